@@ -1,0 +1,45 @@
+# shellcheck shell=sh
+# Finds the four tools that nobody else installs, for scripts/bootstrap to source. Sets `python`
+# to the interpreter chosen: $PYTHON if that is set, python3 otherwise.
+
+python=${PYTHON:-python3}
+missing=''
+
+# require NAME COMMAND LEAST VERSION: notes NAME when VERSION (empty: not found) is below LEAST.
+require() {
+  if [ -z "$4" ]; then
+    missing="$missing
+  $1 $3 or later: no \`$2\` that runs on PATH"
+  elif [ "$(printf '%s\n%s\n' "$3" "$4" | sort -t . -k 1,1n -k 2,2n | head -n 1)" != "$3" ]; then
+    missing="$missing
+  $1 $3 or later: \`$2\` is version $4"
+  fi
+}
+
+# The first version number in the output of a command, or nothing if it prints none. Maven
+# colours its answer even in a pipe.
+version_of() {
+  colour=$(printf '\033')'\[[0-9;]*m'
+  { "$@" 2>&1 || true; } |
+    sed -n "s/$colour//g; s/^[^0-9]*\([0-9][0-9]*\(\.[0-9][0-9]*\)*\).*/\1/p" | head -n 1
+}
+
+found() { command -v "$1" >/dev/null 2>&1; }
+
+java_command() {
+  if [ -n "${JAVA_HOME:-}" ]; then echo "$JAVA_HOME/bin/java"; else echo java; fi
+}
+
+check_prerequisites() {
+  java=$(java_command)
+  require Node node 20 "$(found node && version_of node --version)"
+  require npm npm 8 "$(found npm && version_of npm --version)"
+  require Java "$java" 17 "$(found "$java" && version_of "$java" -version)"
+  require Maven mvn 3.8 "$(found mvn && version_of mvn --version)"
+  require Python "$python" 3.10 "$(found "$python" && version_of "$python" --version)"
+  found "$python" && { "$python" -c 'import venv, ensurepip' 2>/dev/null || missing="$missing
+  Python's venv module: \`$python -m venv\` lacks it (on Debian and Ubuntu: apt install python3-venv)"; }
+  [ -z "$missing" ] && return
+  echo "bootstrap: Tollgate needs these first:$missing" >&2
+  exit 1
+}

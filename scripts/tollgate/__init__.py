@@ -1,0 +1,1 @@
+"""Tollgate: the Taurus modules and the pure rooms behind them."""
