@@ -1,0 +1,41 @@
+"""The `bzt` command of the project's environment: Taurus, kept apart from the user's own set-up.
+
+Plain bzt reads ~/.bzt-rc (and writes it where there is none) and etc/bzt.d, so a run would depend
+on whose machine it is; it names the artifacts folder by local time; and it dies of SIGTERM, which
+is how CI systems cancel a job, without cleaning up. This entry point mends the three and leaves
+everything else to bzt.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from datetime import datetime, timezone
+from pathlib import Path
+
+import bzt
+from bzt import ManualShutdown, cli
+
+from tollgate import paths
+
+BASE_CONFIG = Path(bzt.__file__).parent / "resources" / "10-base-config.yml"
+
+
+def interrupt(_signal: int, _frame: object) -> None:
+    """End the run in good order, once: a second Ctrl-C must not break the cleaning up."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    raise ManualShutdown
+
+
+def main() -> None:
+    """Run bzt with the arguments of this process; exits with its exit code."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, interrupt)
+    # taurus.yml refers to both.
+    os.environ["TOLLGATE_UTC"] = datetime.now(timezone.utc).strftime("%Y%m%dT%H%M%SZ")
+    os.environ["JMETER_HOME"] = str(paths.jmeter_home())
+    # Without its system configs bzt has no modules at all: the base one comes back by name.
+    sys.argv[1:1] = ["--no-system-configs", str(BASE_CONFIG)]
+    cli.main()

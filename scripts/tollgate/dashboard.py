@@ -1,0 +1,70 @@
+"""JMeter's own HTML dashboard of one execution, drawn by JMeter in a process of its own."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+from tollgate.paths import jmeter_home
+
+#: Milliseconds between two points of a graph. JMeter wants more than 1,000.
+GRANULARITY_MS = 1001
+#: Percentiles of the statistics table are exact up to this many samples a label.
+EXACT_SAMPLES = 10_000_000
+#: Seconds for drawing. A run of 2,000,000 samples takes about 45 s.
+TIMEOUT = 600
+
+
+class Drawing:
+    """A dashboard in the making, in `run`/dashboard/`name`."""
+
+    def __init__(self, run: Path, name: str, jtl: Path) -> None:
+        """Start drawing."""
+        self.name = name
+        self.folder = run / "dashboard" / name
+        self.page = self.folder / "index.html"
+        self.log = run / f"jmeter-dashboard-{name}.log"
+        self.scratch = run / "dashboard" / f".{name}"
+        for old in (self.folder, self.scratch):
+            shutil.rmtree(old, ignore_errors=True)
+        self.scratch.mkdir(parents=True)
+        # JMeter takes kpi-1.jtl, kpi-2.jtl ... beside kpi.jtl for further pieces of the same file
+        # and fails on them, so each drawing sees its own samples alone.
+        samples = self.scratch / "samples.jtl"
+        samples.symlink_to(jtl.resolve())
+        properties = {
+            "jmeter.reportgenerator.overall_granularity": GRANULARITY_MS,
+            "jmeter.reportgenerator.statistic_window": EXACT_SAMPLES,
+            "jmeter.reportgenerator.report_title": f"{run.name}: {name}",
+            "jmeter.reportgenerator.temp_dir": self.scratch / "temp",
+            "jmeter.save.saveservice.timestamp_format": "ms",
+        }
+        self.process = subprocess.Popen(
+            [
+                str(jmeter_home() / "bin" / "jmeter"),
+                *("-g", str(samples), "-o", str(self.folder), "-j", str(self.log)),
+                *(f"-J{key}={value}" for key, value in properties.items()),
+            ],
+            cwd=run,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            text=True,
+            start_new_session=True,
+        )
+
+    def finish(self) -> str:
+        """Wait for the page; returns why there is none, or an empty string."""
+        try:
+            out, _ = self.process.communicate(timeout=TIMEOUT)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+            return f"JMeter drew for more than {TIMEOUT} s"
+        finally:
+            shutil.rmtree(self.scratch, ignore_errors=True)
+        if self.process.returncode or not self.page.exists():
+            lines = [line for line in out.splitlines() if line.strip()]
+            return f"{lines[-1] if lines else 'JMeter said nothing'} (see {self.log.name})"
+        return ""

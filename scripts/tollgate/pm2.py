@@ -1,0 +1,137 @@
+"""Talks to the project's own PM2: one daemon, whose home is inside the project."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from tollgate.paths import ECOSYSTEM, PM2_HOME, ROOT
+
+PM2 = ROOT / "node_modules" / ".bin" / "pm2"
+#: Longest path of a Unix socket on Linux is 107 bytes (sun_path), on macOS 103; PM2 appends this.
+LONGEST_SOCKET = 103 - len("/interactor.sock")
+#: Seconds for one call of the pm2 command. Starting waits for `ready`, stopping for drains.
+CALL_TIMEOUT = 120
+
+
+class Pm2Error(Exception):
+    """One line that says what PM2 refused and what to do."""
+
+
+@dataclass(frozen=True)
+class App:
+    """An app as ecosystem.config.js declares it, with `max` instances counted out."""
+
+    name: str
+    port: int
+    exec_mode: str
+    instances: int
+
+
+# PM2 counts `max`, 0 and negative numbers of instances from the cores that Node sees.
+READ_ECOSYSTEM = """
+const cores = require('node:os').cpus().length;
+const apps = require(process.argv[1]).apps.map((app) => ({
+  name: app.name,
+  port: app.env?.PORT,
+  mode: String(app.exec_mode ?? 'fork'),
+  instances: app.instances > 0 ? app.instances : cores + (Number(app.instances) || 0),
+  declared: app.instances,
+}));
+process.stdout.write(JSON.stringify(apps));
+"""
+
+
+def home() -> str:
+    """PM2_HOME: inside the project, by way of a short link where its sockets' paths are too long."""
+    PM2_HOME.mkdir(parents=True, exist_ok=True)
+    if len(os.fsencode(PM2_HOME)) <= LONGEST_SOCKET:
+        return str(PM2_HOME)
+    link = Path(tempfile.gettempdir()) / f"tollgate-{os.getuid()}-{PM2_HOME.stat().st_ino}"
+    if not link.is_symlink() or link.readlink() != PM2_HOME:
+        link.unlink(missing_ok=True)
+        link.symlink_to(PM2_HOME)
+    return str(link)
+
+
+def environment() -> dict[str, str]:
+    """The environment of every PM2 process. The daemon is the primary that deals connections to
+    cluster workers, so its scheduling policy must be there when it starts."""
+    return {**os.environ, "PM2_HOME": home(), "NODE_CLUSTER_SCHED_POLICY": "rr"}
+
+
+def declared_apps() -> dict[str, App]:
+    """The apps of ecosystem.config.js by name.
+
+    Raises Pm2Error when the file can't be loaded or an app lacks name or port.
+    """
+    done = subprocess.run(
+        ["node", "-e", READ_ECOSYSTEM, str(ECOSYSTEM)], capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        reason = next((x for x in done.stderr.splitlines() if "Error" in x), done.stderr.strip())
+        raise Pm2Error(f"{ECOSYSTEM.name} can't be loaded: {reason}")
+    return {entry["name"]: _app(entry) for entry in json.loads(done.stdout)}
+
+
+def _app(entry: dict) -> App:
+    if not str(entry.get("port", "")).isdigit():
+        raise Pm2Error(f"{ECOSYSTEM.name}: app {entry['name']!r} has no number in env.PORT")
+    mode = "cluster" if entry["mode"].startswith("cluster") else "fork"
+    instances = 1 if entry.get("declared") is None else int(entry["instances"])
+    return App(entry["name"], int(entry["port"]), mode, instances)
+
+
+def start(names: list[str]) -> None:
+    """Start the named apps and wait until PM2 has seen each worker's `ready` or given up."""
+    _call("start", str(ECOSYSTEM), "--only", ",".join(names), "--no-color")
+
+
+def workers() -> list[dict]:
+    """What PM2 knows of each worker, as `pm2 jlist` prints it."""
+    out = _call("jlist", "--silent").stdout
+    return json.loads(out[out.index("[") :])
+
+
+def kill() -> None:
+    """Stop every app, with its drain, and then the daemon. Does nothing when none runs."""
+    if daemon_pid() is not None:
+        _call("kill", "--no-color")
+
+
+def daemon_pid() -> int | None:
+    """The pid of the project's daemon, or None when none runs."""
+    try:
+        pid = int((PM2_HOME / "pm2.pid").read_text())
+        command = Path(f"/proc/{pid}/cmdline")
+        os.kill(pid, 0)
+    except (OSError, ValueError):
+        return None
+    if command.exists() and b"PM2" not in command.read_bytes():
+        return None  # the number has been given to another process since
+    return pid
+
+
+def forget() -> None:
+    """Remove what an earlier daemon left: its sockets, pid file and logs."""
+    shutil.rmtree(PM2_HOME, ignore_errors=True)
+
+
+def _call(*arguments: str) -> subprocess.CompletedProcess[str]:
+    # A session of its own: Ctrl-C in the terminal must not reach a call that cleans up.
+    return subprocess.run(
+        [str(PM2), *arguments],
+        cwd=ROOT,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=CALL_TIMEOUT,
+        start_new_session=True,
+        stdin=subprocess.DEVNULL,
+    )

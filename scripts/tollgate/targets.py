@@ -1,0 +1,146 @@
+"""Taurus service `targets`: the PM2 apps of a run, from before the first request to after the last.
+
+A scenario that names an app (`target: fork`) gets that app started, and its host and port as
+properties of the plan. Parameters of the service, in taurus.yml:
+
+    probes:             one request per path before any load, each with
+    - path: /sum/10     the path asked for and
+      answer: '"sum":55'  a regular expression that the body of the answer must contain
+"""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from pathlib import Path
+
+from bzt import TaurusConfigError, ToolError
+from bzt.engine import Service
+
+from tollgate import leftovers, pm2, probe
+from tollgate.paths import ROOT
+
+HOST = "127.0.0.1"
+WATCHER = Path(__file__).with_name("watch-workers.js")
+#: Seconds that an app may take from `ready` to its first right answer.
+ANSWER_TIMEOUT = 20
+#: Seconds that the watcher may take to end once its standard input is closed.
+WATCHER_TIMEOUT = 5
+
+
+class Targets(Service):
+    """Starts, checks, watches and stops the targets."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.apps: list[pm2.App] = []
+        self.lock = None
+        self.watcher: subprocess.Popen | None = None
+        self.remembered: list[int] = []
+
+    def prepare(self) -> None:
+        """Leave the targets running and proven, or raise one line that says why not."""
+        super().prepare()
+        try:
+            self.lock = leftovers.take_lock()
+            self._prepare_apps()
+        except (leftovers.AlreadyRunning, pm2.Pm2Error, probe.ProbeError) as problem:
+            raise ToolError(f"targets: {problem}") from None
+
+    def _prepare_apps(self) -> None:
+        for line in leftovers.clean_up():
+            self.log.warning("targets: %s", line)
+        self.apps = self._wanted_apps()
+        if not self.apps:
+            return
+        for app in self.apps:
+            probe.port_is_free(HOST, app.port, app.name)
+        self.log.info("Starting %s under PM2...", " and ".join(app.name for app in self.apps))
+        pm2.start([app.name for app in self.apps])
+        self._remember()
+        for app in self.apps:
+            found = probe.workers_of(app, pm2.workers())
+            probe.answers(HOST, app, found, ANSWER_TIMEOUT)
+            for each in self.parameters.get("probes", []):
+                probe.answer_is_right(HOST, app.port, each["path"], each["answer"])
+            self.log.info("Target %s: %d worker(s) on %s:%d", app.name, found, HOST, app.port)
+        self._watch()
+
+    def _wanted_apps(self) -> list[pm2.App]:
+        """The apps that the executions' scenarios name; tells their plans where they are."""
+        declared = None
+        wanted = {}
+        for execution in self.engine.config.get("execution", []):
+            scenario = self.engine.config.get("scenarios").get(execution.get("scenario"), {})
+            name = scenario.get("target", None)
+            if not name:
+                continue
+            declared = declared or pm2.declared_apps()
+            if name not in declared:
+                raise TaurusConfigError(
+                    f"targets: scenario {execution.get('scenario')!r} has target {name!r}, which "
+                    f"ecosystem.config.js does not have; its apps are: {', '.join(declared)}"
+                )
+            wanted[name] = declared[name]
+            scenario.merge({"properties": {"host": HOST, "port": wanted[name].port}})
+        return list(wanted.values())
+
+    def _watch(self) -> None:
+        output = Path(self.engine.artifacts_dir) / "workers.jsonl"
+        with output.open("w") as out, (output.with_name("workers.err")).open("w") as err:
+            self.watcher = subprocess.Popen(
+                ["node", str(WATCHER)],
+                cwd=ROOT,
+                env=pm2.environment(),
+                stdin=subprocess.PIPE,
+                stdout=out,
+                stderr=err,
+            )
+
+    def check(self) -> bool:
+        """Keep the list of what would outlive this process up to date."""
+        self._remember()
+        return super().check()
+
+    def _remember(self) -> None:
+        executors = getattr(self.engine.provisioning, "executors", [])
+        processes = [getattr(executor, "process", None) for executor in executors]
+        pids = [process.pid for process in processes if process and process.poll() is None]
+        if pids != self.remembered:
+            leftovers.remember(pids)
+            self.remembered = pids
+
+    def shutdown(self) -> None:
+        """Stop the targets as soon as the load is over."""
+        super().shutdown()
+        self._stop()
+
+    def post_process(self) -> None:
+        """Stop the targets on the ways out that have no shutdown, and let the next run in."""
+        super().post_process()
+        self._stop()
+        if self.lock:
+            leftovers.forget()
+            self.lock.close()
+            self.lock = None
+
+    def _stop(self) -> None:
+        if self.watcher:
+            self.watcher.stdin.close()
+            try:
+                self.watcher.wait(WATCHER_TIMEOUT)
+            except subprocess.TimeoutExpired:
+                self.watcher.kill()
+            self.watcher = None
+        if self.apps:
+            started = time.monotonic()
+            pm2.kill()
+            self._keep_logs()
+            self.log.debug("Stopping the targets took %.1f s", time.monotonic() - started)
+            self.apps = []
+
+    def _keep_logs(self) -> None:
+        """What the targets printed belongs to the run."""
+        for log in sorted((pm2.PM2_HOME / "logs").glob("*.log")):
+            if log.stat().st_size:
+                log.replace(Path(self.engine.artifacts_dir) / f"pm2-{log.name}")
