@@ -16,26 +16,38 @@ from pathlib import Path
 
 import bzt
 from bzt import ManualShutdown, cli
+from bzt.engine import Engine
 
 from tollgate import paths
 
 BASE_CONFIG = Path(bzt.__file__).parent / "resources" / "10-base-config.yml"
 
 
-def interrupt(_signal: int, _frame: object) -> None:
-    """End the run in good order, once: a second Ctrl-C must not break the cleaning up."""
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.SIG_IGN)
-    raise ManualShutdown
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def interrupt_once(engine: Engine) -> None:
+    """Let the first signal end the run in good order, and no later one break the cleaning up."""
+
+    def interrupt(_signal: int, _frame: object) -> None:
+        for number in SIGNALS:
+            signal.signal(number, signal.SIG_IGN)
+        # Some of bzt's modules swallow every exception; its main loop looks at this as well.
+        engine.interrupted = True
+        raise ManualShutdown
+
+    for number in SIGNALS:
+        signal.signal(number, interrupt)
 
 
 def main() -> None:
     """Run bzt with the arguments of this process; exits with its exit code."""
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, interrupt)
     # taurus.yml refers to both.
     os.environ["TOLLGATE_UTC"] = datetime.now(timezone.utc).strftime("%Y%m%dT%H%M%SZ")
     os.environ["JMETER_HOME"] = str(paths.jmeter_home())
     # Without its system configs bzt has no modules at all: the base one comes back by name.
-    sys.argv[1:1] = ["--no-system-configs", str(BASE_CONFIG)]
-    cli.main()
+    arguments = ["--no-system-configs", str(BASE_CONFIG), *sys.argv[1:]]
+    options, configs = cli.get_option_parser().parse_args(arguments)
+    command = cli.CLI(options)
+    interrupt_once(command.engine)
+    sys.exit(command.perform(configs))

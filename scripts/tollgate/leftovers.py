@@ -6,6 +6,7 @@ outlive it. The next run takes the lock and ends, by id, what the dead one left.
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import json
 import os
@@ -47,9 +48,9 @@ def take_lock() -> IO[str]:
     return lock
 
 
-def remember(pids: list[int]) -> None:
-    """Write down the processes that the next run must end if this one can't."""
-    entries = []
+def remember(pids: list[int], files: list[str]) -> None:
+    """Write down the processes and files that the next run must end if this one can't."""
+    entries: list[dict] = [{"file": file} for file in files]
     for pid in pids:
         try:
             entries.append({"pid": pid, "created": psutil.Process(pid).create_time()})
@@ -75,6 +76,9 @@ def clean_up() -> list[str]:
     for process in _remembered():
         _end(process)
         ended.append(f"ended pid {process.pid}, left by a run that was killed")
+    for entry in _entries():
+        if "file" in entry:
+            Path(entry["file"]).unlink(missing_ok=True)
     forget()
     pm2.forget()
     return ended
@@ -92,13 +96,18 @@ def port_owner(port: int) -> str:
     return "a process of somebody else"
 
 
-def _remembered() -> list[psutil.Process]:
+def _entries() -> list[dict]:
     try:
-        entries = json.loads(Path(STARTED).read_text())
+        return json.loads(STARTED.read_text())
     except (OSError, ValueError):
         return []
+
+
+def _remembered() -> list[psutil.Process]:
     alive = []
-    for entry in entries:
+    for entry in _entries():
+        if "pid" not in entry:
+            continue
         try:
             process = psutil.Process(entry["pid"])
             if abs(process.create_time() - entry["created"]) < 1:  # not a later one with its number
@@ -109,15 +118,11 @@ def _remembered() -> list[psutil.Process]:
 
 
 def _end(process: psutil.Process) -> None:
-    family = [*process.children(recursive=True), process]
-    for member in family:
-        _signal(member.terminate)
-    for member in psutil.wait_procs(family, timeout=GRACE)[1]:
-        _signal(member.kill)
-
-
-def _signal(send: object) -> None:
-    try:
-        send()
-    except psutil.NoSuchProcess:
-        pass
+    with contextlib.suppress(psutil.NoSuchProcess):
+        family = [*process.children(recursive=True), process]
+        for member in family:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                member.terminate()
+        for member in psutil.wait_procs(family, timeout=GRACE)[1]:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                member.kill()

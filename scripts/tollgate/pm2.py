@@ -48,7 +48,7 @@ process.stdout.write(JSON.stringify(apps));
 
 
 def home() -> str:
-    """PM2_HOME: inside the project, by way of a short link where its sockets' paths are too long."""
+    """PM2_HOME: inside the project, through a short link where its sockets' paths are too long."""
     PM2_HOME.mkdir(parents=True, exist_ok=True)
     if len(os.fsencode(PM2_HOME)) <= LONGEST_SOCKET:
         return str(PM2_HOME)
@@ -124,14 +124,19 @@ def forget() -> None:
 
 def _call(*arguments: str) -> subprocess.CompletedProcess[str]:
     # A session of its own: Ctrl-C in the terminal must not reach a call that cleans up.
-    return subprocess.run(
-        [str(PM2), *arguments],
-        cwd=ROOT,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=CALL_TIMEOUT,
-        start_new_session=True,
-        stdin=subprocess.DEVNULL,
-    )
+    try:
+        return subprocess.run(
+            [str(PM2), *arguments],
+            cwd=ROOT,
+            env=environment(),
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=CALL_TIMEOUT,
+            start_new_session=True,
+            stdin=subprocess.DEVNULL,
+        )
+    except subprocess.TimeoutExpired:
+        raise Pm2Error(
+            f"`pm2 {arguments[0]}` did not end within {CALL_TIMEOUT} s: see {PM2_HOME / 'pm2.log'}"
+        ) from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import re
 import socket
@@ -46,7 +47,9 @@ def workers_of(app: pm2.App, workers: Iterable[dict]) -> int:
     if mode != app.exec_mode:
         raise ProbeError(f"app {app.name!r} runs in {mode} mode, asked for was {app.exec_mode}")
     if len(mine) != app.instances:
-        raise ProbeError(f"app {app.name!r} has {len(mine)} worker(s), asked for were {app.instances}")
+        raise ProbeError(
+            f"app {app.name!r} has {len(mine)} worker(s), asked for were {app.instances}"
+        )
     return len(mine)
 
 
@@ -98,10 +101,8 @@ def answer_is_right(host: str, port: int, path: str, pattern: str) -> None:
         )
 
 
-def _get(host: str, port: int, path: str):  # noqa: ANN202
+def _get(host: str, port: int, path: str) -> http.client.HTTPResponse:
     # No proxy: whatever http_proxy says, a target on loopback is asked directly.
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    request = urllib.request.Request(
-        f"http://{host}:{port}{path}", headers={"Connection": "close"}
-    )
+    request = urllib.request.Request(f"http://{host}:{port}{path}", headers={"Connection": "close"})
     return opener.open(request, timeout=REQUEST_TIMEOUT)

@@ -17,7 +17,7 @@ from pathlib import Path
 from bzt import TaurusConfigError, ToolError
 from bzt.engine import Service
 
-from tollgate import leftovers, pm2, probe
+from tollgate import leftovers, pm2, probe, tools
 from tollgate.paths import ROOT
 
 HOST = "127.0.0.1"
@@ -36,11 +36,14 @@ class Targets(Service):
         self.apps: list[pm2.App] = []
         self.lock = None
         self.watcher: subprocess.Popen | None = None
-        self.remembered: list[int] = []
+        self.remembered: tuple[list[int], list[str]] = ([], [])
 
     def prepare(self) -> None:
         """Leave the targets running and proven, or raise one line that says why not."""
         super().prepare()
+        absent = tools.missing()
+        if absent:
+            raise ToolError(f"targets: {'; '.join(absent)}")
         try:
             self.lock = leftovers.take_lock()
             self._prepare_apps()
@@ -106,9 +109,11 @@ class Targets(Service):
         executors = getattr(self.engine.provisioning, "executors", [])
         processes = [getattr(executor, "process", None) for executor in executors]
         pids = [process.pid for process in processes if process and process.poll() is None]
-        if pids != self.remembered:
-            leftovers.remember(pids)
-            self.remembered = pids
+        # Taurus keeps the plan that it changed beside the original until the run has ended.
+        files = [plan for plan in (getattr(each, "modified_jmx", "") for each in executors) if plan]
+        if (pids, files) != self.remembered:
+            leftovers.remember(pids, files)
+            self.remembered = (pids, files)
 
     def shutdown(self) -> None:
         """Stop the targets as soon as the load is over."""

@@ -1,0 +1,29 @@
+"""The tools that a run calls, looked for before it starts: Taurus would try to download them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+from tollgate.paths import ROOT, jmeter_home
+from tollgate.pm2 import PM2
+
+
+def missing() -> list[str]:
+    """One line for each tool that can't be run, with the next step; empty when all are there."""
+    lines = [
+        f"{name} is not on PATH: install it, see README.md for the versions"
+        for name in ("node", "java")
+        if not shutil.which(name)
+    ]
+    if not PM2.exists():
+        lines.append(f"PM2 is not in {PM2.relative_to(ROOT)}: run scripts/bootstrap")
+    launcher = jmeter_home() / "bin" / "jmeter"
+    if not _runs(launcher):
+        lines.append(f"JMeter is not in {launcher}: run scripts/bootstrap, or set JMETER_HOME")
+    return lines
+
+
+def _runs(command: Path) -> bool:
+    return command.is_file() and os.access(command, os.X_OK)
