@@ -1,0 +1,79 @@
+"""Writes small JMeter plans for tests, as text."""
+
+from xml.sax.saxutils import escape, quoteattr
+
+
+def element(kind, name="", children=(), enabled=True, extra="", **props):
+    """One element and its hashTree; a property's dots are written as double underscores."""
+    written = "".join(
+        f'<stringProp name="{key.replace("__", ".")}">{escape(str(value))}</stringProp>'
+        for key, value in props.items()
+    )
+    state = str(enabled).lower()
+    return (
+        f'<{kind} testname={quoteattr(name)} enabled="{state}">{written}{extra}</{kind}>'
+        f"<hashTree>{''.join(children)}</hashTree>"
+    )
+
+
+def arguments(**values):
+    rows = "".join(
+        f'<elementProp name="{name}" elementType="Argument">'
+        f'<stringProp name="Argument.name">{name}</stringProp>'
+        f'<stringProp name="Argument.value">{escape(value)}</stringProp></elementProp>'
+        for name, value in values.items()
+    )
+    return f'<collectionProp name="Arguments.arguments">{rows}</collectionProp>'
+
+
+def plan(*children, **variables):
+    table = f'<elementProp name="v" elementType="Arguments">{arguments(**variables)}</elementProp>'
+    return document(element("TestPlan", "plan", children, extra=table))
+
+
+def document(*tops):
+    return f'<jmeterTestPlan version="1.2"><hashTree>{"".join(tops)}</hashTree></jmeterTestPlan>'
+
+
+def group(*children, kind="ThreadGroup", name="visitors", threads=4, loops=-1, duration=10, **more):
+    props = {
+        "ThreadGroup__num_threads": threads,
+        "LoopController__loops": loops,
+        "ThreadGroup__scheduler": "true" if duration is not None else "false",
+        "ThreadGroup__duration": duration,
+    }
+    return element(
+        kind, name, children, **{k: v for k, v in props.items() if v is not None}, **more
+    )
+
+
+def open_group(*children, schedule="rate(5/s) random_arrivals(10 s)", seed=3, name="arrivals"):
+    props = {
+        "OpenModelThreadGroup__schedule": schedule,
+        "OpenModelThreadGroup__random_seed": seed,
+    }
+    return element("OpenModelThreadGroup", name, children, **props)
+
+
+def sampler(name, *children, **more):
+    return element("HTTPSamplerProxy", name, children, **more)
+
+
+def timer(name="pace", **changes):
+    props = {
+        "throughput": 10,
+        "throughputPeriod": 1,
+        "duration": 10,
+        "batchSize": 1,
+        "randomSeed": 7,
+    }
+    return element("PreciseThroughputTimer", name, **(props | changes))
+
+
+def constant_timer(delay, **more):
+    return element("ConstantTimer", "pause", ConstantTimer__delay=delay, **more)
+
+
+def think(*children, ms=0, name="think", **more):
+    props = {"ActionProcessor__action": 1, "ActionProcessor__duration": ms}
+    return element("TestAction", name, children, **props, **more)
