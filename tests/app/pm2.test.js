@@ -1,0 +1,165 @@
+'use strict';
+
+const assert = require('node:assert/strict');
+const { execFile } = require('node:child_process');
+const fs = require('node:fs');
+const http = require('node:http');
+const net = require('node:net');
+const os = require('node:os');
+const path = require('node:path');
+const { once } = require('node:events');
+const { test } = require('node:test');
+const { promisify } = require('node:util');
+const { timing } = require('./support/app');
+const { cleanEnv, freePort, ROOT, until } = require('./support/processes');
+
+const PM2 = require.resolve('pm2/bin/pm2');
+const ECOSYSTEM = path.join(ROOT, 'ecosystem.config.js');
+const CPUS = os.cpus().length;
+
+/**
+ * A PM2 of the test's own, which ends with the test.
+ *
+ * @returns {Promise<{ pm2: (...args: string[]) => Promise<string>, home: string,
+ *   list: () => Promise<object[]>, ports: { fork: number, cluster: number } }>}
+ */
+async function ownPm2(t, settings = {}) {
+  // A short path: the names of PM2's sockets may have 107 bytes.
+  const home = fs.mkdtempSync(path.join(os.tmpdir(), 'tg-'));
+  const ports = { fork: await freePort(), cluster: await freePort() };
+  const env = cleanEnv({
+    PM2_HOME: home,
+    PM2_DISABLE_VERSION_CHECK: 'true', // nothing here needs the network
+    PORT_FORK: String(ports.fork),
+    PORT_CLUSTER: String(ports.cluster),
+    ...settings,
+  });
+  const pm2 = async (...args) =>
+    (await promisify(execFile)(process.execPath, [PM2, ...args], { env, cwd: home })).stdout;
+  t.after(async () => {
+    await pm2('kill');
+    fs.rmSync(home, { recursive: true, force: true });
+  });
+  const list = async () => JSON.parse(await pm2('jlist', '--silent'));
+  return { pm2, home, list, ports };
+}
+
+/** Asks on a connection of its own, since PM2 deals connections and not requests. */
+function ask(port, urlPath) {
+  return new Promise((resolve, reject) => {
+    const options = { port, host: '127.0.0.1', path: urlPath, agent: false };
+    const request = http.get(options, async (response) => {
+      let body = '';
+      for await (const text of response.setEncoding('utf8')) body += text;
+      resolve({ status: response.statusCode, worker: response.headers['x-worker'], body });
+    });
+    request.on('error', reject);
+  });
+}
+
+function describe(apps) {
+  return apps.map(({ name, pm2_env: { exec_mode: mode, status } }) => `${name} ${mode} ${status}`);
+}
+
+test('the topology can be read without PM2', () => {
+  const read = require(ECOSYSTEM).apps.map(({ name, exec_mode: mode, instances, env }) => [
+    name,
+    mode,
+    instances,
+    env.PORT,
+  ]);
+  assert.deepEqual(read, [
+    ['fork', 'fork', 1, process.env.PORT_FORK || '3001'],
+    ['cluster', 'cluster', 'max', process.env.PORT_CLUSTER || '3002'],
+  ]);
+});
+
+test('PM2 gives a draining server longer than the server gives itself', () => {
+  const { DRAIN_LIMIT_MS } = require('../../app/drain');
+  for (const app of require(ECOSYSTEM).apps) {
+    assert.ok(app.kill_timeout > DRAIN_LIMIT_MS);
+    assert.equal(app.treekill, false);
+    assert.equal(app.wait_ready, true);
+  }
+});
+
+test('PM2 starts both modes, every worker answers, and a reload loses no request', async (t) => {
+  const { pm2, list, ports } = await ownPm2(t, { USE_CHILD_PROCESSES: 'true' });
+  await pm2('start', ECOSYSTEM);
+
+  await t.test('one process in fork mode, as many as there are cores in cluster mode', async () => {
+    const workers = Array(CPUS).fill('cluster cluster_mode online');
+    assert.deepEqual(describe(await list()), ['fork fork_mode online', ...workers]);
+  });
+
+  for (const [mode, expected] of [
+    ['fork', 1],
+    ['cluster', CPUS],
+  ]) {
+    await t.test(`every worker answers in ${mode} mode and names itself`, async () => {
+      const workers = new Map();
+      await until(async () => {
+        const { worker, body } = await ask(ports[mode], '/healthz');
+        const health = JSON.parse(body);
+        assert.equal(health.mode, mode);
+        assert.equal(health.instance, worker);
+        workers.set(worker, health.pid);
+        return workers.size === expected;
+      }, `${expected} workers have answered`);
+      assert.equal(new Set(workers.values()).size, expected);
+    });
+
+    await t.test(`child processes work in ${mode} mode`, async () => {
+      const query = '/search?origin=PAR&destination=LYS&date=2026-03-14';
+      const { body } = await ask(ports[mode], query);
+      const { tickets, warnings } = JSON.parse(body);
+      assert.ok(tickets.length > 0);
+      assert.deepEqual(warnings, []);
+    });
+  }
+
+  await t.test('a reload under load loses no request', () => reloadUnderLoad({ pm2, ports }));
+});
+
+async function reloadUnderLoad({ pm2, ports }) {
+  const agent = new http.Agent({ keepAlive: true });
+  const pids = new Set();
+  let over = false;
+  const user = async () => {
+    while (!over) {
+      const signal = AbortSignal.timeout(20_000); // a request that is lost in silence
+      const options = { port: ports.cluster, host: '127.0.0.1', path: '/healthz', agent, signal };
+      const [response] = await once(http.get(options), 'response');
+      assert.equal(response.statusCode, 200);
+      let body = '';
+      for await (const text of response.setEncoding('utf8')) body += text;
+      pids.add(JSON.parse(body).pid);
+    }
+  };
+  const users = Promise.all([user(), user(), user()]);
+  await pm2('reload', 'cluster').finally(() => (over = true));
+  await users;
+  agent.destroy();
+  assert.ok(pids.size > CPUS, `${pids.size} processes answered`);
+}
+
+test('PM2 starts one app alone, and the environment of its caller arrives', async (t) => {
+  const { pm2, list, ports } = await ownPm2(t, { INJECT_DELAY_MS: '321' });
+  await pm2('start', ECOSYSTEM, '--only', 'fork');
+  assert.deepEqual(describe(await list()), ['fork fork_mode online']);
+  const response = await fetch(`http://127.0.0.1:${ports.fork}/sum`);
+  assert.ok(timing(response).injected >= 321);
+});
+
+test('an app that cannot start says why and is given up', async (t) => {
+  const { pm2, list, home, ports } = await ownPm2(t);
+  const holder = net.createServer().listen(ports.fork, '127.0.0.1');
+  t.after(() => holder.close());
+  await once(holder, 'listening');
+  await pm2('start', ECOSYSTEM, '--only', 'fork').catch(() => {});
+  await until(async () => (await list())[0].pm2_env.status === 'errored', 'it is given up');
+  const log = fs.readFileSync(path.join(home, 'logs', 'fork-error.log'), 'utf8');
+  const lines = log.trimEnd().split('\n');
+  assert.ok(lines.length <= 4);
+  for (const line of lines) assert.match(line, /^tollgate: cannot listen on .*\(EADDRINUSE\)$/);
+});

@@ -1,0 +1,109 @@
+'use strict';
+
+const assert = require('node:assert/strict');
+const { test } = require('node:test');
+const { hearErrors, serve } = require('./support/app');
+const { childrenOf, until } = require('./support/processes');
+
+const QUERY = '/search?origin=PAR&destination=LYS&date=2026-03-14';
+const STATIONS = ['PAR', 'LYS', 'NCE', 'LIL', 'BER', 'MUC', 'ROM', 'BCN'];
+const MODES = { 'in process': {}, 'in child processes': { USE_CHILD_PROCESSES: 'true' } };
+
+const real = (name) => require.resolve(`../../app/targets/search/carriers/${name}`);
+const odd = (name) => require.resolve(`./carriers/${name}`);
+
+function manyQueries() {
+  return Array.from({ length: 24 }, (_, i) => {
+    const origin = STATIONS[i % STATIONS.length];
+    const destination = STATIONS[(i + 1 + (i % 5)) % STATIONS.length];
+    const date = `2026-${String(1 + (i % 12)).padStart(2, '0')}-${10 + i / 2}`.slice(0, 10);
+    return `/search?origin=${origin}&destination=${destination}&date=${date}`;
+  });
+}
+
+test('a search has the same answer in process and in child processes', async (t) => {
+  const inProcess = await serve(t);
+  const inChildren = await serve(t, MODES['in child processes']);
+  for (const query of manyQueries()) {
+    const [one, other] = await Promise.all([inProcess(query), inChildren(query)]);
+    const answer = await one.json();
+    assert.ok(answer.tickets.length > 0 && answer.warnings.length === 0, query);
+    assert.deepEqual(await other.json(), answer);
+  }
+});
+
+for (const [mode, env] of Object.entries(MODES)) {
+  const searchWith = async (t, carriers, timeLimitMs) => {
+    const get = await serve(t, env, { search: { carriers, timeLimitMs } });
+    const response = await get(QUERY);
+    assert.equal(response.status, 200);
+    return response.json();
+  };
+
+  for (const name of ['failing', 'garbled']) {
+    test(`${mode}, a ${name} carrier costs its own tickets and a warning`, async (t) => {
+      const heard = hearErrors(t);
+      const whole = await searchWith(t, [real('aurora'), real('cirrus')]);
+      const answer = await searchWith(t, [real('aurora'), odd(name), real('cirrus')]);
+      assert.deepEqual(answer.tickets, whole.tickets);
+      const [title] = [name[0].toUpperCase() + name.slice(1)];
+      assert.deepEqual(answer.warnings, [`carrier ${title}: failed`]);
+      assert.equal(heard().length, 1);
+      assert.match(heard()[0], new RegExp(`^carrier ${title}: .*Error: `));
+    });
+  }
+
+  test(`${mode}, a carrier that takes too long is given up and the others come back`, async (t) => {
+    const whole = await searchWith(t, [real('aurora')]);
+    const timersBefore = timers();
+    const answer = await searchWith(t, [odd('slow'), real('aurora')], 300);
+    assert.deepEqual(answer.tickets, whole.tickets);
+    assert.deepEqual(answer.warnings, ['carrier Slow: no answer within 300 ms']);
+    await until(() => childrenOf(process.pid).length === 0, 'no child is left');
+    assert.equal(timers(), timersBefore);
+  });
+
+  test(`${mode}, all carriers may fail`, async (t) => {
+    hearErrors(t);
+    const answer = await searchWith(t, [odd('failing'), odd('slow'), odd('garbled')], 200);
+    assert.deepEqual(answer.tickets, []);
+    assert.deepEqual(answer.warnings, [
+      'carrier Failing: failed',
+      'carrier Slow: no answer within 200 ms',
+      'carrier Garbled: failed',
+    ]);
+  });
+}
+
+function timers() {
+  return process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+}
+
+test('by default a carrier may take one second', async (t) => {
+  const get = await serve(t, {}, { search: { carriers: [odd('slow')] } });
+  const { warnings } = await (await get(QUERY)).json();
+  assert.deepEqual(warnings, ['carrier Slow: no answer within 1000 ms']);
+});
+
+test('a child process that dies costs its own tickets and a warning', async (t) => {
+  const carriers = [real('aurora'), odd('dying')];
+  const get = await serve(t, MODES['in child processes'], { search: { carriers } });
+  const { tickets, warnings } = await (await get(QUERY)).json();
+  assert.ok(tickets.length > 0 && tickets.every(({ carrier }) => carrier === 'Aurora'));
+  assert.deepEqual(warnings, ['carrier Dying: its process ended with code 7']);
+});
+
+test('a child process that hangs is killed', async (t) => {
+  const search = { carriers: [odd('hanging'), real('cirrus')], timeLimitMs: 300 };
+  const get = await serve(t, MODES['in child processes'], { search });
+  const { tickets, warnings } = await (await get(QUERY)).json();
+  assert.ok(tickets.length > 0);
+  assert.deepEqual(warnings, ['carrier Hanging: no answer within 300 ms']);
+  await until(() => childrenOf(process.pid).length === 0, 'no child is left');
+});
+
+test('searches in child processes leave none behind', async (t) => {
+  const get = await serve(t, MODES['in child processes']);
+  await Promise.all([get(QUERY), get(QUERY), get(QUERY)]);
+  await until(() => childrenOf(process.pid).length === 0, 'no child is left');
+});

@@ -1,0 +1,80 @@
+'use strict';
+
+const { execFileSync, spawn, spawnSync } = require('node:child_process');
+const { once } = require('node:events');
+const net = require('node:net');
+const path = require('node:path');
+const { setTimeout: wait } = require('node:timers/promises');
+
+const ROOT = path.resolve(__dirname, '..', '..', '..');
+const SERVER = path.join(ROOT, 'app', 'server.js');
+
+/** An environment without settings that the caller happens to have. */
+function cleanEnv(extra) {
+  const { PATH, HOME, TMPDIR } = process.env;
+  const kept = { PATH, HOME, TMPDIR, ...extra };
+  return Object.fromEntries(Object.entries(kept).filter(([, value]) => value !== undefined));
+}
+
+/**
+ * Starts the real server and collects what it says.
+ *
+ * @returns {{ child: import('node:child_process').ChildProcess, said: { stdout: string,
+ *   stderr: string }, exited: Promise<[number | null, string | null]> }}
+ */
+function spawnServer(t, env = {}) {
+  const child = spawn(process.execPath, [SERVER], { env: cleanEnv({ PORT: '0', ...env }) });
+  const said = { stdout: '', stderr: '' };
+  for (const stream of ['stdout', 'stderr']) {
+    child[stream].setEncoding('utf8').on('data', (text) => {
+      said[stream] += text;
+    });
+  }
+  const exited = once(child, 'close');
+  t.after(() => child.kill('SIGKILL'));
+  return { child, said, exited };
+}
+
+/** Starts the real server and waits until it listens; adds its port. */
+async function startServer(t, env) {
+  const server = spawnServer(t, env);
+  await until(() => server.said.stdout.includes('\n'), 'the server listens');
+  return { ...server, port: Number(/:(\d+)\n/.exec(server.said.stdout)[1]) };
+}
+
+/** Asks again and again; fails when `condition` does not come true within `limitMs`. */
+async function until(condition, what, limitMs = 20_000) {
+  const giveUpAt = Date.now() + limitMs;
+  for (;;) {
+    const result = await condition();
+    if (result) return result;
+    if (Date.now() > giveUpAt) throw new Error(`in vain waited ${limitMs} ms until ${what}`);
+    await wait(20);
+  }
+}
+
+function childrenOf(parent) {
+  const table = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,args='], { encoding: 'utf8' });
+  return table
+    .split('\n')
+    .map((line) => /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line))
+    .filter((match) => match && Number(match[2]) === parent && !match[3].startsWith('ps '))
+    .map((match) => Number(match[1]));
+}
+
+/** False for a zombie too: who its new parent is, and when that one reaps it, is not ours to say. */
+function isAlive(pid) {
+  const { stdout } = spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' });
+  return stdout.trim() !== '' && !stdout.trim().startsWith('Z');
+}
+
+async function freePort() {
+  const server = net.createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address();
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+module.exports = { childrenOf, cleanEnv, freePort, isAlive, ROOT, spawnServer, startServer, until };
