@@ -62,7 +62,12 @@ def home() -> str:
 def environment() -> dict[str, str]:
     """The environment of every PM2 process. The daemon is the primary that deals connections to
     cluster workers, so its scheduling policy must be there when it starts."""
-    return {**os.environ, "PM2_HOME": home(), "NODE_CLUSTER_SCHED_POLICY": "rr"}
+    return {
+        **os.environ,
+        "PM2_HOME": home(),
+        "NODE_CLUSTER_SCHED_POLICY": "rr",
+        "PM2_DISABLE_VERSION_CHECK": "true",  # nothing here asks the network
+    }
 
 
 def declared_apps() -> dict[str, App]:
