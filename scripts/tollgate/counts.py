@@ -1,0 +1,200 @@
+"""Exact counts of samples per second: the value type that the pure rooms hand to one another.
+
+JMeter writes `elapsed` as whole milliseconds, so counts per (second, elapsed, ok, code) hold all
+there is to know about a label's samples except their order within a second, and they merge
+without loss. Service time and response time use the same type.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import itertools
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """Columns of equal length, sorted and without duplicates; build them with `Counts.of`.
+
+    second      int64: whole seconds since an origin that the caller keeps
+    elapsed_ms  int64: the time that was measured, in milliseconds
+    ok          bool: whether JMeter called the sample a success
+    code        int32: index into `codes`, the response codes in sorted order
+    n           int64: how many samples share the four values above
+    """
+
+    second: np.ndarray
+    elapsed_ms: np.ndarray
+    ok: np.ndarray
+    code: np.ndarray
+    n: np.ndarray
+    codes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, second, elapsed_ms, ok=None, code=None, codes=(), n=None) -> Counts:
+        """Counts of samples given as columns in any order, with duplicates or without.
+
+        Left out, `ok` means that all succeeded, `code` that all have the first of `codes` (or
+        the empty code), and `n` that each row is one sample. Raises ValueError on ragged columns
+        or a code outside `codes`.
+        """
+        second = np.asarray(second, dtype=np.int64)
+        size = len(second)
+        ok = np.ones(size, bool) if ok is None else np.asarray(ok, bool)
+        code = np.zeros(size, np.int32) if code is None else np.asarray(code, np.int32)
+        n = np.ones(size, np.int64) if n is None else np.asarray(n, np.int64)
+        columns = [second, np.asarray(elapsed_ms, dtype=np.int64), ok, code]
+        if any(len(column) != size for column in [*columns, n]):
+            raise ValueError("counts need columns of equal length")
+        columns[3], codes = _sorted_codes(columns[3], tuple(codes) or ("",))
+        order = _order(columns)
+        columns, n = [column[order] for column in columns], n[order]
+        first = _first_of_each(columns)
+        n = np.add.reduceat(n, np.flatnonzero(first)) if size else n
+        return cls(*(column[first] for column in columns), n, codes)
+
+    @classmethod
+    def merged(cls, parts: Iterable[Counts]) -> Counts:
+        """All parts as one; the parts must share their origin."""
+        parts = list(parts)
+        codes = tuple(sorted({code for part in parts for code in part.codes}))
+        place = {code: index for index, code in enumerate(codes)}
+
+        def column(name: str) -> np.ndarray:
+            return np.concatenate([getattr(part, name) for part in parts]) if parts else []
+
+        moved = [np.array([place[c] for c in part.codes], np.int32)[part.code] for part in parts]
+        code = np.concatenate(moved) if moved else []
+        return cls.of(
+            column("second"), column("elapsed_ms"), column("ok"), code, codes, column("n")
+        )
+
+    def __add__(self, other: Counts) -> Counts:
+        return Counts.merged([self, other])
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Counts):
+            return NotImplemented
+        names = ("second", "elapsed_ms", "ok", "code", "n")
+        return self.codes == other.codes and all(
+            np.array_equal(getattr(self, name), getattr(other, name)) for name in names
+        )
+
+    __hash__ = None
+
+    def window(self, from_s: float, to_s: float) -> Counts:
+        """The samples that started in [from_s, to_s), in seconds since the origin."""
+        low, high = np.searchsorted(self.second, [from_s, to_s])
+        kept = (column[low:high] for column in self._columns)
+        return Counts(*kept, self.codes)
+
+    def by_second(self) -> Iterator[tuple[int, Counts]]:
+        """(second, its counts) for each second that has samples, in order."""
+        bounds = [*self._starts, len(self.second)]
+        for low, high in itertools.pairwise(bounds):
+            kept = (column[low:high] for column in self._columns)
+            yield int(self.second[low]), Counts(*kept, self.codes)
+
+    def sum_by_second(self, weight=1) -> np.ndarray:
+        """Sum of weight x n for each of `seconds`; `weight` is a scalar or one value a row."""
+        if not len(self.second):
+            return np.zeros(0)
+        return np.add.reduceat(self.n * weight, self._starts)
+
+    @cached_property
+    def seconds(self) -> np.ndarray:
+        """The seconds that have samples, in order (int64)."""
+        return self.second[self._starts]
+
+    @cached_property
+    def total(self) -> int:
+        return int(self.n.sum())
+
+    @cached_property
+    def errors(self) -> int:
+        return int(self.n[~self.ok].sum())
+
+    @cached_property
+    def mean(self) -> float:
+        """Mean elapsed in ms; NaN without samples."""
+        return float(self.elapsed_ms @ self.n / self.total) if self.total else float("nan")
+
+    @cached_property
+    def stdev(self) -> float:
+        """Standard deviation of elapsed in ms over all samples (ddof 0); NaN without samples."""
+        if not self.total:
+            return float("nan")
+        return float(np.sqrt((self.elapsed_ms - self.mean) ** 2 @ self.n / self.total))
+
+    def percentile(self, p: float) -> float:
+        """The p-th percentile of elapsed in ms, p in [0, 100]; NaN without samples.
+
+        Exact, and by the definition of numpy.percentile's default method (linear): to the last
+        bit what NumPy answers for the same samples written out one by one.
+        """
+        if not 0 <= p <= 100:
+            raise ValueError(f"percentile must be within 0 and 100, not {p}")
+        if not self.total:
+            return float("nan")
+        position = (self.total - 1) * (p / 100)
+        below = int(position)
+        low, high = self.order_statistics([below + 1, min(below + 2, self.total)])
+        share, gap = position - below, high - low
+        return float(high - gap * (1 - share) if share >= 0.5 else low + gap * share)
+
+    def order_statistics(self, ranks) -> np.ndarray:
+        """The elapsed of the given ranks in ms (float64); rank 1 is the smallest of `total`."""
+        values, upto = self._histogram
+        return values[np.searchsorted(upto, np.asarray(ranks), side="left")].astype(float)
+
+    def code_mask(self, pattern: str) -> np.ndarray:
+        """Which rows have a response code that matches the pattern (`5??`, `*Exception`).
+
+        As in Taurus, an exception's class name matches without its package.
+        """
+        hits = [fnmatch.fnmatchcase(short_code(code), pattern) for code in self.codes]
+        return np.array(hits or [False], bool)[self.code]
+
+    @property
+    def _columns(self) -> tuple[np.ndarray, ...]:
+        return self.second, self.elapsed_ms, self.ok, self.code, self.n
+
+    @cached_property
+    def _starts(self) -> np.ndarray:
+        return np.flatnonzero(_first_of_each([self.second]))
+
+    @cached_property
+    def _histogram(self) -> tuple[np.ndarray, np.ndarray]:
+        values, place = np.unique(self.elapsed_ms, return_inverse=True)
+        return values, np.cumsum(np.bincount(place, weights=self.n).astype(np.int64))
+
+
+def short_code(code: str) -> str:
+    """`Non HTTP response code: java.net.SocketException` is `SocketException`, as in Taurus."""
+    return code.rsplit(".", 1)[-1] if code.endswith("Exception") else code
+
+
+def _sorted_codes(code: np.ndarray, codes: tuple[str, ...]) -> tuple[np.ndarray, tuple[str, ...]]:
+    """The same codes in sorted order and without those that no row has."""
+    if len(code) and not 0 <= code.min() <= code.max() < len(codes):
+        raise ValueError(f"a code index is outside of the {len(codes)} codes")
+    used = sorted({codes[index] for index in np.unique(code)})
+    moved = [used.index(name) if name in used else -1 for name in codes]
+    return np.array(moved, np.int32)[code], tuple(used)
+
+
+def _order(columns: list[np.ndarray]) -> np.ndarray:
+    """The order that sorts the columns, the first one foremost."""
+    return np.lexsort(columns[::-1])
+
+
+def _first_of_each(columns: list[np.ndarray]) -> np.ndarray:
+    """True where a row of sorted columns differs from the row before it."""
+    first = np.ones(len(columns[0]), bool)
+    if len(first):
+        first[1:] = np.logical_or.reduce([column[1:] != column[:-1] for column in columns])
+    return first

@@ -1,0 +1,123 @@
+"""What judge is told about a run: plain values, filled in by the adapters and the other rooms."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from tollgate.counts import Counts
+from tollgate.criteria import Criterion
+from tollgate.totals import Totals
+
+
+@dataclass(frozen=True)
+class LabelData:
+    """One label's samples, with seconds since the execution's start, warm-up included.
+
+    response: response times, by second of the intended start; None where there is no schedule.
+    totals: None where they are not known, and then avg-lt, avg-ct, bytes and concurr are not.
+    """
+
+    name: str
+    service: Counts
+    response: Counts | None = None
+    totals: Totals | None = None
+    is_transaction: bool = False
+
+
+@dataclass(frozen=True)
+class ScheduleFacts:
+    """How one schedule was kept; times in ms. The labels share its events.
+
+    missing_*: events that were not sent, by whose fault. generator_p99_ms: the 99th percentile of
+    that part of the lateness which is the generator's alone. late_*: samples late by that cause.
+    """
+
+    labels: tuple[str, ...]
+    intended: int
+    sent: int
+    missing_service: int = 0
+    missing_plan: int = 0
+    missing_generator: int = 0
+    lateness_p50_ms: float = 0.0
+    lateness_p99_ms: float = 0.0
+    lateness_max_ms: float = 0.0
+    generator_p99_ms: float = 0.0
+    late_service: int = 0
+    late_plan: int = 0
+    late_generator: int = 0
+
+    @property
+    def missing(self) -> int:
+        return self.missing_service + self.missing_plan + self.missing_generator
+
+
+@dataclass(frozen=True)
+class ExecutionFacts:
+    """What happened around one execution's samples. None: not known, or did not happen.
+
+    ended_s: when the load ended, in seconds since the execution's start.
+    stopped_by: text of the criterion by which Taurus stopped the run early.
+    workers_asked, workers_seen: instances of the target. worker_events: one line for each worker
+    that died or was restarted. jtl_error: why the JTL could not be read. cut_off_line: line of a
+    last sample that was cut off. generator_exit: JMeter's exit code. machine_problems: one line
+    for each, such as a full disk.
+    """
+
+    ended_s: float | None = None
+    stopped_by: str | None = None
+    generator_exit: int | None = None
+    generator_error: str | None = None
+    jtl_error: str | None = None
+    cut_off_line: int | None = None
+    workers_asked: int | None = None
+    workers_seen: int | None = None
+    worker_events: tuple[str, ...] = ()
+    machine_problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Execution:
+    """One plan against one mode. measured_s None: until the load ends by itself.
+
+    Judged are the samples that started (for response times: were meant to start) in
+    [warmup_s, warmup_s + measured_s).
+    """
+
+    name: str
+    labels: Mapping[str, LabelData]
+    criteria: tuple[Criterion, ...] = ()
+    warmup_s: float = 0.0
+    measured_s: float | None = None
+    schedules: tuple[ScheduleFacts, ...] = ()
+    facts: ExecutionFacts = field(default_factory=ExecutionFacts)
+
+
+@dataclass(frozen=True)
+class Run:
+    """All executions of one bzt call. problems: one line for each thing that broke the run."""
+
+    executions: tuple[Execution, ...]
+    interrupted: bool = False
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How strictly to judge.
+
+    latency: 'response' judges response time where a schedule exists, 'service' never does.
+    missing_share: of the scheduled requests, how many may be missing; one always may. One in a
+      hundred moves a p95 by at most a hundredth of the distribution, inside any interval that a
+      run of usual length has, and JMeter drops the last arrivals of a schedule.
+    lateness_share: of the tightest latency limit, how late the generator's p99 may be.
+    lateness_floor_ms: never demand more than JMeter's clock can show: its timestamps lie up to
+      2 ms beside an arrival on an idle machine.
+    """
+
+    inconclusive_passes: bool = False
+    latency: str = "response"
+    confidence: float = 0.95
+    missing_share: float = 0.01
+    lateness_share: float = 0.10
+    lateness_floor_ms: float = 5.0

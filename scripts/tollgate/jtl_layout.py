@@ -1,0 +1,99 @@
+"""The header of a JTL: its columns and its dialect; and the refusal that names a place."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from pathlib import Path
+
+REQUIRED = ("timeStamp", "elapsed", "label", "responseCode", "success")
+NUMBERS = ("bytes", "allThreads", "Latency", "Connect", "TESTSTART.MS")
+DELIMITERS = (",", ";", "\t")
+# The first line must fit: JMeter's widest header is some 200 bytes, so that a longer "line" is
+# not a header, and reading on for a newline could swallow a file of any size.
+HEADER_BYTES = 65_536
+
+HEADER_HELP = "write it with jmeter.save.saveservice.print_field_names=true"
+CSV_HELP = "write it as CSV: jmeter.save.saveservice.output_format=csv"
+
+
+class JtlError(ValueError):
+    """A JTL that cannot be read. Its text is one line: file, line, field, value and next step."""
+
+    def __init__(self, path, problem: str, *, line=None, field=None, value=None, help_=None):
+        self.path, self.line, self.field, self.value = str(path), line, field, value
+        place = f"{path}:{line}" if line else str(path)
+        what = f" {field} = {shown(value)}:" if field else ""
+        text = f"{place}:{what} {problem}" + (f"; {help_}" if help_ else "")
+        super().__init__(" ".join(text.split()))
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a JTL is written: its columns in order and its delimiter."""
+
+    columns: tuple[str, ...]
+    delimiter: str
+    header_bytes: int
+
+    def __contains__(self, column: str) -> bool:
+        return column in self.columns
+
+    def index(self, column: str) -> int:
+        return self.columns.index(column)
+
+
+def read_layout(path: str | Path) -> Layout:
+    """The layout of the JTL at path, from its first line. Raises JtlError if it is not a JTL."""
+    try:
+        with Path(path).open("rb") as file:
+            first = file.readline(HEADER_BYTES)
+    except OSError as error:
+        raise JtlError(path, f"cannot be read: {error.strerror}") from error
+    if not first:
+        raise JtlError(path, "the file is empty: JMeter wrote no samples; see jmeter.log")
+    line = first.decode("utf-8-sig", "replace")
+    if line.lstrip().startswith("<"):
+        raise JtlError(path, "this JTL is XML, and only CSV is read", line=1, help_=CSV_HELP)
+    delimiter = _delimiter(path, line)
+    columns = tuple(next(csv.reader([line.rstrip("\r\n")], delimiter=delimiter)))
+    _check_columns(path, columns, line)
+    return Layout(columns, delimiter, len(first))
+
+
+def shown(value: object, width: int = 60) -> str:
+    """A value for an error message: quoted, on one line, cut to a readable width."""
+    text = str(value)
+    return repr(text if len(text) <= width else text[:width] + "...")
+
+
+def _delimiter(path: str | Path, line: str) -> str:
+    """The one delimiter that makes required columns of the header line."""
+    found = {}
+    for delimiter in DELIMITERS:
+        cells = next(csv.reader([line.rstrip("\r\n")], delimiter=delimiter), [])
+        found[delimiter] = sum(column in cells for column in REQUIRED)
+    best = max(DELIMITERS, key=lambda delimiter: found[delimiter])
+    if found[best]:
+        return best
+    cells = line.replace(";", ",").replace("\t", ",").split(",")
+    if cells[0].strip('"').isdigit():
+        raise JtlError(path, "has no header line", line=1, help_=HEADER_HELP)
+    if len(cells) > 1 and any("/" in cell and ":" in cell for cell in cells[:1]):
+        raise JtlError(path, "has no header line", line=1, help_=HEADER_HELP)
+    problem = f"not a JTL: the first line {shown(line.strip())} names none of JMeter's columns"
+    raise JtlError(path, problem, line=1, help_="name a kpi.jtl that JMeter wrote as CSV")
+
+
+def _check_columns(path: str | Path, columns: tuple[str, ...], line: str) -> None:
+    missing = [column for column in REQUIRED if column not in columns]
+    if missing:
+        flags = {"label": "label", "responseCode": "response_code", "success": "successful"}
+        names = [f"jmeter.save.saveservice.{flags.get(c, 'time')}=true" for c in missing]
+        problem = f"the header has no column {', '.join(missing)}"
+        raise JtlError(path, problem, line=1, help_=f"set {' and '.join(dict.fromkeys(names))}")
+    twice = sorted({column for column in columns if columns.count(column) > 1})
+    if twice:
+        raise JtlError(path, f"the header names {', '.join(twice)} twice", line=1)
+    if not line.endswith("\n"):
+        raise JtlError(path, "holds a header line that was cut off, and no samples", line=1)

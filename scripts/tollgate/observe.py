@@ -1,0 +1,147 @@
+"""What a criterion says about samples: the value, its interval, and the basis it rests on."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from tollgate.counts import Counts
+from tollgate.criteria import Criterion
+from tollgate.facts import LabelData, Settings
+from tollgate.intervals import (
+    Interval,
+    mean_interval,
+    percentile_interval,
+    share_interval,
+    stdev_interval,
+)
+from tollgate.totals import Totals
+
+FIRST_BYTE, CONNECT = "avg-lt", "avg-ct"
+TOTALS_COLUMNS = {
+    FIRST_BYTE: "latency_ms",
+    CONNECT: "connect_ms",
+    "bytes": "bytes",
+    "concurr": "threads",
+}
+BASES = {FIRST_BYTE: "time to first byte", CONNECT: "connect time"}
+
+
+@dataclass(frozen=True)
+class Part:
+    """The samples that one criterion is about, within the measured window."""
+
+    counts: Counts
+    totals: Totals | None
+    basis: str
+    errors: int
+
+
+@dataclass(frozen=True)
+class Observation:
+    """A value in the criterion's unit, and its interval where it is an estimate.
+
+    value is NaN where the samples give none. estimates: whether the interval decides.
+    """
+
+    value: float
+    interval: Interval | None
+    estimates: bool
+    samples: int
+    window: str | None = None
+
+
+def select(
+    criterion: Criterion, labels: Iterable[LabelData], settings: Settings, from_s, to_s
+) -> Part:
+    """The samples of the criterion's label, or of all samplers for ''."""
+    wanted = [
+        data
+        for data in labels
+        if (data.name == criterion.label if criterion.label else not data.is_transaction)
+    ]
+    may_respond = criterion.is_latency and settings.latency == "response"
+    responds = may_respond and wanted and all(data.response is not None for data in wanted)
+    counts = Counts.merged(data.response if responds else data.service for data in wanted)
+    totals = None
+    if wanted and all(data.totals is not None for data in wanted):
+        totals = Totals.merged(data.totals for data in wanted).window(from_s, to_s)
+    basis = "samples"
+    if criterion.unit == "ms":
+        service = BASES.get(criterion.subject, "service time")
+        basis = "response time" if responds else service
+    counts = counts.window(from_s, to_s)
+    return Part(counts, totals, basis, counts.errors)
+
+
+def observe(criterion: Criterion, part: Part, confidence: float) -> Observation:
+    """The criterion's value over all of the part, which is not about a window of it."""
+    value = value_of(criterion, part.counts, part.totals)
+    interval = None if math.isnan(value) else _interval(criterion, part, confidence)
+    return Observation(value, interval, criterion.unit == "ms", part.counts.total)
+
+
+def value_of(criterion: Criterion, counts: Counts, totals: Totals | None) -> float:
+    """What the criterion's condition compares with its threshold; NaN without samples."""
+    if not counts.total:
+        return math.nan
+    subject = criterion.subject
+    if criterion.percentile is not None:
+        return counts.percentile(criterion.percentile)
+    if subject in TOTALS_COLUMNS:
+        return _total_of(subject, totals)
+    if subject in ("avg-rt", "stdev-rt"):
+        return counts.mean if subject == "avg-rt" else counts.stdev
+    hits = int(counts.n @ hit_mask(criterion, counts))
+    return 100 * hits / counts.total if criterion.is_percent else float(hits)
+
+
+def hit_mask(criterion: Criterion, counts: Counts) -> np.ndarray:
+    """Which rows a counting subject counts."""
+    if criterion.subject == "hits":
+        return np.ones(len(counts.n), bool)
+    if criterion.subject in ("succ", "fail"):
+        return counts.ok if criterion.subject == "succ" else ~counts.ok
+    return counts.code_mask(criterion.subject[2:])
+
+
+def _total_of(subject: str, totals: Totals | None) -> float:
+    if totals is None or not len(totals.second):
+        return math.nan
+    column = getattr(totals, TOTALS_COLUMNS[subject])
+    if subject == "concurr":
+        return float(column.max())
+    return float(column.sum()) if subject == "bytes" else float(column.sum() / totals.n.sum())
+
+
+def _interval(criterion: Criterion, part: Part, confidence: float) -> Interval | None:
+    counts, totals = part.counts, part.totals
+    if criterion.percentile is not None:
+        return percentile_interval(counts, criterion.percentile, confidence)
+    if criterion.subject in (FIRST_BYTE, CONNECT):
+        sums = getattr(totals, TOTALS_COLUMNS[criterion.subject])
+        return mean_interval(totals.second, totals.n, sums, confidence)
+    seconds, n = counts.seconds, counts.sum_by_second()
+    if criterion.subject == "avg-rt":
+        return mean_interval(seconds, n, counts.sum_by_second(counts.elapsed_ms), confidence)
+    if criterion.subject == "stdev-rt":
+        return stdev_interval(counts, confidence)
+    if not criterion.is_percent:
+        return None
+    hits = counts.sum_by_second(hit_mask(criterion, counts))
+    share = share_interval(seconds, n, hits, confidence)
+    return Interval(100 * share.low, 100 * share.high, share.deff)
+
+
+def comparison(condition: str) -> Callable[[float, float], bool]:
+    """The condition as a function of value and limit; true where the run fails."""
+    return {
+        "<": lambda value, limit: value < limit,
+        "<=": lambda value, limit: value <= limit,
+        "=": lambda value, limit: value == limit,
+        ">": lambda value, limit: value > limit,
+        ">=": lambda value, limit: value >= limit,
+    }[condition]

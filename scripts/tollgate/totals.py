@@ -1,0 +1,51 @@
+"""Sums per second: the value type for what JMeter reports beside elapsed and success."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Totals:
+    """Per second of one label what no histogram needs; arrays of equal length, sorted by second.
+
+    second: seconds since the origin. n: samples. latency_ms, connect_ms, bytes: sums over them.
+    threads: the most that JMeter had running (allThreads). A column that the JTL lacks sums to 0.
+    """
+
+    second: np.ndarray
+    n: np.ndarray
+    latency_ms: np.ndarray
+    connect_ms: np.ndarray
+    bytes: np.ndarray
+    threads: np.ndarray
+
+    def window(self, from_s: float, to_s: float) -> Totals:
+        """The seconds in [from_s, to_s)."""
+        low, high = np.searchsorted(self.second, [from_s, to_s])
+        return Totals(*(getattr(self, name)[low:high] for name in self.__dataclass_fields__))
+
+    @classmethod
+    def merged(cls, parts: Iterable[Totals]) -> Totals:
+        """All parts as one, sums added up; the parts must share their origin."""
+        parts = [part for part in parts if len(part.second)]
+        if not parts:
+            return cls(*(np.zeros(0, np.int64) for _ in range(6)))
+        seconds, place = np.unique(
+            np.concatenate([part.second for part in parts]), return_inverse=True
+        )
+
+        def gathered(name: str) -> np.ndarray:
+            return np.concatenate([np.asarray(getattr(part, name), np.int64) for part in parts])
+
+        sums = []
+        for name in ("n", "latency_ms", "connect_ms", "bytes"):
+            column = np.zeros(len(seconds), np.int64)
+            np.add.at(column, place, gathered(name))
+            sums.append(column)
+        threads = np.zeros(len(seconds), np.int64)
+        np.maximum.at(threads, place, gathered("threads"))
+        return cls(seconds, *sums, threads)

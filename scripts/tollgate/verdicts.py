@@ -1,0 +1,115 @@
+"""What judge answers, and the one line in which a result is told."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+PASS, FAIL, INCONCLUSIVE, INVALID = "PASS", "FAIL", "INCONCLUSIVE", "INVALID"
+# The worst comes last and beats the others: a broken measurement proves nothing, not even a FAIL.
+ORDER = (PASS, INCONCLUSIVE, FAIL, INVALID)
+EXIT_CODES = {PASS: 0, FAIL: 3, INCONCLUSIVE: 1, INVALID: 1}
+EXIT_INTERRUPTED = 2
+# Whose fault a reason is.
+GENERATOR, SERVICE, OPERATOR, MACHINE = "generator", "service", "operator", "machine"
+
+
+@dataclass(frozen=True)
+class Reason:
+    """One line on why a verdict is not PASS, and whose fault that is."""
+
+    verdict: str
+    fault: str
+    text: str
+
+
+@dataclass(frozen=True)
+class CriterionResult:
+    """One criterion, judged. Values are in `unit`; a share (%) is exact, its interval only told.
+
+    observed is None where there were no samples. low and high are None where the value is an
+    exact count or a window's; high is inf where the samples set no upper bound. decides is False
+    for `as non-failed`: reported, but without a say. window: the worst seconds, `12-22 s`.
+    """
+
+    criterion: str
+    message: str | None
+    label: str
+    subject: str
+    unit: str
+    condition: str
+    limit: float
+    observed: float | None
+    low: float | None
+    high: float | None
+    confidence: float
+    samples: int
+    samples_needed: int | None
+    basis: str
+    window: str | None
+    decides: bool
+    verdict: str
+    reason: str
+
+    @property
+    def line(self) -> str:
+        """`p95 of search = 231 ms (limit 250 ms, 95 % CI 219-244, n=412)`."""
+        name = self.subject + (f" of {self.label}" if self.label else "")
+        if self.observed is None:
+            return f"{name}: no samples (limit {_with_unit(self.limit, self.unit)})"
+        observed = figure(self.observed, against=self.limit)
+        parts = [f"limit {_with_unit(self.limit, self.unit)}"]
+        if self.low is not None and self.high is not None:
+            ends = (figure(end, against=self.limit) for end in (self.low, self.high))
+            parts.append(f"{self.confidence * 100:g} % CI {'-'.join(ends)}")
+        if self.window:
+            parts.append(f"worst in {self.window}")
+        return f"{name} = {observed}{_unit(self.unit)} ({', '.join(parts)}, n={self.samples})"
+
+
+@dataclass(frozen=True)
+class ExecutionVerdict:
+    """One execution's verdict; reasons explain it, warnings do not change it."""
+
+    name: str
+    verdict: str
+    reasons: tuple[Reason, ...]
+    warnings: tuple[str, ...]
+    criteria: tuple[CriterionResult, ...]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The run's verdict. reasons: the run's own and those of all executions, worst first."""
+
+    verdict: str
+    exit_code: int
+    reasons: tuple[Reason, ...]
+    executions: tuple[ExecutionVerdict, ...]
+
+
+def worst(verdicts) -> str:
+    """The verdict that beats the others; PASS if there are none."""
+    return max(verdicts, key=ORDER.index, default=PASS)
+
+
+def figure(value: float, against: float | None = None) -> str:
+    """A number in three or so digits, never rounded onto the limit it is compared with."""
+    if not math.isfinite(value):
+        return "inf" if value > 0 else "none"
+    size = abs(value)
+    digits = 0 if size >= 100 else 1 if size >= 10 else 2 if size >= 1 else 3
+    while digits < 9:
+        text = f"{value:.{digits}f}"
+        if against is None or value == against or float(text) != against:
+            break
+        digits += 1
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _unit(unit: str) -> str:
+    return "" if unit == "count" else f" {unit}"
+
+
+def _with_unit(value: float, unit: str) -> str:
+    return f"{figure(value)}{_unit(unit)}"

@@ -1,0 +1,119 @@
+import pytest
+
+from executions import counts, execution, verdict_on
+from golden_lines import check_golden
+from tollgate.facts import Execution, Run, ScheduleFacts
+from tollgate.judge import judge
+
+CRITERION = "p95 of search>250ms"
+
+
+def kept(**changes):
+    return (ScheduleFacts(("search",), intended=3000, sent=3000, **changes),)
+
+
+INVALID = {
+    "cut off": {"facts": {"cut_off_line": 3001}},
+    "jtl refused": {"facts": {"jtl_error": "kpi.jtl:7: elapsed = 'x': not a whole number"}},
+    "jmeter exit": {"facts": {"generator_exit": 1}},
+    "jmeter died": {"facts": {"generator_error": "JMeter was killed by signal 9"}},
+    "worker died": {"facts": {"worker_events": ("worker 2 of fork died after 12 s",)}},
+    "too few workers": {"facts": {"workers_asked": 2, "workers_seen": 1}},
+    "no workers seen": {"facts": {"workers_asked": 2}},
+    "disk full": {"facts": {"machine_problems": ("the disk under reports/ is full",)}},
+    "ended early": {"facts": {"ended_s": 31.0}},
+    "no samples at all": {"service": counts(0)},
+    "samples end early": {"service": counts(1000, 20), "measured_s": 60.0},
+    "stopped without cause": {"facts": {"stopped_by": "p95 of search>1s for 5s"}},
+    "unsent by the generator": {"schedules": kept(missing_generator=31)},
+    "unsent by the plan": {"schedules": kept(missing_plan=31)},
+    "generator late": {"schedules": kept(generator_p99_ms=25.4)},
+}
+
+
+@pytest.mark.parametrize("name", INVALID)
+def test_a_broken_measurement_is_invalid_and_says_whose_fault_it_is(name):
+    verdict = verdict_on(CRITERION, **INVALID[name])
+    assert (verdict.verdict, verdict.exit_code) == ("INVALID", 1)
+    reason = verdict.reasons[0]
+    check_golden("judge/invalid.txt", name, f"({reason.fault}) {reason.text}")
+
+
+def test_requests_that_the_service_kept_from_being_sent_fail_the_run():
+    verdict = verdict_on(CRITERION, schedules=kept(missing_service=31))
+    assert verdict.verdict == "FAIL"
+    assert verdict.reasons[0].fault == "service"
+
+
+SOUND = {
+    "one request in a hundred unsent": {"schedules": kept(missing_generator=30)},
+    "generator late within budget": {"schedules": kept(generator_p99_ms=24.9)},
+    "service late": {"schedules": kept(lateness_p99_ms=900, late_service=200)},
+    "workers as asked": {"facts": {"workers_asked": 2, "workers_seen": 2, "ended_s": 60.0}},
+    "a second less": {"facts": {"ended_s": 59.2}},
+    "a slow trickle": {"service": counts(90, 58), "measured_s": 60.0},
+}
+
+
+@pytest.mark.parametrize("name", SOUND)
+def test_a_sound_measurement_is_judged_by_its_criteria(name):
+    assert verdict_on(CRITERION, **SOUND[name]).verdict == "PASS"
+
+
+def test_one_unsent_request_of_a_small_schedule_is_tolerated():
+    small = (ScheduleFacts(("search",), intended=20, sent=19, missing_generator=1),)
+    assert verdict_on(CRITERION, schedules=small).verdict == "PASS"
+
+
+def test_lateness_of_the_generator_matters_to_the_tightest_latency_limit():
+    late = kept(generator_p99_ms=25.4)
+    assert verdict_on("p95 of search>300ms", schedules=late).verdict == "PASS"
+    verdict = verdict_on("p95 of search>300ms", "p50 of search>250ms", schedules=late)
+    assert verdict.verdict == "INVALID"
+    assert verdict_on("fail>1%", schedules=late).verdict == "PASS"
+
+
+def test_the_clocks_own_wobble_is_no_lateness():
+    fast = {"service": counts(low=1, high=4), "schedules": kept(generator_p99_ms=2.0)}
+    assert verdict_on("p95 of search>8ms", **fast).verdict == "PASS"
+
+
+def test_a_stop_that_the_samples_bear_out_fails_the_run_instead_of_making_it_invalid():
+    stop = "p95 of search>150ms for 5s"
+    changes = {"service": counts(600, 12), "measured_s": 60.0, "facts": {"stopped_by": stop}}
+    verdict = verdict_on(stop, CRITERION, **changes)
+    assert (verdict.verdict, verdict.exit_code) == ("FAIL", 3)
+
+
+def test_a_stop_as_non_failed_does_not_hide_a_later_failure():
+    stop = "hits of search>0 for 5s, stop as non-failed"
+    changes = {"service": counts(600, 12), "measured_s": 60.0, "facts": {"stopped_by": stop}}
+    assert verdict_on(stop, "p95 of search>150ms", **changes).verdict == "FAIL"
+    assert verdict_on(stop, "p95 of search>250ms", **changes).verdict == "PASS"
+
+
+def test_an_interrupted_run_is_invalid_and_exits_2():
+    verdict = judge(Run((execution(CRITERION),), interrupted=True))
+    assert (verdict.verdict, verdict.exit_code) == ("INVALID", 2)
+
+
+def test_a_problem_of_the_whole_run_makes_it_invalid():
+    verdict = judge(Run((execution(CRITERION),), problems=("reports/x is not writable",)))
+    assert verdict.reasons[0].text == "reports/x is not writable"
+    assert verdict.verdict == "INVALID"
+
+
+def test_a_run_without_executions_is_invalid():
+    assert judge(Run(())).verdict == "INVALID"
+
+
+def test_a_gate_that_cannot_fail_proves_nothing():
+    for criteria in ((), ("p95 of search>1s, continue as non-failed",)):
+        verdict = verdict_on(*criteria)
+        assert verdict.verdict == "INVALID"
+        assert "proves nothing" in verdict.reasons[0].text
+
+
+def test_an_execution_without_labels_is_invalid():
+    run = Run((execution(CRITERION), Execution("empty", {}, measured_s=60.0)))
+    assert judge(run).verdict == "INVALID"
