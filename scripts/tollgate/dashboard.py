@@ -68,3 +68,10 @@ class Drawing:
             lines = [line for line in out.splitlines() if line.strip()]
             return f"{lines[-1] if lines else 'JMeter said nothing'} (see {self.log.name})"
         return ""
+
+
+def draw_all(run: Path, jtls: dict[str, Path]) -> dict[str, str]:
+    """Draw a dashboard for each JTL, all at once; returns why not, for those that failed."""
+    drawings = [Drawing(run.resolve(), name, jtl) for name, jtl in jtls.items() if jtl.exists()]
+    problems = {drawing.name: drawing.finish() for drawing in drawings}
+    return {name: problem for name, problem in problems.items() if problem}

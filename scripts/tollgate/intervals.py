@@ -33,6 +33,8 @@ CONFIDENCE = 0.95
 MIN_SECONDS = 5
 # A design effect below this, estimated from half a minute, is mostly chance.
 NOTABLE_EFFECT = 1.2
+# Of the way from a percentile to the end of the distribution, what is left at those beside it.
+RUNGS = (0.5, 0.125)
 
 
 @dataclass(frozen=True)
@@ -51,9 +53,26 @@ UNKNOWN = Interval(0.0, math.inf, math.inf)
 
 
 def percentile_interval(counts: Counts, p: float, confidence: float = CONFIDENCE) -> Interval:
-    """Interval for the p-th percentile, p in (0, 100), in ms; UNKNOWN under MIN_SECONDS."""
+    """Interval for the p-th percentile, p in (0, 100), in ms; UNKNOWN under MIN_SECONDS.
+
+    No percentile lies above a higher one, so what bounds a higher one from above bounds this one
+    as well, and the other way round. That helps where a slow drift around the percentile itself
+    leaves it without a bound, while all is calm a little above it.
+    """
     if not counts.total or span(counts.seconds) < MIN_SECONDS:
         return UNKNOWN
+    own = _own_interval(counts, p, confidence)
+    higher = (_own_interval(counts, 100 - (100 - p) * rung, confidence) for rung in RUNGS)
+    lower = (_own_interval(counts, p * rung, confidence) for rung in RUNGS)
+    return Interval(
+        max(own.low, *(each.low for each in lower)),
+        min(own.high, *(each.high for each in higher)),
+        own.deff,
+    )
+
+
+def _own_interval(counts: Counts, p: float, confidence: float) -> Interval:
+    """Interval for the p-th percentile from the samples around it alone."""
     middle = counts.order_statistics([max(1, math.ceil(counts.total * p / 100))])[0]
     # Both edges of the tie at the percentile: whole milliseconds make large ties, and a burst of
     # slow samples that all share one value shows only in the share of samples under it.

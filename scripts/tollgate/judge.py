@@ -65,7 +65,7 @@ def judge_execution(execution: Execution, settings: Settings) -> ExecutionVerdic
         for criterion in execution.criteria
     )
     stop_is_confirmed = any(
-        criterion.text == execution.facts.stopped_by and result.verdict == FAIL
+        criterion.text == execution.facts.stopped_by and result.decides and result.verdict == FAIL
         for criterion, result in zip(execution.criteria, results, strict=True)
     )
     reasons = [

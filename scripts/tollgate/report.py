@@ -6,11 +6,13 @@ dashboard of each execution and says what to open.
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from bzt.engine import Service
 
-from tollgate import dashboard
+from tollgate import dashboard, outputs
+from tollgate.verdict import Verdict
 
 
 class Report(Service):
@@ -26,17 +28,18 @@ class Report(Service):
         latest.replace(run.with_name("latest"))
 
     def post_process(self) -> None:
-        """Draw one dashboard an execution, all at once, and name the paths to open."""
+        """Draw the dashboards, then show the verdict and what to open."""
         super().post_process()
         run = Path(self.engine.artifacts_dir)
-        drawn = [
-            dashboard.Drawing(run, execution.label, Path(execution.kpi_jtl))
-            for execution in self.engine.provisioning.executors
-            if execution.kpi_jtl and Path(execution.kpi_jtl).exists()
-        ]
-        for drawing in drawn:
-            problem = drawing.finish()
-            if problem:
-                self.log.warning("report: no dashboard of %s: %s", drawing.name, problem)
-            else:
-                self.log.info("Dashboard: %s", drawing.page)
+        executors = self.engine.provisioning.executors
+        jtls = {it.label: Path(it.kpi_jtl) for it in executors if getattr(it, "kpi_jtl", None)}
+        for name, problem in dashboard.draw_all(run, jtls).items():
+            self.log.warning("report: no dashboard of %s: %s", name, problem)
+        for reporter in self.engine.reporters:
+            if isinstance(reporter, Verdict) and reporter.verdict:
+                outputs.show(reporter.verdict)
+        pages = [*(run / "dashboard" / name / "index.html" for name in jtls)]
+        pages += [run / "verdict.md", run / "junit.xml"]
+        shown = [os.path.relpath(page) for page in pages if page.exists()]
+        if shown:
+            print("\nOpen:", *shown, sep="\n  ", flush=True)

@@ -1,0 +1,54 @@
+"""The parts of a result as short text, and text of unknown origin made fit for a line. Pure."""
+
+from __future__ import annotations
+
+import unicodedata
+
+from tollgate.verdicts import CriterionResult, figure
+
+
+def observed(result: CriterionResult) -> str:
+    """The observed value with its unit, `-` without samples."""
+    if result.observed is None:
+        return "-"
+    return _with_unit(figure(result.observed, against=result.limit), result.unit)
+
+
+def limit(result: CriterionResult) -> str:
+    """The limit with its unit."""
+    return _with_unit(figure(result.limit), result.unit)
+
+
+def interval(result: CriterionResult) -> str:
+    """The confidence interval, `exact` for what was counted, `-` without samples."""
+    if result.observed is None:
+        return "-"
+    if result.low is None or result.high is None:
+        return "exact"
+    ends = (figure(end, against=result.limit) for end in (result.low, result.high))
+    return "-".join(ends)
+
+
+def _with_unit(value: str, unit: str) -> str:
+    return value if unit == "count" else f"{value} {unit}"
+
+
+def one_line(text: str) -> str:
+    """The text on one line. What no terminal shows (control characters, so that a label can't
+    move the cursor; halves of surrogate pairs, which no file takes) becomes a question mark."""
+    text = " ".join(text.split())
+    return "".join(each if each.isprintable() else "?" for each in text)
+
+
+def shorten(text: str, most: int) -> str:
+    """At most so many characters: the middle gives way, for the end of a criterion is its limit."""
+    if len(text) <= most:
+        return text
+    kept = most - len("...")
+    return f"{text[: kept - kept // 2]}...{text[len(text) - kept // 2 :]}"
+
+
+def width(text: str) -> int:
+    """How many columns of a terminal a printable text takes."""
+    wide = sum(unicodedata.east_asian_width(each) in "WF" for each in text)
+    return len(text) + wide - sum(unicodedata.combining(each) > 0 for each in text)

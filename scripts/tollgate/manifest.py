@@ -1,0 +1,121 @@
+"""run.json: what a run set out to do and what it left, so that it can be judged again.
+
+Written when the run begins and sealed when it has ended: from then on the SHA-256 of each JTL is
+part of it, and a file that has changed since is refused.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+NAME = "run.json"
+#: Raised when a manifest's meaning changes; older ones are refused rather than misread.
+VERSION = 1
+_CHUNK = 1 << 20
+
+
+class ManifestError(Exception):
+    """One line: which file, what is wrong with it, what to do."""
+
+
+@dataclass
+class Execution:
+    """One plan against one target. Paths are relative to the run's folder; times in seconds.
+
+    target: app of ecosystem.config.js with its mode and instances, None for one not ours.
+    criteria: those of this execution and its scenario alone.
+    exit_code: JMeter's, None if it never started or was still running at the end.
+    """
+
+    name: str
+    plan: str
+    jtl: str
+    properties: dict[str, str]
+    target: dict[str, Any] | None = None
+    criteria: list[Any] = field(default_factory=list)
+    warmup: float = 0.0
+    measured: float = 0.0
+    exit_code: int | None = None
+    began: float | None = None
+    ended: float | None = None
+    bytes: int | None = None
+    sha256: str | None = None
+
+
+@dataclass
+class Manifest:
+    """One run. criteria apply to every execution. interrupted: ended by a person or a signal.
+    stopped_by: the criterion that ended the run early. problem: the error that ended it."""
+
+    kind: str
+    started: str
+    criteria: list[Any]
+    settings: dict[str, Any]
+    environment: dict[str, Any]
+    executions: list[Execution]
+    interrupted: bool = False
+    stopped_by: str | None = None
+    problem: str | None = None
+    version: int = VERSION
+
+
+def write(manifest: Manifest, run: Path) -> None:
+    """Write run.json whole or not at all."""
+    growing = run / f".{NAME}"
+    growing.write_text(json.dumps(asdict(manifest), indent=2, default=str) + "\n")
+    growing.replace(run / NAME)
+
+
+def read(run: Path) -> Manifest:
+    """Read run.json. Raises ManifestError."""
+    path = run / NAME
+    try:
+        raw = json.loads(path.read_text())
+        executions = [Execution(**each) for each in raw.pop("executions")]
+        manifest = Manifest(executions=executions, **raw)
+    except FileNotFoundError:
+        raise ManifestError(
+            f"{run} is not the folder of a run: it has no {NAME}; name one under reports/"
+        ) from None
+    except (ValueError, TypeError, KeyError) as error:
+        raise ManifestError(f"{path} can't be read: {error}") from None
+    if manifest.version != VERSION:
+        raise ManifestError(
+            f"{path} has version {manifest.version}, this Tollgate reads {VERSION}: "
+            "judge the run with the Tollgate that made it"
+        )
+    return manifest
+
+
+def seal(execution: Execution, run: Path) -> None:
+    """Note size and SHA-256 of the execution's JTL, if there is one."""
+    jtl = run / execution.jtl
+    if execution.jtl and jtl.is_file():
+        execution.bytes, execution.sha256 = jtl.stat().st_size, digest(jtl)
+
+
+def check_seal(execution: Execution, run: Path) -> None:
+    """Raise ManifestError when the JTL is not the one that the run left."""
+    if execution.sha256 is None:
+        return
+    jtl = run / execution.jtl
+    if not jtl.is_file():
+        raise ManifestError(f"{jtl} is missing: the samples of {execution.name!r} are gone")
+    if jtl.stat().st_size != execution.bytes or digest(jtl) != execution.sha256:
+        raise ManifestError(
+            f"{jtl} has changed since the run ended (its SHA-256 is not the one in {NAME}): "
+            "nothing can be proven from it"
+        )
+
+
+def digest(path: Path) -> str:
+    """The SHA-256 of a file, read in pieces."""
+    found = hashlib.sha256()
+    with path.open("rb") as file:
+        while piece := file.read(_CHUNK):
+            found.update(piece)
+    return found.hexdigest()

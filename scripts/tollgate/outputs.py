@@ -1,0 +1,43 @@
+"""Writes a verdict where programs, people and CI systems look for it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from tollgate import render, table
+from tollgate.facts import Run
+from tollgate.manifest import Manifest
+from tollgate.verdicts import Verdict
+
+
+def write_all(folder: Path, verdict: Verdict, run: Run, manifest: Manifest) -> None:
+    """verdict.json, junit.xml and verdict.md, each whole or not at all."""
+    content = render.to_dict(verdict, run, manifest.kind, manifest.environment)
+    markdown = render.to_markdown(verdict, manifest.kind)
+    _write(folder / "verdict.json", render.to_json(content))
+    _write(folder / "junit.xml", render.to_junit(verdict, manifest.kind))
+    _write(folder / "verdict.md", markdown)
+
+
+def append_summary(markdown: str) -> None:
+    """Add the summary to a GitHub job's page, where there is one."""
+    summary = os.environ.get("GITHUB_STEP_SUMMARY")
+    if summary:
+        with Path(summary).open("a", encoding="utf-8") as page:
+            page.write(markdown)
+
+
+def show(verdict: Verdict) -> None:
+    """Print the table, in colour on a terminal unless NO_COLOR is set."""
+    colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    text = table.to_table(verdict, colour)
+    encoding = sys.stdout.encoding or "ascii"
+    print(text.encode(encoding, errors="replace").decode(encoding), flush=True)
+
+
+def _write(path: Path, text: str) -> None:
+    growing = path.with_name(f".{path.name}")
+    growing.write_text(text, encoding="utf-8")
+    growing.replace(path)

@@ -1,0 +1,131 @@
+"""What each label of an execution was meant to send beside what it sent. Pure.
+
+The schedules of the plan are joined with the samples of their thread groups; response times come
+out as counts like the service times, and how each schedule was kept as plain numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from tollgate.counts import Counts
+from tollgate.facts import ScheduleFacts
+from tollgate.jtl_samples import Samples
+from tollgate.plan_model import Plan, ThreadGroup
+from tollgate.schedule import (
+    ClosedLoop,
+    Joined,
+    Rows,
+    Schedule,
+    expected_schedules,
+    join,
+    summarise,
+)
+
+# Thread numbers stay below this; JMeter numbers thread groups and the threads in each.
+_THREADS = 1 << 32
+
+
+@dataclass(frozen=True)
+class Replay:
+    """response: response-time counts by second of the intended start, for labels with a schedule.
+    facts: one entry a schedule. closed: the reason for each label that follows none."""
+
+    response: dict[str, Counts]
+    facts: tuple[ScheduleFacts, ...]
+    closed: dict[str, str]
+
+
+def replay(
+    plan: Plan,
+    samples: Mapping[str, Samples],
+    origin_ms: int,
+    test_start_ms: int | None,
+    from_s: float,
+) -> Replay:
+    """Join every schedule of the plan with the samples, by label, of one execution.
+
+    origin_ms: zero of the seconds in the result. test_start_ms: TESTSTART.MS, None estimates it.
+    from_s: lateness is summed up over events from here on; whether everything was sent, always.
+    """
+    expected = expected_schedules(plan)
+    closed = {label: it.reason for label, it in expected.items() if isinstance(it, ClosedLoop)}
+    response: dict[str, Counts] = {}
+    facts = []
+    for schedule in {id(it): it for it in expected.values() if isinstance(it, Schedule)}.values():
+        labels = _labels_of_group(plan, schedule, samples)
+        governed = [label for label in labels if schedule.matches(label)]
+        rows, label_of = _rows(schedule, {label: samples[label] for label in labels}, governed)
+        joined = join(schedule, rows, None if test_start_ms is None else float(test_start_ms))
+        ok = np.concatenate([samples[label].ok for label in governed] or [np.zeros(0, bool)])
+        for number, label in enumerate(governed):
+            response[label] = _counts(joined, label_of == number, ok, origin_ms)
+        names = tuple(governed) or tuple(label.text for label in schedule.labels)
+        facts.append(_facts(names, joined, origin_ms + from_s * 1000))
+    return Replay(response, tuple(facts), closed)
+
+
+def _labels_of_group(plan: Plan, schedule: Schedule, samples: Mapping[str, Samples]) -> list[str]:
+    """The labels seen in the file that the schedule's thread group sends, governed ones first."""
+    group = next((it for it in plan.groups if _is_of(schedule, it)), None)
+    known = [sampler.label for sampler in group.samplers] if group else []
+    seen = [label for label in samples if any(each.matches(label) for each in known)]
+    return sorted(seen, key=lambda label: not schedule.matches(label))
+
+
+def _is_of(schedule: Schedule, group: ThreadGroup) -> bool:
+    return any(sampler.label in schedule.labels for sampler in group.samplers)
+
+
+def _rows(
+    schedule: Schedule, samples: Mapping[str, Samples], governed: list[str]
+) -> tuple[Rows, np.ndarray]:
+    """The rows of a thread group, governed ones first, and for each of those its label's place."""
+    parts = list(samples.values())
+    sizes = [len(part) for part in parts]
+    is_governed = np.arange(sum(sizes)) < sum(sizes[: len(governed)])
+
+    def gathered(arrays: list[np.ndarray]) -> np.ndarray:
+        return np.concatenate(arrays) if arrays else np.zeros(0, np.int64)
+
+    if schedule.by_thread:
+        thread = gathered([part.number for part in parts])
+    else:
+        thread = gathered([part.group.astype(np.int64) * _THREADS + part.number for part in parts])
+    rows = Rows(
+        start_ms=gathered([part.start_ms for part in parts]),
+        elapsed_ms=gathered([part.elapsed_ms for part in parts]),
+        thread=thread,
+        governed=is_governed,
+    )
+    return rows, np.repeat(np.arange(len(governed)), sizes[: len(governed)])
+
+
+def _counts(joined: Joined, picked: np.ndarray, ok: np.ndarray, origin_ms: int) -> Counts:
+    """Response times of the picked rows; those without an event of their own are left out."""
+    picked = picked & (joined.event >= 0)
+    second = np.floor((joined.intended_ms[picked] - origin_ms) / 1000).astype(np.int64)
+    return Counts.of(second, joined.response_ms[picked], ok[picked])
+
+
+def _facts(labels: tuple[str, ...], joined: Joined, from_ms: float) -> ScheduleFacts:
+    summary = summarise(joined, np.nan_to_num(joined.intended_ms, nan=-np.inf) >= from_ms)
+    sent = joined.intended - len(joined.missing)
+    return ScheduleFacts(
+        labels=labels,
+        intended=joined.intended,
+        sent=sent,
+        missing_service=summary.missing_service,
+        missing_plan=summary.missing_plan,
+        missing_generator=summary.missing_generator,
+        lateness_p50_ms=summary.lateness_p50,
+        lateness_p99_ms=summary.lateness_p99,
+        lateness_max_ms=summary.lateness_max,
+        generator_p99_ms=summary.generator_p99,
+        late_service=summary.late_service,
+        late_plan=summary.late_plan,
+        late_generator=summary.late_generator,
+    )

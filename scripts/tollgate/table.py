@@ -1,0 +1,95 @@
+"""The verdict as a person sees it at the end of a run: grasped in five seconds. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tollgate.cells import interval, limit, observed, one_line, shorten, width
+from tollgate.verdicts import (
+    FAIL,
+    INCONCLUSIVE,
+    INVALID,
+    PASS,
+    CriterionResult,
+    ExecutionVerdict,
+    Verdict,
+)
+
+#: More reasons than this are counted, not listed; verdict.md has them all.
+REASONS_SHOWN = 8
+#: Longer criteria and reasons lose their middle; verdict.json has all of it.
+CRITERION_WIDTH, REASON_WIDTH = 72, 400
+#: Colours of a terminal, by verdict.
+COLOURS = {PASS: "32", FAIL: "31", INCONCLUSIVE: "33", INVALID: "35"}
+HEADINGS = ("", "criterion", "observed", "limit", "95 % CI", "n")
+
+
+def to_table(verdict: Verdict, colour: bool = False) -> str:
+    """Every criterion in a row, what does not pass first; below that the verdict and why."""
+    lines: list[str] = []
+    for execution in verdict.executions:
+        title = f"{_reason(execution.name)}: {execution.verdict}"
+        lines += ["", _paint(title, execution.verdict, colour)]
+        lines += _rows(execution, colour)
+        lines += [f"  ! {_reason(warning)}" for warning in execution.warnings]
+    lines += ["", headline(verdict, colour)]
+    shown = verdict.reasons[:REASONS_SHOWN]
+    lines += [f"  {_paint(it.verdict, it.verdict, colour)} {_reason(it.text)}" for it in shown]
+    if len(verdict.reasons) > len(shown):
+        lines.append(f"  and {len(verdict.reasons) - len(shown)} more: see verdict.md")
+    return "\n".join(lines)
+
+
+def headline(verdict: Verdict, colour: bool = False) -> str:
+    """One line: the verdict, how many criteria it rests on, and whose fault it is."""
+    results = [it for each in verdict.executions for it in each.criteria if it.decides]
+    passed = sum(result.verdict == PASS for result in results)
+    said = f"{passed} of {len(results)} criteria hold"
+    faults = {it.fault: None for it in verdict.reasons if it.verdict == verdict.verdict}
+    if faults:
+        said += f"; the fault of the {' and the '.join(faults)}"
+    return f"{_paint(verdict.verdict, verdict.verdict, colour)}: {said}"
+
+
+def _rows(execution: ExecutionVerdict, colour: bool) -> Iterable[str]:
+    # Python's sort is stable: criteria of one verdict stay in the order of taurus.yml.
+    results = sorted(execution.criteria, key=lambda it: it.verdict == PASS or not it.decides)
+    cells = [_cells(result) for result in results]
+    widths = [max(width(row[i]) for row in [HEADINGS, *cells]) for i in range(len(HEADINGS))]
+    if cells:
+        yield _line(HEADINGS, widths)
+    for result, row in zip(results, cells, strict=True):
+        line = _line(row, widths)
+        yield line if result.verdict == PASS else _paint(line, result.verdict, colour)
+
+
+def _cells(result: CriterionResult) -> tuple[str, ...]:
+    verdict = result.verdict if result.decides else "note"
+    return (
+        verdict,
+        shorten(one_line(result.criterion), CRITERION_WIDTH),
+        observed(result) + _over(result),
+        limit(result),
+        interval(result),
+        str(result.samples),
+    )
+
+
+def _over(result: CriterionResult) -> str:
+    """By how much a violated limit was missed."""
+    if result.verdict != FAIL or not result.limit or result.observed is None:
+        return ""
+    return f" ({100 * (result.observed / result.limit - 1):+.0f} %)"
+
+
+def _line(cells: Iterable[str], widths: list[int]) -> str:
+    padded = (cell + " " * (w - width(cell)) for cell, w in zip(cells, widths, strict=True))
+    return "  " + "  ".join(padded).rstrip()
+
+
+def _reason(text: str) -> str:
+    return shorten(one_line(text), REASON_WIDTH)
+
+
+def _paint(text: str, verdict: str, colour: bool) -> str:
+    return f"\033[{COLOURS[verdict]}m{text}\033[0m" if colour else text

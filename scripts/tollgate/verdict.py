@@ -1,0 +1,181 @@
+"""Taurus reporter `verdict`: has the criteria checked before any load and the run judged after it.
+
+Settings, under modules.verdict in taurus.yml:
+
+    kind: check                   names the run in verdict.json and JUnit
+    inconclusive-passes: false    true makes INCONCLUSIVE exit 0
+    latency: response             `service` judges service time even where a schedule exists
+    missing-share, lateness-share, lateness-floor-ms, confidence: see tollgate/facts.py
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import fields
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+from bzt import ManualShutdown, NormalShutdown, TaurusConfigError
+from bzt.engine import Reporter
+from bzt.modules.jmeter import JMeterExecutor
+
+from tollgate import evidence, manifest, outputs, plan_copy, render
+from tollgate.early_stop import EarlyStop
+from tollgate.environment import fingerprint
+from tollgate.facts import Settings
+from tollgate.jmx import PlanError
+from tollgate.judge import judge
+from tollgate.pm2 import declared_apps
+
+#: Taurus rewrites every thread group of a plan for any of these.
+LOAD_SETTINGS = ("concurrency", "iterations", "ramp-up", "hold-for", "throughput", "steps")
+
+
+class Ruling(NormalShutdown):
+    """Makes bzt exit with the verdict's code, and adds nothing to what has been said."""
+
+    def __init__(self, exit_code: int) -> None:
+        super().__init__(f"verdict: exit code {exit_code}")
+        self.exit_code = exit_code
+
+    def get_rc(self) -> int:
+        return self.exit_code
+
+
+class Verdict(Reporter):
+    """Writes run.json before the run; after it verdict.json, junit.xml and verdict.md."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.manifest: manifest.Manifest | None = None
+        self.verdict = None
+        self.ended: dict[object, float] = {}
+
+    @property
+    def folder(self) -> Path:
+        return Path(self.engine.artifacts_dir)
+
+    def prepare(self) -> None:
+        """Refuse what can't be judged, before any load is sent."""
+        super().prepare()
+        executors = self.engine.provisioning.executors
+        for executor in executors:
+            _refuse_foreign_load(executor)
+        try:
+            planned = [self._planned(executor) for executor in executors]
+            self.manifest = manifest.Manifest(
+                kind=self.settings.get("kind", "check"),
+                started=datetime.now(timezone.utc).isoformat(timespec="seconds"),
+                criteria=self._criteria(),
+                settings=self._settings(),
+                environment=fingerprint(sorted((self.folder / "plan").rglob("*.jmx"))),
+                executions=planned,
+            )
+            for each in planned:
+                plan = evidence.read_plan(self.folder / each.plan, each.properties)
+                evidence.criteria_of(self.manifest, each, plan)
+        except (evidence.EvidenceError, PlanError) as problem:
+            self.manifest = None
+            raise TaurusConfigError(f"verdict: {problem}") from None
+        manifest.write(self.manifest, self.folder)
+
+    def _criteria(self) -> list:
+        """Those of every passfail entry: they apply to each execution."""
+        entries = self.engine.config.get("reporting", [])
+        found = []
+        for entry in entries:
+            if entry.get("module") == "passfail":
+                criteria = entry.get("criteria", [])
+                found += _as_list(criteria)
+        return found
+
+    def _settings(self) -> dict[str, Any]:
+        known = {field.name for field in fields(Settings)}
+        wanted = {
+            key.replace("-", "_"): value
+            for key, value in self.settings.items()
+            if key not in ("class", "kind")
+        }
+        for name in wanted.keys() - known:
+            raise TaurusConfigError(
+                f"verdict: modules.verdict has the setting {name!r}, which nobody reads; "
+                f"known are: {', '.join(sorted(known)).replace('_', '-')}"
+            )
+        return wanted
+
+    def _planned(self, executor: JMeterExecutor) -> manifest.Execution:
+        scenario = executor.get_scenario()
+        target = scenario.get("target", None)
+        app = declared_apps()[target] if target else None
+        properties = {key: str(value) for key, value in executor.properties.items()}
+        return manifest.Execution(
+            name=executor.label,
+            plan=plan_copy.copy(Path(executor.original_jmx), self.folder),
+            jtl=Path(executor.kpi_jtl).name,
+            properties=properties,
+            target=app and {"name": app.name, "mode": app.exec_mode, "instances": app.instances},
+            criteria=[
+                *_as_list(executor.execution.get("criteria", [])),
+                *_as_list(scenario.get("criteria", [])),
+            ],
+            warmup=float(properties.get("warmup", 0)),
+            measured=float(properties.get("measured", 0)),
+        )
+
+    def check(self) -> bool:
+        """Note when each execution ends."""
+        for executor in self.engine.provisioning.executors:
+            if executor.process and executor.process.poll() is not None:
+                self.ended.setdefault(executor, time.time())
+        return super().check()
+
+    def post_process(self) -> None:
+        """Seal the run, judge it, and let bzt exit with the verdict's code."""
+        super().post_process()
+        if not self.manifest:
+            return  # the run was refused, and bzt says why
+        self._seal()
+        run, settings = evidence.gather(self.folder, self.manifest)
+        self.verdict = judge(run, settings)
+        outputs.write_all(self.folder, self.verdict, run, self.manifest)
+        outputs.append_summary(render.to_markdown(self.verdict, self.manifest.kind))
+        if self.verdict.exit_code:
+            raise Ruling(self.verdict.exit_code)
+
+    def _seal(self) -> None:
+        for planned, executor in zip(
+            self.manifest.executions, self.engine.provisioning.executors, strict=True
+        ):
+            planned.began = executor.start_time
+            planned.ended = self.ended.get(executor, time.time())
+            planned.exit_code = executor.process.poll() if executor.process else None
+            manifest.seal(planned, self.folder)
+        reason = self.engine.stopping_reason
+        stops = [each.stopped_by for each in self.engine.reporters if isinstance(each, EarlyStop)]
+        self.manifest.stopped_by = next((each for each in stops if each), None)
+        self.manifest.interrupted = isinstance(reason, ManualShutdown)
+        if reason is not None and not isinstance(reason, KeyboardInterrupt):
+            self.manifest.problem = f"the run ended with an error: {str(reason).splitlines()[0]}"
+        manifest.write(self.manifest, self.folder)
+
+
+def _as_list(criteria: list | dict) -> list:
+    """A `criteria` mapping of messages to criteria, as a list of one-entry mappings."""
+    if isinstance(criteria, dict):
+        return [{message: text} for message, text in criteria.items()]
+    return list(criteria)
+
+
+def _refuse_foreign_load(executor: object) -> None:
+    if not isinstance(executor, JMeterExecutor) or not executor.original_jmx:
+        raise TaurusConfigError(
+            f"verdict: execution {executor.label!r} is not a JMeter plan: give its scenario a "
+            "`script: path/to/plan.jmx`"
+        )
+    for name in LOAD_SETTINGS:
+        if executor.execution.get(name, None):
+            raise TaurusConfigError(
+                f"verdict: execution {executor.label!r} sets {name!r}, with which Taurus replaces "
+                "the plan's thread groups: set the load by modules.jmeter.properties"
+            )
