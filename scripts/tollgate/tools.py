@@ -12,11 +12,11 @@ from tollgate.pm2 import PM2
 
 def missing() -> list[str]:
     """One line for each tool that can't be run, with the next step; empty when all are there."""
-    lines = [
-        f"{name} is not on PATH: install it, see README.md for the versions"
-        for name in ("node", "java")
-        if not shutil.which(name)
-    ]
+    lines = []
+    if not shutil.which("node"):
+        lines.append("node is not on PATH: install it, see README.md for the versions")
+    if not (shutil.which("java") or _runs(Path(os.environ.get("JAVA_HOME", "")) / "bin/java")):
+        lines.append("java is not on PATH: install it or set JAVA_HOME, see README.md")
     if not PM2.exists():
         lines.append(f"PM2 is not in {PM2.relative_to(ROOT)}: run scripts/bootstrap")
     launcher = jmeter_home() / "bin" / "jmeter"

@@ -1,0 +1,114 @@
+'use strict';
+
+/**
+ * Opens pages in headless Chromium and prints, as one line of JSON a page, what went wrong on it:
+ * { title, consoleErrors, pageErrors, failedRequests }, the last three as lists of lines.
+ *
+ *   node tests/browser/open-page.js URL|FILE... [--screenshot PNG] [--full-page]
+ *     [--viewport 1280x800] [--colour-scheme light|dark] [--offline]
+ *
+ * CHROMIUM names the browser (default: chromium on PATH). --offline refuses every request that
+ * leaves this machine, so that a page which needs one shows up with a failed request.
+ */
+
+const { accessSync, constants, existsSync } = require('node:fs');
+const path = require('node:path');
+const { pathToFileURL } = require('node:url');
+const { parseArgs } = require('node:util');
+const { chromium } = require('playwright-core');
+
+const NAMES = [process.env.CHROMIUM, 'chromium', 'chromium-browser', 'google-chrome'];
+const FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  '--disable-quic',
+];
+const OPTIONS = {
+  screenshot: { type: 'string' },
+  'full-page': { type: 'boolean', default: false },
+  viewport: { type: 'string', default: '1280x800' },
+  'colour-scheme': { type: 'string', default: 'light' },
+  offline: { type: 'boolean', default: false },
+};
+
+function isExecutable(file) {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function findBrowser() {
+  const folders = process.env.PATH.split(path.delimiter);
+  for (const name of NAMES.filter(Boolean)) {
+    const found = folders.map((folder) => path.resolve(folder, name)).find(isExecutable);
+    if (found) return found;
+  }
+  throw new Error('no Chromium on PATH; install it or set CHROMIUM to one');
+}
+
+function listen(page, seen) {
+  page.on('console', (message) => {
+    if (message.type() === 'error') seen.consoleErrors.push(message.text());
+  });
+  page.on('pageerror', (error) => seen.pageErrors.push(String(error)));
+  page.on('requestfailed', (request) => {
+    seen.failedRequests.push(`${request.url()}: ${request.failure().errorText}`);
+  });
+  page.on('response', (response) => {
+    if (response.status() >= 400) {
+      seen.failedRequests.push(`${response.url()}: ${response.status()}`);
+    }
+  });
+}
+
+function staysHere(url) {
+  return ['file:', 'data:', 'blob:'].includes(url.protocol) || url.hostname === '127.0.0.1';
+}
+
+async function look(browser, url, options) {
+  const [width, height] = options.viewport.split('x').map(Number);
+  const colorScheme = options['colour-scheme'];
+  const page = await browser.newPage({ viewport: { width, height }, colorScheme });
+  if (options.offline) {
+    await page.route(
+      (target) => !staysHere(target),
+      (route) => route.abort(),
+    );
+  }
+  const seen = { title: '', consoleErrors: [], pageErrors: [], failedRequests: [] };
+  listen(page, seen);
+  await page.goto(url, { waitUntil: 'networkidle' });
+  seen.title = await page.title();
+  if (options.screenshot) {
+    await page.screenshot({ path: options.screenshot, fullPage: options['full-page'] });
+  }
+  return seen;
+}
+
+function urlOf(target) {
+  return existsSync(target) ? pathToFileURL(path.resolve(target)).href : target;
+}
+
+async function main() {
+  const { values, positionals } = parseArgs({ options: OPTIONS, allowPositionals: true });
+  if (positionals.length === 0) throw new Error('name a page: open-page.js URL|FILE');
+  const browser = await chromium.launch({ executablePath: findBrowser(), args: FLAGS });
+  try {
+    const seen = positionals.map((target) => look(browser, urlOf(target), values));
+    for (const page of await Promise.all(seen)) process.stdout.write(`${JSON.stringify(page)}\n`);
+  } finally {
+    await browser.close();
+  }
+}
+
+main().catch((error) => {
+  process.stderr.write(`open-page: ${error.message}\n`);
+  process.exitCode = 1;
+});

@@ -1,0 +1,73 @@
+"""Nothing that a test starts may outlive it, and no test is left out without being named."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+
+import psutil
+import pytest
+
+import support
+
+#: Seconds that processes may take to end which their test has already told to.
+GRACE = 5
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    os.environ[support.MARK] = f"{os.getpid()}-{time.time_ns()}"
+    config.addinivalue_line(
+        "markers", "needs(name): leaves the test out, and says so, where this isn't installed"
+    )
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    for mark in item.iter_markers("needs"):
+        absent = [name for name in mark.args if not support.NEEDS[name]()]
+        if absent:
+            pytest.skip(f"needs {' and '.join(absent)}, see scripts/system-packages")
+
+
+def _left_out(config: pytest.Config) -> list[pytest.TestReport]:
+    return config.pluginmanager.get_plugin("terminalreporter").stats.get("skipped", [])
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    for report in _left_out(config):
+        reason = report.longrepr[-1] if isinstance(report.longrepr, tuple) else report.longrepr
+        terminalreporter.write_line(f"LEFT OUT {report.nodeid}: {reason}", yellow=True)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if os.environ.get("CI") == "true" and _left_out(session.config) and not session.exitstatus:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _nothing_is_left() -> Iterator[None]:
+    """Fails when a process that these tests started is still there, and ends it."""
+    yield
+    left = psutil.wait_procs(support.ours(), timeout=GRACE)[1]
+    described = [f"{process.pid} {' '.join(process.cmdline())[:120]}" for process in left]
+    for process in left:
+        process.kill()
+    psutil.wait_procs(left)
+    assert not described, f"left behind: {described}"
+
+
+@pytest.fixture
+def port() -> Iterator[Callable[[], int]]:
+    """Gives a free port a call; fails when one of them is still in use after the test."""
+    given = []
+
+    def give() -> int:
+        given.append(support.free_port())
+        return given[-1]
+
+    yield give
+    busy = [number for number in given if support.listens(number)]
+    assert not busy, f"still in use: {busy}"

@@ -1,0 +1,125 @@
+"""Runs the real bzt from the project's environment and shows what a person would see of it."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+import support
+
+ROOT = Path(__file__).resolve().parents[2]
+BZT = Path(sys.executable).with_name("bzt")
+#: Seconds after which a run that should have ended long ago fails its test.
+PATIENCE = 300
+
+
+@dataclass
+class Finished:
+    """A run that has ended: its exit code, what it printed, its folder."""
+
+    code: int
+    output: str
+    folder: Path
+
+    @property
+    def verdict(self) -> dict:
+        """The content of verdict.json."""
+        return json.loads((self.folder / "verdict.json").read_text())
+
+    def reasons(self) -> str:
+        """All reasons for the verdict, one a line."""
+        return "\n".join(f"{it['verdict']} {it['text']}" for it in self.verdict["reasons"])
+
+    def error(self) -> str:
+        """The one line that says what went wrong."""
+        lines = [line for line in self.output.splitlines() if " ERROR: " in line]
+        assert len(lines) == 1, f"one line of error wanted:\n{self.output}"
+        assert "Traceback" not in self.output
+        return lines[0]
+
+
+class Run:
+    """A `bzt taurus.yml` under way, on ports of its own, with its folder out of the way."""
+
+    def __init__(
+        self, tmp_path: Path, *options: str, config: dict | None = None, **env: str
+    ) -> None:
+        """config: laid over taurus.yml, as a second file on bzt's command line."""
+        self.folder = tmp_path / "run"
+        configs = ["taurus.yml"]
+        if config:
+            (tmp_path / "over.json").write_text(json.dumps(config))
+            configs.append(str(tmp_path / "over.json"))
+        self.log = tmp_path / "bzt.out"
+        ports = {name: str(support.free_port()) for name in ("PORT_FORK", "PORT_CLUSTER")}
+        self.env = {**ports, **env}
+        settings = [f"settings.artifacts-dir={self.folder}", *options]
+        arguments = [word for setting in settings for word in ("-o", setting)]
+        with self.log.open("w") as out:
+            self.process = subprocess.Popen(
+                [str(BZT), *configs, *arguments],
+                cwd=ROOT,
+                env=support.environment(**self.env),
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+            )
+
+    def until(self, text: str) -> Run:
+        """Wait until the run has printed a text."""
+        deadline = time.monotonic() + PATIENCE
+        while text not in self.log.read_text():
+            assert self.process.poll() is None, f"it ended first:\n{self.log.read_text()}"
+            assert time.monotonic() < deadline, f"no {text!r} in:\n{self.log.read_text()}"
+            time.sleep(0.1)
+        return self
+
+    def children(self, text: str) -> list[psutil.Process]:
+        """Processes below bzt whose command line holds a text."""
+        below = psutil.Process(self.process.pid).children(recursive=True)
+        return [each for each in below if text in " ".join(each.cmdline())]
+
+    def signal(self, number: signal.Signals) -> Run:
+        self.process.send_signal(number)
+        return self
+
+    def end(self) -> Finished:
+        """Wait for the end."""
+        code = self.process.wait(PATIENCE)
+        return Finished(code, self.log.read_text(), self.folder)
+
+    def left_behind(self) -> list[str]:
+        """Processes of ours that are still there, and ports that are still taken."""
+        left = [" ".join(process.cmdline()) for process in support.ours()]
+        for port in (self.env["PORT_FORK"], self.env["PORT_CLUSTER"]):
+            with socket.socket() as probe:
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                try:
+                    probe.bind(("127.0.0.1", int(port)))
+                except OSError:
+                    left.append(f"port {port}")
+        left += [str(plan) for plan in (ROOT / "plans").glob("modified_*")]
+        return left
+
+
+def seconds(warmup: int, measured: int) -> list[str]:
+    """Options that shorten a run."""
+    at = "modules.jmeter.properties"
+    return [f"{at}.warmup={warmup}", f"{at}.measured={measured}"]
+
+
+def only(mode: str, criteria: list, **properties: object) -> dict:
+    """One execution with these criteria alone and these properties of the plan."""
+    return {
+        "~execution": [{"scenario": mode}],
+        "~reporting": [{"module": "verdict"}, {"module": "passfail", "criteria": criteria}],
+        "modules": {"jmeter": {"properties": properties}},
+    }

@@ -1,0 +1,98 @@
+"""Whose fault it is: a stalled service, a starved generator, a killed worker. Real processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from pathlib import Path
+
+from e2e.bzt_run import Run, only
+from tollgate import evidence, manifest
+
+#: The 99th percentile sees one stall of a second if it is more than one request in a hundred, and
+#: a hundred requests take so long at 12 a second.
+MEASURED = 10
+
+
+def running(run: Run, name: str) -> Run:
+    """Wait until the first samples of an execution are in."""
+    return run.until(f"{name}: 5 of ").until(f"{name}: ")
+
+
+def worker_pids(folder: Path, app: str) -> list[int]:
+    lines = [json.loads(line) for line in (folder / "workers.jsonl").read_text().splitlines()]
+    last = max(line["time"] for line in lines)
+    return [line["pid"] for line in lines if line["app"] == app and line["time"] == last]
+
+
+def test_a_stalled_service_shows_in_response_time_alone_and_is_blamed_on_the_service(tmp_path):
+    # One thread: while it waits for the stalled answer, nobody sends the requests that are due.
+    config = only("fork", ["p50 of calculate>500ms"], warmup=2, measured=MEASURED)
+    config["modules"]["jmeter"]["properties"]["calculate_threads"] = 1
+    run = Run(tmp_path, config=config)
+    run.until("requests")
+    jtl = run.folder / "kpi.jtl"
+    while not (jtl.exists() and jtl.read_text().count("\n") > 100):
+        time.sleep(0.05)
+    [pid] = worker_pids(run.folder, "fork")
+    os.kill(pid, signal.SIGSTOP)
+    time.sleep(1)  # the stall itself
+    os.kill(pid, signal.SIGCONT)
+    ended = run.end()
+
+    gathered, _ = evidence.gather(ended.folder, manifest.read(ended.folder))
+    [execution] = gathered.executions
+    window = (execution.warmup_s, execution.warmup_s + execution.measured_s)
+    label = execution.labels["calculate"]
+    # An arrival u seconds before the end of a stall of D waits u: of T seconds' arrivals one in a
+    # hundred waits longer than D - T / 100.
+    analytic_ms = 1000 * (1 - MEASURED / 100)
+    assert abs(label.response.window(*window).percentile(99) - analytic_ms) < 250
+    assert label.service.window(*window).percentile(97) < analytic_ms / 2
+    [schedule] = [it for it in execution.schedules if "calculate" in it.labels]
+    assert schedule.late_service >= 5
+    assert schedule.late_service > schedule.late_generator
+
+
+def test_a_starved_generator_makes_the_run_invalid_and_is_blamed(tmp_path):
+    config = only("fork", ["p95 of calculate>1000ms"], warmup=1, measured=8)
+    run = Run(tmp_path, config=config).until("requests")
+    # Held down to a fraction of a core, as cpulimit does it.
+    while run.process.poll() is None:
+        for process in run.children("ApacheJMeter.jar"):
+            process.suspend()
+            time.sleep(0.5)
+            process.resume()
+        time.sleep(0.1)
+    ended = run.end()
+    assert ended.code == 1
+    assert ended.verdict["verdict"] == "INVALID"
+    faults = {it["fault"] for it in ended.verdict["reasons"] if it["verdict"] == "INVALID"}
+    assert faults == {"generator"}
+    assert "generator" in ended.output
+
+
+def test_a_killed_cluster_worker_is_named_and_the_run_does_not_pass(tmp_path):
+    config = only("cluster", ["fail of calculate>100%"], warmup=1, measured=8)
+    config["~reporting"][1]["criteria"] = ["p50 of calculate>1000ms"]
+    run = Run(tmp_path, config=config).until("requests")
+    pids = worker_pids(run.folder, "cluster")
+    os.kill(pids[0], signal.SIGKILL)
+    ended = run.end()
+    assert ended.code in (1, 3)
+    assert f"(pid {pids[0]}) died and was started again" in ended.reasons()
+    assert run.left_behind() == []
+
+
+def test_a_killed_jmeter_makes_the_run_invalid_and_leaves_nothing(tmp_path):
+    config = only("fork", ["p50 of calculate>1000ms"], warmup=1, measured=30)
+    run = Run(tmp_path, config=config).until("requests")
+    [jmeter] = run.children("ApacheJMeter.jar")
+    jmeter.kill()
+    ended = run.end()
+    assert ended.code == 1
+    assert ended.verdict["verdict"] == "INVALID"
+    assert "JMeter" in ended.reasons()
+    assert run.left_behind() == []

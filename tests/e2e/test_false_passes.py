@@ -1,0 +1,85 @@
+"""The bad runs that Taurus's own gate lets pass with exit code 0. Each is a run of the real bzt."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from e2e.bzt_run import Finished, Run, only
+from e2e.many_labels import plan_of_many_labels
+
+SHORT = {"warmup": 1, "measured": 4}
+
+
+def finished(tmp_path: Path, criteria: list, *options: str, **env: str) -> Finished:
+    return Run(tmp_path, *options, config=only("fork", criteria, **SHORT), **env).end()
+
+
+def test_a_criterion_that_trips_only_in_the_last_flush_fails_the_run(tmp_path):
+    # The run is over before Taurus has read its first second.
+    ended = finished(tmp_path, ["avg-rt of sum>0.001ms for 1s, stop as failed"])
+    assert ended.code == 3
+    assert "avg-rt of sum" in ended.reasons()
+
+
+def test_a_percentile_that_taurus_does_not_keep_is_judged_by_its_value(tmp_path):
+    ended = finished(tmp_path, ["p50.7 of search>1ms"])
+    assert ended.code == 3
+    [criterion] = ended.verdict["executions"][0]["criteria"]
+    assert criterion["observed"] > 50
+
+
+def test_a_misspelt_label_is_refused_before_any_load_with_the_nearest_name(tmp_path):
+    ended = finished(tmp_path, ["p95 of serach>1000ms"])
+    assert ended.code == 1
+    assert "'serach'" in ended.error()
+    assert "'search'" in ended.error()
+    assert not list(ended.folder.glob("kpi*.jtl"))
+
+
+def test_a_label_among_more_than_a_hundred_and_twenty_five_is_judged_by_itself(tmp_path):
+    plan = plan_of_many_labels(tmp_path, good=150, bad="item wrong")
+    config = only("fork", ["fail of item wrong>0%", "fail of item 7>0%"])
+    config["scenarios"] = {"fork": {"script": str(plan)}}
+    config["modules"]["jmeter"]["properties"] = {"warmup": 0, "measured": 0}
+    ended = Run(tmp_path, config=config).end()
+    assert ended.code == 3
+    verdicts = {it["label"]: it["verdict"] for it in ended.verdict["executions"][0]["criteria"]}
+    assert verdicts == {"item wrong": "FAIL", "item 7": "PASS"}
+
+
+def test_a_stop_as_non_failed_hides_no_later_stop_as_failed(tmp_path):
+    ended = finished(
+        tmp_path,
+        [
+            "hits of sum>0 for 1s, stop as non-failed",
+            "avg-rt of sum>0.001ms for 1s, stop as failed",
+        ],
+    )
+    assert ended.code != 0
+    assert ended.verdict["verdict"] in ("FAIL", "INVALID")
+
+
+def test_a_criterion_that_does_not_stop_the_run_is_checked_at_its_end(tmp_path):
+    ended = finished(tmp_path, ["avg-rt of sum>0.001ms for 2s, continue as failed"])
+    assert ended.code == 3
+
+
+def test_a_monitoring_criterion_is_refused_rather_than_never_checked(tmp_path):
+    monitoring = {
+        "class": "bzt.modules.monitoring.MonitoringCriteria",
+        "subject": "local/cpu",
+        "condition": ">",
+        "threshold": 90,
+        "timeframe": "5s",
+        "stop": False,
+    }
+    ended = finished(tmp_path, [monitoring])
+    assert ended.code == 1
+    assert "criterion" in ended.error()
+
+
+def test_a_run_in_which_every_request_fails_fails_though_no_criterion_says_so(tmp_path):
+    config = only("fork", ["p95 of calculate>1000ms"], response_timeout=50, **SHORT)
+    ended = Run(tmp_path, config=config, INJECT_DELAY_MS="200").end()
+    assert ended.code != 0
+    assert "every request of calculate failed" in ended.reasons()

@@ -1,0 +1,119 @@
+"""Every plan and fragment, opened, clicked through and saved in JMeter's own window."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import plan_files
+import support
+
+pytestmark = pytest.mark.needs("a screen")
+every_file = pytest.mark.parametrize("path", plan_files.ALL_FILES, ids=plan_files.id_of)
+
+#: Where the pictures stay for a person to look at.
+PICTURES = support.ROOT / "reports" / "screenshots"
+# JMeter runs a BeanShell file at its start; this one hands over to Groovy.
+START = 'new groovy.lang.GroovyShell().evaluate(new File(System.getProperty("tollgate.walk")));'
+
+
+class Window:
+    """JMeter's window after it has had every plan open, in a copy of the project's folders."""
+
+    def __init__(self, folder: Path, screen: str) -> None:
+        self.folder = folder
+        for name in ("plans", "data"):
+            ignored = shutil.ignore_patterns("modified_*")
+            shutil.copytree(support.ROOT / name, folder / name, ignore=ignored)
+        (folder / "start.bsh").write_text(START)
+        self.log = folder / "jmeter.log"
+        self.done = support.run(
+            *(support.JMETER, "-j", self.log, f"-Jbeanshell.init.file={folder / 'start.bsh'}"),
+            "-Jjmeter.gui.action.save.backup_on_save=false",
+            cwd=folder,
+            env=support.environment(DISPLAY=screen, JVM_ARGS=self._properties()),
+        )
+        self.saw = json.loads((folder / "gui.json").read_text())
+
+    def copy_of(self, path: Path) -> Path:
+        return self.folder / path.relative_to(support.ROOT)
+
+    def of(self, path: Path) -> dict:
+        return self.saw[str(self.copy_of(path))]
+
+    def _properties(self) -> str:
+        properties = {
+            "walk": Path(__file__).with_name("open_and_save.groovy"),
+            "seen": self.folder,
+            "plans": os.pathsep.join(str(self.copy_of(path)) for path in plan_files.ALL_FILES),
+        }
+        return " ".join(f"-Dtollgate.{key}={value}" for key, value in properties.items())
+
+
+@pytest.fixture(scope="module")
+def screen() -> Iterator[str]:
+    """The name of a virtual screen."""
+    reader, writer = os.pipe()
+    server = subprocess.Popen(
+        ["Xvfb", "-displayfd", str(writer), "-screen", "0", "1600x1000x24", "-nolisten", "tcp"],
+        pass_fds=[writer],
+        stderr=subprocess.DEVNULL,
+        env=support.environment(),
+    )
+    os.close(writer)
+    with os.fdopen(reader) as told:
+        yield f":{told.readline().strip()}"
+    server.terminate()
+    server.wait()
+
+
+@pytest.fixture(scope="module")
+def window(screen: str, tmp_path_factory: pytest.TempPathFactory) -> Window:
+    seen = Window(tmp_path_factory.mktemp("gui"), screen)
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    for picture in seen.folder.glob("*.png"):
+        shutil.copy(picture, PICTURES)
+    return seen
+
+
+@every_file
+def test_a_plan_opens_in_the_window_without_a_dialog(window: Window, path: Path) -> None:
+    seen = window.of(path)
+    assert seen["dialogs"] == []
+    assert seen["title"] == f"{path.name} ({window.copy_of(path)}) - Apache JMeter (5.6.3)"
+    assert seen["windows"] == [seen["title"]]
+    named = [element.name for element in plan_files.read(path).walk()]
+    assert seen["elements"] == named[1:], "the tree of the window is not the plan's"
+
+
+def test_nothing_goes_wrong_behind_the_window(window: Window) -> None:
+    log = window.log.read_text()
+    assert re.findall(r"^\S+ \S+ (?:ERROR|FATAL) .*", log, re.MULTILINE) == []
+    assert "Exception" not in window.done.stderr
+    assert window.done.returncode == 0
+
+
+@every_file
+def test_a_plan_that_was_opened_and_saved_is_what_it_was(window: Window, path: Path) -> None:
+    saved = Path(f"{window.copy_of(path)}.untouched")
+    assert saved.read_text() == path.read_text(), f"keep what JMeter saved: cp {saved} {path}"
+
+
+@every_file
+def test_clicking_through_a_plan_changes_nothing_but_the_way_it_is_written(
+    window: Window, path: Path
+) -> None:
+    assert plan_files.meaning(window.copy_of(path)) == plan_files.meaning(path)
+
+
+@every_file
+def test_a_picture_of_each_plan_shows_more_than_an_empty_screen(window: Window, path: Path) -> None:
+    picture = window.folder / f"{path.name}.png"
+    assert picture.stat().st_size > 10_000, "one colour all over compresses to next to nothing"

@@ -1,0 +1,113 @@
+"""Every way out of a run: one clear line, the right exit code, nothing left behind."""
+
+from __future__ import annotations
+
+import signal
+import socket
+
+import pytest
+
+import support
+from e2e.bzt_run import Run, seconds
+
+LONG = seconds(1, 60)
+SHORT = seconds(1, 3)
+
+
+def test_a_port_in_use_ends_the_run_before_it_starts_and_names_who_uses_it(tmp_path):
+    with socket.socket() as busy:
+        busy.bind(("127.0.0.1", 0))
+        busy.listen()
+        port = busy.getsockname()[1]
+        run = Run(tmp_path, PORT_CLUSTER=str(port))
+        ended = run.end()
+    assert ended.code == 1
+    assert f"port {port} of app 'cluster' is in use by pid " in ended.error()
+    assert run.left_behind() == []
+
+
+def test_an_app_that_dies_at_start_ends_the_run_with_its_last_words(tmp_path):
+    run = Run(tmp_path, PI_POINTS="many")
+    ended = run.end()
+    assert ended.code == 1
+    assert "app 'fork' died at start" in ended.error()
+    assert 'PI_POINTS is "many"' in ended.error()
+    assert "PI_POINTS" in (ended.folder / "pm2-fork-error.log").read_text()
+    assert run.left_behind() == []
+
+
+def test_a_target_that_answers_wrong_gets_no_load(tmp_path):
+    probes = [{"path": "/sum/1000", "answer": '"sum":1$'}]
+    run = Run(tmp_path, config={"~services": [{"module": "targets", "probes": probes}]})
+    ended = run.end()
+    assert ended.code == 1
+    assert "GET /sum/1000" in ended.error()
+    assert "500500" in ended.error()
+    assert not list(ended.folder.glob("kpi*"))
+    assert run.left_behind() == []
+
+
+def test_a_target_that_nobody_declared_is_refused_with_those_that_exist(tmp_path):
+    ended = Run(tmp_path, "scenarios.fork.target=frok").end()
+    assert ended.code == 1
+    assert "'frok'" in ended.error()
+    assert "fork, cluster" in ended.error()
+
+
+def test_a_missing_jmeter_is_named_and_not_downloaded(tmp_path):
+    run = Run(tmp_path, JMETER_HOME=str(tmp_path / "nowhere"))
+    ended = run.end()
+    assert ended.code == 1
+    assert f"JMeter is not in {tmp_path}/nowhere/bin/jmeter" in ended.error()
+    assert "scripts/bootstrap" in ended.error()
+    assert not (tmp_path / "nowhere").exists()
+
+
+def test_node_missing_from_the_path_is_named(tmp_path):
+    ended = Run(tmp_path, PATH=str(tmp_path)).end()
+    assert ended.code == 1
+    assert "node is not on PATH" in ended.error()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_under_load_ends_the_run_as_interrupted_and_keeps_its_samples(tmp_path, number):
+    run = Run(tmp_path, *LONG).until(" of 61 s, ")
+    ended = run.signal(number).end()
+    assert ended.code == 2
+    assert (ended.folder / "kpi.jtl").stat().st_size > 0
+    assert run.left_behind() == []
+
+
+def test_a_signal_while_the_targets_start_leaves_nothing(tmp_path):
+    run = Run(tmp_path, *LONG).until("under PM2...")
+    ended = run.signal(signal.SIGINT).end()
+    assert ended.code == 2
+    assert run.left_behind() == []
+
+
+def test_a_second_run_in_the_same_checkout_is_turned_away_and_the_first_goes_on(tmp_path):
+    (tmp_path / "first").mkdir()
+    (tmp_path / "second").mkdir()
+    first = Run(tmp_path / "first", *LONG).until(" of 61 s, ")
+    second = Run(tmp_path / "second").end()
+    assert second.code == 1
+    assert f"another run is under way in this checkout (bzt with pid {first.process.pid})" in (
+        second.error()
+    )
+    assert first.process.poll() is None
+    assert first.signal(signal.SIGINT).end().code == 2
+    assert first.left_behind() == []
+
+
+def test_what_a_killed_run_left_is_cleaned_up_by_the_next(tmp_path):
+    (tmp_path / "killed").mkdir()
+    (tmp_path / "next").mkdir()
+    ports = {name: str(support.free_port()) for name in ("PORT_FORK", "PORT_CLUSTER")}
+    killed = Run(tmp_path / "killed", *LONG, **ports).until(" of 61 s, ")
+    killed.signal(signal.SIGKILL).process.wait()
+    assert killed.left_behind() != []
+    following = Run(tmp_path / "next", *SHORT, **ports)
+    ended = following.end()
+    assert "left by a run that was killed" in ended.output
+    assert "verdict" in ended.output.lower()
+    assert following.left_behind() == []

@@ -1,0 +1,135 @@
+"""Reads plans as XML, with nothing of Tollgate in between, and knows what their feeds hold."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from xml.etree import ElementTree
+
+from support import PLANS
+
+#: While Taurus runs a plan, its own copy of it stands there too.
+PLAN_FILES = sorted(set(PLANS.glob("*.jmx")) - set(PLANS.glob("modified_*.jmx")))
+FRAGMENT_FILES = sorted((PLANS / "fragments").glob("*.jmx"))
+ALL_FILES = [*PLAN_FILES, *FRAGMENT_FILES]
+
+#: `${name}` but not a function, which begins with two underscores.
+VARIABLE = re.compile(r"\$\{(?!__)([^${}]+)\}")
+IN_A_SCRIPT = re.compile(r"""\bvars(?:\.get\(|\[)['"](\w+)['"]""")
+
+
+def id_of(path: object) -> str:
+    """Name a test's parameter by its place under plans/."""
+    return str(path.relative_to(PLANS).with_suffix("")) if isinstance(path, Path) else str(path)
+
+
+def meaning(path: Path) -> tuple:
+    """The elements of a plan in their order, and what each holds in any order.
+
+    `enabled="true"` and what is `false` are left out: they are defaults, which JMeter writes or
+    does not depending on how an element came into the window.
+    """
+
+    def node(element: ElementTree.Element) -> tuple:
+        parts = [node(child) for child in element if child.text != "false"]
+        if element.tag != "hashTree":
+            parts.sort()
+        attributes = sorted(pair for pair in element.items() if pair != ("enabled", "true"))
+        return (element.tag, attributes, (element.text or "").strip(), parts)
+
+    return node(ElementTree.parse(path).getroot())
+
+
+@dataclass
+class Element:
+    """One element of a plan's tree.
+
+    props: simple properties by name, nested ones too. texts: all their values, of rows as well.
+    """
+
+    kind: str
+    gui: str
+    name: str
+    props: dict[str, str]
+    texts: list[str] = field(default_factory=list)
+    children: list[Element] = field(default_factory=list)
+    parent: Element | None = None
+
+    def walk(self) -> Iterator[Element]:
+        yield self
+        for child in self.children:
+            yield from child.walk()
+
+    def in_scope(self) -> Iterator[Element]:
+        """What JMeter applies to this element: its own children, and those of all above it."""
+        yield from self.children
+        if self.parent:
+            yield from self.parent.in_scope()
+
+
+def read(path: Path) -> Element:
+    """The tree of a file, below an element that stands for the file itself."""
+    top = Element("file", "", path.name, {})
+    _fill(top, ElementTree.parse(path).getroot().find("hashTree"))
+    return top
+
+
+def read_with_includes(path: Path) -> Element:
+    """The tree of a plan with each included fragment below its Include Controller."""
+    top = read(path)
+    for element in list(top.walk()):
+        if element.kind == "IncludeController":
+            for part in read(path.parent / element.props["IncludeController.includepath"]).walk():
+                if part.kind == "TestFragmentController":
+                    part.parent = element
+                    element.children.append(part)
+    return top
+
+
+def _fill(parent: Element, tree: ElementTree.Element) -> None:
+    for node in tree:
+        if node.tag == "hashTree":
+            _fill(parent.children[-1], node)
+            continue
+        pairs = [
+            (prop.get("name") or prop.findtext("name"), prop.findtext("value") or prop.text or "")
+            for prop in node.iter()
+            if prop.tag.endswith("Prop") and prop.tag not in ("elementProp", "collectionProp")
+        ]
+        kind, gui, name = node.tag, node.get("guiclass"), node.get("testname")
+        texts = [text for _, text in pairs]
+        parent.children.append(Element(kind, gui, name, dict(pairs), texts, [], parent))
+
+
+SAMPLER = re.compile(r".*Sampler(Proxy)?")
+
+
+def samplers(tree: Element) -> list[Element]:
+    return [element for element in tree.walk() if SAMPLER.fullmatch(element.kind)]
+
+
+def feed_of(fragment: Path) -> Path:
+    """The CSV file of a fragment. Its path is relative to the plan that includes the fragment."""
+    (feed,) = [e for e in read(fragment).walk() if e.kind == "CSVDataSet"]
+    return PLANS / feed.props["filename"]
+
+
+def rows_of(fragment: Path) -> list[dict[str, str]]:
+    with feed_of(fragment).open(newline="", encoding="utf-8") as lines:
+        return list(csv.DictReader(lines, strict=True))
+
+
+def variables_used(fragment: Path) -> set[str]:
+    """The variables that a fragment reads and does not take from an answer itself.
+
+    In a script `${name}` is the language's own.
+    """
+    used, own = set(), set()
+    for element in read(fragment).walk():
+        find = IN_A_SCRIPT if element.kind.startswith("JSR223") else VARIABLE
+        used.update(name for text in element.texts for name in find.findall(text))
+        own.update(element.props.get("JSONPostProcessor.referenceNames", "").split(";"))
+    return used - own

@@ -1,0 +1,154 @@
+"""What every plan and every fragment must be like, whoever adds one."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import plan_files
+import support
+from plan_files import ALL_FILES, FRAGMENT_FILES, PLAN_FILES
+
+every_file = pytest.mark.parametrize("path", ALL_FILES, ids=plan_files.id_of)
+every_plan = pytest.mark.parametrize("path", PLAN_FILES, ids=plan_files.id_of)
+every_fragment = pytest.mark.parametrize("path", FRAGMENT_FILES, ids=plan_files.id_of)
+
+ADJUSTABLE = {
+    *("HTTPSampler.domain", "HTTPSampler.port"),
+    *("HTTPSampler.connect_timeout", "HTTPSampler.response_timeout"),
+    *("ThreadGroup.num_threads", "ThreadGroup.duration"),
+    *("OpenModelThreadGroup.schedule", "OpenModelThreadGroup.random_seed"),
+    *("throughput", "duration", "randomSeed"),
+    *("ConstantTimer.delay", "RandomTimer.range"),
+}
+# No dot in the name: bzt would take it for a path when `-o` sets it.
+PROPERTY = re.compile(r"\$\{__P\(\w+,([^)]+)\)\}")
+TIMEOUTS = ("HTTPSampler.connect_timeout", "HTTPSampler.response_timeout")
+PATHS = ("filename", "IncludeController.includepath", "TestPlan.user_define_classpath")
+LISTENERS = re.compile(r"ResultCollector|ResultSaver|Summari[sz]er|Listener$|Visualizer$")
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of what JMeter saves after it has loaded each file."""
+    names = [path.name for path in ALL_FILES]
+    assert len(set(names)) == len(names), "a plan and a fragment have the same file name"
+    home = support.JMETER.parent.parent
+    folder = tmp_path_factory.mktemp("saved")
+    classes = ":".join([f"{home}/lib/*", f"{home}/lib/ext/*", f"{home}/bin/ApacheJMeter.jar"])
+    done = support.run(
+        *("java", f"-Djmeter.home={home}", "-cp", classes, "groovy.ui.GroovyMain"),
+        *(Path(__file__).with_name("roundtrip.groovy"), folder, *ALL_FILES),
+    )
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+@every_file
+def test_a_plan_comes_out_of_load_and_save_unchanged(saved: Path, path: Path) -> None:
+    # But for the order of properties: byte by byte it is what JMeter's window saves (test_gui.py).
+    assert plan_files.meaning(saved / path.name) == plan_files.meaning(path)
+
+
+@every_file
+def test_no_plan_has_a_listener(path: Path) -> None:
+    found = [
+        element.name
+        for element in plan_files.read(path).walk()
+        if LISTENERS.search(element.kind) or LISTENERS.search(element.gui)
+    ]
+    assert found == []
+
+
+@every_file
+def test_no_plan_holds_an_absolute_path(path: Path) -> None:
+    written = [
+        element.props[name]
+        for element in plan_files.read(path).walk()
+        for name in PATHS
+        if element.props.get(name)
+    ]
+    assert [text for text in written if re.match(r"[/\\~]|[A-Za-z]:|file:", text)] == []
+    assert str(support.ROOT) not in path.read_text()
+
+
+@every_file
+def test_no_plan_names_a_host_but_loopback_as_the_default_of_a_property(path: Path) -> None:
+    for element in plan_files.read(path).walk():
+        domain = element.props.get("HTTPSampler.domain", "")
+        assert not domain or PROPERTY.fullmatch(domain).group(1) == "127.0.0.1", element.name
+        assert "://" not in element.props.get("HTTPSampler.path", ""), element.name
+
+
+@every_file
+def test_everything_adjustable_is_a_property_with_a_default(path: Path) -> None:
+    fixed = {
+        f"{element.name}: {name}={value}"
+        for element in plan_files.read(path).walk()
+        for name, value in element.props.items()
+        if name in ADJUSTABLE and value and not PROPERTY.search(value)
+    }
+    assert fixed == set()
+
+
+@every_file
+def test_arrivals_are_the_same_in_each_run_because_no_seed_is_zero(path: Path) -> None:
+    for element in plan_files.read(path).walk():
+        if element.kind == "PreciseThroughputTimer":
+            assert int(PROPERTY.fullmatch(element.props["randomSeed"]).group(1)) != 0, element.name
+
+
+@every_plan
+def test_every_sampler_has_a_timeout_for_connecting_and_one_for_the_answer(path: Path) -> None:
+    samplers = plan_files.samplers(plan_files.read_with_includes(path))
+    assert samplers
+    for sampler in samplers:
+        scope = [sampler, *(e for e in sampler.in_scope() if e.gui == "HttpDefaultsGui")]
+        for timeout in TIMEOUTS:
+            assert any(element.props.get(timeout) for element in scope), (sampler.name, timeout)
+
+
+@every_plan
+def test_every_sampler_checks_its_answer_and_keeps_its_connection(path: Path) -> None:
+    for sampler in plan_files.samplers(plan_files.read_with_includes(path)):
+        assert [e for e in sampler.children if e.kind.endswith("Assertion")], sampler.name
+        assert sampler.props["HTTPSampler.use_keepalive"] == "true", sampler.name
+
+
+@every_plan
+def test_every_thread_keeps_its_connection_from_one_iteration_to_the_next(path: Path) -> None:
+    for group in plan_files.read(path).walk():
+        if group.kind == "ThreadGroup":
+            assert group.props["ThreadGroup.same_user_on_next_iteration"] == "true", group.name
+
+
+def test_every_fragment_is_there_and_is_included_by_a_plan() -> None:
+    included = {
+        (path.parent / element.props["IncludeController.includepath"]).resolve()
+        for path in PLAN_FILES
+        for element in plan_files.read(path).walk()
+        if element.kind == "IncludeController"
+    }
+    assert included == {path.resolve() for path in FRAGMENT_FILES}
+
+
+@every_fragment
+def test_a_fragments_sampler_and_feed_have_its_name(path: Path) -> None:
+    assert [sampler.name for sampler in plan_files.samplers(plan_files.read(path))] == [path.stem]
+    assert plan_files.feed_of(path).resolve() == support.ROOT / "data" / f"{path.stem}.csv"
+
+
+@every_fragment
+def test_a_feeds_columns_are_exactly_the_variables_that_its_fragment_uses(path: Path) -> None:
+    rows = plan_files.rows_of(path)
+    assert set(rows[0]) == plan_files.variables_used(path)
+
+
+@every_fragment
+def test_a_feed_has_twenty_different_rows_or_more_and_no_empty_cell(path: Path) -> None:
+    rows = plan_files.rows_of(path)
+    assert len({tuple(row.values()) for row in rows}) >= 20
+    assert all(value for row in rows for value in row.values())
+    assert all(None not in row for row in rows), "a row has more cells than the header"

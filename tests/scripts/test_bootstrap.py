@@ -1,0 +1,173 @@
+"""scripts/bootstrap for real, in a copy of the project: interrupted, mended, and then idle."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import signal
+import subprocess
+from pathlib import Path
+
+import psutil
+import pytest
+
+import support
+
+INSTALLED = (".git", "node_modules", ".venv", ".tollgate", "reports", "modified_*.jmx")
+CACHES = ("__pycache__", ".pytest_cache", ".ruff_cache", ".hypothesis", "*.egg-info")
+STAMPS = ("node_modules/.tollgate", ".venv/.tollgate", ".tollgate/jmeter/.tollgate")
+#: What is there soon after two of the three parts have begun; npm works out of sight at first.
+UNDER_WAY = (".venv", ".tollgate/jmeter.growing")
+
+#: Seconds that a process which has been ended may take to be gone; an installer takes longer.
+GRACE = 2
+
+
+def bootstrap(project: Path, **settings: str) -> subprocess.CompletedProcess[str]:
+    return support.run(project / "scripts" / "bootstrap", env=support.environment(**settings))
+
+
+@pytest.fixture(scope="module")
+def interrupted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
+    """A copy of the project whose bootstrap had Ctrl-C, and what still ran after that."""
+    copy = tmp_path_factory.mktemp("copy") / "tollgate"
+    shutil.copytree(support.ROOT, copy, ignore=shutil.ignore_patterns(*INSTALLED, *CACHES))
+    installing = subprocess.Popen(
+        [copy / "scripts" / "bootstrap"],
+        env=support.environment(JMETER_HOME=""),
+        start_new_session=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    support.wait_until(
+        lambda: all((copy / part).exists() for part in UNDER_WAY), "the parts are being installed"
+    )
+    os.killpg(installing.pid, signal.SIGINT)  # what Ctrl-C in a terminal does
+    assert installing.wait() == 130
+    running = psutil.wait_procs(support.ours(), timeout=GRACE)[1]
+    told = [" ".join(process.cmdline()) for process in running]
+    for process in running:
+        process.kill()
+    psutil.wait_procs(running)
+    (copy / "node_modules" / "express").mkdir(parents=True, exist_ok=True)  # npm's half-done work
+    return copy, told
+
+
+@pytest.fixture(scope="module")
+def installed(interrupted: tuple[Path, list[str]]) -> Path:
+    """The same copy after a second call has mended it."""
+    project = interrupted[0]
+    assert [stamp for stamp in STAMPS if (project / stamp).exists()] == []
+    mended = bootstrap(project, JMETER_HOME="")
+    assert mended.returncode == 0, mended.stderr
+    return project
+
+
+@pytest.fixture(scope="module")
+def own_home(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A JMeter of the user's own: the right version, without the plugins."""
+    home = tmp_path_factory.mktemp("own") / "apache-jmeter"
+    shutil.copytree(installed / ".tollgate" / "jmeter", home)
+    for plugin in ("casutg", "tst"):
+        for jar in home.glob(f"lib/ext/jmeter-plugins-{plugin}-*.jar"):
+            jar.unlink()
+    return home
+
+
+def contents(folder: Path) -> dict[str, str]:
+    return {
+        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+def test_ctrl_c_leaves_no_installer_running(interrupted: tuple[Path, list[str]]) -> None:
+    assert interrupted[1] == []
+
+
+def test_an_interrupted_installation_is_mended_by_the_next_call(installed: Path) -> None:
+    assert [stamp for stamp in STAMPS if not (installed / stamp).exists()] == []
+    for command in (
+        ("node", "-e", "require('express'); require('pm2/package.json')"),
+        (".venv/bin/python", "-c", "import bzt, duckdb, pytest; from tollgate import targets"),
+        (".tollgate/jmeter/bin/jmeter", "--version", "-j", "/dev/null"),
+    ):
+        done = support.run(*command, cwd=installed)
+        assert done.returncode == 0, done.stderr
+
+
+def test_installing_adds_nothing_to_the_project_that_git_would_show(installed: Path) -> None:
+    ours = {entry.name for entry in support.ROOT.iterdir()} - {"jmeter.log"}
+    assert {entry.name for entry in installed.iterdir()} - ours == set()
+
+
+def test_a_further_call_does_nothing_and_says_nothing(installed: Path) -> None:
+    before = [(installed / stamp).stat().st_mtime_ns for stamp in STAMPS]
+    done = bootstrap(installed, JMETER_HOME="")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert [(installed / stamp).stat().st_mtime_ns for stamp in STAMPS] == before
+
+
+def test_the_plugins_manager_says_that_the_plugins_are_installed(installed: Path) -> None:
+    home = installed / ".tollgate" / "jmeter"
+    offline = f"-Djpgc.repo.address={home}/repository/plugins.json"
+    done = support.run(
+        home / "bin" / "PluginsManagerCMD.sh",
+        "status",
+        cwd=home,
+        env=support.environment(JVM_ARGS=offline),
+    )
+    assert "jpgc-casutg=2.10" in done.stdout
+    assert "jpgc-tst=2.5" in done.stdout
+
+
+def test_a_jmeter_home_without_plugins_gets_the_command_and_nothing_written(
+    installed: Path, own_home: Path
+) -> None:
+    before = contents(own_home)
+    done = bootstrap(installed, JMETER_HOME=str(own_home))
+    assert done.returncode == 0, done.stderr
+    lacking, command = done.stdout.splitlines()
+    assert lacking.endswith(" lacks the plugins jpgc-casutg,jpgc-tst.")
+    assert command == (
+        f"  Add them with: {own_home}/bin/PluginsManagerCMD.sh install jpgc-casutg,jpgc-tst"
+    )
+    assert contents(own_home) == before
+
+
+def test_the_command_for_the_plugins_that_lack_adds_them(installed: Path, own_home: Path) -> None:
+    said = bootstrap(installed, JMETER_HOME=str(own_home)).stdout
+    command = said.rpartition("Add them with: ")[2].split()
+    offline = f"-Djpgc.repo.address={own_home}/repository/plugins.json -Djpgc.repo.sendstats=false"
+    added = support.run(*command, cwd=own_home, env=support.environment(JVM_ARGS=offline))
+    assert added.returncode == 0, added.stderr
+    again = bootstrap(installed, JMETER_HOME=str(own_home))
+    assert (again.returncode, again.stdout, again.stderr) == (0, "", "")
+
+
+def test_a_jmeter_home_of_another_version_is_refused_with_both_versions(
+    installed: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "bin").mkdir()
+    script = tmp_path / "bin" / "jmeter"
+    script.write_text(
+        "#!/bin/sh\necho '/_/   \\_\\_|   /_/   \\_\\____|_| |_|_____|  \\____| 5.5'\n"
+    )
+    script.chmod(0o755)
+    done = bootstrap(installed, JMETER_HOME=str(tmp_path))
+    assert done.returncode == 1
+    assert done.stderr == (
+        f"bootstrap: JMETER_HOME={tmp_path} is JMeter 5.5, but the plans need 5.6.3; "
+        "unset JMETER_HOME to use the project's own JMeter\n"
+    )
+
+
+def test_a_jmeter_home_that_is_none_is_refused(installed: Path, tmp_path: Path) -> None:
+    missing = bootstrap(installed, JMETER_HOME=str(tmp_path / "nowhere"))
+    assert missing.returncode == 1
+    assert "is not a folder; unset JMETER_HOME" in missing.stderr
+    empty = bootstrap(installed, JMETER_HOME=str(tmp_path))
+    assert empty.returncode == 1
+    assert "has no bin/jmeter that can be run" in empty.stderr

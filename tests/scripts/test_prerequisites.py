@@ -1,0 +1,86 @@
+"""What scripts/bootstrap says on a machine where something is missing, too old or not fit."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+import support
+
+BOOTSTRAP = support.ROOT / "scripts" / "bootstrap"
+#: What the script itself is made of; everything else it must find or name.
+SHELL = ("sh", "cat", "cksum", "dirname", "head", "mkdir", "sed", "sort")
+OLD = {
+    "node": ("Node", "v18.20.4", "18.20.4", "20"),
+    "npm": ("npm", "7.24.2", "7.24.2", "8"),
+    "java": ("Java", 'openjdk version "11.0.24" 2024-07-16', "11.0.24", "17"),
+    "mvn": ("Maven", "\033[1mApache Maven 3.6.3\033[m (cecedd3)", "3.6.3", "3.8"),
+    "python3": ("Python", "Python 3.9.19", "3.9.19", "3.10"),
+}
+
+
+def tool(folder: Path, name: str, says: str) -> None:
+    script = folder / name
+    script.write_text(f"#!/bin/sh\nprintf '%s\\n' '{says}' >&2\n")
+    script.chmod(0o755)
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Path:
+    """A PATH on which each prerequisite is too old."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for name in SHELL:
+        (folder / name).symlink_to(shutil.which(name))
+    for name, (_, says, _, _) in OLD.items():
+        tool(folder, name, says)
+    return folder
+
+
+def said_on(machine: Path, tmp_path: Path) -> list[str]:
+    done = support.run(
+        *(machine / "sh", BOOTSTRAP), cwd=tmp_path, env={"PATH": str(machine), "HOME": "/nowhere"}
+    )
+    assert done.returncode == 1
+    assert done.stdout == ""
+    return done.stderr.splitlines()
+
+
+def test_every_prerequisite_that_is_too_old_is_named_with_its_version_in_one_go(
+    machine: Path, tmp_path: Path
+) -> None:
+    assert said_on(machine, tmp_path) == [
+        "bootstrap: Tollgate needs these first:",
+        *(
+            f"  {title} {least} or later: `{name}` is version {found}"
+            for name, (title, _, found, least) in OLD.items()
+        ),
+    ]
+
+
+@pytest.mark.parametrize("name", OLD)
+def test_a_missing_prerequisite_is_named_among_the_old_ones(
+    name: str, machine: Path, tmp_path: Path
+) -> None:
+    (machine / name).unlink()
+    said = said_on(machine, tmp_path)
+    title, _, _, least = OLD[name]
+    assert f"  {title} {least} or later: no `{name}` that runs on PATH" in said
+    assert len(said) == 1 + len(OLD)
+
+
+def test_versions_are_compared_as_numbers(machine: Path, tmp_path: Path) -> None:
+    tool(machine, "python3", "Python 3.10.0")
+    tool(machine, "mvn", "Apache Maven 3.10.1")
+    tool(machine, "java", 'openjdk version "17" 2021-09-14')
+    tool(machine, "node", "v100.0.0")
+    assert said_on(machine, tmp_path)[1:] == ["  npm 8 or later: `npm` is version 7.24.2"]
+
+
+def test_a_python_without_its_venv_module_is_named_with_the_package(
+    machine: Path, tmp_path: Path
+) -> None:
+    (machine / "python3").write_text('#!/bin/sh\n[ "$1" != -c ] && echo Python 3.11.2\n')
+    assert said_on(machine, tmp_path)[-1].startswith("  Python's venv module: ")

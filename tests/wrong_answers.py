@@ -1,0 +1,137 @@
+"""A server whose every answer is nearly right: one thing in each is wrong, in turn."""
+
+from __future__ import annotations
+
+import csv
+import json
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import cycle
+from urllib.parse import parse_qs, urlsplit
+
+from support import ROOT
+
+OPERAND = 123_456_789_012
+FIBONACCI = 2_178_309
+
+
+def _journeys() -> dict[tuple[str, ...], dict[str, str]]:
+    with (ROOT / "data" / "search.csv").open(newline="") as lines:
+        return {(r["origin"], r["destination"], r["date"]): r for r in csv.DictReader(lines)}
+
+
+JOURNEYS = _journeys()
+
+
+def calculate(_url: str) -> dict:
+    now = int(time.time() * 1000)
+    return {"timestamp": now, "operator": "+", "operand": OPERAND, "number": str(now + OPERAND)}
+
+
+def total(url: str) -> dict:
+    n = int(url.rpartition("/")[2])
+    return {"n": n, "sum": n * (n + 1) // 2, "capped": False}
+
+
+def search(url: str) -> dict:
+    query = parse_qs(urlsplit(url).query)
+    row = JOURNEYS[tuple(query[key][0] for key in ("origin", "destination", "date"))]
+    first = {"train": row["first_train"], "priceCents": int(row["first_price_cents"])}
+    return {"tickets": [first] + [{}] * (int(row["tickets"]) - 1), "warnings": []}
+
+
+def kittens(url: str) -> dict:
+    return {"id": url.rpartition("/")[2], "fibonacci": {"n": 32, "value": FIBONACCI}}
+
+
+def pi(_url: str) -> str:
+    return "Pi: 3.1415"
+
+
+RIGHT: dict[str, Callable[[str], dict | str]] = {
+    "/calculate": calculate,
+    "/sum": total,
+    "/search": search,
+    "/evil-kittens-sploding-your-cpu": kittens,
+    "/pi": pi,
+}
+
+#: What is done to a right answer, by path and what is wrong with it then.
+WRONG: dict[str, dict[str, Callable]] = {
+    "/calculate": {
+        "number off by one": lambda a: a | {"number": str(int(a["number"]) + 1)},
+        "another operator": lambda a: a | {"operator": "-"},
+        "an unknown operator": lambda a: a | {"operator": "/"},
+        "an operand of 11 digits": lambda a: (
+            a | {"operand": 12_345_678_901, "number": str(a["timestamp"] + 12_345_678_901)}
+        ),
+    },
+    "/sum": {
+        "sum off by one": lambda a: a | {"sum": a["sum"] + 1},
+        "another n": lambda a: a | {"n": a["n"] - 1},
+        "no sum": lambda a: {"n": a["n"]},
+    },
+    "/search": {
+        "a ticket too few": lambda a: a | {"tickets": a["tickets"][:-1]},
+        "another ticket first": lambda a: _first(a, train="XX1"),
+        "another price": lambda a: _first(a, priceCents=1),
+        "a carrier missing": lambda a: a | {"warnings": ["Aurora did not answer"]},
+    },
+    "/evil-kittens-sploding-your-cpu": {
+        "another Fibonacci number": lambda a: a | {"fibonacci": {"n": 31, "value": 1_346_269}},
+        "another id": lambda a: a | {"id": "Nobody"},
+    },
+    "/pi": {
+        "pi a little too large": lambda _: "Pi: 3.2",
+        "pi a little too small": lambda _: "Pi: 3.12",
+        "no number": lambda _: "Pi: 3.14 or so",
+        "right, but with status 500": lambda a: (500, a),
+    },
+}
+
+
+def _first(answer: dict, **changed: object) -> dict:
+    first, *others = answer["tickets"]
+    return answer | {"tickets": [first | changed, *others]}
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Answers with the next thing wrong, and counts what was."""
+
+    protocol_version = "HTTP/1.1"  # keep-alive
+
+    def do_GET(self) -> None:
+        path = next(path for path in RIGHT if self.path.startswith(path))
+        with self.server.lock:
+            what = next(self.server.next_wrong[path])
+            self.server.given[path, what] += 1
+        answer = WRONG[path][what](RIGHT[path](self.path))
+        status, body = answer if isinstance(answer, tuple) else (200, answer)
+        sent = (body if isinstance(body, str) else json.dumps(body)).encode()
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(sent)))
+        self.end_headers()
+        self.wfile.write(sent)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@contextmanager
+def serving() -> Iterator[ThreadingHTTPServer]:
+    """The server, with `given` counting the wrong answers by path and what is wrong."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    server.lock = threading.Lock()
+    server.given = Counter()
+    server.next_wrong = {path: cycle(wrong) for path, wrong in WRONG.items()}
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield server
+    server.shutdown()
+    thread.join()
+    server.server_close()
