@@ -50,4 +50,14 @@ def main() -> None:
     options, configs = cli.get_option_parser().parse_args(arguments)
     command = cli.CLI(options)
     interrupt_once(command.engine)
-    sys.exit(command.perform(configs))
+    code = command.perform(configs)
+    sys.exit(code or unproven(command.engine))
+
+
+def unproven(engine: Engine) -> int:
+    """1 where bzt ends well and nobody has judged the run, e.g. without the module `verdict`."""
+    verdicts = [getattr(each, "verdict", None) for each in engine.reporters]
+    if engine.started and not any(verdicts):
+        print("bzt: nothing judged this run: put `- module: verdict` under reporting", flush=True)
+        return 1
+    return 0

@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from typing import NoReturn
 
 from tollgate import dashboard, evidence, manifest, outputs
 from tollgate.jmx import PlanError
@@ -28,8 +29,14 @@ def main() -> None:
         sys.exit(ERROR)
 
 
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        """argparse exits with 2, which means that a run was interrupted."""
+        self.exit(ERROR, f"tollgate: {message}\n")
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="tollgate", description=__doc__.split("\n")[0])
+    parser = _Parser(prog="tollgate", description=__doc__.split("\n")[0])
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     judging = commands.add_parser("judge", help="judge an archived run again")
     judging.add_argument("run", type=Path, help="the run's folder, e.g. reports/latest")

@@ -93,7 +93,11 @@ def _labels(jtl: Jtl, replayed: Replay) -> Iterable[LabelData]:
 
 
 def _facts(
-    run: Path, manifest: Manifest, planned: Planned, jtl: Jtl | None, jtl_error: str | None = None
+    run: Path,
+    manifest: Manifest,
+    planned: Planned,
+    jtl: Jtl | None,
+    jtl_error: str | None = None,
 ) -> ExecutionFacts:
     began, ended = planned.began or 0.0, planned.ended or 0.0
     if jtl:

@@ -31,6 +31,7 @@ class ScheduleFacts:
 
     missing_*: events that were not sent, by whose fault. generator_p99_ms: the 99th percentile of
     that part of the lateness which is the generator's alone. late_*: samples late by that cause.
+    extra: samples that no event asked for.
     """
 
     labels: tuple[str, ...]
@@ -46,6 +47,7 @@ class ScheduleFacts:
     late_service: int = 0
     late_plan: int = 0
     late_generator: int = 0
+    extra: int = 0
 
     @property
     def missing(self) -> int:

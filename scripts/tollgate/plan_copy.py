@@ -16,15 +16,15 @@ def copy(plan: Path, run: Path) -> str:
     What is included from outside of the plan's folder, or can't be found, is left out: reading
     the copy then says what is missing.
     """
-    for file in _with_includes(plan.resolve(), plan.resolve().parent):
+    for file in _with_includes(plan.resolve(), plan.resolve().parent, []):
         target = run / FOLDER / file.relative_to(plan.resolve().parent)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(file, target)
     return f"{FOLDER}/{plan.name}"
 
 
-def _with_includes(file: Path, base: Path) -> list[Path]:
-    found = [file]
+def _with_includes(file: Path, base: Path, found: list[Path]) -> list[Path]:
+    found.append(file)
     try:
         tree = etree.parse(str(file))
     except etree.XMLSyntaxError:
@@ -32,5 +32,5 @@ def _with_includes(file: Path, base: Path) -> list[Path]:
     for element in tree.iterfind(".//stringProp[@name='IncludeController.includepath']"):
         included = (base / (element.text or "")).resolve()
         if included.is_file() and included.is_relative_to(base) and included not in found:
-            found += _with_includes(included, base)
+            _with_includes(included, base, found)
     return found

@@ -27,6 +27,7 @@ __all__ = ["MEASUREMENT", "of_the_run", "to_dict", "to_json", "to_junit", "to_ma
 
 #: The name of the test case for everything that is not one criterion's.
 MEASUREMENT = "the measurement is sound"
+_DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>'
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -97,7 +98,8 @@ def to_junit(verdict: Verdict, kind: str) -> str:
     for suite in root:
         _count(suite)
     ET.indent(root)
-    return ET.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+    # Its own declaration would name the encoding of the caller's locale; the file is UTF-8.
+    return f"{_DECLARATION}\n{ET.tostring(root, encoding='unicode')}\n"
 
 
 def of_the_run(verdict: Verdict) -> list[Reason]:

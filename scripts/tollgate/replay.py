@@ -128,4 +128,5 @@ def _facts(labels: tuple[str, ...], joined: Joined, from_ms: float) -> ScheduleF
         late_service=summary.late_service,
         late_plan=summary.late_plan,
         late_generator=summary.late_generator,
+        extra=joined.extra,
     )

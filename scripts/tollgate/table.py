@@ -9,6 +9,7 @@ from tollgate.verdicts import (
     FAIL,
     INCONCLUSIVE,
     INVALID,
+    ORDER,
     PASS,
     CriterionResult,
     ExecutionVerdict,
@@ -21,11 +22,10 @@ REASONS_SHOWN = 8
 CRITERION_WIDTH, REASON_WIDTH = 72, 400
 #: Colours of a terminal, by verdict.
 COLOURS = {PASS: "32", FAIL: "31", INCONCLUSIVE: "33", INVALID: "35"}
-HEADINGS = ("", "criterion", "observed", "limit", "95 % CI", "n")
 
 
 def to_table(verdict: Verdict, colour: bool = False) -> str:
-    """Every criterion in a row, what does not pass first; below that the verdict and why."""
+    """Every criterion in a row, the worst first; below that the verdict and why."""
     lines: list[str] = []
     for execution in verdict.executions:
         title = f"{_reason(execution.name)}: {execution.verdict}"
@@ -53,14 +53,22 @@ def headline(verdict: Verdict, colour: bool = False) -> str:
 
 def _rows(execution: ExecutionVerdict, colour: bool) -> Iterable[str]:
     # Python's sort is stable: criteria of one verdict stay in the order of taurus.yml.
-    results = sorted(execution.criteria, key=lambda it: it.verdict == PASS or not it.decides)
+    results = sorted(execution.criteria, key=_importance)
+    if not results:
+        return
+    confidence = f"{100 * results[0].confidence:g} % CI"
+    headings = ("", "criterion", "observed", "limit", confidence, "n")
     cells = [_cells(result) for result in results]
-    widths = [max(width(row[i]) for row in [HEADINGS, *cells]) for i in range(len(HEADINGS))]
-    if cells:
-        yield _line(HEADINGS, widths)
+    widths = [max(width(row[i]) for row in [headings, *cells]) for i in range(len(headings))]
+    yield _line(headings, widths)
     for result, row in zip(results, cells, strict=True):
         line = _line(row, widths)
         yield line if result.verdict == PASS else _paint(line, result.verdict, colour)
+
+
+def _importance(result: CriterionResult) -> int:
+    """The worst verdict first, and what has no say beside what passes."""
+    return -ORDER.index(result.verdict if result.decides else PASS)
 
 
 def _cells(result: CriterionResult) -> tuple[str, ...]:

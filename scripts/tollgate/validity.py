@@ -50,7 +50,8 @@ def execution_reasons(
     elif not stop_is_confirmed:
         yield from _shortness(execution)
     for schedule in execution.schedules:
-        yield from _unsent(schedule, settings)
+        if not stop_is_confirmed:
+            yield from _unsent(schedule, settings)
         yield from _lateness(schedule, execution, settings)
 
 
@@ -114,6 +115,9 @@ def _unsent(schedule: ScheduleFacts, settings: Settings) -> Iterator[Reason]:
     of = f"of {schedule.intended} scheduled requests of {name} were not sent"
     if schedule.missing_generator > tolerated:
         yield _invalid(GENERATOR, f"{schedule.missing_generator} {of}: the generator was too slow")
+    if schedule.extra > tolerated:
+        text = f"{schedule.extra} requests of {name} were sent that no schedule asked for"
+        yield _invalid(OPERATOR, text)
     if schedule.missing_plan > tolerated:
         yield _invalid(
             OPERATOR, f"{schedule.missing_plan} {of}: the plan's own pauses are too long"

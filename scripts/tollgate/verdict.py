@@ -11,7 +11,6 @@ Settings, under modules.verdict in taurus.yml:
 from __future__ import annotations
 
 import time
-from dataclasses import fields
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -20,16 +19,12 @@ from bzt import ManualShutdown, NormalShutdown, TaurusConfigError
 from bzt.engine import Reporter
 from bzt.modules.jmeter import JMeterExecutor
 
-from tollgate import evidence, manifest, outputs, plan_copy, render
+from tollgate import evidence, manifest, outputs, plan_copy, refusals, render
 from tollgate.early_stop import EarlyStop
 from tollgate.environment import fingerprint
-from tollgate.facts import Settings
 from tollgate.jmx import PlanError
 from tollgate.judge import judge
 from tollgate.pm2 import declared_apps
-
-#: Taurus rewrites every thread group of a plan for any of these.
-LOAD_SETTINGS = ("concurrency", "iterations", "ramp-up", "hold-for", "throughput", "steps")
 
 
 class Ruling(NormalShutdown):
@@ -61,7 +56,8 @@ class Verdict(Reporter):
         super().prepare()
         executors = self.engine.provisioning.executors
         for executor in executors:
-            _refuse_foreign_load(executor)
+            refusals.refuse_foreign_load(executor)
+        refusals.refuse_names([executor.label for executor in executors])
         try:
             planned = [self._planned(executor) for executor in executors]
             self.manifest = manifest.Manifest(
@@ -85,24 +81,13 @@ class Verdict(Reporter):
         entries = self.engine.config.get("reporting", [])
         found = []
         for entry in entries:
-            if entry.get("module") == "passfail":
-                criteria = entry.get("criteria", [])
-                found += _as_list(criteria)
+            # Whatever the module is called: criteria that nobody judges would be a lie.
+            found += _as_list(entry.get("criteria", []))
         return found
 
     def _settings(self) -> dict[str, Any]:
-        known = {field.name for field in fields(Settings)}
-        wanted = {
-            key.replace("-", "_"): value
-            for key, value in self.settings.items()
-            if key not in ("class", "kind")
-        }
-        for name in wanted.keys() - known:
-            raise TaurusConfigError(
-                f"verdict: modules.verdict has the setting {name!r}, which nobody reads; "
-                f"known are: {', '.join(sorted(known)).replace('_', '-')}"
-            )
-        return wanted
+        mine = {key: value for key, value in self.settings.items() if key not in ("class", "kind")}
+        return refusals.checked_settings(mine)
 
     def _planned(self, executor: JMeterExecutor) -> manifest.Execution:
         scenario = executor.get_scenario()
@@ -156,7 +141,7 @@ class Verdict(Reporter):
         self.manifest.stopped_by = next((each for each in stops if each), None)
         self.manifest.interrupted = isinstance(reason, ManualShutdown)
         if reason is not None and not isinstance(reason, KeyboardInterrupt):
-            self.manifest.problem = f"the run ended with an error: {str(reason).splitlines()[0]}"
+            self.manifest.problem = f"the run ended with an error: {_first_line(reason)}"
         manifest.write(self.manifest, self.folder)
 
 
@@ -167,15 +152,5 @@ def _as_list(criteria: list | dict) -> list:
     return list(criteria)
 
 
-def _refuse_foreign_load(executor: object) -> None:
-    if not isinstance(executor, JMeterExecutor) or not executor.original_jmx:
-        raise TaurusConfigError(
-            f"verdict: execution {executor.label!r} is not a JMeter plan: give its scenario a "
-            "`script: path/to/plan.jmx`"
-        )
-    for name in LOAD_SETTINGS:
-        if executor.execution.get(name, None):
-            raise TaurusConfigError(
-                f"verdict: execution {executor.label!r} sets {name!r}, with which Taurus replaces "
-                "the plan's thread groups: set the load by modules.jmeter.properties"
-            )
+def _first_line(error: BaseException) -> str:
+    return next(iter(str(error).splitlines()), type(error).__name__)

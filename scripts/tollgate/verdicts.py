@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 PASS, FAIL, INCONCLUSIVE, INVALID = "PASS", "FAIL", "INCONCLUSIVE", "INVALID"
 # The worst comes last and beats the others: a broken measurement proves nothing, not even a FAIL.
@@ -66,6 +66,11 @@ class CriterionResult:
             parts.append(f"worst in {self.window}")
         return f"{name} = {observed}{_unit(self.unit)} ({', '.join(parts)}, n={self.samples})"
 
+    @property
+    def told(self) -> str:
+        """The line and the reason, as a Reason for this result says it."""
+        return f"{self.line}: {self.reason}"
+
 
 @dataclass(frozen=True)
 class ExecutionVerdict:
@@ -76,6 +81,10 @@ class ExecutionVerdict:
     reasons: tuple[Reason, ...]
     warnings: tuple[str, ...]
     criteria: tuple[CriterionResult, ...]
+
+    def named(self, reason: Reason) -> Reason:
+        """One of these reasons as one of the run's: with this execution's name in front."""
+        return replace(reason, text=f"{self.name}: {reason.text}")
 
 
 @dataclass(frozen=True)

@@ -27,10 +27,10 @@ def read_workers(path: Path, app: str, began_s: float, ended_s: float) -> Watche
     """What happened to the workers of an app between two moments, seconds since the epoch."""
     try:
         lines = [json.loads(line) for line in _whole_lines(path)]
-    except (OSError, ValueError) as error:
-        return Watched(None, (), f"{path.name} can't be read: {error}")
-    mine = [line for line in lines if line["app"] == app]
-    return watched(mine, app, began_s, ended_s)
+        mine = [line for line in lines if line["app"] == app]
+        return watched(mine, app, began_s, ended_s)
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        return Watched(None, (), f"{path.name} can't be read: {error!r}")
 
 
 def watched(lines: Iterable[dict], app: str, began_s: float, ended_s: float) -> Watched:
@@ -43,6 +43,8 @@ def watched(lines: Iterable[dict], app: str, began_s: float, ended_s: float) -> 
     # The last look before the execution is what it began with.
     times = [*before[-1:], *inside]
     silence = _longest_silence([began_s, *inside, ended_s])
+    if ended_s < began_s or any(b < a for a, b in itertools.pairwise(looks)):
+        return Watched(None, (), f"the clock was set back while the workers of {app} were watched")
     if not times or silence > SILENCE:
         return Watched(
             None if not times else _fewest(looks, times),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import signal
 import socket
@@ -84,8 +85,13 @@ class Run:
 
     def children(self, text: str) -> list[psutil.Process]:
         """Processes below bzt whose command line holds a text."""
-        below = psutil.Process(self.process.pid).children(recursive=True)
-        return [each for each in below if text in " ".join(each.cmdline())]
+        found = []
+        with contextlib.suppress(psutil.NoSuchProcess):
+            for child in psutil.Process(self.process.pid).children(recursive=True):
+                with contextlib.suppress(psutil.NoSuchProcess):
+                    if text in " ".join(child.cmdline()):
+                        found.append(child)
+        return found
 
     def signal(self, number: signal.Signals) -> Run:
         self.process.send_signal(number)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
 import time
 from pathlib import Path
+
+import psutil
 
 from e2e.bzt_run import Run, only
 from tollgate import evidence, manifest
@@ -62,9 +65,10 @@ def test_a_starved_generator_makes_the_run_invalid_and_is_blamed(tmp_path):
     # Held down to a fraction of a core, as cpulimit does it.
     while run.process.poll() is None:
         for process in run.children("ApacheJMeter.jar"):
-            process.suspend()
-            time.sleep(0.5)
-            process.resume()
+            with contextlib.suppress(psutil.NoSuchProcess):  # it may end at any moment
+                process.suspend()
+                time.sleep(0.5)
+                process.resume()
         time.sleep(0.1)
     ended = run.end()
     assert ended.code == 1

@@ -7,11 +7,16 @@ from pathlib import Path
 from e2e.bzt_run import Finished, Run, only
 from e2e.many_labels import plan_of_many_labels
 
-SHORT = {"warmup": 1, "measured": 4}
+SHORT = {"warmup": 1, "measured": 6}
+#: These limits are there to be violated, most of them a thousandth of a millisecond: a generator
+#: can't keep a tenth of that, and whether it was punctual is not what is asked here.
+NO_BUDGET = {"modules": {"verdict": {"lateness-floor-ms": 5000}}}
 
 
-def finished(tmp_path: Path, criteria: list, *options: str, **env: str) -> Finished:
-    return Run(tmp_path, *options, config=only("fork", criteria, **SHORT), **env).end()
+def finished(tmp_path: Path, criteria: list) -> Finished:
+    config = only("fork", criteria, **SHORT)
+    config["modules"] |= NO_BUDGET["modules"]
+    return Run(tmp_path, config=config).end()
 
 
 def test_a_criterion_that_trips_only_in_the_last_flush_fails_the_run(tmp_path):

@@ -1,0 +1,64 @@
+"""The folder of a small run: ten seconds that JMeter sent by a schedule, recorded in golden/."""
+
+import shutil
+from pathlib import Path
+
+from golden_lines import FOLDER
+from tollgate import evidence, manifest
+from tollgate.judge import judge
+
+#: 300 requests of the label `nap`, 20 to 51 ms each, by a Precise Throughput Timer.
+NAME = "timer-run"
+JTL = "kpi.jtl"
+HOLDS = ("p50 of nap>1s", "fail of nap>0%")
+BROKEN = ("p50 of nap>10ms", "fail of nap>0%")
+
+
+def recorded() -> bytes:
+    """The JTL of the recorded run."""
+    return (FOLDER / f"{NAME}.jtl").read_bytes()
+
+
+def make(folder: Path, of_the_run=HOLDS, **changes) -> manifest.Manifest:
+    """Write the folder of a run with these criteria, sealed; changes are its one execution's."""
+    (folder / "plan").mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(FOLDER / f"{NAME}.jmx", folder / "plan" / f"{NAME}.jmx")
+    (folder / JTL).write_bytes(recorded())
+    fields = {
+        "name": "nap-alone",
+        "plan": f"plan/{NAME}.jmx",
+        "jtl": JTL,
+        "properties": {},
+        "warmup": 2.0,
+        "measured": 8.0,
+        "exit_code": 0,
+        "began": 1795223300.0,
+        "ended": 1795223312.0,
+    }
+    execution = manifest.Execution(**(fields | changes))
+    manifest.seal(execution, folder)
+    made = manifest.Manifest(
+        kind="check",
+        started="2026-11-20T23:08:20+00:00",
+        criteria=list(of_the_run),
+        settings={},
+        environment={},
+        executions=[execution],
+    )
+    manifest.write(made, folder)
+    return made
+
+
+def spoil(folder: Path, jtl: bytes, sealed: bool = False) -> None:
+    """Put another JTL in the place of the run's; unsealed: and let run.json not know of it."""
+    (folder / JTL).write_bytes(jtl)
+    made = manifest.read(folder)
+    if not sealed:
+        made.executions[0].sha256 = made.executions[0].bytes = None
+    manifest.write(made, folder)
+
+
+def verdict_of(folder: Path):
+    """What `tollgate judge` would say; raises what it would refuse with."""
+    run, settings = evidence.gather(folder, manifest.read(folder))
+    return judge(run, settings)

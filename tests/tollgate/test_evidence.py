@@ -1,0 +1,123 @@
+"""The folder of a run to its verdict."""
+
+import json
+
+import pytest
+
+import run_folder
+from tollgate import manifest
+from tollgate.evidence import EvidenceError
+from tollgate.jmx import PlanError
+
+
+@pytest.fixture
+def judged(tmp_path):
+    """Makes a run's folder, may put another JTL there, and returns the verdict or a refusal."""
+
+    def judge(*criteria, spoiled=None, sealed=False, **changes):
+        run_folder.make(tmp_path, criteria or run_folder.HOLDS, **changes)
+        if spoiled is not None:
+            run_folder.spoil(tmp_path, spoiled, sealed)
+        return run_folder.verdict_of(tmp_path)
+
+    return judge
+
+
+def reasons(verdict):
+    return " / ".join(f"({reason.fault}) {reason.text}" for reason in verdict.reasons)
+
+
+def test_a_sound_run_passes_by_response_times_of_the_measured_window(judged):
+    verdict = judged()
+    assert (verdict.verdict, verdict.exit_code, verdict.reasons) == ("PASS", 0, ())
+    (execution,) = verdict.executions
+    assert execution.warnings == ()
+    assert execution.criteria[0].basis == "response time"
+    assert 230 < execution.criteria[0].samples < 260
+
+
+def test_a_run_over_its_limit_fails(judged):
+    verdict = judged(*run_folder.BROKEN)
+    assert (verdict.verdict, verdict.exit_code) == ("FAIL", 3)
+
+
+def test_criteria_of_the_run_and_of_the_execution_are_judged_both(judged):
+    verdict = judged(*run_folder.HOLDS, criteria=["p50 of nap>10ms"])
+    assert [it.verdict for it in verdict.executions[0].criteria] == ["PASS", "PASS", "FAIL"]
+
+
+def test_the_settings_of_the_run_are_those_that_it_is_judged_by(tmp_path):
+    made = run_folder.make(tmp_path)
+    made.settings = {"latency": "service"}
+    manifest.write(made, tmp_path)
+    basis = run_folder.verdict_of(tmp_path).executions[0].criteria[0].basis
+    assert basis == "service time"
+
+
+def workers(tmp_path, seconds, restarts=0):
+    lines = [
+        {"time": 1795223300000 + second * 1000, "app": "nap", "worker": 0, "pid": 7}
+        | {"status": "online", "restarts": restarts if second > 5 else 0}
+        for second in seconds
+    ]
+    text = "".join(json.dumps(line) + "\n" for line in lines)
+    (tmp_path / "workers.jsonl").write_text(text)
+
+
+TARGET = {"target": {"name": "nap", "mode": "fork", "instances": 1}}
+
+
+def test_the_workers_of_the_target_are_part_of_the_evidence(judged, tmp_path):
+    workers(tmp_path, range(14))
+    assert judged(**TARGET).verdict == "PASS"
+    workers(tmp_path, range(14), restarts=1)
+    assert "(service) nap-alone: worker 0 (pid 7) died and was started again" in reasons(
+        judged(**TARGET)
+    )
+    workers(tmp_path, range(4))
+    assert "nobody watched the workers of nap" in reasons(judged(**TARGET))
+    (tmp_path / "workers.jsonl").unlink()
+    assert "1 workers were asked for and none were seen" in reasons(judged(**TARGET))
+
+
+BROKEN_RUNS = {
+    "JMeter exited with code 1": {"exit_code": 1},
+    "JMeter exited with code -9": {"exit_code": -9},
+    "JMeter was never started": {"began": None, "ended": None, "exit_code": None},
+    "No such file": {"jtl": "kpi-7.jtl"},
+    "of 600 scheduled requests of nap were not sent": {"properties": {"rate": "60"}},
+    "measured 9 s of 80 s": {"measured": 80.0},
+    "holds a header but no samples": {
+        "jtl_bytes": run_folder.recorded().splitlines(keepends=True)[0]
+    },
+    "empty": {"jtl_bytes": b""},
+}
+
+
+@pytest.mark.parametrize("reason", BROKEN_RUNS)
+def test_a_run_that_went_wrong_is_invalid(judged, reason):
+    changes = dict(BROKEN_RUNS[reason])
+    verdict = judged(spoiled=changes.pop("jtl_bytes", None), **changes)
+    assert (verdict.verdict, verdict.exit_code) == ("INVALID", 1)
+    assert reason in reasons(verdict)
+
+
+def test_an_interrupted_run_and_one_with_a_problem_are_invalid(tmp_path):
+    made = run_folder.make(tmp_path)
+    made.interrupted, made.problem = True, "the run ended with an error: no space left"
+    manifest.write(made, tmp_path)
+    verdict = run_folder.verdict_of(tmp_path)
+    assert (verdict.verdict, verdict.exit_code) == ("INVALID", 2)
+    assert "no space left" in reasons(verdict)
+
+
+def test_a_criterion_on_a_label_that_the_plan_does_not_have_is_refused(judged):
+    with pytest.raises(EvidenceError, match="did you mean 'nap'"):
+        judged("p50 of napp>1s")
+
+
+def test_a_plan_that_is_gone_is_refused(tmp_path):
+    run_folder.make(tmp_path)
+    (tmp_path / "plan" / "timer-run.jmx").unlink()
+    with pytest.raises(PlanError, match=r"timer-run\.jmx: cannot be read"):
+        run_folder.verdict_of(tmp_path)
