@@ -7,8 +7,9 @@ from collections.abc import Iterable
 
 from tollgate.criteria import Criterion
 from tollgate.facts import LabelData, Settings
-from tollgate.intervals import MIN_SECONDS, samples_needed
+from tollgate.intervals import MIN_SECONDS
 from tollgate.observe import Observation, Part, comparison, observe, select
+from tollgate.percentiles import samples_needed
 from tollgate.verdicts import FAIL, INCONCLUSIVE, INVALID, PASS, CriterionResult, figure
 from tollgate.windows import observe_windows
 

@@ -14,10 +14,10 @@ from tollgate.facts import LabelData, Settings
 from tollgate.intervals import (
     Interval,
     mean_interval,
-    percentile_interval,
     share_interval,
     stdev_interval,
 )
+from tollgate.percentiles import percentile_interval
 from tollgate.totals import Totals
 
 FIRST_BYTE, CONNECT = "avg-lt", "avg-ct"

@@ -10,11 +10,10 @@ from tollgate.autocorrelation import design_effect
 from tollgate.counts import Counts
 from tollgate.intervals import (
     mean_interval,
-    percentile_interval,
-    samples_needed,
     share_interval,
     stdev_interval,
 )
+from tollgate.percentiles import percentile_interval, samples_needed
 
 RUNS = 500
 SHAPES = [(240, 30), (3000, 60)]
