@@ -12,6 +12,8 @@ from pathlib import Path
 
 from tollgate.paths import ECOSYSTEM, PM2_HOME, ROOT
 
+#: Load goes to loopback alone, and some shells export the machine's name as HOST.
+HOST = "127.0.0.1"
 PM2 = ROOT / "node_modules" / ".bin" / "pm2"
 #: Longest path of a Unix socket on Linux is 107 bytes (sun_path), on macOS 103; PM2 appends this.
 LONGEST_SOCKET = 103 - len("/interactor.sock")
@@ -66,6 +68,7 @@ def environment() -> dict[str, str]:
         **os.environ,
         "PM2_HOME": home(),
         "NODE_CLUSTER_SCHED_POLICY": "rr",
+        "HOST": HOST,
         "PM2_DISABLE_VERSION_CHECK": "true",  # nothing here asks the network
     }
 

@@ -20,7 +20,6 @@ from bzt.engine import Service
 from tollgate import leftovers, pm2, probe, tools
 from tollgate.paths import ROOT
 
-HOST = "127.0.0.1"
 WATCHER = Path(__file__).with_name("watch-workers.js")
 #: Seconds that an app may take from `ready` to its first right answer.
 ANSWER_TIMEOUT = 20
@@ -57,15 +56,15 @@ class Targets(Service):
         if not self.apps:
             return
         for app in self.apps:
-            probe.port_is_free(HOST, app.port, app.name)
+            probe.port_is_free(pm2.HOST, app.port, app.name)
         self.log.info("Starting %s under PM2...", " and ".join(app.name for app in self.apps))
         pm2.start([app.name for app in self.apps])
         self._remember()
         for app in self.apps:
             found = probe.workers_of(app, pm2.workers())
-            probe.answers(HOST, app, found, ANSWER_TIMEOUT)
+            probe.answers(pm2.HOST, app, found, ANSWER_TIMEOUT)
             for each in self.parameters.get("probes", []):
-                probe.answer_is_right(HOST, app.port, each["path"], each["answer"])
+                probe.answer_is_right(pm2.HOST, app.port, each["path"], each["answer"])
             self.log.info("Target %s: %d worker(s) on %s:%d", app.name, found, HOST, app.port)
         self._watch()
 
@@ -85,7 +84,7 @@ class Targets(Service):
                     f"ecosystem.config.js does not have; its apps are: {', '.join(declared)}"
                 )
             wanted[name] = declared[name]
-            scenario.merge({"properties": {"host": HOST, "port": wanted[name].port}})
+            scenario.merge({"properties": {"host": pm2.HOST, "port": wanted[name].port}})
         return list(wanted.values())
 
     def _watch(self) -> None:

@@ -1,0 +1,110 @@
+"""The default kind of run, shortened: what it leaves behind, and that it can fail."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+import support
+from e2e.bzt_run import BZT, Finished, Run
+
+SCHEMA = support.ROOT / "scripts" / "tollgate" / "verdict.schema.json"
+TARGETS = ("calculate", "sum", "search", "kittens", "pi")
+#: What a few seconds on a busy machine can decide: the answers are right, whoever was late.
+RIGHT_ANSWERS = {
+    "~reporting": [
+        {"module": "verdict"},
+        {"module": "passfail", "criteria": [f"fail of {target}>0%" for target in TARGETS]},
+    ],
+    "modules": {"jmeter": {"properties": {"warmup": 1, "measured": 6}}},
+}
+
+
+@pytest.fixture(scope="module")
+def passed(tmp_path_factory: pytest.TempPathFactory) -> Finished:
+    folder = tmp_path_factory.mktemp("passed")
+    (folder / "home").mkdir()
+    run = Run(folder, config=RIGHT_ANSWERS, HOME=str(folder / "home"))
+    ended = run.end()
+    assert run.left_behind() == []
+    return ended
+
+
+def test_a_run_whose_criteria_hold_exits_with_0_and_says_pass(passed):
+    assert passed.code == 0, passed.output
+    assert "PASS: 10 of 10 criteria hold" in passed.output
+    assert passed.verdict["verdict"] == "PASS"
+
+
+def test_a_run_leaves_what_the_readme_promises(passed):
+    present = {path.name for path in passed.folder.iterdir()}
+    wanted = {"verdict.json", "verdict.md", "junit.xml", "run.json", "workers.jsonl", "bzt.log"}
+    assert wanted | {"kpi.jtl", "kpi-1.jtl", "jmeter.log"} <= present
+    for mode in ("fork", "cluster"):
+        assert (passed.folder / "dashboard" / mode / "index.html").is_file()
+    assert (passed.folder.parent / "latest").resolve() == passed.folder.resolve()
+
+
+def test_every_target_was_asked_in_both_modes_and_answered_right(passed):
+    for name in ("kpi.jtl", "kpi-1.jtl"):
+        header, *rows = (passed.folder / name).read_text().splitlines()
+        assert header.startswith("timeStamp,elapsed,label,responseCode")
+        assert {row.split(",")[2] for row in rows} == set(TARGETS)
+
+
+def test_the_cluster_had_as_many_workers_as_were_asked_for(passed):
+    executions = json.loads((passed.folder / "run.json").read_text())["executions"]
+    asked = {it["target"]["name"]: it["target"]["instances"] for it in executions}
+    lines = [json.loads(line) for line in (passed.folder / "workers.jsonl").open()]
+    for app, instances in asked.items():
+        pids = {line["pid"] for line in lines if line["app"] == app}
+        assert len(pids) == instances
+        assert {line["mode"] for line in lines if line["app"] == app} == {app}
+
+
+def test_verdict_json_is_as_its_schema_says_and_names_the_machine(passed):
+    jsonschema.validate(passed.verdict, json.loads(SCHEMA.read_text()))
+    environment = passed.verdict["environment"]
+    assert environment["versions"]["jmeter"] == "5.6.3"
+    assert set(environment["plans"]) >= {"check.jmx", "search.jmx"}
+
+
+def test_junit_names_each_criterion_under_its_execution(passed):
+    cases = ET.parse(passed.folder / "junit.xml").getroot().iter("testcase")
+    names = {(case.get("classname"), case.get("name")) for case in cases}
+    for mode in ("fork", "cluster"):
+        for target in TARGETS:
+            assert (f"tollgate.check.{mode}", f"fail of {target}>0%") in names
+
+
+def test_an_archived_run_is_judged_as_it_was_live(passed):
+    judged = support.run(BZT.with_name("tollgate"), "judge", passed.folder)
+    assert judged.returncode == passed.code
+    table = judged.stdout.strip()
+    assert table in passed.output
+
+
+def test_the_users_own_pm2_and_bzt_are_left_alone(passed):
+    left = {path.name for path in (passed.folder.parent / "home").iterdir()}
+    assert left & {".pm2", ".bzt", ".bzt-rc"} == set()
+
+
+def test_a_known_delay_fails_the_run_and_junit_names_the_criteria(tmp_path: Path):
+    config = {
+        "~execution": [{"scenario": "fork"}],
+        "modules": {
+            "jmeter": {"properties": {"warmup": 2, "measured": 8}},
+            # Whether the generator was punctual on this machine is not what is asked here.
+            "verdict": {"lateness-floor-ms": 5000},
+        },
+    }
+    ended = Run(tmp_path, config=config, INJECT_DELAY_MS="400").end()
+    assert ended.code == 3, ended.output
+    cases = ET.parse(ended.folder / "junit.xml").getroot().iter("testcase")
+    failed = {case.get("name") for case in cases if case.find("failure") is not None}
+    assert {"avg-lt of calculate>350ms", "avg-lt of search>350ms"} <= failed
+    assert "avg-lt of calculate = " in ended.reasons()
