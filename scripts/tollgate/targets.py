@@ -65,7 +65,7 @@ class Targets(Service):
             probe.answers(pm2.HOST, app, found, ANSWER_TIMEOUT)
             for each in self.parameters.get("probes", []):
                 probe.answer_is_right(pm2.HOST, app.port, each["path"], each["answer"])
-            self.log.info("Target %s: %d worker(s) on %s:%d", app.name, found, HOST, app.port)
+            self.log.info("Target %s: %d worker(s) on %s:%d", app.name, found, pm2.HOST, app.port)
         self._watch()
 
     def _wanted_apps(self) -> list[pm2.App]:
