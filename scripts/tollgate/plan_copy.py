@@ -7,6 +7,8 @@ from pathlib import Path
 
 from lxml import etree
 
+from tollgate.jmx import PlanError
+
 FOLDER = "plan"
 
 
@@ -14,10 +16,13 @@ def copy(plan: Path, run: Path) -> str:
     """Copy a plan and the fragments it includes; returns the copy's path relative to the run.
 
     What is included from outside of the plan's folder, or can't be found, is left out: reading
-    the copy then says what is missing.
+    the copy then says what is missing. Raises PlanError where another plan of the run has put an
+    unlike file in the same place.
     """
     for file in _with_includes(plan.resolve(), plan.resolve().parent, []):
         target = run / FOLDER / file.relative_to(plan.resolve().parent)
+        if target.exists() and target.read_bytes() != file.read_bytes():
+            raise PlanError(f"{file}: another plan of this run has an unlike file of that name")
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(file, target)
     return f"{FOLDER}/{plan.name}"

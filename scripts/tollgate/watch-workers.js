@@ -11,6 +11,8 @@
 const pm2 = require('pm2');
 
 const PERIOD_MS = 1000;
+/** PM2 may be gone by the last look; the run must not wait for it. */
+const LAST_LOOK_MS = 2000;
 const MIB = 1024 * 1024;
 
 function metric(env, name, factor = 1) {
@@ -41,18 +43,26 @@ function fail(error) {
   process.exit(1);
 }
 
-function look() {
+function look(done = () => {}) {
   pm2.list((error, workers) => {
     if (error) fail(error);
     const time = Date.now();
     process.stdout.write(workers.map((worker) => `${line(time, worker)}\n`).join(''));
+    done();
   });
 }
 
-process.stdin.on('end', () => process.exit(0)).resume();
+/** One more look, so that a worker that died in the last second is not missed. */
+function lookAndLeave() {
+  const leave = () => process.exit(0);
+  look(leave);
+  setTimeout(leave, LAST_LOOK_MS);
+}
+
+process.stdin.on('end', lookAndLeave).resume();
 process.on('SIGINT', () => {}); // Ctrl-C reaches the whole terminal; the run closes standard input
 pm2.connect((error) => {
   if (error) fail(error);
   look();
-  setInterval(look, PERIOD_MS);
+  setInterval(() => look(), PERIOD_MS);
 });

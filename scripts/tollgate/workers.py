@@ -10,6 +10,8 @@ from pathlib import Path
 
 #: Seconds without a line after which nobody watched; the watcher writes one each second.
 SILENCE = 5.0
+#: Seconds after an execution within which the next look still tells how it ended.
+LAST_LOOK = 2.0
 
 
 @dataclass(frozen=True)
@@ -40,8 +42,9 @@ def watched(lines: Iterable[dict], app: str, began_s: float, ended_s: float) -> 
         looks.setdefault(line["time"] / 1000, []).append(line)
     before = [time for time in looks if time <= began_s]
     inside = [time for time in looks if began_s < time <= ended_s]
-    # The last look before the execution is what it began with.
-    times = [*before[-1:], *inside]
+    after = [time for time in looks if ended_s < time <= ended_s + LAST_LOOK]
+    # The last look before the execution is what it began with, the first one after it what it left.
+    times = [*before[-1:], *inside, *after[:1]]
     silence = _longest_silence([began_s, *inside, ended_s])
     if ended_s < began_s or any(b < a for a, b in itertools.pairwise(looks)):
         return Watched(None, (), f"the clock was set back while the workers of {app} were watched")

@@ -3,7 +3,7 @@ from dataclasses import replace
 
 from executions import counts, execution
 from judged import LATE, MANY, RUNS, of_facts, on_label
-from tollgate.facts import Run
+from tollgate.facts import Run, Settings
 from tollgate.judge import judge
 from tollgate.markdown import to_markdown
 from tollgate.render import MEASUREMENT, of_the_run, to_junit, unsound
@@ -132,3 +132,13 @@ def test_junit_is_utf_8_whatever_the_locale(monkeypatch):
     monkeypatch.setattr("locale.getencoding", lambda: "ISO-8859-1", raising=False)
     names = [it.get("name") for it in junit(on_label("snail 🐌")).iter("testcase")]
     assert "p95 of snail 🐌>150ms" in names
+
+
+def test_inconclusive_is_green_where_a_team_lets_it_pass_and_an_error_elsewhere():
+    few = Run((execution("p99 of search>5s", service=counts(60, 30)),))
+    for lenient, wanted in ((False, ["error"]), (True, [])):
+        verdict = judge(few, Settings(inconclusive_passes=lenient))
+        assert verdict.verdict == "INCONCLUSIVE"
+        root = ET.fromstring(to_junit(verdict, "check").encode())
+        [found] = [it for it in root.iter("testcase") if it.get("name") != MEASUREMENT]
+        assert outcome(found) == wanted

@@ -104,3 +104,12 @@ def test_a_circle_of_fragments_ends(plans, path):
     )
     plan_copy.copy(folder / "check.jmx", run)
     assert copied(run) == ["check.jmx", "fragments/a.jmx"]
+
+
+def test_two_plans_of_one_name_that_differ_are_refused(plans):
+    folder, run = plans(check=jmx.plan(jmx.group(jmx.sampler("a"))))
+    plan_copy.copy(folder / "check.jmx", run)
+    plan_copy.copy(folder / "check.jmx", run)  # the same plan in two modes is what a run is
+    (folder / "check.jmx").write_text(jmx.plan(jmx.group(jmx.sampler("b"))))
+    with pytest.raises(PlanError, match=r"check\.jmx"):
+        plan_copy.copy(folder / "check.jmx", run)

@@ -89,7 +89,7 @@ def test_a_change_at_the_very_start_is_told_against_the_last_look_before_it():
 
 
 def test_what_happens_after_the_end_is_another_executions():
-    later = [line(second, pid=900 + second, restarts=second) for second in range(11, 15)]
+    later = [line(second, pid=900 + second, restarts=second) for second in range(13, 17)]
     assert seen(looks() + later).events == ()
 
 
@@ -137,3 +137,10 @@ def test_a_file_that_cannot_be_read_is_a_problem_of_one_line(tmp_path, text):
     assert found.seen is None
     assert found.problem.startswith("workers.jsonl can't be read: ")
     assert "\n" not in found.problem
+
+
+def test_a_worker_that_died_after_the_last_look_is_told_by_the_first_one_after_the_end():
+    lines = [*looks(range(-1, 10)), line(10.6), line(10.6, 1, pid=999, restarts=1)]
+    assert seen(lines).events == (
+        "worker 1 (pid 101) died and was started again 11 s into the execution",
+    )
