@@ -104,7 +104,10 @@ class Run:
 
     def left_behind(self) -> list[str]:
         """Processes of ours that are still there, and ports that are still taken."""
-        left = [" ".join(process.cmdline()) for process in support.ours()]
+        left = []
+        for process in support.ours():
+            with contextlib.suppress(psutil.NoSuchProcess):  # it may end while we look
+                left.append(" ".join(process.cmdline()))
         for port in (self.env["PORT_FORK"], self.env["PORT_CLUSTER"]):
             with socket.socket() as probe:
                 probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
