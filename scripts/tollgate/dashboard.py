@@ -34,14 +34,13 @@ class Drawing:
         self.scratch.mkdir(parents=True)
         # JMeter takes kpi-1.jtl, kpi-2.jtl ... beside kpi.jtl for further pieces of the same file
         # and fails on them, so each drawing sees its own samples alone.
-        samples = self.scratch / "samples.jtl"
+        samples = self.scratch / jtl.name
         samples.symlink_to(jtl.resolve())
         properties = {
             "jmeter.reportgenerator.overall_granularity": GRANULARITY_MS,
             "jmeter.reportgenerator.statistic_window": EXACT_SAMPLES,
             "jmeter.reportgenerator.report_title": f"{run.name}: {name}",
             "jmeter.reportgenerator.temp_dir": self.scratch / "temp",
-            "jmeter.save.saveservice.timestamp_format": "ms",
         }
         self.process = subprocess.Popen(
             [

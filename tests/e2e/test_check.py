@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -47,6 +48,14 @@ def test_a_run_leaves_what_the_readme_promises(passed):
     for mode in ("fork", "cluster"):
         assert (passed.folder / "dashboard" / mode / "index.html").is_file()
     assert (passed.folder.parent / "latest").resolve() == passed.folder.resolve()
+
+
+def test_a_dashboard_says_which_samples_it_shows_and_when_they_were_taken(passed):
+    year = json.loads((passed.folder / "run.json").read_text())["started"][2:4]
+    for mode, jtl in (("fork", "kpi.jtl"), ("cluster", "kpi-1.jtl")):
+        page = (passed.folder / "dashboard" / mode / "index.html").read_text()
+        assert f'"{jtl}"' in page
+        assert re.search(rf'Start Time</td>\s*<td>"\d+/\d+/{year}, \d+:\d+', page)
 
 
 def test_every_target_was_asked_in_both_modes_and_answered_right(passed):
