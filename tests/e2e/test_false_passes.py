@@ -10,12 +10,14 @@ from e2e.many_labels import plan_of_many_labels
 SHORT = {"warmup": 1, "measured": 6}
 #: These limits are there to be violated, most of them a thousandth of a millisecond: a generator
 #: can't keep a tenth of that, and whether it was punctual is not what is asked here.
-NO_BUDGET = {"modules": {"verdict": {"lateness-floor-ms": 5000}}}
+NO_BUDGET = {"verdict": {"lateness-floor-ms": 5000, "missing-share": 0.5}}
+#: So many searches that no machine is too noisy to tell: every one of them takes 50 ms.
+MANY_SEARCHES = {"search_rate": 60, "search_threads": 100, "think": 0, "think_spread": 0}
 
 
 def finished(tmp_path: Path, criteria: list, **properties: object) -> Finished:
     config = only("fork", criteria, **SHORT | properties)
-    config["modules"] |= NO_BUDGET["modules"]
+    config["modules"] |= NO_BUDGET
     return Run(tmp_path, config=config).end()
 
 
@@ -27,8 +29,7 @@ def test_a_criterion_that_trips_only_in_the_last_flush_fails_the_run(tmp_path):
 
 
 def test_a_percentile_that_taurus_does_not_keep_is_judged_by_its_value(tmp_path):
-    # So many searches that no machine is too noisy to tell: every one of them takes 50 ms.
-    ended = finished(tmp_path, ["p50.7 of search>1ms"], search_rate=60)
+    ended = finished(tmp_path, ["p50.7 of search>1ms"], **MANY_SEARCHES)
     assert ended.code == 3
     [criterion] = ended.verdict["executions"][0]["criteria"]
     assert criterion["observed"] > 50
