@@ -62,3 +62,8 @@ def verdict_of(folder: Path):
     """What `tollgate judge` would say; raises what it would refuse with."""
     run, settings = evidence.gather(folder, manifest.read(folder))
     return judge(run, settings)
+
+
+def reasons(verdict) -> str:
+    """All reasons for a verdict, with whose fault each is, in one line."""
+    return " / ".join(f"({reason.fault}) {reason.text}" for reason in verdict.reasons)

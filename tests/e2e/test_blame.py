@@ -52,9 +52,8 @@ def test_a_stalled_service_shows_in_response_time_alone_and_is_blamed_on_the_ser
     # An arrival u seconds before the end of a stall of D waits u: of T seconds' arrivals one in a
     # hundred waits longer than D - T / 100.
     analytic_ms = 1000 * (1 - MEASURED / 100)
-    # A noisy machine adds to the stall and takes nothing away from it.
-    assert -250 < label.response.window(*window).percentile(99) - analytic_ms < 1000
-    assert label.service.window(*window).percentile(95) < analytic_ms / 2
+    assert abs(label.response.window(*window).percentile(99) - analytic_ms) < 250
+    assert label.service.window(*window).percentile(97) < analytic_ms / 2
     [schedule] = [it for it in execution.schedules if "calculate" in it.labels]
     assert schedule.late_service >= 5
     assert schedule.late_service > schedule.late_generator

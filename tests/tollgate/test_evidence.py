@@ -5,26 +5,10 @@ import json
 import pytest
 
 import run_folder
+from run_folder import reasons
 from tollgate import manifest
 from tollgate.evidence import EvidenceError
 from tollgate.jmx import PlanError
-
-
-@pytest.fixture
-def judged(tmp_path):
-    """Makes a run's folder, may put another JTL there, and returns the verdict or a refusal."""
-
-    def judge(*criteria, spoiled=None, sealed=False, **changes):
-        run_folder.make(tmp_path, criteria or run_folder.HOLDS, **changes)
-        if spoiled is not None:
-            run_folder.spoil(tmp_path, spoiled, sealed)
-        return run_folder.verdict_of(tmp_path)
-
-    return judge
-
-
-def reasons(verdict):
-    return " / ".join(f"({reason.fault}) {reason.text}" for reason in verdict.reasons)
 
 
 def test_a_sound_run_passes_by_response_times_of_the_measured_window(judged):

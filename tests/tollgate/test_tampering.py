@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import run_folder
+from run_folder import reasons
 from tollgate import manifest
 
 RECORDED = run_folder.recorded()
@@ -22,23 +23,6 @@ FEW = settings(
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
-
-
-@pytest.fixture
-def judged(tmp_path):
-    """Makes a run's folder, may put another JTL there, and returns the verdict or a refusal."""
-
-    def judge(*criteria, spoiled=None, sealed=False):
-        run_folder.make(tmp_path, criteria or run_folder.HOLDS)
-        if spoiled is not None:
-            run_folder.spoil(tmp_path, spoiled, sealed)
-        return run_folder.verdict_of(tmp_path)
-
-    return judge
-
-
-def reasons(verdict):
-    return " / ".join(f"({reason.fault}) {reason.text}" for reason in verdict.reasons)
 
 
 def failing(every):
