@@ -150,4 +150,7 @@ def test_following_the_queue_only_where_it_matters_gives_what_following_all_of_i
         ideal = max(due, free[0])
         heapq.heapreplace(free, ideal + rows.elapsed_ms[sample])
         if joined.lateness_ms[sample] > LATE_MS:
-            assert joined.service_ms[sample] == pytest.approx(ideal - due, abs=1e-6)
+            # A sample before it that started early, as JMeter's clock allows, may have ended before
+            # the ideal one; nobody is blamed for more than the lateness that there was.
+            blamed = min(ideal - due, joined.lateness_ms[sample])
+            assert joined.service_ms[sample] == pytest.approx(blamed, abs=1e-6)
