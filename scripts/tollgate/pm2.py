@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -70,6 +71,8 @@ def environment() -> dict[str, str]:
         "NODE_CLUSTER_SCHED_POLICY": "rr",
         "HOST": HOST,
         "PM2_DISABLE_VERSION_CHECK": "true",  # nothing here asks the network
+        # A daemon that breaks down runs `node $_ update`, whatever command the shell put there.
+        "_": os.devnull,
     }
 
 
@@ -132,19 +135,30 @@ def forget() -> None:
 
 def _call(*arguments: str) -> subprocess.CompletedProcess[str]:
     # A session of its own: Ctrl-C in the terminal must not reach a call that cleans up.
-    try:
-        return subprocess.run(
-            [str(PM2), *arguments],
-            cwd=ROOT,
-            env=environment(),
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=CALL_TIMEOUT,
-            start_new_session=True,
-            stdin=subprocess.DEVNULL,
-        )
-    except subprocess.TimeoutExpired:
-        raise Pm2Error(
-            f"`pm2 {arguments[0]}` did not end within {CALL_TIMEOUT} s: see {PM2_HOME / 'pm2.log'}"
-        ) from None
+    process = subprocess.Popen(
+        [str(PM2), *arguments],
+        cwd=ROOT,
+        env=environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    with process:
+        try:
+            out, err = process.communicate(timeout=CALL_TIMEOUT)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise Pm2Error(
+                f"`pm2 {arguments[0]}` did not end within {CALL_TIMEOUT} s: "
+                f"see {PM2_HOME / 'pm2.log'}"
+            ) from None
+        except BaseException:
+            # Interrupted. A daemon whose client dies in the middle of a call breaks down, or is
+            # not even born yet when it is looked for: let the call come to its end.
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(CALL_TIMEOUT)
+            process.kill()
+            raise
+    return subprocess.CompletedProcess(process.args, process.returncode, out, err)
