@@ -12,9 +12,13 @@ from xml.etree import ElementTree
 from support import PLANS
 
 #: While Taurus runs a plan, its own copy of it stands there too.
-PLAN_FILES = sorted(set(PLANS.glob("*.jmx")) - set(PLANS.glob("modified_*.jmx")))
+OWN_FILES = sorted(set(PLANS.glob("*.jmx")) - set(PLANS.glob("modified_*.jmx")))
+#: Those with a load. What several of them share is a Test Fragment beside them.
+PLAN_FILES = [path for path in OWN_FILES if "ThreadGroup guiclass" in path.read_text()]
+SHARED_FILES = [path for path in OWN_FILES if path not in PLAN_FILES]
+#: One target each.
 FRAGMENT_FILES = sorted((PLANS / "fragments").glob("*.jmx"))
-ALL_FILES = [*PLAN_FILES, *FRAGMENT_FILES]
+ALL_FILES = [*PLAN_FILES, *SHARED_FILES, *FRAGMENT_FILES]
 
 #: `${name}` but not a function, which begins with two underscores.
 VARIABLE = re.compile(r"\$\{(?!__)([^${}]+)\}")
@@ -78,14 +82,16 @@ def read(path: Path) -> Element:
 
 
 def read_with_includes(path: Path) -> Element:
-    """The tree of a plan with each included fragment below its Include Controller."""
+    """The tree of a plan with each included fragment below its Include Controller, whose path
+    is relative to the plan, however deep it stands."""
     top = read(path)
     for element in list(top.walk()):
         if element.kind == "IncludeController":
-            for part in read(path.parent / element.props["IncludeController.includepath"]).walk():
-                if part.kind == "TestFragmentController":
-                    part.parent = element
-                    element.children.append(part)
+            included = path.parent / element.props["IncludeController.includepath"]
+            parts = read_with_includes(included).walk()
+            part = next(each for each in parts if each.kind == "TestFragmentController")
+            part.parent = element
+            element.children.append(part)
     return top
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import plan_files
 import support
-from plan_files import ALL_FILES, FRAGMENT_FILES, PLAN_FILES
+from plan_files import ALL_FILES, FRAGMENT_FILES, OWN_FILES, PLAN_FILES, SHARED_FILES
 
 every_file = pytest.mark.parametrize("path", ALL_FILES, ids=plan_files.id_of)
 every_plan = pytest.mark.parametrize("path", PLAN_FILES, ids=plan_files.id_of)
@@ -24,7 +24,9 @@ ADJUSTABLE = {
     *("ConstantTimer.delay", "RandomTimer.range"),
 }
 # No dot in the name: bzt would take it for a path when `-o` sets it.
-PROPERTY = re.compile(r"\$\{__P\(\w+,([^)]+)\)\}")
+PROPERTY = re.compile(r"\$\{__P\(\w+,(.+?)\)\}")
+# Variables that a plan sets for its fragments.
+OF_THE_PLAN = {"litter"}
 TIMEOUTS = ("HTTPSampler.connect_timeout", "HTTPSampler.response_timeout")
 PATHS = ("filename", "IncludeController.includepath", "TestPlan.user_define_classpath")
 LISTENERS = re.compile(r"ResultCollector|ResultSaver|Summari[sz]er|Listener$|Visualizer$")
@@ -96,8 +98,9 @@ def test_everything_adjustable_is_a_property_with_a_default(path: Path) -> None:
 @every_file
 def test_arrivals_are_the_same_in_each_run_because_no_seed_is_zero(path: Path) -> None:
     for element in plan_files.read(path).walk():
-        if element.kind == "PreciseThroughputTimer":
-            assert int(PROPERTY.fullmatch(element.props["randomSeed"]).group(1)) != 0, element.name
+        for seed in ("randomSeed", "OpenModelThreadGroup.random_seed"):
+            if seed in element.props:
+                assert int(PROPERTY.fullmatch(element.props[seed]).group(1)) != 0, element.name
 
 
 @every_plan
@@ -117,6 +120,15 @@ def test_every_sampler_checks_its_answer_and_keeps_its_connection(path: Path) ->
         assert sampler.props["HTTPSampler.use_keepalive"] == "true", sampler.name
 
 
+def test_stress_load_and_soak_differ_in_nothing_but_their_defaults_and_names() -> None:
+    def shape(name: str) -> list[tuple[str, str]]:
+        tree = plan_files.read(support.PLANS / f"{name}.jmx")
+        return [(e.kind, e.name) for e in tree.walk() if e.kind not in ("file", "TestPlan")]
+
+    assert shape("load") == shape("stress") == shape("soak")
+    assert len(shape("stress")) == 2  # the arrivals, and what a visitor does in a file of its own
+
+
 @every_plan
 def test_every_thread_keeps_its_connection_from_one_iteration_to_the_next(path: Path) -> None:
     for group in plan_files.read(path).walk():
@@ -127,11 +139,11 @@ def test_every_thread_keeps_its_connection_from_one_iteration_to_the_next(path: 
 def test_every_fragment_is_there_and_is_included_by_a_plan() -> None:
     included = {
         (path.parent / element.props["IncludeController.includepath"]).resolve()
-        for path in PLAN_FILES
+        for path in OWN_FILES
         for element in plan_files.read(path).walk()
         if element.kind == "IncludeController"
     }
-    assert included == {path.resolve() for path in FRAGMENT_FILES}
+    assert included == {path.resolve() for path in [*SHARED_FILES, *FRAGMENT_FILES]}
 
 
 @every_fragment
@@ -143,7 +155,7 @@ def test_a_fragments_sampler_and_feed_have_its_name(path: Path) -> None:
 @every_fragment
 def test_a_feeds_columns_are_exactly_the_variables_that_its_fragment_uses(path: Path) -> None:
     rows = plan_files.rows_of(path)
-    assert set(rows[0]) == plan_files.variables_used(path)
+    assert set(rows[0]) == plan_files.variables_used(path) - OF_THE_PLAN
 
 
 @every_fragment

@@ -21,7 +21,16 @@ import wrong_answers
 
 TARGETS = {path.stem for path in plan_files.FRAGMENT_FILES}
 #: What makes a run of each plan short. A plan without an entry here fails the test below.
-SHORT = {"check": {"warmup": 0, "measured": 2, "pi_rate": 2}}
+OPEN = {
+    "schedule": "rate(30/sec) random_arrivals(3 sec) pause(5 sec)",
+    "think": 100,
+    # The pool of an Open Model Thread Group would keep JMeter alive for a minute.
+    "jmeterengine.force.system.exit": "true",
+}
+SHORT = {
+    "check": {"warmup": 0, "measured": 2, "pi_rate": 2},
+    **dict.fromkeys(["stress", "load", "soak"], OPEN),
+}
 
 
 class Run:
