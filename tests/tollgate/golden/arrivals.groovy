@@ -64,6 +64,8 @@ def golden = [
         group('rate(4/sec) even_arrivals(2 s) rate(10/sec) even_arrivals(2 s) rate(1/sec)', 9),
         group('rate(0) even_arrivals(2 s) rate(6/sec) random_arrivals(1 s) even_arrivals(0)', 10),
         group('random_arrivals(2 s) rate(5/s) pause(1 s) rate(3/s) random_arrivals(1 s)', 11),
+        group('rate(0/sec) random_arrivals(2.5 sec) rate(0/sec) rate(3.6/sec) random_arrivals(2.5 sec)' +
+              ' rate(3.6/sec) rate(0.4/sec) random_arrivals(2.5 sec) rate(0.4/sec) pause(5 sec)', 21),
         group('7', 12),
         group('', 13),
     ],

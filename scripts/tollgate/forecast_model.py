@@ -1,0 +1,114 @@
+"""A production forecast, the load that it asks for, and how a run kept to it: plain values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class ForecastStep:
+    """One step of a forecast: requests a second, and the share of each target in them (sum 1)."""
+
+    name: str
+    tps: float
+    shares: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """A forecast as it was read. step_s: length of each step in production, in seconds."""
+
+    path: str
+    step_s: float
+    steps: tuple[ForecastStep, ...]
+
+    @property
+    def length_s(self) -> float:
+        return self.step_s * len(self.steps)
+
+
+@dataclass(frozen=True)
+class LoadStep:
+    """One step of a run: from_s and to_s are seconds since the execution's start."""
+
+    name: str
+    from_s: float
+    to_s: float
+    tps: float
+    shares: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class StepFacts:
+    """A step beside what was sent in it: requests that started in [from_s, to_s).
+
+    sent_by_label: counts by label. reached: False where the run ended before the step did.
+    """
+
+    step: LoadStep
+    sent_by_label: Mapping[str, int]
+    reached: bool = True
+
+    @property
+    def forecast(self) -> float:
+        """Requests that the forecast asks for."""
+        return self.step.tps * (self.step.to_s - self.step.from_s)
+
+    @property
+    def sent(self) -> int:
+        return sum(self.sent_by_label.values())
+
+
+@dataclass(frozen=True)
+class ForecastFacts:
+    """What an execution that follows a forecast was asked to send and what it sent.
+
+    path: the forecast's file. factor: of its rates (1.5 for `load`). scale: by how much time was
+    compressed. resolution_s: length of each piece of `timeline`, which holds (forecast, sent)
+    requests per second, warm-up left out.
+    """
+
+    path: str
+    factor: float
+    scale: float
+    steps: tuple[StepFacts, ...]
+    resolution_s: float
+    timeline: tuple[tuple[float, float], ...]
+
+
+@dataclass(frozen=True)
+class PartResult:
+    """Requests of one step, of one target, or of all, beside the forecast of them.
+
+    low and high: the interval of what was sent; None where the part is not judged, because the
+    run ended before it did. outcome: held, missed or not reached.
+    """
+
+    name: str
+    forecast: float
+    sent: int
+    low: float | None
+    high: float | None
+    outcome: str
+
+    @property
+    def error_percent(self) -> float | None:
+        """By how much more was sent; None where there is nothing to compare."""
+        if not self.forecast or self.low is None:
+            return None
+        return 100 * (self.sent / self.forecast - 1)
+
+
+@dataclass(frozen=True)
+class ForecastResult:
+    """How a run kept to its forecast. tolerance: as a share. confidence: of all intervals together.
+
+    steps stand in the order of the run; targets and total are of the steps that were reached.
+    """
+
+    tolerance: float
+    confidence: float
+    steps: tuple[PartResult, ...]
+    targets: tuple[PartResult, ...]
+    total: PartResult
