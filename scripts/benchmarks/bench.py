@@ -77,11 +77,11 @@ def measured(command: list[str], folder: Path) -> tuple[float, int, str]:
     return seconds, usage.ru_maxrss * MAXRSS_UNIT, said
 
 
-def make(rows: int, folder: Path) -> Path:
+def make(rows: int, folder: Path, kind: str = "threads") -> Path:
     """A JTL of so many rows, read once so that every reader finds it in the page cache."""
     path = folder / f"rows-{rows}.jtl"
     if not path.exists():
-        measured([sys.executable, str(HERE / "make_jtl.py"), str(rows), str(path)], folder)
+        measured([sys.executable, str(HERE / "make_jtl.py"), str(rows), str(path), kind], folder)
         measured(["cksum", str(path)], folder)
     return path
 
@@ -114,7 +114,7 @@ def report(found: list[Reader], rounds: int, sizes: dict[int, int]) -> str:
     versions = ", ".join(f"{name} {metadata.version(name)}" for name in packages)
     lines += [
         "",
-        f"Machine: {cpu_model()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}.",
+        machine(),
         f"Versions: JMeter {jmeter_version()}, {versions}.",
         f"Method: median (least to most) of {rounds} rounds by turns. Each reading is a process of "
         "its own, its start included; memory is the most of all rounds, by getrusage. The file is "
@@ -122,6 +122,11 @@ def report(found: list[Reader], rounds: int, sizes: dict[int, int]) -> str:
         "its dashboard with default settings: they do not do the same work.",
     ]
     return "\n".join(lines)
+
+
+def machine() -> str:
+    """What the figures were taken on."""
+    return f"Machine: {cpu_model()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}."
 
 
 def parse() -> argparse.Namespace:

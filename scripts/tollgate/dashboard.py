@@ -7,6 +7,11 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import psutil
+
+from tollgate.jtl_layout import JtlError
+from tollgate.jtl_pieces import count_samples, index_of
+from tollgate.jtl_restore import restored
 from tollgate.paths import jmeter_home
 
 #: Milliseconds between two points of a graph. JMeter wants more than 1,000.
@@ -15,15 +20,23 @@ GRANULARITY_MS = 1001
 EXACT_SAMPLES = 10_000_000
 #: A drawing of a usual run takes seconds, too few for the optimising compiler to pay off.
 QUICK_START = "-XX:TieredStopAtLevel=1"
-#: Seconds for drawing. A run of 2,000,000 samples takes about 45 s.
+#: A run draws no dashboard of more samples: 1,000,000 take JMeter 17 s, 2,000,000 take it 44 s and
+#: 856 MB, on a machine that may be a small one of a CI. With more samples both grow on.
+MOST_SAMPLES = 2_000_000
+#: Seconds for drawing as many.
 TIMEOUT = 600
+#: Heap for as many. The launcher's default is for a generator, which needs less.
+HEAP = "1g"
+#: The part of the machine's memory that JMeter may take for more samples than that.
+LARGE_HEAP = 0.75
 
 
 class Drawing:
     """A dashboard in the making, in `run`/dashboard/`name`."""
 
-    def __init__(self, run: Path, name: str, jtl: Path) -> None:
-        """Start drawing."""
+    def __init__(self, run: Path, name: str, jtl: Path, large: bool = False) -> None:
+        """Start drawing. large: takes whatever time and memory it needs. Raises JtlError."""
+        self.large = large
         self.name = name
         self.folder = run / "dashboard" / name
         self.page = self.folder / "index.html"
@@ -32,10 +45,7 @@ class Drawing:
         for old in (self.folder, self.scratch):
             shutil.rmtree(old, ignore_errors=True)
         self.scratch.mkdir(parents=True)
-        # JMeter takes kpi-1.jtl, kpi-2.jtl ... beside kpi.jtl for further pieces of the same file
-        # and fails on them, so each drawing sees its own samples alone.
-        samples = self.scratch / jtl.name
-        samples.symlink_to(jtl.resolve())
+        samples = self._samples(jtl)
         properties = {
             "jmeter.reportgenerator.overall_granularity": GRANULARITY_MS,
             "jmeter.reportgenerator.statistic_window": EXACT_SAMPLES,
@@ -49,7 +59,7 @@ class Drawing:
                 *(f"-J{key}={value}" for key, value in properties.items()),
             ],
             cwd=run,
-            env={**os.environ, "JVM_ARGS": f"{QUICK_START} {os.environ.get('JVM_ARGS', '')}"},
+            env={**os.environ, "JVM_ARGS": self._jvm_arguments()},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             stdin=subprocess.DEVNULL,
@@ -57,10 +67,31 @@ class Drawing:
             start_new_session=True,
         )
 
+    def _samples(self, jtl: Path) -> Path:
+        """JMeter takes kpi-1.jtl, kpi-2.jtl ... beside kpi.jtl for further pieces of the same file
+        and fails on them, so each drawing sees its own samples alone."""
+        samples = self.scratch / jtl.name
+        if not index_of(jtl).is_file():
+            samples.symlink_to(jtl.resolve())
+            return samples
+        try:
+            with samples.open("wb") as file:
+                file.writelines(restored(jtl))
+        except JtlError:
+            shutil.rmtree(self.scratch, ignore_errors=True)
+            raise
+        return samples
+
+    def _jvm_arguments(self) -> str:
+        mine = f"{QUICK_START} -Xmx{HEAP}"
+        if self.large:
+            mine = f"-Xmx{int(psutil.virtual_memory().total * LARGE_HEAP) >> 20}m"
+        return f"{mine} {os.environ.get('JVM_ARGS', '')}"
+
     def finish(self) -> str:
         """Wait for the page; returns why there is none, or an empty string."""
         try:
-            out, _ = self.process.communicate(timeout=TIMEOUT)
+            out, _ = self.process.communicate(timeout=None if self.large else TIMEOUT)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
@@ -73,8 +104,32 @@ class Drawing:
         return ""
 
 
-def draw_all(run: Path, jtls: dict[str, Path]) -> dict[str, str]:
-    """Draw a dashboard for each JTL, all at once; returns why not, for those that failed."""
-    drawings = [Drawing(run.resolve(), name, jtl) for name, jtl in jtls.items() if jtl.exists()]
-    problems = {drawing.name: drawing.finish() for drawing in drawings}
+def draw_all(run: Path, jtls: dict[str, Path], however_large: bool = False) -> dict[str, str]:
+    """Draw a dashboard for each JTL; returns why not, for those that were not drawn.
+
+    All at once; those of more than MOST_SAMPLES one after the other, and only if however_large.
+    """
+    problems: dict[str, str] = {}
+    drawings: list[Drawing] = []
+    for name, jtl in jtls.items():
+        if not jtl.is_file():
+            continue
+        try:
+            samples = count_samples(jtl)
+            if samples <= MOST_SAMPLES:
+                drawings.append(Drawing(run.resolve(), name, jtl))
+            elif however_large:
+                problems[name] = Drawing(run.resolve(), name, jtl, large=True).finish()
+            else:
+                problems[name] = _too_large(run, samples)
+        except JtlError as error:
+            problems[name] = str(error)
+    problems |= {drawing.name: drawing.finish() for drawing in drawings}
     return {name: problem for name, problem in problems.items() if problem}
+
+
+def _too_large(run: Path, samples: int) -> str:
+    return (
+        f"{samples:,} samples are more than the {MOST_SAMPLES:,} that JMeter draws in a minute and "
+        f"a gigabyte; `tollgate report {os.path.relpath(run)} --dashboards` draws them all the same"
+    )

@@ -1,27 +1,28 @@
-"""One pass of DuckDB over a JTL, up to where the file is whole."""
+"""One pass of DuckDB over a JTL and its pieces, up to where the file is whole."""
 # ruff: noqa: S608 - every piece of SQL here is a column's number or a constant of this package.
 
 from __future__ import annotations
 
 import codecs
-import os
 import tempfile
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 
 import duckdb
 
-from tollgate.jtl_check import DAMAGED_HELP, RECORD_BYTES, Cut, read_slowly
-from tollgate.jtl_layout import NUMBERS, JtlError, Layout
+from tollgate.jtl_check import DAMAGED_HELP, Cut, Reading, read_slowly
+from tollgate.jtl_layout import JtlError, Layout
+from tollgate.jtl_parquet import BIGINTS
+from tollgate.jtl_pieces import RESTORE_HELP, Index, read_index, tail_start
+from tollgate.jtl_source import as_utf8, csv_sql, opened, part, piece_scans, piped
 
 # Memory is DuckDB's limit plus its CSV buffers plus the result; with these, 10,000,000 rows of
 # some 470,000 distinct counts peak at about 270 MB. Beyond the limit DuckDB spills to disk.
 MEMORY_LIMIT = "200MB"
 THREADS = 2
-CHUNK = 1 << 20
 
 
 @contextmanager
@@ -41,45 +42,65 @@ def column(layout: Layout, name: str, otherwise: str = "NULL") -> str:
     if name not in layout:
         return otherwise
     sql = f"c{layout.index(name)}"
-    return sql if name in ("timeStamp", *NUMBERS) else f"coalesce({sql}, '')"
+    return sql if name in BIGINTS else f"coalesce({sql}, '')"
 
 
 def read_into(con, table: str, query: str, path: str | Path, layout: Layout) -> Cut | None:
     """Creates a temporary table from the query FROM {jtl}; the cut-off last record, if any.
 
-    The table has columns n (samples a row) and wrong (true where a value is none that JMeter
-    writes). Text comes as raw bytes where the file is not UTF-8: see `text`. Raises JtlError at
-    the first line that is not a sample.
+    {jtl} has the columns c0, c1, ... of the layout and all samples, those of compacted pieces
+    included. The table has columns n (samples a row) and wrong (true where a value is none that
+    JMeter writes). Text comes as raw bytes where the file is not UTF-8: see `text`. Raises JtlError
+    at the first line that is not a sample.
     """
-    size = Path(path).stat().st_size
-    survey = _survey(path, size)
-    con.execute(f"CREATE OR REPLACE TEMP TABLE encoding AS SELECT '{survey.encoding}' AS name")
-    while True:
-        try:
-            with _source(path, survey.end if survey.end < size else None) as source:
-                filled = query.replace("{jtl}", _scan_sql(source, layout, survey.encoding))
-                con.execute(f"CREATE OR REPLACE TEMP TABLE {table} AS {filled}")
-        except (duckdb.InvalidInputException, duckdb.ConversionException) as error:
-            cut = read_slowly(path, layout, survey.end).cut
-            if cut is None:
+    index, size = read_index(path), Path(path).stat().st_size
+    tail = _survey(path, layout, tail_start(path, index, layout.header_bytes), size)
+    # Pieces that are not ASCII hold raw bytes, so all must.
+    raw = "latin-1" in (tail.encoding, *(it.encoding for it in (index.pieces if index else ())))
+    tail = replace(tail, encoding="latin-1" if raw else "utf-8")
+    con.execute(f"CREATE OR REPLACE TEMP TABLE encoding AS SELECT '{tail.encoding}' AS name")
+    with piece_scans(path, index, layout) as scans:
+        while True:
+            try:
+                with _scan(path, layout, tail, size) as scan:
+                    jtl = f"({' UNION ALL '.join([*scans, scan] if scan else scans)})"
+                    filled = query.replace("{jtl}", jtl)
+                    con.execute(f"CREATE OR REPLACE TEMP TABLE {table} AS {filled}")
+            except (duckdb.InvalidInputException, duckdb.ConversionException) as error:
+                cut = _read_slowly(path, layout, index, tail).cut
+                if cut is None:
+                    reason = str(error).splitlines()[0]
+                    problem = f"cannot be read: {reason}"
+                    raise JtlError(path, problem, help_=DAMAGED_HELP) from error
+                tail = replace(tail, end=cut.offset, lines=cut.line - 1 - _lines(index))
+            except duckdb.IOException as error:
                 reason = str(error).splitlines()[0]
-                raise JtlError(path, f"cannot be read: {reason}", help_=DAMAGED_HELP) from error
-            survey = _Survey(cut.offset, cut.line - 1, survey.encoding)
-        else:
-            _check(con, table, path, layout, survey)
-            whole = survey.end == size
-            return None if whole else Cut(survey.lines + 1, survey.end)
+                raise JtlError(path, f"cannot be read: {reason}", help_=RESTORE_HELP) from error
+            else:
+                _check(con, table, path, layout, index, tail)
+                whole = tail.end == size
+                return None if whole else Cut(_lines(index) + tail.lines + 1, tail.end)
 
 
-def _check(con, table: str, path: str | Path, layout: Layout, survey: _Survey) -> None:
+def _lines(index: Index | None) -> int:
+    """Lines that stand before the tail, header included."""
+    return index.lines if index else 1
+
+
+def _read_slowly(path: str | Path, layout: Layout, index: Index | None, tail: _Tail) -> Reading:
+    return read_slowly(path, layout, tail.end, tail.start, _lines(index))
+
+
+def _check(con, table: str, path, layout: Layout, index: Index | None, tail: _Tail) -> None:
     """Refuses what DuckDB read but what JMeter does not write, and any row that DuckDB lost."""
     rows, wrong = con.execute(
         f"SELECT coalesce(sum(n), 0)::BIGINT, count(*) FILTER (wrong) FROM {table}"
     ).fetchone()
-    if not wrong and rows + 1 == survey.lines:
+    compacted = index.rows if index else 0
+    if not wrong and rows == compacted + tail.lines:
         return
     # Quoted line breaks and blank lines get here too: right, but only the slow reading can tell.
-    records = read_slowly(path, layout, survey.end).records
+    records = compacted + _read_slowly(path, layout, index, tail).records
     if wrong or records != rows:
         problem = f"{rows} samples were read, {wrong} of them wrong, of {records} in the file"
         raise JtlError(path, problem, help_=DAMAGED_HELP)
@@ -92,73 +113,46 @@ def text(con, values: list[str]) -> list[str]:
     return [value.encode("latin-1").decode("utf-8", "backslashreplace") for value in values]
 
 
-def _scan_sql(source: str, layout: Layout, encoding: str) -> str:
-    # Columns go by position: DuckDB's names ignore case, and a header may hold any text.
-    types = ["BIGINT" if name in ("timeStamp", *NUMBERS) else "VARCHAR" for name in layout.columns]
-    columns = ", ".join(f"'c{index}': '{kind}'" for index, kind in enumerate(types))
-    # No new_line option: given "\\r\\n", DuckDB 1.5 and 2.0 read no row and say nothing.
-    return (
-        f"read_csv('{source}', auto_detect=false, header=true, delim='{layout.delimiter}', "
-        f"quote='\"', escape='\"', columns={{{columns}}}, strict_mode=true, "
-        f"null_padding=false, max_line_size={RECORD_BYTES}, encoding='{encoding}')"
-    )
-
-
 @contextmanager
-def _source(path: str | Path, end: int | None) -> Iterator[str]:
-    """A path that DuckDB reads the file's first `end` bytes from, or all of it.
-
-    By descriptor, because a path with * or [ in it would be a pattern. A part of a file goes
-    through a pipe: a copy would need as much disk again, right after a crash that may have been
-    a full disk.
-    """
-    if end is None:
-        with Path(path).open("rb") as file:
-            yield f"/dev/fd/{file.fileno()}"
-        return
-    outlet, inlet = os.pipe()
-    feeder = threading.Thread(target=_feed, args=(path, end, inlet), daemon=True)
-    feeder.start()
-    try:
-        yield f"/dev/fd/{outlet}"
-    finally:
-        os.close(outlet)
-        feeder.join()
-
-
-def _feed(path: str | Path, end: int, inlet: int) -> None:
-    try:
-        with Path(path).open("rb") as file, open(inlet, "wb") as pipe:
-            while end > 0 and (chunk := file.read(min(CHUNK, end))):
-                pipe.write(chunk)
-                end -= len(chunk)
-    except BrokenPipeError:
-        pass  # DuckDB stopped at an error and has already said so.
+def _scan(path: str | Path, layout: Layout, tail: _Tail, size: int) -> Iterator[str]:
+    """A SELECT for the samples of the tail; empty if all samples are in pieces."""
+    at_top = tail.start == layout.header_bytes
+    if not at_top and tail.start == tail.end:
+        yield ""
+    elif at_top and tail.end == size and tail.encoding == "utf-8":
+        with opened(path) as name:
+            yield f"SELECT * FROM {csv_sql(name, layout)}"
+    else:
+        chunks = chain(part(path, 0, layout.header_bytes), part(path, tail.start, tail.end))
+        with piped(as_utf8(chunks) if tail.encoding == "latin-1" else chunks) as name:
+            yield f"SELECT * FROM {csv_sql(name, layout)}"
 
 
 @dataclass(frozen=True)
-class _Survey:
-    """The file up to `end`, where the last newline stands: JMeter ends every line with one."""
+class _Tail:
+    """[start, end) of the file: samples that are in no piece, up to the last newline, with which
+    JMeter ends every line."""
 
+    start: int
     end: int
     lines: int
     encoding: str
 
 
-def _survey(path: str | Path, size: int) -> _Survey:
+def _survey(path: str | Path, layout: Layout, start: int, size: int) -> _Tail:
     """Some 0.3 s per gigabyte, for two things that DuckDB does not tell: lines and encoding."""
-    read = end = lines = 0
+    begin = 0 if start == layout.header_bytes else start
+    read, end, lines = begin, start, -1 if begin == 0 else 0
     decoder, encoding = codecs.getincrementaldecoder("utf-8")(), "utf-8"
-    with Path(path).open("rb") as file:
-        while chunk := file.read(min(CHUNK, size - read)):
-            breaks = chunk.count(b"\n")
-            lines += breaks
-            end = read + chunk.rindex(b"\n") + 1 if breaks else end
-            read += len(chunk)
-            try:
-                if not chunk.isascii() or decoder.getstate()[0]:
-                    decoder.decode(chunk)
-            except UnicodeDecodeError:
-                encoding = "latin-1"
-                decoder.reset()
-    return _Survey(end, lines, encoding)
+    for chunk in part(path, begin, size):
+        breaks = chunk.count(b"\n")
+        lines += breaks
+        end = read + chunk.rindex(b"\n") + 1 if breaks else end
+        read += len(chunk)
+        try:
+            if not chunk.isascii() or decoder.getstate()[0]:
+                decoder.decode(chunk)
+        except UnicodeDecodeError:
+            encoding = "latin-1"
+            decoder.reset()
+    return _Tail(start, end, lines, encoding)
