@@ -5,6 +5,7 @@ const net = require('node:net');
 const { createApp } = require('./app');
 const { drainOnSignals } = require('./drain');
 const { readSettings, SettingError } = require('./settings');
+const { reportVitals } = require('./vitals');
 
 // Longer than any think time, so that it is the client who ends a connection: a server that ends
 // one just as it is used again makes a failed request.
@@ -30,6 +31,7 @@ function listen(settings) {
   const { host, port } = settings;
   const server = http.createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, createApp({ settings }));
   drainOnSignals(server);
+  reportVitals(server);
   server.once('error', ({ code, message }) => {
     fail(`cannot listen on ${host}:${port}: ${HINTS[code] ?? message} (${code})`);
   });

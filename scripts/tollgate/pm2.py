@@ -16,10 +16,13 @@ from tollgate.paths import ECOSYSTEM, PM2_HOME, ROOT
 #: Load goes to loopback alone, and some shells export the machine's name as HOST.
 HOST = "127.0.0.1"
 PM2 = ROOT / "node_modules" / ".bin" / "pm2"
+PM2_CONFIG = ROOT / "node_modules" / "pm2" / "lib" / "tools" / "Config.js"
 #: Longest path of a Unix socket on Linux is 107 bytes (sun_path), on macOS 103; PM2 appends this.
 LONGEST_SOCKET = 103 - len("/interactor.sock")
 #: Seconds for one call of the pm2 command. Starting waits for `ready`, stopping for drains.
 CALL_TIMEOUT = 120
+#: Seconds that one worker's reload may take: listen_timeout and kill_timeout, and some for PM2.
+RELOAD_TIMEOUT = 25
 
 
 class Pm2Error(Exception):
@@ -28,23 +31,28 @@ class Pm2Error(Exception):
 
 @dataclass(frozen=True)
 class App:
-    """An app as ecosystem.config.js declares it, with `max` instances counted out."""
+    """An app as ecosystem.config.js declares it, with `max` instances counted out. memory_limit:
+    bytes of RSS above which PM2 restarts a worker, None for no limit."""
 
     name: str
     port: int
     exec_mode: str
     instances: int
+    memory_limit: float | None = None
 
 
-# PM2 counts `max`, 0 and negative numbers of instances from the cores that Node sees.
+# PM2 counts `max`, 0 and negative numbers of instances from the cores that Node sees, and says for
+# itself what it makes of `512M`.
 READ_ECOSYSTEM = """
 const cores = require('node:os').cpus().length;
+const pm2 = require(process.argv[2]);
 const apps = require(process.argv[1]).apps.map((app) => ({
   name: app.name,
   port: app.env?.PORT,
   mode: String(app.exec_mode ?? 'fork'),
   instances: app.instances > 0 ? app.instances : cores + (Number(app.instances) || 0),
   declared: app.instances,
+  memoryLimit: pm2.validateJSON(app).config.max_memory_restart,
 }));
 process.stdout.write(JSON.stringify(apps));
 """
@@ -82,7 +90,10 @@ def declared_apps() -> dict[str, App]:
     Raises Pm2Error when the file can't be loaded or an app lacks name or port.
     """
     done = subprocess.run(
-        ["node", "-e", READ_ECOSYSTEM, str(ECOSYSTEM)], capture_output=True, text=True, check=False
+        ["node", "-e", READ_ECOSYSTEM, str(ECOSYSTEM), str(PM2_CONFIG)],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     if done.returncode:
         reason = next((x for x in done.stderr.splitlines() if "Error" in x), done.stderr.strip())
@@ -95,12 +106,24 @@ def _app(entry: dict) -> App:
         raise Pm2Error(f"{ECOSYSTEM.name}: app {entry['name']!r} has no number in env.PORT")
     mode = "cluster" if entry["mode"].startswith("cluster") else "fork"
     instances = 1 if entry.get("declared") is None else int(entry["instances"])
-    return App(entry["name"], int(entry["port"]), mode, instances)
+    return App(entry["name"], int(entry["port"]), mode, instances, entry.get("memoryLimit"))
 
 
 def start(names: list[str]) -> None:
     """Start the named apps and wait until PM2 has seen each worker's `ready` or given up."""
     _call("start", str(ECOSYSTEM), "--only", ",".join(names), "--no-color")
+
+
+def reload(app: App) -> None:
+    """Replace the workers of an app one after another; returns when the last old one has ended.
+
+    Raises Pm2Error when PM2 refuses, or when it takes longer than the workers may take.
+    """
+    limit = max(CALL_TIMEOUT, RELOAD_TIMEOUT * app.instances)
+    done = _call("reload", app.name, "--no-color", timeout=limit)
+    if done.returncode:
+        said = (line for line in (done.stderr + done.stdout).splitlines() if "ERROR" in line)
+        raise Pm2Error(f"`pm2 reload {app.name}` failed: {next(said, 'see pm2.log')}")
 
 
 def workers() -> list[dict]:
@@ -133,7 +156,7 @@ def forget() -> None:
     shutil.rmtree(PM2_HOME, ignore_errors=True)
 
 
-def _call(*arguments: str) -> subprocess.CompletedProcess[str]:
+def _call(*arguments: str, timeout: float = CALL_TIMEOUT) -> subprocess.CompletedProcess[str]:
     # A session of its own: Ctrl-C in the terminal must not reach a call that cleans up.
     process = subprocess.Popen(
         [str(PM2), *arguments],
@@ -147,12 +170,11 @@ def _call(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
     with process:
         try:
-            out, err = process.communicate(timeout=CALL_TIMEOUT)
+            out, err = process.communicate(timeout=timeout)
         except subprocess.TimeoutExpired:
             process.kill()
             raise Pm2Error(
-                f"`pm2 {arguments[0]}` did not end within {CALL_TIMEOUT} s: "
-                f"see {PM2_HOME / 'pm2.log'}"
+                f"`pm2 {arguments[0]}` did not end within {timeout} s: see {PM2_HOME / 'pm2.log'}"
             ) from None
         except BaseException:
             # Interrupted. A daemon whose client dies in the middle of a call breaks down, or is

@@ -1,41 +1,96 @@
 'use strict';
 
 /**
- * Prints what PM2 knows of each worker, one JSON line a worker and second, over one long-lived
- * connection. Ends when its standard input closes, so that it can't outlive the run.
+ * Prints what PM2 knows of each worker, one JSON line a worker and second, and one for each process
+ * that ended or came online, over one long-lived connection. Ends when its standard input closes, so
+ * that it can't outlive the run.
  *
- * Line: { time: ms since the epoch, app, worker, pid, status, mode, restarts, rss: bytes,
- * cpu: % of a core, heap: bytes or null, loopDelayP50: ms or null, loopDelayP95: ms or null }
+ * Line of a look: { time: ms since the epoch, app, worker, pid, status, mode, restarts, rss: bytes,
+ * cpu: % of a core, heap: bytes, loopDelayP50: ms, loopDelayP95: ms, requests: answered so far by
+ * that pid }; null where PM2 can't tell, as for the memory of a process that is just being born.
+ *
+ * Line of an event: { time: ms, by PM2's own clock, app, worker, pid, event: 'exit' or 'online',
+ * byPm2: for 'exit', whether PM2 ended the process, as for a reload; otherwise it died }; pid 0 for
+ * a process that was gone before anybody could ask for its number.
  */
 
 const pm2 = require('pm2');
+const { VITALS } = require('../../app/vitals');
 
 const PERIOD_MS = 1000;
 /** PM2 may be gone by the last look; the run must not wait for it. */
 const LAST_LOOK_MS = 2000;
+/** Vitals come every second; those of a worker whose event loop is blocked are of another second. */
+const STALE_MS = 2500;
 const MIB = 1024 * 1024;
+
+/** Pids by generation: PM2's events don't name the process, but tell when it was started. */
+const pids = new Map();
+/** The generation of each worker whose end was told last: PM2 tells it twice when it ends one. */
+const ended = new Map();
+let events = Promise.resolve();
 
 function metric(env, name, factor = 1) {
   const value = Number.parseFloat(env.axm_monitor?.[name]?.value);
   return Number.isFinite(value) ? value * factor : null;
 }
 
+/** What the worker tells of itself (app/vitals.js); of another service, PM2's own metrics. */
+function vitals(time, env) {
+  const told = metric(env, VITALS.time);
+  if (told === null) {
+    return {
+      heap: metric(env, 'Used Heap Size', MIB),
+      loopDelayP50: metric(env, 'Event Loop Latency'),
+      loopDelayP95: metric(env, 'Event Loop Latency p95'),
+      requests: null,
+    };
+  }
+  const isFresh = time - told <= STALE_MS;
+  return {
+    heap: metric(env, VITALS.heap),
+    loopDelayP50: isFresh ? metric(env, VITALS.loopDelayP50) : null,
+    loopDelayP95: isFresh ? metric(env, VITALS.loopDelayP95) : null,
+    requests: metric(env, VITALS.requests),
+  };
+}
+
+/** A worker keeps its number when it is reloaded; PM2 renames the process that leaves `_old_3`. */
+function workerOf(env) {
+  return env.NODE_APP_INSTANCE ?? Number(String(env.pm_id).replace('_old_', ''));
+}
+
+function generation(env) {
+  return `${env.name} ${workerOf(env)} ${env.pm_uptime}`;
+}
+
+function isTold(env) {
+  const place = `${env.name} ${workerOf(env)}`;
+  const told = ended.get(place) === env.pm_uptime;
+  ended.set(place, env.pm_uptime);
+  return told;
+}
+
 function line(time, worker) {
   const env = worker.pm2_env;
-  return JSON.stringify({
+  // PM2 writes 0 for the memory of a process that is not there, or not yet.
+  const { memory: rss, cpu } = worker.monit;
+  return {
     time,
     app: worker.name,
-    worker: env.NODE_APP_INSTANCE ?? env.pm_id,
-    pid: worker.pid,
+    worker: workerOf(env),
+    pid: worker.pid ?? 0,
     status: env.status,
     mode: env.exec_mode.replace('_mode', ''),
     restarts: env.restart_time,
-    rss: worker.monit.memory,
-    cpu: worker.monit.cpu,
-    heap: metric(env, 'Used Heap Size', MIB),
-    loopDelayP50: metric(env, 'Event Loop Latency'),
-    loopDelayP95: metric(env, 'Event Loop Latency p95'),
-  });
+    rss: rss || null,
+    cpu: rss ? cpu : null,
+    ...vitals(time, env),
+  };
+}
+
+function print(lines) {
+  process.stdout.write(lines.map((each) => `${JSON.stringify(each)}\n`).join(''));
 }
 
 function fail(error) {
@@ -47,15 +102,50 @@ function look(done = () => {}) {
   pm2.list((error, workers) => {
     if (error) fail(error);
     const time = Date.now();
-    process.stdout.write(workers.map((worker) => `${line(time, worker)}\n`).join(''));
+    remember(workers);
+    print(workers.map((worker) => line(time, worker)));
     done();
+  });
+}
+
+function remember(workers) {
+  for (const worker of workers) {
+    if (worker.pid) pids.set(generation(worker.pm2_env), worker.pid);
+  }
+}
+
+/** Asks PM2 for the pid of a process that no look has seen yet. */
+function learnPid(env) {
+  return new Promise((resolve) => {
+    pm2.list((error, workers) => {
+      if (!error) remember(workers);
+      resolve(pids.get(generation(env)) ?? 0);
+    });
+  });
+}
+
+async function tell({ at: time, event, process: env }) {
+  if (event === 'exit' && isTold(env)) return;
+  const pid = pids.get(generation(env)) ?? (await learnPid(env));
+  const of = { time, app: env.name, worker: workerOf(env), pid, event };
+  print([event === 'exit' ? { ...of, byPm2: env.status === 'stopping' } : of]);
+  if (event === 'exit') pids.delete(generation(env));
+}
+
+function listen() {
+  pm2.launchBus((error, bus) => {
+    if (error) fail(error);
+    bus.on('process:event', (message) => {
+      if (message.event !== 'exit' && message.event !== 'online') return;
+      events = events.then(() => tell(message)); // in PM2's order
+    });
   });
 }
 
 /** One more look, so that a worker that died in the last second is not missed. */
 function lookAndLeave() {
   const leave = () => process.exit(0);
-  look(leave);
+  look(() => events.then(leave));
   setTimeout(leave, LAST_LOOK_MS);
 }
 
@@ -63,6 +153,7 @@ process.stdin.on('end', lookAndLeave).resume();
 process.on('SIGINT', () => {}); // Ctrl-C reaches the whole terminal; the run closes standard input
 pm2.connect((error) => {
   if (error) fail(error);
+  listen();
   look();
   setInterval(() => look(), PERIOD_MS);
 });

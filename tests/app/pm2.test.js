@@ -1,7 +1,6 @@
 'use strict';
 
 const assert = require('node:assert/strict');
-const { execFile } = require('node:child_process');
 const fs = require('node:fs');
 const http = require('node:http');
 const net = require('node:net');
@@ -9,40 +8,11 @@ const os = require('node:os');
 const path = require('node:path');
 const { once } = require('node:events');
 const { test } = require('node:test');
-const { promisify } = require('node:util');
 const { timing } = require('./support/app');
-const { cleanEnv, freePort, ROOT, until } = require('./support/processes');
+const { ECOSYSTEM, ownPm2 } = require('./support/pm2');
+const { until } = require('./support/processes');
 
-const PM2 = require.resolve('pm2/bin/pm2');
-const ECOSYSTEM = path.join(ROOT, 'ecosystem.config.js');
 const CPUS = os.cpus().length;
-
-/**
- * A PM2 of the test's own, which ends with the test.
- *
- * @returns {Promise<{ pm2: (...args: string[]) => Promise<string>, home: string,
- *   list: () => Promise<object[]>, ports: { fork: number, cluster: number } }>}
- */
-async function ownPm2(t, settings = {}) {
-  // A short path: the names of PM2's sockets may have 107 bytes.
-  const home = fs.mkdtempSync(path.join(os.tmpdir(), 'tg-'));
-  const ports = { fork: await freePort(), cluster: await freePort() };
-  const env = cleanEnv({
-    PM2_HOME: home,
-    PM2_DISABLE_VERSION_CHECK: 'true', // nothing here needs the network
-    PORT_FORK: String(ports.fork),
-    PORT_CLUSTER: String(ports.cluster),
-    ...settings,
-  });
-  const pm2 = async (...args) =>
-    (await promisify(execFile)(process.execPath, [PM2, ...args], { env, cwd: home })).stdout;
-  t.after(async () => {
-    await pm2('kill');
-    fs.rmSync(home, { recursive: true, force: true });
-  });
-  const list = async () => JSON.parse(await pm2('jlist', '--silent'));
-  return { pm2, home, list, ports };
-}
 
 /** Asks on a connection of its own, since PM2 deals connections and not requests. */
 function ask(port, urlPath) {

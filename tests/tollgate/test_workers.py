@@ -70,7 +70,8 @@ def test_a_worker_that_is_gone_is_told_and_not_counted():
 
 
 def test_a_worker_that_came_to_be_is_told():
-    found = seen(looks() + [line(second, 2) for second in range(5, 11)])
+    lines = looks() + [line(second, 2) for second in range(5, 11)]
+    found = seen(sorted(lines, key=lambda each: each["time"]))
     assert found.events == ("worker 2 (pid 102) came to be 5 s into the execution",)
     assert found.seen == 2
 

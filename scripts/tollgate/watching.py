@@ -1,0 +1,63 @@
+"""What watching the workers cost: CPU seconds of the watcher and of PM2's daemon."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+
+import psutil
+
+
+class WatchingCost:
+    """Measured from the moment it is made. Read it again and again: of a process that is gone by
+    then, the last reading counts."""
+
+    def __init__(self, watcher: int, daemon: int | None) -> None:
+        """Pids; None for a daemon that nobody knows."""
+        self._began = self._read = time.monotonic()
+        self._processes = {"watcher_cpu_s": _process(watcher), "pm2_cpu_s": _process(daemon)}
+        self._before = {name: _cpu(process) for name, process in self._processes.items()}
+        self._now = dict(self._before)
+
+    def read(self) -> None:
+        """Take a reading."""
+        self._read = time.monotonic()
+        for name, process in self._processes.items():
+            found = _cpu(process)
+            self._now[name] = self._now[name] if found is None else found
+
+    def so_far(self) -> dict[str, float | None]:
+        """run.json's `watching`: CPU seconds by the last reading, and the seconds that passed until
+        then. pm2_cpu_s is all that the daemon did meanwhile, the dealing of connections included:
+        watching cost that much at most. None for a process that could not be measured."""
+        spent = {
+            name: None if before is None else round(self._now[name] - before, 3)
+            for name, before in self._before.items()
+        }
+        return {**spent, "wall_s": round(self._read - self._began, 3)}
+
+
+def share(watching: Mapping[str, float | None] | None) -> float | None:
+    """Of one core, from run.json's `watching`. None where it was not measured."""
+    if not watching:
+        return None
+    spent = [watching.get("watcher_cpu_s"), watching.get("pm2_cpu_s")]
+    wall = watching.get("wall_s")
+    return sum(spent) / wall if wall and None not in spent else None
+
+
+def _process(pid: int | None) -> psutil.Process | None:
+    try:
+        return None if pid is None else psutil.Process(pid)
+    except psutil.Error:
+        return None
+
+
+def _cpu(process: psutil.Process | None) -> float | None:
+    try:
+        if process is None or not process.is_running():
+            return None
+        times = process.cpu_times()
+    except psutil.Error:
+        return None
+    return times.user + times.system
