@@ -5,21 +5,30 @@ const net = require('node:net');
 
 /** For how long a server that was told to stop may finish what it has begun, in milliseconds. */
 const DRAIN_LIMIT_MS = 10_000;
+/**
+ * For how long a connection must have been silent before it is closed, in milliseconds. A client
+ * that has not used it for less than that may use it again without a look at whether it is still
+ * there: JMeter looks after 4,900 ms (httpclient4.validate_after_inactivity), and a request on a
+ * connection that was closed sooner is lost.
+ */
+const QUIET_MS = 5_500;
 const SWEEP_MS = 200;
 
 /**
  * Ends a server without losing a request, then the process: exit code 0, or 1 with a line on
  * stderr when requests were still unfinished after `limitMs`.
  *
- * Requests that look idle may wait unread in their sockets while the event loop is busy, so idle
- * connections are not closed at once, as http.Server's own close() does. Every answer now ends its
- * connection, and only what stays silent is swept away.
+ * Clients keep idle connections for their next request, and requests that look idle may wait unread
+ * in their sockets while the event loop is busy. So idle connections are not closed at once, as
+ * http.Server's own close() does: every answer now ends its connection, and what has stayed silent
+ * for `quietMs` since the signal is swept away.
  *
  * @param {import('node:http').Server} server
- * @param {{ limitMs?: number, exit?: (code: number) => void }} [options]
+ * @param {{ limitMs?: number, quietMs?: number, exit?: (code: number) => void }} [options]
  * @returns {() => void} begins the drain; calling it again does nothing
  */
-function drainer(server, { limitMs = DRAIN_LIMIT_MS, exit = process.exit } = {}) {
+function drainer(server, options = {}) {
+  const { limitMs = DRAIN_LIMIT_MS, quietMs = QUIET_MS, exit = process.exit } = options;
   const inFlight = new Set();
   let draining = false;
 
@@ -40,7 +49,7 @@ function drainer(server, { limitMs = DRAIN_LIMIT_MS, exit = process.exit } = {})
     inFlight.forEach(lastOfConnection);
     afterNextPoll(() => net.Server.prototype.close.call(server, () => leave(exit)));
     // Open connections keep the process alive, these timers need not.
-    setInterval(() => afterNextPoll(sweep), SWEEP_MS).unref();
+    setTimeout(() => setInterval(() => afterNextPoll(sweep), SWEEP_MS).unref(), quietMs).unref();
     setTimeout(() => {
       const cut = `tollgate: ${inFlight.size} requests cut off, ${limitMs} ms after the signal\n`;
       process.stderr.write(cut, 'utf8', () => exit(1));
@@ -76,4 +85,4 @@ function drainOnSignals(server) {
   process.on('message', (message) => message === 'shutdown' && drain());
 }
 
-module.exports = { DRAIN_LIMIT_MS, drainer, drainOnSignals };
+module.exports = { DRAIN_LIMIT_MS, QUIET_MS, drainer, drainOnSignals };

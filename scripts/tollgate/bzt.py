@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import time
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from bzt import ManualShutdown, cli
 from bzt.engine import Engine
 
 from tollgate import paths
+from tollgate.unstarted import judge_unstarted
 
 BASE_CONFIG = Path(bzt.__file__).parent / "resources" / "10-base-config.yml"
 
@@ -34,6 +36,7 @@ def interrupt_once(engine: Engine) -> None:
             signal.signal(number, signal.SIG_IGN)
         # Some of bzt's modules swallow every exception; its main loop looks at this as well.
         engine.interrupted = True
+        engine.interrupted_at = time.time()  # for verdict: what comes after that is not the run's
         raise ManualShutdown
 
     for number in SIGNALS:
@@ -51,6 +54,7 @@ def main() -> None:
     command = cli.CLI(options)
     interrupt_once(command.engine)
     code = command.perform(configs)
+    judge_unstarted(command.engine)
     sys.exit(code or unproven(command.engine))
 
 

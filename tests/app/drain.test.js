@@ -6,7 +6,7 @@ const http = require('node:http');
 const net = require('node:net');
 const { test } = require('node:test');
 const { setTimeout: wait } = require('node:timers/promises');
-const { drainer } = require('../../app/drain');
+const { DRAIN_LIMIT_MS, QUIET_MS, drainer } = require('../../app/drain');
 const { childrenOf, isAlive, startServer, until } = require('./support/processes');
 
 const SEARCH = '/search?origin=PAR&destination=LYS&date=2026-03-14';
@@ -88,7 +88,25 @@ test('a connection in steady use is told to close and loses nothing', async (t) 
   assert.deepEqual(await exited, [0, null]);
 });
 
-test('connections that say nothing do not hold up the end', async (t) => {
+test('an idle connection is kept until its client comes back to it, and told to close then', async (t) => {
+  const { child, port, exited } = await startServer(t);
+  const get = await client(t, port, 4);
+  child.kill('SIGINT');
+  await until(() => isRefused(port), 'new connections are refused');
+  await wait(1000); // longer than any sweep; JMeter would not look whether it is still there
+  for (const { status, headers } of await Promise.all(times(4, () => get('/sum/3')))) {
+    assert.deepEqual([status, headers.connection], [200, 'close']);
+  }
+  assert.deepEqual(await exited, [0, null]);
+});
+
+test('idle connections are kept for longer than JMeter trusts them, but not to the limit', () => {
+  const VALIDATE_AFTER_INACTIVITY_MS = 4900; // httpclient4.validate_after_inactivity
+  assert.ok(QUIET_MS > VALIDATE_AFTER_INACTIVITY_MS);
+  assert.ok(QUIET_MS < DRAIN_LIMIT_MS);
+});
+
+test('connections that say nothing do not hold up the end for ever', async (t) => {
   const { child, port, exited } = await startServer(t);
   await client(t, port, 2);
   const silent = net.connect(port, '127.0.0.1');

@@ -2,16 +2,37 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import socket
+import sys
+from pathlib import Path
 
 import pytest
 
 import support
-from e2e.bzt_run import Run, seconds
+from e2e.bzt_run import Finished, Run, only, seconds
 
 LONG = seconds(1, 60)
 SHORT = seconds(1, 3)
+TOLLGATE = Path(sys.executable).with_name("tollgate")
+#: One execution, which is interrupted before it is through; the first one of two may be through.
+CLUSTER = {"~execution": [{"scenario": "cluster"}]}
+COUNTS = {**CLUSTER, "modules": {"verdict": {"cut-short-counts": True}}}
+
+
+def assert_readable(ended: Finished, verdict: str) -> None:
+    """The folder has what a person and a program look for, and can be judged again."""
+    assert {"verdict.json", "verdict.md", "junit.xml", "run.json"} <= {
+        path.name for path in ended.folder.iterdir()
+    }
+    assert ended.verdict["verdict"] == verdict
+    assert ended.verdict["exit_code"] == 2
+    again = support.run(TOLLGATE, "judge", ended.folder, cwd=support.ROOT)
+    assert (again.returncode, again.stderr) == (2, "")
+    assert f"\n{verdict}: " in again.stdout
+    assert f"\n{verdict}: " in ended.output
+    assert "Traceback" not in ended.output
 
 
 def test_a_port_in_use_ends_the_run_before_it_starts_and_names_who_uses_it(tmp_path):
@@ -75,13 +96,54 @@ def test_a_signal_under_load_ends_the_run_as_interrupted_and_keeps_its_samples(t
     ended = run.signal(number).end()
     assert ended.code == 2
     assert (ended.folder / "kpi.jtl").stat().st_size > 0
+    assert_readable(ended, "INVALID")
+    assert "INVALID the run was interrupted" in ended.reasons()
+    assert re.search(r"INVALID fork: cut short after [\d.]+ s of 61 s$", ended.reasons(), re.M)
+    assert "INVALID cluster: it never began: the run was interrupted before" in ended.reasons()
+    assert "service" not in {it["fault"] for it in ended.verdict["reasons"]}
+    assert (ended.folder / "dashboard" / "fork" / "index.html").exists()
+    assert "no dashboard of cluster: it has no samples" in ended.output
     assert run.left_behind() == []
 
 
-def test_a_signal_while_the_targets_start_leaves_nothing(tmp_path):
+def test_a_signal_while_the_targets_start_leaves_a_verdict_and_nothing_else(tmp_path):
     run = Run(tmp_path, *LONG).until("under PM2...")
     ended = run.signal(signal.SIGINT).end()
     assert ended.code == 2
+    assert_readable(ended, "INVALID")
+    assert "nothing ran: the run was interrupted before any load" in ended.reasons()
+    assert run.left_behind() == []
+
+
+def test_a_signal_in_the_warm_up_says_that_nothing_was_measured(tmp_path):
+    run = Run(tmp_path, *seconds(60, 30), config=COUNTS).until(" of 90 s, ")
+    ended = run.signal(signal.SIGINT).end()
+    assert ended.code == 2
+    assert_readable(ended, "INVALID")
+    assert re.fullmatch(
+        r"INVALID cluster: cut short after [\d.]+ s of 90 s, in the warm-up: nothing was measured",
+        ended.reasons(),
+    )
+    assert (ended.folder / "dashboard" / "cluster" / "index.html").exists()
+    assert run.left_behind() == []
+
+
+def test_a_run_cut_short_is_judged_by_what_was_measured_where_that_counts(tmp_path):
+    # A busy machine makes the generator late, which only criteria on latency mind.
+    config = only("cluster", ["fail of calculate>0%"], warmup=1, measured=60)
+    config["modules"]["verdict"] = {"cut-short-counts": True, "missing-share": 0.5}
+    run = Run(tmp_path, config=config).until(" of 61 s, ")
+    support.wait_until(lambda: run.log.read_text().count(" of 61 s, ") > 2, "seconds have passed")
+    ended = run.signal(signal.SIGINT).end()
+    assert ended.code == 2
+    verdict = ended.verdict["verdict"]
+    assert verdict in ("PASS", "FAIL"), ended.reasons()
+    assert_readable(ended, verdict)
+    [execution] = ended.verdict["executions"]
+    told = [text for text in execution["warnings"] if text.startswith("cut short after ")]
+    assert len(told) == 1
+    assert told[0].endswith(" s of 61 s: judged by what was measured until then")
+    assert told[0] in (ended.folder / "verdict.md").read_text()
     assert run.left_behind() == []
 
 

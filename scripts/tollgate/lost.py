@@ -1,0 +1,97 @@
+"""Requests that a service lost, by the windows of time in which it was not all there.
+
+A request is lost if it got no answer from the service: its response code is no HTTP status (JMeter
+writes `Non HTTP response code: ...` for a connection refused or reset, for a timeout, for silence),
+or it is 502, 503 or 504, by which a proxy or balancer in front says the same (RFC 9110, 15.6.3 to
+15.6.5). A wrong answer and a 500 are answers: they fail, and criteria see them, but they were not
+lost. Whatever the cause, a lost request is counted for every window that it overlaps.
+"""
+# ruff: noqa: S608 - every piece of SQL here is a column's number or a constant of this package.
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from tollgate.jtl_groups import transaction_sql
+from tollgate.jtl_layout import Layout, read_layout
+from tollgate.jtl_scan import column, database, read_into
+from tollgate.resources_model import Outage, Reload, Resources
+
+#: Milliseconds after a window in which a client may still find out what happened in it.
+GRACE_MS = 1000
+_PROXY_CODES = "('502', '503', '504')"
+
+
+def with_losses(
+    resources: Resources,
+    records: Sequence[Mapping],
+    jtl: str | Path,
+    origin_ms: float,
+    until_s: float = math.inf,
+) -> Resources:
+    """The same with the reloads that run.json records for the app, and how many requests were lost
+    to each of them and to each outage. origin_ms: zero of the execution's seconds. until_s: when
+    the load was cut short; JMeter broke off the requests that were under way then.
+
+    A reload that never ended, or an outage that nothing ended, goes on to the end of the JTL.
+    """
+    windows = [
+        *((it["began"] * 1000, it["ended"] * 1000 if it["ended"] else math.inf) for it in records),
+        *(_window(it, origin_ms) for it in resources.outages),
+    ]
+    lost = iter(count_lost(jtl, windows, origin_ms + until_s * 1000))
+    reloads = tuple(
+        Reload((low - origin_ms) / 1000, (high - origin_ms) / 1000, next(lost), it["problem"])
+        for it, (low, high) in zip(records, windows, strict=False)
+    )
+    outages = tuple(replace(outage, lost=next(lost)) for outage in resources.outages)
+    return replace(resources, reloads=reloads, outages=outages)
+
+
+def _window(outage: Outage, origin_ms: float) -> tuple[float, float]:
+    """A successor may be online before: a reload starts it first."""
+    to_s = math.inf if outage.to_s is None else max(outage.to_s, outage.from_s)
+    return origin_ms + outage.from_s * 1000, origin_ms + to_s * 1000
+
+
+def count_lost(
+    path: str | Path, windows_ms: Sequence[tuple[float, float]], until_ms: float = math.inf
+) -> list[int]:
+    """How many requests of a JTL were lost in each window (from, to), in epoch milliseconds; `to`
+    may be infinite.
+
+    A request counts if any of the time from its start to its end lies in [from, to + GRACE_MS] and
+    it had ended by until_ms.
+    Only lost requests ever leave the scan, and DuckDB spills them to disk if they are too many.
+    For files that read_jtl has read: it has checked the values. Raises JtlError as it does.
+    """
+    if not windows_ms:
+        return []
+    with database() as con:
+        layout = read_layout(path)
+        read_into(con, "requests", _requests_sql(layout), path, layout)
+        con.execute("CREATE TEMP TABLE windows (id BIGINT, from_ms DOUBLE, to_ms DOUBLE)")
+        rows = [(number, low, high + GRACE_MS) for number, (low, high) in enumerate(windows_ms)]
+        con.executemany("INSERT INTO windows VALUES (?, ?, ?)", rows)
+        con.execute("DELETE FROM requests WHERE end_ms > ?::DOUBLE", [until_ms])
+        found = con.execute("""
+            SELECT id, coalesce(sum(n), 0)::BIGINT
+            FROM windows LEFT JOIN requests ON start_ms <= to_ms AND end_ms >= from_ms
+            GROUP BY id ORDER BY id""").fetchall()
+    return [lost for _, lost in found]
+
+
+def _requests_sql(layout: Layout) -> str:
+    """SQL for a table of the lost requests by start and end; both are NULL for all the others."""
+    start, elapsed = column(layout, "timeStamp"), column(layout, "elapsed")
+    success, code = column(layout, "success"), column(layout, "responseCode")
+    no_answer = f"NOT regexp_full_match({code}, '[1-5][0-9][0-9]') OR {code} IN {_PROXY_CODES}"
+    lost = f"({success} = 'false' AND NOT {transaction_sql(layout)} AND ({no_answer}))"
+    return f"""
+        SELECT CASE WHEN {lost} THEN {start} END AS start_ms,
+               CASE WHEN {lost} THEN {start} + TRY_CAST({elapsed} AS BIGINT) END AS end_ms,
+               false AS wrong, count(*) AS n
+        FROM {{jtl}} GROUP BY ALL"""

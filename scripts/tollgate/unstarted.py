@@ -1,0 +1,42 @@
+"""A verdict on a run that was interrupted before `verdict` was prepared: nothing was measured.
+
+Taurus prepares the targets first, and calls only on modules that it has begun to prepare. Whoever
+interrupts a run meanwhile finds a verdict all the same, and a folder that can be judged again.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+from pathlib import Path
+
+from bzt import ManualShutdown
+from bzt.engine import Engine
+
+from tollgate import evidence, manifest, outputs, render
+from tollgate.environment import fingerprint
+from tollgate.judge import judge
+
+
+def judge_unstarted(engine: Engine) -> None:
+    """Write and show the verdict on a run that was interrupted before it had a run.json."""
+    folder = Path(engine.artifacts_dir) if engine.artifacts_dir else None
+    if not isinstance(engine.stopping_reason, ManualShutdown) or folder is None:
+        return
+    if not folder.is_dir() or (folder / manifest.NAME).exists():
+        return
+    settings = engine.config.get("modules").get("verdict", {})
+    record = manifest.Manifest(
+        kind=settings.get("kind", "check"),
+        started=datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        criteria=[],
+        settings={},
+        environment=fingerprint([]),
+        executions=[],
+        interrupted=True,
+    )
+    manifest.write(record, folder)
+    run, strictness = evidence.gather(folder, record)
+    verdict = judge(run, strictness)
+    outputs.write_all(folder, verdict, run, record)
+    outputs.append_summary(render.to_markdown(verdict, record.kind))
+    outputs.show(verdict)

@@ -1,0 +1,112 @@
+"""Reloads on a timetable and a worker that is killed: what each cost. Real processes under load."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+from pathlib import Path
+
+import support
+from e2e.bzt_run import Finished, Run, only
+from tollgate import evidence, manifest
+from tollgate.facts import Execution
+
+TARGETS = ("calculate", "sum", "search", "kittens", "pi")
+FAILURES = [f"fail of {target}>0%" for target in TARGETS]
+#: A few busy connections, some 100 requests a second: an idle one holds up a drain for seconds.
+BUSY = {
+    **{"calculate_rate": 45, "calculate_threads": 4, "sum_rate": 45, "sum_threads": 4},
+    **{"kittens_rate": 8, "kittens_threads": 2, "search_rate": 4, "search_threads": 2},
+    **{"pi_rate": 4, "pi_threads": 2, "think": 50, "think_spread": 50},
+}
+RELOADS = 20
+
+
+def under_reload(period: int, measured: int) -> dict:
+    config = only("cluster", FAILURES, warmup=1, measured=measured, **BUSY)
+    config["modules"]["targets"] = {"reload-every": f"{period}s"}
+    config["modules"]["verdict"] = {"missing-share": 0.5}
+    return config
+
+
+def judged(ended: Finished) -> Execution:
+    """The one execution of a run, as judge was told about it."""
+    gathered, _ = evidence.gather(ended.folder, manifest.read(ended.folder))
+    [execution] = gathered.executions
+    return execution
+
+
+def worker_pids(folder: Path) -> list[int]:
+    """Of the newest look at the workers that are online."""
+
+    def newest() -> list[int]:
+        text = (folder / "workers.jsonl").read_text()
+        lines = [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines()]
+        looks = [line for line in lines if line.get("status") == "online"]
+        last = max((line["time"] for line in looks), default=None)
+        return [line["pid"] for line in looks if line["time"] == last]
+
+    return support.wait_until(newest, "the watcher has looked")
+
+
+def test_20_reloads_under_load_lose_no_request(tmp_path):
+    config = under_reload(2, 600)
+    config["modules"]["verdict"]["cut-short-counts"] = True  # once there have been enough of them
+    run = Run(tmp_path, config=config)
+    told = "Reloading cluster, "
+    support.wait_until(lambda: run.log.read_text().count(told) > RELOADS, "it has been reloaded")
+    ended = run.signal(signal.SIGINT).end()
+    reloads = judged(ended).resources.reloads
+    assert len(reloads) > RELOADS
+    assert [(it.lost, it.problem) for it in reloads] == [(0, "")] * len(reloads), ended.output
+    assert ended.verdict["verdict"] == "PASS", ended.reasons()
+    assert all(outage["planned"] for outage in ended.verdict["executions"][0]["outages"])
+    assert f"{len(reloads)} reloads of the target lost no request" in ended.output
+    assert run.left_behind() == []
+
+
+def test_a_worker_that_is_killed_in_a_reload_makes_that_reload_a_lossy_one(tmp_path):
+    run = Run(tmp_path, config=under_reload(5, 30)).until("Reloading cluster, ")
+    os.kill(worker_pids(run.folder)[-1], signal.SIGKILL)
+    ended = run.end()
+    [lossy, *others] = judged(ended).resources.reloads
+    assert lossy.lost > 0
+    assert [reload.lost for reload in others] == [0] * len(others)
+    assert f"into the execution lost {lossy.lost} requests" in ended.reasons()
+    assert ended.code in (1, 3)
+
+
+def test_a_killed_worker_is_told_with_when_how_long_and_what_it_cost(tmp_path):
+    config = only("cluster", FAILURES, warmup=1, measured=10, **BUSY)
+    run = Run(tmp_path, config=config).until(" of 11 s, ")
+    pid = worker_pids(run.folder)[0]
+    os.kill(pid, signal.SIGKILL)
+    ended = run.end()
+    pattern = (
+        rf"INVALID cluster: worker \d+ \(pid {pid}\) died and was started again [\d.]+ s into the "
+        r"execution; PM2 had it back after [\d.]+ s; (\d+ requests were|one request was) lost"
+    )
+    assert len(re.findall(pattern, ended.reasons())) == 1, ended.reasons()
+    [outage] = [it for it in ended.verdict["executions"][0]["outages"] if it["pid"] == pid]
+    assert outage["lost"] > 0
+    assert outage["to_s"] > outage["from_s"]
+    assert not outage["planned"]
+    assert run.left_behind() == []
+
+
+def test_a_timetable_that_no_target_can_follow_is_refused(tmp_path):
+    config = only("fork", FAILURES, warmup=1, measured=10)
+    ended = Run(tmp_path, config=config, RELOAD_EVERY="5s").end()
+    assert ended.code == 1
+    assert "reload-every is set, and no execution has a target in cluster mode" in ended.error()
+
+
+def test_a_timetable_that_the_load_is_too_short_for_is_refused(tmp_path):
+    config = only("cluster", FAILURES, warmup=1, measured=10)
+    run = Run(tmp_path, config=config, RELOAD_EVERY="20s")
+    ended = run.end()
+    assert ended.code == 1
+    assert "no reload of 'cluster' fits into the 11 s of 'cluster'" in ended.error()
+    assert run.left_behind() == []
