@@ -3,8 +3,10 @@
 from hypothesis import strategies as st
 
 from executions import counts, execution
+from forecasts import facts, mixed
 from tollgate.facts import ExecutionFacts, Run, ScheduleFacts, Settings
 from tollgate.judge import judge
+from watched_workers import leaking, reborn, watched
 
 KEPT = (ScheduleFacts(("search",), intended=3000, sent=3000, generator_p99_ms=1.5),)
 LATE = (ScheduleFacts(("search",), 3000, 2900, missing_generator=100, generator_p99_ms=80.0),)
@@ -49,11 +51,35 @@ RUNS = {
     "stopped": of_facts("p95 of search>9s for 5s", stopped_by="p95 of search>9s for 5s"),
     "interrupted": Run((execution("p95 of search>250ms"),), interrupted=True),
     "a problem": Run((execution("fail>0"),), problems=("the run ended with an error: full",)),
+    "kept to the forecast": Run((execution("p95>250ms", forecast=facts(*[mixed(50)] * 24)),)),
+    "left the forecast": Run(
+        (execution("p95>250ms", forecast=facts(mixed(50), mixed(9), {"login": 3}, reached=2)),)
+    ),
     "two alike": Run((execution("p95>250ms"), execution("p95>150ms"))),
     "windows": Run((execution("p95>150ms for 5s", "succ<1% over 5s, continue as non-failed"),)),
     "every subject": Run(
         (execution("avg-lt>1s", "avg-ct>1s", "stdev-rt>1s", "bytes>1kb", "concurr>1", "rc5??>0"),)
     ),
+    "soak": Run(
+        (
+            execution(
+                *("rss-slope of worker>20MB/min", "time-left<1h", "restarts>0", "cpu>90%"),
+                *("p95-slope of search>1ms/min", "rss>1GB", "loop-delay-p95>50ms"),
+                service=counts(3000, 120),
+                resources=watched(leaking(60), leaking(0, name="1")),
+            ),
+        )
+    ),
+    "reloaded": Run(
+        (
+            execution(
+                "time-left<1h",
+                service=counts(3000, 120),
+                resources=watched(reborn([[80] * 60, [80] * 60]), planned=[("0", 60.0)]),
+            ),
+        )
+    ),
+    "nobody watched": Run((execution("rss-slope of worker>20MB/min"),)),
     **{f"label {number}": on_label(label) for number, label in enumerate(LABELS)},
 }
 

@@ -1,8 +1,8 @@
 """How much less than independent samples a run's samples tell: design effect, long-run variance.
 
-Both work on one residual a second. The long-run variance is the equal-weighted cosine estimator,
-used with t critical values (Lazarus, Lewis, Stock and Watson 2018, "HAR Inference:
-Recommendations for Practice").
+Both work on one residual a bin, which is a second unless a run takes many hours (bins.py). The
+long-run variance is the equal-weighted cosine estimator, used with t critical values (Lazarus,
+Lewis, Stock and Watson 2018, "HAR Inference: Recommendations for Practice").
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ CAUTION = 0.5
 FEWEST_COSINES = 3
 
 
-def design_effect(seconds, n, hits, confidence: float) -> float:
+def design_effect(bins, n, hits, confidence: float) -> float:
     """Variance of the share sum(hits) / sum(n) over that of independent samples, at least 1.
 
-    It includes Korn and Graubard's correction (t / z)^2 for having estimated it from few seconds,
+    It includes Korn and Graubard's correction (t / z)^2 for having estimated it from few bins,
     and the floor comes after the correction: a run is never trusted beyond its sample count.
     """
     total = n.sum()
     share = hits.sum() / total
     if not 0 < share < 1:
         return 1.0
-    residuals = dense(seconds, hits - share * n)
+    residuals = dense(bins, hits - share * n)
     variance, freedom = long_run_variance(residuals)
     deff = variance * len(residuals) / (total * share * (1 - share))
     quantile = (1 + confidence) / 2
@@ -40,17 +40,17 @@ def design_effect(seconds, n, hits, confidence: float) -> float:
 
 
 def long_run_variance(residuals: np.ndarray) -> tuple[float, int]:
-    """(variance a second, degrees of freedom) of residuals that sum to zero, one a second."""
+    """(variance a bin, degrees of freedom) of residuals that sum to zero, one a bin."""
     size = len(residuals)
     power = float(residuals @ residuals)
     if power == 0:
         return 0.0, size
-    cosines = _cosines(float(residuals[1:] @ residuals[:-1]) / power, size)
+    cosines = how_many_cosines(float(residuals[1:] @ residuals[:-1]) / power, size)
     weights = fft.dct(residuals, type=2, norm="ortho")[1 : cosines + 1]
     return float(np.square(weights).mean()), cosines
 
 
-def _cosines(lag_one: float, size: int) -> int:
+def how_many_cosines(lag_one: float, size: int) -> int:
     """How many cosines to average: fewer, the longer a disturbance lasts.
 
     For a first-order autoregression the relative bias with v of S cosines is about
@@ -67,12 +67,13 @@ def _cosines(lag_one: float, size: int) -> int:
     return max(FEWEST_COSINES, min(most, int(wanted)))
 
 
-def span(seconds) -> int:
-    return int(seconds[-1] - seconds[0]) + 1 if len(seconds) else 0
+def span(bins) -> int:
+    """How many bins there are from the first to the last."""
+    return int(bins[-1] - bins[0]) + 1 if len(bins) else 0
 
 
-def dense(seconds, values) -> np.ndarray:
-    """One value for every second from the first to the last, 0 where there were no samples."""
-    dense = np.zeros(span(seconds))
-    dense[seconds - seconds[0]] = values
+def dense(bins, values) -> np.ndarray:
+    """One value for every bin from the first to the last, 0 where there were no samples."""
+    dense = np.zeros(span(bins))
+    dense[bins - bins[0]] = values
     return dense

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 
-from tollgate.verdicts import CriterionResult, figure
+from tollgate.verdicts import CriterionResult, figure, spanned
 
 
 def observed(result: CriterionResult) -> str:
@@ -25,8 +25,7 @@ def interval(result: CriterionResult) -> str:
         return "-"
     if result.low is None or result.high is None:
         return "exact"
-    ends = (figure(end, against=result.limit) for end in (result.low, result.high))
-    return "-".join(ends)
+    return spanned(result.low, result.high, against=result.limit)
 
 
 def _with_unit(value: str, unit: str) -> str:

@@ -3,6 +3,9 @@
 tollgate judge RUN                      judge again, by the run's own criteria
 tollgate judge RUN --criterion 'p95 of search>200ms'    or by others
 tollgate report RUN                     draw the dashboards again
+tollgate report RUN --dashboards        also of more samples than a run itself draws them from
+tollgate samples RUN [EXECUTION]        its samples as the CSV that JMeter wrote
+tollgate forecast FILE                  check a forecast and show the load that comes of it
 """
 
 from __future__ import annotations
@@ -12,11 +15,14 @@ import sys
 from pathlib import Path
 from typing import NoReturn
 
-from tollgate import dashboard, evidence, manifest, outputs
+from tollgate import dashboard, evidence, forecast_command, manifest, outputs, samples_command
 from tollgate.jmx import PlanError
+from tollgate.jtl_layout import JtlError
 from tollgate.judge import judge
+from tollgate.samples_command import SamplesError
 
 ERROR = 1
+_PROBLEMS = (manifest.ManifestError, evidence.EvidenceError, PlanError, JtlError, SamplesError)
 
 
 def main() -> None:
@@ -24,7 +30,7 @@ def main() -> None:
     arguments = _parser().parse_args()
     try:
         sys.exit(arguments.command(arguments))
-    except (manifest.ManifestError, evidence.EvidenceError, PlanError) as problem:
+    except _PROBLEMS as problem:
         print(f"tollgate: {problem}", file=sys.stderr)
         sys.exit(ERROR)
 
@@ -49,7 +55,14 @@ def _parser() -> argparse.ArgumentParser:
     judging.set_defaults(command=_judge)
     reporting = commands.add_parser("report", help="draw an archived run's dashboards again")
     reporting.add_argument("run", type=Path, help="the run's folder, e.g. reports/latest")
+    reporting.add_argument(
+        "--dashboards",
+        action="store_true",
+        help="however many samples there are: it takes JMeter minutes and gigabytes of memory",
+    )
     reporting.set_defaults(command=_report)
+    samples_command.add_to(commands)
+    forecast_command.add_to(commands)
     return parser
 
 
@@ -68,9 +81,8 @@ def _judge(arguments: argparse.Namespace) -> int:
 
 def _report(arguments: argparse.Namespace) -> int:
     record = manifest.read(arguments.run)
-    problems = dashboard.draw_all(
-        arguments.run, {each.name: arguments.run / each.jtl for each in record.executions}
-    )
+    jtls = {each.name: arguments.run / each.jtl for each in record.executions}
+    problems = dashboard.draw_all(arguments.run, jtls, however_large=arguments.dashboards)
     for name, problem in problems.items():
         print(f"tollgate: no dashboard of {name}: {problem}", file=sys.stderr)
     return ERROR if problems else 0

@@ -2,7 +2,8 @@
 
 JMeter writes `elapsed` as whole milliseconds, so counts per (second, elapsed, ok, code) hold all
 there is to know about a label's samples except their order within a second, and they merge
-without loss. Service time and response time use the same type.
+without loss. Service time and response time use the same type. In a run of many hours a count
+stands for several seconds (bins.py); values of the whole run are as exact as ever.
 """
 
 from __future__ import annotations
@@ -15,16 +16,19 @@ from functools import cached_property
 
 import numpy as np
 
+from tollgate.columns import first_of_each, order_of, sorted_codes
+
 
 @dataclass(frozen=True, eq=False)
 class Counts:
     """Columns of equal length, sorted and without duplicates; build them with `Counts.of`.
 
-    second      int64: whole seconds since an origin that the caller keeps
+    second      int64: whole seconds since an origin that the caller keeps, where a bin begins
     elapsed_ms  int64: the time that was measured, in milliseconds
     ok          bool: whether JMeter called the sample a success
     code        int32: index into `codes`, the response codes in sorted order
     n           int64: how many samples share the four values above
+    width       seconds in a bin
     """
 
     second: np.ndarray
@@ -33,9 +37,10 @@ class Counts:
     code: np.ndarray
     n: np.ndarray
     codes: tuple[str, ...] = ()
+    width: int = 1
 
     @classmethod
-    def of(cls, second, elapsed_ms, ok=None, code=None, codes=(), n=None) -> Counts:
+    def of(cls, second, elapsed_ms, ok=None, code=None, codes=(), n=None, width=1) -> Counts:
         """Counts of samples given as columns in any order, with duplicates or without.
 
         Left out, `ok` means that all succeeded, `code` that all have the first of `codes` (or
@@ -50,17 +55,22 @@ class Counts:
         columns = [second, np.asarray(elapsed_ms, dtype=np.int64), ok, code]
         if any(len(column) != size for column in [*columns, n]):
             raise ValueError("counts need columns of equal length")
-        columns[3], codes = _sorted_codes(columns[3], tuple(codes) or ("",))
-        order = _order(columns)
+        columns[3], codes = sorted_codes(columns[3], tuple(codes) or ("",))
+        order = order_of(columns)
         columns, n = [column[order] for column in columns], n[order]
-        first = _first_of_each(columns)
+        first = first_of_each(columns)
         n = np.add.reduceat(n, np.flatnonzero(first)) if size else n
-        return cls(*(column[first] for column in columns), n, codes)
+        return cls(*(column[first] for column in columns), n, codes, width)
 
     @classmethod
     def merged(cls, parts: Iterable[Counts]) -> Counts:
-        """All parts as one; the parts must share their origin."""
+        """All parts as one; the parts must share their origin. ValueError if bins differ."""
         parts = list(parts)
+        widths = {part.width for part in parts} or {1}
+        if len(widths) > 1:
+            raise ValueError(f"counts in bins of {sorted(widths)} s can't be merged")
+        if len(parts) == 1:
+            return parts[0]
         codes = tuple(sorted({code for part in parts for code in part.codes}))
         place = {code: index for index, code in enumerate(codes)}
 
@@ -70,7 +80,8 @@ class Counts:
         moved = [np.array([place[c] for c in part.codes], np.int32)[part.code] for part in parts]
         code = np.concatenate(moved) if moved else []
         return cls.of(
-            column("second"), column("elapsed_ms"), column("ok"), code, codes, column("n")
+            *(column(name) for name in ("second", "elapsed_ms", "ok")),
+            *(code, codes, column("n"), *widths),
         )
 
     def __add__(self, other: Counts) -> Counts:
@@ -80,24 +91,24 @@ class Counts:
         if not isinstance(other, Counts):
             return NotImplemented
         names = ("second", "elapsed_ms", "ok", "code", "n")
-        return self.codes == other.codes and all(
+        return (self.codes, self.width) == (other.codes, other.width) and all(
             np.array_equal(getattr(self, name), getattr(other, name)) for name in names
         )
 
     __hash__ = None
 
     def window(self, from_s: float, to_s: float) -> Counts:
-        """The samples that started in [from_s, to_s), in seconds since the origin."""
+        """The bins that begin in [from_s, to_s), in seconds since the origin."""
         low, high = np.searchsorted(self.second, [from_s, to_s])
         kept = (column[low:high] for column in self._columns)
-        return Counts(*kept, self.codes)
+        return Counts(*kept, self.codes, self.width)
 
     def by_second(self) -> Iterator[tuple[int, Counts]]:
-        """(second, its counts) for each second that has samples, in order."""
+        """(second, its counts) for each bin that has samples, in order."""
         bounds = [*self._starts, len(self.second)]
         for low, high in itertools.pairwise(bounds):
             kept = (column[low:high] for column in self._columns)
-            yield int(self.second[low]), Counts(*kept, self.codes)
+            yield int(self.second[low]), Counts(*kept, self.codes, self.width)
 
     def sum_by_second(self, weight=1) -> np.ndarray:
         """Sum of weight x n for each of `seconds`; `weight` is a scalar or one value a row."""
@@ -107,8 +118,13 @@ class Counts:
 
     @cached_property
     def seconds(self) -> np.ndarray:
-        """The seconds that have samples, in order (int64)."""
+        """Where the bins that have samples begin, in order (int64)."""
         return self.second[self._starts]
+
+    @cached_property
+    def bins(self) -> np.ndarray:
+        """The numbers of those bins, from 0 for the first (int64)."""
+        return (self.seconds - self.seconds[:1]) // self.width
 
     @cached_property
     def total(self) -> int:
@@ -165,7 +181,7 @@ class Counts:
 
     @cached_property
     def _starts(self) -> np.ndarray:
-        return np.flatnonzero(_first_of_each([self.second]))
+        return np.flatnonzero(first_of_each([self.second]))
 
     @cached_property
     def _histogram(self) -> tuple[np.ndarray, np.ndarray]:
@@ -176,25 +192,3 @@ class Counts:
 def short_code(code: str) -> str:
     """`Non HTTP response code: java.net.SocketException` is `SocketException`, as in Taurus."""
     return code.rsplit(".", 1)[-1] if code.endswith("Exception") else code
-
-
-def _sorted_codes(code: np.ndarray, codes: tuple[str, ...]) -> tuple[np.ndarray, tuple[str, ...]]:
-    """The same codes in sorted order and without those that no row has."""
-    if len(code) and not 0 <= code.min() <= code.max() < len(codes):
-        raise ValueError(f"a code index is outside of the {len(codes)} codes")
-    used = sorted({codes[index] for index in np.unique(code)})
-    moved = [used.index(name) if name in used else -1 for name in codes]
-    return np.array(moved, np.int32)[code], tuple(used)
-
-
-def _order(columns: list[np.ndarray]) -> np.ndarray:
-    """The order that sorts the columns, the first one foremost."""
-    return np.lexsort(columns[::-1])
-
-
-def _first_of_each(columns: list[np.ndarray]) -> np.ndarray:
-    """True where a row of sorted columns differs from the row before it."""
-    first = np.ones(len(columns[0]), bool)
-    if len(first):
-        first[1:] = np.logical_or.reduce([column[1:] != column[:-1] for column in columns])
-    return first

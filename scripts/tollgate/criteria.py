@@ -4,6 +4,9 @@ The grammar and its meaning are those of Taurus 1.17 (bzt/modules/passfail.py), 
 states when a run FAILS. What differs: wherever Taurus reads something other than what is written
 (no unit means seconds, `p95>250 ms` loses its unit, `rc500 of x>=5` becomes label `x>` and `=`,
 an action with a typo is dropped) this reader reads what is written or refuses with a reason.
+
+Beside Taurus's subjects there are those on the target's workers and on slopes, which Taurus never
+sees: criteria_resources.py says what they are.
 """
 
 from __future__ import annotations
@@ -11,14 +14,15 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from tollgate.criteria_text import CriterionError, split
-from tollgate.criteria_values import (
-    Subject,
-    read_condition,
-    read_subject,
-    read_threshold,
-    read_window,
+from tollgate.criteria_resources import (
+    LATENCY_SLOPE,
+    WORKER_SUBJECTS,
+    read_label,
+    refuse_window,
 )
+from tollgate.criteria_text import CriterionError, split
+from tollgate.criteria_thresholds import read_threshold, read_window
+from tollgate.criteria_values import Subject, read_condition, read_subject
 
 FIELDS = (
     *("subject", "label", "condition", "threshold", "timeframe"),
@@ -28,10 +32,12 @@ FIELDS = (
 
 @dataclass(frozen=True)
 class Criterion:
-    """When a run fails. Thresholds are in ms, bytes, a plain count, or percent (is_percent).
+    """When a run fails. Thresholds are in `unit`: ms, bytes, users, count, percent (is_percent:
+    of the requests), or a unit of criteria_resources.
 
-    label '' means all samplers together. logic and timeframe_s are None for a criterion on the
-    whole run. text is the same for every way to write the same criterion, and names it in reports.
+    label '' means all samplers together; that of a criterion on workers is `worker`. logic and
+    timeframe_s are None for a criterion on the whole run. text is the same for every way to write
+    the same criterion, and names it in reports.
     """
 
     subject: str
@@ -50,7 +56,21 @@ class Criterion:
     threshold_text: str
 
     @property
+    def is_of_workers(self) -> bool:
+        """Whether it is about the target's workers, not about samples."""
+        return self.subject in WORKER_SUBJECTS
+
+    @property
     def is_latency(self) -> bool:
+        """Whether its threshold is a time that answers took, from whenever they count."""
+        return self.may_respond and not self.is_latency_slope
+
+    @property
+    def is_latency_slope(self) -> bool:
+        return self.unit == LATENCY_SLOPE
+
+    @property
+    def may_respond(self) -> bool:
         """Whether the response time can be judged in place of the service time."""
         return self.percentile is not None or self.subject in ("avg-rt", "stdev-rt")
 
@@ -125,16 +145,19 @@ def _build(fields: Mapping) -> Criterion:
         subject: Subject = read_subject(fields.get("subject"), required=True)
         condition = read_condition(fields.get("condition"))
         threshold, is_percent = read_threshold(subject, condition, fields.get("threshold"))
+        label = read_label(subject.name, str(fields.get("label") or ""))
+        refuse_window(subject.name, fields.get("timeframe"))
         timeframe = read_window(fields.get("timeframe"), fields.get("logic", "for"))
     except ValueError as error:
         field, value, problem, step = error.args
         raise CriterionError(text, field, value, problem, step) from None
     window = {"timeframe": f"{timeframe}s"} if timeframe else {}
-    text = _canonical({**fields, "subject": subject.name, "condition": condition, **window})
+    same = {"subject": subject.name, "label": label, "condition": condition}
+    text = _canonical({**fields, **same, **window})
     return Criterion(
         subject=subject.name,
         percentile=subject.percentile,
-        label=str(fields.get("label") or ""),
+        label=label,
         condition=condition,
         threshold=threshold,
         is_percent=is_percent,

@@ -7,6 +7,7 @@ import itertools
 import re
 from collections.abc import Collection, Iterable
 
+from tollgate.bins import Bins
 from tollgate.criteria import Criterion, CriterionError
 
 # More labels than that do not help a reader who mistyped one.
@@ -43,6 +44,8 @@ def _label_error(
     transactions: Collection[str],
 ) -> CriterionError | None:
     label = criterion.label
+    if criterion.is_of_workers:
+        return None  # its label was checked on reading, and is none of the plan's
     if label in labels and label in transactions:
         problem = "names a sampler and a Transaction Controller, which are counted apart"
         return CriterionError(criterion.text, "label", label, problem, "rename one in the plan")
@@ -78,6 +81,13 @@ def _window_error(criterion: Criterion, measured_s: float | None) -> CriterionEr
         return CriterionError(
             criterion.text, "timeframe", f"{window}s", problem, "shorten it or measure longer"
         )
+    width = Bins.of(0, measured_s).width_s
+    if window % width:
+        problem = f"a run of {measured_s:g} s is counted in pieces of {width} s each"
+        below, above = window // width * width, -(-window // width) * width
+        fits = [each for each in (below, above) if width <= each <= measured_s]
+        step = "write " + " or ".join(f"'{criterion.logic} {each}s'" for each in fits)
+        return CriterionError(criterion.text, "timeframe", f"{window}s", problem, step)
     return None
 
 
@@ -107,7 +117,7 @@ def _floor_above_ceiling(floor: Criterion, ceiling: Criterion) -> bool:
         return False
     if not (floor.condition[0] == "<" and ceiling.condition[0] == ">"):
         return False
-    both_percentiles = floor.percentile is not None and ceiling.percentile is not None
+    both_percentiles = all(c.percentile is not None and c.is_latency for c in (floor, ceiling))
     if both_percentiles:
         # A lower percentile is never above a higher one.
         if floor.percentile > ceiling.percentile:

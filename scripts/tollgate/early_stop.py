@@ -1,7 +1,8 @@
 """Taurus reporter `passfail`, with one task left: to end a hopeless run early.
 
 It watches the criteria that have a window of time, by Taurus's own and rougher figures, and ends
-the run when one of them trips. Whether the run has failed is for `verdict` to say.
+the run when one of them trips. Criteria on workers and slopes, which Taurus doesn't know, take no
+window, so that it never gets to see them. Whether the run has failed is for `verdict` to say.
 """
 
 from __future__ import annotations

@@ -5,21 +5,31 @@ The live run and `tollgate judge` both come through here, so they can't disagree
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
+from tollgate.bins import Bins
 from tollgate.criteria import Criterion, parse_all
 from tollgate.criteria_check import check
 from tollgate.facts import Execution, ExecutionFacts, LabelData, Run, Settings
+from tollgate.forecast_facts import forecast_facts
+from tollgate.forecast_model import ForecastFacts
+from tollgate.forecast_record import from_record
 from tollgate.jtl import Jtl, read_jtl
 from tollgate.jtl_layout import JtlError
-from tollgate.jtl_samples import read_samples
+from tollgate.lost import with_losses
+from tollgate.manifest import NAME, Manifest, ManifestError, check_seal
 from tollgate.manifest import Execution as Planned
-from tollgate.manifest import Manifest, check_seal
+from tollgate.outages import events_left
 from tollgate.plan import read_plan
 from tollgate.plan_model import Plan
-from tollgate.replay import Replay, replay
-from tollgate.workers import read_workers
+from tollgate.replay import Replay
+from tollgate.replay_jtl import foreseen_problems, replay_jtl
+from tollgate.resources_model import Resources
+from tollgate.watching import share
+from tollgate.workers import Watched, read_watch
 
 
 class EvidenceError(Exception):
@@ -35,7 +45,8 @@ def gather(run: Path, manifest: Manifest) -> tuple[Run, Settings]:
 
 
 def criteria_of(manifest: Manifest, planned: Planned, plan: Plan) -> tuple[Criterion, ...]:
-    """The criteria of one execution, checked against its plan. Raises EvidenceError."""
+    """The criteria of one execution, checked against its plan. Raises EvidenceError, also for a
+    schedule that nobody could prove."""
     names = plan.labels
     transactions = {label.text for label in plan.transaction_labels}
     try:
@@ -49,8 +60,9 @@ def criteria_of(manifest: Manifest, planned: Planned, plan: Plan) -> tuple[Crite
         sorted(transactions),
         planned.measured or None,
     )
-    if errors:
-        raise EvidenceError("\n".join(str(error) for error in errors))
+    problems = [*map(str, errors), *foreseen_problems(plan, planned.warmup + planned.measured)]
+    if problems:
+        raise EvidenceError("\n".join(problems))
     return criteria
 
 
@@ -58,12 +70,21 @@ def _execution(run: Path, manifest: Manifest, planned: Planned) -> Execution:
     plan = read_plan(run / planned.plan, planned.properties)
     criteria = criteria_of(manifest, planned, plan)
     check_seal(planned, run)
+    bins = _bins(planned, criteria)
     try:
-        jtl = read_jtl(run / planned.jtl)
+        jtl = read_jtl(run / planned.jtl, bins=bins)
     except (JtlError, OSError) as error:
-        facts = _facts(run, manifest, planned, None, jtl_error=str(error))
-        return Execution(planned.name, {}, criteria, planned.warmup, _measured(planned), (), facts)
-    replayed = _replay(run, planned, plan, jtl)
+        watched, resources = _watch(run, manifest, planned, None)
+        facts = _facts(manifest, planned, None, watched, jtl_error=str(error))
+        return Execution(
+            planned.name, {}, criteria, planned.warmup, _measured(planned), (), facts, resources
+        )
+    watched, resources = _watch(run, manifest, planned, jtl)
+    facts = _facts(manifest, planned, jtl, watched)
+    until_s = facts.ended_s if facts.interrupted else None
+    replayed = replay_jtl(plan, run / planned.jtl, jtl, planned.warmup, until_s, bins)
+    facts = replace(facts, machine_problems=(*facts.machine_problems, *replayed.problems))
+    resources = _with_losses(run, manifest, planned, jtl, resources, facts.ended_s)
     return Execution(
         name=planned.name,
         labels={data.name: data for data in _labels(jtl, replayed)},
@@ -71,18 +92,72 @@ def _execution(run: Path, manifest: Manifest, planned: Planned) -> Execution:
         warmup_s=planned.warmup,
         measured_s=_measured(planned),
         schedules=replayed.facts,
-        facts=_facts(run, manifest, planned, jtl),
+        facts=replace(facts, worker_events=events_left(facts.worker_events, resources.outages)),
+        resources=resources,
+        forecast=_forecast(run, planned, jtl, facts.ended_s),
     )
+
+
+def _forecast(run: Path, planned: Planned, jtl: Jtl, ended_s: float | None) -> ForecastFacts | None:
+    if planned.forecast is None:
+        return None
+    try:
+        followed = from_record(planned.forecast)
+    except ValueError as error:
+        raise ManifestError(f"{run / NAME} can't be read: {planned.name}: {error}") from None
+    return forecast_facts(run / planned.jtl, followed, jtl.origin_ms, ended_s)
+
+
+def _watch(
+    run: Path, manifest: Manifest, planned: Planned, jtl: Jtl | None
+) -> tuple[Watched | None, Resources]:
+    if not (planned.target and planned.began):
+        return None, Resources()
+    app = planned.target["name"]
+    reloads = [
+        (it["began"], it["ended"] or math.inf) for it in manifest.reloads if it["app"] == app
+    ]
+    watched, found = read_watch(run / "workers.jsonl", app, *_span(planned, jtl), reloads)
+    limit = planned.target.get("memory_limit")
+    return watched, replace(found, memory_limit=limit, watching_cpu=share(manifest.watching))
+
+
+def _span(planned: Planned, jtl: Jtl | None) -> tuple[float, float]:
+    """When the load began and ended, in seconds since the epoch."""
+    began, ended = planned.began or 0.0, planned.ended or 0.0
+    if jtl:
+        began = jtl.origin_ms / 1000
+        ended = min(ended, jtl.last_end_ms / 1000) if ended else jtl.last_end_ms / 1000
+    return began, ended
+
+
+def _with_losses(
+    run: Path,
+    manifest: Manifest,
+    planned: Planned,
+    jtl: Jtl,
+    resources: Resources,
+    ended_s: float | None,
+) -> Resources:
+    began, ended = planned.began or 0.0, planned.ended or 0.0
+    app = planned.target["name"] if planned.target else None
+    reloads = [it for it in manifest.reloads if it["app"] == app and began <= it["began"] <= ended]
+    until_s = math.inf if ended_s is None else ended_s
+    return with_losses(resources, reloads, run / planned.jtl, jtl.origin_ms, until_s)
 
 
 def _measured(planned: Planned) -> float | None:
     return planned.measured or None
 
 
-def _replay(run: Path, planned: Planned, plan: Plan, jtl: Jtl) -> Replay:
-    samples = read_samples(run / planned.jtl, jtl.samplers)
-    start = jtl.test_starts_ms[0] if jtl.test_starts_ms else None
-    return replay(plan, samples, jtl.origin_ms, start, planned.warmup)
+def _bins(planned: Planned, criteria: tuple[Criterion, ...]) -> Bins:
+    """As the check of the criteria took them to be. Where nobody said how long to measure, it is
+    known now, but windows were not checked against it: then each second is counted by itself."""
+    measured = _measured(planned)
+    has_windows = any(criterion.timeframe_s for criterion in criteria)
+    if measured is None and planned.began and planned.ended and not has_windows:
+        measured = planned.ended - planned.began - planned.warmup
+    return Bins.of(planned.warmup, measured)
 
 
 def _labels(jtl: Jtl, replayed: Replay) -> Iterable[LabelData]:
@@ -93,22 +168,18 @@ def _labels(jtl: Jtl, replayed: Replay) -> Iterable[LabelData]:
 
 
 def _facts(
-    run: Path,
     manifest: Manifest,
     planned: Planned,
     jtl: Jtl | None,
+    watched: Watched | None,
     jtl_error: str | None = None,
 ) -> ExecutionFacts:
-    began, ended = planned.began or 0.0, planned.ended or 0.0
-    if jtl:
-        began = jtl.origin_ms / 1000
-        ended = min(ended, jtl.last_end_ms / 1000) if ended else jtl.last_end_ms / 1000
+    began, ended = _span(planned, jtl)
     cut_short = manifest.interrupted or manifest.stopped_by
-    watched = None
-    if planned.target and planned.began:
-        watched = read_workers(run / "workers.jsonl", planned.target["name"], began, ended)
     return ExecutionFacts(
+        interrupted=manifest.interrupted,
         ended_s=ended - began if cut_short and jtl else None,
+        last_start_s=(jtl.last_start_ms - jtl.origin_ms) / 1000 if jtl else None,
         stopped_by=manifest.stopped_by,
         generator_exit=planned.exit_code,
         generator_error=None if planned.began else "JMeter was never started",

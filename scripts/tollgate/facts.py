@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 
 from tollgate.counts import Counts
 from tollgate.criteria import Criterion
+from tollgate.forecast_model import ForecastFacts
+from tollgate.resources_model import Resources
 from tollgate.totals import Totals
 
 
@@ -58,7 +60,8 @@ class ScheduleFacts:
 class ExecutionFacts:
     """What happened around one execution's samples. None: not known, or did not happen.
 
-    ended_s: when the load ended, in seconds since the execution's start.
+    interrupted: the run was. ended_s: when that, or an early stop, ended the load, in seconds since
+    the execution's start. last_start_s: when the last sample started, likewise.
     stopped_by: text of the criterion by which Taurus stopped the run early.
     workers_asked, workers_seen: instances of the target. worker_events: one line for each worker
     that died or was restarted. jtl_error: why the JTL could not be read. cut_off_line: line of a
@@ -66,7 +69,9 @@ class ExecutionFacts:
     for each, such as a full disk.
     """
 
+    interrupted: bool = False
     ended_s: float | None = None
+    last_start_s: float | None = None
     stopped_by: str | None = None
     generator_exit: int | None = None
     generator_error: str | None = None
@@ -83,7 +88,7 @@ class Execution:
     """One plan against one mode. measured_s None: until the load ends by itself.
 
     Judged are the samples that started (for response times: were meant to start) in
-    [warmup_s, warmup_s + measured_s).
+    [warmup_s, warmup_s + measured_s). forecast: None where the plan follows none.
     """
 
     name: str
@@ -93,6 +98,8 @@ class Execution:
     measured_s: float | None = None
     schedules: tuple[ScheduleFacts, ...] = ()
     facts: ExecutionFacts = field(default_factory=ExecutionFacts)
+    resources: Resources = field(default_factory=Resources)
+    forecast: ForecastFacts | None = None
 
 
 @dataclass(frozen=True)
@@ -108,6 +115,7 @@ class Run:
 class Settings:
     """How strictly to judge.
 
+    cut_short_counts: judge an interrupted run by what was measured until then.
     latency: 'response' judges response time where a schedule exists, 'service' never does.
     missing_share: of the scheduled requests, how many may be missing; one always may. One in a
       hundred moves a p95 by at most a hundredth of the distribution, inside any interval that a
@@ -115,11 +123,14 @@ class Settings:
     lateness_share: of the tightest latency limit, how late the generator's p99 may be.
     lateness_floor_ms: never demand more than JMeter's clock can show: its timestamps lie up to
       2 ms beside an arrival on an idle machine.
+    forecast_tolerance: how far a step's requests may be from the forecast, as a share of it.
     """
 
     inconclusive_passes: bool = False
+    cut_short_counts: bool = False
     latency: str = "response"
     confidence: float = 0.95
     missing_share: float = 0.01
     lateness_share: float = 0.10
     lateness_floor_ms: float = 5.0
+    forecast_tolerance: float = 0.02

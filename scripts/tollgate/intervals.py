@@ -3,11 +3,12 @@
 Latencies of a run are not independent: a slow moment makes many requests slow together. A
 bootstrap of single requests breaks that up and gives intervals several times too narrow. So every
 interval here begins with the design effect: how much more a share or a mean varies than it would
-over as many independent samples. It is estimated from one residual a second, and the samples are
-counted as n / deff.
+over as many independent samples. It is estimated from one residual a second, or a bin of a run of
+many hours (bins.py), and the samples are counted as n / deff. `bins` are the numbers of those that
+have samples, from any one on.
 
 - Percentiles: see percentiles.py.
-- Means are ratio estimators over seconds; shares take Clopper-Pearson on the effective size.
+- Means are ratio estimators over bins; shares take Clopper-Pearson on the effective size.
 
 Limits, measured over simulated runs of 30 to 60 s (tests/tollgate/test_intervals.py): 92 to 98 %
 of the intervals hold the truth if a disturbance dies out within a second or two. Where one lasts
@@ -27,7 +28,7 @@ from tollgate.autocorrelation import dense, design_effect, long_run_variance, sp
 from tollgate.counts import Counts
 
 CONFIDENCE = 0.95
-# Below five seconds there is no telling a disturbance from a level.
+# Below five seconds, or bins of a long run, there is no telling a disturbance from a level.
 MIN_SECONDS = 5
 
 
@@ -46,11 +47,11 @@ class Interval:
 UNKNOWN = Interval(0.0, math.inf, math.inf)
 
 
-def share_interval(seconds, n, hits, confidence: float = CONFIDENCE) -> Interval:
-    """Interval for sum(hits) / sum(n), a share in [0, 1]; arrays of one value a second."""
-    if not len(n) or span(seconds) < MIN_SECONDS:
+def share_interval(bins, n, hits, confidence: float = CONFIDENCE) -> Interval:
+    """Interval for sum(hits) / sum(n), a share in [0, 1]; arrays of one value a bin."""
+    if not len(n) or span(bins) < MIN_SECONDS:
         return Interval(0.0, 1.0, math.inf)
-    deff = design_effect(seconds, n, hits, confidence)
+    deff = design_effect(bins, n, hits, confidence)
     size = n.sum() / deff
     k, alpha = hits.sum() / deff, 1 - confidence
     low = special.betaincinv(k, size - k + 1, alpha / 2) if k > 0 else 0.0
@@ -58,12 +59,12 @@ def share_interval(seconds, n, hits, confidence: float = CONFIDENCE) -> Interval
     return Interval(float(low), float(high), deff)
 
 
-def mean_interval(seconds, n, sums, confidence: float = CONFIDENCE) -> Interval:
-    """Interval for sum(sums) / sum(n); arrays of one value a second. deff is not known here."""
-    if not len(n) or span(seconds) < MIN_SECONDS:
+def mean_interval(bins, n, sums, confidence: float = CONFIDENCE) -> Interval:
+    """Interval for sum(sums) / sum(n); arrays of one value a bin. deff is not known here."""
+    if not len(n) or span(bins) < MIN_SECONDS:
         return UNKNOWN
     mean = sums.sum() / n.sum()
-    residuals = dense(seconds, sums - mean * n)
+    residuals = dense(bins, sums - mean * n)
     variance, freedom = long_run_variance(residuals)
     error = math.sqrt(variance * len(residuals)) / n.sum()
     reach = float(stats.t.ppf((1 + confidence) / 2, freedom)) * error
@@ -75,5 +76,5 @@ def stdev_interval(counts: Counts, confidence: float = CONFIDENCE) -> Interval:
     if not counts.total:
         return UNKNOWN
     squares = counts.sum_by_second((counts.elapsed_ms - counts.mean) ** 2)
-    found = mean_interval(counts.seconds, counts.sum_by_second(), squares, confidence)
+    found = mean_interval(counts.bins, counts.sum_by_second(), squares, confidence)
     return Interval(math.sqrt(found.low), math.sqrt(found.high), found.deff)

@@ -6,6 +6,8 @@ congruential generator of 48 bits (D. Knuth, The Art of Computer Programming, vo
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -24,14 +26,39 @@ class JavaRandom:
 
     def doubles(self, count: int) -> NDArray[np.float64]:
         """Return what `count` calls of nextDouble() return, each in [0, 1)."""
-        states = self._states(2 * count)
-        high = states[0::2] >> np.uint64(STATE_BITS - 26)
-        low = states[1::2] >> np.uint64(STATE_BITS - 27)
-        return ((high << np.uint64(27)) + low) * 2.0**-53
+        drawn = np.empty(count)
+        # By blocks: the states of all of them would take several times the memory of the result.
+        for start in range(0, count, BLOCK):
+            block = drawn[start : start + BLOCK]
+            states = self._states(2 * len(block))
+            high = states[0::2] >> np.uint64(STATE_BITS - 26)
+            low = states[1::2] >> np.uint64(STATE_BITS - 27)
+            block[:] = ((high << np.uint64(27)) + low) * 2.0**-53
+        return drawn
+
+    def skip(self, count: int) -> None:
+        """Leave out `count` calls of nextDouble(), without drawing them.
+
+        Source: F. Brown, "Random number generation with arbitrary strides" (1994): 2^i steps at
+        once are again of the form a * s + c.
+        """
+        factor, term, steps = MULTIPLIER, INCREMENT, 2 * count
+        while steps:
+            if steps & 1:
+                self._state = (factor * self._state + term) % (1 << STATE_BITS)
+            factor, term = factor * factor % (1 << STATE_BITS), (factor + 1) * term
+            term %= 1 << STATE_BITS
+            steps >>= 1
+
+    def fork(self) -> JavaRandom:
+        """Return another generator that goes on from here."""
+        other = JavaRandom(0)
+        other._state = self._state
+        return other
 
     def _states(self, count: int) -> NDArray[np.uint64]:
         """Return the next `count` states; wrapping at 64 bits leaves the lower 48 right."""
-        factors, terms = _jumps(min(count, BLOCK))
+        factors, terms = _jumps(BLOCK)
         states = np.empty(count, dtype=np.uint64)
         mask = np.uint64((1 << STATE_BITS) - 1)
         for start in range(0, count, BLOCK):
@@ -42,6 +69,7 @@ class JavaRandom:
         return states
 
 
+@cache
 def _jumps(count: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
     """Return (a, c) such that the state after i+1 steps from s is a[i] * s + c[i].
 

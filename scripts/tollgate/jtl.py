@@ -10,9 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from tollgate.bins import SECONDS, Bins
 from tollgate.jtl_check import EARLIEST_MS, LATEST_MS
 from tollgate.jtl_groups import Label, facts_of, groups_sql, labels_of
 from tollgate.jtl_layout import JtlError, Layout, read_layout
+from tollgate.jtl_restore import first_lines
 from tollgate.jtl_scan import database, read_into
 
 # Columns that JMeter can leave out, and that some subjects of criteria need.
@@ -26,7 +28,8 @@ class Jtl:
     Times are epoch milliseconds. test_starts_ms is the first and last TESTSTART.MS: they differ
     if the file holds the samples of more than one JMeter. cut_line is the line of a last record
     that a crash cut off and that is left out; None if the file is whole. missing_columns names
-    those that JMeter could have written and that some subjects of criteria need.
+    those that JMeter could have written and that some subjects of criteria need. raw_labels: each
+    label as DuckDB reads it, which is byte by byte where the file is not UTF-8.
     """
 
     path: str
@@ -41,14 +44,15 @@ class Jtl:
     test_starts_ms: tuple[int, int] | None
     cut_line: int | None
     missing_columns: tuple[str, ...]
+    raw_labels: Mapping[str, str]
 
     @property
     def cut_off(self) -> bool:
         return self.cut_line is not None
 
 
-def read_jtl(path: str | Path, origin_ms: int | None = None) -> Jtl:
-    """Counts of all samples in the JTL at path; rows may stand in any order.
+def read_jtl(path: str | Path, origin_ms: int | None = None, bins: Bins = SECONDS) -> Jtl:
+    """Counts of all samples in the JTL at path, in these bins; rows may stand in any order.
 
     Seconds count from origin_ms; by default that is JMeter's own start (TESTSTART.MS, where the
     JTL has it) or else the whole second of the first sample. Raises JtlError, whose one line
@@ -58,13 +62,16 @@ def read_jtl(path: str | Path, origin_ms: int | None = None) -> Jtl:
     if origin_ms is None:
         origin_ms = peek_test_start(path, layout)
     with database() as con:
-        cut = read_into(con, "groups", groups_sql(layout, origin_ms or 0), path, layout)
+        # Without an origin there are no borders yet: then bins are made of seconds afterwards.
+        counted = SECONDS if origin_ms is None else bins
+        cut = read_into(con, "groups", groups_sql(layout, origin_ms or 0, counted), path, layout)
         facts = facts_of(con)
         _check(path, facts, cut)
         if origin_ms is None:
             origin_ms = facts["second"] * 1000
-            con.execute("UPDATE groups SET second = second - ?", [facts["second"]])
-        samplers, transactions = labels_of(con)
+            begin = bins.sql(f"(second - {facts['second']})")
+            con.execute(f"UPDATE groups SET second = {begin}")  # noqa: S608 - numbers only
+        samplers, transactions, raw_labels = labels_of(con, bins.width_s)
     starts = (facts["test_start"], facts["test_start_last"])
     return Jtl(
         path=str(path),
@@ -79,6 +86,7 @@ def read_jtl(path: str | Path, origin_ms: int | None = None) -> Jtl:
         test_starts_ms=None if None in starts else starts,
         cut_line=cut.line if cut else None,
         missing_columns=tuple(c for c in _OPTIONAL if c not in layout),
+        raw_labels=raw_labels,
     )
 
 
@@ -87,8 +95,8 @@ def peek_test_start(path: str | Path, layout: Layout | None = None) -> int | Non
     layout = layout or read_layout(path)
     if "TESTSTART.MS" not in layout:
         return None
-    with Path(path).open(encoding="utf-8", errors="replace", newline="") as file:
-        rows = csv.reader(file, delimiter=layout.delimiter)
+    with first_lines(path) as lines:
+        rows = csv.reader(lines, delimiter=layout.delimiter)
         next(rows)
         row = next(rows, [])
     value = row[layout.index("TESTSTART.MS")] if len(row) == len(layout.columns) else ""

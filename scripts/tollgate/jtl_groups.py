@@ -9,11 +9,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tollgate.bins import Bins
 from tollgate.counts import Counts
 from tollgate.jtl_check import EARLIEST_MS, LATEST_MS
 from tollgate.jtl_layout import Layout
 from tollgate.jtl_scan import column, text
-from tollgate.totals import Totals
+from tollgate.totals import COLUMNS, Totals
 
 # What JMeter's TransactionController puts into responseMessage, the only trace of its kind that
 # every set of columns holds; with dataType on, that field is empty for a transaction.
@@ -51,12 +52,13 @@ def valid_sql(elapsed: str, success: str, earliest: str, latest: str) -> str:
     )
 
 
-def groups_sql(layout: Layout, origin_ms: int) -> str:
-    """SQL for a table of counts and sums per label, kind, second, elapsed, success and code."""
+def groups_sql(layout: Layout, origin_ms: int, bins: Bins) -> str:
+    """SQL for a table of counts and sums per label, kind, bin, elapsed, success and code."""
     # elapsed stays text, so that it is checked once a group: DuckDB would round "5.7" to 6. The
     # shift by a billion seconds makes the division round down for samples before the origin.
     start = column(layout, "timeStamp")
     test_start = column(layout, "TESTSTART.MS", "NULL::BIGINT")
+    second = f"(({start} - {origin_ms} + 1000000000000) // 1000 - 1000000000)"
     threads = column(layout, "allThreads", "NULL::BIGINT")
     sums = ", ".join(
         f"coalesce(sum({column(layout, name, '0')}), 0)::BIGINT AS {alias}"
@@ -67,7 +69,7 @@ def groups_sql(layout: Layout, origin_ms: int) -> str:
                   OR NOT {valid_sql("elapsed", "success", "first_start", "last_start")} AS wrong
         FROM (SELECT {column(layout, "label")} AS label,
                {transaction_sql(layout)} AS is_transaction,
-               ({start} - {origin_ms} + 1000000000000) // 1000 - 1000000000 AS second,
+               {bins.sql(second)} AS second,
                {column(layout, "elapsed")} AS elapsed, {column(layout, "success")} AS success,
                {column(layout, "responseCode")} AS code, count(*) AS n, {sums},
                coalesce(max({threads}), 0) AS threads,
@@ -81,14 +83,15 @@ def facts_of(con) -> dict[str, int | None]:
     return dict(zip(_WHOLE, con.execute(_WHOLE_SQL).fetchone(), strict=True))
 
 
-def labels_of(con) -> tuple[dict[str, Label], dict[str, Label]]:
-    """Samplers and transactions by name, from the table of groups."""
-    names, codes = _number(con, "label"), _number(con, "code")
+def labels_of(con, width: int) -> tuple[dict[str, Label], dict[str, Label], dict[str, str]]:
+    """Samplers and transactions by name, from the table of groups in bins of `width` seconds; and
+    each name as it stands in the table."""
+    (names, raw), (codes, _) = _number(con, "label"), _number(con, "code")
     rows = con.execute("""
         SELECT labels.id AS label, is_transaction, second, elapsed::BIGINT AS elapsed,
-               success = 'true' AS ok, codes.id AS code, n
+               success = 'true' AS ok, codes.id AS code, sum(n)::BIGINT AS n
         FROM groups JOIN labels ON groups.label = labels.name JOIN codes ON code = codes.name
-        ORDER BY labels.id, is_transaction""").fetchnumpy()
+        GROUP BY ALL ORDER BY labels.id, is_transaction""").fetchnumpy()
     totals = con.execute("""
         SELECT labels.id AS label, is_transaction, second, sum(n)::BIGINT AS n,
                sum(latency)::BIGINT AS latency_ms, sum(connect)::BIGINT AS connect_ms,
@@ -98,22 +101,29 @@ def labels_of(con) -> tuple[dict[str, Label], dict[str, Label]]:
     kinds: tuple[dict, dict] = ({}, {})
     for kind, label, part in _parts(rows):
         counts = Counts.of(
-            *(part[name] for name in ("second", "elapsed", "ok", "code")), tuple(codes), part["n"]
+            *(part[name] for name in ("second", "elapsed", "ok", "code")),
+            tuple(codes),
+            part["n"],
+            width,
         )
         kinds[kind][label] = counts
     for kind, label, part in _parts(totals):
-        columns = (part[name] for name in Totals.__dataclass_fields__)
-        kinds[kind][label] = Label(names[label], kinds[kind][label], Totals(*columns))
-    return tuple({label.name: label for label in kind.values()} for kind in kinds)
+        totals_of = Totals(*(part[name] for name in COLUMNS), width)
+        kinds[kind][label] = Label(names[label], kinds[kind][label], totals_of)
+    samplers, transactions = ({label.name: label for label in kind.values()} for kind in kinds)
+    return samplers, transactions, dict(zip(names, raw, strict=True))
 
 
-def _number(con, column_name: str) -> list[str]:
-    """Gives each distinct text of a column a number: strings by the million are not for Python."""
+def _number(con, column_name: str) -> tuple[list[str], list[str]]:
+    """(texts, raw texts) in order of their numbers.
+
+    Gives each distinct text of a column a number: strings by the million are not for Python."""
     con.execute(f"""CREATE OR REPLACE TEMP TABLE {column_name}s AS
         SELECT name, row_number() OVER (ORDER BY name) - 1 AS id
         FROM (SELECT DISTINCT {column_name} AS name FROM groups)""")
     found = con.execute(f"SELECT name FROM {column_name}s ORDER BY id").fetchall()
-    return text(con, [name for (name,) in found])
+    raw = [name for (name,) in found]
+    return text(con, raw), raw
 
 
 def _parts(rows: dict) -> Iterator[tuple[int, int, dict]]:

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from tollgate.jtl_groups import transaction_sql, valid_sql
-from tollgate.jtl_layout import read_layout
+from tollgate.jtl_layout import Layout, read_layout
 from tollgate.jtl_scan import column, database, read_into, text
 
 
@@ -61,8 +61,7 @@ def read_samples(path: str | Path, labels: Iterable[str]) -> dict[str, Samples]:
         SELECT {column(layout, "label")} AS label, {start} AS start_ms,
                TRY_CAST({elapsed} AS BIGINT) AS elapsed_ms, {success} = 'true' AS ok,
                regexp_replace({thread}, '-[0-9]+$', '') AS name,
-               coalesce(TRY_CAST(regexp_extract({thread}, '-([0-9]+)$', 1) AS BIGINT), -1)
-                 AS number,
+               {number_sql(layout)} AS number,
                {transaction_sql(layout)} AS is_transaction, 1 AS n,
                NOT {valid_sql(elapsed, success, start, start)} AS wrong
         FROM {{jtl}}"""
@@ -79,9 +78,17 @@ def read_samples(path: str | Path, labels: Iterable[str]) -> dict[str, Samples]:
         return {label: _samples(con, raw_of.get(label), groups) for label in labels}
 
 
+def number_sql(layout: Layout) -> str:
+    """SQL for the number at the end of a thread's name, -1 if it has none."""
+    # That number is a Java int.
+    thread = column(layout, "threadName", "''")
+    digits = f"regexp_extract({thread}, '-([0-9]+)$', 1)"
+    return f"coalesce(TRY_CAST({digits} AS INTEGER), -1)"
+
+
 def _samples(con, raw_label: str | None, groups: tuple[str, ...]) -> Samples:
     columns = con.execute(
-        """SELECT start_ms, elapsed_ms, ok, id::INTEGER AS "group", number
+        """SELECT start_ms, elapsed_ms, ok, id::INTEGER AS "group", number::BIGINT AS number
         FROM samples JOIN names USING (name) WHERE label = ? AND NOT is_transaction
         ORDER BY start_ms, id, number, elapsed_ms, ok""",
         [raw_label],

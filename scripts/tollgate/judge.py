@@ -4,7 +4,8 @@ How each kind of criterion is judged:
 
 - Latencies (percentiles, means, deviation) of the whole run are estimates, so that the 95 %
   interval decides: PASS if all of it respects the limit, FAIL if all of it violates the limit,
-  INCONCLUSIVE if the limit lies inside or the samples are too few.
+  INCONCLUSIVE if the limit lies inside or the samples are too few. So are slopes (trend.py) and
+  means of what was seen of workers (resources.py).
 - Counts and shares (hits, succ, fail, rc, in numbers or percent, bytes, concurr) are facts of
   this run, counted without error, and so are criteria on a window of time: they are compared
   exactly. Whoever writes `fail>1%` asks about the requests of this run; were it judged by interval,
@@ -20,8 +21,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tollgate.criteria import Criterion
+from tollgate.cut_short import cut_short_warnings, is_cut_short, measured_nothing
+from tollgate.drift import judge_drift
 from tollgate.facts import Execution, Run, Settings
+from tollgate.forecast_check import check_forecast, forecast_reasons
 from tollgate.judge_criterion import judge_criterion
+from tollgate.outages import outages_judged, reloads_told
+from tollgate.resources import judge_resource
 from tollgate.validity import execution_reasons, run_reasons
 from tollgate.verdicts import (
     EXIT_CODES,
@@ -29,7 +36,9 @@ from tollgate.verdicts import (
     FAIL,
     INCONCLUSIVE,
     INVALID,
+    LOOKS,
     MACHINE,
+    OPERATOR,
     ORDER,
     PASS,
     SERVICE,
@@ -39,13 +48,14 @@ from tollgate.verdicts import (
     Verdict,
     worst,
 )
+from tollgate.worker_facts import worker_facts
 
 
 def judge(run: Run, settings: Settings | None = None) -> Verdict:
     """The verdict on a run; a pure function of its arguments."""
     settings = settings or Settings()
     executions = tuple(judge_execution(one, settings) for one in run.executions)
-    own = tuple(run_reasons(run))
+    own = tuple(run_reasons(run, settings))
     verdict = worst([*(reason.verdict for reason in own), *(one.verdict for one in executions)])
     reasons = [*own, *(_named(one, reason) for one in executions for reason in one.reasons)]
     reasons.sort(key=lambda reason: -ORDER.index(reason.verdict))
@@ -61,27 +71,42 @@ def judge_execution(execution: Execution, settings: Settings) -> ExecutionVerdic
     """The verdict on one execution."""
     from_s, to_s = measured_window(execution)
     results = tuple(
-        judge_criterion(criterion, execution.labels.values(), settings, from_s, to_s)
-        for criterion in execution.criteria
+        _result(criterion, execution, settings, from_s, to_s) for criterion in execution.criteria
     )
     stop_is_confirmed = any(
         criterion.text == execution.facts.stopped_by and result.decides and result.verdict == FAIL
         for criterion, result in zip(execution.criteria, results, strict=True)
     )
+    forecast = execution.forecast and check_forecast(
+        execution.forecast, settings.forecast_tolerance, settings.confidence
+    )
     reasons = [
         *execution_reasons(execution, settings, stop_is_confirmed),
+        *(forecast_reasons(forecast) if forecast else ()),
         *_all_failed(execution, from_s, to_s),
-        *(_reason(result) for result in results if result.decides and result.verdict != PASS),
+        *(_reason(result, execution) for result in results if _is_reason(result, execution)),
     ]
     verdict = worst(reason.verdict for reason in reasons)
     warnings = tuple(_warnings(execution, settings, from_s, to_s))
-    return ExecutionVerdict(execution.name, verdict, tuple(reasons), warnings, results)
+    workers = worker_facts(execution.resources, settings.confidence, from_s, to_s)
+    return ExecutionVerdict(
+        execution.name, verdict, tuple(reasons), warnings, results, workers, forecast
+    )
+
+
+def _result(
+    criterion: Criterion, execution: Execution, settings: Settings, from_s: float, to_s: float
+) -> CriterionResult:
+    if criterion.is_of_workers:
+        return judge_resource(criterion, execution.resources, settings, from_s, to_s)
+    judged_by = judge_drift if criterion.is_latency_slope else judge_criterion
+    return judged_by(criterion, execution.labels.values(), settings, from_s, to_s)
 
 
 def measured_window(execution: Execution) -> tuple[float, float]:
     """(from, to) in seconds since the execution's start; it ends early if the load did."""
-    seconds = [data.service.seconds for data in execution.labels.values()]
-    last = max((float(each[-1]) + 1 for each in seconds if len(each)), default=0.0)
+    services = [data.service for data in execution.labels.values() if data.service.total]
+    last = max((float(each.seconds[-1]) + each.width for each in services), default=0.0)
     if execution.measured_s is None:
         return execution.warmup_s, last
     to_s = execution.warmup_s + execution.measured_s
@@ -101,7 +126,7 @@ def _all_failed(execution: Execution, from_s: float, to_s: float) -> Iterator[Re
 
 def _warnings(execution: Execution, settings: Settings, from_s, to_s) -> Iterator[str]:
     covered = {c.label for c in execution.criteria if c.fail and c.subject[:2] in _FAILURES}
-    latency = {c.label for c in execution.criteria if c.is_latency and c.fail}
+    latency = {c.label for c in execution.criteria if c.may_respond and c.fail}
     closed = []
     for data in execution.labels.values():
         counts = data.service.window(from_s, to_s)
@@ -118,6 +143,9 @@ def _warnings(execution: Execution, settings: Settings, from_s, to_s) -> Iterato
             "holds back the requests behind it, and their waiting is left out (coordinated "
             "omission)"
         )
+    yield from cut_short_warnings(execution, settings)
+    yield from reloads_told(execution.resources.reloads)
+    yield from outages_judged(execution)
     if not any(criterion.fail for criterion in execution.criteria):
         yield "no criterion can fail this execution"
 
@@ -126,9 +154,18 @@ def _warnings(execution: Execution, settings: Settings, from_s, to_s) -> Iterato
 _FAILURES = ("fa", "su", "rc")
 
 
-def _reason(result: CriterionResult) -> Reason:
+def _is_reason(result: CriterionResult, execution: Execution) -> bool:
+    # Where an interruption left nothing to judge, that is the reason, and not each criterion's.
+    return result.decides and result.verdict != PASS and not measured_nothing(execution)
+
+
+def _reason(result: CriterionResult, execution: Execution) -> Reason:
     # What could not be told is nobody's fault but that of too short or too noisy a measurement.
     fault = SERVICE if result.verdict in (FAIL, INVALID) else MACHINE
+    if result.verdict == INVALID and result.basis == LOOKS:
+        fault = OPERATOR  # a criterion on what nobody watched or limited
+    if result.verdict == INVALID and is_cut_short(execution):
+        fault = OPERATOR  # whoever interrupted the run did so before the first sample
     return Reason(result.verdict, fault, f"{result.line}: {result.reason}")
 
 

@@ -5,16 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
+from tollgate.autocorrelation import span
 from tollgate.criteria import Criterion
 from tollgate.facts import LabelData, Settings
 from tollgate.intervals import MIN_SECONDS
 from tollgate.observe import Observation, Part, comparison, observe, select
 from tollgate.percentiles import samples_needed
-from tollgate.verdicts import FAIL, INCONCLUSIVE, INVALID, PASS, CriterionResult, figure
+from tollgate.ruling import MOST_TIMES_LONGER, missed_by, rounded_up
+from tollgate.verdicts import FAIL, INCONCLUSIVE, INVALID, PASS, CriterionResult
 from tollgate.windows import observe_windows
-
-# Beyond so many times the samples, "run longer" is no advice.
-MOST_TIMES_LONGER = 1000
 
 
 def judge_criterion(
@@ -70,10 +69,10 @@ def _judged(
     violates, limit = comparison(criterion.condition), criterion.threshold
     if not seen.estimates or seen.interval is None:
         broken = violates(seen.value, limit)
-        return (FAIL, _distance(seen.value, limit), None) if broken else (PASS, "holds", None)
+        return (FAIL, missed_by(seen.value, limit), None) if broken else (PASS, "holds", None)
     ends = violates(seen.interval.low, limit), violates(seen.interval.high, limit)
     if all(ends):
-        return FAIL, _distance(seen.value, limit) + ", beyond doubt", None
+        return FAIL, missed_by(seen.value, limit) + ", beyond doubt", None
     if not any(ends) and math.isfinite(seen.interval.high):
         return PASS, "holds, and so does the whole interval", None
     return INCONCLUSIVE, *_why_unsure(criterion, part, seen, confidence)
@@ -83,10 +82,10 @@ def _why_unsure(
     criterion: Criterion, part: Part, seen: Observation, confidence: float
 ) -> tuple[str, int | None]:
     """(reason, samples needed): too short, too few, or too near to the limit."""
-    seconds, interval, n = part.counts.seconds, seen.interval, seen.samples
-    measured = int(seconds[-1] - seconds[0]) + 1
-    if measured < MIN_SECONDS:
-        return f"{measured} s of samples: at least {MIN_SECONDS} s are needed", None
+    bins, width, interval, n = part.counts.bins, part.counts.width, seen.interval, seen.samples
+    if span(bins) < MIN_SECONDS:
+        needed_s = MIN_SECONDS * width
+        return f"{span(bins) * width} s of samples: at least {needed_s} s are needed", None
     if criterion.percentile is not None and math.isinf(interval.high):
         needed = samples_needed(criterion.percentile, interval.deff, confidence)
         # The ranks are whole, so that at the border a sample more can be needed than in theory.
@@ -97,20 +96,5 @@ def _why_unsure(
     times = (abs(inner - seen.value) / distance) ** 2 if distance else math.inf
     if times > MOST_TIMES_LONGER:
         return "too near to the limit to tell", None
-    needed = max(n + 1, _rounded_up(n * times))
+    needed = max(n + 1, rounded_up(n * times))
     return f"the interval holds the limit: about {needed} samples would settle it", needed
-
-
-def _rounded_up(number: float) -> int:
-    """To two digits: an extrapolation is no better than that."""
-    step = 10 ** max(0, math.floor(math.log10(number)) - 1)
-    return math.ceil(number / step) * step
-
-
-def _distance(observed: float, limit: float) -> str:
-    if observed == limit:
-        return "at the limit"
-    side = "over" if observed > limit else "under"
-    if limit == 0:
-        return f"{side} the limit"
-    return f"{side} the limit by {figure(100 * abs(observed - limit) / limit)} %"

@@ -6,16 +6,17 @@ part of it, and a file that has changed since is refused.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tollgate.jtl_layout import JtlError
+from tollgate.jtl_pieces import digest, folder_of, index_of, read_index
+
 NAME = "run.json"
 #: Raised when a manifest's meaning changes; older ones are refused rather than misread.
 VERSION = 1
-_CHUNK = 1 << 20
 
 
 class ManifestError(Exception):
@@ -26,9 +27,13 @@ class ManifestError(Exception):
 class Execution:
     """One plan against one target. Paths are relative to the run's folder; times in seconds.
 
-    target: app of ecosystem.config.js with its mode and instances, None for one not ours.
+    target: app of ecosystem.config.js with its mode, instances and memory limit in bytes, None for
+    one not ours.
     criteria: those of this execution and its scenario alone.
+    forecast: what it follows, as forecast_record.py writes it; None for nothing.
     exit_code: JMeter's, None if it never started or was still running at the end.
+    bytes, sha256: of the JTL as the run left it; pieces_sha256: of the index of what was compacted,
+    which tells the SHA-256 of each piece; None for nothing.
     """
 
     name: str
@@ -39,17 +44,21 @@ class Execution:
     criteria: list[Any] = field(default_factory=list)
     warmup: float = 0.0
     measured: float = 0.0
+    forecast: dict[str, Any] | None = None
     exit_code: int | None = None
     began: float | None = None
     ended: float | None = None
     bytes: int | None = None
     sha256: str | None = None
+    pieces_sha256: str | None = None
 
 
 @dataclass
 class Manifest:
     """One run. criteria apply to every execution. interrupted: ended by a person or a signal.
-    stopped_by: the criterion that ended the run early. problem: the error that ended it."""
+    stopped_by: the criterion that ended the run early. problem: the error that ended it.
+    reloads: each with the `app`, when it `began` and `ended` (seconds since the epoch), and the
+    `problem` that it met, if any. watching: what it cost, see tollgate/watching.py."""
 
     kind: str
     started: str
@@ -60,6 +69,8 @@ class Manifest:
     interrupted: bool = False
     stopped_by: str | None = None
     problem: str | None = None
+    reloads: list[dict[str, Any]] = field(default_factory=list)
+    watching: dict[str, float | None] | None = None
     version: int = VERSION
 
 
@@ -92,17 +103,24 @@ def read(run: Path) -> Manifest:
 
 
 def seal(execution: Execution, run: Path) -> None:
-    """Note size and SHA-256 of the execution's JTL, if there is one."""
+    """Note size and SHA-256 of the execution's JTL, if there is one, and of its pieces' index."""
     jtl = run / execution.jtl
     if execution.jtl and jtl.is_file():
         execution.bytes, execution.sha256 = jtl.stat().st_size, digest(jtl)
+        if index_of(jtl).is_file():
+            execution.pieces_sha256 = digest(index_of(jtl))
 
 
 def check_seal(execution: Execution, run: Path) -> None:
-    """Raise ManifestError when the JTL is not the one that the run left."""
-    if execution.sha256 is None:
-        return
+    """Raise ManifestError when the JTL or one of its pieces is not the one that the run left."""
     jtl = run / execution.jtl
+    if execution.sha256 is not None:
+        _check_sealed(execution, jtl)
+    if execution.jtl and jtl.is_file():
+        _check_pieces(jtl)
+
+
+def _check_sealed(execution: Execution, jtl: Path) -> None:
     if not jtl.is_file():
         raise ManifestError(f"{jtl} is missing: the samples of {execution.name!r} are gone")
     if jtl.stat().st_size != execution.bytes or digest(jtl) != execution.sha256:
@@ -110,12 +128,21 @@ def check_seal(execution: Execution, run: Path) -> None:
             f"{jtl} has changed since the run ended (its SHA-256 is not the one in {NAME}): "
             "nothing can be proven from it"
         )
+    index = index_of(jtl)
+    found = digest(index) if index.is_file() else None
+    if found != execution.pieces_sha256:
+        what = "is missing" if found is None else "is not the one that the run left"
+        raise ManifestError(f"{index} {what}: the samples of {execution.name!r} can't be proven")
 
 
-def digest(path: Path) -> str:
-    """The SHA-256 of a file, read in pieces."""
-    found = hashlib.sha256()
-    with path.open("rb") as file:
-        while piece := file.read(_CHUNK):
-            found.update(piece)
-    return found.hexdigest()
+def _check_pieces(jtl: Path) -> None:
+    """Also of a run without a seal: the index itself tells what its pieces are."""
+    try:
+        index = read_index(jtl)
+    except JtlError as error:
+        raise ManifestError(str(error)) from None
+    for piece in index.pieces if index else ():
+        path = folder_of(jtl) / piece.file
+        if not path.is_file() or digest(path) != piece.sha256:
+            what = "has changed since the run ended" if path.is_file() else "is missing"
+            raise ManifestError(f"{path} {what}: nothing can be proven without it")

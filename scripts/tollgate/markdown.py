@@ -5,7 +5,9 @@ from __future__ import annotations
 import html
 import re
 
+from tollgate import workers_told
 from tollgate.cells import interval, limit, observed, one_line
+from tollgate.forecast_output import forecast_line
 from tollgate.verdicts import CriterionResult, ExecutionVerdict, Verdict
 
 HEADINGS = ("criterion", "observed", "limit", "interval", "n", "verdict")
@@ -22,9 +24,21 @@ def to_markdown(verdict: Verdict, kind: str) -> str:
     for execution in verdict.executions:
         lines += ["", f"### {_escaped(execution.name)}: {execution.verdict}", ""]
         lines += _warnings(execution)
+        lines += _forecast(execution)
         lines += [_row(HEADINGS), _row(["---"] * len(HEADINGS))]
         lines += [_row(_cells(result)) for result in execution.criteria]
+        lines += _workers(execution)
     return "\n".join(lines) + "\n"
+
+
+def _workers(execution: ExecutionVerdict) -> list[str]:
+    told = workers_told.lines(execution)
+    return ["", *(f"- {_escaped(line)}" for line in told)] if told else []
+
+
+def _forecast(execution: ExecutionVerdict) -> list[str]:
+    told = execution.forecast
+    return [_escaped(forecast_line(told)), ""] if told else []
 
 
 def _warnings(execution: ExecutionVerdict) -> list[str]:

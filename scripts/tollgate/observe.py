@@ -63,17 +63,17 @@ def select(
         for data in labels
         if (data.name == criterion.label if criterion.label else not data.is_transaction)
     ]
-    may_respond = criterion.is_latency and settings.latency == "response"
+    may_respond = criterion.may_respond and settings.latency == "response"
     responds = may_respond and wanted and all(data.response is not None for data in wanted)
-    counts = Counts.merged(data.response if responds else data.service for data in wanted)
+    chosen = (data.response if responds else data.service for data in wanted)
+    counts = Counts.merged(each.window(from_s, to_s) for each in chosen)
     totals = None
     if wanted and all(data.totals is not None for data in wanted):
-        totals = Totals.merged(data.totals for data in wanted).window(from_s, to_s)
+        totals = Totals.merged(data.totals.window(from_s, to_s) for data in wanted)
     basis = "samples"
-    if criterion.unit == "ms":
+    if criterion.unit == "ms" or criterion.is_latency_slope:
         service = BASES.get(criterion.subject, "service time")
         basis = "response time" if responds else service
-    counts = counts.window(from_s, to_s)
     return Part(counts, totals, basis, counts.errors)
 
 
@@ -123,16 +123,16 @@ def _interval(criterion: Criterion, part: Part, confidence: float) -> Interval |
         return percentile_interval(counts, criterion.percentile, confidence)
     if criterion.subject in (FIRST_BYTE, CONNECT):
         sums = getattr(totals, TOTALS_COLUMNS[criterion.subject])
-        return mean_interval(totals.second, totals.n, sums, confidence)
-    seconds, n = counts.seconds, counts.sum_by_second()
+        return mean_interval(totals.bins, totals.n, sums, confidence)
+    bins, n = counts.bins, counts.sum_by_second()
     if criterion.subject == "avg-rt":
-        return mean_interval(seconds, n, counts.sum_by_second(counts.elapsed_ms), confidence)
+        return mean_interval(bins, n, counts.sum_by_second(counts.elapsed_ms), confidence)
     if criterion.subject == "stdev-rt":
         return stdev_interval(counts, confidence)
     if not criterion.is_percent:
         return None
     hits = counts.sum_by_second(hit_mask(criterion, counts))
-    share = share_interval(seconds, n, hits, confidence)
+    share = share_interval(bins, n, hits, confidence)
     return Interval(100 * share.low, 100 * share.high, share.deff)
 
 

@@ -36,7 +36,7 @@ FEWEST_CENTRAL = 200
 
 def percentile_interval(counts: Counts, p: float, confidence: float = CONFIDENCE) -> Interval:
     """Interval for the p-th percentile, p in (0, 100), in ms; UNKNOWN under MIN_SECONDS."""
-    if not counts.total or span(counts.seconds) < MIN_SECONDS:
+    if not counts.total or span(counts.bins) < MIN_SECONDS:
         return UNKNOWN
     if counts.total >= FEWEST_CENTRAL and CENTRAL[0] <= p <= CENTRAL[1]:
         return _central_interval(counts, p / 100, confidence)
@@ -46,10 +46,10 @@ def percentile_interval(counts: Counts, p: float, confidence: float = CONFIDENCE
 def _central_interval(counts: Counts, share: float, confidence: float) -> Interval:
     """The values that a test of their share of samples does not refuse."""
     values = np.unique(counts.elapsed_ms)
-    seconds, n = counts.seconds, counts.sum_by_second()
+    bins, n = counts.bins, counts.sum_by_second()
 
     def share_of(rows: np.ndarray) -> Interval:
-        return share_interval(seconds, n, counts.sum_by_second(rows), confidence)
+        return share_interval(bins, n, counts.sum_by_second(rows), confidence)
 
     def is_above(index: int) -> bool:
         return share_of(counts.elapsed_ms <= values[index]).low >= share
@@ -98,9 +98,7 @@ def _own_interval(counts: Counts, p: float, confidence: float) -> Interval:
     # Both edges of the tie at the percentile: whole milliseconds make large ties, and a burst of
     # slow samples that all share one value shows only in the share of samples under it.
     deff = max(
-        design_effect(
-            counts.seconds, counts.sum_by_second(), counts.sum_by_second(edge), confidence
-        )
+        design_effect(counts.bins, counts.sum_by_second(), counts.sum_by_second(edge), confidence)
         for edge in (counts.elapsed_ms <= middle, counts.elapsed_ms < middle)
     )
     low, high = _ranks(counts.total, deff, p / 100, 1 - confidence)

@@ -12,8 +12,9 @@ from pathlib import Path
 from bzt.engine import Service
 from bzt.modules.aggregator import AggregatorListener, DataPoint, KPISet
 
-#: Seconds between two lines.
-PERIOD = 5
+#: Seconds between two lines, at least and at most; in between, a tenth of what has passed.
+SHORTEST_PERIOD = 5.0
+LONGEST_PERIOD = 300.0
 
 
 class Progress(Service, AggregatorListener):
@@ -22,7 +23,6 @@ class Progress(Service, AggregatorListener):
     def __init__(self) -> None:
         super().__init__()
         self.failed = 0
-        self.began: dict[object, float] = {}
         self.said_at = 0.0
 
     def prepare(self) -> None:
@@ -36,22 +36,28 @@ class Progress(Service, AggregatorListener):
 
     def check(self) -> bool:
         """Say something if it is time to."""
-        if time.monotonic() - self.said_at >= PERIOD:
-            self.said_at = time.monotonic()
-            for executor in self.engine.provisioning.executors:
-                if executor.process and executor.process.poll() is None:
-                    self.log.info("%s", self._line(executor))
+        for executor in self.engine.provisioning.executors:
+            runs = executor.process and executor.process.poll() is None
+            if runs and time.monotonic() - self.said_at >= period(_elapsed(executor)):
+                self.said_at = time.monotonic()
+                self.log.info("%s", self._line(executor))
         return super().check()
 
     def _line(self, executor: object) -> str:
-        jtl = Path(executor.kpi_jtl)
-        if not (jtl.exists() and jtl.stat().st_size):  # JMeter writes the header as it begins
-            return f"{executor.label}: JMeter is starting"
-        began = self.began.setdefault(executor, time.time())
         asked = executor.properties.get("warmup", 0) + executor.properties.get("measured", 0)
-        elapsed = min(time.time() - began, asked)
+        elapsed = min(_elapsed(executor), asked)
+        jtl = Path(executor.kpi_jtl)
+        if not (jtl.exists() and jtl.stat().st_size):  # JMeter writes in blocks
+            return f"{executor.label}: JMeter has written nothing in {elapsed:.0f} s of {asked:.0f}"
         failed = f", {self.failed} failed so far" if self.failed else ""
-        return (
-            f"{executor.label}: {elapsed:.0f} of {asked:.0f} s, "
-            f"{executor.reader.read_records} requests{failed}"
-        )
+        read = executor.reader.read_records
+        return f"{executor.label}: {elapsed:.0f} of {asked:.0f} s, {read} requests read{failed}"
+
+
+def period(elapsed_s: float) -> float:
+    """Seconds between two lines about an execution that has gone on for so long."""
+    return min(max(elapsed_s / 10, SHORTEST_PERIOD), LONGEST_PERIOD)
+
+
+def _elapsed(executor: object) -> float:
+    return time.time() - executor.start_time

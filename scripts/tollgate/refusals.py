@@ -11,6 +11,7 @@ from bzt import TaurusConfigError
 from bzt.modules.jmeter import JMeterExecutor
 
 from tollgate.facts import Settings
+from tollgate.forecast_record import from_record, to_record
 
 #: Taurus rewrites every thread group of a plan for any of these.
 LOAD_SETTINGS = ("concurrency", "iterations", "ramp-up", "hold-for", "throughput", "steps")
@@ -33,10 +34,15 @@ def _check_values(settings: Settings) -> None:
     """A misspelt value must not choose the lenient side by itself."""
     allowed = {
         "inconclusive-passes": (settings.inconclusive_passes in (True, False), "true or false"),
+        "cut-short-counts": (settings.cut_short_counts in (True, False), "true or false"),
         "latency": (settings.latency in ("response", "service"), "response or service"),
         "confidence": (_within(settings.confidence, 0.5, 0.9999), "a share such as 0.95"),
         "missing-share": (_within(settings.missing_share, 0, 0.5), "a share such as 0.01"),
         "lateness-share": (_within(settings.lateness_share, 0, 1), "a share such as 0.1"),
+        "forecast-tolerance": (
+            _within(settings.forecast_tolerance, 0, 0.5),
+            "a share such as 0.02",
+        ),
         "lateness-floor-ms": (_within(settings.lateness_floor_ms, 0, 1e6), "milliseconds"),
     }
     for name, (fits, wanted) in allowed.items():
@@ -46,6 +52,16 @@ def _check_values(settings: Settings) -> None:
 
 def _within(value: object, low: float, high: float) -> bool:
     return isinstance(value, int | float) and low <= value <= high
+
+
+def checked_forecast(name: str, record: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """A scenario's `forecast`, which the service `load` writes. Raises TaurusConfigError."""
+    try:
+        return None if record is None else to_record(from_record(record))
+    except ValueError as error:
+        raise TaurusConfigError(
+            f"verdict: execution {name!r}: {error}: leave `forecast` to the service `load`"
+        ) from None
 
 
 def refuse_names(names: list[str]) -> None:

@@ -11,7 +11,9 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
+from tollgate import workers_told
 from tollgate.facts import Execution, Run
+from tollgate.forecast_output import forecast_dict
 from tollgate.markdown import to_markdown
 from tollgate.verdicts import (
     FAIL,
@@ -62,6 +64,8 @@ def _execution(judged: ExecutionVerdict, execution: Execution) -> dict[str, Any]
         "measured_s": execution.measured_s,
         "schedules": [asdict(schedule) for schedule in execution.schedules],
         "criteria": [_criterion(result) for result in judged.criteria],
+        "forecast": forecast_dict(execution.forecast, judged.forecast),
+        **workers_told.section(judged, execution),
     }
 
 

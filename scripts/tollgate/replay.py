@@ -6,11 +6,12 @@ out as counts like the service times, and how each schedule was kept as plain nu
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from tollgate.bins import SECONDS, Bins
 from tollgate.counts import Counts
 from tollgate.facts import ScheduleFacts
 from tollgate.jtl_samples import Samples
@@ -31,12 +32,54 @@ _THREADS = 1 << 32
 
 @dataclass(frozen=True)
 class Replay:
-    """response: response-time counts by second of the intended start, for labels with a schedule.
-    facts: one entry a schedule. closed: the reason for each label that follows none."""
+    """response: response-time counts by bin of the intended start, for labels with a schedule.
+    facts: one entry a schedule. closed: the reason for each label that follows none.
+    problems: one line for each schedule that nobody could join with its samples."""
 
     response: dict[str, Counts]
     facts: tuple[ScheduleFacts, ...]
     closed: dict[str, str]
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Queue:
+    """A schedule and the labels in the file that its thread group sends.
+
+    governed: those that the schedule is about. labels: all of them, governed ones first.
+    """
+
+    schedule: Schedule
+    labels: tuple[str, ...]
+    governed: tuple[str, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What to call it: its labels in the file, or else in the plan."""
+        return self.governed or tuple(label.text for label in self.schedule.labels)
+
+    def until(self, until_s: float | None, origin_ms: int, test_start_ms: int | None) -> Queue:
+        """The same where the load was cut short at until_s, seconds from origin_ms."""
+        if until_s is None:
+            return self
+        end_s = until_s - ((test_start_ms or origin_ms) - origin_ms) / 1000
+        end_s = max(0.0, min(end_s, self.schedule.end_s or end_s))
+        return replace(self, schedule=replace(self.schedule, end_s=end_s))
+
+
+def queues_of(plan: Plan, labels: Collection[str]) -> tuple[tuple[Queue, ...], dict[str, str]]:
+    """The plan's schedules, and the reason for each label that follows none.
+
+    labels: of the samplers in the file.
+    """
+    expected = expected_schedules(plan)
+    closed = {label: it.reason for label, it in expected.items() if isinstance(it, ClosedLoop)}
+    queues = []
+    for schedule in {id(it): it for it in expected.values() if isinstance(it, Schedule)}.values():
+        sent = _labels_of_group(plan, schedule, labels)
+        governed = tuple(label for label in sent if schedule.matches(label))
+        queues.append(Queue(schedule, tuple(sent), governed))
+    return tuple(queues), closed
 
 
 def replay(
@@ -45,34 +88,50 @@ def replay(
     origin_ms: int,
     test_start_ms: int | None,
     from_s: float,
+    until_s: float | None = None,
 ) -> Replay:
-    """Join every schedule of the plan with the samples, by label, of one execution.
+    """Join every schedule of the plan with the samples, by label, of one execution, by the second.
 
     origin_ms: zero of the seconds in the result. test_start_ms: TESTSTART.MS, None estimates it.
     from_s: lateness is summed up over events from here on; whether everything was sent, always.
+    until_s: when the load was cut short; what was due from then on did not have to be sent.
     """
-    expected = expected_schedules(plan)
-    closed = {label: it.reason for label, it in expected.items() if isinstance(it, ClosedLoop)}
+    queues, closed = queues_of(plan, samples)
     response: dict[str, Counts] = {}
     facts = []
-    for schedule in {id(it): it for it in expected.values() if isinstance(it, Schedule)}.values():
-        labels = _labels_of_group(plan, schedule, samples)
-        governed = [label for label in labels if schedule.matches(label)]
-        rows, label_of = _rows(schedule, {label: samples[label] for label in labels}, governed)
-        joined = join(schedule, rows, None if test_start_ms is None else float(test_start_ms))
-        ok = np.concatenate([samples[label].ok for label in governed] or [np.zeros(0, bool)])
-        for number, label in enumerate(governed):
-            response[label] = _counts(joined, label_of == number, ok, origin_ms)
-        names = tuple(governed) or tuple(label.text for label in schedule.labels)
-        facts.append(_facts(names, joined, origin_ms + from_s * 1000))
+    for queue in queues:
+        queue = queue.until(until_s, origin_ms, test_start_ms)
+        found, kept = join_queue(queue, samples, origin_ms, test_start_ms, from_s, SECONDS)
+        response |= found
+        facts.append(kept)
     return Replay(response, tuple(facts), closed)
 
 
-def _labels_of_group(plan: Plan, schedule: Schedule, samples: Mapping[str, Samples]) -> list[str]:
+def join_queue(
+    queue: Queue,
+    samples: Mapping[str, Samples],
+    origin_ms: int,
+    test_start_ms: int | None,
+    from_s: float,
+    bins: Bins,
+) -> tuple[dict[str, Counts], ScheduleFacts]:
+    """Response times by label, and how the schedule was kept; arguments as in `replay`."""
+    rows, label_of = _rows(queue, {label: samples[label] for label in queue.labels})
+    start = None if test_start_ms is None else float(test_start_ms)
+    joined = join(queue.schedule, rows, start)
+    ok = np.concatenate([samples[label].ok for label in queue.governed] or [np.zeros(0, bool)])
+    response = {
+        label: _counts(joined, label_of == number, ok, origin_ms, bins)
+        for number, label in enumerate(queue.governed)
+    }
+    return response, _facts(queue.names, joined, origin_ms + from_s * 1000)
+
+
+def _labels_of_group(plan: Plan, schedule: Schedule, labels: Collection[str]) -> list[str]:
     """The labels seen in the file that the schedule's thread group sends, governed ones first."""
     group = next((it for it in plan.groups if _is_of(schedule, it)), None)
     known = [sampler.label for sampler in group.samplers] if group else []
-    seen = [label for label in samples if any(each.matches(label) for each in known)]
+    seen = [label for label in labels if any(each.matches(label) for each in known)]
     return sorted(seen, key=lambda label: not schedule.matches(label))
 
 
@@ -80,18 +139,17 @@ def _is_of(schedule: Schedule, group: ThreadGroup) -> bool:
     return any(sampler.label in schedule.labels for sampler in group.samplers)
 
 
-def _rows(
-    schedule: Schedule, samples: Mapping[str, Samples], governed: list[str]
-) -> tuple[Rows, np.ndarray]:
+def _rows(queue: Queue, samples: Mapping[str, Samples]) -> tuple[Rows, np.ndarray]:
     """The rows of a thread group, governed ones first, and for each of those its label's place."""
     parts = list(samples.values())
     sizes = [len(part) for part in parts]
-    is_governed = np.arange(sum(sizes)) < sum(sizes[: len(governed)])
+    governed = sizes[: len(queue.governed)]
+    is_governed = np.arange(sum(sizes)) < sum(governed)
 
     def gathered(arrays: list[np.ndarray]) -> np.ndarray:
         return np.concatenate(arrays) if arrays else np.zeros(0, np.int64)
 
-    if schedule.by_thread:
+    if queue.schedule.by_thread:
         thread = gathered([part.number for part in parts])
     else:
         thread = gathered([part.group.astype(np.int64) * _THREADS + part.number for part in parts])
@@ -101,14 +159,16 @@ def _rows(
         thread=thread,
         governed=is_governed,
     )
-    return rows, np.repeat(np.arange(len(governed)), sizes[: len(governed)])
+    return rows, np.repeat(np.arange(len(governed)), governed)
 
 
-def _counts(joined: Joined, picked: np.ndarray, ok: np.ndarray, origin_ms: int) -> Counts:
+def _counts(
+    joined: Joined, picked: np.ndarray, ok: np.ndarray, origin_ms: int, bins: Bins
+) -> Counts:
     """Response times of the picked rows; those without an event of their own are left out."""
     picked = picked & (joined.event >= 0)
     second = np.floor((joined.intended_ms[picked] - origin_ms) / 1000).astype(np.int64)
-    return Counts.of(second, joined.response_ms[picked], ok[picked])
+    return Counts.of(bins.begin(second), joined.response_ms[picked], ok[picked], width=bins.width_s)
 
 
 def _facts(labels: tuple[str, ...], joined: Joined, from_ms: float) -> ScheduleFacts:

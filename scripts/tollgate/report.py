@@ -35,6 +35,8 @@ class Report(Service):
         jtls = {it.label: Path(it.kpi_jtl) for it in executors if getattr(it, "kpi_jtl", None)}
         for name, problem in dashboard.draw_all(run, jtls).items():
             self.log.warning("report: no dashboard of %s: %s", name, problem)
+        for name in (name for name, jtl in jtls.items() if not jtl.exists()):
+            self.log.warning("report: no dashboard of %s: it has no samples", name)
         for reporter in self.engine.reporters:
             if isinstance(reporter, Verdict) and reporter.verdict:
                 outputs.show(reporter.verdict)

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from tollgate.arrivals import NotReplayableError
 from tollgate.join import Rows
 from tollgate.lateness import Joined, Summary, join, summarise
-from tollgate.open_model import open_model_arrivals
+from tollgate.open_model import OpenModelArrivals
 from tollgate.plan_model import FLOW_CONTROL, Plan, Sampler, ThreadGroup
 from tollgate.schedule_grammar import ScheduleError
 from tollgate.schedule_model import (
@@ -161,21 +161,23 @@ def _open_model(group: ThreadGroup) -> tuple[tuple[Sampler, ...], Schedule | Clo
     if reason or group.schedule is None or group.random_seed is None:
         return firsts, ClosedLoop(reason or "the thread group has no schedule")
     try:
-        events = open_model_arrivals(group.schedule, group.random_seed)
+        arrivals = OpenModelArrivals(group.schedule, group.random_seed)
     except (NotReplayableError, ScheduleError) as error:
         return firsts, ClosedLoop(str(error))
     labels = tuple(dict.fromkeys(s.label for s in firsts if s.leaves_a_row))
-    return firsts, Schedule(group.name, labels, FixedArrivals(events), by_thread=True)
+    return firsts, Schedule(group.name, labels, arrivals, by_thread=True)
 
 
 def _firsts(samplers: tuple[Sampler, ...]) -> tuple[Sampler, ...]:
-    """Return the samplers that can be the first of an iteration, as far as the plan shows."""
+    """Return the samplers that can be the first of an arrival, as far as the plan shows."""
     firsts: list[Sampler] = []
     picked: tuple[object, ...] | None = None
+    begun: set[object] = set()
     for sampler in samplers:
         if picked is not None and sampler.parents[: len(picked)] != picked:
             break
-        if sampler.kind == FLOW_CONTROL and sampler.all_pauses_ms == 0:
+        branch = _branch(sampler, picked)
+        if branch in begun or (sampler.kind == FLOW_CONTROL and sampler.all_pauses_ms == 0):
             continue
         firsts.append(sampler)
         kinds = [p.kind for p in sampler.parents if not p.is_plain and p.kind not in _REPEATING]
@@ -184,4 +186,15 @@ def _firsts(samplers: tuple[Sampler, ...]) -> tuple[Sampler, ...]:
                 break
             outermost = next(i for i, p in enumerate(sampler.parents) if p.kind in _PICKING)
             picked = sampler.parents[: outermost + 1]
+            branch = _branch(sampler, picked)
+        if picked is not None and kinds == [picked[-1].kind]:
+            begun.add(branch)
     return tuple(firsts)
+
+
+def _branch(sampler: Sampler, picked: tuple[object, ...] | None) -> object:
+    """Return what a controller that picks one child picks with this sampler: the sampler itself
+    or the controller around it, of which an arrival, a thread of its own, sees the beginning."""
+    if picked is None or len(sampler.parents) == len(picked):
+        return sampler
+    return sampler.parents[len(picked)]

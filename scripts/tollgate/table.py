@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from tollgate import workers_told
 from tollgate.cells import interval, limit, observed, one_line, shorten, width
+from tollgate.forecast_output import forecast_line
 from tollgate.verdicts import (
     FAIL,
     INCONCLUSIVE,
@@ -31,6 +33,8 @@ def to_table(verdict: Verdict, colour: bool = False) -> str:
         title = f"{_reason(execution.name)}: {execution.verdict}"
         lines += ["", _paint(title, execution.verdict, colour)]
         lines += _rows(execution, colour)
+        lines += [f"  {_reason(forecast_line(it))}" for it in (execution.forecast,) if it]
+        lines += [f"  {_reason(line)}" for line in workers_told.lines(execution)]
         lines += [f"  ! {_reason(warning)}" for warning in execution.warnings]
     lines += ["", headline(verdict, colour)]
     shown = verdict.reasons[:REASONS_SHOWN]

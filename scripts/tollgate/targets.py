@@ -6,10 +6,14 @@ properties of the plan. Parameters of the service, in taurus.yml:
     probes:             one request per path before any load, each with
     - path: /sum/10     the path asked for and
       answer: '"sum":55'  a regular expression that the body of the answer must contain
+
+Setting, under modules.targets: `reload-every`, see tollgate/reloads.py.
 """
 
 from __future__ import annotations
 
+import math
+import os
 import subprocess
 import time
 from pathlib import Path
@@ -19,6 +23,8 @@ from bzt.engine import Service
 
 from tollgate import leftovers, pm2, probe, tools
 from tollgate.paths import ROOT
+from tollgate.reloads import Reloads, period_of
+from tollgate.watching import WatchingCost
 
 WATCHER = Path(__file__).with_name("watch-workers.js")
 #: Seconds that an app may take from `ready` to its first right answer.
@@ -35,7 +41,10 @@ class Targets(Service):
         self.apps: list[pm2.App] = []
         self.lock = None
         self.watcher: subprocess.Popen | None = None
+        self.watching: WatchingCost | None = None
         self.remembered: tuple[list[int], list[str]] = ([], [])
+        self.reloads: Reloads | None = None
+        self.load_began: dict[object, float] = {}
 
     def prepare(self) -> None:
         """Leave the targets running and proven, or raise one line that says why not."""
@@ -45,6 +54,8 @@ class Targets(Service):
             raise ToolError(f"targets: {'; '.join(absent)}")
         try:
             self.lock = leftovers.take_lock()
+            period = period_of(self.settings.get("reload-every", None), os.environ)
+            self.reloads = Reloads(period, self.log) if period else None
             self._prepare_apps()
         except (leftovers.AlreadyRunning, pm2.Pm2Error, probe.ProbeError) as problem:
             raise ToolError(f"targets: {problem}") from None
@@ -53,6 +64,11 @@ class Targets(Service):
         for line in leftovers.clean_up():
             self.log.warning("targets: %s", line)
         self.apps = self._wanted_apps()
+        if self.reloads and not any(app.exec_mode == "cluster" for app in self.apps):
+            raise TaurusConfigError(
+                "targets: reload-every is set, and no execution has a target in cluster mode: only "
+                "there can PM2 reload an app without a gap"
+            )
         if not self.apps:
             return
         for app in self.apps:
@@ -98,11 +114,41 @@ class Targets(Service):
                 stdout=out,
                 stderr=err,
             )
+        self.watching = WatchingCost(self.watcher.pid, pm2.daemon_pid())
+
+    def startup(self) -> None:
+        """Draw up the timetables of reloads, once the executions' lengths are known."""
+        super().startup()
+        for executor in self.engine.provisioning.executors:
+            app = self._app_of(executor)
+            if self.reloads and app:
+                warmup, measured = (
+                    float(executor.properties.get(name, 0)) for name in ("warmup", "measured")
+                )
+                length = warmup + measured if measured else math.inf
+                self.reloads.expect(executor.label, app, warmup, length)
 
     def check(self) -> bool:
-        """Keep the list of what would outlive this process up to date."""
+        """Keep the list of what would outlive this process up to date, and the timetable."""
         self._remember()
+        if self.watching:
+            self.watching.read()
+        if self.reloads:
+            self._reload()
         return super().check()
+
+    def _reload(self) -> None:
+        for executor in self.engine.provisioning.executors:
+            app, jtl = self._app_of(executor), Path(getattr(executor, "kpi_jtl", None) or "")
+            if not (app and executor.process and executor.process.poll() is None):
+                continue
+            if jtl.is_file():  # JMeter makes it as the load begins, and writes to it later
+                began = self.load_began.setdefault(executor, time.time())
+                self.reloads.tick(executor.label, app, time.time() - began)
+
+    def _app_of(self, executor: object) -> pm2.App | None:
+        name = executor.get_scenario().get("target", None)
+        return next((app for app in self.apps if app.name == name), None)
 
     def _remember(self) -> None:
         executors = getattr(self.engine.provisioning, "executors", [])
@@ -129,7 +175,10 @@ class Targets(Service):
             self.lock = None
 
     def _stop(self) -> None:
+        if self.reloads:
+            self.reloads.finish()  # a daemon that is killed in the middle of one breaks down
         if self.watcher:
+            self.watching.read()
             self.watcher.stdin.close()
             try:
                 self.watcher.wait(WATCHER_TIMEOUT)

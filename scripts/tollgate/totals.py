@@ -1,4 +1,4 @@
-"""Sums per second: the value type for what JMeter reports beside elapsed and success."""
+"""Sums per second, or bin of a long run: what JMeter reports beside elapsed and success."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
+COLUMNS = ("second", "n", "latency_ms", "connect_ms", "bytes", "threads")
+
 
 @dataclass(frozen=True)
 class Totals:
-    """Per second of one label what no histogram needs; arrays of equal length, sorted by second.
+    """Per bin of one label what no histogram needs; arrays of equal length, sorted by second.
 
-    second: seconds since the origin. n: samples. latency_ms, connect_ms, bytes: sums over them.
-    threads: the most that JMeter had running (allThreads). A column that the JTL lacks sums to 0.
+    second: where a bin begins, in seconds since the origin; width: seconds in a bin. n: samples.
+    latency_ms, connect_ms, bytes: sums over them. threads: the most that JMeter had running
+    (allThreads). A column that the JTL lacks sums to 0.
     """
 
     second: np.ndarray
@@ -22,18 +25,24 @@ class Totals:
     connect_ms: np.ndarray
     bytes: np.ndarray
     threads: np.ndarray
+    width: int = 1
 
     def window(self, from_s: float, to_s: float) -> Totals:
-        """The seconds in [from_s, to_s)."""
+        """The bins that begin in [from_s, to_s)."""
         low, high = np.searchsorted(self.second, [from_s, to_s])
-        return Totals(*(getattr(self, name)[low:high] for name in self.__dataclass_fields__))
+        return Totals(*(getattr(self, name)[low:high] for name in COLUMNS), self.width)
+
+    @property
+    def bins(self) -> np.ndarray:
+        """The numbers of the bins, from 0 for the first."""
+        return (self.second - self.second[:1]) // self.width
 
     @classmethod
     def merged(cls, parts: Iterable[Totals]) -> Totals:
-        """All parts as one, sums added up; the parts must share their origin."""
+        """All parts as one, sums added up; the parts must share their origin and their bins."""
         parts = [part for part in parts if len(part.second)]
         if not parts:
-            return cls(*(np.zeros(0, np.int64) for _ in range(6)))
+            return cls(*(np.zeros(0, np.int64) for _ in COLUMNS))
         seconds, place = np.unique(
             np.concatenate([part.second for part in parts]), return_inverse=True
         )
@@ -48,4 +57,4 @@ class Totals:
             sums.append(column)
         threads = np.zeros(len(seconds), np.int64)
         np.maximum.at(threads, place, gathered("threads"))
-        return cls(seconds, *sums, threads)
+        return cls(seconds, *sums, threads, parts[0].width)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from tollgate.cut_short import END_SLACK_S, cut_short_reasons, is_cut_short, measured_nothing
 from tollgate.facts import Execution, Run, ScheduleFacts, Settings
+from tollgate.outages import judges_restarts, outages_judged, resource_reasons
 from tollgate.verdicts import (
     FAIL,
     GENERATOR,
@@ -19,18 +21,17 @@ from tollgate.verdicts import (
 
 # A Poisson stream of rate r pauses for longer than 13.8 / r seconds once in a million times.
 PAUSE_FACTOR = -math.log(1e-6)
-# JMeter ends threads at its own pace, and seconds are whole.
-END_SLACK_S = 1.0
 
 
-def run_reasons(run: Run) -> Iterator[Reason]:
+def run_reasons(run: Run, settings: Settings) -> Iterator[Reason]:
     """What is wrong with the run as a whole."""
-    if run.interrupted:
+    if run.interrupted and not settings.cut_short_counts:
         yield _invalid(OPERATOR, "the run was interrupted")
     for problem in run.problems:
         yield _invalid(MACHINE, problem)
     if not run.executions:
-        yield _invalid(OPERATOR, "nothing ran: the run has no executions")
+        why = "was interrupted before any load" if run.interrupted else "has no executions"
+        yield _invalid(OPERATOR, f"nothing ran: the run {why}")
     elif not any(criterion.fail for one in run.executions for criterion in one.criteria):
         yield _invalid(OPERATOR, "no criterion can fail this run, so it proves nothing")
 
@@ -43,22 +44,25 @@ def execution_reasons(
     stop_is_confirmed: the samples show that the criterion which stopped the run had to, so that
     the missing rest of the run is no fault.
     """
-    yield from _accidents(execution)
+    is_short = is_cut_short(execution)
+    if is_short:
+        yield from cut_short_reasons(execution, settings)
+    for problem in execution.facts.machine_problems:
+        yield _invalid(MACHINE, problem)
+    if measured_nothing(execution):
+        return  # so that there is nothing else to be said of it
     yield from _workers(execution)
-    if not any(data.service.total for data in execution.labels.values()):
-        yield _invalid(GENERATOR, "the execution gave no samples")
-    elif not stop_is_confirmed:
-        yield from _shortness(execution)
+    yield from resource_reasons(execution.resources, judges_restarts(execution))
+    if not is_short:  # whoever interrupts the run ends JMeter, in the middle of a line perhaps
+        yield from _accidents(execution, stop_is_confirmed)
     for schedule in execution.schedules:
         if not stop_is_confirmed:
             yield from _unsent(schedule, settings)
         yield from _lateness(schedule, execution, settings)
 
 
-def _accidents(execution: Execution) -> Iterator[Reason]:
+def _accidents(execution: Execution, stop_is_confirmed: bool) -> Iterator[Reason]:
     facts = execution.facts
-    for problem in facts.machine_problems:
-        yield _invalid(MACHINE, problem)
     if facts.generator_error:
         yield _invalid(GENERATOR, facts.generator_error)
     if facts.generator_exit:
@@ -67,6 +71,10 @@ def _accidents(execution: Execution) -> Iterator[Reason]:
         yield _invalid(GENERATOR, facts.jtl_error)
     if facts.cut_off_line:
         yield _invalid(GENERATOR, f"samples were cut off in line {facts.cut_off_line} of the JTL")
+    if not any(data.service.total for data in execution.labels.values()):
+        yield _invalid(GENERATOR, "the execution gave no samples")
+    elif not stop_is_confirmed:
+        yield from _shortness(execution)
 
 
 def _workers(execution: Execution) -> Iterator[Reason]:
@@ -77,7 +85,7 @@ def _workers(execution: Execution) -> Iterator[Reason]:
         return
     if facts.workers_seen is None:
         yield _invalid(OPERATOR, f"{facts.workers_asked} workers were asked for and none were seen")
-    elif facts.workers_seen != facts.workers_asked:
+    elif facts.workers_seen != facts.workers_asked and not outages_judged(execution):
         problem = f"{facts.workers_seen} workers served where {facts.workers_asked} were asked for"
         yield _invalid(OPERATOR, problem)
 
@@ -99,8 +107,11 @@ def _shortness(execution: Execution) -> Iterator[Reason]:
 
 
 def _last_second(execution: Execution) -> float:
-    seconds = [data.service.seconds for data in execution.labels.values()]
-    return float(max(each[-1] for each in seconds if len(each))) + 1
+    """The end of the last second with samples; of the last bin if nobody knows the second."""
+    if execution.facts.last_start_s is not None:
+        return math.floor(execution.facts.last_start_s) + 1.0
+    services = [data.service for data in execution.labels.values() if data.service.total]
+    return float(max(each.seconds[-1] + each.width for each in services))
 
 
 def _longest_pause(execution: Execution, due: float) -> float:

@@ -4,8 +4,10 @@ Settings, under modules.verdict in taurus.yml:
 
     kind: check                   names the run in verdict.json and JUnit
     inconclusive-passes: false    true makes INCONCLUSIVE exit 0
+    cut-short-counts: false       true judges an interrupted run by what was measured until then
     latency: response             `service` judges service time even where a schedule exists
-    missing-share, lateness-share, lateness-floor-ms, confidence: see tollgate/facts.py
+    missing-share, lateness-share, lateness-floor-ms, forecast-tolerance, confidence: see
+                                  tollgate/facts.py
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from tollgate.environment import fingerprint
 from tollgate.jmx import PlanError
 from tollgate.judge import judge
 from tollgate.pm2 import declared_apps
+from tollgate.targets import Targets
 
 
 class Ruling(NormalShutdown):
@@ -99,13 +102,20 @@ class Verdict(Reporter):
             plan=plan_copy.copy(Path(executor.original_jmx), self.folder),
             jtl=Path(executor.kpi_jtl).name,
             properties=properties,
-            target=app and {"name": app.name, "mode": app.exec_mode, "instances": app.instances},
+            target=app
+            and {
+                "name": app.name,
+                "mode": app.exec_mode,
+                "instances": app.instances,
+                "memory_limit": app.memory_limit,
+            },
             criteria=[
                 *_as_list(executor.execution.get("criteria", [])),
                 *_as_list(scenario.get("criteria", [])),
             ],
             warmup=float(properties.get("warmup", 0)),
             measured=float(properties.get("measured", 0)),
+            forecast=refusals.checked_forecast(executor.label, scenario.get("forecast", None)),
         )
 
     def check(self) -> bool:
@@ -129,20 +139,32 @@ class Verdict(Reporter):
             raise Ruling(self.verdict.exit_code)
 
     def _seal(self) -> None:
+        # What JMeter still did after the interruption, on its way out, is no part of the run.
+        interrupted_at = getattr(self.engine, "interrupted_at", None)
         for planned, executor in zip(
             self.manifest.executions, self.engine.provisioning.executors, strict=True
         ):
             planned.began = executor.start_time
-            planned.ended = self.ended.get(executor, time.time())
+            planned.ended = self.ended.get(executor, interrupted_at or time.time())
             planned.exit_code = executor.process.poll() if executor.process else None
             manifest.seal(planned, self.folder)
         reason = self.engine.stopping_reason
         stops = [each.stopped_by for each in self.engine.reporters if isinstance(each, EarlyStop)]
         self.manifest.stopped_by = next((each for each in stops if each), None)
         self.manifest.interrupted = isinstance(reason, ManualShutdown)
+        services = [each for each in self.engine.services if isinstance(each, Targets)]
+        self.manifest.reloads = [
+            it for each in services if each.reloads for it in each.reloads.records
+        ]
+        costs = [each.watching.so_far() for each in services if each.watching]
+        self.manifest.watching = costs[0] if costs else None
         if reason is not None and not isinstance(reason, KeyboardInterrupt):
             self.manifest.problem = f"the run ended with an error: {_first_line(reason)}"
         manifest.write(self.manifest, self.folder)
+
+    def _reloads(self) -> list[dict[str, Any]]:
+        services = [each for each in self.engine.services if isinstance(each, Targets)]
+        return [record for each in services if each.reloads for record in each.reloads.records]
 
 
 def _as_list(criteria: list | dict) -> list:

@@ -5,11 +5,16 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
+from tollgate.forecast_model import ForecastResult
+from tollgate.worker_facts import WorkerFacts
+
 PASS, FAIL, INCONCLUSIVE, INVALID = "PASS", "FAIL", "INCONCLUSIVE", "INVALID"
 # The worst comes last and beats the others: a broken measurement proves nothing, not even a FAIL.
 ORDER = (PASS, INCONCLUSIVE, FAIL, INVALID)
 EXIT_CODES = {PASS: 0, FAIL: 3, INCONCLUSIVE: 1, INVALID: 1}
 EXIT_INTERRUPTED = 2
+# The basis of what was seen of workers rather than of samples.
+LOOKS = "looks"
 # Whose fault a reason is.
 GENERATOR, SERVICE, OPERATOR, MACHINE = "generator", "service", "operator", "machine"
 
@@ -25,11 +30,13 @@ class Reason:
 
 @dataclass(frozen=True)
 class CriterionResult:
-    """One criterion, judged. Values are in `unit`; a share (%) is exact, its interval only told.
+    """One criterion, judged. Values are in `unit`; a share (%) of requests is exact, its interval
+    only told.
 
     observed is None where there were no samples. low and high are None where the value is an
     exact count or a window's; high is inf where the samples set no upper bound. decides is False
-    for `as non-failed`: reported, but without a say. window: the worst seconds, `12-22 s`.
+    for `as non-failed`: reported, but without a say. window: the worst seconds, `12-22 s`. worker:
+    the one that decided, for a criterion on workers; `samples` are looks at it then.
     """
 
     criterion: str
@@ -50,18 +57,21 @@ class CriterionResult:
     decides: bool
     verdict: str
     reason: str
+    worker: str | None = None
 
     @property
     def line(self) -> str:
         """`p95 of search = 231 ms (limit 250 ms, 95 % CI 219-244, n=412)`."""
         name = self.subject + (f" of {self.label}" if self.label else "")
+        name += f" {self.worker}" if self.worker is not None else ""
         if self.observed is None:
-            return f"{name}: no samples (limit {_with_unit(self.limit, self.unit)})"
+            missing = "not told" if self.samples or self.basis == LOOKS else "no samples"
+            return f"{name}: {missing} (limit {_with_unit(self.limit, self.unit)})"
         observed = figure(self.observed, against=self.limit)
         parts = [f"limit {_with_unit(self.limit, self.unit)}"]
         if self.low is not None and self.high is not None:
-            ends = (figure(end, against=self.limit) for end in (self.low, self.high))
-            parts.append(f"{self.confidence * 100:g} % CI {'-'.join(ends)}")
+            ends = spanned(self.low, self.high, against=self.limit)
+            parts.append(f"{self.confidence * 100:g} % CI {ends}")
         if self.window:
             parts.append(f"worst in {self.window}")
         return f"{name} = {observed}{_unit(self.unit)} ({', '.join(parts)}, n={self.samples})"
@@ -74,13 +84,16 @@ class CriterionResult:
 
 @dataclass(frozen=True)
 class ExecutionVerdict:
-    """One execution's verdict; reasons explain it, warnings do not change it."""
+    """One execution's verdict; reasons explain it, warnings do not change it. workers: what was
+    seen of the target's."""
 
     name: str
     verdict: str
     reasons: tuple[Reason, ...]
     warnings: tuple[str, ...]
     criteria: tuple[CriterionResult, ...]
+    workers: tuple[WorkerFacts, ...] = ()
+    forecast: ForecastResult | None = None
 
     def named(self, reason: Reason) -> Reason:
         """One of these reasons as one of the run's: with this execution's name in front."""
@@ -114,6 +127,25 @@ def figure(value: float, against: float | None = None) -> str:
             break
         digits += 1
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def spanned(low: float, high: float, against: float | None = None) -> str:
+    """`219-244`, or `-3 to 2` where a minus could be read as a dash."""
+    ends = [figure(end, against) for end in (low, high)]
+    return (" to " if low < 0 else "-").join(ends)
+
+
+def duration(seconds: float) -> tuple[float, str]:
+    """(length in seconds, name) of the unit that a person would tell such a time in."""
+    for length, name, upto in ((1.0, "s", 120.0), (60.0, "min", 7200.0), (3600.0, "h", 172800.0)):
+        if seconds < upto:
+            return length, name
+    return 86400.0, "days"
+
+
+def short(value: float) -> str:
+    """A number of which no more than two digits matter."""
+    return f"{value:.0f}" if value >= 10 else f"{value:.1f}"
 
 
 def _unit(unit: str) -> str:

@@ -51,9 +51,9 @@ class Run:
     """A `bzt taurus.yml` under way, on ports of its own, with its folder out of the way."""
 
     def __init__(
-        self, tmp_path: Path, *options: str, config: dict | None = None, **env: str
+        self, tmp_path: Path, *options: str, config: dict | None = None, alias: str = "", **env: str
     ) -> None:
-        """config: laid over taurus.yml, as a second file on bzt's command line."""
+        """config: laid over taurus.yml, as a second file on bzt's command line. alias: the kind."""
         self.folder = tmp_path / "run"
         configs = ["taurus.yml"]
         if config:
@@ -64,6 +64,8 @@ class Run:
         self.env = {**ports, **env}
         settings = [f"settings.artifacts-dir={self.folder}", *options]
         arguments = [word for setting in settings for word in ("-o", setting)]
+        if alias:
+            arguments.append(f"-{alias}")
         with self.log.open("w") as out:
             self.process = subprocess.Popen(
                 [str(BZT), *configs, *arguments],

@@ -11,7 +11,11 @@ from hypothesis import strategies as st
 
 from tollgate.arrivals import NotReplayableError, PreciseThroughput, precise_throughput_arrivals
 from tollgate.java_random import BLOCK, JavaRandom
-from tollgate.open_model import open_model_arrivals, schedule_duration_s
+from tollgate.open_model import (
+    OpenModelArrivals,
+    open_model_arrivals,
+    schedule_duration_s,
+)
 from tollgate.schedule_grammar import ScheduleError, parse_schedule
 
 GOLDEN = json.loads(Path(__file__).with_name("golden").joinpath("arrivals.json").read_text())
@@ -42,6 +46,27 @@ def test_an_open_model_thread_group_is_replayed_arrival_for_arrival(case):
     assert schedule_duration_s(case["schedule"]) == pytest.approx(case["duration_s"])
 
 
+@pytest.mark.parametrize("case", GOLDEN["groups"], ids=lambda c: c["schedule"])
+def test_arrivals_step_by_step_or_one_by_one_are_those_of_the_whole_schedule(case):
+    whole = open_model_arrivals(case["schedule"], case["seed"])
+    arrivals = OpenModelArrivals(case["schedule"], case["seed"])
+    assert arrivals.count == len(whole)
+    assert np.concatenate([np.empty(0), *arrivals.by_step()]).tolist() == whole.tolist()
+    backwards = np.arange(len(whole))[::-1]
+    assert arrivals.at(backwards).tolist() == whole[::-1].tolist()
+    for end_s in (*whole[:: len(whole) // 7 + 1], 0.0, case["duration_s"]):
+        assert arrivals.count_before(end_s) == np.count_nonzero(whole < end_s)
+    assert arrivals.count_before(None) == len(whole)
+
+
+def test_arrivals_of_many_steps_are_found_in_any_order_although_only_some_steps_are_kept():
+    arrivals = OpenModelArrivals("rate(9/s) random_arrivals(3 s) rate(4/s) " * 9, 5)
+    whole = arrivals.arrivals(math.inf)
+    order = np.random.default_rng(1).permutation(len(whole))
+    for some in np.array_split(order, 8):
+        assert arrivals.at(some).tolist() == whole[some].tolist()
+
+
 @pytest.mark.parametrize("text", GOLDEN["refused"])
 def test_a_schedule_that_jmeter_refuses_is_refused_with_its_place(text):
     with pytest.raises(ScheduleError, match=r"character \d+"):
@@ -54,6 +79,16 @@ def test_a_generator_asked_in_pieces_gives_the_same_numbers_as_asked_at_once(see
     parts = [pieces.doubles(size) for size in sizes]
     whole = JavaRandom(seed).doubles(sum(sizes))
     assert np.concatenate([np.empty(0), *parts]).tolist() == whole.tolist()
+
+
+@given(st.integers(-(2**63), 2**63 - 1), st.integers(0, 9), st.integers(0, 3 * BLOCK))
+def test_numbers_that_are_skipped_are_those_that_would_have_been_drawn(seed, before, skipped):
+    whole = JavaRandom(seed).doubles(before + skipped + 3)
+    random = JavaRandom(seed)
+    random.doubles(before)
+    random.skip(skipped)
+    fork = random.fork()
+    assert random.doubles(3).tolist() == whole[-3:].tolist() == fork.doubles(3).tolist()
 
 
 def test_a_generator_agrees_with_the_step_by_step_definition_across_blocks():

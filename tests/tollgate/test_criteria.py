@@ -26,6 +26,26 @@ READ = {
     "p95 of GET /a:b>250ms": ("p95", "GET /a:b", ">", 250, "ms", None, None, True, True),
     "p95 of a>b>=250ms": ("p95", "a>b", ">=", 250, "ms", None, None, True, True),
     "p95 of a, b>250ms, continue": ("p95", "a, b", ">", 250, "ms", None, None, False, True),
+    "rss-slope of worker>1MB/min": (
+        *("rss-slope", "worker", ">", 1, "MB/min", None, None, True, True),
+    ),
+    "rss-slope>=1.5GiB/h, continue": (
+        *("rss-slope", "worker", ">=", 25.6, "MB/min", None, None, False, True),
+    ),
+    "time-left of worker<24h": ("time-left", "worker", "<", 1440, "min", None, None, True, True),
+    "rss>0.5GB": ("rss", "worker", ">", 512, "MB", None, None, True, True),
+    "cpu of worker>120%": ("cpu", "worker", ">", 120, "%", None, None, True, True),
+    "loop-delay-p50>20ms": ("loop-delay-p50", "worker", ">", 20, "ms", None, None, True, True),
+    "loop-delay-p95 of worker>0.05s": (
+        *("loop-delay-p95", "worker", ">", 50, "ms", None, None, True, True),
+    ),
+    "restarts>0": ("restarts", "worker", ">", 0, "count", None, None, True, True),
+    "p95-slope of search>0.06s/h": (
+        *("p95-slope", "search", ">", 1, "ms/min", None, None, True, True),
+    ),
+    "p99.9-slope>1ms/s, stop as non-failed": (
+        *("p99.9-slope", "", ">", 60, "ms/min", None, None, True, False),
+    ),
     "p95 of list of things>250ms": (
         *("p95", "list of things", ">", 250, "ms", None, None, True, True),
     ),
@@ -113,6 +133,12 @@ REFUSED = [
     *("p95>1s for", "p95>1s for 0s", "p95>1s for 500ms", "p95>1s within", "p95>1s since 10s"),
     *("p95>1s, continue as nonfailed", "p95>1s, stop as non failed", "p95>1s,", "p95>1s, p99>2s"),
     "fail of a: p95 of b>1s",
+    *("rss-slope of search>1MB/min", "restarts of GET /a:b>0", "p95-slope of search>1MB/min"),
+    *("rss-slope>1MB", "rss-slope>1/min", "rss-slope>1MB/d", "rss-slope>5%", "rss-slope=0MB/min"),
+    *("rss>400", "rss>5%", "rss<0MB", "cpu>90", "cpu>=0%", "time-left<0s", "time-left<24"),
+    *("restarts>1%", "restarts>=0", "restarts>1.5", "p0-slope>1ms/min", "rss-slop>1MB/min"),
+    *("rss-slope>1MB/min for 10s", "restarts>0 within 10s", "p95-slope>1ms/min over 1m"),
+    *("loop-delay-p99>50ms", "loop-delay-p95>50", "heap>5MB"),
 ]
 
 
@@ -121,6 +147,50 @@ def test_what_taurus_would_misread_or_never_judge_is_refused(text):
     with pytest.raises(CriterionError) as refused:
         parse(text)
     check_golden("criteria/refusals.txt", repr(text).replace(": ", ":_"), str(refused.value))
+
+
+WHOLE_RUN = [
+    *("rss-slope>1MB/min", "time-left<1h", "rss>1GB", "cpu>90%", "restarts>0"),
+    *("loop-delay-p50>9ms", "loop-delay-p95>9ms", "p95-slope>1ms/min"),
+]
+
+
+@pytest.mark.parametrize("text", WHOLE_RUN)
+def test_what_taurus_does_not_know_takes_no_window_and_so_never_reaches_it(text):
+    assert not parse(text).can_stop_early
+    for window in ("for 10s", "within 10s", "over 10s"):
+        with pytest.raises(CriterionError, match="judged over the whole run; leave the window out"):
+            parse(f"{text} {window}")
+
+
+@pytest.mark.parametrize("text", WHOLE_RUN[:-1])
+def test_worker_may_be_left_out_and_is_no_label_of_the_plans(text):
+    subject = parse(text).subject
+    assert parse(text) == parse(text.replace(subject, f"{subject} of worker", 1))
+    assert check([parse(text)], LABELS, measured_s=30) == []
+
+
+AMOUNTS = st.integers(1, 10**6)
+
+
+@given(AMOUNTS, st.sampled_from(["MB", "MiB", "mb"]), st.sampled_from([("s", 60), ("h", 1 / 60)]))
+def test_a_slope_is_the_same_in_whatever_unit_it_is_written(amount, unit, per):
+    name, factor = per
+    per_min = parse(f"rss-slope>{amount}{unit}/min").threshold
+    assert per_min == amount
+    assert parse(f"rss-slope>{amount}{unit}/{name}").threshold == pytest.approx(amount * factor)
+    assert parse(f"rss-slope>{amount * 1024}KB/min").threshold == amount
+    assert parse(f"p95-slope>{amount}s/{name}").threshold == pytest.approx(1000 * amount * factor)
+
+
+@given(st.from_regex(r"\A(rss-slope|time-left|rss|cpu|p9-slope|restarts)[<>=]{1,2}[\w.%/-]{0,9}\Z"))
+def test_any_threshold_of_the_new_subjects_is_read_or_refused_in_one_line(text):
+    refusal = ""
+    try:
+        assert parse(parse(text).text) == parse(text)
+    except CriterionError as error:
+        refusal = str(error)
+    assert len(refusal.splitlines()) <= 1
 
 
 REFUSED_DICTIONARIES = {
@@ -155,6 +225,8 @@ CHECKS = {
     "duplicate": (["p95>1s", "fail>1%", "p95>1000ms"], {}),
     "contradiction": (["p95>250ms", "p95<300ms"], {}),
     "contradiction at one point": (["fail>=1%", "fail<1%"], {}),
+    "contradicting slopes": (["p95-slope>1ms/min", "p95-slope<2ms/min"], {}),
+    "the same of workers": (["restarts>0", "restarts of worker>0"], {}),
     "contradicting percentiles": (["p95>100ms", "p50<200ms"], {}),
     "window longer than the run": (["p95>1s for 60s"], {"measured_s": 30}),
     "equality in a window": (["hits=5 for 5s"], {}),
@@ -173,6 +245,7 @@ FITTING = [
     ["p95 of search>250ms", "p99 of search>500ms", "fail>1%", "fail of search>1%"],
     ["p95<200ms", "p50>100ms"],
     ["p95<100ms", "p95>250ms"],
+    ["p95-slope<1ms/min", "p50-slope>2ms/min", "p95>100ms", "rss-slope>1MB/min", "rss>1GB"],
     ["p95>200ms, continue as non-failed", "p95>250ms", "p95>250ms for 5s"],
     ["hits=0 for 5s", "p95 of buy>1s", "p95 of GET /item/17>1s"],
 ]

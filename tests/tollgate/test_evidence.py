@@ -6,7 +6,7 @@ import pytest
 
 import run_folder
 from run_folder import reasons
-from tollgate import manifest
+from tollgate import evidence, manifest
 from tollgate.evidence import EvidenceError
 from tollgate.jmx import PlanError
 
@@ -62,6 +62,20 @@ def test_the_workers_of_the_target_are_part_of_the_evidence(judged, tmp_path):
     assert "nobody watched the workers of nap" in reasons(judged(**TARGET))
     (tmp_path / "workers.jsonl").unlink()
     assert "1 workers were asked for and none were seen" in reasons(judged(**TARGET))
+
+
+def test_what_the_workers_needed_and_what_watching_cost_are_part_of_the_evidence(tmp_path):
+    target = {**TARGET["target"], "memory_limit": 512.0}
+    made = run_folder.make(tmp_path, target=target)
+    made.watching = {"watcher_cpu_s": 0.5, "pm2_cpu_s": 0.7, "wall_s": 12.0}
+    workers(tmp_path, range(14))
+    text = (tmp_path / "workers.jsonl").read_text()
+    (tmp_path / "workers.jsonl").write_text(text.replace('"restarts"', '"rss": 4096, "restarts"'))
+    run, _ = evidence.gather(tmp_path, made)
+    found = run.executions[0].resources
+    assert set(found.workers[0].rss) == {4096}
+    assert found.memory_limit == 512
+    assert found.watching_cpu == pytest.approx(0.1)
 
 
 BROKEN_RUNS = {

@@ -53,6 +53,15 @@ def test_what_was_written_is_read_again(tmp_path):
     assert [each.name for each in tmp_path.iterdir()] == ["run.json"]
 
 
+def test_a_run_from_before_watching_was_measured_is_read(tmp_path):
+    manifest.write(MANIFEST, tmp_path)
+    older = json.loads((tmp_path / "run.json").read_text())
+    for field in ("watching", "reloads"):
+        del older[field]
+    (tmp_path / "run.json").write_text(json.dumps(older))
+    assert manifest.read(tmp_path) == MANIFEST
+
+
 def test_the_seal_is_the_size_and_digest_of_the_jtl(sealed):
     run, execution = sealed
     manifest.check_seal(execution, run)
@@ -129,3 +138,13 @@ def test_writing_replaces_the_file_as_a_whole(tmp_path):
     manifest.write(replace(MANIFEST, interrupted=True), tmp_path)
     assert (tmp_path / "run.json").stat().st_ino != before
     assert manifest.read(tmp_path).interrupted
+
+
+def test_the_reloads_of_a_run_are_kept_and_an_older_run_without_them_is_read(tmp_path):
+    reload = {"app": "cluster", "began": 10.5, "ended": 12.25, "problem": ""}
+    manifest.write(replace(MANIFEST, reloads=[reload]), tmp_path)
+    assert manifest.read(tmp_path).reloads == [reload]
+    older = json.loads((tmp_path / "run.json").read_text())
+    del older["reloads"]
+    (tmp_path / "run.json").write_text(json.dumps(older))
+    assert manifest.read(tmp_path).reloads == []

@@ -201,6 +201,35 @@ def test_any_choice_of_first_sampler_follows_the_arrivals_of_an_open_model(sched
     assert isinstance(found["d"], ClosedLoop)
 
 
+def test_in_a_branch_that_is_picked_only_the_first_sampler_follows_the_arrivals(schedules):
+    pause = jmx.element(
+        "TestAction",
+        "reads",
+        [
+            jmx.element(
+                "UniformRandomTimer", "think", ConstantTimer__delay=500, RandomTimer__range=9
+            )
+        ],
+        ActionProcessor__action=1,
+    )
+    long = jmx.element("GenericController", "long", [jmx.sampler("a"), pause, jmx.sampler("b")])
+    short = jmx.element("GenericController", "short", [jmx.sampler("c")])
+    either = jmx.element("SwitchController", "one of them", [long, short, jmx.sampler("d")])
+    found = schedules(jmx.open_group(either, jmx.sampler("e")))
+    assert found["a"] is found["c"] is found["d"]
+    assert isinstance(found["a"], Schedule)
+    assert isinstance(found["b"], ClosedLoop)
+    assert isinstance(found["e"], ClosedLoop)
+
+
+def test_behind_a_condition_in_a_branch_the_next_sampler_may_be_the_first_as_well(schedules):
+    maybe = jmx.element("IfController", "maybe", [jmx.sampler("a")])
+    branch = jmx.element("GenericController", "branch", [maybe, jmx.sampler("b"), jmx.sampler("c")])
+    found = schedules(jmx.open_group(jmx.element("SwitchController", "one", [branch])))
+    assert found["a"] is found["b"]
+    assert isinstance(found["c"], ClosedLoop)
+
+
 def test_a_transaction_controller_has_no_schedule_of_its_own(schedules):
     visit = jmx.element("TransactionController", "visit", [jmx.sampler("a", jmx.timer())])
     found = schedules(jmx.group(visit))

@@ -1,0 +1,87 @@
+"""A soak of 48 hours at any rate: soak_run.py make ROWS FOLDER writes the folder of such a run,
+soak_run.py judge FOLDER judges it and prints how many samples were sent by their schedule.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import duckdb
+import numpy as np
+from make_jtl import COLUMNS, MEAN_MS
+
+from tollgate import evidence, manifest
+from tollgate.judge import judge
+from tollgate.open_model import OpenModelArrivals
+
+HOURS, SEED, START_MS = 48, 7, 1_700_000_000_000
+CRITERIA = ("p95 of visit>1s", "p99.9>2s", "avg-rt of visit>500ms", "fail>5%", "hits<1 over 96s")
+
+_PLAN = """<?xml version="1.0" encoding="UTF-8"?>
+<jmeterTestPlan version="1.2"><hashTree><TestPlan testname="soak"/><hashTree>
+<OpenModelThreadGroup testname="visitors">
+<stringProp name="OpenModelThreadGroup.schedule">{schedule}</stringProp>
+<longProp name="OpenModelThreadGroup.random_seed">{seed}</longProp>
+</OpenModelThreadGroup><hashTree><HTTPSamplerProxy testname="visit"/><hashTree/></hashTree>
+</hashTree></hashTree></jmeterTestPlan>
+"""
+
+# As make_jtl.py draws them. A name is the thread's number; up to 2 ms late, as JMeter is.
+_ROWS = f"""
+    WITH drawn AS (SELECT *, (hash(i) % 1000003 + 1) / 1000004 AS chance FROM arrivals)
+    SELECT due_ms + hash(i * 3) % 3, (2 - {MEAN_MS} * ln(chance))::INT, 'visit', '200', 'OK',
+           'visitors 1-' || i, hash(-i) % 200 > 0, '', 900, 126, 50, 250, '', 1, 'generator', 0, 0,
+           {START_MS}
+    FROM drawn ORDER BY ALL
+"""  # noqa: S608 - all of it is constants
+
+
+def make(rows: int, folder: Path) -> None:
+    """Write plan, samples and run.json of a run with about that many samples."""
+    schedule = f"rate({rows / HOURS}/hour) random_arrivals(1 hour) " * HOURS
+    (folder / "plan").mkdir(parents=True)
+    (folder / "plan" / "soak.jmx").write_text(_PLAN.format(schedule=schedule, seed=SEED))
+    with (folder / "kpi.jtl").open("wb") as jtl, duckdb.connect() as con:
+        jtl.write((",".join(COLUMNS) + "\n").encode())
+        first = 1
+        for step in OpenModelArrivals(schedule, SEED).by_step():
+            due_ms = START_MS + (step * 1000).astype(np.int64)
+            arrivals = {"i": np.arange(first, first + len(step)), "due_ms": due_ms}
+            con.register("arrivals", arrivals)
+            con.execute(f"COPY ({_ROWS}) TO '{folder}/step.csv' (HEADER false)")
+            jtl.write((folder / "step.csv").read_bytes())
+            first += len(step)
+    (folder / "step.csv").unlink()
+    length, start = HOURS * 3600.0, START_MS / 1000
+    execution = manifest.Execution(
+        name="soak",
+        plan="plan/soak.jmx",
+        jtl="kpi.jtl",
+        properties={},
+        measured=length,
+        exit_code=0,
+        began=start,
+        ended=start + length,
+    )
+    made = manifest.Manifest(
+        "soak", "2023-11-14T22:13:20+00:00", list(CRITERIA), {}, {}, [execution]
+    )
+    manifest.write(made, folder)
+
+
+def judged(folder: Path) -> int:
+    """Judge it like any other run; an exception if the verdict is not PASS."""
+    run, settings = evidence.gather(folder, manifest.read(folder))
+    verdict = judge(run, settings)
+    if verdict.verdict != "PASS":
+        raise SystemExit(f"{verdict.verdict}: {verdict.reasons[0].text}")
+    (execution,) = run.executions
+    return sum(schedule.sent for schedule in execution.schedules)
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "make":
+        make(int(sys.argv[2]), Path(sys.argv[3]))
+    else:
+        print(judged(Path(sys.argv[2])))

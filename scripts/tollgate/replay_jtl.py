@@ -1,0 +1,144 @@
+"""The schedules of a plan joined with the samples of a JTL, in memory that has a bound."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from tollgate.arrivals import PreciseThroughput
+from tollgate.bins import Bins
+from tollgate.counts import Counts
+from tollgate.facts import ScheduleFacts
+from tollgate.jtl import Jtl
+from tollgate.jtl_batches import BATCH, SampleBatches, open_batches
+from tollgate.jtl_samples import read_samples
+from tollgate.open_join import OpenJoin, estimate_test_start_ms
+from tollgate.plan_model import Plan
+from tollgate.replay import Queue, Replay, join_queue, queues_of
+
+# An open model with no more samples than a batch holds is joined whole, with unrounded lateness.
+MOST_WHOLE = BATCH
+# A timer's schedule needs all of its samples at once: the join looks for gaps over the whole run.
+# With some 330 bytes a sample, these take 1.6 GB; an hour at 1,000 requests a second is less.
+MOST_CLOSED = 5_000_000
+
+_Joined = tuple[dict[str, Counts], ScheduleFacts]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Samples of one schedule: how many are joined whole, for an open model and for a timer."""
+
+    whole: int = MOST_WHOLE
+    closed: int = MOST_CLOSED
+
+
+def replay_jtl(
+    plan: Plan,
+    path: str | Path,
+    jtl: Jtl,
+    from_s: float,
+    until_s: float | None,
+    bins: Bins,
+    limits: Limits | None = None,
+) -> Replay:
+    """Join every schedule of the plan with the samples of the JTL at path, which jtl counts.
+
+    from_s, until_s: as in `replay`. A timer's schedule with too many samples is a problem, not an
+    error: it proves nothing, and judging its labels by service time would drop the waiting that
+    the schedule is there to show. Raises JtlError.
+    """
+    limits = limits or Limits()
+    start_ms = jtl.test_starts_ms[0] if jtl.test_starts_ms else None
+    queues, closed = queues_of(plan, jtl.samplers)
+    queues = [queue.until(until_s, jtl.origin_ms, start_ms) for queue in queues]
+    long = [queue for queue in queues if _is_long(queue, jtl, limits)]
+    streamed = iter(_streamed(long, path, jtl, start_ms, from_s, bins))
+    joined: list[_Joined] = []
+    problems = []
+    for queue in queues:
+        if _is_long(queue, jtl, limits):
+            joined.append(next(streamed))
+        elif not queue.schedule.by_thread and _size(queue, jtl) > limits.closed:
+            problems.append(_too_many(queue, _size(queue, jtl), limits.closed))
+        else:
+            # One at a time, so that memory holds the samples of one schedule only.
+            samples = read_samples(path, queue.labels)
+            joined.append(join_queue(queue, samples, jtl.origin_ms, start_ms, from_s, bins))
+    return Replay(
+        response={label: counts for response, _ in joined for label, counts in response.items()},
+        facts=tuple(facts for _, facts in joined),
+        closed=closed,
+        problems=tuple(problems),
+    )
+
+
+def _is_long(queue: Queue, jtl: Jtl, limits: Limits) -> bool:
+    return queue.schedule.by_thread and _size(queue, jtl) > limits.whole
+
+
+def _size(queue: Queue, jtl: Jtl) -> int:
+    return sum(jtl.samplers[label].counts.total for label in queue.labels)
+
+
+def _too_many(queue: Queue, size: int, limit: int) -> str:
+    return (
+        f"{size} samples belong to the Precise Throughput Timer of {', '.join(queue.names)}, and "
+        f"no more than {limit} can be joined with its schedule: use an Open Model Thread Group, "
+        "which has no such limit, or a shorter run"
+    )
+
+
+def foreseen_problems(plan: Plan, length_s: float, limits: Limits | None = None) -> list[str]:
+    """The problems that a run of this length would have, before any load is sent."""
+    limits = limits or Limits()
+    found = []
+    for queue in queues_of(plan, ())[0]:
+        if isinstance(queue.schedule.replay, PreciseThroughput):
+            size = int(queue.schedule.replay.rate * length_s)
+            if size > limits.closed:
+                found.append(_too_many(queue, size, limits.closed))
+    return found
+
+
+def _streamed(
+    queues: list[Queue], path: str | Path, jtl: Jtl, start_ms: int | None, from_s, bins: Bins
+) -> Iterable[_Joined]:
+    """Response times and facts of each queue, in their order."""
+    if not queues:
+        return []
+    labels = [label for label in jtl.samplers if any(label in queue.governed for queue in queues)]
+    numbers = [tuple(labels.index(label) for label in queue.governed) for queue in queues]
+    with open_batches(path, labels, jtl.raw_labels) as batches:
+        joins = [
+            OpenJoin(
+                queue.schedule,
+                mine,
+                _test_start_ms(queue, mine, batches) if start_ms is None else float(start_ms),
+                jtl.origin_ms,
+                from_s,
+                bins,
+            )
+            for queue, mine in zip(queues, numbers, strict=True)
+        ]
+        for batch in batches:
+            for join in joins:
+                join.add(batch)
+        return [
+            _told(queue, mine, join, batches)
+            for queue, mine, join in zip(queues, numbers, joins, strict=True)
+        ]
+
+
+def _test_start_ms(queue: Queue, labels: tuple[int, ...], batches: SampleBatches) -> float:
+    starts = (batch.of_labels(labels).start_ms for batch in batches)
+    return estimate_test_start_ms(queue.schedule.replay, starts)
+
+
+def _told(queue: Queue, labels, join: OpenJoin, batches: SampleBatches) -> _Joined:
+    outside = batches.threads_outside(labels, queue.schedule.replay.count)
+    response = {
+        label: join.response(number) for label, number in zip(queue.governed, labels, strict=True)
+    }
+    return response, join.facts(queue.names, outside)

@@ -1,0 +1,144 @@
+"""Real runs of the kinds that follow the forecast, compressed to seconds."""
+
+from __future__ import annotations
+
+import json
+import signal
+from pathlib import Path
+
+import pytest
+
+import support
+from e2e.bzt_run import BZT, Finished, Run
+
+#: An hour lasts a second, and a day 24 s.
+DAY_OF_24_S = "3600"
+#: The leak at a glance: every second request is a kitten of 1 MB.
+KITTENS = "hour,tps,sum,kittens\n" + "".join(f"{hour},6,50,50\n" for hour in range(24))
+
+
+def criteria(kind: str, *texts: str) -> dict:
+    """These criteria instead of the kind's own."""
+    reporting = [{"module": "verdict"}, {"module": "passfail", "criteria": list(texts)}]
+    return {"cli-aliases": {kind: {"~~reporting": reporting}}}
+
+
+@pytest.fixture(scope="module")
+def stress(tmp_path_factory: pytest.TempPathFactory) -> Finished:
+    """A day of stress in both modes."""
+    folder = tmp_path_factory.mktemp("stress")
+    return Run(folder, alias="stress", SCALE=DAY_OF_24_S, KITTENS_LEAK="off").end()
+
+
+def test_a_compressed_stress_run_says_how_long_it_takes_before_it_starts(stress: Finished):
+    before_load = stress.output.partition("Starting...")[0]
+    assert "Forecast data/forecast.csv: 24 steps from 00:00 on" in before_load
+    assert "in time compressed 3600 times" in before_load
+    assert "fork, then cluster: 1 min 8 s in all; the load will end about" in before_load
+
+
+def test_what_a_compressed_stress_run_sent_follows_the_forecast(stress: Finished):
+    for execution in stress.verdict["executions"]:
+        forecast = execution["forecast"]
+        outcomes = [step["outcome"] for step in forecast["steps"]]
+        assert outcomes == ["held"] * 24
+        asked = sum(step["forecast"] for step in forecast["steps"])
+        sent = sum(step["sent"] for step in forecast["steps"])
+        assert abs(sent - asked) <= 0.02 * asked
+        assert sum(forecast["timeline"]["sent"]) == pytest.approx(sent, abs=2)
+    assert "forecast" not in stress.reasons()
+
+
+def test_a_forecast_is_judged_with_its_resource_criteria_in_each_execution(stress: Finished):
+    for execution in stress.verdict["executions"]:
+        judged = {result["criterion"]: result for result in execution["criteria"]}
+        assert judged["restarts of worker>0"]["verdict"] == "PASS"
+        assert "rss of worker>400MB" in judged
+        assert execution["workers"], "nobody watched the workers"
+
+
+def test_a_run_is_judged_again_with_the_same_figures(stress: Finished):
+    done = support.run(BZT.with_name("tollgate"), "judge", stress.folder)
+    assert done.returncode == stress.code
+    assert done.stdout.strip() in stress.output
+
+
+def leaking(folder: Path, leak: str) -> Finished:
+    (folder / "forecast.csv").write_text(KITTENS)
+    settings = [f"modules.load.forecast={folder / 'forecast.csv'}"]
+    return Run(
+        folder,
+        *settings,
+        alias="soak",
+        config=criteria("soak", "rss-slope of worker>60MB/min", "restarts of worker>0"),
+        SCALE="7200",
+        MODE="fork",
+        KITTENS_LEAK=leak,
+    ).end()
+
+
+def test_the_leak_of_the_kittens_is_found_with_worker_slope_and_time_left(tmp_path: Path):
+    ended = leaking(tmp_path, "on")
+    assert ended.code == 3, ended.output
+    reason = next(line for line in ended.reasons().splitlines() if "rss-slope" in line)
+    assert reason.startswith("FAIL fork: rss-slope of worker 0")
+    assert "MB/min" in reason
+    assert "would be reached" in reason
+
+
+def test_without_a_leak_none_is_found(tmp_path: Path):
+    ended = leaking(tmp_path, "off")
+    assert ended.code == 0, ended.output
+
+
+def test_a_day_at_full_length_that_is_interrupted_leaves_a_verdict_on_what_was_measured(tmp_path):
+    run = Run(tmp_path, alias="stress").until(" of 86405 s, 60 requests read")
+    ended = run.signal(signal.SIGINT).end()
+    assert ended.code == 2
+    before_load = ended.output.partition("Starting...")[0]
+    assert "24 steps from 00:00 on: 949,680 requests" in before_load
+    assert "Only cluster: all modes would take too long for the default" in before_load
+    assert ended.verdict["verdict"] == "INVALID"
+    (execution,) = ended.verdict["executions"]
+    outcomes = {step["outcome"] for step in execution["forecast"]["steps"]}
+    assert outcomes == {"not reached"}
+    assert run.left_behind() == []
+    for name in ("junit.xml", "verdict.md", "kpi.jtl", "workers.jsonl"):
+        assert (ended.folder / name).stat().st_size, name
+    again = support.run(BZT.with_name("tollgate"), "judge", ended.folder)
+    assert again.returncode == 2, again.stderr
+
+
+@pytest.mark.parametrize(
+    ("env", "said"),
+    [
+        ({"SCALE": "quick"}, "load: SCALE is 'quick': write a number"),
+        ({"SCALE": "0.5"}, "scale = 0.5: write a number of at least 1"),
+        ({"SCALE": "30000"}, "to measure: take a smaller one"),
+        ({"MODE": "clutser"}, "did you mean cluster?"),
+    ],
+)
+def test_a_setting_that_makes_no_load_is_refused_before_anything_starts(tmp_path, env, said):
+    ended = Run(tmp_path, alias="stress", **env).end()
+    assert ended.code == 1
+    assert said in ended.error()
+
+
+def test_a_bad_forecast_is_refused_with_row_and_column(tmp_path):
+    (tmp_path / "mine.csv").write_text("hour,tps,sum\n0,4,100\n1,-3,100\n")
+    ended = Run(tmp_path, f"modules.load.forecast={tmp_path / 'mine.csv'}", alias="stress").end()
+    assert ended.code == 1
+    assert "mine.csv" in ended.error()
+    assert "tps" in ended.error()
+    assert "-3" in ended.error()
+
+
+def test_mode_chooses_the_execution_of_the_default_kind_too(tmp_path):
+    ended = Run(
+        tmp_path,
+        "modules.jmeter.properties.measured=12",
+        "modules.jmeter.properties.warmup=1",
+        MODE="fork",
+    ).end()
+    content = json.loads((ended.folder / "verdict.json").read_text())
+    assert [each["name"] for each in content["executions"]] == ["fork"]
