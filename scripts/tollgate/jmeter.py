@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from bzt.modules.jmeter import JMeter, JMeterExecutor
+from bzt.utils import FileReader
 
 
 class InstalledJMeter(JMeterExecutor):
@@ -14,3 +17,33 @@ class InstalledJMeter(JMeterExecutor):
     def install_required_tools(self) -> None:
         """Take the tool as it is."""
         self.tool = self._get_tool(JMeter, config=self.settings, props=self.properties)
+
+    def prepare(self) -> None:
+        """Let bzt follow the samples record by record."""
+        super().prepare()
+        csv = getattr(self.reader, "csvreader", None)
+        if csv is not None:
+            csv.file = WholeRecords(csv.file)
+
+
+class WholeRecords:
+    """bzt's reader of a growing JTL, but for messages that hold line breaks.
+
+    bzt takes lines for records: with half of a quoted message at hand it reads half a record and
+    ends the run with a TypeError.
+    """
+
+    def __init__(self, file: FileReader) -> None:
+        self._file = file
+        self._held = ""
+
+    def get_lines(self, size: int = -1, last_pass: bool = False) -> Iterator[str]:
+        """Whole records; what is not finished yet comes first the next time."""
+        for line in self._file.get_lines(size=size, last_pass=last_pass):
+            self._held += line
+            if self._held.endswith("\n") and self._held.count('"') % 2 == 0:
+                record, self._held = self._held, ""
+                yield record
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._file, name)
