@@ -56,7 +56,7 @@ def all_samples(path: Path) -> list[tuple]:
     layout = read_layout(path)
     columns = [column(layout, name) for name in layout.columns]
     query = f"SELECT {', '.join(columns)}, 1 AS n, false AS wrong FROM {{jtl}}"
-    with database() as con:
+    with database(path) as con:
         read_into(con, "everything", query, path, layout)
         found = zip(*con.execute("SELECT * FROM everything").fetchall(), strict=True)
         meant = [text(con, it) if isinstance(it[0], str) else it for it in found]

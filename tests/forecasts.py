@@ -41,6 +41,14 @@ def facts(*sent, tps=20.0, reached=None, shares=SHARES, length_s=2.5):
     )
 
 
+def at_rates(*rates, **steps):
+    """What keeps to a forecast of these rates: the requests of each step as they were asked for."""
+    made = steps_of(*rates, **{"from_s": 0.0, **steps})
+    sent = [round(step.tps * (step.to_s - step.from_s)) for step in made]
+    kept = tuple(StepFacts(step, mixed(count)) for step, count in zip(made, sent, strict=True))
+    return ForecastFacts("data/forecast.csv", 1.0, 1.0, kept, 1.0, ())
+
+
 def mixed(count):
     """So many requests, dealt out by SHARES."""
     return {"search": count - count // 4, "pi": count // 4}

@@ -49,6 +49,22 @@ def make(folder: Path, of_the_run=HOLDS, **changes) -> manifest.Manifest:
     return made
 
 
+def follow(folder: Path) -> dict[str, object]:
+    """Write the recorded run's plan with an arrival schedule besides, taken from the property
+    `schedule`; returns the changes to the execution that name it and give it one."""
+    group = (
+        '<OpenModelThreadGroup testname="visitors">'
+        '<stringProp name="OpenModelThreadGroup.schedule">${__P(schedule,pause(9 s))}</stringProp>'
+        '<stringProp name="OpenModelThreadGroup.random_seed">7</stringProp>'
+        "</OpenModelThreadGroup><hashTree/>"
+    )
+    text = (FOLDER / f"{NAME}.jmx").read_text()
+    (folder / "plan").mkdir(parents=True, exist_ok=True)
+    plan = folder / "plan" / "followed.jmx"
+    plan.write_text(text.replace("<ThreadGroup ", f"{group}<ThreadGroup ", 1))
+    return {"plan": "plan/followed.jmx", "properties": {"schedule": "pause(5 s)"}}
+
+
 def spoil(folder: Path, jtl: bytes, sealed: bool = False) -> None:
     """Put another JTL in the place of the run's; unsealed: and let run.json not know of it."""
     (folder / JTL).write_bytes(jtl)

@@ -20,12 +20,10 @@ from bzt import ManualShutdown, cli
 from bzt.engine import Engine
 
 from tollgate import paths
+from tollgate.uninterrupted import SIGNALS
 from tollgate.unstarted import judge_unstarted
 
 BASE_CONFIG = Path(bzt.__file__).parent / "resources" / "10-base-config.yml"
-
-
-SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def interrupt_once(engine: Engine) -> None:

@@ -18,14 +18,17 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+import duckdb
+
 from tollgate.compact_piece import RefusedError, record_end, write_piece
 from tollgate.compact_punch import can_punch, punch
 from tollgate.jtl_layout import JtlError, read_layout
 from tollgate.jtl_pieces import Index, folder_of, read_index, sync_folder, write_index
 from tollgate.jtl_source import part
 
-#: Exit codes, beside 0. The reason is on standard error, in one line.
-REFUSED, CANNOT_PUNCH = 3, 4
+#: Exit codes, beside 0. The reason is on standard error, in one line. FAILED: what may go well
+#: another time, such as a disk that was full.
+FAILED, REFUSED, CANNOT_PUNCH = 1, 3, 4
 
 
 def compact(jtl: Path, until: int, size: int, punching: bool) -> None:
@@ -77,24 +80,35 @@ def finish(jtl: Path) -> None:
 
 def main() -> None:
     arguments = _parser().parse_args()
+    try:
+        code, reason = _run(arguments)
+    except (OSError, duckdb.Error) as error:
+        # Not finished either: what no index names is still in the JTL, zeros and all.
+        code, reason = FAILED, next(iter(str(error).splitlines()), type(error).__name__)
+    if code:
+        print(reason, file=sys.stderr)
+        sys.exit(code)
+
+
+def _run(arguments: argparse.Namespace) -> tuple[int, str]:
+    """Exit code and reason."""
     jtl, final = arguments.jtl, arguments.final
     until = jtl.stat().st_size if final else arguments.until
     if not final:
         os.nice(19)  # the load has the cores; compacting can wait
         problem = can_punch(jtl.parent)
         if problem:
-            _end(CANNOT_PUNCH, problem)
-    problem = ""
+            return CANNOT_PUNCH, problem
+    code, reason = 0, ""
     try:
         compact(jtl, until, arguments.piece_bytes, punching=not final)
     except (RefusedError, JtlError) as error:
-        problem = str(error)
+        code, reason = REFUSED, str(error)
     if final:
         finish(jtl)
     with suppress(OSError):
         folder_of(jtl).rmdir()  # which it can if not a single piece was made
-    if problem:
-        _end(REFUSED, problem)
+    return code, reason
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -105,11 +119,6 @@ def _parser() -> argparse.ArgumentParser:
     moment.add_argument("--until", type=int, help="bytes of the JTL that nobody reads any more")
     moment.add_argument("--final", action="store_true", help="JMeter has ended")
     return parser
-
-
-def _end(code: int, reason: str) -> None:
-    print(reason, file=sys.stderr)
-    sys.exit(code)
 
 
 if __name__ == "__main__":

@@ -93,6 +93,8 @@ def _load(con, layout: Layout, chunks: list[bytes], encoding: str) -> None:
         with piped(as_utf8(chunks) if encoding == "latin-1" else chunks) as source:
             scan = csv_sql(source, layout, all_text=True)
             con.execute(f"CREATE TEMP TABLE piece AS SELECT * FROM {scan}")
+    except (duckdb.IOException, duckdb.OutOfMemoryException):
+        raise  # the machine's fault, and not that of the bytes
     except duckdb.Error as error:
         raise RefusedError(f"cannot be read: {str(error).splitlines()[0]}") from error
 

@@ -31,10 +31,13 @@ def punch(path: Path, start: int, end: int) -> None:
 
 
 def can_punch(folder: Path) -> str:
-    """Why no hole can be punched in files of this folder; an empty string if it can be done."""
-    with tempfile.NamedTemporaryFile(dir=folder, suffix=".tmp") as probe:
+    """Why no hole can be punched in files of this folder; an empty string if it can be done.
+
+    Raises OSError where it can't be tried, as on a full disk.
+    """
+    # Unbuffered: what a full disk refused would be written, and refused, again on closing.
+    with tempfile.NamedTemporaryFile(dir=folder, suffix=".tmp", buffering=0) as probe:
         probe.write(b"x" * 2 * _BLOCK)
-        probe.flush()
         try:
             _fallocate(probe.fileno(), 0, _BLOCK)
         except OSError as error:

@@ -35,11 +35,15 @@ MIB = 1 << 20
 @dataclass
 class _File:
     """One JTL. done: bytes in pieces. stopped: the exit code with which a process said that
-    nothing more can be compacted while JMeter writes."""
+    nothing more can be compacted while JMeter writes. asked: up to which byte a process was to
+    compact. has_failed: it met what may go well another time, again_at: with so many bytes."""
 
     path: Path
     done: int = 0
     stopped: int = 0
+    asked: int = 0
+    has_failed: bool = False
+    again_at: int = 0
 
 
 class Compaction(Service):
@@ -72,7 +76,9 @@ class Compaction(Service):
             self._ended()
         if not self.child:
             for file, read in self._growing():
-                if read >= 2 * self.piece_bytes and read - file.done >= self.piece_bytes:
+                least = max(2 * self.piece_bytes, file.done + self.piece_bytes, file.again_at)
+                if read >= least:
+                    file.asked = read
                     self._start(file, "--until", str(read))
                     break
         return super().check()
@@ -86,8 +92,8 @@ class Compaction(Service):
             for executor in self.engine.provisioning.executors:
                 self._finish(executor)
         finally:
-            # A second Ctrl-C: what is killed here has lost nothing, but must not go on while the
-            # run is being sealed.
+            # An error or a first signal meanwhile: what is killed here has lost nothing, but must
+            # not go on while the run is being sealed.
             if self.child:
                 self.child.kill()
                 self.child.communicate()
@@ -127,8 +133,11 @@ class Compaction(Service):
         _, said = self.child.communicate()
         code, file = self.child.returncode, self.working_on
         self.child = None
-        if code:
-            self._stop(file, code, (said.strip().splitlines() or [f"exit code {code}"])[-1])
+        reason = (said.strip().splitlines() or [f"exit code {code}"])[-1]
+        if code in (compact.REFUSED, compact.CANNOT_PUNCH):
+            self._stop(file, code, reason)
+        elif code:
+            self._failed(file, reason)
         try:
             index = read_index(file.path)
         except (JtlError, OSError) as error:
@@ -144,6 +153,12 @@ class Compaction(Service):
             self.log.warning("compaction: %s %s: %s", file.path.name, outcome, reason)
         file.stopped = code
 
+    def _failed(self, file: _File, reason: str) -> None:
+        if not file.has_failed:
+            kept = "is not compacted for now, and loses nothing"
+            self.log.warning("compaction: %s %s: %s", file.path.name, kept, reason)
+        file.has_failed, file.again_at = True, file.asked + self.piece_bytes
+
     def _finish(self, executor: object) -> None:
         """Compact the rest of a long file and shorten it."""
         if not getattr(executor, "kpi_jtl", None):
@@ -158,5 +173,6 @@ class Compaction(Service):
             self.log.warning("compaction: %s stays as it is: JMeter still runs", file.path.name)
             return
         self.log.info("Compacting %s", file.path.name)
+        file.has_failed = False  # whether it goes well this last time is told in any case
         self._start(file, "--final")
         self._ended()

@@ -1,9 +1,9 @@
-"""Exact counts of samples per second: the value type that the pure rooms hand to one another.
+"""Exact counts of samples per bin of time: the value type that the pure rooms hand to one another.
 
-JMeter writes `elapsed` as whole milliseconds, so counts per (second, elapsed, ok, code) hold all
-there is to know about a label's samples except their order within a second, and they merge
-without loss. Service time and response time use the same type. In a run of many hours a count
-stands for several seconds (bins.py); values of the whole run are as exact as ever.
+JMeter writes `elapsed` as whole milliseconds, so counts per (bin, elapsed, ok, code) hold all there
+is to know about a label's samples except their order within a bin, and they merge without loss.
+Service time and response time use the same type. A bin is a second, in a run of many hours several
+(bins.py); values of the whole run are as exact as ever.
 """
 
 from __future__ import annotations

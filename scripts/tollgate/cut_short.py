@@ -18,7 +18,7 @@ END_SLACK_S = 1.0
 
 def is_cut_short(execution: Execution) -> bool:
     """Whether the interruption of the run took some of this execution away."""
-    ended, due = execution.facts.ended_s, _due(execution)
+    ended, due = execution.facts.ended_s, _last_request_due(execution)
     finished = ended is not None and due is not None and ended >= due - END_SLACK_S
     return execution.facts.interrupted and not finished
 
@@ -58,6 +58,15 @@ def _due(execution: Execution) -> float | None:
     if execution.measured_s is None:
         return None
     return execution.warmup_s + execution.measured_s
+
+
+def _last_request_due(execution: Execution) -> float | None:
+    """The end of the load; closed hours at the end of a forecast are none."""
+    due = _due(execution)
+    # A JMeter that had to be killed in such hours was cut short all the same: it had not ended.
+    if due is None or execution.forecast is None or execution.facts.generator_exit:
+        return due
+    return min(due, execution.forecast.silent_from())
 
 
 def lasting(seconds: float) -> str:

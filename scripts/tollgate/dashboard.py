@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -35,7 +37,8 @@ class Drawing:
     """A dashboard in the making, in `run`/dashboard/`name`."""
 
     def __init__(self, run: Path, name: str, jtl: Path, large: bool = False) -> None:
-        """Start drawing. large: takes whatever time and memory it needs. Raises JtlError."""
+        """Start drawing. large: takes whatever time and memory it needs. Raises JtlError, and
+        OSError for a full disk or a JMeter that is not there."""
         self.large = large
         self.name = name
         self.folder = run / "dashboard" / name
@@ -44,15 +47,21 @@ class Drawing:
         self.scratch = run / "dashboard" / f".{name}"
         for old in (self.folder, self.scratch):
             shutil.rmtree(old, ignore_errors=True)
-        self.scratch.mkdir(parents=True)
-        samples = self._samples(jtl)
+        try:
+            self.scratch.mkdir(parents=True)
+            self.process = self._started(self._samples(jtl), run)
+        except BaseException:
+            shutil.rmtree(self.scratch, ignore_errors=True)
+            raise
+
+    def _started(self, samples: Path, run: Path) -> subprocess.Popen:
         properties = {
             "jmeter.reportgenerator.overall_granularity": GRANULARITY_MS,
             "jmeter.reportgenerator.statistic_window": EXACT_SAMPLES,
-            "jmeter.reportgenerator.report_title": f"{run.name}: {name}",
+            "jmeter.reportgenerator.report_title": f"{run.name}: {self.name}",
             "jmeter.reportgenerator.temp_dir": self.scratch / "temp",
         }
-        self.process = subprocess.Popen(
+        return subprocess.Popen(
             [
                 str(jmeter_home() / "bin" / "jmeter"),
                 *("-g", str(samples), "-o", str(self.folder), "-j", str(self.log)),
@@ -74,12 +83,8 @@ class Drawing:
         if not index_of(jtl).is_file():
             samples.symlink_to(jtl.resolve())
             return samples
-        try:
-            with samples.open("wb") as file:
-                file.writelines(restored(jtl))
-        except JtlError:
-            shutil.rmtree(self.scratch, ignore_errors=True)
-            raise
+        with samples.open("wb") as file:
+            file.writelines(restored(jtl))
         return samples
 
     def _jvm_arguments(self) -> str:
@@ -93,15 +98,23 @@ class Drawing:
         try:
             out, _ = self.process.communicate(timeout=None if self.large else TIMEOUT)
         except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
             return f"JMeter drew for more than {TIMEOUT} s"
         finally:
-            shutil.rmtree(self.scratch, ignore_errors=True)
+            self.stop()
         if self.process.returncode or not self.page.exists():
             lines = [line for line in out.splitlines() if line.strip()]
             return f"{lines[-1] if lines else 'JMeter said nothing'} (see {self.log.name})"
         return ""
+
+    def stop(self) -> None:
+        """End JMeter if it still draws, and remove what only the drawing needed."""
+        # JMeter has a session of its own, so that no Ctrl-C of a terminal reaches it; and
+        # bin/jmeter is a shell script, whose JVM would outlive it.
+        if self.process.poll() is None:
+            with suppress(ProcessLookupError):
+                os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+        shutil.rmtree(self.scratch, ignore_errors=True)
 
 
 def draw_all(run: Path, jtls: dict[str, Path], however_large: bool = False) -> dict[str, str]:
@@ -111,20 +124,24 @@ def draw_all(run: Path, jtls: dict[str, Path], however_large: bool = False) -> d
     """
     problems: dict[str, str] = {}
     drawings: list[Drawing] = []
-    for name, jtl in jtls.items():
-        if not jtl.is_file():
-            continue
-        try:
-            samples = count_samples(jtl)
-            if samples <= MOST_SAMPLES:
-                drawings.append(Drawing(run.resolve(), name, jtl))
-            elif however_large:
-                problems[name] = Drawing(run.resolve(), name, jtl, large=True).finish()
-            else:
-                problems[name] = _too_large(run, samples)
-        except JtlError as error:
-            problems[name] = str(error)
-    problems |= {drawing.name: drawing.finish() for drawing in drawings}
+    try:
+        for name, jtl in jtls.items():
+            if not jtl.is_file():
+                continue
+            try:
+                samples = count_samples(jtl)
+                if samples <= MOST_SAMPLES:
+                    drawings.append(Drawing(run.resolve(), name, jtl))
+                elif however_large:
+                    problems[name] = Drawing(run.resolve(), name, jtl, large=True).finish()
+                else:
+                    problems[name] = _too_large(run, samples)
+            except (JtlError, OSError) as error:
+                problems[name] = str(error)
+        problems |= {drawing.name: drawing.finish() for drawing in drawings}
+    finally:
+        for drawing in drawings:
+            drawing.stop()
     return {name: problem for name, problem in problems.items() if problem}
 
 

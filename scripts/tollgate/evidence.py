@@ -16,7 +16,7 @@ from tollgate.criteria_check import check
 from tollgate.facts import Execution, ExecutionFacts, LabelData, Run, Settings
 from tollgate.forecast_facts import forecast_facts
 from tollgate.forecast_model import ForecastFacts
-from tollgate.forecast_record import from_record
+from tollgate.forecast_record import Followed, from_record
 from tollgate.jtl import Jtl, read_jtl
 from tollgate.jtl_layout import JtlError
 from tollgate.lost import with_losses
@@ -28,6 +28,7 @@ from tollgate.plan_model import Plan
 from tollgate.replay import Replay
 from tollgate.replay_jtl import foreseen_problems, replay_jtl
 from tollgate.resources_model import Resources
+from tollgate.unjudgeable import unjudgeable
 from tollgate.watching import share
 from tollgate.workers import Watched, read_watch
 
@@ -38,10 +39,16 @@ class EvidenceError(Exception):
 
 def gather(run: Path, manifest: Manifest) -> tuple[Run, Settings]:
     """Everything about a run. Raises ManifestError, PlanError or EvidenceError: then the folder is
-    not what a run left. A JTL that can't be read is a fact about the run, not an error."""
+    not what a run left. A JTL that can't be read, in whichever of the passes over it, is a fact
+    about the run, not an error."""
+    try:
+        settings = Settings(**manifest.settings)
+    except TypeError as error:
+        reason = str(error).removeprefix("Settings.__init__() ")
+        raise ManifestError(f"{run / NAME} can't be read: settings: {reason}") from None
     executions = tuple(_execution(run, manifest, planned) for planned in manifest.executions)
     problems = (manifest.problem,) if manifest.problem else ()
-    return Run(executions, manifest.interrupted, problems), Settings(**manifest.settings)
+    return Run(executions, manifest.interrupted, problems), settings
 
 
 def criteria_of(manifest: Manifest, planned: Planned, plan: Plan) -> tuple[Criterion, ...]:
@@ -60,7 +67,11 @@ def criteria_of(manifest: Manifest, planned: Planned, plan: Plan) -> tuple[Crite
         sorted(transactions),
         planned.measured or None,
     )
-    problems = [*map(str, errors), *foreseen_problems(plan, planned.warmup + planned.measured)]
+    problems = [
+        *map(str, errors),
+        *unjudgeable(criteria, planned, plan, _followed(planned)),
+        *foreseen_problems(plan, planned.warmup + planned.measured),
+    ]
     if problems:
         raise EvidenceError("\n".join(problems))
     return criteria
@@ -70,15 +81,22 @@ def _execution(run: Path, manifest: Manifest, planned: Planned) -> Execution:
     plan = read_plan(run / planned.plan, planned.properties)
     criteria = criteria_of(manifest, planned, plan)
     check_seal(planned, run)
-    bins = _bins(planned, criteria)
     try:
-        jtl = read_jtl(run / planned.jtl, bins=bins)
+        return _read(run, manifest, planned, plan, criteria)
     except (JtlError, OSError) as error:
         watched, resources = _watch(run, manifest, planned, None)
         facts = _facts(manifest, planned, None, watched, jtl_error=str(error))
         return Execution(
             planned.name, {}, criteria, planned.warmup, _measured(planned), (), facts, resources
         )
+
+
+def _read(
+    run: Path, manifest: Manifest, planned: Planned, plan: Plan, criteria: tuple[Criterion, ...]
+) -> Execution:
+    """All that the samples tell. Raises JtlError and OSError."""
+    bins = _bins(planned, criteria)
+    jtl = read_jtl(run / planned.jtl, bins=bins)
     watched, resources = _watch(run, manifest, planned, jtl)
     facts = _facts(manifest, planned, jtl, watched)
     until_s = facts.ended_s if facts.interrupted else None
@@ -99,13 +117,15 @@ def _execution(run: Path, manifest: Manifest, planned: Planned) -> Execution:
 
 
 def _forecast(run: Path, planned: Planned, jtl: Jtl, ended_s: float | None) -> ForecastFacts | None:
-    if planned.forecast is None:
-        return None
+    followed = _followed(planned)
+    return followed and forecast_facts(run / planned.jtl, followed, jtl.origin_ms, ended_s)
+
+
+def _followed(planned: Planned) -> Followed | None:
     try:
-        followed = from_record(planned.forecast)
+        return None if planned.forecast is None else from_record(planned.forecast)
     except ValueError as error:
-        raise ManifestError(f"{run / NAME} can't be read: {planned.name}: {error}") from None
-    return forecast_facts(run / planned.jtl, followed, jtl.origin_ms, ended_s)
+        raise ManifestError(f"{NAME} can't be read: {planned.name}: {error}") from None
 
 
 def _watch(
@@ -167,6 +187,12 @@ def _labels(jtl: Jtl, replayed: Replay) -> Iterable[LabelData]:
         yield LabelData(name, label.counts, None, label.totals, is_transaction=True)
 
 
+def _ended_before(planned: Planned, interrupted_at: float | None) -> bool:
+    """Whether the execution had ended by itself, in time or too early, before the interruption."""
+    known = planned.ended is not None and interrupted_at is not None
+    return known and planned.ended < interrupted_at
+
+
 def _facts(
     manifest: Manifest,
     planned: Planned,
@@ -175,9 +201,10 @@ def _facts(
     jtl_error: str | None = None,
 ) -> ExecutionFacts:
     began, ended = _span(planned, jtl)
-    cut_short = manifest.interrupted or manifest.stopped_by
+    interrupted = manifest.interrupted and not _ended_before(planned, manifest.interrupted_at)
+    cut_short = interrupted or manifest.stopped_by
     return ExecutionFacts(
-        interrupted=manifest.interrupted,
+        interrupted=interrupted,
         ended_s=ended - began if cut_short and jtl else None,
         last_start_s=(jtl.last_start_ms - jtl.origin_ms) / 1000 if jtl else None,
         stopped_by=manifest.stopped_by,
@@ -187,6 +214,7 @@ def _facts(
         cut_off_line=jtl.cut_line if jtl else None,
         workers_asked=planned.target["instances"] if planned.target else None,
         workers_seen=watched.seen if watched else None,
+        workers_seen_or_restarting=watched.seen_or_restarting if watched else None,
         worker_events=watched.events if watched else (),
         machine_problems=(watched.problem,) if watched and watched.problem else (),
     )

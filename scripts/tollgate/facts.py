@@ -60,13 +60,15 @@ class ScheduleFacts:
 class ExecutionFacts:
     """What happened around one execution's samples. None: not known, or did not happen.
 
-    interrupted: the run was. ended_s: when that, or an early stop, ended the load, in seconds since
-    the execution's start. last_start_s: when the last sample started, likewise.
+    interrupted: the run was, before this execution had ended by itself. ended_s: when that, or an
+    early stop, ended the load, in seconds since the execution's start. last_start_s: when the last
+    sample started, likewise.
     stopped_by: text of the criterion by which Taurus stopped the run early.
-    workers_asked, workers_seen: instances of the target. worker_events: one line for each worker
-    that died or was restarted. jtl_error: why the JTL could not be read. cut_off_line: line of a
-    last sample that was cut off. generator_exit: JMeter's exit code. machine_problems: one line
-    for each, such as a full disk.
+    workers_asked, workers_seen: instances of the target; workers_seen_or_restarting: with
+    those that were missing until PM2 had started them again. worker_events: one line for each
+    worker that died or was restarted. jtl_error: why the JTL could not be read. cut_off_line: line
+    of a last sample that was cut off. generator_exit: JMeter's exit code. machine_problems: one
+    line for each, such as a full disk.
     """
 
     interrupted: bool = False
@@ -79,6 +81,7 @@ class ExecutionFacts:
     cut_off_line: int | None = None
     workers_asked: int | None = None
     workers_seen: int | None = None
+    workers_seen_or_restarting: int | None = None
     worker_events: tuple[str, ...] = ()
     machine_problems: tuple[str, ...] = ()
 

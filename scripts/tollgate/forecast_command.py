@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import argparse
 import sys
-from fractions import Fraction
 from pathlib import Path
 
+from tollgate.checked import number
 from tollgate.forecast import ForecastError, read_forecast
 from tollgate.forecast_output import steps_table
 from tollgate.load_shape import ShapeError, announce, load_steps
+from tollgate.load_words import duration_text
+from tollgate.paths import ROOT
+from tollgate.plan import PlanError, read_plan
 
 DEFAULT = Path("data/forecast.csv")
+#: Knows the targets that a forecast may have columns for.
+PLAN = ROOT / "plans" / "stress.jmx"
 #: What `stress`, `load` and `soak` set: see taurus.yml.
 _HELP = "factor 1.5 and length 0.5 is what `load` makes of it, length 2 what `soak` does"
 
@@ -31,20 +36,23 @@ def add_to(commands: argparse._SubParsersAction) -> None:
 
 def _number(text: str) -> float:
     try:
-        return float(Fraction(text))
-    except (ValueError, ZeroDivisionError, OverflowError):
+        return number(text)
+    except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number such as 2 or 1/3") from None
 
 
 def show(arguments: argparse.Namespace) -> int:
     """Print the steps; returns 1, with a line for each error, if the file can't be used."""
     try:
-        forecast = read_forecast(arguments.file)
+        forecast = read_forecast(arguments.file, read_plan(PLAN, {}).labels)
         steps = load_steps(forecast, arguments.factor, arguments.length, arguments.scale)
-    except (ForecastError, ShapeError) as problem:
+    except (ForecastError, PlanError, ShapeError) as problem:
         for line in str(problem).splitlines():
             print(f"tollgate: {line}", file=sys.stderr)
         return 1
     print(steps_table(steps))
-    print(f"\n{announce(steps, scale=arguments.scale)}")
+    step_s = steps[0].to_s - steps[0].from_s
+    compressed = f", compressed to {duration_text(step_s)}" if arguments.scale > 1 else ""
+    print(f"\neach step is {duration_text(forecast.step_s)} long{compressed}")
+    print(announce(steps, scale=arguments.scale))
     return 0

@@ -72,7 +72,7 @@ def _counted(
     of every border; so there are few of them, however long the run.
     """
     layout = read_layout(path)
-    with database() as con:
+    with database(path) as con:
         read_into(con, "sent", _sql(layout, origin_ms, borders, size), path, layout)
         rows = con.execute(
             "SELECT label, at_ms, n FROM sent WHERE NOT is_transaction ORDER BY at_ms, label"

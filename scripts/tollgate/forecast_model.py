@@ -76,6 +76,16 @@ class ForecastFacts:
     resolution_s: float
     timeline: tuple[tuple[float, float], ...]
 
+    def silent_from(self, requests: float = 0.0) -> float:
+        """The moment behind which the forecast asks for no more than so many requests, in seconds
+        since the execution's start; with 0 the end of the last step that asks for any."""
+        left = requests
+        for each in reversed(self.steps):
+            if each.forecast > left:
+                return each.step.to_s - left / each.step.tps
+            left -= each.forecast
+        return self.steps[0].step.from_s
+
 
 @dataclass(frozen=True)
 class PartResult:

@@ -6,7 +6,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tollgate.forecast_check import HELD, NOT_REACHED, requests, signed, worst_part
-from tollgate.forecast_model import ForecastFacts, ForecastResult, LoadStep, PartResult
+from tollgate.forecast_model import (
+    ForecastFacts,
+    ForecastResult,
+    LoadStep,
+    PartResult,
+    StepFacts,
+)
 from tollgate.load_steps import arrival_counts
 
 
@@ -30,7 +36,7 @@ def forecast_dict(
                 "from_s": each.step.from_s,
                 "to_s": each.step.to_s,
                 "forecast_tps": each.step.tps,
-                "sent_tps": each.sent / (each.step.to_s - each.step.from_s),
+                "sent_tps": _sent_tps(each, judged),
                 **_part(judged),
             }
             for each, judged in zip(facts.steps, result.steps, strict=True)
@@ -43,6 +49,13 @@ def forecast_dict(
             "sent": [sent for _, sent in facts.timeline],
         },
     }
+
+
+def _sent_tps(facts: StepFacts, judged: PartResult) -> float | None:
+    """None for a step in which the run was cut short: its length is not that of its load."""
+    if judged.outcome == NOT_REACHED:
+        return None
+    return facts.sent / (facts.step.to_s - facts.step.from_s)
 
 
 def _part(part: PartResult) -> dict[str, Any]:

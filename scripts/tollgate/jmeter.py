@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from bzt.modules.jmeter import JMeter, JMeterExecutor
 from bzt.utils import FileReader
 
+from tollgate.jtl_check import RECORD_BYTES
+
 
 class InstalledJMeter(JMeterExecutor):
     """Runs the JMeter that scripts/bootstrap has installed, or the user's own that it has checked.
@@ -30,19 +32,26 @@ class WholeRecords:
     """bzt's reader of a growing JTL, but for messages that hold line breaks.
 
     bzt takes lines for records: with half of a quoted message at hand it reads half a record and
-    ends the run with a TypeError.
+    ends the run with a TypeError. A quote that is never closed holds back no more than a record may
+    be long; what it is of, jtl_check says when the run has ended.
     """
 
     def __init__(self, file: FileReader) -> None:
         self._file = file
-        self._held = ""
+        self._held: list[str] = []
+        self._length = 0
+        self._is_quoted = False
 
     def get_lines(self, size: int = -1, last_pass: bool = False) -> Iterator[str]:
         """Whole records; what is not finished yet comes first the next time."""
         for line in self._file.get_lines(size=size, last_pass=last_pass):
-            self._held += line
-            if self._held.endswith("\n") and self._held.count('"') % 2 == 0:
-                record, self._held = self._held, ""
+            self._held.append(line)
+            self._length += len(line)
+            self._is_quoted ^= line.count('"') % 2 == 1
+            is_whole = line.endswith("\n") and not self._is_quoted
+            if is_whole or self._length > RECORD_BYTES:
+                record = "".join(self._held)
+                self._held, self._length, self._is_quoted = [], 0, False
                 yield record
 
     def __getattr__(self, name: str) -> object:

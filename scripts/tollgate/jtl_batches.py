@@ -100,7 +100,7 @@ def open_batches(
     whatever read_jtl refuses raises the same JtlError.
     """
     layout = read_layout(path)
-    with database() as con:
+    with database(path) as con:
         con.execute("CREATE TEMP TABLE wanted (name VARCHAR, id SMALLINT)")
         for number, label in enumerate(labels):
             if label in raw_labels:

@@ -65,7 +65,7 @@ def read_samples(path: str | Path, labels: Iterable[str]) -> dict[str, Samples]:
                {transaction_sql(layout)} AS is_transaction, 1 AS n,
                NOT {valid_sql(elapsed, success, start, start)} AS wrong
         FROM {{jtl}}"""
-    with database() as con:
+    with database(path) as con:
         read_into(con, "samples", query, path, layout)
         con.execute("""CREATE TEMP TABLE names AS
             SELECT name, row_number() OVER (ORDER BY name) - 1 AS id

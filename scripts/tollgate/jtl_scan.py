@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import codecs
+import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,15 +27,45 @@ THREADS = 2
 
 
 @contextmanager
-def database() -> Iterator[duckdb.DuckDBPyConnection]:
-    """An empty in-memory database with bounded memory, whose spill folder is removed after use."""
-    with tempfile.TemporaryDirectory(prefix="tollgate-") as spill:
+def database(path: str | Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    """An empty in-memory database with bounded memory, for the JTL at path.
+
+    Its spill folder is beside the JTL and is removed after use. Raises JtlError for whatever DuckDB
+    can't do.
+    """
+    with _spill_folder(path) as spill:
         con = duckdb.connect(config={"temp_directory": spill, "memory_limit": MEMORY_LIMIT})
         try:
             con.execute(f"SET threads={THREADS}; SET preserve_insertion_order=false")
             yield con
+        except duckdb.Error as error:
+            raise _fault(path, spill, error) from error
         finally:
             con.close()
+
+
+def _spill_folder(path: str | Path) -> tempfile.TemporaryDirectory:
+    # Where there is room for the samples there mostly is room for a part of them; /tmp often is
+    # memory, and small.
+    try:
+        return tempfile.TemporaryDirectory(prefix=".spill-", dir=Path(path).resolve().parent)
+    except OSError:  # a run that was archived where nobody may write
+        return tempfile.TemporaryDirectory(prefix="tollgate-")
+
+
+def _fault(path: str | Path, spill: str, error: duckdb.Error) -> JtlError:
+    if _is_of_spill(error):
+        folder, free = Path(spill).parent, shutil.disk_usage(spill).free >> 20
+        problem = f"reading it takes more disk than the {free} MiB that are free in {folder}"
+        return JtlError(path, problem, help_="make room there and judge the run again")
+    reason = next(iter(str(error).splitlines()), type(error).__name__)
+    return JtlError(path, f"cannot be read: {reason}")
+
+
+def _is_of_spill(error: duckdb.Error) -> bool:
+    """Whether the spill folder is full: by the disk or by DuckDB's own limit, which is a part of
+    what was free when it began."""
+    return any(name in str(error) for name in ("max_temp_directory_size", "duckdb_temp"))
 
 
 def column(layout: Layout, name: str, otherwise: str = "NULL") -> str:
@@ -74,6 +105,8 @@ def read_into(con, table: str, query: str, path: str | Path, layout: Layout) -> 
                     raise JtlError(path, problem, help_=DAMAGED_HELP) from error
                 tail = replace(tail, end=cut.offset, lines=cut.line - 1 - _lines(index))
             except duckdb.IOException as error:
+                if _is_of_spill(error):
+                    raise
                 reason = str(error).splitlines()[0]
                 raise JtlError(path, f"cannot be read: {reason}", help_=RESTORE_HELP) from error
             else:

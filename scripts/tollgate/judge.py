@@ -57,7 +57,7 @@ def judge(run: Run, settings: Settings | None = None) -> Verdict:
     executions = tuple(judge_execution(one, settings) for one in run.executions)
     own = tuple(run_reasons(run, settings))
     verdict = worst([*(reason.verdict for reason in own), *(one.verdict for one in executions)])
-    reasons = [*own, *(_named(one, reason) for one in executions for reason in one.reasons)]
+    reasons = [*own, *(one.named(reason) for one in executions for reason in one.reasons)]
     reasons.sort(key=lambda reason: -ORDER.index(reason.verdict))
     exit_code = EXIT_CODES[verdict]
     if run.interrupted:
@@ -98,7 +98,8 @@ def _result(
     criterion: Criterion, execution: Execution, settings: Settings, from_s: float, to_s: float
 ) -> CriterionResult:
     if criterion.is_of_workers:
-        return judge_resource(criterion, execution.resources, settings, from_s, to_s)
+        has_target = execution.facts.workers_asked is not None
+        return judge_resource(criterion, execution.resources, settings, from_s, to_s, has_target)
     judged_by = judge_drift if criterion.is_latency_slope else judge_criterion
     return judged_by(criterion, execution.labels.values(), settings, from_s, to_s)
 
@@ -166,8 +167,4 @@ def _reason(result: CriterionResult, execution: Execution) -> Reason:
         fault = OPERATOR  # a criterion on what nobody watched or limited
     if result.verdict == INVALID and is_cut_short(execution):
         fault = OPERATOR  # whoever interrupted the run did so before the first sample
-    return Reason(result.verdict, fault, f"{result.line}: {result.reason}")
-
-
-def _named(execution: ExecutionVerdict, reason: Reason) -> Reason:
-    return Reason(reason.verdict, reason.fault, f"{execution.name}: {reason.text}")
+    return Reason(result.verdict, fault, result.told)

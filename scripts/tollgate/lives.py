@@ -76,7 +76,7 @@ class Growth:
 def lives(series: WorkerSeries, from_s: float, to_s: float) -> tuple[Life, ...]:
     """The processes whose looks lie in [from_s, to_s). from_s: the warm-up, which a process that
     came later needs as well, counted from the first look at it."""
-    is_up = (series.pid > 0) & (series.rss > 0)  # PM2 says 0 of one that is about to start
+    is_up = (series.pid > 0) & (series.rss > 0)  # no RSS is told of one about to start
     second, pid, rss = series.second[is_up], series.pid[is_up], series.rss[is_up]
     requests = series.requests[is_up]
     changes = np.flatnonzero(np.diff(pid)) + 1
@@ -119,11 +119,16 @@ def judged_share(judged: Iterable[Life], series: WorkerSeries, from_s: float, to
 
 
 def restarts(series: WorkerSeries, outages: Iterable[Outage], to_s: float) -> int:
-    """How often a process was started again, warm-up included and planned reloads left out."""
+    """How often a process was started again, warm-up included and planned reloads left out.
+
+    Looks show it before to_s, and only between two of them. Outages count whenever they were in the
+    execution: the verdict excuses each of them because it is counted here."""
     seen = series.second < to_s
     pid, count = series.pid[seen], series.restarts[seen]
     up = pid > 0
     counted = int(np.clip(np.diff(count), 0, None).sum())
     replaced = int(np.count_nonzero(np.diff(pid[up])))
-    planned = sum(it.planned and it.worker == series.worker and it.from_s < to_s for it in outages)
-    return max(0, max(counted, replaced) - planned)
+    mine = [it for it in outages if it.worker == series.worker]
+    planned = sum(it.planned and it.from_s < to_s for it in mine)
+    told = sum(not it.planned and it.to_s is not None for it in mine)
+    return max(told, max(counted, replaced) - planned)

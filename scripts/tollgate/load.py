@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -23,8 +24,9 @@ from bzt import TaurusConfigError
 from bzt.engine import Service
 
 from tollgate import modes
+from tollgate.checked import nearest, number, property_of, refuse_unknown
 from tollgate.forecast import ForecastError, read_forecast
-from tollgate.forecast_model import LoadStep
+from tollgate.forecast_model import Forecast, LoadStep
 from tollgate.forecast_record import Followed, to_record
 from tollgate.jmx import PlanError
 from tollgate.load_mix import mix_text
@@ -32,11 +34,33 @@ from tollgate.load_shape import schedule_text
 from tollgate.load_steps import ShapeError, load_steps
 from tollgate.load_words import announce, duration_text
 from tollgate.plan import read_plan
+from tollgate.scenarios import is_inline, name_of, scenario_of
 
+SETTINGS = ("mode", "preferred", "forecast", "factor", "length", "scale")
 #: What the plans wait for an answer, in ms, where no property says so.
 RESPONSE_TIMEOUT_MS = 5000
 #: Fewer measured seconds give no interval to judge by.
 SHORTEST_S = 10.0
+
+
+@dataclass(frozen=True)
+class _Planned:
+    """An execution with the properties of its plan; without steps where it follows no forecast."""
+
+    execution: Mapping
+    scenario: Mapping
+    properties: Mapping
+    drain_s: float
+    steps: tuple[LoadStep, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return name_of(self.execution)
+
+    @property
+    def seconds(self) -> float:
+        """How long it sends and waits."""
+        return self.steps[-1].to_s + self.drain_s if self.steps else 0.0
 
 
 class Load(Service):
@@ -45,25 +69,44 @@ class Load(Service):
     def prepare(self) -> None:
         """Raises TaurusConfigError, one line, for what can't be run."""
         super().prepare()
+        refuse_unknown("load", self.settings, SETTINGS)
+        follows = self.settings.get("length", None) is not None
         try:
-            steps = self._steps() if self.settings.get("length", None) is not None else ()
-            names = self._choose(self._seconds(steps))
+            planned = [self._planned(each) for each in self.engine.config.get("execution", [])]
+            chosen = self._choose(self._with_steps(planned) if follows else planned)
         except (ForecastError, ShapeError, modes.ModeError, PlanError) as problem:
             raise TaurusConfigError(f"load: {problem}") from None
-        if steps:
-            for name in names:
-                self._give(self._scenario(name), steps)
-            self._announce(names, steps)
+        if follows:
+            for each in chosen:
+                self._give(each)
+            self._announce(chosen)
+        elif os.environ.get("SCALE"):
+            self.log.warning("load: SCALE is set, and this kind follows no forecast: it is ignored")
 
-    def _steps(self) -> tuple[LoadStep, ...]:
-        targets = {name for each in self._names() for name in self._targets(each)}
+    def _planned(self, execution: Mapping) -> _Planned:
+        """Checks the numbers that every kind has, before anything starts."""
+        scenario = scenario_of(self.engine.config, execution)
+        # As in Taurus, a scenario's own go before the module's.
+        module = self.engine.config.get("modules").get("jmeter").get("properties")
+        properties = {**(module or {}), **(scenario.get("properties", None) or {})}
+        where = f"load: execution {name_of(execution)!r}"
+        for name in ("warmup", "measured"):
+            property_of(properties, name, 0, where)
+        timeout = property_of(properties, "response_timeout", RESPONSE_TIMEOUT_MS, where)
+        return _Planned(execution, scenario, properties, timeout / 1000)
+
+    def _with_steps(self, planned: list[_Planned]) -> list[_Planned]:
+        targets = {name for each in planned for name in self._targets(each)}
         forecast = read_forecast(self.settings.get("forecast"), targets)
+        return [replace(each, steps=self._steps(forecast, each)) for each in planned]
+
+    def _steps(self, forecast: Forecast, planned: _Planned) -> tuple[LoadStep, ...]:
         steps = load_steps(
             forecast,
             factor=self._factor(),
             length=_number("length", self.settings.get("length")),
             scale=self._scale(),
-            warmup_s=self._property("warmup", 5),
+            warmup_s=float(planned.properties.get("warmup", 0)),
         )
         measured = steps[-1].to_s - steps[0].from_s
         if measured < SHORTEST_S:
@@ -73,11 +116,22 @@ class Load(Service):
             )
         return steps
 
-    def _targets(self, name: str) -> list[str]:
+    def _targets(self, planned: _Planned) -> list[str]:
         """The labels of an execution's plan: the targets that a forecast may share out."""
-        scenario = self._scenario(name)
-        properties = {key: str(value) for key, value in self._properties().items()}
-        return list(read_plan(Path(scenario.get("script")), properties).labels)
+        script = planned.scenario.get("script", None)
+        known = [str(name) for name in self.engine.config.get("scenarios")]
+        if not is_inline(planned.execution) and planned.name not in known:
+            raise TaurusConfigError(
+                f"load: execution {planned.name!r} has a scenario that `scenarios` does not have: "
+                f"{nearest(planned.name, known)}"
+            )
+        if not script:
+            raise TaurusConfigError(
+                f"load: execution {planned.name!r} has no plan that could follow the forecast: "
+                "give its scenario a `script`, such as plans/stress.jmx"
+            )
+        properties = {key: str(value) for key, value in planned.properties.items()}
+        return list(read_plan(Path(script), properties).labels)
 
     def _factor(self) -> float:
         return _number("factor", self.settings.get("factor", 1))
@@ -85,72 +139,59 @@ class Load(Service):
     def _scale(self) -> float:
         return _number("SCALE", os.environ.get("SCALE") or self.settings.get("scale", 1))
 
-    def _choose(self, each_s: float) -> list[str]:
-        wanted = os.environ.get("MODE") or self.settings.get("mode", "")
-        names, why = modes.chosen(
-            wanted, self._names(), each_s, self.settings.get("preferred", "cluster")
-        )
-        executions = self.engine.config.get("execution", [])
-        executions[:] = [each for each in executions if each.get("scenario") in names]
+    def _choose(self, planned: list[_Planned]) -> list[_Planned]:
+        """Without a name in MODE, inline scenarios stay: no other execution stands for them."""
+        wanted = str(os.environ.get("MODE") or self.settings.get("mode", ""))
+        named = [each.name for each in planned if not is_inline(each.execution)]
+        preferred = self.settings.get("preferred", "cluster")
+        names, why = modes.chosen(wanted, named, sum(each.seconds for each in planned), preferred)
+        one = wanted not in ("", modes.BOTH)
+        kept = [
+            each
+            for each in planned
+            if (not one if is_inline(each.execution) else each.name in names)
+        ]
+        self.engine.config.get("execution", [])[:] = [each.execution for each in kept]
         if why:
-            self.log.info("Only %s: %s", ", ".join(names), why)
-        return names
+            left_out = ", ".join(each.name for each in planned if each not in kept) or "none"
+            shown = ", ".join(each.name for each in kept)
+            self.log.info("Only %s: %s; left out: %s", shown, why, left_out)
+        return kept
 
-    def _names(self) -> list[str]:
-        return [str(each.get("scenario")) for each in self.engine.config.get("execution", [])]
-
-    def _scenario(self, name: str) -> Mapping:
-        return self.engine.config.get("scenarios").get(name)
-
-    def _properties(self) -> Mapping:
-        return self.engine.config.get("modules").get("jmeter").get("properties")
-
-    def _property(self, name: str, default: float) -> float:
-        return _number(name, self._properties().get(name, default))
-
-    def _drain_s(self) -> float:
-        return self._property("response_timeout", RESPONSE_TIMEOUT_MS) / 1000
-
-    def _seconds(self, steps: tuple[LoadStep, ...]) -> float:
-        """How long one execution sends and waits."""
-        return steps[-1].to_s + self._drain_s() if steps else 0.0
-
-    def _give(self, scenario: Mapping, steps: tuple[LoadStep, ...]) -> None:
+    def _give(self, planned: _Planned) -> None:
         """The plan gets its schedule, and the verdict what to hold the samples against."""
-        scenario.merge(
+        steps = planned.steps
+        path = str(self.settings.get("forecast"))
+        planned.scenario.merge(
             {
                 "properties": {
-                    "schedule": schedule_text(steps, self._drain_s()),
+                    "schedule": schedule_text(steps, planned.drain_s),
                     "mix": mix_text(steps),
                     "measured": steps[-1].to_s - steps[0].from_s,
                     # The pool of an Open Model Thread Group would keep JMeter up for a minute.
                     "jmeterengine.force.system.exit": "true",
                 },
-                "forecast": to_record(
-                    Followed(
-                        str(self.settings.get("forecast")), self._factor(), self._scale(), steps
-                    )
-                ),
+                "forecast": to_record(Followed(path, self._factor(), self._scale(), steps)),
             }
         )
 
-    def _announce(self, names: list[str], steps: tuple[LoadStep, ...]) -> None:
-        each = self._seconds(steps)
-        ends = datetime.now().astimezone() + timedelta(seconds=each * len(names))
-        drain, scale = self._drain_s(), self._scale()
-        self.log.info(
-            "Forecast %s: %s", self.settings.get("forecast"), announce(steps, drain, scale)
-        )
+    def _announce(self, chosen: list[_Planned]) -> None:
+        seconds = sum(each.seconds for each in chosen)
+        ends = datetime.now().astimezone() + timedelta(seconds=seconds)
+        scale = self._scale()
+        for text in dict.fromkeys(announce(each.steps, each.drain_s, scale) for each in chosen):
+            self.log.info("Forecast %s: %s", self.settings.get("forecast"), text)
         self.log.info(
             "%s: %s in all; the load will end about %s",
-            ", then ".join(names),
-            duration_text(each * len(names)),
+            ", then ".join(each.name for each in chosen),
+            duration_text(seconds),
             ends.strftime("%Y-%m-%d %H:%M:%S %Z"),
         )
 
 
 def _number(name: str, value: object) -> float:
     try:
-        return float(str(value))
+        return number(value)
     except ValueError:
-        raise TaurusConfigError(f"load: {name} is {value!r}: write a number") from None
+        text = f"load: {name} is {value!r}: write a number such as 2 or 1/3"
+        raise TaurusConfigError(text) from None

@@ -70,7 +70,7 @@ def count_lost(
     """
     if not windows_ms:
         return []
-    with database() as con:
+    with database(path) as con:
         layout = read_layout(path)
         read_into(con, "requests", _requests_sql(layout), path, layout)
         con.execute("CREATE TEMP TABLE windows (id BIGINT, from_ms DOUBLE, to_ms DOUBLE)")

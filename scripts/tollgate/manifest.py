@@ -56,6 +56,7 @@ class Execution:
 @dataclass
 class Manifest:
     """One run. criteria apply to every execution. interrupted: ended by a person or a signal.
+    interrupted_at: when, in seconds since the epoch; None where that is not known.
     stopped_by: the criterion that ended the run early. problem: the error that ended it.
     reloads: each with the `app`, when it `began` and `ended` (seconds since the epoch), and the
     `problem` that it met, if any. watching: what it cost, see tollgate/watching.py."""
@@ -67,6 +68,7 @@ class Manifest:
     environment: dict[str, Any]
     executions: list[Execution]
     interrupted: bool = False
+    interrupted_at: float | None = None
     stopped_by: str | None = None
     problem: str | None = None
     reloads: list[dict[str, Any]] = field(default_factory=list)
@@ -86,13 +88,15 @@ def read(run: Path) -> Manifest:
     path = run / NAME
     try:
         raw = json.loads(path.read_text())
+        if not isinstance(raw, dict):
+            raise ValueError(f"it holds no object but {str(raw)[:40]!r}")
         executions = [Execution(**each) for each in raw.pop("executions")]
         manifest = Manifest(executions=executions, **raw)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         raise ManifestError(
             f"{run} is not the folder of a run: it has no {NAME}; name one under reports/"
         ) from None
-    except (ValueError, TypeError, KeyError) as error:
+    except (OSError, ValueError, TypeError, KeyError) as error:
         raise ManifestError(f"{path} can't be read: {error}") from None
     if manifest.version != VERSION:
         raise ManifestError(

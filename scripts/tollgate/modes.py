@@ -15,13 +15,13 @@ class ModeError(ValueError):
 
 
 def chosen(
-    wanted: str, names: Sequence[str], each_s: float, preferred: str
+    wanted: str, names: Sequence[str], all_s: float, preferred: str
 ) -> tuple[list[str], str]:
     """(names of the executions to run in their order, why not all of them).
 
     wanted: MODE: the name of an execution, `both` for all of them, or nothing, which means all
-    of them where they take at most BOTH_MODES_S together, each_s seconds each, and the preferred
-    one where they don't. Raises ModeError.
+    of them where they take at most BOTH_MODES_S together, and the preferred one where they don't.
+    all_s: what they take together. Raises ModeError.
     """
     if wanted in names:
         return [wanted], f"MODE={wanted}"
@@ -30,6 +30,6 @@ def chosen(
         near = difflib.get_close_matches(wanted, known, 1)
         step = f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}"
         raise ModeError(f"MODE is {wanted!r}, which no execution is called: {step}")
-    if wanted == BOTH or each_s * len(names) <= BOTH_MODES_S or preferred not in names:
+    if wanted == BOTH or all_s <= BOTH_MODES_S or preferred not in names:
         return list(names), ""
     return [preferred], "all modes would take too long for the default; MODE=both runs them"

@@ -9,6 +9,7 @@ judges it: a soak that looks for leaks must not call the leak it found a broken 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 
 from tollgate.facts import Execution
@@ -21,12 +22,14 @@ def resource_reasons(resources: Resources, restarts_are_judged: bool) -> Iterato
 
     restarts_are_judged: by a criterion of this execution, which may still let them pass."""
     for outage in resources.outages:
-        if not outage.planned and not (restarts_are_judged and _came_back(outage)):
+        if not outage.planned and not (restarts_are_judged and _is_counted(outage, resources)):
             yield Reason(INVALID, SERVICE, told(outage))
     for reload in resources.reloads:
         at = f"the reload {_seconds(reload.from_s)} s into the execution"
         if reload.problem:
             yield Reason(FAIL, SERVICE, f"{at} failed: {reload.problem}")
+        elif reload.to_s == math.inf:
+            yield Reason(FAIL, SERVICE, f"{at} did not end: see pm2.log")
         if reload.lost:
             yield Reason(FAIL, SERVICE, f"{at} lost {_requests(reload.lost)}")
 
@@ -38,12 +41,15 @@ def judges_restarts(execution: Execution) -> bool:
 
 def outages_judged(execution: Execution) -> list[str]:
     """The outages that make nothing INVALID because a criterion judges them, in words."""
-    found = (it for it in execution.resources.outages if not it.planned and _came_back(it))
+    resources = execution.resources
+    found = (it for it in resources.outages if not it.planned and _is_counted(it, resources))
     return [told(outage) for outage in found] if judges_restarts(execution) else []
 
 
-def _came_back(outage: Outage) -> bool:
-    return outage.to_s is not None
+def _is_counted(outage: Outage, resources: Resources) -> bool:
+    """Whether a criterion on restarts counts it: the worker came back, and was looked at."""
+    is_seen = any(series.worker == outage.worker for series in resources.workers)
+    return outage.to_s is not None and is_seen
 
 
 def told(outage: Outage) -> str:
@@ -63,7 +69,7 @@ def told(outage: Outage) -> str:
 
 def reloads_told(reloads: Iterable[Reload]) -> Iterator[str]:
     """One line on the reloads that went well."""
-    clean = [reload for reload in reloads if reload.lost == 0 and not reload.problem]
+    clean = [it for it in reloads if it.lost == 0 and not it.problem and it.to_s < math.inf]
     if clean:
         times = ", ".join(_seconds(reload.from_s) for reload in clean[:_TIMES_SHOWN])
         more = f" and {len(clean) - _TIMES_SHOWN} more" if len(clean) > _TIMES_SHOWN else ""

@@ -12,27 +12,38 @@ from pathlib import Path
 from bzt.engine import Service
 from bzt.modules.aggregator import AggregatorListener, DataPoint, KPISet
 
+from tollgate.checked import property_of
+
 #: Seconds between two lines, at least and at most; in between, a tenth of what has passed.
 SHORTEST_PERIOD = 5.0
 LONGEST_PERIOD = 300.0
 
 
-class Progress(Service, AggregatorListener):
+class Failures(AggregatorListener):
+    """Counts the failures of one execution; Taurus's aggregator adds up all of them."""
+
+    def __init__(self) -> None:
+        self.failed = 0
+
+    def aggregated_second(self, data: dict) -> None:
+        """Count those of one more second."""
+        self.failed += data[DataPoint.CURRENT][""][KPISet.FAILURES]
+
+
+class Progress(Service):
     """Says how far each execution is and how many requests it has sent."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.failed = 0
+        self.failures: dict[object, Failures] = {}
         self.said_at = 0.0
 
-    def prepare(self) -> None:
-        """Listen to what Taurus reads from the JTL files."""
-        super().prepare()
-        self.engine.aggregator.add_listener(self)
-
-    def aggregated_second(self, data: dict) -> None:
-        """Count the failures of one more second."""
-        self.failed += data[DataPoint.CURRENT][""][KPISet.FAILURES]
+    def startup(self) -> None:
+        """Listen to what Taurus reads from each JTL file; no execution had one before."""
+        super().startup()
+        for executor in self.engine.provisioning.executors:
+            self.failures[executor] = Failures()
+            executor.reader.add_listener(self.failures[executor])
 
     def check(self) -> bool:
         """Say something if it is time to."""
@@ -44,12 +55,16 @@ class Progress(Service, AggregatorListener):
         return super().check()
 
     def _line(self, executor: object) -> str:
-        asked = executor.properties.get("warmup", 0) + executor.properties.get("measured", 0)
+        where = f"progress: execution {executor.label!r}"
+        asked = sum(
+            property_of(executor.properties, name, 0, where) for name in ("warmup", "measured")
+        )
         elapsed = min(_elapsed(executor), asked)
         jtl = Path(executor.kpi_jtl)
         if not (jtl.exists() and jtl.stat().st_size):  # JMeter writes in blocks
             return f"{executor.label}: JMeter has written nothing in {elapsed:.0f} s of {asked:.0f}"
-        failed = f", {self.failed} failed so far" if self.failed else ""
+        count = self.failures[executor].failed
+        failed = f", {count} failed so far" if count else ""
         read = executor.reader.read_records
         return f"{executor.label}: {elapsed:.0f} of {asked:.0f} s, {read} requests read{failed}"
 

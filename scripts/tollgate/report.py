@@ -1,7 +1,7 @@
 """Taurus service `report`: the run's folder as a person finds it.
 
 Points reports/latest at the run when it begins; when it has ended, lets JMeter draw the HTML
-dashboard of each execution and says what to open.
+dashboard of each execution that has not too many samples for that, and says what to open.
 """
 
 from __future__ import annotations

@@ -20,12 +20,24 @@ from tollgate.intervals import MIN_SECONDS, mean_interval
 from tollgate.lives import FEWEST_LOOKS, SHORTEST_S, Growth, growth, judged_share, lives, restarts
 from tollgate.resources_model import Resources, WorkerSeries
 from tollgate.ruling import Estimate, Ruled, result, rule, rule_exactly
-from tollgate.verdicts import INCONCLUSIVE, INVALID, LOOKS, ORDER, CriterionResult, duration, short
+from tollgate.verdicts import (
+    INCONCLUSIVE,
+    INVALID,
+    LOOKS,
+    ORDER,
+    PASS,
+    CriterionResult,
+    duration,
+    short,
+)
 
 MB_PER_MIN = 60 / MIB  # of bytes a second
 COLUMNS = {"cpu": "cpu", "loop-delay-p50": "loop_delay_p50", "loop-delay-p95": "loop_delay_p95"}
 #: With a smaller part of its looks in lives that could be judged, a worker has not been judged.
 LEAST_JUDGED = 0.5
+#: With a smaller part of the measured seconds told, nobody knows that the others were as good; one
+#: look may fall beside the edges of the time.
+LEAST_TOLD, EDGE_LOOKS = 0.9, 1
 
 
 @dataclass(frozen=True)
@@ -40,13 +52,21 @@ class _Watch:
 
 
 def judge_resource(
-    criterion: Criterion, resources: Resources, settings: Settings, from_s: float, to_s: float
+    criterion: Criterion,
+    resources: Resources,
+    settings: Settings,
+    from_s: float,
+    to_s: float,
+    has_target: bool = False,
 ) -> CriterionResult:
-    """The result of a criterion on workers, over the looks of [from_s, to_s) seconds."""
+    """The result of a criterion on workers, over the looks of [from_s, to_s) seconds.
+
+    has_target: whether there were workers to be watched."""
     watch = _Watch(criterion, resources, settings.confidence, from_s, to_s)
     problem = ""
     if not resources.workers:
-        problem = "no workers were watched, so nothing was judged: give the scenario a `target`"
+        step = "see workers.jsonl and workers.err" if has_target else "give the scenario a `target`"
+        problem = f"no worker was seen, so nothing was judged: {step}"
     elif criterion.subject == "time-left" and not resources.memory_limit:
         problem = "the target has no memory limit: set max_memory_restart in ecosystem.config.js"
     if problem:
@@ -74,9 +94,11 @@ def _of_worker(watch: _Watch, series: WorkerSeries) -> Iterator[Ruled]:
         yield _exact(watch, count, int((series.second < watch.to_s).sum()))
     elif subject == "rss":
         rss = _measured(watch, series, series.rss)[1]
-        yield _exact(watch, rss.max() / MIB, len(rss)) if len(rss) else _untold(subject)
+        ruled = _exact(watch, rss.max() / MIB, len(rss)) if len(rss) else _untold(subject)
+        yield _unless_untold(watch, ruled)
     else:
-        yield _of_mean(watch, *_measured(watch, series, getattr(series, COLUMNS[subject])))
+        told = _measured(watch, series, getattr(series, COLUMNS[subject]))
+        yield _unless_untold(watch, _of_mean(watch, *told))
 
 
 def _measured(watch: _Watch, series: WorkerSeries, values: np.ndarray):
@@ -87,6 +109,20 @@ def _measured(watch: _Watch, series: WorkerSeries, values: np.ndarray):
 
 def _untold(subject: str) -> Ruled:
     return Ruled(INVALID, f"no look in the measured time told the {subject} of this worker")
+
+
+def _unless_untold(watch: _Watch, ruled: Ruled) -> Ruled:
+    """The same, but no PASS where the looks told too little: what they did not tell may be bad."""
+    if ruled.verdict != PASS:
+        return ruled
+    told, seconds = ruled.estimate.samples, watch.to_s - watch.from_s
+    if told + EDGE_LOOKS >= LEAST_TOLD * seconds:
+        return ruled
+    reason = (
+        f"told by {told} looks in {seconds:.0f} s, one a second was due: "
+        f"at least {100 * LEAST_TOLD:.0f} % are needed"
+    )
+    return replace(ruled, verdict=INCONCLUSIVE, reason=reason)
 
 
 def _exact(watch: _Watch, value: float, looks: int) -> Ruled:

@@ -51,7 +51,8 @@ class Outage:
 
 @dataclass(frozen=True)
 class Reload:
-    """One `pm2 reload` of the run's own timetable. lost: requests that failed while it went on."""
+    """One `pm2 reload` of the run's own timetable. to_s: infinite for one that never ended. lost:
+    requests that failed while it went on."""
 
     from_s: float
     to_s: float

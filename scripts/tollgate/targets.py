@@ -22,8 +22,10 @@ from bzt import TaurusConfigError, ToolError
 from bzt.engine import Service
 
 from tollgate import leftovers, pm2, probe, tools
+from tollgate.checked import property_of, refuse_unknown
 from tollgate.paths import ROOT
 from tollgate.reloads import Reloads, period_of
+from tollgate.scenarios import name_of, scenario_of
 from tollgate.watching import WatchingCost
 
 WATCHER = Path(__file__).with_name("watch-workers.js")
@@ -49,6 +51,7 @@ class Targets(Service):
     def prepare(self) -> None:
         """Leave the targets running and proven, or raise one line that says why not."""
         super().prepare()
+        refuse_unknown("targets", self.settings, ["reload-every"])
         absent = tools.missing()
         if absent:
             raise ToolError(f"targets: {'; '.join(absent)}")
@@ -89,14 +92,14 @@ class Targets(Service):
         declared = None
         wanted = {}
         for execution in self.engine.config.get("execution", []):
-            scenario = self.engine.config.get("scenarios").get(execution.get("scenario"), {})
+            scenario = scenario_of(self.engine.config, execution)
             name = scenario.get("target", None)
             if not name:
                 continue
             declared = declared or pm2.declared_apps()
             if name not in declared:
                 raise TaurusConfigError(
-                    f"targets: scenario {execution.get('scenario')!r} has target {name!r}, which "
+                    f"targets: scenario {name_of(execution)!r} has target {name!r}, which "
                     f"ecosystem.config.js does not have; its apps are: {', '.join(declared)}"
                 )
             wanted[name] = declared[name]
@@ -122,8 +125,10 @@ class Targets(Service):
         for executor in self.engine.provisioning.executors:
             app = self._app_of(executor)
             if self.reloads and app:
+                where = f"targets: execution {executor.label!r}"
                 warmup, measured = (
-                    float(executor.properties.get(name, 0)) for name in ("warmup", "measured")
+                    property_of(executor.properties, name, 0, where)
+                    for name in ("warmup", "measured")
                 )
                 length = warmup + measured if measured else math.inf
                 self.reloads.expect(executor.label, app, warmup, length)

@@ -22,12 +22,14 @@ from bzt.engine import Reporter
 from bzt.modules.jmeter import JMeterExecutor
 
 from tollgate import evidence, manifest, outputs, plan_copy, refusals, render
+from tollgate.checked import property_of
 from tollgate.early_stop import EarlyStop
 from tollgate.environment import fingerprint
 from tollgate.jmx import PlanError
 from tollgate.judge import judge
 from tollgate.pm2 import declared_apps
 from tollgate.targets import Targets
+from tollgate.uninterrupted import uninterrupted
 
 
 class Ruling(NormalShutdown):
@@ -97,6 +99,7 @@ class Verdict(Reporter):
         target = scenario.get("target", None)
         app = declared_apps()[target] if target else None
         properties = {key: str(value) for key, value in executor.properties.items()}
+        where = f"verdict: execution {executor.label!r}"
         return manifest.Execution(
             name=executor.label,
             plan=plan_copy.copy(Path(executor.original_jmx), self.folder),
@@ -113,8 +116,8 @@ class Verdict(Reporter):
                 *_as_list(executor.execution.get("criteria", [])),
                 *_as_list(scenario.get("criteria", [])),
             ],
-            warmup=float(properties.get("warmup", 0)),
-            measured=float(properties.get("measured", 0)),
+            warmup=property_of(properties, "warmup", 0, where),
+            measured=property_of(properties, "measured", 0, where),
             forecast=refusals.checked_forecast(executor.label, scenario.get("forecast", None)),
         )
 
@@ -130,11 +133,14 @@ class Verdict(Reporter):
         super().post_process()
         if not self.manifest:
             return  # the run was refused, and bzt says why
-        self._seal()
-        run, settings = evidence.gather(self.folder, self.manifest)
-        self.verdict = judge(run, settings)
-        outputs.write_all(self.folder, self.verdict, run, self.manifest)
-        outputs.append_summary(render.to_markdown(self.verdict, self.manifest.kind))
+        # The load is over: a signal now could only take the verdict away, and would leave a run
+        # that nobody has judged, or one half of whose seals are written.
+        with uninterrupted():
+            self._seal()
+            run, settings = evidence.gather(self.folder, self.manifest)
+            self.verdict = judge(run, settings)
+            outputs.write_all(self.folder, self.verdict, run, self.manifest)
+            outputs.append_summary(render.to_markdown(self.verdict, self.manifest.kind))
         if self.verdict.exit_code:
             raise Ruling(self.verdict.exit_code)
 
@@ -152,6 +158,7 @@ class Verdict(Reporter):
         stops = [each.stopped_by for each in self.engine.reporters if isinstance(each, EarlyStop)]
         self.manifest.stopped_by = next((each for each in stops if each), None)
         self.manifest.interrupted = isinstance(reason, ManualShutdown)
+        self.manifest.interrupted_at = interrupted_at
         services = [each for each in self.engine.services if isinstance(each, Targets)]
         self.manifest.reloads = [
             it for each in services if each.reloads for it in each.reloads.records
@@ -161,10 +168,6 @@ class Verdict(Reporter):
         if reason is not None and not isinstance(reason, KeyboardInterrupt):
             self.manifest.problem = f"the run ended with an error: {_first_line(reason)}"
         manifest.write(self.manifest, self.folder)
-
-    def _reloads(self) -> list[dict[str, Any]]:
-        services = [each for each in self.engine.services if isinstance(each, Targets)]
-        return [record for each in services if each.reloads for record in each.reloads.records]
 
 
 def _as_list(criteria: list | dict) -> list:

@@ -31,7 +31,7 @@ class End:
 
     came: when its successor was online, infinite if none came; went, if it was there before.
     by_pm2: whether PM2 ended it. None: only looks tell of it, and `went` and `came` are those
-    between which it happened.
+    between which it happened. planned: whether a reload of the timetable did (mark_planned).
     """
 
     worker: Any
@@ -39,23 +39,35 @@ class End:
     went: float
     came: float = math.inf
     by_pm2: bool | None = None
+    planned: bool = False
 
-    def is_planned(self, reloads: Sequence[Window]) -> bool:
-        """Whether a reload of the timetable brought it about."""
+    def may_be_of(self, reload: Window) -> bool:
+        """Whether a reload may have brought it about."""
         if self.by_pm2 is None:
-            return overlaps(reloads, self.went, self.came)
-        return self.by_pm2 and overlaps(reloads, self.went, self.went)
+            return overlaps([reload], self.went, self.came)
+        return self.by_pm2 and overlaps([reload], self.went, self.went)
 
     def is_about(self, worker: Any, pid: int, earlier: float, later: float) -> bool:
         """Whether what two looks at a worker show is this end."""
         is_then = self.went <= later + LOOK_SLACK and self.came >= earlier - LOOK_SLACK
         return self.worker == worker and (is_then or self.pid == pid != 0)
 
-    def outage(self, began_s: float, reloads: Sequence[Window]) -> Outage:
+    def outage(self, began_s: float) -> Outage:
         """The same as the judge wants it, in seconds since began_s."""
         to_s = None if self.came == math.inf else self.came - began_s
-        planned = self.is_planned(reloads)
-        return Outage(str(self.worker), self.pid, self.went - began_s, to_s, planned)
+        return Outage(str(self.worker), self.pid, self.went - began_s, to_s, self.planned)
+
+
+def mark_planned(ends: Iterable[End], reloads: Sequence[Window]) -> None:
+    """Mark the ends, which come in order of time, that reloads of the timetable brought about: of
+    each worker one a reload. PM2 also ends a worker by itself, for its memory, in such a time."""
+    used: set[tuple[Any, int]] = set()
+    for end in ends:
+        for number, reload in enumerate(reloads):
+            if (end.worker, number) not in used and end.may_be_of(reload):
+                used.add((end.worker, number))
+                end.planned = True
+                break
 
 
 def overlaps(reloads: Sequence[Window], earlier: float, later: float) -> bool:

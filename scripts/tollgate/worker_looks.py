@@ -43,6 +43,16 @@ class _Change:
 
 
 @dataclass
+class _Short:
+    """A look at which lines of workers did not say online. missing: (worker, pid when last seen
+    online, 0 for never) of each."""
+
+    time: float
+    online: int
+    missing: list[tuple[Any, int]]
+
+
+@dataclass
 class Seen:
     """What the looks show, which come in order."""
 
@@ -57,6 +67,9 @@ class Seen:
     _last: float | None = None
     _fewest: float = math.inf
     _fewest_reloading: float = math.inf
+    _fewest_whole: float = math.inf
+    _shorts: list[_Short] = field(default_factory=list)
+    _online_pids: dict[Any, int] = field(default_factory=dict)
 
     @property
     def silence(self) -> float:
@@ -70,21 +83,50 @@ class Seen:
         fewest = self._fewest_reloading if self._fewest == math.inf else self._fewest
         return None if fewest == math.inf else int(fewest)
 
+    def fewest_with_restarting(self, ends: Sequence[End]) -> int | None:
+        """The same with the workers counted that were missing for one of these ends, if it was not
+        planned and another process came."""
+        restarts = [end for end in ends if not end.planned and end.came < math.inf]
+        there = [
+            short.online
+            + sum(
+                any(end.is_about(worker, pid, short.time, short.time) for end in restarts)
+                for worker, pid in short.missing
+            )
+            for short in self._shorts
+        ]
+        fewest = min([self._fewest_whole, *there])
+        return self.fewest if fewest == math.inf else int(fewest)
+
     def take(self, look: Look) -> None:
         """The next look."""
         time = look[0]
         if self.began_s < time <= self.ended_s:
             self._longest, self._last = self._silence_until(time), time
-        online = sum(line["status"] == "online" for line in look[1].values())
-        if overlaps(self.reloads, time, time):
-            self._fewest_reloading = min(online, self._fewest_reloading)
-        else:
-            self._fewest = min(online, self._fewest)
+        self._count(look)
         look = (time, {worker: self._with_pid(line) for worker, line in look[1].items()})
         if self._previous:
             self._changes += _changes_between(self._previous, look, self.began_s)
         self._previous = look
         self.looked_for.take(look)
+
+    def _count(self, look: Look) -> None:
+        time, lines = look
+        missing = []
+        for worker, line in lines.items():
+            if line["status"] == "online":
+                self._online_pids[worker] = line["pid"]
+            else:
+                missing.append((worker, self._online_pids.get(worker, 0)))
+        online = len(lines) - len(missing)
+        if overlaps(self.reloads, time, time):
+            self._fewest_reloading = min(online, self._fewest_reloading)
+            return
+        self._fewest = min(online, self._fewest)
+        if missing:
+            self._shorts.append(_Short(time, online, missing))
+        else:
+            self._fewest_whole = min(online, self._fewest_whole)
 
     def _silence_until(self, time: float) -> float:
         return max(self._longest, time - (self.began_s if self._last is None else self._last))
@@ -104,7 +146,7 @@ class Seen:
         found = [
             (end.went, text)
             for end in during
-            if end.by_pm2 is not None and not end.is_planned(self.reloads)
+            if end.by_pm2 is not None and not end.planned
             for text in told(end, self.began_s)
         ]
         found += [

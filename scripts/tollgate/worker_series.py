@@ -34,8 +34,9 @@ class _Columns:
         self.second.append(second)
         for name, column in self.counted.items():
             column.append(int(line[name]))
+        is_told = bool(line.get("rss"))  # else what is said may be of the process before
         for name, column in self.measured.items():
-            value = line.get(_MEASURED[name])
+            value = line.get(_MEASURED[name]) if is_told else None
             column.append(math.nan if value is None else value)
 
     def series(self, worker: Any) -> WorkerSeries:
@@ -55,10 +56,10 @@ class SeriesOf:
         self._workers: dict[Any, _Columns] = {}
 
     def passing(self, lines: Iterable[Line]) -> Iterator[Line]:
-        """The same lines, noted as they pass. A process that is just being born or about to go has
-        no pid or no memory in them, and is left out."""
+        """The same lines, noted as they pass. A worker without a process has no pid in them, and is
+        left out. One whose memory PM2 can't tell is kept: that nobody knew it must be seen."""
         for line in lines:
-            if "event" not in line and line["pid"] and line.get("rss"):
+            if "event" not in line and line["pid"]:
                 second = line["time"] / 1000 - self.began_s
                 if 0 <= second <= self.ended_s - self.began_s:
                     self._workers.setdefault(line["worker"], _Columns()).add(second, line)

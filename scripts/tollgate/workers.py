@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tollgate.resources_model import Outage, Reload, Resources
-from tollgate.worker_ends import Window, ends_by_events, merged
+from tollgate.worker_ends import Window, ends_by_events, mark_planned, merged
 from tollgate.worker_lines import ClockSetBackError, Line, lines_of, looks_of
 from tollgate.worker_looks import Seen, around
 from tollgate.worker_series import SeriesOf
@@ -20,13 +20,15 @@ SILENCE = 5.0
 @dataclass(frozen=True)
 class Watched:
     """seen: the fewest workers that were online at any look, None without a look; looks during a
-    reload of the timetable don't count. events: one line for each worker that died, was restarted
-    or came to be, but for the timetable's reloads. problem: why the watch proves nothing, or an
-    empty string."""
+    reload of the timetable don't count. seen_or_restarting: the same with those counted that were
+    missing between two processes, in an unplanned outage that ended. events: one line for each
+    worker that died, was restarted or came to be, but for the timetable's reloads. problem: why the
+    watch proves nothing, or an empty string."""
 
     seen: int | None
     events: tuple[str, ...]
     problem: str = ""
+    seen_or_restarting: int | None = None
 
 
 def read_workers(
@@ -93,14 +95,13 @@ def _observe(
         problem = f"the clock was set back while the workers of {app} were watched"
         return Watched(None, (), problem), None
     heard = ends_by_events(events)
-    during = [
-        end
-        for end in merged(heard, seen.looked_for.found)
-        if end.went <= ended_s and end.came >= began_s
-    ]
+    ends = merged(heard, seen.looked_for.found)
+    mark_planned(ends, reloads)
+    during = [end for end in ends if end.went <= ended_s and end.came >= began_s]
     silence = seen.silence
     problem = ""
     if seen.fewest is None or silence > SILENCE:
         problem = f"nobody watched the workers of {app} for {silence:.0f} s: see workers.err"
-    outages = tuple(end.outage(began_s, reloads) for end in during)
-    return Watched(seen.fewest, tuple(seen.texts(heard, during)), problem), outages
+    outages = tuple(end.outage(began_s) for end in during)
+    texts = tuple(seen.texts(heard, during))
+    return Watched(seen.fewest, texts, problem, seen.fewest_with_restarting(during)), outages

@@ -92,7 +92,7 @@ def test_without_a_leak_none_is_found(tmp_path: Path):
 
 
 def test_a_day_at_full_length_that_is_interrupted_leaves_a_verdict_on_what_was_measured(tmp_path):
-    run = Run(tmp_path, alias="stress").until(" of 86405 s, 60 requests read")
+    run = Run(tmp_path, alias="stress").until(" requests read")
     ended = run.signal(signal.SIGINT).end()
     assert ended.code == 2
     before_load = ended.output.partition("Starting...")[0]

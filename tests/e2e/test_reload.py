@@ -59,7 +59,7 @@ def test_20_reloads_under_load_lose_no_request(tmp_path):
     support.wait_until(lambda: run.log.read_text().count(told) > RELOADS, "it has been reloaded")
     ended = run.signal(signal.SIGINT).end()
     reloads = judged(ended).resources.reloads
-    assert len(reloads) > RELOADS
+    assert len(reloads) >= RELOADS  # the one that the signal came into may be left out
     assert [(it.lost, it.problem) for it in reloads] == [(0, "")] * len(reloads), ended.output
     assert ended.verdict["verdict"] == "PASS", ended.reasons()
     assert all(outage["planned"] for outage in ended.verdict["executions"][0]["outages"])

@@ -22,7 +22,7 @@ import wrong_answers
 TARGETS = {path.stem for path in plan_files.FRAGMENT_FILES}
 #: What makes a run of each plan short. A plan without an entry here fails the test below.
 OPEN = {
-    "schedule": "rate(30/sec) random_arrivals(3 sec) pause(5 sec)",
+    "schedule": "rate(30/sec) random_arrivals(3 sec) pause(1 sec)",
     "think": 100,
     # The pool of an Open Model Thread Group would keep JMeter alive for a minute.
     "jmeterengine.force.system.exit": "true",

@@ -13,7 +13,7 @@ from bzt.modules.aggregator import DataPoint, KPISet
 from bzt.modules.jmeter import JTLReader
 
 import support
-from compacted import readings, text_of, usual
+from compacted import compacting, readings, text_of, usual
 from jtl_rows import HEADER
 from tollgate import compact
 from tollgate.compact_punch import can_punch
@@ -270,18 +270,72 @@ def test_nothing_is_compacted_any_more_once_an_impatient_person_has_ended_it(
     assert [child.returncode for child in children] == [-9]
 
 
-def test_a_process_that_fails_is_told_of_once_and_loses_nothing(tmp_path, started, caplog):
+#: Fails as on a full disk as long as a file is there; counts how often.
+FAILS = """
+import os, signal, sys
+from pathlib import Path
+from tollgate import compact, compact_piece
+reason = Path(sys.argv[1]).with_name("reason")
+def fail(*_):
+    with reason.with_name("failed").open("a") as failed:
+        failed.write("x")
+    if reason.read_text() == "killed":
+        os.kill(os.getpid(), signal.SIGKILL)
+    raise OSError(28, "No space left on device")
+if reason.exists():
+    compact.write_piece = fail
+compact.main()
+"""
+
+
+@needs_holes
+@pytest.mark.parametrize("reason", ["full", "killed"])
+def test_a_process_that_fails_is_told_of_once_and_tried_again(tmp_path, started, caplog, reason):
+    path, content = tmp_path / "kpi.jtl", usual(10_000)
+    path.write_bytes(content)
+    (tmp_path / "reason").write_text(reason)
+    service, executor = started(command=(sys.executable, "-c", FAILS))
+    follows = executor.reader.csvreader.file
+    for read in (2 * PIECE, 3 * PIECE - 1, 3 * PIECE):
+        follows.offset = read
+        support.wait_until(lambda: idle(service), "the process has failed")
+    assert (tmp_path / "failed").read_text() == "xx"
+    (tmp_path / "reason").unlink()
+    follows.offset = 4 * PIECE
+    support.wait_until(lambda: idle(service), "there is room again")
+    assert len(read_index(path).pieces) == 3
+    executor.process.code = 0
+    service.shutdown()
+    assert text_of(path) == content
+    [said] = warnings(caplog)
+    why = {"full": "[Errno 28] No space left on device", "killed": "exit code -9"}[reason]
+    assert said == f"compaction: kpi.jtl is not compacted for now, and loses nothing: {why}"
+
+
+def test_a_last_process_that_fails_is_told_of_as_well_and_loses_nothing(tmp_path, started, caplog):
     path = tmp_path / "kpi.jtl"
     path.write_bytes(usual(5_000))
-    failing = (sys.executable, "-c", "raise OSError(28, 'No space left on device')")
-    service, executor = started(command=failing)
-    executor.reader.csvreader.file.offset = len(usual(5_000))
-    support.wait_until(lambda: idle(service), "the process has failed")
-    service.check()
+    (tmp_path / "reason").write_text("full")
+    service, executor = started(command=(sys.executable, "-c", FAILS))
     executor.process.code = 0
     service.shutdown()
     [said] = warnings(caplog)
-    assert said.endswith("as text: OSError: [Errno 28] No space left on device")
+    assert said.endswith(
+        "is not compacted for now, and loses nothing: [Errno 28] No space left on device"
+    )
+    assert path.read_bytes() == text_of(path) == usual(5_000)
+
+
+def test_a_disk_too_full_to_try_a_hole_is_a_line_and_no_trace(tmp_path):
+    path = tmp_path / "kpi.jtl"
+    path.write_bytes(usual(5_000))
+    full = """
+import resource, signal
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+"""
+    ended = compacting(path, "--until", 4 * PIECE, "--piece-bytes", PIECE, code=full)
+    assert (ended.returncode, ended.stderr) == (compact.FAILED, "[Errno 27] File too large\n")
     assert text_of(path) == usual(5_000)
 
 

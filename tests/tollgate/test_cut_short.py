@@ -1,6 +1,7 @@
 import pytest
 
 from executions import counts, execution
+from forecasts import at_rates
 from tollgate.cut_short import lasting
 from tollgate.facts import ExecutionFacts, Run, ScheduleFacts, Settings
 from tollgate.judge import judge
@@ -16,6 +17,15 @@ def interrupted(settings=None, warmup_s=0.0, measured_s=86_400.0, others=(), **f
     times = {"warmup_s": warmup_s, "measured_s": measured_s}
     one = execution(CRITERION, service=service, response=service, facts=facts, **times)
     return judge(Run((one, *others), interrupted=True), settings)
+
+
+def followed(day, measured_s, **facts):
+    """The verdict on an interrupted run that followed a forecast."""
+    service = counts(1700, 34)
+    facts = ExecutionFacts(interrupted=True, **facts)
+    changes = {"facts": facts, "measured_s": measured_s, "forecast": day}
+    one = execution(CRITERION, service=service, response=service, **changes)
+    return judge(Run((one,), interrupted=True), COUNTS)
 
 
 def texts(verdict):
@@ -51,6 +61,25 @@ def test_an_execution_that_had_finished_before_is_not_called_short():
     verdict = interrupted(COUNTS, others=(done,))
     assert verdict.executions[1].warnings == ()
     assert len(verdict.executions[0].warnings) == 1
+
+
+@pytest.mark.parametrize(
+    ("ended_s", "generator_exit", "told"),
+    [
+        (33.6, 0, None),
+        (32.0, 0, "cut short after 32 s of 51 s"),
+        # Who had to be killed in the closed hours still ran, and that is no fault of JMeter's.
+        (33.6, 143, "cut short after 33.6 s of 51 s"),
+    ],
+)
+def test_a_forecast_that_ends_with_closed_hours_is_finished_before_them(
+    ended_s, generator_exit, told
+):
+    day = at_rates(50, 50, 0, length_s=17.0)
+    verdict = followed(day, 51.0, ended_s=ended_s, generator_exit=generator_exit)
+    warning = f"{told}: judged by what was measured until then"
+    assert verdict.executions[0].warnings == ((warning,) if told else ())
+    assert texts(verdict) == []
 
 
 @pytest.mark.parametrize("settings", [None, COUNTS])

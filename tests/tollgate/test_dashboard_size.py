@@ -20,6 +20,9 @@ def drawn(monkeypatch):
         def finish(self):
             return ""
 
+        def stop(self):
+            pass
+
     monkeypatch.setattr(dashboard, "Drawing", Drawing)
     monkeypatch.setattr(dashboard, "MOST_SAMPLES", 1000)
     return found

@@ -38,6 +38,15 @@ def test_the_settings_of_the_run_are_those_that_it_is_judged_by(tmp_path):
     assert basis == "service time"
 
 
+@pytest.mark.parametrize("settings", [{"patience": 1}, "strict", None])
+def test_settings_that_nobody_knows_are_refused_in_one_line(tmp_path, settings):
+    made = run_folder.make(tmp_path)
+    made.settings = settings
+    manifest.write(made, tmp_path)
+    with pytest.raises(manifest.ManifestError, match=r"run\.json can't be read: settings: .+"):
+        run_folder.verdict_of(tmp_path)
+
+
 def workers(tmp_path, seconds, restarts=0):
     lines = [
         {"time": 1795223300000 + second * 1000, "app": "nap", "worker": 0, "pid": 7}
@@ -107,6 +116,34 @@ def test_an_interrupted_run_and_one_with_a_problem_are_invalid(tmp_path):
     verdict = run_folder.verdict_of(tmp_path)
     assert (verdict.verdict, verdict.exit_code) == ("INVALID", 2)
     assert "no space left" in reasons(verdict)
+
+
+def cut_short(folder, interrupted_at, **changes):
+    """The verdict on an interrupted run where that counts; its one execution ended at ...312."""
+    made = run_folder.make(folder, **changes)
+    made.interrupted, made.interrupted_at = True, interrupted_at
+    made.settings = {"cut_short_counts": True}
+    manifest.write(made, folder)
+    return run_folder.verdict_of(folder)
+
+
+def test_what_had_ended_too_early_by_itself_was_not_cut_short_by_a_later_interruption(tmp_path):
+    verdict = cut_short(tmp_path, 1795223340.0, measured=80.0)
+    assert (verdict.verdict, verdict.exit_code) == ("INVALID", 2)
+    assert "(generator) nap-alone: measured 9 s of 80 s" in reasons(verdict)
+    assert verdict.executions[0].warnings == ()
+
+
+@pytest.mark.parametrize("interrupted_at", [None, 1795223312.0])
+def test_what_still_ran_when_it_was_interrupted_was_cut_short(tmp_path, interrupted_at):
+    verdict = cut_short(tmp_path, interrupted_at, measured=80.0)
+    assert "cut short after" in verdict.executions[0].warnings[0]
+    assert "measured 9 s of" not in reasons(verdict)
+
+
+def test_an_accident_before_the_interruption_is_told(tmp_path):
+    verdict = cut_short(tmp_path, 1795223340.0, exit_code=1)
+    assert "JMeter exited with code 1" in reasons(verdict)
 
 
 def test_a_criterion_on_a_label_that_the_plan_does_not_have_is_refused(judged):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from executions import execution, verdict_on
-from forecasts import SHARES, facts, mixed, steps_of
+from forecasts import SHARES, at_rates, facts, mixed, steps_of
 from golden_lines import check_golden
 from tollgate.facts import Run
 from tollgate.forecast_check import check_forecast, forecast_reasons, poisson_interval
@@ -212,6 +212,19 @@ def test_verdict_json_holds_forecast_and_sent_of_each_step():
         "forecast": [20.0, 20.0],
         "sent": [19.0, 21.0],
     }
+
+
+def test_a_rate_over_a_step_in_which_the_run_was_cut_is_told_for_none():
+    made = facts(mixed(50), mixed(30), {}, reached=1)
+    rates = [step["sent_tps"] for step in forecast_dict(made, check(made))["steps"]]
+    assert rates == [20.0, None, None]
+
+
+def test_a_load_falls_silent_where_the_forecast_asks_for_nothing_any_more():
+    loud = at_rates(2, 4, 0, 0, length_s=10.0)
+    assert [loud.silent_from(n) for n in (0, 20, 40, 50, 99)] == [20.0, 15.0, 10.0, 5.0, 0.0]
+    assert at_rates(2, 0, 4).silent_from() == 7.5
+    assert at_rates(0, 0).silent_from() == 0.0
 
 
 def test_a_load_as_a_table_has_a_row_for_each_step():

@@ -26,8 +26,9 @@ def test_a_good_forecast_is_shown_with_its_steps_its_requests_and_its_length(for
     code, out, err = forecast(ROOT / "data" / "forecast.csv")
     assert (code, err) == (0, "")
     lines = out.splitlines()
-    assert len(lines) == 1 + 24 + 2
+    assert len(lines) == 1 + 24 + 3
     assert lines[21].split()[:5] == ["20:00", "72000", "75600", "20", "72,000"]
+    assert lines[-2] == "each step is 1 h 0 min long"
     assert lines[-1].endswith("requests at 1.4 to 20 a second in 24 h 0 min")
 
 
@@ -38,7 +39,17 @@ def test_the_load_of_a_kind_is_shown_by_its_factor_length_and_scale(forecast):
     assert [line.split()[0] for line in out.splitlines()[1:9]] == [
         f"{hour}:00" for hour in range(14, 22)
     ]
+    assert "each step is 1 h 0 min long, compressed to 2.5 s" in out
     assert "at 19.8 to 30 a second in 20 s" in out
+
+
+def test_a_column_that_is_no_target_of_the_plan_exits_1_and_names_it(forecast, tmp_path):
+    file = tmp_path / "forecast.csv"
+    file.write_text(csv_text(header="hour,tps,serach,pi"))
+    code, out, err = forecast(file)
+    assert (code, out) == (1, "")
+    assert "serach" in err
+    assert "search" in err.replace("serach", "")
 
 
 def test_a_bad_forecast_exits_1_with_a_line_for_each_error(forecast, tmp_path):

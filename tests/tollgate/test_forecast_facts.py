@@ -156,12 +156,13 @@ def test_a_record_that_no_run_wrote_is_refused(spoil):
 KEPT = steps_of(30, 30, length_s=4.0, from_s=2.0, shares={"nap": 1.0})
 
 
-def test_a_run_is_judged_by_the_forecast_in_its_folder(judged):
-    assert judged(forecast=to_record(followed(KEPT))).verdict == "PASS"
-    facts = judged(forecast=to_record(followed(KEPT))).executions[0].forecast
+def test_a_run_is_judged_by_the_forecast_in_its_folder(judged, tmp_path):
+    plan = run_folder.follow(tmp_path)
+    assert judged(forecast=to_record(followed(KEPT)), **plan).verdict == "PASS"
+    facts = judged(forecast=to_record(followed(KEPT)), **plan).executions[0].forecast
     assert [each.outcome for each in facts.steps] == ["held", "held"]
     asked = steps_of(30, 60, length_s=4.0, from_s=2.0, shares={"nap": 1.0})
-    verdict = judged(forecast=to_record(followed(asked)))
+    verdict = judged(forecast=to_record(followed(asked)), **plan)
     assert verdict.verdict == "INVALID"
     assert "(generator) nap-alone: the load left the forecast: step 2 (s1)" in run_folder.reasons(
         verdict

@@ -56,7 +56,7 @@ def test_what_was_written_is_read_again(tmp_path):
 def test_a_run_from_before_watching_was_measured_is_read(tmp_path):
     manifest.write(MANIFEST, tmp_path)
     older = json.loads((tmp_path / "run.json").read_text())
-    for field in ("watching", "reloads"):
+    for field in ("watching", "reloads", "interrupted_at"):
         del older[field]
     (tmp_path / "run.json").write_text(json.dumps(older))
     assert manifest.read(tmp_path) == MANIFEST
@@ -107,6 +107,8 @@ def test_a_folder_that_is_no_runs_is_refused(tmp_path):
     expected = f"{tmp_path} is not the folder of a run: it has no run.json; name one under reports/"
     assert refusal(manifest.read, tmp_path) == expected
     assert "is not the folder of a run" in refusal(manifest.read, tmp_path / "nowhere")
+    manifest.write(MANIFEST, tmp_path)
+    assert "is not the folder of a run" in refusal(manifest.read, tmp_path / "run.json")
 
 
 def test_a_run_of_another_version_is_refused(tmp_path):
@@ -124,6 +126,9 @@ def test_a_run_of_another_version_is_refused(tmp_path):
         '{"kind": "check"}',
         '{"executions": [{"nome": "fork"}]}',
         "\x00",
+        '"a text"',
+        "[]",
+        "null",
         json.dumps({"executions": [], "surprise": 1}),
     ],
 )

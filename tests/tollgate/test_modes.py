@@ -10,12 +10,12 @@ NAMES = ["fork", "cluster"]
 
 
 def test_both_modes_run_where_together_they_are_short_enough():
-    assert chosen("", NAMES, BOTH_MODES_S / 2, "cluster") == (NAMES, "")
+    assert chosen("", NAMES, BOTH_MODES_S, "cluster") == (NAMES, "")
 
 
 @pytest.mark.parametrize("preferred", NAMES)
 def test_a_long_kind_runs_in_its_preferred_mode_alone_and_says_so(preferred):
-    names, why = chosen("", NAMES, BOTH_MODES_S, preferred)
+    names, why = chosen("", NAMES, BOTH_MODES_S + 1, preferred)
     assert names == [preferred]
     assert "MODE=both" in why
 

@@ -1,3 +1,4 @@
+import math
 from dataclasses import replace
 
 import pytest
@@ -98,14 +99,22 @@ def test_an_event_gives_way_to_the_outage_that_tells_it_better_and_to_no_other()
     assert events_left((death, *others), []) == (death, *others)
 
 
-def judged_with(criterion, outage=DIED):
-    series = reborn([[80] * 20, [80] * 20])
+def test_a_reload_that_never_ended_fails_the_run_and_is_not_called_clean():
+    verdict = verdict_of(reloads=(Reload(20.0, math.inf, 0),))
+    assert texts(verdict) == [
+        "FAIL (service) search-fork: the reload 20.0 s into the execution did not end: see pm2.log"
+    ]
+    assert verdict.executions[0].warnings == ()
+
+
+def judged_with(criterion, outage=DIED, there=2):
+    series = reborn([[80] * 20, [80] * 20], name="1")
     return verdict_on(
         criterion,
         service=counts(400, 40),
         measured_s=40.0,
         resources=Resources(workers=(series,), outages=(outage,)),
-        facts={"workers_asked": 2, "workers_seen": 1},
+        facts={"workers_asked": 2, "workers_seen": 1, "workers_seen_or_restarting": there},
     )
 
 
@@ -120,6 +129,13 @@ def test_a_death_is_invalid_without_such_a_criterion_or_if_the_worker_did_not_co
     assert judged_with("fail>0%").verdict == "INVALID"
     gone = replace(DIED, to_s=None)
     assert judged_with("restarts of worker>1", gone).verdict == "INVALID"
+
+
+@pytest.mark.parametrize("there", [1, 3])
+def test_a_judged_restart_does_not_excuse_workers_that_never_were_there_or_too_many(there):
+    verdict = judged_with("restarts of worker>5", there=there)
+    assert verdict.verdict == "INVALID"
+    assert texts(verdict)[0].endswith(f"{there} workers served where 2 were asked for")
 
 
 def test_a_criterion_that_is_only_reported_does_not_excuse_a_death():

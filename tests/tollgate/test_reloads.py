@@ -19,6 +19,9 @@ LOG = logging.getLogger("test")
         (0, None, None),
         ("20s", None, 20.0),
         (30, None, 30.0),
+        ("2.5s", None, 2.5),
+        ("1m 30s", None, 90.0),
+        ("500MS", None, 0.5),
         ("1m", "10s", 10.0),
         ("20s", "off", None),
         ("20s", "", 20.0),
@@ -29,7 +32,9 @@ def test_the_period_is_the_environments_or_else_the_settings(setting, variable, 
     assert period_of(setting, environment) == expected
 
 
-@pytest.mark.parametrize("value", ["soon", "-5s", "inf", "20 parsecs", "nan"])
+@pytest.mark.parametrize(
+    "value", ["soon", "-5s", "inf", "20 parsecs", "nan", "2,5s", "every 20s", "20 30", "5s 3"]
+)
 def test_a_period_that_is_no_time_is_refused_with_where_it_stands(value):
     with pytest.raises(TaurusConfigError, match=r"modules\.targets\.reload-every is "):
         period_of(value, {})
@@ -123,6 +128,20 @@ def test_a_reload_that_fails_is_recorded_with_why():
     made.finish()
     [record] = made.records
     assert record["problem"] == "`pm2 reload cluster` failed: no"
+    assert record["ended"] is not None
+
+
+@pytest.mark.parametrize("error", [ValueError("no"), OSError(), KeyError("pm2")])
+def test_a_reload_that_breaks_in_any_way_has_a_problem_and_an_end(error):
+    def broken(_app):
+        raise error
+
+    made = Reloads(10.0, LOG, broken)
+    made.expect("cluster", CLUSTER, 0.0, 100.0)
+    made.tick("cluster", CLUSTER, 10)
+    made.finish()
+    [record] = made.records
+    assert type(error).__name__ in record["problem"]
     assert record["ended"] is not None
 
 

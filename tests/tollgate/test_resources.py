@@ -50,7 +50,7 @@ RESULTS = {
         worker([80] * 60, name="1", loop_delay_p95=np.tile([5, 400], 30)),
         criterion="loop-delay-p95>50ms",
     ),
-    "a free loop": on(worker([80] * 60), criterion="loop-delay-p50>20ms"),
+    "a free loop": on(worker([80] * 60), criterion="loop-delay-p50>20ms", seconds=60),
     "nobody watched": on(),
     "nothing told": on(worker([80] * 60, cpu=np.nan), criterion="cpu>90%"),
     "a few seconds of cpu": on(worker([80] * 4), criterion="cpu>90%", seconds=4),
@@ -186,10 +186,66 @@ def test_the_mean_of_a_loop_that_stands_still_now_and_then_is_not_hidden_by_its_
     assert (result.verdict, result.observed) == ("FAIL", pytest.approx(stalls.mean()))
 
 
-def test_looks_without_a_value_are_passed_over():
-    delays = np.where(np.arange(120) % 2, 9.0, np.nan)
+def test_a_few_looks_without_a_value_are_passed_over():
+    delays = np.where(np.arange(120) % 12, 9.0, np.nan)
     result = on(worker([80] * 120, loop_delay_p95=delays), criterion="loop-delay-p95>50ms")
-    assert (result.verdict, result.observed, result.samples) == ("PASS", 9, 60)
+    assert (result.verdict, result.observed, result.samples) == ("PASS", 9, 110)
+
+
+@pytest.mark.parametrize(
+    ("column", "criterion", "good", "bad"),
+    [
+        ("rss_mb", "rss>400MB", 80, 500),
+        ("cpu", "cpu>90%", 10, 99),
+        ("loop_delay_p95", "loop-delay-p95>50ms", 5, 400),
+        ("loop_delay_p50", "loop-delay-p50>50ms", 5, 400),
+    ],
+)
+def test_what_was_told_of_half_the_time_alone_can_fail_and_never_pass(column, criterion, good, bad):
+    def half(value):
+        told = np.where(np.arange(60) < 30, float(value), np.nan)
+        return on(worker(**{"rss_mb": [80] * 60, column: told}), criterion=criterion, seconds=60)
+
+    assert half(bad).verdict == "FAIL"
+    assert half(good).verdict == "INCONCLUSIVE"
+    assert "told by 30 looks in 60 s" in half(good).reason
+
+
+def test_looks_that_are_missing_altogether_are_no_pass_either():
+    result = on(worker([80] * 3), criterion="rss>400MB", seconds=60)
+    assert (result.verdict, result.observed) == ("INCONCLUSIVE", 80)
+
+
+def test_a_slope_over_memory_that_most_looks_did_not_tell_is_no_pass():
+    rss = np.where(np.arange(120) < 50, 80.0, np.nan)
+    assert on(worker(rss)).verdict == "INCONCLUSIVE"
+
+
+@pytest.mark.parametrize("outage", [(0.1, 0.4), (119.6, 119.9), (120.2, 120.9), (-0.2, 0.3)])
+def test_a_restart_that_no_two_looks_show_counts_by_its_outage(outage):
+    resources = replace(watched(worker([80] * 120)), outages=(Outage("0", 99, *outage),))
+    verdict = verdict_on("restarts>0", service=counts(3000, 120), resources=resources)
+    assert (verdict.verdict, verdict.executions[0].criteria[0].observed) == ("FAIL", 1)
+    assert verdict.executions[0].workers[0].restarts == 1
+
+
+def test_a_planned_reload_that_no_look_shows_hides_no_other_restart():
+    outages = (Outage("0", 99, 0.1, 0.4), Outage("0", 100, 119.6, 119.6, planned=True))
+    assert restarts(worker([80] * 120), outages, 120.0) == 1
+
+
+def test_a_restart_of_a_worker_that_no_look_saw_is_judged_by_no_criterion():
+    resources = replace(watched(worker([80] * 120)), outages=(Outage("1", 99, 5.0, 5.5),))
+    verdict = verdict_on("restarts>5", service=counts(3000, 120), resources=resources)
+    assert verdict.verdict == "INVALID"
+
+
+def test_where_no_worker_was_seen_of_a_target_the_watch_is_pointed_to():
+    nobody = verdict_on(SLOPE, facts={"workers_asked": 2}, resources=Resources())
+    text = nobody.executions[0].criteria[0].reason
+    assert text.endswith(
+        "no worker was seen, so nothing was judged: see workers.jsonl and workers.err"
+    )
 
 
 def test_an_unwatched_run_is_the_operators_fault_and_a_leak_the_services():

@@ -1,11 +1,17 @@
+from dataclasses import replace
+
 import pytest
 
 from executions import counts, execution, verdict_on
+from forecasts import at_rates
 from golden_lines import check_golden
 from tollgate.facts import Execution, Run, ScheduleFacts
 from tollgate.judge import judge
 
 CRITERION = "p95 of search>250ms"
+
+
+MANY_SAMPLES = execution(service=counts(160_000, 79_200)).labels
 
 
 def kept(**changes):
@@ -58,6 +64,28 @@ SOUND = {
 @pytest.mark.parametrize("name", SOUND)
 def test_a_sound_measurement_is_judged_by_its_criteria(name):
     assert verdict_on(CRITERION, **SOUND[name]).verdict == "PASS"
+
+
+#: A day of which the last two hours are quiet, and one on which they are closed.
+QUIET, CLOSED = (at_rates(*[2] * 11, rate, length_s=7200.0) for rate in (0.1, 0))
+
+
+@pytest.mark.parametrize(
+    ("day", "last_s", "missing"),
+    [
+        (CLOSED, 79_195.0, None),
+        (CLOSED, 79_190.0, "measured 79191 s of 86400 s"),
+        (QUIET, 86_270.0, None),
+        (QUIET, 86_255.0, "measured 86256 s of 86400 s"),
+        (QUIET, 79_199.0, "measured 79200 s of 86400 s"),
+        (None, 79_199.0, "measured 79200 s of 86400 s"),
+    ],
+)
+def test_how_long_a_run_may_be_silent_at_its_end_is_said_by_its_forecast(day, last_s, missing):
+    one = execution(CRITERION, measured_s=86_400.0, forecast=day)
+    one = replace(one, facts=replace(one.facts, last_start_s=last_s), labels=MANY_SAMPLES)
+    texts = [it.text for it in judge(Run((one,))).reasons if "measured" in it.text]
+    assert texts == ([f"search-fork: {missing}"] if missing else [])
 
 
 def test_one_unsent_request_of_a_small_schedule_is_tolerated():

@@ -85,15 +85,16 @@ def test_the_golden_lines_of_the_watcher_are_read(tmp_path):
     )
     (worker,) = found.workers
     assert worker.worker == "1"
-    assert worker.second == pytest.approx([0.4, 2.402])
-    assert worker.pid.tolist() == [27735, 27751]
-    assert worker.restarts.tolist() == [0, 1]
-    assert worker.rss.tolist() == [60755968, 60207104]
-    assert worker.heap.tolist() == [9510432, 9400000]
-    assert worker.cpu.tolist() == [1.5, 0.4]
-    assert worker.loop_delay_p50.tolist() == [0.25, 0.2]
-    assert np.array_equal(worker.loop_delay_p95, [0.41, np.nan], equal_nan=True)
-    assert worker.requests.tolist() == [7, 0]
+    assert worker.second == pytest.approx([0.4, 1.401, 2.402])
+    assert worker.pid.tolist() == [27735, 27751, 27751]
+    assert worker.restarts.tolist() == [0, 1, 1]
+    nan = np.nan
+    assert np.array_equal(worker.rss, [60755968, nan, 60207104], equal_nan=True)
+    assert np.array_equal(worker.heap, [9510432, nan, 9400000], equal_nan=True)
+    assert np.array_equal(worker.cpu, [1.5, nan, 0.4], equal_nan=True)
+    assert np.array_equal(worker.loop_delay_p50, [0.25, nan, 0.2], equal_nan=True)
+    assert np.array_equal(worker.loop_delay_p95, [0.41, nan, nan], equal_nan=True)
+    assert np.array_equal(worker.requests, [7, nan, 0], equal_nan=True)
     (outage,) = found.outages
     assert (outage.from_s, outage.to_s) == pytest.approx((1.010, 1.147))
 
@@ -180,6 +181,42 @@ def test_a_kill_in_the_middle_of_a_reload_is_not_planned():
     assert found.events == (f"{DEATH}: service degraded for 1.24 s",)
 
 
+def test_a_reload_excuses_one_end_of_each_worker_and_not_what_pm2_did_for_memory(tmp_path):
+    of_memory = [event("exit", 5.9, 201, byPm2=True), event("online", 6.0, 301)]
+    other = [event("online", 4.1, 200, worker=0), event("exit", 5.0, 100, worker=0, byPm2=True)]
+    lines = [*looks(at4={"pid": 201}, at6={"pid": 301}), *RELOADED, *of_memory, *other]
+    seen, found = read_watch(write(tmp_path, lines), "cluster", BEGAN, ENDED, [RELOAD])
+    planned = {outage.pid: outage.planned for outage in found.outages}
+    assert planned == {100: True, 101: True, 201: False}
+    assert [event.split(" died")[0] for event in seen.events] == ["worker 1 (pid 201)"]
+    twice = [RELOAD, (BEGAN + 5.7, BEGAN + 7.5)]
+    both = read_watch(write(tmp_path, lines), "cluster", BEGAN, ENDED, twice)[1]
+    assert all(outage.planned for outage in both.outages)
+
+
+def test_a_worker_that_is_being_started_again_is_counted_and_one_that_never_was_is_not():
+    dip = looks(at4={"pid": 0, "status": "stopped", "restarts": 1}, at5={"pid": 201})
+    events = [event("exit", 3.2, 101, byPm2=False), event("online", 4.44, 201)]
+    for found in (told(dip, events), told(dip, [])):
+        assert (found.seen, found.seen_or_restarting) == (1, 2)
+    never = [look(second, 2, pid=0, status="errored") for second in range(-1, 11)]
+    found = told([*dip, *never], events)
+    assert (found.seen, found.seen_or_restarting) == (1, 2)
+    more = [look(second, 2) for second in range(-1, 11)]
+    assert told([*dip, *more], events).seen_or_restarting == 3
+
+
+def test_a_worker_that_did_not_come_back_is_not_counted_as_restarting():
+    gone = looks(at4={"pid": 0, "status": "errored"})
+    assert told(gone, KILLED[:1]).seen_or_restarting == 1
+
+
+def test_a_worker_that_takes_long_to_stop_for_its_successor_is_restarting():
+    slow = looks(at3={"status": "stopping"}, at7={"pid": 201, "restarts": 1})
+    events = [event("exit", 6.2, 101, byPm2=True), event("online", 6.8, 201)]
+    assert told(slow, events).seen_or_restarting == 2
+
+
 def test_a_run_that_was_reloaded_throughout_is_judged_by_those_looks():
     assert told(looks(at4={"status": "launching"}), [], [(BEGAN - 9, ENDED + 9)]).seen == 1
 
@@ -203,10 +240,12 @@ def test_the_reloads_during_the_execution_are_handed_on(tmp_path):
     assert [(each.from_s, each.to_s) for each in found.reloads] == [(2.5, 5.5)]
 
 
-def test_a_worker_without_pid_or_memory_enters_no_series(tmp_path):
+def test_a_worker_without_pid_enters_no_series_and_one_without_memory_tells_nothing(tmp_path):
     lines = [look(1), look(2, pid=0), look(3, rss=0), look(4, rss=None), look(5), look(11)]
     (worker,) = resources(tmp_path, lines).workers
-    assert worker.second.tolist() == [1, 5]
+    assert worker.second.tolist() == [1, 3, 4, 5]
+    assert np.isnan(worker.rss).tolist() == [False, True, True, False]
+    assert np.isnan(worker.requests).tolist() == [False, True, True, False]
 
 
 def test_workers_are_in_the_order_of_their_numbers(tmp_path):

@@ -1,0 +1,71 @@
+"""Executions with inline scenarios, and settings of `targets` and `verdict` before any load."""
+
+import logging
+from types import SimpleNamespace
+
+import pytest
+from bzt import TaurusConfigError
+from bzt.utils import BetterDict
+
+from tollgate import verdict
+from tollgate.scenarios import name_of, scenario_of
+from tollgate.targets import Targets
+from tollgate.verdict import Verdict
+
+CONFIG = BetterDict.from_dict({"scenarios": {"fork": {"script": "a.jmx"}, "empty": None}})
+
+
+@pytest.mark.parametrize(
+    ("scenario", "name", "script"),
+    [
+        ("fork", "fork", "a.jmx"),
+        ("empty", "empty", None),
+        ("plans/b.jmx", "plans/b.jmx", None),
+        ({"script": "plans/b.jmx"}, "b.jmx", "plans/b.jmx"),
+        ({"requests": []}, "inline scenario", None),
+    ],
+)
+def test_an_execution_has_its_scenario_by_name_or_inline(scenario, name, script):
+    execution = BetterDict.from_dict({"scenario": scenario})
+    assert name_of(execution) == name
+    assert scenario_of(CONFIG, execution).get("script", None) == script
+
+
+def targets(scenario, **settings):
+    made = Targets()
+    made.log = logging.getLogger("targets")
+    made.settings = BetterDict.from_dict({"class": "tollgate.targets.Targets", **settings})
+    config = BetterDict.from_dict({"execution": [{"scenario": scenario}]})
+    made.engine = SimpleNamespace(config=config)
+    return made
+
+
+def test_an_inline_scenario_may_name_its_target(monkeypatch):
+    made = targets({"script": "plans/check.jmx", "target": "fork"})
+    app = SimpleNamespace(port=3001)
+    monkeypatch.setattr("tollgate.pm2.declared_apps", lambda: {"fork": app})
+    assert made._wanted_apps() == [app]
+    properties = made.engine.config["execution"][0]["scenario"]["properties"]
+    assert properties["port"] == 3001
+
+
+def test_a_setting_of_targets_that_nobody_reads_is_refused_with_the_nearest():
+    with pytest.raises(TaurusConfigError, match=r"'reload-evry'.*did you mean 'reload-every'"):
+        targets("fork", **{"reload-evry": "20s"}).prepare()
+
+
+@pytest.mark.parametrize("name", ["warmup", "measured"])
+def test_verdict_refuses_a_property_that_is_no_number(monkeypatch, name):
+    monkeypatch.setattr(verdict.plan_copy, "copy", lambda *_: "plan/check.jmx")
+    made = Verdict()
+    made.engine = SimpleNamespace(artifacts_dir="reports")
+    executor = SimpleNamespace(
+        label="fork",
+        properties={name: "60s"},
+        original_jmx="plans/check.jmx",
+        kpi_jtl="kpi.jtl",
+        execution=BetterDict(),
+        get_scenario=BetterDict,
+    )
+    with pytest.raises(TaurusConfigError, match=f"execution 'fork': the property {name} is '60s'"):
+        made._planned(executor)
