@@ -20,6 +20,7 @@ import psutil
 from bench import HERE, MIB, machine
 
 from tollgate import pm2
+from tollgate.jtl_pieces import read_index
 from tollgate.paths import ROOT
 
 THREADS = 8
@@ -136,9 +137,11 @@ def main() -> None:
         samples = rows // THREADS * THREADS
         print(table(looks))
         most = max(held for *_, held in looks)
+        index = read_index(run / "kpi.jtl")
+        text = f"{index.end / index.rows:.1f} bytes a sample as JMeter writes it, " if index else ""
         print(
-            f"\n{samples:,} samples in {seconds:.0f} s, judging included. On disk at the end "
-            f"{disk(run) / samples:.1f} bytes a sample, at most {most / MIB:.0f} MiB in between."
+            f"\n{samples:,} samples in {seconds:.0f} s, judging included: {text}"
+            f"{disk(run) / samples:.1f} on disk at its end, at most {most / MIB:.0f} MiB before."
         )
         print(machine())
 

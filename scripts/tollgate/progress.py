@@ -59,14 +59,16 @@ class Progress(Service):
         asked = sum(
             property_of(executor.properties, name, 0, where) for name in ("warmup", "measured")
         )
-        elapsed = min(_elapsed(executor), asked)
+        elapsed = _elapsed(executor)
+        # Nobody may have said how long it takes: a plan can end by itself.
+        at = f"{min(elapsed, asked):.0f} of {asked:.0f} s" if asked else f"{elapsed:.0f} s"
         jtl = Path(executor.kpi_jtl)
         if not (jtl.exists() and jtl.stat().st_size):  # JMeter writes in blocks
-            return f"{executor.label}: JMeter has written nothing in {elapsed:.0f} s of {asked:.0f}"
+            return f"{executor.label}: JMeter has written nothing yet ({at})"
         count = self.failures[executor].failed
         failed = f", {count} failed so far" if count else ""
         read = executor.reader.read_records
-        return f"{executor.label}: {elapsed:.0f} of {asked:.0f} s, {read} requests read{failed}"
+        return f"{executor.label}: {at}, {read} requests read{failed}"
 
 
 def period(elapsed_s: float) -> float:

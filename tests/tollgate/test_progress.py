@@ -82,3 +82,7 @@ def test_seconds_may_be_written_as_text(line):
 def test_a_property_that_is_no_number_is_named(line):
     with pytest.raises(TaurusConfigError, match="execution 'e0': the property measured is '60s'"):
         line(0, measured="60s")
+
+
+def test_an_execution_that_ends_by_itself_is_told_without_an_end(line):
+    assert line(0, loops=3) == "e0: 1000 s, 10 requests read"
