@@ -53,10 +53,12 @@ def _rate(count: int, seconds: float) -> str:
     """The shortest decimal of which JMeter makes that many arrivals."""
     for digits in range(_RATE_DIGITS + 1):
         power = 10**digits
-        text = _decimal(math.ceil(count / seconds * power) / power, digits)
-        # JMeter's own arithmetic: the mean of the rates at both ends, times the length, cut off.
-        if int((float(text) + float(text)) / 2 * seconds) == count:
-            return text
+        least = math.ceil(count / seconds * power)
+        # The product of an exact quotient can lie a hair below the count: then a unit more.
+        for text in (_decimal(number / power, digits) for number in (least, least + 1)):
+            # JMeter's own arithmetic: the mean of both ends' rates, times the length, cut off.
+            if int((float(text) + float(text)) / 2 * seconds) == count:
+                return text
     raise ShapeError(f"no rate gives {count} requests in {seconds:g} s: take a lower factor")
 
 

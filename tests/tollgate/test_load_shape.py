@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from forecasts import SHARES, day, steps_of
 from tollgate.forecast import read_forecast
+from tollgate.forecast_model import LoadStep
 from tollgate.load_mix import mix_entries, target_of
 from tollgate.load_shape import (
     ShapeError,
@@ -228,3 +229,10 @@ def test_a_load_is_announced_with_its_length():
 )
 def test_a_length_is_told_in_two_units(seconds, text):
     assert duration_text(seconds) == text
+
+
+def test_a_rate_whose_product_lies_a_hair_below_the_count_is_written_with_a_unit_more():
+    step = LoadStep("0", 0.0, 3600.0, 1854837 / 3600, {"sum": 1.0})
+    assert int(1854837 / 3600 * 3600) == 1854836, "the case that is meant"
+    events = open_model_arrivals(schedule_text([step], 1.0), 1)
+    assert len(events) == 1854837
