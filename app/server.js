@@ -31,13 +31,13 @@ function listen(settings) {
   const { host, port } = settings;
   const server = http.createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, createApp({ settings }));
   drainOnSignals(server);
-  reportVitals(server);
   server.once('error', ({ code, message }) => {
     fail(`cannot listen on ${host}:${port}: ${HINTS[code] ?? message} (${code})`);
   });
   server.listen({ host, port }, () => {
     console.log(`listening on ${url(server.address())}`);
     process.send?.('ready');
+    reportVitals(server);
   });
 }
 

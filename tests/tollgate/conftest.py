@@ -16,3 +16,15 @@ def judged(tmp_path):
         return run_folder.verdict_of(tmp_path)
 
     return judge
+
+
+@pytest.fixture
+def written(tmp_path):
+    """Writes bytes to a JTL and returns its path."""
+
+    def write(content):
+        path = tmp_path / "kpi.jtl"
+        path.write_bytes(content)
+        return path
+
+    return write

@@ -37,16 +37,6 @@ row = st.builds(
 )
 
 
-@pytest.fixture
-def written(tmp_path):
-    def write(content):
-        path = tmp_path / "kpi.jtl"
-        path.write_bytes(content)
-        return path
-
-    return write
-
-
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(row, min_size=3, max_size=30), st.sampled_from(",;\t"), st.integers(1, 4))
 def test_whatever_jmeter_writes_is_read_and_restored_from_pieces_as_it_was(rows, delimiter, count):

@@ -11,16 +11,6 @@ from tollgate.jtl_pieces import read_index
 SIZE = 20_000
 
 
-@pytest.fixture
-def written(tmp_path):
-    def write(content):
-        path = tmp_path / "kpi.jtl"
-        path.write_bytes(content)
-        return path
-
-    return write
-
-
 #: Has the process killed before its nth step that others can see; a step is a file that is put in
 #: its place, something that is forced to the disk, or a hole.
 KILLED = """

@@ -12,16 +12,6 @@ from tollgate.jtl_pieces import folder_of, index_of, read_index
 SIZE = 20_000
 
 
-@pytest.fixture
-def written(tmp_path):
-    def write(content):
-        path = tmp_path / "kpi.jtl"
-        path.write_bytes(content)
-        return path
-
-    return write
-
-
 BAD = {
     "elapsed": lines([fields(0, elapsed="5.7")]),
     "timeStamp": lines([fields(0)]).replace(b"17000", b"17x00"),
