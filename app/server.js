@@ -1,53 +1,7 @@
 'use strict';
 
-const http = require('node:http');
-const net = require('node:net');
 const { createApp } = require('./app');
-const { drainOnSignals } = require('./drain');
-const { readSettings, SettingError } = require('./settings');
-const { reportVitals } = require('./vitals');
+const { run } = require('./listen');
+const { readSettings } = require('./settings');
 
-// Longer than any think time, so that it is the client who ends a connection: a server that ends
-// one just as it is used again makes a failed request.
-const KEEP_ALIVE_MS = 65_000;
-
-const HINTS = {
-  EADDRINUSE: 'the port is in use; end what holds it or set PORT to another one',
-  EACCES: 'not permitted; set PORT to 1024 or above',
-  EADDRNOTAVAIL: 'not an address of this machine; set HOST to one that is',
-  ENOTFOUND: 'no such host; set HOST to an address of this machine',
-};
-
-function main() {
-  try {
-    listen(readSettings(process.env));
-  } catch (error) {
-    if (!(error instanceof SettingError)) throw error;
-    fail(error.message);
-  }
-}
-
-function listen(settings) {
-  const { host, port } = settings;
-  const server = http.createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, createApp({ settings }));
-  drainOnSignals(server);
-  server.once('error', ({ code, message }) => {
-    fail(`cannot listen on ${host}:${port}: ${HINTS[code] ?? message} (${code})`);
-  });
-  server.listen({ host, port }, () => {
-    console.log(`listening on ${url(server.address())}`);
-    process.send?.('ready');
-    reportVitals(server);
-  });
-}
-
-/** Says why in one line and exits 1, but not before the line is written: PM2 writes it later. */
-function fail(reason) {
-  process.stderr.write(`tollgate: ${reason}\n`, 'utf8', () => process.exit(1));
-}
-
-function url({ address, port }) {
-  return `http://${net.isIPv6(address) ? `[${address}]` : address}:${port}`;
-}
-
-main();
+run(readSettings, (settings) => createApp({ settings }));

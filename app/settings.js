@@ -1,17 +1,15 @@
 'use strict';
 
-/** A setting with a value that is not allowed. Its message is one line, made to be shown. */
-class SettingError extends Error {}
+const kinds = require('./setting-kinds');
 
-const SWITCH = { allowed: 'true or false', parse: oneOf({ true: true, false: false }) };
+const { LISTENER, oneOf, SettingError, SWITCH, text, wholeNumber, within } = kinds;
 
 /**
- * Everything that the environment may set, and the only place that reads it. An empty variable
- * counts as unset. PM2 sets NODE_APP_INSTANCE and exec_mode.
+ * Everything that the environment may set for the targets' server, and the only place that reads
+ * it. PM2 sets NODE_APP_INSTANCE and exec_mode.
  */
 const SETTINGS = {
-  host: { variable: 'HOST', fallback: '127.0.0.1', allowed: 'a host name or address', parse: text },
-  port: { variable: 'PORT', fallback: 3000, ...wholeNumber(0, 65_535) },
+  ...LISTENER,
   instance: { variable: 'NODE_APP_INSTANCE', fallback: '0', allowed: 'any text', parse: text },
   mode: {
     variable: 'exec_mode',
@@ -20,7 +18,12 @@ const SETTINGS = {
     parse: oneOf({ fork_mode: 'fork', cluster_mode: 'cluster' }),
   },
   randomDelay: { variable: 'USE_RANDOM_DELAY', fallback: false, ...SWITCH },
-  childProcesses: { variable: 'USE_CHILD_PROCESSES', fallback: false, ...SWITCH },
+  childProcesses: {
+    variable: 'USE_CHILD_PROCESSES',
+    fallback: 'none',
+    allowed: 'false, true (one per carrier and search) or per-carrier (long-lived ones)',
+    parse: oneOf({ false: 'none', true: 'per-search', 'per-carrier': 'per-carrier' }),
+  },
   kittensLeak: {
     variable: 'KITTENS_LEAK',
     fallback: true,
@@ -38,25 +41,6 @@ const SETTINGS = {
   },
 };
 
-function text(value) {
-  return value;
-}
-
-function oneOf(meanings) {
-  return (value) => (Object.hasOwn(meanings, value) ? meanings[value] : undefined);
-}
-
-function within(least, most, number) {
-  return number >= least && number <= most ? number : undefined;
-}
-
-function wholeNumber(least, most) {
-  return {
-    allowed: `a whole number from ${least} to ${most}`,
-    parse: (value) => (/^\d+$/.test(value) ? within(least, most, Number(value)) : undefined),
-  };
-}
-
 /**
  * Reads and checks all settings.
  *
@@ -65,15 +49,7 @@ function wholeNumber(least, most) {
  * @throws {SettingError} names the variable, its value and what is allowed
  */
 function readSettings(env = {}) {
-  const settings = {};
-  for (const [key, { variable, fallback, allowed, parse }] of Object.entries(SETTINGS)) {
-    const given = env[variable] ?? '';
-    settings[key] = given === '' ? fallback : parse(given);
-    if (settings[key] === undefined) {
-      throw new SettingError(`${variable} is ${JSON.stringify(given)}; allowed: ${allowed}`);
-    }
-  }
-  return settings;
+  return kinds.read(SETTINGS, env);
 }
 
 module.exports = { readSettings, SettingError };

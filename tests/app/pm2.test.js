@@ -41,6 +41,10 @@ test('the topology can be read without PM2', () => {
   assert.deepEqual(read, [
     ['fork', 'fork', 1, process.env.PORT_FORK || '3001'],
     ['cluster', 'cluster', 'max', process.env.PORT_CLUSTER || '3002'],
+    ['pi-1', 'fork', 1, process.env.PORT_PI_1 || '3011'],
+    ['pi-2', 'fork', 1, process.env.PORT_PI_2 || '3012'],
+    ['pi-3', 'fork', 1, process.env.PORT_PI_3 || '3013'],
+    ['balancer', 'fork', 1, process.env.PORT_BALANCER || '3010'],
   ]);
 });
 
@@ -55,7 +59,7 @@ test('PM2 gives a draining server longer than the server gives itself', () => {
 
 test('PM2 starts both modes, every worker answers, and a reload loses no request', async (t) => {
   const { pm2, list, ports } = await ownPm2(t, { USE_CHILD_PROCESSES: 'true' });
-  await pm2('start', ECOSYSTEM);
+  await pm2('start', ECOSYSTEM, '--only', 'fork,cluster');
 
   await t.test('one process in fork mode, as many as there are cores in cluster mode', async () => {
     const workers = Array(CPUS).fill('cluster cluster_mode online');

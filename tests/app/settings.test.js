@@ -11,7 +11,7 @@ test('an empty environment gives the documented defaults', () => {
     instance: '0',
     mode: 'none',
     randomDelay: false,
-    childProcesses: false,
+    childProcesses: 'none',
     kittensLeak: true,
     piPoints: 10_000_000,
     logRequests: false,
@@ -44,7 +44,7 @@ test('every variable is read', () => {
     instance: '3',
     mode: 'cluster',
     randomDelay: true,
-    childProcesses: true,
+    childProcesses: 'per-search',
     kittensLeak: false,
     piPoints: 1000,
     logRequests: true,
@@ -53,6 +53,16 @@ test('every variable is read', () => {
   });
 });
 
+for (const [value, meaning] of [
+  ['false', 'none'],
+  ['true', 'per-search'],
+  ['per-carrier', 'per-carrier'],
+]) {
+  test(`USE_CHILD_PROCESSES=${value} means ${meaning}`, () => {
+    assert.equal(readSettings({ USE_CHILD_PROCESSES: value }).childProcesses, meaning);
+  });
+}
+
 for (const [variable, value] of [
   ['PORT', 'abc'],
   ['PORT', '65536'],
@@ -60,6 +70,7 @@ for (const [variable, value] of [
   ['PORT', '80.5'],
   ['USE_RANDOM_DELAY', 'yes'],
   ['USE_CHILD_PROCESSES', 'constructor'],
+  ['USE_CHILD_PROCESSES', 'none'],
   ['KITTENS_LEAK', 'false'],
   ['PI_POINTS', '0'],
   ['LOG_REQUESTS', '1'],

@@ -2,6 +2,7 @@
 
 const { onlyGet } = require('../../routes');
 const { askAll } = require('./ask-all');
+const { childPerCarrier } = require('./askers/child-per-carrier');
 const { childPerSearch } = require('./askers/child-per-search');
 const { inProcess } = require('./askers/in-process');
 const { readQuery } = require('./query');
@@ -10,6 +11,7 @@ const { inOrder } = require('./tickets');
 const CARRIERS = ['aurora', 'borealis', 'cirrus'].map((name) =>
   require.resolve(`./carriers/${name}`),
 );
+const ASKERS = { none: inProcess, 'per-search': childPerSearch, 'per-carrier': childPerCarrier };
 const TIME_LIMIT_MS = 1000;
 
 /**
@@ -18,13 +20,13 @@ const TIME_LIMIT_MS = 1000;
  * Where the carriers are asked is the only thing USE_CHILD_PROCESSES changes: an asker is
  * `(file, query, timeLimitMs) => Promise<{ tickets, workMs }>`.
  *
- * @param {{ childProcesses: boolean, randomDelay: boolean }} settings
+ * @param {{ childProcesses: keyof typeof ASKERS, randomDelay: boolean }} settings
  * @param {object} [options] for tests
  * @param {string[]} [options.carriers] absolute paths of carrier modules
  * @param {number} [options.timeLimitMs] how long a carrier may take
  */
 function search(settings, { carriers = CARRIERS, timeLimitMs = TIME_LIMIT_MS } = {}) {
-  const ask = settings.childProcesses ? childPerSearch(settings) : inProcess(settings);
+  const ask = ASKERS[settings.childProcesses](settings);
   return onlyGet({
     '/search': async (req, res) => {
       const query = readQuery(req.query);

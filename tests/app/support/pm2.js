@@ -9,22 +9,24 @@ const { cleanEnv, freePort, ROOT } = require('./processes');
 
 const PM2 = require.resolve('pm2/bin/pm2');
 const ECOSYSTEM = path.join(ROOT, 'ecosystem.config.js');
+const APPS = ['fork', 'cluster', 'pi-1', 'pi-2', 'pi-3', 'balancer'];
 
 /**
  * A PM2 of the test's own, which ends with the test.
  *
  * @returns {Promise<{ pm2: (...args: string[]) => Promise<string>, home: string,
- *   list: () => Promise<object[]>, env: Record<string, string>, ports: { fork: number, cluster: number } }>}
+ *   list: () => Promise<object[]>, env: Record<string, string>, ports: Record<string, number> }>} `ports` by app
  */
 async function ownPm2(t, settings = {}) {
   // A short path: the names of PM2's sockets may have 107 bytes.
   const home = fs.mkdtempSync(path.join(os.tmpdir(), 'tg-'));
-  const ports = { fork: await freePort(), cluster: await freePort() };
+  const ports = Object.fromEntries(
+    await Promise.all(APPS.map(async (name) => [name, await freePort()])),
+  );
   const env = cleanEnv({
     PM2_HOME: home,
     PM2_DISABLE_VERSION_CHECK: 'true', // nothing here needs the network
-    PORT_FORK: String(ports.fork),
-    PORT_CLUSTER: String(ports.cluster),
+    ...Object.fromEntries(APPS.map((name) => [variable(name), String(ports[name])])),
     ...settings,
   });
   const pm2 = async (...args) =>
@@ -35,6 +37,11 @@ async function ownPm2(t, settings = {}) {
   });
   const list = async () => JSON.parse(await pm2('jlist', '--silent'));
   return { pm2, home, list, env, ports };
+}
+
+/** `pi-1` has its port in PORT_PI_1. */
+function variable(app) {
+  return `PORT_${app.toUpperCase().replace('-', '_')}`;
 }
 
 module.exports = { ECOSYSTEM, ownPm2 };

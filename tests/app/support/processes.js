@@ -8,6 +8,7 @@ const { setTimeout: wait } = require('node:timers/promises');
 
 const ROOT = path.resolve(__dirname, '..', '..', '..');
 const SERVER = path.join(ROOT, 'app', 'server.js');
+const BALANCER = path.join(ROOT, 'app', 'balancer.js');
 
 /** An environment without settings that the caller happens to have. */
 function cleanEnv(extra) {
@@ -17,13 +18,13 @@ function cleanEnv(extra) {
 }
 
 /**
- * Starts the real server and collects what it says.
+ * Starts the real server, or another of the scripts that listen, and collects what it says.
  *
  * @returns {{ child: import('node:child_process').ChildProcess, said: { stdout: string,
  *   stderr: string }, exited: Promise<[number | null, string | null]> }}
  */
-function spawnServer(t, env = {}) {
-  const child = spawn(process.execPath, [SERVER], { env: cleanEnv({ PORT: '0', ...env }) });
+function spawnServer(t, env = {}, script = SERVER) {
+  const child = spawn(process.execPath, [script], { env: cleanEnv({ PORT: '0', ...env }) });
   const said = { stdout: '', stderr: '' };
   for (const stream of ['stdout', 'stderr']) {
     child[stream].setEncoding('utf8').on('data', (text) => {
@@ -36,8 +37,8 @@ function spawnServer(t, env = {}) {
 }
 
 /** Starts the real server and waits until it listens; adds its port. */
-async function startServer(t, env) {
-  const server = spawnServer(t, env);
+async function startServer(t, env, script) {
+  const server = spawnServer(t, env, script);
   await until(() => server.said.stdout.includes('\n'), 'the server listens');
   return { ...server, port: Number(/:(\d+)\n/.exec(server.said.stdout)[1]) };
 }
@@ -77,4 +78,14 @@ async function freePort() {
   return port;
 }
 
-module.exports = { childrenOf, cleanEnv, freePort, isAlive, ROOT, spawnServer, startServer, until };
+module.exports = {
+  BALANCER,
+  childrenOf,
+  cleanEnv,
+  freePort,
+  isAlive,
+  ROOT,
+  spawnServer,
+  startServer,
+  until,
+};
