@@ -32,7 +32,7 @@ java_command() {
 
 check_prerequisites() {
   java=$(java_command)
-  require Node node 20.19 "$(found node && version_of node --version)"
+  require Node node 20 "$(found node && version_of node --version)"
   require npm npm 8 "$(found npm && version_of npm --version)"
   require Java "$java" 17 "$(found "$java" && version_of "$java" -version)"
   require Maven mvn 3.8 "$(found mvn && version_of mvn --version)"

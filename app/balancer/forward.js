@@ -84,14 +84,14 @@ function isGone(req) {
   return req.socket.destroyed;
 }
 
-async function passBack({ server, statusCode, statusText, headers, body }, res) {
+async function passBack({ server, statusCode, headers, body }, res) {
   body.once('error', (error) => {
     if (!res.destroyed) server.fail(`in the middle of an answer: ${describe(error)}`);
   });
   const own = ['X-Server', server.name];
   const passed = [...endToEnd(headers), ...own];
   for (let i = 0; i < passed.length; i += 2) res.appendHeader(passed[i], passed[i + 1]);
-  res.writeHead(statusCode, statusText);
+  res.writeHead(statusCode);
   await pipeline(body, res); // cuts the client off when the answer breaks off
 }
 
