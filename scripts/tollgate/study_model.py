@@ -1,4 +1,4 @@
-"""What the study is made of: cells, blocks, what was measured in them, and what is said of it. Pure.
+"""What the study is made of: cells, blocks, what was measured in them, and what is said of it.
 
 A *cell* is one arm of an experiment at one number of users. A *block* is one cell under load for
 some seconds. A *round* has each cell of an experiment once, in random order, so that whatever the
@@ -136,7 +136,7 @@ class ScalingPoint:
 
 @dataclass(frozen=True)
 class UslFit:
-    """X(N) = l N / (1 + s (N - 1) + k N (N - 1)), see study_usl.py; `note` where nothing was fitted.
+    """X(N) = l N / (1 + s (N - 1) + k N (N - 1)), see study_usl.py; `note` where there is none.
 
     curve: (users, throughput) up to twice the most users measured, no further.
     """

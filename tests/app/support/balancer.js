@@ -44,8 +44,8 @@ function request({ body: sent, ...options }) {
       try {
         let body = '';
         for await (const text of response.setEncoding('latin1')) body += text;
-        const { statusCode: status, statusMessage, headers, rawHeaders } = response;
-        resolve({ status, statusMessage, headers, rawHeaders, body, server: headers['x-server'] });
+        const { statusCode: status, headers, rawHeaders } = response;
+        resolve({ status, headers, rawHeaders, body, server: headers['x-server'] });
       } catch (error) {
         reject(error);
       }
