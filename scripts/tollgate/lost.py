@@ -4,7 +4,11 @@ A request is lost if it got no answer from the service: its response code is no 
 writes `Non HTTP response code: ...` for a connection refused or reset, for a timeout, for silence),
 or it is 502, 503 or 504, by which a proxy or balancer in front says the same (RFC 9110, 15.6.3 to
 15.6.5). A wrong answer and a 500 are answers: they fail, and criteria see them, but they were not
-lost. Whatever the cause, a lost request is counted for every window that it overlaps.
+lost.
+
+A lost request is charged to one window of a kind: the last that had begun when it was sent, or else
+the first that began while it waited. One that hung from a crash until its timeout would otherwise
+count again for whatever happened meanwhile. Kinds are apart: a reload's worker may crash in it.
 """
 # ruff: noqa: S608 - every piece of SQL here is a column's number or a constant of this package.
 
@@ -38,16 +42,19 @@ def with_losses(
 
     A reload that never ended, or an outage that nothing ended, goes on to the end of the JTL.
     """
-    windows = [
-        *((it["began"] * 1000, it["ended"] * 1000 if it["ended"] else math.inf) for it in records),
-        *(_window(it, origin_ms) for it in resources.outages),
+    reloading = [
+        (it["began"] * 1000, it["ended"] * 1000 if it["ended"] else math.inf) for it in records
     ]
-    lost = iter(count_lost(jtl, windows, origin_ms + until_s * 1000))
+    out = [_window(it, origin_ms) for it in resources.outages]
+    in_reloads, in_outages = count_lost(jtl, [reloading, out], origin_ms + until_s * 1000)
     reloads = tuple(
-        Reload((low - origin_ms) / 1000, (high - origin_ms) / 1000, next(lost), it["problem"])
-        for it, (low, high) in zip(records, windows, strict=False)
+        Reload((low - origin_ms) / 1000, (high - origin_ms) / 1000, lost, it["problem"])
+        for it, (low, high), lost in zip(records, reloading, in_reloads, strict=True)
     )
-    outages = tuple(replace(outage, lost=next(lost)) for outage in resources.outages)
+    outages = tuple(
+        replace(outage, lost=lost)
+        for outage, lost in zip(resources.outages, in_outages, strict=True)
+    )
     return replace(resources, reloads=reloads, outages=outages)
 
 
@@ -58,30 +65,42 @@ def _window(outage: Outage, origin_ms: float) -> tuple[float, float]:
 
 
 def count_lost(
-    path: str | Path, windows_ms: Sequence[tuple[float, float]], until_ms: float = math.inf
-) -> list[int]:
-    """How many requests of a JTL were lost in each window (from, to), in epoch milliseconds; `to`
-    may be infinite.
+    path: str | Path,
+    kinds: Sequence[Sequence[tuple[float, float]]],
+    until_ms: float = math.inf,
+) -> list[list[int]]:
+    """How many requests of a JTL each window (from, to) of each kind lost, in epoch milliseconds;
+    `to` may be infinite.
 
-    A request counts if any of the time from its start to its end lies in [from, to + GRACE_MS] and
-    it had ended by until_ms.
+    A window may have lost a request if any of the time from its start to its end lies in
+    [from, to + GRACE_MS] and it had ended by until_ms.
     Only lost requests ever leave the scan, and DuckDB spills them to disk if they are too many.
     For files that read_jtl has read: it has checked the values. Raises JtlError as it does.
     """
-    if not windows_ms:
-        return []
+    rows = [
+        (kind, number, low, high + GRACE_MS)
+        for kind, windows in enumerate(kinds)
+        for number, (low, high) in enumerate(windows)
+    ]
+    found = [[0] * len(windows) for windows in kinds]
+    if not rows:
+        return found
     with database(path) as con:
         layout = read_layout(path)
         read_into(con, "requests", _requests_sql(layout), path, layout)
-        con.execute("CREATE TEMP TABLE windows (id BIGINT, from_ms DOUBLE, to_ms DOUBLE)")
-        rows = [(number, low, high + GRACE_MS) for number, (low, high) in enumerate(windows_ms)]
-        con.executemany("INSERT INTO windows VALUES (?, ?, ?)", rows)
+        con.execute("CREATE TEMP TABLE windows (kind INT, id INT, from_ms DOUBLE, to_ms DOUBLE)")
+        con.executemany("INSERT INTO windows VALUES (?, ?, ?, ?)", rows)
         con.execute("DELETE FROM requests WHERE end_ms > ?::DOUBLE", [until_ms])
-        found = con.execute("""
-            SELECT id, coalesce(sum(n), 0)::BIGINT
-            FROM windows LEFT JOIN requests ON start_ms <= to_ms AND end_ms >= from_ms
-            GROUP BY id ORDER BY id""").fetchall()
-    return [lost for _, lost in found]
+        charged = con.execute("""
+            WITH charges AS (
+                SELECT kind, n, arg_min(id, CASE WHEN from_ms <= start_ms
+                    THEN (0, start_ms - from_ms) ELSE (1, from_ms - start_ms) END) AS id
+                FROM windows JOIN requests ON start_ms <= to_ms AND end_ms >= from_ms
+                GROUP BY kind, start_ms, end_ms, n)
+            SELECT kind, id, sum(n)::BIGINT FROM charges GROUP BY kind, id""").fetchall()
+    for kind, number, lost in charged:
+        found[kind][number] = lost
+    return found
 
 
 def _requests_sql(layout: Layout) -> str:

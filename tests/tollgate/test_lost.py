@@ -17,7 +17,8 @@ def gone(at_ms, elapsed=5, code=RESET, **fields):
 def counted(tmp_path, rows, *windows):
     file = tmp_path / "kpi.jtl"
     file.write_text(jtl(*rows))
-    return count_lost(file, [(START_MS + low, START_MS + high) for low, high in windows])
+    [counts] = count_lost(file, [[(START_MS + low, START_MS + high) for low, high in windows]])
+    return counts
 
 
 @pytest.mark.parametrize(
@@ -55,28 +56,47 @@ def test_a_request_counts_if_any_of_its_time_lies_in_the_window_or_its_grace(tmp
     assert counted(tmp_path, [gone(0, 10_000)], (4000, 5000)) == [1]
 
 
-def test_a_request_counts_for_each_window_that_it_overlaps(tmp_path):
+def test_a_request_is_charged_to_the_last_window_that_had_begun_when_it_was_sent(tmp_path):
     rows = [gone(100), gone(100), gone(5000)]
     windows = ((0, 200), (50, 150), (4000, float("inf")), (9000, 9100))
-    assert counted(tmp_path, rows, *windows) == [2, 2, 1, 0]
+    assert counted(tmp_path, rows, *windows) == [0, 2, 1, 0]
+
+
+def test_a_request_that_hung_from_a_crash_on_is_not_charged_to_what_came_while_it_hung(tmp_path):
+    assert counted(tmp_path, [gone(90, 10_000)], (9000, 9100), (100, 200)) == [0, 1]
+
+
+def test_a_request_counts_for_a_reload_and_for_the_outage_in_it(tmp_path):
+    file = tmp_path / "kpi.jtl"
+    file.write_text(jtl(gone(500)))
+    window = (START_MS + 400, START_MS + 600)
+    assert count_lost(file, [[window], [window, window]]) in ([[1], [1, 0]], [[1], [0, 1]])
 
 
 def test_what_the_end_of_the_load_broke_off_was_not_lost(tmp_path):
     file = tmp_path / "kpi.jtl"
     file.write_text(jtl(row(0), gone(500, 99), gone(500, 100), gone(500, 101), gone(700)))
-    assert count_lost(file, [(START_MS, START_MS + 1000)], START_MS + 600) == [2]
+    assert count_lost(file, [[(START_MS, START_MS + 1000)]], START_MS + 600) == [[2]]
     resources = with_losses(Resources(outages=(Outage("0", 7, 0.1, 1.0),)), [], file, START_MS, 0.6)
     assert resources.outages[0].lost == 2
 
 
 def test_without_windows_nothing_is_read():
-    assert count_lost("no such file", []) == []
+    assert count_lost("no such file", [[], []]) == [[], []]
 
 
 def test_a_file_that_is_no_jtl_is_refused(tmp_path):
     (tmp_path / "kpi.jtl").write_text("hello\n")
     with pytest.raises(JtlError):
-        count_lost(tmp_path / "kpi.jtl", [(0, 1)])
+        count_lost(tmp_path / "kpi.jtl", [[(0, 1)]])
+
+
+def by_start(counts, pairs):
+    """Windows that begin at the same moment are as good as each other."""
+    return {
+        low: sum(n for n, (at, _) in zip(counts, pairs, strict=True) if at == low)
+        for low, _ in pairs
+    }
 
 
 REQUESTS = st.lists(st.tuples(st.integers(0, 9000), st.integers(0, 3000), st.booleans()))
@@ -88,11 +108,18 @@ WINDOWS = st.lists(st.tuples(st.integers(0, 9000), st.integers(0, 3000)), max_si
 def test_counts_are_those_of_a_look_at_every_request(tmp_path_factory, requests, windows):
     rows = [gone(at, took) if lost else row(at, took) for at, took, lost in requests]
     pairs = [(low, low + length) for low, length in windows]
-    expected = [
-        sum(lost and at <= high + GRACE_MS and at + took >= low for at, took, lost in requests)
-        for low, high in pairs
-    ]
-    assert counted(tmp_path_factory.mktemp("jtl"), [row(0), *rows], *pairs) == expected
+    expected = [0] * len(pairs)
+    for at, took, lost in requests:
+        over = [
+            i for i, (low, high) in enumerate(pairs) if at <= high + GRACE_MS and at + took >= low
+        ]
+        begun = [i for i in over if pairs[i][0] <= at]
+        if lost and over:
+            first = min(pairs[i][0] for i in over)
+            wanted = max(pairs[i][0] for i in begun) if begun else first
+            expected[next(i for i in over if pairs[i][0] == wanted)] += 1
+    found = counted(tmp_path_factory.mktemp("jtl"), [row(0), *rows], *pairs)
+    assert by_start(found, pairs) == by_start(expected, pairs)
 
 
 def test_reloads_and_outages_come_out_in_seconds_with_what_each_lost(tmp_path):
