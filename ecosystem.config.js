@@ -4,12 +4,8 @@ const path = require('node:path');
 const { DRAIN_LIMIT_MS } = require('./app/drain');
 
 // The PM2 topology, and the only place where ports and instances are named. PM2 hands its caller's
-// whole environment to the apps, so that app/settings.js sees e.g. INJECT_DELAY_MS; PORT_FORK,
-// PORT_CLUSTER, PORT_PI_1 to PORT_PI_3, PORT_BALANCER and MEMORY_LIMIT are read here.
-const portFork = process.env.PORT_FORK || '3001';
-const portCluster = process.env.PORT_CLUSTER || '3002';
-const portBalancer = process.env.PORT_BALANCER || '3010';
-const portsPi = ['1', '2', '3'].map((i) => process.env[`PORT_PI_${i}`] || `301${i}`);
+// whole environment to the apps, so that app/settings.js sees e.g. INJECT_DELAY_MS; read here are
+// MEMORY_LIMIT and, for each app, its port: PORT_FORK, PORT_PI_1 and so on.
 const memoryLimit = process.env.MEMORY_LIMIT || '512M';
 
 const common = {
@@ -33,38 +29,33 @@ const common = {
   merge_logs: true,
 };
 
+const inFork = { ...common, exec_mode: 'fork', instances: 1 };
+const inCluster = { ...common, exec_mode: 'cluster', instances: 'max' };
+const balancer = { ...inFork, script: path.join(__dirname, 'app', 'balancer.js') };
+
+/** What `settings` names goes before the same in the environment of PM2's caller. */
+function app(name, port, mode, settings = {}) {
+  const variable = `PORT_${name.toUpperCase().replaceAll('-', '_')}`;
+  const env = { NODE_ENV: 'production', PORT: process.env[variable] || String(port), ...settings };
+  return { ...mode, name, env };
+}
+
 module.exports = {
   apps: [
-    {
-      ...common,
-      name: 'fork',
-      exec_mode: 'fork',
-      instances: 1,
-      env: { NODE_ENV: 'production', PORT: portFork },
-    },
-    {
-      ...common,
-      name: 'cluster',
-      exec_mode: 'cluster',
-      instances: 'max',
-      env: { NODE_ENV: 'production', PORT: portCluster },
-    },
-    // For the pi study: three servers of one process each, and what deals requests to them. It
-    // finds any other app named pi-* too.
-    ...portsPi.map((port, i) => ({
-      ...common,
-      name: `pi-${i + 1}`,
-      exec_mode: 'fork',
-      instances: 1,
-      env: { NODE_ENV: 'production', PORT: port },
-    })),
-    {
-      ...common,
-      script: path.join(__dirname, 'app', 'balancer.js'),
-      name: 'balancer',
-      exec_mode: 'fork',
-      instances: 1,
-      env: { NODE_ENV: 'production', PORT: portBalancer },
-    },
+    app('fork', 3001, inFork),
+    app('cluster', 3002, inCluster),
+
+    // Arms of the study: the same server with a setting that makes it what it is.
+    app('fork-logging', 3003, inFork, { LOG_REQUESTS: 'true' }),
+    app('cluster-logging', 3004, inCluster, { LOG_REQUESTS: 'true' }),
+    app('search-per-search', 3005, inFork, { USE_CHILD_PROCESSES: 'true' }),
+    app('search-per-carrier', 3006, inFork, { USE_CHILD_PROCESSES: 'per-carrier' }),
+
+    // Three servers for the pi study, and what deals requests to them, and to any other app of such
+    // a name.
+    app('pi-1', 3011, inFork),
+    app('pi-2', 3012, inFork),
+    app('pi-3', 3013, inFork),
+    app('balancer', 3010, balancer, { BALANCER_SERVERS: '^pi-' }),
   ],
 };

@@ -11,7 +11,7 @@ SCRIPT = Path(__file__).with_name("browser") / "open-page.js"
 
 
 def look(page: object, *options: object) -> dict:
-    """Open a page and return its title and lists of consoleErrors, pageErrors, failedRequests."""
+    """Open a page and return its title, what went wrong and what is to be seen; see SCRIPT."""
     return look_at_all([page], *options)[0]
 
 

@@ -117,6 +117,11 @@ def samplers(tree: Element) -> list[Element]:
     return [element for element in tree.walk() if SAMPLER.fullmatch(element.kind)]
 
 
+def http(of: list[Element]) -> list[Element]:
+    """Those of the samplers that send a request."""
+    return [sampler for sampler in of if sampler.kind == "HTTPSamplerProxy"]
+
+
 def feed_of(fragment: Path) -> Path:
     """The CSV file of a fragment. Its path is relative to the plan that includes the fragment."""
     (feed,) = [e for e in read(fragment).walk() if e.kind == "CSVDataSet"]

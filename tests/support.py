@@ -92,4 +92,8 @@ def screen() -> bool:
 
 
 #: What `@pytest.mark.needs` may name, and how to tell whether it is there.
-NEEDS: dict[str, Callable[[], object]] = {"chromium": browser, "a screen": screen}
+NEEDS: dict[str, Callable[[], object]] = {
+    "chromium": browser,
+    "a screen": screen,
+    "ab": lambda: shutil.which("ab"),
+}

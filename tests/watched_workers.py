@@ -1,5 +1,7 @@
 """Workers as they might have been watched, for tests: exact, and without PM2."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from tollgate.resources_model import Outage, Resources, WorkerSeries
@@ -48,4 +50,5 @@ def watched(*workers, limit_mb=512, planned=(), **changes):
     """Resources of these workers; planned: (worker, second) of reloads."""
     outages = tuple(Outage(name, 100, at, at + 0.2, planned=True) for name, at in planned)
     limit = limit_mb and limit_mb * MIB
+    workers = tuple(replace(series, memory_limit=limit) for series in workers)
     return Resources(workers, outages=outages, memory_limit=limit, **changes)

@@ -2,7 +2,7 @@
 
 tollgate judge RUN                      judge again, by the run's own criteria
 tollgate judge RUN --criterion 'p95 of search>200ms'    or by others
-tollgate report RUN                     draw the dashboards again
+tollgate report RUN                     draw the dashboards again; a study: tell it again
 tollgate report RUN --dashboards        also of more samples than a run itself draws them from
 tollgate samples RUN [EXECUTION]        its samples as the CSV that JMeter wrote
 tollgate forecast FILE                  check a forecast and show the load that comes of it
@@ -15,14 +15,25 @@ import sys
 from pathlib import Path
 from typing import NoReturn
 
-from tollgate import dashboard, evidence, forecast_command, manifest, outputs, samples_command
+from tollgate import (
+    dashboard,
+    evidence,
+    forecast_command,
+    manifest,
+    outputs,
+    samples_command,
+    study_report,
+)
 from tollgate.jmx import PlanError
 from tollgate.jtl_layout import JtlError
 from tollgate.judge import judge
 from tollgate.samples_command import SamplesError
 
 ERROR = 1
-_PROBLEMS = (manifest.ManifestError, evidence.EvidenceError, PlanError, JtlError, SamplesError)
+_PROBLEMS = (
+    *(manifest.ManifestError, evidence.EvidenceError, PlanError, JtlError, SamplesError),
+    *study_report.PROBLEMS,
+)
 
 
 def main() -> None:
@@ -53,7 +64,7 @@ def _parser() -> argparse.ArgumentParser:
         help="judge by this instead of the run's own criteria; may be given several times",
     )
     judging.set_defaults(command=_judge)
-    reporting = commands.add_parser("report", help="draw an archived run's dashboards again")
+    reporting = commands.add_parser("report", help="make an archived run's reports again")
     reporting.add_argument("run", type=Path, help="the run's folder, e.g. reports/latest")
     reporting.add_argument(
         "--dashboards",
@@ -85,4 +96,6 @@ def _report(arguments: argparse.Namespace) -> int:
     problems = dashboard.draw_all(arguments.run, jtls, however_large=arguments.dashboards)
     for name, problem in problems.items():
         print(f"tollgate: no dashboard of {name}: {problem}", file=sys.stderr)
+    if study_report.is_study(arguments.run):
+        print(study_report.to_table(study_report.write(arguments.run)))
     return ERROR if problems else 0

@@ -30,7 +30,7 @@ from tollgate.replay_jtl import foreseen_problems, replay_jtl
 from tollgate.resources_model import Resources
 from tollgate.unjudgeable import unjudgeable
 from tollgate.watching import share
-from tollgate.workers import Watched, read_watch
+from tollgate.worker_apps import TargetsWatched, read_targets, unwatched
 
 
 class EvidenceError(Exception):
@@ -84,11 +84,10 @@ def _execution(run: Path, manifest: Manifest, planned: Planned) -> Execution:
     try:
         return _read(run, manifest, planned, plan, criteria)
     except (JtlError, OSError) as error:
-        watched, resources = _watch(run, manifest, planned, None)
+        watched = _watch(run, manifest, planned, None)
         facts = _facts(manifest, planned, None, watched, jtl_error=str(error))
-        return Execution(
-            planned.name, {}, criteria, planned.warmup, _measured(planned), (), facts, resources
-        )
+        times = planned.warmup, _measured(planned)
+        return Execution(planned.name, {}, criteria, *times, (), facts, watched.resources)
 
 
 def _read(
@@ -97,12 +96,12 @@ def _read(
     """All that the samples tell. Raises JtlError and OSError."""
     bins = _bins(planned, criteria)
     jtl = read_jtl(run / planned.jtl, bins=bins)
-    watched, resources = _watch(run, manifest, planned, jtl)
+    watched = _watch(run, manifest, planned, jtl)
     facts = _facts(manifest, planned, jtl, watched)
     until_s = facts.ended_s if facts.interrupted else None
     replayed = replay_jtl(plan, run / planned.jtl, jtl, planned.warmup, until_s, bins)
     facts = replace(facts, machine_problems=(*facts.machine_problems, *replayed.problems))
-    resources = _with_losses(run, manifest, planned, jtl, resources, facts.ended_s)
+    resources = _with_losses(run, manifest, planned, jtl, watched.resources, facts.ended_s)
     return Execution(
         name=planned.name,
         labels={data.name: data for data in _labels(jtl, replayed)},
@@ -128,18 +127,13 @@ def _followed(planned: Planned) -> Followed | None:
         raise ManifestError(f"{NAME} can't be read: {planned.name}: {error}") from None
 
 
-def _watch(
-    run: Path, manifest: Manifest, planned: Planned, jtl: Jtl | None
-) -> tuple[Watched | None, Resources]:
-    if not (planned.target and planned.began):
-        return None, Resources()
-    app = planned.target["name"]
-    reloads = [
-        (it["began"], it["ended"] or math.inf) for it in manifest.reloads if it["app"] == app
-    ]
-    watched, found = read_watch(run / "workers.jsonl", app, *_span(planned, jtl), reloads)
-    limit = planned.target.get("memory_limit")
-    return watched, replace(found, memory_limit=limit, watching_cpu=share(manifest.watching))
+def _watch(run: Path, manifest: Manifest, planned: Planned, jtl: Jtl | None) -> TargetsWatched:
+    if not (planned.targets and planned.began):
+        return unwatched(planned.targets)
+    span = _span(planned, jtl)
+    watched = read_targets(run / "workers.jsonl", planned.targets, *span, manifest.reloads)
+    resources = replace(watched.resources, watching_cpu=share(manifest.watching))
+    return replace(watched, resources=resources)
 
 
 def _span(planned: Planned, jtl: Jtl | None) -> tuple[float, float]:
@@ -160,8 +154,8 @@ def _with_losses(
     ended_s: float | None,
 ) -> Resources:
     began, ended = planned.began or 0.0, planned.ended or 0.0
-    app = planned.target["name"] if planned.target else None
-    reloads = [it for it in manifest.reloads if it["app"] == app and began <= it["began"] <= ended]
+    apps = [target["name"] for target in planned.targets]
+    reloads = [it for it in manifest.reloads if it["app"] in apps and began <= it["began"] <= ended]
     until_s = math.inf if ended_s is None else ended_s
     return with_losses(resources, reloads, run / planned.jtl, jtl.origin_ms, until_s)
 
@@ -197,7 +191,7 @@ def _facts(
     manifest: Manifest,
     planned: Planned,
     jtl: Jtl | None,
-    watched: Watched | None,
+    watched: TargetsWatched,
     jtl_error: str | None = None,
 ) -> ExecutionFacts:
     began, ended = _span(planned, jtl)
@@ -212,9 +206,7 @@ def _facts(
         generator_error=None if planned.began else "JMeter was never started",
         jtl_error=jtl_error,
         cut_off_line=jtl.cut_line if jtl else None,
-        workers_asked=planned.target["instances"] if planned.target else None,
-        workers_seen=watched.seen if watched else None,
-        workers_seen_or_restarting=watched.seen_or_restarting if watched else None,
-        worker_events=watched.events if watched else (),
-        machine_problems=(watched.problem,) if watched and watched.problem else (),
+        workers=watched.counts,
+        worker_events=watched.events,
+        machine_problems=watched.problems,
     )

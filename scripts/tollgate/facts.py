@@ -57,6 +57,20 @@ class ScheduleFacts:
 
 
 @dataclass(frozen=True)
+class WorkerCount:
+    """How many workers of a target were asked for and how many were seen, None if nobody looked.
+
+    seen_or_restarting: with those that were missing until PM2 had started them again. app: which
+    target, where an execution has several; otherwise empty.
+    """
+
+    asked: int
+    seen: int | None = None
+    seen_or_restarting: int | None = None
+    app: str = ""
+
+
+@dataclass(frozen=True)
 class ExecutionFacts:
     """What happened around one execution's samples. None: not known, or did not happen.
 
@@ -64,9 +78,8 @@ class ExecutionFacts:
     early stop, ended the load, in seconds since the execution's start. last_start_s: when the last
     sample started, likewise.
     stopped_by: text of the criterion by which Taurus stopped the run early.
-    workers_asked, workers_seen: instances of the target; workers_seen_or_restarting: with
-    those that were missing until PM2 had started them again. worker_events: one line for each
-    worker that died or was restarted. jtl_error: why the JTL could not be read. cut_off_line: line
+    workers: how many there were, one entry a target. worker_events: one line for each worker that
+    died or was restarted. jtl_error: why the JTL could not be read. cut_off_line: line
     of a last sample that was cut off. generator_exit: JMeter's exit code. machine_problems: one
     line for each, such as a full disk.
     """
@@ -79,9 +92,7 @@ class ExecutionFacts:
     generator_error: str | None = None
     jtl_error: str | None = None
     cut_off_line: int | None = None
-    workers_asked: int | None = None
-    workers_seen: int | None = None
-    workers_seen_or_restarting: int | None = None
+    workers: tuple[WorkerCount, ...] = ()
     worker_events: tuple[str, ...] = ()
     machine_problems: tuple[str, ...] = ()
 

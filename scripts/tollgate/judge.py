@@ -98,7 +98,7 @@ def _result(
     criterion: Criterion, execution: Execution, settings: Settings, from_s: float, to_s: float
 ) -> CriterionResult:
     if criterion.is_of_workers:
-        has_target = execution.facts.workers_asked is not None
+        has_target = bool(execution.facts.workers)
         return judge_resource(criterion, execution.resources, settings, from_s, to_s, has_target)
     judged_by = judge_drift if criterion.is_latency_slope else judge_criterion
     return judged_by(criterion, execution.labels.values(), settings, from_s, to_s)

@@ -16,7 +16,7 @@ from tollgate.jtl_pieces import digest, folder_of, index_of, read_index
 
 NAME = "run.json"
 #: Raised when a manifest's meaning changes; older ones are refused rather than misread.
-VERSION = 1
+VERSION = 2
 
 
 class ManifestError(Exception):
@@ -25,10 +25,10 @@ class ManifestError(Exception):
 
 @dataclass
 class Execution:
-    """One plan against one target. Paths are relative to the run's folder; times in seconds.
+    """One plan against its targets. Paths are relative to the run's folder; times in seconds.
 
-    target: app of ecosystem.config.js with its mode, instances and memory limit in bytes, None for
-    one not ours.
+    targets: apps of ecosystem.config.js, each with its name, mode, instances and memory limit in
+    bytes; none where the plan asks a service not ours.
     criteria: those of this execution and its scenario alone.
     forecast: what it follows, as forecast_record.py writes it; None for nothing.
     exit_code: JMeter's, None if it never started or was still running at the end.
@@ -40,7 +40,7 @@ class Execution:
     plan: str
     jtl: str
     properties: dict[str, str]
-    target: dict[str, Any] | None = None
+    targets: list[dict[str, Any]] = field(default_factory=list)
     criteria: list[Any] = field(default_factory=list)
     warmup: float = 0.0
     measured: float = 0.0
@@ -90,6 +90,7 @@ def read(run: Path) -> Manifest:
         raw = json.loads(path.read_text())
         if not isinstance(raw, dict):
             raise ValueError(f"it holds no object but {str(raw)[:40]!r}")
+        _check_version(raw, path)
         executions = [Execution(**each) for each in raw.pop("executions")]
         manifest = Manifest(executions=executions, **raw)
     except (FileNotFoundError, NotADirectoryError):
@@ -98,12 +99,17 @@ def read(run: Path) -> Manifest:
         ) from None
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise ManifestError(f"{path} can't be read: {error}") from None
-    if manifest.version != VERSION:
+    return manifest
+
+
+def _check_version(raw: dict[str, Any], path: Path) -> None:
+    """Before anything else of it is read: another version may have other fields."""
+    version = raw.get("version", VERSION)
+    if version != VERSION:
         raise ManifestError(
-            f"{path} has version {manifest.version}, this Tollgate reads {VERSION}: "
+            f"{path} has version {version}, this Tollgate reads {VERSION}: "
             "judge the run with the Tollgate that made it"
         )
-    return manifest
 
 
 def seal(execution: Execution, run: Path) -> None:

@@ -19,31 +19,31 @@ _IN_CODE = re.compile(r"[\\`*_|\[\]~$#]")
 
 def to_markdown(verdict: Verdict, kind: str) -> str:
     """A summary for people: the verdict, the reasons, then every criterion."""
-    lines = [f"## Tollgate: {verdict.verdict} ({_escaped(kind)})", ""]
-    lines += [f"- **{it.verdict}** ({it.fault}): {_escaped(it.text)}" for it in verdict.reasons]
+    lines = [f"## Tollgate: {verdict.verdict} ({escaped(kind)})", ""]
+    lines += [f"- **{it.verdict}** ({it.fault}): {escaped(it.text)}" for it in verdict.reasons]
     for execution in verdict.executions:
-        lines += ["", f"### {_escaped(execution.name)}: {execution.verdict}", ""]
+        lines += ["", f"### {escaped(execution.name)}: {execution.verdict}", ""]
         lines += _warnings(execution)
         lines += _forecast(execution)
-        lines += [_row(HEADINGS), _row(["---"] * len(HEADINGS))]
-        lines += [_row(_cells(result)) for result in execution.criteria]
+        lines += [row(HEADINGS), row(["---"] * len(HEADINGS))]
+        lines += [row(_cells(result)) for result in execution.criteria]
         lines += _workers(execution)
     return "\n".join(lines) + "\n"
 
 
 def _workers(execution: ExecutionVerdict) -> list[str]:
     told = workers_told.lines(execution)
-    return ["", *(f"- {_escaped(line)}" for line in told)] if told else []
+    return ["", *(f"- {escaped(line)}" for line in told)] if told else []
 
 
 def _forecast(execution: ExecutionVerdict) -> list[str]:
     told = execution.forecast
-    return [_escaped(forecast_line(told)), ""] if told else []
+    return [escaped(forecast_line(told)), ""] if told else []
 
 
 def _warnings(execution: ExecutionVerdict) -> list[str]:
     # Without an empty line between them they would run into one paragraph.
-    return [line for warning in execution.warnings for line in (f"> {_escaped(warning)}", "")]
+    return [line for warning in execution.warnings for line in (f"> {escaped(warning)}", "")]
 
 
 def _cells(result: CriterionResult) -> tuple[str, ...]:
@@ -57,7 +57,8 @@ def _cells(result: CriterionResult) -> tuple[str, ...]:
     )
 
 
-def _row(cells: tuple[str, ...] | list[str]) -> str:
+def row(cells: tuple[str, ...] | list[str]) -> str:
+    """A line of a table; the cells are Markdown already."""
     return f"| {' | '.join(cells)} |"
 
 
@@ -66,9 +67,10 @@ def _code(text: str) -> str:
     text = one_line(text)
     if not re.search(r"[`|\\]", text):
         return f"`{text}`"
-    escaped = html.escape(text, quote=False)
-    return f"<code>{_IN_CODE.sub(lambda it: f'&#{ord(it[0])};', escaped)}</code>"
+    markup = html.escape(text, quote=False)
+    return f"<code>{_IN_CODE.sub(lambda it: f'&#{ord(it[0])};', markup)}</code>"
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
+    """Text of unknown origin as one line that is no markup."""
     return _SPECIAL.sub(r"\\\1", one_line(text))

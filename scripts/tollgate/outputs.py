@@ -16,9 +16,9 @@ def write_all(folder: Path, verdict: Verdict, run: Run, manifest: Manifest) -> N
     """verdict.json, junit.xml and verdict.md, each whole or not at all."""
     content = render.to_dict(verdict, run, manifest.kind, manifest.environment)
     markdown = render.to_markdown(verdict, manifest.kind)
-    _write(folder / "verdict.json", render.to_json(content))
-    _write(folder / "junit.xml", render.to_junit(verdict, manifest.kind))
-    _write(folder / "verdict.md", markdown)
+    write(folder / "verdict.json", render.to_json(content))
+    write(folder / "junit.xml", render.to_junit(verdict, manifest.kind))
+    write(folder / "verdict.md", markdown)
 
 
 def append_summary(markdown: str) -> None:
@@ -37,7 +37,8 @@ def show(verdict: Verdict) -> None:
     print(text.encode(encoding, errors="replace").decode(encoding), flush=True)
 
 
-def _write(path: Path, text: str) -> None:
+def write(path: Path, text: str) -> None:
+    """Write a file whole or not at all."""
     growing = path.with_name(f".{path.name}")
     growing.write_text(text, encoding="utf-8")
     growing.replace(path)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,13 +34,15 @@ class Pm2Error(Exception):
 @dataclass(frozen=True)
 class App:
     """An app as ecosystem.config.js declares it, with `max` instances counted out. memory_limit:
-    bytes of RSS above which PM2 restarts a worker, None for no limit."""
+    bytes of RSS above which PM2 restarts a worker, None for no limit. deals_to: a regular
+    expression for the names of the apps to which it deals its requests, None for none."""
 
     name: str
     port: int
     exec_mode: str
     instances: int
     memory_limit: float | None = None
+    deals_to: str | None = None
 
 
 # PM2 counts `max`, 0 and negative numbers of instances from the cores that Node sees, and says for
@@ -53,6 +57,7 @@ const apps = require(process.argv[1]).apps.map((app) => ({
   instances: app.instances > 0 ? app.instances : cores + (Number(app.instances) || 0),
   declared: app.instances,
   memoryLimit: pm2.validateJSON(app).config.max_memory_restart,
+  dealsTo: app.env?.BALANCER_SERVERS,
 }));
 process.stdout.write(JSON.stringify(apps));
 """
@@ -106,7 +111,19 @@ def _app(entry: dict) -> App:
         raise Pm2Error(f"{ECOSYSTEM.name}: app {entry['name']!r} has no number in env.PORT")
     mode = "cluster" if entry["mode"].startswith("cluster") else "fork"
     instances = 1 if entry.get("declared") is None else int(entry["instances"])
-    return App(entry["name"], int(entry["port"]), mode, instances, entry.get("memoryLimit"))
+    return App(
+        name=entry["name"],
+        port=int(entry["port"]),
+        exec_mode=mode,
+        instances=instances,
+        memory_limit=entry.get("memoryLimit"),
+        deals_to=entry.get("dealsTo"),
+    )
+
+
+def servers_behind(app: App, apps: Iterable[App]) -> list[str]:
+    """The names of those apps to which an app deals its requests; none where it is no balancer."""
+    return [it.name for it in apps if app.deals_to and re.search(app.deals_to, it.name)]
 
 
 def start(names: list[str]) -> None:

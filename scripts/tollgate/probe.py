@@ -85,6 +85,30 @@ def answers(host: str, app: pm2.App, workers: int, timeout: float) -> None:
             time.sleep(LOOK_AGAIN)
 
 
+def deals(host: str, app: pm2.App, servers: Iterable[str], timeout: float) -> None:
+    """Wait until a balancer deals to each of these apps. It passes on whatever else it is asked, so
+    that its answers carry the X-Worker of the server behind."""
+    deadline = time.monotonic() + timeout
+    while problem := _missing_in_the_deal(host, app.port, servers):
+        if time.monotonic() > deadline:
+            raise ProbeError(
+                f"app {app.name!r} on {host}:{app.port} does not deal to all of its servers after "
+                f"{timeout:g} s ({problem}): {last_words(app.name)}"
+            )
+        time.sleep(LOOK_AGAIN)
+
+
+def _missing_in_the_deal(host: str, port: int, servers: Iterable[str]) -> str:
+    """Which servers a balancer does not deal to yet and why; an empty string if to all."""
+    try:
+        with _get(host, port, "/balancer/healthz") as answer:
+            view = {each["name"]: each for each in json.load(answer)["servers"]}
+    except (OSError, ValueError) as error:
+        return str(error)
+    found = [(name, view.get(name, {"status": "", "reason": "not found yet"})) for name in servers]
+    return "; ".join(f"{name}: {it['reason']}" for name, it in found if it["status"] != "up")
+
+
 def answer_is_right(host: str, port: int, path: str, pattern: str) -> None:
     """Raise ProbeError unless the body of the answer to GET path contains the pattern."""
     try:

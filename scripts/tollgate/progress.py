@@ -13,6 +13,7 @@ from bzt.engine import Service
 from bzt.modules.aggregator import AggregatorListener, DataPoint, KPISet
 
 from tollgate.checked import property_of
+from tollgate.study import Study
 
 #: Seconds between two lines, at least and at most; in between, a tenth of what has passed.
 SHORTEST_PERIOD = 5.0
@@ -62,6 +63,8 @@ class Progress(Service):
         elapsed = _elapsed(executor)
         # Nobody may have said how long it takes: a plan can end by itself.
         at = f"{min(elapsed, asked):.0f} of {asked:.0f} s" if asked else f"{elapsed:.0f} s"
+        studies = (each for each in self.engine.services if isinstance(each, Study))
+        at = next((it for it in (each.position(executor) for each in studies) if it), at)
         jtl = Path(executor.kpi_jtl)
         if not (jtl.exists() and jtl.stat().st_size):  # JMeter writes in blocks
             return f"{executor.label}: JMeter has written nothing yet ({at})"

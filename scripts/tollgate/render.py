@@ -37,7 +37,7 @@ _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 def to_dict(verdict: Verdict, run: Run, kind: str, environment: dict) -> dict[str, Any]:
     """The content of verdict.json, which verdict.schema.json describes."""
     pairs = zip(verdict.executions, run.executions, strict=True)
-    return _finite(
+    return finite(
         {
             "verdict": verdict.verdict,
             "exit_code": verdict.exit_code,
@@ -76,12 +76,12 @@ def _criterion(result: CriterionResult) -> dict[str, Any]:
     return {**content, "message_line": result.line}
 
 
-def _finite(value: Any) -> Any:
+def finite(value: Any) -> Any:
     """JSON knows no infinity: an interval without an upper end ends in null."""
     if isinstance(value, dict):
-        return {key: _finite(each) for key, each in value.items()}
+        return {key: finite(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
-        return [_finite(each) for each in value]
+        return [finite(each) for each in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from bzt.engine import Service
 
-from tollgate import dashboard, outputs
+from tollgate import dashboard, outputs, study_page
 from tollgate.verdict import Verdict
 
 
@@ -40,7 +40,7 @@ class Report(Service):
         for reporter in self.engine.reporters:
             if isinstance(reporter, Verdict) and reporter.verdict:
                 outputs.show(reporter.verdict)
-        pages = [*(run / "dashboard" / name / "index.html" for name in jtls)]
+        pages = [run / study_page.NAME, *(run / "dashboard" / name / "index.html" for name in jtls)]
         pages += [run / "verdict.md", run / "junit.xml"]
         shown = [os.path.relpath(page) for page in pages if page.exists()]
         if shown:

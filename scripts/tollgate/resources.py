@@ -67,7 +67,7 @@ def judge_resource(
     if not resources.workers:
         step = "see workers.jsonl and workers.err" if has_target else "give the scenario a `target`"
         problem = f"no worker was seen, so nothing was judged: {step}"
-    elif criterion.subject == "time-left" and not resources.memory_limit:
+    elif criterion.subject == "time-left" and not all(it.memory_limit for it in resources.workers):
         problem = "the target has no memory limit: set max_memory_restart in ecosystem.config.js"
     if problem:
         return _result(watch, None, Ruled(INVALID, problem))
@@ -148,7 +148,7 @@ def _of_lives(watch: _Watch, series: WorkerSeries) -> Iterator[Ruled]:
     all_lives = lives(series, watch.from_s, watch.to_s)
     grown = [it for it in (growth(life, watch.confidence) for life in all_lives) if it]
     for each in grown:
-        yield _of_growth(watch, each, len(all_lives))
+        yield _of_growth(watch, each, series.memory_limit, len(all_lives))
     share = judged_share((each.life for each in grown), series, watch.from_s, watch.to_s)
     if share < LEAST_JUDGED:
         longest = max((life.length_s for life in all_lives), default=0.0)
@@ -161,8 +161,8 @@ def _of_lives(watch: _Watch, series: WorkerSeries) -> Iterator[Ruled]:
         yield Ruled(INCONCLUSIVE, reason)
 
 
-def _of_growth(watch: _Watch, grown: Growth, processes: int) -> Ruled:
-    trend, life, limit = grown.trend, grown.life, watch.resources.memory_limit
+def _of_growth(watch: _Watch, grown: Growth, limit: float | None, processes: int) -> Ruled:
+    trend, life = grown.trend, grown.life
     looks = len(life.second)
     if watch.criterion.subject == "time-left":
         minutes = (each / 60 for each in grown.time_left(limit))

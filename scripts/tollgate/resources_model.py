@@ -16,6 +16,8 @@ class WorkerSeries:
     """One worker of PM2, one entry a look (about one a second), in order of time.
 
     worker: PM2's number of it; a process that is started again in its place keeps the number.
+    Each app has its own numbers: of several targets it is `0 of pi-2`. memory_limit: bytes of RSS
+    at which PM2 restarts it, None where there is no limit.
     rss, heap: bytes. cpu: % of one core. loop_delay_p50, loop_delay_p95: event-loop delay in ms
     over the last second. requests: answered so far by the process of that pid. restarts: PM2's
     count. Floats are NaN where PM2 could not tell.
@@ -31,6 +33,7 @@ class WorkerSeries:
     loop_delay_p50: Floats
     loop_delay_p95: Floats
     requests: Floats
+    memory_limit: float | None = None
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,8 @@ class Reload:
 class Resources:
     """Everything about the workers of one execution.
 
-    memory_limit: bytes of RSS at which PM2 restarts a worker, None where there is no limit.
+    memory_limit: bytes of RSS at which PM2 restarts a worker, the lowest of several targets', None
+    where there is no limit.
     watching_cpu: CPU seconds that the watcher and PM2's daemon took while the run went on, as
     shares of one core: what the watching cost; None where not known.
     """

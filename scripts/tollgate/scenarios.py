@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from bzt import TaurusConfigError
 from bzt.utils import BetterDict
 
 
@@ -14,6 +15,20 @@ def scenario_of(config: Mapping, execution: Mapping) -> BetterDict:
     if not isinstance(scenario, dict | list):
         scenario = config.get("scenarios").get(scenario, None)
     return scenario if isinstance(scenario, dict) else BetterDict()
+
+
+def targets_of(scenario: Mapping, name: str) -> list[str]:
+    """The apps that a scenario names as its `target`, each once: one, a list of them, or none.
+
+    name: of the execution. Raises TaurusConfigError for anything else."""
+    given = scenario.get("target", None)
+    names = given if isinstance(given, list) else [given] if given else []
+    if given == [] or not all(isinstance(each, str) for each in names):
+        raise TaurusConfigError(
+            f"targets: scenario {name!r} has target {given!r}: name an app of "
+            "ecosystem.config.js, or a list of them such as [balancer, pi-1]"
+        )
+    return list(dict.fromkeys(names))
 
 
 def is_inline(execution: Mapping) -> bool:

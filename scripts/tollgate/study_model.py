@@ -12,9 +12,12 @@ from typing import Any
 
 import numpy as np
 
-#: What is told of each cell: requests a second, and milliseconds of service time (a closed loop has
-#: no intended start).
-METRICS = ("throughput", "mean", "p50", "p90", "p95", "p99", "max")
+#: What has an interval, of a cell and as a ratio of two: requests a second, and milliseconds of
+#: service time (a closed loop has no intended start). block_max: the mean over blocks of each
+#: block's slowest request.
+METRICS = ("throughput", "mean", "p50", "p90", "p95", "p99", "block_max")
+#: What is told of each cell. max: of all of its requests, which has no interval.
+TOLD = (*METRICS, "max")
 #: The experiment in which other load generators take turns with JMeter.
 CROSSCHECK = "crosscheck"
 
@@ -100,7 +103,7 @@ class Bottleneck:
 
 @dataclass(frozen=True)
 class CellResult:
-    """One cell, told. metrics: by METRICS."""
+    """One cell, told. metrics: by TOLD."""
 
     cell: Cell
     blocks: int

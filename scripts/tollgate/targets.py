@@ -1,7 +1,9 @@
 """Taurus service `targets`: the PM2 apps of a run, from before the first request to after the last.
 
 A scenario that names an app (`target: fork`) gets that app started, and its host and port as
-properties of the plan. Parameters of the service, in taurus.yml:
+properties of the plan. One that names several (`target: [balancer, pi-1]`) gets all of them at the
+same time, and the host alone: its plan has to know the ports. Parameters of the service, in
+taurus.yml:
 
     probes:             one request per path before any load, each with
     - path: /sum/10     the path asked for and
@@ -25,7 +27,8 @@ from tollgate import leftovers, pm2, probe, tools
 from tollgate.checked import property_of, refuse_unknown
 from tollgate.paths import ROOT
 from tollgate.reloads import Reloads, period_of
-from tollgate.scenarios import name_of, scenario_of
+from tollgate.scenarios import targets_of
+from tollgate.wanted import wanted_apps
 from tollgate.watching import WatchingCost
 
 WATCHER = Path(__file__).with_name("watch-workers.js")
@@ -66,7 +69,7 @@ class Targets(Service):
     def _prepare_apps(self) -> None:
         for line in leftovers.clean_up():
             self.log.warning("targets: %s", line)
-        self.apps = self._wanted_apps()
+        self.apps = wanted_apps(self.engine.config, has_timetable=self.reloads is not None)
         if self.reloads and not any(app.exec_mode == "cluster" for app in self.apps):
             raise TaurusConfigError(
                 "targets: reload-every is set, and no execution has a target in cluster mode: only "
@@ -76,35 +79,26 @@ class Targets(Service):
             return
         for app in self.apps:
             probe.port_is_free(pm2.HOST, app.port, app.name)
-        self.log.info("Starting %s under PM2...", " and ".join(app.name for app in self.apps))
-        pm2.start([app.name for app in self.apps])
+        *names, last = [app.name for app in self.apps]
+        listed = f"{', '.join(names)} and {last}" if names else last
+        self.log.info("Starting %s under PM2...", listed)
+        pm2.start([*names, last])
         self._remember()
+        running = pm2.workers()
         for app in self.apps:
-            found = probe.workers_of(app, pm2.workers())
-            probe.answers(pm2.HOST, app, found, ANSWER_TIMEOUT)
-            for each in self.parameters.get("probes", []):
-                probe.answer_is_right(pm2.HOST, app.port, each["path"], each["answer"])
+            found = probe.workers_of(app, running)
+            self._prove(app, found)
             self.log.info("Target %s: %d worker(s) on %s:%d", app.name, found, pm2.HOST, app.port)
         self._watch()
 
-    def _wanted_apps(self) -> list[pm2.App]:
-        """The apps that the executions' scenarios name; tells their plans where they are."""
-        declared = None
-        wanted = {}
-        for execution in self.engine.config.get("execution", []):
-            scenario = scenario_of(self.engine.config, execution)
-            name = scenario.get("target", None)
-            if not name:
-                continue
-            declared = declared or pm2.declared_apps()
-            if name not in declared:
-                raise TaurusConfigError(
-                    f"targets: scenario {name_of(execution)!r} has target {name!r}, which "
-                    f"ecosystem.config.js does not have; its apps are: {', '.join(declared)}"
-                )
-            wanted[name] = declared[name]
-            scenario.merge({"properties": {"host": pm2.HOST, "port": wanted[name].port}})
-        return list(wanted.values())
+    def _prove(self, app: pm2.App, workers: int) -> None:
+        if app.deals_to:
+            servers = pm2.servers_behind(app, self.apps)
+            probe.deals(pm2.HOST, app, servers, ANSWER_TIMEOUT)
+        else:
+            probe.answers(pm2.HOST, app, workers, ANSWER_TIMEOUT)
+        for each in self.parameters.get("probes", []):
+            probe.answer_is_right(pm2.HOST, app.port, each["path"], each["answer"])
 
     def _watch(self) -> None:
         output = Path(self.engine.artifacts_dir) / "workers.jsonl"
@@ -152,8 +146,8 @@ class Targets(Service):
                 self.reloads.tick(executor.label, app, time.time() - began)
 
     def _app_of(self, executor: object) -> pm2.App | None:
-        name = executor.get_scenario().get("target", None)
-        return next((app for app in self.apps if app.name == name), None)
+        names = targets_of(executor.get_scenario(), executor.label)
+        return next((app for app in self.apps if [app.name] == names), None)
 
     def _remember(self) -> None:
         executors = getattr(self.engine.provisioning, "executors", [])

@@ -38,7 +38,7 @@ def _problem(
 ) -> CriterionError | None:
     text, label = criterion.text, criterion.label
     if criterion.is_of_workers:
-        if planned.target is not None:
+        if planned.targets:
             return None
         problem = f"{planned.name} has no target, so that nobody watches its workers"
         step = "name an app of ecosystem.config.js as its scenario's `target`, or remove it"

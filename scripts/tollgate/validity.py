@@ -79,20 +79,18 @@ def _accidents(execution: Execution, stop_is_confirmed: bool) -> Iterator[Reason
 
 
 def _workers(execution: Execution) -> Iterator[Reason]:
-    facts = execution.facts
-    for event in facts.worker_events:
+    for event in execution.facts.worker_events:
         yield _invalid(SERVICE, event)
-    if facts.workers_asked is None:
-        return
-    if facts.workers_seen is None:
-        yield _invalid(OPERATOR, f"{facts.workers_asked} workers were asked for and none were seen")
-        return
-    seen = facts.workers_seen
-    if judges_restarts(execution) and facts.workers_seen_or_restarting is not None:
-        seen = facts.workers_seen_or_restarting
-    if seen != facts.workers_asked:
-        problem = f"{seen} workers served where {facts.workers_asked} were asked for"
-        yield _invalid(OPERATOR, problem)
+    for count in execution.facts.workers:
+        workers = f"workers of {count.app}" if count.app else "workers"
+        seen = count.seen
+        if judges_restarts(execution) and count.seen_or_restarting is not None:
+            seen = count.seen_or_restarting
+        if seen is None:
+            yield _invalid(OPERATOR, f"{count.asked} {workers} were asked for and none were seen")
+        elif seen != count.asked:
+            problem = f"{seen} {workers} served where {count.asked} were asked for"
+            yield _invalid(OPERATOR, problem)
 
 
 def _shortness(execution: Execution) -> Iterator[Reason]:

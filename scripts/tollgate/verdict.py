@@ -27,7 +27,8 @@ from tollgate.early_stop import EarlyStop
 from tollgate.environment import fingerprint
 from tollgate.jmx import PlanError
 from tollgate.judge import judge
-from tollgate.pm2 import declared_apps
+from tollgate.pm2 import App, declared_apps
+from tollgate.scenarios import targets_of
 from tollgate.targets import Targets
 from tollgate.uninterrupted import uninterrupted
 
@@ -96,8 +97,8 @@ class Verdict(Reporter):
 
     def _planned(self, executor: JMeterExecutor) -> manifest.Execution:
         scenario = executor.get_scenario()
-        target = scenario.get("target", None)
-        app = declared_apps()[target] if target else None
+        names = targets_of(scenario, executor.label)
+        declared = declared_apps() if names else {}
         properties = {key: str(value) for key, value in executor.properties.items()}
         where = f"verdict: execution {executor.label!r}"
         return manifest.Execution(
@@ -105,13 +106,7 @@ class Verdict(Reporter):
             plan=plan_copy.copy(Path(executor.original_jmx), self.folder),
             jtl=Path(executor.kpi_jtl).name,
             properties=properties,
-            target=app
-            and {
-                "name": app.name,
-                "mode": app.exec_mode,
-                "instances": app.instances,
-                "memory_limit": app.memory_limit,
-            },
+            targets=[_target(declared[name]) for name in names],
             criteria=[
                 *_as_list(executor.execution.get("criteria", [])),
                 *_as_list(scenario.get("criteria", [])),
@@ -168,6 +163,16 @@ class Verdict(Reporter):
         if reason is not None and not isinstance(reason, KeyboardInterrupt):
             self.manifest.problem = f"the run ended with an error: {_first_line(reason)}"
         manifest.write(self.manifest, self.folder)
+
+
+def _target(app: App) -> dict[str, Any]:
+    """An app as run.json has it."""
+    return {
+        "name": app.name,
+        "mode": app.exec_mode,
+        "instances": app.instances,
+        "memory_limit": app.memory_limit,
+    }
 
 
 def _as_list(criteria: list | dict) -> list:

@@ -64,7 +64,7 @@ def _facts(
         rss_last=float(rss[-1]) if len(rss) else None,
         rss_max=float(rss.max()) if len(rss) else None,
         slope=fastest and (fastest.trend.slope, fastest.trend.low, fastest.trend.high),
-        time_left_s=_time_left(grown, resources.memory_limit),
+        time_left_s=_time_left(grown, series.memory_limit),
         cpu=_mean(series.cpu[measured]),
         loop_delay_p50=_mean(series.loop_delay_p50[measured]),
         loop_delay_p95=_mean(series.loop_delay_p95[measured]),

@@ -52,12 +52,21 @@ def read_resources(
 
 
 def read_watch(
-    path: Path, app: str, began_s: float, ended_s: float, reloads: Sequence[Window] = ()
+    path: Path,
+    app: str,
+    began_s: float,
+    ended_s: float,
+    reloads: Sequence[Window] = (),
+    of_several: bool = False,
 ) -> tuple[Watched, Resources]:
-    """Both of them in one go through the file. Memory: some 80 bytes a look at a worker."""
+    """Both of them in one go through the file. Memory: some 80 bytes a look at a worker.
+
+    of_several: call its workers `0 of pi-2`, since other apps have a worker 0 as well.
+    """
     series = SeriesOf(began_s, ended_s)
     try:
-        lines = series.passing(lines_of(path, app))
+        lines = lines_of(path, app)
+        lines = series.passing(map(_with_app, lines) if of_several else lines)
         seen, outages = _observe(lines, app, began_s, ended_s, reloads)
     except (OSError, ValueError, TypeError, KeyError) as error:
         reason = str(error) if isinstance(error, ValueError) else repr(error)
@@ -67,6 +76,10 @@ def read_watch(
     mine = [(low - began_s, high - began_s) for low, high in reloads if low <= ended_s]
     planned = tuple(Reload(low, high) for low, high in mine if high >= 0)
     return seen, Resources(series.series(), outages, planned)
+
+
+def _with_app(line: Line) -> Line:
+    return {**line, "worker": f"{line['worker']} of {line['app']}"}
 
 
 def watched(

@@ -10,7 +10,7 @@ const { once } = require('node:events');
 const { test } = require('node:test');
 const { timing } = require('./support/app');
 const { ECOSYSTEM, ownPm2 } = require('./support/pm2');
-const { until } = require('./support/processes');
+const { childrenOf, until } = require('./support/processes');
 
 const CPUS = os.cpus().length;
 
@@ -32,6 +32,7 @@ function describe(apps) {
 }
 
 test('the topology can be read without PM2', () => {
+  const port = (variable, declared) => process.env[variable] || declared;
   const read = require(ECOSYSTEM).apps.map(({ name, exec_mode: mode, instances, env }) => [
     name,
     mode,
@@ -39,12 +40,16 @@ test('the topology can be read without PM2', () => {
     env.PORT,
   ]);
   assert.deepEqual(read, [
-    ['fork', 'fork', 1, process.env.PORT_FORK || '3001'],
-    ['cluster', 'cluster', 'max', process.env.PORT_CLUSTER || '3002'],
-    ['pi-1', 'fork', 1, process.env.PORT_PI_1 || '3011'],
-    ['pi-2', 'fork', 1, process.env.PORT_PI_2 || '3012'],
-    ['pi-3', 'fork', 1, process.env.PORT_PI_3 || '3013'],
-    ['balancer', 'fork', 1, process.env.PORT_BALANCER || '3010'],
+    ['fork', 'fork', 1, port('PORT_FORK', '3001')],
+    ['cluster', 'cluster', 'max', port('PORT_CLUSTER', '3002')],
+    ['fork-logging', 'fork', 1, port('PORT_FORK_LOGGING', '3003')],
+    ['cluster-logging', 'cluster', 'max', port('PORT_CLUSTER_LOGGING', '3004')],
+    ['search-per-search', 'fork', 1, port('PORT_SEARCH_PER_SEARCH', '3005')],
+    ['search-per-carrier', 'fork', 1, port('PORT_SEARCH_PER_CARRIER', '3006')],
+    ['pi-1', 'fork', 1, port('PORT_PI_1', '3011')],
+    ['pi-2', 'fork', 1, port('PORT_PI_2', '3012')],
+    ['pi-3', 'fork', 1, port('PORT_PI_3', '3013')],
+    ['balancer', 'fork', 1, port('PORT_BALANCER', '3010')],
   ]);
 });
 
@@ -123,6 +128,40 @@ test('PM2 starts one app alone, and the environment of its caller arrives', asyn
   assert.deepEqual(describe(await list()), ['fork fork_mode online']);
   const response = await fetch(`http://127.0.0.1:${ports.fork}/sum`);
   assert.ok(timing(response).injected >= 321);
+});
+
+test('what makes an app another server goes before the environment of its caller', async (t) => {
+  const settings = { LOG_REQUESTS: 'false', USE_CHILD_PROCESSES: 'false' };
+  const { pm2, list, home, ports } = await ownPm2(t, settings);
+  const apps = ['fork', 'fork-logging', 'search-per-search', 'search-per-carrier'];
+  await pm2('start', ECOSYSTEM, '--only', apps.join(','));
+  const pids = Object.fromEntries((await list()).map(({ name, pid }) => [name, pid]));
+
+  await t.test('only the logging one logs requests', async () => {
+    const logged = (name) =>
+      fs.readFileSync(path.join(home, 'logs', `${name}-out.log`), 'utf8').includes('GET /sum/7 ');
+    for (const name of ['fork', 'fork-logging']) await ask(ports[name], '/sum/7');
+    await until(() => logged('fork-logging'), 'the request is logged');
+    assert.equal(logged('fork'), false);
+  });
+
+  const search = (name) => ask(ports[name], '/search?origin=PAR&destination=LYS&date=2026-03-14');
+
+  await t.test('one has child processes for as long as a search takes', async () => {
+    let seen = false;
+    const user = async () => {
+      while (!seen) await search('search-per-search');
+    };
+    const watcher = until(() => childrenOf(pids['search-per-search']).length > 0, 'there is one');
+    await Promise.all([user(), watcher.finally(() => (seen = true))]);
+    await until(() => childrenOf(pids['search-per-search']).length === 0, 'they are gone');
+  });
+
+  await t.test('one has a child process a carrier, which stays; one has none', async () => {
+    for (const name of ['fork', 'search-per-carrier']) await search(name);
+    assert.equal(childrenOf(pids['search-per-carrier']).length, 3);
+    assert.deepEqual(childrenOf(pids.fork), []);
+  });
 });
 
 test('an app that cannot start says why and is given up', async (t) => {

@@ -2,10 +2,12 @@
 
 /**
  * Opens pages in headless Chromium and prints, as one line of JSON a page, what went wrong on it:
- * { title, consoleErrors, pageErrors, failedRequests }, the last three as lists of lines.
+ * { title, consoleErrors, pageErrors, failedRequests }, the last three as lists of lines; and what
+ * is to be seen: { requests, text, tooWide, colours }, see what().
  *
  *   node tests/browser/open-page.js URL|FILE... [--screenshot PNG] [--full-page]
  *     [--viewport 1280x800] [--colour-scheme light|dark] [--offline]
+ *     [--click SELECTOR]... [--press KEY@SELECTOR]...
  *
  * CHROMIUM names the browser (default: chromium on PATH). --offline refuses every request that
  * leaves this machine, so that a page which needs one shows up with a failed request.
@@ -33,6 +35,8 @@ const OPTIONS = {
   viewport: { type: 'string', default: '1280x800' },
   'colour-scheme': { type: 'string', default: 'light' },
   offline: { type: 'boolean', default: false },
+  click: { type: 'string', multiple: true, default: [] },
+  press: { type: 'string', multiple: true, default: [] },
 };
 
 function isExecutable(file) {
@@ -58,6 +62,7 @@ function listen(page, seen) {
     if (message.type() === 'error') seen.consoleErrors.push(message.text());
   });
   page.on('pageerror', (error) => seen.pageErrors.push(String(error)));
+  page.on('request', (request) => seen.requests.push(request.url()));
   page.on('requestfailed', (request) => {
     seen.failedRequests.push(`${request.url()}: ${request.failure().errorText}`);
   });
@@ -68,8 +73,39 @@ function listen(page, seen) {
   });
 }
 
+/**
+ * requests: what was asked for, the page first. text: what can be read. tooWide: pixels by which the
+ * page is wider than its window. colours: of each canvas, how many pixels have each opaque colour.
+ */
+function what() {
+  function coloursOf(canvas) {
+    if (canvas.width * canvas.height === 0) return {};
+    const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+    const found = {};
+    for (let at = 0; at < data.length; at += 4) {
+      const colour = data.slice(at, at + 3).join(',');
+      if (data[at + 3] === 255) found[colour] = (found[colour] ?? 0) + 1;
+    }
+    return found;
+  }
+  const root = document.documentElement;
+  return {
+    text: document.body.innerText,
+    tooWide: root.scrollWidth - root.clientWidth,
+    colours: [...document.querySelectorAll('canvas')].map(coloursOf),
+  };
+}
+
 function staysHere(url) {
   return ['file:', 'data:', 'blob:'].includes(url.protocol) || url.hostname === '127.0.0.1';
+}
+
+async function use(page, { click, press }) {
+  for (const selector of click) await page.click(selector);
+  for (const each of press) {
+    const [key, selector] = each.split('@');
+    await page.press(selector, key);
+  }
 }
 
 async function look(browser, url, options) {
@@ -82,10 +118,12 @@ async function look(browser, url, options) {
       (route) => route.abort(),
     );
   }
-  const seen = { title: '', consoleErrors: [], pageErrors: [], failedRequests: [] };
+  const seen = { title: '', consoleErrors: [], pageErrors: [], failedRequests: [], requests: [] };
   listen(page, seen);
   await page.goto(url, { waitUntil: 'networkidle' });
   seen.title = await page.title();
+  await use(page, options);
+  Object.assign(seen, await page.evaluate(what));
   if (options.screenshot) {
     await page.screenshot({ path: options.screenshot, fullPage: options['full-page'] });
   }

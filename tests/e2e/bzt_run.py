@@ -15,9 +15,12 @@ from pathlib import Path
 import psutil
 
 import support
+from tollgate.pm2 import declared_apps
 
 ROOT = Path(__file__).resolve().parents[2]
 BZT = Path(sys.executable).with_name("bzt")
+#: All that ecosystem.config.js has, so that no run is in the way of another clone's.
+APPS = tuple(declared_apps())
 #: Seconds after which a run that should have ended long ago fails its test.
 PATIENCE = 300
 
@@ -60,7 +63,7 @@ class Run:
             (tmp_path / "over.json").write_text(json.dumps(config))
             configs.append(str(tmp_path / "over.json"))
         self.log = tmp_path / "bzt.out"
-        ports = {name: str(support.free_port()) for name in ("PORT_FORK", "PORT_CLUSTER")}
+        ports = {_variable(app): str(support.free_port()) for app in APPS}
         self.env = {**ports, **env}
         settings = [f"settings.artifacts-dir={self.folder}", *options]
         arguments = [word for setting in settings for word in ("-o", setting)]
@@ -110,7 +113,7 @@ class Run:
         for process in support.ours():
             with contextlib.suppress(psutil.NoSuchProcess):  # it may end while we look
                 left.append(" ".join(process.cmdline()))
-        for port in (self.env["PORT_FORK"], self.env["PORT_CLUSTER"]):
+        for port in (self.env[_variable(app)] for app in APPS):
             with socket.socket() as probe:
                 probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
                 try:
@@ -119,6 +122,11 @@ class Run:
                     left.append(f"port {port}")
         left += [str(plan) for plan in (ROOT / "plans").glob("modified_*")]
         return left
+
+
+def _variable(app: str) -> str:
+    """`pi-1` has its port in PORT_PI_1."""
+    return f"PORT_{app.upper().replace('-', '_')}"
 
 
 def seconds(warmup: int, measured: int) -> list[str]:

@@ -70,7 +70,7 @@ def test_every_target_was_asked_in_both_modes_and_answered_right(passed):
 
 def test_the_cluster_had_as_many_workers_as_were_asked_for(passed):
     executions = json.loads((passed.folder / "run.json").read_text())["executions"]
-    asked = {it["target"]["name"]: it["target"]["instances"] for it in executions}
+    asked = {app["name"]: app["instances"] for it in executions for app in it["targets"]}
     lines = [json.loads(line) for line in (passed.folder / "workers.jsonl").open()]
     for app, instances in asked.items():
         pids = {line["pid"] for line in lines if line["app"] == app}

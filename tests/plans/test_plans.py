@@ -27,6 +27,8 @@ ADJUSTABLE = {
 PROPERTY = re.compile(r"\$\{__P\(\w+,(.+?)\)\}")
 # Variables that a plan sets for its fragments.
 OF_THE_PLAN = {"litter"}
+# Every block of the study names its port, and so which of several servers is asked.
+OF_THE_BLOCKS = {"target: HTTPSampler.port=${port}"}
 TIMEOUTS = ("HTTPSampler.connect_timeout", "HTTPSampler.response_timeout")
 PATHS = ("filename", "IncludeController.includepath", "TestPlan.user_define_classpath")
 LISTENERS = re.compile(r"ResultCollector|ResultSaver|Summari[sz]er|Listener$|Visualizer$")
@@ -92,7 +94,7 @@ def test_everything_adjustable_is_a_property_with_a_default(path: Path) -> None:
         for name, value in element.props.items()
         if name in ADJUSTABLE and value and not PROPERTY.search(value)
     }
-    assert fixed == set()
+    assert fixed - OF_THE_BLOCKS == set()
 
 
 @every_file
@@ -107,7 +109,7 @@ def test_arrivals_are_the_same_in_each_run_because_no_seed_is_zero(path: Path) -
 def test_every_sampler_has_a_timeout_for_connecting_and_one_for_the_answer(path: Path) -> None:
     samplers = plan_files.samplers(plan_files.read_with_includes(path))
     assert samplers
-    for sampler in samplers:
+    for sampler in plan_files.http(samplers):
         scope = [sampler, *(e for e in sampler.in_scope() if e.gui == "HttpDefaultsGui")]
         for timeout in TIMEOUTS:
             assert any(element.props.get(timeout) for element in scope), (sampler.name, timeout)
@@ -115,9 +117,21 @@ def test_every_sampler_has_a_timeout_for_connecting_and_one_for_the_answer(path:
 
 @every_plan
 def test_every_sampler_checks_its_answer_and_keeps_its_connection(path: Path) -> None:
-    for sampler in plan_files.samplers(plan_files.read_with_includes(path)):
-        assert [e for e in sampler.children if e.kind.endswith("Assertion")], sampler.name
+    for sampler in plan_files.http(plan_files.samplers(plan_files.read_with_includes(path))):
+        asserted = [e for e in sampler.in_scope() if e.kind.endswith("Assertion")]
+        assert {e.props.get("Assertion.test_field") for e in asserted} - {
+            "Assertion.response_code"
+        }, f"{sampler.name}: nothing looks at what it answers"
         assert sampler.props["HTTPSampler.use_keepalive"] == "true", sampler.name
+
+
+@every_plan
+def test_every_process_that_a_plan_starts_has_a_timeout_and_must_end_well(path: Path) -> None:
+    for sampler in plan_files.samplers(plan_files.read_with_includes(path)):
+        if sampler.kind == "SystemSampler":
+            assert int(sampler.props["SystemSampler.timeout"]) > 0, sampler.name
+            assert sampler.props["SystemSampler.checkReturnCode"] == "true", sampler.name
+            assert sampler.props["SystemSampler.expectedReturnCode"] == "0", sampler.name
 
 
 def test_stress_load_and_soak_differ_in_nothing_but_their_defaults_and_names() -> None:
@@ -130,10 +144,12 @@ def test_stress_load_and_soak_differ_in_nothing_but_their_defaults_and_names() -
 
 
 @every_plan
-def test_every_thread_keeps_its_connection_from_one_iteration_to_the_next(path: Path) -> None:
+def test_every_thread_keeps_its_connection_for_as_long_as_its_user_stays(path: Path) -> None:
+    # But for the study, where an iteration is a block, which has connections of its own.
+    kept = "false" if path.stem == "study" else "true"
     for group in plan_files.read(path).walk():
         if group.kind == "ThreadGroup":
-            assert group.props["ThreadGroup.same_user_on_next_iteration"] == "true", group.name
+            assert group.props["ThreadGroup.same_user_on_next_iteration"] == kept, group.name
 
 
 def test_every_fragment_is_there_and_is_included_by_a_plan() -> None:

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 import re
-import subprocess
-import threading
 import urllib.request
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
 
 import plan_files
+import study_blocks
 import support
 import wrong_answers
+from jmeter_run import Run, node_server
+from tollgate.study_design import blocks, write_blocks
 
 TARGETS = {path.stem for path in plan_files.FRAGMENT_FILES}
 #: What makes a run of each plan short. A plan without an entry here fails the test below.
@@ -30,51 +31,26 @@ OPEN = {
 SHORT = {
     "check": {"warmup": 0, "measured": 2, "pi_rate": 2},
     **dict.fromkeys(["stress", "load", "soak"], OPEN),
+    "study": {"users": 3},
 }
 
 
-class Run:
-    """One `jmeter -n -t plan`, with what it wrote."""
-
-    def __init__(self, plan: Path | str, cwd: Path, out: Path, **properties: object) -> None:
-        self.log, jtl = out / "jmeter.log", out / "out.jtl"
-        words = [f"-J{name}={value}" for name, value in properties.items()]
-        self.done = support.run(
-            *(support.JMETER, "-n", "-t", plan, "-l", jtl, "-j", self.log), *words, cwd=cwd
-        )
-        assert self.done.returncode == 0, self.done.stdout
-        with jtl.open(newline="") as lines:
-            self.samples = list(csv.DictReader(lines))
-
-    @property
-    def labels(self) -> set[str]:
-        return {sample["label"] for sample in self.samples}
-
-    def that(self, success: str) -> list[str]:
-        return [
-            f"{sample['label']}: {sample['responseMessage']} {sample['failureMessage']}"
-            for sample in self.samples
-            if sample["success"] == success
-        ]
+def short(plan: Path, port: int, folder: Path) -> dict[str, object]:
+    """The properties of a short run of the plan against one server."""
+    if plan.stem != "study":
+        return SHORT[plan.stem] | {"port": port}
+    # Each path and each answer of the design, by two users who ask once.
+    cells = [replace(each.cell, users=2, each=1) for each in study_blocks.smoke()]
+    ports = {cell.app: port for cell in cells}
+    write_blocks(folder / "blocks.csv", blocks([*dict.fromkeys(cells)], seed=1), ports)
+    return SHORT["study"] | {"blocks": folder / "blocks.csv"}
 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[int]:
     """The port of the real server."""
-    process = subprocess.Popen(
-        ["node", "app/server.js"],
-        cwd=support.ROOT,
-        env=support.environment(PORT="0"),
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    said = process.stdout.readline()
-    drain = threading.Thread(target=process.stdout.read)
-    drain.start()
-    yield int(said.rpartition(":")[2])
-    process.terminate()
-    process.wait()
-    drain.join()
+    with node_server() as port:
+        yield port
 
 
 def ask(port: int, path: str) -> dict:
@@ -94,8 +70,7 @@ def test_a_plan_runs_by_jmeter_alone(plan: Path, where: str, server: int, tmp_pa
         plan.name if at_home else plan,
         cwd=plan.parent if at_home else tmp_path,
         out=tmp_path,
-        port=server,
-        **SHORT[plan.stem],
+        **short(plan, server, tmp_path),
     )
     assert run.that(success="false") == []
     assert run.labels == TARGETS

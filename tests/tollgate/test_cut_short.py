@@ -3,7 +3,7 @@ import pytest
 from executions import counts, execution
 from forecasts import at_rates
 from tollgate.cut_short import lasting
-from tollgate.facts import ExecutionFacts, Run, ScheduleFacts, Settings
+from tollgate.facts import ExecutionFacts, Run, ScheduleFacts, Settings, WorkerCount
 from tollgate.judge import judge
 
 CRITERION = "p95 of search>250ms"
@@ -88,7 +88,7 @@ def test_an_execution_that_never_began_cannot_be_judged(settings):
         interrupted=True,
         generator_error="JMeter was never started",
         jtl_error="kpi.jtl: cannot be read: No such file or directory",
-        workers_asked=2,
+        workers=(WorkerCount(2),),
     )
     never = execution(CRITERION, service=counts(0), facts=facts, name="cluster", labels={})
     verdict = judge(Run((never,), interrupted=True), settings)

@@ -47,17 +47,19 @@ def test_settings_that_nobody_knows_are_refused_in_one_line(tmp_path, settings):
         run_folder.verdict_of(tmp_path)
 
 
-def workers(tmp_path, seconds, restarts=0):
+def workers(tmp_path, seconds, restarts=0, apps=("nap",)):
+    """What was seen of these apps, the last of which is started again after 5 s."""
     lines = [
-        {"time": 1795223300000 + second * 1000, "app": "nap", "worker": 0, "pid": 7}
-        | {"status": "online", "restarts": restarts if second > 5 else 0}
+        {"time": 1795223300000 + second * 1000, "app": app, "worker": 0, "pid": 7, "rss": 4096}
+        | {"status": "online", "restarts": restarts if second > 5 and app == apps[-1] else 0}
         for second in seconds
+        for app in apps
     ]
     text = "".join(json.dumps(line) + "\n" for line in lines)
     (tmp_path / "workers.jsonl").write_text(text)
 
 
-TARGET = {"target": {"name": "nap", "mode": "fork", "instances": 1}}
+TARGET = {"targets": [{"name": "nap", "mode": "fork", "instances": 1}]}
 
 
 def test_the_workers_of_the_target_are_part_of_the_evidence(judged, tmp_path):
@@ -74,17 +76,45 @@ def test_the_workers_of_the_target_are_part_of_the_evidence(judged, tmp_path):
 
 
 def test_what_the_workers_needed_and_what_watching_cost_are_part_of_the_evidence(tmp_path):
-    target = {**TARGET["target"], "memory_limit": 512.0}
-    made = run_folder.make(tmp_path, target=target)
+    target = {**TARGET["targets"][0], "memory_limit": 512.0}
+    made = run_folder.make(tmp_path, targets=[target])
     made.watching = {"watcher_cpu_s": 0.5, "pm2_cpu_s": 0.7, "wall_s": 12.0}
     workers(tmp_path, range(14))
-    text = (tmp_path / "workers.jsonl").read_text()
-    (tmp_path / "workers.jsonl").write_text(text.replace('"restarts"', '"rss": 4096, "restarts"'))
     run, _ = evidence.gather(tmp_path, made)
     found = run.executions[0].resources
     assert set(found.workers[0].rss) == {4096}
-    assert found.memory_limit == 512
+    assert found.memory_limit == found.workers[0].memory_limit == 512
     assert found.watching_cpu == pytest.approx(0.1)
+
+
+SEVERAL = [{"name": name, "mode": "fork", "instances": 1} for name in ("balancer", "pi-1", "pi-2")]
+
+
+def test_a_death_among_several_targets_makes_the_run_invalid_and_names_the_app(judged, tmp_path):
+    apps = [target["name"] for target in SEVERAL]
+    workers(tmp_path, range(14), apps=apps)
+    assert judged(targets=SEVERAL).verdict == "PASS"
+    workers(tmp_path, range(14), restarts=1, apps=apps)
+    verdict = judged(targets=SEVERAL)
+    assert verdict.verdict == "INVALID"
+    [reason] = verdict.reasons
+    assert "nap-alone: worker 0 of pi-2 (pid 7) died and was started again" in reason.text
+    assert reason.text.endswith("s; 0 requests were lost")
+    assert [it.worker for it in verdict.executions[0].workers] == [f"0 of {app}" for app in apps]
+
+
+def test_one_of_several_targets_that_nobody_saw_makes_the_run_invalid(judged, tmp_path):
+    workers(tmp_path, range(14), apps=["balancer", "pi-1"])
+    verdict = judged(targets=SEVERAL)
+    assert "1 workers of pi-2 were asked for and none were seen" in reasons(verdict)
+
+
+def test_criteria_on_workers_are_about_those_of_all_targets(judged, tmp_path):
+    workers(tmp_path, range(14), restarts=1, apps=[target["name"] for target in SEVERAL])
+    verdict = judged("restarts of worker>0", "rss of worker>1MB", targets=SEVERAL)
+    restarts, rss = verdict.executions[0].criteria
+    assert (verdict.verdict, restarts.verdict, rss.verdict) == ("FAIL", "FAIL", "PASS")
+    assert restarts.line.startswith("restarts of worker 0 of pi-2 = 1 (limit 0, n=")
 
 
 BROKEN_RUNS = {

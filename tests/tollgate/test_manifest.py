@@ -10,7 +10,7 @@ EXECUTION = manifest.Execution(
     plan="plan/check.jmx",
     jtl="kpi.jtl",
     properties={"warmup": "5"},
-    target={"name": "fork", "mode": "fork", "instances": 1},
+    targets=[{"name": "fork", "mode": "fork", "instances": 1}],
     criteria=["p95 of search>250ms", {"Too slow": "avg-rt>1s"}],
     warmup=5.0,
     measured=30.0,
@@ -116,6 +116,14 @@ def test_a_run_of_another_version_is_refused(tmp_path):
     said = refusal(manifest.read, tmp_path)
     assert f"has version {manifest.VERSION + 1}, this Tollgate reads {manifest.VERSION}: " in said
     assert said.endswith("judge the run with the Tollgate that made it")
+
+
+def test_a_run_from_before_there_were_several_targets_is_refused_for_its_version(tmp_path):
+    manifest.write(replace(MANIFEST, version=1), tmp_path)
+    older = json.loads((tmp_path / "run.json").read_text())
+    [older["executions"][0]["target"]] = older["executions"][0].pop("targets")
+    (tmp_path / "run.json").write_text(json.dumps(older))
+    assert "run.json has version 1, this Tollgate reads 2: " in refusal(manifest.read, tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from dataclasses import replace
 import pytest
 
 from executions import counts, verdict_on
+from tollgate.facts import WorkerCount
 from tollgate.outages import events_left
 from tollgate.resources_model import Outage, Reload, Resources
 from watched_workers import reborn
@@ -114,7 +115,7 @@ def judged_with(criterion, outage=DIED, there=2):
         service=counts(400, 40),
         measured_s=40.0,
         resources=Resources(workers=(series,), outages=(outage,)),
-        facts={"workers_asked": 2, "workers_seen": 1, "workers_seen_or_restarting": there},
+        facts={"workers": (WorkerCount(2, 1, there),)},
     )
 
 

@@ -57,7 +57,7 @@ def line(tmp_path):
         aggregator.engine = SimpleNamespace(check_interval=1, config=BetterDict())
         progress = Progress()
         progress.engine = SimpleNamespace(
-            provisioning=SimpleNamespace(executors=executors), aggregator=aggregator
+            provisioning=SimpleNamespace(executors=executors), aggregator=aggregator, services=[]
         )
         progress.prepare()
         for each in executors:

@@ -8,7 +8,7 @@ import pytest
 
 from executions import counts, execution, result_of, verdict_on
 from golden_lines import check_golden
-from tollgate.facts import Run
+from tollgate.facts import Run, WorkerCount
 from tollgate.judge import judge
 from tollgate.lives import growth, lives, restarts
 from tollgate.resources_model import Outage, Resources
@@ -241,7 +241,7 @@ def test_a_restart_of_a_worker_that_no_look_saw_is_judged_by_no_criterion():
 
 
 def test_where_no_worker_was_seen_of_a_target_the_watch_is_pointed_to():
-    nobody = verdict_on(SLOPE, facts={"workers_asked": 2}, resources=Resources())
+    nobody = verdict_on(SLOPE, facts={"workers": (WorkerCount(2),)}, resources=Resources())
     text = nobody.executions[0].criteria[0].reason
     assert text.endswith(
         "no worker was seen, so nothing was judged: see workers.jsonl and workers.err"

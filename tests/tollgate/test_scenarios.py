@@ -8,7 +8,7 @@ from bzt import TaurusConfigError
 from bzt.utils import BetterDict
 
 from tollgate import verdict
-from tollgate.scenarios import name_of, scenario_of
+from tollgate.scenarios import name_of, scenario_of, targets_of
 from tollgate.targets import Targets
 from tollgate.verdict import Verdict
 
@@ -40,13 +40,25 @@ def targets(scenario, **settings):
     return made
 
 
-def test_an_inline_scenario_may_name_its_target(monkeypatch):
-    made = targets({"script": "plans/check.jmx", "target": "fork"})
-    app = SimpleNamespace(port=3001)
-    monkeypatch.setattr("tollgate.pm2.declared_apps", lambda: {"fork": app})
-    assert made._wanted_apps() == [app]
-    properties = made.engine.config["execution"][0]["scenario"]["properties"]
-    assert properties["port"] == 3001
+@pytest.mark.parametrize(
+    ("target", "names"),
+    [
+        (None, []),
+        ("", []),
+        ("fork", ["fork"]),
+        (["fork"], ["fork"]),
+        (["pi-2", "balancer", "pi-2"], ["pi-2", "balancer"]),
+    ],
+)
+def test_a_scenario_names_its_targets_by_one_name_or_by_a_list(target, names):
+    assert targets_of({"target": target}, "study") == names
+
+
+@pytest.mark.parametrize("target", [[], [None], ["fork", 3001], 3001, {"fork": 1}])
+def test_a_target_that_is_no_name_is_refused(target):
+    with pytest.raises(TaurusConfigError) as caught:
+        targets_of({"target": target}, "study")
+    assert str(caught.value).startswith(f"targets: scenario 'study' has target {target!r}: name an")
 
 
 def test_a_setting_of_targets_that_nobody_reads_is_refused_with_the_nearest():

@@ -49,7 +49,7 @@ def test_a_share_of_no_requests_at_all_is_none(tmp_path):
 
 def test_a_criterion_on_workers_of_no_target_is_refused(tmp_path):
     target = {"name": "nap", "mode": "fork", "instances": 1}
-    assert refusal(tmp_path, "rss of worker>1GB", target=target) == ""
+    assert refusal(tmp_path, "rss of worker>1GB", targets=[target]) == ""
     assert refusal(tmp_path, "rss of worker>1GB") == (
         "criterion 'rss of worker>1GB': label 'worker': nap-alone has no target, so that nobody "
         "watches its workers; name an app of ecosystem.config.js as its scenario's `target`, or "

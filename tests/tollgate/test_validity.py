@@ -5,7 +5,7 @@ import pytest
 from executions import counts, execution, verdict_on
 from forecasts import at_rates
 from golden_lines import check_golden
-from tollgate.facts import Execution, Run, ScheduleFacts
+from tollgate.facts import Execution, Run, ScheduleFacts, WorkerCount
 from tollgate.judge import judge
 
 CRITERION = "p95 of search>250ms"
@@ -24,8 +24,14 @@ INVALID = {
     "jmeter exit": {"facts": {"generator_exit": 1}},
     "jmeter died": {"facts": {"generator_error": "JMeter was killed by signal 9"}},
     "worker died": {"facts": {"worker_events": ("worker 2 of fork died after 12 s",)}},
-    "too few workers": {"facts": {"workers_asked": 2, "workers_seen": 1}},
-    "no workers seen": {"facts": {"workers_asked": 2}},
+    "too few workers": {"facts": {"workers": (WorkerCount(2, 1),)}},
+    "no workers seen": {"facts": {"workers": (WorkerCount(2),)}},
+    "too few workers of one target": {
+        "facts": {"workers": (WorkerCount(2, 2, app="cluster"), WorkerCount(1, 0, app="pi-2"))}
+    },
+    "no workers of one target seen": {
+        "facts": {"workers": (WorkerCount(2, 2, app="cluster"), WorkerCount(1, app="pi-2"))}
+    },
     "disk full": {"facts": {"machine_problems": ("the disk under reports/ is full",)}},
     "ended early": {"facts": {"ended_s": 31.0}},
     "no samples at all": {"service": counts(0)},
@@ -55,7 +61,7 @@ SOUND = {
     "one request in a hundred unsent": {"schedules": kept(missing_generator=30)},
     "generator late within budget": {"schedules": kept(generator_p99_ms=24.9)},
     "service late": {"schedules": kept(lateness_p99_ms=900, late_service=200)},
-    "workers as asked": {"facts": {"workers_asked": 2, "workers_seen": 2, "ended_s": 60.0}},
+    "workers as asked": {"facts": {"workers": (WorkerCount(2, 2),), "ended_s": 60.0}},
     "a second less": {"facts": {"ended_s": 59.2}},
     "a slow trickle": {"service": counts(90, 58), "measured_s": 60.0},
 }

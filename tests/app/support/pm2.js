@@ -9,7 +9,7 @@ const { cleanEnv, freePort, ROOT } = require('./processes');
 
 const PM2 = require.resolve('pm2/bin/pm2');
 const ECOSYSTEM = path.join(ROOT, 'ecosystem.config.js');
-const APPS = ['fork', 'cluster', 'pi-1', 'pi-2', 'pi-3', 'balancer'];
+const APPS = require(ECOSYSTEM).apps.map(({ name }) => name);
 
 /**
  * A PM2 of the test's own, which ends with the test.
@@ -41,7 +41,7 @@ async function ownPm2(t, settings = {}) {
 
 /** `pi-1` has its port in PORT_PI_1. */
 function variable(app) {
-  return `PORT_${app.toUpperCase().replace('-', '_')}`;
+  return `PORT_${app.toUpperCase().replaceAll('-', '_')}`;
 }
 
 module.exports = { ECOSYSTEM, ownPm2 };

@@ -1,0 +1,225 @@
+"""The plan of the study, run by JMeter alone: what happens in its blocks and between them."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from http.server import ThreadingHTTPServer
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+import support
+from jmeter_run import Run, node_server
+from odd_server import ODD_PATH, ODD_PATTERN, odd_server
+from tollgate.study_design import blocks, read_blocks, write_blocks
+from tollgate.study_model import CROSSCHECK, Block, Cell
+
+#: Some more than any block has users: what they do in the meantime must harm nothing.
+THREADS = 60
+#: The clock of `timeStamp` and that of `elapsed` differ by so many milliseconds.
+CLOCKS_MS = 2
+
+
+def cell(experiment: str, arm: str, app: str, users: int, each: int, **other: object) -> Cell:
+    known = {
+        "sum": ("/sum/500000", r'"sum":125000250000\b'),
+        "kittens": ("/evil-kittens-sploding-your-cpu/study", r'"value":2178309\b'),
+        "search": (ODD_PATH, ODD_PATTERN),
+        CROSSCHECK: ("/sum/1000", r'"sum":500500\b'),
+    }
+    path, answer = known[experiment]
+    rest = {"published": 0, "rounds": 2, "seconds": 30 if each else 1, "lead_s": 0.25}
+    rest |= {"path": path, "answer": answer}
+    return Cell(experiment, arm, app, users, each=each, **rest | other)
+
+
+DESIGN = (
+    cell("sum", "fork", "fork", 1, 0),
+    cell("sum", "cluster", "cluster", 20, 0),
+    # Blocks of known lengths right after timed ones, in the same round.
+    cell("sum", "fork", "fork", 7, 3),
+    cell("sum", "cluster", "cluster", 2, 1),
+    # One block after the other in a tenth of a second, with many threads that have nothing to do.
+    cell("kittens", "fork", "fork", 1, 1, rounds=25),
+    cell("kittens", "cluster", "cluster", 3, 1, rounds=25),
+    cell("search", "odd", "odd", 4, 5),
+    cell("search", "wrong answer", "odd", 2, 1, answer="somebody else"),
+    cell("search", "wrong status", "odd", 2, 1, path="/teapot"),
+    cell("search", "no server", "nobody", 2, 1),
+    cell(CROSSCHECK, "jmeter", "fork", 5, 0),
+    cell(CROSSCHECK, "ab", "fork", 5, 0, lead_s=0.5, seconds=2),
+    cell(CROSSCHECK, "broken", "fork", 5, 0),
+)
+WRONG = {"wrong answer", "wrong status", "no server", "broken"}
+
+
+@dataclass
+class Study:
+    """One run of the plan, its samples by block."""
+
+    folder: Path
+    run: Run
+    blocks: tuple[Block, ...]
+    odd: ThreadingHTTPServer
+    port: int
+    samples: dict[int, list[dict[str, str]]] = field(default_factory=dict)
+    connects: dict[int, list[dict[str, str]]] = field(default_factory=dict)
+
+    def of(self, **wanted: object) -> Iterator[tuple[Block, list[dict[str, str]]]]:
+        for block in self.blocks:
+            if all(getattr(block.cell, key) == value for key, value in wanted.items()):
+                yield block, self.samples[block.number]
+
+
+# In place of the command that runs other generators: writes down what it was told.
+GENERATOR = """#!/bin/sh
+[ "$1" = broken ] && exit 7
+printf '{"arm":"%s","url":"%s","users":"%s","seconds":"%s","lead_s":"%s"}' \\
+  "$1" "$2" "$3" "$4" "$5" >"$6"
+"""
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
+    folder = tmp_path_factory.mktemp("study")
+    generator = folder / "generator"
+    generator.write_text(GENERATOR)
+    generator.chmod(0o755)
+    experiments = dict.fromkeys(each.experiment for each in DESIGN)
+    assert len(experiments) == 4
+    with (
+        node_server() as fork,
+        node_server(NODE_APP_INSTANCE="7") as cluster,
+        odd_server() as odd,
+    ):
+        ports = {"fork": fork, "cluster": cluster, "odd": odd.server_port}
+        ports["nobody"] = support.free_port()
+        path = folder / "blocks.csv"
+        write_blocks(path, blocks(DESIGN, seed=3), ports)
+        run = Run(
+            support.PLANS / "study.jmx",
+            cwd=folder,
+            out=folder,
+            blocks=path,
+            users=THREADS,
+            crosscheck_command=generator,
+            crosscheck_folder=folder,
+            sample_variables="block,worker,server",
+        )
+        made = Study(folder, run, read_blocks(path), odd, fork)
+        for sample in run.samples:
+            kept = made.connects if sample["label"] == "connect" else made.samples
+            kept.setdefault(int(sample["block"]), []).append(sample)
+        yield made
+
+
+def begin(samples: list[dict[str, str]]) -> int:
+    return min(int(sample["timeStamp"]) for sample in samples)
+
+
+def end(samples: list[dict[str, str]]) -> int:
+    return max(int(sample["timeStamp"]) + int(sample["elapsed"]) for sample in samples)
+
+
+def test_all_blocks_of_the_file_are_done_in_its_order_and_jmeter_ends_by_itself(
+    study: Study,
+) -> None:
+    begins = {number: begin(samples) for number, samples in study.samples.items()}
+    assert sorted(begins, key=begins.get) == [block.number for block in study.blocks]
+    assert study.run.done.stderr == ""
+    assert "ERROR" not in study.run.log.read_text()
+
+
+def test_blocks_never_overlap(study: Study) -> None:
+    for before, after in pairwise(block.number for block in study.blocks):
+        left, right = study.samples[before], study.samples[after]
+        assert end(left) <= begin(right) + CLOCKS_MS, (before, after)
+
+
+def test_every_user_of_a_block_connects_once_before_its_load_and_after_the_last_ones(
+    study: Study,
+) -> None:
+    for block, samples in study.of():
+        connects = study.connects.get(block.number, [])
+        is_others = block.cell.experiment == CROSSCHECK and block.cell.arm != "jmeter"
+        assert len(connects) == (0 if is_others else block.cell.users), block
+        if connects:
+            users = {sample["threadName"] for sample in connects}
+            assert users == {sample["threadName"] for sample in samples}
+            assert end(connects) <= begin(samples) + CLOCKS_MS
+            if block.number > 1:
+                assert end(study.samples[block.number - 1]) <= begin(connects) + CLOCKS_MS
+
+
+def test_a_block_has_as_many_users_as_it_says(study: Study) -> None:
+    for block, samples in study.of():
+        is_others = block.cell.experiment == CROSSCHECK and block.cell.arm != "jmeter"
+        threads = {sample["threadName"] for sample in samples}
+        assert len(threads) == (1 if is_others else block.cell.users), block
+
+
+def test_each_user_of_a_block_that_ends_with_its_requests_sends_exactly_those(
+    study: Study,
+) -> None:
+    for block, samples in study.of():
+        if block.cell.each:
+            sent = Counter(sample["threadName"] for sample in samples)
+            assert set(sent.values()) == {block.cell.each}, block
+
+
+def test_a_timed_block_goes_on_after_the_first_answer(study: Study) -> None:
+    for block, samples in study.of(experiment="sum", each=0):
+        sent = Counter(sample["threadName"] for sample in samples)
+        assert max(sent.values()) > 1, block
+
+
+def test_samples_are_named_after_their_experiment(study: Study) -> None:
+    for block, samples in study.of():
+        other = block.cell.experiment == CROSSCHECK and block.cell.arm != "jmeter"
+        label = "another generator" if other else block.cell.experiment
+        assert {sample["label"] for sample in samples} == {label}
+
+
+def test_every_sample_says_which_worker_of_which_server_answered(study: Study) -> None:
+    def seen(**wanted: object) -> set[tuple[str, str]]:
+        of = study.of(**wanted)
+        return {(s["worker"], s["server"]) for _, samples in of for s in samples}
+
+    assert seen(app="fork", experiment="sum") == {("0", "")}
+    assert seen(app="cluster") == {("7", "")}
+    assert seen(app="odd") == {("5", "pi-2")}
+    assert seen(app="nobody") == {("", "")}
+
+
+def test_only_what_is_wrong_fails(study: Study) -> None:
+    for block, samples in study.of():
+        expected = {"false"} if block.cell.arm in WRONG else {"true"}
+        assert {sample["success"] for sample in samples} == expected, (block, samples[0])
+
+
+def test_paths_and_answers_survive_commas_and_quotes(study: Study) -> None:
+    assert study.odd.requests[ODD_PATH] > 0
+    assert set(study.odd.requests) == {ODD_PATH, "/teapot", "/healthz"}
+
+
+def test_each_block_has_connections_of_its_own_and_keeps_them(study: Study) -> None:
+    # Three rounds, the warm-up among them.
+    assert study.odd.requests["/teapot"] == 3 * 2
+    assert study.odd.requests[ODD_PATH] == 3 * (4 * 5 + 2)
+    assert study.odd.connections == study.odd.requests["/healthz"] == 3 * (4 + 2 + 2)
+
+
+def test_another_generator_is_started_once_a_block_and_told_what_to_do(study: Study) -> None:
+    for block, samples in study.of(arm="ab"):
+        assert len(samples) == 1
+        assert json.loads((study.folder / f"{block.number}.json").read_text()) == {
+            "arm": "ab",
+            "url": f"http://127.0.0.1:{study.port}/sum/1000",
+            "users": "5",
+            "seconds": "2",
+            "lead_s": "0.5",
+        }

@@ -1,0 +1,81 @@
+"""Cells of a study whose requests are known one by one, and services whose truth is known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tollgate.study_model import Cell, CellData
+
+
+def cell(arm: str = "fork", **changes: object) -> Cell:
+    """A row of the design: sum at 5 users, a second, of which a quarter is left out."""
+    row = {
+        "experiment": "sum",
+        "arm": arm,
+        "app": arm.split()[0],
+        "users": 5,
+        "published": 1000,
+        "rounds": 10,
+        "seconds": 1,
+        "lead_s": 0.25,
+        "each": 0,
+        "path": "/sum/500000",
+        "answer": "125000250000",
+    }
+    return Cell(**{**row, **changes})
+
+
+def data(
+    blocks: Sequence[Sequence[int]],
+    arm: str = "fork",
+    window_s: float | Sequence[float] = 1.0,
+    rounds: Sequence[int] = (),
+    cores: tuple[float, float, float] = (0.3, 1.0, 0.7),
+    **changes: object,
+) -> CellData:
+    """A cell from the whole milliseconds that each request of each of its blocks took.
+
+    cores: mean cores busy with generator and service, and idle, in every window.
+    """
+    several = [np.asarray(block, np.int64) for block in blocks]
+    values = np.unique(np.concatenate(several)) if several else np.empty(0, np.int64)
+    counts = [np.bincount(np.searchsorted(values, it), minlength=len(values)) for it in several]
+    busy = [np.full(len(blocks), it) for it in cores]
+    return CellData(
+        cell=cell(arm, **changes),
+        rounds=np.array(rounds or range(1, len(blocks) + 1), np.int64),
+        window_s=np.full(len(blocks), window_s, dtype=np.float64),
+        values_ms=values,
+        counts=np.array(counts, np.int64).reshape(len(blocks), len(values)),
+        failed=np.zeros(len(blocks), np.int64),
+        workers={"0": sum(map(len, several))},
+        generator_cores=busy[0],
+        service_cores=busy[1],
+        idle_cores=busy[2],
+    )
+
+
+def written(times_ms: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """What JMeter writes of such times: the difference of two clocks cut to milliseconds."""
+    return np.floor(rng.random(times_ms.shape) + times_ms).astype(np.int64)
+
+
+def served(
+    rng: np.random.Generator, drift: np.ndarray, mean_ms: float, requests: int, tail: float
+) -> np.ndarray:
+    """float[rounds, requests]: times of a service, in ms, one user after the other.
+
+    drift: float[rounds], factors that hit all arms of a round. Each block has a disturbance of its
+    own besides, one request depends on the one before, and times are log-normal; `tail` is their
+    sigma: 0.3 is mild, 1 has a p99 of ten times the median.
+    """
+    rounds = len(drift)
+    steps = rng.normal(size=(rounds, requests))
+    noise = np.empty_like(steps)
+    noise[:, 0] = steps[:, 0]
+    for at in range(1, requests):
+        noise[:, at] = 0.6 * noise[:, at - 1] + 0.8 * steps[:, at]
+    own = rng.lognormal(0, 0.05, (rounds, 1))
+    return mean_ms * drift[:, None] * own * np.exp(tail * noise - tail**2 / 2)

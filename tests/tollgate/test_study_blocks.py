@@ -1,0 +1,130 @@
+"""The blocks of a study in their random order, and their file."""
+
+import re
+from collections import Counter
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from study_blocks import CELL, HEADER, design, errors_of
+from tollgate.study_design import blocks, only, read_blocks, seconds_of, write_blocks
+
+
+def order(of):
+    """(experiment, round, arm, users) of each block."""
+    return [(b.cell.experiment, b.round, b.cell.arm, b.cell.users) for b in of]
+
+
+CELLS = st.lists(
+    st.builds(
+        lambda experiment, arm, users: replace(CELL, experiment=experiment, arm=arm, users=users),
+        st.sampled_from(["sum", "pi"]),
+        st.sampled_from(["fork", "cluster"]),
+        st.integers(1, 5),
+    ),
+    min_size=1,
+    unique=True,
+)
+
+
+@given(CELLS, st.integers(1, 12), st.integers())
+def test_each_round_has_each_cell_once_and_experiments_come_one_after_another(cells, rounds, seed):
+    cells = [replace(cell, rounds=rounds) for cell in cells]
+    made = blocks(cells, seed)
+    assert [block.number for block in made] == [*range(1, len(made) + 1)]
+    expected_rounds = [1] if rounds == 1 else [*range(rounds + 1)]
+    in_order = [(b.cell.experiment, b.round) for b in made]
+    assert [*dict.fromkeys(in_order)] == [
+        (experiment, round_)
+        for experiment in dict.fromkeys(cell.experiment for cell in cells)
+        for round_ in expected_rounds
+    ]
+    assert in_order == sorted(in_order, key=[*dict.fromkeys(in_order)].index)
+    for experiment, round_ in set(in_order):
+        there = [b.cell for b in made if (b.cell.experiment, b.round) == (experiment, round_)]
+        assert Counter(there) == Counter(only(cells, [experiment]))
+
+
+def test_the_same_seed_makes_the_same_order_in_every_version_of_python():
+    cells = [replace(CELL, users=users, rounds=2) for users in (1, 2, 3, 4)]
+    assert [b.cell.users for b in blocks(cells, 21)] == [1, 3, 2, 4, 1, 3, 4, 2, 4, 2, 3, 1]
+
+
+def test_another_seed_makes_another_order():
+    assert order(blocks(design(), 1)) != order(blocks(design(), 2))
+
+
+def test_rounds_differ_in_their_order():
+    made = [b for b in blocks(design(), 21) if b.cell.experiment == "calculate"]
+    rounds = {tuple(b.cell for b in made if b.round == r) for r in range(9)}
+    assert len(rounds) == 9
+
+
+def test_an_experiment_has_the_same_order_whatever_else_is_measured():
+    alone = order(blocks(only(design(), ["kittens"]), 21))
+    assert [turn for turn in order(blocks(design(), 21)) if turn[0] == "kittens"] == alone
+
+
+def test_each_cell_comes_in_each_position_as_often_as_any_other():
+    cells = [replace(CELL, users=users, rounds=400) for users in range(1, 7)]
+    made = blocks(cells, 21)[6:]  # without the warm-up
+    at = Counter((b.cell.users, place % 6) for place, b in enumerate(made))
+    expected = 400 / 6
+    chi_square = sum((count - expected) ** 2 / expected for count in at.values())
+    assert len(at) == 36
+    assert chi_square < 44.3  # 99 % of chi-square with 25 degrees of freedom
+
+
+def test_the_expected_length_counts_seconds_or_what_requests_take():
+    one = seconds_of(blocks([replace(CELL, rounds=1, seconds=7)], 1))
+    assert 7 < one < 7.5
+    limited = replace(CELL, rounds=1, seconds=60, lead_s=0, users=10, each=5)
+    assert 1 < seconds_of(blocks([limited], 1)) < 60
+    assert seconds_of([]) == 0
+
+
+# The file of blocks.
+
+PORTS = {"fork": 1234, "cluster": 99}
+TEXT = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1)
+
+
+@given(CELLS, TEXT, st.sampled_from([0, 0.25, 1 / 3]), st.integers(0, 5))
+def test_blocks_come_out_of_their_file_as_they_went_in(tmp_path_factory, cells, arm, lead, each):
+    path = tmp_path_factory.mktemp("blocks") / "blocks.csv"
+    other = {"each": each, "lead_s": float(f"{lead:g}"), "answer": re.escape(f'{arm}",")')}
+    made = blocks([replace(cell, arm=arm, **other) for cell in set(cells)], 21)
+    write_blocks(path, made, PORTS)
+    assert read_blocks(path) == made
+
+
+def test_the_file_tells_each_app_its_port_and_jmeter_to_go_on_for_ever(tmp_path):
+    path = tmp_path / "blocks.csv"
+    cells = [replace(CELL, rounds=1), replace(CELL, app="cluster", arm="b", each=3, rounds=1)]
+    write_blocks(path, blocks(cells, 1), PORTS)
+    header, *rows = path.read_text().splitlines()
+    assert header == f"block,round,{HEADER},port"
+    assert sorted(row.split(",", 2)[2] for row in rows) == [
+        "sum,b,cluster,5,0,1,1,0.25,3,/sum/9,45,99",
+        "sum,fork,fork,5,0,1,1,0.25,-1,/sum/9,45,1234",
+    ]
+
+
+def test_an_app_without_a_port_is_refused_and_nothing_is_written(tmp_path):
+    path = tmp_path / "blocks.csv"
+    made = blocks([replace(CELL, app="frok")], 1)
+    assert errors_of(path, lambda p: write_blocks(p, made, PORTS)) == [
+        ": the app 'frok' has no port: name one of ecosystem.config.js"
+    ]
+    assert not path.exists()
+
+
+def test_a_file_of_blocks_that_somebody_has_cut_is_refused(tmp_path):
+    path = tmp_path / "blocks.csv"
+    write_blocks(path, blocks([CELL], 1), PORTS)
+    header, _first, *rows = path.read_text().splitlines()
+    path.write_text("\n".join([header, *rows]))
+    assert errors_of(path, read_blocks) == [
+        ": block 2 stands where 1 is due: this is not the file that the study wrote; run it again"
+    ]

@@ -1,0 +1,128 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from study_cells import data
+from tollgate.study_metrics import PERCENTILES, Metrics
+from tollgate.study_model import METRICS
+
+TIMES = st.integers(0, 40) | st.integers(1000, 1010)
+BLOCKS = st.lists(st.lists(TIMES, max_size=12), min_size=1, max_size=5)
+
+
+def metrics(made, times=None):
+    times = np.ones((1, len(made.rounds))) if times is None else np.array(times, float)
+    return Metrics(made, made.rounds, times)
+
+
+def spread(requests):
+    """Each request's place within its millisecond, those that share one evenly apart."""
+    found = []
+    for value in sorted(set(requests)):
+        lower, count = max(value - 0.5, 0), requests.count(value)
+        width = value + 0.5 - lower
+        found += [
+            (lower + width * k / count, lower + width * (k + 1) / count) for k in range(count)
+        ]
+    return found
+
+
+@settings(max_examples=150, deadline=None)
+@given(BLOCKS, st.data())
+def test_every_metric_is_that_of_the_requests_written_out_one_by_one(blocks, drawn):
+    times = drawn.draw(st.lists(st.integers(0, 3), min_size=len(blocks), max_size=len(blocks)))
+    window = np.arange(1, len(blocks) + 1) / 4
+    found = metrics(data(blocks, window_s=window), [times])
+    pooled = [it for block, n in zip(blocks, times, strict=True) for it in block * n]
+    if not pooled:
+        assert all(np.isnan(found[name][0]) for name in METRICS if name != "throughput")
+        return
+    assert found["throughput"][0] == len(pooled) / (times @ window)
+    assert found["mean"][0] == sum(pooled) / len(pooled)
+    maxima = [max(block) for block, n in zip(blocks, times, strict=True) for _ in range(n) if block]
+    assert found["block_max"][0] == pytest.approx(np.mean(maxima))
+    for name in PERCENTILES:
+        percent = int(name[1:])
+        low, high = spread(pooled)[-(-percent * len(pooled) // 100) - 1]
+        assert low - 1e-9 <= found[name][0] <= high + 1e-9
+        exact = np.percentile(pooled, percent, method="inverted_cdf")
+        assert abs(found[name][0] - exact) <= 0.5 + 1e-9
+
+
+def test_many_choices_at_once_give_what_each_gives_alone():
+    rng = np.random.default_rng(5)
+    made = data([rng.integers(0, 90, rng.integers(0, 60)) for _ in range(9)], window_s=0.75)
+    times = rng.multinomial(9, [1 / 9] * 9, 40)
+    together = metrics(made, times)
+    for name in METRICS:
+        alone = [metrics(made, [row])[name][0] for row in times]
+        np.testing.assert_allclose(together[name], alone, rtol=1e-12)
+
+
+def test_sums_stay_exact_where_single_precision_would_round():
+    made = data([[0, 1]], window_s=1.0)
+    made.counts[:] = [[2**31 + 1, 2**31 + 3]]
+    assert metrics(made)["throughput"][0] == 2**32 + 4
+    assert metrics(made)["mean"][0] == (2**31 + 3) / (2**32 + 4)
+
+
+def test_a_percentile_at_a_gap_does_not_jump_over_it():
+    assert metrics(data([[5] * 9 + [100]]))["p90"][0] == 5.5
+    assert metrics(data([[5] * 19 + [100]]))["p95"][0] == 5.5
+
+
+def test_the_maximum_is_that_of_a_block_and_does_not_grow_with_their_number():
+    assert metrics(data([[1, 9], [3], [], [6, 6]]))["block_max"][0] == 6
+    rng = np.random.default_rng(1)
+    few, many = (data(rng.lognormal(3, 1, (n, 100)).astype(int)) for n in (20, 2000))
+    assert metrics(many)["block_max"][0] == pytest.approx(metrics(few)["block_max"][0], rel=0.25)
+    assert many.values_ms.max() > 1.5 * metrics(many)["block_max"][0]
+
+
+def test_a_cell_without_any_request_has_a_throughput_of_zero_and_no_times():
+    found = metrics(data([[], []]))
+    assert found["throughput"][0] == 0
+    assert all(np.isnan(found[name][0]) for name in METRICS if name != "throughput")
+
+
+def test_the_mapping_has_the_metrics_and_no_others():
+    found = metrics(data([[1, 2]]))
+    assert tuple(found) == METRICS
+    assert len(found) == len(METRICS)
+    with pytest.raises(KeyError):
+        found["p50.5"]
+
+
+def test_rounds_that_were_not_measured_are_refused():
+    made = data([[1], [2]], rounds=(1, 3))
+    for rounds in ([2], [1, 4]):
+        with pytest.raises(ValueError, match="not measured in all of rounds"):
+            Metrics(made, np.array(rounds), np.ones((1, len(rounds))))
+
+
+def as_jmeter_writes(true):
+    """A cell with the requests that a clock cut to milliseconds makes of a distribution, exactly:
+    P(elapsed <= k) is the mean of the distribution function over [k, k + 1]."""
+    edges = np.arange(1000)
+    inside = (np.arange(50) + 0.5) / 50
+    up_to = np.mean([true.cdf(edges + it) for it in inside], axis=0)
+    made = data([edges])
+    made.counts[:] = np.round(1e12 * np.diff(up_to, prepend=0)).astype(np.int64)
+    return metrics(made)
+
+
+@pytest.mark.parametrize("median_ms", [0.3, 1.3, 5, 40])
+def test_the_mean_of_cut_clocks_is_the_true_one(median_ms):
+    true = stats.lognorm(0.4, scale=median_ms)
+    assert as_jmeter_writes(true)["mean"][0] == pytest.approx(true.mean(), rel=1e-3)
+
+
+@pytest.mark.parametrize("median_ms", [10, 10.5, 31.3])
+@pytest.mark.parametrize("sigma", [0.2, 0.5])
+def test_percentiles_of_cut_clocks_are_the_true_ones_within_a_percent(median_ms, sigma):
+    true = stats.lognorm(sigma, scale=median_ms)
+    for name in PERCENTILES:
+        expected = true.ppf(int(name[1:]) / 100)
+        assert as_jmeter_writes(true)[name][0] == pytest.approx(expected, rel=0.01)

@@ -1,0 +1,33 @@
+"""The settings under modules.study."""
+
+from pathlib import Path
+
+import pytest
+
+from tollgate.study_settings import SettingError, read_settings
+
+DESIGN = {"design": "data/study.csv"}
+
+
+def test_all_but_the_design_may_be_left_out():
+    found = read_settings(DESIGN)
+    assert (found.design, found.seed, found.short) == (Path("data/study.csv"), 21, False)
+    assert (found.rounds, found.experiments) == (None, ())
+
+
+@pytest.mark.parametrize("value", ["kittens,pi", " kittens , pi,", ["kittens", "pi"]])
+def test_experiments_are_a_list_or_names_parted_by_commas(value):
+    assert read_settings({**DESIGN, "experiments": value}).experiments == ("kittens", "pi")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *(("short", value) for value in ("yes", 1, "false", None)),
+        *(("seed", value) for value in (-1, 1.5, "7", True, None)),
+        *(("rounds", value) for value in (0, -3, 2.0, "ten", False, None)),
+    ],
+)
+def test_a_value_that_could_be_meant_otherwise_is_refused(name, value):
+    with pytest.raises(SettingError, match=f"^{name} is .*: write "):
+        read_settings({**DESIGN, name: value})

@@ -1,0 +1,183 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from study_cells import data
+from tollgate.study_metrics import COARSE_MS, PERCENTILES
+from tollgate.study_model import METRICS, Comparison, Estimate
+from tollgate.study_resampling import MIN_BLOCKS, interval, multiplicities, told
+from tollgate.study_stats import cell_result, compare, estimate, estimates
+
+SEED = 21
+
+
+def throughput(metrics):
+    return metrics["throughput"]
+
+
+def drifting(rng, factor, drift):
+    """A cell whose rounds differ by the drift only, by as much as it tells."""
+    blocks = [np.full(400, round(20 * factor * it)) + rng.integers(0, 3, 400) for it in drift]
+    return data(blocks, window_s=[block.sum() / 1000 for block in blocks])
+
+
+def test_the_point_estimate_is_that_of_all_rounds_as_they_were():
+    shapes = []
+
+    def ratio(one, other):
+        shapes.append(one["mean"].shape)
+        return one["mean"] / other["mean"]
+
+    found = estimate(ratio, [data([[10]] * 8), data([[4, 6]] * 8)], SEED, resamples=300)
+    assert found == Estimate(2.0, 2.0, 2.0)
+    assert sorted(shapes) == [(1,), (300,)]
+
+
+def test_only_rounds_that_all_cells_have_count():
+    one = data([[10]] * 9, rounds=(1, 2, 3, 4, 5, 6, 7, 8, 9))
+    other = data([[99], *[[5]] * 8], rounds=(0, *range(2, 10)))
+    found = estimate(lambda a, b: a["mean"] / b["mean"], [one, other], SEED)
+    assert (found.value, found.low) == (2.0, 2.0)
+
+
+@pytest.mark.parametrize("rounds", [1, 2, MIN_BLOCKS - 1])
+def test_too_few_rounds_give_a_value_and_say_how_many_are_needed(rounds):
+    found = estimate(throughput, [data([[1, 2]] * rounds)], SEED)
+    assert (found.value, found.low, found.high) == (2.0, None, None)
+    assert f"{rounds} round" in found.note
+    assert f"{MIN_BLOCKS} are needed" in found.note
+
+
+def test_without_a_common_round_there_is_no_value():
+    one, other = data([[1]] * 8), data([[1]] * 8, rounds=range(11, 19))
+    found = estimate(lambda a, b: a["mean"] / b["mean"], [one, other], SEED)
+    assert found == Estimate(None, note="not to be told: no round was measured of all the cells")
+    assert estimate(throughput, [data([])], SEED).value is None
+
+
+def test_a_division_by_zero_gives_no_number():
+    cells = [data([[5]] * 8), data([[0]] * 8)]
+    found = estimate(lambda a, b: a["mean"] / b["mean"], cells, SEED)
+    assert (found.value, found.low) == (None, None)
+    assert "a divisor is 0" in found.note
+
+
+def test_resamples_without_a_request_leave_the_value_without_an_interval():
+    found = estimate(lambda one: one["mean"], [data([[7], *[[]] * 7])], SEED)
+    assert (found.value, found.low) == (7.0, None)
+    assert "hold no request" in found.note
+
+
+def test_the_same_seed_gives_the_same_interval_and_another_one_nearly_the_same():
+    rng = np.random.default_rng(3)
+    made = data(rng.integers(10, 60, (10, 300)))
+    one, same, other = (estimate(lambda it: it["mean"], [made], seed) for seed in (1, 1, 2))
+    assert one == same != other
+    assert other.low == pytest.approx(one.low, rel=0.01)
+
+
+def test_a_drift_of_the_machine_cancels_because_both_arms_share_the_resampled_rounds():
+    rng = np.random.default_rng(4)
+    drift = np.exp(rng.normal(0, 0.4, 10))
+    arm, baseline = drifting(rng, 0.8, drift), drifting(rng, 1.0, drift)
+    paired = compare(arm, baseline, SEED).ratios["mean"]
+    # The same rounds under other numbers: what would be resampled apart is then set side by side.
+    shuffled = np.roll(np.arange(10), 5)
+    apart = replace(
+        baseline, counts=baseline.counts[shuffled], window_s=baseline.window_s[shuffled]
+    )
+    unpaired = compare(arm, apart, SEED).ratios["mean"]
+    assert paired.value == unpaired.value
+    assert paired.low <= 0.8 <= paired.high
+    assert unpaired.high - unpaired.low > 10 * (paired.high - paired.low)
+
+
+def test_the_interval_of_a_mean_is_students():
+    rng = np.random.default_rng(8)
+    rounds = 12
+    values = rng.normal(100, 5, rounds)
+    means = multiplicities(rounds, SEED, 200_000) @ values / rounds
+    reach = stats.t.ppf(0.975, rounds - 1) * values.std(ddof=1) / np.sqrt(rounds)
+    low, high = interval(means, rounds)
+    assert (high - low) / 2 == pytest.approx(reach, rel=0.06)
+    assert (high + low) / 2 == pytest.approx(values.mean(), rel=0.005)
+
+
+def test_the_interval_of_a_ratio_is_the_inverse_of_that_of_its_inverse():
+    rng = np.random.default_rng(9)
+    one, other = (data(rng.integers(20, 90, (9, 50))) for _ in range(2))
+    ratio, inverse = compare(one, other, SEED).ratios, compare(other, one, SEED).ratios
+    for name in METRICS:
+        assert ratio[name].low == pytest.approx(1 / inverse[name].high, rel=1e-3)
+
+
+def test_resamples_are_whole_draws_of_all_rounds():
+    times = multiplicities(9, SEED, 500)
+    assert times.shape == (500, 9)
+    assert (times.sum(axis=1) == 9).all()
+    assert times.mean(axis=0) == pytest.approx(np.ones(9), abs=0.2)
+    assert np.array_equal(times, multiplicities(9, SEED, 500))
+    with pytest.raises(ValueError, match="no rounds"):
+        multiplicities(0, SEED)
+
+
+def test_several_numbers_of_the_same_cells_are_those_that_each_would_be():
+    rng = np.random.default_rng(2)
+    made = [data(rng.integers(20, 90, (9, 50)))]
+    functions = {name: lambda it, name=name: it[name] for name in METRICS}
+    together = estimates(functions, made, SEED)
+    assert together == {name: estimate(it, made, SEED) for name, it in functions.items()}
+
+
+def test_what_is_not_finite_is_never_told():
+    assert told(float("nan"), np.ones(9), 9).value is None
+    assert told(float("inf"), np.ones(9), 9).value is None
+    found = told(1.0, np.array([1.0, np.nan, np.inf]), 9)
+    assert (found.value, found.low) == (1.0, None)
+    assert "2 of 3 resamples" in found.note
+
+
+def test_a_comparison_has_all_metrics_and_names_its_arms():
+    arm, baseline = data([[30, 40]] * 8, "cluster"), data([[60, 80]] * 8, "fork")
+    found = compare(arm, baseline, SEED)
+    assert found == Comparison("sum", 5, "cluster", "fork", found.ratios)
+    assert tuple(found.ratios) == METRICS
+    assert found.ratios["mean"] == Estimate(0.5, 0.5, 0.5)
+
+
+@pytest.mark.parametrize("other", [{"users": 50}, {"experiment": "pi"}])
+def test_cells_of_another_load_are_not_compared(other):
+    with pytest.raises(ValueError, match="can't be compared"):
+        compare(data([[1]] * 8), data([[1]] * 8, **other), SEED)
+
+
+def test_percentiles_under_the_clocks_resolution_have_no_interval():
+    rng = np.random.default_rng(6)
+    quick, slow = (data(rng.integers(low, low + 4, (8, 50))) for low in (0, 40))
+    for found in (cell_result(quick, 2, 1, SEED).metrics, compare(slow, quick, SEED).ratios):
+        assert (found["p50"].low, found["mean"].low is None) == (None, False)
+        assert f"too coarse below {COARSE_MS:g} ms" in found["p50"].note
+    told_of_slow = cell_result(slow, 2, 1, SEED).metrics
+    assert all(told_of_slow[name].low is not None for name in PERCENTILES)
+
+
+def test_a_cells_result_tells_its_sums():
+    made = replace(
+        data([[30, 40]] * 8), failed=np.array([0, 1] * 4), workers={"0": 9, "1": 7}, left_out=("x",)
+    )
+    found = cell_result(made, 2, 1, SEED)
+    assert (found.blocks, found.requests, found.failed) == (8, 16, 4)
+    assert (found.workers, found.left_out) == ({"0": 9, "1": 7}, ("x",))
+    assert found.metrics["throughput"] == Estimate(2.0, 2.0, 2.0)
+    assert found.cpu == pytest.approx({"generator": 0.3, "service": 1.0, "idle": 0.7})
+    assert found.bottleneck.who == "service"
+
+
+def test_a_cell_that_was_never_measured_is_told_as_such():
+    found = cell_result(data([]), 2, 1, SEED)
+    assert (found.blocks, found.requests) == (0, 0)
+    assert all(it.value is None and it.note for it in found.metrics.values())
+    assert found.cpu == {"generator": None, "service": None, "idle": None}
+    assert found.bottleneck.who == "unknown"
