@@ -35,8 +35,9 @@ def bottleneck(data: CellData, cores: int, usable_cores: int) -> Bottleneck:
         return Bottleneck("unknown", f"the CPU was not recorded ({_name(data)})")
     usable = max(1, min(usable_cores, cores))
     used = f"the service used {service:.2f} of the {_cores(usable)} that it can use"
+    headroom = max(1.0, usable / service) if service and idle < IDLE * cores else 1.0
     if service >= BUSY * usable:
-        return Bottleneck("service", f"{used}, which is {BUSY:.0%} or more")
+        return Bottleneck("service", f"{used}, which is {BUSY:.0%} or more", headroom)
     machine = f"{idle:.2f} of the machine's {_cores(cores)} were idle"
     others = cores - idle - service - generator
     if others >= IDLE * cores:
@@ -44,7 +45,8 @@ def bottleneck(data: CellData, cores: int, usable_cores: int) -> Bottleneck:
     if idle >= IDLE * cores:
         return Bottleneck("neither", f"{used}, and {machine}: requests waited for something else")
     who = "generator" if generator >= service else "service"
-    return Bottleneck(who, f"{used}, and only {machine}; {_demands(data, generator, service)}")
+    reason = f"{used}, and only {machine}; {_demands(data, generator, service)}"
+    return Bottleneck(who, reason, headroom)
 
 
 def mean_cores(data: CellData) -> dict[str, float]:

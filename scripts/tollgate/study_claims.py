@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
 from tollgate.published import CLAIMS
+from tollgate.study_headroom import widest
 from tollgate.study_model import Cell, CellData, CellResult, Claim, Estimate
 from tollgate.study_rules import Machine, Published, Rule
 from tollgate.study_scaling import concurrency_performance
@@ -68,9 +69,27 @@ def _claim(
     if obstacles:
         reason = f"{'; '.join(obstacles)}; {_value(row, found)} is no answer"
         return _told(row, found, CANNOT_TELL, reason)
+    headrooms = [told[key].bottleneck.headroom for key in row.cells]
+    wide = widest(partial(row.quantity, machine), cells, headrooms, found, seed)
+    answer = answer_of(found, row.rule)
     context = [row.context(machine), *_performances(row, measured, seed)]
+    if answer not in (CANNOT_TELL, answer_of(wide, row.rule)):
+        answer = CANNOT_TELL
+        context.insert(0, _held_back(row, wide, [told[key] for key in row.cells]))
     reason = "; ".join(filter(None, [_verdict(row, found), *context]))
-    return _told(row, found, answer_of(found, row.rule), reason)
+    return _told(row, found, answer, reason)
+
+
+def _held_back(row: Published, wide: Estimate, results: Sequence[CellResult]) -> str:
+    """Why an interval on one side is no answer: the generator took the cores that it needed."""
+    held = [
+        f"{_names([_key(it.cell)])} got {it.cpu['service']:.2f} cores beside JMeter's "
+        f"{it.cpu['generator']:.2f}, and could use more"
+        for it in results
+        if it.bottleneck.headroom > 1
+    ]
+    ends = f"{_apart(wide.low, row.rule)} to {_apart(wide.high, row.rule)}"
+    return f"but {' and '.join(held)}: with these it could be anything from {ends}"
 
 
 def _told(row: Published, found: Estimate, answer: str, reason: str) -> Claim:

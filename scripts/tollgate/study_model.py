@@ -95,10 +95,14 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Bottleneck:
-    """What held a cell's throughput: `service`, `generator`, `neither` (waiting) or `unknown`."""
+    """What held a cell's throughput: `service`, `generator`, `neither` (waiting) or `unknown`.
+
+    headroom: by what factor it could at most be higher if the arm had got all cores that it can
+    use; 1 where some were idle anyway, or nobody knows."""
 
     who: str
     reason: str
+    headroom: float = 1.0
 
 
 @dataclass(frozen=True)

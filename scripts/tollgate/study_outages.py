@@ -15,7 +15,7 @@ from tollgate.lost import with_losses
 from tollgate.manifest import Execution, Manifest
 from tollgate.resources_model import Outage, Resources
 from tollgate.study_model import CROSSCHECK
-from tollgate.study_windows import ANOTHER_GENERATOR
+from tollgate.study_windows import ANOTHER_GENERATOR, CONNECT
 from tollgate.workers import read_watch
 
 
@@ -62,7 +62,7 @@ def _under_way(samplers: Mapping[str, Label], second: float) -> str | None:
     distances = {
         name: float(np.abs(label.counts.second - second).min())
         for name, label in samplers.items()
-        if label.counts.total
+        if label.counts.total and name != CONNECT
     }
     nearest = min(distances, key=lambda name: distances[name], default=None)
     return CROSSCHECK if nearest == ANOTHER_GENERATOR else nearest

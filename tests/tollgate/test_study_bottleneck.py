@@ -63,3 +63,18 @@ def test_longer_windows_count_for_more():
 def test_a_cell_in_which_nothing_was_answered_still_has_its_reason():
     made = data([[]] * 8, cores=(1.5, 0.4, 0.1))
     assert bottleneck(made, 2, 1).reason.endswith("no request ended")
+
+
+@pytest.mark.parametrize(
+    ("cores", "usable", "headroom"),
+    [
+        ((0.4, 1.2, 0.05), 2, 2 / 1.2),
+        ((0.4, 1.2, 0.05), 8, 2 / 1.2),  # no more than the machine has
+        ((0.1, 1.9, 0.0), 2, 2 / 1.9),
+        ((0.6, 1.05, 0.05), 1, 1.0),  # its one core and its children's
+        ((0.4, 0.8, 0.7), 2, 1.0),  # a core was idle, and it did not take it
+        ((np.nan, np.nan, np.nan), 2, 1.0),
+    ],
+)
+def test_headroom_is_what_the_cores_that_it_did_not_get_could_give(cores, usable, headroom):
+    assert found(*cores, usable=usable).headroom == pytest.approx(headroom)

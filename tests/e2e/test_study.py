@@ -1,0 +1,106 @@
+"""A short study by the real bzt, in which a server behind the balancer is killed."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+import support
+from e2e.bzt_run import BZT, Finished, Run
+
+EXPERIMENTS = ["sum", "crosscheck", "pi"]
+
+
+def pid_of(folder: Path, app: str) -> int:
+    """By the newest look at the workers."""
+
+    def newest() -> int | None:
+        text = (folder / "workers.jsonl").read_text()
+        lines = [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines()]
+        looks = [it for it in lines if it["app"] == app and it.get("status") == "online"]
+        return looks[-1]["pid"] if looks else None
+
+    return support.wait_until(newest, f"the watcher has seen {app}")
+
+
+@pytest.fixture(scope="module")
+def killed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, Finished, int]:
+    """(the run, what it left, the process that was killed while pi was measured)."""
+    run = Run(
+        tmp_path_factory.mktemp("study"),
+        "modules.study.short=true",
+        "modules.study.rounds=2",  # which warms up as well
+        f'modules.study.experiments="{",".join(EXPERIMENTS)}"',
+        alias="study",
+    ).until("study: pi, ")
+    pid = pid_of(run.folder, "pi-2")
+    os.kill(pid, signal.SIGKILL)
+    return run, run.end(), pid
+
+
+@pytest.fixture(scope="module")
+def study(killed: tuple[Run, Finished, int]) -> dict:
+    return json.loads((killed[1].folder / "study.json").read_text())
+
+
+def test_a_pi_server_that_is_killed_loses_no_request_and_shows_in_the_report(killed, study):
+    run, ended, pid = killed
+    [execution] = ended.verdict["executions"]
+    judged = {result["criterion"]: result for result in execution["criteria"]}
+    assert {result["verdict"] for result in judged.values()} == {"PASS"}, ended.output
+    assert judged["fail of pi>0%"]["observed"] == 0
+    [outage] = study["outages"]
+    assert (outage["app"], outage["pid"], outage["lost"]) == ("pi-2", pid, 0)
+    assert outage["experiment"] == "pi"
+    for page in ("study.md", "index.html"):
+        assert "pi-2" in (ended.folder / page).read_text()
+    assert (ended.code, ended.verdict["verdict"]) == (1, "INVALID")
+    assert f"worker 0 of pi-2 (pid {pid}) died and was started again" in ended.reasons()
+    assert run.left_behind() == []
+
+
+def test_every_claim_has_an_answer_and_none_is_made_of_two_rounds(study):
+    assert len(study["claims"]) == 9
+    assert {claim["answer"] for claim in study["claims"]} == {"cannot tell"}
+    reasons = {claim["id"]: claim["reason"] for claim in study["claims"]}
+    assert "2 rounds were measured, 8 are needed" in reasons["sum-throughput"]
+    assert "not measured" in reasons["kittens-scaling"]
+
+
+def test_what_was_measured_follows_the_laws_of_a_closed_loop(study):
+    cells = {(it["experiment"], it["arm"], it["users"]): it for it in study["cells"]}
+    for users in (1, 100):
+        told = cells["sum", "fork", users]
+        assert told["failed"] == 0
+        mean_s = told["metrics"]["mean"]["value"] / 1000
+        # Little's law; what is missing is JMeter's time between two requests.
+        assert 0.5 * users < told["metrics"]["throughput"]["value"] * mean_s < 1.1 * users
+    assert set(cells["sum", "cluster", 100]["workers"]) == {
+        str(number) for number in range(os.cpu_count() or 1)
+    }
+
+
+def test_the_other_load_generators_took_their_turns(killed, study):
+    assert [check["tool"] for check in study["checks"]] == ["ab", "autocannon", "loadtest"]
+    for check in study["checks"]:
+        assert check["ratios"]["throughput"]["value"] > 0
+    results = [
+        json.loads(it.read_text()) for it in (killed[1].folder / "crosscheck").glob("*.json")
+    ]
+    assert len(results) == 3 * 3  # of the warm-up as well
+    assert {result["failed"] for result in results} == {0}
+
+
+def test_the_report_is_made_again_from_the_runs_folder(killed):
+    folder = killed[1].folder
+    before = (folder / "study.json").read_text()
+    (folder / "study.json").unlink()
+    (folder / "index.html").unlink()
+    done = support.run(BZT.with_name("tollgate"), "report", folder)
+    assert done.returncode == 0, done.stderr
+    assert (folder / "study.json").read_text() == before
+    assert (folder / "index.html").exists()
