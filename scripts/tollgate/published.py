@@ -128,7 +128,7 @@ CLAIMS = (
     Published(
         id="pi-slowest",
         system="pi",
-        claim="three servers cut the slowest answer to a third",
+        claim="three servers cut the slowest answer (to a third)",
         published="nearly 3 s to under 1 s: about 0.33",
         what="slowest answer, three servers / one server, 10 users x 5 requests",
         unit="",

@@ -31,7 +31,7 @@ def claims(study: Study) -> ET.Element:
         )
         for it in study.claims
     )
-    caption = "Core counts differ, so directions and ratios are compared, never absolute times."
+    caption = "Core counts differ: most answers are about a claim's direction, with its size beside it."
     return table(caption, columns, rows, kind="cards")
 
 
