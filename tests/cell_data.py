@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from tollgate.study_model import Cell, CellData
+from tollgate.study.model import Cell, CellData
 
 ROUNDS = 10
 #: Requests that a block's histogram holds; the window is as long as these take.
@@ -56,5 +56,5 @@ def measured(
 
 
 def by_cell(*data: CellData) -> Mapping[Cell, CellData]:
-    """As study_samples.read gives them."""
+    """As study/samples.py gives them."""
     return {each.cell: each for each in data}

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from study_figures import ARMS, CLAIMS, ONE, PAIRS, SHAPE, USERS, USERS_OF_ARM
-from tollgate.study_model import (
+from tollgate.study.model import (
     CROSSCHECK,
     METRICS,
     TOLD,

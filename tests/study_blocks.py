@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from support import ROOT
-from tollgate.study_design import (
+from tollgate.study.design import (
     DesignError,
     blocks,
     only,
@@ -16,7 +16,7 @@ from tollgate.study_design import (
     shorten,
     write_blocks,
 )
-from tollgate.study_model import CROSSCHECK, Block, Cell
+from tollgate.study.model import CROSSCHECK, Block, Cell
 
 DESIGN = ROOT / "data" / "study.csv"
 #: What the plan reads in JMeter's window.

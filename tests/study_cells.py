@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tollgate.study_model import Cell, CellData
+from tollgate.study.model import Cell, CellData
 
 
 def cell(arm: str = "fork", **changes: object) -> Cell:

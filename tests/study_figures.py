@@ -40,7 +40,7 @@ USERS = {
     "kittens": (1, 2, 3, 5, 10),
     "pi": (1, 3, 10),
 }
-#: Which arm is set against which, as in study_scaling.py.
+#: Which arm is set against which, as in study/scaling.py.
 PAIRS = (
     ("cluster", "fork"),
     ("cluster with logging", "fork with logging"),

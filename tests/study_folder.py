@@ -12,11 +12,12 @@ import numpy as np
 from jtl_rows import START_MS
 from study_cells import cell
 from study_jtl import Sent, load, write, write_cpu
-from tollgate import manifest, study_run
+from tollgate import manifest
 from tollgate.environment import fingerprint
-from tollgate.study_design import blocks as blocks_of
-from tollgate.study_design import write_blocks
-from tollgate.study_model import Block
+from tollgate.study import run as study_run
+from tollgate.study.design import blocks as blocks_of
+from tollgate.study.design import write_blocks
+from tollgate.study.model import Block
 
 SEED, ROUNDS = 21, 8
 #: Mean service time of each arm, in ms: throughput is twice as high with the cluster.

@@ -12,8 +12,8 @@ import numpy as np
 from compacted import lines
 from jtl_rows import HEADER, START_MS
 from study_cells import cell
-from tollgate.study_model import Block
-from tollgate.study_windows import ANOTHER_GENERATOR
+from tollgate.study.model import Block
+from tollgate.study.windows import ANOTHER_GENERATOR
 
 #: JMeter puts the names of sample variables in quotes, and no others.
 STUDY_HEADER = HEADER + ',"TESTSTART.MS","block","worker","server"'

@@ -15,19 +15,12 @@ import sys
 from pathlib import Path
 from typing import NoReturn
 
-from tollgate import (
-    dashboard,
-    evidence,
-    forecast_command,
-    manifest,
-    outputs,
-    samples_command,
-    study_report,
-)
+from tollgate import dashboard, evidence, forecast_command, manifest, outputs, samples_command
 from tollgate.jmx import PlanError
 from tollgate.jtl_layout import JtlError
 from tollgate.judge import judge
 from tollgate.samples_command import SamplesError
+from tollgate.study import report as study_report
 
 ERROR = 1
 _PROBLEMS = (

@@ -13,7 +13,7 @@ from bzt.engine import Service
 from bzt.modules.aggregator import AggregatorListener, DataPoint, KPISet
 
 from tollgate.checked import property_of
-from tollgate.study import Study
+from tollgate.study.service import Study
 
 #: Seconds between two lines, at least and at most; in between, a tenth of what has passed.
 SHORTEST_PERIOD = 5.0

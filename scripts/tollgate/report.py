@@ -11,7 +11,8 @@ from pathlib import Path
 
 from bzt.engine import Service
 
-from tollgate import dashboard, outputs, study_page
+from tollgate import dashboard, outputs
+from tollgate.study import page as study_page
 from tollgate.verdict import Verdict
 
 

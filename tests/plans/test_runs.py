@@ -18,7 +18,7 @@ import study_blocks
 import support
 import wrong_answers
 from jmeter_run import Run, node_server
-from tollgate.study_design import blocks, write_blocks
+from tollgate.study.design import blocks, write_blocks
 
 TARGETS = {path.stem for path in plan_files.FRAGMENT_FILES}
 #: What makes a run of each plan short. A plan without an entry here fails the test below.

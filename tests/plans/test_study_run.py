@@ -15,8 +15,8 @@ import pytest
 import support
 from jmeter_run import Run, node_server
 from odd_server import ODD_PATH, ODD_PATTERN, odd_server
-from tollgate.study_design import blocks, read_blocks, write_blocks
-from tollgate.study_model import CROSSCHECK, Block, Cell
+from tollgate.study.design import blocks, read_blocks, write_blocks
+from tollgate.study.model import CROSSCHECK, Block, Cell
 
 #: Some more than any block has users: what they do in the meantime must harm nothing.
 THREADS = 60

@@ -8,7 +8,7 @@ from dataclasses import asdict
 import pytest
 
 from golden_lines import FOLDER
-from tollgate.crosscheck_results import (
+from tollgate.study.crosscheck_results import (
     ToolError,
     ToolResult,
     ab_version,

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 import support
-from tollgate import crosscheck_tools
-from tollgate.crosscheck_results import ToolError, recorded
-from tollgate.crosscheck_tools import TOOLS, Load, available, refuse_elsewhere, run
-from tollgate.study_crosscheck import crosscheck_command
+from tollgate.study import crosscheck_tools
+from tollgate.study.crosscheck import crosscheck_command
+from tollgate.study.crosscheck_results import ToolError, recorded
+from tollgate.study.crosscheck_tools import TOOLS, Load, available, refuse_elsewhere, run
 
 SERVER = Path(__file__).with_name("counting-server.js")
 USERS, SECONDS = 5, 2

@@ -11,10 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tollgate import page, page_charts
-from tollgate.page import Page, PageError, Section
-from tollgate.page_charts import Axis, Chart, Series
-from tollgate.page_parts import Column, Group, badge, element, listing, table
+from tollgate.page import assemble as page
+from tollgate.page import charts as page_charts
+from tollgate.page.assemble import Page, PageError, Section
+from tollgate.page.charts import Axis, Chart, Series
+from tollgate.page.parts import Column, Group, badge, element, listing, table
 
 ATTACK = "<script>alert(1)</script>"
 ATTACKS = (

@@ -11,13 +11,15 @@ from bzt import TaurusConfigError, ToolError
 from bzt.engine.dicts import Configuration
 from bzt.utils import BetterDict
 
-from tollgate import manifest, pm2, study, study_run
+from tollgate import manifest, pm2
 from tollgate.checked import nearest
 from tollgate.modes import ModeError, chosen
 from tollgate.paths import ROOT
-from tollgate.study import Study
-from tollgate.study_design import read_blocks, read_design
-from tollgate.study_setup import labels_of
+from tollgate.study import run as study_run
+from tollgate.study import service as study
+from tollgate.study.design import read_blocks, read_design
+from tollgate.study.service import Study
+from tollgate.study.setup import labels_of
 from tollgate.verdict import Ruling
 
 DESIGN = str(ROOT / "data" / "study.csv")
@@ -39,8 +41,8 @@ def service(monkeypatch, tmp_path, caplog):
     """Makes the service over a configuration; it has not been prepared."""
     caplog.set_level(logging.DEBUG)
     monkeypatch.setattr(study.pm2, "declared_apps", lambda: APPS)
-    monkeypatch.setattr(study.study_crosscheck, "available", lambda: HERE)
-    for name in ("RELOAD_EVERY", *study.study_setup.ENVIRONMENT):
+    monkeypatch.setattr(study.crosscheck, "available", lambda: HERE)
+    for name in ("RELOAD_EVERY", *study.setup.ENVIRONMENT):
         monkeypatch.delenv(name, raising=False)
 
     def make(config=None, **settings):
@@ -135,7 +137,7 @@ def test_a_smoke_says_that_it_answers_nothing(prepared, caplog):
 
 
 def test_a_missing_tool_is_a_warning_and_stands_in_the_run(prepared, monkeypatch, caplog, tmp_path):
-    monkeypatch.setattr(study.study_crosscheck, "available", lambda: {**HERE, "ab": None})
+    monkeypatch.setattr(study.crosscheck, "available", lambda: {**HERE, "ab": None})
     made = prepared()
     assert "study: ab is not installed" in caplog.text
     assert len(study_run.read(tmp_path).left_out) == 1
@@ -143,7 +145,7 @@ def test_a_missing_tool_is_a_warning_and_stands_in_the_run(prepared, monkeypatch
 
 
 def test_nothing_left_to_measure_is_refused(service, monkeypatch):
-    monkeypatch.setattr(study.study_crosscheck, "available", lambda: {})
+    monkeypatch.setattr(study.crosscheck, "available", lambda: {})
     with pytest.raises(TaurusConfigError, match=r"nothing is left to measure: .*not installed"):
         service(experiments="crosscheck").prepare()
 
@@ -306,8 +308,8 @@ def test_an_interrupted_plan_may_end_before_its_last_block(prepared, tmp_path):
 
 def test_the_study_is_told_once_the_run_has_been_judged(prepared, tmp_path, monkeypatch, capsys):
     made, told = prepared(), []
-    monkeypatch.setattr(study.study_report, "write", lambda run: told.append(run) or "a study")
-    monkeypatch.setattr(study.study_report, "to_table", lambda it: f"table of {it}")
+    monkeypatch.setattr(study.report, "write", lambda run: told.append(run) or "a study")
+    monkeypatch.setattr(study.report, "to_table", lambda it: f"table of {it}")
     made.post_process()
     assert told == []  # nothing ran: there is no run.json
     (tmp_path / manifest.NAME).write_text("{}")
@@ -324,7 +326,7 @@ def test_a_study_that_cannot_be_told_is_one_line_and_never_a_pass(
 
     made = prepared()
     (tmp_path / manifest.NAME).write_text("{}")
-    monkeypatch.setattr(study.study_report, "write", broken)
+    monkeypatch.setattr(study.report, "write", broken)
     with pytest.raises(Ruling) as ruling:
         made.post_process()
     assert ruling.value.get_rc() == 1

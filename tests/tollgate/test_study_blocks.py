@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from study_blocks import CELL, HEADER, design, errors_of
-from tollgate.study_design import blocks, only, read_blocks, seconds_of, write_blocks
+from tollgate.study.design import blocks, only, read_blocks, seconds_of, write_blocks
 
 
 def order(of):

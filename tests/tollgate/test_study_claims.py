@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from cell_data import ROUNDS, by_cell, measured
 from tollgate.paths import ROOT
-from tollgate.published import CLAIMS
-from tollgate.study_claims import answer_of, claims
-from tollgate.study_design import read_design
-from tollgate.study_model import Estimate
-from tollgate.study_rules import LESS, MORE, Machine
-from tollgate.study_stats import cell_result
+from tollgate.study.claims import answer_of, claims
+from tollgate.study.design import read_design
+from tollgate.study.model import Estimate
+from tollgate.study.published import CLAIMS
+from tollgate.study.rules import LESS, MORE, Machine
+from tollgate.study.stats import cell_result
 
 SEED, NOISE = 21, 0.004
 MACHINE = Machine(cores=2, workers=2)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from study_cells import data, served, written
-from tollgate.study_stats import estimates
+from tollgate.study.stats import estimates
 
 REPETITIONS, RESAMPLES, REQUESTS = 1500, 1000, 150
 FASTER = 0.8

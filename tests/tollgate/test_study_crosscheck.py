@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tollgate.crosscheck_results import ToolResult
-from tollgate.study_crosscheck import TOLERANCE, checks, crosscheck_command
-from tollgate.study_model import Block, Cell, CellData, Check
-from tollgate.study_run import CHECKS
+from tollgate.study.crosscheck import TOLERANCE, checks, crosscheck_command
+from tollgate.study.crosscheck_results import ToolResult
+from tollgate.study.model import Block, Cell, CellData, Check
+from tollgate.study.run import CHECKS
 
 ROUNDS, SECONDS, LEAD = 8, 3, 0.5
 JMETER = Cell(

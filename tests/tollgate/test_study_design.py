@@ -11,7 +11,7 @@ from study_blocks import CELL, HEADER, design, errors_of
 from tollgate import pm2
 from tollgate.plan import read_plan
 from tollgate.schedule import ClosedLoop, expected_schedules
-from tollgate.study_design import (
+from tollgate.study.design import (
     EXPERIMENTS,
     DesignError,
     blocks,
@@ -20,8 +20,8 @@ from tollgate.study_design import (
     seconds_of,
     shorten,
 )
-from tollgate.study_model import CROSSCHECK
-from tollgate.study_resampling import MIN_BLOCKS
+from tollgate.study.model import CROSSCHECK
+from tollgate.study.resampling import MIN_BLOCKS
 
 FORK = "sum,fork,fork,5,0,8,1,0.25,0,/sum/9,45"
 CLUSTER = "sum,cluster,cluster,5,0,8,1,0.25,0,/sum/9,45"

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from cell_data import by_cell, measured
-from tollgate.study_claims import claims
-from tollgate.study_headroom import widest
-from tollgate.study_rules import Machine
-from tollgate.study_stats import cell_result, estimate
+from tollgate.study.claims import claims
+from tollgate.study.headroom import widest
+from tollgate.study.rules import Machine
+from tollgate.study.stats import cell_result, estimate
 
 SEED = 21
 MACHINE = Machine(cores=2, workers=2)

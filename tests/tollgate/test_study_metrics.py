@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from study_cells import data
-from tollgate.study_metrics import PERCENTILES, Metrics
-from tollgate.study_model import METRICS
+from tollgate.study.metrics import PERCENTILES, Metrics
+from tollgate.study.model import METRICS
 
 TIMES = st.integers(0, 40) | st.integers(1000, 1010)
 BLOCKS = st.lists(st.lists(TIMES, max_size=12), min_size=1, max_size=5)

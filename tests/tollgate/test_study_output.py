@@ -13,11 +13,11 @@ from golden_file import check_file
 from judged import LABELS
 from tollgate.paths import ROOT
 from tollgate.render import to_json
-from tollgate.study_markdown import headline, to_markdown
-from tollgate.study_model import Bottleneck, Estimate, Study
-from tollgate.study_output import About, to_dict
-from tollgate.study_run import StudyRun
-from tollgate.study_table import WIDTH, to_table
+from tollgate.study.markdown import headline, to_markdown
+from tollgate.study.model import Bottleneck, Estimate, Study
+from tollgate.study.output import About, to_dict
+from tollgate.study.run import StudyRun
+from tollgate.study.table import WIDTH, to_table
 
 FOLDER = ROOT / "scripts" / "tollgate"
 SCHEMA = json.loads((FOLDER / "study.schema.json").read_text())

@@ -12,12 +12,15 @@ import pytest
 import pages
 import studies
 import study_jtl
-from tollgate import manifest, page, study_page, study_run
-from tollgate.study_blocks import write_blocks
-from tollgate.study_model import Claim, Estimate, Study
-from tollgate.study_page_sections import Surroundings, to_page
-from tollgate.study_series import Answers
-from tollgate.study_told import answer, summary
+from tollgate import manifest
+from tollgate.page import assemble as page
+from tollgate.study import page as study_page
+from tollgate.study import run as study_run
+from tollgate.study.blocks import write_blocks
+from tollgate.study.model import Claim, Estimate, Study
+from tollgate.study.page_sections import Surroundings, to_page
+from tollgate.study.series import Answers
+from tollgate.study.told import answer, summary
 
 ATTACK = "</script><script>alert(1)</script>"
 AROUND = Surroundings(

@@ -8,9 +8,10 @@ import pytest
 
 import study_folder
 from jtl_rows import START_MS
-from tollgate import cli, dashboard, study_report
+from tollgate import cli, dashboard
 from tollgate.manifest import ManifestError
-from tollgate.study_run import BLOCKS, CPU, NAME
+from tollgate.study import report as study_report
+from tollgate.study.run import BLOCKS, CPU, NAME
 
 
 @pytest.fixture(scope="module")

@@ -10,8 +10,8 @@ from study_cells import cell
 from study_jtl import CELLS, Sent, by_another, design, load, write, write_cpu
 from tollgate.jtl_layout import JtlError
 from tollgate.jtl_pieces import read_index
-from tollgate.study_model import CROSSCHECK, Block
-from tollgate.study_samples import read
+from tollgate.study.model import CROSSCHECK, Block
+from tollgate.study.samples import read
 
 
 def window(block, sent):

@@ -10,9 +10,9 @@ import pytest
 
 import study_jtl
 from compacted import in_pieces
-from tollgate import study_page_charts as charts
 from tollgate.jtl_layout import JtlError
-from tollgate.study_series import MOST_ANSWERS, pi_series
+from tollgate.study import page_charts as charts
+from tollgate.study.series import MOST_ANSWERS, pi_series
 
 
 def test_the_dots_of_pi_are_those_of_the_most_users_after_the_warm_up(tmp_path: Path) -> None:

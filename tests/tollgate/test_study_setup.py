@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from tollgate import pm2, study_setup
+from tollgate import pm2
 from tollgate.criteria import parse
 from tollgate.paths import ROOT
-from tollgate.study_design import read_design
-from tollgate.study_settings import StudySettings
-from tollgate.study_setup import (
+from tollgate.study import setup as study_setup
+from tollgate.study.design import read_design
+from tollgate.study.settings import StudySettings
+from tollgate.study.setup import (
     ENVIRONMENT,
     SetupError,
     apps_of,

@@ -5,10 +5,10 @@ import pytest
 from scipy import stats
 
 from study_cells import data
-from tollgate.study_metrics import COARSE_MS, PERCENTILES
-from tollgate.study_model import METRICS, Comparison, Estimate
-from tollgate.study_resampling import MIN_BLOCKS, interval, multiplicities, told
-from tollgate.study_stats import cell_result, compare, estimate, estimates
+from tollgate.study.metrics import COARSE_MS, PERCENTILES
+from tollgate.study.model import METRICS, Comparison, Estimate
+from tollgate.study.resampling import MIN_BLOCKS, interval, multiplicities, told
+from tollgate.study.stats import cell_result, compare, estimate, estimates
 
 SEED = 21
 

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cell_data import ROUNDS, measured
-from tollgate.study_usl import CURVE_POINTS, fit, fit_usl, usl
+from tollgate.study.usl import CURVE_POINTS, fit, fit_usl, usl
 
 USERS = (1, 2, 5, 10, 20, 50)
 FEW = (1, 2, 3, 5, 10)

@@ -3,8 +3,8 @@ from dataclasses import replace
 import pytest
 
 from study_cells import cell
-from tollgate.study_model import Block
-from tollgate.study_windows import (
+from tollgate.study.model import Block
+from tollgate.study.windows import (
     TOLERANCE_MS,
     Span,
     StudyDataError,

@@ -1,7 +1,7 @@
 'use strict';
 
 /**
- * Draws one chart of the page's data (see page_charts.py) with uPlot: `tollgate.draw(node, chart)`.
+ * Draws one chart of the page's data (see page/charts.py) with uPlot: `tollgate.draw(node, chart)`.
  *
  * uPlot keeps scales, axes, lines and the cursor. Marks with their intervals are drawn here, from the
  * chart's own points, for uPlot would take one y for each x.

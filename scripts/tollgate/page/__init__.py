@@ -1,0 +1,1 @@
+"""Self-contained pages: what they are made of, and their styles and scripts."""

@@ -1,0 +1,1 @@
+"""The study: one process against several, five published systems measured again."""

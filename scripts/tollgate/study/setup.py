@@ -1,0 +1,122 @@
+"""What a run of the study measures of its design, and what that needs. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from tollgate.checked import nearest
+from tollgate.criteria import CriterionError, parse
+from tollgate.pm2 import App, servers_behind
+from tollgate.study.design import only, shorten
+from tollgate.study.model import CROSSCHECK, Cell
+from tollgate.study.settings import StudySettings
+from tollgate.study.windows import ANOTHER_GENERATOR
+
+#: What app/settings.js and app/balancer/settings.js read that changes what an arm is. The apps of
+#: ecosystem.config.js set it where an arm wants it; PM2 would hand the caller's to all others.
+ENVIRONMENT = (
+    *("USE_RANDOM_DELAY", "USE_CHILD_PROCESSES", "KITTENS_LEAK", "PI_POINTS", "LOG_REQUESTS"),
+    *("INJECT_DELAY_MS", "INJECT_WORK_PERCENT", "BALANCER_UPSTREAMS", "BALANCER_TIMEOUT_MS"),
+)
+#: Where each of the other load generators comes from.
+PACKAGES = {
+    "ab": "the package apache2-utils of Debian and Ubuntu",
+    "autocannon": "npm's package autocannon: run `npm ci`",
+    "loadtest": "npm's package loadtest: run `npm ci`",
+}
+#: The arm of the cross-check that is no other generator.
+JMETER = "jmeter"
+
+
+class SetupError(ValueError):
+    """One line: what can't be measured and what to do."""
+
+
+def refuse_environment(environment: Mapping[str, str]) -> None:
+    """Raises SetupError for a variable that would make an arm another one; empty counts as unset,
+    as it does for the apps."""
+    for name in ENVIRONMENT:
+        if environment.get(name):
+            raise SetupError(
+                f"{name} is {environment[name]!r}, which changes what the study compares: unset it"
+            )
+
+
+def chosen(cells: Sequence[Cell], wanted: StudySettings) -> tuple[Cell, ...]:
+    """The cells of a run: all, or some experiments; shortened, or with other rounds, as wanted.
+    Raises SetupError."""
+    known = [*dict.fromkeys(cell.experiment for cell in cells)]
+    for name in wanted.experiments:
+        if name not in known:
+            raise SetupError(f"experiments names {name!r}: {nearest(name, known)}")
+    found = only(cells, wanted.experiments) if wanted.experiments else cells
+    found = shorten(found) if wanted.short else found
+    return tuple(replace(cell, rounds=wanted.rounds or cell.rounds) for cell in found)
+
+
+def without_missing_tools(
+    cells: Sequence[Cell], versions: Mapping[str, str | None]
+) -> tuple[tuple[Cell, ...], tuple[str, ...]]:
+    """(the cells that can be measured here, why each of the others can't).
+
+    versions: of each other load generator, None for one that is not installed. Without any of them
+    JMeter would be checked against nothing.
+    """
+    arms = dict.fromkeys(cell.arm for cell in cells if cell.experiment == CROSSCHECK)
+    absent = [arm for arm in arms if arm != JMETER and not versions.get(arm)]
+    reasons = [
+        f"{arm} is not installed, so that its blocks of {CROSSCHECK} are left out; it comes with "
+        f"{PACKAGES.get(arm, arm)}"
+        for arm in absent
+    ]
+    others = set(arms) - {JMETER, *absent}
+    left_out = set(absent) if others else set(arms)
+    kept = (cell for cell in cells if cell.experiment != CROSSCHECK or cell.arm not in left_out)
+    return tuple(kept), tuple(reasons)
+
+
+def apps_of(cells: Sequence[Cell], declared: Mapping[str, App]) -> list[str]:
+    """The apps that must run, in the order of ecosystem.config.js: those that the cells ask, and
+    those to which one of them deals its requests. Raises SetupError."""
+    asked = {cell.app for cell in cells}
+    for name in sorted(asked - declared.keys()):
+        raise SetupError(
+            f"the design asks the app {name!r}, which ecosystem.config.js does not have: "
+            f"{nearest(name, declared)}"
+        )
+    dealt = {
+        server for name in asked for server in servers_behind(declared[name], declared.values())
+    }
+    return [name for name in declared if name in asked | dealt]
+
+
+def labels_of(cells: Sequence[Cell]) -> set[str]:
+    """The labels that the plan gives the requests of these cells."""
+    others = any(cell.experiment == CROSSCHECK and cell.arm != JMETER for cell in cells)
+    jmeters = {cell.experiment for cell in cells if _is_jmeters(cell)}
+    return jmeters | ({ANOTHER_GENERATOR} if others else set())
+
+
+def _is_jmeters(cell: Cell) -> bool:
+    return cell.experiment != CROSSCHECK or cell.arm == JMETER
+
+
+def leave_criteria_out(
+    reporting: Iterable[Mapping[str, Any]], design: Sequence[Cell], cells: Sequence[Cell]
+) -> None:
+    """Take from the reporters' lists the criteria on what of the design is not measured: nobody
+    could judge them. What can't be read stays: verdict says what is wrong with it."""
+    absent = labels_of(design) - labels_of(cells)
+    for entry in reporting:
+        criteria = entry.get("criteria", [])
+        if isinstance(criteria, list):
+            criteria[:] = [each for each in criteria if not _is_about(each, absent)]
+
+
+def _is_about(criterion: str | Mapping, labels: Collection[str]) -> bool:
+    try:
+        return parse(criterion, labels).label in labels
+    except CriterionError:
+        return False
