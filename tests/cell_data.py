@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from tollgate.study.model import Cell, CellData
+from tollgate.study.rules import WORK
 
 ROUNDS = 10
 #: Requests that a block's histogram holds; the window is as long as these take.
@@ -15,8 +16,8 @@ SIZE = 10_000
 
 def cell_of(experiment: str, arm: str, users: int, **changes: object) -> Cell:
     """A row of the design."""
-    fields = {"app": "fork", "published": 0, "rounds": ROUNDS, "seconds": 1, "lead_s": 0.25}
-    fields |= {"each": 0, "path": "/", "answer": "."} | changes
+    fields = {"app": "fork", "published": 0, "rounds": ROUNDS, "seconds": 30, "lead_s": 0.25}
+    fields |= {"each": 0, "path": WORK.get(experiment, "/"), "answer": "."} | changes
     return Cell(experiment=experiment, arm=arm, users=users, **fields)
 
 

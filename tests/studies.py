@@ -79,6 +79,7 @@ def result(cell: Cell, throughput: float, workers: dict[str, float], **changes) 
         workers={name: round(requests * share) for name, share in workers.items()},
         cpu={"generator": 0.4, "service": 1.0, "idle": 0.6},
         bottleneck=Bottleneck("service", "its processes took 1.00 of the 1 core they can use"),
+        busiest=max(workers.values()),
     )
     return replace(made, **changes)
 

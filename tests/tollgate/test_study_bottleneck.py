@@ -19,7 +19,7 @@ def found(generator, service, idle, cores=2, usable=1):
         ((0.9, 0.3, 0.8), 1, "neither"),
         ((1.3, 0.6, 0.1), 1, "generator"),
         ((1.0, 1.0, 0.0), 2, "generator"),
-        ((0.5, 1.4, 0.1), 2, "service"),
+        ((0.5, 1.4, 0.1), 2, "machine"),
     ],
 )
 def test_the_resource_that_is_busy_all_the_time_holds_the_throughput(cores, usable, who):

@@ -215,6 +215,36 @@ def test_kittens_expects_no_more_than_there_are_users():
     assert claim.measured.value == pytest.approx(0.0305 * 62 / 10)
 
 
+@pytest.mark.parametrize("name", ROWS)
+def test_one_core_answers_nothing_about_several_processes(name):
+    claim = told(world(), Machine(1, 1))[name]
+    if ROWS[name].cores > 1:
+        assert claim.answer == "cannot tell"
+        assert "one core has nothing" in claim.reason
+
+
+def test_other_work_than_the_write_ups_is_no_answer_to_them():
+    cells = world()
+    other = {
+        replace(cell, path="/sum/10") if cell.experiment == "sum" else cell: it
+        for cell, it in cells.items()
+    }
+    claim = told({cell: replace(it, cell=cell) for cell, it in other.items()})["sum-throughput"]
+    assert claim.answer == "cannot tell"
+    assert "the design asks /sum/10, and the write-up /sum/500000" in claim.reason
+
+
+def test_a_block_shorter_than_three_answers_tells_nothing():
+    cells = world()
+    short = {
+        replace(cell, seconds=1) if cell.experiment == "search" else cell: it
+        for cell, it in cells.items()
+    }
+    claim = told({cell: replace(it, cell=cell) for cell, it in short.items()})["search-children"]
+    assert claim.answer == "cannot tell"
+    assert "a block holds too few answers of 556 ms each (child per search" in claim.reason
+
+
 def test_the_limits_can_be_told_from_the_ends_of_an_interval():
     rounded_onto_the_limit = world(noise=0, sum__cluster__100=(788 * 1.0197, 119))
     claim = told(rounded_onto_the_limit)["sum-throughput"]

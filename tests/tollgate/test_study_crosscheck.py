@@ -89,7 +89,7 @@ def test_pairs_and_not_means_decide(tmp_path):
     ratio = turned.ratios["throughput"]
     assert ratio.value == pytest.approx(1, abs=0.001)
     assert turned.agreement == "cannot tell"
-    assert "across an end of 0.91 to 1.10" in turned.reason
+    assert "reaches beyond 0.91 to 1.10" in turned.reason
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ def test_the_design_has_the_published_experiments_within_a_quarter_of_an_hour():
     cells = design()
     assert tuple(dict.fromkeys(cell.experiment for cell in cells)) == EXPERIMENTS
     assert all(cell.rounds >= MIN_BLOCKS for cell in cells)
-    assert seconds_of(blocks(cells, 21)) < 14.5 * 60
+    assert seconds_of(blocks(cells, 21)) < 15 * 60
     assert seconds_of(blocks(shorten(cells), 21)) < 60
 
 

@@ -71,8 +71,11 @@ def write_run(run: Path, **changes: object) -> study_run.StudyRun:
 @pytest.mark.parametrize(
     ("told", "sentence"),
     [
-        (["agrees"] * 9, "All 9 published claims hold {}."),
-        (["agrees"] * 7 + ["disagrees", "cannot tell"], "7 of the 9 published claims hold {}; "),
+        (["agrees"] * 9, "All 9 published claims hold in direction {}."),
+        (
+            ["agrees"] * 7 + ["disagrees", "cannot tell"],
+            "7 of the 9 published claims hold in direction {}; ",
+        ),
         (["disagrees"] * 2, "2 of the 2 published claims do not hold {}."),
         (["disagrees", "cannot tell"], "1 of the 2 published claims does not hold {}; 1 can't be"),
         (["cannot tell"] * 9, "Whether the 9 published claims hold {} can't be told."),

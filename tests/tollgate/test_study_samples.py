@@ -34,7 +34,7 @@ def check(found, blocks, sent):
         )
         assert data.cell == each
         assert data.rounds.tolist() == [block.round for block in turns]
-        workers = Counter()
+        workers, busiest = Counter(), []
         for row, block in enumerate(turns):
             counted, length_s = window(block, sent)
             times = Counter(it.elapsed_ms for it in counted)
@@ -42,8 +42,11 @@ def check(found, blocks, sent):
             assert {value: count for value, count in told.items() if count} == times
             assert data.window_s[row] == pytest.approx(length_s)
             assert data.failed[row] == sum(not it.ok for it in counted)
-            workers.update(f"{it.server}/{it.worker}".strip("/") for it in counted)
+            by = Counter(f"{it.server}/{it.worker}".strip("/") for it in counted)
+            workers.update(by)
+            busiest.append(max(by.values()) / by.total() if by else None)
         assert data.workers == workers
+        assert data.busiest.tolist() == pytest.approx([it for it in busiest if it is not None])
         assert (np.diff(data.values_ms) > 0).all()
         assert data.left_out == ()
 

@@ -20,6 +20,12 @@ def test_experiments_are_a_list_or_names_parted_by_commas(value):
     assert read_settings({**DESIGN, "experiments": value}).experiments == ("kittens", "pi")
 
 
+def test_a_short_study_may_not_have_as_many_rounds_as_answer_a_claim():
+    assert read_settings({**DESIGN, "short": True, "rounds": 2}).rounds == 2
+    with pytest.raises(SettingError, match="short is true and rounds is 8"):
+        read_settings({**DESIGN, "short": True, "rounds": 8})
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [

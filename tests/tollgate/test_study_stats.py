@@ -153,14 +153,31 @@ def test_cells_of_another_load_are_not_compared(other):
         compare(data([[1]] * 8), data([[1]] * 8, **other), SEED)
 
 
-def test_percentiles_under_the_clocks_resolution_have_no_interval():
+def test_percentiles_under_the_clocks_resolution_are_not_told():
     rng = np.random.default_rng(6)
     quick, slow = (data(rng.integers(low, low + 4, (8, 50))) for low in (0, 40))
     for found in (cell_result(quick, 2, 1, SEED).metrics, compare(slow, quick, SEED).ratios):
-        assert (found["p50"].low, found["mean"].low is None) == (None, False)
-        assert f"too coarse below {COARSE_MS:g} ms" in found["p50"].note
+        assert (found["p50"].value, found["mean"].low is None) == (None, False)
+        assert f"below {COARSE_MS:g} ms" in found["p50"].note
     told_of_slow = cell_result(slow, 2, 1, SEED).metrics
     assert all(told_of_slow[name].low is not None for name in PERCENTILES)
+
+
+@pytest.mark.parametrize(("name", "needed"), [("p90", 36), ("p95", 72), ("p99", 368)])
+def test_a_percentile_of_too_few_requests_has_no_interval(name, needed):
+    rng = np.random.default_rng(7)
+    for requests, has_interval in ((needed - 4, False), (needed + 4, True)):
+        rows = np.array_split(rng.integers(40, 90, requests), 8)
+        found = cell_result(data([row.tolist() for row in rows]), 2, 1, SEED).metrics[name]
+        assert found.value is not None
+        assert (found.low is not None) == has_interval, found
+        assert has_interval or f"a {name} needs {needed}" in found.note
+
+
+def test_the_busiest_worker_of_a_block_is_told_as_the_mean_of_the_blocks():
+    made = replace(data([[30]] * 2), busiest=np.array([1.0, 0.5]))
+    assert cell_result(made, 2, 1, SEED).busiest == 0.75
+    assert cell_result(data([[30]] * 2), 2, 1, SEED).busiest is None
 
 
 def test_a_cells_result_tells_its_sums():

@@ -34,7 +34,7 @@ def bottleneck(data: CellData, cores: int, usable_cores: int) -> Bottleneck:
     if np.isnan([service, generator, idle]).any():
         return Bottleneck("unknown", f"the CPU was not recorded ({_name(data)})")
     usable = max(1, min(usable_cores, cores))
-    used = f"the service used {service:.2f} of the {_cores(usable)} that it can use"
+    used = f"the service, PM2 included, used {service:.2f} of the {_cores(usable)} that it can use"
     headroom = max(1.0, usable / service) if service and idle < IDLE * cores else 1.0
     if service >= BUSY * usable:
         return Bottleneck("service", f"{used}, which is {BUSY:.0%} or more", headroom)
@@ -44,7 +44,7 @@ def bottleneck(data: CellData, cores: int, usable_cores: int) -> Bottleneck:
         machine += f", other processes used {others:.2f}"
     if idle >= IDLE * cores:
         return Bottleneck("neither", f"{used}, and {machine}: requests waited for something else")
-    who = "generator" if generator >= service else "service"
+    who = "generator" if generator >= service else "machine"
     reason = f"{used}, and only {machine}; {_demands(data, generator, service)}"
     return Bottleneck(who, reason, headroom)
 

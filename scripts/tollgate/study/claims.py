@@ -14,14 +14,16 @@ from functools import partial
 from tollgate.study.headroom import widest
 from tollgate.study.model import Cell, CellData, CellResult, Claim, Estimate
 from tollgate.study.published import CLAIMS
-from tollgate.study.rules import Machine, Published, Rule
+from tollgate.study.rules import Key, Machine, Published, Rule, other_work
 from tollgate.study.scaling import concurrency_performance
 from tollgate.study.stats import estimate
 from tollgate.study.told import AGREES, DISAGREES, interval, number, users
 from tollgate.study.told import UNKNOWN as CANNOT_TELL
 from tollgate.verdicts import figure
 
-Key = tuple[str, str, int]
+#: Answers that end outside of a block's measured seconds are not counted; where one takes a greater
+#: part of these, those that are counted are the fast ones.
+SLOW = 1 / 3
 
 
 def claims(
@@ -64,6 +66,9 @@ def _claim(
     cells = [measured[key] for key in row.cells]
     found = estimate(partial(row.quantity, machine), cells, seed)
     obstacles = [*_obstacles([told[key] for key in row.cells])]
+    if machine.cores < row.cores:
+        obstacles.append("one core has nothing that several processes could share")
+    obstacles += other_work(row.cells, measured)
     if found.low is None:
         obstacles.insert(0, found.note)
     if obstacles:
@@ -75,21 +80,28 @@ def _claim(
     context = [row.context(machine), *_performances(row, measured, seed)]
     if answer not in (CANNOT_TELL, answer_of(wide, row.rule)):
         answer = CANNOT_TELL
-        context.insert(0, _held_back(row, wide, [told[key] for key in row.cells]))
+        context.insert(0, _held_back(row, wide, [told[key] for key in row.cells], machine))
     reason = "; ".join(filter(None, [_verdict(row, found), *context]))
     return _told(row, found, answer, reason)
 
 
-def _held_back(row: Published, wide: Estimate, results: Sequence[CellResult]) -> str:
+def _held_back(
+    row: Published, wide: Estimate, results: Sequence[CellResult], machine: Machine
+) -> str:
     """Why an interval on one side is no answer: the generator took the cores that it needed."""
     held = [
         f"{_names([_key(it.cell)])} got {it.cpu['service']:.2f} cores beside JMeter's "
-        f"{it.cpu['generator']:.2f}, and could use more"
+        f"{it.cpu['generator']:.2f}{_others(it, machine)}, and could use more"
         for it in results
         if it.bottleneck.headroom > 1
     ]
     ends = f"{_apart(wide.low, row.rule)} to {_apart(wide.high, row.rule)}"
     return f"but {' and '.join(held)}: with these it could be anything from {ends}"
+
+
+def _others(result: CellResult, machine: Machine) -> str:
+    others = machine.cores - sum(it or 0.0 for it in result.cpu.values())
+    return f" and others' {others:.2f}" if others >= 0.05 else ""
 
 
 def _told(row: Published, found: Estimate, answer: str, reason: str) -> Claim:
@@ -112,6 +124,10 @@ def _obstacles(results: Sequence[CellResult]) -> Iterator[str]:
         if result.failed:
             share = f"{result.failed:,} of {result.requests:,}"
             yield f"{share} requests failed ({_names([_key(result.cell)])})"
+        cell, mean = result.cell, result.metrics["mean"].value
+        if not cell.each and mean and mean / 1000 > SLOW * (cell.seconds - cell.lead_s):
+            told = f"{figure(mean)} ms each ({_names([_key(cell)])})"
+            yield f"a block holds too few answers of {told}"
         if result.bottleneck.who == "generator":
             yield f"the generator was the bottleneck ({_names([_key(result.cell)])})"
         elif result.bottleneck.who == "unknown":
@@ -122,7 +138,7 @@ def _obstacles(results: Sequence[CellResult]) -> Iterator[str]:
 def _verdict(row: Published, found: Estimate) -> str:
     """`0.61, 95 % interval 0.58 to 0.63, is wholly below 0.98`."""
     rule = row.rule
-    agreed, refused = _inside(rule), _outside(rule)
+    agreed, refused = _inside(rule), _outside(rule, found)
     where = {
         AGREES: f"is wholly {agreed}",
         DISAGREES: f"is wholly {refused}",
@@ -150,8 +166,10 @@ def _inside(rule: Rule) -> str:
     return f"above {figure(rule.low)}" if math.isfinite(rule.low) else f"below {figure(rule.high)}"
 
 
-def _outside(rule: Rule) -> str:
-    sides = (("below", rule.below), ("above", rule.above))
+def _outside(rule: Rule, found: Estimate) -> str:
+    sides = [("below", rule.below), ("above", rule.above)]
+    if answer_of(found, rule) == DISAGREES:
+        sides = sides[:1] if found.high < rule.below else sides[1:]
     return " or ".join(f"{side} {figure(end)}" for side, end in sides if math.isfinite(end))
 
 

@@ -172,7 +172,7 @@ def _judged(tool: str, ratios: Mapping[str, Estimate], lost: Sequence[str]) -> t
     if all(it.low >= low and it.high <= high for it in ratios.values()):
         return "agrees", f"{_words(tool, ratios, NAMES)}, within {within}"
     crossing = [name for name, it in ratios.items() if it.low < low or it.high > high]
-    return "cannot tell", f"{_words(tool, ratios, crossing)}, across an end of {within}"
+    return "cannot tell", f"{_words(tool, ratios, crossing)}, which reaches beyond {within}"
 
 
 def _words(tool: str, ratios: Mapping[str, Estimate], names: Sequence[str]) -> str:

@@ -11,13 +11,17 @@ from tollgate.study.model import CROSSCHECK, CellResult, Claim, Study
 from tollgate.study.output import About
 from tollgate.study.told import AGREES, DISAGREES, UNKNOWN, interval, number, users
 
+DIRECTION = (
+    "An answer is about the direction that a claim takes, and about its size only where the size "
+    "is the claim: core counts differ."
+)
 CLAIM_HEADINGS = ("system", "claim", "published", "measured (95 % CI)", "answer")
 
 
 def to_markdown(study: Study, about: About) -> str:
     """All of the study, a section for each experiment."""
     lines = [f"# {headline(study)}", "", *_machine(study, about), "", *claims_table(study)]
-    lines += ["", *map(_reason, study.claims)]
+    lines += ["", DIRECTION, "", *map(_reason, study.claims)]
     for experiment in study.experiments:
         lines += _experiment(study, experiment)
     if study.checks:
@@ -78,6 +82,9 @@ def _experiment(study: Study, experiment: str) -> Iterator[str]:
     if not cells or experiment == CROSSCHECK:
         return
     yield from ("", f"## {escaped(experiment)}", "", *arms(cells))
+    untold = (it.note for result in cells for it in result.metrics.values() if it.value is None)
+    for note in dict.fromkeys(filter(None, untold)):
+        yield from ("", f"\\- stands for a figure that is not told: {escaped(note)}.")
     remarks = [remark for result in cells for remark in _remarks(result)]
     if remarks:
         yield from ("", *remarks)
@@ -93,7 +100,7 @@ def _experiment(study: Study, experiment: str) -> Iterator[str]:
 def _remarks(result: CellResult) -> Iterator[str]:
     """What makes a cell prove less: the table has what held the others."""
     who = f"{result.cell.arm} at {users(result.cell.users)}"
-    if result.bottleneck.who in ("generator", "unknown"):
+    if result.bottleneck.who in ("generator", "machine", "unknown"):
         held = f"{result.bottleneck.who} bottleneck"
         yield f"- {escaped(f'{who}, {held}: {result.bottleneck.reason}')}"
     yield from (f"- {escaped(f'{who}, left out: {reason}')}" for reason in result.left_out)

@@ -29,14 +29,25 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
 def arms(cells: Iterable[CellResult]) -> list[str]:
     """What was measured of each arm at each number of users."""
     metrics = [METRIC_NAMES[name] for name in TOLD]
-    headings = ("arm", "users", "blocks", "requests", "failed", *metrics, "held by")
+    headings = (
+        "arm",
+        "users",
+        "blocks",
+        "requests",
+        "failed",
+        *metrics,
+        "service, cores",
+        "JMeter, cores",
+        "held by",
+    )
     return table(headings, (_arm(result) for result in cells))
 
 
 def _arm(result: CellResult) -> tuple[str, ...]:
     counts = (result.cell.users, result.blocks, result.requests, result.failed)
     metrics = (told(result.metrics[name]) for name in TOLD)
-    return result.cell.arm, *map(number, counts), *metrics, result.bottleneck.who
+    cores = (number(result.cpu[name]) for name in ("service", "generator"))
+    return result.cell.arm, *map(number, counts), *metrics, *cores, result.bottleneck.who
 
 
 def comparisons(compared: Iterable[Comparison]) -> list[str]:
@@ -96,11 +107,15 @@ def _parameter(value: float) -> str:
 def workers(cells: Iterable[CellResult]) -> list[str]:
     """Who answered, so that uneven dealing is seen."""
     rows = (
-        (result.cell.arm, str(result.cell.users), _shares(result.workers))
+        (result.cell.arm, str(result.cell.users), _shares(result.workers), _busiest(result))
         for result in cells
         if result.workers
     )
-    return table(("arm", "users", "worker: requests"), rows)
+    return table(("arm", "users", "worker: requests", "busiest of a block"), rows)
+
+
+def _busiest(result: CellResult) -> str:
+    return "-" if result.busiest is None else f"{result.busiest:.0%}"
 
 
 def _shares(workers: dict[str, int]) -> str:

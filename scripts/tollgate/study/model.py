@@ -68,6 +68,8 @@ class CellData:
     generator_cores, service_cores, idle_cores: float[R], mean cores busy with JMeter, with the
     processes under PM2, and idle, in each window; NaN where not known.
     left_out: why each other block is not here, e.g. `round 3: worker 0 of fork died`.
+    busiest: float[R], the share of each block's requests that one worker answered, the busiest of
+    that block; empty where nobody knows.
     """
 
     cell: Cell
@@ -81,6 +83,7 @@ class CellData:
     service_cores: np.ndarray
     idle_cores: np.ndarray
     left_out: tuple[str, ...] = ()
+    busiest: np.ndarray = field(default_factory=lambda: np.empty(0))
 
 
 @dataclass(frozen=True)
@@ -95,7 +98,8 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Bottleneck:
-    """What held a cell's throughput: `service`, `generator`, `neither` (waiting) or `unknown`.
+    """What held a cell's throughput: `service`, `generator`, `machine` (no core was idle, and the
+    arm could have used more), `neither` (waiting) or `unknown`.
 
     headroom: by what factor it could at most be higher if the arm had got all cores that it can
     use; 1 where some were idle anyway, or nobody knows."""
@@ -107,7 +111,8 @@ class Bottleneck:
 
 @dataclass(frozen=True)
 class CellResult:
-    """One cell, told. metrics: by TOLD."""
+    """One cell, told. metrics: by TOLD. busiest: mean over blocks of the share of the requests that
+    each block's busiest worker answered; None where nobody knows."""
 
     cell: Cell
     blocks: int
@@ -118,6 +123,7 @@ class CellResult:
     cpu: dict[str, float | None]  # mean cores: generator, service, idle
     bottleneck: Bottleneck
     left_out: tuple[str, ...] = ()
+    busiest: float | None = None
 
 
 @dataclass(frozen=True)

@@ -79,6 +79,7 @@ def _cell(result: CellResult) -> dict[str, Any]:
         "failed": result.failed,
         "metrics": _estimates(result.metrics),
         "workers": dict(result.workers),
+        "busiest": result.busiest,
         "cpu": dict(result.cpu),
         "bottleneck": asdict(result.bottleneck),
         "left_out": list(result.left_out),

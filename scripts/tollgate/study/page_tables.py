@@ -52,7 +52,10 @@ def workers(study: Study) -> list[Child]:
     several = [it for it in study.cells if len(it.workers) > 1 and it.requests]
     if not several:
         return []
-    told = "Connections are dealt, not requests: where they are few, the dealing may be uneven."
+    told = (
+        "A cluster deals connections, not requests, and every block has new ones: with few users "
+        "a worker may get most of a block, or all of it. The balancer of pi deals requests."
+    )
     experiments = dict.fromkeys(it.cell.experiment for it in several)
     found = (
         _dealing(name, [it for it in several if it.cell.experiment == name]) for name in experiments
@@ -136,7 +139,7 @@ def _ratio(ratio: Estimate, scale: Scale) -> tuple[Child, ...]:
 def _dealing(experiment: str, found: Sequence[CellResult]) -> ET.Element:
     columns = (
         *(Column("users", _TERM), Column("requests of each worker", "bar")),
-        Column("busiest / even share", _NUMBER),
+        Column("busiest of a block", _NUMBER),
     )
     rows: list[Row] = []
     for arm in dict.fromkeys(it.cell.arm for it in found):
@@ -151,7 +154,8 @@ def _dealt(found: CellResult) -> Sequence[Child]:
     shares = [count / total for count in counts.values()]
     told = ", ".join(f"{name}: {count:,}" for name, count in counts.items())
     bar = element("div", shares_bar(shares), element("span", told, class_="small"))
-    return users(found.cell.users), bar, f"{max(shares) * len(shares):.2f}"
+    busiest = "-" if found.busiest is None else f"{found.busiest:.0%}"
+    return users(found.cell.users), bar, busiest
 
 
 def _told(estimate: Estimate) -> Child:

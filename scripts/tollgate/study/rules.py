@@ -8,14 +8,16 @@ measured again, does not turn `agrees` into `disagrees` or the other way round.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from tollgate.study.metrics import Floats, Metrics
+from tollgate.study.model import CellData
 from tollgate.study.scaling import concurrency_performance
 
+Key = tuple[str, str, int]
 #: Numbers of users that claims are about: calculate's for its growth, and kittens'.
 FEW, MANY, KITTENS_USERS = 5, 20, 10
 #: A ratio has to be this far beyond 1 to count as more or less: nobody would choose how to run a
@@ -47,6 +49,7 @@ class Published:
     """One claim. cells: (experiment, arm, users) of each cell that it takes. quantity: what
     decides, of the machine and of the metrics of those cells, float[B] each, to float[B]. what: its
     name. unit: of it, empty for a ratio. context: what else a reader needs to know about it.
+    cores: how many it takes before several processes have anything to share.
     performances: the arms whose concurrency performance is told beside it, the first cell being the
     baseline."""
 
@@ -61,8 +64,17 @@ class Published:
     rule: Rule
     context: Callable[[Machine], str] = lambda _: ""
     performances: tuple[str, ...] = ()
+    cores: int = 2
 
 
+#: What the write-ups measured, by experiment: how the path begins.
+WORK = {
+    "calculate": "/calculate",
+    "sum": "/sum/500000",
+    "search": "/search",
+    "kittens": "/evil-kittens-sploding-your-cpu/",
+    "pi": "/pi",
+}
 MORE = Rule(1 + DELTA, math.inf, 1, math.inf)
 LESS = Rule(-math.inf, 1 - DELTA, -math.inf, 1)
 
@@ -91,3 +103,13 @@ def in_flight(_: Machine, one: Metrics) -> Floats:
 def per_worker(machine: Machine, baseline: Metrics, loaded: Metrics) -> Floats:
     """Concurrency performance for each worker that can be at work."""
     return concurrency_performance(baseline, loaded) / min(machine.workers, KITTENS_USERS)
+
+
+def other_work(cells: Iterable[Key], measured: Mapping[Key, CellData]) -> list[str]:
+    """What a design asks that the write-ups did not."""
+    asked = {(key[0], measured[key].cell.path) for key in cells}
+    return [
+        f"the design asks {path}, and the write-up {WORK[experiment]}"
+        for experiment, path in sorted(asked)
+        if not path.startswith(WORK[experiment])
+    ]

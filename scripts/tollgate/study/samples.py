@@ -141,6 +141,7 @@ def _cell_data(
         counts=counts,
         failed=failed,
         workers=_workers(server, worker, n),
+        busiest=_busiest(row, server, worker, n),
         **{f"{name}_cores": cores[index, places] for index, name in enumerate(COUNTERS)},
         left_out=left_out,
     )
@@ -155,6 +156,19 @@ def _workers(server: np.ndarray, worker: np.ndarray, n: np.ndarray) -> dict[str,
         if name:
             found[name] = found.get(name, 0) + int(count)
     return dict(sorted(found.items()))
+
+
+def _busiest(row: np.ndarray, server: np.ndarray, worker: np.ndarray, n: np.ndarray) -> np.ndarray:
+    """The largest share of one worker in each block in which somebody said who answered."""
+    name = np.char.add(np.char.add(server.astype(str), "/"), worker.astype(str))
+    named = name != "/"
+    if not named.any():
+        return np.empty(0)
+    names, column = np.unique(name[named], return_inverse=True)
+    by = np.zeros((int(row.max()) + 1, len(names)))
+    np.add.at(by, (row[named], column), n[named])
+    by = by[by.any(axis=1)]
+    return by.max(axis=1) / by.sum(axis=1)
 
 
 def _seconds(window: Window) -> tuple[float, float]:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from tollgate.study.resampling import MIN_BLOCKS
+
 DEFAULT_SEED = 21
 
 
@@ -30,11 +32,17 @@ def read_settings(settings: Mapping[str, object]) -> StudySettings:
     short = settings.get("short", False)
     if not isinstance(short, bool):
         raise SettingError(f"short is {short!r}: write true or false")
+    rounds = _whole("rounds", settings["rounds"], 1) if "rounds" in settings else None
+    if short and rounds is not None and rounds >= MIN_BLOCKS:
+        raise SettingError(
+            f"short is true and rounds is {rounds}: so many rounds answer claims, for which the "
+            "short design is too short; leave one of them out"
+        )
     return StudySettings(
         design=Path(str(settings.get("design"))),
         seed=_whole("seed", settings.get("seed", DEFAULT_SEED), 0),
         short=short,
-        rounds=_whole("rounds", settings["rounds"], 1) if "rounds" in settings else None,
+        rounds=rounds,
         experiments=_names(settings.get("experiments", None)),
     )
 

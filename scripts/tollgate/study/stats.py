@@ -5,6 +5,7 @@ Intervals: study/resampling.py. What the metrics are: study/metrics.py.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from functools import reduce
 
@@ -90,6 +91,7 @@ def cell_result(data: CellData, cores: int, usable_cores: int, seed: int) -> Cel
         cpu={name: None if np.isnan(it) else it for name, it in mean_cores(data).items()},
         bottleneck=bottleneck(data, cores, usable_cores),
         left_out=data.left_out,
+        busiest=float(data.busiest.mean()) if len(data.busiest) else None,
     )
 
 
@@ -100,12 +102,24 @@ def _max(data: CellData) -> Estimate:
 
 
 def _resolved(found: dict[str, Estimate], cells: Sequence[CellData]) -> dict[str, Estimate]:
-    """Without the intervals of percentiles for which JMeter's milliseconds are too coarse."""
-    note = f"no interval: JMeter's whole milliseconds are too coarse below {COARSE_MS:g} ms"
+    """Without the percentiles for which JMeter's milliseconds are too coarse, and without the
+    intervals of those for which there are too few requests."""
     for name in PERCENTILES:
-        if found[name].low is not None and any(_all_rounds(it)[name] < COARSE_MS for it in cells):
+        if any(_all_rounds(it)[name] < COARSE_MS for it in cells):
+            note = f"below {COARSE_MS:g} ms, for which JMeter's whole milliseconds are too coarse"
+            found[name] = Estimate(None, note=note)
+            continue
+        requests, needed = min(int(it.counts.sum()) for it in cells), _requests_for(name)
+        if found[name].low is not None and requests < needed:
+            note = f"no interval: {requests} requests, and a {name} needs {needed}"
             found[name] = Estimate(found[name].value, note=note)
     return found
+
+
+def _requests_for(percentile: str) -> int:
+    """How many independent requests give an upper end of 95 %: with fewer the largest of them lies
+    below the percentile in more than 2.5 of 100 tries."""
+    return math.ceil(math.log(0.025) / math.log(int(percentile.removeprefix("p")) / 100))
 
 
 def _all_rounds(data: CellData) -> Metrics:

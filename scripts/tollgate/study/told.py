@@ -59,7 +59,7 @@ def summary(study: Study, cpu: str) -> str:
     said = f"{refuted} of the {claims} {'does' if refuted == 1 else 'do'} not hold {where}"
     if agreed:
         many = "All" if agreed == count else f"{agreed} of the"
-        said = f"{many} {claims} {'holds' if agreed == 1 else 'hold'} {where}"
+        said = f"{many} {claims} {'holds' if agreed == 1 else 'hold'} in direction {where}"
         said += f"; {refuted} {'does' if refuted == 1 else 'do'} not" if refuted else ""
     said += f"; {unknown} can't be told" if unknown else ""
     return f"{said}."
