@@ -28,12 +28,13 @@ class Odd(BaseHTTPRequestHandler):
             self.server.requests[self.path] += 1
             self.server.connections += not self.is_counted
         self.is_counted = True
+        answer = '{"status":"ok"}' if self.path == "/healthz" else ODD_ANSWER
         self.send_response(418 if self.path == "/teapot" else 200)
         self.send_header("X-Server", "pi-2")
         self.send_header("X-Worker", "5")
-        self.send_header("Content-Length", str(len(ODD_ANSWER)))
+        self.send_header("Content-Length", str(len(answer)))
         self.end_headers()
-        self.wfile.write(ODD_ANSWER.encode())
+        self.wfile.write(answer.encode())
 
     def log_message(self, *_: object) -> None:
         pass
