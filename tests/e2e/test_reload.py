@@ -38,15 +38,16 @@ def judged(ended: Finished) -> Execution:
     return execution
 
 
-def worker_pids(folder: Path) -> list[int]:
-    """Of the newest look at the workers that are online."""
+def worker_pids(folder: Path, requests: int = 0) -> list[int]:
+    """Of the newest look at the workers that are online and have answered so many requests."""
 
     def newest() -> list[int]:
         text = (folder / "workers.jsonl").read_text()
         lines = [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines()]
         looks = [line for line in lines if line.get("status") == "online"]
         last = max((line["time"] for line in looks), default=None)
-        return [line["pid"] for line in looks if line["time"] == last]
+        now = [line for line in looks if line["time"] == last]
+        return [it["pid"] for it in now if (it.get("requests") or 0) >= requests]
 
     return support.wait_until(newest, "the watcher has looked")
 
@@ -81,7 +82,7 @@ def test_a_worker_that_is_killed_in_a_reload_makes_that_reload_a_lossy_one(tmp_p
 def test_a_killed_worker_is_told_with_when_how_long_and_what_it_cost(tmp_path):
     config = only("cluster", FAILURES, warmup=1, measured=10, **BUSY)
     run = Run(tmp_path, config=config).until(" of 11 s, ")
-    pid = worker_pids(run.folder)[0]
+    pid = worker_pids(run.folder, requests=50)[0]  # in the middle of the load
     os.kill(pid, signal.SIGKILL)
     ended = run.end()
     pattern = (
