@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from tollgate import forecast_fields as fields
+from tollgate.file_error import FileError
 from tollgate.jtl_layout import shown
 
 NAME_COLUMNS = ("hour", "time", "step")
@@ -18,17 +19,8 @@ _SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}
 _TARGET = re.compile(r"\w[\w.-]*")
 
 
-class ForecastError(ValueError):
+class ForecastError(FileError):
     """A forecast that can't be used: one line for each thing wrong with it, in `errors`."""
-
-    #: More errors than this are counted, not listed.
-    SHOWN = 10
-
-    def __init__(self, *errors: str) -> None:
-        left = len(errors) - self.SHOWN
-        more = [f"and {left} more such errors: correct these first"] if left > 0 else []
-        self.errors = (*errors[: self.SHOWN], *more)
-        super().__init__("\n".join(self.errors))
 
 
 @dataclass(frozen=True)

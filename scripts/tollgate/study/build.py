@@ -14,10 +14,10 @@ from tollgate.study.run import StudyRun
 from tollgate.study.scaling import BASELINES, PAIRS, comparisons, curves, experiments_of
 from tollgate.study.setup import JMETER
 from tollgate.study.stats import cell_result
+from tollgate.study.windows import BALANCER, BEHIND_IT
 
 #: Apps whose work is done by further processes, as many as may run at once.
 WITH_CHILDREN = ("search-per-search", "search-per-carrier")
-_BALANCER, _BEHIND_IT = "balancer", "pi-"
 _ARMS = (*BASELINES, *(arm for arm, _ in PAIRS), JMETER)
 
 
@@ -74,8 +74,8 @@ def usable_cores(app: str, ran: Ran) -> int:
     """How many cores an app could use at most if it were alone: one for each Node process."""
     if app in WITH_CHILDREN:
         return ran.cores
-    names = [name for name in ran.instances if name.startswith(_BEHIND_IT)]
-    served_by = names if app == _BALANCER else [app]
+    names = [name for name in ran.instances if name.startswith(BEHIND_IT)]
+    served_by = names if app == BALANCER else [app]
     return max(1, min(ran.cores, sum(ran.instances.get(name, 1) for name in served_by)))
 
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 
+from tollgate.file_error import FileError
 from tollgate.jtl_layout import shown
 from tollgate.study.model import CROSSCHECK, Cell
 
@@ -23,17 +24,8 @@ EXPERIMENTS = ("calculate", "sum", "search", "kittens", "pi", CROSSCHECK)
 COLUMNS = tuple(field.name for field in fields(Cell))
 
 
-class DesignError(ValueError):
+class DesignError(FileError):
     """A design, or its blocks, that can't be used: one line for each thing wrong, in `errors`."""
-
-    #: More errors than this are counted, not listed.
-    SHOWN = 10
-
-    def __init__(self, *errors: str) -> None:
-        left = len(errors) - self.SHOWN
-        more = [f"and {left} more such errors: correct these first"] if left > 0 else []
-        self.errors = (*errors[: self.SHOWN], *more)
-        super().__init__("\n".join(self.errors))
 
 
 class _FieldError(ValueError):

@@ -23,7 +23,7 @@ CONNECT = "connect"
 #: By which the times of a block may be off: JMeter sets its clock anew every five seconds, and
 #: begins to count a block's seconds a moment before the first request. A lead_s is longer.
 TOLERANCE_MS = 100
-_BALANCER, _BEHIND_IT = "balancer", "pi-"
+BALANCER, BEHIND_IT = "balancer", "pi-"
 
 
 class StudyDataError(ValueError):
@@ -167,7 +167,7 @@ def _ended_early(block: Block, span: Span) -> bool:
 
 
 def _serves(app: str, cell: Cell) -> bool:
-    return app == cell.app or (cell.app == _BALANCER and app.startswith(_BEHIND_IT))
+    return app == cell.app or (cell.app == BALANCER and app.startswith(BEHIND_IT))
 
 
 def _window(block: Block, span: Span) -> Window:
