@@ -1,0 +1,1 @@
+"""Base against head, side by side under one load: the merge gate."""

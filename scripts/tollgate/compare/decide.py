@@ -1,0 +1,216 @@
+"""What a gate may say after each look: fail, pass, improved, or go on. Pure.
+
+A metric of a label
+- FAILS if the low end of its repeated interval is above no change, and the estimate is nearer to
+  the smallest effect that matters than to none (`fail_from`). Were the estimate to be as large as
+  the effect, up to a third of the regressions that are exactly as large would never fail.
+- PASSES if the high end is below that effect: whatever there is, it is smaller.
+- has IMPROVED if the interval lies below no change, and the estimate as far below as above.
+- is OPEN otherwise, and INCONCLUSIVE where the time is up.
+
+What was decided stays, but for a later failure, which outweighs a pass, and an improvement, which
+adds to one: the intervals hold at all looks together.
+
+False alarms. Low ends share one error over all gating metrics and labels: Holm's procedure (1979),
+by looks as Maurer and Bretz do it (2013, "Multiple testing in group sequential trials using
+graphical approaches"): of m hypotheses each is tested at 1/m of the error, and once one is refused
+for good, the others at 1/(m - 1). A pass needs no such correction, since a run passes only where
+everything does (Berger 1982, intersection-union test): a rise in any one metric is missed at most
+at the rate of misses. That makes high ends less strict than low ones, and runs without a change
+shorter.
+
+Gating are p50, p95 and errors. p99 and mean are told: of a log-normal shape a p99 needs three
+times the samples of a p95 for the same certainty, and one stall can move a mean by more than 5 %,
+so that honest candidates would mostly end INCONCLUSIVE. They cost the others nothing of their
+error.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+from tollgate.compare.errors import error_rise
+from tollgate.compare.estimates import mean_ratio, percentile_ratio
+from tollgate.compare.model import (
+    ERRORS,
+    FAIL,
+    IMPROVED,
+    INCONCLUSIVE,
+    METRICS,
+    OPEN,
+    PASS,
+    PERCENTILES,
+    TOLD,
+    Blocks,
+    Change,
+    Finding,
+    Gate,
+    Settings,
+)
+from tollgate.compare.sequential import nominal_level
+
+Key = tuple[str, str]
+
+# Before that, noise that lasts for some seconds can't be told from a change.
+FIRST_S = 60.0
+
+
+def look(gate: Gate, labels: Sequence[Blocks], at_s: float) -> Gate:
+    """The gate after one more look at everything measured so far, `at_s` seconds of it.
+
+    labels: the same ones at every look, for each is a part of the promise, those without a sample
+    as well. ValueError if they are not, if there is none or one twice, if the look is not
+    LEAST_STEP of the budget (compare/sequential.py) after the last one, or after the budget's end.
+    """
+    settings = gate.settings
+    looks_s = (*gate.looks_s, at_s)
+    changes = _changes(labels)
+    if not changes or len(changes) < len(labels) * len(METRICS):
+        raise ValueError(f"compare needs labels, each once, not {[each.label for each in labels]}")
+    before = {finding.key: finding for finding in gate.findings}
+    if before and before.keys() != changes.keys():
+        now, then = ({label for label, _ in keys} for keys in (changes, before))
+        raise ValueError(f"labels changed between looks: {sorted(now)} after {sorted(then)}")
+    fractions = tuple(each / settings.budget_s for each in looks_s)
+    family = [key for key in changes if key[1] in settings.gates]
+    refused = {key for key in family if key in before and before[key].refused}
+    lows = _holm(changes, family, refused, fractions, settings)
+    alone = nominal_level(fractions, settings.false_alarm)
+    miss = nominal_level(fractions, settings.miss)
+    findings = []
+    for key, change in changes.items():
+        found = _measured(key, change, lows.get(key, alone), miss)
+        found = replace(found, gates=key in lows, refused=key in refused)
+        if found.gates:
+            found = _decided(found, change, lows[key], miss, settings, at_s)
+        findings.append(_weighed(before.get(key), found))
+    return Gate(settings, looks_s, tuple(findings))
+
+
+def close(gate: Gate) -> Gate:
+    """The gate when there is no more time: what is open is inconclusive."""
+    return replace(
+        gate,
+        findings=tuple(
+            replace(each, verdict=INCONCLUSIVE) if each.verdict == OPEN else each
+            for each in gate.findings
+        ),
+    )
+
+
+def next_look_s(gate: Gate, every_s: float, first_s: float = FIRST_S) -> float | None:
+    """When to look next, the budget's end being the last time; None if there is no more."""
+    budget_s = gate.settings.budget_s
+    if not gate.looks_s:
+        return min(first_s, budget_s)
+    last = gate.looks_s[-1]
+    if gate.finished or last >= budget_s:
+        return None
+    # A stump of a step before the end is joined to the last one.
+    return budget_s if last + 1.5 * every_s >= budget_s else last + every_s
+
+
+def _changes(labels: Sequence[Blocks]) -> dict[Key, Change]:
+    changes: dict[Key, Change] = {}
+    for blocks in labels:
+        for metric in METRICS:
+            if metric in PERCENTILES:
+                change: Change = percentile_ratio(blocks, metric)
+            else:
+                change = error_rise(blocks) if metric == ERRORS else mean_ratio(blocks)
+            changes[blocks.label, metric] = change
+    return changes
+
+
+def _holm(
+    changes: dict[Key, Change],
+    family: Sequence[Key],
+    refused: set[Key],
+    fractions: tuple[float, ...],
+    settings: Settings,
+) -> dict[Key, float]:
+    """The one-sided level of each low end at this look. Adds to `refused` whose "no worse" goes."""
+    levels: dict[Key, float] = {}
+    while True:
+        share = settings.false_alarm / max(1, len(family) - len(refused))
+        level = nominal_level(fractions, share)
+        levels.update((key, level) for key in family if key not in levels or key not in refused)
+        fresh = {
+            key
+            for key in family
+            if key not in refused and not changes[key].note and changes[key].low(level) > 0
+        }
+        if not fresh:
+            return levels
+        refused |= fresh
+
+
+def _measured(key: Key, change: Change, low_level: float, miss_level: float) -> Finding:
+    """The finding without a decision. Levels: of the low and of the high end."""
+    shown = None if math.isnan(change.base) else change.base
+    found = Finding(*key, False, TOLD, change.note, shown)
+    found = replace(found, head=None if math.isnan(change.head) else change.head)
+    if change.note:
+        return found
+    ends = (change.value, change.low(low_level), change.high(miss_level))
+    value, least, most = ends if key[1] == ERRORS else map(math.expm1, ends)
+    return replace(found, change=value, low=least, high=most)
+
+
+def _decided(
+    found: Finding,
+    change: Change,
+    low_level: float,
+    miss_level: float,
+    settings: Settings,
+    at_s: float,
+) -> Finding:
+    if change.note:
+        return replace(found, verdict=OPEN, reason=f"cannot tell: {change.note}")
+    effect = settings.change(found.metric)
+    enough = settings.fail_from * effect
+    value, least, most = change.value, change.low(low_level), change.high(miss_level)
+    if change.high(low_level) < 0 and value <= -enough:
+        return replace(found, verdict=IMPROVED, reason="better beyond doubt", at_s=at_s)
+    if most < effect:
+        reason = f"a rise of {told(found.metric, effect)} is ruled out"
+        return replace(found, verdict=PASS, reason=reason, at_s=at_s)
+    if least > 0 and value >= enough:
+        return replace(found, verdict=FAIL, reason="worse beyond doubt", at_s=at_s)
+    times = _times_longer(value, value - least, most - value, effect, enough)
+    more_s = max(1.0, at_s * (times - 1)) if times < math.inf else None
+    return replace(found, verdict=OPEN, reason=_too_few(times), more_s=more_s)
+
+
+def _times_longer(value: float, down: float, up: float, effect: float, enough: float) -> float:
+    """How many times as many samples would decide, were the estimate to stay as it is.
+
+    down, up: how far the interval reaches below and above the estimate.
+    """
+    passing = (up / (effect - value)) ** 2 if value < effect else math.inf
+    failing = (down / value) ** 2 if value >= enough else math.inf
+    return min(passing, failing)
+
+
+def _too_few(times: float) -> str:
+    if math.isinf(times):
+        return "cannot tell: the estimate is as large as what must be ruled out"
+    return f"cannot tell: some {max(1.1, times):.1f} times as many samples would"
+
+
+def _weighed(before: Finding | None, now: Finding) -> Finding:
+    """What stays: the first decision, but for a failure or an improvement after a pass."""
+    if before is None or not before.decided or now.verdict == FAIL != before.verdict:
+        return now
+    if before.verdict == PASS and now.verdict == IMPROVED:
+        return now
+    return replace(before, refused=now.refused)
+
+
+def told(metric: str, change: float) -> str:
+    """A change on its own scale, in words: `5.0 %`, or `0.10 percentage points` of errors."""
+    if metric == ERRORS:
+        return f"{change * 100:.2f} percentage points"
+    return f"{math.expm1(change) * 100:.1f} %"

@@ -1,0 +1,97 @@
+"""How many more requests fail at head than at base: the difference of error rates. Pure.
+
+- Low end. Were both alike, each failed request would have gone to head with the odds of the coin,
+  however failures crowd together in time: given all failures, head's are binomial (Fisher 1935;
+  Przyborowski and Wilenski 1940). Clopper and Pearson's exact bound of head's share of them gives
+  the low end, which lies above 0 exactly where that test refuses "no worse".
+- High end. Both rates' Clopper-Pearson bounds, joined as Newcombe does (1998, "Interval estimation
+  for the difference between independent proportions", method 10), for without any failure there is
+  a bound on what may fail as well.
+
+A process that breaks down once fails many requests together, and the next run may have the same at
+the other side. So both work on an effective size: samples and failures are divided by the design
+effect of the difference over blocks of time (as in intervals.py; Korn and Graubard 1998).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from tollgate.compare.estimates import cannot_tell
+from tollgate.compare.model import ERRORS, Blocks
+from tollgate.compare.noise import error_of_sum
+
+
+@dataclass(frozen=True)
+class ErrorRise:
+    """A `Change` of the error rate: value is head - base, both shares of the samples.
+
+    failed, n: of base and of head. deff: the design effect, at least 1.
+    """
+
+    failed: tuple[int, int]
+    n: tuple[int, int]
+    deff: float = math.nan
+    note: str = ""
+    metric: str = ERRORS
+
+    @property
+    def base(self) -> float:
+        return self.failed[0] / self.n[0] if self.n[0] else math.nan
+
+    @property
+    def head(self) -> float:
+        return self.failed[1] / self.n[1] if self.n[1] else math.nan
+
+    @property
+    def value(self) -> float:
+        return self.head - self.base
+
+    def low(self, level: float) -> float:
+        base, head = self.failed
+        if not head:
+            return -self._swapped().high(level)
+        share = _at_least(head / self.deff, (base + head) / self.deff, level)
+        return (base + head) * (share / self.n[1] - (1 - share) / self.n[0])
+
+    def high(self, level: float) -> float:
+        (base_failed, head_failed), (base_n, head_n) = self.failed, self.n
+        least = _at_least(base_failed / self.deff, base_n / self.deff, level)
+        most = 1 - _at_least((head_n - head_failed) / self.deff, head_n / self.deff, level)
+        return self.value + math.hypot(most - self.head, self.base - least)
+
+    def _swapped(self) -> ErrorRise:
+        return ErrorRise(self.failed[::-1], self.n[::-1], self.deff)
+
+
+def error_rise(blocks: Blocks) -> ErrorRise:
+    """The difference of error rates, with a note instead of bounds where too little was seen."""
+    sides = (blocks.base, blocks.head)
+    failed = tuple(int(side.failed.sum()) for side in sides)
+    n = tuple(side.total for side in sides)
+    if note := cannot_tell(blocks, ERRORS, 1):
+        return ErrorRise(failed, n, note=note)
+    return ErrorRise(failed, n, _design_effect(blocks, failed, n))
+
+
+def _design_effect(blocks: Blocks, failed: tuple[int, ...], n: tuple[int, ...]) -> float:
+    """How much more the difference varies from block to block than it would independently."""
+    rates = np.divide(failed, n)
+    independent = float((rates * (1 - rates) / n).sum())
+    if not independent:
+        return 1.0
+    apart: NDArray[np.float64] = np.zeros(len(blocks.base.n))
+    for side, rate, size, sign in zip((blocks.base, blocks.head), rates, n, (-1, 1), strict=True):
+        apart += sign * (side.failed - rate * side.n) / size
+    error, _ = error_of_sum(apart)
+    return max(1.0, error**2 / independent)
+
+
+def _at_least(hits: float, n: float, level: float) -> float:
+    """Clopper and Pearson's lower bound of a share, for sizes that need not be whole."""
+    return float(special.betaincinv(hits, n - hits + 1, level)) if hits > 0 else 0.0

@@ -1,0 +1,158 @@
+"""How much longer head takes than base: log ratios of percentiles and means. Pure.
+
+A percentile lies inside JMeter's whole milliseconds: samples of m ms are taken to lie evenly
+between m - 0.5 and m + 0.5, so that a p95 of 2 ms does not change in steps of 50 %.
+
+The error of a ratio comes from one residual a block of time. By the delta method a percentile q of
+share p errs by (p - F(q)) / f(q) (Bahadur 1966; Francisco and Fuller 1991 for samples in clusters),
+so that a block adds to log head - log base
+
+    sum over its samples of head of (p - [x <= q]) / (n f(q) q), less the same of base,
+
+and noise that slows both sides within a block cancels before anything is squared. What is left may
+still last longer than a block: its long-run variance and degrees of freedom come from
+compare/noise.py. 1 / (f(q) q), by how much the percentile's logarithm grows with p, is the slope
+between the percentiles Hall and Sheather's distance (1988, "On the distribution of a Studentized
+quantile") below and above. A ratio of means goes the same way, with (x - mean) / mean.
+
+A bootstrap over blocks (the stationary one of Politis and Romano 1994, say) would do as much, but
+here some twenty looks at far ends of the distribution are wanted, one in 100,000 and beyond, for
+which it would need millions of resamples.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from tollgate.compare.model import PERCENTILES, Blocks, Side
+from tollgate.compare.noise import error_of_sum
+
+Floats = NDArray[np.float64]
+
+# With fewer blocks of time there is no telling what a block is worth.
+FEWEST_BLOCKS = 20
+# So many samples must lie on either side of a percentile: with fewer, its slope is mostly chance.
+FEWEST_BEYOND = 20
+# Standard deviations of a fair coin; beyond them samples of one side are missing, and the missing
+# ones may be the slow ones (Fabijan et al. 2019, "Diagnosing sample ratio mismatch").
+UNFAIR = 5.0
+# JMeter's tick: elapsed 2 stands for 1.5 to 2.5 ms.
+HALF_MS = 0.5
+
+
+@dataclass(frozen=True)
+class LogRatio:
+    """A `Change` of response times: value is log(head / base), error its standard error, freedom
+    the degrees of freedom of that. NaN and a note where there are too few samples."""
+
+    metric: str
+    base: float
+    head: float
+    value: float = math.nan
+    error: float = math.nan
+    freedom: float = math.nan
+    note: str = ""
+
+    def low(self, level: float) -> float:
+        return self.value - self._reach(level)
+
+    def high(self, level: float) -> float:
+        return self.value + self._reach(level)
+
+    def _reach(self, level: float) -> float:
+        return -float(special.stdtrit(self.freedom, level)) * self.error
+
+
+def percentile_ratio(blocks: Blocks, metric: str) -> LogRatio:
+    """Of `p50`, `p95` or `p99`."""
+    share = PERCENTILES[metric] / 100
+    needed = math.ceil(FEWEST_BEYOND / min(share, 1 - share))
+    sides = (blocks.base, blocks.head)
+    levels = [_percentile(side, blocks.values_ms, share) for side in sides]
+    if note := cannot_tell(blocks, metric, needed):
+        return LogRatio(metric, *levels, note=note)
+    return _log_ratio(
+        metric, levels, [_percentile_errors(side, blocks.values_ms, share) for side in sides]
+    )
+
+
+def mean_ratio(blocks: Blocks) -> LogRatio:
+    """Of the mean."""
+    sides = (blocks.base, blocks.head)
+    middles = _edges(blocks.values_ms).mean(axis=0)
+    sums = [side.counts @ middles for side in sides]
+    levels = [
+        float(total.sum()) / side.total if side.total else math.nan
+        for side, total in zip(sides, sums, strict=True)
+    ]
+    if note := cannot_tell(blocks, "mean", 2 * FEWEST_BEYOND):
+        return LogRatio("mean", *levels, note=note)
+    errors = [
+        (total - mean * side.n) / (side.total * mean)
+        for side, total, mean in zip(sides, sums, levels, strict=True)
+    ]
+    return _log_ratio("mean", levels, errors)
+
+
+def cannot_tell(blocks: Blocks, metric: str, needed: int) -> str:
+    """Why nothing can be told, or nothing. needed: samples of each side."""
+    seconds, base, head = len(blocks.base.n), blocks.base.total, blocks.head.total
+    if seconds < FEWEST_BLOCKS:
+        return f"{seconds} blocks of time, {FEWEST_BLOCKS} are needed"
+    if min(base, head) < needed:
+        return f"{min(base, head)} samples on one side, {metric} needs {needed}"
+    if abs(head - base) > UNFAIR * math.sqrt(base + head):
+        return f"{base} samples of base and {head} of head are no fair coin: some were lost"
+    return ""
+
+
+def _log_ratio(metric: str, levels: list[float], errors: list[Floats]) -> LogRatio:
+    """errors: of the logarithm of base and of head, what each block adds."""
+    base, head = levels
+    error, freedom = error_of_sum(errors[1] - errors[0])
+    return LogRatio(metric, base, head, math.log(head / base), error, freedom)
+
+
+def _percentile(side: Side, values_ms: NDArray[np.int64], share: float) -> float:
+    """In ms; NaN without samples."""
+    if not side.total:
+        return math.nan
+    place, inside = _place(side, share)
+    low, high = _edges(values_ms)[:, place]
+    return float(low + inside * (high - low))
+
+
+def _percentile_errors(side: Side, values_ms: NDArray[np.int64], share: float) -> Floats:
+    """float[B]: what each block adds to the error of the percentile's logarithm."""
+    place, inside = _place(side, share)
+    below = side.upto[:, place] + inside * side.counts[:, place]
+    wide = min(_hall_sheather(share, side.total), 0.8 * min(share, 1 - share))
+    ends = [_percentile(side, values_ms, share + way * wide) for way in (-1, 1)]
+    slope = math.log(ends[1] / ends[0]) / (2 * wide)
+    return (share * side.n - below) * (slope / side.total)
+
+
+def _place(side: Side, share: float) -> tuple[int, float]:
+    """(index of the value, how far inside its millisecond in (0, 1]) of a percentile."""
+    target = share * side.total
+    place = int(np.searchsorted(side.below, target, side="left")) - 1
+    low, high = side.below[place], side.below[place + 1]
+    return place, float((target - low) / (high - low))
+
+
+def _edges(values_ms: NDArray[np.int64]) -> Floats:
+    """float[2, V]: between which times, in ms, the samples of each value lie."""
+    return np.stack([np.maximum(values_ms - HALF_MS, 0.0), values_ms + HALF_MS])
+
+
+def _hall_sheather(share: float, n: int, level: float = 0.05) -> float:
+    """How far below and above a percentile its slope is best taken, as a share."""
+    normal = float(special.ndtri(share))
+    density = math.exp(-(normal**2) / 2) / math.sqrt(2 * math.pi)
+    shape = 1.5 * density**2 / (2 * normal**2 + 1)
+    return float((special.ndtri(1 - level / 2) ** 2 * shape / n) ** (1 / 3))

@@ -1,0 +1,213 @@
+"""What a comparison is made of: blocks of time, settings, estimates, and what is said of them.
+
+Every arrival was sent to `base` or to `head` by the toss of a fair coin, so both saw the same
+seconds, the same data and the same noise. A *change* is how much more head takes or fails than
+base: of a response time the logarithm of the ratio head / base, of the error rate the difference.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tollgate.counts import Counts
+
+#: Percentiles that are compared, by name.
+PERCENTILES = {"p50": 50.0, "p95": 95.0, "p99": 99.0}
+ERRORS = "errors"
+METRICS = ("p50", "p95", "p99", "mean", ERRORS)
+# What can be decided: OPEN asks for more samples, INCONCLUSIVE says that there was no time for
+# them, TOLD stands at metrics that do not gate.
+FAIL, PASS, IMPROVED = "FAIL", "PASS", "IMPROVED"
+OPEN, INCONCLUSIVE, TOLD = "OPEN", "INCONCLUSIVE", "TOLD"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the gate promises.
+
+    effect: the smallest rise of a response time that matters, as a share; what PASS rules out.
+    error_effect: the same of the error rate, a difference of shares (0.001 is 0.1 percentage
+    points). fail_from: the share of the effect from which an estimate can fail. false_alarm: how
+    often a candidate that is like the base may fail, over all labels, metrics and looks.
+    miss: how often a metric may pass in spite of a rise as large as the effect. budget_s: when
+    looking ends. gates: the metrics that decide; the others are only told.
+    """
+
+    effect: float = 0.05
+    error_effect: float = 0.001
+    fail_from: float = 0.5
+    false_alarm: float = 0.01
+    miss: float = 0.02
+    budget_s: float = 600.0
+    gates: tuple[str, ...] = ("p50", "p95", ERRORS)
+
+    def __post_init__(self) -> None:
+        for name in ("effect", "error_effect", "fail_from", "false_alarm", "miss", "budget_s"):
+            if not 0 < getattr(self, name) < math.inf:
+                raise ValueError(f"{name} must be above 0, not {getattr(self, name)}")
+        for name in ("error_effect", "false_alarm", "miss", "fail_from"):
+            if getattr(self, name) > (1 if name == "fail_from" else 0.5):
+                raise ValueError(f"{name} is a share and too large: {getattr(self, name)}")
+        if unknown := [metric for metric in self.gates if metric not in METRICS]:
+            raise ValueError(f"gates: {', '.join(unknown)} is none of {', '.join(METRICS)}")
+        if not self.gates:
+            raise ValueError(f"gates: name at least one of {', '.join(METRICS)}")
+
+    def change(self, metric: str) -> float:
+        """The effect on the scale of the metric's changes."""
+        return self.error_effect if metric == ERRORS else math.log1p(self.effect)
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """One side's samples of a label, B blocks of time by V distinct values.
+
+    counts: int[B, V], samples by elapsed. failed: int[B], how many of each block's samples failed.
+    """
+
+    counts: NDArray[np.int64]
+    failed: NDArray[np.int64]
+
+    @cached_property
+    def upto(self) -> NDArray[np.int64]:
+        """int[B, V + 1]: how many samples of each block are below the v-th value."""
+        upto = np.zeros((self.counts.shape[0], self.counts.shape[1] + 1), np.int64)
+        np.cumsum(self.counts, axis=1, out=upto[:, 1:])
+        return upto
+
+    @cached_property
+    def below(self) -> NDArray[np.int64]:
+        """int[V + 1]: the same of all blocks together."""
+        return self.upto.sum(axis=0)
+
+    @property
+    def n(self) -> NDArray[np.int64]:
+        """int[B]: samples by block."""
+        return self.upto[:, -1]
+
+    @property
+    def total(self) -> int:
+        return int(self.below[-1])
+
+    def first(self, blocks: int) -> Side:
+        """The first so many blocks alone."""
+        side = Side(self.counts[:blocks], self.failed[:blocks])
+        side.__dict__["upto"] = self.upto[:blocks]
+        return side
+
+
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """One label. values_ms: int[V], the distinct elapsed of both sides, ascending. Both sides have
+    the same B blocks, each of the same length, one after the other without a gap."""
+
+    label: str
+    values_ms: NDArray[np.int64]
+    base: Side
+    head: Side
+
+    @classmethod
+    def of(cls, label: str, base: Counts, head: Counts, from_s: int, to_s: int) -> Blocks:
+        """From the counts of both sides, a block for each second in [from_s, to_s).
+
+        ValueError if the counts are in bins longer than a second.
+        """
+        if (base.width, head.width) != (1, 1):
+            raise ValueError(
+                f"{label} is counted in bins of {base.width} and {head.width} s, not 1"
+            )
+        parts = [counts.window(from_s, to_s) for counts in (base, head)]
+        values = np.unique(np.concatenate([part.elapsed_ms for part in parts]))
+        sides = (_side(part, values, from_s, to_s - from_s) for part in parts)
+        return cls(label, values, *sides)
+
+    def first(self, blocks: int) -> Blocks:
+        """The first so many blocks alone."""
+        return Blocks(self.label, self.values_ms, self.base.first(blocks), self.head.first(blocks))
+
+
+def _side(counts: Counts, values: NDArray[np.int64], from_s: int, blocks: int) -> Side:
+    block = counts.second - from_s
+    table = np.zeros((blocks, len(values)), np.int64)
+    np.add.at(table, (block, np.searchsorted(values, counts.elapsed_ms)), counts.n)
+    failed = np.zeros(blocks, np.int64)
+    np.add.at(failed, block[~counts.ok], counts.n[~counts.ok])
+    return Side(table, failed)
+
+
+class Change(Protocol):
+    """How much head differs from base, as far as the samples tell.
+
+    base, head: the two values, ms or shares. value: the change. note: why there is none, or "".
+    low, high: the end of a one-sided interval that misses the truth with probability `level`.
+    """
+
+    metric: str
+    base: float
+    head: float
+    value: float
+    note: str
+
+    def low(self, level: float) -> float: ...
+
+    def high(self, level: float) -> float: ...
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What is said of one metric of one label. change, low, high: ratios head / base - 1, or
+    differences of error rates; None where they can't be told.
+
+    low holds at the false alarm rate shared by the family, high at the rate of misses, each at all
+    looks together. refused: whether "no worse" was ever refused. at_s: when it was decided, None
+    while it is not. more_s: about how much more time would decide it, None if that can't be told.
+    """
+
+    label: str
+    metric: str
+    gates: bool
+    verdict: str
+    reason: str
+    base: float | None = None
+    head: float | None = None
+    change: float | None = None
+    low: float | None = None
+    high: float | None = None
+    refused: bool = False
+    at_s: float | None = None
+    more_s: float | None = None
+
+    @property
+    def decided(self) -> bool:
+        return self.verdict not in (OPEN, TOLD)
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.label, self.metric
+
+
+@dataclass(frozen=True)
+class Gate:
+    """Everything after a look. looks_s: when there were looks, seconds of measuring."""
+
+    settings: Settings
+    looks_s: tuple[float, ...] = ()
+    findings: tuple[Finding, ...] = field(default=())
+
+    @property
+    def verdict(self) -> str:
+        """FAIL as soon as one metric fails; PASS once all that gate pass; OPEN or INCONCLUSIVE."""
+        found = {finding.verdict for finding in self.findings if finding.gates}
+        order = (FAIL, OPEN, INCONCLUSIVE)
+        return next((verdict for verdict in order if verdict in found), PASS if found else OPEN)
+
+    @property
+    def finished(self) -> bool:
+        """Whether there is nothing left to find out."""
+        return bool(self.looks_s) and all(each.decided for each in self.findings if each.gates)

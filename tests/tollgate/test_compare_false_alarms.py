@@ -1,0 +1,45 @@
+"""The promise that counts most: a candidate like its base fails in at most one run of a hundred."""
+
+import numpy as np
+from scipy import stats
+
+from compared import SHORT, runs, verdicts
+from tollgate.compare.model import ERRORS, FAIL, PASS
+
+SEQUENCES = 2000
+SERVICES = [
+    {},
+    {"common": 0.5, "memory": 0.9},
+    {"drift": 1.0},
+    {"stalls": 0.05},
+    {"median_ms": 2.0},
+    {"own": 0.05},
+    {"sigma": 0.8},
+    {"failing": (0.01, 0.01)},
+]
+
+
+def test_of_2000_sequences_of_looks_at_like_services_at_most_1_percent_fail():
+    rng = np.random.default_rng(20)
+    gates = [
+        gate
+        for service in SERVICES
+        for gate in runs(rng, SEQUENCES // len(SERVICES), SHORT, **service)
+    ]
+    alarms = sum(gate.verdict == FAIL for gate in gates)
+    assert alarms <= 0.01 * SEQUENCES, alarms
+    # Nor are the boundaries so strict that nothing could ever cross them.
+    assert alarms >= 1
+
+
+def test_of_300_regressions_of_5_percent_at_most_2_percent_pass():
+    gates = runs(np.random.default_rng(21), 300, SHORT, rate=30, ratio=1.05)
+    for metric in ("p50", "p95"):
+        passed = verdicts(gates, metric).count(PASS)
+        assert stats.binomtest(passed, 300, 0.02, alternative="greater").pvalue > 0.01, passed
+
+
+def test_most_like_services_pass_in_a_short_time():
+    gates = runs(np.random.default_rng(22), 40, SHORT, rate=60, sigma=0.2)
+    assert sum(gate.verdict == PASS for gate in gates) >= 38
+    assert verdicts(gates, ERRORS).count(PASS) >= 38
