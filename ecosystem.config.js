@@ -5,12 +5,13 @@ const { DRAIN_LIMIT_MS } = require('./app/drain');
 
 // The PM2 topology, and the only place where ports and instances are named. PM2 hands its caller's
 // whole environment to the apps, so that app/settings.js sees e.g. INJECT_DELAY_MS; read here are
-// MEMORY_LIMIT and, for each app, its port: PORT_FORK, PORT_PI_1 and so on.
+// MEMORY_LIMIT and, for each app, its port: PORT_FORK, PORT_PI_1 and so on. For a comparison
+// scripts/tollgate/compare sets COMPARE_MODE, BASE_FOLDER and HEAD_FOLDER; its user may set what slows
+// head alone, such as HEAD_INJECT_DELAY_MS, which goes before INJECT_DELAY_MS.
 const memoryLimit = process.env.MEMORY_LIMIT || '512M';
 
 const common = {
-  script: path.join(__dirname, 'app', 'server.js'),
-  cwd: __dirname,
+  ...placed(__dirname),
 
   wait_ready: true,
   listen_timeout: 10_000,
@@ -32,6 +33,24 @@ const common = {
 const inFork = { ...common, exec_mode: 'fork', instances: 1 };
 const inCluster = { ...common, exec_mode: 'cluster', instances: 'max' };
 const balancer = { ...inFork, script: path.join(__dirname, 'app', 'balancer.js') };
+
+/** The server of a checkout. */
+function placed(folder) {
+  return { script: path.join(folder, 'app', 'server.js'), cwd: folder };
+}
+
+/** One of the two that are compared: both in the same mode, each from a folder of its own. */
+function compared(name, port, settings) {
+  const mode = process.env.COMPARE_MODE === 'cluster' ? inCluster : inFork;
+  const folder = process.env[`${name.toUpperCase()}_FOLDER`] || __dirname;
+  return app(name, port, { ...mode, ...placed(folder) }, settings);
+}
+
+/** What slows head alone. An empty variable counts as unset, as it does for the apps. */
+function slowed() {
+  const set = ['INJECT_WORK_PERCENT', 'INJECT_DELAY_MS'].filter((it) => process.env[`HEAD_${it}`]);
+  return Object.fromEntries(set.map((it) => [it, process.env[`HEAD_${it}`]]));
+}
 
 /** What `settings` names goes before the same in the environment of PM2's caller. */
 function app(name, port, mode, settings = {}) {
@@ -57,5 +76,9 @@ module.exports = {
     app('pi-2', 3012, inFork),
     app('pi-3', 3013, inFork),
     app('balancer', 3010, balancer, { BALANCER_SERVERS: '^pi-' }),
+
+    // What merging would change: the base, from a check-out, and the working tree.
+    compared('base', 3021),
+    compared('head', 3022, slowed()),
   ],
 };

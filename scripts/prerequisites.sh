@@ -1,6 +1,6 @@
 # shellcheck shell=sh
-# Finds the four tools that nobody else installs, for scripts/bootstrap to source. Sets `python`
-# to the interpreter chosen: $PYTHON if that is set, python3 otherwise.
+# Finds the four tools that nobody else installs, for scripts/bootstrap to source, and `tollgate
+# doctor` to list. Sets `python` to the interpreter chosen: $PYTHON if that is set, python3 otherwise.
 
 python=${PYTHON:-python3}
 missing=''
@@ -30,13 +30,19 @@ java_command() {
   if [ -n "${JAVA_HOME:-}" ]; then echo "$JAVA_HOME/bin/java"; else echo java; fi
 }
 
-check_prerequisites() {
+# Calls a command with NAME COMMAND LEAST VERSION of each prerequisite; VERSION is empty where the
+# command isn't found or says none.
+for_each_prerequisite() {
   java=$(java_command)
-  require Node node 20 "$(found node && version_of node --version)"
-  require npm npm 8 "$(found npm && version_of npm --version)"
-  require Java "$java" 17 "$(found "$java" && version_of "$java" -version)"
-  require Maven mvn 3.8 "$(found mvn && version_of mvn --version)"
-  require Python "$python" 3.10 "$(found "$python" && version_of "$python" --version)"
+  "$1" Node node 20 "$(found node && version_of node --version)"
+  "$1" npm npm 8 "$(found npm && version_of npm --version)"
+  "$1" Java "$java" 17 "$(found "$java" && version_of "$java" -version)"
+  "$1" Maven mvn 3.8 "$(found mvn && version_of mvn --version)"
+  "$1" Python "$python" 3.10 "$(found "$python" && version_of "$python" --version)"
+}
+
+check_prerequisites() {
+  for_each_prerequisite require
   found "$python" && { "$python" -c 'import venv, ensurepip' 2>/dev/null || missing="$missing
   Python's venv module: \`$python -m venv\` lacks it (on Debian and Ubuntu: apt install python3-venv)"; }
   [ -z "$missing" ] && return

@@ -16,10 +16,14 @@ OWN_FILES = sorted(set(PLANS.glob("*.jmx")) - set(PLANS.glob("modified_*.jmx")))
 #: Those with a load. What several of them share is a Test Fragment beside them.
 PLAN_FILES = [path for path in OWN_FILES if "ThreadGroup guiclass" in path.read_text()]
 SHARED_FILES = [path for path in OWN_FILES if path not in PLAN_FILES]
+#: Those that `tollgate new target` made. Who answers them may be somebody else.
+ADOPTED_FILES = [path for path in PLAN_FILES if path.stem.startswith("check-")]
 #: One target each.
 FRAGMENT_FILES = sorted((PLANS / "fragments").glob("*.jmx"))
 ALL_FILES = [*PLAN_FILES, *SHARED_FILES, *FRAGMENT_FILES]
 
+# No dot in the name: bzt would take it for a path when `-o` sets it.
+PROPERTY = re.compile(r"\$\{__P\(\w+,(.+?)\)\}")
 #: `${name}` but not a function, which begins with two underscores.
 VARIABLE = re.compile(r"\$\{(?!__)([^${}]+)\}")
 IN_A_SCRIPT = re.compile(r"""\bvars(?:\.get\(|\[)['"](\w+)['"]""")
@@ -123,13 +127,20 @@ def http(of: list[Element]) -> list[Element]:
 
 
 def feed_of(fragment: Path) -> Path:
-    """The CSV file of a fragment. Its path is relative to the plan that includes the fragment."""
+    """The CSV file of a fragment, by default where a property names it. Its path is relative to the
+    plan that includes the fragment."""
     (feed,) = [e for e in read(fragment).walk() if e.kind == "CSVDataSet"]
-    return PLANS / feed.props["filename"]
+    return PLANS / PROPERTY.sub(r"\1", feed.props["filename"])
 
 
 def rows_of(fragment: Path) -> list[dict[str, str]]:
-    with feed_of(fragment).open(newline="", encoding="utf-8") as lines:
+    """Of the CSV file of a fragment."""
+    return rows_in(feed_of(fragment))
+
+
+def rows_in(feed: Path) -> list[dict[str, str]]:
+    """Of a CSV file."""
+    with feed.open(newline="", encoding="utf-8") as lines:
         return list(csv.DictReader(lines, strict=True))
 
 

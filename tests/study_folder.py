@@ -12,8 +12,9 @@ import numpy as np
 from jtl_rows import START_MS
 from study_cells import cell
 from study_jtl import Sent, load, write, write_cpu
-from tollgate import manifest
+from tollgate import manifest, plan_copy
 from tollgate.environment import fingerprint
+from tollgate.paths import ROOT
 from tollgate.study import run as study_run
 from tollgate.study.design import blocks as blocks_of
 from tollgate.study.design import write_blocks
@@ -84,7 +85,7 @@ def _write_manifest(folder: Path, ended_s: float, changes: dict) -> None:
     ]
     execution = manifest.Execution(
         name="study",
-        plan="plan/study.jmx",
+        plan=plan_copy.copy(ROOT / "plans" / "study.jmx", folder),
         jtl="kpi.jtl",
         properties={},
         targets=targets,

@@ -1,5 +1,6 @@
 """A soak of 48 hours at any rate: soak_run.py make ROWS FOLDER writes the folder of such a run,
-soak_run.py judge FOLDER judges it and prints how many samples were sent by their schedule.
+soak_run.py judge FOLDER judges it and prints how many samples were sent by their schedule,
+soak_run.py page FOLDER judges it and writes its page.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from make_jtl import COLUMNS, MEAN_MS
 from tollgate import evidence, manifest
 from tollgate.judge import judge
 from tollgate.open_model import OpenModelArrivals
+from tollgate.run_page import write
 
 HOURS, SEED, START_MS = 48, 7, 1_700_000_000_000
 CRITERIA = ("p95 of visit>1s", "p99.9>2s", "avg-rt of visit>500ms", "fail>5%", "hits<1 over 96s")
@@ -83,5 +85,7 @@ def judged(folder: Path) -> int:
 if __name__ == "__main__":
     if sys.argv[1] == "make":
         make(int(sys.argv[2]), Path(sys.argv[3]))
+    elif sys.argv[1] == "page":
+        write.write(Path(sys.argv[2]))
     else:
         print(judged(Path(sys.argv[2])))

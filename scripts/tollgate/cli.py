@@ -2,10 +2,13 @@
 
 tollgate judge RUN                      judge again, by the run's own criteria
 tollgate judge RUN --criterion 'p95 of search>200ms'    or by others
-tollgate report RUN                     draw the dashboards again; a study: tell it again
+tollgate report RUN                     make its page and dashboards again; a study: tell it again
 tollgate report RUN --dashboards        also of more samples than a run itself draws them from
+tollgate report reports                 the list of all runs again
 tollgate samples RUN [EXECUTION]        its samples as the CSV that JMeter wrote
 tollgate forecast FILE                  check a forecast and show the load that comes of it
+tollgate new target NAME [--url URL]    make the files of a target
+tollgate doctor                         what is in the way of a run on this machine
 """
 
 from __future__ import annotations
@@ -16,15 +19,20 @@ from pathlib import Path
 from typing import NoReturn
 
 from tollgate import dashboard, evidence, forecast_command, manifest, outputs, samples_command
+from tollgate.doctor import command as doctor
 from tollgate.jmx import PlanError
 from tollgate.jtl_layout import JtlError
 from tollgate.judge import judge
+from tollgate.new_target import command as new_target
+from tollgate.page.assemble import PageError
+from tollgate.run_page import write as run_page
+from tollgate.runs_page import build as runs_page
 from tollgate.samples_command import SamplesError
 from tollgate.study import report as study_report
 
 ERROR = 1
 _PROBLEMS = (
-    *(manifest.ManifestError, evidence.EvidenceError, PlanError, JtlError, SamplesError),
+    *(manifest.ManifestError, evidence.EvidenceError, PlanError, JtlError, SamplesError, PageError),
     *study_report.PROBLEMS,
 )
 
@@ -58,7 +66,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     judging.set_defaults(command=_judge)
     reporting = commands.add_parser("report", help="make an archived run's reports again")
-    reporting.add_argument("run", type=Path, help="the run's folder, e.g. reports/latest")
+    reporting.add_argument(
+        "run", type=Path, help="the run's folder, or that of all runs: reports/latest, reports"
+    )
     reporting.add_argument(
         "--dashboards",
         action="store_true",
@@ -67,6 +77,8 @@ def _parser() -> argparse.ArgumentParser:
     reporting.set_defaults(command=_report)
     samples_command.add_to(commands)
     forecast_command.add_to(commands)
+    new_target.add_to(commands)
+    doctor.add_to(commands)
     return parser
 
 
@@ -84,11 +96,16 @@ def _judge(arguments: argparse.Namespace) -> int:
 
 
 def _report(arguments: argparse.Namespace) -> int:
+    if runs_page.holds_runs(arguments.run):
+        print(runs_page.write(arguments.run))
+        return 0
     record = manifest.read(arguments.run)
     jtls = {each.name: arguments.run / each.jtl for each in record.executions}
     problems = dashboard.draw_all(arguments.run, jtls, however_large=arguments.dashboards)
     for name, problem in problems.items():
         print(f"tollgate: no dashboard of {name}: {problem}", file=sys.stderr)
-    if study_report.is_study(arguments.run):
-        print(study_report.to_table(study_report.write(arguments.run)))
+    study = study_report.write(arguments.run) if study_report.is_study(arguments.run) else None
+    if study:
+        print(study_report.to_table(study))
+    print(run_page.write(arguments.run, study=study))
     return ERROR if problems else 0

@@ -11,6 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from tollgate.bins import Bins
+from tollgate.compare import evidence as comparing
+from tollgate.compare.record import CompareRecord
 from tollgate.criteria import Criterion, parse_all
 from tollgate.criteria_check import check
 from tollgate.facts import Execution, ExecutionFacts, LabelData, Run, Settings
@@ -46,6 +48,7 @@ def gather(run: Path, manifest: Manifest) -> tuple[Run, Settings]:
     except TypeError as error:
         reason = str(error).removeprefix("Settings.__init__() ")
         raise ManifestError(f"{run / NAME} can't be read: settings: {reason}") from None
+    comparing.check_record(run, manifest)
     executions = tuple(_execution(run, manifest, planned) for planned in manifest.executions)
     problems = (manifest.problem,) if manifest.problem else ()
     return Run(executions, manifest.interrupted, problems), settings
@@ -77,28 +80,45 @@ def criteria_of(manifest: Manifest, planned: Planned, plan: Plan) -> tuple[Crite
     return criteria
 
 
+def check_comparison(run: Path, planned: Planned, plan: Plan) -> CompareRecord | None:
+    """The record of the comparison that the execution is, None if it is none. Raises EvidenceError
+    for labels that can't be compared, and ManifestError."""
+    record = comparing.record_of(run, planned)
+    if record and (problems := comparing.label_problems(record, plan)):
+        raise EvidenceError("\n".join(problems))
+    return record
+
+
 def _execution(run: Path, manifest: Manifest, planned: Planned) -> Execution:
     plan = read_plan(run / planned.plan, planned.properties)
     criteria = criteria_of(manifest, planned, plan)
+    record = check_comparison(run, planned, plan)
     check_seal(planned, run)
     try:
-        return _read(run, manifest, planned, plan, criteria)
+        return _read(run, manifest, planned, plan, criteria, record)
     except (JtlError, OSError) as error:
         watched = _watch(run, manifest, planned, None)
         facts = _facts(manifest, planned, None, watched, jtl_error=str(error))
-        times = planned.warmup, _measured(planned)
-        return Execution(planned.name, {}, criteria, *times, (), facts, watched.resources)
+        times = planned.warmup, comparing.due_s(planned, record)
+        nothing = Execution(planned.name, {}, criteria, *times, (), facts, watched.resources)
+        return replace(nothing, comparison=record and comparing.nothing(plan, record))
 
 
 def _read(
-    run: Path, manifest: Manifest, planned: Planned, plan: Plan, criteria: tuple[Criterion, ...]
+    run: Path,
+    manifest: Manifest,
+    planned: Planned,
+    plan: Plan,
+    criteria: tuple[Criterion, ...],
+    record: CompareRecord | None,
 ) -> Execution:
     """All that the samples tell. Raises JtlError and OSError."""
     bins = _bins(planned, criteria)
     jtl = read_jtl(run / planned.jtl, bins=bins)
     watched = _watch(run, manifest, planned, jtl)
     facts = _facts(manifest, planned, jtl, watched)
-    until_s = facts.ended_s if facts.interrupted else None
+    cut_s = facts.ended_s if facts.interrupted else None
+    until_s = comparing.until_s(planned, record, cut_s)
     replayed = replay_jtl(plan, run / planned.jtl, jtl, planned.warmup, until_s, bins)
     facts = replace(facts, machine_problems=(*facts.machine_problems, *replayed.problems))
     resources = _with_losses(run, manifest, planned, jtl, watched.resources, facts.ended_s)
@@ -107,11 +127,12 @@ def _read(
         labels={data.name: data for data in _labels(jtl, replayed)},
         criteria=criteria,
         warmup_s=planned.warmup,
-        measured_s=_measured(planned),
+        measured_s=comparing.due_s(planned, record),
         schedules=replayed.facts,
         facts=replace(facts, worker_events=events_left(facts.worker_events, resources.outages)),
         resources=resources,
         forecast=_forecast(run, planned, jtl, facts.ended_s),
+        comparison=record and comparing.gather(run, planned, plan, record, cut_s),
     )
 
 
@@ -160,14 +181,10 @@ def _with_losses(
     return with_losses(resources, reloads, run / planned.jtl, jtl.origin_ms, until_s)
 
 
-def _measured(planned: Planned) -> float | None:
-    return planned.measured or None
-
-
 def _bins(planned: Planned, criteria: tuple[Criterion, ...]) -> Bins:
     """As the check of the criteria took them to be. Where nobody said how long to measure, it is
     known now, but windows were not checked against it: then each second is counted by itself."""
-    measured = _measured(planned)
+    measured = planned.measured or None
     has_windows = any(criterion.timeframe_s for criterion in criteria)
     if measured is None and planned.began and planned.ended and not has_windows:
         measured = planned.ended - planned.began - planned.warmup
@@ -176,7 +193,13 @@ def _bins(planned: Planned, criteria: tuple[Criterion, ...]) -> Bins:
 
 def _labels(jtl: Jtl, replayed: Replay) -> Iterable[LabelData]:
     for name, label in jtl.samplers.items():
-        yield LabelData(name, label.counts, replayed.response.get(name), label.totals)
+        yield LabelData(
+            name,
+            label.counts,
+            replayed.response.get(name),
+            label.totals,
+            lateness=replayed.lateness.get(name),
+        )
     for name, label in jtl.transactions.items():
         yield LabelData(name, label.counts, None, label.totals, is_transaction=True)
 
@@ -209,4 +232,7 @@ def _facts(
         workers=watched.counts,
         worker_events=watched.events,
         machine_problems=watched.problems,
+        notes=tuple(planned.notes),
+        lint=tuple(planned.lint),
+        url=planned.url,
     )

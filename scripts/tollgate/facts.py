@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from tollgate.compare.result import Comparison
 from tollgate.counts import Counts
 from tollgate.criteria import Criterion
 from tollgate.forecast_model import ForecastFacts
@@ -17,6 +18,7 @@ class LabelData:
     """One label's samples, with seconds since the execution's start, warm-up included.
 
     response: response times, by second of the intended start; None where there is no schedule.
+    lateness: of each of those, in whole milliseconds rounded up, 0 for one that was early.
     totals: None where they are not known, and then avg-lt, avg-ct, bytes and concurr are not.
     """
 
@@ -25,6 +27,7 @@ class LabelData:
     response: Counts | None = None
     totals: Totals | None = None
     is_transaction: bool = False
+    lateness: Counts | None = None
 
 
 @dataclass(frozen=True)
@@ -81,7 +84,9 @@ class ExecutionFacts:
     workers: how many there were, one entry a target. worker_events: one line for each worker that
     died or was restarted. jtl_error: why the JTL could not be read. cut_off_line: line
     of a last sample that was cut off. generator_exit: JMeter's exit code. machine_problems: one
-    line for each, such as a full disk.
+    line for each, such as a full disk. notes: what a reader should know and what changes no
+    verdict. lint: what was noticed of the plan, likewise. url: of the service that was asked, where
+    it is none of the run's own.
     """
 
     interrupted: bool = False
@@ -95,6 +100,9 @@ class ExecutionFacts:
     workers: tuple[WorkerCount, ...] = ()
     worker_events: tuple[str, ...] = ()
     machine_problems: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    lint: tuple[str, ...] = ()
+    url: str | None = None
 
 
 @dataclass(frozen=True)
@@ -102,7 +110,8 @@ class Execution:
     """One plan against one mode. measured_s None: until the load ends by itself.
 
     Judged are the samples that started (for response times: were meant to start) in
-    [warmup_s, warmup_s + measured_s). forecast: None where the plan follows none.
+    [warmup_s, warmup_s + measured_s). forecast: None where the plan follows none. comparison: None
+    where nothing is compared; a run that ended itself was to measure until then.
     """
 
     name: str
@@ -114,6 +123,13 @@ class Execution:
     facts: ExecutionFacts = field(default_factory=ExecutionFacts)
     resources: Resources = field(default_factory=Resources)
     forecast: ForecastFacts | None = None
+    comparison: Comparison | None = None
+
+    @property
+    def can_fail(self) -> bool:
+        """Whether anything that its samples may show would fail it."""
+        gates = self.comparison is not None and bool(self.comparison.gating)
+        return gates or any(criterion.fail for criterion in self.criteria)
 
 
 @dataclass(frozen=True)

@@ -23,9 +23,16 @@ class InstalledJMeter(JMeterExecutor):
     def prepare(self) -> None:
         """Let bzt follow the samples record by record."""
         super().prepare()
+        if not str(self.modified_jmx).isascii():
+            # In the locale `C`, which many a CI job has, Java finds no file of such a name.
+            self.env.set({"LC_ALL": "C.UTF-8"})
         csv = getattr(self.reader, "csvreader", None)
         if csv is not None:
             csv.file = WholeRecords(csv.file)
+
+    def _JMeterExecutor__force_hc4_cookie_handler(self, jmx: object) -> None:  # noqa: N802
+        """Leave cookie managers as the plan has them; bzt would write its own choice over theirs,
+        which JMeter has made its default since."""
 
 
 class WholeRecords:

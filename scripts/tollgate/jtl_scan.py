@@ -76,13 +76,16 @@ def column(layout: Layout, name: str, otherwise: str = "NULL") -> str:
     return sql if name in BIGINTS else f"coalesce({sql}, '')"
 
 
-def read_into(con, table: str, query: str, path: str | Path, layout: Layout) -> Cut | None:
+def read_into(
+    con, table: str, query: str, path: str | Path, layout: Layout, growing: bool = False
+) -> Cut | None:
     """Creates a temporary table from the query FROM {jtl}; the cut-off last record, if any.
 
     {jtl} has the columns c0, c1, ... of the layout and all samples, those of compacted pieces
     included. The table has columns n (samples a row) and wrong (true where a value is none that
-    JMeter writes). Text comes as raw bytes where the file is not UTF-8: see `text`. Raises JtlError
-    at the first line that is not a sample.
+    JMeter writes). Text comes as raw bytes where the file is not UTF-8: see `text`. growing: JMeter
+    may still write to the file; what it adds meanwhile is not read. Raises JtlError at the first
+    line that is not a sample.
     """
     index, size = read_index(path), Path(path).stat().st_size
     tail = _survey(path, layout, tail_start(path, index, layout.header_bytes), size)
@@ -93,7 +96,7 @@ def read_into(con, table: str, query: str, path: str | Path, layout: Layout) -> 
     with piece_scans(path, index, layout) as scans:
         while True:
             try:
-                with _scan(path, layout, tail, size) as scan:
+                with _scan(path, layout, tail, None if growing else size) as scan:
                     jtl = f"({' UNION ALL '.join([*scans, scan] if scan else scans)})"
                     filled = query.replace("{jtl}", jtl)
                     con.execute(f"CREATE OR REPLACE TEMP TABLE {table} AS {filled}")
@@ -147,8 +150,9 @@ def text(con, values: list[str]) -> list[str]:
 
 
 @contextmanager
-def _scan(path: str | Path, layout: Layout, tail: _Tail, size: int) -> Iterator[str]:
-    """A SELECT for the samples of the tail; empty if all samples are in pieces."""
+def _scan(path: str | Path, layout: Layout, tail: _Tail, size: int | None) -> Iterator[str]:
+    """A SELECT for the samples of the tail; empty if all samples are in pieces. size: the file's,
+    None while it grows, for DuckDB reads a file to whatever has become its end."""
     at_top = tail.start == layout.header_bytes
     if not at_top and tail.start == tail.end:
         yield ""

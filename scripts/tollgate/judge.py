@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tollgate.compare.ruling import comparison_reasons, comparison_warnings
 from tollgate.criteria import Criterion
 from tollgate.cut_short import cut_short_warnings, is_cut_short, measured_nothing
 from tollgate.drift import judge_drift
@@ -84,13 +85,16 @@ def judge_execution(execution: Execution, settings: Settings) -> ExecutionVerdic
         *execution_reasons(execution, settings, stop_is_confirmed),
         *(forecast_reasons(forecast) if forecast else ()),
         *_all_failed(execution, from_s, to_s),
+        *_compared(execution),
         *(_reason(result, execution) for result in results if _is_reason(result, execution)),
     ]
     verdict = worst(reason.verdict for reason in reasons)
     warnings = tuple(_warnings(execution, settings, from_s, to_s))
     workers = worker_facts(execution.resources, settings.confidence, from_s, to_s)
     return ExecutionVerdict(
-        execution.name, verdict, tuple(reasons), warnings, results, workers, forecast
+        *(execution.name, verdict, tuple(reasons), warnings, results, workers, forecast),
+        comparison=execution.comparison,
+        lint=execution.facts.lint,
     )
 
 
@@ -125,6 +129,12 @@ def _all_failed(execution: Execution, from_s: float, to_s: float) -> Iterator[Re
             yield Reason(FAIL, SERVICE, f"every request of {data.name} failed (n={counts.total})")
 
 
+def _compared(execution: Execution) -> Iterator[Reason]:
+    # Where the JTL could not be read or nothing was measured, that is the reason.
+    if execution.comparison and not execution.facts.jtl_error and not measured_nothing(execution):
+        yield from comparison_reasons(execution.comparison)
+
+
 def _warnings(execution: Execution, settings: Settings, from_s, to_s) -> Iterator[str]:
     covered = {c.label for c in execution.criteria if c.fail and c.subject[:2] in _FAILURES}
     latency = {c.label for c in execution.criteria if c.may_respond and c.fail}
@@ -144,10 +154,18 @@ def _warnings(execution: Execution, settings: Settings, from_s, to_s) -> Iterato
             "holds back the requests behind it, and their waiting is left out (coordinated "
             "omission)"
         )
+    if execution.facts.url:
+        yield (
+            f"asked was {execution.facts.url}, which is not the run's own: it was neither started "
+            "nor watched, and who else asked it meanwhile is not known"
+        )
+    yield from execution.facts.notes
     yield from cut_short_warnings(execution, settings)
     yield from reloads_told(execution.resources.reloads)
     yield from outages_judged(execution)
-    if not any(criterion.fail for criterion in execution.criteria):
+    if execution.comparison:
+        yield from comparison_warnings(execution.comparison)
+    if not execution.can_fail:
         yield "no criterion can fail this execution"
 
 

@@ -10,13 +10,14 @@ import contextlib
 import fcntl
 import json
 import os
+import shutil
 from pathlib import Path
 from typing import IO
 
 import psutil
 
 from tollgate import pm2
-from tollgate.paths import STATE
+from tollgate.paths import BASE, STATE
 
 LOCK = STATE / "run.lock"
 STARTED = STATE / "started.json"
@@ -48,6 +49,16 @@ def take_lock() -> IO[str]:
     return lock
 
 
+def holder() -> int | None:
+    """The pid of the run that is under way, told without touching the lock; None without one."""
+    try:
+        pid = int(LOCK.read_text())
+        opened = [Path(each.path) for each in psutil.Process(pid).open_files()]
+    except (OSError, ValueError, psutil.Error):
+        return None
+    return pid if LOCK in opened else None
+
+
 def remember(pids: list[int], files: list[str]) -> None:
     """Write down the processes and files that the next run must end if this one can't."""
     entries: list[dict] = [{"file": file} for file in files]
@@ -67,7 +78,7 @@ def forget() -> None:
 
 
 def clean_up() -> list[str]:
-    """End what a killed run left; returns a line for each thing ended. Needs the lock."""
+    """End and remove what a killed run left; returns a line for each thing. Needs the lock."""
     ended = []
     daemon = pm2.daemon_pid()
     if daemon is not None:
@@ -79,6 +90,9 @@ def clean_up() -> list[str]:
     for entry in _entries():
         if "file" in entry:
             Path(entry["file"]).unlink(missing_ok=True)
+    if BASE.exists():
+        shutil.rmtree(BASE, ignore_errors=True)
+        ended.append("removed the check-out of a base, left by a run that was killed")
     forget()
     pm2.forget()
     return ended
@@ -90,7 +104,7 @@ def port_owner(port: int) -> str:
         for connection in psutil.net_connections("tcp"):
             if connection.status == psutil.CONN_LISTEN and connection.laddr.port == port:
                 process = psutil.Process(connection.pid)
-                return f"pid {process.pid} ({' '.join(process.cmdline())[:80]})"
+                return f"pid {process.pid} ({' '.join(process.cmdline()).strip()[:80]})"
     except (psutil.Error, TypeError, ValueError):
         pass
     return "a process of somebody else"

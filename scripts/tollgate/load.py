@@ -25,6 +25,7 @@ from bzt.engine import Service
 
 from tollgate import modes
 from tollgate.checked import nearest, number, property_of, refuse_unknown
+from tollgate.compare.settings import is_compare
 from tollgate.forecast import ForecastError, read_forecast
 from tollgate.forecast_model import Forecast, LoadStep
 from tollgate.forecast_record import Followed, to_record
@@ -142,6 +143,8 @@ class Load(Service):
     def _choose(self, planned: list[_Planned]) -> list[_Planned]:
         """Without a name in MODE, inline scenarios stay: no other execution stands for them."""
         wanted = str(os.environ.get("MODE") or self.settings.get("mode", ""))
+        if is_compare(self.engine.config.get("modules")):
+            wanted = ""  # there MODE is that of the two apps, and `compare` reads it
         named = [each.name for each in planned if not is_inline(each.execution)]
         preferred = self.settings.get("preferred", "cluster")
         names, why = modes.chosen(wanted, named, sum(each.seconds for each in planned), preferred)

@@ -28,7 +28,10 @@ class Execution:
     """One plan against its targets. Paths are relative to the run's folder; times in seconds.
 
     targets: apps of ecosystem.config.js, each with its name, mode, instances and memory limit in
-    bytes; none where the plan asks a service not ours.
+    bytes; none where the plan asks a service not ours. url: of such a service, if the scenario
+    names it.
+    notes: what the verdict tells beside what it judges, one line each. lint: what was noticed of
+    the plan, likewise.
     criteria: those of this execution and its scenario alone.
     forecast: what it follows, as forecast_record.py writes it; None for nothing.
     exit_code: JMeter's, None if it never started or was still running at the end.
@@ -45,6 +48,9 @@ class Execution:
     warmup: float = 0.0
     measured: float = 0.0
     forecast: dict[str, Any] | None = None
+    url: str | None = None
+    notes: list[str] = field(default_factory=list)
+    lint: list[str] = field(default_factory=list)
     exit_code: int | None = None
     began: float | None = None
     ended: float | None = None

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import html
-import re
-
 from tollgate import workers_told
-from tollgate.cells import interval, limit, observed, one_line
+from tollgate.cells import interval, limit, observed
+from tollgate.compare import markdown as comparison
 from tollgate.forecast_output import forecast_line
+from tollgate.markup import code, escaped, row
 from tollgate.verdicts import CriterionResult, ExecutionVerdict, Verdict
 
 HEADINGS = ("criterion", "observed", "limit", "interval", "n", "verdict")
-# Whatever begins markup in CommonMark or in GitHub's dialect of it.
-_SPECIAL = re.compile(r"([\\`*_<>|\[\]&~$#])")
-# Inside <code> Markdown goes on working; &, < and > are entities by then.
-_IN_CODE = re.compile(r"[\\`*_|\[\]~$#]")
 
 
 def to_markdown(verdict: Verdict, kind: str) -> str:
@@ -25,15 +20,33 @@ def to_markdown(verdict: Verdict, kind: str) -> str:
         lines += ["", f"### {escaped(execution.name)}: {execution.verdict}", ""]
         lines += _warnings(execution)
         lines += _forecast(execution)
-        lines += [row(HEADINGS), row(["---"] * len(HEADINGS))]
-        lines += [row(_cells(result)) for result in execution.criteria]
+        lines += _comparison(execution)
+        lines += _criteria(execution)
         lines += _workers(execution)
+        lines += _lint(execution)
     return "\n".join(lines) + "\n"
+
+
+def _comparison(execution: ExecutionVerdict) -> list[str]:
+    return comparison.to_lines(execution.comparison) if execution.comparison else []
+
+
+def _criteria(execution: ExecutionVerdict) -> list[str]:
+    if execution.comparison and not execution.criteria:
+        return []
+    between = [""] if execution.comparison else []
+    rows = [row(_cells(result)) for result in execution.criteria]
+    return [*between, row(HEADINGS), row(["---"] * len(HEADINGS)), *rows]
 
 
 def _workers(execution: ExecutionVerdict) -> list[str]:
     told = workers_told.lines(execution)
     return ["", *(f"- {escaped(line)}" for line in told)] if told else []
+
+
+def _lint(execution: ExecutionVerdict) -> list[str]:
+    told = [f"- {escaped(line)}" for line in execution.lint]
+    return ["", "What was noticed of the plan:", "", *told] if told else []
 
 
 def _forecast(execution: ExecutionVerdict) -> list[str]:
@@ -48,29 +61,10 @@ def _warnings(execution: ExecutionVerdict) -> list[str]:
 
 def _cells(result: CriterionResult) -> tuple[str, ...]:
     return (
-        _code(result.criterion),
+        code(result.criterion),
         observed(result),
         limit(result),
         interval(result),
         str(result.samples),
         result.verdict if result.decides else f"{result.verdict}, no say",
     )
-
-
-def row(cells: tuple[str, ...] | list[str]) -> str:
-    """A line of a table; the cells are Markdown already."""
-    return f"| {' | '.join(cells)} |"
-
-
-def _code(text: str) -> str:
-    """As code. Where backticks can't hold the text, for they know no escape, as HTML."""
-    text = one_line(text)
-    if not re.search(r"[`|\\]", text):
-        return f"`{text}`"
-    markup = html.escape(text, quote=False)
-    return f"<code>{_IN_CODE.sub(lambda it: f'&#{ord(it[0])};', markup)}</code>"
-
-
-def escaped(text: str) -> str:
-    """Text of unknown origin as one line that is no markup."""
-    return _SPECIAL.sub(r"\\\1", one_line(text))

@@ -48,6 +48,7 @@ class OpenJoin:
         self._intended = self._arrivals.count_before(schedule.end_s)
         self._origin_ms, self._from_ms, self._bins = origin_ms, origin_ms + from_s * 1000, bins
         self._response = {label: _Gathered() for label in labels}
+        self._waited = {label: _Gathered() for label in labels}
         self._seen = _Bits(self._arrivals.count)
         self._lateness = LateHistogram()
         self._sent = self._late = 0
@@ -65,13 +66,14 @@ class OpenJoin:
         start, due = mine.start_ms[rows], self._arrivals.at(arrival) * 1000
         self._sum_up(start - self._start_ms - due, due + self._start_ms >= self._from_ms)
         waited = np.maximum(start - np.floor(due + self._start_ms), 0).astype(np.int64)
-        response_ms = mine.elapsed_ms[rows] + waited
         second = np.floor((due + self._start_ms - self._origin_ms) / 1000).astype(np.int64)
         second = self._bins.begin(second)
-        for label, gathered in self._response.items():
-            here = mine.label[rows] == label
-            part = (second[here], response_ms[here], mine.ok[rows][here])
-            gathered.add(Counts.of(*part, width=self._bins.width_s))
+        both = ((self._response, mine.elapsed_ms[rows] + waited), (self._waited, waited))
+        for found, values in both:
+            for label, gathered in found.items():
+                here = mine.label[rows] == label
+                part = (second[here], values[here], mine.ok[rows][here])
+                gathered.add(Counts.of(*part, width=self._bins.width_s))
 
     def _sum_up(self, lateness_ms: Floats, measured: np.ndarray) -> None:
         self._lateness.add(lateness_ms[measured])
@@ -79,8 +81,11 @@ class OpenJoin:
 
     def response(self, label: int) -> Counts:
         """Response times by bin of the intended start."""
-        empty = Counts.of([], [], width=self._bins.width_s)
-        return self._response[label].counts(empty)
+        return self._response[label].counts(Counts.of([], [], width=self._bins.width_s))
+
+    def lateness(self, label: int) -> Counts:
+        """How late each of those was sent, in whole milliseconds rounded up."""
+        return self._waited[label].counts(Counts.of([], [], width=self._bins.width_s))
 
     def facts(self, names: tuple[str, ...], threads_outside: int) -> ScheduleFacts:
         """How the schedule was kept. threads_outside: threads of its labels that no arrival has.

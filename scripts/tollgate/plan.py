@@ -30,7 +30,16 @@ from tollgate.plan_timers import read_timer
 _SAMPLER_ENDINGS = ("Sampler", "SamplerProxy", "Sampler_", "Sampler2", "Sampler2_", FLOW_CONTROL)
 _PAUSE = "1"
 
-__all__ = ["Label", "Plan", "PlanError", "Sampler", "ThreadGroup", "Timer", "read_plan"]
+__all__ = [
+    "Label",
+    "Plan",
+    "PlanError",
+    "Sampler",
+    "ThreadGroup",
+    "Timer",
+    "is_sampler",
+    "read_plan",
+]
 
 
 def read_plan(path: Path, properties: Mapping[str, str]) -> Plan:
@@ -69,7 +78,7 @@ class _Reader:
 
     def _disabled(self, element: Element, *, off: bool) -> Iterator[str]:
         off = off or not element.enabled
-        if off and _is_sampler(element):
+        if off and is_sampler(element):
             yield self._expander.expand(element.name).shown
         for child in element.children:
             yield from self._disabled(child, off=off)
@@ -117,7 +126,7 @@ class _Reader:
         """Yield the samplers below `element`; `scope` is that of its children."""
         for child in element.active:
             inner = self._inside(child, scope)
-            if _is_sampler(child):
+            if is_sampler(child):
                 yield Sampler(
                     label=self._label(child),
                     kind=child.kind,
@@ -135,7 +144,7 @@ class _Reader:
             read_timer(e, self._expander) for e in element.active if e.kind.endswith("Timer")
         )
         scope = replace(scope, timers=scope.timers + timers)
-        if _is_sampler(element) or element.kind == "TestPlan" or _is_group(element):
+        if is_sampler(element) or element.kind == "TestPlan" or _is_group(element):
             return scope
         hides = element.props.get("TransactionController.parent") == "true"
         return replace(
@@ -175,7 +184,8 @@ def _with_following(samplers: list[Sampler]) -> Iterator[Sampler]:
         yield replace(sampler, followed_by_pause=paused)
 
 
-def _is_sampler(element: Element) -> bool:
+def is_sampler(element: Element) -> bool:
+    """Whether JMeter runs it as a sampler, a Flow Control Action included."""
     return element.kind.endswith(_SAMPLER_ENDINGS) and element.kind != "ParallelSampler"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
@@ -15,17 +16,26 @@ FOLDER = "plan"
 def copy(plan: Path, run: Path) -> str:
     """Copy a plan and the fragments it includes; returns the copy's path relative to the run.
 
-    What is included from outside of the plan's folder, or can't be found, is left out: reading
-    the copy then says what is missing. Raises PlanError where another plan of the run has put an
-    unlike file in the same place.
+    All of them stand to each other as they did: a plan that includes `../shared/a.jmx` is copied
+    with its own folder's name. What can't be found, or is named by an absolute path, is left out:
+    reading the copy then says what is missing. Raises PlanError where another plan of the run has
+    put an unlike file in the same place.
     """
-    for file in _with_includes(plan.resolve(), plan.resolve().parent, []):
-        target = run / FOLDER / file.relative_to(plan.resolve().parent)
+    files = with_includes(plan)
+    base = Path(os.path.commonpath([file.parent for file in files]))
+    for file in files:
+        target = run / FOLDER / file.relative_to(base)
         if target.exists() and target.read_bytes() != file.read_bytes():
             raise PlanError(f"{file}: another plan of this run has an unlike file of that name")
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(file, target)
-    return f"{FOLDER}/{plan.name}"
+    return f"{FOLDER}/{files[0].relative_to(base).as_posix()}"
+
+
+def with_includes(plan: Path) -> list[Path]:
+    """A plan and all that it includes by a path relative to it; each once, the plan first."""
+    plan = plan.absolute()
+    return _with_includes(plan, plan.parent, [])
 
 
 def _with_includes(file: Path, base: Path, found: list[Path]) -> list[Path]:
@@ -35,7 +45,8 @@ def _with_includes(file: Path, base: Path, found: list[Path]) -> list[Path]:
     except etree.XMLSyntaxError:
         return found
     for element in tree.iterfind(".//stringProp[@name='IncludeController.includepath']"):
-        included = (base / (element.text or "")).resolve()
-        if included.is_file() and included.is_relative_to(base) and included not in found:
+        path = Path(element.text or "")
+        included = Path(os.path.normpath(base / path))
+        if not path.is_absolute() and included.is_file() and included not in found:
             _with_includes(included, base, found)
     return found

@@ -6,17 +6,21 @@ import http.client
 import json
 import re
 import socket
+import ssl
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterable
 
 from tollgate import leftovers, pm2
+from tollgate.remote import Remote
 
 #: Seconds for one request. The slowest target computes for less than one.
 REQUEST_TIMEOUT = 15
 #: Seconds between two looks at something that is not ready yet.
 LOOK_AGAIN = 0.05
+#: What may come in place of an answer: nothing, or something that is not HTTP.
+NO_ANSWER = (OSError, http.client.HTTPException)
 
 
 class ProbeError(Exception):
@@ -61,21 +65,27 @@ def last_words(app: str) -> str:
         said = errors or [line for line in lines if line]
         if said:
             return f"{said[-1]} (all of it: pm2-{log.name} in the run's folder)"
-    return "it wrote nothing; start it by hand with `node app/server.js`"
+    return "it wrote nothing: start its script of ecosystem.config.js by hand to see why"
 
 
-def answers(host: str, app: pm2.App, workers: int, timeout: float) -> None:
-    """Wait until an app answers and, by their X-Worker, each of its workers has done so."""
+def answers(host: str, app: pm2.App, workers: int, timeout: float) -> str:
+    """Wait until an app answers and, by their X-Worker, each of its workers has done so.
+
+    Any answer does of an app whose answers carry no X-Worker, as it is none of ours; returns what
+    is not proven then, an empty string if nothing is left open. Raises ProbeError."""
     seen: set[str] = set()
     deadline = time.monotonic() + timeout
     problem = "nothing came back"
     while len(seen) < workers:
         try:
-            with _get(host, app.port, "/healthz") as answer:
-                seen.add(answer.headers.get("X-Worker", ""))
-                problem = f"only {len(seen)} of {workers} workers answered"
-        except OSError as error:
-            problem = str(error)
+            worker = _worker_that_answers(host, app.port)
+        except NO_ANSWER as error:
+            problem = str(error) or type(error).__name__
+        else:
+            if worker is None:
+                return _unproven(app, workers)
+            seen.add(worker)
+            problem = f"only {len(seen)} of {workers} workers answered"
         if time.monotonic() > deadline:
             raise ProbeError(
                 f"app {app.name!r} did not answer on {host}:{app.port} within {timeout:g} s "
@@ -83,6 +93,54 @@ def answers(host: str, app: pm2.App, workers: int, timeout: float) -> None:
             )
         if not seen:
             time.sleep(LOOK_AGAIN)
+    return ""
+
+
+def _worker_that_answers(host: str, port: int) -> str | None:
+    """The X-Worker of one answer, None without one. Raises one of NO_ANSWER; also where a worker
+    of ours says that it isn't well."""
+    try:
+        with _get(host, port, "/healthz") as answer:
+            return answer.headers.get("X-Worker")
+    except urllib.error.HTTPError as error:
+        with error:
+            if "X-Worker" in error.headers:
+                raise
+            return None
+
+
+def _unproven(app: pm2.App, workers: int) -> str:
+    if workers == 1:
+        return ""
+    return (
+        f"answers of {app.name} carry no X-Worker, so that nobody can tell whether each of its "
+        f"{workers} workers answers: only that PM2 says they run"
+    )
+
+
+def is_there(remote: Remote) -> None:
+    """Raise ProbeError unless something answers, with whatever status, where a URL points."""
+    of = {"context": _trusting()} if remote.protocol == "https" else {}
+    kind = http.client.HTTPSConnection if of else http.client.HTTPConnection
+    connection = kind(remote.host, remote.port, timeout=REQUEST_TIMEOUT, **of)
+    try:
+        connection.request("GET", "/", headers={"Connection": "close"})
+        connection.getresponse()
+    except NO_ANSWER as error:
+        raise ProbeError(
+            f"nothing answers at {remote.url} ({str(error) or type(error).__name__}): start it "
+            "first; what a scenario names by its `url` is started and stopped by nobody here"
+        ) from None
+    finally:
+        connection.close()
+
+
+def _trusting() -> ssl.SSLContext:
+    """Takes any certificate, as JMeter does."""
+    context = ssl.create_default_context()
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    return context
 
 
 def deals(host: str, app: pm2.App, servers: Iterable[str], timeout: float) -> None:
@@ -109,24 +167,30 @@ def _missing_in_the_deal(host: str, port: int, servers: Iterable[str]) -> str:
     return "; ".join(f"{name}: {it['reason']}" for name, it in found if it["status"] != "up")
 
 
-def answer_is_right(host: str, port: int, path: str, pattern: str) -> None:
+def answer_is_right(remote: Remote, path: str, pattern: str) -> None:
     """Raise ProbeError unless the body of the answer to GET path contains the pattern."""
+    host, port = remote.host, remote.port
     try:
-        with _get(host, port, path) as answer:
+        with _get(host, port, path, remote.protocol) as answer:
             status, body = answer.status, answer.read().decode(errors="replace")
     except urllib.error.HTTPError as error:
         status, body = error.code, error.read().decode(errors="replace")
-    except OSError as error:
+    except NO_ANSWER as error:
         raise ProbeError(f"GET {path} on {host}:{port} failed: {error}") from None
     if status != 200 or not re.search(pattern, body):
         raise ProbeError(
             f"GET {path} on {host}:{port} answered {status} {json.dumps(body[:120])}, "
-            f"which does not match {pattern!r}: mend the target, or its probe in taurus.yml"
+            f"which does not match {pattern!r}: mend the target, or its probe in taurus.yml; "
+            "`probes` of a scenario go before those of the service"
         )
 
 
-def _get(host: str, port: int, path: str) -> http.client.HTTPResponse:
-    # No proxy: whatever http_proxy says, a target on loopback is asked directly.
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    request = urllib.request.Request(f"http://{host}:{port}{path}", headers={"Connection": "close"})
+def _get(host: str, port: int, path: str, protocol: str = "http") -> http.client.HTTPResponse:
+    # No proxy: whatever http_proxy says, a target is asked directly, as JMeter asks it.
+    opener = urllib.request.build_opener(
+        urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=_trusting())
+    )
+    url = Remote(protocol, host, port).url + path
+    # Its protocol is http or https, as remote.py reads it.
+    request = urllib.request.Request(url, headers={"Connection": "close"})  # noqa: S310
     return opener.open(request, timeout=REQUEST_TIMEOUT)

@@ -13,6 +13,7 @@ from bzt.engine import Service
 from bzt.modules.aggregator import AggregatorListener, DataPoint, KPISet
 
 from tollgate.checked import property_of
+from tollgate.compare.service import Compare
 from tollgate.study.service import Study
 
 #: Seconds between two lines, at least and at most; in between, a tenth of what has passed.
@@ -63,8 +64,7 @@ class Progress(Service):
         elapsed = _elapsed(executor)
         # Nobody may have said how long it takes: a plan can end by itself.
         at = f"{min(elapsed, asked):.0f} of {asked:.0f} s" if asked else f"{elapsed:.0f} s"
-        studies = (each for each in self.engine.services if isinstance(each, Study))
-        at = next((it for it in (each.position(executor) for each in studies) if it), at)
+        at = self._position(executor, asked, elapsed) or at
         jtl = Path(executor.kpi_jtl)
         if not (jtl.exists() and jtl.stat().st_size):  # JMeter writes in blocks
             return f"{executor.label}: JMeter has written nothing yet ({at})"
@@ -72,6 +72,18 @@ class Progress(Service):
         failed = f", {count} failed so far" if count else ""
         read = executor.reader.read_records
         return f"{executor.label}: {at}, {read} requests read{failed}"
+
+    def _position(self, executor: object, asked_s: float, elapsed_s: float) -> str | None:
+        """What those say who know better than the clock."""
+        for service in self.engine.services:
+            at = None
+            if isinstance(service, Study):
+                at = service.position(executor)
+            elif isinstance(service, Compare):
+                at = service.position(asked_s, elapsed_s)
+            if at:
+                return at
+        return None
 
 
 def period(elapsed_s: float) -> float:

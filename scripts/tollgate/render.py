@@ -12,6 +12,7 @@ from dataclasses import asdict
 from typing import Any
 
 from tollgate import workers_told
+from tollgate.compare.output import Case, cases, comparison_dict
 from tollgate.facts import Execution, Run
 from tollgate.forecast_output import forecast_dict
 from tollgate.markdown import to_markdown
@@ -60,11 +61,14 @@ def _execution(judged: ExecutionVerdict, execution: Execution) -> dict[str, Any]
         "verdict": judged.verdict,
         "reasons": [asdict(reason) for reason in judged.reasons],
         "warnings": list(judged.warnings),
+        "lint": list(judged.lint),
+        "url": execution.facts.url,
         "warmup_s": execution.warmup_s,
         "measured_s": execution.measured_s,
         "schedules": [asdict(schedule) for schedule in execution.schedules],
         "criteria": [_criterion(result) for result in judged.criteria],
         "forecast": forecast_dict(execution.forecast, judged.forecast),
+        "comparison": comparison_dict(judged.comparison),
         **workers_told.section(judged, execution),
     }
 
@@ -102,6 +106,8 @@ def to_junit(verdict: Verdict, kind: str) -> str:
         _measurement_case(suite, name, unsound(execution), execution.warnings)
         for result in execution.criteria:
             _criterion_case(suite, name, result, let_pass)
+        for compared in cases(execution.comparison):
+            _comparison_case(suite, name, compared, let_pass)
     for suite in root:
         _count(suite)
     ET.indent(root)
@@ -118,9 +124,10 @@ def of_the_run(verdict: Verdict) -> list[Reason]:
 
 def unsound(execution: ExecutionVerdict) -> list[Reason]:
     """The reasons that are not one criterion's."""
-    told = {(result.verdict, result.told) for result in execution.criteria if result.decides}
+    known = {(result.verdict, result.told) for result in execution.criteria if result.decides}
+    known |= {(it.verdict, it.told) for it in cases(execution.comparison)}
     return _without(
-        execution.reasons, (it for it in execution.reasons if (it.verdict, it.text) in told)
+        execution.reasons, (it for it in execution.reasons if (it.verdict, it.text) in known)
     )
 
 
@@ -161,6 +168,14 @@ def _criterion_case(
     else:
         said = result.told if result.reason else result.line
         ET.SubElement(case, "system-out").text = _xml(said)
+
+
+def _comparison_case(suite: ET.Element, name: str, compared: Case, let_pass: set[str]) -> None:
+    case = _case(suite, name, compared.name)
+    if compared.holds or compared.verdict in let_pass:
+        ET.SubElement(case, "system-out").text = _xml(compared.told)
+    else:
+        _mark(case, compared.verdict, compared.line, compared.reason)
 
 
 def _case(suite: ET.Element, class_name: str, name: str) -> ET.Element:

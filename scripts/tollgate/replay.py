@@ -7,7 +7,7 @@ out as counts like the service times, and how each schedule was kept as plain nu
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -33,6 +33,7 @@ _THREADS = 1 << 32
 @dataclass(frozen=True)
 class Replay:
     """response: response-time counts by bin of the intended start, for labels with a schedule.
+    lateness: likewise, of how late each was sent, in whole milliseconds rounded up.
     facts: one entry a schedule. closed: the reason for each label that follows none.
     problems: one line for each schedule that nobody could join with its samples."""
 
@@ -40,6 +41,16 @@ class Replay:
     facts: tuple[ScheduleFacts, ...]
     closed: dict[str, str]
     problems: tuple[str, ...] = ()
+    lateness: dict[str, Counts] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Kept:
+    """How one schedule was kept: the counts by label, as in Replay, and the facts."""
+
+    response: dict[str, Counts]
+    lateness: dict[str, Counts]
+    facts: ScheduleFacts
 
 
 @dataclass(frozen=True)
@@ -97,14 +108,24 @@ def replay(
     until_s: when the load was cut short; what was due from then on did not have to be sent.
     """
     queues, closed = queues_of(plan, samples)
-    response: dict[str, Counts] = {}
-    facts = []
-    for queue in queues:
-        queue = queue.until(until_s, origin_ms, test_start_ms)
-        found, kept = join_queue(queue, samples, origin_ms, test_start_ms, from_s, SECONDS)
-        response |= found
-        facts.append(kept)
-    return Replay(response, tuple(facts), closed)
+    queues = tuple(queue.until(until_s, origin_ms, test_start_ms) for queue in queues)
+    kept = [
+        join_queue(queue, samples, origin_ms, test_start_ms, from_s, SECONDS) for queue in queues
+    ]
+    return together(kept, closed)
+
+
+def together(
+    kept: Collection[Kept], closed: dict[str, str], problems: Collection[str] = ()
+) -> Replay:
+    """The Replay of schedules that were joined one by one."""
+    return Replay(
+        response={label: counts for each in kept for label, counts in each.response.items()},
+        facts=tuple(each.facts for each in kept),
+        closed=closed,
+        problems=tuple(problems),
+        lateness={label: counts for each in kept for label, counts in each.lateness.items()},
+    )
 
 
 def join_queue(
@@ -114,17 +135,22 @@ def join_queue(
     test_start_ms: int | None,
     from_s: float,
     bins: Bins,
-) -> tuple[dict[str, Counts], ScheduleFacts]:
-    """Response times by label, and how the schedule was kept; arguments as in `replay`."""
+) -> Kept:
+    """Join one schedule; arguments as in `replay`."""
     rows, label_of = _rows(queue, {label: samples[label] for label in queue.labels})
     start = None if test_start_ms is None else float(test_start_ms)
     joined = join(queue.schedule, rows, start)
     ok = np.concatenate([samples[label].ok for label in queue.governed] or [np.zeros(0, bool)])
-    response = {
-        label: _counts(joined, label_of == number, ok, origin_ms, bins)
-        for number, label in enumerate(queue.governed)
-    }
-    return response, _facts(queue.names, joined, origin_ms + from_s * 1000)
+    waited = joined.response_ms - rows.elapsed_ms[rows.is_governed]
+
+    def counted(values: np.ndarray) -> dict[str, Counts]:
+        return {
+            label: _counts(joined, values, label_of == number, ok, origin_ms, bins)
+            for number, label in enumerate(queue.governed)
+        }
+
+    facts = _facts(queue.names, joined, origin_ms + from_s * 1000)
+    return Kept(counted(joined.response_ms), counted(waited), facts)
 
 
 def _labels_of_group(plan: Plan, schedule: Schedule, labels: Collection[str]) -> list[str]:
@@ -163,12 +189,17 @@ def _rows(queue: Queue, samples: Mapping[str, Samples]) -> tuple[Rows, np.ndarra
 
 
 def _counts(
-    joined: Joined, picked: np.ndarray, ok: np.ndarray, origin_ms: int, bins: Bins
+    joined: Joined,
+    values: np.ndarray,
+    picked: np.ndarray,
+    ok: np.ndarray,
+    origin_ms: int,
+    bins: Bins,
 ) -> Counts:
-    """Response times of the picked rows; those without an event of their own are left out."""
+    """The picked rows' values, in ms; rows without an event of their own are left out."""
     picked = picked & (joined.event >= 0)
     second = np.floor((joined.intended_ms[picked] - origin_ms) / 1000).astype(np.int64)
-    return Counts.of(bins.begin(second), joined.response_ms[picked], ok[picked], width=bins.width_s)
+    return Counts.of(bins.begin(second), values[picked], ok[picked], width=bins.width_s)
 
 
 def _facts(labels: tuple[str, ...], joined: Joined, from_ms: float) -> ScheduleFacts:

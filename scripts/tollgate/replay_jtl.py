@@ -8,22 +8,18 @@ from pathlib import Path
 
 from tollgate.arrivals import PreciseThroughput
 from tollgate.bins import Bins
-from tollgate.counts import Counts
-from tollgate.facts import ScheduleFacts
 from tollgate.jtl import Jtl
 from tollgate.jtl_batches import BATCH, SampleBatches, open_batches
 from tollgate.jtl_samples import read_samples
 from tollgate.open_join import OpenJoin, estimate_test_start_ms
 from tollgate.plan_model import Plan
-from tollgate.replay import Queue, Replay, join_queue, queues_of
+from tollgate.replay import Kept, Queue, Replay, join_queue, queues_of, together
 
 # An open model with no more samples than a batch holds is joined whole, with unrounded lateness.
 MOST_WHOLE = BATCH
 # A timer's schedule needs all of its samples at once: the join looks for gaps over the whole run.
 # With some 330 bytes a sample, these take 1.6 GB; an hour at 1,000 requests a second is less.
 MOST_CLOSED = 5_000_000
-
-_Joined = tuple[dict[str, Counts], ScheduleFacts]
 
 
 @dataclass(frozen=True)
@@ -55,7 +51,7 @@ def replay_jtl(
     queues = [queue.until(until_s, jtl.origin_ms, start_ms) for queue in queues]
     long = [queue for queue in queues if _is_long(queue, jtl, limits)]
     streamed = iter(_streamed(long, path, jtl, start_ms, from_s, bins))
-    joined: list[_Joined] = []
+    joined: list[Kept] = []
     problems = []
     for queue in queues:
         if _is_long(queue, jtl, limits):
@@ -66,12 +62,7 @@ def replay_jtl(
             # One at a time, so that memory holds the samples of one schedule only.
             samples = read_samples(path, queue.labels)
             joined.append(join_queue(queue, samples, jtl.origin_ms, start_ms, from_s, bins))
-    return Replay(
-        response={label: counts for response, _ in joined for label, counts in response.items()},
-        facts=tuple(facts for _, facts in joined),
-        closed=closed,
-        problems=tuple(problems),
-    )
+    return together(joined, closed, problems)
 
 
 def _is_long(queue: Queue, jtl: Jtl, limits: Limits) -> bool:
@@ -104,8 +95,8 @@ def foreseen_problems(plan: Plan, length_s: float, limits: Limits | None = None)
 
 def _streamed(
     queues: list[Queue], path: str | Path, jtl: Jtl, start_ms: int | None, from_s, bins: Bins
-) -> Iterable[_Joined]:
-    """Response times and facts of each queue, in their order."""
+) -> Iterable[Kept]:
+    """How each queue was kept, in their order."""
     if not queues:
         return []
     labels = [label for label in jtl.samplers if any(label in queue.governed for queue in queues)]
@@ -136,9 +127,11 @@ def _test_start_ms(queue: Queue, labels: tuple[int, ...], batches: SampleBatches
     return estimate_test_start_ms(queue.schedule.replay, starts)
 
 
-def _told(queue: Queue, labels, join: OpenJoin, batches: SampleBatches) -> _Joined:
+def _told(queue: Queue, labels, join: OpenJoin, batches: SampleBatches) -> Kept:
     outside = batches.threads_outside(labels, queue.schedule.replay.count)
-    response = {
-        label: join.response(number) for label, number in zip(queue.governed, labels, strict=True)
-    }
-    return response, join.facts(queue.names, outside)
+    numbers = dict(zip(queue.governed, labels, strict=True))
+    return Kept(
+        response={label: join.response(number) for label, number in numbers.items()},
+        lateness={label: join.lateness(number) for label, number in numbers.items()},
+        facts=join.facts(queue.names, outside),
+    )

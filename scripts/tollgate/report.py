@@ -1,7 +1,9 @@
 """Taurus service `report`: the run's folder as a person finds it.
 
 Points reports/latest at the run when it begins; when it has ended, lets JMeter draw the HTML
-dashboard of each execution that has not too many samples for that, and says what to open.
+dashboard of each execution that has not too many samples for that, writes index.html, and says what
+to open.
+`modules.report.dashboards: false` leaves the dashboards out.
 """
 
 from __future__ import annotations
@@ -9,19 +11,25 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from bzt import TaurusConfigError
 from bzt.engine import Service
 
 from tollgate import dashboard, outputs
-from tollgate.study import page as study_page
+from tollgate.run_page import write as run_page
+from tollgate.runs_page import build as runs_page
+from tollgate.study.service import Study
 from tollgate.verdict import Verdict
 
 
 class Report(Service):
     """Draws the dashboards and closes the run on the console."""
 
+    draws = True
+
     def prepare(self) -> None:
         """Let reports/latest point here, so that a run can be followed while it goes on."""
         super().prepare()
+        self.draws = self._wanted()
         run = Path(self.engine.artifacts_dir)
         latest = run.with_name(f".latest-{run.name}")
         latest.unlink(missing_ok=True)
@@ -34,15 +42,49 @@ class Report(Service):
         run = Path(self.engine.artifacts_dir)
         executors = self.engine.provisioning.executors
         jtls = {it.label: Path(it.kpi_jtl) for it in executors if getattr(it, "kpi_jtl", None)}
-        for name, problem in dashboard.draw_all(run, jtls).items():
-            self.log.warning("report: no dashboard of %s: %s", name, problem)
-        for name in (name for name, jtl in jtls.items() if not jtl.exists()):
+        drawn = jtls if self.draws else {}
+        try:
+            for name, problem in dashboard.draw_all(run, drawn).items():
+                self.log.warning("report: no dashboard of %s: %s", name, problem)
+        finally:  # also where somebody does not wait for the dashboards
+            self._write_page(run)
+        for name in (name for name, jtl in drawn.items() if not jtl.exists()):
             self.log.warning("report: no dashboard of %s: it has no samples", name)
         for reporter in self.engine.reporters:
             if isinstance(reporter, Verdict) and reporter.verdict:
                 outputs.show(reporter.verdict)
-        pages = [run / study_page.NAME, *(run / "dashboard" / name / "index.html" for name in jtls)]
-        pages += [run / "verdict.md", run / "junit.xml"]
+        self._list_runs(run.parent)
+        pages = [run / run_page.NAME, *(run / "dashboard" / name / "index.html" for name in jtls)]
+        pages += [run / "verdict.md", run / "junit.xml", run.parent / runs_page.NAME]
         shown = [os.path.relpath(page) for page in pages if page.exists()]
         if shown:
             print("\nOpen:", *shown, sep="\n  ", flush=True)
+
+    def _write_page(self, run: Path) -> None:
+        """Write index.html. The verdict stands whatever becomes of it, and a failure is told."""
+        judged = [it.judged for it in self.engine.reporters if isinstance(it, Verdict)]
+        studies = [it.study for it in self.engine.services if isinstance(it, Study)]
+        known, study = (next(filter(None, found), None) for found in (judged, studies))
+        if known is None:
+            return  # nobody judged the run, and bzt says why
+        try:
+            run_page.write(run, known, study)
+        except Exception as problem:
+            self.log.debug("report: no page", exc_info=True)
+            self.log.warning("report: no %s: %s", run_page.NAME, problem or repr(problem))
+
+    def _list_runs(self, folder: Path) -> None:
+        """Make the list of all runs anew; what this run found does not depend on that."""
+        try:
+            runs_page.write(folder)
+        except Exception as problem:
+            self.log.debug("report: no list of runs", exc_info=True)
+            self.log.warning("report: no list of runs: %s", problem or repr(problem))
+
+    def _wanted(self) -> bool:
+        """Whether dashboards are wanted. Raises TaurusConfigError, one line."""
+        wanted = self.settings.get("dashboards", True)
+        if not isinstance(wanted, bool):
+            problem = f"modules.report.dashboards is {wanted!r}: write true or false"
+            raise TaurusConfigError(problem)
+        return wanted

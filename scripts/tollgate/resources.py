@@ -108,7 +108,11 @@ def _measured(watch: _Watch, series: WorkerSeries, values: np.ndarray):
 
 
 def _untold(subject: str) -> Ruled:
-    return Ruled(INVALID, f"no look in the measured time told the {subject} of this worker")
+    reason = f"no look in the measured time told the {subject} of this worker"
+    if subject.startswith("loop-delay"):
+        # Of Node processes PM2 tells it; of another app nobody does.
+        reason += ": PM2 knows it of Node alone; for another kind of app remove the criterion"
+    return Ruled(INVALID, reason)
 
 
 def _unless_untold(watch: _Watch, ruled: Ruled) -> Ruled:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -29,6 +30,47 @@ def targets_of(scenario: Mapping, name: str) -> list[str]:
             "ecosystem.config.js, or a list of them such as [balancer, pi-1]"
         )
     return list(dict.fromkeys(names))
+
+
+def note(config: Mapping, target: str, line: str) -> None:
+    """Have the verdict on each execution with this target tell a line beside what it judges."""
+    for execution in config.get("execution", []):
+        scenario = scenario_of(config, execution)
+        if target in targets_of(scenario, name_of(execution)):
+            scenario.get("notes", [], force_set=True).append(line)
+
+
+def probes_of(given: object, where: str) -> list[tuple[str, str]] | None:
+    """`probes` of a scenario or of the service `targets` as (path, pattern of the answer) each;
+    None where there are none. where: whose they are. Raises TaurusConfigError."""
+    if given is None:
+        return None
+    if not isinstance(given, list):
+        raise _no_probe(where, given)
+    return [_probe(each, where) for each in given]
+
+
+def _probe(given: object, where: str) -> tuple[str, str]:
+    if not isinstance(given, dict) or set(given) != {"path", "answer"}:
+        raise _no_probe(where, given)
+    path, answer = str(given["path"]), str(given["answer"])
+    try:
+        re.compile(answer)
+    except re.error as error:
+        raise TaurusConfigError(
+            f"targets: {where}: the probe of {path} has answer {answer!r}, which is no regular "
+            f"expression: {error}"
+        ) from None
+    if not path.startswith("/"):
+        raise _no_probe(where, given)
+    return path, answer
+
+
+def _no_probe(where: str, given: object) -> TaurusConfigError:
+    return TaurusConfigError(
+        f"targets: {where} has a probe {given!r}: write a list of entries with a `path` that "
+        "begins with / and, as `answer`, a regular expression that the body must contain"
+    )
 
 
 def is_inline(execution: Mapping) -> bool:

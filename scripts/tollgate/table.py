@@ -6,6 +6,8 @@ from collections.abc import Iterable
 
 from tollgate import workers_told
 from tollgate.cells import interval, limit, observed, one_line, shorten, width
+from tollgate.compare import table as comparing
+from tollgate.compare.output import cases
 from tollgate.forecast_output import forecast_line
 from tollgate.verdicts import (
     FAIL,
@@ -32,10 +34,12 @@ def to_table(verdict: Verdict, colour: bool = False) -> str:
     for execution in verdict.executions:
         title = f"{_reason(execution.name)}: {execution.verdict}"
         lines += ["", _paint(title, execution.verdict, colour)]
+        lines += _compared(execution, colour)
         lines += _rows(execution, colour)
         lines += [f"  {_reason(forecast_line(it))}" for it in (execution.forecast,) if it]
         lines += [f"  {_reason(line)}" for line in workers_told.lines(execution)]
         lines += [f"  ! {_reason(warning)}" for warning in execution.warnings]
+        lines += [f"  lint: {_reason(line)}" for line in execution.lint]
     lines += ["", headline(verdict, colour)]
     shown = verdict.reasons[:REASONS_SHOWN]
     lines += [f"  {_paint(it.verdict, it.verdict, colour)} {_reason(it.text)}" for it in shown]
@@ -47,12 +51,27 @@ def to_table(verdict: Verdict, colour: bool = False) -> str:
 def headline(verdict: Verdict, colour: bool = False) -> str:
     """One line: the verdict, how many criteria it rests on, and whose fault it is."""
     results = [it for each in verdict.executions for it in each.criteria if it.decides]
-    passed = sum(result.verdict == PASS for result in results)
-    said = f"{passed} of {len(results)} criteria hold"
+    compared = [it for each in verdict.executions for it in cases(each.comparison)]
+    passed = sum(result.verdict == PASS for result in results) + sum(it.holds for it in compared)
+    said = f"{passed} of {len(results) + len(compared)} criteria hold"
     faults = {it.fault: None for it in verdict.reasons if it.verdict == verdict.verdict}
     if faults:
         said += f"; the fault of the {' and the '.join(faults)}"
     return f"{_paint(verdict.verdict, verdict.verdict, colour)}: {said}"
+
+
+def _compared(execution: ExecutionVerdict, colour: bool) -> Iterable[str]:
+    if execution.comparison is None:
+        return
+    yield from (f"  {_reason(line)}" for line in comparing.above(execution.comparison))
+    found = comparing.rows(execution.comparison)
+    widths = _widths([comparing.HEADINGS, *(cells for _, cells in found)])
+    yield _line(comparing.HEADINGS, widths)
+    for finding, cells in found:
+        line = _line(cells, widths)
+        is_plain = finding.verdict not in (FAIL, INCONCLUSIVE) or not finding.gates
+        yield line if is_plain else _paint(line, finding.verdict, colour)
+    yield from (f"  {_reason(line)}" for line in comparing.below(execution.comparison))
 
 
 def _rows(execution: ExecutionVerdict, colour: bool) -> Iterable[str]:
@@ -63,7 +82,7 @@ def _rows(execution: ExecutionVerdict, colour: bool) -> Iterable[str]:
     confidence = f"{100 * results[0].confidence:g} % CI"
     headings = ("", "criterion", "observed", "limit", confidence, "n")
     cells = [_cells(result) for result in results]
-    widths = [max(width(row[i]) for row in [headings, *cells]) for i in range(len(headings))]
+    widths = _widths([headings, *cells])
     yield _line(headings, widths)
     for result, row in zip(results, cells, strict=True):
         line = _line(row, widths)
@@ -92,6 +111,10 @@ def _over(result: CriterionResult) -> str:
     if result.verdict != FAIL or not result.limit or result.observed is None:
         return ""
     return f" ({100 * (result.observed / result.limit - 1):+.0f} %)"
+
+
+def _widths(rows: list[tuple[str, ...]]) -> list[int]:
+    return [max(width(row[i]) for row in rows) for i in range(len(rows[0]))]
 
 
 def _line(cells: Iterable[str], widths: list[int]) -> str:

@@ -2,8 +2,9 @@
 
 A scenario that names an app (`target: fork`) gets that app started, and its host and port as
 properties of the plan. One that names several (`target: [balancer, pi-1]`) gets all of them at the
-same time, and the host alone: its plan has to know the ports. Parameters of the service, in
-taurus.yml:
+same time, and the host alone: its plan has to know the ports. One that names a `url` is about a
+service that runs already: it is asked, and neither started, watched nor stopped. Parameters of the
+service, in taurus.yml; a scenario's own go before them:
 
     probes:             one request per path before any load, each with
     - path: /sum/10     the path asked for and
@@ -23,7 +24,7 @@ from pathlib import Path
 from bzt import TaurusConfigError, ToolError
 from bzt.engine import Service
 
-from tollgate import leftovers, pm2, probe, tools
+from tollgate import leftovers, pm2, probe, proving, tools
 from tollgate.checked import property_of, refuse_unknown
 from tollgate.paths import ROOT
 from tollgate.reloads import Reloads, period_of
@@ -32,8 +33,6 @@ from tollgate.wanted import wanted_apps
 from tollgate.watching import WatchingCost
 
 WATCHER = Path(__file__).with_name("watch-workers.js")
-#: Seconds that an app may take from `ready` to its first right answer.
-ANSWER_TIMEOUT = 20
 #: Seconds that the watcher may take to end once its standard input is closed.
 WATCHER_TIMEOUT = 5
 
@@ -55,28 +54,41 @@ class Targets(Service):
         """Leave the targets running and proven, or raise one line that says why not."""
         super().prepare()
         refuse_unknown("targets", self.settings, ["reload-every"])
+        self.hold()
+        try:
+            period = period_of(self.settings.get("reload-every", None), os.environ)
+            self.reloads = Reloads(period, self.log) if period else None
+            self._prepare_apps()
+        except (pm2.Pm2Error, probe.ProbeError) as problem:
+            raise ToolError(f"targets: {problem}") from None
+
+    def hold(self) -> None:
+        """Keep other runs out, and end what a killed one left; a service before this one may have
+        asked for it already. Raises ToolError."""
+        if self.lock:
+            return
         absent = tools.missing()
         if absent:
             raise ToolError(f"targets: {'; '.join(absent)}")
         try:
             self.lock = leftovers.take_lock()
-            period = period_of(self.settings.get("reload-every", None), os.environ)
-            self.reloads = Reloads(period, self.log) if period else None
-            self._prepare_apps()
-        except (leftovers.AlreadyRunning, pm2.Pm2Error, probe.ProbeError) as problem:
+            for line in leftovers.clean_up():
+                self.log.warning("targets: %s", line)
+        except (leftovers.AlreadyRunning, pm2.Pm2Error) as problem:
             raise ToolError(f"targets: {problem}") from None
 
     def _prepare_apps(self) -> None:
-        for line in leftovers.clean_up():
-            self.log.warning("targets: %s", line)
         self.apps = wanted_apps(self.engine.config, has_timetable=self.reloads is not None)
         if self.reloads and not any(app.exec_mode == "cluster" for app in self.apps):
             raise TaurusConfigError(
                 "targets: reload-every is set, and no execution has a target in cluster mode: only "
                 "there can PM2 reload an app without a gap"
             )
+        config = self.engine.config
+        proving.ask_elsewhere(config, self.log)
         if not self.apps:
             return
+        probes = proving.probes_for(config, self.parameters.get("probes", None))
         for app in self.apps:
             probe.port_is_free(pm2.HOST, app.port, app.name)
         *names, last = [app.name for app in self.apps]
@@ -84,21 +96,8 @@ class Targets(Service):
         self.log.info("Starting %s under PM2...", listed)
         pm2.start([*names, last])
         self._remember()
-        running = pm2.workers()
-        for app in self.apps:
-            found = probe.workers_of(app, running)
-            self._prove(app, found)
-            self.log.info("Target %s: %d worker(s) on %s:%d", app.name, found, pm2.HOST, app.port)
+        proving.prove_apps(config, self.apps, pm2.workers(), probes, self.log)
         self._watch()
-
-    def _prove(self, app: pm2.App, workers: int) -> None:
-        if app.deals_to:
-            servers = pm2.servers_behind(app, self.apps)
-            probe.deals(pm2.HOST, app, servers, ANSWER_TIMEOUT)
-        else:
-            probe.answers(pm2.HOST, app, workers, ANSWER_TIMEOUT)
-        for each in self.parameters.get("probes", []):
-            probe.answer_is_right(pm2.HOST, app.port, each["path"], each["answer"])
 
     def _watch(self) -> None:
         output = Path(self.engine.artifacts_dir) / "workers.jsonl"

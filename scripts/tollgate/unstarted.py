@@ -6,6 +6,7 @@ interrupts a run meanwhile finds a verdict all the same, and a folder that can b
 
 from __future__ import annotations
 
+import sys
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from bzt.engine import Engine
 from tollgate import evidence, manifest, outputs, render
 from tollgate.environment import fingerprint
 from tollgate.judge import judge
+from tollgate.page.assemble import PageError
+from tollgate.run_page import write as run_page
 
 
 def judge_unstarted(engine: Engine) -> None:
@@ -40,3 +43,7 @@ def judge_unstarted(engine: Engine) -> None:
     outputs.write_all(folder, verdict, run, record)
     outputs.append_summary(render.to_markdown(verdict, record.kind))
     outputs.show(verdict)
+    try:
+        run_page.write(folder, run_page.Judged(record, run, strictness, verdict))
+    except PageError as problem:
+        print(f"report: {problem}", file=sys.stderr)

@@ -33,7 +33,7 @@ def run_reasons(run: Run, settings: Settings) -> Iterator[Reason]:
     if not run.executions:
         why = "was interrupted before any load" if run.interrupted else "has no executions"
         yield _invalid(OPERATOR, f"nothing ran: the run {why}")
-    elif not any(criterion.fail for one in run.executions for criterion in one.criteria):
+    elif not any(one.can_fail for one in run.executions):
         yield _invalid(OPERATOR, "no criterion can fail this run, so it proves nothing")
 
 
@@ -63,19 +63,26 @@ def execution_reasons(
 
 
 def _accidents(execution: Execution, stop_is_confirmed: bool) -> Iterator[Reason]:
-    facts = execution.facts
+    facts, has_ended_itself = execution.facts, ended_itself(execution)
     if facts.generator_error:
         yield _invalid(GENERATOR, facts.generator_error)
-    if facts.generator_exit:
+    if facts.generator_exit and not has_ended_itself:
         yield _invalid(GENERATOR, f"JMeter exited with code {facts.generator_exit}")
     if facts.jtl_error:
         yield _invalid(GENERATOR, facts.jtl_error)
-    if facts.cut_off_line:
+    if facts.cut_off_line and not has_ended_itself:
         yield _invalid(GENERATOR, f"samples were cut off in line {facts.cut_off_line} of the JTL")
     if not any(data.service.total for data in execution.labels.values()):
         yield _invalid(GENERATOR, "the execution gave no samples")
     elif not stop_is_confirmed:
         yield from _shortness(execution)
+
+
+def ended_itself(execution: Execution) -> bool:
+    """Whether it was a comparison that had found all it could. Taurus then ends a JMeter that would
+    go on, and after some seconds kills it: no sample that counts is touched by that."""
+    comparison = execution.comparison
+    return comparison is not None and comparison.record.decided_s is not None
 
 
 def _workers(execution: Execution) -> Iterator[Reason]:

@@ -21,13 +21,15 @@ from bzt import ManualShutdown, NormalShutdown, TaurusConfigError
 from bzt.engine import Reporter
 from bzt.modules.jmeter import JMeterExecutor
 
-from tollgate import evidence, manifest, outputs, plan_copy, refusals, render
+from tollgate import evidence, manifest, outputs, plan_copy, plan_lint, refusals, render
 from tollgate.checked import property_of
 from tollgate.early_stop import EarlyStop
 from tollgate.environment import fingerprint
 from tollgate.jmx import PlanError
 from tollgate.judge import judge
 from tollgate.pm2 import App, declared_apps
+from tollgate.remote import remote_of
+from tollgate.run_page.write import Judged
 from tollgate.scenarios import targets_of
 from tollgate.targets import Targets
 from tollgate.uninterrupted import uninterrupted
@@ -51,6 +53,7 @@ class Verdict(Reporter):
         super().__init__()
         self.manifest: manifest.Manifest | None = None
         self.verdict = None
+        self.judged: Judged | None = None
         self.ended: dict[object, float] = {}
 
     @property
@@ -77,6 +80,7 @@ class Verdict(Reporter):
             for each in planned:
                 plan = evidence.read_plan(self.folder / each.plan, each.properties)
                 evidence.criteria_of(self.manifest, each, plan)
+                evidence.check_comparison(self.folder, each, plan)
         except (evidence.EvidenceError, PlanError) as problem:
             self.manifest = None
             raise TaurusConfigError(f"verdict: {problem}") from None
@@ -98,6 +102,7 @@ class Verdict(Reporter):
     def _planned(self, executor: JMeterExecutor) -> manifest.Execution:
         scenario = executor.get_scenario()
         names = targets_of(scenario, executor.label)
+        remote = remote_of(scenario, executor.label)
         declared = declared_apps() if names else {}
         properties = {key: str(value) for key, value in executor.properties.items()}
         where = f"verdict: execution {executor.label!r}"
@@ -114,6 +119,9 @@ class Verdict(Reporter):
             warmup=property_of(properties, "warmup", 0, where),
             measured=property_of(properties, "measured", 0, where),
             forecast=refusals.checked_forecast(executor.label, scenario.get("forecast", None)),
+            url=remote.url if remote else None,
+            notes=list(scenario.get("notes", [])),
+            lint=plan_lint.lint(Path(executor.original_jmx), properties),
         )
 
     def check(self) -> bool:
@@ -134,6 +142,7 @@ class Verdict(Reporter):
             self._seal()
             run, settings = evidence.gather(self.folder, self.manifest)
             self.verdict = judge(run, settings)
+            self.judged = Judged(self.manifest, run, settings, self.verdict)
             outputs.write_all(self.folder, self.verdict, run, self.manifest)
             outputs.append_summary(render.to_markdown(self.verdict, self.manifest.kind))
         if self.verdict.exit_code:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
+from tollgate.compare.result import Comparison
 from tollgate.forecast_model import ForecastResult
 from tollgate.worker_facts import WorkerFacts
 
@@ -85,7 +86,7 @@ class CriterionResult:
 @dataclass(frozen=True)
 class ExecutionVerdict:
     """One execution's verdict; reasons explain it, warnings do not change it. workers: what was
-    seen of the target's."""
+    seen of the target's. lint: what was noticed of the plan, which changes no verdict."""
 
     name: str
     verdict: str
@@ -94,6 +95,8 @@ class ExecutionVerdict:
     criteria: tuple[CriterionResult, ...]
     workers: tuple[WorkerFacts, ...] = ()
     forecast: ForecastResult | None = None
+    comparison: Comparison | None = None
+    lint: tuple[str, ...] = ()
 
     def named(self, reason: Reason) -> Reason:
         """One of these reasons as one of the run's: with this execution's name in front."""

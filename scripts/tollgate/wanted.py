@@ -1,14 +1,20 @@
-"""Which apps of ecosystem.config.js a run needs: those that its executions' scenarios name."""
+"""What a run asks: the apps of ecosystem.config.js that its executions' scenarios name, and the
+services that run elsewhere."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from bzt import TaurusConfigError
 
-from tollgate import pm2
-from tollgate.scenarios import name_of, scenario_of, targets_of
+from tollgate import plan_copy, pm2
+from tollgate.remote import Remote, remote_of, unread
+from tollgate.scenarios import name_of, probes_of, scenario_of, targets_of
+
+#: (path, regular expression that the answer must contain) each.
+Probes = list[tuple[str, str]]
 
 
 def wanted_apps(config: Mapping[str, Any], has_timetable: bool) -> list[pm2.App]:
@@ -30,6 +36,42 @@ def wanted_apps(config: Mapping[str, Any], has_timetable: bool) -> list[pm2.App]
         port = {"port": apps[0].port} if len(apps) == 1 else {}
         scenario.merge({"properties": {"host": pm2.HOST, **port}})
     return list(wanted.values())
+
+
+def wanted_probes(config: Mapping[str, Any], common: Probes) -> dict[str, Probes]:
+    """What each app is asked before any load, by its name: the probes of the scenarios that name
+    it, or the common ones where a scenario has none of its own. Raises TaurusConfigError."""
+    found: dict[str, Probes] = {}
+    for execution in config.get("execution", []):
+        scenario, name = scenario_of(config, execution), name_of(execution)
+        own = probes_of(scenario.get("probes", None), f"scenario {name!r}")
+        for target in targets_of(scenario, name):
+            mine = found.setdefault(target, [])
+            mine += [each for each in (common if own is None else own) if each not in mine]
+    return found
+
+
+def wanted_remotes(config: Mapping[str, Any]) -> Iterator[tuple[str, Remote, Probes]]:
+    """(execution, service, what it is asked before any load) of each scenario with a `url`, whose
+    plan gets protocol, host and port. Raises TaurusConfigError."""
+    for execution in config.get("execution", []):
+        scenario, name = scenario_of(config, execution), name_of(execution)
+        remote = remote_of(scenario, name)
+        if remote is None:
+            continue
+        script = Path(str(scenario.get("script", None) or ""))
+        if script.is_file():  # where it isn't, Taurus says so
+            files = plan_copy.with_includes(script)
+            missing = unread(remote, (file.read_text(errors="replace") for file in files))
+            if missing:
+                raise TaurusConfigError(
+                    f"targets: {script} does not read the property {missing[0]!r}, so that it "
+                    f"would not ask {remote.url}: write ${{__P({missing[0]},...)}} in its HTTP "
+                    "Request Defaults"
+                )
+        scenario.merge({"properties": remote.properties})
+        probes = probes_of(scenario.get("probes", None), f"scenario {name!r}")
+        yield name, remote, probes or []
 
 
 def _declared(target: str, scenario: str, declared: Mapping[str, pm2.App]) -> pm2.App:

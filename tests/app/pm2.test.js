@@ -50,6 +50,8 @@ test('the topology can be read without PM2', () => {
     ['pi-2', 'fork', 1, port('PORT_PI_2', '3012')],
     ['pi-3', 'fork', 1, port('PORT_PI_3', '3013')],
     ['balancer', 'fork', 1, port('PORT_BALANCER', '3010')],
+    ['base', 'fork', 1, port('PORT_BASE', '3021')],
+    ['head', 'fork', 1, port('PORT_HEAD', '3022')],
   ]);
 });
 

@@ -3,7 +3,7 @@
 /**
  * Opens pages in headless Chromium and prints, as one line of JSON a page, what went wrong on it:
  * { title, consoleErrors, pageErrors, failedRequests }, the last three as lists of lines; and what
- * is to be seen: { requests, text, tooWide, colours }, see what().
+ * is to be seen: { requests, text, tooWide, colours, drawnAfter }, see what().
  *
  *   node tests/browser/open-page.js URL|FILE... [--screenshot PNG] [--full-page]
  *     [--viewport 1280x800] [--colour-scheme light|dark] [--offline]
@@ -13,22 +13,12 @@
  * leaves this machine, so that a page which needs one shows up with a failed request.
  */
 
-const { accessSync, constants, existsSync } = require('node:fs');
+const { existsSync } = require('node:fs');
 const path = require('node:path');
 const { pathToFileURL } = require('node:url');
 const { parseArgs } = require('node:util');
-const { chromium } = require('playwright-core');
+const { launch, listen } = require('../../scripts/pictures/browser');
 
-const NAMES = [process.env.CHROMIUM, 'chromium', 'chromium-browser', 'google-chrome'];
-const FLAGS = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-  '--disable-quic',
-];
 const OPTIONS = {
   screenshot: { type: 'string' },
   'full-page': { type: 'boolean', default: false },
@@ -39,43 +29,11 @@ const OPTIONS = {
   press: { type: 'string', multiple: true, default: [] },
 };
 
-function isExecutable(file) {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function findBrowser() {
-  const folders = process.env.PATH.split(path.delimiter);
-  for (const name of NAMES.filter(Boolean)) {
-    const found = folders.map((folder) => path.resolve(folder, name)).find(isExecutable);
-    if (found) return found;
-  }
-  throw new Error('no Chromium on PATH; install it or set CHROMIUM to one');
-}
-
-function listen(page, seen) {
-  page.on('console', (message) => {
-    if (message.type() === 'error') seen.consoleErrors.push(message.text());
-  });
-  page.on('pageerror', (error) => seen.pageErrors.push(String(error)));
-  page.on('request', (request) => seen.requests.push(request.url()));
-  page.on('requestfailed', (request) => {
-    seen.failedRequests.push(`${request.url()}: ${request.failure().errorText}`);
-  });
-  page.on('response', (response) => {
-    if (response.status() >= 400) {
-      seen.failedRequests.push(`${response.url()}: ${response.status()}`);
-    }
-  });
-}
-
 /**
  * requests: what was asked for, the page first. text: what can be read. tooWide: pixels by which the
  * page is wider than its window. colours: of each canvas, how many pixels have each opaque colour.
+ * drawnAfter: milliseconds from the start of the navigation until the page's charts were drawn, for
+ * pages that tell.
  */
 function what() {
   function coloursOf(canvas) {
@@ -93,6 +51,7 @@ function what() {
     text: document.body.innerText,
     tooWide: root.scrollWidth - root.clientWidth,
     colours: [...document.querySelectorAll('canvas')].map(coloursOf),
+    drawnAfter: performance.getEntriesByName('charts drawn')[0]?.startTime,
   };
 }
 
@@ -137,7 +96,7 @@ function urlOf(target) {
 async function main() {
   const { values, positionals } = parseArgs({ options: OPTIONS, allowPositionals: true });
   if (positionals.length === 0) throw new Error('name a page: open-page.js URL|FILE');
-  const browser = await chromium.launch({ executablePath: findBrowser(), args: FLAGS });
+  const browser = await launch();
   try {
     const seen = positionals.map((target) => look(browser, urlOf(target), values));
     for (const page of await Promise.all(seen)) process.stdout.write(`${JSON.stringify(page)}\n`);

@@ -54,17 +54,25 @@ class Run:
     """A `bzt taurus.yml` under way, on ports of its own, with its folder out of the way."""
 
     def __init__(
-        self, tmp_path: Path, *options: str, config: dict | None = None, alias: str = "", **env: str
+        self,
+        tmp_path: Path,
+        *options: str,
+        config: dict | None = None,
+        alias: str = "",
+        root: Path = ROOT,
+        **env: str,
     ) -> None:
-        """config: laid over taurus.yml, as a second file on bzt's command line. alias: the kind."""
+        """config: laid over taurus.yml, as a second file on bzt's command line. alias: the kind.
+        root: the project; of another copy than this one, its modules run as well."""
         self.folder = tmp_path / "run"
+        self.root = root
         configs = ["taurus.yml"]
         if config:
             (tmp_path / "over.json").write_text(json.dumps(config))
             configs.append(str(tmp_path / "over.json"))
         self.log = tmp_path / "bzt.out"
         ports = {_variable(app): str(support.free_port()) for app in APPS}
-        self.env = {**ports, **env}
+        self.env = {**ports, "PYTHONPATH": str(root / "scripts"), **env}
         settings = [f"settings.artifacts-dir={self.folder}", *options]
         arguments = [word for setting in settings for word in ("-o", setting)]
         if alias:
@@ -72,7 +80,7 @@ class Run:
         with self.log.open("w") as out:
             self.process = subprocess.Popen(
                 [str(BZT), *configs, *arguments],
-                cwd=ROOT,
+                cwd=root,
                 env=support.environment(**self.env),
                 stdin=subprocess.DEVNULL,
                 stdout=out,
@@ -120,7 +128,7 @@ class Run:
                     probe.bind(("127.0.0.1", int(port)))
                 except OSError:
                     left.append(f"port {port}")
-        left += [str(plan) for plan in (ROOT / "plans").glob("modified_*")]
+        left += [str(plan) for plan in (self.root / "plans").glob("modified_*")]
         return left
 
 

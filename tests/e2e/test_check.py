@@ -53,6 +53,20 @@ def test_a_run_leaves_what_the_readme_promises(passed):
     assert (passed.folder.parent / "latest").resolve() == passed.folder.resolve()
 
 
+def test_the_page_of_the_run_says_what_the_verdict_does_and_links_the_dashboards(passed):
+    page = (passed.folder / "index.html").read_text()
+    assert "All 10 criteria hold." in page
+    assert {f'href="dashboard/{mode}/index.html"' in page for mode in ("fork", "cluster")} == {True}
+    assert "fork intended" in page
+    assert str(passed.folder / "index.html").split("/")[-2] + "/index.html" in passed.output
+
+
+def test_the_list_of_all_runs_has_it_and_links_its_page(passed):
+    page = (passed.folder.parent / "index.html").read_text()
+    assert "The only run (check) is PASS." in page
+    assert f'href="{passed.folder.name}/index.html"' in page
+
+
 def test_a_dashboard_says_which_samples_it_shows_and_when_they_were_taken(passed):
     year = json.loads((passed.folder / "run.json").read_text())["started"][2:4]
     for mode, jtl in (("fork", "kpi.jtl"), ("cluster", "kpi-1.jtl")):

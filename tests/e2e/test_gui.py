@@ -6,7 +6,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,10 +13,21 @@ import pytest
 
 import plan_files
 import support
+from screens import virtual_screen
+from tollgate.new_target.model import NewTarget
+from tollgate.new_target.skeleton import new_files
+from tollgate.remote import Remote
 
 pytestmark = pytest.mark.needs("a screen")
 every_file = pytest.mark.parametrize("path", plan_files.ALL_FILES, ids=plan_files.id_of)
 
+#: What `tollgate new target` would make: the text of each plan and fragment, by its path.
+GENERATED = {
+    path: text
+    for target in (NewTarget("a-router"), NewTarget("shop", Remote("http", "127.0.0.1", 8080)))
+    for path, text in new_files(target).items()
+    if path.endswith(".jmx")
+}
 #: Where the pictures stay for a person to look at.
 PICTURES = support.ROOT / "reports" / "screenshots"
 # JMeter runs a BeanShell file at its start; this one hands over to Groovy.
@@ -32,6 +42,8 @@ class Window:
         for name in ("plans", "data"):
             ignored = shutil.ignore_patterns("modified_*")
             shutil.copytree(support.ROOT / name, folder / name, ignore=ignored)
+        for path, text in GENERATED.items():
+            (folder / path).write_text(text)
         (folder / "start.bsh").write_text(START)
         self.log = folder / "jmeter.log"
         self.done = support.run(
@@ -49,10 +61,12 @@ class Window:
         return self.saw[str(self.copy_of(path))]
 
     def _properties(self) -> str:
+        plans = [*map(self.copy_of, plan_files.ALL_FILES)]
+        plans += [self.folder / path for path in GENERATED]
         properties = {
             "walk": Path(__file__).with_name("open_and_save.groovy"),
             "seen": self.folder,
-            "plans": os.pathsep.join(str(self.copy_of(path)) for path in plan_files.ALL_FILES),
+            "plans": os.pathsep.join(map(str, plans)),
         }
         return " ".join(f"-Dtollgate.{key}={value}" for key, value in properties.items())
 
@@ -60,18 +74,8 @@ class Window:
 @pytest.fixture(scope="module")
 def screen() -> Iterator[str]:
     """The name of a virtual screen."""
-    reader, writer = os.pipe()
-    server = subprocess.Popen(
-        ["Xvfb", "-displayfd", str(writer), "-screen", "0", "1600x1000x24", "-nolisten", "tcp"],
-        pass_fds=[writer],
-        stderr=subprocess.DEVNULL,
-        env=support.environment(),
-    )
-    os.close(writer)
-    with os.fdopen(reader) as told:
-        yield f":{told.readline().strip()}"
-    server.terminate()
-    server.wait()
+    with virtual_screen() as name:
+        yield name
 
 
 @pytest.fixture(scope="module")
@@ -117,3 +121,12 @@ def test_clicking_through_a_plan_changes_nothing_but_the_way_it_is_written(
 def test_a_picture_of_each_plan_shows_more_than_an_empty_screen(window: Window, path: Path) -> None:
     picture = window.folder / f"{path.name}.png"
     assert picture.stat().st_size > 10_000, "one colour all over compresses to next to nothing"
+
+
+@pytest.mark.parametrize("path", GENERATED)
+def test_a_skeleton_opens_without_a_dialog_and_is_saved_as_it_was(
+    window: Window, path: str
+) -> None:
+    file = window.folder / path
+    assert window.saw[str(file)]["dialogs"] == []
+    assert Path(f"{file}.untouched").read_text() == GENERATED[path]

@@ -9,7 +9,14 @@ import pytest
 
 import plan_files
 import support
-from plan_files import ALL_FILES, FRAGMENT_FILES, OWN_FILES, PLAN_FILES, SHARED_FILES
+from plan_files import (
+    ALL_FILES,
+    FRAGMENT_FILES,
+    OWN_FILES,
+    PLAN_FILES,
+    PROPERTY,
+    SHARED_FILES,
+)
 
 every_file = pytest.mark.parametrize("path", ALL_FILES, ids=plan_files.id_of)
 every_plan = pytest.mark.parametrize("path", PLAN_FILES, ids=plan_files.id_of)
@@ -23,12 +30,15 @@ ADJUSTABLE = {
     *("throughput", "duration", "randomSeed"),
     *("ConstantTimer.delay", "RandomTimer.range"),
 }
-# No dot in the name: bzt would take it for a path when `-o` sets it.
-PROPERTY = re.compile(r"\$\{__P\(\w+,(.+?)\)\}")
 # Variables that a plan sets for its fragments.
 OF_THE_PLAN = {"litter"}
-# Every block of the study names its port, and so which of several servers is asked.
+# Every block of the study names its port, and so which of several servers is asked; in a comparison
+# it is the coin that chooses between two.
 OF_THE_BLOCKS = {"target: HTTPSampler.port=${port}"}
+OF_THE_COIN = {
+    "base or head: HTTPSampler.domain=${__V(host_${coin})}",
+    "base or head: HTTPSampler.port=${__V(port_${coin})}",
+}
 TIMEOUTS = ("HTTPSampler.connect_timeout", "HTTPSampler.response_timeout")
 PATHS = ("filename", "IncludeController.includepath", "TestPlan.user_define_classpath")
 LISTENERS = re.compile(r"ResultCollector|ResultSaver|Summari[sz]er|Listener$|Visualizer$")
@@ -81,8 +91,12 @@ def test_no_plan_holds_an_absolute_path(path: Path) -> None:
 @every_file
 def test_no_plan_names_a_host_but_loopback_as_the_default_of_a_property(path: Path) -> None:
     for element in plan_files.read(path).walk():
+        hosts = [text for text in element.texts if re.match(r"\$\{__P\(\w*host,", text)]
         domain = element.props.get("HTTPSampler.domain", "")
-        assert not domain or PROPERTY.fullmatch(domain).group(1) == "127.0.0.1", element.name
+        if domain and f"{element.name}: HTTPSampler.domain={domain}" not in OF_THE_COIN:
+            hosts.append(domain)
+        for host in hosts:
+            assert PROPERTY.fullmatch(host).group(1) == "127.0.0.1", element.name
         assert "://" not in element.props.get("HTTPSampler.path", ""), element.name
 
 
@@ -94,7 +108,7 @@ def test_everything_adjustable_is_a_property_with_a_default(path: Path) -> None:
         for name, value in element.props.items()
         if name in ADJUSTABLE and value and not PROPERTY.search(value)
     }
-    assert fixed - OF_THE_BLOCKS == set()
+    assert fixed - OF_THE_BLOCKS - OF_THE_COIN == set()
 
 
 @every_file
@@ -141,6 +155,18 @@ def test_stress_load_and_soak_differ_in_nothing_but_their_defaults_and_names() -
 
     assert shape("load") == shape("stress") == shape("soak")
     assert len(shape("stress")) == 2  # the arrivals, and what a visitor does in a file of its own
+
+
+def test_base_and_head_are_asked_alike_but_for_the_port() -> None:
+    tree = plan_files.read(support.PLANS / "compare.jmx")
+    named = re.compile(r"\$\{__P\((base|head)_(\w+),(.+?)\)\}")
+    found: dict[str, dict[str, str]] = {"base": {}, "head": {}}
+    for text in (text for element in tree.walk() for text in element.texts):
+        for side, name, default in named.findall(text):
+            found[side][name] = default
+    ports = {side.pop("port") for side in found.values()}
+    assert found["base"] == found["head"] == {"host": "127.0.0.1", "protocol": "http"}
+    assert len(ports) == 2
 
 
 @every_plan

@@ -9,6 +9,7 @@ import urllib.request
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from statistics import NormalDist
 from urllib.parse import urlencode
 
 import pytest
@@ -20,7 +21,10 @@ import wrong_answers
 from jmeter_run import Run, node_server
 from tollgate.study.design import blocks, write_blocks
 
-TARGETS = {path.stem for path in plan_files.FRAGMENT_FILES}
+#: But for those that somebody adopted.
+OURS = [path for path in plan_files.PLAN_FILES if path not in plan_files.ADOPTED_FILES]
+ADOPTED = {path.stem.removeprefix("check-") for path in plan_files.ADOPTED_FILES}
+TARGETS = {path.stem for path in plan_files.FRAGMENT_FILES} - ADOPTED
 #: What makes a run of each plan short. A plan without an entry here fails the test below.
 OPEN = {
     "schedule": "rate(30/sec) random_arrivals(3 sec) pause(1 sec)",
@@ -32,11 +36,24 @@ SHORT = {
     "check": {"warmup": 0, "measured": 2, "pi_rate": 2},
     **dict.fromkeys(["stress", "load", "soak"], OPEN),
     "study": {"users": 3},
+    "compare": {
+        "warmup": 0,
+        "measured": 2,
+        "sum_data": "../data/compare-sum.csv",
+        "sum_rate": 10,
+        "search_rate": 10,
+        "sample_variables": "TESTSTART.MS,coin",
+        "jmeterengine.force.system.exit": "true",
+    },
 }
+#: What a plan asks that leaves some of the targets out.
+ASKED = {"compare": {"sum", "search"}}
 
 
 def short(plan: Path, port: int, folder: Path) -> dict[str, object]:
     """The properties of a short run of the plan against one server."""
+    if plan.stem == "compare":
+        return SHORT[plan.stem] | {"base_port": port, "head_port": port}
     if plan.stem != "study":
         return SHORT[plan.stem] | {"port": port}
     # Each path and each answer of the design, by two users who ask once.
@@ -59,10 +76,10 @@ def ask(port: int, path: str) -> dict:
 
 
 def test_every_plan_is_run_here() -> None:
-    assert set(SHORT) == {path.stem for path in plan_files.PLAN_FILES}
+    assert set(SHORT) == {path.stem for path in OURS}
 
 
-@pytest.mark.parametrize("plan", plan_files.PLAN_FILES, ids=plan_files.id_of)
+@pytest.mark.parametrize("plan", OURS, ids=plan_files.id_of)
 @pytest.mark.parametrize("where", ["from its own folder", "from another folder"])
 def test_a_plan_runs_by_jmeter_alone(plan: Path, where: str, server: int, tmp_path: Path) -> None:
     at_home = where == "from its own folder"
@@ -73,7 +90,8 @@ def test_a_plan_runs_by_jmeter_alone(plan: Path, where: str, server: int, tmp_pa
         **short(plan, server, tmp_path),
     )
     assert run.that(success="false") == []
-    assert run.labels - {"connect"} == TARGETS  # which the users of the study do first
+    # The users of the study connect first.
+    assert run.labels - {"connect"} == ASKED.get(plan.stem, TARGETS)
     assert run.done.stderr == ""
     assert " ERROR " not in run.log.read_text()
 
@@ -93,10 +111,22 @@ def test_every_wrong_answer_is_a_failed_sample(tmp_path: Path) -> None:
     assert len(run.samples) == server.given.total()
 
 
-def test_expected_sums_are_those_of_the_formula() -> None:
-    for row in plan_files.rows_of(support.PLANS / "fragments" / "sum.jmx"):
+@pytest.mark.parametrize("feed", ["sum", "compare-sum"])
+def test_expected_sums_are_those_of_the_formula(feed: str) -> None:
+    rows = plan_files.rows_in(support.ROOT / "data" / f"{feed}.csv")
+    assert len({row["n"] for row in rows}) >= 20
+    for row in rows:
         n = int(row["n"])
-        assert int(row["sum"]) == n * (n + 1) // 2
+        assert row == {"n": str(n), "sum": str(n * (n + 1) // 2)}
+
+
+def test_sizes_of_the_sums_to_compare_are_log_normal() -> None:
+    """Between one millisecond and the next of JMeter's the shares of requests must change gently:
+    otherwise a percentile hardly moves with what it measures, or jumps."""
+    rows = plan_files.rows_in(support.ROOT / "data" / "compare-sum.csv")
+    shares = [(place + 0.5) / len(rows) for place in range(len(rows))]
+    sizes = [8_000_000 * math.exp(0.25 * NormalDist().inv_cdf(share)) for share in shares]
+    assert sorted(int(row["n"]) for row in rows) == [round(size, -3) for size in sizes]
 
 
 def test_expected_fibonacci_numbers_are_the_thirty_second() -> None:

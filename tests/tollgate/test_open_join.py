@@ -82,7 +82,8 @@ def streamed(schedule, rows, test_start_ms, from_s, bins, cuts):
     numbers = set(rows.number.tolist())
     outside = numbers - set(range(1, schedule.replay.count + 1))
     response = {name: join.response(label) for label, name in enumerate(NAMES)}
-    return response, join.facts(NAMES, len(outside))
+    lateness = {name: join.lateness(label) for label, name in enumerate(NAMES)}
+    return response, lateness, join.facts(NAMES, len(outside))
 
 
 def rounded(facts):
@@ -104,10 +105,11 @@ def rounded(facts):
 )
 def test_batch_by_batch_gives_what_the_join_of_whole_arrays_gives(run, start, from_s, bins, cuts):
     schedule, rows = run
-    expected, kept = whole(schedule, rows, start, from_s, bins)
-    response, facts = streamed(schedule, rows, start, from_s, bins, cuts)
-    assert response == expected
-    assert rounded(facts) == rounded(kept)
+    kept = whole(schedule, rows, start, from_s, bins)
+    response, lateness, facts = streamed(schedule, rows, start, from_s, bins, cuts)
+    assert response == kept.response
+    assert lateness == kept.lateness
+    assert rounded(facts) == rounded(kept.facts)
 
 
 def test_all_of_a_long_schedule_is_intended_although_nothing_of_it_is_drawn():

@@ -27,8 +27,8 @@ ATTACKS = (
     "&lt;script&gt;",
     "javascript:alert(1)",
 )
-#: uPlot, its charts, what makes them live, and the data.
-SCRIPTS = 4
+#: uPlot, what lies over charts, scales, charts, what makes them live, and the data.
+SCRIPTS = 6
 
 
 class Reader(HTMLParser):
@@ -130,6 +130,14 @@ def test_what_is_not_known_is_null_in_the_data() -> None:
     json.dumps(told, allow_nan=False)
 
 
+def test_points_in_equal_steps_are_told_by_their_first_step_and_number() -> None:
+    regular = Series("fork", list(range(5, 3605, 3)), [1.0] * 1200)
+    odd = Series("cluster", [1, 2, 4, 8, 16, 32, 64, 128], [1.0] * 8)
+    told = page_charts.data(chart(series=(regular, odd)))["series"]
+    assert told[0]["x"] == {"first": 5, "step": 3, "count": 1200}
+    assert told[1]["x"] == odd.x
+
+
 def test_the_policy_lets_run_the_scripts_and_styles_of_the_page_alone() -> None:
     read = Reader(page.to_html(sample("x")))
     policy = next(it["content"] for _, it in read.elements if "http-equiv" in it)
@@ -167,7 +175,7 @@ def test_text_and_charts_have_enough_contrast(scheme: int) -> None:
         assert min(contrast(front, "paper"), contrast(front, "card")) >= 4.5
     for tone in ("good", "bad", "unsure"):
         assert contrast(tone, f"{tone}-back") >= 4.5
-    for number in range(4):
+    for number in range(6):
         assert contrast(f"series-{number}", "card") >= 3
 
 

@@ -1,6 +1,7 @@
-"""What a balancer is asked before any load, by a server that gives any view of itself."""
+"""What apps are asked before any load, by servers that answer in any way."""
 
 import json
+import socket
 import threading
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -9,6 +10,7 @@ import pytest
 
 from tollgate import probe
 from tollgate.pm2 import App
+from tollgate.remote import Remote
 
 UP, DOWN = {"status": "up", "reason": None}, {"status": "down", "reason": "GET /healthz: 500"}
 
@@ -72,3 +74,94 @@ def test_a_balancer_that_is_not_there_or_says_that_no_server_is_up_is_refused():
     with balancer((503, {})) as app:
         assert "HTTP Error 503" in refusal(app)
     assert "Connection refused" in refusal(app)
+
+
+class Foreign(BaseHTTPRequestHandler):
+    """Gives the next of the server's answers, (status, headers), the last one for ever."""
+
+    def do_GET(self) -> None:
+        answers = self.server.answers
+        status, headers = answers.pop(0) if len(answers) > 1 else answers[0]
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", "2")
+        self.end_headers()
+        self.wfile.write(b"ok")
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@contextmanager
+def server(*answers):
+    """The port of a server that answers so."""
+    listener = ThreadingHTTPServer(("127.0.0.1", 0), Foreign)
+    listener.answers = list(answers)
+    thread = threading.Thread(target=listener.serve_forever)
+    thread.start()
+    try:
+        yield listener.server_address[1]
+    finally:
+        listener.shutdown()
+        thread.join()
+        listener.server_close()
+
+
+def of_worker(number):
+    return 200, {"X-Worker": str(number)}
+
+
+def test_each_worker_of_ours_has_to_answer():
+    with server(of_worker(0), of_worker(0), of_worker(1)) as port:
+        assert probe.answers("127.0.0.1", App("fork", port, "cluster", 2), 2, 60) == ""
+    with server(of_worker(0)) as port, pytest.raises(probe.ProbeError, match="only 1 of 2 workers"):
+        probe.answers("127.0.0.1", App("fork", port, "cluster", 2), 2, 0.2)
+
+
+def test_a_worker_of_ours_that_is_not_well_is_waited_for():
+    ill = 503, {"X-Worker": "0"}
+    with server(ill, ill, of_worker(0)) as port:
+        assert probe.answers("127.0.0.1", App("fork", port, "fork", 1), 1, 60) == ""
+    with server(ill) as port, pytest.raises(probe.ProbeError, match="HTTP Error 503"):
+        probe.answers("127.0.0.1", App("fork", port, "fork", 1), 1, 0.2)
+
+
+@pytest.mark.parametrize("status", [200, 404, 500])
+def test_any_answer_does_of_an_app_that_names_no_worker(status):
+    with server((status, {})) as port:
+        assert probe.answers("127.0.0.1", App("shop", port, "fork", 1), 1, 60) == ""
+        said = probe.answers("127.0.0.1", App("shop", port, "cluster", 4), 4, 60)
+    assert said.startswith("answers of shop carry no X-Worker, so that nobody can tell whether")
+    assert "each of its 4 workers" in said
+
+
+def test_a_service_is_there_whatever_it_answers_and_redirects_are_not_followed():
+    for answer in [(200, {}), (404, {}), (500, {}), (302, {"Location": "http://127.0.0.1:1/"})]:
+        with server(answer) as port:
+            probe.is_there(Remote("http", "127.0.0.1", port))
+
+
+def test_what_speaks_no_http_is_no_answer():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def greet():
+            connection, _ = listener.accept()
+            connection.sendall(b"SSH-2.0-hello\r\n")
+            connection.close()
+
+        thread = threading.Thread(target=greet)
+        thread.start()
+        with pytest.raises(probe.ProbeError, match="nothing answers at http"):
+            probe.is_there(Remote("http", "127.0.0.1", listener.getsockname()[1]))
+        thread.join()
+
+
+def test_a_probe_asks_for_a_body_and_tells_what_came_instead():
+    with server((200, {})) as port:
+        service = Remote("http", "127.0.0.1", port)
+        probe.answer_is_right(service, "/a", "^ok$")
+        with pytest.raises(probe.ProbeError, match=r'answered 200 "ok", which does not match'):
+            probe.answer_is_right(service, "/a", "fine")
+    with server((404, {})) as port, pytest.raises(probe.ProbeError, match="answered 404"):
+        probe.answer_is_right(Remote("http", "127.0.0.1", port), "/a", "ok")

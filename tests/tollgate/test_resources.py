@@ -314,3 +314,9 @@ def test_an_outage_that_the_watch_saw_does_not_change_what_the_criteria_say():
         resources=replace(watched(leaking(60)), outages=(outage,)),
     )
     assert result.verdict == "FAIL"
+
+
+def test_an_event_loop_that_nobody_told_is_no_free_one_and_the_line_says_what_to_do():
+    result = on(worker([80] * 60, loop_delay_p50=np.nan), criterion="loop-delay-p50 of worker>20ms")
+    assert result.verdict == "INVALID"
+    assert result.reason.endswith("for another kind of app remove the criterion")

@@ -10,6 +10,7 @@ import study_folder
 from jtl_rows import START_MS
 from tollgate import cli, dashboard
 from tollgate.manifest import ManifestError
+from tollgate.run_page import write as run_page
 from tollgate.study import report as study_report
 from tollgate.study.run import BLOCKS, CPU, NAME
 
@@ -35,7 +36,8 @@ def test_a_run_is_told_in_json_in_markdown_and_on_a_page(tmp_path, sent):
     assert {it["answer"] for it in content["claims"]} == {"agrees", "cannot tell"}
     text = (tmp_path / "study.md").read_text()
     assert "| sum | a cluster has more throughput for CPU-bound work |" in text
-    assert (tmp_path / "index.html").exists()
+    run_page.write(tmp_path, study=study)
+    assert "What was asked, and what came out" in (tmp_path / "index.html").read_text()
     assert "agrees" in study_report.to_table(study)
 
 

@@ -102,7 +102,8 @@ def test_every_tool_of_the_design_is_one_that_can_be_looked_for_and_installed():
 
 def test_the_design_asks_apps_that_the_ecosystem_has_and_those_behind_the_balancer():
     declared = pm2.declared_apps()
-    assert apps_of(DESIGN, declared) == list(declared)
+    compared = ("base", "head")  # no arms of the study
+    assert apps_of(DESIGN, declared) == [name for name in declared if name not in compared]
     behind = [cell for cell in DESIGN if cell.arm == "three servers"]
     assert apps_of(behind, declared) == ["pi-1", "pi-2", "pi-3", "balancer"]
 

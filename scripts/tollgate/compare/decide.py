@@ -73,8 +73,10 @@ def look(gate: Gate, labels: Sequence[Blocks], at_s: float) -> Gate:
     if before and before.keys() != changes.keys():
         now, then = ({label for label, _ in keys} for keys in (changes, before))
         raise ValueError(f"labels changed between looks: {sorted(now)} after {sorted(then)}")
+    if unknown := set(settings.labels) - {label for label, _ in changes}:
+        raise ValueError(f"labels that are to gate are not compared: {sorted(unknown)}")
     fractions = tuple(each / settings.budget_s for each in looks_s)
-    family = [key for key in changes if key[1] in settings.gates]
+    family = [key for key in changes if settings.gating(*key)]
     refused = {key for key in family if key in before and before[key].refused}
     lows = _holm(changes, family, refused, fractions, settings)
     alone = nominal_level(fractions, settings.false_alarm)

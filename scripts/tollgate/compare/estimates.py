@@ -73,7 +73,7 @@ def percentile_ratio(blocks: Blocks, metric: str) -> LogRatio:
     share = PERCENTILES[metric] / 100
     needed = math.ceil(FEWEST_BEYOND / min(share, 1 - share))
     sides = (blocks.base, blocks.head)
-    levels = [_percentile(side, blocks.values_ms, share) for side in sides]
+    levels = [percentile(side, blocks.values_ms, share) for side in sides]
     if note := cannot_tell(blocks, metric, needed):
         return LogRatio(metric, *levels, note=note)
     return _log_ratio(
@@ -106,6 +106,11 @@ def cannot_tell(blocks: Blocks, metric: str, needed: int) -> str:
         return f"{seconds} blocks of time, {FEWEST_BLOCKS} are needed"
     if min(base, head) < needed:
         return f"{min(base, head)} samples on one side, {metric} needs {needed}"
+    return unfair(base, head)
+
+
+def unfair(base: int, head: int) -> str:
+    """Why so many samples of each side can't be a fair coin's, or nothing."""
     if abs(head - base) > UNFAIR * math.sqrt(base + head):
         return f"{base} samples of base and {head} of head are no fair coin: some were lost"
     return ""
@@ -118,8 +123,8 @@ def _log_ratio(metric: str, levels: list[float], errors: list[Floats]) -> LogRat
     return LogRatio(metric, base, head, math.log(head / base), error, freedom)
 
 
-def _percentile(side: Side, values_ms: NDArray[np.int64], share: float) -> float:
-    """In ms; NaN without samples."""
+def percentile(side: Side, values_ms: NDArray[np.int64], share: float) -> float:
+    """In ms, of a share in (0, 1]; NaN without samples."""
     if not side.total:
         return math.nan
     place, inside = _place(side, share)
@@ -132,7 +137,7 @@ def _percentile_errors(side: Side, values_ms: NDArray[np.int64], share: float) -
     place, inside = _place(side, share)
     below = side.upto[:, place] + inside * side.counts[:, place]
     wide = min(_hall_sheather(share, side.total), 0.8 * min(share, 1 - share))
-    ends = [_percentile(side, values_ms, share + way * wide) for way in (-1, 1)]
+    ends = [percentile(side, values_ms, share + way * wide) for way in (-1, 1)]
     slope = math.log(ends[1] / ends[0]) / (2 * wide)
     return (share * side.n - below) * (slope / side.total)
 

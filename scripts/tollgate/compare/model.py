@@ -36,7 +36,8 @@ class Settings:
     points). fail_from: the share of the effect from which an estimate can fail. false_alarm: how
     often a candidate that is like the base may fail, over all labels, metrics and looks.
     miss: how often a metric may pass in spite of a rise as large as the effect. budget_s: when
-    looking ends. gates: the metrics that decide; the others are only told.
+    looking ends. gates: the metrics that decide, and labels: those of which they do, all where it
+    is empty; the others are only told.
     """
 
     effect: float = 0.05
@@ -46,6 +47,7 @@ class Settings:
     miss: float = 0.02
     budget_s: float = 600.0
     gates: tuple[str, ...] = ("p50", "p95", ERRORS)
+    labels: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("effect", "error_effect", "fail_from", "false_alarm", "miss", "budget_s"):
@@ -58,6 +60,10 @@ class Settings:
             raise ValueError(f"gates: {', '.join(unknown)} is none of {', '.join(METRICS)}")
         if not self.gates:
             raise ValueError(f"gates: name at least one of {', '.join(METRICS)}")
+
+    def gating(self, label: str, metric: str) -> bool:
+        """Whether this metric of this label has a say."""
+        return metric in self.gates and (not self.labels or label in self.labels)
 
     def change(self, metric: str) -> float:
         """The effect on the scale of the metric's changes."""

@@ -24,10 +24,13 @@ from tollgate.paths import ROOT
 FOLDER = Path(__file__).parent
 #: The chart library, from its npm package.
 UPLOT = ROOT / "node_modules" / "uplot"
-SCRIPTS = (UPLOT / "dist" / "uPlot.iife.min.js", FOLDER / "charts.js", FOLDER / "page.js")
+SCRIPTS = (
+    UPLOT / "dist" / "uPlot.iife.min.js",
+    *(FOLDER / name for name in ("over.js", "scales.js", "charts.js", "page.js")),
+)
 STYLES = (
     UPLOT / "dist" / "uPlot.min.css",
-    *(FOLDER / name for name in ("page.css", "tables.css", "charts.css")),
+    *(FOLDER / name for name in ("page.css", "tables.css", "charts.css", "runs.css")),
 )
 LICENCE = UPLOT / "LICENSE"
 
@@ -91,7 +94,8 @@ def _header(page: Page) -> ET.Element:
     return element(
         "header",
         element("p", badge(page.answer, page.tone), " ", page.kicker, class_="kicker"),
-        element("h1", page.sentence),
+        # A line never begins with the sign of a number's unit.
+        element("h1", page.sentence.replace(" %", "\u00a0%")),
         *(element("p", remark, class_="remark") for remark in page.remarks),
         element("nav", *links, aria_label="Sections"),
     )
@@ -104,8 +108,9 @@ def _section(section: Section, charts: list[Chart]) -> ET.Element:
     grid = None
     for each in section.content:
         if isinstance(each, Chart):
-            if grid is None:
-                grid = ET.SubElement(made, "div", {"class": "charts"})
+            kind = "charts wide" if each.wide else "charts"
+            if grid is None or grid.get("class") != kind:
+                grid = ET.SubElement(made, "div", {"class": kind})
             grid.append(page_charts.figure(each, len(charts)))
             charts.append(each)
         elif each is not None:

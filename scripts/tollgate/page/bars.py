@@ -10,6 +10,7 @@ import math
 import xml.etree.ElementTree as ET
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import ClassVar, Protocol
 
 from tollgate.page.parts import element
 from tollgate.study.model import Estimate
@@ -21,12 +22,29 @@ _TICKS = 6
 _PALETTE = 4
 #: Pixels; page.css gives every drawing this height, and the middle is that of a line of text.
 _HEIGHT, _MIDDLE = 37, 19
+#: Per cents of the width at which a limit stands: half as much again fits behind it.
+_LIMIT_AT = 66.7
+
+
+class Ruler(Protocol):
+    """A scale. none: the value that stands for no difference. at: where a value lies, as an SVG
+    length. told: a tick's number, as it is written."""
+
+    none: ClassVar[float]
+
+    @property
+    def ticks(self) -> Sequence[float]: ...
+
+    def at(self, value: float) -> str: ...
+
+    def told(self, tick: float) -> str: ...
 
 
 @dataclass(frozen=True)
 class Scale:
     """Ratios from low to high, both powers of two: half lies as far from 1 as double does."""
 
+    none: ClassVar[float] = 1.0
     low: float
     high: float
 
@@ -42,7 +60,11 @@ class Scale:
         """Where a ratio lies, as an SVG length; those beyond an end lie on it."""
         within = min(max(ratio, self.low), self.high)
         share = math.log2(within / self.low) / math.log2(self.high / self.low)
-        return _percent(MARGIN + share * (100 - 2 * MARGIN))
+        return along(share)
+
+    def told(self, tick: float) -> str:
+        """`2`, `1/2`."""
+        return f"{tick:g}" if tick >= 1 else f"1/{1 / tick:g}"
 
     @property
     def ticks(self) -> list[float]:
@@ -52,19 +74,24 @@ class Scale:
         return [2.0**power for power in range(first, last + 1) if power % step == 0]
 
 
-def scale_head(scale: Scale) -> ET.Element:
+def along(share: float) -> str:
+    """Where a share of the scale's length ends, as an SVG length."""
+    return _percent(MARGIN + share * (100 - 2 * MARGIN))
+
+
+def scale_head(scale: Ruler) -> ET.Element:
     """The numbers of the scale, for the head of the column."""
     words = (
-        element("text", _told(tick), x=scale.at(tick), y=20, text_anchor="middle")
+        element("text", scale.told(tick), x=scale.at(tick), y=20, text_anchor="middle")
         for tick in scale.ticks
     )
     return _svg(*words)
 
 
-def interval_bar(estimate: Estimate, scale: Scale) -> ET.Element:
-    """The estimate's interval and value, above 1, below 1 or across it; only rules where it is not
-    known."""
-    rules = [_line(scale.at(tick), "one" if tick == 1 else "rule") for tick in scale.ticks]
+def interval_bar(estimate: Estimate, scale: Ruler, kind: str = "") -> ET.Element:
+    """The estimate's interval and value; only rules where it is not known. kind: a CSS class that
+    gives it its colour; by default whether it is above no difference, below or across it."""
+    rules = [_line(scale.at(it), "one" if it == scale.none else "rule") for it in scale.ticks]
     low, high, value = estimate.low, estimate.high, estimate.value
     drawn: list[ET.Element] = []
     if low is not None and high is not None:
@@ -72,7 +99,7 @@ def interval_bar(estimate: Estimate, scale: Scale) -> ET.Element:
         drawn.append(element("line", class_="interval", **ends))
     if value is not None:
         drawn.append(element("circle", cx=scale.at(value), cy=_MIDDLE, r=4, class_="point"))
-    return _svg(*rules, element("g", *drawn, class_=side(estimate)))
+    return _svg(*rules, element("g", *drawn, class_=kind or side(estimate)))
 
 
 def side(estimate: Estimate) -> str:
@@ -80,6 +107,30 @@ def side(estimate: Estimate) -> str:
     if estimate.low is None or estimate.high is None:
         return "across"
     return "above" if estimate.low > 1 else "below" if estimate.high < 1 else "across"
+
+
+def limit_head(name: str = "limit") -> ET.Element:
+    """Names the place of the limit, for the head of the column."""
+    return _svg(element("text", name, x=_percent(_LIMIT_AT), y=20, text_anchor="middle"))
+
+
+def limit_bar(value: float | None, low: float | None, high: float | None, tone: str) -> ET.Element:
+    """A value and its interval as shares of its limit, which stands at the same place in every row;
+    what lies beyond the end is cut off there. None: not known; infinity is beyond any end."""
+    drawn = [element("line", x1=0, x2="100%", y1=_MIDDLE, y2=_MIDDLE, class_="rule")]
+    if value is not None:
+        size = {"y": _MIDDLE - 5, "height": 10, "width": _percent(_of_limit(value))}
+        drawn.append(element("rect", x=0, rx=2, class_="reached", **size))
+    if low is not None and high is not None:
+        ends = {"x1": _percent(_of_limit(low)), "x2": _percent(_of_limit(high))}
+        drawn.append(element("line", class_="span", y1=_MIDDLE, y2=_MIDDLE, **ends))
+    limit = {"x1": _percent(_LIMIT_AT), "x2": _percent(_LIMIT_AT), "y1": 6, "y2": _HEIGHT - 5}
+    drawn.append(element("line", class_="limit", **limit))
+    return _svg(element("g", *drawn, class_=f"bar-{tone}"))
+
+
+def _of_limit(ratio: float) -> float:
+    return min(max(ratio, 0.0) * _LIMIT_AT, 100.0)
 
 
 def shares_bar(shares: Sequence[float]) -> ET.Element:
@@ -99,10 +150,6 @@ def _line(x: str, kind: str) -> ET.Element:
 
 def _svg(*content: ET.Element) -> ET.Element:
     return element("svg", *content, aria_hidden="true", focusable="false")
-
-
-def _told(tick: float) -> str:
-    return f"{tick:g}" if tick >= 1 else f"1/{1 / tick:g}"
 
 
 def _percent(value: float) -> str:

@@ -8,67 +8,21 @@
  */
 {
   const HEIGHT = 260;
-  /** Pixels that the numbers along the x axis need from one to the next. */
-  const ROOM = 26;
   const MARK = 4;
   const DOT = 2;
-  const FONT = '12px system-ui, sans-serif';
 
-  const formatted = new Intl.NumberFormat('en', { maximumSignificantDigits: 3 });
-  const numbered = (value) =>
-    value >= 1000 ? Math.round(value).toLocaleString('en') : formatted.format(value);
+  const { axes, drawLimit, drawSpans, isCurve, isLine, partOfX, rangeInSight, rangeOfX, rangeOfY } =
+    globalThis.tollgate;
 
-  const known = (values) => values.filter((value) => value !== null);
   const isCloud = (series) => series.draw === 'dots';
-  const isCurve = (series) => series.draw === 'curve';
 
   function colours(node) {
     const css = getComputedStyle(node);
     const of = (name) => css.getPropertyValue(name).trim();
-    const palette = [0, 1, 2, 3].map((index) => of(`--series-${index}`));
-    return { soft: of('--soft'), rule: of('--rule'), palette };
-  }
-
-  function rangeOfX({ series, x }) {
-    const values = series.flatMap((each) => known(each.x));
-    const [low, high] = [x.low ?? Math.min(...values), x.high ?? Math.max(...values)];
-    const edge = (high - low) / 40;
-    return x.log ? [low / 1.25, high * 1.15] : [x.low ?? low - edge, high + edge];
-  }
-
-  function rangeOfY({ series, levels, y }) {
-    const ends = series.flatMap((each) => [...each.y, ...each.high]);
-    const high = Math.max(...known(ends), ...levels);
-    return [y.low ?? 0, y.high ?? (high > 0 ? high * 1.08 : 1)];
-  }
-
-  /** The ticks that leave each other room, from the left. */
-  function roomy(u, ticks) {
-    let last = -Infinity;
-    return ticks.map((tick) => {
-      const at = u.valToPos(tick, 'x');
-      if (at - last < ROOM) return null;
-      last = at;
-      return tick;
-    });
-  }
-
-  function axes({ x, y }, { soft, rule }) {
-    const usual = {
-      stroke: soft,
-      font: FONT,
-      grid: { stroke: rule, width: 1 },
-      ticks: { show: false },
-    };
-    const values = (u, splits) => splits.map((value) => (value === null ? '' : numbered(value)));
-    const across = { ...usual, label: x.label, labelFont: FONT, labelSize: 22, size: 28, values };
-    if (x.ticks.length > 0) {
-      const within = (u) => x.ticks.filter((tick) => tick <= u.scales.x.max);
-      across.splits = within;
-      across.filter = (u, splits) => roomy(u, splits);
-    }
-    const widest = numbered(y.high ?? 0).length;
-    return [across, { ...usual, size: Math.max(52, 16 + 8 * widest), values }];
+    const palette = [0, 1, 2, 3, 4, 5].map((index) => of(`--series-${index}`));
+    const named = ['soft', 'rule', 'bad', 'link'].map((name) => [name, of(`--${name}`)]);
+    const size = 12 * uPlot.pxRatio;
+    return { ...Object.fromEntries(named), palette, font: `${size}px system-ui, sans-serif` };
   }
 
   const SHAPES = [
@@ -101,7 +55,7 @@
   function drawMarks(u, series, colour) {
     const { ctx } = u;
     const radius = (isCloud(series) ? DOT : MARK) * uPlot.pxRatio;
-    const shape = SHAPES[isCloud(series) ? 0 : series.colour];
+    const shape = SHAPES[isCloud(series) ? 0 : series.colour % SHAPES.length];
     Object.assign(ctx, { fillStyle: colour, strokeStyle: colour, lineWidth: 1.5 * uPlot.pxRatio });
     ctx.globalAlpha = isCloud(series) ? 0.6 : 1;
     series.x.forEach((value, index) => {
@@ -134,23 +88,35 @@
     ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
     ctx.clip();
     chart.series.forEach((series, index) => {
-      const shown = u.series[index + 1].show && !isCurve(series);
+      const shown = u.series[index + 1].show && !isCurve(series) && !isLine(series);
       if (shown) drawMarks(u, series, theme.palette[series.colour]);
     });
     for (const level of chart.levels) drawLevel(u, level, theme);
     ctx.restore();
+    drawLimit(u, chart, theme);
   }
 
+  const DASHES = { curve: [7, 4], dashed: [4, 3] };
+
   function lineOf(series, theme) {
-    const hasLine = isCurve(series) || series.draw === 'joined';
-    const made = { label: series.label, stroke: theme.palette[series.colour], width: 1.75 };
+    const hasLine = isCurve(series) || isLine(series) || series.draw === 'joined';
     return {
-      ...made,
-      points: { show: false },
-      spanGaps: true,
-      dash: isCurve(series) ? [7, 4] : undefined,
+      label: series.label,
+      stroke: theme.palette[series.colour],
+      width: series.draw === 'dashed' ? 1.25 : 1.75,
+      // A value that stands alone has no line, and would not be seen.
+      points: isLine(series) ? { size: 4, show: true, filter: alone } : { show: false },
+      spanGaps: !isLine(series),
+      dash: DASHES[series.draw],
       ...(hasLine ? {} : { paths: () => null }),
     };
+  }
+
+  /** The places of a line's values with a gap on either side. */
+  function alone(u, index) {
+    const places = [...u.data[index].keys()].filter((at) => u.data[index][at] !== undefined);
+    const isKnown = (at) => Number.isFinite(u.data[index][places[at]]);
+    return places.filter((_, at) => isKnown(at) && !isKnown(at - 1) && !isKnown(at + 1));
   }
 
   function options(chart, theme, width) {
@@ -161,14 +127,22 @@
       height: HEIGHT,
       padding: [12, 14, 0, 0],
       legend: { show: false },
-      cursor: { y: false, points: { show: false }, drag: { x: chart.zoom, y: false } },
+      cursor: {
+        y: false,
+        points: { show: false },
+        drag: { x: chart.zoom, y: false },
+        ...(chart.sync ? { sync: { key: chart.sync, scales: ['x', null] } } : {}),
+      },
       scales: {
-        x: { time: false, distr: chart.x.log ? 3 : 1, log: 2, range: () => x },
-        y: { range: () => y },
+        x: { time: false, distr: chart.x.log ? 3 : 1, log: chart.x.base, range: partOfX(x) },
+        y: { distr: chart.y.log ? 3 : 1, range: rangeInSight(chart, y) },
       },
       axes: axes(high, theme),
       series: [{}, ...chart.series.map((series) => lineOf(series, theme))],
-      hooks: { draw: [(u) => drawOver(u, chart, theme)] },
+      hooks: {
+        drawAxes: [(u) => drawSpans(u, chart, theme)],
+        draw: [(u) => drawOver(u, chart, theme)],
+      },
     };
   }
 
@@ -177,5 +151,5 @@
     return new uPlot(options(chart, colours(node), node.clientWidth), data, node);
   }
 
-  globalThis.tollgate = { draw, isCurve, numbered };
+  Object.assign(globalThis.tollgate, { draw });
 }

@@ -10,26 +10,38 @@ from dataclasses import asdict, dataclass
 from tollgate.page.parts import details, element
 
 #: How a series is drawn: marks joined by lines, marks alone (with their intervals), a smooth curve
-#: without marks, or a cloud of small dots.
-JOINED, MARKS, CURVE, DOTS = "joined", "marks", "curve", "dots"
+#: without marks, or a cloud of small dots; values over time as a line, or as a thin dashed one
+#: beside it. Lines have gaps where nothing is known.
+JOINED, MARKS, CURVE, DOTS, LINE, DASHED = "joined", "marks", "curve", "dots", "line", "dashed"
+#: What a span of an axis means: a time that does not count, one in which a worker was missing, a
+#: reload, which is meant to be, and where the values took another level.
+UNCOUNTED, OUTAGE, RELOAD, CHANGE = "uncounted", "outage", "reload", "change"
+#: So many x at least, in equal steps, are told by their first, step and number.
+_REGULAR = 8
 
 
 @dataclass(frozen=True)
 class Axis:
-    """label: with the unit. log: to the base of 2. ticks: where to write numbers, if not where
-    uPlot would. low, high: its ends, None for what the data need."""
+    """label: with the unit. log: whether to this base. ticks: where to write numbers, if not where
+    uPlot would, and names: what to write there instead. low, high: its ends, None for what the data
+    need; of lines over time what is zoomed in on needs other ends. is_time: of seconds, which are
+    told as 0:45, 1:30:00."""
 
     label: str
     log: bool = False
     ticks: tuple[float, ...] = ()
     low: float | None = None
     high: float | None = None
+    base: int = 2
+    names: tuple[str, ...] = ()
+    is_time: bool = False
 
 
 @dataclass(frozen=True)
 class Series:
     """x, y: float[N]. low, high: the intervals' ends, float[N] or empty; NaN and None for what is
-    not known. colour: 0 to 3, of the page's palette; a curve takes that of its marks."""
+    not known. colour: 0 to 5, of the page's palette; a curve takes that of its marks. n: of how
+    many samples each y tells, int[N] or empty."""
 
     label: str
     x: Sequence[float]
@@ -38,12 +50,25 @@ class Series:
     high: Sequence[float | None] = ()
     draw: str = JOINED
     colour: int = 0
+    n: Sequence[int] = ()
+
+
+@dataclass(frozen=True)
+class Span:
+    """A part of the x axis, or a moment of it. kind: see above. label: what it was."""
+
+    low: float
+    high: float
+    kind: str
+    label: str
 
 
 @dataclass(frozen=True)
 class Chart:
     """summary: one sentence on what is to be seen. numbers: the same as a table. levels: of y, to
-    compare with. zoom: whether dragging along x shows a part of it."""
+    compare with; limit: one to be seen, with a word. zoom: whether dragging along x shows a part
+    of it. sync: charts of the same name share cursor and zoom. wide: in a grid of wide charts.
+    tone: `wrong` of what went wrong, `unclear` of what could not be told."""
 
     title: str
     summary: str
@@ -54,11 +79,17 @@ class Chart:
     levels: tuple[float, ...] = ()
     zoom: bool = False
     note: str = ""
+    limit: float | None = None
+    spans: tuple[Span, ...] = ()
+    sync: str = ""
+    wide: bool = False
+    tone: str = ""
 
 
 def data(chart: Chart) -> dict:
     """The chart for charts.js: finite numbers and null only."""
     told = {name: value for name, value in asdict(_bare(chart)).items() if name != "numbers"}
+    told["series"] = [{**each, "x": _steps(each["x"])} for each in told["series"]]
     return _finite(told)
 
 
@@ -72,13 +103,23 @@ def figure(chart: Chart, number: int) -> ET.Element:
     caption = element("figcaption", element("strong", chart.title), " ", chart.summary, note)
     return element(
         *("figure", caption, plot, details("Numbers of this chart", chart.numbers)),
-        class_="chart",
+        class_=f"chart {chart.tone}".strip(),
     )
 
 
 def _bare(chart: Chart) -> Chart:
     # asdict copies what it finds, and elements are neither data nor to be copied.
     return Chart(**{**vars(chart), "numbers": None})
+
+
+def _steps(x: Sequence[float]) -> Sequence[float] | dict:
+    """x in equal steps as {first, step, count}, which is a hundredth as long."""
+    if len(x) < _REGULAR:
+        return x
+    step = (x[-1] - x[0]) / (len(x) - 1)
+    if any(abs(x[0] + step * at - value) > 1e-6 * abs(step) for at, value in enumerate(x)):
+        return x
+    return {"first": x[0], "step": step, "count": len(x)}
 
 
 def _finite(value: object) -> object:

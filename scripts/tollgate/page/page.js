@@ -1,12 +1,19 @@
 'use strict';
 
 /**
- * Makes the page's charts live: legend, cursor by mouse and by the arrow keys, and a new drawing when
- * the width or the colour scheme changes.
+ * Makes the page's charts live: legend, cursor and zoom by mouse and by keyboard, and a new drawing
+ * when the width or the colour scheme changes.
  */
 {
-  const { draw, isCurve, numbered } = globalThis.tollgate;
+  const { draw, isCurve, isLine, numbered, time } = globalThis.tollgate;
+
+  function listed(x) {
+    if (Array.isArray(x)) return x;
+    return Array.from({ length: x.count }, (_, at) => x.first + x.step * at);
+  }
+
   const charts = JSON.parse(document.getElementById('charts').textContent);
+  for (const { series } of charts) for (const each of series) each.x = listed(each.x);
 
   function make(tag, attributes, ...children) {
     const node = document.createElement(tag);
@@ -21,15 +28,38 @@
     return [...new Set(all)].sort((a, b) => a - b);
   }
 
-  function told(series, x) {
-    const index = series.x.indexOf(x);
-    const y = series.y[index] ?? null;
-    if (y === null) return '';
-    const [low, high] = [series.low[index] ?? null, series.high[index] ?? null];
-    const interval =
-      low === null || high === null ? '' : ` (${numbered(low)} to ${numbered(high)})`;
-    return `${series.label} ${numbered(y)}${interval}`;
+  /** The index of the value nearest to x, of values in order. */
+  function nearest(values, x) {
+    let [low, high] = [0, values.length - 1];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (values[middle] < x) low = middle + 1;
+      else high = middle;
+    }
+    return low > 0 && x - values[low - 1] <= values[low] - x ? low - 1 : low;
   }
+
+  /** Where the series has a value at x; -1 for nowhere. */
+  function placeOf(series, x) {
+    if (!isLine(series)) return series.x.indexOf(x);
+    const index = nearest(series.x, x);
+    // Executions have places of their own: one within a step is the same to a reader.
+    const step = series.x.length > 1 ? series.x[1] - series.x[0] : 0;
+    return Math.abs(series.x[index] - x) <= step ? index : -1;
+  }
+
+  function told(series, x) {
+    const index = placeOf(series, x);
+    const [y, low, high] = ['y', 'low', 'high'].map((name) => series[name][index] ?? null);
+    if (y === null) return '';
+    const hasInterval = low !== null && high !== null;
+    const interval = hasInterval ? ` (${numbered(low)} to ${numbered(high)})` : '';
+    const count = series.n.length > 0 ? ` (n ${series.n[index].toLocaleString('en')})` : '';
+    return `${series.label} ${numbered(y)}${interval}${count}`;
+  }
+
+  /** What a button of the legend hides: a line, or all that has its colour. */
+  const keyOf = (series) => (isLine(series) ? series.label : series.colour);
 
   /** A chart on the page with what belongs to it. */
   class Live {
@@ -47,31 +77,33 @@
     legend() {
       const shown = this.chart.series.filter((series) => !isCurve(series));
       const buttons = shown.map((series) => {
-        const swatch = make('span', { class: `swatch swatch-${series.colour}` });
+        const kind = isLine(series) ? series.draw : 'mark';
+        const swatch = make('span', { class: `swatch swatch-${series.colour} ${kind}` });
         const button = make(
           'button',
           { type: 'button', 'aria-pressed': 'true' },
           swatch,
           series.label,
         );
-        button.addEventListener('click', () => this.toggle(series.colour, button));
+        button.addEventListener('click', () => this.toggle(keyOf(series), button));
         return button;
       });
       // One alone needs no name, and hiding it would leave nothing.
       return make('div', { class: 'legend' }, ...(buttons.length > 1 ? buttons : []));
     }
 
-    toggle(colour, button) {
-      const hides = !this.hidden.has(colour);
-      if (hides) this.hidden.add(colour);
-      else this.hidden.delete(colour);
+    toggle(key, button) {
+      const hides = !this.hidden.has(key);
+      if (hides) this.hidden.add(key);
+      else this.hidden.delete(key);
       button.setAttribute('aria-pressed', String(!hides));
       this.hide();
     }
 
     hide() {
       this.chart.series.forEach((series, index) => {
-        this.drawn.setSeries(index + 1, { show: !this.hidden.has(series.colour) });
+        const show = !this.hidden.has(keyOf(series));
+        if (this.drawn.series[index + 1].show !== show) this.drawn.setSeries(index + 1, { show });
       });
     }
 
@@ -89,34 +121,58 @@
 
     follow(u) {
       if (u.cursor.left < 0 || u.cursor.idx === null) return;
-      const x = u.posToVal(u.cursor.left, 'x');
-      const away = this.stops.map((stop) => Math.abs(u.valToPos(stop, 'x') - u.valToPos(x, 'x')));
-      this.at = away.indexOf(Math.min(...away));
+      this.at = nearest(this.stops, u.posToVal(u.cursor.left, 'x'));
       this.tell();
     }
 
     tell() {
+      const { x: axis, series, spans } = this.chart;
       const x = this.stops[this.at];
-      const shown = this.chart.series.filter((it) => !isCurve(it) && !this.hidden.has(it.colour));
-      const values = shown.map((series) => told(series, x)).filter(Boolean);
-      this.readout.textContent = `${this.chart.x.label} ${numbered(x)}: ${values.join(', ')}`;
+      const shown = series.filter((it) => !isCurve(it) && !this.hidden.has(keyOf(it)));
+      const values = shown.map((each) => told(each, x)).filter(Boolean);
+      const here = spans.filter(({ low, high }) => x >= low && x <= high);
+      const said = [...values, ...new Set(here.map(({ label }) => label))].join(', ');
+      const at = axis.names[axis.ticks.indexOf(x)] ?? (axis.is_time ? time(x) : numbered(x));
+      this.readout.textContent = axis.is_time ? `${at}: ${said}` : `${axis.label} ${at}: ${said}`;
     }
 
     press(event) {
+      if (event.target !== this.node) return;
       const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-      if (step === undefined || event.target !== this.node) return;
+      const factor = { '+': 0.5, '-': 2, 0: Infinity }[event.key];
+      if (step !== undefined) this.step(step);
+      else if (factor !== undefined && this.chart.zoom) this.zoom(factor);
+      else return;
       event.preventDefault();
-      const next = this.at === null ? 0 : this.at + step;
+    }
+
+    step(by) {
+      const next = this.at === null ? 0 : this.at + by;
       this.at = Math.min(Math.max(next, 0), this.stops.length - 1);
       const left = this.drawn.valToPos(this.stops[this.at], 'x');
       this.drawn.setCursor({ left, top: 0 }, false);
       this.tell();
     }
+
+    /** Zoom to a part of what is in sight, around the cursor; Infinity shows all. */
+    zoom(factor) {
+      const { min, max } = this.drawn.scales.x;
+      const [first, last] = [this.stops[0], this.stops.at(-1)];
+      const half = ((max - min) / 2) * factor;
+      const middle = this.at === null ? (min + max) / 2 : this.stops[this.at];
+      const range = { min: Math.max(middle - half, first), max: Math.min(middle + half, last) };
+      const alike = live.filter(
+        (it) => it === this || (it.chart.sync && it.chart.sync === this.chart.sync),
+      );
+      for (const each of alike) each.drawn.setScale('x', range);
+    }
   }
 
-  const live = [...document.querySelectorAll('[data-chart]')].map(
-    (node) => new Live(node, charts[Number(node.dataset.chart)]),
-  );
+  const live = [];
+  for (const node of document.querySelectorAll('[data-chart]')) {
+    live.push(new Live(node, charts[Number(node.dataset.chart)]));
+  }
+  performance.mark('charts drawn');
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
     for (const each of live) each.redraw();
   });

@@ -10,6 +10,8 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+#: White space that is shown though Python does not call it printable.
+_SPACES = "\n\u00a0"
 #: What an element may hold: text, elements, nothing.
 Child = str | ET.Element | None
 
@@ -33,7 +35,7 @@ def element(tag: str, *children: Child, **attributes: object) -> ET.Element:
 def printable(text: str) -> str:
     """What no screen shows (control characters, those that turn the direction of reading, halves
     of surrogate pairs, which no file takes) becomes a question mark."""
-    return "".join(each if each.isprintable() or each == "\n" else "?" for each in text)
+    return "".join(each if each.isprintable() or each in _SPACES else "?" for each in text)
 
 
 def _add_text(parent: ET.Element, text: str) -> None:

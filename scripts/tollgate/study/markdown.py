@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tollgate.markdown import escaped
+from tollgate.markup import escaped
 from tollgate.study.markdown_tables import arms, checks, comparisons, scaling, table, workers
 from tollgate.study.model import CROSSCHECK, CellResult, Claim, Study
 from tollgate.study.output import About

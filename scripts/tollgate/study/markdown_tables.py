@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from tollgate.markdown import escaped, row
+from tollgate.markup import escaped, row
 from tollgate.study.model import (
     TOLD,
     CellResult,

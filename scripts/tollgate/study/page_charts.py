@@ -134,7 +134,7 @@ def _cloud(found: Answers, index: int, longest: float, slowest: float) -> Chart:
         title=found.arm,
         summary=f"{shown}; the slowest took {number(float(seconds.max()))} s.",
         x=Axis("seconds since the block began", low=0.0, high=longest * 1.03),
-        y=Axis("response time, s", high=slowest / 1000 * 1.08),
+        y=Axis("response time, s", high=slowest / 1000),
         series=(
             Series("answers", found.seconds.tolist(), seconds.tolist(), draw=DOTS, colour=index),
         ),

@@ -1,4 +1,4 @@
-"""What a study says, from the files in its run's folder: study.json, study.md and index.html.
+"""What a study says, from the files in its run's folder: study.json and study.md.
 
 The end of a live run and `tollgate report` both come through here, so they can't disagree.
 """
@@ -10,9 +10,8 @@ from pathlib import Path
 
 from tollgate import manifest, outputs
 from tollgate.jtl import read_jtl
-from tollgate.page.assemble import PageError
 from tollgate.render import to_json
-from tollgate.study import crosscheck, page
+from tollgate.study import crosscheck
 from tollgate.study import run as study_run
 from tollgate.study.build import Ran, build
 from tollgate.study.design import DesignError, read_blocks
@@ -34,7 +33,7 @@ class StudyReportError(Exception):
 
 
 #: All that reading and writing may raise but for what every run's may; one line each.
-PROBLEMS = (StudyReportError, StudyRunError, DesignError, CpuError, PageError)
+PROBLEMS = (StudyReportError, StudyRunError, DesignError, CpuError)
 
 
 def is_study(run: Path) -> bool:
@@ -51,7 +50,6 @@ def write(run: Path) -> Study:
     study, about = read(run)
     outputs.write(run / JSON, to_json(to_dict(study, about)))
     outputs.write(run / MARKDOWN, to_markdown(study, about))
-    page.write(run, study)
     return study
 
 

@@ -27,7 +27,7 @@ from tollgate import manifest, pm2
 from tollgate.checked import refuse_unknown
 from tollgate.reloads import period_of
 from tollgate.scenarios import name_of, scenario_of
-from tollgate.study import crosscheck, report, setup
+from tollgate.study import crosscheck, model, report, setup
 from tollgate.study import run as study_run
 from tollgate.study.cpu import CpuRecorder
 from tollgate.study.design import DesignError, blocks, read_design, seconds_of, write_blocks
@@ -51,6 +51,7 @@ class Study(Service):
         self.blocks: tuple[Block, ...] = ()
         self.recorder: CpuRecorder | None = None
         self.has_recorded = False
+        self.study: model.Study | None = None
 
     @property
     def folder(self) -> Path:
@@ -189,16 +190,16 @@ class Study(Service):
             )
 
     def post_process(self) -> None:
-        """Write study.json, study.md and the page; makes bzt exit 1 where that can't be done."""
+        """Write study.json and study.md; makes bzt exit 1 where that can't be done."""
         super().post_process()
         # Without a run.json nothing was measured, and bzt says why.
         if not self.blocks or not (self.folder / manifest.NAME).exists():
             return
         with uninterrupted():
             try:
-                text = report.to_table(report.write(self.folder))
+                self.study = report.write(self.folder)
             except Exception as problem:  # whatever it is, the run must not pass in silence
                 self.log.debug("study: no report", exc_info=True)
                 self.log.error("study: no report: %s", problem or repr(problem))
                 raise Ruling(1) from None
-        print(f"\n{text}", flush=True)
+        print(f"\n{report.to_table(self.study)}", flush=True)

@@ -1,0 +1,1 @@
+"""The merge gate measured: how often it cries wolf, how often it finds a known regression."""

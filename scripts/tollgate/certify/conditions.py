@@ -1,0 +1,111 @@
+"""What is done to a candidate, and under which noise: the conditions of the certification. Pure.
+
+A condition is written `aa` (nothing is done: base and head are the same code), `work-5` (head does
+5 % more work), `delay-3` (head waits 3 ms more), each also as `aa+noise` (beside a neighbour that
+burns a core now and then). `aa*3` takes part three times as often as the others.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+#: Each of them with and without noise. A rate of false alarms of 1 % wants the most runs.
+DEFAULT = ("aa*3", "work-2", "work-5", "work-10", "work-20", "delay-3")
+#: By what head is slowed, as the environment of `bzt taurus.yml -compare` has it.
+VARIABLES = {"work": "HEAD_INJECT_WORK_PERCENT", "delay": "HEAD_INJECT_DELAY_MS"}
+NOISE = "+noise"
+_TOKEN = re.compile(r"(?:aa|(work|delay)-([1-9]\d{0,3}))(\+noise)?(?:\*([1-9]\d?))?")
+
+
+class ConditionError(Exception):
+    """One line: what was given, and what can be."""
+
+
+@dataclass(frozen=True, order=True)
+class Condition:
+    """kind: `aa`, `work` or `delay`. amount: per cent or milliseconds, 0 of `aa`. noisy: whether
+    a neighbour takes part."""
+
+    kind: str
+    amount: int = 0
+    noisy: bool = False
+
+    @property
+    def key(self) -> str:
+        """As it is written."""
+        name = f"{self.kind}-{self.amount}" if self.amount else self.kind
+        return name + NOISE * self.noisy
+
+    @property
+    def told(self) -> str:
+        """What head has more than base, for people."""
+        if self.is_aa:
+            return "nothing (A/A)"
+        return f"{self.amount} % work" if self.kind == "work" else f"a wait of {self.amount} ms"
+
+    @property
+    def is_aa(self) -> bool:
+        return self.kind == "aa"
+
+    def environment(self) -> dict[str, str]:
+        """What `bzt taurus.yml -compare` needs in its environment for this."""
+        return {"BASE": "HEAD"} | ({} if self.is_aa else {VARIABLES[self.kind]: str(self.amount)})
+
+    def injection(self) -> dict[str, str]:
+        """The same for a server by itself."""
+        return {
+            name.removeprefix("HEAD_"): value
+            for name, value in self.environment().items()
+            if name != "BASE"
+        }
+
+
+def parse(tokens: Sequence[str]) -> dict[Condition, int]:
+    """How many runs of each condition a round has. Raises ConditionError."""
+    found: dict[Condition, int] = {}
+    for token in tokens:
+        match = _TOKEN.fullmatch(token.strip())
+        if not match:
+            raise ConditionError(
+                f"{token!r} is no condition: write aa, work-5 (per cent) or delay-3 (ms), with "
+                "+noise behind it for a noisy neighbour and *3 for three times as many runs"
+            )
+        kind, amount, noise, times = match.groups()
+        condition = Condition(kind or "aa", int(amount or 0), bool(noise))
+        if condition in found:
+            raise ConditionError(f"{condition.key} is there twice: write {condition.key}*2")
+        found[condition] = int(times or 1)
+    if not found:
+        raise ConditionError("name at least one condition, such as aa")
+    return found
+
+
+def with_and_without_noise(tokens: Sequence[str]) -> list[str]:
+    """Each of them, and each with a neighbour."""
+    noisy = [re.sub(r"(\*\d+)?$", lambda match: NOISE + match[0], it, count=1) for it in tokens]
+    return [*tokens, *noisy]
+
+
+def next_run(
+    weights: Mapping[Condition, int], done: Mapping[Condition, int], seed: int
+) -> Condition:
+    """Which condition is next, given how many runs of each are done.
+
+    Runs come in rounds, in each of which every condition stands as often as its weight says, in an
+    order drawn anew (randomised complete blocks: Fisher 1935, "The Design of Experiments"): so the
+    conditions are in balance wherever it stops, and a machine that drifts hits all alike. It goes
+    by what is done alone, so that a run which was lost is simply made up for.
+    """
+    number = min(done.get(condition, 0) // weight for condition, weight in weights.items())
+    # An earlier call may have had other conditions: only what this round still lacks is due.
+    due = [
+        condition
+        for condition, weight in sorted(weights.items())
+        for _ in range(max(0, (number + 1) * weight - done.get(condition, 0)))
+    ]
+    whole = sum(weights.values())
+    return due[int(np.random.default_rng((seed, number, whole - len(due))).integers(len(due)))]

@@ -1,0 +1,155 @@
+"""One live run: `bzt taurus.yml -compare` of HEAD with itself, as anybody would call it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+from tollgate.certify.conditions import Condition
+from tollgate.certify.probe import ProbeError, probe
+from tollgate.certify.processes import neighbour, run_to_end
+from tollgate.certify.recorded import labels_of
+from tollgate.certify.store import BROKEN, Run, Store
+from tollgate.compare import record
+from tollgate.jtl_layout import JtlError
+from tollgate.manifest import ManifestError
+from tollgate.paths import ROOT
+
+PLAN = ROOT / "plans" / "compare.jmx"
+BZT = Path(sys.executable).with_name("bzt")
+#: bzt's exit code when somebody ended it.
+INTERRUPTED = 2
+#: What is kept of each finding.
+TOLD = ("label", "metric", "gates", "verdict", "base", "head", "change", "interval", "decided_s")
+#: Seconds that a run may take beyond its budget of measuring: set-up, warm-up, verdict.
+MOST_BEYOND_S = 600
+#: Whatever the caller's environment says of what is compared would not be the condition.
+_OURS = re.compile(r"(HEAD_|BASE_)?(INJECT_\w+|URL)|BASE|MODE")
+
+
+class LiveError(Exception):
+    """One line: why no run can be an A/A run."""
+
+
+@dataclass(frozen=True)
+class Live:
+    """mode: of both apps. options: of bzt, each as for `-o`. budget_s: of measuring. command: what
+    compares, to which options are added."""
+
+    store: Store
+    mode: str
+    options: tuple[str, ...] = ()
+    budget_s: float = 600.0
+    command: tuple[str, ...] = (str(BZT), "taurus.yml", "-compare")
+
+    def __call__(self, condition: Condition, number: int, seed: int) -> Run:
+        """Run it to its end and keep its samples."""
+        made = self.store.under_way / f"run-{number}"
+        made.parent.mkdir(parents=True, exist_ok=True)
+        most_s = self.budget_s + MOST_BEYOND_S
+        began, clock = datetime.now(timezone.utc), time.monotonic()
+        with neighbour(condition.noisy, seed, most_s) as beside:
+            code, problem = self._compared(condition, made, seed, most_s)
+            wall_s = time.monotonic() - clock
+            started = began.isoformat(timespec="seconds")
+            run = Run(number, condition.key, seed, started, round(wall_s, 1), code, BROKEN)
+            run = replace(run, problem=problem) if problem else _read(run, made)
+            if run.verdict != BROKEN:
+                run = _clocked(run, made, condition)
+        name = f"{number:04}-{condition.key}"
+        return replace(run, neighbour=beside, folder=self.store.move(made, name))
+
+    def _compared(
+        self, condition: Condition, made: Path, seed: int, most_s: float
+    ) -> tuple[int | None, str]:
+        """(exit code, why there is none)"""
+        options = [
+            f"settings.artifacts-dir={made}",
+            "modules.report.dashboards=false",
+            *(f"modules.jmeter.properties.{name}={seed}" for name in seeds_of(PLAN.read_text())),
+            *self.options,
+        ]
+        command = [*self.command, *(part for option in options for part in ("-o", option))]
+        environment = {name: it for name, it in os.environ.items() if not _OURS.fullmatch(name)}
+        environment |= {"MODE": self.mode, **condition.environment()}
+        log = made.with_suffix(".out")
+        try:
+            return run_to_end(command, environment, log, most_s), ""
+        except subprocess.TimeoutExpired:
+            return None, f"bzt took longer than {most_s:.0f} s"
+
+
+def seeds_of(plan: str) -> list[str]:
+    """The properties of a plan that seed its random numbers.
+
+    Each run has its own. With the same arrivals and the same tosses of the coin head would get the
+    same harder half of the requests each time, and all runs would err together.
+    """
+    return sorted(set(re.findall(r"\$\{__P\((\w*seed)\b", plan)))
+
+
+def check_like() -> None:
+    """Raise LiveError where the targets in the working tree are not those of HEAD."""
+    command = ["git", "-C", str(ROOT), "status", "--porcelain", "--", "app"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise LiveError(f"git can't tell whether app/ has changed: {done.stderr.strip()}")
+    if done.stdout:
+        first = done.stdout.splitlines()[0].split(maxsplit=1)[-1]
+        raise LiveError(
+            f"{first} differs from HEAD: the working tree is compared with HEAD, and both must be "
+            "the same code; commit or put aside the changes under app/"
+        )
+
+
+def _read(run: Run, made: Path) -> Run:
+    """With what the run's folder says."""
+    try:
+        verdict: dict[str, Any] = json.loads((made / "verdict.json").read_text())
+        compared = record.read(made)
+    except (OSError, ValueError, ManifestError) as error:
+        return replace(run, problem=f"no verdict: {error}; {_last_line(made)}")
+    comparisons = [it["comparison"] for it in verdict["executions"] if it["comparison"]]
+    if not comparisons or run.exit_code == INTERRUPTED:
+        why = "; ".join(reason["text"] for reason in verdict["reasons"])
+        return replace(run, problem=f"nothing was compared: {why or _last_line(made)}")
+    (comparison,) = comparisons
+    return replace(
+        run,
+        verdict=verdict["verdict"],
+        seconds=comparison["ended_itself_s"] or comparison["compared_s"],
+        findings=[{name: it[name] for name in TOLD} for it in comparison["findings"]],
+        promise={
+            **asdict(compared.settings),
+            "gates": list(compared.settings.gates),
+            "labels": list(compared.settings.labels),
+            "first_s": compared.first_s,
+            "every_s": compared.every_s,
+            "mode": compared.mode,
+        },
+        environment=verdict["environment"],
+    )
+
+
+def _clocked(run: Run, made: Path, condition: Condition) -> Run:
+    """With what the server's own clock says of the injection."""
+    try:
+        return replace(
+            run, clock=probe(made / "kpi.jtl", labels_of(run.findings), condition.injection())
+        )
+    except (ProbeError, JtlError) as problem:
+        return replace(run, problem=f"no clock: {problem}")
+
+
+def _last_line(made: Path) -> str:
+    log = made.with_suffix(".out")
+    lines = log.read_text(errors="replace").split("\n") if log.exists() else []
+    return next((line.strip() for line in reversed(lines) if line.strip()), "bzt said nothing")

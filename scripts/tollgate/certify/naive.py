@@ -1,0 +1,52 @@
+"""Two gates as they are commonly built, on the samples that the real one had. Pure.
+
+Each fails if the p95 of any label exceeds its limit by more than EXCESS.
+
+(a) `stored_baseline`: an absolute limit, the p95 of base in the run before, plus 5 %. That is the
+    kindest of stored baselines: a few minutes old, of the same machine, beside the same kind of
+    neighbour, and taken under the same load as the candidate.
+(b) `one_after_the_other`: base first, head afterwards, as two runs of a benchmark after one another
+    would do it. Taken from a run in which both went on all the time: the first half of its seconds
+    gives base's samples, the second half gives head's. Kind as well: nothing was stopped, started
+    or warmed up between the halves.
+
+Both get all the samples of a run, as many as the real gate needed to decide.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from tollgate.compare.estimates import percentile_ratio
+from tollgate.compare.model import Blocks, Side
+
+METRIC = "p95"
+EXCESS = 0.05
+
+
+def stored_baseline(earlier: Sequence[Blocks], run: Sequence[Blocks]) -> bool:
+    """Whether gate (a) fails this run; `earlier` is the run that the limits come from."""
+    limits = {blocks.label: percentile_ratio(blocks, METRIC).base for blocks in earlier}
+    return any(
+        _exceeds(percentile_ratio(blocks, METRIC).head, limits.get(blocks.label, math.nan))
+        for blocks in run
+    )
+
+
+def one_after_the_other(run: Sequence[Blocks]) -> bool:
+    """Whether gate (b) fails this run."""
+    found = [percentile_ratio(_halves(blocks), METRIC) for blocks in run]
+    return any(_exceeds(each.head, each.base) for each in found)
+
+
+def _exceeds(head_ms: float, base_ms: float) -> bool:
+    """Never where one of them is not known."""
+    return head_ms > base_ms * (1 + EXCESS)
+
+
+def _halves(blocks: Blocks) -> Blocks:
+    half = len(blocks.base.n) // 2
+    rest = slice(len(blocks.head.n) - half, None)
+    head = Side(blocks.head.counts[rest], blocks.head.failed[rest])
+    return Blocks(blocks.label, blocks.values_ms, blocks.base.first(half), head)

@@ -1,0 +1,30 @@
+"""The samples of finished runs, as the gate saw them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from tollgate import manifest
+from tollgate.certify.store import Run
+from tollgate.compare import record, samples
+from tollgate.compare.model import Blocks
+
+
+def blocks_of(store: Path, run: Run) -> tuple[Blocks, ...]:
+    """Each label's blocks, until the moment at which the run was decided: what came after that
+    took no part. Raises JtlError, ManifestError, for a run whose samples are not what it left.
+    """
+    folder = store / run.folder
+    made = manifest.read(folder)
+    compared = record.read(folder)
+    (execution,) = (it for it in made.executions if it.name == compared.execution)
+    manifest.check_seal(execution, folder)
+    until_s = compared.decided_s or compared.settings.budget_s
+    jtl = folder / execution.jtl
+    return samples.read(jtl, labels_of(run.findings), execution.warmup, until_s).blocks
+
+
+def labels_of(findings: Sequence[Mapping]) -> list[str]:
+    """The labels that were compared, in their order."""
+    return list(dict.fromkeys(finding["label"] for finding in findings))

@@ -1,0 +1,138 @@
+"""The Node packages of the base: head's own where it asks for the same, else installed once.
+
+They are installed in the check-out, as scripts/bootstrap installs head's, and then moved to the
+cache, so that only what npm finished is ever found there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+from tollgate.compare.command import TooLongError, run
+
+MODULES, LOCK, PACKAGE = "node_modules", "package-lock.json", "package.json"
+NPM = ("npm", "ci", "--no-audit", "--no-fund", "--loglevel=error")
+LIMIT_S = 900
+#: How many sets of packages are kept: some 100 MB each.
+KEPT = 3
+#: Characters of npm's reason that are told.
+LONGEST = 160
+#: What npm says before and after the reason.
+_NO_REASON = ("code ", "errno ", "syscall ", "path ", "network ", "A complete log", "Or, ")
+#: Packages that need not be there, or that are a part of the checkout.
+_NOT_NEEDED = ("dev", "optional", "devOptional", "link")
+_REPAIR = "run scripts/bootstrap"
+
+
+class PackagesError(Exception):
+    """One line: whose packages, what is wrong, what to do."""
+
+
+def provide(base: Path, root: Path, cache: Path, log: Path) -> str:
+    """Give a check-out of the base its node_modules, and say where they come from.
+
+    root: of head. log: where npm's output goes if it fails. Raises PackagesError.
+    """
+    target = base / MODULES
+    if target.exists():
+        return "as committed"
+    if not (base / LOCK).is_file():
+        raise PackagesError(f"base has no {LOCK}, by which its packages could be installed")
+    if _asked(base) == _asked(root) and not _has_links(root / MODULES):
+        target.symlink_to(root / MODULES)
+        return "the same as head's"
+    kept = cache / _key(base)
+    # Packages find each other in a folder of this name alone; in any other they would find head's.
+    stored = kept / MODULES
+    if not stored.is_dir():
+        _install(base, log)
+        if _has_links(target):
+            return "installed"
+        kept.mkdir(parents=True, exist_ok=True)
+        target.rename(stored)
+    os.utime(kept)
+    _prune(cache)
+    target.symlink_to(stored)
+    return f"from {cache.name}/{kept.name}"
+
+
+def check_head(root: Path) -> None:
+    """Raise PackagesError unless what is installed is what head's lock file asks for: its change
+    would not be measured, and nobody would see that."""
+    try:
+        asked, installed = (
+            json.loads(path.read_text())["packages"]
+            for path in (root / LOCK, root / MODULES / ".package-lock.json")
+        )
+    except (OSError, ValueError, KeyError) as problem:
+        raise PackagesError(f"head's packages can't be told: {problem}; {_REPAIR}") from None
+    for path, package in asked.items():
+        if not path.startswith(f"{MODULES}/") or any(map(package.get, _NOT_NEEDED)):
+            continue
+        found = installed.get(path, {}).get("version")
+        if found != package.get("version"):
+            raise PackagesError(
+                f"{LOCK} asks for {path} {package.get('version')}, and {found or 'none'} is "
+                f"installed, so that head is not what its files say: {_REPAIR}"
+            )
+
+
+def _asked(folder: Path) -> list[bytes | None]:
+    """What decides on the packages; npm's settings say e.g. whether install scripts run."""
+    files = (folder / name for name in (PACKAGE, LOCK, ".npmrc"))
+    return [path.read_bytes() if path.is_file() else None for path in files]
+
+
+def _has_links(modules: Path) -> bool:
+    """Whether a package is a link into the checkout, as those of workspaces are: then it is part of
+    the code that is compared, and neither to be shared nor to be moved."""
+    return any(path.is_symlink() for path in (*modules.glob("*"), *modules.glob("@*/*")))
+
+
+def _key(base: Path) -> str:
+    digest = hashlib.sha256(_node_version().encode())
+    for content in _asked(base):
+        digest.update(hashlib.sha256(content or b"").digest())
+    return digest.hexdigest()[:16]
+
+
+def _node_version() -> str:
+    # Packages with compiled parts fit one version.
+    return subprocess.run(["node", "-v"], capture_output=True, text=True, check=True).stdout
+
+
+def _install(base: Path, log: Path) -> None:
+    try:
+        done = run(NPM, base, os.environ, LIMIT_S)
+    except FileNotFoundError:
+        raise PackagesError("npm is not on PATH, and base needs packages: install it") from None
+    except TooLongError as problem:
+        raise PackagesError(f"the packages of base: {problem}") from None
+    if done.returncode:
+        log.write_text(done.stdout)
+        raise PackagesError(
+            f"`npm ci` failed for base: {_reason(done.stdout)} (all of it: {log.name} in the run's "
+            "folder)"
+        )
+    (base / MODULES).mkdir(exist_ok=True)  # npm makes none for a lock file without packages
+
+
+def _reason(output: str) -> str:
+    lines = [line.strip() for line in output.splitlines()]
+    marks = ("npm error", "npm ERR!")
+    told = [line.removeprefix(mark).strip() for mark in marks for line in lines if mark in line]
+    reasons = [line for line in told if line and not line.startswith(_NO_REASON)]
+    best = (line for each in (reasons, told, lines) for line in each if line)
+    said = next(best, "it said nothing")
+    return said if len(said) <= LONGEST else f"{said[:LONGEST]}..."
+
+
+def _prune(cache: Path) -> None:
+    newest_last = sorted(cache.iterdir(), key=lambda path: path.stat().st_mtime)
+    for path in newest_last[:-KEPT]:
+        shutil.rmtree(path, ignore_errors=True)

@@ -1,0 +1,137 @@
+"""A comparison in index.html: what is said of head, what it rests on, and how it was decided."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tollgate import manifest
+from tollgate.compare import page_charts, page_tables, samples, told
+from tollgate.compare.decide import look
+from tollgate.compare.model import FAIL as WORSE
+from tollgate.compare.model import IMPROVED, Blocks, Finding, Gate
+from tollgate.compare.result import Comparison
+from tollgate.facts import Run
+from tollgate.page.assemble import Section
+from tollgate.page.parts import Child, element, listing, paragraph
+from tollgate.verdicts import FAIL, INCONCLUSIVE, INVALID
+
+#: Of the findings that make it fail.
+_WORSE_TOLD = 2
+_DISTRIBUTIONS_TOLD = (
+    "Both sides were asked in the same seconds, by the toss of a coin for each request. Times are "
+    "JMeter's whole milliseconds, taken to lie evenly within them."
+)
+_LOOKS_TOLD = (
+    "What each look at the samples said: the change so far with its repeated interval. The red "
+    "line is the smallest rise that matters; a metric passes once its interval is below it."
+)
+
+
+@dataclass(frozen=True)
+class ComparePart:
+    """What the page of a comparison has beside that of any run. sentence: what is said of head."""
+
+    sentence: str
+    sections: list[Section]
+
+
+def part(run: Path, record: manifest.Manifest, facts: Run, verdict: str) -> ComparePart | None:
+    """Of a run's folder that was gathered and judged; None where nothing is compared.
+
+    Raises JtlError and OSError.
+    """
+    pairs = zip(record.executions, facts.executions, strict=True)
+    compared = next(((planned, it.comparison) for planned, it in pairs if it.comparison), None)
+    if compared is None:
+        return None
+    planned, comparison = compared
+    blocks = _blocks(run, planned, comparison)
+    return ComparePart(sentence(verdict, comparison), _sections(comparison, blocks))
+
+
+def _blocks(run: Path, planned: manifest.Execution, comparison: Comparison) -> tuple[Blocks, ...]:
+    """The samples second by second, as far as they count."""
+    labels = [each.label for each in comparison.counts]
+    if not comparison.seconds:
+        return ()
+    return samples.read(run / planned.jtl, labels, planned.warmup, comparison.seconds).blocks
+
+
+def _sections(comparison: Comparison, blocks: Sequence[Blocks]) -> list[Section]:
+    """From the findings down to each look; those without content are left out."""
+    distributions = page_charts.distributions(comparison.counts)
+    charts = page_charts.looks(course(comparison, blocks))
+    found = (
+        Section("compare", "Head against base", _findings(comparison)),
+        Section("distributions", "Both sides", [_DISTRIBUTIONS_TOLD, *distributions]),
+        Section("looks", "How it was decided", [_LOOKS_TOLD, *charts, *_decided(comparison)]),
+    )
+    kept = (True, bool(distributions), bool(charts))
+    return [section for section, keep in zip(found, kept, strict=True) if keep]
+
+
+def course(comparison: Comparison, blocks: Sequence[Blocks]) -> list[Gate]:
+    """The gate after each of its looks, taken anew."""
+    gates: list[Gate] = []
+    gate = Gate(comparison.gate.settings)
+    for at_s in comparison.gate.looks_s:
+        gate = look(gate, [each.first(int(at_s)) for each in blocks], at_s)
+        gates.append(gate)
+    return gates
+
+
+def sentence(verdict: str, comparison: Comparison) -> str:
+    """What a run with this verdict says of head."""
+    effect = f"{100 * comparison.gate.settings.effect:g} %"
+    gating = comparison.gating
+    if verdict == INVALID:
+        return "The measurement is broken, so that nothing can be said of head."
+    worse = [it for it in gating if it.verdict == WORSE]
+    if worse:
+        return f"Head is worse than base: {_listed(worse, comparison)}."
+    if verdict == FAIL:
+        return "Head fails, though its response times and error rates alone do not tell so."
+    if verdict == INCONCLUSIVE:
+        open_ = sum(not it.decided or it.verdict == INCONCLUSIVE for it in gating)
+        return f"Cannot tell: {open_} of {len(gating)} metrics need more samples than there were."
+    if comparison.is_control:
+        return f"Base against itself passes: what differs is noise, and all of it below {effect}."
+    better = [it for it in gating if it.verdict == IMPROVED]
+    also = f"; better beyond doubt: {_listed(better, comparison)}" if better else ""
+    return f"Head is no slower than base by {effect} or more, and fails no more often{also}."
+
+
+def _listed(findings: Sequence[Finding], comparison: Comparison) -> str:
+    """`p95 of sum +19.1 %, p50 of sum +16.8 % and 2 more`, the largest change first."""
+    ordered = sorted(findings, key=lambda it: -abs(it.change or 0.0))
+    texts = [
+        f"{told.name(it)} {told.change(it, it.change, told.effect_of(comparison, it))}"
+        for it in ordered[:_WORSE_TOLD]
+    ]
+    more = len(findings) - len(texts)
+    return ", ".join(texts) + (f" and {more} more" if more else "")
+
+
+def _findings(comparison: Comparison) -> list[Child]:
+    return [
+        listing(told.sides(comparison.record)),
+        page_tables.times(comparison),
+        page_tables.failures(comparison),
+        paragraph(told.promise(comparison), kind="note"),
+        *_noise(comparison),
+    ]
+
+
+def _noise(comparison: Comparison) -> list[Child]:
+    lines = list(told.noise(comparison)) if comparison.is_control else []
+    if not lines:
+        return []
+    heading = element("h3", "A against A: the noise that was found")
+    return [heading, "An estimate, and half of its interval's width.", listing(lines)]
+
+
+def _decided(comparison: Comparison) -> list[Child]:
+    text = told.course(comparison)
+    return [f"{text[:1].upper()}{text[1:]}.", page_tables.course(comparison)]

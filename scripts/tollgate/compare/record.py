@@ -1,0 +1,89 @@
+"""compare.json: what a comparison set out to compare and to prove, for whoever judges it.
+
+Written when the run begins, and again when the run ends itself.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from tollgate.compare.model import Settings
+from tollgate.manifest import ManifestError
+
+NAME = "compare.json"
+#: Raised when a record's meaning changes; older ones are refused rather than misread.
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class SideRecord:
+    """One of the two. name: `base` or `head`. told: which code it is, for people. revision: the
+    full SHA of the commit, None for a URL and for a working tree with changes, which is no commit.
+    url: None where PM2 runs it."""
+
+    name: str
+    told: str
+    revision: str | None
+    url: str | None
+
+
+@dataclass(frozen=True)
+class CompareRecord:
+    """execution: its name. mode: `fork`, `cluster`, or `url`. first_s, every_s: when the samples
+    are looked at, in seconds of measuring. injected: by what of HEAD_INJECT_* head alone was
+    slowed, those that are not 0, such as {"work_percent": 20.0}. decided_s: after how many seconds
+    of measuring the run ended itself, None where it did not; the seconds behind don't count.
+    """
+
+    base: SideRecord
+    head: SideRecord
+    execution: str
+    mode: str
+    settings: Settings
+    first_s: float
+    every_s: float
+    injected: dict[str, float]
+    decided_s: float | None = None
+
+
+def write(record: CompareRecord, run: Path) -> None:
+    """Write compare.json into the run's folder, whole or not at all."""
+    growing = run / f".{NAME}"
+    growing.write_text(json.dumps({**asdict(record), "version": VERSION}, indent=2) + "\n")
+    growing.replace(run / NAME)
+
+
+def is_compare(run: Path) -> bool:
+    """Whether a run's folder is that of a comparison."""
+    return (run / NAME).exists()
+
+
+def read(run: Path) -> CompareRecord:
+    """The compare.json of a run's folder. Raises ManifestError, one line."""
+    path = run / NAME
+    try:
+        return _from_json(json.loads(path.read_text()))
+    except (FileNotFoundError, NotADirectoryError):
+        raise ManifestError(
+            f"{run} is not the folder of a comparison: it has no {NAME}; name one under reports/"
+        ) from None
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise ManifestError(f"{path} can't be read: {error}; run the comparison again") from None
+
+
+def _from_json(raw: Any) -> CompareRecord:
+    if not isinstance(raw, Mapping):
+        raise ValueError(f"it holds no object but {str(raw)[:40]!r}")
+    values = dict(raw)
+    version = values.pop("version", None)
+    if version != VERSION:
+        raise ValueError(f"it has version {version}, and this Tollgate reads {VERSION}")
+    given = values.pop("settings")
+    several = {name: tuple(given[name]) for name in ("gates", "labels")}
+    settings = Settings(**{**given, **several})
+    base, head = (SideRecord(**values.pop(name)) for name in ("base", "head"))
+    return CompareRecord(base=base, head=head, settings=settings, **values)

@@ -1,0 +1,132 @@
+"""What came of a comparison: the gate after its last look, and the samples under it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tollgate.compare.decide import close
+from tollgate.compare.looks import judge_blocks
+from tollgate.compare.model import (
+    INCONCLUSIVE,
+    METRICS,
+    OPEN,
+    TOLD,
+    Blocks,
+    Finding,
+    Gate,
+)
+from tollgate.compare.record import CompareRecord
+from tollgate.compare.samples import Compared
+
+#: How a last look may fail to come to what the run took for decided.
+NO_LOOK, NOT_DECIDED = "no look", "not decided"
+
+
+@dataclass(frozen=True, eq=False)
+class LabelCounts:
+    """One label's samples in the seconds that count. values_ms: int[V], the distinct elapsed of
+    both sides, ascending. base, head: int[V], samples of each. failed: of base and of head."""
+
+    label: str
+    values_ms: NDArray[np.int64]
+    base: NDArray[np.int64]
+    head: NDArray[np.int64]
+    failed: tuple[int, int] = (0, 0)
+
+    @property
+    def totals(self) -> tuple[int, int]:
+        """Samples of base and of head."""
+        return int(self.base.sum()), int(self.head.sum())
+
+    @classmethod
+    def of(cls, blocks: Blocks) -> LabelCounts:
+        sides = blocks.base, blocks.head
+        sums = (side.counts.sum(axis=0) for side in sides)
+        failed = tuple(int(side.failed.sum()) for side in sides)
+        return cls(blocks.label, blocks.values_ms, *sums, failed)
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """gate: closed. counts: one entry for each label. seconds: how many were measured, of which no
+    more than decided_s count. doubt: NO_LOOK or NOT_DECIDED where the run ended itself and the
+    samples do not bear that out; otherwise empty.
+    """
+
+    record: CompareRecord
+    gate: Gate
+    counts: tuple[LabelCounts, ...]
+    seconds: int
+    doubt: str = ""
+
+    @property
+    def gating(self) -> tuple[Finding, ...]:
+        """The findings that decide."""
+        return tuple(each for each in self.gate.findings if each.gates)
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether there was nothing left to find out."""
+        verdicts = {finding.verdict for finding in self.gating}
+        return bool(self.gate.looks_s) and not verdicts & {OPEN, INCONCLUSIVE}
+
+    @property
+    def is_control(self) -> bool:
+        """Whether base was compared with itself, A with A: what differs is noise."""
+        base, head = self.record.base, self.record.head
+        same = (base.revision, base.url) == (head.revision, head.url)
+        # A working tree with changes has no revision, and neither have two unlike services.
+        known = bool(base.revision or base.url)
+        return same and known and not self.record.injected
+
+    @cached_property
+    def samples(self) -> dict[str, tuple[int, int]]:
+        """By label: samples of base and of head."""
+        return {each.label: each.totals for each in self.counts}
+
+
+def compared(record: CompareRecord, found: Compared) -> Comparison:
+    """The comparison of what was measured, decided anew by the looks that a run takes.
+
+    found: no more seconds than count. Where the run ended itself, that has to come of the same
+    looks: there is no other last one.
+    """
+    ended = record.decided_s is not None
+    gate = judge_blocks(record, found.blocks, found.seconds, live=ended)
+    counts = tuple(LabelCounts.of(each) for each in found.blocks)
+    doubt = _doubt(record, gate) if ended else ""
+    gate = close(gate)
+    if not gate.findings:
+        labels = [each.label for each in found.blocks]
+        gate = _unlooked(gate, labels, f"{found.seconds} s were measured, too few for a look")
+    return Comparison(record, gate, counts, found.seconds, doubt)
+
+
+def not_compared(record: CompareRecord, labels: Sequence[str]) -> Comparison:
+    """The comparison of a run that left nothing to compare: nothing of it is known."""
+    gate = _unlooked(Gate(record.settings), labels, "nothing was measured")
+    return Comparison(record, gate, (), 0)
+
+
+def _unlooked(gate: Gate, labels: Sequence[str], why: str) -> Gate:
+    """Every metric stands in the outputs of each run, whatever came of it."""
+    findings = [
+        Finding(label, metric, True, INCONCLUSIVE, f"cannot tell: {why}")
+        if gate.settings.gating(label, metric)
+        else Finding(label, metric, False, TOLD, why)
+        for label in labels
+        for metric in METRICS
+    ]
+    return replace(gate, findings=tuple(findings))
+
+
+def _doubt(record: CompareRecord, gate: Gate) -> str:
+    if gate.finished:
+        return ""
+    looked = gate.looks_s[-1] if gate.looks_s else None
+    return NOT_DECIDED if looked == record.decided_s else NO_LOOK

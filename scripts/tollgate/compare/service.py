@@ -1,0 +1,191 @@
+"""Taurus service `compare`: base and head side by side, and the end of the run once it is decided.
+
+Its settings are in compare/settings.py; a kind that names no budget compares nothing.
+
+It stands behind `load`, which leaves it the one execution, and before `targets`, which starts the
+two apps that it asks for.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from bzt import TaurusConfigError, ToolError
+from bzt.engine import Service
+
+from tollgate import pm2
+from tollgate.checked import property_of, refuse_unknown
+from tollgate.compare import packages, record, revision, setup, worktree
+from tollgate.compare.evidence import labels_of
+from tollgate.compare.git import GitError
+from tollgate.compare.packages import PackagesError
+from tollgate.compare.record import CompareRecord, SideRecord
+from tollgate.compare.settings import (
+    SETTINGS,
+    CompareSettings,
+    SettingError,
+    is_compare,
+    read_settings,
+)
+from tollgate.compare.setup import SetupError
+from tollgate.compare.watch import Watch
+from tollgate.jtl_layout import JtlError
+from tollgate.load_words import duration_text
+from tollgate.paths import BASE, PACKAGES, ROOT
+from tollgate.plan import read_plan
+from tollgate.scenarios import name_of, scenario_of
+from tollgate.targets import Targets
+from tollgate.uninterrupted import uninterrupted
+
+
+class Compare(Service):
+    """One execution that asks base and head at random."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.record: CompareRecord | None = None
+        self.watch: Watch | None = None
+        self.targets: Targets | None = None  # from when on nobody else uses this checkout
+        self.replaced: dict[str, str | None] = {}
+
+    @property
+    def folder(self) -> Path:
+        return Path(self.engine.artifacts_dir).resolve()
+
+    def prepare(self) -> None:
+        """Raises TaurusConfigError or ToolError, one line, for what can't be compared."""
+        super().prepare()
+        refuse_unknown("compare", self.settings, SETTINGS)
+        if not is_compare(self.engine.config.get("modules")):
+            return
+        try:
+            setup.refuse(self.engine.config, os.environ)
+            self._set_up(read_settings(self.settings, os.environ))
+        except (SettingError, SetupError) as problem:
+            raise TaurusConfigError(f"compare: {problem}") from None
+        except (GitError, PackagesError, pm2.Pm2Error) as problem:
+            raise ToolError(f"compare: {problem}") from None
+
+    def _set_up(self, wanted: CompareSettings) -> None:
+        execution = self.engine.config.get("execution")[0]
+        if wanted.urls:
+            sides, places = self._elsewhere(wanted), setup.places_of_urls(wanted.urls)
+        else:
+            sides, places = self._here(wanted)
+        scenario = scenario_of(self.engine.config, execution)
+        if not wanted.urls:
+            scenario["target"] = list(setup.SIDES)
+        # JMeter adds whole seconds.
+        measured = int(wanted.gate.budget_s)
+        scenario.merge({"properties": {**places, "measured": measured}})
+        self.record = CompareRecord(
+            *sides,
+            execution=name_of(execution),
+            mode="url" if wanted.urls else wanted.mode,
+            settings=wanted.gate,
+            first_s=wanted.first_s,
+            every_s=wanted.every_s,
+            injected=wanted.injected,
+        )
+        record.write(self.record, self.folder)
+        self._announce()
+
+    def _elsewhere(self, wanted: CompareSettings) -> list[SideRecord]:
+        for name, url in zip(setup.SIDES, wanted.urls, strict=True):
+            setup.ask(name, url)
+        texts = zip(setup.SIDES, (url.text for url in wanted.urls), strict=True)
+        return [SideRecord(name, text, None, text) for name, text in texts]
+
+    def _here(self, wanted: CompareSettings) -> tuple[list[SideRecord], dict[str, object]]:
+        """Base beside the working tree, both for PM2 to start."""
+        found = revision.find(ROOT, wanted.base)
+        packages.check_head(ROOT)
+        targets = next((it for it in self.engine.services if isinstance(it, Targets)), None)
+        if targets is None:
+            raise SetupError("services has no `targets`, which would start base and head")
+        targets.hold()
+        self.targets = targets
+        self.log.info("Checking out base %s...", found.base_told)
+        base = worktree.check_out(ROOT, found.base, BASE)
+        whence = packages.provide(base, ROOT, PACKAGES, self.folder / "npm-base.log")
+        self.log.info("Base has its Node packages: %s", whence)
+        if found.is_dirty:
+            self.log.warning("compare: head is the working tree with changes not committed")
+        if found.is_control and not wanted.injected:
+            self.log.info("Base and head are the same code: this is the control, which must pass")
+        self._set_environment(setup.environment(wanted.mode, base, ROOT))
+        sides = [
+            SideRecord("base", found.base_told, found.base, None),
+            SideRecord("head", found.head_told, None if found.is_dirty else found.head, None),
+        ]
+        return sides, setup.places_of_apps(pm2.declared_apps())
+
+    def _set_environment(self, variables: dict[str, str]) -> None:
+        self.replaced = {name: os.environ.get(name) for name in variables}
+        os.environ.update(variables)
+
+    def _announce(self) -> None:
+        of = self.record
+        how = "" if of.mode == "url" else f", in {of.mode} mode"
+        self.log.info(
+            "Compare: base %s with head %s%s: at most %s of measuring, less if decided before",
+            of.base.told,
+            of.head.told,
+            how,
+            duration_text(of.settings.budget_s),
+        )
+
+    def startup(self) -> None:
+        """Know what to look at: the labels of the plan."""
+        super().startup()
+        if self.record:
+            executor = self._executor()
+            properties = {key: str(value) for key, value in executor.properties.items()}
+            warmup = property_of(properties, "warmup", 0, "compare")
+            labels = labels_of(read_plan(Path(executor.original_jmx), properties))
+            self.watch = Watch(self.record, Path(executor.kpi_jtl), labels, warmup)
+
+    def _executor(self) -> object:
+        return self.engine.provisioning.executors[0]
+
+    def check(self) -> bool:
+        """Look at the samples when it is time to; ends the run once everything is decided."""
+        return self._is_decided() or super().check()
+
+    def _is_decided(self) -> bool:
+        process = getattr(self._executor(), "process", None) if self.watch else None
+        if process is None or process.poll() is not None:
+            return False
+        try:
+            line = self.watch.look()
+        except JtlError as problem:  # `verdict` will say so; until then there is no harm in load
+            self.log.warning("compare: no look at the samples: %s", problem)
+            return False
+        if line:
+            self.log.info("%s", line)
+        if not self.watch.is_decided:
+            return False
+        self.record = self.watch.record
+        record.write(self.record, self.folder)
+        return True
+
+    def position(self, asked_s: float, elapsed_s: float) -> str | None:
+        """Where the comparison stands, for `progress`; None where there is none."""
+        if not self.record:
+            return None
+        return f"{min(elapsed_s, asked_s):.0f} of at most {asked_s:.0f} s"
+
+    def post_process(self) -> None:
+        """Leave no check-out behind, whatever happened, nor what runs from it."""
+        super().post_process()
+        if self.targets is None:
+            return  # there may be one, of another run that is under way
+        with uninterrupted():
+            self.targets.shutdown()
+            for name, value in self.replaced.items():
+                if value is None:
+                    os.environ.pop(name, None)
+                else:
+                    os.environ[name] = value
+            worktree.remove(BASE)

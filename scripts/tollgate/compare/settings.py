@@ -1,0 +1,191 @@
+"""The settings under modules.compare, with the environment that goes before them, as values. Pure.
+
+    base: main            [BASE] a git revision; by default the merge base with the main branch
+    base-url, head-url    [BASE_URL, HEAD_URL] both: compare what runs there, and start nothing
+    mode: fork            [MODE] of both apps, or `cluster`
+    effect: 5%            the smallest rise of a response time that matters
+    error-effect: 0.1%    the same of the error rate, in percentage points
+    false-alarm: 1%       how often a candidate that is like the base may fail
+    miss: 2%              how often a metric may pass in spite of a rise as large as the effect
+    budget: 10m           of measuring; a kind that names none compares nothing
+    gates: p50,p95,errors what decides; p99 and mean are told as well
+    labels: sum,search    of which it does; by default all that the plan has
+    first: 60             seconds of measuring before the samples are first looked at
+    every: 30             seconds from one look to the next
+
+HEAD_INJECT_WORK_PERCENT and HEAD_INJECT_DELAY_MS, of the environment alone, slow head.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tollgate.compare.decide import FIRST_S
+from tollgate.compare.model import METRICS, Settings
+from tollgate.compare.sequential import LEAST_STEP
+from tollgate.compare.urls import Url, read_url
+
+SETTINGS = (
+    *("base", "base-url", "head-url", "mode"),
+    *("effect", "error-effect", "false-alarm", "miss", "gates", "labels"),
+    *("budget", "first", "every"),
+)
+MODES = ("fork", "cluster")
+EVERY_S = 30.0
+#: What slows an app, as app/settings.js calls it: its name in compare.json, and how it is written.
+INJECTIONS = {
+    "INJECT_WORK_PERCENT": ("work_percent", r"\d+(\.\d+)?", "a number of percent such as 20"),
+    "INJECT_DELAY_MS": ("delay_ms", r"\d+", "a whole number of milliseconds such as 5"),
+}
+_EXAMPLES = {"gates": ",".join(METRICS), "labels": "sum,search"}
+_SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600}
+
+
+class SettingError(ValueError):
+    """One line: which setting, its value, what to write."""
+
+
+@dataclass(frozen=True)
+class CompareSettings:
+    """base: a revision, None for the default. urls: of base and head, None where PM2 runs them.
+    gate: what is promised. first_s, every_s: when to look. injected: what slows head alone, by the
+    name that it has in compare.json; only what is not 0."""
+
+    base: str | None
+    urls: tuple[Url, Url] | None
+    mode: str
+    gate: Settings
+    first_s: float
+    every_s: float
+    injected: dict[str, float]
+
+
+def is_compare(modules: Mapping[str, Mapping]) -> bool:
+    """Whether the kind of a run, by the `modules` of its configuration, is a comparison."""
+    return (modules.get("compare", None) or {}).get("budget", None) is not None
+
+
+def read_settings(
+    settings: Mapping[str, object], environment: Mapping[str, str]
+) -> CompareSettings:
+    """Raises SettingError. An empty variable counts as unset, as it does for the apps."""
+    given = {name: value for name, value in environment.items() if value}
+    urls = _urls(settings, given)
+    injected = _injected(given)
+    if urls:
+        _refuse_with_urls(settings, given)
+    mode = str(given.get("MODE") or settings.get("mode", "fork"))
+    if mode not in MODES:
+        raise SettingError(
+            f"MODE is {mode!r}: write fork or cluster; base and head run at the same time, so that "
+            "there is one mode for both, and another run for the other"
+        )
+    gate = _gate(settings)
+    first_s = _seconds("first", settings.get("first", FIRST_S))
+    every_s = _seconds("every", settings.get("every", EVERY_S))
+    _check_looks(first_s, every_s, gate.budget_s)
+    base = given.get("BASE") or settings.get("base", None)
+    return CompareSettings(
+        None if base is None else str(base), urls, mode, gate, first_s, every_s, injected
+    )
+
+
+def _urls(settings: Mapping[str, object], given: Mapping[str, str]) -> tuple[Url, Url] | None:
+    names = {"BASE_URL": "base-url", "HEAD_URL": "head-url"}
+    texts = {name: given.get(name) or settings.get(key, None) for name, key in names.items()}
+    missing = [name for name, text in texts.items() if not text]
+    if len(missing) == len(texts):
+        return None
+    if missing:
+        raise SettingError(f"{missing[0]} is missing: two URLs are compared, or two revisions")
+    try:
+        base, head = (read_url(name, str(text)) for name, text in texts.items())
+    except ValueError as problem:
+        raise SettingError(str(problem)) from None
+    return base, head
+
+
+def _refuse_with_urls(settings: Mapping[str, object], given: Mapping[str, str]) -> None:
+    """What would say something about apps that nobody starts."""
+    heads = [f"HEAD_{name}" for name in INJECTIONS]
+    for name in ("BASE", "MODE", *INJECTIONS, *heads):
+        if name in given:
+            raise SettingError(
+                f"{name} is {given[name]!r}, and BASE_URL and HEAD_URL are set, so that nothing is "
+                "started that it could change: unset one or the other"
+            )
+    if settings.get("base", None) is not None:
+        raise SettingError("base and the two URLs are set: leave one or the other out")
+
+
+def _injected(given: Mapping[str, str]) -> dict[str, float]:
+    found = {}
+    for name, (short, pattern, allowed) in INJECTIONS.items():
+        variable = f"HEAD_{name}"
+        text = given.get(variable, "0")
+        if not re.fullmatch(pattern, text):
+            raise SettingError(f"{variable} is {text!r}: write {allowed}")
+        if variable in given and name in given:
+            raise SettingError(
+                f"{name} slows base and head, and {variable} head alone: set one of the two"
+            )
+        if float(text):
+            found[short] = float(text)
+    return found
+
+
+def _gate(settings: Mapping[str, object]) -> Settings:
+    shares = ("effect", "error-effect", "false-alarm", "miss")
+    given = {
+        name.replace("-", "_"): _share(name, settings[name]) for name in shares if name in settings
+    }
+    if "gates" in settings:
+        given["gates"] = _names("gates", settings["gates"])
+    if "labels" in settings:
+        given["labels"] = _names("labels", settings["labels"])
+    try:
+        return Settings(**given, budget_s=_seconds("budget", settings["budget"]))
+    except ValueError as problem:
+        raise SettingError(str(problem)) from None
+
+
+def _share(name: str, value: object) -> float:
+    """`5%` or 0.05."""
+    text = str(value).strip()
+    match = re.fullmatch(r"(\d+(?:\.\d+)?|\.\d+)\s*(%?)", text)
+    if not match or isinstance(value, bool):
+        raise SettingError(f"{name} is {value!r}: write a share such as 5% or 0.05")
+    share = float(match[1]) / (100 if match[2] else 1)
+    if not 0 < share < 1:
+        raise SettingError(f"{name} is {value!r}: write a share above 0 and below 1, such as 5%")
+    return share
+
+
+def _seconds(name: str, value: object) -> float:
+    """`600`, `10m`, `90 s` or `1h`: whole seconds, for these are what is counted."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smh]?)", str(value).strip())
+    seconds = float(match[1]) * _SECONDS[match[2]] if match else math.nan
+    if isinstance(value, bool) or not seconds >= 1 or seconds % 1:
+        raise SettingError(f"{name} is {value!r}: write whole seconds, such as 600 or 10m")
+    return seconds
+
+
+def _names(name: str, value: object) -> tuple[str, ...]:
+    """A list, or names parted by commas."""
+    parts = value if isinstance(value, list) else str(value).split(",")
+    names = tuple(dict.fromkeys(each for each in (str(part).strip() for part in parts) if each))
+    if not names:
+        raise SettingError(f"{name} is {value!r}: name at least one, such as {_EXAMPLES[name]}")
+    return names
+
+
+def _check_looks(first_s: float, every_s: float, budget_s: float) -> None:
+    for name, value in (("first", first_s), ("every", every_s)):
+        if value < LEAST_STEP * budget_s:
+            least = math.ceil(LEAST_STEP * budget_s)
+            raise SettingError(
+                f"{name} is {value:g} s of a budget of {budget_s:g} s: write {least} s or more"
+            )

@@ -1,0 +1,92 @@
+"""What a comparison refuses, and what it gives to the plan and to ecosystem.config.js."""
+
+from __future__ import annotations
+
+import http.client
+import ssl
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from tollgate import pm2
+from tollgate.compare.urls import Url
+from tollgate.reloads import period_of
+from tollgate.scenarios import name_of, scenario_of
+
+#: Apps of ecosystem.config.js.
+SIDES = ("base", "head")
+#: Seconds that an answer from a URL may take.
+TIMEOUT_S = 15
+
+
+class SetupError(ValueError):
+    """One line: what can't be compared and what to do."""
+
+
+def refuse(config: Mapping, variables: Mapping[str, str]) -> None:
+    """Raises SetupError for what would make two comparisons of one, or none. config: Taurus's."""
+    modules = config.get("modules")
+    if period_of(modules.get("targets").get("reload-every", None), variables):
+        raise SetupError(
+            "RELOAD_EVERY or modules.targets.reload-every is set, and a reload hits base and head "
+            "at different moments: leave reloads out"
+        )
+    executions = config.get("execution", [])
+    if len(executions) != 1:
+        names = ", ".join(name_of(each) for each in executions) or "none"
+        raise SetupError(f"base and head share one execution, and this run has: {names}")
+    given = modules.get("jmeter").get("properties")
+    own = scenario_of(config, executions[0]).get("properties", None) or {}
+    measured = own.get("measured", given.get("measured", 0))
+    if str(measured) not in ("0", "0.0"):
+        raise SetupError(
+            f"the property measured is {measured}: modules.compare.budget says how long to "
+            "measure, so set that"
+        )
+
+
+def environment(mode: str, base: Path, head: Path) -> dict[str, str]:
+    """What ecosystem.config.js makes the two apps of. base, head: where each has its app/."""
+    return {"COMPARE_MODE": mode, "BASE_FOLDER": str(base), "HEAD_FOLDER": str(head)}
+
+
+def places_of_apps(declared: Mapping[str, pm2.App]) -> dict[str, object]:
+    """Properties of the plan. Raises SetupError where an app is not declared."""
+    for name in SIDES:
+        if name not in declared:
+            raise SetupError(f"ecosystem.config.js has no app {name!r}: put it back")
+    ports = {f"{name}_port": declared[name].port for name in SIDES}
+    hosts = {f"{name}_host": pm2.HOST for name in SIDES}
+    return hosts | ports | {f"{name}_protocol": "http" for name in SIDES}
+
+
+def places_of_urls(urls: Sequence[Url]) -> dict[str, object]:
+    """Properties of the plan."""
+    return {
+        f"{name}_{key}": value
+        for name, url in zip(SIDES, urls, strict=True)
+        for key, value in (("host", url.host), ("port", url.port), ("protocol", url.protocol))
+    }
+
+
+def ask(name: str, url: Url) -> None:
+    """Raise SetupError unless something answers there, whatever it answers."""
+    # As JMeter does: no proxy, and any certificate.
+    trusting = ssl.create_default_context()
+    trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE
+    if url.protocol == "https":
+        connection = http.client.HTTPSConnection(
+            url.host, url.port, timeout=TIMEOUT_S, context=trusting
+        )
+    else:
+        connection = http.client.HTTPConnection(url.host, url.port, timeout=TIMEOUT_S)
+    try:
+        connection.request("GET", "/", headers={"Connection": "close"})
+        connection.getresponse()
+    except (OSError, http.client.HTTPException) as problem:
+        why = " ".join(str(problem).split()) or type(problem).__name__
+        raise SetupError(
+            f"{name.upper()}_URL {url.text} does not answer as a web server does ({why}): start "
+            "what runs there, or correct the URL"
+        ) from None
+    finally:
+        connection.close()

@@ -1,0 +1,135 @@
+"""The machine: what of it a run may use, what else uses it, what makes its clocks or speed vary.
+
+Linux tells all of it; where a file is missing, as in most virtual machines or on macOS, the finding
+says that it can't be read, and nothing is concluded from that.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import psutil
+
+from tollgate.doctor.finding import FAIL, OK, WARN, Finding
+from tollgate.paths import ROOT
+
+GIB = 1 << 30
+#: JMeter takes 0.5 GiB of heap and as much beside it, each worker some 0.1, bzt 0.2.
+FREE_MEMORY = {FAIL: 0.75 * GIB, WARN: 1.5 * GIB}
+#: A day's samples take some 100 MB, a bootstrap 1 GiB.
+FREE_DISK = {FAIL: 0.25 * GIB, WARN: 2 * GIB}
+#: The share of the cores that something else may keep busy.
+BUSY = 0.25
+#: Clocks that a process reads without a call of the kernel, or nearly so; others cost microseconds.
+FAST_CLOCKS = ("tsc", "kvm-clock", "arch_sys_counter", "hyperv_clocksource_tsc_page", "xen")
+GOVERNORS = "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor"
+CLOCK = Path("/sys/devices/system/clocksource/clocksource0/current_clocksource")
+CGROUPS = Path("/sys/fs/cgroup")
+
+
+def look() -> list[Finding]:
+    """Everything that can be told without a measurement."""
+    usable = cores()
+    return [
+        judge_cores(os.cpu_count() or 1, usable, quota(Path("/proc/self/cgroup"), CGROUPS)),
+        judge_room("memory", psutil.virtual_memory().available, FREE_MEMORY),
+        judge_room("disk", psutil.disk_usage(str(ROOT)).free, FREE_DISK),
+        judge_load(os.getloadavg()[0], usable),
+        judge_governors({path.read_text().strip() for path in Path("/").glob(GOVERNORS[1:])}),
+        judge_clock(CLOCK.read_text().strip() if CLOCK.exists() else ""),
+    ]
+
+
+def cores() -> int:
+    """Those that this process may run on."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # macOS
+        return os.cpu_count() or 1
+
+
+def quota(own: Path, root: Path) -> float | None:
+    """The CPU time that a container may use, in cores; None where there is no limit.
+
+    own: /proc/self/cgroup. root: where the control groups stand. The tightest limit of the group
+    and of those around it counts (version 2: cpu.max; version 1: cpu.cfs_quota_us).
+    """
+    try:
+        lines = own.read_text().splitlines()
+    except OSError:
+        return None
+    limits = []
+    for _, controllers, path in (line.split(":", 2) for line in lines):
+        top = root / controllers if controllers else root
+        group = Path(path.lstrip("/"))
+        for folder in (group, *group.parents):
+            limits += [limit for limit in _limits(top / folder) if limit]
+    return min(limits, default=None)
+
+
+def _limits(folder: Path) -> list[float | None]:
+    whole = _words(folder / "cpu.max")
+    old = _words(folder / "cpu.cfs_quota_us") + _words(folder / "cpu.cfs_period_us")
+    return [_cores_of(words) for words in (whole, old)]
+
+
+def _words(path: Path) -> list[str]:
+    try:
+        return path.read_text().split()
+    except OSError:
+        return []
+
+
+def _cores_of(words: list[str]) -> float | None:
+    """[quota, period] in microseconds; `max` and -1 stand for no limit."""
+    if len(words) != 2 or not words[0].isdigit():
+        return None
+    return int(words[0]) / int(words[1])
+
+
+def judge_cores(seen: int, usable: int, limit: float | None) -> Finding:
+    """seen: by Node as well, which starts a worker for each where `instances` is `max`."""
+    may = min(float(usable), limit or float(usable))
+    if may < seen:
+        todo = f"set `instances` in ecosystem.config.js: `max` starts {seen} workers"
+        return Finding(WARN, "cores", f"{seen}, of which {may:g} may be used", todo)
+    if seen < 2:
+        todo = "use a machine with two or more: JMeter and the service share this one"
+        return Finding(WARN, "cores", "1", todo)
+    return Finding(OK, "cores", str(seen))
+
+
+def judge_room(what: str, free: float, least: dict[str, float]) -> Finding:
+    """Of memory or disk, in bytes."""
+    status = next((each for each in (FAIL, WARN) if free < least[each]), OK)
+    todo = "" if status == OK else f"make room: {least[WARN] / GIB:g} GiB would do"
+    return Finding(status, what, f"{free / GIB:.1f} GiB free", todo)
+
+
+def judge_load(load: float, usable: int) -> Finding:
+    """load: processes at work or waiting for a core, over the last minute."""
+    found = f"{load:.2f} on {usable} cores in the last minute"
+    if load <= BUSY * usable:
+        return Finding(OK, "load", found)
+    return Finding(WARN, "load", found, "end what else runs here, or measure at another time")
+
+
+def judge_governors(governors: set[str]) -> Finding:
+    """What decides the frequency of the cores."""
+    if not governors:
+        return Finding(OK, "frequency", "can't be read here, as in most virtual machines")
+    found = ", ".join(sorted(governors))
+    if governors == {"performance"}:
+        return Finding(OK, "frequency", found)
+    todo = "`cpupower frequency-set -g performance` keeps it from rising and falling with the load"
+    return Finding(WARN, "frequency", found, todo)
+
+
+def judge_clock(source: str) -> Finding:
+    """Where the kernel takes the time from."""
+    if not source:
+        return Finding(OK, "clock", "can't be read here")
+    if source in FAST_CLOCKS:
+        return Finding(OK, "clock", source)
+    return Finding(WARN, "clock", source, "boot with another: reading this one takes microseconds")

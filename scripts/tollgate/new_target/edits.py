@@ -1,0 +1,68 @@
+"""Puts a new target into app/app.js and taurus.yml, as text: comments stay where they are. Pure."""
+
+from __future__ import annotations
+
+import re
+
+import yaml
+
+from tollgate.new_target.model import NewTarget, NewTargetError
+
+#: Words of JavaScript that can't name a variable.
+_WORDS = """
+    arguments await break case catch class const continue debugger default delete do else enum eval
+    export extends false finally for function if implements import in instanceof interface let new
+    null package private protected public return static super switch this throw true try typeof
+    undefined var void while with yield
+"""
+RESERVED = frozenset(_WORDS.split())
+_REQUIRE = re.compile(r"^const \w+ = require\('\./targets/[\w-]+'\);\n", re.MULTILINE)
+_LIST = re.compile(r"^  const targets = \[\n(?:    .*\n)*", re.MULTILINE)
+
+
+def mounted(app: str, target: NewTarget) -> str:
+    """The text of app/app.js with the target's router. Raises NewTargetError."""
+    word = target.identifier
+    if word in RESERVED or re.search(rf"\b{re.escape(word)}\b", app):
+        raise NewTargetError(
+            f"{target.name!r} would be {word} in app/app.js, where that is taken: "
+            "choose another name"
+        )
+    requires = list(_REQUIRE.finditer(app))
+    listed = _LIST.search(app)
+    if not requires or not listed:
+        raise NewTargetError(
+            "app/app.js has no list `const targets = [` below the `require`s of its targets any "
+            "more: bring them back, or name the service by --url or --app"
+        )
+    parts = (
+        app[: requires[-1].end()],
+        f"const {word} = require('./targets/{target.name}');\n",
+        app[requires[-1].end() : listed.end()],
+        f"    {word}(settings),\n",
+        app[listed.end() :],
+    )
+    return "".join(parts)
+
+
+def with_kind(config: str, target: NewTarget, alias: str) -> str:
+    """The text of taurus.yml with one more kind of run, which comes last. Raises NewTargetError.
+
+    alias: its text, indented as an entry of cli-aliases."""
+    try:
+        before = yaml.safe_load(config)
+        kinds = list(before["cli-aliases"])
+    except (yaml.YAMLError, TypeError, KeyError):
+        raise NewTargetError(
+            "taurus.yml has no `cli-aliases` that can be read: mend it first"
+        ) from None
+    if target.name in kinds:
+        raise NewTargetError(f"taurus.yml has a kind {target.name!r} already: choose another name")
+    text = f"{config.rstrip()}\n\n{alias.rstrip()}\n"
+    after = yaml.safe_load(text)
+    if list(after["cli-aliases"]) != [*kinds, target.name] or list(after) != list(before):
+        raise NewTargetError(
+            "taurus.yml does not end in its `cli-aliases`, where a kind of run is added: move "
+            "them to its end"
+        )
+    return text

@@ -1,0 +1,141 @@
+"""Charts over time, each from a few lines: their points, and the table below them. Pure."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tollgate.page.charts import LINE, Axis, Chart, Series, Span
+from tollgate.page.parts import Column, table
+from tollgate.run_page.grid import Grid
+from tollgate.run_page.view import View
+from tollgate.study.told import number
+
+#: All charts over time share cursor and zoom.
+SYNC = "time"
+TIME = "time since the execution's start"
+_NUMBER = "number"
+#: More than a screen shows, and half as long as a float.
+_DIGITS = 5
+
+#: Values of each bin of a grid (float64, NaN for unknown), and of how many samples each tells.
+Values = tuple[np.ndarray, np.ndarray | None]
+
+
+@dataclass(frozen=True)
+class Line:
+    """label: with the execution's name. of: its values in the bins of any grid."""
+
+    view: View
+    label: str
+    of: Callable[[Grid], Values]
+    draw: str = LINE
+
+
+@dataclass(frozen=True)
+class Told:
+    """The words of a chart. numbers_in: which file has all values."""
+
+    title: str
+    summary: str
+    unit: str
+    note: str = ""
+    numbers_in: str = "kpi.jtl"
+
+
+def chart(told: Told, lines: Sequence[Line], spans: Sequence[Span], **more: object) -> Chart | None:
+    """None where no line has a point."""
+    lines = [line for line in lines if line.view.grid is not None]
+    series = [_series(line) for line in lines]
+    if not any(value is not None for each in series for value in each.y):
+        return None
+    return Chart(
+        title=told.title,
+        summary=told.summary,
+        x=_axis([line.view.grid for line in lines]),
+        y=Axis(told.unit, high=_highest(lines)),
+        series=tuple(series),
+        numbers=_numbers(told, lines),
+        note=" ".join(it for it in (told.note, binning(line.view for line in lines)) if it),
+        zoom=True,
+        sync=SYNC,
+        wide=True,
+        spans=tuple(spans),
+        **more,
+    )
+
+
+def binning(views) -> str:
+    """What a point stands for, where that is more than a second."""
+    widths = sorted({view.grid.width for view in views if view.grid})
+    if not widths or widths == [1]:
+        return ""
+    return f"A point stands for {' or '.join(map(str, widths))} s, exactly counted."
+
+
+def _axis(grids: Sequence[Grid | None]) -> Axis:
+    known = [grid for grid in grids if grid]
+    low = min(grid.first for grid in known)
+    return Axis(TIME, low=float(low), high=float(max(grid.end for grid in known)), is_time=True)
+
+
+def _series(line: Line) -> Series:
+    grid = line.view.grid
+    values, n = line.of(grid)
+    # A point stands in the middle of its time: at its beginning it would look early.
+    x = (grid.starts + (grid.width / 2 if grid.width > 1 else 0)).tolist()
+    return Series(
+        label=line.label,
+        x=x,
+        y=[_short(value) for value in values.tolist()],
+        draw=line.draw,
+        colour=line.view.colour,
+        n=[] if n is None else n.tolist(),
+    )
+
+
+def _highest(lines: Sequence[Line]) -> float | None:
+    """Of what is judged, so that a spike of the warm-up does not flatten all the rest; what reaches
+    beyond is seen by zooming in. None where nothing is judged."""
+    found = []
+    for line in lines:
+        grid, (low, high) = line.view.grid, line.view.window
+        inside = (grid.starts >= low) & (grid.starts < high)
+        values = line.of(grid)[0][inside]
+        found += [float(values[np.isfinite(values)].max(initial=0.0))]
+    return max(found) or None
+
+
+def _short(value: float) -> float | None:
+    return float(f"{value:.{_DIGITS}g}") if np.isfinite(value) else None
+
+
+def _numbers(told: Told, lines: Sequence[Line]) -> ET.Element:
+    """Each line over the same few periods, exactly counted anew."""
+    rows: list[tuple[str, ...]] = []
+    for line in lines:
+        grid = line.view.grid.coarser()
+        values, n = line.of(grid)
+        counts = [None] * grid.count if n is None else n.tolist()
+        for start, value, count in zip(grid.starts.tolist(), values.tolist(), counts, strict=True):
+            said = "-" if count is None else f"{count:,}"
+            rows.append((line.label, clock(start), number(value), said))
+    columns = (
+        *(Column("line"), Column("from", _NUMBER)),
+        *(Column(told.unit, _NUMBER), Column("n", _NUMBER)),
+    )
+    caption = f"{told.title}, in a few periods of equal length; {told.numbers_in} has all of it."
+    return table(caption, columns, rows)
+
+
+def clock(seconds: float) -> str:
+    """`0:45`, `12:00`, `1:30:00`, as the charts tell times."""
+    whole = round(abs(seconds))
+    minutes, rest = divmod(whole, 60)
+    sign = "-" if seconds < 0 and whole else ""
+    if minutes < 60:
+        return f"{sign}{minutes}:{rest:02d}"
+    return f"{sign}{minutes // 60}:{minutes % 60:02d}:{rest:02d}"

@@ -1,0 +1,162 @@
+"""Where a run took place, how to make it again, and what it left."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from tollgate import manifest
+from tollgate.cells import one_line
+from tollgate.page.parts import (
+    Child,
+    Column,
+    Row,
+    details,
+    element,
+    listing,
+    paragraph,
+    table,
+    terms,
+)
+from tollgate.run_page.view import readable
+
+#: What a run leaves for others to read, by what it is; dashboards come before these.
+FILES = {
+    "verdict.md": "the verdict, for people",
+    "verdict.json": "the verdict, for programs",
+    "junit.xml": "the verdict, for CI systems",
+    "study.json": "the study, for programs",
+    "study.md": "the study, for a README",
+    "blocks.csv": "the blocks in the order of the run",
+    "cpu.jsonl": "CPU time of generator, service and machine",
+    "compare.json": "the comparison, for programs",
+    "compare.md": "the comparison, for people",
+    "workers.jsonl": "the workers, second by second",
+    "run.json": "what the run set out to do, sealed",
+    "effective.yml": "all settings, as Taurus took them",
+    "bzt.log": "Taurus's log",
+}
+#: Kinds that scripts/run knows by an alias; the check is what it does without one.
+_DEFAULT_KIND = "check"
+_KINDS = ("stress", "load", "soak", "study", "compare")
+#: Properties of the plan that the kinds set themselves, or that follow from a forecast.
+_SET_BY_HAND = ("warmup", "measured")
+_MODES = {"fork", "cluster"}
+
+
+def content(
+    run: Path, record: manifest.Manifest, command: str | None = None, more: Iterable = ()
+) -> list[Child]:
+    """Terms, the command, and links to the files that exist. command: in place of the one that the
+    record tells. more: further (name, value) pairs."""
+    files = [
+        element("span", element("a", name, href=quote(name)), f": {what}")
+        for name, what in files_of(run, record)
+    ]
+    return [
+        terms([*_machine(record.environment), ("Began", f"{record.started} (UTC)"), *more]),
+        element("h3", "The same run again"),
+        element("pre", command or again(record), tabindex=0),
+        *_left_to_say(record),
+        element("h3", "Its report again, from this folder alone"),
+        element(
+            "pre",
+            f".venv/bin/tollgate report reports/{shlex.quote(run.resolve().name)}",
+            tabindex=0,
+        ),
+        *_plans(record.environment),
+        element("h3", "Files of this run"),
+        listing(files) if files else paragraph("None is there any more."),
+    ]
+
+
+def _machine(known: dict[str, Any]) -> list[tuple[str, Child]]:
+    memory = known.get("memory_bytes")
+    versions = known.get("versions", {})
+    return [
+        ("CPU", str(known.get("cpu", "unknown"))),
+        ("Cores", str(known.get("cores", "unknown"))),
+        ("Memory", f"{memory / 2**30:.1f} GiB" if memory else "unknown"),
+        ("Operating system", str(known.get("os", "unknown"))),
+        *((str(name), str(version)) for name, version in versions.items()),
+        ("Commit", str(known.get("commit", "unknown"))),
+    ]
+
+
+def again(record: manifest.Manifest) -> str:
+    """A command line that makes the run again, as far as its record tells."""
+    words = []
+    modes = {it.get("mode") for each in record.executions for it in each.targets}
+    if len(modes) == 1 and modes <= _MODES:
+        words.append(f"MODE={modes.pop()}")
+    scales = [each.forecast["scale"] for each in record.executions if each.forecast]
+    if scales and scales[0] != 1:
+        words.append(f"SCALE={scales[0]:g}")
+    words.append("./scripts/run")
+    if record.kind in _KINDS:
+        words.append(f"-{record.kind}")
+    if not scales:
+        for name, value in _properties(record).items():
+            words += ["-o", shlex.quote(f"modules.jmeter.properties.{name}={value}")]
+    return " ".join(words)
+
+
+def _properties(record: manifest.Manifest) -> dict[str, str]:
+    """Of those that are set by hand the ones which all executions have alike."""
+    found = {}
+    for name in _SET_BY_HAND:
+        values = {each.properties.get(name) for each in record.executions}
+        value = values.pop() if len(values) == 1 else None
+        if value is not None:
+            found[name] = value
+    return found
+
+
+def _left_to_say(record: manifest.Manifest) -> list[Child]:
+    commit = str(record.environment.get("commit", ""))
+    said = []
+    if commit.endswith("-dirty"):
+        said.append("Files differed from the commit when it ran.")
+    if record.kind != _DEFAULT_KIND and record.kind not in _KINDS:
+        said.append(f"Its kind, {one_line(record.kind)}, is not one of this project's aliases.")
+    said.append("effective.yml has every setting that it ran with.")
+    return [paragraph(" ".join(said), kind="note")]
+
+
+def _plans(environment: dict[str, Any]) -> list[Child]:
+    plans = environment.get("plans", {})
+    if not plans:
+        return []
+    rows: list[Row] = [
+        (readable(str(name)), element("code", str(it))) for name, it in plans.items()
+    ]
+    made = table("SHA-256 of each plan file", (Column("file"), Column("SHA-256")), rows)
+    return [details("Plans", made)]
+
+
+def files_of(run: Path, record: manifest.Manifest) -> list[tuple[str, str]]:
+    """(path relative to the page, what it is) of what the run left."""
+    found = []
+    for each in record.executions:
+        name = readable(each.name)
+        found.append((f"dashboard/{each.name}/index.html", f"JMeter's dashboard of {name}"))
+        if each.jtl:
+            pieces = str(Path(each.jtl).with_suffix(".pieces"))
+            found.append((each.jtl, f"the raw samples of {name}"))
+            found.append((pieces, f"those of {name} that were compacted"))
+    found += FILES.items()
+    logs = sorted(it.name for it in run.glob("jmeter*.log"))
+    found += [(name, "JMeter's log") for name in logs if not name.startswith("jmeter-dashboard-")]
+    return [(name, what) for name, what in found if _is_here(run, name)]
+
+
+def _is_here(run: Path, name: str) -> bool:
+    """Whether a file stands in the run's folder: a name may be anything, `..` among it."""
+    try:
+        path = (run / name).resolve()
+        return path.exists() and path.is_relative_to(run.resolve())
+    except (OSError, ValueError):
+        return False

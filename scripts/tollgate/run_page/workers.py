@@ -1,0 +1,185 @@
+"""What the workers needed, second by second, and which of them died or were reloaded. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from tollgate.criteria_resources import MIB
+from tollgate.outages import told as outage_told
+from tollgate.page.charts import DASHED, LINE, OUTAGE, RELOAD, UNCOUNTED, Chart, Span
+from tollgate.page.parts import Child, Column, Row, element, listing, paragraph, table
+from tollgate.resources_model import WorkerSeries
+from tollgate.run_page.grid import Grid
+from tollgate.run_page.lines import Line, Told, Values, chart, clock
+from tollgate.run_page.view import View
+from tollgate.study.told import number
+from tollgate.verdicts import ExecutionVerdict
+
+#: Lines of a chart; of more workers than that the busiest are drawn, the others in the table.
+MOST_DRAWN = 4
+#: Events that are listed; verdict.json has all of them.
+MOST_EVENTS = 20
+FILE = "workers.jsonl"
+_NUMBER = "number"
+Measure = Callable[[WorkerSeries, Grid], np.ndarray]
+
+
+def spans(views: Sequence[View]) -> list[Span]:
+    """What a chart over time is to show of all executions: what does not count, reloads and
+    outages."""
+    found = []
+    warmup = min((view.execution.warmup_s for view in views), default=0.0)
+    if warmup > 0:
+        found.append(Span(-math.inf, warmup, UNCOUNTED, "warm-up"))
+    end = max((view.window[1] for view in views), default=math.inf)
+    if any(view.grid and view.grid.end > end for view in views):
+        found.append(Span(end, math.inf, UNCOUNTED, "after the measured time"))
+    for view in views:
+        for it in view.execution.resources.reloads:
+            found.append(Span(it.from_s, it.to_s, RELOAD, f"{view.name}: reload"))
+        for it in view.execution.resources.outages:
+            if not it.planned:
+                to_s = math.inf if it.to_s is None else max(it.to_s, it.from_s)
+                gone = f"{view.name}: worker {it.worker} missing"
+                found.append(Span(it.from_s, to_s, OUTAGE, gone))
+    return [_within(span, views) for span in found]
+
+
+def _within(span: Span, views: Sequence[View]) -> Span:
+    grids = [view.grid for view in views if view.grid]
+    low = min((grid.first for grid in grids), default=0)
+    high = max((grid.end for grid in grids), default=0)
+    return Span(max(span.low, low), min(span.high, high), span.kind, span.label)
+
+
+def content(
+    views: Sequence[View], judged: Sequence[ExecutionVerdict], shown: Sequence[Span]
+) -> list[Child | Chart]:
+    """Charts, what happened to the workers, and each in numbers; nothing where nobody watched."""
+    if not any(view.execution.resources.workers for view in views):
+        return []
+    found = [
+        _chart(views, shown, "CPU", "Of one core, by worker.", "%", _mean("cpu")),
+        _chart(views, shown, "Memory", "Resident set size (RSS).", "MB", _mean("rss", 1 / MIB)),
+        _chart(
+            *(views, shown, "Event-loop delay", "p95 of each second, as Node measures it."),
+            *("ms", _mean("loop_delay_p95")),
+        ),
+        _chart(
+            views,
+            shown,
+            "Requests answered",
+            "By each worker's own count.",
+            "requests/s",
+            _answered,
+        ),
+    ]
+    return [*_events(views), *(it for it in found if it), _table(views, judged)]
+
+
+def _chart(
+    views: Sequence[View], shown: Sequence[Span], title: str, what: str, unit: str, of: Measure
+) -> Chart | None:
+    lines, left_out = [], 0
+    for view in views:
+        workers = sorted(view.execution.resources.workers, key=_busy, reverse=True)
+        left_out += len(workers[MOST_DRAWN:])
+        drawn = {id(each) for each in workers[:MOST_DRAWN]}
+        kept = [each for each in view.execution.resources.workers if id(each) in drawn]
+        lines += [line_of(view, each, at, of) for at, each in enumerate(kept)]
+    note = f"{left_out} more workers are in the table below." if left_out else ""
+    told = Told(title, what, unit, note, FILE)
+    return chart(told, lines, shown)
+
+
+def line_of(view: View, series: WorkerSeries, at: int, of: Measure) -> Line:
+    """A worker's line; the first of an execution is whole, the others are dashed."""
+
+    def values(grid: Grid) -> Values:
+        return of(series, grid), None
+
+    return Line(view, f"{view.name} {series.worker}", values, DASHED if at else LINE)
+
+
+def _busy(series: WorkerSeries) -> float:
+    told = series.requests[np.isfinite(series.requests)]
+    return float(told.max()) if len(told) else 0.0
+
+
+def _mean(name: str, factor: float = 1.0) -> Measure:
+    return lambda series, grid: grid.means(series.second, getattr(series, name) * factor)
+
+
+def _answered(series: WorkerSeries, grid: Grid) -> np.ndarray:
+    """Requests a second; a process that came in another's place counts from 0."""
+    told = np.isfinite(series.requests)
+    second, requests, pid = series.second[told], series.requests[told], series.pid[told]
+    if len(second) < 2:
+        return np.full(grid.count, np.nan)
+    gained = np.where(np.diff(pid) != 0, requests[1:], np.clip(np.diff(requests), 0, None))
+    # Looks come about once a second, and not at its beginning: by the time between them.
+    sums = grid.sums(second[1:], gained)
+    lengths = grid.sums(second[1:], np.diff(second))
+    return np.divide(sums, lengths, out=np.full(grid.count, np.nan), where=lengths > 0)
+
+
+#: Of each criterion on workers that has a course over time: the unit and what to draw.
+MEASURES: dict[str, tuple[str, Measure]] = {
+    "rss": ("MB", _mean("rss", 1 / MIB)),
+    "rss-slope": ("MB", _mean("rss", 1 / MIB)),
+    "time-left": ("MB", _mean("rss", 1 / MIB)),
+    "cpu": ("%", _mean("cpu")),
+    "loop-delay-p50": ("ms", _mean("loop_delay_p50")),
+    "loop-delay-p95": ("ms", _mean("loop_delay_p95")),
+}
+
+
+def _events(views: Sequence[View]) -> list[Child]:
+    told = []
+    for view in views:
+        resources = view.execution.resources
+        events = [(it.from_s, outage_told(it)) for it in resources.outages if not it.planned]
+        for it in resources.reloads:
+            lost = "" if it.lost is None else f", {it.lost:,} requests lost"
+            took = f" in {number(it.to_s - it.from_s)} s" if math.isfinite(it.to_s) else ""
+            said = f"{clock(it.from_s)}: all workers were reloaded{took}{lost}"
+            events.append((it.from_s, f"{said}; {it.problem}" if it.problem else said))
+        told += [(at, f"{view.name}: {text}") for at, text in events]
+    if not told:
+        return [paragraph("No worker died, and none was restarted.")]
+    lines = [text for _, text in sorted(told, key=lambda each: each[0])]
+    more = len(lines) - MOST_EVENTS
+    rest = [f"and {more:,} more: see verdict.json"] if more > 0 else []
+    return [listing([*lines[:MOST_EVENTS], *rest])]
+
+
+def _table(views: Sequence[View], judged: Sequence[ExecutionVerdict]) -> Child:
+    rows: list[Row] = []
+    for view, verdict in zip(views, judged, strict=True):
+        for it in verdict.workers:
+            rows.append(
+                (
+                    f"{view.name} {it.worker}",
+                    *(_count(it.requests), _count(it.restarts), number(it.cpu)),
+                    _memory(it.rss_first, it.rss_last, it.rss_max),
+                    *(number(it.loop_delay_p50), number(it.loop_delay_p95), _count(it.looks)),
+                )
+            )
+    columns = (
+        *(Column("worker"), Column("requests", _NUMBER), Column("restarts", _NUMBER)),
+        *(Column("CPU, % of a core", _NUMBER), Column("RSS first, last, most, MB", _NUMBER)),
+        *(Column("loop delay p50, ms", _NUMBER), Column("loop delay p95, ms", _NUMBER)),
+        Column("looks", _NUMBER),
+    )
+    return element("div", table("Each worker in its measured time", columns, rows, kind="cards"))
+
+
+def _memory(*values: float | None) -> str:
+    return " / ".join("-" if it is None else f"{it / MIB:,.0f}" for it in values)
+
+
+def _count(value: int | None) -> str:
+    return "-" if value is None else f"{value:,}"

@@ -1,0 +1,64 @@
+"""What shaped the load of an execution, from run.json as of any version.
+
+Two runs are comparable where the same load met the same machine: the same kind of run, the same
+plan and fragments (by their SHA-256), the same properties that shape the load (rates, warm-up,
+length), the same targets in the same mode with as many instances, on the same CPU model with as
+many cores. What a trend is to show is none of these: the commit, and the versions of Node, Java,
+JMeter and the system. Where one of those changes, the page says so beside the mark. Files of data
+are not part of run.json; a commit that changes them shows as a change of the commit.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from tollgate import plan_copy
+from tollgate.runs_page.lenient import mapping, objects, text
+
+#: Beginnings of properties that say where JMeter writes and how it ends, not what it sends.
+_HOUSEKEEPING = (
+    *("jmeter.save.", "jmeterengine.", "summariser.", "user.classpath", "sampleresult."),
+    *("sample_variables", "crosscheck_"),
+)
+#: Where the load goes: told by the target's name where there is one, for its port may be any.
+_ADDRESS = ("host", "port")
+
+
+def of_execution(
+    run: Path, planned: dict[str, Any], hashes: dict[str, Any], sole: bool
+) -> dict[str, Any]:
+    """plan, plans, load and targets of an Execution. hashes: SHA-256 by file name, of all plans of
+    the run; sole: whether they are all of one plan, as nearly always."""
+    plan = text(planned, "plan")
+    names = set(hashes) if sole else _files_of(run / plan) or set(hashes)
+    targets = objects(planned, "targets") or [mapping(planned, "target")]
+    told = tuple(
+        (text(it, "name"), text(it, "mode"), str(it.get("instances"))) for it in targets if it
+    )
+    return {
+        "plan": Path(plan).name,
+        "plans": tuple(sorted((name, str(hashes[name])) for name in names & set(hashes))),
+        "load": _load(mapping(planned, "properties"), run.name, bool(told)),
+        "targets": told,
+    }
+
+
+def _files_of(plan: Path) -> set[str]:
+    """Names of a plan and all that it includes, from the copies that the run keeps."""
+    try:
+        return {path.name for path in plan_copy.with_includes(plan)} if plan.is_file() else set()
+    except OSError:
+        return set()
+
+
+def _load(properties: dict[str, Any], run: str, targeted: bool) -> tuple[tuple[str, str], ...]:
+    """Those that name a file of the run's own differ from run to run, and shape nothing."""
+    kept = {
+        name: str(value)
+        for name, value in properties.items()
+        if not name.startswith(_HOUSEKEEPING)
+        and not (targeted and name in _ADDRESS)
+        and run not in str(value)
+    }
+    return tuple(sorted(kept.items()))

@@ -1,0 +1,52 @@
+"""Finished runs of a certification, made up."""
+
+from tollgate.certify.store import Run
+
+PROMISE = {
+    "effect": 0.05,
+    "error_effect": 0.001,
+    "fail_from": 0.5,
+    "false_alarm": 0.01,
+    "miss": 0.02,
+    "budget_s": 240.0,
+    "gates": ["p50", "p95", "errors"],
+    "labels": [],
+    "first_s": 60.0,
+    "every_s": 30.0,
+    "mode": "fork",
+}
+ENVIRONMENT = {
+    "cpu": "Some CPU",
+    "cores": 2,
+    "memory_bytes": 8 * 2**30,
+    "os": "Linux 6 x86_64",
+    "versions": {"jmeter": "5.6.3", "node": "20"},
+    "commit": "1a2b3c4d5e6f7a8b",
+}
+
+
+def finding(verdict="PASS", metric="p95", label="search", decided_s=60.0):
+    return {
+        "label": label,
+        "metric": metric,
+        "gates": True,
+        "verdict": verdict,
+        "decided_s": decided_s,
+    }
+
+
+def finished(number, condition="aa", verdict="PASS", **changes):
+    """A run with one finding, whose verdict is the run's."""
+    values = {
+        "seed": number,
+        "began": "2026-11-21T10:00:00+00:00",
+        "wall_s": 90.0,
+        "exit_code": 0,
+        "seconds": 60.0,
+        "findings": [finding(verdict)],
+        "promise": PROMISE,
+        "environment": ENVIRONMENT,
+        "clock": {"search": {"requests": 40, "handler": 50.0, "work": 40.0, "injected": 2.0}},
+        "folder": f"runs/{number:04}-{condition}",
+    }
+    return Run(number=number, condition=condition, verdict=verdict, **{**values, **changes})

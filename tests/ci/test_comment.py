@@ -1,0 +1,83 @@
+"""The script that puts a verdict into one comment; its `gh` writes down what it is asked."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import ci_files
+import support
+
+GH = """#!/bin/sh
+for word in "$@"; do printf '%s\\n' "$word"; done >>asked
+printf '%s\\n' -- >>asked
+case "$*" in *--paginate*) cat comments ;; *) cp comment.md sent ;; esac
+"""
+COMMENTS, COMMENT = "repos/o/r/issues/7/comments", "repos/o/r/issues/comments"
+
+
+@pytest.fixture
+def comment(tmp_path: Path):
+    """Runs the step on this verdict, where these ids are what --jq leaves of the comments."""
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    (tools / "gh").write_text(GH)
+    (tools / "gh").chmod(0o755)
+    script = ci_files.workflow()["jobs"]["comment"]["steps"][-1]["run"]
+
+    def run(verdict: str, *ids: str) -> subprocess.CompletedProcess[str]:
+        (tmp_path / "verdict.md").write_text(verdict)
+        (tmp_path / "comments").write_text("".join(f"{each}\n" for each in ids))
+        env = support.environment(COMMENTS=COMMENTS, COMMENT=COMMENT, PAGE="https://host/run/1")
+        env["PATH"] = f"{tools}:{env['PATH']}"
+        # As GitHub does: a failing command, in a pipe as well, ends it.
+        words = ("bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script)
+        done = support.run(*words, cwd=tmp_path, env=env)
+        assert done.returncode == 0, done.stderr
+        return done
+
+    return run
+
+
+def asked(tmp_path: Path) -> list[list[str]]:
+    calls = (tmp_path / "asked").read_text().split("--\n")
+    return [call.splitlines() for call in calls if call]
+
+
+def test_the_first_verdict_becomes_a_comment(comment, tmp_path: Path) -> None:
+    comment("## Tollgate: PASS (compare)\n")
+    assert asked(tmp_path)[-1] == ["api", "--silent", COMMENTS, "--field", "body=@comment.md"]
+    assert (tmp_path / "sent").read_text() == (
+        "<!-- tollgate compare -->\n## Tollgate: PASS (compare)\n\n"
+        "[The whole run](https://host/run/1)\n"
+    )
+
+
+def test_the_next_one_replaces_it(comment, tmp_path: Path) -> None:
+    comment("## Tollgate: FAIL (compare)\n", "42", "43")
+    put = ["--method", "PATCH", f"{COMMENT}/42", "--field", "body=@comment.md"]
+    assert asked(tmp_path)[-1] == ["api", "--silent", *put]
+
+
+def test_it_is_found_by_its_mark_among_those_of_bots_alone(comment, tmp_path: Path) -> None:
+    comment("PASS\n")
+    looked_for = asked(tmp_path)[0][-1]
+    assert 'startswith("<!-- tollgate compare -->")' in looked_for
+    assert '.user.type == "Bot"' in looked_for
+    assert (tmp_path / "sent").read_text().startswith("<!-- tollgate compare -->\n")
+
+
+def test_a_verdict_that_is_too_long_is_cut_between_characters(comment, tmp_path: Path) -> None:
+    comment("a" + "€" * 40_000)
+    sent = (tmp_path / "sent").read_text(encoding="utf-8")
+    assert len(sent.encode()) < 65_536
+    assert sent.count("€") == 19_999
+
+
+def test_what_a_verdict_says_is_never_run(comment, tmp_path: Path) -> None:
+    text = "$(touch ran) `touch ran` ; touch ran\n%s %n \\n"
+    comment(text)
+    assert text in (tmp_path / "sent").read_text()
+    assert not (tmp_path / "ran").exists()

@@ -1,0 +1,84 @@
+"""A copy of the project for a team to adopt, and the commands of its README."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import support
+
+THEIRS = Path(__file__).with_name("theirs")
+SECTION = "Your own service"
+#: What is installed is shared, what a run leaves is not.
+LEFT_OUT = (".git", "node_modules", ".venv", ".tollgate", "reports", "modified_*", "__pycache__")
+#: Enough to judge a mean by, and no minutes of it.
+SHORT = "-o modules.jmeter.properties.warmup=1 -o modules.jmeter.properties.measured=8"
+#: For a busy machine, where a schedule of a few requests can be late.
+PATIENT = "-o modules.verdict.lateness-floor-ms=5000 -o modules.verdict.missing-share=0.5"
+
+
+class Copy:
+    """The project, as if it had been cloned and installed beside the team's own folders."""
+
+    def __init__(self, folder: Path, ports: dict[str, int]) -> None:
+        """ports: which free ones stand for those that the README names."""
+        self.root = folder / "tollgate"
+        self.ports = ports
+        shutil.copytree(support.ROOT, self.root, ignore=shutil.ignore_patterns(*LEFT_OUT))
+        (self.root / "node_modules").symlink_to(support.ROOT / "node_modules")
+        (self.root / ".tollgate").mkdir()
+        (self.root / ".tollgate" / "jmeter").symlink_to(support.ROOT / ".tollgate" / "jmeter")
+        (self.root / ".venv").mkdir()
+        for name in ("bin", "lib", "include", "pyvenv.cfg"):
+            (self.root / ".venv" / name).symlink_to(support.ROOT / ".venv" / name)
+        # It would install anew, into what is shared, if it were asked in another folder.
+        (self.root / "scripts" / "bootstrap").write_text("#!/bin/sh\n")
+
+    def blocks(self, language: str) -> list[str]:
+        """The blocks of this language in the README's section, with the copy's ports."""
+        text = (self.root / "README.md").read_text()
+        section = re.search(rf"^## {SECTION}\n(.*?)^## ", text, re.MULTILINE | re.DOTALL)
+        blocks = re.findall(rf"^```{language}\n(.*?)^```", section[1], re.MULTILINE | re.DOTALL)
+        return [self.here(block) for block in blocks]
+
+    def block(self, words: str) -> str:
+        """The one block of commands that holds these words."""
+        (found,) = [each for each in self.blocks("sh") if words in each]
+        return found
+
+    def here(self, text: str) -> str:
+        for named, free in self.ports.items():
+            text = text.replace(named, str(free))
+        return text
+
+    def shell(self, commands: str, **env: str) -> subprocess.CompletedProcess[str]:
+        """Run commands of the README in the copy, by its own code."""
+        settings = {"PYTHONPATH": str(self.root / "scripts"), **env}
+        environment = support.environment(**settings)
+        environment.pop("JMETER_HOME", None)
+        return support.run("sh", "-euc", commands, cwd=self.root, env=environment)
+
+    @property
+    def latest(self) -> Path:
+        """The folder of the newest run."""
+        return (self.root / "reports" / "latest").resolve()
+
+
+def put_into_ecosystem(copy: Copy, line: str) -> None:
+    """One more app, as the README says: a line of `apps`."""
+    path = copy.root / "ecosystem.config.js"
+    text = path.read_text()
+    assert text.count("  apps: [\n") == 1
+    path.write_text(text.replace("  apps: [\n", f"  apps: [\n{line}"))
+
+
+def serve(script: Path, port: int) -> subprocess.Popen:
+    """The service, which runs already; whoever starts it ends it."""
+    server = subprocess.Popen(
+        ["node", str(script)], env={**os.environ, "PORT": str(port)}, stdin=subprocess.DEVNULL
+    )
+    support.wait_until(lambda: support.listens(port), "their service listens")
+    return server

@@ -1,0 +1,224 @@
+"""A service and a plan that are not ours, adopted by the very commands of the README."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+import plan_files
+import support
+from e2e.adopting import PATIENT, SHORT, THEIRS, Copy, put_into_ecosystem, serve
+
+#: As it is called at their place; and the locale is one in which Java finds no file of that name.
+THEIR_PLAN = "Größe 1.jmx"
+C_LOCALE = {"LC_ALL": "C"}
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory) -> Iterator[Copy]:
+    folder = tmp_path_factory.mktemp("adopted")
+    ports = {named: support.free_port() for named in ("8080", "8081")}
+    (folder / "stock").mkdir()
+    shutil.copy(THEIRS / "server.js", folder / "stock")
+    (folder / "theirs").mkdir()
+    for part in ("plans", "shared"):
+        shutil.copytree(THEIRS / part, folder / "theirs" / part)
+    made = Copy(folder, ports)
+    for file in (folder / "theirs").rglob("*.jmx"):
+        file.write_text(made.here(file.read_text()))
+    (folder / "theirs/plans/load.jmx").rename(folder / "theirs/plans" / THEIR_PLAN)
+    server = serve(THEIRS / "server.js", ports["8080"])
+    yield made
+    assert server.poll() is None, "their service was ended by somebody"
+    server.terminate()
+    server.wait()
+
+
+class Ran:
+    """A run in the copy: its exit code, what it printed and what it left."""
+
+    def __init__(self, copy: Copy, commands: str, **env: str) -> None:
+        done = copy.shell(commands, **env)
+        self.code, self.output = done.returncode, done.stdout + done.stderr
+        self.folder = copy.latest
+        self.verdict = json.loads((self.folder / "verdict.json").read_text())
+        (self.execution,) = self.verdict["executions"]
+
+
+def shortened(block: str) -> str:
+    return f"{block.rstrip()} {SHORT} {PATIENT} -o modules.report.dashboards=false"
+
+
+@pytest.fixture(scope="module")
+def by_url(copy) -> Ran:
+    made = copy.shell(copy.block("--url"))
+    assert made.returncode == 0, made.stderr
+    return Ran(copy, shortened(copy.block("-shop")))
+
+
+@pytest.fixture(scope="module")
+def by_pm2(copy) -> Ran:
+    (line,) = copy.blocks("js")
+    put_into_ecosystem(copy, line)
+    made = copy.shell(copy.block("--app"))
+    assert made.returncode == 0, made.stderr
+    return Ran(copy, shortened(copy.block("-stock")))
+
+
+@pytest.fixture(scope="module")
+def by_router(copy) -> Ran:
+    made = copy.shell(".venv/bin/tollgate new target order-service")
+    assert made.returncode == 0, made.stderr
+    return Ran(copy, shortened("./scripts/run -order-service"), MODE="fork")
+
+
+@pytest.fixture(scope="module")
+def their_plan(copy) -> Ran:
+    block = copy.block("PLAN=").replace("path/to/their plan.jmx", f"../theirs/plans/{THEIR_PLAN}")
+    return Ran(copy, f"{block.rstrip()} {PATIENT}", **C_LOCALE)
+
+
+def test_a_service_that_runs_already_is_adopted_by_its_url(by_url):
+    assert by_url.code == 0, by_url.output
+    assert by_url.verdict["kind"] == "shop"
+    assert {each["label"] for each in by_url.execution["criteria"]} == {"shop"}
+    assert by_url.execution["schedules"][0]["sent"] > 50
+
+
+def test_the_verdict_says_that_the_service_is_somebody_elses(by_url, copy):
+    url = f"http://127.0.0.1:{copy.ports['8080']}"
+    assert by_url.execution["url"] == url
+    assert by_url.execution["workers"] == []
+    assert any(line.startswith(f"asked was {url}, which") for line in by_url.execution["warnings"])
+    assert not (by_url.folder / "workers.jsonl").exists()
+
+
+def test_an_app_of_theirs_is_started_and_watched_without_anything_of_ours_in_it(by_pm2):
+    assert by_pm2.code == 0, by_pm2.output
+    workers = by_pm2.execution["workers"]
+    assert len(workers) == 2
+    for worker in workers:
+        assert worker["rss_max_bytes"] > 0
+        assert worker["requests"] is None
+    assert any("carry no X-Worker" in line for line in by_pm2.execution["warnings"])
+
+
+def test_a_router_of_our_own_server_answers_what_its_skeleton_expects(by_router):
+    assert by_router.code == 0, by_router.output
+    assert by_router.verdict["kind"] == "order-service"
+    assert by_router.execution["name"] == "fork"
+    assert by_router.execution["workers"][0]["requests"] > 50
+
+
+def test_nothing_of_theirs_runs_on_under_pm2(by_pm2, copy):
+    assert by_pm2.code == 0
+    assert not support.listens(copy.ports["8081"])
+
+
+def test_their_plan_is_judged_by_their_criteria_and_its_schedule_is_proven(their_plan):
+    assert their_plan.code == 0, their_plan.output
+    assert [it["criterion"] for it in their_plan.execution["criteria"]] == [
+        *("avg-rt of home>500ms", "fail>1%")
+    ]
+    (schedule,) = their_plan.execution["schedules"]
+    assert schedule["labels"] == ["paced"]
+    assert schedule["intended"] == 30
+    assert any("coordinated omission" in line for line in their_plan.execution["warnings"])
+
+
+def test_their_plan_sends_what_it_always_sent(their_plan):
+    rows = (their_plan.folder / "kpi.jtl").read_text().splitlines()[1:]
+    labels = [row.split(",")[2] for row in rows]
+    assert labels.count("home") == labels.count("cart") == 2 * 40
+    assert labels.count("steady") > 20
+    assert all(f"?user={name}" in "\n".join(rows) for name in ("asta", "bibi", "caspar"))
+
+
+def test_what_is_noticed_of_their_plan_is_told_everywhere(their_plan):
+    lint = their_plan.execution["lint"]
+    begins = (
+        "no assertion",
+        "no connect",
+        "no response",
+        "the listener 'View",
+        "the host 127.0.0.1",
+    )
+    assert [line.startswith(begin) for line, begin in zip(lint, begins, strict=True)] == [True] * 5
+    markdown = (their_plan.folder / "verdict.md").read_text()
+    assert "What was noticed of the plan:" in markdown
+    assert "View Results Tree" in markdown
+    assert all(f"lint: {line}" in their_plan.output for line in lint)
+
+
+def test_the_plan_that_ran_differs_from_theirs_in_listeners_alone(their_plan, copy):
+    theirs = copy.root.parent / "theirs" / "plans" / THEIR_PLAN
+    (ran,) = their_plan.folder.glob("modified_*.jmx")
+    assert without_listeners(ran) == without_listeners(theirs)
+    beside = {path.name for path in theirs.parent.iterdir()}
+    assert beside == {THEIR_PLAN, "users.csv"}
+
+
+def without_listeners(plan: Path) -> tuple:
+    tree = ElementTree.parse(plan)
+    for parent in list(tree.iter("hashTree")):
+        for element in list(parent):
+            if element.tag == "ResultCollector":
+                at = list(parent).index(element)
+                parent.remove(list(parent)[at + 1])
+                parent.remove(element)
+    for element in tree.iter("TestPlan"):
+        for prop in element.findall("boolProp[@name='TestPlan.functional_mode']"):
+            element.remove(prop)
+    stripped = plan.with_name(f".{plan.name}.stripped")
+    try:
+        tree.write(stripped, encoding="utf-8")
+        return plan_files.meaning(stripped)
+    finally:
+        stripped.unlink()
+
+
+def test_an_archived_run_of_their_plan_is_judged_again_with_what_it_noticed(their_plan, copy):
+    done = copy.shell(".venv/bin/tollgate judge reports/latest")
+    assert done.returncode == their_plan.code
+    assert done.stdout.strip() in their_plan.output
+
+
+def test_what_was_generated_passes_the_tests_of_every_plan(by_url, by_pm2, by_router, copy):
+    # Among them that JMeter saves what it has loaded as it was.
+    assert by_url.code == by_pm2.code == by_router.code == 0
+    command = ".venv/bin/python -m pytest -q -p no:cacheprovider tests/plans/test_plans.py"
+    done = copy.shell(command)
+    assert done.returncode == 0, done.stdout
+    assert "passed" in done.stdout
+
+
+def test_a_plan_without_an_end_is_refused_and_with_a_time_for_it_ended(their_plan, copy):
+    assert their_plan.code == 0
+    theirs = copy.root.parent / "theirs" / "plans"
+    text = (theirs / THEIR_PLAN).read_text()
+    loops = '<stringProp name="LoopController.loops">40</stringProp>'
+    assert text.count(loops) == 1
+    (theirs / "endless.jmx").write_text(text.replace(loops, loops.replace("40", "-1")))
+    command = "PLAN=../theirs/plans/endless.jmx ./scripts/run -plan"
+    refused = copy.shell(command)
+    assert refused.returncode == 1
+    assert "the thread group 'Users' loops for ever, so that" in refused.stdout + refused.stderr
+    ended = Ran(copy, f"STOP_AFTER=8s {command} -o modules.report.dashboards=false {PATIENT}")
+    assert ended.code == 0, ended.output
+    assert "the thread group 'Users' loops for ever without an end" in ended.execution["lint"]
+    assert any(line.startswith("no criteria were stated") for line in ended.execution["warnings"])
+
+
+def test_a_service_that_is_not_there_ends_the_run_before_any_load(by_url, copy):
+    assert by_url.code == 0
+    away = f"-o scenarios.shop.url=http://127.0.0.1:{support.free_port()}"
+    done = copy.shell(f"{copy.block('-shop').rstrip()} {away}")
+    lines = [line for line in (done.stdout + done.stderr).splitlines() if " ERROR: " in line]
+    assert done.returncode == 1
+    assert len(lines) == 1
+    assert "nothing answers at http://127.0.0.1:" in lines[0]

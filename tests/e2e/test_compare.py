@@ -1,0 +1,193 @@
+"""`-compare` by the real bzt, PM2, JMeter, git and npm, in a copy of the project with a history."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+
+import pytest
+
+import support
+from e2e.bzt_run import Finished, Run
+from git_repos import SERVER, Repo
+from tollgate.paths import jmeter_home
+
+LEFT_OUT = (".git", ".venv", ".tollgate", "node_modules", "reports", "__pycache__", ".*_cache")
+#: A load of seconds, judged by wide limits.
+SHORT = (
+    "modules.jmeter.properties.warmup=2",
+    "modules.compare.budget=60",
+    "modules.compare.first=10",
+    "modules.compare.every=10",
+    "modules.compare.effect=90%",
+    "modules.compare.error-effect=20%",
+)
+BROKEN = "throw new RangeError('this base is broken');\n"
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory) -> Repo:
+    """On the branch `feature`: its commits are on top of main, HEAD~1 dies at start, the tag
+    `unlocked` has a lock file that npm refuses."""
+    root = tmp_path_factory.mktemp("project") / "tollgate"
+    shutil.copytree(support.ROOT, root, ignore=shutil.ignore_patterns(*LEFT_OUT, ".hypothesis"))
+    (root / "node_modules").symlink_to(support.ROOT / "node_modules")
+    made = Repo(root)
+    made.git("init", "--quiet", "--initial-branch=main")
+    (root / ".git" / "info" / "exclude").write_text("/node_modules\n")
+    server = (root / SERVER).read_text()
+    made.git("add", "--all")
+    made.git("commit", "--quiet", "--message", "all of it")
+    lock = (root / "package-lock.json").read_text()
+    made.commit("{", "package-lock.json")
+    made.git("tag", "unlocked")
+    made.git("reset", "--quiet", "--hard", "HEAD~1")
+    made.git("switch", "--quiet", "--create", "feature")
+    made.commit(BROKEN)
+    made.commit(server)
+    assert (root / "package-lock.json").read_text() == lock
+    return made
+
+
+@pytest.fixture
+def compare(project, tmp_path):
+    """Begins a comparison."""
+
+    def begin(*options: str, **env: str) -> Run:
+        # A proxy or a mirror of the user's does not matter: what is installed is there.
+        home = {"JMETER_HOME": str(jmeter_home())}
+        folder = tmp_path / str(len(list(tmp_path.iterdir())))
+        folder.mkdir()
+        return Run(folder, *options, alias="compare", root=project.root, **home, **env)
+
+    return begin
+
+
+def assert_nothing_left(run: Run, project: Repo) -> None:
+    """No process, port or changed plan, no check-out, and no entry or file in git."""
+    assert run.left_behind() == []
+    assert not (project.root / ".tollgate" / "base").exists()
+    assert project.git("worktree", "list").count("\n") == 0
+    assert project.git("status", "--porcelain") == ""
+    assert project.git("rev-parse", "--abbrev-ref", "HEAD") == "feature"
+
+
+def refused(run: Run, project: Repo) -> str:
+    """The one line of a run that was refused."""
+    ended = run.end()
+    assert ended.code == 1
+    assert not list(ended.folder.glob("kpi*"))
+    assert_nothing_left(run, project)
+    return ended.error()
+
+
+def test_an_unknown_base_is_refused(compare, project):
+    said = refused(compare(BASE="featur"), project)
+    assert "BASE is 'featur', and git knows no such commit here: did you mean feature?" in said
+
+
+def test_a_base_that_dies_at_start_is_told_by_its_last_words(compare, project):
+    said = refused(compare(BASE="HEAD~1"), project)
+    assert "app 'base' died at start: RangeError: this base is broken" in said
+
+
+def test_a_base_whose_packages_can_t_be_installed_is_told_by_npm_s_words(compare, project):
+    run = compare(BASE="unlocked")
+    said = refused(run, project)
+    assert "`npm ci` failed for base: " in said
+    assert "npm-base.log in the run's folder" in said
+    assert (run.folder / "npm-base.log").stat().st_size > 0
+    assert not (project.root / ".tollgate" / "node_modules-cache").exists()
+
+
+def test_where_nothing_answers_no_load_is_sent(compare, project):
+    nobody = f"http://127.0.0.1:{support.free_port()}"
+    said = refused(compare(BASE_URL=nobody, HEAD_URL=nobody), project)
+    assert f"BASE_URL {nobody} does not answer" in said
+
+
+def test_a_project_that_does_not_compare_in_both_modes_says_so(compare, project):
+    assert "MODE is 'both': write fork or cluster" in refused(compare(MODE="both"), project)
+
+
+def test_what_a_killed_comparison_left_is_removed_by_the_next_run(compare, project):
+    ports = {name: str(support.free_port()) for name in ("PORT_BASE", "PORT_HEAD")}
+    killed = compare(*SHORT, BASE="HEAD", **ports).until(" of at most 62 s, ")
+    killed.signal(signal.SIGKILL).process.wait()
+    assert (project.root / ".tollgate" / "base").exists()
+    following = compare(BASE="HEAD~1", **ports)
+    ended = following.end()
+    assert "removed the check-out of a base, left by a run that was killed" in ended.output
+    assert "app 'base' died at start" in ended.error()
+    assert_nothing_left(following, project)
+
+
+def test_an_interrupted_comparison_leaves_a_verdict_and_nothing_else(compare, project):
+    run = compare(*SHORT, BASE="HEAD").until(" of at most 62 s, ")
+    ended = run.signal(signal.SIGINT).end()
+    assert ended.code == 2
+    assert ended.verdict["verdict"] == "INVALID"
+    assert_nothing_left(run, project)
+
+
+@pytest.fixture(scope="module")
+def control(project, tmp_path_factory) -> tuple[Run, Finished]:
+    """A comparison of HEAD with itself in cluster mode, which ends itself."""
+    home = {"JMETER_HOME": str(jmeter_home()), "BASE": "HEAD", "MODE": "cluster"}
+    folder = tmp_path_factory.mktemp("control")
+    run = Run(folder, *SHORT, alias="compare", root=project.root, **home)
+    return run, run.end()
+
+
+def test_the_control_passes_and_ends_before_its_time_is_up(control):
+    _, ended = control
+    assert ended.code == 0, ended.output
+    assert ended.verdict["verdict"] == "PASS"
+    told = json.loads((ended.folder / "compare.json").read_text())
+    assert 10 <= told["decided_s"] < 60
+    assert (told["mode"], told["execution"]) == ("cluster", "compare")
+    assert told["base"]["revision"] == told["head"]["revision"]
+    assert "this is the control, which must pass" in ended.output
+    assert f"Compare: {told['decided_s']:g} s of at most 60: 6 of 6 decided" in ended.output
+
+
+def test_both_sides_ran_in_the_same_mode_with_as_many_workers(control):
+    _, ended = control
+    [execution] = json.loads((ended.folder / "run.json").read_text())["executions"]
+    base, head = execution["targets"]
+    assert (base.pop("name"), head.pop("name")) == ("base", "head")
+    assert base == head
+    assert base["mode"] == "cluster"
+    assert base["instances"] == os.cpu_count()
+
+
+def test_the_control_leaves_nothing_behind(control, project):
+    assert_nothing_left(control[0], project)
+
+
+def test_a_fifth_more_work_fails_by_the_label_that_gates_and_the_line_names_all_of_it(
+    compare, project
+):
+    gate = ("gates=p50", "labels=sum", "effect=5%", "budget=180", "first=20", "every=10")
+    options = [*(f"modules.compare.{each}" for each in gate), SHORT[0]]
+    run = compare(*options, BASE="HEAD", HEAD_INJECT_WORK_PERCENT="20")
+    ended = run.end()
+    assert ended.code == 3, ended.output
+    number, change = r"[\d.]+", r"\+[\d.]+ %"
+    line = (
+        rf"FAIL compare: p50 of sum: head {number} ms against base {number} ms, {change} "
+        rf"\(at least {change}, at most {change}\): worse beyond doubt"
+    )
+    assert re.fullmatch(line, ended.reasons())
+    assert re.search(line, ended.output)
+    compared = ended.verdict["executions"][0]["comparison"]
+    assert (compared["injected"], compared["control"]) == ({"work_percent": 20.0}, False)
+    assert [it["metric"] for it in compared["findings"] if it["gates"]] == ["p50"]
+    low, high = compared["findings"][0]["interval"]
+    assert 0 < low < 0.2 < high
+    page = (ended.folder / "index.html").read_text()
+    assert "Head is worse than base: p50 of sum +" in page
+    assert_nothing_left(run, project)

@@ -1,0 +1,93 @@
+"""Folders of runs as the list of runs reads them: run.json and verdict.json, without samples."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+BEGIN = datetime(2026, 11, 1, 8, 0, tzinfo=timezone.utc)
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+ENVIRONMENT = {
+    "cpu": "AMD EPYC",
+    "cores": 2,
+    "os": "Linux 6.18 x86_64",
+    "versions": {"node": "20.20.2", "jmeter": "5.6.3"},
+    "commit": COMMIT,
+    "plans": {"check.jmx": "a" * 64, "sum.jmx": "b" * 64},
+}
+
+
+def criterion(label: str, observed: float | None, subject: str = "p95", **changes: Any) -> dict:
+    """One criterion as verdict.json has it."""
+    interval = None if observed is None else [0.9 * observed, 1.1 * observed]
+    return {
+        "criterion": f"{subject} of {label}>250ms",
+        "label": label,
+        "subject": subject,
+        "unit": "ms",
+        "basis": "response time",
+        "condition": ">",
+        "limit": 250.0,
+        "observed": observed,
+        "interval": interval,
+        "window": None,
+        "verdict": "PASS",
+    } | changes
+
+
+def make(
+    folder: Path,
+    at: int,
+    figures: Mapping[str, Sequence[dict]],
+    kind: str = "check",
+    verdict: str = "PASS",
+    environment: Mapping[str, Any] = ENVIRONMENT,
+    properties: Mapping[str, str] | None = None,
+    **changes: Any,
+) -> Path:
+    """Write the at-th run of a folder, an hour after the one before. figures: criteria by
+    execution. properties: `{run}` in them is the run's folder. changes: of verdict.json."""
+    began = BEGIN + timedelta(hours=at)
+    run = folder / f"{began:%Y%m%dT%H%M%SZ}-{kind}"
+    run.mkdir(parents=True)
+    sent = {"warmup": "5", "measured": "30", "host": "127.0.0.1", "port": str(3000 + at)}
+    planned = [
+        {
+            "name": name,
+            "plan": f"plan/{kind}.jmx",
+            "properties": {**sent, "user.classpath": str(run), **_in(run, properties or {})},
+            "targets": [{"name": name, "mode": name, "instances": 2}],
+        }
+        for name in figures
+    ]
+    record = {"kind": kind, "started": began.isoformat(), "executions": planned, "version": 2}
+    judged = {
+        "verdict": verdict,
+        "exit_code": {"PASS": 0, "FAIL": 3}.get(verdict, 1),
+        "kind": kind,
+        "reasons": [],
+        "environment": dict(environment),
+        "executions": [
+            {"name": name, "verdict": verdict, "criteria": list(criteria)}
+            for name, criteria in figures.items()
+        ],
+    }
+    (run / "run.json").write_text(json.dumps(record))
+    (run / "verdict.json").write_text(json.dumps(judged | changes))
+    (run / "verdict.md").write_text(f"# {verdict}\n")
+    return run
+
+
+def _in(run: Path, properties: Mapping[str, str]) -> dict[str, str]:
+    return {name: value.replace("{run}", str(run)) for name, value in properties.items()}
+
+
+def series(folder: Path, values: Sequence[float], **options: Any) -> list[Path]:
+    """As many runs as values, each the p95 of sum in fork mode."""
+    return [
+        make(folder, at, {"fork": [criterion("sum", value)]}, **options)
+        for at, value in enumerate(values)
+    ]

@@ -1,0 +1,27 @@
+"""A virtual screen for windows of JMeter's."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import support
+
+
+@contextmanager
+def virtual_screen() -> Iterator[str]:
+    """The name of a screen that is there until the end."""
+    reader, writer = os.pipe()
+    server = subprocess.Popen(
+        ["Xvfb", "-displayfd", str(writer), "-screen", "0", "1600x1000x24", "-nolisten", "tcp"],
+        pass_fds=[writer],
+        stderr=subprocess.DEVNULL,
+        env=support.environment(),
+    )
+    os.close(writer)
+    with os.fdopen(reader) as told:
+        yield f":{told.readline().strip()}"
+    server.terminate()
+    server.wait()

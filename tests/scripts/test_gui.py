@@ -1,0 +1,80 @@
+"""scripts/gui opens a plan in JMeter's window, and says in a line why where it can't."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import support
+from screens import virtual_screen
+from tollgate.paths import ROOT
+
+GUI = ROOT / "scripts" / "gui"
+#: Once a plan is open in the window: changes a preference, writes down the title, ends JMeter.
+TELL = """
+import org.apache.jmeter.gui.GuiPackage
+Thread.startDaemon('tell') {
+    while (!(GuiPackage.instance?.mainFrame?.showing && GuiPackage.instance.testPlanFile)) sleep(50)
+    java.util.prefs.Preferences.userRoot().node('org/tollgate/test').with { put('a', 'b'); flush() }
+    new File(System.getProperty('tollgate.told')).text = GuiPackage.instance.mainFrame.title
+    Runtime.runtime.halt(0)
+}
+"""
+
+
+def refused(*words: object, **environment: str) -> str:
+    done = support.run(*words, env=support.environment(**({"DISPLAY": ":7"} | environment)))
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 1
+    return done.stderr
+
+
+def test_a_plan_that_is_not_there_is_refused_with_those_that_are() -> None:
+    said = refused(GUI, "plans/chekc.jmx")
+    assert f"gui: there is no plan {Path.cwd() / 'plans/chekc.jmx'}" in said
+    assert "check.jmx" in said
+    assert "fragments" not in said
+
+
+def test_options_without_a_plan_are_not_taken_for_one() -> None:
+    assert "name the plan before JMeter's options" in refused(GUI, "-Jport=3002")
+
+
+def test_without_a_screen_it_says_so() -> None:
+    assert "there is no screen" in refused(GUI, DISPLAY="")
+
+
+def test_run_gui_is_the_same() -> None:
+    assert "gui: there is no plan" in refused(ROOT / "scripts" / "run", "gui", "nothing.jmx")
+
+
+@pytest.fixture(scope="module")
+def screen() -> Iterator[str]:
+    with virtual_screen() as name:
+        yield name
+
+
+@pytest.mark.needs("a screen")
+def test_it_opens_the_plan_and_leaves_the_users_preferences_alone(
+    screen: str, tmp_path: Path
+) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    (tmp_path / "tell.groovy").write_text(TELL)
+    start = f'new groovy.lang.GroovyShell().evaluate(new File("{tmp_path / "tell.groovy"}"));'
+    (tmp_path / "start.bsh").write_text(start)
+    done = support.run(
+        *(GUI, "plans/check.jmx", f"-Jbeanshell.init.file={tmp_path / 'start.bsh'}"),
+        f"-Dtollgate.told={tmp_path / 'title'}",
+        cwd=ROOT,
+        env=support.environment(DISPLAY=screen, HOME=str(home), JVM_ARGS=f"-Duser.home={home}"),
+    )
+    assert done.returncode == 0, done.stderr
+    plan = ROOT / "plans" / "check.jmx"
+    assert (tmp_path / "title").read_text() == f"check.jmx ({plan}) - Apache JMeter (5.6.3)"
+    assert [it.name for it in home.rglob("*") if "prefs" in it.name] == []
+    kept = ROOT / ".tollgate" / "gui" / ".java" / ".userPrefs" / "org" / "tollgate" / "test"
+    assert (kept / "prefs.xml").is_file()

@@ -1,0 +1,60 @@
+"""In place of bzt: leaves the folder of a comparison that took no time, judged as ever.
+
+HEAD_INJECT_WORK_PERCENT makes head slower by as much. FAILING="at once" leaves nothing, and
+FAILING="never ends FILE" tells in that file how far it is.
+"""
+
+import json
+import os
+import sys
+import time
+from pathlib import Path
+
+KEPT = ("BASE", "MODE", "HEAD_INJECT_WORK_PERCENT", "HEAD_URL", "INJECT_DELAY_MS")
+
+
+def wait(file):
+    with file.open("w") as said:
+        try:
+            print("began", end="", file=said, flush=True)
+            time.sleep(60)
+        except KeyboardInterrupt:
+            print(", and ended in good order", end="", file=said)
+            sys.exit(2)
+
+
+def compare(options):
+    # What takes long to import is of no use to a run that does not get so far.
+    from compare_folder import Label, Load, make
+    from run_folder import verdict_of
+    from tollgate import evidence, manifest, outputs
+    from tollgate.compare.model import Settings
+
+    run = Path(options["settings.artifacts-dir"])
+    share = 1 + float(os.environ.get("HEAD_INJECT_WORK_PERCENT", 0)) / 100
+    load = Load(
+        (Label("sum", 20.0, ratio=share, sigma=0.1), Label("search", 9.0, sigma=0.1)),
+        seed=int(next(value for name, value in options.items() if name.endswith("seed"))),
+        seconds=121,
+        settings=Settings(budget_s=120.0, gates=("p50", "p95")),
+    )
+    make(run, load)
+    (run / "jmeter.log").write_text("much")
+    asked = {"options": options, "environment": {it: os.environ.get(it) for it in KEPT}}
+    (run / "plan" / "asked.json").write_text(json.dumps(asked))
+    made = manifest.read(run)
+    gathered, _ = evidence.gather(run, made)
+    outputs.write_all(run, verdict_of(run), gathered, made)
+
+
+def main():
+    failing = os.environ.get("FAILING", "")
+    if failing == "at once":
+        sys.exit("bzt: no such revision")
+    if failing.startswith("never ends"):
+        wait(Path(failing.removeprefix("never ends ")))
+    compare(dict(it.split("=", 1) for it in sys.argv[1:] if it != "-o"))
+
+
+if __name__ == "__main__":
+    main()

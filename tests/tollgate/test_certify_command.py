@@ -1,0 +1,93 @@
+"""The command as it is called: what it refuses, and how it ends."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from certified import finished
+from support import wait_until
+from tollgate.certify import command
+from tollgate.certify.store import Store
+from tollgate.paths import ROOT
+
+# The command with the stub in bzt's place.
+STUBBED = f"""
+import functools, sys
+from tollgate.certify import command, live
+stub = (sys.executable, "{ROOT / "tests" / "stub_bzt.py"}")
+command.Live = functools.partial(live.Live, command=stub)
+command.check_like = lambda: None
+command.main()
+"""
+
+
+@pytest.fixture
+def called(tmp_path, monkeypatch, capsys):
+    """Calls it; returns its exit code and what it said."""
+
+    def call(*arguments):
+        words = ["certify", *arguments, "--folder", str(tmp_path)]
+        monkeypatch.setattr(sys, "argv", words)
+        try:
+            command.main()
+            code = 0
+        except SystemExit as ended:
+            code = ended.code
+        out, err = capsys.readouterr()
+        return code, out + err
+
+    return call
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["run"], "certify: say for how long: --minutes 40 or --runs 2\n"),
+        (["run", "--runs", "1", "--conditions", "lunch"], "certify: 'lunch' is no condition: "),
+        (["run", "--minutes", "0"], "certify: argument --minutes: invalid"),
+        (["table"], "has a verdict: `certify run` first\n"),
+        (["lunch"], "certify: argument COMMAND: invalid choice: 'lunch'"),
+    ],
+)
+def test_what_cannot_be_done_is_refused_in_a_line_with_exit_code_1(called, arguments, said):
+    code, text = called(*arguments)
+    assert code == 1
+    assert said in text
+    assert text.count("\n") == 1
+
+
+def test_the_status_lists_every_run_and_counts_conditions(called, tmp_path):
+    for number, condition in enumerate(["aa", "work-5", "aa"], 1):
+        Store(tmp_path).keep(finished(number, condition))
+    code, text = called("status")
+    assert code == 0
+    first, *_, last = text.splitlines()
+    assert first.startswith("   1 2026-11-21T10:00:00+00:00 aa ")
+    assert first.endswith(" PASS after 60 s of measuring, 90 s in all")
+    assert last == f"3 runs in {tmp_path}: 2 aa, 1 work-5"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_the_run_under_way_in_good_order_and_nothing_is_left(tmp_path, number):
+    said = tmp_path / "said"
+    folder = tmp_path / "certify"
+    paths = os.pathsep.join((str(ROOT / "tests"), str(ROOT / "scripts")))
+    process = subprocess.Popen(
+        [
+            *(sys.executable, "-c", STUBBED, "run", "--runs", "3"),
+            *("--conditions", "aa+noise", "--folder", str(folder)),
+        ],
+        env={**os.environ, "PYTHONPATH": paths, "FAILING": f"never ends {said}"},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    wait_until(lambda: said.exists() and "began" in said.read_text(), "the run is under way")
+    process.send_signal(number)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert err.endswith("certify: stopped; every finished run is kept\n")
+    assert said.read_text() == "began, and ended in good order"
+    assert [file.name for file in folder.iterdir()] == ["lock"]

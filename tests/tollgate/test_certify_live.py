@@ -1,0 +1,157 @@
+"""From live runs to the table, with a bzt that takes no time."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+
+from certified import finished
+from tollgate.certify import live, recorded
+from tollgate.certify.certificate import certificate
+from tollgate.certify.conditions import parse
+from tollgate.certify.live import PLAN, Live, LiveError, seeds_of
+from tollgate.certify.session import Limits, session
+from tollgate.certify.store import BROKEN, Store, StoreError
+from tollgate.manifest import ManifestError
+from tollgate.paths import ROOT
+
+STUB = (sys.executable, str(ROOT / "tests" / "stub_bzt.py"))
+NOBODY = ("-c", "user.name=Nobody", "-c", "user.email=nobody@example.org")
+CONDITIONS = parse(["aa*3", "work-20+noise"])
+
+
+@pytest.fixture(scope="module", autouse=True)
+def environment():
+    """That of somebody who has slowed the targets and compared two services just before."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", os.pathsep.join((str(ROOT / "tests"), str(ROOT / "scripts"))))
+        patch.setenv("HEAD_URL", "http://127.0.0.1:1")
+        patch.setenv("INJECT_DELAY_MS", "50")
+        patch.setenv("MODE", "cluster")
+        yield patch
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    """Four live runs."""
+    made = Store(tmp_path_factory.mktemp("certify"))
+    session(made, CONDITIONS, 1, Limits(runs=4), Live(made, "fork", command=STUB), print)
+    return made
+
+
+@pytest.fixture
+def copied(store, tmp_path):
+    """The same in a folder of its own, to be spoilt."""
+    shutil.copytree(store.folder, tmp_path / "certify")
+    return Store(tmp_path / "certify")
+
+
+def asked(store, run):
+    return json.loads((store.folder / run.folder / "plan" / "asked.json").read_text())
+
+
+def test_head_alone_is_slowed_whatever_the_caller_has_set(store):
+    for run in store.read():
+        percent = None if run.condition == "aa" else "20"
+        assert asked(store, run)["environment"] == {
+            "BASE": "HEAD",
+            "MODE": "fork",
+            "HEAD_INJECT_WORK_PERCENT": percent,
+            "HEAD_URL": None,
+            "INJECT_DELAY_MS": None,
+        }
+
+
+def test_every_run_has_arrivals_and_tosses_of_its_own_and_no_dashboard(store):
+    options = [asked(store, run)["options"] for run in store.read()]
+    assert {it["modules.report.dashboards"] for it in options} == {"false"}
+    properties = [f"modules.jmeter.properties.{name}" for name in seeds_of(PLAN.read_text())]
+    assert properties
+    for name in properties:
+        assert len({it[name] for it in options}) == len(options)
+
+
+def test_a_run_is_recorded_with_all_that_the_table_needs(store):
+    runs = store.read()
+    for run in runs:
+        assert run.verdict == ("PASS" if run.condition == "aa" else "FAIL")
+        assert run.seconds == 120
+        assert run.promise["budget_s"] == 120
+        assert run.environment["cores"] == 2
+        assert {it["label"] for it in run.findings} == {"sum", "search"}
+        assert bool(run.neighbour) == run.of.noisy
+        # The stub's samples do not say what was asked for; a run is none the worse for it.
+        assert "no clock: " in run.problem
+    assert not store.under_way.exists()
+
+
+def test_the_blocks_are_those_that_the_gate_saw(store):
+    run = store.read()[0]
+    blocks = recorded.blocks_of(store.folder, run)
+    assert [it.label for it in blocks] == ["sum", "search"]
+    assert {len(it.base.n) for it in blocks} == {120}
+    samples = (store.folder / run.folder / "kpi.jtl").read_text().count("\n") - 1
+    assert 0.9 * samples < sum(it.base.total + it.head.total for it in blocks) < samples
+
+
+def test_the_certificate_is_made_of_all_runs(store):
+    said = []
+    text = certificate(store, 20, 1, said.append)
+    assert said[0] == "aa: 3 live runs"
+    live_table, resampled, effects, method = text.split("\n\n")
+    assert "| nothing (A/A) | - | none | 0 of 3 (0 to 70.8 %) | 3 PASS | - | 120 s |" in live_table
+    assert "| 20 % work | - | noisy | 1 of 1 (2.5 to 100 %) | - | 60 s |" in live_table
+    assert "| nothing (A/A) | none | 0 of 20 (0 to 16.8 %) |" in resampled
+    assert "3 live runs, 360 s |" in resampled
+    assert "20 % work" not in resampled
+    assert re.search(r"\| work-20\+noise \| sum \| p50 \| 20\.\d ms \| \+[12]\d\.\d % \|", effects)
+    assert "4 live runs" in method
+    assert certificate(store, 20, 1, said.append) == text
+
+
+def test_samples_that_have_changed_since_are_refused(copied):
+    run = copied.read()[0]
+    jtl = copied.folder / run.folder / "kpi.jtl"
+    jtl.write_text(jtl.read_text().replace(",200,OK,", ",201,OK,", 1))
+    with pytest.raises(ManifestError, match="has changed since the run ended"):
+        certificate(copied, 0, 1, print)
+
+
+def test_a_run_that_cannot_start_is_broken_and_says_what_bzt_said(tmp_path, environment):
+    environment.setenv("FAILING", "at once")
+    store = Store(tmp_path / "certify")
+    try:
+        with pytest.raises(StoreError, match=r"3 runs in a row left no verdict.*no such revision"):
+            session(store, CONDITIONS, 1, Limits(), Live(store, "fork", command=STUB), print)
+    finally:
+        environment.delenv("FAILING")
+    assert [run.verdict for run in store.read()] == [BROKEN] * 3
+    with pytest.raises(StoreError, match=r"no run in .* has a verdict"):
+        certificate(store, 0, 1, print)
+
+
+def test_runs_with_other_settings_or_without_a_verdict_are_left_out_and_counted(copied):
+    last = copied.read()[-1]
+    for number, change in ((5, {"verdict": BROKEN}), (6, {})):
+        copied.keep(replace(last, **{"number": number, **change}))
+    assert "Left out: 1 runs without a verdict" in certificate(copied, 0, 1, print)
+    copied.keep(finished(7, promise={**last.promise, "effect": 0.1}, findings=[]))
+    assert "Left out: 5 runs in which the gate had other" in certificate(copied, 0, 1, print)
+
+
+def test_a_changed_target_is_refused_because_nothing_would_be_a_a(tmp_path, monkeypatch):
+    git = ["git", "-C", str(tmp_path)]
+    (tmp_path / "app").mkdir()
+    (tmp_path / "app" / "server.js").write_text("1")
+    for command in (["init", "-q"], ["add", "."], [*NOBODY, "commit", "-qm", "first"]):
+        subprocess.run([*git, *command], check=True)
+    monkeypatch.setattr(live, "ROOT", tmp_path)
+    live.check_like()
+    (tmp_path / "app" / "server.js").write_text("2")
+    with pytest.raises(LiveError, match=r"app/server\.js differs from HEAD"):
+        live.check_like()

@@ -1,0 +1,126 @@
+"""A certification can end at any time, and carries on where it was."""
+
+import json
+from collections import Counter
+
+import pytest
+
+from certified import finished
+from tollgate.certify.conditions import parse
+from tollgate.certify.session import Limits, session
+from tollgate.certify.store import BROKEN, Store, StoreError
+
+WEIGHTS = parse(["aa*2", "work-5"])
+
+
+@pytest.fixture
+def store(tmp_path):
+    return Store(tmp_path / "certify")
+
+
+class Live:
+    """Makes runs up, as quickly as asked for; `breaks` are numbers of runs without a verdict."""
+
+    def __init__(self, store, breaks=(), interrupted=()):
+        self.store, self.breaks, self.interrupted = store, breaks, interrupted
+        self.calls = []
+
+    def __call__(self, condition, number, seed):
+        self.calls.append((condition.key, number, seed))
+        made = self.store.under_way / "run"
+        made.mkdir(parents=True)
+        (made / "kpi.jtl").write_text(f"samples of {number}")
+        (made / "jmeter.log").write_text("much")
+        if number in self.interrupted:
+            raise KeyboardInterrupt
+        folder = self.store.move(made, f"{number:04}-{condition.key}")
+        verdict = BROKEN if number in self.breaks else "PASS"
+        return finished(number, condition.key, verdict, seed=seed, folder=folder, problem="broke")
+
+
+def carry_on(store, live, runs=None, minutes=None, clock=lambda: 0.0):
+    said = []
+    session(store, WEIGHTS, 1, Limits(runs, minutes), live, said.append, clock)
+    return said
+
+
+def test_runs_are_kept_with_their_samples_and_without_the_rest(store):
+    said = carry_on(store, Live(store), runs=3)
+    runs = store.read()
+    assert [run.number for run in runs] == [1, 2, 3]
+    assert Counter(run.condition for run in runs) == {"aa": 2, "work-5": 1}
+    for run in runs:
+        assert (store.folder / run.folder / "kpi.jtl").read_text() == f"samples of {run.number}"
+        assert [file.name for file in (store.folder / run.folder).iterdir()] == ["kpi.jtl"]
+    assert len({run.seed for run in runs}) == 3
+    assert said[1] == "run 1: PASS after 60 s of measuring, 90 s in all: broke"
+
+
+def test_it_carries_on_as_if_it_had_never_stopped(store, tmp_path):
+    carry_on(store, Live(store), runs=2)
+    carry_on(store, Live(store), runs=4)
+    other = Store(tmp_path / "other")
+    carry_on(other, Live(other), runs=6)
+    assert store.read() == other.read()
+
+
+def test_an_interruption_loses_the_run_under_way_alone(store):
+    live = Live(store, interrupted=[3])
+    with pytest.raises(KeyboardInterrupt):
+        carry_on(store, live, runs=6)
+    assert [run.number for run in store.read()] == [1, 2]
+    assert not store.under_way.exists()
+    again = Live(store)
+    carry_on(store, again, runs=1)
+    assert again.calls[0] == live.calls[2]
+
+
+def test_what_a_killed_run_left_is_removed_by_the_next(store):
+    carry_on(store, Live(store), runs=1)
+    (store.folder / "runs" / "0002-aa").mkdir()
+    store.under_way.mkdir(exist_ok=True)
+    (store.under_way / "kpi.jtl").write_text("half a run")
+    store.clean_up()
+    assert [folder.name for folder in (store.folder / "runs").iterdir()] == [
+        store.read()[0].folder.split("/")[1]
+    ]
+    assert not store.under_way.exists()
+
+
+def test_no_run_is_started_once_the_minutes_are_over(store):
+    times = iter([0.0, 30.0, 90.0, 121.0])
+    carry_on(store, Live(store), minutes=2, clock=lambda: next(times))
+    assert len(store.read()) == 2
+
+
+def test_broken_runs_are_kept_and_made_up_for(store):
+    live = Live(store, breaks=[1, 2])
+    carry_on(store, live, runs=5)
+    found = Counter(run.condition for run in store.read() if run.verdict != BROKEN)
+    assert found == {"aa": 2, "work-5": 1}
+    assert len(store.read()) == 5
+
+
+def test_three_broken_runs_in_a_row_end_it_with_the_reason(store):
+    with pytest.raises(StoreError, match="3 runs in a row left no verdict; the last: broke"):
+        carry_on(store, Live(store, breaks=range(2, 9)), runs=9)
+    assert len(store.read()) == 4
+
+
+def test_a_line_that_is_none_is_named(store):
+    carry_on(store, Live(store), runs=2)
+    file = store.folder / "runs.jsonl"
+    lines = file.read_text().splitlines()
+    file.write_text("\n".join([lines[0], lines[1][:40]]))
+    with pytest.raises(StoreError, match=r"runs\.jsonl:2 can't be read: .*take that line out"):
+        store.read()
+    raw = {**json.loads(lines[1]), "condition": "lunch"}
+    file.write_text("\n".join([lines[0], json.dumps(raw)]))
+    with pytest.raises(StoreError, match="'lunch' is no condition"):
+        store.read()
+
+
+def test_two_certifications_do_not_work_in_one_folder(store):
+    with store.lock(), pytest.raises(StoreError, match="another certification works in"):
+        store.lock()
+    store.lock().close()

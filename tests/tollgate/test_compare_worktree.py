@@ -1,0 +1,196 @@
+"""The check-out of a base: the whole revision, beside a checkout that nothing happens to."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import psutil
+import pytest
+
+import support
+from git_repos import SERVER, repo
+from tollgate import leftovers, pm2
+from tollgate.compare import command, worktree
+from tollgate.compare.command import TooLongError
+from tollgate.compare.git import GitError
+
+
+@pytest.fixture(autouse=True)
+def state(tmp_path, monkeypatch):
+    """Where processes are written down, apart from any run's."""
+    folder = tmp_path / "state"
+    folder.mkdir()
+    monkeypatch.setattr(leftovers, "STARTED", folder / "started.json")
+    return folder
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    """A repository with two commits, changes, and a hook that would be noticed."""
+    made = repo(tmp_path / "repo")
+    made.write("link.txt", "linked")
+    (made.root / "app" / "link").symlink_to("../link.txt")
+    made.write(".gitattributes", "*.crlf text eol=crlf\nomitted.txt export-ignore\n")
+    made.write("omitted.txt", "here")
+    made.write("a.crlf", "one\ntwo\n")
+    made.commit("second")
+    for hook in ("post-checkout", "post-index-change"):
+        made.write(f".git/hooks/{hook}", f"#!/bin/sh\ntouch '{tmp_path}/hooked'\n")
+        (made.root / ".git" / "hooks" / hook).chmod(0o755)
+    made.write(SERVER, "changed")
+    return made
+
+
+def test_a_check_out_is_the_whole_revision_and_nothing_else(checkout, tmp_path):
+    head = checkout.git("rev-parse", "HEAD")
+    folder = worktree.check_out(checkout.root, head, tmp_path / "base")
+    assert (folder / SERVER).read_text() == "second"
+    assert (folder / "app" / "link").read_text() == "linked"
+    assert (folder / "omitted.txt").exists()
+    assert (folder / "a.crlf").read_bytes() == b"one\r\ntwo\r\n"
+    assert not (folder / ".git").exists()
+    first = checkout.git("rev-parse", "HEAD~1")
+    folder = worktree.check_out(checkout.root, first, tmp_path / "base")
+    assert [it.name for it in folder.iterdir()] == ["app"]
+    assert (folder / SERVER).read_text() == "first"
+
+
+def test_the_checkout_stays_as_it_was_and_no_hook_runs(checkout, tmp_path):
+    before = checkout.state()
+    git_before = sorted((checkout.root / ".git").rglob("*"))
+    worktree.check_out(checkout.root, checkout.git("rev-parse", "HEAD"), tmp_path / "base")
+    assert checkout.state() == before
+    assert sorted((checkout.root / ".git").rglob("*")) == git_before
+    assert not (tmp_path / "hooked").exists()
+
+
+def test_removing_leaves_nothing_and_can_be_done_twice(checkout, tmp_path):
+    worktree.check_out(checkout.root, "HEAD", tmp_path / "base")
+    for _ in range(2):
+        worktree.remove(tmp_path / "base")
+        assert not (tmp_path / "base").exists()
+    assert checkout.git("worktree", "list").count("\n") == 0
+
+
+def test_a_sparse_checkout_gets_the_whole_base(checkout, tmp_path):
+    checkout.git("restore", ".")
+    checkout.git("sparse-checkout", "set", "--no-cone", "/app/")
+    assert not (checkout.root / "link.txt").exists()
+    folder = worktree.check_out(checkout.root, "HEAD", tmp_path / "base")
+    assert (folder / "link.txt").exists()
+
+
+def test_a_linked_worktree_is_a_checkout_like_any_other(checkout, tmp_path):
+    checkout.git("worktree", "add", "--quiet", "--detach", str(tmp_path / "linked"), "HEAD~1")
+    folder = worktree.check_out(tmp_path / "linked", "main", tmp_path / "base")
+    assert (folder / SERVER).read_text() == "second"
+
+
+def test_a_project_in_a_part_of_a_repository_is_found_there_in_the_base(checkout, tmp_path):
+    checkout.write("perf/app/server.js", "inside")
+    checkout.commit("moved", "perf/README.md")
+    folder = worktree.check_out(checkout.root / "perf", "HEAD", tmp_path / "base")
+    assert (folder / SERVER).read_text() == "inside"
+    with pytest.raises(GitError, match=r"has no perf/app/server\.js, so there is no"):
+        worktree.check_out(checkout.root / "perf", "HEAD~1", tmp_path / "base")
+
+
+def test_a_base_without_a_server_is_refused(checkout, tmp_path):
+    checkout.git("rm", "--quiet", "--force", SERVER)
+    checkout.git("commit", "--quiet", "--message", "gone")
+    with pytest.raises(GitError, match=r"has no app/server.js, .*: set BASE to a commit that has"):
+        worktree.check_out(checkout.root, "HEAD", tmp_path / "base")
+
+
+def test_a_check_out_that_fails_says_why_in_one_line(checkout, tmp_path):
+    blob = checkout.git("rev-parse", f"HEAD:{SERVER}")
+    path = checkout.root / ".git" / "objects" / blob[:2] / blob[2:]
+    path.unlink()
+    with pytest.raises(GitError, match=r"can't be checked out: (error|fatal): ") as refused:
+        worktree.check_out(checkout.root, checkout.git("rev-parse", "HEAD"), tmp_path / "base")
+    assert "\n" not in str(refused.value)
+
+
+def test_called_from_a_hook_the_index_of_the_commit_under_way_is_left_alone(
+    checkout, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("GIT_DIR", str(checkout.root / ".git"))
+    monkeypatch.setenv("GIT_INDEX_FILE", str(checkout.root / ".git" / "index"))
+    before = (checkout.root / ".git" / "index").read_bytes()
+    folder = worktree.check_out(checkout.root, "HEAD~1", tmp_path / "base")
+    assert (folder / SERVER).read_text() == "first"
+    assert (checkout.root / ".git" / "index").read_bytes() == before
+
+
+def test_the_next_run_removes_what_a_killed_one_left(checkout, tmp_path, monkeypatch):
+    base = tmp_path / "base"
+    worktree.check_out(checkout.root, "HEAD", base)
+    monkeypatch.setattr(leftovers, "BASE", base)
+    monkeypatch.setattr(pm2, "PM2_HOME", tmp_path / "pm2")
+    assert leftovers.clean_up() == [
+        "removed the check-out of a base, left by a run that was killed"
+    ]
+    assert not base.exists()
+    assert leftovers.clean_up() == []
+
+
+SLEEPER = [sys.executable, "-c", "import time; print('here', flush=True); time.sleep(600)"]
+
+
+def test_a_command_that_takes_too_long_is_ended_with_its_children(tmp_path):
+    nested = ["sh", "-c", f"'{sys.executable}' -c 'import time; time.sleep(600)' & wait"]
+    with pytest.raises(TooLongError, match=r"`sh -c` did not end within 0\.5 s"):
+        command.run(nested, tmp_path, {**os.environ, "MARK": str(tmp_path)}, 0.5)
+    support.wait_until(lambda: not marked(str(tmp_path)), "they have ended")
+    assert not leftovers.STARTED.exists()
+
+
+def marked(text):
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if process.environ().get("MARK") == text and process.status() != "zombie":
+                found.append(process)
+        except psutil.Error:
+            continue
+    return found
+
+
+RUNNER = """
+import sys
+from pathlib import Path
+from tollgate import leftovers
+from tollgate.compare import command
+leftovers.STARTED = Path(sys.argv[1])
+command.run(sys.argv[2:], Path.cwd(), __import__("os").environ, 600)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_a_command_ends_with_who_waits_for_it_or_with_the_next_run(
+    tmp_path, state, monkeypatch, number
+):
+    started = state / "started.json"
+    mark = {"MARK": str(tmp_path)}
+    waiting = subprocess.Popen(
+        [sys.executable, "-c", RUNNER, str(started), *SLEEPER],
+        env=support.environment(**mark),
+        stderr=subprocess.DEVNULL,
+    )
+    support.wait_until(lambda: len(marked(str(tmp_path))) == 2, "both run")
+    support.wait_until(started.exists, "it is written down")
+    waiting.send_signal(number)
+    waiting.wait(support.PATIENCE)
+    if number == signal.SIGKILL:
+        [orphan] = marked(str(tmp_path))
+        monkeypatch.setattr(leftovers, "BASE", tmp_path / "base")
+        monkeypatch.setattr(pm2, "PM2_HOME", tmp_path / "pm2")
+        assert leftovers.clean_up() == [f"ended pid {orphan.pid}, left by a run that was killed"]
+    support.wait_until(lambda: not marked(str(tmp_path)), "it has ended")
+    assert not started.exists()
+
+
+def test_a_command_s_output_and_exit_code_come_back(tmp_path):
+    done = command.run(["sh", "-c", "echo out; echo err >&2; exit 3"], tmp_path, os.environ, 60)
+    assert (done.returncode, done.stdout) == (3, "out\nerr\n")

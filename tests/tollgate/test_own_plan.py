@@ -1,0 +1,159 @@
+"""The kind `plan` before any load: which plan, by which criteria, and what is refused."""
+
+import logging
+import socket
+from types import SimpleNamespace
+from unittest.mock import Mock
+
+import pytest
+from bzt import TaurusConfigError
+from bzt.utils import BetterDict
+
+import jmx_text as jmx
+from tollgate.own_plan import OwnPlan
+
+ENDLESS = jmx.plan(jmx.group(jmx.sampler("home"), name="all day", duration=None))
+SHORT = jmx.plan(jmx.group(jmx.sampler("home"), loops=1, duration=None))
+
+
+@pytest.fixture(autouse=True)
+def unset(monkeypatch):
+    for name in ("PLAN", "CRITERIA", "STOP_AFTER"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def service(**settings):
+    made = OwnPlan()
+    made.log = logging.getLogger("plan")
+    made.settings = BetterDict.from_dict({"class": "tollgate.own_plan.OwnPlan", **settings})
+    config = {
+        "execution": [{"scenario": "plan"}],
+        "scenarios": {"plan": {"script": "${PLAN}"}},
+        "reporting": [{"module": "verdict"}, {"module": "passfail", "criteria": ["fail>0%"]}],
+        "modules": {"jmeter": {"properties": {"users": 2}}},
+    }
+    provisioning = SimpleNamespace(executors=[])
+    made.engine = SimpleNamespace(config=BetterDict.from_dict(config), provisioning=provisioning)
+    return made
+
+
+@pytest.fixture
+def plan(tmp_path, monkeypatch):
+    """Writes a plan and lets PLAN name it."""
+
+    def write(text, name="Größe 1.jmx"):
+        path = tmp_path / name
+        path.write_text(text)
+        monkeypatch.setenv("PLAN", str(path))
+        return path
+
+    return write
+
+
+def refusal(**settings):
+    with pytest.raises(TaurusConfigError) as caught:
+        service(**settings).prepare()
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_the_plan_is_the_scenarios_script_and_the_default_criterion_is_told(plan):
+    path, made = plan(SHORT), service()
+    made.prepare()
+    scenario = made.engine.config["scenarios"]["plan"]
+    assert scenario["script"] == str(path)
+    assert "criteria" not in scenario
+    (note,) = scenario["notes"]
+    assert note.startswith("no criteria were stated, so that it is judged by 'fail>0%'")
+
+
+def test_criteria_of_the_caller_take_the_place_of_the_default(plan, monkeypatch):
+    plan(SHORT)
+    monkeypatch.setenv("CRITERIA", "p95 of home>300ms; fail>1% for 10s, continue as failed;")
+    made = service(criteria="p50>1s")
+    made.prepare()
+    config = made.engine.config
+    stated = ["p95 of home>300ms", "fail>1% for 10s, continue as failed"]
+    assert config["scenarios"]["plan"]["criteria"] == stated
+    assert config["reporting"][1]["criteria"] == []
+    assert "notes" not in config["scenarios"]["plan"]
+
+
+def test_settings_do_what_the_environment_does(plan):
+    made = service(**{"path": str(plan(ENDLESS)), "stop-after": "2m", "criteria": "p50>1s"})
+    made.prepare()
+    assert made.stop_after == 120
+    assert made.engine.config["scenarios"]["plan"]["criteria"] == ["p50>1s"]
+
+
+def test_without_a_plan_the_command_is_told():
+    assert refusal() == "plan: PLAN says which one: PLAN=path/to/their.jmx ./scripts/run -plan"
+
+
+def test_a_setting_that_nobody_reads_is_refused():
+    assert "did you mean 'stop-after'" in refusal(**{"stop-afer": "1m"})
+
+
+def test_a_plan_that_is_not_there_is_refused(tmp_path):
+    said = refusal(path=str(tmp_path / "none.jmx"))
+    assert "and there is no such file" in said
+    assert "and there is no such file" in refusal(path=str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "is not well-formed XML"),
+        ("{}", "is not well-formed XML"),
+        ("<jmeterTestPlan><hashTree>", "is not well-formed XML"),
+        ("<html/>", "is not a JMeter plan but <html>"),
+        (jmx.plan(), "has no sampler that is switched on"),
+        (jmx.plan(jmx.group(jmx.sampler("a", enabled=False))), "has no sampler that is switched"),
+        (ENDLESS, "the thread group 'all day' loops for ever, so that the run would never end"),
+    ],
+)
+def test_what_can_not_be_run_is_refused_in_a_line_that_names_the_file(plan, text, said):
+    path = plan(text)
+    line = refusal()
+    assert line.startswith(f"plan: {path}: ")
+    assert said in line
+
+
+def test_a_missing_plugin_is_refused_with_the_command_that_brings_it(plan):
+    plan(jmx.plan(jmx.group(jmx.element("kg.apc.jmeter.samplers.DummySampler", "d"))))
+    line = refusal()
+    assert "needs kg.apc.jmeter.samplers.DummySampler, which this JMeter does not have" in line
+    assert "PluginsManagerCMD.sh install jpgc-dummy`" in line
+
+
+def test_a_plan_whose_loops_are_a_property_ends_where_the_property_says_so(plan):
+    loops = jmx.group(jmx.sampler("home"), loops="${__P(loops,-1)}", duration=None)
+    plan(jmx.plan(loops))
+    assert "loops for ever" in refusal()
+    made = service()
+    made.engine.config["modules"]["jmeter"]["properties"]["loops"] = 3
+    made.prepare()
+
+
+@pytest.mark.parametrize("given", ["soon", "1x", "90", "-1s", "0s"])
+def test_a_time_that_is_none_is_refused(plan, given):
+    plan(SHORT)
+    assert f"STOP_AFTER is {given!r}: write it like 90s" in refusal(**{"stop-after": given})
+
+
+def test_jmeter_is_told_to_end_once_and_then_again_with_emphasis(monkeypatch):
+    with socket.socket(type=socket.SOCK_DGRAM) as jmeter:
+        jmeter.bind(("127.0.0.1", 0))
+        jmeter.settimeout(30)
+        made = service()
+        made.stop_after = 60.0
+        executor = Mock(label="plan", management_port=jmeter.getsockname()[1], start_time=1000.0)
+        executor.process.poll.return_value = None
+        made.engine.provisioning.executors = [executor]
+        for now in (1059.0, 1060.0, 1061.0, 1090.0, 1091.0):
+            monkeypatch.setattr("tollgate.own_plan.time.time", lambda now=now: now)
+            made.check()
+        assert [jmeter.recv(99), jmeter.recv(99)] == [b"Shutdown", b"StopTestNow"]
+        jmeter.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            jmeter.recv(99)

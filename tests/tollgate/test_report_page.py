@@ -1,0 +1,70 @@
+"""The service `report` writes the page of a run whatever becomes of the dashboards, and a page that
+can't be written is told and changes nothing."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+import run_folder
+from tollgate import dashboard
+from tollgate.page import assemble
+from tollgate.report import Report
+from tollgate.run_page.write import judged
+from tollgate.verdict import Verdict
+
+
+@pytest.fixture
+def report(tmp_path):
+    """The service as a run has it that was judged."""
+    run = tmp_path / "20261121T000000Z-check"
+    run_folder.make(run)
+    verdict = Verdict()
+    verdict.judged = judged(run)
+    verdict.verdict = verdict.judged.verdict
+    made = Report()
+    made.log = logging.getLogger("report")
+    made.engine = SimpleNamespace(
+        artifacts_dir=str(run),
+        provisioning=SimpleNamespace(executors=[]),
+        reporters=[verdict],
+        services=[],
+    )
+    return made
+
+
+def page_of(report):
+    return Path(report.engine.artifacts_dir) / "index.html"
+
+
+def test_the_page_is_written_and_named(report, capsys) -> None:
+    report.post_process()
+    assert "All 2 criteria hold." in page_of(report).read_text()
+    assert "20261121T000000Z-check/index.html" in capsys.readouterr().out
+
+
+def test_who_does_not_wait_for_the_dashboards_has_a_page_all_the_same(report, monkeypatch) -> None:
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(dashboard, "draw_all", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        report.post_process()
+    assert page_of(report).exists()
+
+
+def test_a_page_that_can_not_be_made_is_one_warning(report, monkeypatch, tmp_path, caplog) -> None:
+    monkeypatch.setattr(assemble, "SCRIPTS", (tmp_path / "uPlot.js",))
+    report.post_process()
+    warnings = [it.getMessage() for it in caplog.records if it.levelname == "WARNING"]
+    assert any("no index.html: no page:" in it and "run scripts/bootstrap" in it for it in warnings)
+    assert all("\n" not in it for it in warnings)
+
+
+def test_a_run_that_nobody_judged_has_no_page(report) -> None:
+    report.engine.reporters = []
+    report.post_process()
+    assert not page_of(report).exists()

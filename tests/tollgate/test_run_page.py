@@ -1,0 +1,311 @@
+"""The page of a run: what it says, whatever became of the run, and what a browser makes of it."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import pages
+import run_folder
+from tollgate import manifest
+from tollgate.run_page import surroundings
+from tollgate.run_page.intended import intended
+from tollgate.run_page.view import colours
+from tollgate.run_page.write import judged, to_page, write
+
+ATTACK = "<script>alert(1)</script>"
+#: fork's and cluster's colours in page.css; a screen rounds some pixels by one.
+PALETTE = {"light": ((31, 111, 209), (196, 86, 11)), "dark": ((106, 169, 255), (245, 154, 76))}
+LATE = ("p95 of nap>45ms", "p50 of nap>1s", "fail of nap>0%")
+
+
+def two_modes(folder: Path, *criteria: str, **changes: object) -> Path:
+    """The folder of a run of two executions, fork and cluster, with the same samples."""
+    made = run_folder.make(folder, criteria or run_folder.HOLDS, name="fork", **changes)
+    fork = made.executions[0]
+    fork.targets = [{"name": "fork", "mode": "fork", "instances": 1, "memory_limit": None}]
+    target = {"name": "cluster", "mode": "cluster", "instances": 2, "memory_limit": None}
+    shutil.copyfile(folder / run_folder.JTL, folder / "kpi-1.jtl")
+    cluster = replace(fork, name="cluster", jtl="kpi-1.jtl", targets=[target])
+    manifest.seal(cluster, folder)
+    made.executions.append(cluster)
+    manifest.write(made, folder)
+    watch(folder)
+    return folder
+
+
+def watch(folder: Path) -> None:
+    """What was seen of one worker of fork and two of cluster, each second."""
+    lines = []
+    for second in range(1795223295, 1795223316):
+        for app, worker in (("fork", 0), ("cluster", 0), ("cluster", 1)):
+            look = {"time": second * 1000, "app": app, "worker": worker, "pid": 70 + worker}
+            look |= {"status": "online", "restarts": 0, "rss": 64_000_000, "heap": 9_000_000}
+            look |= {"cpu": 12.5, "loopDelayP50": 0.4, "loopDelayP95": 1.5}
+            lines.append(json.dumps(look | {"requests": (second - 1795223295) * 15}))
+    (folder / "workers.jsonl").write_text("\n".join(lines) + "\n")
+
+
+def text_of(path: Path) -> str:
+    return " ".join(re.sub("<[^>]*>", " ", path.read_text().split("<script")[0]).split())
+
+
+def charts_of(path: Path) -> dict[str, dict]:
+    data = re.search(r'<script type="application/json"[^>]*>(.*?)</script>', path.read_text(), re.S)
+    return {chart["title"]: chart for chart in json.loads(data[1])}
+
+
+def drawn(found: dict[str, int], colour: tuple[int, int, int]) -> int:
+    """How many pixels have about this colour."""
+    told = ((tuple(map(int, name.split(","))), count) for name, count in found.items())
+    return sum(n for it, n in told if max(abs(a - b) for a, b in zip(it, colour, strict=True)) < 3)
+
+
+def test_it_says_the_verdict_first_and_then_every_criterion_with_limit_interval_and_n(tmp_path):
+    text = text_of(write(two_modes(tmp_path)))
+    assert text.index("All 4 criteria hold.") < text.index("What was asked")
+    assert "610 requests in fork and cluster, warm-up included; none failed." in text
+    verdict = judged(tmp_path).verdict
+    for result in (it for each in verdict.executions for it in each.criteria):
+        assert result.criterion.replace(">", "&gt;") in text
+        assert f"{result.samples:,}" in text
+
+
+def test_a_violated_criterion_is_drawn_over_time_with_its_limit_and_the_fault_is_told(tmp_path):
+    page = write(two_modes(tmp_path, *LATE))
+    text = text_of(page)
+    assert "2 of 6 criteria do not hold; the fault is the service's." in text
+    chart = charts_of(page)["p95 of nap>45ms"]
+    assert (chart["limit"], chart["tone"]) == (45, "wrong")
+    assert {each["label"] for each in chart["series"]} == {"fork", "cluster"}
+    assert max(value or 0 for value in chart["series"][0]["y"]) > 45
+
+
+def test_a_run_that_passes_has_no_chart_of_what_went_wrong(tmp_path):
+    assert "Where it went wrong" not in text_of(write(two_modes(tmp_path)))
+
+
+def test_what_was_sent_stands_beside_what_the_schedule_meant_to_send(tmp_path):
+    two_modes(tmp_path)
+    chart = charts_of(write(tmp_path))["Throughput"]
+    rates = {each["label"]: sum(filter(None, each["y"])) for each in chart["series"]}
+    facts = judged(tmp_path).run.executions[0].schedules[0]
+    assert rates["fork sent"] == pytest.approx(305)
+    assert rates["fork intended"] == pytest.approx(facts.intended)
+
+
+def test_lateness_and_the_times_from_the_intended_start_are_the_judges_own(tmp_path):
+    execution = judged(two_modes(tmp_path)).run.executions[0]
+    nap = execution.labels["nap"]
+    assert nap.lateness.total == nap.response.total
+    waited = nap.response.elapsed_ms @ nap.response.n - nap.lateness.elapsed_ms @ nap.lateness.n
+    assert waited == nap.service.elapsed_ms @ nap.service.n
+
+
+def test_arrivals_that_an_interruption_cut_off_are_not_intended(tmp_path):
+    two_modes(tmp_path)
+    known = judged(tmp_path)
+    execution = known.run.executions[0]
+    facts = replace(execution.facts, interrupted=True, ended_s=4.0)
+    cut = intended(tmp_path, known.record.executions[0], replace(execution, facts=facts))
+    assert cut.seconds.max() < 4
+
+
+@pytest.mark.parametrize(
+    ("jtl", "words"),
+    [
+        (b"", "the file is empty"),
+        (run_folder.recorded().split(b"\n")[0] + b"\n", "no samples"),
+        (b"<?xml version='1.0'?>\n", "only CSV is read"),
+    ],
+)
+def test_a_run_without_samples_has_a_page_with_the_reason_on_top(tmp_path, jtl, words) -> None:
+    run_folder.make(tmp_path)
+    run_folder.spoil(tmp_path, jtl)
+    text = text_of(write(tmp_path))
+    assert text.index("INVALID") < text.index("The measurement is broken") < text.index(words)
+    assert "No request was recorded." in text
+
+
+def test_a_run_that_was_interrupted_before_it_began_has_a_page(tmp_path) -> None:
+    started = "2026-11-20T23:08:20+00:00"
+    record = manifest.Manifest("check", started, [], {}, {}, [], interrupted=True)
+    manifest.write(record, tmp_path)
+    text = text_of(write(tmp_path))
+    assert "interrupted" in text
+    assert "No criterion was stated" in text
+
+
+def test_samples_that_are_not_the_runs_own_give_no_page(tmp_path) -> None:
+    run_folder.make(tmp_path)
+    run_folder.spoil(tmp_path, run_folder.recorded() + b"\n", sealed=True)
+    with pytest.raises(manifest.ManifestError, match="has changed since the run ended"):
+        write(tmp_path)
+
+
+def test_only_files_that_are_there_are_linked_and_none_outside_of_the_runs_folder(tmp_path) -> None:
+    run = tmp_path / "run"
+    run_folder.make(run)
+    (tmp_path / "dashboard").mkdir()
+    (tmp_path / "dashboard" / "index.html").write_text("another's")
+    (run / "dashboard").mkdir()
+    (run / "verdict.md").write_text("PASS")
+    record = manifest.read(run)
+    record.executions[0].name = "../.."
+    names = [name for name, _ in surroundings.files_of(run, record)]
+    assert names == ["kpi.jtl", "verdict.md", "run.json"]
+
+
+def test_the_command_makes_the_same_kind_of_run_again(tmp_path) -> None:
+    two_modes(tmp_path, properties={"measured": "60", "warmup": "5"})
+    record = manifest.read(tmp_path)
+    settings = "-o modules.jmeter.properties.warmup=5 -o modules.jmeter.properties.measured=60"
+    assert surroundings.again(record) == f"./scripts/run {settings}"
+    del record.executions[1]
+    record.kind, record.executions[0].forecast = "soak", {"scale": 1440.0}
+    assert surroundings.again(record) == "MODE=fork SCALE=1440 ./scripts/run -soak"
+
+
+def planned(name: str, mode: str | None) -> manifest.Execution:
+    targets = [{"name": name, "mode": mode}] if mode else []
+    return manifest.Execution(name, "plan.jmx", "kpi.jtl", {}, targets)
+
+
+@pytest.mark.parametrize(
+    ("modes", "expected"),
+    [
+        (["fork", "cluster"], [0, 1]),
+        (["cluster", "fork"], [1, 0]),
+        (["cluster"], [1]),
+        ([None], [0]),
+        (["fork", "fork", None, "cluster"], [0, 2, 3, 1]),
+    ],
+)
+def test_a_mode_has_the_same_colour_on_every_page(modes, expected) -> None:
+    executions = [planned(f"execution {at}", mode) for at, mode in enumerate(modes)]
+    assert colours(executions) == expected
+
+
+def test_more_executions_than_colours_are_all_drawn() -> None:
+    assert len(colours([planned(str(at), None) for at in range(20)])) == 20
+
+
+def test_of_many_labels_the_busiest_have_charts_and_all_are_in_the_table(tmp_path) -> None:
+    lines = run_folder.recorded().decode().splitlines()
+    many = [line.replace(",nap,", f",item {at % 150},") for at, line in enumerate(lines)]
+    run_folder.make(tmp_path, ("fail>0%",))
+    run_folder.spoil(tmp_path, ("\n".join(many) + "\n").encode())
+    page = write(tmp_path)
+    text = text_of(page)
+    assert "Of 150 labels the 12 busiest have a chart." in text
+    assert all(f"item {at} " in text for at in range(150))
+    assert sum(title.startswith("item") for title in charts_of(page)) == 12
+
+
+@pytest.mark.parametrize("name", ["../../etc", "a/b", "'\"<b>", "\u202egnp.exe", "", "x" * 500])
+def test_an_execution_may_have_any_name(tmp_path, name: str) -> None:
+    run_folder.make(tmp_path, name=name)
+    html = write(tmp_path).read_text()
+    assert "<b>" not in html
+    assert "\u202e" not in html
+    assert "All 2 criteria hold." in html
+
+
+def test_what_is_at_hand_already_is_not_read_again(tmp_path) -> None:
+    two_modes(tmp_path)
+    known = judged(tmp_path)
+    expected = write(tmp_path).read_text()
+    assert write(tmp_path, known).read_text() == expected
+
+
+@pytest.mark.needs("chromium")
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1400), ("dark", 390)])
+def test_a_browser_shows_it_from_disk_without_an_error_or_a_request(
+    scheme: str, width: int, tmp_path: Path
+) -> None:
+    path = write(two_modes(tmp_path, *LATE))
+    size = ("--viewport", f"{width}x900", "--colour-scheme", scheme)
+    seen = pages.look(path, "--offline", "--full-page", *size)
+    assert pages.problems(seen) == []
+    assert seen["requests"] == [path.as_uri()]
+    assert seen["tooWide"] == 0
+    assert seen["drawnAfter"] > 0
+    charts = charts_of(path)
+    assert len(seen["colours"]) == len(charts) > 9
+    for chart, found in zip(charts.values(), seen["colours"], strict=True):
+        # Both modes sent the same, so that the one which is drawn last may cover the other.
+        assert drawn(found, PALETTE[scheme][1]) > 50, chart["title"]
+
+
+@pytest.mark.needs("chromium")
+def test_a_label_that_is_a_script_stays_text_in_a_browser(tmp_path: Path) -> None:
+    run_folder.make(tmp_path, ("fail>0%",), name=ATTACK)
+    jtl = run_folder.recorded().replace(b",nap,", f",{ATTACK},".encode())
+    run_folder.spoil(tmp_path, jtl)
+    seen = pages.look(write(tmp_path), "--offline")
+    assert pages.problems(seen) == []
+    assert seen["text"].count(ATTACK) > 5
+
+
+@pytest.mark.needs("chromium")
+def test_charts_over_time_are_read_and_zoomed_together_by_keyboard(tmp_path: Path) -> None:
+    path = write(two_modes(tmp_path))
+    throughput = list(charts_of(path)).index("Throughput")
+    plot = f"[data-chart='{throughput}']"
+    press = [f"ArrowRight@{plot}"] * 3
+    options = [word for each in press for word in ("--press", each)]
+    plain, used = pages.look(path), pages.look(path, *options)
+    assert re.search(r"0:02: fork sent [\d.]+ \(n \d+\), fork intended", used["text"])
+    zoomed = pages.look(path, *options, "--press", f"+@{plot}")
+    for number in (throughput, throughput + 1):
+        assert zoomed["colours"][number] != plain["colours"][number]
+
+
+def test_the_page_of_two_modes_has_every_section(tmp_path) -> None:
+    known = judged(two_modes(tmp_path, *LATE))
+    ids = [section.id for section in to_page(tmp_path, known).sections]
+    assert ids == ["criteria", "broken", "time", "spread", "machines", "environment"]
+
+
+def test_each_workers_own_count_of_requests_is_drawn_as_a_rate(tmp_path) -> None:
+    chart = charts_of(write(two_modes(tmp_path)))["Requests answered"]
+    assert [each["label"] for each in chart["series"]] == ["fork 0", "cluster 0", "cluster 1"]
+    for each in chart["series"]:
+        rates = [value for value in each["y"] if value is not None]
+        assert set(rates) == {15}
+
+
+def test_a_worker_that_died_is_named_and_marked_on_every_chart_over_time(tmp_path) -> None:
+    two_modes(tmp_path)
+    path = tmp_path / "workers.jsonl"
+    looks = [json.loads(line) for line in path.read_text().splitlines()]
+    for look in looks:
+        if (look["app"], look["worker"]) == ("cluster", 1) and look["time"] >= 1795223305000:
+            look |= {"pid": 99, "restarts": 1}
+    path.write_text("".join(json.dumps(look) + "\n" for look in looks))
+    page = write(tmp_path)
+    assert "cluster: worker 1 (pid 71) died and was started again" in text_of(page)
+    timed = [chart for chart in charts_of(page).values() if chart["sync"]]
+    assert len(timed) > 6
+    for chart in timed:
+        spans = {span["label"]: span["kind"] for span in chart["spans"]}
+        assert spans["cluster: worker 1 missing"] == "outage"
+        assert spans["warm-up"] == "uncounted"
+
+
+def test_a_reload_is_marked_and_told(tmp_path) -> None:
+    two_modes(tmp_path)
+    record = manifest.read(tmp_path)
+    began = record.executions[0].began + 5
+    record.reloads = [{"app": "cluster", "began": began, "ended": began + 2, "problem": ""}]
+    manifest.write(record, tmp_path)
+    page = write(tmp_path)
+    assert "cluster: 0:0" in text_of(page)
+    assert "all workers were reloaded in 2 s, 0 requests lost" in text_of(page)
+    kinds = [span["kind"] for span in charts_of(page)["Throughput"]["spans"]]
+    assert kinds.count("reload") == 1

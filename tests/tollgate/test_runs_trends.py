@@ -1,0 +1,202 @@
+"""Only comparable runs stand on one line, and what a trend is to show is no condition for it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import listed_runs
+from listed_runs import COMMIT, ENVIRONMENT, criterion
+from tollgate.runs_page import told
+from tollgate.runs_page.read import read
+from tollgate.runs_page.trends import NEWEST, Trend, trends
+
+FIGURES = {"fork": [criterion("sum", 20.0)]}
+
+
+def found(folder: Path) -> list[Trend]:
+    return trends(read(folder).runs)
+
+
+def lengths(folder: Path) -> list[int]:
+    return [len(it.runs) for it in found(folder)]
+
+
+def versions(**changed: str) -> dict:
+    return ENVIRONMENT | {"versions": ENVIRONMENT["versions"] | changed}
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"environment": ENVIRONMENT | {"commit": "f" * 40}},
+        {"environment": versions(node="22.1.0")},
+        {"environment": versions(jmeter="5.7")},
+        {"environment": ENVIRONMENT | {"os": "Linux 7.0 x86_64"}},
+        {"properties": {"jmeterengine.nongui.port": "4446"}},
+    ],
+    ids=["commit", "node", "jmeter", "system", "port"],
+)
+def test_what_a_trend_is_to_show_keeps_runs_on_one_line(changed: dict, tmp_path: Path) -> None:
+    listed_runs.make(tmp_path, 0, FIGURES)
+    listed_runs.make(tmp_path, 1, FIGURES, **changed)
+    assert lengths(tmp_path) == [2]
+
+
+def test_files_of_the_run_itself_keep_runs_on_one_line(tmp_path: Path) -> None:
+    for at in range(2):
+        listed_runs.make(tmp_path, at, FIGURES, properties={"blocks": "{run}/blocks.csv"})
+    assert lengths(tmp_path) == [2]
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"kind": "soak"},
+        {"environment": ENVIRONMENT | {"cpu": "Intel Xeon"}},
+        {"environment": ENVIRONMENT | {"cores": 4}},
+        {"environment": ENVIRONMENT | {"plans": {"check.jmx": "c" * 64, "sum.jmx": "b" * 64}}},
+        {"environment": ENVIRONMENT | {"plans": {"check.jmx": "a" * 64, "sum.jmx": "c" * 64}}},
+        {"environment": ENVIRONMENT | {"plans": {}}},
+        {"properties": {"measured": "60"}},
+        {"properties": {"schedule": "rate(2/sec) pause(5 s)"}},
+    ],
+    ids=["kind", "cpu", "cores", "plan", "fragment", "no plan", "length", "schedule"],
+)
+def test_what_would_change_the_figures_by_itself_keeps_runs_apart(
+    changed: dict, tmp_path: Path
+) -> None:
+    listed_runs.make(tmp_path, 0, FIGURES)
+    listed_runs.make(tmp_path, 1, FIGURES, **changed)
+    assert lengths(tmp_path) == []
+
+
+def test_as_many_instances_are_another_target(tmp_path: Path) -> None:
+    for at in range(2):
+        listed_runs.make(tmp_path, at, FIGURES)
+    run = listed_runs.make(tmp_path, 2, FIGURES)
+    record = (run / "run.json").read_text()
+    (run / "run.json").write_text(record.replace('"instances": 2', '"instances": 4'))
+    (trend,) = found(tmp_path)
+    assert [len(it.points) for it in trend.lines] == [2]
+
+
+def test_a_service_without_a_target_is_known_by_its_address(tmp_path: Path) -> None:
+    for at in range(2):  # each on a port of its own
+        run = listed_runs.make(tmp_path, at, FIGURES)
+        record = (run / "run.json").read_text()
+        (run / "run.json").write_text(record.replace('"targets"', '"no targets"'))
+    assert lengths(tmp_path) == []
+
+
+def test_a_plan_is_compared_with_what_it_includes_alone_where_a_run_has_several(
+    tmp_path: Path,
+) -> None:
+    included = '<stringProp name="IncludeController.includepath">sum.jmx</stringProp>'
+    both = {"fork": FIGURES["fork"], "other": FIGURES["fork"]}
+    for at, digest in enumerate("cd"):
+        plans = ENVIRONMENT["plans"] | {"other.jmx": digest * 64}
+        run = listed_runs.make(tmp_path, at, both, environment=ENVIRONMENT | {"plans": plans})
+        (run / "plan").mkdir()
+        (run / "plan" / "check.jmx").write_text(f"<plan>{included}</plan>")
+        (run / "plan" / "sum.jmx").write_text("<plan/>")
+        (run / "plan" / "other.jmx").write_text("<plan/>")
+        record = (run / "run.json").read_text()
+        first, second = record.split('"plan/check.jmx"', 1)
+        second = second.replace("plan/check.jmx", "plan/other.jmx")
+        (run / "run.json").write_text(f'{first}"plan/check.jmx"{second}')
+    (trend,) = found(tmp_path)
+    assert [(it.execution, len(it.points)) for it in trend.lines] == [("fork", 2)]
+
+
+def test_broken_and_interrupted_runs_are_no_points_but_are_counted(tmp_path: Path) -> None:
+    listed_runs.series(tmp_path, [20, 21, 22])
+    listed_runs.make(tmp_path, 3, FIGURES, verdict="INVALID")
+    listed_runs.make(tmp_path, 4, FIGURES, verdict="FAIL", exit_code=2)
+    (trend,) = found(tmp_path)
+    assert (len(trend.runs), trend.left_out) == (3, 2)
+
+
+def test_a_limit_may_be_moved_and_the_line_goes_on_with_the_newest(tmp_path: Path) -> None:
+    for at, limit in enumerate([250.0, 100.0]):
+        moved = criterion("sum", 20.0, limit=limit, criterion=f"p95 of sum>{limit}ms")
+        listed_runs.make(tmp_path, at, {"fork": [moved]})
+    (line,) = found(tmp_path)[0].lines
+    assert (len(line.points), line.limit) == (2, 100.0)
+
+
+def test_two_criteria_on_one_figure_are_one_line_and_a_window_is_another(tmp_path: Path) -> None:
+    windowed = criterion("sum", 40.0, criterion="p95 of sum>90ms for 10s", window="12-22 s")
+    for at in range(2):
+        both = [criterion("sum", 20.0), criterion("sum", 20.0, limit=90.0), windowed]
+        listed_runs.make(tmp_path, at, {"fork": both})
+    lines = found(tmp_path)[0].lines
+    assert [it.name for it in lines] == ["p95 of sum", "p95 of sum>90ms for 10s"]
+
+
+def test_response_time_and_service_time_are_not_one_line(tmp_path: Path) -> None:
+    for at, basis in enumerate(["response time", "service time"]):
+        listed_runs.make(tmp_path, at, {"fork": [criterion("sum", 20.0, basis=basis)]})
+    assert lengths(tmp_path) == []
+
+
+def test_a_figure_that_a_run_lacks_leaves_a_gap(tmp_path: Path) -> None:
+    for at, value in enumerate([20.0, None, 22.0]):
+        listed_runs.make(tmp_path, at, {"fork": [criterion("sum", value)]})
+    (line,) = found(tmp_path)[0].lines
+    assert [it.at for it in line.points] == [0, 2]
+
+
+def test_a_trend_looks_back_on_so_many_runs_and_no_further(tmp_path: Path) -> None:
+    listed_runs.series(tmp_path, range(1, NEWEST + 6))
+    (trend,) = found(tmp_path)
+    assert len(trend.runs) == NEWEST
+    assert trend.lines[0].values[-1] == NEWEST + 5
+
+
+def test_a_change_names_its_run_its_size_and_whether_it_is_for_the_worse(tmp_path: Path) -> None:
+    runs = listed_runs.series(tmp_path, [20.0, 21.0] * 6 + [40.0, 41.0] * 4)
+    (line,) = found(tmp_path)[0].lines
+    (change,) = line.changes
+    assert line.points[change.at].at == 12
+    assert found(tmp_path)[0].runs[12].name == runs[12].name
+    assert told.moved(line, change) == "20.5 to 40.5 ms (+98 %)"
+    assert told.direction(line, change) == told.WORSE
+
+
+@pytest.mark.parametrize(
+    ("condition", "which"), [(">", told.WORSE), ("<", told.BETTER), ("=", told.MOVED)]
+)
+def test_which_way_is_worse_is_what_the_criterion_says(
+    condition: str, which: str, tmp_path: Path
+) -> None:
+    for at in range(20):
+        figure = criterion("sum", 20.0 if at < 10 else 40.0, condition=condition)
+        listed_runs.make(tmp_path, at, {"fork": [figure]})
+    (line,) = found(tmp_path)[0].lines
+    assert told.direction(line, line.changes[0]) == which
+
+
+def differences(tmp_path: Path, *environments: dict) -> str:
+    for at, environment in enumerate(environments):
+        listed_runs.make(tmp_path, at, FIGURES, environment=environment)
+    return told.differences(read(tmp_path).runs[::-1])
+
+
+def test_beside_a_change_stands_what_else_changed_there(tmp_path: Path) -> None:
+    new = versions(node="22.1.0") | {"commit": "f" * 40}
+    text = differences(tmp_path, ENVIRONMENT, ENVIRONMENT, new, new)
+    assert text == "commit 012345678 to fffffffff; node 20.20.2 to 22.1.0"
+
+
+def test_the_place_of_a_change_is_not_taken_to_be_exact(tmp_path: Path) -> None:
+    new = ENVIRONMENT | {"commit": "f" * 40}
+    text = differences(tmp_path, ENVIRONMENT, ENVIRONMENT, ENVIRONMENT, new)
+    assert text == "a run or two from there: commit 012345678 to fffffffff"
+
+
+def test_where_nothing_else_changed_that_is_said_and_no_more_than_is_known(tmp_path: Path) -> None:
+    assert differences(tmp_path / "a", ENVIRONMENT, ENVIRONMENT).startswith("neither commit nor")
+    dirty = ENVIRONMENT | {"commit": f"{COMMIT}-dirty"}
+    assert "not known" in differences(tmp_path / "b", dirty, dirty)
