@@ -17,11 +17,13 @@ require() {
 }
 
 # The first version number in the output of a command, or nothing if it prints none. Maven
-# colours its answer even in a pipe.
+# colours its answer even in a pipe. Java, and so Maven, first tells which options it picked up
+# from the environment, and those hold numbers of their own.
 version_of() {
   colour=$(printf '\033')'\[[0-9;]*m'
   { "$@" 2>&1 || true; } |
-    sed -n "s/$colour//g; s/^[^0-9]*\([0-9][0-9]*\(\.[0-9][0-9]*\)*\).*/\1/p" | head -n 1
+    sed -n "s/$colour//g; /^\(NOTE: \)*Picked up /d
+      s/^[^0-9]*\([0-9][0-9]*\(\.[0-9][0-9]*\)*\).*/\1/p" | head -n 1
 }
 
 found() { command -v "$1" >/dev/null 2>&1; }

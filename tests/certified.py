@@ -41,7 +41,7 @@ def finished(number, condition="aa", verdict="PASS", **changes):
         "seed": number,
         "began": "2026-11-21T10:00:00+00:00",
         "wall_s": 90.0,
-        "exit_code": 0,
+        "exit_code": {"PASS": 0, "FAIL": 3}.get(verdict, 1),
         "seconds": 60.0,
         "findings": [finding(verdict)],
         "promise": PROMISE,

@@ -44,7 +44,9 @@ def compare(options):
     (run / "plan" / "asked.json").write_text(json.dumps(asked))
     made = manifest.read(run)
     gathered, _ = evidence.gather(run, made)
-    outputs.write_all(run, verdict_of(run), gathered, made)
+    verdict = verdict_of(run)
+    outputs.write_all(run, verdict, gathered, made)
+    return verdict.exit_code
 
 
 def main():
@@ -53,7 +55,7 @@ def main():
         sys.exit("bzt: no such revision")
     if failing.startswith("never ends"):
         wait(Path(failing.removeprefix("never ends ")))
-    compare(dict(it.split("=", 1) for it in sys.argv[1:] if it != "-o"))
+    sys.exit(compare(dict(it.split("=", 1) for it in sys.argv[1:] if it != "-o")))
 
 
 if __name__ == "__main__":

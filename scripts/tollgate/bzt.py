@@ -50,6 +50,7 @@ def main() -> None:
     arguments = ["--no-system-configs", str(BASE_CONFIG), *sys.argv[1:]]
     options, configs = cli.get_option_parser().parse_args(arguments)
     command = cli.CLI(options)
+    command.engine.arguments = sys.argv[1:]  # for run.json: what makes the same run again
     interrupt_once(command.engine)
     code = command.perform(configs)
     judge_unstarted(command.engine)

@@ -13,11 +13,13 @@ from collections.abc import Iterable
 from importlib import metadata
 from pathlib import Path
 
+from tollgate import variables
 from tollgate.paths import ROOT, jmeter_home
 
 
 def fingerprint(plans: Iterable[Path]) -> dict:
-    """CPU model, cores, memory, versions, commit and the SHA-256 of each plan file by its name."""
+    """CPU model, cores, memory, versions, commit, the variables that were set for the run, and the
+    SHA-256 of each plan file by its name."""
     return {
         "cpu": cpu_model(),
         "cores": os.cpu_count(),
@@ -33,6 +35,7 @@ def fingerprint(plans: Iterable[Path]) -> dict:
             "python": platform.python_version(),
         },
         "commit": commit(),
+        "variables": variables.known(os.environ),
         "plans": {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in plans},
     }
 
@@ -78,7 +81,9 @@ def commit() -> str:
 
 
 def _version(*command: str) -> str:
-    found = re.search(r"\d+(\.\d+)*", _output(*command))
+    # Java tells first which options it picked up from the environment, with numbers of their own.
+    said = re.sub(r"^(NOTE: )?Picked up .*$", "", _output(*command), flags=re.M)
+    found = re.search(r"\d+(\.\d+)*", said)
     return found.group(0) if found else "unknown"
 
 

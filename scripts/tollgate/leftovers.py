@@ -10,14 +10,14 @@ import contextlib
 import fcntl
 import json
 import os
-import shutil
 from pathlib import Path
 from typing import IO
 
 import psutil
 
 from tollgate import pm2
-from tollgate.paths import BASE, STATE
+from tollgate.compare import place
+from tollgate.paths import BASE, ROOT, STATE
 
 LOCK = STATE / "run.lock"
 STARTED = STATE / "started.json"
@@ -90,9 +90,11 @@ def clean_up() -> list[str]:
     for entry in _entries():
         if "file" in entry:
             Path(entry["file"]).unlink(missing_ok=True)
-    if BASE.exists():
-        shutil.rmtree(BASE, ignore_errors=True)
-        ended.append("removed the check-out of a base, left by a run that was killed")
+    try:
+        if place.clear(BASE, ROOT):
+            ended.append("removed the check-out of a base, left by a run that was killed")
+    except place.PlaceError as problem:
+        ended.append(f"the check-out of a base, left by a run that was killed: {problem}")
     forget()
     pm2.forget()
     return ended
@@ -102,7 +104,9 @@ def port_owner(port: int) -> str:
     """`pid 12 (node server.js)` for whatever listens on a TCP port, as far as this user may see."""
     try:
         for connection in psutil.net_connections("tcp"):
-            if connection.status == psutil.CONN_LISTEN and connection.laddr.port == port:
+            if connection.status != psutil.CONN_LISTEN or connection.laddr.port != port:
+                continue
+            if connection.pid is not None:  # that of another user: Process(None) would be this one
                 process = psutil.Process(connection.pid)
                 return f"pid {process.pid} ({' '.join(process.cmdline()).strip()[:80]})"
     except (psutil.Error, TypeError, ValueError):

@@ -63,6 +63,8 @@ class Execution:
 class Manifest:
     """One run. criteria apply to every execution. interrupted: ended by a person or a signal.
     interrupted_at: when, in seconds since the epoch; None where that is not known.
+    arguments: those of `bzt`, None where they are not known. compare_sha256: of compare.json as the
+    run left it, None where nothing was compared.
     stopped_by: the criterion that ended the run early. problem: the error that ended it.
     reloads: each with the `app`, when it `began` and `ended` (seconds since the epoch), and the
     `problem` that it met, if any. watching: what it cost, see tollgate/watching.py."""
@@ -79,6 +81,8 @@ class Manifest:
     problem: str | None = None
     reloads: list[dict[str, Any]] = field(default_factory=list)
     watching: dict[str, float | None] | None = None
+    arguments: list[str] | None = None
+    compare_sha256: str | None = None
     version: int = VERSION
 
 

@@ -20,12 +20,13 @@ from bzt import TaurusConfigError
 from bzt.engine import Service
 from lxml import etree
 
-from tollgate import plan_bounds, plan_copy, plan_plugins
+from tollgate import plan_bounds, plan_copy, plan_hosts, plan_plugins
 from tollgate.checked import refuse_unknown
+from tollgate.expressions import Expander
 from tollgate.jmx import PlanError, read_tree
 from tollgate.paths import jmeter_home
-from tollgate.plan import read_plan
-from tollgate.plan_model import Plan
+from tollgate.plan import expander_of, read_plan
+from tollgate.remote import PORTS, Remote
 from tollgate.scenarios import scenario_of
 
 SETTINGS = ("path", "criteria", "stop-after")
@@ -96,16 +97,29 @@ class OwnPlan(Service):
             raise PlanError(f"{path}: {plan_plugins.advice(absent, jmeter_home())}")
         if not any(group.samplers for group in plan.groups):
             raise PlanError(f"{path}: has no sampler that is switched on, so it would send nothing")
-        endless = self._endless(plan, path)
+        bare = Expander(properties, {})
+        root = read_tree(path, lambda text: bare.expand(text).value)
+        expander = expander_of(root, properties)
+        endless = plan_bounds.endless_groups(plan, root, expander)
         if endless and not self.stop_after:
             raise PlanError(
                 f"{path}: {endless[0]}, so that the run would never end: give it a duration, or "
                 "say when to end it, such as STOP_AFTER=10min"
             )
 
-    def _endless(self, plan: Plan, path: Path) -> list[str]:
-        # What an Include Controller names is known by now, or read_plan would have refused it.
-        return plan_bounds.endless_groups(plan, read_tree(path, lambda text: text))
+        if not self.stop_after:
+            for line in plan_bounds.presumed_ends(plan, root, expander):
+                self.log.warning("plan: %s: STOP_AFTER=10min, say, ends it for certain", line)
+        self._tell_hosts(plan_hosts.hosts(root, expander))
+
+    def _tell_hosts(self, hosts: list[str]) -> None:
+        for host in hosts:
+            if not Remote("http", host, PORTS["http"]).is_loopback:
+                self.log.warning(
+                    "plan: it sends load to %s, which is not this machine: be sure that whoever "
+                    "runs it agrees",
+                    host,
+                )
 
     def _give_criteria(self, scenario: dict) -> None:
         stated = [each.strip() for each in self._setting("CRITERIA", "criteria").split(";")]

@@ -10,9 +10,8 @@ ROOT = Path(__file__).resolve().parents[2]
 STATE = ROOT / ".tollgate"
 PM2_HOME = STATE / "pm2"
 REPORTS = ROOT / "reports"
-#: Where a comparison checks its base out while it lasts, and the packages of earlier bases.
+#: While a comparison lasts, a link to the check-out of its base, which stands outside.
 BASE = STATE / "base"
-PACKAGES = STATE / "node_modules-cache"
 ECOSYSTEM = ROOT / "ecosystem.config.js"
 
 

@@ -37,6 +37,7 @@ __all__ = [
     "Sampler",
     "ThreadGroup",
     "Timer",
+    "expander_of",
     "is_sampler",
     "read_plan",
 ]
@@ -65,7 +66,7 @@ class _Reader:
         self._path = path
         bare = Expander(properties, {})
         self._root = read_tree(path, lambda text: bare.expand(text).value)
-        self._expander = Expander(properties, _variables(self._root, properties))
+        self._expander = expander_of(self._root, properties)
 
     def plan(self) -> Plan:
         scope = self._inside(self._root, _Scope())
@@ -162,6 +163,11 @@ class _Reader:
         if element.kind != FLOW_CONTROL or fields.text("ActionProcessor.action") != _PAUSE:
             return 0.0
         return fields.number("ActionProcessor.duration", absent=0.0)
+
+
+def expander_of(root: Element, properties: Mapping[str, str]) -> Expander:
+    """Fills in what a run's properties and the variables of a plan's tree say."""
+    return Expander(properties, _variables(root, properties))
 
 
 def _variables(root: Element, properties: Mapping[str, str]) -> Mapping[str, Text]:

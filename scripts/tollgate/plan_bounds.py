@@ -1,39 +1,126 @@
-"""Which thread groups of a plan never end by themselves. Pure."""
+"""Which thread groups of a plan never end by themselves, and which do so only by chance. Pure.
+
+Source: JMeter's manual, Component Reference, "Thread Group", "Loop Controller", "Runtime
+Controller", "Flow Control Action", "CSV Data Set Config".
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 
+from tollgate.expressions import Expander
 from tollgate.jmx import Element
+from tollgate.plan import is_sampler
 from tollgate.plan_model import FLOW_CONTROL, Plan, ThreadGroup
 
 #: Those that loop; those of plugins, and the Open Model Thread Group, have an end of their own.
 _LOOPING = ("ThreadGroup", "SetupThreadGroup", "PostThreadGroup")
-#: What a Flow Control Action does to the thread or the test; any other lets it go on.
-_STOPS = ("0", "2")
+#: What a Flow Control Action does to its target: stop, stop now; break the loop around it.
+_STOPS, _BREAKS = ("0", "2"), "5"
+#: Its target: the thread that it is in, or all of them.
+_EVERYBODY = "2"
+_SCRIPTS = ("JSR223", "BeanShell", "BSF")
+#: What a script calls to end its own thread, or the test.
+_STOP = re.compile(r"[Ss]top|[Ss]hutdown")
+_STOP_TEST = re.compile(r"[Ss]topTest|[Ss]topEngine|askThreadsToStop|[Ss]hutdown")
 
 
-def endless_groups(plan: Plan, root: Element) -> list[str]:
+def endless_groups(plan: Plan, root: Element, expander: Expander) -> list[str]:
     """`the thread group 'users' loops for ever` for each that nothing in the plan ends.
 
-    root: the plan's tree. What may end a group at some time, such as a CSV file that is read once,
-    counts as an end; so does a property that only the running test knows."""
-    if any(_may_stop(element) for element in root.walk()):
-        return []
-    return [f"the thread group {it.name!r} loops for ever" for it in _endless(plan.groups)]
+    root: the plan's tree. expander: knows its properties and variables. What may end a group at
+    some time counts as an end here; see presumed_ends."""
+    return [said for said, ends in _unbounded(plan, root, expander) if not ends]
 
 
-def _endless(groups: tuple[ThreadGroup, ...]) -> Iterator[ThreadGroup]:
-    for group in groups:
-        has_end = group.duration_s or "duration" in group.unresolved
-        if group.kind in _LOOPING and group.samplers and group.loops == -1 and not has_end:
-            yield group
+def presumed_ends(plan: Plan, root: Element, expander: Expander) -> list[str]:
+    """One line for each group that loops for ever unless something ends it that can't be judged
+    before the run, such as a script."""
+    return [
+        f"{said} unless {ends[0]} ends it, which can't be known before the run"
+        for said, ends in _unbounded(plan, root, expander)
+        if ends
+    ]
 
 
-def _may_stop(element: Element) -> bool:
+def _unbounded(
+    plan: Plan, root: Element, expander: Expander
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """(what goes on for ever, what may end it) of each group without a bound of its own."""
+    elements = [each for each in root.active if each.kind.endswith("ThreadGroup")]
+    for group, element in zip(plan.groups, elements, strict=True):
+        if group.kind not in _LOOPING or not group.samplers or group.duration_s:
+            continue
+        others = [other for other in elements if other is not element]
+        ends = (*_open_ends(group), *_ends(root, element, others))
+        if group.loops is not None and group.loops < 0:
+            yield f"the thread group {group.name!r} loops for ever", ends
+            continue
+        for loop in _endless_loops(element, expander):
+            said = f"the loop {loop.name!r} in the thread group {group.name!r} goes on for ever"
+            yield said, (*ends, *_breaks(loop))
+
+
+def _open_ends(group: ThreadGroup) -> Iterator[str]:
+    if "duration" in group.unresolved:
+        yield "its duration"
+
+
+def _endless_loops(element: Element, expander: Expander) -> Iterator[Element]:
+    """The outermost; a Runtime Controller ends those inside it."""
+    for child in element.active:
+        if child.kind == "RunTime":
+            continue
+        if _loops_for_ever(child, expander) and any(is_sampler(each) for each in child.walk()):
+            yield child
+        else:
+            yield from _endless_loops(child, expander)
+
+
+def _loops_for_ever(element: Element, expander: Expander) -> bool:
+    if element.kind == "LoopController":
+        loops = expander.expand(element.props.get("LoopController.loops", "")).value or ""
+        return re.fullmatch(r"\s*-\d+\s*", loops) is not None
+    if element.kind == "WhileController":
+        condition = expander.expand(element.props.get("WhileController.condition", "")).value
+        return condition is not None and condition.strip() == "true"
+    return False
+
+
+def _ends(root: Element, group: Element, others: Iterable[Element]) -> Iterator[str]:
+    """What may end the threads of a group: in the group, around it, or of the test in others."""
+    around = [each for each in root.active if not each.kind.endswith("ThreadGroup")]
+    for scope in (group, *around):
+        yield from (_named(each) for each in scope.walk() if _may_stop(each, _STOP))
+    for other in others:
+        yield from (_named(each) for each in other.walk() if _may_stop_all(each))
+
+
+def _breaks(loop: Element) -> Iterator[str]:
+    for each in loop.walk():
+        if each.kind == FLOW_CONTROL and each.props.get("ActionProcessor.action") == _BREAKS:
+            yield _named(each)
+
+
+def _may_stop(element: Element, words: re.Pattern[str]) -> bool:
     if element.kind == "CSVDataSet":
         return (element.props.get("stopThread"), element.props.get("recycle")) == ("true", "false")
     if element.kind == FLOW_CONTROL:
         return element.props.get("ActionProcessor.action") in _STOPS
-    # A script may end its thread, and a controller of a plugin may do anything.
-    return element.kind.startswith(("JSR223", "BeanShell", "BSF"))
+    # A script in a file, `filename` or `BeanShellSampler.filename`, may do anything.
+    return element.kind.startswith(_SCRIPTS) and any(
+        words.search(text) or (name.endswith("filename") and text.strip())
+        for name, text in element.props.items()
+    )
+
+
+def _may_stop_all(element: Element) -> bool:
+    if element.kind == "CSVDataSet":
+        return False
+    everybody = element.props.get("ActionProcessor.target") == _EVERYBODY
+    return _may_stop(element, _STOP_TEST) and (element.kind != FLOW_CONTROL or everybody)
+
+
+def _named(element: Element) -> str:
+    return f"{element.kind} {element.name!r}"

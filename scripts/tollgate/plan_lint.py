@@ -6,12 +6,13 @@ would run is looked at, with Include and Module Controllers in their places.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from tollgate.expressions import Expander
 from tollgate.jmx import Element, read_tree
-from tollgate.plan import is_sampler, read_plan
+from tollgate.plan import expander_of, is_sampler, read_plan
 from tollgate.plan_bounds import endless_groups
 from tollgate.plan_model import FLOW_CONTROL
 
@@ -21,9 +22,11 @@ TIMEOUTS = {"connect": "HTTPSampler.connect_timeout", "response": "HTTPSampler.r
 HOST = "HTTPSampler.domain"
 # They judge their own result, or ask nobody.
 _UNASKED = ("DebugSampler", "JSR223Sampler", "BeanShellSampler", "BSFSampler", "SystemSampler")
-# Listeners by their class, but for those that only send figures elsewhere.
+# Listeners by their class; one that sends figures elsewhere has a remark of its own.
 _LISTENERS = ("ResultCollector", "ResultSaver", "Summariser", "BeanShellListener")
 _UNCOMPILED = ("beanshell", "bsh", "javascript", "ecmascript", "js")
+
+_VARIABLE = re.compile(r"\$\{(?!__)([^${}]+)\}")
 
 _Scoped = tuple[Element, tuple[Element, ...]]
 
@@ -36,10 +39,11 @@ def lint(plan: Path, properties: Mapping[str, str]) -> list[str]:
         return expander.expand(text).value
 
     root = read_tree(plan, known)
+    endless = endless_groups(read_plan(plan, properties), root, expander_of(root, properties))
     found = [
         *remarks(root),
         *_missing_feeds(root, lambda name: (plan.parent / name).is_file(), known),
-        *(f"{each} without an end" for each in endless_groups(read_plan(plan, properties), root)),
+        *(f"{each} without an end" for each in endless),
     ]
     return list(dict.fromkeys(found))
 
@@ -104,6 +108,7 @@ def _listeners(elements: Iterable[Element]) -> Iterator[str]:
         if not element.kind.endswith((*_LISTENERS, "Listener", "Visualizer")):
             continue
         if element.kind == "BackendListener":
+            yield _backend(element)
             continue
         file = element.props.get("filename", "").strip()
         step = "a run has the samples anyway; disable it"
@@ -113,12 +118,29 @@ def _listeners(elements: Iterable[Element]) -> Iterator[str]:
         yield f"the listener {element.name!r} is on{where}, which takes memory and time: {step}"
 
 
-def _hosts(elements: Iterable[Element]) -> Iterator[str]:
+def _backend(element: Element) -> str:
+    """Where it sends what it is told: its class names that URL or host as it likes."""
+    places = (value for name, value in element.pairs if re.search("url|host", name, re.IGNORECASE))
+    place = next((value.strip() for value in places if value.strip()), "somewhere")
+    return (
+        f"the Backend Listener {element.name!r} is on and sends figures to {place} while the run "
+        f"lasts ({element.props.get('classname', 'of no class')}): disable it unless whoever runs "
+        "that expects them"
+    )
+
+
+def _hosts(elements: list[Element]) -> Iterator[str]:
+    tables = (each for each in elements if each.kind in ("TestPlan", "Arguments"))
+    variables = {name: value.strip() for each in tables for name, value in each.pairs}
     hosts: dict[str, list[str]] = {}
     for element in elements:
-        host = element.props.get(HOST, "").strip()
+        host, where = element.props.get(HOST, "").strip(), element.name
+        for _ in variables:  # as many as could stand for each other
+            variable = _VARIABLE.fullmatch(host)
+            if variable and variable[1] in variables:
+                host, where = variables[variable[1]], host
         if host and "${" not in host:
-            hosts.setdefault(host, []).append(element.name)
+            hosts.setdefault(host, []).append(where)
     for host, names in hosts.items():
         yield (
             f"the host {host} is hard-coded in {_list(names)}: write ${{__P(host,{host})}} in HTTP "

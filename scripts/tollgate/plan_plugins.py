@@ -67,7 +67,7 @@ PLUGINS = {
     "kg.apc.jmeter.vizualizers.": "jpgc-graphs-basic",
 }
 #: Elements of the file's own form, which are no classes.
-_FORM = re.compile(r"jmeterTestPlan|hashTree|objProp|testelement|\w+Prop|name|value|savedValue")
+_FORM = re.compile(r"jmeterTestPlan|hashTree|testelement|\w+Prop|name|value|savedValue")
 _CLASS = re.compile(r"[A-Za-z_$][\w$]*(\.[A-Za-z_$][\w$]*)*")
 
 
@@ -119,12 +119,23 @@ def _aliases(home: Path) -> Iterator[str]:
 
 def _classes(file: Path) -> Iterator[str]:
     parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=True)
-    for node in etree.parse(str(file), parser).iter(etree.Element):
+    walk = etree.iterwalk(etree.parse(str(file), parser), events=("start",))
+    for _, node in walk:
+        if node.tag == "objProp":  # a class of its own, and below it nothing but that one's fields
+            walk.skip_subtree()
+            names = (value.get("class", "") for value in node.iterfind("value"))
+            yield from (name for name in names if _CLASS.fullmatch(name) and not _of_java(name))
+            continue
         if not _FORM.fullmatch(node.tag):
             yield node.tag
         nested = node.get("elementType", "")
         if node.tag == "elementProp" and _CLASS.fullmatch(nested):
             yield nested
+
+
+def _of_java(name: str) -> bool:
+    """What Java itself has, some of it under a short name, such as `string` and `tree-map`."""
+    return name.startswith(("java.", "javax.")) or ("." not in name and name.islower())
 
 
 def _beyond(names: list[str], jar: Path) -> list[str]:

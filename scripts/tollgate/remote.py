@@ -9,6 +9,7 @@ scenarios:
 from __future__ import annotations
 
 import ipaddress
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -86,6 +87,4 @@ def unread(remote: Remote, plan: Iterable[str]) -> list[str]:
     text = "\n".join(plan)
     # Without a protocol JMeter takes http.
     names = [name for name in remote.properties if (name, remote.protocol) != ("protocol", "http")]
-    return [
-        name for name in names if f"__P({name}" not in text and f"__property({name}" not in text
-    ]
+    return [name for name in names if not re.search(rf"__(P|property)\(\s*{name}\s*[,)]", text)]

@@ -2,7 +2,7 @@
 
 Points reports/latest at the run when it begins; when it has ended, lets JMeter draw the HTML
 dashboard of each execution that has not too many samples for that, writes index.html, and says what
-to open.
+to open. The list of all runs is written in reports/, and elsewhere where there is one already.
 `modules.report.dashboards: false` leaves the dashboards out.
 """
 
@@ -15,6 +15,7 @@ from bzt import TaurusConfigError
 from bzt.engine import Service
 
 from tollgate import dashboard, outputs
+from tollgate.paths import REPORTS
 from tollgate.run_page import write as run_page
 from tollgate.runs_page import build as runs_page
 from tollgate.study.service import Study
@@ -53,9 +54,9 @@ class Report(Service):
         for reporter in self.engine.reporters:
             if isinstance(reporter, Verdict) and reporter.verdict:
                 outputs.show(reporter.verdict)
-        self._list_runs(run.parent)
+        listed = self._list_runs(run.parent)
         pages = [run / run_page.NAME, *(run / "dashboard" / name / "index.html" for name in jtls)]
-        pages += [run / "verdict.md", run / "junit.xml", run.parent / runs_page.NAME]
+        pages += [run / "verdict.md", run / "junit.xml", *listed]
         shown = [os.path.relpath(page) for page in pages if page.exists()]
         if shown:
             print("\nOpen:", *shown, sep="\n  ", flush=True)
@@ -73,13 +74,18 @@ class Report(Service):
             self.log.debug("report: no page", exc_info=True)
             self.log.warning("report: no %s: %s", run_page.NAME, problem or repr(problem))
 
-    def _list_runs(self, folder: Path) -> None:
-        """Make the list of all runs anew; what this run found does not depend on that."""
+    def _list_runs(self, folder: Path) -> list[Path]:
+        """Make the list of all runs anew, where there is one to be: a run may be told to leave its
+        files in any folder, and what stands around that is somebody else's. Return it, or none.
+        What this run found does not depend on it."""
         try:
-            runs_page.write(folder)
+            is_of_runs = folder.resolve() == REPORTS.resolve()
+            if is_of_runs or runs_page.is_ours(folder / runs_page.NAME):
+                return [runs_page.write(folder)]
         except Exception as problem:
             self.log.debug("report: no list of runs", exc_info=True)
             self.log.warning("report: no list of runs: %s", problem or repr(problem))
+        return []
 
     def _wanted(self) -> bool:
         """Whether dashboards are wanted. Raises TaurusConfigError, one line."""

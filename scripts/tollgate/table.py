@@ -49,11 +49,15 @@ def to_table(verdict: Verdict, colour: bool = False) -> str:
 
 
 def headline(verdict: Verdict, colour: bool = False) -> str:
-    """One line: the verdict, how many criteria it rests on, and whose fault it is."""
+    """One line: the verdict, how many criteria or compared metrics it rests on, and whose fault it
+    is."""
     results = [it for each in verdict.executions for it in each.criteria if it.decides]
     compared = [it for each in verdict.executions for it in cases(each.comparison)]
-    passed = sum(result.verdict == PASS for result in results) + sum(it.holds for it in compared)
-    said = f"{passed} of {len(results) + len(compared)} criteria hold"
+    passed = sum(result.verdict == PASS for result in results)
+    counted = [f"{passed} of {len(results)} criteria"] if results or not compared else []
+    if compared:
+        counted.append(f"{sum(it.holds for it in compared)} of {len(compared)} metrics")
+    said = f"{' and '.join(counted)} hold"
     faults = {it.fault: None for it in verdict.reasons if it.verdict == verdict.verdict}
     if faults:
         said += f"; the fault of the {' and the '.join(faults)}"

@@ -36,6 +36,7 @@ def judge_unstarted(engine: Engine) -> None:
         environment=fingerprint([]),
         executions=[],
         interrupted=True,
+        arguments=getattr(engine, "arguments", None),
     )
     manifest.write(record, folder)
     run, strictness = evidence.gather(folder, record)

@@ -23,6 +23,7 @@ from bzt.modules.jmeter import JMeterExecutor
 
 from tollgate import evidence, manifest, outputs, plan_copy, plan_lint, refusals, render
 from tollgate.checked import property_of
+from tollgate.compare import record as compare_record
 from tollgate.early_stop import EarlyStop
 from tollgate.environment import fingerprint
 from tollgate.jmx import PlanError
@@ -76,6 +77,7 @@ class Verdict(Reporter):
                 settings=self._settings(),
                 environment=fingerprint(sorted((self.folder / "plan").rglob("*.jmx"))),
                 executions=planned,
+                arguments=getattr(self.engine, "arguments", None),
             )
             for each in planned:
                 plan = evidence.read_plan(self.folder / each.plan, each.properties)
@@ -169,6 +171,7 @@ class Verdict(Reporter):
         ]
         costs = [each.watching.so_far() for each in services if each.watching]
         self.manifest.watching = costs[0] if costs else None
+        self.manifest.compare_sha256 = compare_record.sealed(self.folder)
         if reason is not None and not isinstance(reason, KeyboardInterrupt):
             self.manifest.problem = f"the run ended with an error: {_first_line(reason)}"
         manifest.write(self.manifest, self.folder)

@@ -3,7 +3,7 @@ services that run elsewhere."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +35,7 @@ def wanted_apps(config: Mapping[str, Any], has_timetable: bool) -> list[pm2.App]
         wanted |= {app.name: app for app in apps}
         port = {"port": apps[0].port} if len(apps) == 1 else {}
         scenario.merge({"properties": {"host": pm2.HOST, **port}})
+    _check_ports(wanted.values())
     return list(wanted.values())
 
 
@@ -81,6 +82,20 @@ def _declared(target: str, scenario: str, declared: Mapping[str, pm2.App]) -> pm
             f"ecosystem.config.js does not have; its apps are: {', '.join(declared)}"
         )
     return declared[target]
+
+
+def _check_ports(apps: Iterable[pm2.App]) -> None:
+    """All apps of a run are up at the same time. In cluster mode the daemon listens for them, so
+    that two with one port start without an error, and share each other's requests."""
+    owners: dict[int, str] = {}
+    for app in apps:
+        first = owners.setdefault(app.port, app.name)
+        if first != app.name:
+            raise TaurusConfigError(
+                f"targets: the apps {first!r} and {app.name!r} both have port {app.port}, so that "
+                "each would get requests of the other: give one of them another port, in "
+                "ecosystem.config.js or by PORT_ and its name"
+            )
 
 
 def _check(apps: list[pm2.App], scenario: str, has_timetable: bool) -> None:

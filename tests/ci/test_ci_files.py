@@ -132,6 +132,18 @@ def test_every_job_ends_and_leaves_its_run_even_if_it_fails(jenkins: list[dict])
     assert last == {"archiveArtifacts", "junit"}
 
 
+def test_a_comparison_without_a_verdict_fails_one_job_alone() -> None:
+    jobs = ci_files.workflow()["jobs"]
+    upload = next(
+        step["with"]
+        for step in jobs["compare"]["steps"]
+        if step.get("with", {}).get("name") == "verdict"
+    )
+    assert upload["if-no-files-found"] == "ignore"
+    (download,) = (it for it in jobs["comment"]["steps"] if "download" in it.get("uses", ""))
+    assert download["continue-on-error"] is True
+
+
 def test_a_comparison_has_the_whole_history() -> None:
     checkout = ci_files.workflow()["jobs"]["compare"]["steps"][0]
     assert checkout["with"]["fetch-depth"] == 0

@@ -27,8 +27,9 @@ def comment(tmp_path: Path):
     (tools / "gh").chmod(0o755)
     script = ci_files.workflow()["jobs"]["comment"]["steps"][-1]["run"]
 
-    def run(verdict: str, *ids: str) -> subprocess.CompletedProcess[str]:
-        (tmp_path / "verdict.md").write_text(verdict)
+    def run(verdict: str | None, *ids: str) -> subprocess.CompletedProcess[str]:
+        if verdict is not None:
+            (tmp_path / "verdict.md").write_text(verdict)
         (tmp_path / "comments").write_text("".join(f"{each}\n" for each in ids))
         env = support.environment(COMMENTS=COMMENTS, COMMENT=COMMENT, PAGE="https://host/run/1")
         env["PATH"] = f"{tools}:{env['PATH']}"
@@ -74,6 +75,18 @@ def test_a_verdict_that_is_too_long_is_cut_between_characters(comment, tmp_path:
     sent = (tmp_path / "sent").read_text(encoding="utf-8")
     assert len(sent.encode()) < 65_536
     assert sent.count("€") == 19_999
+
+
+def test_a_comparison_that_left_no_verdict_makes_no_comment(comment, tmp_path: Path) -> None:
+    comment(None)
+    assert len(asked(tmp_path)) == 1  # which comments there are
+    assert not (tmp_path / "sent").exists()
+
+
+def test_it_takes_the_verdict_before_it_out_of_the_comment(comment, tmp_path: Path) -> None:
+    comment(None, "42")
+    assert asked(tmp_path)[-1][:5] == ["api", "--silent", "--method", "PATCH", f"{COMMENT}/42"]
+    assert "The last comparison ended without a verdict." in (tmp_path / "sent").read_text()
 
 
 def test_what_a_verdict_says_is_never_run(comment, tmp_path: Path) -> None:

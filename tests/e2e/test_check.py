@@ -12,6 +12,7 @@ import pytest
 
 import support
 from e2e.bzt_run import BZT, Finished, Run, only
+from tollgate.runs_page import build
 
 SCHEMA = support.ROOT / "scripts" / "tollgate" / "verdict.schema.json"
 TARGETS = ("calculate", "sum", "search", "kittens", "pi")
@@ -32,6 +33,7 @@ RIGHT_ANSWERS = {
 def passed(tmp_path_factory: pytest.TempPathFactory) -> Finished:
     folder = tmp_path_factory.mktemp("passed")
     (folder / "home").mkdir()
+    build.write(folder)  # outside of reports/ a list of runs is only kept up where there is one
     run = Run(folder, config=RIGHT_ANSWERS, HOME=str(folder / "home"))
     ended = run.end()
     assert run.left_behind() == []
@@ -58,6 +60,7 @@ def test_the_page_of_the_run_says_what_the_verdict_does_and_links_the_dashboards
     assert "All 10 criteria hold." in page
     assert {f'href="dashboard/{mode}/index.html"' in page for mode in ("fork", "cluster")} == {True}
     assert "fork intended" in page
+    assert "./scripts/run " in page
     assert str(passed.folder / "index.html").split("/")[-2] + "/index.html" in passed.output
 
 

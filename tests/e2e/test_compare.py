@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import signal
+from pathlib import Path
 
 import pytest
 
@@ -58,7 +59,7 @@ def compare(project, tmp_path):
 
     def begin(*options: str, **env: str) -> Run:
         # A proxy or a mirror of the user's does not matter: what is installed is there.
-        home = {"JMETER_HOME": str(jmeter_home())}
+        home = {"JMETER_HOME": str(jmeter_home()), "XDG_CACHE_HOME": str(cache_of(project))}
         folder = tmp_path / str(len(list(tmp_path.iterdir())))
         folder.mkdir()
         return Run(folder, *options, alias="compare", root=project.root, **home, **env)
@@ -66,10 +67,16 @@ def compare(project, tmp_path):
     return begin
 
 
+def cache_of(project: Repo) -> Path:
+    """The user's, where a base stands while it is compared."""
+    return project.root.parent / "cache"
+
+
 def assert_nothing_left(run: Run, project: Repo) -> None:
     """No process, port or changed plan, no check-out, and no entry or file in git."""
     assert run.left_behind() == []
-    assert not (project.root / ".tollgate" / "base").exists()
+    assert not (project.root / ".tollgate" / "base").is_symlink()
+    assert list(cache_of(project).glob("tollgate/*")) == []
     assert project.git("worktree", "list").count("\n") == 0
     assert project.git("status", "--porcelain") == ""
     assert project.git("rev-parse", "--abbrev-ref", "HEAD") == "feature"
@@ -100,7 +107,6 @@ def test_a_base_whose_packages_can_t_be_installed_is_told_by_npm_s_words(compare
     assert "`npm ci` failed for base: " in said
     assert "npm-base.log in the run's folder" in said
     assert (run.folder / "npm-base.log").stat().st_size > 0
-    assert not (project.root / ".tollgate" / "node_modules-cache").exists()
 
 
 def test_where_nothing_answers_no_load_is_sent(compare, project):
@@ -117,12 +123,18 @@ def test_what_a_killed_comparison_left_is_removed_by_the_next_run(compare, proje
     ports = {name: str(support.free_port()) for name in ("PORT_BASE", "PORT_HEAD")}
     killed = compare(*SHORT, BASE="HEAD", **ports).until(" of at most 62 s, ")
     killed.signal(signal.SIGKILL).process.wait()
-    assert (project.root / ".tollgate" / "base").exists()
+    assert (project.root / ".tollgate" / "base" / "tree" / SERVER).exists()
     following = compare(BASE="HEAD~1", **ports)
     ended = following.end()
     assert "removed the check-out of a base, left by a run that was killed" in ended.output
     assert "app 'base' died at start" in ended.error()
     assert_nothing_left(following, project)
+
+
+def test_base_and_head_on_one_port_are_refused_in_cluster_mode(compare, project):
+    port = str(support.free_port())
+    said = refused(compare(BASE="HEAD", MODE="cluster", PORT_BASE=port, PORT_HEAD=port), project)
+    assert f"the apps 'base' and 'head' both have port {port}" in said
 
 
 def test_an_interrupted_comparison_leaves_a_verdict_and_nothing_else(compare, project):
@@ -136,9 +148,10 @@ def test_an_interrupted_comparison_leaves_a_verdict_and_nothing_else(compare, pr
 @pytest.fixture(scope="module")
 def control(project, tmp_path_factory) -> tuple[Run, Finished]:
     """A comparison of HEAD with itself in cluster mode, which ends itself."""
-    home = {"JMETER_HOME": str(jmeter_home()), "BASE": "HEAD", "MODE": "cluster"}
+    env = {"JMETER_HOME": str(jmeter_home()), "XDG_CACHE_HOME": str(cache_of(project))}
+    env |= {"BASE": "HEAD", "MODE": "cluster"}
     folder = tmp_path_factory.mktemp("control")
-    run = Run(folder, *SHORT, alias="compare", root=project.root, **home)
+    run = Run(folder, *SHORT, alias="compare", root=project.root, **env)
     return run, run.end()
 
 
@@ -157,6 +170,7 @@ def test_the_control_passes_and_ends_before_its_time_is_up(control):
 def test_both_sides_ran_in_the_same_mode_with_as_many_workers(control):
     _, ended = control
     [execution] = json.loads((ended.folder / "run.json").read_text())["executions"]
+    assert f"coin_seed={execution['properties']['coin_seed']} " in ended.output
     base, head = execution["targets"]
     assert (base.pop("name"), head.pop("name")) == ("base", "head")
     assert base == head

@@ -79,6 +79,24 @@ def test_versions_are_compared_as_numbers(machine: Path, tmp_path: Path) -> None
     assert said_on(machine, tmp_path)[1:] == ["  npm 8 or later: `npm` is version 7.24.2"]
 
 
+@pytest.mark.parametrize(
+    "picked_up",
+    [
+        "Picked up JAVA_TOOL_OPTIONS: -Dfile.encoding=UTF-8",
+        "NOTE: Picked up JDK_JAVA_OPTIONS: -Xmx512m",
+    ],
+)
+def test_options_that_java_picks_up_are_no_version(
+    picked_up: str, machine: Path, tmp_path: Path
+) -> None:
+    tool(machine, "java", f'{picked_up}\nopenjdk version "17.0.15" 2025-04-15')
+    tool(machine, "mvn", f"{picked_up}\nApache Maven 3.9.9")
+    said = "\n".join(said_on(machine, tmp_path))
+    assert "`npm` is version" in said
+    assert "Java" not in said
+    assert "Maven" not in said
+
+
 def test_a_python_without_its_venv_module_is_named_with_the_package(
     machine: Path, tmp_path: Path
 ) -> None:

@@ -11,10 +11,19 @@ from dataclasses import replace
 import pytest
 
 from certified import finished
+from git_repos import repo
 from tollgate.certify import live, recorded
 from tollgate.certify.certificate import certificate
 from tollgate.certify.conditions import parse
-from tollgate.certify.live import PLAN, Live, LiveError, seeds_of
+from tollgate.certify.live import (
+    MOST_BEYOND_S,
+    PLAN,
+    Live,
+    LiveError,
+    budget_of,
+    seeds_of,
+    taurus_yml,
+)
 from tollgate.certify.session import Limits, session
 from tollgate.certify.store import BROKEN, Store, StoreError
 from tollgate.manifest import ManifestError
@@ -104,8 +113,14 @@ def test_the_certificate_is_made_of_all_runs(store):
     text = certificate(store, 20, 1, said.append)
     assert said[0] == "aa: 3 live runs"
     live_table, resampled, effects, method = text.split("\n\n")
-    assert "| nothing (A/A) | - | none | 0 of 3 (0 to 70.8 %) | 3 PASS | - | 120 s |" in live_table
-    assert "| 20 % work | - | noisy | 1 of 1 (2.5 to 100 %) | - | 60 s |" in live_table
+    assert (
+        "| nothing (A/A) | - | none | 0 of 3 (0 to 70.8 %) | 0 of 3 (0 to 70.8 %) | 3 PASS |"
+        in live_table
+    )
+    assert (
+        "| 20 % work | - | noisy | 1 of 1 (2.5 to 100 %) | 1 of 1 (2.5 to 100 %) | - |"
+        in live_table
+    )
     assert "| nothing (A/A) | none | 0 of 20 (0 to 16.8 %) |" in resampled
     assert "3 live runs, 360 s |" in resampled
     assert "20 % work" not in resampled
@@ -144,6 +159,72 @@ def test_runs_with_other_settings_or_without_a_verdict_are_left_out_and_counted(
     assert "Left out: 5 runs in which the gate had other" in certificate(copied, 0, 1, print)
 
 
+def test_a_run_whose_measurement_is_broken_lends_its_samples_to_nobody(copied):
+    last = copied.read()[-1]
+    copied.keep(replace(last, number=5, verdict="INVALID", exit_code=1))
+    text = certificate(copied, 20, 1, print)
+    assert "| 1 of 2 (1.26 to 98.7 %) | 2 of 2 (15.8 to 100 %) | 1 INVALID |" in text
+    [effect] = [line for line in text.split("\n") if "| work-20+noise | sum | p50 |" in line]
+    assert effect.endswith("| 1 of 1 (2.5 to 100 %) |")
+
+
+PROMISED = {"modules": {"compare": {"budget": "10m"}}}
+
+
+@pytest.mark.parametrize(
+    ("options", "seconds"),
+    [
+        ((), 600),
+        (("modules.compare.effect=10%",), 600),
+        (("modules.compare.budget=20m",), 1200),
+        (("modules.compare.budget=20m", "modules.compare.budget=60"), 60),
+    ],
+)
+def test_a_run_has_the_time_that_its_budget_gives_it(options, seconds):
+    assert budget_of(options, {"cli-aliases": {"compare": PROMISED}}) == seconds
+    assert budget_of((), taurus_yml()) == 600
+    with pytest.raises(LiveError, match="budget is 'long'"):
+        budget_of(("modules.compare.budget=long",), taurus_yml())
+
+
+@pytest.mark.parametrize(("begun", "verdict"), [(True, "INCONCLUSIVE"), (False, BROKEN)])
+def test_a_run_that_takes_too_long_is_one_that_could_not_tell(
+    store, tmp_path, monkeypatch, begun, verdict
+):
+    """Left out, those that are hard to decide would be missing among the runs."""
+    earlier, given = store.read()[0], []
+
+    def too_long(command, _environment, _log, most_s):
+        given.append(most_s)
+        made = next(it for it in command if it.startswith("settings.artifacts-dir="))
+        if begun:
+            shutil.copytree(store.folder / earlier.folder, made.partition("=")[2])
+        raise subprocess.TimeoutExpired(command, most_s)
+
+    monkeypatch.setattr(live, "run_to_end", too_long)
+    mine = Store(tmp_path / "certify")
+    execute = Live(mine, "fork", ("modules.compare.budget=20m",), command=STUB)
+    session(mine, CONDITIONS, 1, Limits(runs=1), execute, print)
+    [run] = mine.read()
+    assert given == [1200 + MOST_BEYOND_S]
+    assert (run.verdict, run.exit_code, run.findings) == (verdict, None, [])
+    assert run.problem == "bzt took longer than 1800 s"
+    assert run.promise == (earlier.promise if begun else {})
+    if begun:
+        assert "| 0 of 1 (0 to 97.5 %) | 1 of 1 " in certificate(mine, 20, 1, print)
+
+
+@pytest.mark.parametrize("path", ["package.json", "package-lock.json", ".npmrc", "app/new.js"])
+def test_what_decides_on_the_packages_is_refused_as_well(tmp_path, monkeypatch, path):
+    made = repo(tmp_path / "repo")
+    made.commit("{}", "package.json")
+    monkeypatch.setattr(live, "ROOT", made.root)
+    live.check_like()
+    made.write(path, "changed")
+    with pytest.raises(LiveError, match=rf"{re.escape(path)} is not in HEAD as it is here"):
+        live.check_like()
+
+
 def test_a_changed_target_is_refused_because_nothing_would_be_a_a(tmp_path, monkeypatch):
     git = ["git", "-C", str(tmp_path)]
     (tmp_path / "app").mkdir()
@@ -153,5 +234,5 @@ def test_a_changed_target_is_refused_because_nothing_would_be_a_a(tmp_path, monk
     monkeypatch.setattr(live, "ROOT", tmp_path)
     live.check_like()
     (tmp_path / "app" / "server.js").write_text("2")
-    with pytest.raises(LiveError, match=r"app/server\.js differs from HEAD"):
+    with pytest.raises(LiveError, match=r"app/server\.js is not in HEAD as it is here"):
         live.check_like()

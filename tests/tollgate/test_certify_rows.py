@@ -65,19 +65,31 @@ def test_a_stored_baseline_fails_what_is_more_than_5_percent_slower_than_base_wa
 
 
 def test_one_after_the_other_compares_the_first_half_of_base_with_the_second_of_head():
-    assert not naive.one_after_the_other(steady(100, 105))
-    assert naive.one_after_the_other(steady(100, 107))
+    assert not naive.one_after_the_other(steady(100, 105), same_code=False)
+    assert naive.one_after_the_other(steady(100, 107), same_code=False)
     # Both became slower in the middle of the run, and head is blamed for it.
-    assert naive.one_after_the_other(steady(100, 100, later_ms=120))
-    assert not naive.one_after_the_other(steady(100, 110, later_ms=100))
+    for same_code in (True, False):
+        assert naive.one_after_the_other(steady(100, 100, later_ms=120), same_code)
+    assert not naive.one_after_the_other(steady(100, 110, later_ms=100), same_code=False)
+
+
+def test_one_after_the_other_has_all_samples_of_each_half_where_both_are_the_same_code():
+    """A p95 of the few samples that the coin left one side is noisier than a benchmark's would be:
+    what one side alone shows by chance, the other one does not."""
+    rng = np.random.default_rng(5)
+    runs = [(compared(rng, 60, rate=4, sigma=0.3, ratio=1.0),) for _ in range(200)]
+    failed = [rate(naive.one_after_the_other(it, same) for it in runs) for same in (False, True)]
+    halves, all_of_it = (it.share for it in failed)
+    assert all_of_it < halves
+    assert not naive.one_after_the_other(steady(100, 107), same_code=True)
 
 
 def test_any_label_makes_a_naive_gate_fail_but_one_without_samples():
     fine, slow = steady(100), steady(50, 60, label="sum")
-    assert naive.one_after_the_other([*fine, *slow])
+    assert naive.one_after_the_other([*fine, *slow], same_code=False)
     empty = Side(np.zeros((60, 200), np.int64), np.zeros(60, np.int64))
     nothing = Blocks("sum", np.arange(200), empty, empty)
-    assert not naive.one_after_the_other([*fine, nothing])
+    assert not naive.one_after_the_other([*fine, nothing], same_code=False)
     assert not naive.stored_baseline([*fine, nothing], [*fine, *slow])
 
 
@@ -92,6 +104,9 @@ def test_a_row_counts_verdicts_and_tells_medians():
     aa, work = live_rows(runs, {})
     assert (aa.condition, aa.failed, aa.fail_s) == (AA, Rate(0, 1), None)
     assert work.failed == Rate(2, 3)
+    # INCONCLUSIVE keeps a merge from going through as well, and so does a run that was ended.
+    assert (aa.blocked, work.blocked) == (Rate(0, 1), Rate(3, 3))
+    assert live_rows([finished(1, exit_code=None)], {})[0].blocked == Rate(1, 1)
     assert work.verdicts == Counter({FAIL: 2, "INCONCLUSIVE": 1})
     assert (work.fail_s, work.seconds, work.wall_s) == (90.0, 120.0, 160.0)
     assert work.baseline == work.sequential == Rate(0, 0)
@@ -118,6 +133,7 @@ def test_the_baseline_is_of_the_last_run_before_it_with_the_same_neighbour_or_no
     assert rows["aa+noise"].baseline == Rate(0, 0)  # there was none before it
     assert rows["work-20+noise"].baseline == Rate(1, 1)
     assert rows["aa"].sequential == Rate(0, 3)
+    assert rows["work-20+noise"].sequential == Rate(1, 1)
 
 
 def test_rows_come_without_noise_first_and_by_what_head_has_more():
@@ -194,7 +210,8 @@ def test_the_tables_say_which_runs_are_live_and_which_are_resampled():
     text = to_markdown(runs, live_rows(runs, samples), [resampled], found, ["Left out: 1 run."])
     live, again, effect, method = text.split("\n\n")
     assert "FAIL, live runs" in live
-    assert "| nothing (A/A) | 5.0 % | none | 0 of 3 (0 to 70.8 %) | 3 PASS | - | 60 s |" in live
+    none = "0 of 3 (0 to 70.8 %)"
+    assert f"| nothing (A/A) | 5.0 % | none | {none} | {none} | 3 PASS | - |" in live
     assert "| nothing (A/A) | 5.0 % | noisy | 0 of 1 " in live
     assert "FAIL, resampled runs" in again
     assert "4 live runs, 285 s |" in again
@@ -203,9 +220,17 @@ def test_the_tables_say_which_runs_are_live_and_which_are_resampled():
     assert "The neighbour burns a core: 50% of a core over all." in method
     assert "Some CPU, 2 cores, 8 GiB" in method
     assert "commit 1a2b3c4d5e6f; 000000000000-dirty." in method
+    assert "(b) has all of them in A/A" in method
     assert method.endswith("Left out: 1 run.\n")
     for table in (live, again, effect):
         assert len({line.count("|") for line in table.split("\n")}) == 1
+
+
+def test_a_run_of_which_nobody_knows_the_machine_does_not_hide_that_of_the_others():
+    runs = [finished(1), finished(2, verdict="INCONCLUSIVE", environment={}, exit_code=None)]
+    text = to_markdown(runs, live_rows(runs, {}), [], [], [])
+    assert "2 live runs" in text
+    assert "Machine: Some CPU, 2 cores, 8 GiB, Linux 6 x86_64." in text
 
 
 def test_without_enough_runs_there_is_no_resampled_table():

@@ -120,6 +120,15 @@ def test_a_line_that_is_none_is_named(store):
         store.read()
 
 
+def test_a_line_that_was_taken_out_leaves_every_other_run_its_number(store):
+    carry_on(store, Live(store), runs=3)
+    file = store.folder / "runs.jsonl"
+    file.write_text("".join(file.read_text().splitlines(keepends=True)[1:]))
+    carry_on(store, Live(store), runs=2)
+    assert [run.number for run in store.read()] == [2, 3, 4, 5]
+    assert len({run.seed for run in store.read()}) == 4
+
+
 def test_two_certifications_do_not_work_in_one_folder(store):
     with store.lock(), pytest.raises(StoreError, match="another certification works in"):
         store.lock()

@@ -1,5 +1,6 @@
 import dataclasses
 import math
+import re
 
 import numpy as np
 import pytest
@@ -116,6 +117,71 @@ def test_what_is_open_names_the_time_that_would_decide_and_ends_inconclusive(mon
     assert finding(ended, "p95", "a").verdict == PASS
 
 
+def test_what_takes_far_more_samples_is_not_told_by_a_figure(monkeypatch):
+    told = [
+        finding(seen(monkeypatch, {"p50": (0.0, error)}), "p50", "a") for error in (0.02, 0.06, 0.5)
+    ]
+    assert re.search(r"some \d\.\d times as many", told[0].reason)
+    assert re.search(r"some 1\d times as many", told[1].reason)
+    assert told[2].reason == "cannot tell: far more samples would"
+    assert (told[1].more_s > 0, told[2].more_s) == (True, None)
+
+
+def test_a_bias_that_no_number_of_samples_takes_away_lets_only_large_changes_be_told(monkeypatch):
+    def ratio(_, metric="mean"):
+        return LogRatio(metric, 7.0, 7.0, found, 0.001, 1e6, coarse=0.04, among="7 to 8 ms")
+
+    monkeypatch.setattr(decide, "percentile_ratio", ratio)
+    monkeypatch.setattr(decide, "mean_ratio", ratio)
+    monkeypatch.setattr(decide, "error_rise", lambda _: ErrorRise((0, 0), (10**6, 10**6), 1.0))
+    verdicts = []
+    for found in (-0.1, 0.0, 0.03, 0.1):
+        p50 = finding(look(Gate(Settings()), [EMPTY], 120.0), "p50", "a")
+        verdicts.append(p50.verdict)
+        if found == 0.03:
+            assert p50.reason.startswith("cannot tell: JMeter's whole milliseconds are too coarse")
+            assert "among those of 7 to 8 ms" in p50.reason
+            assert p50.more_s is None
+    assert verdicts == [IMPROVED, PASS, OPEN, FAIL]
+
+
+def failing(base, head, ratio=1.0, seconds=120, label="a", **service):
+    rng = np.random.default_rng(23)
+    more = {"rate": 40, "sigma": 0.2, "label": label} | service
+    return compared(rng, seconds, ratio=ratio, failing=(base, head), **more)
+
+
+@pytest.mark.parametrize(("shares", "side"), [((0.2, 0.0), "base"), ((0.0, 0.6), "head")])
+def test_times_of_a_side_that_fails_many_requests_are_of_other_work(shares, side):
+    gate = judged([failing(*shares, ratio=0.5)], Settings(budget_s=120.0))
+    for metric in ("p50", "p95"):
+        found = finding(gate, metric, "a")
+        assert found.verdict == INCONCLUSIVE
+        assert re.search(
+            rf"\d % of {side}'s requests failed: the times are not of the same work", found.reason
+        )
+        assert (found.change, found.low) == (None, None)
+    assert finding(gate, "mean", "a").verdict == TOLD
+    assert "not of the same work" in finding(gate, "mean", "a").reason
+    assert finding(gate, ERRORS, "a").verdict == (FAIL if side == "head" else IMPROVED)
+
+
+def test_a_head_that_fails_fast_has_not_improved_where_errors_have_no_say():
+    settings = Settings(budget_s=120.0, gates=("p50", "p95"))
+    gate = judged([failing(0.0, 0.6, ratio=0.5)], settings)
+    assert gate.verdict == INCONCLUSIVE
+    assert judged([failing(0.0, 0.04, ratio=0.5)], settings).verdict == PASS
+
+
+def test_a_pass_is_void_once_the_times_are_of_other_work(monkeypatch):
+    passed = seen(monkeypatch, {"p50": (0.0, 0.001), "p95": (0.2, 0.001)}, at_s=60.0)
+    assert finding(passed, "p50", "a").verdict == PASS
+    monkeypatch.setattr(decide, "unlike_work", lambda _: "7 % of head's requests failed")
+    later = seen(monkeypatch, {}, passed, at_s=90.0)
+    assert finding(later, "p50", "a").verdict == OPEN
+    assert finding(later, "p95", "a").verdict == FAIL
+
+
 def test_a_failure_outweighs_what_is_open(monkeypatch):
     gate = seen(monkeypatch, {"p50": (0.1, 0.001), "p95": (0.0, 0.1)})
     assert (gate.verdict, gate.finished) == (FAIL, False)
@@ -143,6 +209,17 @@ def test_looks_go_on_until_the_budget_and_end_with_it():
         at.append(at_s)
         gate = look(gate, [EMPTY], at_s)
     assert at == [30, 50, 70, 100]
+
+
+@pytest.mark.parametrize(
+    ("first_s", "every_s", "last_s"),
+    [(598, 30, 598), (597, 30, 600), (600, 30, 600), (61, 3, 600), (1000, 30, 600)],
+)
+def test_no_two_looks_are_nearer_than_they_may_be(first_s, every_s, last_s):
+    gate = Gate(Settings())
+    while (at_s := next_look_s(gate, every_s, first_s)) is not None:
+        gate = look(gate, [EMPTY], at_s)
+    assert gate.looks_s[-1] == last_s
 
 
 @pytest.mark.parametrize(

@@ -72,8 +72,8 @@ def test_a_change_inside_of_a_millisecond_is_seen():
     # Twice as many answers take 3 ms instead of 2: no percentile in whole milliseconds moves.
     base, head = [2] * 900 + [3] * 100, [2] * 800 + [3] * 200
     found = percentile_ratio(of_values(base, head), "p50")
-    assert found.base == pytest.approx(1.5 + 500 / 900)
-    assert found.head == pytest.approx(1.5 + 500 / 800)
+    assert 1.9 < found.base < found.head < 2.3
+    assert found.head / found.base > 1.02
 
 
 def test_a_p95_of_2_ms_does_not_change_in_steps_of_half():

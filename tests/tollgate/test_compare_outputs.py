@@ -14,15 +14,17 @@ from compare_findings import ALL_KINDS, RUNS, comparison, found
 from compare_folder import ENVIRONMENT, Load, both, judged
 from golden_file import check_file
 from judged import LABELS
+from judged import RUNS as OTHERS
 from tollgate import evidence, manifest, outputs
 from tollgate.compare import told
 from tollgate.compare.model import ERRORS
 from tollgate.compare.ruling import comparison_reasons
 from tollgate.facts import Run
+from tollgate.judge import judge
 from tollgate.markdown import to_markdown
 from tollgate.paths import ROOT
 from tollgate.render import MEASUREMENT, to_dict, to_json, to_junit
-from tollgate.table import to_table
+from tollgate.table import headline, to_table
 from tollgate.verdicts import ExecutionVerdict, Verdict, worst
 
 SCHEMA = json.loads((ROOT / "scripts" / "tollgate" / "verdict.schema.json").read_text())
@@ -103,6 +105,15 @@ def test_the_markdown_of_the_control_tells_the_noise() -> None:
 
 def test_the_console_shows_the_worst_first() -> None:
     check_file("compare/table.txt", to_table(verdict_on(RUNS["every kind"])[0]) + "\n")
+
+
+def test_the_headline_counts_criteria_and_metrics_each_by_its_name() -> None:
+    verdict, _ = verdict_on(RUNS["every kind"])
+    (execution,) = verdict.executions
+    assert headline(verdict).startswith("FAIL: 3 of 6 metrics hold")
+    criteria = judge(OTHERS["pass"]).executions[0].criteria
+    both = replace(verdict, executions=(replace(execution, criteria=criteria),))
+    assert headline(both).startswith("FAIL: 1 of 1 criteria and 3 of 6 metrics hold")
 
 
 def test_junit_is_as_ci_systems_read_it() -> None:

@@ -61,19 +61,19 @@ def root(made, tmp_path):
 
 
 @pytest.fixture
-def base(made, root):
-    """Makes check-outs of a version, each in a folder of its own inside the project."""
+def base(made, tmp_path):
+    """Makes check-outs of a version, each in a folder of its own outside of the project."""
 
     def check_out(version="2.0.0", name="base"):
         ignored = shutil.ignore_patterns("node_modules")
-        return shutil.copytree(made / version, root / ".tollgate" / name, ignore=ignored)
+        return shutil.copytree(made / version, tmp_path / "place" / name, ignore=ignored)
 
     return check_out
 
 
 @pytest.fixture
-def cache(root):
-    return root / ".tollgate" / "cache"
+def cache(tmp_path):
+    return tmp_path / "place" / "cache"
 
 
 @pytest.fixture
@@ -137,6 +137,51 @@ def test_another_node_has_packages_of_its_own(base, given, cache, monkeypatch):
     monkeypatch.setattr(packages, "_node_version", lambda: "v0.12.0\n")
     given(base(name="again"))
     assert len(kept(cache)) == 2
+
+
+def ended(*_arguments, **_options):
+    raise KeyboardInterrupt
+
+
+def test_packages_that_were_half_removed_are_installed_again(base, given, cache, monkeypatch):
+    given(base())
+    [stored] = kept(cache)
+    # Whoever removes them is ended in the middle.
+    with monkeypatch.context() as patch:
+        patch.setattr(packages.shutil, "rmtree", ended)
+        patch.setattr(packages, "KEPT", 0)
+        with pytest.raises(KeyboardInterrupt):
+            packages._prune(cache)
+    assert not stored.exists()
+    assert kept(cache) != []
+    again = base(name="again")
+    given(again)
+    assert version_in(again) == "2.0.0\n"
+    assert kept(cache) == [stored]
+
+
+@pytest.mark.parametrize("file", ["whole", "node_modules/says/index.js", "node_modules/says"])
+def test_packages_of_which_a_part_is_missing_are_installed_again(base, given, cache, file):
+    given(base())
+    [stored] = kept(cache)
+    part = stored / file
+    shutil.rmtree(part) if part.is_dir() else part.unlink()
+    again = base(name="again")
+    given(again)
+    assert version_in(again) == "2.0.0\n"
+    assert kept(cache) == [stored]
+    assert part.exists()
+
+
+def test_packages_are_not_used_before_all_are_there(base, given, cache, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(packages, "_content", ended)
+        with pytest.raises(KeyboardInterrupt):
+            given(base())
+    (cache / packages._key(base(name="other")) / "node_modules" / "says" / "index.js").unlink()
+    again = base(name="again")
+    given(again)
+    assert version_in(again) == "2.0.0\n"
 
 
 def test_removing_the_check_out_leaves_the_shared_packages_whole(base, given, root):
@@ -238,6 +283,34 @@ def test_head_must_have_what_its_lock_file_asks_for(made, root):
     shutil.rmtree(root / "node_modules")
     with pytest.raises(PackagesError, match=r"head's packages can't be told: .*\.package-lock"):
         check_head(root)
+
+
+@pytest.mark.parametrize(
+    ("asked", "found", "same"),
+    [
+        ({"integrity": "sha512-a"}, {"integrity": "sha512-b"}, False),
+        ({"integrity": "sha1-c sha512-a"}, {"integrity": "sha512-a"}, True),
+        ({"resolved": "git+ssh://host/it.git#1"}, {"resolved": "git+ssh://host/it.git#2"}, False),
+        ({"resolved": "git+ssh://host/it.git#1"}, {"integrity": "sha512-b"}, True),
+        # From a mirror, which has the same under another address.
+        (
+            {"integrity": "sha512-a", "resolved": "https://one.example/it.tgz"},
+            {"integrity": "sha512-a", "resolved": "https://two.example/it.tgz"},
+            True,
+        ),
+    ],
+)
+def test_a_version_alone_does_not_make_a_package_the_same(tmp_path, asked, found, same):
+    for name, told in (("package-lock.json", asked), ("node_modules/.package-lock.json", found)):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        packages_told = {"packages": {"node_modules/it": {"version": "1.0.0", **told}}}
+        (tmp_path / name).write_text(json.dumps(packages_told))
+    if same:
+        check_head(tmp_path)
+        return
+    said = "asks for node_modules/it 1.0.0, and another one of that version is installed, so"
+    with pytest.raises(PackagesError, match=said):
+        check_head(tmp_path)
 
 
 def test_packages_that_need_not_be_installed_are_not_missed(root):

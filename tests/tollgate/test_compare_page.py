@@ -52,7 +52,7 @@ def test_the_sentence_names_what_is_worse_the_largest_change_first() -> None:
         ("INVALID", "every kind", "The measurement is broken"),
         ("PASS", "good", "Head is no slower than base by 5 % or more, and fails no more often."),
         ("PASS", "control", "Base against itself passes"),
-        ("INCONCLUSIVE", "of nothing", "Cannot tell: 6 of 6 metrics need more samples"),
+        ("INCONCLUSIVE", "of nothing", "Cannot tell: 6 of 6 metrics are left undecided"),
     ],
 )
 def test_the_sentence_says_no_more_than_the_verdict(verdict, name, said) -> None:

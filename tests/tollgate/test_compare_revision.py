@@ -2,7 +2,7 @@
 
 import pytest
 
-from git_repos import Repo, repo
+from git_repos import SERVER, Repo, repo
 from tollgate.compare import git
 from tollgate.compare.git import GitError
 from tollgate.compare.revision import find
@@ -80,19 +80,56 @@ def test_on_the_main_branch_with_nothing_ahead_it_says_what_to_set(upstream, tmp
     assert "BASE=HEAD for the control" in said
 
 
-@pytest.mark.parametrize("path", ["app/server.js", "app/new.js", "README.md"])
+@pytest.mark.parametrize("path", ["app/server.js", "app/new.js", "README.md", "lib/new.js"])
 def test_changes_on_the_main_branch_are_compared_with_its_commit(upstream, path):
     upstream.commit("read me", "README.md")
     upstream.write(path, "changed")
     found = find(upstream.root, None)
-    assert (found.base, found.is_dirty) == (found.head, True)
+    assert (found.base, found.is_commit) == (found.head, False)
+    assert found.changed[0] in (path, "lib/")
     assert found.head_told.endswith(", with changes")
     assert not found.is_control
 
 
-def test_a_new_file_that_is_no_part_of_the_app_is_no_change(upstream):
-    upstream.write("notes.txt", "to do")
-    assert not find(upstream.root, "HEAD").is_dirty
+@pytest.mark.parametrize("flag", ["--skip-worktree", "--assume-unchanged"])
+def test_a_file_that_git_was_told_not_to_look_at_may_be_anything(upstream, flag):
+    upstream.git("update-index", flag, SERVER)
+    upstream.write(SERVER, "changed")
+    assert upstream.git("status", "--porcelain") == ""
+    found = find(upstream.root, "HEAD")
+    assert found.changed == (SERVER,)
+    assert not found.is_control
+
+
+def test_what_git_ignores_under_the_app_is_head_s_alone_and_no_control(upstream):
+    upstream.commit("*.local.json\nnode_modules/\n", ".gitignore")
+    upstream.write("notes.local.json", "no part of the app")
+    upstream.write("node_modules/express/index.js", "installed")
+    assert find(upstream.root, "HEAD").is_control
+    upstream.write("app/config.local.json", "{}")
+    found = find(upstream.root, "HEAD")
+    assert (found.changed, found.ignored) == ((), ("app/config.local.json",))
+    assert not found.is_control
+    assert found.head_told.endswith(", with changes")
+    assert "nothing to compare" in refused(upstream.root)
+
+
+def test_a_change_inside_a_submodule_is_a_change(upstream, tmp_path):
+    lib = repo(tmp_path / "lib").root.as_uri()
+    upstream.git("-c", "protocol.file.allow=always", "submodule", "add", "--quiet", lib, "app/lib")
+    upstream.git("config", "--file", ".gitmodules", "submodule.app/lib.ignore", "all")
+    upstream.commit("with lib")
+    assert find(upstream.root, "HEAD").is_control
+    upstream.write("app/lib/app/server.js", "changed")
+    assert find(upstream.root, "HEAD").changed == ("app/lib",)
+
+
+def test_of_a_repository_with_several_parts_only_the_project_counts(upstream):
+    upstream.commit("inside", "perf/app/server.js")
+    upstream.write("README.md", "another part")
+    assert find(upstream.root / "perf", "HEAD").is_control
+    upstream.write("perf/app/new.js", "new")
+    assert not find(upstream.root / "perf", "HEAD").is_control
 
 
 def test_base_head_on_a_clean_tree_is_the_control(upstream):

@@ -6,9 +6,11 @@ import os
 import shutil
 import socket
 import threading
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+import yaml
 from bzt import TaurusConfigError, ToolError
 from bzt.utils import BetterDict
 
@@ -16,10 +18,13 @@ import support
 from git_repos import SERVER, repo
 from tollgate import leftovers, targets
 from tollgate.compare import record, service
+from tollgate.compare.evidence import labels_of
 from tollgate.compare.packages import PackagesError
 from tollgate.compare.service import Compare
 from tollgate.paths import ROOT
+from tollgate.plan import read_plan
 from tollgate.progress import Progress
+from tollgate.proving import probes_for
 
 VARIABLES = (
     *("BASE", "BASE_URL", "HEAD_URL", "MODE", "RELOAD_EVERY", "COMPARE_MODE", "BASE_FOLDER"),
@@ -63,7 +68,7 @@ def compare(tmp_path, checkout, monkeypatch, caplog):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(service, "ROOT", checkout.root)
     monkeypatch.setattr(service, "BASE", tmp_path / "base")
-    monkeypatch.setattr(service, "PACKAGES", tmp_path / "cache")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(leftovers, "STARTED", tmp_path / "started.json")
 
     def make(*executions, properties=None, reload_every="off", services=None, **settings):
@@ -108,19 +113,55 @@ def test_base_and_head_become_the_targets_of_the_one_execution(compare, checkout
     made = compare()
     made.prepare()
     assert scenario(made)["target"] == ["base", "head"]
-    assert scenario(made)["properties"] == {
+    given = dict(scenario(made)["properties"])
+    assert {given.pop(name) > 0 for name in ("coin_seed", "sum_seed", "search_seed")} == {True}
+    assert given == {
         **{"base_host": "127.0.0.1", "base_port": 3021, "base_protocol": "http"},
         **{"head_host": "127.0.0.1", "head_port": 3022, "head_protocol": "http"},
         "measured": 600,
     }
     assert (tmp_path / "base" / "tree" / SERVER).read_text() == "on main"
-    assert os.environ["BASE_FOLDER"] == str(tmp_path / "base" / "tree")
+    base = Path(os.environ["BASE_FOLDER"])
+    assert base == (tmp_path / "base").resolve() / "tree"
+    assert base.is_relative_to(tmp_path / "cache")
     assert os.environ["HEAD_FOLDER"] == str(checkout.root)
     assert os.environ["COMPARE_MODE"] == "fork"
     made.post_process()
-    assert not (tmp_path / "base").exists()
+    assert not (tmp_path / "base").is_symlink()
+    assert not base.exists()
     assert not {"BASE_FOLDER", "HEAD_FOLDER", "COMPARE_MODE"} & {*os.environ}
     assert made.engine.services[0].calls == ["hold", "shutdown"]
+
+
+def test_each_run_has_seeds_of_its_own_and_tells_how_to_have_them_again(compare, caplog):
+    seen = []
+    for _ in range(2):
+        made = compare()
+        made.prepare()
+        given = scenario(made)["properties"]
+        seen.append({name: given[name] for name in ("coin_seed", "sum_seed")})
+        assert f"-o modules.jmeter.properties.coin_seed={given['coin_seed']} " in caplog.text
+        made.post_process()
+    assert seen[0] != seen[1]
+    assert seen[0]["coin_seed"] != seen[0]["sum_seed"]
+
+
+def test_a_seed_that_somebody_has_set_stays(compare, caplog):
+    made = compare(properties={"coin_seed": 5, "sum_seed": 6, "search_seed": 7})
+    made.prepare()
+    assert not {"coin_seed", "sum_seed", "search_seed"} & {*scenario(made)["properties"]}
+    assert "Seeds" not in caplog.text
+
+
+def test_a_timeout_that_never_comes_is_refused(compare):
+    said = refused(compare(properties={"response_timeout": 0}))
+    assert "the property response_timeout is '0': write whole milliseconds above 0" in said
+
+
+def test_a_plan_that_can_t_be_read_is_refused(compare):
+    made = compare()
+    scenario(made)["script"] = "plans/nowhere.jmx"
+    assert "the plan plans/nowhere.jmx can't be read" in refused(made)
 
 
 def test_the_record_tells_what_is_compared(compare, checkout, tmp_path, monkeypatch):
@@ -152,7 +193,53 @@ def test_changes_that_are_not_committed_are_compared_and_told(compare, checkout,
     compare().prepare()
     head = record.read(tmp_path).head
     assert (head.revision, head.told[-14:]) == (None, ", with changes")
-    assert "head is the working tree with changes not committed" in caplog.text
+    said = "compare: head is the working tree with changes not committed: app/server.js\n"
+    assert said in caplog.text
+
+
+def test_what_git_ignores_is_told_to_be_head_s_alone(compare, checkout, tmp_path, caplog):
+    names = [f"app/{name}.local" for name in "abcd"]
+    for name in names:
+        checkout.write(name, "mine")
+    checkout.commit("node_modules/\n*.local\n", ".gitignore")
+    compare(base="HEAD").prepare()
+    said = f"head alone has what git ignores under app/: {', '.join(names[:3])} and 1 more\n"
+    assert said in caplog.text
+    assert "this is the control" not in caplog.text
+    assert record.read(tmp_path).head.revision is None
+
+
+@pytest.mark.parametrize(("value", "told"), [("5", True), ("0", False), ("", False)])
+def test_what_slows_both_sides_is_told_at_the_start(compare, monkeypatch, caplog, value, told):
+    monkeypatch.setenv("INJECT_DELAY_MS", value)
+    compare().prepare()
+    said = "INJECT_DELAY_MS=5 slows base and head alike; HEAD_INJECT_DELAY_MS slows head alone"
+    assert (said in caplog.text) is told
+
+
+def test_a_check_out_that_can_t_be_removed_is_told_with_its_place(
+    compare, monkeypatch, caplog, tmp_path
+):
+    made = compare()
+    made.prepare()
+    left = (tmp_path / "base").resolve()
+    monkeypatch.setattr(service.place.shutil, "rmtree", lambda *_, **__: None)
+    made.post_process()
+    assert f"compare: the check-out of base is left: {left} can't be removed" in caplog.text
+
+
+def test_base_and_head_are_asked_for_what_the_plan_asks_alone(compare):
+    """A base that is older than another target would be refused for want of it."""
+    kinds = yaml.safe_load((ROOT / "taurus.yml").read_text())
+    common = next(it["probes"] for it in kinds["services"] if it["module"] == "targets")
+    made = compare()
+    made.prepare()
+    scenario(made).merge(kinds["cli-aliases"]["compare"]["scenarios"]["compare"])
+    probes = probes_for(made.engine.config, common)
+    labels = labels_of(read_plan(ROOT / "plans" / "compare.jmx", {}))
+    for side in ("base", "head"):
+        asked = {path.split("/")[1].partition("?")[0] for path, _ in probes[side]}
+        assert asked == set(labels)
 
 
 def test_the_control_is_announced(compare, monkeypatch, caplog):
@@ -306,6 +393,7 @@ def test_the_labels_looked_at_are_those_of_the_plan(compare, tmp_path):
     made.engine.provisioning = SimpleNamespace(executors=[executor])
     made.startup()
     assert made.watch.warmup_s == 15
+    assert made.watch.lag_s == 8
     assert "sum" in made.watch.labels
     assert made.check() is False
     made.watch.record = record.CompareRecord(**{**vars(made.record), "decided_s": 60.0})

@@ -61,6 +61,7 @@ def test_names_stand_in_a_list_or_parted_by_commas():
         ({"budget": "1.5s"}, "budget is '1.5s'"),
         ({"every": 1}, "every is 1 s of a budget of 600 s: write 3 s or more"),
         ({"first": 2}, "first is 2 s of a budget of 600 s: write 3 s or more"),
+        ({"first": 598}, "first is 598 s of a budget of 600 s, too near its end for another look"),
         ({"gates": ""}, "gates is '': name at least one"),
         ({"gates": "p51"}, "gates: p51 is none of p50, p95"),
         ({"mode": "both"}, "MODE is 'both': write fork or cluster; base and head run at the same"),

@@ -5,13 +5,13 @@ import pytest
 import compare_folder
 from compare_folder import WARMUP_S, Label, Load
 from jtl_rows import START_MS
-from tollgate.compare import record
+from tollgate.compare import record, samples
 from tollgate.compare.model import Settings
-from tollgate.compare.watch import AGAIN_S, LAG_S, Watch
+from tollgate.compare.watch import AGAIN_S, Watch
 from tollgate.jtl_layout import JtlError
 
 SETTINGS = Settings(budget_s=120.0, error_effect=0.05)
-FIRST_S, EVERY_S = 30.0, 10.0
+FIRST_S, EVERY_S, LAG_S = 30.0, 10.0, 3.0
 
 
 class Run:
@@ -28,7 +28,7 @@ class Run:
         self.jtl = folder / "kpi.jtl"
         self.clock_s = 0.0
         known = record.read(self.done)
-        self.watch = Watch(known, self.jtl, ["sum", "search"], WARMUP_S, self.now)
+        self.watch = Watch(known, self.jtl, ["sum", "search"], WARMUP_S, LAG_S, self.now)
 
     def now(self):
         return START_MS / 1000 + WARMUP_S + self.clock_s
@@ -67,6 +67,21 @@ def test_a_look_comes_when_what_was_sent_until_then_has_been_answered(tmp_path):
     assert run.at(FIRST_S + LAG_S + 0.9).startswith("Compare: 30 s of at most 120: ")
     assert run.at(FIRST_S + LAG_S + 2) is None
     assert run.at(FIRST_S + EVERY_S + LAG_S + 0.9).startswith("Compare: 40 s of at most 120: ")
+
+
+def test_a_look_has_every_request_that_was_sent_before_it_however_slow(tmp_path):
+    """An answer that took all of the timeout is not left out because it is the slowest."""
+    run = Run(tmp_path)
+    sent_ms = START_MS + 1000 * (WARMUP_S + FIRST_S) - 100
+    slow = next(line for _, line in run.lines if int(line.split(",")[0]) >= sent_ms - 200)
+    took_ms = 1000 * (LAG_S - 1)
+    fields = slow.split(",")
+    line = ",".join([str(sent_ms), str(int(took_ms)), *fields[2:]])
+    run.lines = sorted([*run.lines, (sent_ms + took_ms, line)])
+    assert run.at(FIRST_S + LAG_S + 1) is not None
+    label = fields[2].strip('"')
+    [blocks] = samples.read(run.jtl, [label], WARMUP_S, FIRST_S).blocks
+    assert took_ms in blocks.values_ms
 
 
 def test_a_look_waits_for_what_jmeter_has_not_written_yet(tmp_path):

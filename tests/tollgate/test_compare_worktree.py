@@ -11,9 +11,11 @@ import pytest
 import support
 from git_repos import SERVER, repo
 from tollgate import leftovers, pm2
-from tollgate.compare import command, worktree
+from tollgate.compare import command, place, worktree
 from tollgate.compare.command import TooLongError
 from tollgate.compare.git import GitError
+from tollgate.compare.place import PlaceError
+from tollgate.paths import ROOT
 
 
 @pytest.fixture(autouse=True)
@@ -68,7 +70,7 @@ def test_the_checkout_stays_as_it_was_and_no_hook_runs(checkout, tmp_path):
 def test_removing_leaves_nothing_and_can_be_done_twice(checkout, tmp_path):
     worktree.check_out(checkout.root, "HEAD", tmp_path / "base")
     for _ in range(2):
-        worktree.remove(tmp_path / "base")
+        place.remove(tmp_path / "base")
         assert not (tmp_path / "base").exists()
     assert checkout.git("worktree", "list").count("\n") == 0
 
@@ -94,6 +96,36 @@ def test_a_project_in_a_part_of_a_repository_is_found_there_in_the_base(checkout
     assert (folder / SERVER).read_text() == "inside"
     with pytest.raises(GitError, match=r"has no perf/app/server\.js, so there is no"):
         worktree.check_out(checkout.root / "perf", "HEAD~1", tmp_path / "base")
+
+
+def test_of_a_repository_with_several_parts_only_the_project_s_is_checked_out(checkout, tmp_path):
+    checkout.write("perf/app/server.js", "inside")
+    checkout.write("perf/b.crlf", "one\ntwo\n")
+    checkout.commit("large", "other/large.bin")
+    folder = worktree.check_out(checkout.root / "perf", "HEAD", tmp_path / "base")
+    assert [it.name for it in (tmp_path / "base" / "tree").iterdir()] == ["perf"]
+    # What .gitattributes says above the project counts all the same.
+    assert (folder / "b.crlf").read_bytes() == b"one\r\ntwo\r\n"
+
+
+def test_a_base_with_a_submodule_is_refused_because_it_would_be_without_it(checkout, tmp_path):
+    lib = repo(tmp_path / "lib").root.as_uri()
+    checkout.git("-c", "protocol.file.allow=always", "submodule", "add", "--quiet", lib, "app/lib")
+    checkout.write("perf/app/server.js", "inside")
+    checkout.commit("with lib")
+    said = r"app/lib is a submodule in HEAD, .*: start both .* compare them with BASE_URL and HEAD"
+    with pytest.raises(GitError, match=said):
+        worktree.check_out(checkout.root, "HEAD", tmp_path / "base")
+    assert not (tmp_path / "base").exists()
+    folder = worktree.check_out(checkout.root / "perf", "HEAD", tmp_path / "base")
+    assert (folder / SERVER).read_text() == "inside"
+
+
+def test_a_check_out_that_is_still_there_is_not_checked_out_into(checkout, tmp_path, monkeypatch):
+    worktree.check_out(checkout.root, "HEAD~1", tmp_path / "base")
+    monkeypatch.setattr(place.shutil, "rmtree", lambda *_, **__: None)
+    with pytest.raises(PlaceError, match=r"/base can't be removed"):
+        worktree.check_out(checkout.root, "HEAD", tmp_path / "base")
 
 
 def test_a_base_without_a_server_is_refused(checkout, tmp_path):
@@ -124,14 +156,20 @@ def test_called_from_a_hook_the_index_of_the_commit_under_way_is_left_alone(
 
 
 def test_the_next_run_removes_what_a_killed_one_left(checkout, tmp_path, monkeypatch):
-    base = tmp_path / "base"
-    worktree.check_out(checkout.root, "HEAD", base)
-    monkeypatch.setattr(leftovers, "BASE", base)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    folder, link = place.provide(ROOT), tmp_path / "link"
+    place.note(folder, link)
+    worktree.check_out(checkout.root, "HEAD", folder / place.CHECKOUT)
+    monkeypatch.setattr(leftovers, "BASE", link)
     monkeypatch.setattr(pm2, "PM2_HOME", tmp_path / "pm2")
+    with monkeypatch.context() as patch:
+        patch.setattr(place.shutil, "rmtree", lambda *_, **__: None)
+        [left] = leftovers.clean_up()
+    assert left.endswith("/base can't be removed: remove it by hand")
     assert leftovers.clean_up() == [
         "removed the check-out of a base, left by a run that was killed"
     ]
-    assert not base.exists()
+    assert not folder.exists()
     assert leftovers.clean_up() == []
 
 
@@ -144,6 +182,14 @@ def test_a_command_that_takes_too_long_is_ended_with_its_children(tmp_path):
         command.run(nested, tmp_path, {**os.environ, "MARK": str(tmp_path)}, 0.5)
     support.wait_until(lambda: not marked(str(tmp_path)), "they have ended")
     assert not leftovers.STARTED.exists()
+
+
+def test_what_a_command_left_is_ended_though_the_command_has_ended_itself(tmp_path):
+    """It holds the output open, so that nobody knows whether more is to come."""
+    left = ["sh", "-c", f"'{sys.executable}' -c 'import time; time.sleep(600)' & exit 0"]
+    with pytest.raises(TooLongError):
+        command.run(left, tmp_path, {**os.environ, "MARK": str(tmp_path)}, 0.5)
+    support.wait_until(lambda: not marked(str(tmp_path)), "it has ended")
 
 
 def marked(text):

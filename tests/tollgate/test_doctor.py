@@ -10,7 +10,9 @@ import socket
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
+import psutil
 import pytest
 
 import support
@@ -116,6 +118,47 @@ def test_a_jmeter_home_of_yours_that_is_none_is_told(tmp_path: Path) -> None:
         *(FAIL, f"no {tmp_path}/bin/jmeter"),
         "set JMETER_HOME to a JMeter 5.6.3, or unset it",
     ]
+
+
+@pytest.fixture
+def jmeter_home(tmp_path: Path):
+    """Makes a JMeter of the user's own that says it is this version and has these plugins."""
+
+    def make(version: str, *plugins: str) -> Path:
+        for folder in ("bin", "lib/ext"):
+            (tmp_path / folder).mkdir(parents=True)
+        launcher = tmp_path / "bin" / "jmeter"
+        launcher.write_text(f"#!/bin/sh\necho ' /_/   \\_\\_| {version}'\n")
+        launcher.chmod(0o755)
+        for plugin in plugins:
+            (tmp_path / "lib" / "ext" / f"jmeter-plugins-{plugin}-2.10.jar").touch()
+        return tmp_path
+
+    return make
+
+
+def test_a_jmeter_home_of_another_version_is_told_as_bootstrap_would(jmeter_home) -> None:
+    home = jmeter_home("5.4.1", "casutg", "tst")
+    assert told(doctor(JMETER_HOME=str(home)), "JMeter") == [
+        *(FAIL, f"JMETER_HOME={home} is JMeter 5.4.1, but the plans need 5.6.3"),
+        "unset JMETER_HOME to use the project's own JMeter",
+    ]
+
+
+def test_a_jmeter_home_without_the_plugins_is_told_with_how_to_add_them(jmeter_home) -> None:
+    home = jmeter_home("5.6.3", "tst")
+    status, found, todo = told(doctor(JMETER_HOME=str(home)), "JMeter")
+    assert (status, found) == (WARN, f"the JMeter in {home} lacks the plugins jpgc-casutg.")
+    assert todo.endswith("install jpgc-casutg")
+
+
+def test_a_listener_of_another_user_is_not_taken_for_this_process(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    address = SimpleNamespace(ip="127.0.0.1", port=4711)
+    other = SimpleNamespace(status=psutil.CONN_LISTEN, laddr=address, pid=None)
+    monkeypatch.setattr(psutil, "net_connections", lambda _: [other])
+    assert leftovers.port_owner(4711) == "a process of somebody else"
 
 
 def test_a_run_that_is_under_way_is_told_and_its_lock_left_alone(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
+import psutil
 import pytest
 
 from tollgate.doctor import finding, machine
@@ -13,7 +15,8 @@ from tollgate.doctor.finding import FAIL, OK, WARN, Finding
 def cgroup(tmp_path: Path, own: str, **files: str) -> tuple[Path, Path]:
     """What /proc/self/cgroup says, and files of the groups by their path."""
     for path, text in files.items():
-        file = tmp_path / "groups" / path.replace("__", "/").replace("cpu_", "cpu.")
+        file = tmp_path / "groups" / path.replace("__", "/")
+        file = file.with_name(re.sub("^(cpu|memory)_", r"\1.", file.name))
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
     (tmp_path / "own").write_text(own)
@@ -39,6 +42,29 @@ def test_a_group_of_the_first_version_is_read_as_well(tmp_path: Path) -> None:
 def test_no_quota_is_no_limit(tmp_path: Path, text: str) -> None:
     assert machine.quota(*cgroup(tmp_path, "0::/\n", cpu_max=text)) is None
     assert machine.quota(tmp_path / "nowhere", tmp_path) is None
+
+
+def test_memory_is_what_the_container_has_left_where_that_is_less(tmp_path: Path) -> None:
+    files = {"box__memory_max": "1000000\n", "box__memory_current": "700000\n"}
+    files["box__memory_stat"] = "anon 100000\ninactive_file 200000\n"
+    files |= {"box__in__memory_max": "max\n", "box__in__memory_current": "5\n"}
+    assert machine.memory(*cgroup(tmp_path, "0::/box/in\n", **files)) == 500_000
+
+
+def test_memory_of_a_group_of_the_first_version_is_read_as_well(tmp_path: Path) -> None:
+    files = {"memory__memory_limit_in_bytes": "1000\n", "memory__memory_usage_in_bytes": "1200\n"}
+    own = "9:name=systemd:/\n5:memory:/docker/box\n"  # of the machine; the container sees its own
+    assert machine.memory(*cgroup(tmp_path, own, **files)) == 0
+
+
+def test_without_a_limit_memory_is_what_the_machine_has(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    free = psutil.virtual_memory()._replace(available=5 * machine.GIB)
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: free)
+    files = {"memory_max": "max\n", "memory_current": "1\n"}
+    assert machine.memory(*cgroup(tmp_path, "0::/\n", **files)) == 5 * machine.GIB
+    assert machine.memory(tmp_path / "nowhere", tmp_path) == 5 * machine.GIB
 
 
 def test_fewer_cores_than_node_sees_are_told_with_what_pm2_would_do() -> None:

@@ -91,6 +91,30 @@ def test_a_service_of_somebody_else_needs_no_router(new_target, project):
     assert scenario["scenarios"]["shop"]["url"] == "http://127.0.0.1:8080"
 
 
+def test_a_service_elsewhere_is_asked_there_by_its_plan_alone_too(new_target, project):
+    words = ("--url", "https://shop.example:8443", "--path", "/a:")
+    assert new_target("shop", *words)[0] == 0
+    plan = (project / "plans/check-shop.jmx").read_text()
+    for name, value in (("host", "shop.example"), ("port", 8443), ("protocol", "https")):
+        assert f"${{__P({name},{value})}}" in plan
+    scenario = yaml.safe_load((project / "taurus.yml").read_text())["cli-aliases"]["shop"]
+    assert scenario["scenarios"]["shop"]["probes"][0]["path"] == "/a:"
+
+
+@pytest.mark.parametrize("name", ["meadows", "meadow-target", "meadow"])
+def test_a_name_that_holds_the_templates_word_is_written_as_it_is(name):
+    router = skeleton.new_files(NewTarget(name))[f"app/targets/{name}.js"]
+    other = skeleton.new_files(NewTarget("weather"))["app/targets/weather.js"]
+    identifier = NewTarget(name).identifier
+    assert router.replace(identifier, "weather").replace(name, "weather") == other
+
+
+def test_what_would_break_taurus_yml_is_refused_in_one_line():
+    with pytest.raises(NewTargetError, match="is no YAML") as caught:
+        edits.with_kind("cli-aliases:\n  load: {}\n", NewTarget("shop"), "  shop: a: b\n")
+    assert "\n" not in str(caught.value)
+
+
 def test_an_app_of_theirs_is_named_as_the_target(new_target, project):
     assert new_target("mine", "--app", "cluster")[0] == 0
     kind = yaml.safe_load((project / "taurus.yml").read_text())["cli-aliases"]["mine"]
@@ -191,6 +215,11 @@ def test_a_name_that_would_break_a_file_a_label_or_a_property_is_refused(name, n
         ("stress", "taurus.yml has a kind 'stress' already"),
         ("plan", "taurus.yml has a kind 'plan' already"),
         ("latest", "is taken by Tollgate itself"),
+        ("check", "is taken by Tollgate itself"),
+        ("fork", "taurus.yml has a scenario 'fork' already"),
+        ("cloud", "Taurus has a kind 'cloud' of its own"),
+        ("install-tools", "Taurus has a kind 'install-tools' of its own"),
+        ("off", "'off' means something else in YAML"),
         ("express", "would be express in app/app.js, where that is taken"),
         ("class", "would be class in app/app.js, where that is taken"),
         ("health", "would be health in app/app.js, where that is taken"),

@@ -31,6 +31,7 @@ def told(tmp_path):
 
 ENVIRONMENT = {
     **{"cpu": "a", "cores": 2, "memory_bytes": 1, "os": "b", "commit": "unknown", "plans": {}},
+    "variables": {},
     "versions": dict.fromkeys(
         ("tollgate", "node", "java", "jmeter", "taurus", "pm2", "python"), "1"
     ),

@@ -135,6 +135,36 @@ def test_a_plan_whose_loops_are_a_property_ends_where_the_property_says_so(plan)
     made.prepare()
 
 
+def test_an_end_that_is_only_presumed_is_told(plan, caplog):
+    script = jmx.element("JSR223PostProcessor", "enough", script="prev.setStopThread(true)")
+    plan(jmx.plan(jmx.group(jmx.sampler("home", script), name="all day", duration=None)))
+    service().prepare()
+    (said,) = [line for line in caplog.messages if "unless" in line]
+    assert said.startswith("plan: the thread group 'all day' loops for ever unless ")
+    assert "JSR223PostProcessor 'enough' ends it" in said
+    caplog.clear()
+    service(**{"stop-after": "2m"}).prepare()
+    assert not [line for line in caplog.messages if "unless" in line]
+
+
+def test_each_host_that_is_not_this_machine_is_told_once_before_the_load(plan, caplog):
+    at = {"HTTPSampler__domain": "${host}"}
+    samplers = (
+        jmx.sampler("home", **at),
+        jmx.sampler("cart", **at),
+        jmx.sampler("here", HTTPSampler__domain="localhost"),
+        jmx.sampler("pay", HTTPSampler__path="https://pay.example/now"),
+    )
+    group = jmx.group(*samplers, loops=1, duration=None)
+    plan(jmx.plan(group, host="${__P(host,shop.example)}"))
+    service().prepare()
+    told = [line for line in caplog.messages if "not this machine" in line]
+    assert [line.partition(",")[0] for line in told] == [
+        "plan: it sends load to shop.example",
+        "plan: it sends load to pay.example",
+    ]
+
+
 @pytest.mark.parametrize("given", ["soon", "1x", "90", "-1s", "0s"])
 def test_a_time_that_is_none_is_refused(plan, given):
     plan(SHORT)

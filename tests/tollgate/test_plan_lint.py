@@ -89,14 +89,43 @@ def test_a_listener_that_is_on_is_named_with_what_becomes_of_it(noticed):
     tree = jmx.element("ResultCollector", "View Results Tree", filename="")
     file = jmx.element("ResultCollector", "Aggregate", filename="out.csv")
     off = jmx.element("ResultCollector", "Graph", enabled=False)
-    metrics = jmx.element("BackendListener", "to influx")
-    said = noticed(clean(), tree, file, off, metrics)
+    said = noticed(clean(), tree, file, off)
     assert said == [
         "the listener 'View Results Tree' is on, which takes memory and time: this run leaves it "
         "out, another would not; disable it",
         "the listener 'Aggregate' is on and writes out.csv, which takes memory and time: a run has "
         "the samples anyway; disable it",
     ]
+
+
+def test_a_backend_listener_is_named_with_its_class_and_where_it_sends_to(noticed):
+    table = jmx.arguments(application="shop", influxdbUrl="http://metrics.example:8086/write")
+    listener = jmx.element("BackendListener", "to influx", extra=table, classname="a.B")
+    (said,) = noticed(clean(), listener)
+    assert said.startswith(
+        "the Backend Listener 'to influx' is on and sends figures to "
+        "http://metrics.example:8086/write while the run lasts (a.B): disable it"
+    )
+
+
+def test_a_host_that_a_variable_of_the_plan_holds_is_hard_coded_too(noticed):
+    table = jmx.arguments(host="${server}", server="shop.example", free="${__P(host,a.example)}")
+    home = {"HTTPSampler__domain": "${host}", **TIMEOUTS}
+    cart = {"HTTPSampler__domain": "${free}", **TIMEOUTS}
+    said = noticed(
+        jmx.element("Arguments", "variables", extra=table),
+        group(CHECKED, jmx.sampler("home", **home), jmx.sampler("cart", **cart)),
+    )
+    assert [line.partition(":")[0] for line in said] == [
+        "the host shop.example is hard-coded in '${server}'"
+    ]
+
+
+def test_variables_that_name_each_other_are_no_host(noticed):
+    table = jmx.arguments(one="${two}", two="${one}")
+    home = {"HTTPSampler__domain": "${one}", **TIMEOUTS}
+    variables = jmx.element("Arguments", "variables", extra=table)
+    assert noticed(variables, group(CHECKED, jmx.sampler("home", **home))) == []
 
 
 def test_a_hard_coded_host_is_named_once_and_a_property_is_none(noticed):

@@ -29,6 +29,22 @@ def test_our_own_plans_and_the_installed_plugins_need_nothing(tmp_path):
     assert missing(tmp_path, *(jmx.element(name) for name in installed)) == []
 
 
+@pytest.mark.parametrize(
+    "template", sorted((HOME / "bin" / "templates").glob("*.jmx")), ids=lambda path: path.name
+)
+def test_plans_as_jmeter_itself_saves_them_lack_nothing(template):
+    assert plan_plugins.missing([template], HOME) == []
+
+
+def test_of_an_objects_value_the_class_alone_counts(tmp_path):
+    values = ("org.example.Settings", "string", "java.util.Date")
+    extra = "".join(
+        f'<objProp><name>s</name><value class="{each}"><time>true</time></value></objProp>'
+        for each in values
+    )
+    assert missing(tmp_path, jmx.element("Arguments", extra=extra)) == ["org.example.Settings"]
+
+
 def test_what_is_missing_is_named_once_also_where_it_is_switched_off(tmp_path):
     nested = '<elementProp name="x" elementType="org.example.Profile"/>'
     found = missing(

@@ -72,6 +72,7 @@ def test_a_plan_that_would_ask_somebody_else_is_found_out():
     assert unread(plain, ["${__P(host,a)}", "${__P(port,1)}"]) == []
     assert unread(tls, [reads]) == ["protocol"]
     assert unread(plain, ["127.0.0.1"]) == ["host", "port"]
+    assert unread(plain, ["${__P(hostname)} ${__P( port ,80)}"]) == ["host"]
 
 
 def configured(**scenario):

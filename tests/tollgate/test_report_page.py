@@ -14,6 +14,7 @@ from tollgate import dashboard
 from tollgate.page import assemble
 from tollgate.report import Report
 from tollgate.run_page.write import judged
+from tollgate.runs_page import build
 from tollgate.verdict import Verdict
 
 
@@ -44,6 +45,30 @@ def test_the_page_is_written_and_named(report, capsys) -> None:
     report.post_process()
     assert "All 2 criteria hold." in page_of(report).read_text()
     assert "20261121T000000Z-check/index.html" in capsys.readouterr().out
+
+
+def test_a_folder_around_the_run_that_is_somebody_elses_is_left_alone(
+    report, tmp_path, capsys
+) -> None:
+    report.post_process()
+    assert not (tmp_path / "index.html").exists()
+    (tmp_path / "index.html").write_text("<title>My site</title>")
+    report.post_process()
+    assert (tmp_path / "index.html").read_text() == "<title>My site</title>"
+    assert f"{tmp_path.name}/index.html" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("is_reports", [True, False], ids=["reports", "a list stands there"])
+def test_the_list_of_all_runs_is_made_where_there_is_one_to_be(
+    report, tmp_path, monkeypatch, capsys, is_reports: bool
+) -> None:
+    if is_reports:
+        monkeypatch.setattr("tollgate.report.REPORTS", tmp_path)
+    else:
+        build.write(tmp_path)
+    report.post_process()
+    assert "20261121T000000Z-check" in (tmp_path / "index.html").read_text()
+    assert f"{tmp_path.name}/index.html" in capsys.readouterr().out
 
 
 def test_who_does_not_wait_for_the_dashboards_has_a_page_all_the_same(report, monkeypatch) -> None:

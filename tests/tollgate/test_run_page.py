@@ -7,15 +7,22 @@ import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 import pages
 import run_folder
 from tollgate import manifest
-from tollgate.run_page import surroundings
+from tollgate.counts import Counts
+from tollgate.facts import LabelData
+from tollgate.page.charts import Chart
+from tollgate.paths import ROOT
+from tollgate.resources_model import WorkerSeries
+from tollgate.run_page import over_time, surroundings, workers
 from tollgate.run_page.intended import intended
-from tollgate.run_page.view import colours
+from tollgate.run_page.view import View, colours
 from tollgate.run_page.write import judged, to_page, write
 
 ATTACK = "<script>alert(1)</script>"
@@ -107,6 +114,112 @@ def test_lateness_and_the_times_from_the_intended_start_are_the_judges_own(tmp_p
     assert waited == nap.service.elapsed_ms @ nap.service.n
 
 
+def test_a_generator_that_died_is_seen_by_what_it_did_not_send(tmp_path) -> None:
+    header, *rows = run_folder.recorded().splitlines(keepends=True)
+    began = min(int(row.split(b",")[0]) for row in rows)
+    early = [row for row in rows if int(row.split(b",")[0]) < began + 5_000]
+    run_folder.make(tmp_path, exit_code=137)
+    run_folder.spoil(tmp_path, header + b"".join(early))
+    (facts,) = judged(tmp_path).run.executions[0].schedules
+    assert facts.sent < facts.intended
+    chart = charts_of(write(tmp_path))["Throughput"]
+    sent, meant = (each["y"] for each in chart["series"])
+    assert sum(filter(None, meant)) == pytest.approx(facts.intended)
+    late = [(a, b) for a, b in zip(sent, meant, strict=True)][-3:]
+    assert all(a == 0 and b > 20 for a, b in late)
+
+
+def test_a_comparison_that_was_decided_meant_to_send_no_more(tmp_path) -> None:
+    two_modes(tmp_path)
+    known = judged(tmp_path)
+    decided = replace(known.run.executions[0], comparison=object(), measured_s=3.0)
+    assert intended(tmp_path, known.record.executions[0], decided).seconds.max() == 4
+
+
+def hour(execution, *workers: WorkerSeries) -> View:
+    """A second more than an hour of an execution, a request each second."""
+    counts = Counts.of(np.arange(3601), np.full(3601, 7))
+    labels = {"nap": LabelData("nap", counts, None, None)}
+    resources = replace(execution.resources, workers=workers)
+    return View(replace(execution, labels=labels, resources=resources), "fork", 0)
+
+
+def worker(name: str, rss: float = 64e6) -> WorkerSeries:
+    """An hour of it; its RSS and event-loop delay were ten times as much in one second."""
+    second = np.arange(3601.0)
+    spike = np.where(second == 1801, 10.0, 1.0)
+    same = np.full(3601, 1.0)
+    ids = np.zeros(3601, np.int64)
+    return WorkerSeries(
+        name, second, ids, ids, rss * spike, same, same, same, 2 * spike, np.cumsum(same)
+    )
+
+
+def test_the_last_point_is_in_sight_though_its_time_is_hardly_begun(tmp_path) -> None:
+    run_folder.make(tmp_path)
+    view = hour(judged(tmp_path).run.executions[0])
+    chart = over_time.throughput([view], [])
+    assert view.grid.width > 1
+    assert chart.x.high >= chart.series[0].x[-1]
+
+
+def test_a_spike_of_memory_or_delay_is_not_averaged_away(tmp_path) -> None:
+    run_folder.make(tmp_path)
+    view = hour(judged(tmp_path).run.executions[0], worker("0"))
+    parts = workers.content([view], [SimpleNamespace(workers=())], [])
+    charts = {it.title: it for it in parts if isinstance(it, Chart)}
+    for title, most in {"Memory": 640e6 / 2**20, "Event-loop delay": 20}.items():
+        assert max(filter(None, charts[title].series[0].y)) == pytest.approx(most, rel=1e-3)
+        assert "s, of which it is the most." in charts[title].note
+    assert "s, of which it is the mean." in charts["CPU"].note
+    unit, measure, _ = workers.MEASURES["rss"]
+    assert (unit, np.nanmax(measure(worker("0"), view.grid))) == ("MB", 640e6 / 2**20)
+
+
+def test_workers_of_one_execution_do_not_look_the_same(tmp_path) -> None:
+    run_folder.make(tmp_path)
+    view = hour(judged(tmp_path).run.executions[0], *(worker(str(at)) for at in range(6)))
+    parts = workers.content([view], [SimpleNamespace(workers=())], [])
+    chart = next(it for it in parts if isinstance(it, Chart))
+    assert len({each.draw for each in chart.series}) == len(chart.series) == workers.MOST_DRAWN
+    assert "2 more workers are in the table below." in chart.note
+    known = (ROOT / "scripts/tollgate/page/scales.js").read_text()
+    assert all(f"'{each.draw}'" in known for each in chart.series)
+
+
+def test_the_worker_that_did_not_hold_is_drawn_however_many_there_are(tmp_path) -> None:
+    two_modes(tmp_path, "rss of worker>100MB")
+    record = manifest.read(tmp_path)
+    record.executions[1].targets[0]["instances"] = 7
+    manifest.write(record, tmp_path)
+    path = tmp_path / "workers.jsonl"
+    looks = [json.loads(line) for line in path.read_text().splitlines()]
+    for at in range(2, 7):
+        mine = [it for it in looks if (it["app"], it["worker"]) == ("cluster", 1)]
+        heavy = 200_000_000 if at == 6 else 64_000_000
+        looks += [it | {"worker": at, "pid": 70 + at, "rss": heavy} for it in mine]
+    looks.sort(key=lambda it: it["time"])
+    path.write_text("".join(json.dumps(look) + "\n" for look in looks))
+    chart = charts_of(write(tmp_path))["rss of worker>100MB"]
+    drawn = [each["label"] for each in chart["series"]]
+    assert drawn == ["fork 0", "cluster 6", "cluster 0", "cluster 1", "cluster 2"]
+
+
+def test_what_was_noticed_of_the_plan_is_told(tmp_path) -> None:
+    noticed = "sampler 'nap' has no response timeout"
+    run_folder.make(tmp_path, lint=[noticed])
+    text = text_of(write(tmp_path))
+    assert f"What was noticed of the plan nap-alone: {noticed}" in text
+
+
+def test_tables_below_charts_tell_the_warm_up_from_what_is_judged(tmp_path) -> None:
+    run_folder.make(tmp_path)
+    rows = re.findall(r">(\d+:\d+(?:, warm-up)?)<", write(tmp_path).read_text())
+    assert {"0:00, warm-up", "0:02"} <= set(rows)
+    assert "0:00" not in rows
+    assert "0:02, warm-up" not in rows
+
+
 def test_arrivals_that_an_interruption_cut_off_are_not_intended(tmp_path):
     two_modes(tmp_path)
     known = judged(tmp_path)
@@ -164,11 +277,32 @@ def test_only_files_that_are_there_are_linked_and_none_outside_of_the_runs_folde
 def test_the_command_makes_the_same_kind_of_run_again(tmp_path) -> None:
     two_modes(tmp_path, properties={"measured": "60", "warmup": "5"})
     record = manifest.read(tmp_path)
-    settings = "-o modules.jmeter.properties.warmup=5 -o modules.jmeter.properties.measured=60"
-    assert surroundings.again(record) == f"./scripts/run {settings}"
-    del record.executions[1]
-    record.kind, record.executions[0].forecast = "soak", {"scale": 1440.0}
-    assert surroundings.again(record) == "MODE=fork SCALE=1440 ./scripts/run -soak"
+    assert surroundings.again(record) is None
+    assert "How it was started is unknown" in text_of(write(tmp_path))
+    record.arguments = ["taurus.yml", "-compare", "-o", "modules.compare.effect=10%"]
+    record.environment = {"variables": {"BASE": "v1.2", "HEAD_INJECT_DELAY_MS": "5"}}
+    command = "./scripts/run -compare -o modules.compare.effect=10%"
+    assert surroundings.again(record) == f"BASE=v1.2 HEAD_INJECT_DELAY_MS=5 {command}"
+    manifest.write(record, tmp_path)
+    assert f"HEAD_INJECT_DELAY_MS=5 {command}" in text_of(write(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "command"),
+    [
+        (["taurus.yml"], "./scripts/run"),
+        (["taurus.yml", "-shop"], "./scripts/run -shop"),
+        (["taurus.yml", "over.json", "-o", "a=b c"], "./scripts/run over.json -o 'a=b c'"),
+        (["mine.yml", "-plan"], ".venv/bin/bzt mine.yml -plan"),
+        (
+            ["taurus.yml", "-o", "settings.artifacts-dir=/home/me/out", "-shop"],
+            "./scripts/run -shop",
+        ),
+    ],
+)
+def test_the_command_is_what_was_typed_but_for_the_folder_of_the_run(arguments, command) -> None:
+    record = manifest.Manifest("any", "", [], {}, {}, [], arguments=arguments)
+    assert surroundings.again(record) == command
 
 
 def planned(name: str, mode: str | None) -> manifest.Execution:

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tollgate.counts import Counts
-from tollgate.run_page.grid import MOST_POINTS, Binned, Grid
+from tollgate.run_page.grid import MOST_POINTS, MOST_ROWS, Binned, Grid
+from tollgate.run_page.intended import Intended
 
 SAMPLES = st.lists(
     st.tuples(st.integers(-5, 5000), st.integers(0, 900), st.booleans()), min_size=1, max_size=80
@@ -41,7 +42,10 @@ def test_every_sample_is_in_a_bin_and_percentiles_are_numpys_of_those_in_it(
 @given(SAMPLES, st.floats(0, 40))
 def test_the_warm_ups_end_is_a_border_so_that_no_point_is_half_judged(samples, warmup) -> None:
     grid = Grid.of([counted(samples)], warmup)
-    assert (np.ceil(warmup) - grid.first) % grid.width == 0
+    for each in (grid, grid.coarser()):
+        assert (np.ceil(warmup) - each.first) % each.width == 0
+    assert grid.coarser().count <= MOST_ROWS
+    assert Binned(counted([*samples]), grid.coarser()).n.sum() == len(samples)
 
 
 def test_two_days_by_the_second_have_no_more_points_than_a_screen_can_show() -> None:
@@ -64,6 +68,22 @@ def test_bins_of_a_long_run_are_never_cut_in_two() -> None:
 
 def test_without_samples_there_is_no_grid() -> None:
     assert Grid.of([Counts.of([], [])], 5) is None
+
+
+def test_what_was_meant_to_be_sent_is_in_the_grid_and_its_last_bin_tells_the_true_rate() -> None:
+    sent = Counts.of(np.arange(5, 3601), np.full(3596, 7))
+    meant = Intended(np.arange(2, 3660), np.full(3658, 10))
+    grid = Grid.of([sent], 60, 62, meant=meant.span)
+    assert (grid.begin, grid.end, grid.width) == (2, 3660, 60)
+    assert meant.rates(grid) == pytest.approx(10)
+    assert meant.rates(grid.coarser()) == pytest.approx(10)
+    assert Intended(np.zeros(0, np.int64), np.zeros(0, np.int64)).span is None
+
+
+def test_maxima_are_of_what_is_known() -> None:
+    grid = Grid(0, 10, 3, 0, 30)
+    maxima = grid.maxima(np.array([1.0, 2, 3, 25, 31]), np.array([1.0, np.nan, -3, np.nan, 9]))
+    assert maxima.tolist() == pytest.approx([1, np.nan, np.nan], nan_ok=True)
 
 
 def test_means_leave_out_what_is_not_known() -> None:

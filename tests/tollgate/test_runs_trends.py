@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import listed_runs
 from listed_runs import COMMIT, ENVIRONMENT, criterion
 from tollgate.runs_page import told
 from tollgate.runs_page.read import read
+from tollgate.runs_page.trend_charts import charts
 from tollgate.runs_page.trends import NEWEST, Trend, trends
 
 FIGURES = {"fork": [criterion("sum", 20.0)]}
@@ -35,8 +37,9 @@ def versions(**changed: str) -> dict:
         {"environment": versions(jmeter="5.7")},
         {"environment": ENVIRONMENT | {"os": "Linux 7.0 x86_64"}},
         {"properties": {"jmeterengine.nongui.port": "4446"}},
+        {"environment": ENVIRONMENT | {"variables": {"MODE": "both", "BASE": "main"}}},
     ],
-    ids=["commit", "node", "jmeter", "system", "port"],
+    ids=["commit", "node", "jmeter", "system", "port", "choice"],
 )
 def test_what_a_trend_is_to_show_keeps_runs_on_one_line(changed: dict, tmp_path: Path) -> None:
     listed_runs.make(tmp_path, 0, FIGURES)
@@ -61,8 +64,9 @@ def test_files_of_the_run_itself_keep_runs_on_one_line(tmp_path: Path) -> None:
         {"environment": ENVIRONMENT | {"plans": {}}},
         {"properties": {"measured": "60"}},
         {"properties": {"schedule": "rate(2/sec) pause(5 s)"}},
+        {"environment": ENVIRONMENT | {"variables": {"INJECT_DELAY_MS": "400"}}},
     ],
-    ids=["kind", "cpu", "cores", "plan", "fragment", "no plan", "length", "schedule"],
+    ids=["kind", "cpu", "cores", "plan", "fragment", "no plan", "length", "schedule", "slowed"],
 )
 def test_what_would_change_the_figures_by_itself_keeps_runs_apart(
     changed: dict, tmp_path: Path
@@ -80,6 +84,34 @@ def test_as_many_instances_are_another_target(tmp_path: Path) -> None:
     (run / "run.json").write_text(record.replace('"instances": 2', '"instances": 4'))
     (trend,) = found(tmp_path)
     assert [len(it.points) for it in trend.lines] == [2]
+
+
+def test_runs_before_and_after_a_change_of_instances_are_told_apart(tmp_path: Path) -> None:
+    both = {"fork": FIGURES["fork"], "cluster": FIGURES["fork"]}
+    for at in range(4):
+        run = listed_runs.make(tmp_path, at, both)
+        if at >= 2:
+            record = json.loads((run / "run.json").read_text())
+            record["executions"][1]["targets"][0]["instances"] = 4
+            (run / "run.json").write_text(json.dumps(record))
+    for trend in found(tmp_path):
+        assert [it.execution for it in trend.lines] == ["fork", "cluster"]
+    assert lengths(tmp_path) == [2, 2]
+
+
+def test_an_execution_has_the_colour_of_its_mode_in_every_chart(tmp_path: Path) -> None:
+    for at in range(12):
+        varied, constant = criterion("sum", 20.0 + at % 3), criterion("pi", 9.0)
+        fork = [varied, constant, criterion("search", 30.0 + at % 4)]
+        cluster = [varied, criterion("pi", 9.0 + at % 3), criterion("search", 5.0)]
+        listed_runs.make(tmp_path, at, {"cluster": cluster, "fork": fork})
+    drawn = charts(found(tmp_path)[0])
+    told_apart = {it.title: {each.label: each.colour for each in it.series} for it in drawn}
+    assert told_apart == {
+        "p95 of sum": {"cluster": 1, "fork": 0},
+        "p95 of pi": {"cluster": 1},
+        "p95 of search": {"fork": 0},
+    }
 
 
 def test_a_service_without_a_target_is_known_by_its_address(tmp_path: Path) -> None:

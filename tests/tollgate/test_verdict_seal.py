@@ -1,10 +1,12 @@
 """What the verdict notes in run.json when the load is over."""
 
+import hashlib
 from types import SimpleNamespace
 
 import pytest
 from bzt import ManualShutdown
 
+import compare_folder
 import run_folder
 from tollgate import manifest
 from tollgate.verdict import Verdict
@@ -17,15 +19,14 @@ class Executor:
         self.start_time, self.process = began, None
 
 
-@pytest.mark.parametrize("interrupted_at", [None, 1795223340.5])
-def test_run_json_says_when_the_run_was_interrupted(tmp_path, interrupted_at):
-    made = run_folder.make(tmp_path)
+def sealed(folder, made, interrupted_at=None):
+    """run.json after the load has ended."""
     (planned,) = made.executions
     executor = Executor(planned.began)
     reporter = Verdict()
     reporter.manifest = made
     reporter.engine = SimpleNamespace(
-        artifacts_dir=str(tmp_path),
+        artifacts_dir=str(folder),
         provisioning=SimpleNamespace(executors=[executor]),
         stopping_reason=ManualShutdown(),
         interrupted_at=interrupted_at,
@@ -33,7 +34,20 @@ def test_run_json_says_when_the_run_was_interrupted(tmp_path, interrupted_at):
         services=[],
     )
     reporter._seal()
-    sealed = manifest.read(tmp_path)
-    assert (sealed.interrupted, sealed.interrupted_at) == (True, interrupted_at)
+    return manifest.read(folder)
+
+
+@pytest.mark.parametrize("interrupted_at", [None, 1795223340.5])
+def test_run_json_says_when_the_run_was_interrupted(tmp_path, interrupted_at):
+    found = sealed(tmp_path, run_folder.make(tmp_path), interrupted_at)
+    assert (found.interrupted, found.interrupted_at) == (True, interrupted_at)
     # An execution that nobody saw end still ran then.
-    assert interrupted_at is None or sealed.executions[0].ended == interrupted_at
+    assert interrupted_at is None or found.executions[0].ended == interrupted_at
+
+
+def test_what_was_compared_is_sealed_with_the_samples(tmp_path):
+    found = sealed(tmp_path / "compared", compare_folder.make(tmp_path / "compared"))
+    compared = (tmp_path / "compared" / "compare.json").read_bytes()
+    assert found.compare_sha256 == hashlib.sha256(compared).hexdigest()
+    other = sealed(tmp_path / "other", run_folder.make(tmp_path / "other"))
+    assert other.compare_sha256 is None

@@ -65,6 +65,14 @@ def test_a_balancer_without_servers_is_refused_before_anything_starts(targets):
     assert "'balancer', which deals to apps that match '^pi-', and none of those" in said
 
 
+@pytest.mark.parametrize("targets", [(["base", "head"],), ("base", "head")])
+def test_two_apps_with_one_port_are_refused_though_a_cluster_would_start_them(targets, monkeypatch):
+    apps = (App("base", 3021, "cluster", 2), App("head", 3021, "cluster", 2))
+    monkeypatch.setattr(pm2, "declared_apps", lambda: {app.name: app for app in apps})
+    assert "the apps 'base' and 'head' both have port 3021" in refusal(*targets)
+    assert wanted("base")[0] == ["base"]
+
+
 def test_reloads_are_for_one_target():
     assert "set reload-every to off" in refusal(["fork", "cluster"], has_timetable=True)
     assert wanted("cluster", has_timetable=True)[0] == ["cluster"]

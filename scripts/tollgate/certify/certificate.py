@@ -9,9 +9,11 @@ from tollgate.certify.recorded import blocks_of
 from tollgate.certify.rows import by_condition, comparable, live_rows, resampled_row
 from tollgate.certify.store import BROKEN, Run, Store, StoreError
 from tollgate.certify.table import to_markdown
-from tollgate.compare.model import Settings
+from tollgate.compare.model import FAIL, INCONCLUSIVE, PASS, Settings
 
 _LOOKS = ("first_s", "every_s")
+#: Of a run with another verdict the samples are not those that were meant to be taken.
+_MEASURED = (PASS, FAIL, INCONCLUSIVE)
 
 
 def certificate(store: Store, sequences: int, seed: int, say: Callable[[str], None]) -> str:
@@ -21,16 +23,17 @@ def certificate(store: Store, sequences: int, seed: int, say: Callable[[str], No
     kept = comparable(runs)
     if not kept:
         raise StoreError(f"no run in {store.folder} has a verdict: `certify run` first")
-    samples = {run.number: blocks_of(store.folder, run) for run in kept if run.findings}
+    measured = (run for run in kept if run.findings and run.verdict in _MEASURED)
+    samples = {run.number: blocks_of(store.folder, run) for run in measured}
     settings, looks = _promised(kept[-1])
     resampled, found = [], []
     for condition, mine in by_condition(kept).items():
-        measured = [run for run in mine if run.number in samples]
-        blocks = [samples[run.number] for run in measured]
+        sampled = [run for run in mine if run.number in samples]
+        blocks = [samples[run.number] for run in sampled]
         say(f"{condition.key}: {len(blocks)} live runs")
         row = resampled_row(condition, blocks, settings, looks, sequences, seed)
         resampled += [row] if row else []
-        found += effects(condition.key, measured, blocks, seed) if blocks else []
+        found += effects(condition.key, sampled, blocks, seed) if blocks else []
     return to_markdown(kept, live_rows(kept, samples), resampled, found, _left_out(runs, kept))
 
 

@@ -8,17 +8,25 @@ import re
 import subprocess
 import sys
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
+
+import yaml
 
 from tollgate.certify.conditions import Condition
 from tollgate.certify.probe import ProbeError, probe
 from tollgate.certify.processes import neighbour, run_to_end
 from tollgate.certify.recorded import labels_of
 from tollgate.certify.store import BROKEN, Run, Store
-from tollgate.compare import record
+from tollgate.compare import record, revision
+from tollgate.compare.git import GitError
+from tollgate.compare.model import INCONCLUSIVE
+from tollgate.compare.properties import seeds_of
+from tollgate.compare.record import CompareRecord
+from tollgate.compare.settings import SettingError, seconds_of
 from tollgate.jtl_layout import JtlError
 from tollgate.manifest import ManifestError
 from tollgate.paths import ROOT
@@ -31,38 +39,38 @@ INTERRUPTED = 2
 TOLD = ("label", "metric", "gates", "verdict", "base", "head", "change", "interval", "decided_s")
 #: Seconds that a run may take beyond its budget of measuring: set-up, warm-up, verdict.
 MOST_BEYOND_S = 600
+BUDGET = "modules.compare.budget"
 #: Whatever the caller's environment says of what is compared would not be the condition.
 _OURS = re.compile(r"(HEAD_|BASE_)?(INJECT_\w+|URL)|BASE|MODE")
 
 
 class LiveError(Exception):
-    """One line: why no run can be an A/A run."""
+    """One line: why no run can be what it is meant to be."""
 
 
 @dataclass(frozen=True)
 class Live:
-    """mode: of both apps. options: of bzt, each as for `-o`. budget_s: of measuring. command: what
-    compares, to which options are added."""
+    """mode: of both apps. options: of bzt, each as for `-o`. command: what compares, to which
+    options are added."""
 
     store: Store
     mode: str
     options: tuple[str, ...] = ()
-    budget_s: float = 600.0
     command: tuple[str, ...] = (str(BZT), "taurus.yml", "-compare")
 
     def __call__(self, condition: Condition, number: int, seed: int) -> Run:
         """Run it to its end and keep its samples."""
         made = self.store.under_way / f"run-{number}"
         made.parent.mkdir(parents=True, exist_ok=True)
-        most_s = self.budget_s + MOST_BEYOND_S
+        most_s = budget_of(self.options, taurus_yml()) + MOST_BEYOND_S
         began, clock = datetime.now(timezone.utc), time.monotonic()
         with neighbour(condition.noisy, seed, most_s) as beside:
             code, problem = self._compared(condition, made, seed, most_s)
             wall_s = time.monotonic() - clock
             started = began.isoformat(timespec="seconds")
             run = Run(number, condition.key, seed, started, round(wall_s, 1), code, BROKEN)
-            run = replace(run, problem=problem) if problem else _read(run, made)
-            if run.verdict != BROKEN:
+            run = _unfinished(run, made, problem) if problem else _read(run, made)
+            if run.findings:
                 run = _clocked(run, made, condition)
         name = f"{number:04}-{condition.key}"
         return replace(run, neighbour=beside, folder=self.store.move(made, name))
@@ -87,26 +95,33 @@ class Live:
             return None, f"bzt took longer than {most_s:.0f} s"
 
 
-def seeds_of(plan: str) -> list[str]:
-    """The properties of a plan that seed its random numbers.
+def budget_of(options: Sequence[str], config: Mapping[str, Any]) -> float:
+    """The seconds that a run measures at most, by the options of bzt or taurus.yml; the last option
+    counts, as it does for bzt. Raises LiveError."""
+    given = [value for name, _, value in (it.partition("=") for it in options) if name == BUDGET]
+    default = config["cli-aliases"]["compare"]["modules"]["compare"]["budget"]
+    try:
+        return seconds_of("budget", given[-1] if given else default)
+    except SettingError as problem:
+        raise LiveError(str(problem)) from None
 
-    Each run has its own. With the same arrivals and the same tosses of the coin head would get the
-    same harder half of the requests each time, and all runs would err together.
-    """
-    return sorted(set(re.findall(r"\$\{__P\((\w*seed)\b", plan)))
+
+def taurus_yml() -> dict[str, Any]:
+    """The project's own."""
+    return yaml.safe_load((ROOT / "taurus.yml").read_text())
 
 
 def check_like() -> None:
-    """Raise LiveError where the targets in the working tree are not those of HEAD."""
-    command = ["git", "-C", str(ROOT), "status", "--porcelain", "--", "app"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise LiveError(f"git can't tell whether app/ has changed: {done.stderr.strip()}")
-    if done.stdout:
-        first = done.stdout.splitlines()[0].split(maxsplit=1)[-1]
+    """Raise LiveError where the project in the working tree is not that of HEAD."""
+    try:
+        found = revision.find(ROOT, "HEAD")
+    except GitError as problem:
+        raise LiveError(str(problem)) from None
+    if not found.is_control:
+        first = (*found.changed, *found.ignored)[0]
         raise LiveError(
-            f"{first} differs from HEAD: the working tree is compared with HEAD, and both must be "
-            "the same code; commit or put aside the changes under app/"
+            f"{first} is not in HEAD as it is here: the working tree is compared with HEAD, and "
+            "both must be the same code; commit it, or put it aside"
         )
 
 
@@ -127,16 +142,30 @@ def _read(run: Run, made: Path) -> Run:
         verdict=verdict["verdict"],
         seconds=comparison["ended_itself_s"] or comparison["compared_s"],
         findings=[{name: it[name] for name in TOLD} for it in comparison["findings"]],
-        promise={
-            **asdict(compared.settings),
-            "gates": list(compared.settings.gates),
-            "labels": list(compared.settings.labels),
-            "first_s": compared.first_s,
-            "every_s": compared.every_s,
-            "mode": compared.mode,
-        },
+        promise=_promise(compared),
         environment=verdict["environment"],
     )
+
+
+def _unfinished(run: Run, made: Path, problem: str) -> Run:
+    """A run that took too long. Where it got so far as to compare it counts as one that could not
+    tell, for those that are hard to decide take the longest; its samples don't."""
+    try:
+        promise = _promise(record.read(made))
+    except ManifestError:
+        return replace(run, problem=problem)
+    return replace(run, verdict=INCONCLUSIVE, promise=promise, problem=problem)
+
+
+def _promise(compared: CompareRecord) -> dict[str, Any]:
+    return {
+        **asdict(compared.settings),
+        "gates": list(compared.settings.gates),
+        "labels": list(compared.settings.labels),
+        "first_s": compared.first_s,
+        "every_s": compared.every_s,
+        "mode": compared.mode,
+    }
 
 
 def _clocked(run: Run, made: Path, condition: Condition) -> Run:

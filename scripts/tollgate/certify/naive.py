@@ -10,7 +10,11 @@ Each fails if the p95 of any label exceeds its limit by more than EXCESS.
     gives base's samples, the second half gives head's. Kind as well: nothing was stopped, started
     or warmed up between the halves.
 
-Both get all the samples of a run, as many as the real gate needed to decide.
+They have the time of a run, as long as the real gate needed to decide, but not all of its samples.
+A benchmark of one side alone would send it every request, where here the coin left it one of two:
+(a) has half of those that it would have, and (b) as well, of each half of the time. Where both
+sides are the same code it makes no difference whose samples are taken, so that (b) takes those of
+both in A/A runs, as many as it would have. Of a slowed head it can't.
 """
 
 from __future__ import annotations
@@ -34,15 +38,22 @@ def stored_baseline(earlier: Sequence[Blocks], run: Sequence[Blocks]) -> bool:
     )
 
 
-def one_after_the_other(run: Sequence[Blocks]) -> bool:
-    """Whether gate (b) fails this run."""
-    found = [percentile_ratio(_halves(blocks), METRIC) for blocks in run]
+def one_after_the_other(run: Sequence[Blocks], same_code: bool) -> bool:
+    """Whether gate (b) fails this run. same_code: of an A/A run."""
+    pooled = [_pooled(blocks) for blocks in run] if same_code else run
+    found = [percentile_ratio(_halves(blocks), METRIC) for blocks in pooled]
     return any(_exceeds(each.head, each.base) for each in found)
 
 
 def _exceeds(head_ms: float, base_ms: float) -> bool:
     """Never where one of them is not known."""
     return head_ms > base_ms * (1 + EXCESS)
+
+
+def _pooled(blocks: Blocks) -> Blocks:
+    """With the samples of both sides on each."""
+    both = Side(blocks.base.counts + blocks.head.counts, blocks.base.failed + blocks.head.failed)
+    return Blocks(blocks.label, blocks.values_ms, both, both)
 
 
 def _halves(blocks: Blocks) -> Blocks:

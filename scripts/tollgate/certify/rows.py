@@ -1,7 +1,8 @@
 """Finished runs to the rows of the certification. Pure.
 
 What is counted is a verdict of FAIL: a false alarm where head is like base (A/A), a find where it
-is not. A run that is INVALID or INCONCLUSIVE is none and is counted among the runs all the same.
+is not. A run that is INVALID or INCONCLUSIVE is none and is counted among the runs all the same;
+that it keeps a merge from going through as well is told beside it.
 """
 
 from __future__ import annotations
@@ -27,12 +28,14 @@ Samples = Mapping[int, Sequence[Blocks]]
 @dataclass(frozen=True)
 class Row:
     """One condition, live. seconds: median of measuring until the verdict; fail_s: until the first
-    failure, of runs that failed; wall_s: of the whole command; None without any. injected: by the
-    server's own clock, see `injected`. baseline, sequential: how often the naive gates failed."""
+    failure, of runs that failed; wall_s: of the whole command; None without any. blocked: how often
+    the exit code was not 0, for whatever reason. injected: by the server's own clock, see
+    `injected`. baseline, sequential: how often the naive gates failed."""
 
     condition: Condition
     verdicts: Counter[str]
     failed: Rate
+    blocked: Rate
     seconds: float | None
     fail_s: float | None
     wall_s: float | None
@@ -71,12 +74,13 @@ def live_rows(runs: Sequence[Run], samples: Samples) -> list[Row]:
                 condition,
                 Counter(run.verdict for run in mine),
                 rate(run.verdict == FAIL for run in mine),
+                rate(run.exit_code != 0 for run in mine),
                 _median(run.seconds for run in mine),
                 _median(_first_failure_s(run) for run in mine),
                 _median(run.wall_s for run in mine),
                 injected(mine),
                 rate(naive.stored_baseline(samples[baselines[it]], samples[it]) for it in limited),
-                rate(naive.one_after_the_other(blocks) for blocks in measured),
+                rate(naive.one_after_the_other(blocks, condition.is_aa) for blocks in measured),
             )
         )
     return found

@@ -42,7 +42,8 @@ def session(
         if limits.minutes is not None and clock() - began >= 60 * limits.minutes:
             return
         done = Counter(run.of for run in runs if run.verdict != BROKEN)
-        condition, number = next_run(weights, done, seed), len(runs) + 1
+        condition = next_run(weights, done, seed)
+        number = max((run.number for run in runs), default=0) + 1  # lines may have been taken out
         say(f"run {number}: {condition.key}")
         try:
             run = execute(condition, number, seed + number)

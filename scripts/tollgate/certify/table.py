@@ -40,6 +40,7 @@ def _live(rows: Sequence[Row]) -> str:
         "by the server's clock",
         "neighbour",
         "FAIL, live runs",
+        "blocked in all",
         "other verdicts",
         "until the first failure",
         "until everything was decided",
@@ -54,6 +55,7 @@ def _live(rows: Sequence[Row]) -> str:
                 _injected(row.condition, row.injected),
                 _noise(row.condition),
                 row.failed,
+                row.blocked,
                 _others(row.verdicts),
                 _seconds(row.fail_s),
                 _seconds(row.seconds),
@@ -105,7 +107,7 @@ def _effects(effects: Sequence[Effect]) -> str:
 
 
 def _method(runs: Sequence[Run], resampled: bool, left_out: Sequence[str]) -> str:
-    promise, environments = runs[-1].promise, [run.environment for run in runs]
+    promise, environments = runs[-1].promise, [it.environment for it in runs if it.environment]
     days = sorted({run.began[:10] for run in runs})
     span = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
     lines = [
@@ -117,7 +119,10 @@ def _method(runs: Sequence[Run], resampled: bool, left_out: Sequence[str]) -> st
         *(_noise_told(runs) or ()),
         "(a) fails if a label's p95 is more than 5 % above base's in the run before, minutes ago; "
         "(b) if head's p95 in the second half of a run's seconds is more than 5 % above base's in "
-        "the first. Both judge the samples of the same live runs.",
+        "the first. Both judge live runs of the same length, with half of the requests that a "
+        "benchmark of one side alone would send in that time; (b) has all of them in A/A, where it "
+        "takes those of both sides. Blocked in all: runs whose exit code is not 0, so that nothing "
+        "is merged, FAIL or not.",
         *([_RESAMPLED] if resampled else []),
         f"Machine: {_all(_machine(it) for it in environments)}.",
         f"Versions: {_all(_versions(it) for it in environments)}; commit "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -38,12 +39,16 @@ def run(
     try:
         leftovers.remember([process.pid], [])
         out, _ = process.communicate(timeout=limit_s)
-    except subprocess.TimeoutExpired:
-        raise TooLongError(f"`{' '.join(command[:2])}` did not end within {limit_s:g} s") from None
-    finally:
-        if process.poll() is None:
+    except BaseException as problem:
+        # Whether or not it has ended itself: what it started may be left, and hold its output open.
+        with contextlib.suppress(ProcessLookupError, PermissionError):  # macOS, of none but zombies
             os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+        process.wait()
+        if isinstance(problem, subprocess.TimeoutExpired):
+            told = " ".join(command[:2])
+            raise TooLongError(f"`{told}` did not end within {limit_s:g} s") from None
+        raise
+    finally:
         process.stdout.close()
         leftovers.forget()
     return subprocess.CompletedProcess(command, process.returncode, out, "")

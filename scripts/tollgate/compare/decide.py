@@ -19,6 +19,10 @@ everything does (Berger 1982, intersection-union test): a rise in any one metric
 at the rate of misses. That makes high ends less strict than low ones, and runs without a change
 shorter.
 
+Where more than a twentieth of one side's requests fail, its times are those of other work, and
+only its errors can be judged. And both ends of an interval allow for JMeter's whole milliseconds
+(compare/milliseconds.py), so that more samples alone may never decide.
+
 Gating are p50, p95 and errors. p99 and mean are told: of a log-normal shape a p99 needs three
 times the samples of a p95 for the same certainty, and one stall can move a mean by more than 5 %,
 so that honest candidates would mostly end INCONCLUSIVE. They cost the others nothing of their
@@ -27,29 +31,24 @@ error.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from tollgate.compare.errors import error_rise
+from tollgate.compare.errors import error_rise, unlike_work
 from tollgate.compare.estimates import mean_ratio, percentile_ratio
+from tollgate.compare.findings import decided, measured, weighed
 from tollgate.compare.model import (
     ERRORS,
-    FAIL,
-    IMPROVED,
     INCONCLUSIVE,
     METRICS,
     OPEN,
-    PASS,
     PERCENTILES,
-    TOLD,
     Blocks,
     Change,
-    Finding,
     Gate,
     Settings,
 )
-from tollgate.compare.sequential import nominal_level
+from tollgate.compare.sequential import LEAST_STEP, nominal_level
 
 Key = tuple[str, str]
 
@@ -81,13 +80,15 @@ def look(gate: Gate, labels: Sequence[Blocks], at_s: float) -> Gate:
     lows = _holm(changes, family, refused, fractions, settings)
     alone = nominal_level(fractions, settings.false_alarm)
     miss = nominal_level(fractions, settings.miss)
+    unlike = {each.label for each in labels if unlike_work(each)}
     findings = []
     for key, change in changes.items():
-        found = _measured(key, change, lows.get(key, alone), miss)
+        found = measured(key, change, lows.get(key, alone), miss)
         found = replace(found, gates=key in lows, refused=key in refused)
         if found.gates:
-            found = _decided(found, change, lows[key], miss, settings, at_s)
-        findings.append(_weighed(before.get(key), found))
+            found = decided(found, change, lows[key], miss, settings, at_s)
+        is_like = key[1] == ERRORS or key[0] not in unlike
+        findings.append(weighed(before.get(key), found, is_like))
     return Gate(settings, looks_s, tuple(findings))
 
 
@@ -103,25 +104,31 @@ def close(gate: Gate) -> Gate:
 
 
 def next_look_s(gate: Gate, every_s: float, first_s: float = FIRST_S) -> float | None:
-    """When to look next, the budget's end being the last time; None if there is no more."""
+    """When to look next, the budget's end being the last time; None if there is no more, or less
+    of it left than two looks must be apart."""
     budget_s = gate.settings.budget_s
     if not gate.looks_s:
         return min(first_s, budget_s)
     last = gate.looks_s[-1]
-    if gate.finished or last >= budget_s:
+    least_s = LEAST_STEP * budget_s * (1 - 1e-9)  # as sequential.py has it
+    if gate.finished or budget_s - last < least_s:
         return None
     # A stump of a step before the end is joined to the last one.
-    return budget_s if last + 1.5 * every_s >= budget_s else last + every_s
+    left_s = budget_s - (last + every_s)
+    return budget_s if left_s <= every_s / 2 or left_s < least_s else last + every_s
 
 
 def _changes(labels: Sequence[Blocks]) -> dict[Key, Change]:
     changes: dict[Key, Change] = {}
     for blocks in labels:
+        unlike = unlike_work(blocks)
         for metric in METRICS:
             if metric in PERCENTILES:
                 change: Change = percentile_ratio(blocks, metric)
             else:
                 change = error_rise(blocks) if metric == ERRORS else mean_ratio(blocks)
+            if unlike and metric != ERRORS and not change.note:
+                change = replace(change, note=unlike)
             changes[blocks.label, metric] = change
     return changes
 
@@ -147,72 +154,3 @@ def _holm(
         if not fresh:
             return levels
         refused |= fresh
-
-
-def _measured(key: Key, change: Change, low_level: float, miss_level: float) -> Finding:
-    """The finding without a decision. Levels: of the low and of the high end."""
-    shown = None if math.isnan(change.base) else change.base
-    found = Finding(*key, False, TOLD, change.note, shown)
-    found = replace(found, head=None if math.isnan(change.head) else change.head)
-    if change.note:
-        return found
-    ends = (change.value, change.low(low_level), change.high(miss_level))
-    value, least, most = ends if key[1] == ERRORS else map(math.expm1, ends)
-    return replace(found, change=value, low=least, high=most)
-
-
-def _decided(
-    found: Finding,
-    change: Change,
-    low_level: float,
-    miss_level: float,
-    settings: Settings,
-    at_s: float,
-) -> Finding:
-    if change.note:
-        return replace(found, verdict=OPEN, reason=f"cannot tell: {change.note}")
-    effect = settings.change(found.metric)
-    enough = settings.fail_from * effect
-    value, least, most = change.value, change.low(low_level), change.high(miss_level)
-    if change.high(low_level) < 0 and value <= -enough:
-        return replace(found, verdict=IMPROVED, reason="better beyond doubt", at_s=at_s)
-    if most < effect:
-        reason = f"a rise of {told(found.metric, effect)} is ruled out"
-        return replace(found, verdict=PASS, reason=reason, at_s=at_s)
-    if least > 0 and value >= enough:
-        return replace(found, verdict=FAIL, reason="worse beyond doubt", at_s=at_s)
-    times = _times_longer(value, value - least, most - value, effect, enough)
-    more_s = max(1.0, at_s * (times - 1)) if times < math.inf else None
-    return replace(found, verdict=OPEN, reason=_too_few(times), more_s=more_s)
-
-
-def _times_longer(value: float, down: float, up: float, effect: float, enough: float) -> float:
-    """How many times as many samples would decide, were the estimate to stay as it is.
-
-    down, up: how far the interval reaches below and above the estimate.
-    """
-    passing = (up / (effect - value)) ** 2 if value < effect else math.inf
-    failing = (down / value) ** 2 if value >= enough else math.inf
-    return min(passing, failing)
-
-
-def _too_few(times: float) -> str:
-    if math.isinf(times):
-        return "cannot tell: the estimate is as large as what must be ruled out"
-    return f"cannot tell: some {max(1.1, times):.1f} times as many samples would"
-
-
-def _weighed(before: Finding | None, now: Finding) -> Finding:
-    """What stays: the first decision, but for a failure or an improvement after a pass."""
-    if before is None or not before.decided or now.verdict == FAIL != before.verdict:
-        return now
-    if before.verdict == PASS and now.verdict == IMPROVED:
-        return now
-    return replace(before, refused=now.refused)
-
-
-def told(metric: str, change: float) -> str:
-    """A change on its own scale, in words: `5.0 %`, or `0.10 percentage points` of errors."""
-    if metric == ERRORS:
-        return f"{change * 100:.2f} percentage points"
-    return f"{math.expm1(change) * 100:.1f} %"

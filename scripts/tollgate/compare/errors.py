@@ -26,12 +26,16 @@ from tollgate.compare.estimates import cannot_tell
 from tollgate.compare.model import ERRORS, Blocks
 from tollgate.compare.noise import error_of_sum
 
+# Of one side's requests: with more, too few of its times are those of an answer.
+MOST_FAILED = 0.05
+
 
 @dataclass(frozen=True)
 class ErrorRise:
     """A `Change` of the error rate: value is head - base, both shares of the samples.
 
-    failed, n: of base and of head. deff: the design effect, at least 1.
+    failed, n: of base and of head. deff: the design effect, at least 1. Counts are exact: nothing
+    is coarse.
     """
 
     failed: tuple[int, int]
@@ -39,6 +43,8 @@ class ErrorRise:
     deff: float = math.nan
     note: str = ""
     metric: str = ERRORS
+    coarse: float = 0.0
+    among: str = ""
 
     @property
     def base(self) -> float:
@@ -77,6 +83,21 @@ def error_rise(blocks: Blocks) -> ErrorRise:
     if note := cannot_tell(blocks, ERRORS, 1):
         return ErrorRise(failed, n, note=note)
     return ErrorRise(failed, n, _design_effect(blocks, failed, n))
+
+
+def unlike_work(blocks: Blocks) -> str:
+    """Why the times of a label are no answer's to hold against each other, or nothing.
+
+    A base that refuses most requests at once makes any head look slow, and a head that does so is
+    fast. Told of the side that fails more often.
+    """
+    sides = {"base": blocks.base, "head": blocks.head}
+    shares = {name: side.failed.sum() / side.total for name, side in sides.items() if side.total}
+    worse = max(shares, key=shares.__getitem__, default=None)
+    if worse is None or shares[worse] <= MOST_FAILED:
+        return ""
+    told = f"{100 * shares[worse]:.3g} % of {worse}'s requests failed"
+    return f"{told}: the times are not of the same work"
 
 
 def _design_effect(blocks: Blocks, failed: tuple[int, ...], n: tuple[int, ...]) -> float:

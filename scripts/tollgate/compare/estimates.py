@@ -1,7 +1,10 @@
 """How much longer head takes than base: log ratios of percentiles and means. Pure.
 
-A percentile lies inside JMeter's whole milliseconds: samples of m ms are taken to lie evenly
-between m - 0.5 and m + 0.5, so that a p95 of 2 ms does not change in steps of 50 %.
+A percentile lies inside JMeter's whole milliseconds: samples of m ms lie between m - 0.5 and
+m + 0.5, on a smooth curve through the counts of their neighbours (compare/milliseconds.py), so that
+a p95 of 2 ms does not change in steps of 50 %. By how much such a curve may be wrong is added to
+both ends of the interval, for more samples would not make it better: where nearly all times lie
+within the same millisecond or two, only large changes can be told.
 
 The error of a ratio comes from one residual a block of time. By the delta method a percentile q of
 share p errs by (p - F(q)) / f(q) (Bahadur 1966; Francisco and Fuller 1991 for samples in clusters),
@@ -23,12 +26,13 @@ which it would need millions of resamples.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from tollgate.compare.milliseconds import Three, doubt_ms, inside
 from tollgate.compare.model import PERCENTILES, Blocks, Side
 from tollgate.compare.noise import error_of_sum
 
@@ -48,7 +52,8 @@ HALF_MS = 0.5
 @dataclass(frozen=True)
 class LogRatio:
     """A `Change` of response times: value is log(head / base), error its standard error, freedom
-    the degrees of freedom of that. NaN and a note where there are too few samples."""
+    the degrees of freedom of that. NaN and a note where there are too few samples. among: between
+    which whole milliseconds the value lies, for people."""
 
     metric: str
     base: float
@@ -57,12 +62,14 @@ class LogRatio:
     error: float = math.nan
     freedom: float = math.nan
     note: str = ""
+    coarse: float = 0.0
+    among: str = ""
 
     def low(self, level: float) -> float:
-        return self.value - self._reach(level)
+        return self.value - self._reach(level) - self.coarse
 
     def high(self, level: float) -> float:
-        return self.value + self._reach(level)
+        return self.value + self._reach(level) + self.coarse
 
     def _reach(self, level: float) -> float:
         return -float(special.stdtrit(self.freedom, level)) * self.error
@@ -76,9 +83,17 @@ def percentile_ratio(blocks: Blocks, metric: str) -> LogRatio:
     levels = [percentile(side, blocks.values_ms, share) for side in sides]
     if note := cannot_tell(blocks, metric, needed):
         return LogRatio(metric, *levels, note=note)
-    return _log_ratio(
+    found = _log_ratio(
         metric, levels, [_percentile_errors(side, blocks.values_ms, share) for side in sides]
     )
+    places = [_place(side, share)[0] for side in sides]
+    doubts = [
+        doubt_ms(_around(side, blocks.values_ms, place))
+        for side, place in zip(sides, places, strict=True)
+    ]
+    coarse = sum(doubt / level for doubt, level in zip(doubts, levels, strict=True))
+    first, last = (int(blocks.values_ms[of(places)]) for of in (min, max))
+    return replace(found, coarse=coarse, among=f"{first} to {last + 1} ms")
 
 
 def mean_ratio(blocks: Blocks) -> LogRatio:
@@ -127,15 +142,15 @@ def percentile(side: Side, values_ms: NDArray[np.int64], share: float) -> float:
     """In ms, of a share in (0, 1]; NaN without samples."""
     if not side.total:
         return math.nan
-    place, inside = _place(side, share)
-    low, high = _edges(values_ms)[:, place]
-    return float(low + inside * (high - low))
+    place, part = _place(side, share)
+    low, high = _edges(values_ms[place : place + 1])[:, 0]
+    return float(low + inside(_around(side, values_ms, place), part) * (high - low))
 
 
 def _percentile_errors(side: Side, values_ms: NDArray[np.int64], share: float) -> Floats:
     """float[B]: what each block adds to the error of the percentile's logarithm."""
-    place, inside = _place(side, share)
-    below = side.upto[:, place] + inside * side.counts[:, place]
+    place, part = _place(side, share)
+    below = side.upto[:, place] + part * side.counts[:, place]
     wide = min(_hall_sheather(share, side.total), 0.8 * min(share, 1 - share))
     ends = [percentile(side, values_ms, share + way * wide) for way in (-1, 1)]
     slope = math.log(ends[1] / ends[0]) / (2 * wide)
@@ -143,11 +158,23 @@ def _percentile_errors(side: Side, values_ms: NDArray[np.int64], share: float) -
 
 
 def _place(side: Side, share: float) -> tuple[int, float]:
-    """(index of the value, how far inside its millisecond in (0, 1]) of a percentile."""
+    """(index of the value, which part of its samples, in (0, 1], lies below) of a percentile."""
     target = share * side.total
     place = int(np.searchsorted(side.below, target, side="left")) - 1
     low, high = side.below[place], side.below[place + 1]
     return place, float((target - low) / (high - low))
+
+
+def _around(side: Side, values_ms: NDArray[np.int64], place: int) -> Three:
+    """Samples in the millisecond before that of the place, in its own, and in the next."""
+    own = values_ms[place]
+    before, after = (
+        int(side.below[at + 1] - side.below[at])
+        if 0 <= at < len(values_ms) and values_ms[at] == own + step
+        else 0
+        for at, step in ((place - 1, -1), (place + 1, 1))
+    )
+    return before, int(side.below[place + 1] - side.below[place]), after
 
 
 def _edges(values_ms: NDArray[np.int64]) -> Floats:

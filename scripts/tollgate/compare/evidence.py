@@ -17,6 +17,7 @@ KIND = "compare"
 
 def check_record(run: Path, manifest: Manifest) -> None:
     """Whether a run's folder has the comparison that it should. Raises ManifestError."""
+    compare_record.check_seal(manifest, run)
     if not compare_record.is_compare(run):
         if manifest.kind == KIND:
             raise ManifestError(

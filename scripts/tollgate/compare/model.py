@@ -151,7 +151,10 @@ class Change(Protocol):
     """How much head differs from base, as far as the samples tell.
 
     base, head: the two values, ms or shares. value: the change. note: why there is none, or "".
-    low, high: the end of a one-sided interval that misses the truth with probability `level`.
+    coarse: by how much whole milliseconds may falsify the value, either way and however many
+    samples there are; both ends of the interval allow for it. among: between which of them the
+    values lie, for people. low, high: the end of a one-sided interval that misses the truth with
+    probability `level`.
     """
 
     metric: str
@@ -159,6 +162,8 @@ class Change(Protocol):
     head: float
     value: float
     note: str
+    coarse: float
+    among: str
 
     def low(self, level: float) -> float: ...
 
@@ -170,9 +175,10 @@ class Finding:
     """What is said of one metric of one label. change, low, high: ratios head / base - 1, or
     differences of error rates; None where they can't be told.
 
-    low holds at the false alarm rate shared by the family, high at the rate of misses, each at all
-    looks together. refused: whether "no worse" was ever refused. at_s: when it was decided, None
-    while it is not. more_s: about how much more time would decide it, None if that can't be told.
+    low holds at the metric's share of the false alarm rate, high at the rate of misses, each at all
+    looks together; of a metric that was refused, low holds at the share of those that are left.
+    refused: whether "no worse" was ever refused. at_s: when it was decided, None while it is not.
+    more_s: about how much more time would decide it, None if that can't be told.
     """
 
     label: str

@@ -1,7 +1,8 @@
 """The Node packages of the base: head's own where it asks for the same, else installed once.
 
 They are installed in the check-out, as scripts/bootstrap installs head's, and then moved to the
-cache, so that only what npm finished is ever found there.
+cache. A stamp that is written last says what is there, so that nothing is used of which a part is
+missing, whoever was ended in the middle of adding or removing it.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ import json
 import os
 import shutil
 import subprocess
+import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from tollgate.compare.command import TooLongError, run
@@ -18,6 +21,8 @@ from tollgate.compare.command import TooLongError, run
 MODULES, LOCK, PACKAGE = "node_modules", "package-lock.json", "package.json"
 NPM = ("npm", "ci", "--no-audit", "--no-fund", "--loglevel=error")
 LIMIT_S = 900
+STAMP = "whole"
+_TRASH = ".trash-"
 #: How many sets of packages are kept: some 100 MB each.
 KEPT = 3
 #: Characters of npm's reason that are told.
@@ -46,15 +51,18 @@ def provide(base: Path, root: Path, cache: Path, log: Path) -> str:
     if _asked(base) == _asked(root) and not _has_links(root / MODULES):
         target.symlink_to(root / MODULES)
         return "the same as head's"
+    _sweep(cache)
     kept = cache / _key(base)
-    # Packages find each other in a folder of this name alone; in any other they would find head's.
+    # Packages find each other in a folder of this name alone.
     stored = kept / MODULES
-    if not stored.is_dir():
+    if not _is_whole(kept):
         _install(base, log)
         if _has_links(target):
             return "installed"
-        kept.mkdir(parents=True, exist_ok=True)
+        _throw_away(kept)
+        kept.mkdir(parents=True)
         target.rename(stored)
+        (kept / STAMP).write_text(_content(stored))
     os.utime(kept)
     _prune(cache)
     target.symlink_to(stored)
@@ -74,12 +82,27 @@ def check_head(root: Path) -> None:
     for path, package in asked.items():
         if not path.startswith(f"{MODULES}/") or any(map(package.get, _NOT_NEEDED)):
             continue
-        found = installed.get(path, {}).get("version")
-        if found != package.get("version"):
-            raise PackagesError(
-                f"{LOCK} asks for {path} {package.get('version')}, and {found or 'none'} is "
-                f"installed, so that head is not what its files say: {_REPAIR}"
-            )
+        found = installed.get(path, {})
+        if found.get("version") != package.get("version"):
+            there = found.get("version") or "none"
+        elif not _is_same(package, found):
+            there = "another one of that version"
+        else:
+            continue
+        raise PackagesError(
+            f"{LOCK} asks for {path} {package.get('version')}, and {there} is installed, so that "
+            f"head is not what its files say: {_REPAIR}"
+        )
+
+
+def _is_same(asked: Mapping[str, str], found: Mapping[str, str]) -> bool:
+    """Whether two packages of one version have the same content, as far as lock files tell."""
+    # A mirror has the same content under another address; where that comes from decides only
+    # where there is no hash, as for a commit of git.
+    for name in ("integrity", "resolved"):
+        if asked.get(name) and found.get(name):
+            return bool(set(asked[name].split()) & set(found[name].split()))
+    return True
 
 
 def _asked(folder: Path) -> list[bytes | None]:
@@ -132,7 +155,39 @@ def _reason(output: str) -> str:
     return said if len(said) <= LONGEST else f"{said[:LONGEST]}..."
 
 
+def _is_whole(kept: Path) -> bool:
+    """Whether all is there that was put there. Also a system that clears away old files may have
+    taken some."""
+    try:
+        return (kept / STAMP).read_text() == _content(kept / MODULES)
+    except OSError:
+        return False
+
+
+def _content(modules: Path) -> str:
+    """A digest of the path and size of every file."""
+    files = (path for path in modules.rglob("*") if path.is_symlink() or path.is_file())
+    told = sorted(f"{path.relative_to(modules)}\0{path.lstat().st_size}" for path in files)
+    return hashlib.sha256("\0".join(told).encode(errors="surrogateescape")).hexdigest()
+
+
 def _prune(cache: Path) -> None:
-    newest_last = sorted(cache.iterdir(), key=lambda path: path.stat().st_mtime)
+    """Remove what was not used lately."""
+    sets = (path for path in cache.iterdir() if not path.name.startswith(_TRASH))
+    newest_last = sorted(sets, key=lambda path: path.stat().st_mtime)
     for path in newest_last[:-KEPT]:
-        shutil.rmtree(path, ignore_errors=True)
+        _throw_away(path)
+
+
+def _sweep(cache: Path) -> None:
+    """Remove what somebody was ended in the middle of removing."""
+    for trash in cache.glob(f"{_TRASH}*"):
+        shutil.rmtree(trash, ignore_errors=True)
+
+
+def _throw_away(kept: Path) -> None:
+    """At once out of use, however long it takes to remove."""
+    if kept.exists():
+        trash = Path(tempfile.mkdtemp(prefix=_TRASH, dir=kept.parent))
+        kept.rename(trash / kept.name)
+        shutil.rmtree(trash, ignore_errors=True)

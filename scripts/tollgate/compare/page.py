@@ -21,7 +21,7 @@ from tollgate.verdicts import FAIL, INCONCLUSIVE, INVALID
 _WORSE_TOLD = 2
 _DISTRIBUTIONS_TOLD = (
     "Both sides were asked in the same seconds, by the toss of a coin for each request. Times are "
-    "JMeter's whole milliseconds, taken to lie evenly within them."
+    "JMeter's whole milliseconds, and percentiles lie on a smooth curve through their counts."
 )
 _LOOKS_TOLD = (
     "What each look at the samples said: the change so far with its repeated interval. The red "
@@ -95,7 +95,7 @@ def sentence(verdict: str, comparison: Comparison) -> str:
         return "Head fails, though its response times and error rates alone do not tell so."
     if verdict == INCONCLUSIVE:
         open_ = sum(not it.decided or it.verdict == INCONCLUSIVE for it in gating)
-        return f"Cannot tell: {open_} of {len(gating)} metrics need more samples than there were."
+        return f"Cannot tell: {open_} of {len(gating)} metrics are left undecided."
     if comparison.is_control:
         return f"Base against itself passes: what differs is noise, and all of it below {effect}."
     better = [it for it in gating if it.verdict == IMPROVED]

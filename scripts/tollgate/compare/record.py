@@ -1,6 +1,6 @@
 """compare.json: what a comparison set out to compare and to prove, for whoever judges it.
 
-Written when the run begins, and again when the run ends itself.
+Written when the run begins, and again when the run ends itself; sealed by its SHA-256 in run.json.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from tollgate.compare.model import Settings
-from tollgate.manifest import ManifestError
+from tollgate.jtl_pieces import digest
+from tollgate.manifest import Manifest, ManifestError
 
 NAME = "compare.json"
 #: Raised when a record's meaning changes; older ones are refused rather than misread.
@@ -55,6 +56,21 @@ def write(record: CompareRecord, run: Path) -> None:
     growing = run / f".{NAME}"
     growing.write_text(json.dumps({**asdict(record), "version": VERSION}, indent=2) + "\n")
     growing.replace(run / NAME)
+
+
+def sealed(run: Path) -> str | None:
+    """The SHA-256 of compare.json as the run left it, None where nothing was compared."""
+    return digest(run / NAME) if is_compare(run) else None
+
+
+def check_seal(manifest: Manifest, run: Path) -> None:
+    """Raise ManifestError when compare.json is not the one that the run left."""
+    if manifest.compare_sha256 in (None, sealed(run)):
+        return
+    what = "has changed since the run ended" if is_compare(run) else "is missing"
+    raise ManifestError(
+        f"{run / NAME} {what}: what was promised, and when it was decided, can't be proven"
+    )
 
 
 def is_compare(run: Path) -> bool:

@@ -20,17 +20,24 @@ _SHALLOW = "`git fetch --unshallow` gets the rest, in CI a checkout with fetch-d
 @dataclass(frozen=True)
 class Revisions:
     """base, head: full SHAs. base_is: how base was found, such as `merge base with origin/main`.
-    is_dirty: whether head is more than its commit: changed files, or new ones under app/."""
+    changed: files of the project that are not as in head's commit, or new. ignored: files and
+    folders under app/ of which git keeps no record, so that head alone has them."""
 
     base: str
     base_is: str
     head: str
-    is_dirty: bool
+    changed: tuple[str, ...] = ()
+    ignored: tuple[str, ...] = ()
+
+    @property
+    def is_commit(self) -> bool:
+        """Whether head is its commit and nothing else."""
+        return not self.changed and not self.ignored
 
     @property
     def is_control(self) -> bool:
         """Whether the same code is on both sides."""
-        return self.base == self.head and not self.is_dirty
+        return self.base == self.head and self.is_commit
 
     @property
     def base_told(self) -> str:
@@ -38,7 +45,7 @@ class Revisions:
 
     @property
     def head_told(self) -> str:
-        return f"working tree at {self.head[:7]}{', with changes' if self.is_dirty else ''}"
+        return f"working tree at {self.head[:7]}{'' if self.is_commit else ', with changes'}"
 
 
 def find(root: Path, wanted: str | None) -> Revisions:
@@ -48,20 +55,20 @@ def find(root: Path, wanted: str | None) -> Revisions:
     head = ask(root, *_VERIFY, "HEAD^{commit}")
     if head is None:
         raise GitError(f"{root} has no commit yet: commit what the base is to be")
-    is_dirty = _is_dirty(root)
+    changed, ignored = _changed(root), _ignored(root)
     if wanted is not None:
-        return Revisions(_commit(root, wanted), wanted, head, is_dirty)
+        return Revisions(_commit(root, wanted), wanted, head, changed, ignored)
     main = _main_branch(root)
     base = ask(root, "merge-base", head, main)
     if base is None:
         raise GitError(f"{_unrelated(root, main)}; or set BASE to a commit that is here")
-    if base == head and not is_dirty:
+    if base == head and not changed:
         raise GitError(
             f"HEAD ({head[:7]}) has nothing that {main} has not, and no file is changed, so that "
             "there is nothing to compare: set BASE=HEAD~1 to see what the last commit changed, or "
             "BASE=HEAD for the control, which compares the code with itself"
         )
-    return Revisions(base, f"merge base with {main}", head, is_dirty)
+    return Revisions(base, f"merge base with {main}", head, changed, ignored)
 
 
 def _refuse_folder(root: Path) -> None:
@@ -75,10 +82,20 @@ def _refuse_folder(root: Path) -> None:
         ) from None
 
 
-def _is_dirty(root: Path) -> bool:
-    changed = demand(root, "status", "--porcelain", "--untracked-files=no")
-    new = demand(root, "ls-files", "--others", "--exclude-standard", "--", "app")
-    return bool(changed or new)
+def _changed(root: Path) -> tuple[str, ...]:
+    """The files in the project, also new ones, that are not as in its commit or that git was told
+    not to look at: a lower-case letter stands for assume-unchanged, S for skip-worktree."""
+    everything = ("--porcelain", "--ignore-submodules=none", "--untracked-files=normal")
+    status = demand(root, "status", *everything, "--", ".").splitlines()
+    flagged = demand(root, "ls-files", "-v").splitlines()
+    names = [line[3:] for line in status]  # two letters and a blank stand before a name
+    names += [line[2:] for line in flagged if line[0] == "S" or line[0].islower()]
+    return tuple(dict.fromkeys(names))
+
+
+def _ignored(root: Path) -> tuple[str, ...]:
+    asked = ("--others", "--ignored", "--exclude-standard", "--directory")
+    return tuple(demand(root, "ls-files", *asked, "--", "app").splitlines())
 
 
 def _commit(root: Path, wanted: str) -> str:

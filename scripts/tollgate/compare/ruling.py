@@ -4,8 +4,8 @@
   somewhere some of one side were lost, and those are seldom like the others.
 - So does a side that has no samples of a label, or base if its every request failed: nothing is
   left to compare with. Head failing all of a label is a failure, also where the label has no say.
-- A run that ended itself before its samples decide is INCONCLUSIVE: a request that took seconds may
-  have come in after the look. If there was no look at that time at all, its record is wrong, and
+- A run that ended itself before its samples decide is INCONCLUSIVE: an answer that came drop by
+  drop, each in time, may have been longer under way than any timeout. If there was no look at that time at all, its record is wrong, and
   the run INVALID.
 - How late the generator was has no limit here: the coin falls after the wait, so that it hits both
   sides alike, and service times don't contain it. Arrivals that were not sent are counted as ever.
@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tollgate.compare.errors import MOST_FAILED
 from tollgate.compare.estimates import unfair
 from tollgate.compare.model import FAIL as WORSE
 from tollgate.compare.output import cases
@@ -44,12 +45,14 @@ def comparison_reasons(comparison: Comparison) -> Iterator[Reason]:
     broken = {each.label: list(_broken(each, comparison)) for each in comparison.counts}
     for reasons in broken.values():
         yield from reasons
+    failing = {each.label for each in comparison.counts if _fails_often(each)}
     for finding, case in zip(comparison.gating, cases(comparison), strict=True):
         if case.verdict == WORSE:
             yield Reason(FAIL, SERVICE, case.told)
         elif not case.holds and not broken[finding.label]:
             # Where a side is broken that is the reason, and not what could not be told of it.
-            yield Reason(INCONCLUSIVE, MACHINE, case.told)
+            fault = SERVICE if finding.label in failing else MACHINE
+            yield Reason(INCONCLUSIVE, fault, case.told)
 
 
 def comparison_warnings(comparison: Comparison) -> Iterator[str]:
@@ -94,6 +97,12 @@ def _unsound(counts: LabelCounts) -> Iterator[Reason]:
     if base and counts.failed[0] == base:
         text = f"every request of {label} to base failed (n={base}): nothing to compare head with"
         yield _invalid(SERVICE, text)
+
+
+def _fails_often(counts: LabelCounts) -> bool:
+    """Whether either side fails so many requests that its times say nothing."""
+    pairs = zip(counts.failed, counts.totals, strict=True)
+    return any(failed > MOST_FAILED * total for failed, total in pairs)
 
 
 def _invalid(fault: str, text: str) -> Reason:

@@ -16,10 +16,11 @@ from bzt.engine import Service
 
 from tollgate import pm2
 from tollgate.checked import property_of, refuse_unknown
-from tollgate.compare import packages, record, revision, setup, worktree
+from tollgate.compare import packages, place, properties, record, revision, setup, worktree
 from tollgate.compare.evidence import labels_of
 from tollgate.compare.git import GitError
 from tollgate.compare.packages import PackagesError
+from tollgate.compare.place import PlaceError
 from tollgate.compare.record import CompareRecord, SideRecord
 from tollgate.compare.settings import (
     SETTINGS,
@@ -32,7 +33,7 @@ from tollgate.compare.setup import SetupError
 from tollgate.compare.watch import Watch
 from tollgate.jtl_layout import JtlError
 from tollgate.load_words import duration_text
-from tollgate.paths import BASE, PACKAGES, ROOT
+from tollgate.paths import BASE, ROOT
 from tollgate.plan import read_plan
 from tollgate.scenarios import name_of, scenario_of
 from tollgate.targets import Targets
@@ -46,6 +47,7 @@ class Compare(Service):
         super().__init__()
         self.record: CompareRecord | None = None
         self.watch: Watch | None = None
+        self.lag_s = 0.0
         self.targets: Targets | None = None  # from when on nobody else uses this checkout
         self.replaced: dict[str, str | None] = {}
 
@@ -64,21 +66,24 @@ class Compare(Service):
             self._set_up(read_settings(self.settings, os.environ))
         except (SettingError, SetupError) as problem:
             raise TaurusConfigError(f"compare: {problem}") from None
-        except (GitError, PackagesError, pm2.Pm2Error) as problem:
+        except (GitError, PackagesError, PlaceError, pm2.Pm2Error) as problem:
             raise ToolError(f"compare: {problem}") from None
 
     def _set_up(self, wanted: CompareSettings) -> None:
         execution = self.engine.config.get("execution")[0]
+        scenario = scenario_of(self.engine.config, execution)
+        given = properties.given(self.engine.config, execution)
+        self.lag_s = properties.lag_s(given)
+        seeds = properties.drawn(scenario.get("script", None), given)
         if wanted.urls:
             sides, places = self._elsewhere(wanted), setup.places_of_urls(wanted.urls)
         else:
             sides, places = self._here(wanted)
-        scenario = scenario_of(self.engine.config, execution)
         if not wanted.urls:
             scenario["target"] = list(setup.SIDES)
         # JMeter adds whole seconds.
         measured = int(wanted.gate.budget_s)
-        scenario.merge({"properties": {**places, "measured": measured}})
+        scenario.merge({"properties": {**places, **seeds, "measured": measured}})
         self.record = CompareRecord(
             *sides,
             execution=name_of(execution),
@@ -90,6 +95,8 @@ class Compare(Service):
         )
         record.write(self.record, self.folder)
         self._announce()
+        if seeds:
+            self.log.info("Seeds of this run; for the same again: %s", properties.again(seeds))
 
     def _elsewhere(self, wanted: CompareSettings) -> list[SideRecord]:
         for name, url in zip(setup.SIDES, wanted.urls, strict=True):
@@ -106,20 +113,28 @@ class Compare(Service):
             raise SetupError("services has no `targets`, which would start base and head")
         targets.hold()
         self.targets = targets
-        self.log.info("Checking out base %s...", found.base_told)
-        base = worktree.check_out(ROOT, found.base, BASE)
-        whence = packages.provide(base, ROOT, PACKAGES, self.folder / "npm-base.log")
-        self.log.info("Base has its Node packages: %s", whence)
-        if found.is_dirty:
-            self.log.warning("compare: head is the working tree with changes not committed")
+        base = self._check_out(found)
+        for line in setup.unequal(found, os.environ):
+            self.log.warning("compare: %s", line)
         if found.is_control and not wanted.injected:
             self.log.info("Base and head are the same code: this is the control, which must pass")
         self._set_environment(setup.environment(wanted.mode, base, ROOT))
         sides = [
             SideRecord("base", found.base_told, found.base, None),
-            SideRecord("head", found.head_told, None if found.is_dirty else found.head, None),
+            SideRecord("head", found.head_told, found.head if found.is_commit else None, None),
         ]
         return sides, setup.places_of_apps(pm2.declared_apps())
+
+    def _check_out(self, found: revision.Revisions) -> Path:
+        """Base, with its packages, outside of the project."""
+        self.log.info("Checking out base %s...", found.base_told)
+        folder = place.provide(ROOT)
+        place.note(folder, BASE)
+        base = worktree.check_out(ROOT, found.base, folder / place.CHECKOUT)
+        log = self.folder / "npm-base.log"
+        whence = packages.provide(base, ROOT, folder / place.PACKAGES, log)
+        self.log.info("Base has its Node packages: %s", whence)
+        return base
 
     def _set_environment(self, variables: dict[str, str]) -> None:
         self.replaced = {name: os.environ.get(name) for name in variables}
@@ -141,10 +156,10 @@ class Compare(Service):
         super().startup()
         if self.record:
             executor = self._executor()
-            properties = {key: str(value) for key, value in executor.properties.items()}
-            warmup = property_of(properties, "warmup", 0, "compare")
-            labels = labels_of(read_plan(Path(executor.original_jmx), properties))
-            self.watch = Watch(self.record, Path(executor.kpi_jtl), labels, warmup)
+            texts = {key: str(value) for key, value in executor.properties.items()}
+            warmup = property_of(texts, "warmup", 0, "compare")
+            labels = labels_of(read_plan(Path(executor.original_jmx), texts))
+            self.watch = Watch(self.record, Path(executor.kpi_jtl), labels, warmup, self.lag_s)
 
     def _executor(self) -> object:
         return self.engine.provisioning.executors[0]
@@ -188,4 +203,7 @@ class Compare(Service):
                     os.environ.pop(name, None)
                 else:
                     os.environ[name] = value
-            worktree.remove(BASE)
+            try:
+                place.clear(BASE, ROOT)
+            except PlaceError as problem:
+                self.log.warning("compare: the check-out of base is left: %s", problem)

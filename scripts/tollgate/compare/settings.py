@@ -84,8 +84,8 @@ def read_settings(
             "there is one mode for both, and another run for the other"
         )
     gate = _gate(settings)
-    first_s = _seconds("first", settings.get("first", FIRST_S))
-    every_s = _seconds("every", settings.get("every", EVERY_S))
+    first_s = seconds_of("first", settings.get("first", FIRST_S))
+    every_s = seconds_of("every", settings.get("every", EVERY_S))
     _check_looks(first_s, every_s, gate.budget_s)
     base = given.get("BASE") or settings.get("base", None)
     return CompareSettings(
@@ -147,7 +147,7 @@ def _gate(settings: Mapping[str, object]) -> Settings:
     if "labels" in settings:
         given["labels"] = _names("labels", settings["labels"])
     try:
-        return Settings(**given, budget_s=_seconds("budget", settings["budget"]))
+        return Settings(**given, budget_s=seconds_of("budget", settings["budget"]))
     except ValueError as problem:
         raise SettingError(str(problem)) from None
 
@@ -164,8 +164,9 @@ def _share(name: str, value: object) -> float:
     return share
 
 
-def _seconds(name: str, value: object) -> float:
-    """`600`, `10m`, `90 s` or `1h`: whole seconds, for these are what is counted."""
+def seconds_of(name: str, value: object) -> float:
+    """`600`, `10m`, `90 s` or `1h`: whole seconds, for these are what is counted. name: of the
+    setting. Raises SettingError."""
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smh]?)", str(value).strip())
     seconds = float(match[1]) * _SECONDS[match[2]] if match else math.nan
     if isinstance(value, bool) or not seconds >= 1 or seconds % 1:
@@ -189,3 +190,9 @@ def _check_looks(first_s: float, every_s: float, budget_s: float) -> None:
             raise SettingError(
                 f"{name} is {value:g} s of a budget of {budget_s:g} s: write {least} s or more"
             )
+    if 0 < budget_s - first_s < LEAST_STEP * budget_s:
+        most = math.floor(budget_s - LEAST_STEP * budget_s)
+        raise SettingError(
+            f"first is {first_s:g} s of a budget of {budget_s:g} s, too near its end for another "
+            f"look: write {most} s or less, or {budget_s:g} s"
+        )

@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tollgate import pm2
+from tollgate.compare.revision import Revisions
+from tollgate.compare.settings import INJECTIONS
 from tollgate.compare.urls import Url
 from tollgate.reloads import period_of
 from tollgate.scenarios import name_of, scenario_of
@@ -16,6 +18,8 @@ from tollgate.scenarios import name_of, scenario_of
 SIDES = ("base", "head")
 #: Seconds that an answer from a URL may take.
 TIMEOUT_S = 15
+#: So many files are told by name.
+TOLD = 3
 
 
 class SetupError(ValueError):
@@ -42,6 +46,26 @@ def refuse(config: Mapping, variables: Mapping[str, str]) -> None:
             f"the property measured is {measured}: modules.compare.budget says how long to "
             "measure, so set that"
         )
+
+
+def unequal(found: Revisions, variables: Mapping[str, str]) -> list[str]:
+    """What somebody may not know of the two sides, a line each."""
+    lines = []
+    if found.changed:
+        files = _listed(found.changed)
+        lines.append(f"head is the working tree with changes not committed: {files}")
+    if found.ignored:
+        lines.append(f"head alone has what git ignores under app/: {_listed(found.ignored)}")
+    for name in INJECTIONS:
+        value = variables.get(name, "")
+        if value.strip("0."):
+            lines.append(f"{name}={value} slows base and head alike; HEAD_{name} slows head alone")
+    return lines
+
+
+def _listed(files: Sequence[str]) -> str:
+    more = f" and {len(files) - TOLD} more" if len(files) > TOLD else ""
+    return f"{', '.join(files[:TOLD])}{more}"
 
 
 def environment(mode: str, base: Path, head: Path) -> dict[str, str]:

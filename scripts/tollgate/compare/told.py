@@ -107,12 +107,14 @@ def course(comparison: Comparison) -> str:
 
 
 def promise(comparison: Comparison) -> str:
-    """What the ends of the intervals are."""
+    """What the gate keeps to, and where that ends."""
     settings = comparison.gate.settings
     return (
-        "Intervals are repeated ones: they hold at all looks together, and so are wider than the "
-        f"95 % interval of a single look. In at most {_of_runs(settings.false_alarm)} any low end "
-        f"that gates lies above the truth, in at most {_of_runs(settings.miss)} a high end below."
+        "Intervals are repeated ones: they allow for all looks, and so are wider than the 95 % "
+        f"interval of a single look. In at most {_of_runs(settings.false_alarm)} anything that "
+        "gates and is no worse is found worse; a metric that has risen by what matters passes in "
+        f"at most {_of_runs(settings.miss)}. Both hold for noise that lasts some seconds: what "
+        "slows one process for half a minute, or as long as it lives, can't be told from a change."
     )
 
 

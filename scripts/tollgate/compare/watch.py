@@ -14,9 +14,6 @@ from tollgate.compare.model import ERRORS, FAIL, OPEN, Finding, Gate
 from tollgate.compare.record import CompareRecord
 from tollgate.jtl import peek_test_start
 
-#: Seconds between a look's moment and the look: what was sent until then has been answered, but
-#: for what takes longer, and JMeter has written it down.
-LAG_S = 3
 #: Seconds until the file is read again where JMeter has not got so far.
 AGAIN_S = 2
 #: So many findings are told one by one.
@@ -32,13 +29,17 @@ class Watch:
         jtl: Path,
         labels: Sequence[str],
         warmup_s: float,
+        lag_s: float,
         now: Callable[[], float] = time.time,
     ) -> None:
-        """labels: all that are compared. now: seconds since the epoch."""
+        """labels: all that are compared. lag_s: between a look's moment and the look, so that
+        everything sent until then has been answered or given up, and written down: what is still
+        missing would be what is slow. now: seconds since the epoch."""
         self.record = record
         self.jtl = jtl
         self.labels = labels
         self.warmup_s = warmup_s
+        self.lag_s = lag_s
         self.now = now
         self.gate = Gate(record.settings)
         self.not_before = 0.0
@@ -58,15 +59,15 @@ class Watch:
         self.not_before = self.now() + AGAIN_S
         if not self._has_begun():
             return None
-        ready_at = self.began + due_s + LAG_S
+        ready_at = self.began + due_s + self.lag_s
         if self.now() < ready_at:
             self.not_before = ready_at
             return None
         self.not_before = self.now() + self.record.every_s  # unless the file can be read
         budget_s = self.record.settings.budget_s
-        found = samples.read(self.jtl, self.labels, self.warmup_s, budget_s + LAG_S)
+        found = samples.read(self.jtl, self.labels, self.warmup_s, budget_s + self.lag_s)
         # JMeter writes in blocks, so that the file may be behind the clock.
-        if found.seconds < due_s + LAG_S:
+        if found.seconds < due_s + self.lag_s:
             self.not_before = self.now() + AGAIN_S
             return None
         self.gate = judge_blocks(self.record, found.blocks, due_s, live=True)

@@ -1,22 +1,25 @@
-"""The check-out of the base, inside the project's own cache, for as long as a comparison lasts.
+"""The check-out of the base, in a folder outside of the project, for as long as a comparison lasts.
 
-A tree and an index of its own, filled by `git read-tree`, and no `git worktree`: that one writes
-into .git, where an entry would stay for good after a `kill -9`, lock the branch that it names, and
-fail where a CI system mounts .git read-only. This needs to read .git alone, and one folder is all
+A tree and an index of its own, filled by `git read-tree` and `git checkout` of the part that the
+project is of its repository, and no `git worktree`: that one writes into .git, where an entry would
+stay for good after a `kill -9`, lock the branch that it names, fail where a CI system mounts .git
+read-only, and check all of the repository out. This needs to read .git alone, and one folder is all
 that can be left. Unlike `git archive`, it applies the filters of Git LFS and line ends, and leaves
 out nothing that is marked export-ignore.
 """
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 from tollgate.compare import git
 from tollgate.compare.command import TooLongError, run
 from tollgate.compare.git import GitError
+from tollgate.compare.place import remove
 
 SCRIPT = Path("app") / "server.js"
+#: The mode of an entry that is a commit of another repository.
+_SUBMODULE = "160000"
 #: Seconds for a check-out: filters may have to fetch large files.
 LIMIT_S = 600
 
@@ -24,32 +27,40 @@ LIMIT_S = 600
 def check_out(root: Path, revision: str, into: Path) -> Path:
     """The folder that is to the revision what `root` is to the checkout, which may be a part of it.
 
-    Raises GitError, one line; what was checked out until then stays, for `remove`.
+    Raises GitError and PlaceError, one line; what was checked out until then stays, for `remove`.
     """
     remove(into)
+    prefix = git.demand(root, "rev-parse", "--show-prefix")
+    _refuse(root, revision, prefix)
     tree = into / "tree"
     tree.mkdir(parents=True)
     top = Path(git.demand(root, "rev-parse", "--show-toplevel"))
-    prefix = git.demand(root, "rev-parse", "--show-prefix")
-    command = git.command(
-        "-c", "core.sparseCheckout=false", f"--work-tree={tree}", "read-tree", "--reset", "-u"
-    )
     environment = git.environment(GIT_INDEX_FILE=str(into / "index"))
-    try:
-        done = run([*command, revision], top, environment, LIMIT_S)
-    except TooLongError as problem:
-        raise GitError(f"the check-out of {revision[:7]}: {problem}") from None
-    if done.returncode:
-        raise GitError(f"{revision[:7]} can't be checked out: {git.said(done.stdout)}")
-    folder = tree / prefix
-    if not (folder / SCRIPT).is_file():
+    # All of it into the index, for attributes may stand above the part that is checked out.
+    part = f":(top,literal){prefix}" if prefix else ":(top)"
+    for step in (("read-tree", revision), ("checkout", "--quiet", "--", part)):
+        command = git.command("-c", "core.sparseCheckout=false", f"--work-tree={tree}", *step)
+        try:
+            done = run(command, top, environment, LIMIT_S)
+        except TooLongError as problem:
+            raise GitError(f"the check-out of {revision[:7]}: {problem}") from None
+        if done.returncode:
+            raise GitError(f"{revision[:7]} can't be checked out: {git.said(done.stdout)}")
+    return tree / prefix
+
+
+def _refuse(root: Path, revision: str, prefix: str) -> None:
+    """Raise GitError for a revision that would be no base."""
+    listed = git.demand(root, "ls-tree", "-r", "-z", revision).split("\0")
+    entries = [entry.partition("\t") for entry in listed if entry]  # mode type SHA, tab, path
+    if SCRIPT.as_posix() not in (path for _, _, path in entries):
         raise GitError(
             f"{revision[:7]} has no {Path(prefix) / SCRIPT}, so there is no base that could run: "
             "set BASE to a commit that has one"
         )
-    return folder
-
-
-def remove(into: Path) -> None:
-    """Leave nothing of a check-out."""
-    shutil.rmtree(into, ignore_errors=True)
+    submodules = [path for told, _, path in entries if told.startswith(_SUBMODULE)]
+    if submodules:
+        raise GitError(
+            f"{submodules[0]} is a submodule in {revision[:7]}, and base would be without what is "
+            "in it: start both sides yourself, and compare them with BASE_URL and HEAD_URL"
+        )

@@ -10,6 +10,7 @@ import os
 import shutil
 import subprocess
 from importlib import metadata
+from pathlib import Path
 
 from tollgate import environment, tools
 from tollgate.doctor.finding import FAIL, OK, WARN, Finding
@@ -17,6 +18,8 @@ from tollgate.paths import ROOT, jmeter_home
 from tollgate.pm2 import PM2
 
 PREREQUISITES = ROOT / "scripts" / "prerequisites.sh"
+#: What scripts/bootstrap asks of a JMeter of the user's own.
+JMETER_CHECK = ROOT / "scripts" / "jmeter" / "check"
 #: Prints name, command, least version and the version found, set apart by tabs, a line each.
 _LIST = """
 . "$0"
@@ -88,7 +91,22 @@ def _jmeter() -> Finding:
     if not tools.runs(launcher):
         todo = "set JMETER_HOME to a JMeter 5.6.3, or unset it" if yours else _BOOTSTRAP
         return Finding(FAIL, "JMeter", f"no {launcher}", todo)
-    return Finding(OK, "JMeter", f"{environment.jmeter_version()} ({home})")
+    found = f"{environment.jmeter_version()} ({home})"
+    return _yours(home, found) if yours else Finding(OK, "JMeter", found)
+
+
+def _yours(home: Path, found: str) -> Finding:
+    """What bootstrap would say of it: another version is in the way, a missing plugin is not."""
+    done = subprocess.run(
+        [str(JMETER_CHECK), str(home)], capture_output=True, text=True, check=False
+    )
+    first, *more = done.stderr.removeprefix("bootstrap: ").splitlines() or [""]
+    if done.returncode:
+        refused, _, todo = first.partition("; ")
+        return Finding(FAIL, "JMeter", refused, todo)
+    if first:
+        return Finding(WARN, "JMeter", first, " ".join(line.strip() for line in more))
+    return Finding(OK, "JMeter", found)
 
 
 def _bzt() -> Finding:

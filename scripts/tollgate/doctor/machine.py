@@ -7,6 +7,7 @@ says that it can't be read, and nothing is concluded from that.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
@@ -33,7 +34,7 @@ def look() -> list[Finding]:
     usable = cores()
     return [
         judge_cores(os.cpu_count() or 1, usable, quota(Path("/proc/self/cgroup"), CGROUPS)),
-        judge_room("memory", psutil.virtual_memory().available, FREE_MEMORY),
+        judge_room("memory", memory(Path("/proc/self/cgroup"), CGROUPS), FREE_MEMORY),
         judge_room("disk", psutil.disk_usage(str(ROOT)).free, FREE_DISK),
         judge_load(os.getloadavg()[0], usable),
         judge_governors({path.read_text().strip() for path in Path("/").glob(GOVERNORS[1:])}),
@@ -55,17 +56,42 @@ def quota(own: Path, root: Path) -> float | None:
     own: /proc/self/cgroup. root: where the control groups stand. The tightest limit of the group
     and of those around it counts (version 2: cpu.max; version 1: cpu.cfs_quota_us).
     """
+    limits = [limit for folder in _groups(own, root) for limit in _limits(folder) if limit]
+    return min(limits, default=None)
+
+
+def memory(own: Path, root: Path) -> float:
+    """The bytes that are free on the machine, or in the container where that leaves fewer.
+
+    own, root: as for quota. The tightest of the groups counts (version 2: memory.max; version 1:
+    memory.limit_in_bytes)."""
+    left = [room for folder in _groups(own, root) if (room := _room(folder)) is not None]
+    return min([psutil.virtual_memory().available, *left])
+
+
+def _groups(own: Path, root: Path) -> Iterator[Path]:
+    """The folders of the groups that a process is in, and of those around them."""
     try:
         lines = own.read_text().splitlines()
     except OSError:
-        return None
-    limits = []
+        return
     for _, controllers, path in (line.split(":", 2) for line in lines):
         top = root / controllers if controllers else root
         group = Path(path.lstrip("/"))
-        for folder in (group, *group.parents):
-            limits += [limit for limit in _limits(top / folder) if limit]
-    return min(limits, default=None)
+        yield from (top / folder for folder in (group, *group.parents))
+
+
+def _room(folder: Path) -> int | None:
+    """Bytes up to the limit of one group, None where it has none."""
+    limit = _words(folder / "memory.max") or _words(folder / "memory.limit_in_bytes")
+    used = _words(folder / "memory.current") or _words(folder / "memory.usage_in_bytes")
+    if not (limit and used and limit[0].isdigit()):
+        return None
+    stat = _words(folder / "memory.stat")
+    counts = dict(zip(stat[::2], stat[1::2], strict=False))
+    # Files that were read and not again since: the kernel drops them before it refuses anything.
+    cached = int(counts.get("total_inactive_file", counts.get("inactive_file", 0)))
+    return max(int(limit[0]) - int(used[0]) + cached, 0)
 
 
 def _limits(folder: Path) -> list[float | None]:

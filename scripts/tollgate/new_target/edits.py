@@ -1,10 +1,12 @@
-"""Puts a new target into app/app.js and taurus.yml, as text: comments stay where they are. Pure."""
+"""Puts a new target into app/app.js and taurus.yml, as text: comments stay where they are."""
 
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import yaml
+from bzt.utils import RESOURCES_DIR
 
 from tollgate.new_target.model import NewTarget, NewTargetError
 
@@ -56,13 +58,36 @@ def with_kind(config: str, target: NewTarget, alias: str) -> str:
         raise NewTargetError(
             "taurus.yml has no `cli-aliases` that can be read: mend it first"
         ) from None
-    if target.name in kinds:
-        raise NewTargetError(f"taurus.yml has a kind {target.name!r} already: choose another name")
+    _refuse_taken(target.name, before)
     text = f"{config.rstrip()}\n\n{alias.rstrip()}\n"
-    after = yaml.safe_load(text)
+    try:
+        after = yaml.safe_load(text)
+    except yaml.YAMLError as problem:
+        line = " ".join(str(problem).split())
+        raise NewTargetError(
+            f"what would be added to taurus.yml is no YAML ({line}): choose another name, path or "
+            "url"
+        ) from None
     if list(after["cli-aliases"]) != [*kinds, target.name] or list(after) != list(before):
         raise NewTargetError(
             "taurus.yml does not end in its `cli-aliases`, where a kind of run is added: move "
             "them to its end"
         )
     return text
+
+
+def _refuse_taken(name: str, config: dict) -> None:
+    if name in config["cli-aliases"]:
+        raise NewTargetError(f"taurus.yml has a kind {name!r} already: choose another name")
+    if name in (config.get("scenarios") or {}):
+        raise NewTargetError(f"taurus.yml has a scenario {name!r} already: choose another name")
+    if name in _aliases_of_taurus():
+        raise NewTargetError(f"Taurus has a kind {name!r} of its own: choose another name")
+    if yaml.safe_load(name) != name:
+        raise NewTargetError(f"{name!r} means something else in YAML: choose another name")
+
+
+def _aliases_of_taurus() -> list[str]:
+    """Taurus would merge its own settings of that name into the run."""
+    base = Path(RESOURCES_DIR) / "10-base-config.yml"
+    return list(yaml.safe_load(base.read_text(encoding="utf-8"))["cli-aliases"])

@@ -10,8 +10,8 @@ from tollgate.remote import Remote
 #: Names of files, labels, routes and kinds of run.
 NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 LONGEST = 40
-#: `-latest` could be a kind, but reports/latest is the newest run.
-TAKEN = ("latest", "new", "both")
+#: `-latest` could be a kind, but reports/latest is the newest run; `check` is a kind without alias.
+TAKEN = ("latest", "new", "both", "check")
 
 
 class NewTargetError(ValueError):

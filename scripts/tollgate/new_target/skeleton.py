@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
+from xml.sax.saxutils import escape
 
 from tollgate.new_target import edits
 from tollgate.new_target.model import NewTarget, NewTargetError
@@ -58,7 +61,7 @@ def alias(target: NewTarget) -> str:
             f"      script: plans/check-{name}.jmx",
             *(f"      {line}" for line in _where(target)),
             "      probes: # asked before any load; the answer must contain the pattern",
-            f"      - path: {probe}",
+            f"      - path: {json.dumps(probe)}",
             f"        answer: '{answer}'",
         ]
     lines += [
@@ -95,6 +98,8 @@ def _rows(target: NewTarget) -> Iterator[str]:
 def _plan(target: NewTarget) -> str:
     text = _filled(target, "check.jmx")
     if target.remote:
+        host = escape(target.remote.host)
+        text = text.replace("__P(host,127.0.0.1)", f"__P(host,{host})")
         text = text.replace("__P(port,3001)", f"__P(port,{target.remote.port})")
         text = text.replace("__P(protocol,http)", f"__P(protocol,{target.remote.protocol})")
     return text
@@ -107,9 +112,8 @@ def _filled(target: NewTarget, template: str) -> str:
         "meadow_": f"{target.prefix}_",
         "meadow": target.name,
     }
-    for word, own in words.items():
-        text = text.replace(word, own)
-    return text
+    # In one pass: a name may hold one of the words itself.
+    return re.sub("|".join(words), lambda found: words[found[0]], text)
 
 
 def _read(root: Path, path: str) -> str:

@@ -96,14 +96,19 @@
     drawLimit(u, chart, theme);
   }
 
-  const DASHES = { curve: [7, 4], dashed: [4, 3] };
+  const DASHES = {
+    curve: [7, 4],
+    dashed: [4, 3],
+    dotted: [1.5, 2.5],
+    'dot-dashed': [9, 3, 1.5, 3],
+  };
 
   function lineOf(series, theme) {
     const hasLine = isCurve(series) || isLine(series) || series.draw === 'joined';
     return {
       label: series.label,
       stroke: theme.palette[series.colour],
-      width: series.draw === 'dashed' ? 1.25 : 1.75,
+      width: isLine(series) && series.draw !== 'line' ? 1.25 : 1.75,
       // A value that stands alone has no line, and would not be seen.
       points: isLine(series) ? { size: 4, show: true, filter: alone } : { show: false },
       spanGaps: !isLine(series),

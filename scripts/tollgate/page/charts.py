@@ -10,9 +10,10 @@ from dataclasses import asdict, dataclass
 from tollgate.page.parts import details, element
 
 #: How a series is drawn: marks joined by lines, marks alone (with their intervals), a smooth curve
-#: without marks, or a cloud of small dots; values over time as a line, or as a thin dashed one
-#: beside it. Lines have gaps where nothing is known.
+#: without marks, or a cloud of small dots; values over time as a line, or as a thin one in another
+#: style beside it. Lines have gaps where nothing is known.
 JOINED, MARKS, CURVE, DOTS, LINE, DASHED = "joined", "marks", "curve", "dots", "line", "dashed"
+DOTTED, DOT_DASHED = "dotted", "dot-dashed"
 #: What a span of an axis means: a time that does not count, one in which a worker was missing, a
 #: reload, which is meant to be, and where the values took another level.
 UNCOUNTED, OUTAGE, RELOAD, CHANGE = "uncounted", "outage", "reload", "change"

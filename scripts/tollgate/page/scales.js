@@ -15,7 +15,8 @@
 
   const known = (values) => values.filter((value) => value !== null);
   const isCurve = (series) => series.draw === 'curve';
-  const isLine = (series) => series.draw === 'line' || series.draw === 'dashed';
+  const LINES = new Set(['line', 'dashed', 'dotted', 'dot-dashed']);
+  const isLine = (series) => LINES.has(series.draw);
   const least = (values) => values.reduce((a, b) => Math.min(a, b), Infinity);
   const most = (values) => values.reduce((a, b) => Math.max(a, b), -Infinity);
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from tollgate.facts import Settings
 from tollgate.observe import select, value_of
 from tollgate.page.bars import limit_bar, limit_head
 from tollgate.page.charts import Chart, Span
-from tollgate.page.parts import Child, Column, Group, Row, badge, element, table
+from tollgate.page.parts import Child, Column, Group, Row, badge, details, element, listing, table
 from tollgate.run_page import workers
 from tollgate.run_page.grid import Grid
 from tollgate.run_page.lines import Line, Told, Values, chart
@@ -45,6 +46,7 @@ def content(judged: Sequence[Judged]) -> list[Child]:
         for execution in judged
         for warning in execution.warnings
     ]
+    notes += _noticed(judged)
     if not rows and any(each.comparison for each in judged):
         return notes  # head was held against base, not against limits
     if not rows:
@@ -57,6 +59,12 @@ def content(judged: Sequence[Judged]) -> list[Child]:
         *(Column(heading, _NUMBER), Column("n", _NUMBER)),
     )
     return [table(_TOLD, columns, rows, kind="cards criteria"), *notes]
+
+
+def _noticed(judged: Sequence[Judged]) -> list[Child]:
+    """What stood out in the plans, to unfold: it changes no verdict."""
+    lines = [f"{one_line(it.name)}: {one_line(line)}" for it in judged for line in it.lint]
+    return [details("What was noticed of the plan", listing(lines))] if lines else []
 
 
 def _importance(result: CriterionResult) -> int:
@@ -110,7 +118,8 @@ def failures(
         if key in known or len(drawn) >= MOST_CHARTS:
             continue
         known.add(key)
-        made = _chart(criterion, result, view, views, settings, spans)
+        worst = [(of, it.worker) for it, same, of in found if same == criterion]
+        made = _chart(criterion, result, view, views, settings, spans, worst)
         drawn += [made] if made else []
     if not drawn:
         return []
@@ -126,15 +135,15 @@ def _chart(
     views: Sequence[View],
     settings: Settings,
     spans: Sequence[Span],
+    worst: Sequence[tuple[View, str | None]],
 ) -> Chart | None:
+    """worst: the workers that did not hold it, the worst first."""
     limit_here = result.limit if _is_by_time(criterion) else None
+    told = Told(one_line(criterion.text), one_line(f"{view.name}: {result.told}"), _unit(criterion))
     if criterion.is_of_workers:
-        unit, lines = _of_workers(criterion, views)
+        told, lines = _of_workers(criterion, views, told, worst)
     else:
-        unit = _unit(criterion)
         lines = [_line(criterion, each, settings) for each in views]
-    summary = f"{view.name}: {result.told}"
-    told = Told(one_line(criterion.text), one_line(summary), unit)
     tone = "wrong" if result.verdict != INCONCLUSIVE else "unclear"
     return chart(told, lines, spans, limit=limit_here, tone=tone)
 
@@ -153,16 +162,26 @@ def _unit(criterion: Criterion) -> str:
     return "requests in each point's time" if criterion.unit == "count" else criterion.unit
 
 
-def _of_workers(criterion: Criterion, views: Sequence[View]) -> tuple[str, list[Line]]:
-    unit, measure = workers.MEASURES.get(criterion.subject, ("", None))
-    if measure is None:
-        return "", []
-    lines = [
-        workers.line_of(view, each, at, measure)
-        for view in views
-        for at, each in enumerate(view.execution.resources.workers[: workers.MOST_DRAWN])
-    ]
-    return unit, lines
+def _of_workers(
+    criterion: Criterion,
+    views: Sequence[View],
+    told: Told,
+    worst: Sequence[tuple[View, str | None]],
+) -> tuple[Told, list[Line]]:
+    """The words with the unit, and the lines: those of the workers it is about before others."""
+    if criterion.subject not in workers.MEASURES:
+        return told, []
+    unit, measure, of_point = workers.MEASURES[criterion.subject]
+    lines = []
+    for view in views:
+        mine = [worker for of, worker in worst if of is view]
+        shown = sorted(
+            view.execution.resources.workers,
+            key=lambda it, mine=mine: mine.index(it.worker) if it.worker in mine else len(mine),
+        )
+        drawn = shown[: workers.MOST_DRAWN]
+        lines += [workers.line_of(view, each, at, measure) for at, each in enumerate(drawn)]
+    return replace(told, unit=unit, numbers_in=workers.FILE, of_point=of_point), lines
 
 
 def _line(criterion: Criterion, view: View, settings: Settings) -> Line:

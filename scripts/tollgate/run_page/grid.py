@@ -24,35 +24,48 @@ MOST_ROWS = 12
 @dataclass(frozen=True)
 class Grid:
     """Bins [first + k * width, first + (k + 1) * width) for k in [0, count), in seconds since the
-    execution's start. There are samples in [begin, end), which may begin and end within a bin."""
+    execution's start. There are samples in [begin, end), which may begin and end within a bin, or
+    some were meant to be sent. border: where the warm-up ends, which is where a bin begins."""
 
     first: int
     width: int
     count: int
     begin: int
     end: int
+    border: int = 0
 
     @classmethod
-    def of(cls, counts: Iterable[Counts], border_s: float, most: int = MOST_POINTS) -> Grid | None:
+    def of(
+        cls,
+        counts: Iterable[Counts],
+        border_s: float,
+        most: int = MOST_POINTS,
+        meant: tuple[int, int] | None = None,
+    ) -> Grid | None:
         """One that holds all of the counts, with a border at border_s, where the warm-up ends; None
-        where there are no samples. A bin is a whole number of the counts' own."""
+        where there are no samples. A bin is a whole number of the counts' own. meant: [from, to) in
+        which requests were meant to be sent, and may not have been."""
         known = [each for each in counts if each.total]
         if not known:
             return None
         unit = max(each.width for each in known)
         low = min(int(each.seconds[0]) for each in known)
         end = max(int(each.seconds[-1]) + each.width for each in known)
+        if meant:
+            low, end = min(low, meant[0]), max(end, meant[1])
         # One bin more than fits may be needed, for the border.
         width = unit * math.ceil((end - low) / unit / max(1, most - 1))
         border = math.ceil(border_s)
         first = border - math.ceil((border - low) / width) * width
-        return cls(first, width, max(1, math.ceil((end - first) / width)), low, end)
+        return cls(first, width, max(1, math.ceil((end - first) / width)), low, end, border)
 
     def coarser(self, most: int = MOST_ROWS) -> Grid:
-        """The same time in at most so many bins, each of them several of these."""
-        width = self.width * math.ceil(self.count / most)
-        count = math.ceil(self.count * self.width / width)
-        return Grid(self.first, width, count, self.begin, self.end)
+        """The same time in at most so many bins, each of them several of these, with the same
+        border."""
+        width = self.width * math.ceil(self.count / (most - 1))
+        first = self.border - math.ceil((self.border - self.first) / width) * width
+        count = math.ceil((self.first + self.count * self.width - first) / width)
+        return Grid(first, width, count, self.begin, self.end, self.border)
 
     def place(self, seconds: np.ndarray) -> np.ndarray:
         """int64: which bin each second lies in; -1 for none."""
@@ -75,6 +88,14 @@ class Grid:
         number = self.place(seconds)
         kept = number >= 0
         return np.bincount(number[kept], np.asarray(values)[kept], minlength=self.count)
+
+    def maxima(self, seconds: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """float64: the largest of the known values in each bin; NaN where there is none."""
+        number = self.place(seconds)
+        kept = (number >= 0) & np.isfinite(values)
+        found = np.full(self.count, np.nan)
+        np.fmax.at(found, number[kept], np.asarray(values)[kept])
+        return found
 
     def means(self, seconds: np.ndarray, values: np.ndarray) -> np.ndarray:
         """float64: the mean of the known values in each bin; NaN where there is none."""

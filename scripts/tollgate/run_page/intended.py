@@ -26,6 +26,11 @@ class Intended:
     seconds: np.ndarray
     n: np.ndarray
 
+    @property
+    def span(self) -> tuple[int, int] | None:
+        """[from, to) in seconds; None where nothing was meant to be sent."""
+        return (int(self.seconds[0]), int(self.seconds[-1]) + 1) if len(self.seconds) else None
+
     def rates(self, grid: Grid) -> np.ndarray:
         """Requests per second in each bin."""
         return grid.sums(self.seconds, self.n) / grid.lengths
@@ -42,7 +47,7 @@ def intended(run: Path, planned: manifest.Execution, execution: Execution) -> In
     samplers = [name for name, data in execution.labels.items() if not data.is_transaction]
     queues = [
         # Seconds count from JMeter's own start, which is the zero of its timers as well.
-        queue.until(execution.facts.ended_s, 0, 0)
+        queue.until(_until_s(execution), 0, 0)
         for queue in queues_of(plan, samplers)[0]
     ]
     found = [Intended(*_counted(queue, execution)) for queue in queues]
@@ -51,6 +56,15 @@ def intended(run: Path, planned: manifest.Execution, execution: Execution) -> In
     seconds, place = np.unique(np.concatenate([it.seconds for it in found]), return_inverse=True)
     n = np.bincount(place, np.concatenate([it.n for it in found]), minlength=len(seconds))
     return Intended(seconds, n.astype(np.int64))
+
+
+def _until_s(execution: Execution) -> float | None:
+    """When the load was ended before its schedule was through: it was cut short, or a comparison
+    had found all it could; None where it was not."""
+    ends = [execution.facts.ended_s]
+    if execution.comparison is not None and execution.measured_s is not None:
+        ends.append(execution.warmup_s + execution.measured_s)
+    return min((end for end in ends if end is not None), default=None)
 
 
 def _counted(queue: Queue, execution: Execution) -> tuple[np.ndarray, np.ndarray]:

@@ -37,13 +37,15 @@ class Line:
 
 @dataclass(frozen=True)
 class Told:
-    """The words of a chart. numbers_in: which file has all values."""
+    """The words of a chart. numbers_in: which file has all values. of_point: what is told of all
+    samples that a point stands for."""
 
     title: str
     summary: str
     unit: str
     note: str = ""
     numbers_in: str = "kpi.jtl"
+    of_point: str = "exactly counted"
 
 
 def chart(told: Told, lines: Sequence[Line], spans: Sequence[Span], **more: object) -> Chart | None:
@@ -55,11 +57,11 @@ def chart(told: Told, lines: Sequence[Line], spans: Sequence[Span], **more: obje
     return Chart(
         title=told.title,
         summary=told.summary,
-        x=_axis([line.view.grid for line in lines]),
+        x=_axis([line.view.grid for line in lines], series),
         y=Axis(told.unit, high=_highest(lines)),
         series=tuple(series),
         numbers=_numbers(told, lines),
-        note=" ".join(it for it in (told.note, binning(line.view for line in lines)) if it),
+        note=" ".join(it for it in (told.note, _binning(told, lines)) if it),
         zoom=True,
         sync=SYNC,
         wide=True,
@@ -68,18 +70,19 @@ def chart(told: Told, lines: Sequence[Line], spans: Sequence[Span], **more: obje
     )
 
 
-def binning(views) -> str:
+def _binning(told: Told, lines: Sequence[Line]) -> str:
     """What a point stands for, where that is more than a second."""
-    widths = sorted({view.grid.width for view in views if view.grid})
-    if not widths or widths == [1]:
+    widths = sorted({line.view.grid.width for line in lines})
+    if widths == [1]:
         return ""
-    return f"A point stands for {' or '.join(map(str, widths))} s, exactly counted."
+    return f"A point stands for {' or '.join(map(str, widths))} s, {told.of_point}."
 
 
-def _axis(grids: Sequence[Grid | None]) -> Axis:
-    known = [grid for grid in grids if grid]
-    low = min(grid.first for grid in known)
-    return Axis(TIME, low=float(low), high=float(max(grid.end for grid in known)), is_time=True)
+def _axis(grids: Sequence[Grid], series: Sequence[Series]) -> Axis:
+    low = min(grid.first for grid in grids)
+    # The middle of a last bin that is hardly begun lies behind the end, and is a point as well.
+    ends = [*(grid.end for grid in grids), *(each.x[-1] for each in series)]
+    return Axis(TIME, low=float(low), high=float(max(ends)), is_time=True)
 
 
 def _series(line: Line) -> Series:
@@ -114,7 +117,8 @@ def _short(value: float) -> float | None:
 
 
 def _numbers(told: Told, lines: Sequence[Line]) -> ET.Element:
-    """Each line over the same few periods, exactly counted anew."""
+    """Each line over the same few periods, counted anew; one of them begins where the warm-up ends,
+    so that none is judged by half."""
     rows: list[tuple[str, ...]] = []
     for line in lines:
         grid = line.view.grid.coarser()
@@ -122,7 +126,8 @@ def _numbers(told: Told, lines: Sequence[Line]) -> ET.Element:
         counts = [None] * grid.count if n is None else n.tolist()
         for start, value, count in zip(grid.starts.tolist(), values.tolist(), counts, strict=True):
             said = "-" if count is None else f"{count:,}"
-            rows.append((line.label, clock(start), number(value), said))
+            since = clock(start) + (", warm-up" if start < grid.border else "")
+            rows.append((line.label, since, number(value), said))
     columns = (
         *(Column("line"), Column("from", _NUMBER)),
         *(Column(told.unit, _NUMBER), Column("n", _NUMBER)),

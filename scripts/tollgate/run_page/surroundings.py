@@ -39,12 +39,11 @@ FILES = {
     "effective.yml": "all settings, as Taurus took them",
     "bzt.log": "Taurus's log",
 }
-#: Kinds that scripts/run knows by an alias; the check is what it does without one.
-_DEFAULT_KIND = "check"
-_KINDS = ("stress", "load", "soak", "study", "compare")
-#: Properties of the plan that the kinds set themselves, or that follow from a forecast.
-_SET_BY_HAND = ("warmup", "measured")
-_MODES = {"fork", "cluster"}
+#: What scripts/run puts before the arguments that it is given.
+_RUN_FILE = "taurus.yml"
+#: An option that the run made again must not take over: it would write over this one.
+_FOLDER = "settings.artifacts-dir="
+_UNKNOWN = "How it was started is unknown: it was made before run.json told."
 
 
 def content(
@@ -52,6 +51,7 @@ def content(
 ) -> list[Child]:
     """Terms, the command, and links to the files that exist. command: in place of the one that the
     record tells. more: further (name, value) pairs."""
+    command = command or again(record)
     files = [
         element("span", element("a", name, href=quote(name)), f": {what}")
         for name, what in files_of(run, record)
@@ -59,7 +59,7 @@ def content(
     return [
         terms([*_machine(record.environment), ("Began", f"{record.started} (UTC)"), *more]),
         element("h3", "The same run again"),
-        element("pre", command or again(record), tabindex=0),
+        element("pre", command, tabindex=0) if command else paragraph(_UNKNOWN),
         *_left_to_say(record),
         element("h3", "Its report again, from this folder alone"),
         element(
@@ -83,47 +83,41 @@ def _machine(known: dict[str, Any]) -> list[tuple[str, Child]]:
         ("Operating system", str(known.get("os", "unknown"))),
         *((str(name), str(version)) for name, version in versions.items()),
         ("Commit", str(known.get("commit", "unknown"))),
+        *((name, one_line(value)) for name, value in _variables(known).items()),
     ]
 
 
-def again(record: manifest.Manifest) -> str:
-    """A command line that makes the run again, as far as its record tells."""
-    words = []
-    modes = {it.get("mode") for each in record.executions for it in each.targets}
-    if len(modes) == 1 and modes <= _MODES:
-        words.append(f"MODE={modes.pop()}")
-    scales = [each.forecast["scale"] for each in record.executions if each.forecast]
-    if scales and scales[0] != 1:
-        words.append(f"SCALE={scales[0]:g}")
-    words.append("./scripts/run")
-    if record.kind in _KINDS:
-        words.append(f"-{record.kind}")
-    if not scales:
-        for name, value in _properties(record).items():
-            words += ["-o", shlex.quote(f"modules.jmeter.properties.{name}={value}")]
-    return " ".join(words)
+def _variables(environment: dict[str, Any]) -> dict[str, str]:
+    """The environment variables that were set for the run; none where it does not tell."""
+    return {str(name): str(it) for name, it in environment.get("variables", {}).items()}
 
 
-def _properties(record: manifest.Manifest) -> dict[str, str]:
-    """Of those that are set by hand the ones which all executions have alike."""
-    found = {}
-    for name in _SET_BY_HAND:
-        values = {each.properties.get(name) for each in record.executions}
-        value = values.pop() if len(values) == 1 else None
-        if value is not None:
-            found[name] = value
-    return found
+def again(record: manifest.Manifest) -> str | None:
+    """A command line that makes the run again, in a folder of its own; None where the record does
+    not tell how it was started."""
+    if record.arguments is None:
+        return None
+    given = _without_folder(record.arguments)
+    is_usual = given[:1] == [_RUN_FILE]
+    words = ["./scripts/run", *given[1:]] if is_usual else [".venv/bin/bzt", *given]
+    settings = _variables(record.environment).items()
+    return " ".join([*(f"{name}={shlex.quote(it)}" for name, it in settings), shlex.join(words)])
+
+
+def _without_folder(arguments: Iterable[str]) -> list[str]:
+    kept: list[str] = []
+    for word in map(str, arguments):
+        if word.startswith(_FOLDER) and kept[-1:] in (["-o"], ["--option"]):
+            kept.pop()
+        elif not word.startswith((f"-o{_FOLDER}", f"--option={_FOLDER}")):
+            kept.append(word)
+    return kept
 
 
 def _left_to_say(record: manifest.Manifest) -> list[Child]:
     commit = str(record.environment.get("commit", ""))
-    said = []
-    if commit.endswith("-dirty"):
-        said.append("Files differed from the commit when it ran.")
-    if record.kind != _DEFAULT_KIND and record.kind not in _KINDS:
-        said.append(f"Its kind, {one_line(record.kind)}, is not one of this project's aliases.")
-    said.append("effective.yml has every setting that it ran with.")
-    return [paragraph(" ".join(said), kind="note")]
+    dirty = "Files differed from the commit when it ran. " if commit.endswith("-dirty") else ""
+    return [paragraph(f"{dirty}effective.yml has every setting that it ran with.", kind="note")]
 
 
 def _plans(environment: dict[str, Any]) -> list[Child]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -73,7 +73,9 @@ class View:
     def grid(self) -> Grid | None:
         """None without samples."""
         found = [self.sent, *([self.response] if self.response else [])]
-        return Grid.of(found, self.execution.warmup_s)
+        # What was never sent is part of the picture: nothing else shows a generator that died.
+        meant = self.intended.span if self.intended else None
+        return Grid.of(found, self.execution.warmup_s, meant=meant)
 
     @cached_property
     def _binned(self) -> dict[tuple[str, Grid], Binned]:
@@ -93,22 +95,23 @@ class View:
 
 def colours(executions: Sequence[manifest.Execution]) -> list[int]:
     """A colour each: a mode has its own on every page, as far as nobody else has it."""
-    wanted = [_wanted(it) for it in executions]
-    taken: set[int] = set()
-    for at, colour in enumerate(wanted):
-        if colour in taken:
-            wanted[at] = None
-        elif colour is not None:
-            taken.add(colour)
-    free = [it for it in range(PALETTE) if it not in taken]
+    return dealt(
+        [wanted(it.name, {target.get("mode") for target in it.targets}) for it in executions]
+    )
+
+
+def wanted(name: str, modes: Collection[str | None]) -> int | None:
+    """The colour of an execution with targets in these modes; None where any will do."""
+    return OF_MODE.get(next(iter(modes))) if len(modes) == 1 else OF_MODE.get(name)
+
+
+def dealt(asked: Sequence[int | None]) -> list[int]:
+    """A colour each: the one that is asked for, where nobody before has it, or else a free one."""
+    first = [None if colour in asked[:at] else colour for at, colour in enumerate(asked)]
+    free = [it for it in range(PALETTE) if it not in first]
     # More executions than colours share them; the legend tells them apart.
-    spare = iter(free + list(range(PALETTE)) * len(wanted))
-    return [next(spare) if colour is None else colour for colour in wanted]
-
-
-def _wanted(planned: manifest.Execution) -> int | None:
-    modes = {target.get("mode") for target in planned.targets}
-    return OF_MODE.get(modes.pop()) if len(modes) == 1 else OF_MODE.get(planned.name)
+    spare = iter(free + list(range(PALETTE)) * len(first))
+    return [next(spare) if colour is None else colour for colour in first]
 
 
 def readable(name: str) -> str:

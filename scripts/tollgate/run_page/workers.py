@@ -4,12 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from tollgate.criteria_resources import MIB
 from tollgate.outages import told as outage_told
-from tollgate.page.charts import DASHED, LINE, OUTAGE, RELOAD, UNCOUNTED, Chart, Span
+from tollgate.page.charts import (
+    DASHED,
+    DOT_DASHED,
+    DOTTED,
+    LINE,
+    OUTAGE,
+    RELOAD,
+    UNCOUNTED,
+    Chart,
+    Span,
+)
 from tollgate.page.parts import Child, Column, Row, element, listing, paragraph, table
 from tollgate.resources_model import WorkerSeries
 from tollgate.run_page.grid import Grid
@@ -18,13 +29,17 @@ from tollgate.run_page.view import View
 from tollgate.study.told import number
 from tollgate.verdicts import ExecutionVerdict
 
+#: How the workers of an execution are told apart, which share its colour.
+_STYLES = (LINE, DASHED, DOTTED, DOT_DASHED)
 #: Lines of a chart; of more workers than that the busiest are drawn, the others in the table.
-MOST_DRAWN = 4
+MOST_DRAWN = len(_STYLES)
 #: Events that are listed; verdict.json has all of them.
 MOST_EVENTS = 20
 FILE = "workers.jsonl"
 _NUMBER = "number"
 Measure = Callable[[WorkerSeries, Grid], np.ndarray]
+#: What a point is of its looks, for the note below the chart.
+MEAN, MOST = "of which it is the mean", "of which it is the most"
 
 
 def spans(views: Sequence[View]) -> list[Span]:
@@ -62,18 +77,19 @@ def content(
     if not any(view.execution.resources.workers for view in views):
         return []
     found = [
-        _chart(views, shown, "CPU", "Of one core, by worker.", "%", _mean("cpu")),
-        _chart(views, shown, "Memory", "Resident set size (RSS).", "MB", _mean("rss", 1 / MIB)),
+        _chart(views, shown, Told("CPU", "Of one core, by worker.", "%"), _mean("cpu")),
         _chart(
-            *(views, shown, "Event-loop delay", "p95 of each second, as Node measures it."),
-            *("ms", _mean("loop_delay_p95")),
+            *(views, shown, Told("Memory", "Resident set size (RSS).", "MB")),
+            *(_most("rss", 1 / MIB), MOST),
         ),
         _chart(
-            views,
-            shown,
-            "Requests answered",
-            "By each worker's own count.",
-            "requests/s",
+            *(views, shown),
+            Told("Event-loop delay", "p95 of each second, as Node measures it.", "ms"),
+            *(_most("loop_delay_p95"), MOST),
+        ),
+        _chart(
+            *(views, shown),
+            Told("Requests answered", "By each worker's own count.", "requests/s"),
             _answered,
         ),
     ]
@@ -81,7 +97,7 @@ def content(
 
 
 def _chart(
-    views: Sequence[View], shown: Sequence[Span], title: str, what: str, unit: str, of: Measure
+    views: Sequence[View], shown: Sequence[Span], told: Told, of: Measure, of_point: str = MEAN
 ) -> Chart | None:
     lines, left_out = [], 0
     for view in views:
@@ -91,17 +107,17 @@ def _chart(
         kept = [each for each in view.execution.resources.workers if id(each) in drawn]
         lines += [line_of(view, each, at, of) for at, each in enumerate(kept)]
     note = f"{left_out} more workers are in the table below." if left_out else ""
-    told = Told(title, what, unit, note, FILE)
+    told = replace(told, note=note, numbers_in=FILE, of_point=of_point)
     return chart(told, lines, shown)
 
 
 def line_of(view: View, series: WorkerSeries, at: int, of: Measure) -> Line:
-    """A worker's line; the first of an execution is whole, the others are dashed."""
+    """A worker's line; at: its place among those of the execution that are drawn."""
 
     def values(grid: Grid) -> Values:
         return of(series, grid), None
 
-    return Line(view, f"{view.name} {series.worker}", values, DASHED if at else LINE)
+    return Line(view, f"{view.name} {series.worker}", values, _STYLES[at])
 
 
 def _busy(series: WorkerSeries) -> float:
@@ -111,6 +127,10 @@ def _busy(series: WorkerSeries) -> float:
 
 def _mean(name: str, factor: float = 1.0) -> Measure:
     return lambda series, grid: grid.means(series.second, getattr(series, name) * factor)
+
+
+def _most(name: str, factor: float = 1.0) -> Measure:
+    return lambda series, grid: grid.maxima(series.second, getattr(series, name) * factor)
 
 
 def _answered(series: WorkerSeries, grid: Grid) -> np.ndarray:
@@ -126,14 +146,15 @@ def _answered(series: WorkerSeries, grid: Grid) -> np.ndarray:
     return np.divide(sums, lengths, out=np.full(grid.count, np.nan), where=lengths > 0)
 
 
-#: Of each criterion on workers that has a course over time: the unit and what to draw.
-MEASURES: dict[str, tuple[str, Measure]] = {
-    "rss": ("MB", _mean("rss", 1 / MIB)),
-    "rss-slope": ("MB", _mean("rss", 1 / MIB)),
-    "time-left": ("MB", _mean("rss", 1 / MIB)),
-    "cpu": ("%", _mean("cpu")),
-    "loop-delay-p50": ("ms", _mean("loop_delay_p50")),
-    "loop-delay-p95": ("ms", _mean("loop_delay_p95")),
+#: Of each criterion on workers that has a course over time: the unit, what to draw, and what of its
+#: looks a point is: what the criterion takes as well, the most of RSS and otherwise the mean.
+MEASURES: dict[str, tuple[str, Measure, str]] = {
+    "rss": ("MB", _most("rss", 1 / MIB), MOST),
+    "rss-slope": ("MB", _mean("rss", 1 / MIB), MEAN),
+    "time-left": ("MB", _mean("rss", 1 / MIB), MEAN),
+    "cpu": ("%", _mean("cpu"), MEAN),
+    "loop-delay-p50": ("ms", _mean("loop_delay_p50"), MEAN),
+    "loop-delay-p95": ("ms", _mean("loop_delay_p95"), MEAN),
 }
 
 

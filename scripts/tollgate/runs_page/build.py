@@ -86,7 +86,12 @@ def _alone(folder: Path) -> Iterator[None]:
         os.close(opened)
 
 
+def is_ours(path: Path) -> bool:
+    """Whether a file is a list of runs."""
+    return path.is_file() and f"<title>{_TITLE}".encode() in path.read_bytes()[:_HEAD]
+
+
 def _check_ours(path: Path) -> None:
     """A run may have been told to leave its files in any folder."""
-    if path.exists() and f"<title>{_TITLE}".encode() not in path.read_bytes()[:_HEAD]:
+    if path.exists() and not is_ours(path):
         raise PageError(f"{path} is another page; move it, or runs elsewhere")

@@ -2,10 +2,11 @@
 
 Two runs are comparable where the same load met the same machine: the same kind of run, the same
 plan and fragments (by their SHA-256), the same properties that shape the load (rates, warm-up,
-length), the same targets in the same mode with as many instances, on the same CPU model with as
-many cores. What a trend is to show is none of these: the commit, and the versions of Node, Java,
-JMeter and the system. Where one of those changes, the page says so beside the mark. Files of data
-are not part of run.json; a commit that changes them shows as a change of the commit.
+length), the same targets in the same mode with as many instances and under the same environment
+variables that change them, on the same CPU model with as many cores. What a trend is to show is
+none of these: the commit, and the versions of Node, Java, JMeter and the system. Where one of those
+changes, the page says so beside the mark. Files of data are not part of run.json; a commit that
+changes them shows as a change of the commit.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from tollgate.variables import SERVICE
 from tollgate.verdicts import INVALID
 
 #: The exit code of a run that a person or a signal ended.
@@ -90,6 +91,13 @@ class Listed:
         cpu = str(self.environment.get("cpu") or "a CPU unknown")
         cores = self.environment.get("cores")
         return f"{cpu}, {cores} core{'' if cores == 1 else 's'}" if cores else cpu
+
+    @property
+    def variables(self) -> tuple[tuple[str, str], ...]:
+        """(name, value) of the environment variables that changed the service."""
+        told = self.environment.get("variables")
+        told = told if _is(told) else {}
+        return tuple((name, str(told[name])) for name in SERVICE if name in told)
 
     @property
     def versions(self) -> dict[str, str]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from tollgate.page.charts import CHANGE, CURVE, JOINED, Axis, Chart, Series, Span
 from tollgate.page.parts import Column, table
+from tollgate.run_page.view import dealt, wanted
 from tollgate.runs_page import told
 from tollgate.runs_page.listing import link
 from tollgate.runs_page.trends import Line, Point, Trend
@@ -15,7 +16,7 @@ from tollgate.verdicts import figure
 #: Numbers along the axis of a chart.
 _TICKS = 10
 #: Executions in a chart.
-_COLOURS = 4
+_MOST_LINES = 4
 
 
 def charts(trend: Trend) -> list[Chart]:
@@ -25,14 +26,21 @@ def charts(trend: Trend) -> list[Chart]:
     for line in (it for it in trend.lines if not it.is_constant and not it.is_short):
         by_name.setdefault((line.name, line.unit), []).append(line)
     ordered = sorted(by_name.values(), key=lambda it: not any(line.changes for line in it))
-    return [_chart(trend, lines[:_COLOURS]) for lines in ordered]
+    colours = _colours(trend)
+    return [_chart(trend, lines[:_MOST_LINES], colours) for lines in ordered]
 
 
-def _chart(trend: Trend, lines: Sequence[Line]) -> Chart:
+def _colours(trend: Trend) -> dict[str, int]:
+    """Of each execution, the same in every chart, and that of its mode on the page of a run."""
+    modes = {it.execution: it.modes for it in trend.lines}
+    return dict(zip(modes, dealt([wanted(*it) for it in modes.items()]), strict=True))
+
+
+def _chart(trend: Trend, lines: Sequence[Line], colours: Mapping[str, int]) -> Chart:
     runs = len(trend.runs)
     step = -(-runs // _TICKS)
     numbers = range(1, runs + 1)
-    series = [it for colour, line in enumerate(lines) for it in _series(line, colour)]
+    series = [it for line in lines for it in _series(line, colours[line.execution])]
     return Chart(
         title=lines[0].name,
         summary=_summary(trend, lines),

@@ -182,8 +182,9 @@ def _shown(trend: Trend, line: Line) -> Child:
 
 METHOD = (
     "Runs are comparable if the same plan with the same fragments (by their SHA-256) and "
-    "properties met the same targets, as many instances of them, on the same CPU model with as "
-    "many cores. The commit and the versions of Node, Java, JMeter and the system may differ: they "
+    "properties met the same targets, as many instances of them, under the same environment "
+    "variables that change them, on the same CPU model with as many cores. The commit and the "
+    "versions of Node, Java, JMeter and the system may differ: they "
     "are what a trend is to show.",
     "A change is looked for by ranks, so that a single wild run is none: Pettitt's test, "
     "standardised, with chances counted over random orders of the runs, again on both sides of "

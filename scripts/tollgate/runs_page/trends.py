@@ -26,7 +26,7 @@ class Point:
 @dataclass(frozen=True)
 class Line:
     """One figure of one execution, oldest run first. limit, condition: those of the newest run.
-    Changes count their index in `points`."""
+    modes: of the execution's targets. Changes count their index in `points`."""
 
     execution: str
     name: str
@@ -35,6 +35,7 @@ class Line:
     limit: float | None
     points: Sequence[Point]
     changes: tuple[Change, ...] = ()
+    modes: frozenset[str] = frozenset()
 
     @property
     def values(self) -> list[float]:
@@ -87,12 +88,15 @@ def trends(runs: Iterable[Listed]) -> list[Trend]:
 
 def _setups(run: Listed) -> dict[tuple, list[Execution]]:
     """The executions of a run, by what has to be the same in runs that are compared."""
-    found: dict[tuple, list[Execution]] = defaultdict(list)
+    alike: dict[tuple, list[Execution]] = defaultdict(list)
     for it in run.executions:
         # Without the plan's SHA-256 nothing says that two runs sent the same.
         if it.plans:
-            found[run.kind, it.plan, run.machine, it.plans, it.load].append(it)
-    return found
+            alike[run.kind, it.plan, run.machine, it.plans, it.load].append(it)
+    return {
+        (*load, run.variables, tuple(sorted((it.name, it.targets) for it in each))): each
+        for load, each in alike.items()
+    }
 
 
 def _trend(setup: tuple, members: Sequence[tuple[Listed, list[Execution]]]) -> Trend:
@@ -103,7 +107,7 @@ def _trend(setup: tuple, members: Sequence[tuple[Listed, list[Execution]]]) -> T
     for at, (_, executions) in enumerate(kept):
         for execution, figure in _figures(executions):
             points[execution.name, execution.targets, figure.measure].append((at, figure))
-    lines = [_line(key[0], each) for key, each in points.items() if len(each) > 1]
+    lines = [_line(*key[:2], each) for key, each in points.items() if len(each) > 1]
     return Trend(kind, plan, machine, [run for run, _ in kept], lines, len(members) - len(sound))
 
 
@@ -114,10 +118,16 @@ def _figures(executions: Sequence[Execution]) -> Iterator[tuple[Execution, Figur
         yield from ((execution, figure) for figure in once.values())
 
 
-def _line(execution: str, found: Sequence[tuple[int, Figure]]) -> Line:
+def _line(
+    execution: str,
+    targets: Sequence[tuple[str, str, str]],
+    found: Sequence[tuple[int, Figure]],
+) -> Line:
     newest = found[-1][1]
     points = [Point(at, it.observed, it.low, it.high) for at, it in found]
-    return Line(execution, newest.name, newest.unit, newest.condition, newest.limit, points)
+    modes = frozenset(mode for _, mode, _ in targets)
+    said = newest.name, newest.unit, newest.condition, newest.limit
+    return Line(execution, *said, points, modes=modes)
 
 
 def _begin(trend: Trend) -> str:
