@@ -33,6 +33,7 @@ ENVIRONMENT = {
         ("tollgate", "node", "java", "jmeter", "taurus", "pm2", "python"), "1.0"
     ),
     "commit": "unknown",
+    "variables": {},
     "plans": {},
 }
 BASE = SideRecord("base", "1a2b3c4 (merge base with origin/main)", "1a2b3c4" + 33 * "0", None)

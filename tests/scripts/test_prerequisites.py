@@ -83,7 +83,7 @@ def test_versions_are_compared_as_numbers(machine: Path, tmp_path: Path) -> None
     "picked_up",
     [
         "Picked up JAVA_TOOL_OPTIONS: -Dfile.encoding=UTF-8",
-        "NOTE: Picked up JDK_JAVA_OPTIONS: -Xmx512m",
+        "NOTE: Picked up JDK_JAVA_OPTIONS: -XX:ActiveProcessorCount=2",
     ],
 )
 def test_options_that_java_picks_up_are_no_version(

@@ -136,6 +136,12 @@ def test_the_baseline_is_of_the_last_run_before_it_with_the_same_neighbour_or_no
     assert rows["work-20+noise"].sequential == Rate(1, 1)
 
 
+def test_only_of_an_a_a_run_base_first_then_head_takes_the_samples_of_both():
+    runs, samples = [finished(1), finished(2, "work-5")], {1: steady(100, 107), 2: steady(100, 107)}
+    rows = {row.condition.key: row.sequential for row in live_rows(runs, samples)}
+    assert rows == {"aa": Rate(0, 1), "work-5": Rate(1, 1)}
+
+
 def test_rows_come_without_noise_first_and_by_what_head_has_more():
     keys = ["work-20", "aa+noise", "delay-3", "work-5", "aa"]
     rows = live_rows([finished(n, key) for n, key in enumerate(keys, 1)], {})

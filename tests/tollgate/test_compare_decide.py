@@ -217,9 +217,12 @@ def test_looks_go_on_until_the_budget_and_end_with_it():
 )
 def test_no_two_looks_are_nearer_than_they_may_be(first_s, every_s, last_s):
     gate = Gate(Settings())
+    open_ = look(gate, [EMPTY], 60.0).findings
     while (at_s := next_look_s(gate, every_s, first_s)) is not None:
-        gate = look(gate, [EMPTY], at_s)
+        gate = Gate(gate.settings, (*gate.looks_s, at_s), open_)
     assert gate.looks_s[-1] == last_s
+    fractions = tuple(each / 600 for each in gate.looks_s[-2:])
+    assert nominal_level(fractions, 0.01) > 0  # which refuses looks that are too near
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,7 @@ def test_a_percentile_is_off_by_no_more_than_is_doubted(name, share):
 
 
 def test_times_like_those_of_sum_are_hardly_doubted():
-    for share, most_ms in ((0.5, 0.02), (0.95, 0.03)):
+    for share, most_ms in ((0.5, 0.025), (0.95, 0.025)):
         for middle_ms in np.arange(6.0, 7.0, 0.1):
             shape = stats.lognorm(0.25, scale=middle_ms)
             counts = counted(shape)

@@ -149,9 +149,8 @@ def test_packages_that_were_half_removed_are_installed_again(base, given, cache,
     # Whoever removes them is ended in the middle.
     with monkeypatch.context() as patch:
         patch.setattr(packages.shutil, "rmtree", ended)
-        patch.setattr(packages, "KEPT", 0)
         with pytest.raises(KeyboardInterrupt):
-            packages._prune(cache)
+            packages._throw_away(stored)
     assert not stored.exists()
     assert kept(cache) != []
     again = base(name="again")

@@ -107,7 +107,7 @@ def test_percentiles_lie_inside_of_the_millisecond_and_stop_where_few_requests_l
     base, head = chart.series
     at_median = chart.series[0].x.index(2.0)
     assert base.y[at_median] == pytest.approx(4.5)
-    assert head.y[at_median] == pytest.approx(4.5 + 1 / 3)
+    assert head.y[at_median] == pytest.approx(4.5 + 1 / 3, abs=0.01)
     assert max(base.x) == pytest.approx(200)  # 99.5 %: five of a thousand are slower
 
 

@@ -58,6 +58,7 @@ def test_it_is_the_user_s_alone_and_the_same_in_the_next_run(root, tmp_path):
     folder.chmod(0o777)
     assert place.provide(root) == folder
     assert folder.stat().st_mode & 0o777 == 0o700
+    (tmp_path / "another").mkdir()
     assert place.provide(tmp_path / "another") != folder
 
 

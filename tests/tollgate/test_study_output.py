@@ -35,6 +35,7 @@ ENVIRONMENT = {
     "os": "Linux 6.1 x86_64",
     "versions": dict.fromkeys(PARTS, "1.2.3"),
     "commit": "0123456789abcdef",
+    "variables": {},
     "plans": {},
 }
 HOW = StudyRun("data/study.csv", studies.SEED, False, None, ("sum",))

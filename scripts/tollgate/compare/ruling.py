@@ -5,8 +5,8 @@
 - So does a side that has no samples of a label, or base if its every request failed: nothing is
   left to compare with. Head failing all of a label is a failure, also where the label has no say.
 - A run that ended itself before its samples decide is INCONCLUSIVE: an answer that came drop by
-  drop, each in time, may have been longer under way than any timeout. If there was no look at that time at all, its record is wrong, and
-  the run INVALID.
+  drop, each in time, may have been longer under way than any timeout. If there was no look at that
+  time at all, its record is wrong, and the run INVALID.
 - How late the generator was has no limit here: the coin falls after the wait, so that it hits both
   sides alike, and service times don't contain it. Arrivals that were not sent are counted as ever.
 """

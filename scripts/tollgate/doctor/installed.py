@@ -100,7 +100,8 @@ def _yours(home: Path, found: str) -> Finding:
     done = subprocess.run(
         [str(JMETER_CHECK), str(home)], capture_output=True, text=True, check=False
     )
-    first, *more = done.stderr.removeprefix("bootstrap: ").splitlines() or [""]
+    said = done.stderr if done.returncode else done.stdout
+    first, *more = said.removeprefix("bootstrap: ").splitlines() or [""]
     if done.returncode:
         refused, _, todo = first.partition("; ")
         return Finding(FAIL, "JMeter", refused, todo)

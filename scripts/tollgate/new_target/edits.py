@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
+from importlib import resources
 
 import yaml
-from bzt.utils import RESOURCES_DIR
 
 from tollgate.new_target.model import NewTarget, NewTargetError
 
@@ -89,5 +88,6 @@ def _refuse_taken(name: str, config: dict) -> None:
 
 def _aliases_of_taurus() -> list[str]:
     """Taurus would merge its own settings of that name into the run."""
-    base = Path(RESOURCES_DIR) / "10-base-config.yml"
-    return list(yaml.safe_load(base.read_text(encoding="utf-8"))["cli-aliases"])
+    base = resources.files("bzt") / "resources" / "10-base-config.yml"
+    parts = yaml.safe_load_all(base.read_text(encoding="utf-8"))
+    return [name for part in parts for name in part.get("cli-aliases", {})]
