@@ -131,7 +131,7 @@ def test_a_command_that_is_told_to_end_takes_its_tool_along(server, tmp_path):
     support.wait_until(lambda: any("crosscheck-loadtest" in it for it in generators()), "it runs")
     os.kill(process.pid, signal.SIGTERM)
     assert process.wait(support.PATIENCE) == 1
-    assert not generators()
+    support.wait_until(lambda: not generators(), "it is gone")  # killed, and not reaped at once
 
 
 def test_settings_of_the_users_do_not_reach_loadtest(server, tmp_path, monkeypatch):

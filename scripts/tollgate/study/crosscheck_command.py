@@ -9,12 +9,16 @@ out its beginning (see crosscheck_results.py). Each measures for SECONDS.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import signal
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import NoReturn
+
+import psutil
 
 from tollgate.study.crosscheck_results import ToolError
 from tollgate.study.crosscheck_tools import TOOLS, Load, run
@@ -24,8 +28,7 @@ USAGE = "crosscheck ARM URL USERS SECONDS LEAD_S OUTPUT.json"
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Returns the exit code."""
-    # JMeter ends a command that takes too long: the generator that runs must end with it.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    signal.signal(signal.SIGTERM, _end)
     try:
         tool, load, path = _read(sys.argv[1:] if arguments is None else arguments)
         result = run(tool, load)
@@ -39,6 +42,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"crosscheck: {problem.strerror}: {problem.filename}", file=sys.stderr)
         return 1
     return 0
+
+
+def _end(_signal: int, _frame: object) -> NoReturn:
+    """JMeter ends a command that takes too long: the generator that runs must end with it, even one
+    that has been started this very moment and that nobody holds yet."""
+    for process in psutil.Process().children(recursive=True):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            process.kill()
+    sys.exit(1)
 
 
 def _read(arguments: Sequence[str]) -> tuple[str, Load, Path]:
