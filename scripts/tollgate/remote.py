@@ -12,11 +12,10 @@ import ipaddress
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
 from bzt import TaurusConfigError
 
-PORTS = {"http": 80, "https": 443}
+from tollgate.compare.urls import read_url, shown
 
 
 @dataclass(frozen=True)
@@ -62,22 +61,18 @@ def remote_of(scenario: Mapping, name: str) -> Remote | None:
     remote = _read(str(given))
     if remote is None:
         raise TaurusConfigError(
-            f"targets: scenario {name!r} has url {given!r}: write protocol, host and perhaps a "
-            "port, such as http://127.0.0.1:8080; paths belong to the plan"
+            f"targets: scenario {name!r} has url {shown(str(given))!r}: write protocol, host and "
+            "perhaps a port, such as http://127.0.0.1:8080; paths belong to the plan"
         )
     return remote
 
 
 def _read(text: str) -> Remote | None:
     try:
-        parts = urlsplit(text.strip())
-        host, port = parts.hostname, parts.port
+        url = read_url("url", text)
     except ValueError:
         return None
-    beyond = parts.path.strip("/") or parts.query or parts.fragment or parts.username
-    if parts.scheme not in PORTS or not host or beyond or port == 0:
-        return None
-    return Remote(parts.scheme, host, port or PORTS[parts.scheme])
+    return Remote(url.protocol, url.host, url.port)
 
 
 def unread(remote: Remote, plan: Iterable[str]) -> list[str]:

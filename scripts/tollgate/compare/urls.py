@@ -1,4 +1,4 @@
-"""Where a base or a head that others run is found. Pure."""
+"""Where a service that others run is found. Pure."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def read_url(name: str, text: str) -> Url:
         parts = urlsplit(text.strip())
         port = parts.port
     except ValueError as problem:
-        raise ValueError(f"{name} is {_shown(text)!r}: {problem}: write a URL {example}") from None
+        raise ValueError(f"{name} is {shown(text)!r}: {problem}: write a URL {example}") from None
     if parts.scheme not in PORTS or not parts.hostname or port == 0:
-        raise ValueError(f"{name} is {_shown(text)!r}: write a URL {example}")
+        raise ValueError(f"{name} is {shown(text)!r}: write a URL {example}")
     if "@" in parts.netloc:
         raise ValueError(f"{name} holds a user's name or password: write a URL {example}")
     if parts.path not in ("", "/") or "?" in text or "#" in text:
@@ -40,6 +40,6 @@ def read_url(name: str, text: str) -> Url:
     return Url(text.strip().rstrip("/"), parts.scheme, parts.hostname, port or PORTS[parts.scheme])
 
 
-def _shown(text: str) -> str:
-    """Without what might be a password."""
+def shown(text: str) -> str:
+    """The text as a message may say it: without what might be a password."""
     return text if "@" not in text else f"...@{text.rpartition('@')[2]}"
