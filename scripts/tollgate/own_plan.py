@@ -26,7 +26,7 @@ from tollgate.expressions import Expander
 from tollgate.jmx import PlanError, read_tree
 from tollgate.paths import jmeter_home
 from tollgate.plan import expander_of, read_plan
-from tollgate.remote import PORTS, Remote
+from tollgate.remote import Remote
 from tollgate.scenarios import scenario_of
 
 SETTINGS = ("path", "criteria", "stop-after")
@@ -114,7 +114,7 @@ class OwnPlan(Service):
 
     def _tell_hosts(self, hosts: list[str]) -> None:
         for host in hosts:
-            if not Remote("http", host, PORTS["http"]).is_loopback:
+            if not Remote("http", host, 80).is_loopback:
                 self.log.warning(
                     "plan: it sends load to %s, which is not this machine: be sure that whoever "
                     "runs it agrees",
