@@ -16,9 +16,9 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import NoReturn
 
 from tollgate import dashboard, evidence, forecast_command, manifest, outputs, samples_command
+from tollgate.arguments import ERROR, Parser
 from tollgate.doctor import command as doctor
 from tollgate.jmx import PlanError
 from tollgate.jtl_layout import JtlError
@@ -30,7 +30,6 @@ from tollgate.runs_page import build as runs_page
 from tollgate.samples_command import SamplesError
 from tollgate.study import report as study_report
 
-ERROR = 1
 _PROBLEMS = (
     *(manifest.ManifestError, evidence.EvidenceError, PlanError, JtlError, SamplesError, PageError),
     *study_report.PROBLEMS,
@@ -47,14 +46,8 @@ def main() -> None:
         sys.exit(ERROR)
 
 
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        """argparse exits with 2, which means that a run was interrupted."""
-        self.exit(ERROR, f"tollgate: {message}\n")
-
-
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(prog="tollgate", description=__doc__.split("\n")[0])
+    parser = Parser(prog="tollgate", description=__doc__.split("\n")[0])
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     judging = commands.add_parser("judge", help="judge an archived run again")
     judging.add_argument("run", type=Path, help="the run's folder, e.g. reports/latest")

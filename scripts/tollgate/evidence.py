@@ -5,11 +5,11 @@ The live run and `tollgate judge` both come through here, so they can't disagree
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
+from tollgate import evidence_workers
 from tollgate.bins import Bins
 from tollgate.compare import evidence as comparing
 from tollgate.compare.record import CompareRecord
@@ -21,7 +21,6 @@ from tollgate.forecast_model import ForecastFacts
 from tollgate.forecast_record import Followed, from_record
 from tollgate.jtl import Jtl, read_jtl
 from tollgate.jtl_layout import JtlError
-from tollgate.lost import with_losses
 from tollgate.manifest import NAME, Manifest, ManifestError, check_seal
 from tollgate.manifest import Execution as Planned
 from tollgate.outages import events_left
@@ -29,10 +28,8 @@ from tollgate.plan import read_plan
 from tollgate.plan_model import Plan
 from tollgate.replay import Replay
 from tollgate.replay_jtl import foreseen_problems, replay_jtl
-from tollgate.resources_model import Resources
 from tollgate.unjudgeable import unjudgeable
-from tollgate.watching import share
-from tollgate.worker_apps import TargetsWatched, read_targets, unwatched
+from tollgate.worker_apps import TargetsWatched
 
 
 class EvidenceError(Exception):
@@ -97,7 +94,7 @@ def _execution(run: Path, manifest: Manifest, planned: Planned) -> Execution:
     try:
         return _read(run, manifest, planned, plan, criteria, record)
     except (JtlError, OSError) as error:
-        watched = _watch(run, manifest, planned, None)
+        watched = evidence_workers.watched(run, manifest, planned, None)
         facts = _facts(manifest, planned, None, watched, jtl_error=str(error))
         times = planned.warmup, comparing.due_s(planned, record)
         nothing = Execution(planned.name, {}, criteria, *times, (), facts, watched.resources)
@@ -115,13 +112,15 @@ def _read(
     """All that the samples tell. Raises JtlError and OSError."""
     bins = _bins(planned, criteria)
     jtl = read_jtl(run / planned.jtl, bins=bins)
-    watched = _watch(run, manifest, planned, jtl)
+    watched = evidence_workers.watched(run, manifest, planned, jtl)
     facts = _facts(manifest, planned, jtl, watched)
     cut_s = facts.ended_s if facts.interrupted else None
     until_s = comparing.until_s(planned, record, cut_s)
     replayed = replay_jtl(plan, run / planned.jtl, jtl, planned.warmup, until_s, bins)
     facts = replace(facts, machine_problems=(*facts.machine_problems, *replayed.problems))
-    resources = _with_losses(run, manifest, planned, jtl, watched.resources, facts.ended_s)
+    resources = evidence_workers.with_losses(
+        run, manifest, planned, jtl, watched.resources, facts.ended_s
+    )
     return Execution(
         name=planned.name,
         labels={data.name: data for data in _labels(jtl, replayed)},
@@ -146,39 +145,6 @@ def _followed(planned: Planned) -> Followed | None:
         return None if planned.forecast is None else from_record(planned.forecast)
     except ValueError as error:
         raise ManifestError(f"{NAME} can't be read: {planned.name}: {error}") from None
-
-
-def _watch(run: Path, manifest: Manifest, planned: Planned, jtl: Jtl | None) -> TargetsWatched:
-    if not (planned.targets and planned.began):
-        return unwatched(planned.targets)
-    span = _span(planned, jtl)
-    watched = read_targets(run / "workers.jsonl", planned.targets, *span, manifest.reloads)
-    resources = replace(watched.resources, watching_cpu=share(manifest.watching))
-    return replace(watched, resources=resources)
-
-
-def _span(planned: Planned, jtl: Jtl | None) -> tuple[float, float]:
-    """When the load began and ended, in seconds since the epoch."""
-    began, ended = planned.began or 0.0, planned.ended or 0.0
-    if jtl:
-        began = jtl.origin_ms / 1000
-        ended = min(ended, jtl.last_end_ms / 1000) if ended else jtl.last_end_ms / 1000
-    return began, ended
-
-
-def _with_losses(
-    run: Path,
-    manifest: Manifest,
-    planned: Planned,
-    jtl: Jtl,
-    resources: Resources,
-    ended_s: float | None,
-) -> Resources:
-    began, ended = planned.began or 0.0, planned.ended or 0.0
-    apps = [target["name"] for target in planned.targets]
-    reloads = [it for it in manifest.reloads if it["app"] in apps and began <= it["began"] <= ended]
-    until_s = math.inf if ended_s is None else ended_s
-    return with_losses(resources, reloads, run / planned.jtl, jtl.origin_ms, until_s)
 
 
 def _bins(planned: Planned, criteria: tuple[Criterion, ...]) -> Bins:
@@ -217,7 +183,7 @@ def _facts(
     watched: TargetsWatched,
     jtl_error: str | None = None,
 ) -> ExecutionFacts:
-    began, ended = _span(planned, jtl)
+    began, ended = evidence_workers.span(planned, jtl)
     interrupted = manifest.interrupted and not _ended_before(planned, manifest.interrupted_at)
     cut_short = interrupted or manifest.stopped_by
     return ExecutionFacts(

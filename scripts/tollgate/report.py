@@ -2,7 +2,9 @@
 
 Points reports/latest at the run when it begins; when it has ended, lets JMeter draw the HTML
 dashboard of each execution that has not too many samples for that, writes index.html, and says what
-to open. The list of all runs is written in reports/, and elsewhere where there is one already.
+to open. `latest` and the list of all runs are kept up in reports/, and elsewhere where there is a
+list already: a run may be told to leave its files in any folder, and what stands around that is
+somebody else's.
 `modules.report.dashboards: false` leaves the dashboards out.
 """
 
@@ -32,6 +34,8 @@ class Report(Service):
         super().prepare()
         self.draws = self._wanted()
         run = Path(self.engine.artifacts_dir)
+        if not _holds_runs(run.parent):
+            return
         latest = run.with_name(f".latest-{run.name}")
         latest.unlink(missing_ok=True)
         latest.symlink_to(run.name)
@@ -75,12 +79,10 @@ class Report(Service):
             self.log.warning("report: no %s: %s", run_page.NAME, problem or repr(problem))
 
     def _list_runs(self, folder: Path) -> list[Path]:
-        """Make the list of all runs anew, where there is one to be: a run may be told to leave its
-        files in any folder, and what stands around that is somebody else's. Return it, or none.
-        What this run found does not depend on it."""
+        """Make the list of all runs anew, where there is one to be. Return it, or none. What this
+        run found does not depend on it."""
         try:
-            is_of_runs = folder.resolve() == REPORTS.resolve()
-            if is_of_runs or runs_page.is_ours(folder / runs_page.NAME):
+            if _holds_runs(folder):
                 return [runs_page.write(folder)]
         except Exception as problem:
             self.log.debug("report: no list of runs", exc_info=True)
@@ -94,3 +96,10 @@ class Report(Service):
             problem = f"modules.report.dashboards is {wanted!r}: write true or false"
             raise TaurusConfigError(problem)
         return wanted
+
+
+def _holds_runs(folder: Path) -> bool:
+    """Whether `latest` and the list of all runs are kept up in a folder."""
+    if folder.resolve() == REPORTS.resolve():
+        return True
+    return runs_page.is_ours(folder / runs_page.NAME)

@@ -60,10 +60,12 @@ class Run:
         config: dict | None = None,
         alias: str = "",
         root: Path = ROOT,
+        dashboards: bool = False,
         **env: str,
     ) -> None:
         """config: laid over taurus.yml, as a second file on bzt's command line. alias: the kind.
-        root: the project; of another copy than this one, its modules run as well."""
+        root: the project; of another copy than this one, its modules run as well. dashboards:
+        whether JMeter draws its own, which takes it seconds an execution."""
         self.folder = tmp_path / "run"
         self.root = root
         configs = ["taurus.yml"]
@@ -74,6 +76,8 @@ class Run:
         ports = {_variable(app): str(support.free_port()) for app in APPS}
         self.env = {**ports, "PYTHONPATH": str(root / "scripts"), **env}
         settings = [f"settings.artifacts-dir={self.folder}", *options]
+        if not dashboards:
+            settings.append("modules.report.dashboards=false")
         arguments = [word for setting in settings for word in ("-o", setting)]
         if alias:
             arguments.append(f"-{alias}")

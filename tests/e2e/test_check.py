@@ -34,7 +34,7 @@ def passed(tmp_path_factory: pytest.TempPathFactory) -> Finished:
     folder = tmp_path_factory.mktemp("passed")
     (folder / "home").mkdir()
     build.write(folder)  # outside of reports/ a list of runs is only kept up where there is one
-    run = Run(folder, config=RIGHT_ANSWERS, HOME=str(folder / "home"))
+    run = Run(folder, config=RIGHT_ANSWERS, dashboards=True, HOME=str(folder / "home"))
     ended = run.end()
     assert run.left_behind() == []
     return ended

@@ -22,7 +22,7 @@ def compacted(tmp_path_factory: pytest.TempPathFactory) -> Finished:
     config = only("fork", ["fail>0%"], warmup=1, measured=12)
     config["modules"]["compaction"] = {"piece-mib": PIECE_BYTES / (1 << 20)}
     config["modules"]["verdict"] = {"missing-share": 0.5}
-    run = Run(tmp_path_factory.mktemp("compacted"), config=config)
+    run = Run(tmp_path_factory.mktemp("compacted"), config=config, dashboards=True)
     ended = run.end()
     assert run.left_behind() == []
     return ended

@@ -69,7 +69,7 @@ def test_20_reloads_under_load_lose_no_request(tmp_path):
 
 
 def test_a_worker_that_is_killed_in_a_reload_makes_that_reload_a_lossy_one(tmp_path):
-    run = Run(tmp_path, config=under_reload(5, 30)).until("Reloading cluster, ")
+    run = Run(tmp_path, config=under_reload(5, 20)).until("Reloading cluster, ")
     os.kill(worker_pids(run.folder)[-1], signal.SIGKILL)
     ended = run.end()
     [lossy, *others] = judged(ended).resources.reloads

@@ -92,7 +92,7 @@ def test_node_missing_from_the_path_is_named(tmp_path):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_under_load_ends_the_run_as_interrupted_and_keeps_its_samples(tmp_path, number):
-    run = Run(tmp_path, *LONG).until(" of 61 s, ")
+    run = Run(tmp_path, *LONG, dashboards=True).until(" of 61 s, ")
     ended = run.signal(number).end()
     assert ended.code == 2
     assert (ended.folder / "kpi.jtl").stat().st_size > 0
@@ -116,7 +116,7 @@ def test_a_signal_while_the_targets_start_leaves_a_verdict_and_nothing_else(tmp_
 
 
 def test_a_signal_in_the_warm_up_says_that_nothing_was_measured(tmp_path):
-    run = Run(tmp_path, *seconds(60, 30), config=COUNTS).until(" of 90 s, ")
+    run = Run(tmp_path, *seconds(60, 30), config=COUNTS, dashboards=True).until(" of 90 s, ")
     ended = run.signal(signal.SIGINT).end()
     assert ended.code == 2
     assert_readable(ended, "INVALID")

@@ -71,6 +71,16 @@ def test_the_list_of_all_runs_is_made_where_there_is_one_to_be(
     assert f"{tmp_path.name}/index.html" in capsys.readouterr().out
 
 
+def test_latest_points_at_the_run_among_runs_alone(report, tmp_path, monkeypatch) -> None:
+    (tmp_path / "latest").write_text("somebody's notes")
+    report.prepare()
+    assert (tmp_path / "latest").read_text() == "somebody's notes"
+    (tmp_path / "latest").unlink()
+    monkeypatch.setattr("tollgate.report.REPORTS", tmp_path)
+    report.prepare()
+    assert (tmp_path / "latest").resolve() == page_of(report).parent
+
+
 def test_who_does_not_wait_for_the_dashboards_has_a_page_all_the_same(report, monkeypatch) -> None:
     def interrupted(*_):
         raise KeyboardInterrupt

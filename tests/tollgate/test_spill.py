@@ -101,14 +101,16 @@ def test_where_nobody_may_write_it_spills_where_temporary_files_go(tmp_path, mon
 
 
 @pytest.mark.parametrize("error", [JtlError("kpi.jtl", "is too much"), OSError("is too much")])
-@pytest.mark.parametrize("step", ["read_jtl", "replay_jtl", "with_losses", "_forecast"])
+@pytest.mark.parametrize(
+    "step", ["read_jtl", "replay_jtl", "evidence_workers.with_losses", "_forecast"]
+)
 def test_a_fault_in_any_pass_over_the_samples_is_a_fact_about_the_run(
     tmp_path, monkeypatch, step, error
 ):
     def fail(*_, **__):
         raise error
 
-    monkeypatch.setattr(evidence, step, fail)
+    monkeypatch.setattr(f"tollgate.evidence.{step}", fail)
     run, _ = evidence.gather(tmp_path, run_folder.make(tmp_path))
     (execution,) = run.executions
     assert execution.facts.jtl_error.endswith("is too much")

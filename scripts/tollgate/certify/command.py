@@ -12,8 +12,8 @@ import signal
 import sys
 from collections import Counter
 from pathlib import Path
-from typing import NoReturn
 
+from tollgate.arguments import ERROR, Parser
 from tollgate.certify import conditions
 from tollgate.certify.certificate import certificate
 from tollgate.certify.conditions import ConditionError
@@ -25,7 +25,7 @@ from tollgate.manifest import ManifestError
 from tollgate.paths import REPORTS
 from tollgate.uninterrupted import SIGNALS
 
-ERROR, INTERRUPTED = 1, 2
+INTERRUPTED = 2
 _PROBLEMS = (ConditionError, LiveError, StoreError, JtlError, ManifestError)
 
 
@@ -42,14 +42,8 @@ def main() -> None:
         sys.exit(INTERRUPTED)
 
 
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        """argparse exits with 2, which means that a run was interrupted."""
-        self.exit(ERROR, f"certify: {message}\n")
-
-
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(prog="certify", description=__doc__.split("\n")[0])
+    parser = Parser(prog="certify", description=__doc__.split("\n")[0])
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     running = commands.add_parser("run", help="carry on with live runs")
     running.add_argument("--minutes", type=_positive, help="start no run after so many")

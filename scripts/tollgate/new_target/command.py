@@ -7,13 +7,12 @@ import sys
 
 from bzt import TaurusConfigError
 
+from tollgate.arguments import ERROR
 from tollgate.new_target import skeleton, writing
 from tollgate.new_target.model import NewTarget, NewTargetError, checked
 from tollgate.paths import ROOT
 from tollgate.pm2 import Pm2Error, declared_apps
 from tollgate.remote import remote_of
-
-ERROR = 1
 
 
 def add_to(commands: argparse._SubParsersAction) -> None:

@@ -1,0 +1,52 @@
+"""What evidence.py gathers about the workers of an execution: what happened to them under its load,
+and what reloads and outages cost."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+
+from tollgate import lost
+from tollgate.jtl import Jtl
+from tollgate.manifest import Execution, Manifest
+from tollgate.resources_model import Resources
+from tollgate.watching import share
+from tollgate.worker_apps import TargetsWatched, read_targets, unwatched
+
+
+def watched(run: Path, manifest: Manifest, planned: Execution, jtl: Jtl | None) -> TargetsWatched:
+    """What workers.jsonl tells of the execution's targets. jtl: None if it can't be read."""
+    if not (planned.targets and planned.began):
+        return unwatched(planned.targets)
+    found = read_targets(
+        run / "workers.jsonl", planned.targets, *span(planned, jtl), manifest.reloads
+    )
+    resources = replace(found.resources, watching_cpu=share(manifest.watching))
+    return replace(found, resources=resources)
+
+
+def span(planned: Execution, jtl: Jtl | None) -> tuple[float, float]:
+    """When the load began and ended, in seconds since the epoch."""
+    began, ended = planned.began or 0.0, planned.ended or 0.0
+    if jtl:
+        began = jtl.origin_ms / 1000
+        ended = min(ended, jtl.last_end_ms / 1000) if ended else jtl.last_end_ms / 1000
+    return began, ended
+
+
+def with_losses(
+    run: Path,
+    manifest: Manifest,
+    planned: Execution,
+    jtl: Jtl,
+    resources: Resources,
+    ended_s: float | None,
+) -> Resources:
+    """With the requests that each reload and each outage cost. ended_s: when the load was cut
+    short, in seconds since its start; None if it was not. Raises JtlError and OSError."""
+    began, ended = planned.began or 0.0, planned.ended or 0.0
+    apps = [target["name"] for target in planned.targets]
+    reloads = [it for it in manifest.reloads if it["app"] in apps and began <= it["began"] <= ended]
+    until_s = math.inf if ended_s is None else ended_s
+    return lost.with_losses(resources, reloads, run / planned.jtl, jtl.origin_ms, until_s)
