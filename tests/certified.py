@@ -1,6 +1,10 @@
-"""Finished runs of a certification, made up."""
+"""Finished runs of a certification, and their samples, made up."""
 
+import numpy as np
+
+from compared import compared
 from tollgate.certify.store import Run
+from tollgate.compare.model import Blocks, Side
 
 PROMISE = {
     "effect": 0.05,
@@ -23,6 +27,12 @@ ENVIRONMENT = {
     "versions": {"jmeter": "5.6.3", "node": "20"},
     "commit": "1a2b3c4d5e6f7a8b",
 }
+
+
+def tables(text):
+    """The tables by their titles, and the paragraph behind them."""
+    *parts, method = text.split("\n\n")
+    return {title.strip("*"): it for title, it in zip(parts[::2], parts[1::2], strict=True)}, method
 
 
 def finding(verdict="PASS", metric="p95", label="search", decided_s=60.0):
@@ -50,3 +60,24 @@ def finished(number, condition="aa", verdict="PASS", **changes):
         "folder": f"runs/{number:04}-{condition}",
     }
     return Run(number=number, condition=condition, verdict=verdict, **{**values, **changes})
+
+
+def steady(base_ms, head_ms=None, seconds=60, label="search", later_ms=None):
+    """Ten requests a second of each side that all take as long; base, then head.
+
+    later_ms: what both take in the second half of the time."""
+    values = np.arange(200)
+
+    def side(took):
+        counts = np.zeros((seconds, len(values)), np.int64)
+        counts[: seconds // 2, took] = 10
+        counts[seconds // 2 :, later_ms or took] = 10
+        return Side(counts, np.zeros(seconds, np.int64))
+
+    return (Blocks(label, values, side(base_ms), side(head_ms or base_ms)),)
+
+
+def runs_of(ratio, many, seed=3):
+    rng = np.random.default_rng(seed)
+    lengths = [60, 90, 75, 60, 120, 60][:many]
+    return [(compared(rng, length, rate=40, sigma=0.2, ratio=ratio),) for length in lengths]

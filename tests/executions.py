@@ -36,7 +36,9 @@ def execution(*criteria, service=None, response=None, label="search", **changes)
     service = counts() if service is None else service
     data = LabelData(label, service, response, totals(service) if service.total else None)
     measured = float(service.seconds[-1] + 1) if service.total else 60.0
-    made = Execution("search-fork", {label: data}, parse_all(criteria, [label]), 0.0, measured)
+    made = Execution(
+        "search-fork", {(label, False): data}, parse_all(criteria, [label]), 0.0, measured
+    )
     return replace(made, **changes)
 
 

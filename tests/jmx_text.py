@@ -39,6 +39,7 @@ def group(*children, kind="ThreadGroup", name="visitors", threads=4, loops=-1, d
     props = {
         "ThreadGroup__num_threads": threads,
         "LoopController__loops": loops,
+        "LoopController__continue_forever": "false",
         "ThreadGroup__scheduler": "true" if duration is not None else "false",
         "ThreadGroup__duration": duration,
     }

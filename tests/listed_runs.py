@@ -16,6 +16,7 @@ ENVIRONMENT = {
     "os": "Linux 6.18 x86_64",
     "versions": {"node": "20.20.2", "jmeter": "5.6.3"},
     "commit": COMMIT,
+    "variables": {},
     "plans": {"check.jmx": "a" * 64, "sum.jmx": "b" * 64},
 }
 

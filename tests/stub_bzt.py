@@ -25,20 +25,22 @@ def wait(file):
 
 def compare(options):
     # What takes long to import is of no use to a run that does not get so far.
-    from compare_folder import Label, Load, make
+    from compare_folder import SAME, Label, Load, make
     from run_folder import verdict_of
     from tollgate import evidence, manifest, outputs
     from tollgate.compare.model import Settings
 
     run = Path(options["settings.artifacts-dir"])
-    share = 1 + float(os.environ.get("HEAD_INJECT_WORK_PERCENT", 0)) / 100
+    percent = float(os.environ.get("HEAD_INJECT_WORK_PERCENT", 0))
+    share = 1 + percent / 100
+    injected = {"work_percent": percent} if percent else {}
     load = Load(
         (Label("sum", 20.0, ratio=share, sigma=0.1), Label("search", 9.0, sigma=0.1)),
         seed=int(next(value for name, value in options.items() if name.endswith("seed"))),
         seconds=121,
         settings=Settings(budget_s=120.0, gates=("p50", "p95")),
     )
-    make(run, load)
+    make(run, load, of={"head": SAME, "injected": injected})
     (run / "jmeter.log").write_text("much")
     asked = {"options": options, "environment": {it: os.environ.get(it) for it in KEPT}}
     (run / "plan" / "asked.json").write_text(json.dumps(asked))

@@ -99,7 +99,7 @@ def _write_manifest(folder: Path, ended_s: float, changes: dict) -> None:
         "started": "2026-11-20T23:08:20+00:00",
         "criteria": [],
         "settings": {},
-        "environment": fingerprint([]) | {"cores": 2},
+        "environment": fingerprint() | {"cores": 2},
         "executions": [execution],
     }
     manifest.write(manifest.Manifest(**fields | changes), folder)

@@ -60,13 +60,20 @@ async function take(browser, target, view) {
   return view.top ? shrunk(file) : file;
 }
 
+/** PAGE and PICTURE of an argument; either may have a = in its name, and the page is there. */
+function parts(argument) {
+  const cuts = [...argument.matchAll(/=/g)].map(({ index }) => index);
+  const at = cuts.findLast((it) => existsSync(argument.slice(0, it))) ?? cuts.at(-1);
+  return [argument.slice(0, at), argument.slice(at + 1)];
+}
+
 async function main() {
   const options = { top: { type: 'string' } };
   const { values, positionals } = parseArgs({ options, allowPositionals: true });
   const browser = await launch();
   try {
     for (const each of positionals) {
-      const [target, picture] = each.split('=');
+      const [target, picture] = parts(each);
       if (!existsSync(target)) throw new Error(`there is no page ${target}`);
       for (const view of views(values.top)) {
         const name = `${picture}${view.suffix}.png`;

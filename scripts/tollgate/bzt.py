@@ -20,7 +20,7 @@ from bzt import ManualShutdown, cli
 from bzt.engine import Engine
 
 from tollgate import paths
-from tollgate.uninterrupted import SIGNALS
+from tollgate.uninterrupted import SIGNALS, end_by
 from tollgate.unstarted import judge_unstarted
 
 BASE_CONFIG = Path(bzt.__file__).parent / "resources" / "10-base-config.yml"
@@ -37,15 +37,15 @@ def interrupt_once(engine: Engine) -> None:
         engine.interrupted_at = time.time()  # for verdict: what comes after that is not the run's
         raise ManualShutdown
 
-    for number in SIGNALS:
-        signal.signal(number, interrupt)
+    end_by(interrupt)
 
 
 def main() -> None:
     """Run bzt with the arguments of this process; exits with its exit code."""
     # taurus.yml refers to both.
     os.environ["TOLLGATE_UTC"] = datetime.now(timezone.utc).strftime("%Y%m%dT%H%M%SZ")
-    os.environ["JMETER_HOME"] = str(paths.jmeter_home())
+    # JMeter runs in its plan's folder, and is named from here.
+    os.environ["JMETER_HOME"] = str(paths.jmeter_home().absolute())
     # Without its system configs bzt has no modules at all: the base one comes back by name.
     arguments = ["--no-system-configs", str(BASE_CONFIG), *sys.argv[1:]]
     options, configs = cli.get_option_parser().parse_args(arguments)

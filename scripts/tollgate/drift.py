@@ -42,6 +42,8 @@ def _ruled(
     total = part.counts.total
     if not total:
         return Ruled(INVALID, "gave no samples, so nothing was judged")
+    if part.problem:
+        return Ruled(INVALID, part.problem)
     p = criterion.percentile
     at_s, values, _ = percentile_by_block(part.counts, p, from_s, to_s, BLOCKS)
     found = trend(at_s, values, confidence)

@@ -7,6 +7,8 @@ window, so that it never gets to see them. Whether the run has failed is for `ve
 
 from __future__ import annotations
 
+import time
+
 from bzt import AutomatedShutdown, NormalShutdown
 from bzt.engine import Reporter
 from bzt.modules.passfail import CriteriaProcessor, PassFailStatus
@@ -15,11 +17,13 @@ from tollgate.criteria import Criterion, parse_all
 
 
 class EarlyStop(PassFailStatus):
-    """Ends the run at the first criterion that trips; `stopped_by` is its text."""
+    """Ends the run at the first criterion that trips; `stopped_by` is its text, `stopped_at` when
+    that was, in seconds since the epoch."""
 
     def __init__(self) -> None:
         super().__init__()
         self.stopped_by: str | None = None
+        self.stopped_at: float | None = None
         self.watched: list[tuple[Criterion, object]] = []
 
     def prepare(self) -> None:
@@ -47,7 +51,8 @@ class EarlyStop(PassFailStatus):
             finished = True
         if finished:
             tripped = [ours for ours, taurus in self.watched if taurus.is_triggered and ours.stop]
-            self.stopped_by = tripped[0].text if tripped else None
+            if tripped:
+                self.stopped_by, self.stopped_at = tripped[0].text, time.time()
             raise NormalShutdown
         return False
 

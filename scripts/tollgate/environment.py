@@ -9,7 +9,6 @@ import platform
 import re
 import subprocess
 import zipfile
-from collections.abc import Iterable
 from importlib import metadata
 from pathlib import Path
 
@@ -17,9 +16,10 @@ from tollgate import variables
 from tollgate.paths import ROOT, jmeter_home
 
 
-def fingerprint(plans: Iterable[Path]) -> dict:
+def fingerprint(plans: Path | None = None) -> dict:
     """CPU model, cores, memory, versions, commit, the variables that were set for the run, and the
-    SHA-256 of each plan file by its name."""
+    SHA-256 of each plan file. plans: the folder that holds the run's plans, None where there is no
+    plan."""
     return {
         "cpu": cpu_model(),
         "cores": os.cpu_count(),
@@ -36,7 +36,17 @@ def fingerprint(plans: Iterable[Path]) -> dict:
         },
         "commit": commit(),
         "variables": variables.known(os.environ),
-        "plans": {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in plans},
+        "plans": _hashes(plans) if plans else {},
+    }
+
+
+def _hashes(folder: Path) -> dict[str, str]:
+    """SHA-256 of every file below a folder, by its path in there: two fragments may share a name,
+    and an included file may have any."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {
+        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in files
     }
 
 
@@ -89,7 +99,14 @@ def _version(*command: str) -> str:
 
 def _output(*command: str) -> str:
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=20)
-    except OSError:
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            check=False,
+            timeout=20,
+        )
+    except (OSError, subprocess.SubprocessError):
         return ""
     return (done.stdout or done.stderr).strip() if done.returncode == 0 else ""

@@ -5,17 +5,19 @@ The live run and `tollgate judge` both come through here, so they can't disagree
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 
-from tollgate import evidence_workers
+from tollgate import evidence_labels, evidence_workers
 from tollgate.bins import Bins
 from tollgate.compare import evidence as comparing
 from tollgate.compare.record import CompareRecord
 from tollgate.criteria import Criterion, parse_all
 from tollgate.criteria_check import check
-from tollgate.facts import Execution, ExecutionFacts, LabelData, Run, Settings
+from tollgate.cut_short import lasting
+from tollgate.evidence_silent import with_silent
+from tollgate.facts import Execution, ExecutionFacts, Run, Settings
 from tollgate.forecast_facts import forecast_facts
 from tollgate.forecast_model import ForecastFacts
 from tollgate.forecast_record import Followed, from_record
@@ -26,7 +28,6 @@ from tollgate.manifest import Execution as Planned
 from tollgate.outages import events_left
 from tollgate.plan import read_plan
 from tollgate.plan_model import Plan
-from tollgate.replay import Replay
 from tollgate.replay_jtl import foreseen_problems, replay_jtl
 from tollgate.unjudgeable import unjudgeable
 from tollgate.worker_apps import TargetsWatched
@@ -54,21 +55,20 @@ def gather(run: Path, manifest: Manifest) -> tuple[Run, Settings]:
 def criteria_of(manifest: Manifest, planned: Planned, plan: Plan) -> tuple[Criterion, ...]:
     """The criteria of one execution, checked against its plan. Raises EvidenceError, also for a
     schedule that nobody could prove."""
-    names = plan.labels
-    transactions = {label.text for label in plan.transaction_labels}
     try:
-        criteria = parse_all([*manifest.criteria, *planned.criteria], names)
+        criteria = parse_all([*manifest.criteria, *planned.criteria], plan.labels)
     except ValueError as error:
         raise EvidenceError(str(error)) from None
     errors = check(
         criteria,
-        [name for name in names if name not in transactions],
+        evidence_labels.names_of(plan.sampler_labels),
         plan.label_patterns,
-        sorted(transactions),
+        evidence_labels.names_of(plan.transaction_labels),
         planned.measured or None,
     )
     problems = [
         *map(str, errors),
+        *evidence_labels.alike_problems(plan),
         *unjudgeable(criteria, planned, plan, _followed(planned)),
         *foreseen_problems(plan, planned.warmup + planned.measured),
     ]
@@ -112,32 +112,37 @@ def _read(
     """All that the samples tell. Raises JtlError and OSError."""
     bins = _bins(planned, criteria)
     jtl = read_jtl(run / planned.jtl, bins=bins)
+    parents = evidence_labels.parent_samples(plan, jtl)
+    raw_parents = [jtl.raw_labels[name] for name in parents]
     watched = evidence_workers.watched(run, manifest, planned, jtl)
     facts = _facts(manifest, planned, jtl, watched)
-    cut_s = facts.ended_s if facts.interrupted else None
+    cut_s = facts.ended_s if facts.interrupted or planned.told_to_end else None
     until_s = comparing.until_s(planned, record, cut_s)
     replayed = replay_jtl(plan, run / planned.jtl, jtl, planned.warmup, until_s, bins)
     facts = replace(facts, machine_problems=(*facts.machine_problems, *replayed.problems))
+    facts = with_silent(facts, plan, run / planned.jtl, jtl, until_s)
     resources = evidence_workers.with_losses(
-        run, manifest, planned, jtl, watched.resources, facts.ended_s
+        run, manifest, planned, jtl, watched.resources, facts.ended_s, raw_parents
     )
     return Execution(
         name=planned.name,
-        labels={data.name: data for data in _labels(jtl, replayed)},
+        labels=evidence_labels.labels_of(jtl, replayed, parents),
         criteria=criteria,
         warmup_s=planned.warmup,
         measured_s=comparing.due_s(planned, record),
         schedules=replayed.facts,
         facts=replace(facts, worker_events=events_left(facts.worker_events, resources.outages)),
         resources=resources,
-        forecast=_forecast(run, planned, jtl, facts.ended_s),
+        forecast=_forecast(run, planned, jtl, facts.ended_s, raw_parents),
         comparison=record and comparing.gather(run, planned, plan, record, cut_s),
     )
 
 
-def _forecast(run: Path, planned: Planned, jtl: Jtl, ended_s: float | None) -> ForecastFacts | None:
+def _forecast(
+    run: Path, planned: Planned, jtl: Jtl, ended_s: float | None, parents: Collection[str]
+) -> ForecastFacts | None:
     followed = _followed(planned)
-    return followed and forecast_facts(run / planned.jtl, followed, jtl.origin_ms, ended_s)
+    return followed and forecast_facts(run / planned.jtl, followed, jtl.origin_ms, ended_s, parents)
 
 
 def _followed(planned: Planned) -> Followed | None:
@@ -157,23 +162,11 @@ def _bins(planned: Planned, criteria: tuple[Criterion, ...]) -> Bins:
     return Bins.of(planned.warmup, measured)
 
 
-def _labels(jtl: Jtl, replayed: Replay) -> Iterable[LabelData]:
-    for name, label in jtl.samplers.items():
-        yield LabelData(
-            name,
-            label.counts,
-            replayed.response.get(name),
-            label.totals,
-            lateness=replayed.lateness.get(name),
-        )
-    for name, label in jtl.transactions.items():
-        yield LabelData(name, label.counts, None, label.totals, is_transaction=True)
-
-
-def _ended_before(planned: Planned, interrupted_at: float | None) -> bool:
-    """Whether the execution had ended by itself, in time or too early, before the interruption."""
-    known = planned.ended is not None and interrupted_at is not None
-    return known and planned.ended < interrupted_at
+def _ended_before(planned: Planned, moment: float | None) -> bool:
+    """Whether the execution had ended by itself, in time or too early, before the interruption or
+    the early stop at that moment; not if nobody knows the moment, as in runs of before."""
+    known = planned.ended is not None and moment is not None
+    return known and planned.ended < moment
 
 
 def _facts(
@@ -185,12 +178,16 @@ def _facts(
 ) -> ExecutionFacts:
     began, ended = evidence_workers.span(planned, jtl)
     interrupted = manifest.interrupted and not _ended_before(planned, manifest.interrupted_at)
-    cut_short = interrupted or manifest.stopped_by
+    stopped = bool(manifest.stopped_by) and not _ended_before(planned, manifest.stopped_at)
+    told_s = evidence_workers.told_to_end_s(planned, jtl)
+    ends = [ended - began if interrupted or stopped else None, told_s]
+    told = [] if told_s is None else [f"ended by STOP_AFTER after {lasting(told_s)} of load"]
     return ExecutionFacts(
         interrupted=interrupted,
-        ended_s=ended - began if cut_short and jtl else None,
+        ended_s=min((end for end in ends if end is not None), default=None) if jtl else None,
         last_start_s=(jtl.last_start_ms - jtl.origin_ms) / 1000 if jtl else None,
-        stopped_by=manifest.stopped_by,
+        stopped_by=manifest.stopped_by if stopped else None,
+        ended_by_force=planned.ended_by_force,
         generator_exit=planned.exit_code,
         generator_error=None if planned.began else "JMeter was never started",
         jtl_error=jtl_error,
@@ -198,7 +195,7 @@ def _facts(
         workers=watched.counts,
         worker_events=watched.events,
         machine_problems=watched.problems,
-        notes=tuple(planned.notes),
+        notes=(*planned.notes, *told),
         lint=tuple(planned.lint),
         url=planned.url,
     )

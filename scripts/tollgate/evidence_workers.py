@@ -4,6 +4,7 @@ and what reloads and outages cost."""
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 
@@ -35,6 +36,13 @@ def span(planned: Execution, jtl: Jtl | None) -> tuple[float, float]:
     return began, ended
 
 
+def told_to_end_s(planned: Execution, jtl: Jtl | None) -> float | None:
+    """When STOP_AFTER had JMeter end the load, in seconds since its start; None if it did not."""
+    if planned.told_to_end is None:
+        return None
+    return max(0.0, planned.told_to_end - span(planned, jtl)[0])
+
+
 def with_losses(
     run: Path,
     manifest: Manifest,
@@ -42,11 +50,14 @@ def with_losses(
     jtl: Jtl,
     resources: Resources,
     ended_s: float | None,
+    parents: Collection[str] = (),
 ) -> Resources:
     """With the requests that each reload and each outage cost. ended_s: when the load was cut
-    short, in seconds since its start; None if it was not. Raises JtlError and OSError."""
+    short, in seconds since its start; None if it was not. parents: labels of parent samples, as
+    they stand in the JTL. Raises JtlError and OSError."""
     began, ended = planned.began or 0.0, planned.ended or 0.0
     apps = [target["name"] for target in planned.targets]
     reloads = [it for it in manifest.reloads if it["app"] in apps and began <= it["began"] <= ended]
     until_s = math.inf if ended_s is None else ended_s
-    return lost.with_losses(resources, reloads, run / planned.jtl, jtl.origin_ms, until_s)
+    path = run / planned.jtl
+    return lost.with_losses(resources, reloads, path, jtl.origin_ms, until_s, parents)

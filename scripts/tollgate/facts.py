@@ -17,9 +17,12 @@ from tollgate.totals import Totals
 class LabelData:
     """One label's samples, with seconds since the execution's start, warm-up included.
 
-    response: response times, by second of the intended start; None where there is no schedule.
-    lateness: of each of those, in whole milliseconds rounded up, 0 for one that was early.
+    response: response times, by second of the intended start, or of its own where a sample had
+    none; None where there is no schedule.
+    lateness: of those that had one, in whole milliseconds rounded up, 0 for one that was early.
     totals: None where they are not known, and then avg-lt, avg-ct, bytes and concurr are not.
+    is_transaction: the rows add up those of other labels. Parent samples do not: they stand in the
+    place of what they add up, and are samples like any other.
     """
 
     name: str
@@ -36,7 +39,8 @@ class ScheduleFacts:
 
     missing_*: events that were not sent, by whose fault. generator_p99_ms: the 99th percentile of
     that part of the lateness which is the generator's alone. late_*: samples late by that cause.
-    extra: samples that no event asked for.
+    extra: samples that no event asked for. origin_is_estimated: nobody knows the schedule's zero,
+    so that what all samples are late by is not seen.
     """
 
     labels: tuple[str, ...]
@@ -53,6 +57,7 @@ class ScheduleFacts:
     late_plan: int = 0
     late_generator: int = 0
     extra: int = 0
+    origin_is_estimated: bool = False
 
     @property
     def missing(self) -> int:
@@ -78,21 +83,25 @@ class ExecutionFacts:
     """What happened around one execution's samples. None: not known, or did not happen.
 
     interrupted: the run was, before this execution had ended by itself. ended_s: when that, or an
-    early stop, ended the load, in seconds since the execution's start. last_start_s: when the last
-    sample started, likewise.
-    stopped_by: text of the criterion by which Taurus stopped the run early.
+    early stop, or STOP_AFTER ended the load, in seconds since the execution's start. last_start_s:
+    when the last sample started, likewise.
+    stopped_by: text of the criterion by which Taurus stopped the run early, before this execution
+    had ended by itself, or had begun. ended_by_force: Taurus ended a JMeter that went on after its
+    load had been ended.
     workers: how many there were, one entry a target. worker_events: one line for each worker that
     died or was restarted. jtl_error: why the JTL could not be read. cut_off_line: line
     of a last sample that was cut off. generator_exit: JMeter's exit code. machine_problems: one
     line for each, such as a full disk. notes: what a reader should know and what changes no
-    verdict. lint: what was noticed of the plan, likewise. url: of the service that was asked, where
-    it is none of the run's own.
+    verdict. lint: what was noticed of the plan, likewise. silent: one line for each thread group
+    that had to send and left no sample. url: of the service that was asked, where it is none of the
+    run's own.
     """
 
     interrupted: bool = False
     ended_s: float | None = None
     last_start_s: float | None = None
     stopped_by: str | None = None
+    ended_by_force: bool = False
     generator_exit: int | None = None
     generator_error: str | None = None
     jtl_error: str | None = None
@@ -102,6 +111,7 @@ class ExecutionFacts:
     machine_problems: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     lint: tuple[str, ...] = ()
+    silent: tuple[str, ...] = ()
     url: str | None = None
 
 
@@ -110,12 +120,13 @@ class Execution:
     """One plan against one mode. measured_s None: until the load ends by itself.
 
     Judged are the samples that started (for response times: were meant to start) in
-    [warmup_s, warmup_s + measured_s). forecast: None where the plan follows none. comparison: None
-    where nothing is compared; a run that ended itself was to measure until then.
+    [warmup_s, warmup_s + measured_s). labels: by name and whether a Transaction Controller left the
+    rows, for one may have the name of a sampler. forecast: None where the plan follows none.
+    comparison: None where nothing is compared; a run that ended itself was to measure until then.
     """
 
     name: str
-    labels: Mapping[str, LabelData]
+    labels: Mapping[tuple[str, bool], LabelData]
     criteria: tuple[Criterion, ...] = ()
     warmup_s: float = 0.0
     measured_s: float | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -21,14 +21,20 @@ MOST_POINTS = 3600
 
 
 def forecast_facts(
-    path: str | Path, followed: Followed, origin_ms: int, ended_s: float | None = None
+    path: str | Path,
+    followed: Followed,
+    origin_ms: int,
+    ended_s: float | None = None,
+    parents: Collection[str] = (),
 ) -> ForecastFacts:
     """The samples of a JTL beside the forecast that they were to follow.
 
     origin_ms: the zero of the steps' seconds, JMeter's own start, in epoch milliseconds. ended_s:
     when the load was cut short, in seconds since then; steps that end later count as not reached.
     Samples are counted by their actual start, whatever their label, in [from_s, to_s) of a step;
-    rows of Transaction Controllers, which add up other rows, are not. Raises JtlError.
+    rows of Transaction Controllers, which add up other rows, are not, but for parent samples, which
+    stand in the place of those: `parents` are their labels as they stand in the JTL. Raises
+    JtlError.
     """
     steps = followed.steps
     borders = [_ms(step.from_s) for step in steps] + [_ms(steps[-1].to_s)]
@@ -36,7 +42,7 @@ def forecast_facts(
     end = min(borders[-1], max(borders[0], _ms(min(reached_s, steps[-1].to_s))))
     size = 1000 * max(1, math.ceil((borders[-1] - borders[0]) / 1000 / MOST_POINTS))
     edges = [*range(borders[0], end, size), end]
-    labels, at_ms, n = _counted(path, origin_ms, sorted({*borders, end}), size)
+    labels, at_ms, n = _counted(path, origin_ms, sorted({*borders, end}), size, parents)
     sent = [Counter() for _ in steps]
     for label, step, count in zip(labels, _place(borders, at_ms), n, strict=True):
         if 0 <= step < len(steps):
@@ -64,7 +70,11 @@ def _place(edges: Sequence[int], at_ms: np.ndarray) -> np.ndarray:
 
 
 def _counted(
-    path: str | Path, origin_ms: int, borders: Sequence[int], size: int
+    path: str | Path,
+    origin_ms: int,
+    borders: Sequence[int],
+    size: int,
+    parents: Collection[str],
 ) -> tuple[list[str], np.ndarray, np.ndarray]:
     """(label, a moment in milliseconds since the origin, how many) of groups of samples.
 
@@ -75,7 +85,9 @@ def _counted(
     with database(path) as con:
         read_into(con, "sent", _sql(layout, origin_ms, borders, size), path, layout)
         rows = con.execute(
-            "SELECT label, at_ms, n FROM sent WHERE NOT is_transaction ORDER BY at_ms, label"
+            """SELECT label, at_ms, n FROM sent WHERE NOT is_transaction OR list_contains(?, label)
+            ORDER BY at_ms, label""",
+            [list(parents)],
         ).fetchall()
         names = text(con, [label for label, _, _ in rows])
     at_ms, n = (np.array([row[index] for row in rows], np.int64) for index in (1, 2))

@@ -26,10 +26,11 @@ class Jtl:
     """A whole JTL. Seconds in `samplers` and `transactions` count from origin_ms.
 
     Times are epoch milliseconds. test_starts_ms is the first and last TESTSTART.MS: they differ
-    if the file holds the samples of more than one JMeter. cut_line is the line of a last record
-    that a crash cut off and that is left out; None if the file is whole. missing_columns names
-    those that JMeter could have written and that some subjects of criteria need. raw_labels: each
-    label as DuckDB reads it, which is byte by byte where the file is not UTF-8.
+    if the file holds the samples of more than one JMeter, which follow no schedule together.
+    cut_line is the line of a last record that a crash cut off and that is left out; None if the
+    file is whole. missing_columns names those that JMeter could have written and that some subjects
+    of criteria need. raw_labels: each label as DuckDB reads it, which is byte by byte where the
+    file is not UTF-8.
     """
 
     path: str
@@ -71,7 +72,7 @@ def read_jtl(path: str | Path, origin_ms: int | None = None, bins: Bins = SECOND
             origin_ms = facts["second"] * 1000
             begin = bins.sql(f"(second - {facts['second']})")
             con.execute(f"UPDATE groups SET second = {begin}")  # noqa: S608 - numbers only
-        samplers, transactions, raw_labels = labels_of(con, bins.width_s)
+        samplers, transactions, raw_labels = labels_of(con, layout, bins.width_s)
     starts = (facts["test_start"], facts["test_start_last"])
     return Jtl(
         path=str(path),

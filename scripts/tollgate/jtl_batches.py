@@ -17,7 +17,7 @@ import numpy as np
 
 from tollgate.jtl_groups import transaction_sql, valid_sql
 from tollgate.jtl_layout import Layout, read_layout
-from tollgate.jtl_samples import number_sql
+from tollgate.jtl_samples import number_sql, thread_group_sql
 from tollgate.jtl_scan import column, database, read_into
 
 # Samples in a batch, unless more than that started within one second: 20 MB with its copies.
@@ -92,24 +92,33 @@ class SampleBatches:
 
 @contextmanager
 def open_batches(
-    path: str | Path, labels: Sequence[str], raw_labels: Mapping[str, str], size: int = BATCH
+    path: str | Path,
+    labels: Sequence[str],
+    raw_labels: Mapping[str, str],
+    size: int = BATCH,
+    threads: Sequence[str] | None = None,
 ) -> Iterator[SampleBatches]:
     """The samples of these samplers, Transaction Controllers' rows apart.
 
-    raw_labels: as read_jtl found them. A cut-off last record is left out, as by read_jtl, and
-    whatever read_jtl refuses raises the same JtlError.
+    raw_labels: as read_jtl found them. threads: for each of the labels, which then may repeat, a
+    raw name as read_threads found it; only samples of such threads are taken. A cut-off last record
+    is left out, as by read_jtl, and whatever read_jtl refuses raises the same JtlError.
     """
     layout = read_layout(path)
     with database(path) as con:
-        con.execute("CREATE TEMP TABLE wanted (name VARCHAR, id SMALLINT)")
-        for number, label in enumerate(labels):
+        con.execute("CREATE TEMP TABLE wanted (name VARCHAR, thread VARCHAR, id SMALLINT)")
+        pairs = zip(labels, threads or [None] * len(labels), strict=True)
+        for number, (label, thread) in enumerate(pairs):
             if label in raw_labels:
-                con.execute("INSERT INTO wanted VALUES (?, ?)", [raw_labels[label], number])
-        read_into(con, "samples", _samples_sql(layout), path, layout)
+                row = [raw_labels[label], thread, number]
+                con.execute("INSERT INTO wanted VALUES (?, ?, ?)", row)
+        query = _samples_sql(layout, by_thread=threads is not None)
+        read_into(con, "samples", query, path, layout)
         yield SampleBatches(con, size)
 
 
-def _samples_sql(layout: Layout) -> str:
+def _samples_sql(layout: Layout, by_thread: bool) -> str:
+    same_thread = f"AND {thread_group_sql(layout)} = wanted.thread" if by_thread else ""
     start, elapsed = column(layout, "timeStamp"), column(layout, "elapsed")
     success = column(layout, "success")
     # As narrow as can be: elapsed has at most nine digits, and a thread's number is a Java int.
@@ -121,4 +130,5 @@ def _samples_sql(layout: Layout) -> str:
                      CASE WHEN {transaction_sql(layout)} THEN -1::SMALLINT ELSE coalesce(id, -1)
                      END AS label,
                      {number_sql(layout)} AS number
-              FROM {{jtl}} LEFT JOIN wanted ON {column(layout, "label")} = wanted.name)"""
+              FROM {{jtl}}
+              LEFT JOIN wanted ON {column(layout, "label")} = wanted.name {same_thread})"""

@@ -14,7 +14,7 @@ from tollgate.counts import Counts
 from tollgate.jtl_check import EARLIEST_MS, LATEST_MS
 from tollgate.jtl_layout import Layout
 from tollgate.jtl_scan import column, text
-from tollgate.totals import COLUMNS, Totals
+from tollgate.totals import COLUMNS, SOURCES, Totals
 
 # What JMeter's TransactionController puts into responseMessage, the only trace of its kind that
 # every set of columns holds; with dataType on, that field is empty for a transaction.
@@ -83,9 +83,12 @@ def facts_of(con) -> dict[str, int | None]:
     return dict(zip(_WHOLE, con.execute(_WHOLE_SQL).fetchone(), strict=True))
 
 
-def labels_of(con, width: int) -> tuple[dict[str, Label], dict[str, Label], dict[str, str]]:
+def labels_of(
+    con, layout: Layout, width: int
+) -> tuple[dict[str, Label], dict[str, Label], dict[str, str]]:
     """Samplers and transactions by name, from the table of groups in bins of `width` seconds; and
     each name as it stands in the table."""
+    lacking = {name for name, (source, _) in SOURCES.items() if source not in layout}
     (names, raw), (codes, _) = _number(con, "label"), _number(con, "code")
     rows = con.execute("""
         SELECT labels.id AS label, is_transaction, second, elapsed::BIGINT AS elapsed,
@@ -108,7 +111,8 @@ def labels_of(con, width: int) -> tuple[dict[str, Label], dict[str, Label], dict
         )
         kinds[kind][label] = counts
     for kind, label, part in _parts(totals):
-        totals_of = Totals(*(part[name] for name in COLUMNS), width)
+        found = (None if name in lacking else part[name] for name in COLUMNS)
+        totals_of = Totals(*found, width)
         kinds[kind][label] = Label(names[label], kinds[kind][label], totals_of)
     samplers, transactions = ({label.name: label for label in kind.values()} for kind in kinds)
     return samplers, transactions, dict(zip(names, raw, strict=True))

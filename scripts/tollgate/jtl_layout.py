@@ -14,6 +14,7 @@ DELIMITERS = (",", ";", "\t")
 HEADER_BYTES = 65_536
 
 HEADER_HELP = "write it with jmeter.save.saveservice.print_field_names=true"
+JTL_HELP = "name a kpi.jtl that JMeter wrote as CSV"
 CSV_HELP = "write it as CSV: jmeter.save.saveservice.output_format=csv"
 
 
@@ -56,7 +57,7 @@ def read_layout(path: str | Path) -> Layout:
     if line.lstrip().startswith("<"):
         raise JtlError(path, "this JTL is XML, and only CSV is read", line=1, help_=CSV_HELP)
     delimiter = _delimiter(path, line)
-    columns = tuple(next(csv.reader([line.rstrip("\r\n")], delimiter=delimiter)))
+    columns = tuple(_cells(path, line, delimiter))
     _check_columns(path, columns, line)
     return Layout(columns, delimiter, len(first))
 
@@ -71,7 +72,7 @@ def _delimiter(path: str | Path, line: str) -> str:
     """The one delimiter that makes required columns of the header line."""
     found = {}
     for delimiter in DELIMITERS:
-        cells = next(csv.reader([line.rstrip("\r\n")], delimiter=delimiter), [])
+        cells = _cells(path, line, delimiter)
         found[delimiter] = sum(column in cells for column in REQUIRED)
     best = max(DELIMITERS, key=lambda delimiter: found[delimiter])
     if found[best]:
@@ -82,7 +83,15 @@ def _delimiter(path: str | Path, line: str) -> str:
     if len(cells) > 1 and any("/" in cell and ":" in cell for cell in cells[:1]):
         raise JtlError(path, "has no header line", line=1, help_=HEADER_HELP)
     problem = f"not a JTL: the first line {shown(line.strip())} names none of JMeter's columns"
-    raise JtlError(path, problem, line=1, help_="name a kpi.jtl that JMeter wrote as CSV")
+    raise JtlError(path, problem, line=1, help_=JTL_HELP)
+
+
+def _cells(path: str | Path, line: str, delimiter: str) -> list[str]:
+    try:
+        return next(csv.reader([line.rstrip("\r\n")], delimiter=delimiter), [])
+    except csv.Error:
+        problem = f"not a JTL: the first line {shown(line.strip())} is none of CSV"
+        raise JtlError(path, problem, line=1, help_=JTL_HELP) from None
 
 
 def _check_columns(path: str | Path, columns: tuple[str, ...], line: str) -> None:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -42,6 +42,18 @@ class Samples:
         pairs = np.stack([self.group.astype(np.int64), self.number])
         return np.unique(pairs, axis=1, return_inverse=True)[1].reshape(-1)
 
+    @property
+    def seen_groups(self) -> list[str]:
+        """Those of `groups` that sent any of the samples."""
+        return [self.groups[number] for number in np.unique(self.group).tolist()]
+
+    def of_groups(self, names: Collection[str]) -> Samples:
+        """Those that threads of these groups sent."""
+        wanted = [number for number, name in enumerate(self.groups) if name in names]
+        kept = np.isin(self.group, wanted)
+        columns = ("start_ms", "elapsed_ms", "ok", "group", "number")
+        return Samples(*(getattr(self, name)[kept] for name in columns), self.groups)
+
 
 def read_samples(path: str | Path, labels: Iterable[str]) -> dict[str, Samples]:
     """Samples of the given samplers, Transaction Controllers' rows apart; some 40 bytes a sample.
@@ -50,9 +62,6 @@ def read_samples(path: str | Path, labels: Iterable[str]) -> dict[str, Samples]:
     and whatever read_jtl refuses raises the same JtlError.
     """
     layout = read_layout(path)
-    thread = column(layout, "threadName", "''")
-    # A thread name ends in "-<number>"; an Open Model Thread Group makes one thread an arrival,
-    # so whole names could be as many as samples.
     # Rows of transactions leave the table only after the scan: pushed down into it, DuckDB 1.5
     # breaks on bytes that are not UTF-8.
     start, elapsed = column(layout, "timeStamp"), column(layout, "elapsed")
@@ -60,7 +69,7 @@ def read_samples(path: str | Path, labels: Iterable[str]) -> dict[str, Samples]:
     query = f"""
         SELECT {column(layout, "label")} AS label, {start} AS start_ms,
                TRY_CAST({elapsed} AS BIGINT) AS elapsed_ms, {success} = 'true' AS ok,
-               regexp_replace({thread}, '-[0-9]+$', '') AS name,
+               {thread_group_sql(layout)} AS name,
                {number_sql(layout)} AS number,
                {transaction_sql(layout)} AS is_transaction, 1 AS n,
                NOT {valid_sql(elapsed, success, start, start)} AS wrong
@@ -76,6 +85,15 @@ def read_samples(path: str | Path, labels: Iterable[str]) -> dict[str, Samples]:
         raw = [name for (name,) in raw]
         raw_of = dict(zip(text(con, raw), raw, strict=True))
         return {label: _samples(con, raw_of.get(label), groups) for label in labels}
+
+
+def thread_group_sql(layout: Layout) -> str:
+    """SQL for a thread's name without the number at its end: the thread group's name and number.
+
+    An Open Model Thread Group makes one thread an arrival: whole names could be as many as samples.
+    """
+    thread = column(layout, "threadName", "''")
+    return f"regexp_replace({thread}, '-[0-9]+$', '')"
 
 
 def number_sql(layout: Layout) -> str:

@@ -21,15 +21,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tollgate.compare.ruling import comparison_reasons, comparison_warnings
+from tollgate.besides import warnings_of
+from tollgate.compare.ruling import comparison_reasons
 from tollgate.criteria import Criterion
-from tollgate.cut_short import cut_short_warnings, is_cut_short, measured_nothing
+from tollgate.cut_short import is_cut_short, measured_nothing
 from tollgate.drift import judge_drift
 from tollgate.facts import Execution, Run, Settings
 from tollgate.forecast_check import check_forecast, forecast_reasons
 from tollgate.judge_criterion import judge_criterion
-from tollgate.outages import outages_judged, reloads_told
 from tollgate.resources import judge_resource
+from tollgate.stopped import Stop, left_out, stop_of
 from tollgate.validity import execution_reasons, run_reasons
 from tollgate.verdicts import (
     EXIT_CODES,
@@ -55,7 +56,12 @@ from tollgate.worker_facts import worker_facts
 def judge(run: Run, settings: Settings | None = None) -> Verdict:
     """The verdict on a run; a pure function of its arguments."""
     settings = settings or Settings()
-    executions = tuple(judge_execution(one, settings) for one in run.executions)
+    results = [_results(one, settings) for one in run.executions]
+    stop = stop_of(run.executions, results)
+    executions = tuple(
+        _judged(one, settings, judged, stop)
+        for one, judged in zip(run.executions, results, strict=True)
+    )
     own = tuple(run_reasons(run, settings))
     verdict = worst([*(reason.verdict for reason in own), *(one.verdict for one in executions)])
     reasons = [*own, *(one.named(reason) for one in executions for reason in one.reasons)]
@@ -68,28 +74,38 @@ def judge(run: Run, settings: Settings | None = None) -> Verdict:
     return Verdict(verdict, exit_code, tuple(reasons), executions)
 
 
-def judge_execution(execution: Execution, settings: Settings) -> ExecutionVerdict:
-    """The verdict on one execution."""
+def _results(execution: Execution, settings: Settings) -> tuple[CriterionResult, ...]:
     from_s, to_s = measured_window(execution)
-    results = tuple(
+    return tuple(
         _result(criterion, execution, settings, from_s, to_s) for criterion in execution.criteria
     )
-    stop_is_confirmed = any(
-        criterion.text == execution.facts.stopped_by and result.decides and result.verdict == FAIL
-        for criterion, result in zip(execution.criteria, results, strict=True)
-    )
+
+
+def _judged(
+    execution: Execution,
+    settings: Settings,
+    results: tuple[CriterionResult, ...],
+    stop: Stop | None,
+) -> ExecutionVerdict:
+    """The verdict on one execution. stop: of the whole run, None for none."""
+    from_s, to_s = measured_window(execution)
     forecast = execution.forecast and check_forecast(
         execution.forecast, settings.forecast_tolerance, settings.confidence
     )
-    reasons = [
-        *execution_reasons(execution, settings, stop_is_confirmed),
-        *(forecast_reasons(forecast) if forecast else ()),
-        *_all_failed(execution, from_s, to_s),
-        *_compared(execution),
-        *(_reason(result, execution) for result in results if _is_reason(result, execution)),
-    ]
+    if excuse := left_out(execution, stop):
+        problems = execution.facts.machine_problems
+        reasons = [excuse, *(Reason(INVALID, MACHINE, problem) for problem in problems)]
+    else:
+        stop_is_confirmed = stop is not None and stop.is_confirmed(execution)
+        reasons = [
+            *execution_reasons(execution, settings, stop_is_confirmed),
+            *(forecast_reasons(forecast) if forecast else ()),
+            *_all_failed(execution, from_s, to_s),
+            *_compared(execution),
+            *(_reason(result, execution) for result in results if _is_reason(result, execution)),
+        ]
     verdict = worst(reason.verdict for reason in reasons)
-    warnings = tuple(_warnings(execution, settings, from_s, to_s))
+    warnings = tuple(warnings_of(execution, settings, from_s, to_s))
     workers = worker_facts(execution.resources, settings.confidence, from_s, to_s)
     return ExecutionVerdict(
         *(execution.name, verdict, tuple(reasons), warnings, results, workers, forecast),
@@ -133,44 +149,6 @@ def _compared(execution: Execution) -> Iterator[Reason]:
     # Where the JTL could not be read or nothing was measured, that is the reason.
     if execution.comparison and not execution.facts.jtl_error and not measured_nothing(execution):
         yield from comparison_reasons(execution.comparison)
-
-
-def _warnings(execution: Execution, settings: Settings, from_s, to_s) -> Iterator[str]:
-    covered = {c.label for c in execution.criteria if c.fail and c.subject[:2] in _FAILURES}
-    latency = {c.label for c in execution.criteria if c.may_respond and c.fail}
-    closed = []
-    for data in execution.labels.values():
-        counts = data.service.window(from_s, to_s)
-        if counts.errors and not data.is_transaction and not covered & {data.name, ""}:
-            yield (
-                f"{counts.errors} of {counts.total} requests of {data.name} failed, and no "
-                f"criterion is about that: add 'fail of {data.name}>0%'"
-            )
-        if data.response is None and not data.is_transaction and latency & {data.name, ""}:
-            closed.append(data.name)
-    if closed and settings.latency == "response":
-        yield (
-            f"{', '.join(closed)}: judged by service time, for want of a schedule; a slow answer "
-            "holds back the requests behind it, and their waiting is left out (coordinated "
-            "omission)"
-        )
-    if execution.facts.url:
-        yield (
-            f"asked was {execution.facts.url}, which is not the run's own: it was neither started "
-            "nor watched, and who else asked it meanwhile is not known"
-        )
-    yield from execution.facts.notes
-    yield from cut_short_warnings(execution, settings)
-    yield from reloads_told(execution.resources.reloads)
-    yield from outages_judged(execution)
-    if execution.comparison:
-        yield from comparison_warnings(execution.comparison)
-    if not execution.can_fail:
-        yield "no criterion can fail this execution"
-
-
-# The first two letters of the subjects that see failures: fail, succ, rc.
-_FAILURES = ("fa", "su", "rc")
 
 
 def _is_reason(result: CriterionResult, execution: Execution) -> bool:

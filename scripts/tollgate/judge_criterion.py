@@ -25,7 +25,9 @@ def judge_criterion(
 ) -> CriterionResult:
     """The criterion's result over the samples of [from_s, to_s)."""
     part = select(criterion, labels, settings, from_s, to_s)
-    if criterion.timeframe_s is None:
+    if part.problem:
+        seen = Observation(math.nan, None, False, part.counts.total)
+    elif criterion.timeframe_s is None:
         seen = observe(criterion, part, settings.confidence)
     else:
         seen = observe_windows(criterion, part, from_s, to_s)
@@ -61,11 +63,11 @@ def _judged(
     """(verdict, reason, samples needed)."""
     if not part.counts.total:
         return INVALID, "gave no samples, so nothing was judged", None
+    if part.problem:
+        return INVALID, part.problem, None
     if math.isnan(seen.value):
-        if criterion.timeframe_s:
-            window = f"{criterion.timeframe_s} s"
-            return INCONCLUSIVE, f"no window of {window} had samples from end to end", None
-        return INVALID, f"the JTL lacks the column that {criterion.subject} needs", None
+        window = f"{criterion.timeframe_s} s"
+        return INCONCLUSIVE, f"no window of {window} had samples from end to end", None
     violates, limit = comparison(criterion.condition), criterion.threshold
     if not seen.estimates or seen.interval is None:
         broken = violates(seen.value, limit)

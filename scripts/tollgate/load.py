@@ -91,6 +91,12 @@ class Load(Service):
         module = self.engine.config.get("modules").get("jmeter").get("properties")
         properties = {**(module or {}), **(scenario.get("properties", None) or {})}
         where = f"load: execution {name_of(execution)!r}"
+        if servers := execution.get("distributed", None):
+            raise TaurusConfigError(
+                f"{where} has distributed: {servers!r}, and several JMeters each follow the whole "
+                "schedule from a start of their own, with threads of the same names: take "
+                "`distributed` out and let one JMeter send the load"
+            )
         for name in ("warmup", "measured"):
             property_of(properties, name, 0, where)
         timeout = property_of(properties, "response_timeout", RESPONSE_TIMEOUT_MS, where)

@@ -15,7 +15,7 @@ count again for whatever happened meanwhile. Kinds are apart: a reload's worker 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -35,10 +35,13 @@ def with_losses(
     jtl: str | Path,
     origin_ms: float,
     until_s: float = math.inf,
+    parents: Collection[str] = (),
 ) -> Resources:
     """The same with the reloads that run.json records for the app, and how many requests were lost
     to each of them and to each outage. origin_ms: zero of the execution's seconds. until_s: when
-    the load was cut short; JMeter broke off the requests that were under way then.
+    the load was cut short; JMeter broke off the requests that were under way then. parents: labels
+    of parent samples, as they stand in the JTL, which are requests though they look like
+    transactions.
 
     A reload that never ended, or an outage that nothing ended, goes on to the end of the JTL.
     """
@@ -46,7 +49,8 @@ def with_losses(
         (it["began"] * 1000, it["ended"] * 1000 if it["ended"] else math.inf) for it in records
     ]
     out = [_window(it, origin_ms) for it in resources.outages]
-    in_reloads, in_outages = count_lost(jtl, [reloading, out], origin_ms + until_s * 1000)
+    until_ms = origin_ms + until_s * 1000
+    in_reloads, in_outages = count_lost(jtl, [reloading, out], until_ms, parents)
     reloads = tuple(
         Reload((low - origin_ms) / 1000, (high - origin_ms) / 1000, lost, it["problem"])
         for it, (low, high), lost in zip(records, reloading, in_reloads, strict=True)
@@ -68,12 +72,13 @@ def count_lost(
     path: str | Path,
     kinds: Sequence[Sequence[tuple[float, float]]],
     until_ms: float = math.inf,
+    parents: Collection[str] = (),
 ) -> list[list[int]]:
     """How many requests of a JTL each window (from, to) of each kind lost, in epoch milliseconds;
     `to` may be infinite.
 
     A window may have lost a request if any of the time from its start to its end lies in
-    [from, to + GRACE_MS] and it had ended by until_ms.
+    [from, to + GRACE_MS] and it had ended by until_ms. parents: as in with_losses.
     Only lost requests ever leave the scan, and DuckDB spills them to disk if they are too many.
     For files that read_jtl has read: it has checked the values. Raises JtlError as it does.
     """
@@ -87,6 +92,8 @@ def count_lost(
         return found
     with database(path) as con:
         layout = read_layout(path)
+        names = [list(parents)]
+        con.execute("CREATE TEMP TABLE parents AS SELECT unnest(?::VARCHAR[]) AS parent", names)
         read_into(con, "requests", _requests_sql(layout), path, layout)
         con.execute("CREATE TEMP TABLE windows (kind INT, id INT, from_ms DOUBLE, to_ms DOUBLE)")
         con.executemany("INSERT INTO windows VALUES (?, ?, ?, ?)", rows)
@@ -108,9 +115,10 @@ def _requests_sql(layout: Layout) -> str:
     start, elapsed = column(layout, "timeStamp"), column(layout, "elapsed")
     success, code = column(layout, "success"), column(layout, "responseCode")
     no_answer = f"NOT regexp_full_match({code}, '[1-5][0-9][0-9]') OR {code} IN {_PROXY_CODES}"
-    lost = f"({success} = 'false' AND NOT {transaction_sql(layout)} AND ({no_answer}))"
+    is_request = f"(parent IS NOT NULL OR NOT {transaction_sql(layout)})"
+    lost = f"({success} = 'false' AND {is_request} AND ({no_answer}))"
     return f"""
         SELECT CASE WHEN {lost} THEN {start} END AS start_ms,
                CASE WHEN {lost} THEN {start} + TRY_CAST({elapsed} AS BIGINT) END AS end_ms,
                false AS wrong, count(*) AS n
-        FROM {{jtl}} GROUP BY ALL"""
+        FROM {{jtl}} LEFT JOIN parents ON {column(layout, "label")} = parent GROUP BY ALL"""

@@ -35,6 +35,8 @@ class Execution:
     criteria: those of this execution and its scenario alone.
     forecast: what it follows, as forecast_record.py writes it; None for nothing.
     exit_code: JMeter's, None if it never started or was still running at the end.
+    told_to_end: when STOP_AFTER had JMeter end its load; None where it did not. ended_by_force:
+    whether it went on, so that Taurus had to end it.
     bytes, sha256: of the JTL as the run left it; pieces_sha256: of the index of what was compacted,
     which tells the SHA-256 of each piece; None for nothing.
     """
@@ -54,6 +56,8 @@ class Execution:
     exit_code: int | None = None
     began: float | None = None
     ended: float | None = None
+    told_to_end: float | None = None
+    ended_by_force: bool = False
     bytes: int | None = None
     sha256: str | None = None
     pieces_sha256: str | None = None
@@ -65,7 +69,8 @@ class Manifest:
     interrupted_at: when, in seconds since the epoch; None where that is not known.
     arguments: those of `bzt`, None where they are not known. compare_sha256: of compare.json as the
     run left it, None where nothing was compared.
-    stopped_by: the criterion that ended the run early. problem: the error that ended it.
+    stopped_by: the criterion that ended the run early, and stopped_at when, likewise. problem: the
+    error that ended it.
     reloads: each with the `app`, when it `began` and `ended` (seconds since the epoch), and the
     `problem` that it met, if any. watching: what it cost, see tollgate/watching.py."""
 
@@ -78,6 +83,7 @@ class Manifest:
     interrupted: bool = False
     interrupted_at: float | None = None
     stopped_by: str | None = None
+    stopped_at: float | None = None
     problem: str | None = None
     reloads: list[dict[str, Any]] = field(default_factory=list)
     watching: dict[str, float | None] | None = None

@@ -18,7 +18,7 @@ from tollgate.intervals import (
     stdev_interval,
 )
 from tollgate.percentiles import percentile_interval
-from tollgate.totals import Totals
+from tollgate.totals import SOURCES, Totals
 
 FIRST_BYTE, CONNECT = "avg-lt", "avg-ct"
 TOTALS_COLUMNS = {
@@ -32,12 +32,16 @@ BASES = {FIRST_BYTE: "time to first byte", CONNECT: "connect time"}
 
 @dataclass(frozen=True)
 class Part:
-    """The samples that one criterion is about, within the measured window."""
+    """The samples that one criterion is about, within the measured window.
+
+    problem: why nothing can be said of them, and what to do; empty for nothing.
+    """
 
     counts: Counts
     totals: Totals | None
     basis: str
     errors: int
+    problem: str = ""
 
 
 @dataclass(frozen=True)
@@ -74,7 +78,23 @@ def select(
     if criterion.unit == "ms" or criterion.is_latency_slope:
         service = BASES.get(criterion.subject, "service time")
         basis = "response time" if responds else service
-    return Part(counts, totals, basis, counts.errors)
+    return Part(counts, totals, basis, counts.errors, _problem(criterion, wanted, totals))
+
+
+def _problem(criterion: Criterion, wanted: list[LabelData], totals: Totals | None) -> str:
+    if criterion.label and len({data.is_transaction for data in wanted}) > 1:
+        return (
+            "is the name of a sampler and of a Transaction Controller, which are counted apart: "
+            "rename one in the plan"
+        )
+    name = TOTALS_COLUMNS.get(criterion.subject)
+    if name is None or (totals is not None and getattr(totals, name) is not None):
+        return ""
+    source, flag = SOURCES[name]
+    return (
+        f"the JTL has no column {source}, which {criterion.subject} needs: run it again with "
+        f"`modules.jmeter.csv-jtl-flags.{flag}` true"
+    )
 
 
 def observe(criterion: Criterion, part: Part, confidence: float) -> Observation:
@@ -112,6 +132,8 @@ def _total_of(subject: str, totals: Totals | None) -> float:
     if totals is None or not len(totals.second):
         return math.nan
     column = getattr(totals, TOTALS_COLUMNS[subject])
+    if column is None:
+        return math.nan
     if subject == "concurr":
         return float(column.max())
     return float(column.sum()) if subject == "bytes" else float(column.sum() / totals.n.sum())

@@ -56,6 +56,25 @@ class OpenJoin:
     def add(self, batch: Batch) -> None:
         """Join the samples of the batch that have one of the labels."""
         mine = batch.of_labels(tuple(self._response))
+        rows, due_ms = self._firsts(mine)
+        begin_ms, waited = mine.start_ms.astype(np.float64), np.zeros(len(mine.start_ms), np.int64)
+        begin_ms[rows] = due_ms + self._start_ms
+        waited[rows] = np.maximum(mine.start_ms[rows] - np.floor(begin_ms[rows]), 0)
+        second = self._bins.begin(np.floor((begin_ms - self._origin_ms) / 1000).astype(np.int64))
+        has_event = np.zeros(len(second), bool)
+        has_event[rows] = True
+        # The later samples of an arrival have no intended start: they count by their own.
+        for label, gathered in self._response.items():
+            gathered.add(self._counts(mine, mine.label == label, second, mine.elapsed_ms + waited))
+        for label, gathered in self._waited.items():
+            here = has_event & (mine.label == label)
+            gathered.add(self._counts(mine, here, second, waited))
+
+    def _counts(self, mine: Batch, here: np.ndarray, second: Ints, values: Ints) -> Counts:
+        return Counts.of(second[here], values[here], mine.ok[here], width=self._bins.width_s)
+
+    def _firsts(self, mine: Batch) -> tuple[Ints, Floats]:
+        """The rows that are the first of their arrival, and when it was due in ms; summed up."""
         arrival = mine.number - 1
         inside = np.flatnonzero((arrival >= 0) & (arrival < self._arrivals.count))
         arrival, first = np.unique(arrival[inside], return_index=True)
@@ -65,26 +84,18 @@ class OpenJoin:
         self._sent += int(np.count_nonzero(arrival < self._intended))
         start, due = mine.start_ms[rows], self._arrivals.at(arrival) * 1000
         self._sum_up(start - self._start_ms - due, due + self._start_ms >= self._from_ms)
-        waited = np.maximum(start - np.floor(due + self._start_ms), 0).astype(np.int64)
-        second = np.floor((due + self._start_ms - self._origin_ms) / 1000).astype(np.int64)
-        second = self._bins.begin(second)
-        both = ((self._response, mine.elapsed_ms[rows] + waited), (self._waited, waited))
-        for found, values in both:
-            for label, gathered in found.items():
-                here = mine.label[rows] == label
-                part = (second[here], values[here], mine.ok[rows][here])
-                gathered.add(Counts.of(*part, width=self._bins.width_s))
+        return rows, due
 
     def _sum_up(self, lateness_ms: Floats, measured: np.ndarray) -> None:
         self._lateness.add(lateness_ms[measured])
         self._late += int(np.count_nonzero(lateness_ms[measured] > LATE_MS))
 
     def response(self, label: int) -> Counts:
-        """Response times by bin of the intended start."""
+        """Response times by bin of the intended start, or of its own where a sample had none."""
         return self._response[label].counts(Counts.of([], [], width=self._bins.width_s))
 
     def lateness(self, label: int) -> Counts:
-        """How late each of those was sent, in whole milliseconds rounded up."""
+        """How late those with an intended start were sent, in whole milliseconds rounded up."""
         return self._waited[label].counts(Counts.of([], [], width=self._bins.width_s))
 
     def facts(self, names: tuple[str, ...], threads_outside: int) -> ScheduleFacts:

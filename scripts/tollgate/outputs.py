@@ -22,11 +22,21 @@ def write_all(folder: Path, verdict: Verdict, run: Run, manifest: Manifest) -> N
 
 
 def append_summary(markdown: str) -> None:
-    """Add the summary to a GitHub job's page, where there is one."""
+    """Add the summary to a GitHub job's page, where there is one. What can't be written is told,
+    and changes neither the verdict nor the exit code."""
     summary = os.environ.get("GITHUB_STEP_SUMMARY")
-    if summary:
+    if not summary:
+        return
+    try:
         with Path(summary).open("a", encoding="utf-8") as page:
             page.write(markdown)
+    except OSError as problem:
+        print(
+            f"tollgate: GITHUB_STEP_SUMMARY is {summary!r}, which can't be written to "
+            f"({problem.strerror}): the verdict stands in the run's folder alone",
+            file=sys.stderr,
+            flush=True,
+        )
 
 
 def show(verdict: Verdict) -> None:

@@ -16,7 +16,7 @@ import socket
 import time
 from pathlib import Path
 
-from bzt import TaurusConfigError
+from bzt import NormalShutdown, TaurusConfigError
 from bzt.engine import Service
 from lxml import etree
 
@@ -31,8 +31,10 @@ from tollgate.scenarios import scenario_of
 
 SETTINGS = ("path", "criteria", "stop-after")
 UNITS = {"s": 1, "m": 60, "min": 60, "h": 3600}
-#: Seconds that threads may take to end by themselves before JMeter is told to end them.
+#: Seconds that JMeter may take to end by itself before Taurus ends it.
 PATIENCE = 30.0
+#: JMeter looks for them in its working directory first, which is the plan's folder.
+BESIDE = ("user.properties", "system.properties")
 USAGE = "PLAN=path/to/their.jmx ./scripts/run -plan"
 
 
@@ -42,7 +44,9 @@ class OwnPlan(Service):
     def __init__(self) -> None:
         super().__init__()
         self.stop_after: float | None = None
-        self.told: dict[object, list[str]] = {}
+        self.began: dict[object, float] = {}
+        self.told_at: dict[object, float] = {}
+        self.forced: set[object] = set()
 
     def prepare(self) -> None:
         """Give the execution its plan and its criteria. Raises TaurusConfigError, one line."""
@@ -55,6 +59,7 @@ class OwnPlan(Service):
                 scenario = scenario_of(self.engine.config, execution)
                 self._check(path, self._properties(scenario))
                 scenario["script"] = str(path)
+                self._tell_properties(path.parent, scenario)
                 self._give_criteria(scenario)
         except (PlanError, OSError, etree.XMLSyntaxError) as problem:
             raise TaurusConfigError(f"plan: {problem}") from None
@@ -121,6 +126,19 @@ class OwnPlan(Service):
                     host,
                 )
 
+    def _tell_properties(self, folder: Path, scenario: dict) -> None:
+        for name in BESIDE:
+            if (folder / name).is_file():
+                self._note(
+                    scenario,
+                    f"JMeter reads {name} beside the plan, which the verdict knows nothing of: "
+                    "give what the plan needs of it as -o modules.jmeter.properties.NAME=VALUE",
+                )
+
+    def _note(self, scenario: dict, line: str) -> None:
+        self.log.warning("plan: %s", line)
+        scenario.get("notes", [], force_set=True).append(line)
+
     def _give_criteria(self, scenario: dict) -> None:
         stated = [each.strip() for each in self._setting("CRITERIA", "criteria").split(";")]
         stated = [each for each in stated if each]
@@ -131,28 +149,47 @@ class OwnPlan(Service):
             scenario["criteria"] = stated
             return
         default = ", ".join(str(each) for entry in entries for each in entry["criteria"])
-        line = (
+        self._note(
+            scenario,
             f"no criteria were stated, so that it is judged by '{default}' of taurus.yml alone: "
-            "state yours, such as CRITERIA='p95>300ms; fail>1%'"
+            "state yours, such as CRITERIA='p95>300ms; fail>1%'",
         )
-        self.log.warning("plan: %s", line)
-        scenario.get("notes", [], force_set=True).append(line)
 
     def check(self) -> bool:
         """End the load when its time is over: in good order at first."""
         for executor in self.engine.provisioning.executors:
             runs = executor.process and executor.process.poll() is None
-            if runs and self.stop_after:
-                self._stop(executor, time.time() - executor.start_time)
+            # JMeter makes the file when the test begins; how long it takes to start is no load.
+            if runs and self.stop_after and Path(executor.kpi_jtl).exists():
+                self._stop(executor, time.time())
         return super().check()
 
-    def _stop(self, executor: object, elapsed_s: float) -> None:
-        told = self.told.setdefault(executor, [])
-        for command, after in (("Shutdown", 0.0), ("StopTestNow", PATIENCE)):
-            if elapsed_s >= self.stop_after + after and command not in told:
-                told.append(command)
+    def _stop(self, executor: object, now: float) -> None:
+        loaded_s = now - self.began.setdefault(executor, now)
+        if executor not in self.told_at:
+            if loaded_s >= self.stop_after and _tell_to_end(executor.management_port):
+                # Taken before it is said: nobody has to send what is due from then on.
+                self.told_at[executor] = now
                 self.log.info(
-                    "%s: %.0f s are over: telling JMeter to end", executor.label, elapsed_s
+                    "%s: %.0f s are over: telling JMeter to end", executor.label, loaded_s
                 )
-                with socket.socket(type=socket.SOCK_DGRAM) as channel:
-                    channel.sendto(command.encode(), ("127.0.0.1", executor.management_port))
+        elif now >= self.told_at[executor] + PATIENCE:
+            # As one with an Open Model Thread Group does, all of whose threads may have ended.
+            self.log.info("%s: JMeter goes on: Taurus ends it", executor.label)
+            self.forced.add(executor)
+            raise NormalShutdown
+
+
+def _tell_to_end(port: int) -> bool:
+    """Whether JMeter was there to hear it; on this machine the system says so at once."""
+    with socket.socket(type=socket.SOCK_DGRAM) as channel:
+        channel.connect(("127.0.0.1", port))
+        channel.setblocking(False)
+        try:
+            channel.send(b"Shutdown")
+            channel.recv(1)
+        except ConnectionRefusedError:
+            return False
+        except BlockingIOError:
+            pass
+    return True

@@ -11,11 +11,12 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
-from tollgate.expressions import Expander, Text
+from tollgate.expressions import Expander
 from tollgate.fields import Fields
 from tollgate.jmx import Element, PlanError, read_tree
 from tollgate.plan_model import (
     FLOW_CONTROL,
+    LOOPING,
     Controller,
     Label,
     Plan,
@@ -24,11 +25,14 @@ from tollgate.plan_model import (
     Timer,
     Transaction,
 )
+from tollgate.plan_scripts import may_ignore_samples
 from tollgate.plan_timers import read_timer
+from tollgate.plan_variables import expander_of, label_expander_of, running_expander_of
 
 # Samplers, JMeter's own and those of plugins, are known by the end of their class name.
 _SAMPLER_ENDINGS = ("Sampler", "SamplerProxy", "Sampler_", "Sampler2", "Sampler2_", FLOW_CONTROL)
 _PAUSE = "1"
+_FOREVER = "LoopController.continue_forever"
 
 __all__ = [
     "Label",
@@ -66,7 +70,9 @@ class _Reader:
         self._path = path
         bare = Expander(properties, {})
         self._root = read_tree(path, lambda text: bare.expand(text).value)
-        self._expander = expander_of(self._root, properties)
+        self._at_start = expander_of(self._root, properties)
+        self._expander = running_expander_of(self._root, properties)
+        self._labels = label_expander_of(self._root, properties)
 
     def plan(self) -> Plan:
         scope = self._inside(self._root, _Scope())
@@ -75,27 +81,29 @@ class _Reader:
             path=self._path,
             groups=tuple(self._group(element, scope) for element in groups),
             disabled_labels=tuple(dict.fromkeys(self._disabled(self._root, off=False))),
+            is_serial=self._root.props.get("TestPlan.serialize_threadgroups") == "true",
+            may_ignore=any(may_ignore_samples(each) for each in self._root.walk()),
         )
 
     def _disabled(self, element: Element, *, off: bool) -> Iterator[str]:
         off = off or not element.enabled
         if off and is_sampler(element):
-            yield self._expander.expand(element.name).shown
+            yield self._labels.expand(element.name).shown
         for child in element.children:
             yield from self._disabled(child, off=off)
 
     def _group(self, element: Element, scope: _Scope) -> ThreadGroup:
-        fields = Fields(element, self._expander)
+        fields = Fields(element, self._at_start)
         scheduled = fields.text("ThreadGroup.scheduler") == "true"
         inner = self._inside(element, scope)
         samplers = _with_following(list(self._samplers(element, inner)))
-        forever = fields.text("LoopController.continue_forever") == "true"
-        loops = fields.whole("LoopController.loops")
+        name = _label(element, self._at_start)
         group = ThreadGroup(
-            name=self._expander.expand(element.name).shown,
+            name=name.text,
+            name_pattern=name.pattern,
             kind=element.kind,
             threads=fields.whole("ThreadGroup.num_threads"),
-            loops=-1 if loops is None and forever else loops,
+            loops=_loops(element, fields),
             ramp_up_s=fields.number("ThreadGroup.ramp_time"),
             duration_s=fields.number("ThreadGroup.duration") if scheduled else None,
             delay_s=fields.number("ThreadGroup.delay") if scheduled else None,
@@ -106,22 +114,26 @@ class _Reader:
             schedule=fields.text("OpenModelThreadGroup.schedule"),
             random_seed=fields.whole("OpenModelThreadGroup.random_seed", absent=0),
             samplers=tuple(samplers),
-            transactions=tuple(
-                self._transaction(child)
-                for child in element.walk()
-                if child.kind == "TransactionController"
-            ),
+            transactions=tuple(self._transactions(element, leave_rows=True)),
         )
         return replace(group, unresolved=fields.unresolved)
 
-    def _transaction(self, element: Element) -> Transaction:
-        fields = Fields(element, self._expander)
-        return Transaction(
-            label=self._label(element),
-            generate_parent_sample=fields.text("TransactionController.parent") == "true",
-            # JMeter leaves this one out of the file where it is true.
-            include_timers=fields.text("TransactionController.includeTimers") != "false",
-        )
+    def _transactions(self, element: Element, *, leave_rows: bool) -> Iterator[Transaction]:
+        """Yield the Transaction Controllers below `element`; leave_rows: whether parent samples do
+        there, which inside of another one they do not."""
+        for child in element.active:
+            is_parent = False
+            if child.kind == "TransactionController":
+                fields = Fields(child, self._expander)
+                is_parent = fields.text("TransactionController.parent") == "true"
+                yield Transaction(
+                    label=self._label(child),
+                    generate_parent_sample=is_parent,
+                    # JMeter leaves this one out of the file where it is true.
+                    include_timers=fields.text("TransactionController.includeTimers") != "false",
+                    leaves_a_row=leave_rows or not is_parent,
+                )
+            yield from self._transactions(child, leave_rows=leave_rows and not is_parent)
 
     def _samplers(self, element: Element, scope: _Scope) -> Iterator[Sampler]:
         """Yield the samplers below `element`; `scope` is that of its children."""
@@ -147,16 +159,21 @@ class _Reader:
         scope = replace(scope, timers=scope.timers + timers)
         if is_sampler(element) or element.kind == "TestPlan" or _is_group(element):
             return scope
-        hides = element.props.get("TransactionController.parent") == "true"
+        hides = Fields(element, self._expander).text("TransactionController.parent") == "true"
         return replace(
             scope,
-            parents=(*scope.parents, Controller(element.kind, self._label(element).text)),
+            parents=(*scope.parents, self._controller(element)),
             hidden_by=scope.hidden_by or (self._label(element).text if hides else ""),
         )
 
+    def _controller(self, element: Element) -> Controller:
+        loops = None
+        if element.kind == "LoopController":
+            loops = Fields(element, self._expander).whole("LoopController.loops")
+        return Controller(element.kind, self._label(element).text, loops)
+
     def _label(self, element: Element) -> Label:
-        text = self._expander.expand(element.name)
-        return Label(text.shown, text.pattern if text.reason else "")
+        return _label(element, self._labels)
 
     def _own_pause_ms(self, element: Element) -> float | None:
         fields = Fields(element, self._expander)
@@ -165,19 +182,19 @@ class _Reader:
         return fields.number("ActionProcessor.duration", absent=0.0)
 
 
-def expander_of(root: Element, properties: Mapping[str, str]) -> Expander:
-    """Fills in what a run's properties and the variables of a plan's tree say."""
-    return Expander(properties, _variables(root, properties))
+def _label(element: Element, expander: Expander) -> Label:
+    text = expander.expand(element.name)
+    return Label(text.shown, text.pattern if text.reason else "")
 
 
-def _variables(root: Element, properties: Mapping[str, str]) -> Mapping[str, Text]:
-    """Collect user defined variables; a later one replaces an earlier one of its name."""
-    variables: dict[str, Text] = {}
-    expander = Expander(properties, variables)
-    for element in root.walk():
-        if element.kind in ("TestPlan", "Arguments"):
-            variables.update({name: expander.expand(value) for name, value in element.pairs})
-    return variables
+def _loops(element: Element, fields: Fields) -> int | None:
+    """Return the iterations of each thread, -1 for ever.
+
+    A main controller that may continue for ever begins again after its last loop, so that its
+    threads are never done. JMeter's window writes `false`; where nothing is written, it is true.
+    """
+    forever = fields.text(_FOREVER) == "true" or _FOREVER not in element.props
+    return -1 if forever and element.kind in LOOPING else fields.whole("LoopController.loops")
 
 
 def _with_following(samplers: list[Sampler]) -> Iterator[Sampler]:

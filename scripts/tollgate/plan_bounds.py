@@ -12,15 +12,12 @@ from collections.abc import Iterable, Iterator
 from tollgate.expressions import Expander
 from tollgate.jmx import Element
 from tollgate.plan import is_sampler
-from tollgate.plan_model import FLOW_CONTROL, Plan, ThreadGroup
+from tollgate.plan_model import FLOW_CONTROL, LOOPING, SCRIPTS, Plan, ThreadGroup
 
-#: Those that loop; those of plugins, and the Open Model Thread Group, have an end of their own.
-_LOOPING = ("ThreadGroup", "SetupThreadGroup", "PostThreadGroup")
 #: What a Flow Control Action does to its target: stop, stop now; break the loop around it.
 _STOPS, _BREAKS = ("0", "2"), "5"
 #: Its target: the thread that it is in, or all of them.
 _EVERYBODY = "2"
-_SCRIPTS = ("JSR223", "BeanShell", "BSF")
 #: What a script calls to end its own thread, or the test.
 _STOP = re.compile(r"[Ss]top|[Ss]hutdown")
 _STOP_TEST = re.compile(r"[Ss]topTest|[Ss]topEngine|askThreadsToStop|[Ss]hutdown")
@@ -50,7 +47,7 @@ def _unbounded(
     """(what goes on for ever, what may end it) of each group without a bound of its own."""
     elements = [each for each in root.active if each.kind.endswith("ThreadGroup")]
     for group, element in zip(plan.groups, elements, strict=True):
-        if group.kind not in _LOOPING or not group.samplers or group.duration_s:
+        if group.kind not in LOOPING or not group.samplers or group.duration_s:
             continue
         others = [other for other in elements if other is not element]
         ends = (*_open_ends(group), *_ends(root, element, others))
@@ -109,7 +106,7 @@ def _may_stop(element: Element, words: re.Pattern[str]) -> bool:
     if element.kind == FLOW_CONTROL:
         return element.props.get("ActionProcessor.action") in _STOPS
     # A script in a file, `filename` or `BeanShellSampler.filename`, may do anything.
-    return element.kind.startswith(_SCRIPTS) and any(
+    return element.kind.startswith(SCRIPTS) and any(
         words.search(text) or (name.endswith("filename") and text.strip())
         for name, text in element.props.items()
     )

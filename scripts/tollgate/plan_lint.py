@@ -7,24 +7,25 @@ would run is looked at, with Include and Module Controllers in their places.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from tollgate.expressions import Expander
 from tollgate.jmx import Element, read_tree
 from tollgate.plan import expander_of, is_sampler, read_plan
 from tollgate.plan_bounds import endless_groups
-from tollgate.plan_model import FLOW_CONTROL
+from tollgate.plan_lint_scripts import listed, missing_files, scripts
+from tollgate.plan_model import FLOW_CONTROL, SCRIPTS
+from tollgate.plan_variables import running_expander_of
 
-#: Names listed of each kind of remark.
-SHOWN = 5
 TIMEOUTS = {"connect": "HTTPSampler.connect_timeout", "response": "HTTPSampler.response_timeout"}
 HOST = "HTTPSampler.domain"
+# Samplers whose answers have a status, by how their names begin.
+_WITH_STATUS = ("HTTP", "Ajp")
 # They judge their own result, or ask nobody.
 _UNASKED = ("DebugSampler", "JSR223Sampler", "BeanShellSampler", "BSFSampler", "SystemSampler")
 # Listeners by their class; one that sends figures elsewhere has a remark of its own.
-_LISTENERS = ("ResultCollector", "ResultSaver", "Summariser", "BeanShellListener")
-_UNCOMPILED = ("beanshell", "bsh", "javascript", "ecmascript", "js")
+_LISTENERS = ("ResultCollector", "ResultSaver", "Summariser")
 
 _VARIABLE = re.compile(r"\$\{(?!__)([^${}]+)\}")
 
@@ -33,16 +34,13 @@ _Scoped = tuple[Element, tuple[Element, ...]]
 
 def lint(plan: Path, properties: Mapping[str, str]) -> list[str]:
     """What there is to say about a plan as it will run. Raises PlanError."""
-    expander = Expander(properties, {})
-
-    def known(text: str) -> str | None:
-        return expander.expand(text).value
-
-    root = read_tree(plan, known)
+    bare = Expander(properties, {})
+    root = read_tree(plan, lambda text: bare.expand(text).value)
+    running = running_expander_of(root, properties)
     endless = endless_groups(read_plan(plan, properties), root, expander_of(root, properties))
     found = [
         *remarks(root),
-        *_missing_feeds(root, lambda name: (plan.parent / name).is_file(), known),
+        *missing_files(root, plan.parent, running),
         *(f"{each} without an end" for each in endless),
     ]
     return list(dict.fromkeys(found))
@@ -58,7 +56,7 @@ def remarks(root: Element) -> Iterator[str]:
     everything = list(root.walk())
     yield from _listeners(everything)
     yield from _hosts(everything)
-    yield from _scripts(everything)
+    yield from scripts(root)
 
 
 def _samplers(element: Element, scope: tuple[Element, ...]) -> Iterator[_Scoped]:
@@ -72,16 +70,23 @@ def _samplers(element: Element, scope: tuple[Element, ...]) -> Iterator[_Scoped]
 
 
 def _unchecked(scoped: Iterable[_Scoped]) -> Iterator[str]:
-    names = [
-        sampler.name
+    unchecked = [
+        sampler
         for sampler, scope in scoped
         if sampler.kind not in (FLOW_CONTROL, *_UNASKED)
         and not any("Assertion" in each.kind for each in scope)
     ]
-    if names:
+    pages = [each.name for each in unchecked if each.kind.startswith(_WITH_STATUS)]
+    others = [each.name for each in unchecked if not each.kind.startswith(_WITH_STATUS)]
+    if pages:
         yield (
-            f"no assertion looks at the answers of {_list(names)}: an error page with status 200 "
+            f"no assertion looks at the answers of {listed(pages)}: an error page with status 200 "
             "counts as right; add a Response Assertion"
+        )
+    if others:
+        yield (
+            f"no assertion looks at the answers of {listed(others)}: whatever they hold counts as "
+            "right where the sampler itself meets no error; add a Response Assertion"
         )
 
 
@@ -98,14 +103,16 @@ def _without_timeout(scoped: Iterable[_Scoped]) -> Iterator[str]:
         ]
         if names:
             yield (
-                f"no {what} timeout for {_list(names)}: a service that hangs holds its threads "
+                f"no {what} timeout for {listed(names)}: a service that hangs holds its threads "
                 "for ever; set one in HTTP Request Defaults"
             )
 
 
 def _listeners(elements: Iterable[Element]) -> Iterator[str]:
     for element in elements:
-        if not element.kind.endswith((*_LISTENERS, "Listener", "Visualizer")):
+        # A script that listens may be of the plan's own logic.
+        is_script = element.kind.startswith(SCRIPTS)
+        if is_script or not element.kind.endswith((*_LISTENERS, "Listener", "Visualizer")):
             continue
         if element.kind == "BackendListener":
             yield _backend(element)
@@ -113,7 +120,12 @@ def _listeners(elements: Iterable[Element]) -> Iterator[str]:
         file = element.props.get("filename", "").strip()
         step = "a run has the samples anyway; disable it"
         if element.kind == "ResultCollector" and not file:
-            step = "this run leaves it out, another would not; disable it"
+            step = (
+                "a run leaves out those of the plan itself, but not of a file that it includes; "
+                "disable it"
+                if element.included
+                else "this run leaves it out, another would not; disable it"
+            )
         where = f" and writes {file}" if file else ""
         yield f"the listener {element.name!r} is on{where}, which takes memory and time: {step}"
 
@@ -143,51 +155,6 @@ def _hosts(elements: list[Element]) -> Iterator[str]:
             hosts.setdefault(host, []).append(where)
     for host, names in hosts.items():
         yield (
-            f"the host {host} is hard-coded in {_list(names)}: write ${{__P(host,{host})}} in HTTP "
-            "Request Defaults alone, and another place can be asked"
+            f"the host {host} is hard-coded in {listed(names)}: write ${{__P(host,{host})}} in "
+            "HTTP Request Defaults alone, and another place can be asked"
         )
-
-
-def _scripts(elements: Iterable[Element]) -> Iterator[str]:
-    slow, anew = [], []
-    for element in elements:
-        language = element.props.get("scriptLanguage", "groovy").strip().lower()
-        if element.kind.startswith(("BeanShell", "BSF")) or language in _UNCOMPILED:
-            slow.append(element.name)
-        elif element.kind.startswith("JSR223") and _is_compiled_anew(element):
-            anew.append(element.name)
-    if slow:
-        yield (
-            f"the script of {_list(slow)} is interpreted each time, at the cost of JMeter's own "
-            "cores: write it in Groovy, as a JSR223 element"
-        )
-    if anew:
-        yield (
-            f"the script of {_list(anew)} is compiled anew each time: tick 'Cache compiled script "
-            "if available', and pass variables by vars.get instead of ${...}"
-        )
-
-
-def _is_compiled_anew(element: Element) -> bool:
-    """A script in a file is always kept; one in the plan only with a key."""
-    in_the_plan = element.props.get("script", "").strip() and not element.props.get("filename")
-    return bool(in_the_plan) and element.props.get("cacheKey", "").strip() in ("", "false")
-
-
-def _missing_feeds(
-    root: Element, exists: Callable[[str], bool], known: Callable[[str], str | None]
-) -> Iterator[str]:
-    for element in root.walk():
-        file = known(element.props.get("filename", "")) if element.kind == "CSVDataSet" else None
-        if file and not exists(file):
-            yield (
-                f"the CSV Data Set {element.name!r} names {file}, which is not there: its path "
-                "counts from the plan's folder"
-            )
-
-
-def _list(names: Iterable[str]) -> str:
-    """Names in quotes, each once; the first of many."""
-    every = [repr(name) for name in dict.fromkeys(names)]
-    more = f" and {len(every) - SHOWN} more" if len(every) > SHOWN else ""
-    return ", ".join(every[:SHOWN]) + more

@@ -16,6 +16,10 @@ from tollgate.arrivals import PreciseThroughput
 OPEN_MODEL = "OpenModelThreadGroup"
 PRECISE_THROUGHPUT = "PreciseThroughputTimer"
 FLOW_CONTROL = "TestAction"
+# Elements that hold a script, by how their names begin.
+SCRIPTS = ("JSR223", "BeanShell", "BSF")
+# Thread groups that loop; those of plugins, and the Open Model Thread Group, end in other ways.
+LOOPING = ("ThreadGroup", "SetupThreadGroup", "PostThreadGroup")
 # Controllers that run each of their children, in order, exactly once.
 PLAIN_CONTROLLERS = frozenset(
     {
@@ -61,10 +65,12 @@ class Timer:
 
 @dataclass(frozen=True)
 class Controller:
-    """A controller around a sampler."""
+    """A controller around a sampler. loops: of a Loop Controller, -1 for ever, None where it is not
+    known; of any other None."""
 
     kind: str
     name: str
+    loops: int | None = None
 
     @property
     def is_plain(self) -> bool:
@@ -106,11 +112,17 @@ class Sampler:
 
 @dataclass(frozen=True)
 class Transaction:
-    """One Transaction Controller; it adds rows of its own to the JTL."""
+    """One Transaction Controller.
+
+    generate_parent_sample: its row stands in the place of those of the samplers inside, not beside
+    them. leaves_a_row: false where that of another controller stands in its place in turn.
+    Source: JMeter 5.6.3, JMeterThread.doEndTransactionSampler.
+    """
 
     label: Label
     generate_parent_sample: bool
     include_timers: bool
+    leaves_a_row: bool = True
 
 
 @dataclass(frozen=True)
@@ -118,7 +130,8 @@ class ThreadGroup:
     """One thread group. Times are in seconds; None means unknown, or not set.
 
     loops: iterations of a thread, -1 for ever. duration_s, delay_s: of JMeter's scheduler, None
-    where it is off. schedule, random_seed: of an Open Model Thread Group.
+    where it is off. schedule, random_seed: of an Open Model Thread Group. name_pattern: as a
+    Label's pattern, where the name holds variables.
     """
 
     name: str
@@ -135,6 +148,7 @@ class ThreadGroup:
     samplers: tuple[Sampler, ...] = ()
     transactions: tuple[Transaction, ...] = ()
     unresolved: Mapping[str, str] = field(default_factory=dict)
+    name_pattern: str = ""
 
     @property
     def is_setup(self) -> bool:
@@ -151,22 +165,39 @@ class ThreadGroup:
 
 @dataclass(frozen=True)
 class Plan:
-    """A plan as it will run with one set of properties."""
+    """A plan as it will run with one set of properties.
+
+    is_serial: its thread groups run one after another. may_ignore: it holds a script that may keep
+    samples out of the JTL.
+    """
 
     path: Path
     groups: tuple[ThreadGroup, ...]
     disabled_labels: tuple[str, ...] = ()
+    is_serial: bool = False
+    may_ignore: bool = False
 
     @property
     def sampler_labels(self) -> tuple[Label, ...]:
-        """Labels of the rows that samplers leave, each once, in the plan's order."""
+        """Labels of the rows of samplers, and of the parent samples that stand in the place of
+        some; each once, in the plan's order."""
         rows = (s.label for group in self.groups for s in group.samplers if s.leaves_a_row)
-        return tuple(dict.fromkeys(rows))
+        return tuple(dict.fromkeys((*rows, *self.parent_labels)))
+
+    @property
+    def parent_labels(self) -> tuple[Label, ...]:
+        """Labels of the parent samples that Transaction Controllers generate."""
+        return self._rows_of_transactions(are_samples=True)
 
     @property
     def transaction_labels(self) -> tuple[Label, ...]:
-        """Labels of the rows that Transaction Controllers leave."""
-        return tuple(dict.fromkeys(t.label for group in self.groups for t in group.transactions))
+        """Labels of the rows that Transaction Controllers leave beside those that they add up."""
+        return self._rows_of_transactions(are_samples=False)
+
+    def _rows_of_transactions(self, *, are_samples: bool) -> tuple[Label, ...]:
+        each = (it for group in self.groups for it in group.transactions if it.leaves_a_row)
+        rows = (it.label for it in each if it.generate_parent_sample == are_samples)
+        return tuple(dict.fromkeys(rows))
 
     @property
     def labels(self) -> tuple[str, ...]:

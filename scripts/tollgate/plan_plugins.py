@@ -6,7 +6,9 @@ Source of the ids: the lists of jmeter-plugins.org that the Plugins Manager read
 
 from __future__ import annotations
 
+import os
 import re
+import shlex
 import zipfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -23,6 +25,7 @@ PLUGINS = {
     "com.blazemeter.jmeter.RandomCSVDataSetConfig": "bzm-random-csv",
     "com.blazemeter.jmeter.RotatingResultCollector": "jpgc-rotating-listener",
     "com.blazemeter.jmeter.control.": "jpgc-wsc",
+    "com.blazemeter.jmeter.control.VirtualUserController": "jpgc-casutg",
     "com.blazemeter.jmeter.controller.": "bzm-parallel",
     "com.blazemeter.jmeter.hls.": "bzm-hls",
     "com.blazemeter.jmeter.http.": "bzm-parallel",
@@ -100,17 +103,30 @@ def advice(names: list[str], home: Path) -> str:
     shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
     steps = []
     if ids:
-        steps.append(
-            f"install what has it by `{home}/bin/PluginsManagerCMD.sh install {','.join(ids)}`"
-        )
+        steps.append(_installing(ids, home))
     if unknown:
         steps.append(f"put the jar that has {unknown[0]} into {home}/lib/ext")
     return f"it needs {shown}, which this JMeter does not have: {'; '.join(steps)}"
 
 
+def _installing(ids: list[str], home: Path) -> str:
+    """How to install plugins; a JMeter of somebody's own may be without the Plugins Manager."""
+    command = home / "bin" / "PluginsManagerCMD.sh"
+    line = f"`{shlex.quote(str(command))} install {','.join(ids)}`"
+    if os.access(command, os.X_OK):
+        return f"install what has it by {line}"
+    jars = home / "lib" / "ext"
+    return (
+        "install what has it by the Plugins Manager, which is not there either: put "
+        f"jmeter-plugins-manager into {jars}, then `java -cp {shlex.quote(f'{jars}/')}"
+        "jmeter-plugins-manager-*.jar org.jmeterplugins.repository.PluginManagerCMDInstaller` and "
+        f"{line}"
+    )
+
+
 def _aliases(home: Path) -> Iterator[str]:
     """The short names of JMeter's own classes."""
-    text = (home / "bin" / "saveservice.properties").read_text(errors="replace")
+    text = (home / "bin" / "saveservice.properties").read_text("utf-8", "replace")
     for line in text.splitlines():
         names, equals, _ = line.partition("=")
         if equals and not names.startswith(("#", "_")):

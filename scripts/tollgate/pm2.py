@@ -15,10 +15,12 @@ from pathlib import Path
 
 from tollgate.paths import ECOSYSTEM, PM2_HOME, ROOT
 
+#: Begins the line that tells the apps: an ecosystem may print what it likes, as dotenv does.
+MARK = "tollgate-apps:"
+READER = Path(__file__).with_name("read-ecosystem.js")
 #: Load goes to loopback alone, and some shells export the machine's name as HOST.
 HOST = "127.0.0.1"
 PM2 = ROOT / "node_modules" / ".bin" / "pm2"
-PM2_CONFIG = ROOT / "node_modules" / "pm2" / "lib" / "tools" / "Config.js"
 #: Longest path of a Unix socket on Linux is 107 bytes (sun_path), on macOS 103; PM2 appends this.
 LONGEST_SOCKET = 103 - len("/interactor.sock")
 #: Seconds for one call of the pm2 command. Starting waits for `ready`, stopping for drains.
@@ -43,24 +45,6 @@ class App:
     instances: int
     memory_limit: float | None = None
     deals_to: str | None = None
-
-
-# PM2 counts `max`, 0 and negative numbers of instances from the cores that Node sees, and says for
-# itself what it makes of `512M`.
-READ_ECOSYSTEM = """
-const cores = require('node:os').cpus().length;
-const pm2 = require(process.argv[2]);
-const apps = require(process.argv[1]).apps.map((app) => ({
-  name: app.name,
-  port: app.env?.PORT,
-  mode: String(app.exec_mode ?? 'fork'),
-  instances: app.instances > 0 ? app.instances : cores + (Number(app.instances) || 0),
-  declared: app.instances,
-  memoryLimit: pm2.validateJSON(app).config.max_memory_restart,
-  dealsTo: app.env?.BALANCER_SERVERS,
-}));
-process.stdout.write(JSON.stringify(apps));
-"""
 
 
 def home() -> str:
@@ -95,27 +79,38 @@ def declared_apps() -> dict[str, App]:
     Raises Pm2Error when the file can't be loaded or an app lacks name or port.
     """
     done = subprocess.run(
-        ["node", "-e", READ_ECOSYSTEM, str(ECOSYSTEM), str(PM2_CONFIG)],
+        ["node", str(READER), str(ECOSYSTEM), MARK],
         capture_output=True,
-        text=True,
+        encoding="utf-8",
+        errors="replace",
         check=False,
     )
     if done.returncode:
-        reason = next((x for x in done.stderr.splitlines() if "Error" in x), done.stderr.strip())
-        raise Pm2Error(f"{ECOSYSTEM.name} can't be loaded: {reason}")
-    return {entry["name"]: _app(entry) for entry in json.loads(done.stdout)}
+        lines = [line.strip() for line in done.stderr.splitlines() if line.strip()]
+        errors = [line for line in lines if re.match(r"\w*Error\b", line)]
+        reasons = errors or lines or [f"it ends Node with code {done.returncode}"]
+        raise Pm2Error(f"{ECOSYSTEM.name} can't be loaded: {reasons[0]}")
+    told = [line for line in done.stdout.split("\n") if line.startswith(MARK)]
+    try:
+        apps = [_app(each) for each in json.loads(told[-1].removeprefix(MARK))]
+    except (IndexError, ValueError):
+        raise Pm2Error(
+            f"{ECOSYSTEM.name} can't be read: Node ends before it has told its apps; let it do "
+            "nothing but export them"
+        ) from None
+    return {app.name: app for app in apps}
 
 
 def _app(entry: dict) -> App:
-    if not str(entry.get("port", "")).isdigit():
+    if not entry.get("name"):
+        raise Pm2Error(f"{ECOSYSTEM.name}: an app has no name: give each one of its own")
+    if not re.fullmatch("[0-9]+", str(entry.get("port", ""))):
         raise Pm2Error(f"{ECOSYSTEM.name}: app {entry['name']!r} has no number in env.PORT")
-    mode = "cluster" if entry["mode"].startswith("cluster") else "fork"
-    instances = 1 if entry.get("declared") is None else int(entry["instances"])
     return App(
         name=entry["name"],
         port=int(entry["port"]),
-        exec_mode=mode,
-        instances=instances,
+        exec_mode="cluster" if entry["mode"].startswith("cluster") else "fork",
+        instances=entry["instances"],
         memory_limit=entry.get("memoryLimit"),
         deals_to=entry.get("dealsTo"),
     )
@@ -182,7 +177,8 @@ def _call(*arguments: str, timeout: float = CALL_TIMEOUT) -> subprocess.Complete
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        text=True,
+        encoding="utf-8",
+        errors="replace",
         start_new_session=True,
     )
     with process:

@@ -11,6 +11,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterable
+from contextlib import closing
 
 from tollgate import leftovers, pm2
 from tollgate.remote import Remote
@@ -19,8 +20,9 @@ from tollgate.remote import Remote
 REQUEST_TIMEOUT = 15
 #: Seconds between two looks at something that is not ready yet.
 LOOK_AGAIN = 0.05
-#: What may come in place of an answer: nothing, or something that is not HTTP.
-NO_ANSWER = (OSError, http.client.HTTPException)
+#: What may come in place of an answer: nothing, something that is not HTTP, or no question at all,
+#: because the host's name can't be one.
+NO_ANSWER = (OSError, http.client.HTTPException, UnicodeError)
 
 
 class ProbeError(Exception):
@@ -60,7 +62,7 @@ def workers_of(app: pm2.App, workers: Iterable[dict]) -> int:
 def last_words(app: str) -> str:
     """The last line that an app wrote to its error log, and where the rest is."""
     for log in sorted((pm2.PM2_HOME / "logs").glob(f"{app}-error*.log")):
-        lines = [line.strip() for line in log.read_text(errors="replace").splitlines()]
+        lines = [line.strip() for line in log.read_text("utf-8", "replace").splitlines()]
         errors = [line for line in lines if re.match(r"\w*(Error|Exception)\b", line)]
         said = errors or [line for line in lines if line]
         if said:
@@ -122,17 +124,15 @@ def is_there(remote: Remote) -> None:
     """Raise ProbeError unless something answers, with whatever status, where a URL points."""
     of = {"context": _trusting()} if remote.protocol == "https" else {}
     kind = http.client.HTTPSConnection if of else http.client.HTTPConnection
-    connection = kind(remote.host, remote.port, timeout=REQUEST_TIMEOUT, **of)
     try:
-        connection.request("GET", "/", headers={"Connection": "close"})
-        connection.getresponse()
+        with closing(kind(remote.host, remote.port, timeout=REQUEST_TIMEOUT, **of)) as connection:
+            connection.request("GET", "/", headers={"Connection": "close"})
+            connection.getresponse()
     except NO_ANSWER as error:
         raise ProbeError(
             f"nothing answers at {remote.url} ({str(error) or type(error).__name__}): start it "
             "first; what a scenario names by its `url` is started and stopped by nobody here"
         ) from None
-    finally:
-        connection.close()
 
 
 def _trusting() -> ssl.SSLContext:
@@ -161,8 +161,8 @@ def _missing_in_the_deal(host: str, port: int, servers: Iterable[str]) -> str:
     try:
         with _get(host, port, "/balancer/healthz") as answer:
             view = {each["name"]: each for each in json.load(answer)["servers"]}
-    except (OSError, ValueError) as error:
-        return str(error)
+    except (*NO_ANSWER, ValueError) as error:
+        return str(error) or type(error).__name__
     found = [(name, view.get(name, {"status": "", "reason": "not found yet"})) for name in servers]
     return "; ".join(f"{name}: {it['reason']}" for name, it in found if it["status"] != "up")
 
@@ -185,10 +185,20 @@ def answer_is_right(remote: Remote, path: str, pattern: str) -> None:
         )
 
 
+class _NoRedirects(urllib.request.HTTPRedirectHandler):
+    """Takes a redirect for the answer that it is, instead of asking whoever it names."""
+
+    def redirect_request(self, *_: object) -> None:
+        """Follow none."""
+
+
 def _get(host: str, port: int, path: str, protocol: str = "http") -> http.client.HTTPResponse:
+    """Raises HTTPError for a status of 300 or more, else one of NO_ANSWER."""
     # No proxy: whatever http_proxy says, a target is asked directly, as JMeter asks it.
     opener = urllib.request.build_opener(
-        urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=_trusting())
+        urllib.request.ProxyHandler({}),
+        urllib.request.HTTPSHandler(context=_trusting()),
+        _NoRedirects,
     )
     url = Remote(protocol, host, port).url + path
     # Its protocol is http or https, as remote.py reads it.

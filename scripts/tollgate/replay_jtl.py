@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tollgate.arrivals import PreciseThroughput
 from tollgate.bins import Bins
+from tollgate.counts import Counts
 from tollgate.jtl import Jtl
 from tollgate.jtl_batches import BATCH, SampleBatches, open_batches
 from tollgate.jtl_samples import read_samples
+from tollgate.jtl_threads import read_threads
 from tollgate.open_join import OpenJoin, estimate_test_start_ms
 from tollgate.plan_model import Plan
-from tollgate.replay import Kept, Queue, Replay, join_queue, queues_of, together
+from tollgate.queues import Queue, queues_of
+from tollgate.replay import Kept, Replay, join_queue, together
 
 # An open model with no more samples than a batch holds is joined whole, with unrounded lateness.
 MOST_WHOLE = BATCH
@@ -43,14 +46,16 @@ def replay_jtl(
 
     from_s, until_s: as in `replay`. A timer's schedule with too many samples is a problem, not an
     error: it proves nothing, and judging its labels by service time would drop the waiting that
-    the schedule is there to show. Raises JtlError.
+    the schedule is there to show. So are samples of several JMeters. Raises JtlError.
     """
     limits = limits or Limits()
-    start_ms = jtl.test_starts_ms[0] if jtl.test_starts_ms else None
-    queues, closed = queues_of(plan, jtl.samplers)
+    start_ms, last_ms = jtl.test_starts_ms or (None, None)
+    queues, closed, threads = _queues(plan, path, jtl)
+    if queues and start_ms != last_ms:
+        return together([], closed, [_several_starts(start_ms, last_ms)])
     queues = [queue.until(until_s, jtl.origin_ms, start_ms) for queue in queues]
     long = [queue for queue in queues if _is_long(queue, jtl, limits)]
-    streamed = iter(_streamed(long, path, jtl, start_ms, from_s, bins))
+    streamed = iter(_streamed(long, threads, path, jtl, start_ms, from_s, bins))
     joined: list[Kept] = []
     problems = []
     for queue in queues:
@@ -63,6 +68,25 @@ def replay_jtl(
             samples = read_samples(path, queue.labels)
             joined.append(join_queue(queue, samples, jtl.origin_ms, start_ms, from_s, bins))
     return together(joined, closed, problems)
+
+
+def _queues(
+    plan: Plan, path: str | Path, jtl: Jtl
+) -> tuple[tuple[Queue, ...], dict[str, str], dict[str, dict[str, str]] | None]:
+    """As queues_of, and who sent each label if that matters, as read_threads tells it."""
+    queues, closed = queues_of(plan, jtl.samplers)
+    if not any(queue.threads for queue in queues):
+        return queues, closed, None
+    threads = read_threads(path, {label for queue in queues for label in queue.labels})
+    return *queues_of(plan, jtl.samplers, threads), threads
+
+
+def _several_starts(first_ms: int, last_ms: int) -> str:
+    return (
+        f"the samples come from JMeters that began at different times (TESTSTART.MS is {first_ms} "
+        f"and {last_ms}), each with a schedule of its own, and nobody can tell whose they are: let "
+        "one JMeter send the load"
+    )
 
 
 def _is_long(queue: Queue, jtl: Jtl, limits: Limits) -> bool:
@@ -94,19 +118,29 @@ def foreseen_problems(plan: Plan, length_s: float, limits: Limits | None = None)
 
 
 def _streamed(
-    queues: list[Queue], path: str | Path, jtl: Jtl, start_ms: int | None, from_s, bins: Bins
+    queues: list[Queue],
+    threads: Mapping[str, Mapping[str, str]] | None,
+    path: str | Path,
+    jtl: Jtl,
+    start_ms: int | None,
+    from_s: float,
+    bins: Bins,
 ) -> Iterable[Kept]:
-    """How each queue was kept, in their order."""
+    """How each queue was kept, in their order. threads: None where no label has another sender."""
     if not queues:
         return []
-    labels = [label for label in jtl.samplers if any(label in queue.governed for queue in queues)]
-    numbers = [tuple(labels.index(label) for label in queue.governed) for queue in queues]
-    with open_batches(path, labels, jtl.raw_labels) as batches:
+    wanted = _wanted(queues, threads, jtl)
+    numbers = [_numbers(queue, wanted) for queue in queues]
+    raw = threads and [threads[label][thread] for label, thread in wanted]
+    labels = [label for label, _ in wanted]
+    with open_batches(path, labels, jtl.raw_labels, threads=raw) as batches:
         joins = [
             OpenJoin(
                 queue.schedule,
-                mine,
-                _test_start_ms(queue, mine, batches) if start_ms is None else float(start_ms),
+                tuple(mine),
+                _test_start_ms(queue, tuple(mine), batches)
+                if start_ms is None
+                else float(start_ms),
                 jtl.origin_ms,
                 from_s,
                 bins,
@@ -117,9 +151,26 @@ def _streamed(
             for join in joins:
                 join.add(batch)
         return [
-            _told(queue, mine, join, batches)
+            _told(queue, mine, join, batches, start_ms is None)
             for queue, mine, join in zip(queues, numbers, joins, strict=True)
         ]
+
+
+def _wanted(
+    queues: list[Queue], threads: Mapping[str, Mapping[str, str]] | None, jtl: Jtl
+) -> list[tuple[str, str]]:
+    """(label, name of its threads) of all governed samples; the name is '' where none matters."""
+    labels = [label for label in jtl.samplers if any(label in queue.governed for queue in queues)]
+    return [(label, name) for label in labels for name in (threads[label] if threads else ("",))]
+
+
+def _numbers(queue: Queue, wanted: list[tuple[str, str]]) -> dict[int, str]:
+    """Which of `wanted` are the queue's, and the label of each."""
+    return {
+        number: label
+        for number, (label, name) in enumerate(wanted)
+        if label in queue.governed and name in queue.threads.get(label, (name,))
+    }
 
 
 def _test_start_ms(queue: Queue, labels: tuple[int, ...], batches: SampleBatches) -> float:
@@ -127,11 +178,18 @@ def _test_start_ms(queue: Queue, labels: tuple[int, ...], batches: SampleBatches
     return estimate_test_start_ms(queue.schedule.replay, starts)
 
 
-def _told(queue: Queue, labels, join: OpenJoin, batches: SampleBatches) -> Kept:
-    outside = batches.threads_outside(labels, queue.schedule.replay.count)
-    numbers = dict(zip(queue.governed, labels, strict=True))
+def _told(
+    queue: Queue, numbers: dict[int, str], join: OpenJoin, batches: SampleBatches, estimated: bool
+) -> Kept:
+    """numbers: as _numbers. estimated: nobody knows the test start."""
+    outside = batches.threads_outside(tuple(numbers), queue.schedule.replay.count)
+    judged = [label for label in queue.governed if label not in queue.mixed]
+
+    def of_label(counts: Callable[[int], Counts], label: str) -> Counts:
+        return Counts.merged(counts(number) for number, it in numbers.items() if it == label)
+
     return Kept(
-        response={label: join.response(number) for label, number in numbers.items()},
-        lateness={label: join.lateness(number) for label, number in numbers.items()},
-        facts=join.facts(queue.names, outside),
+        response={label: of_label(join.response, label) for label in judged},
+        lateness={label: of_label(join.lateness, label) for label in judged},
+        facts=replace(join.facts(queue.names, outside), origin_is_estimated=estimated),
     )

@@ -54,16 +54,27 @@ def expected_schedules(plan: Plan) -> dict[str, Schedule | ClosedLoop]:
     Labels of one schedule share the same Schedule object. Labels that hold variables appear as
     they are written, e.g. `item ${row}`; Schedule.matches tells which rows they mean.
     """
+    return schedules_of(plan)[0]
+
+
+def schedules_of(
+    plan: Plan,
+) -> tuple[dict[str, Schedule | ClosedLoop], tuple[tuple[int, Schedule], ...]]:
+    """As expected_schedules, and each schedule with the place of its group in plan.groups."""
     found: dict[str, Schedule | ClosedLoop] = {}
-    for group in plan.groups:
+    schedules: list[tuple[int, Schedule]] = []
+    for place, group in enumerate(plan.groups):
         here = dict(_group_schedules(group))
+        # All labels of a group that have a schedule share it.
+        schedules += [(place, it) for it in here.values() if isinstance(it, Schedule)][:1]
         for transaction in group.transactions:
             reason = "a Transaction Controller: it adds up the samples inside it"
             here.setdefault(transaction.label.text, ClosedLoop(reason))
         for label, schedule in here.items():
             twice = ClosedLoop(f"'{label}' is used by more than one thread group")
             found[label] = twice if label in found else schedule
-    return found
+    kept = {id(it) for it in found.values()}
+    return found, tuple((place, it) for place, it in schedules if id(it) in kept)
 
 
 def _group_schedules(group: ThreadGroup) -> Iterator[tuple[str, Schedule | ClosedLoop]]:

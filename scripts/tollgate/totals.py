@@ -8,6 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 COLUMNS = ("second", "n", "latency_ms", "connect_ms", "bytes", "threads")
+#: What each is read from: the column of the JTL, and Taurus's flag for it in `csv-jtl-flags`.
+SOURCES = {
+    "latency_ms": ("Latency", "latency"),
+    "connect_ms": ("Connect", "connectTime"),
+    "bytes": ("bytes", "bytes"),
+    "threads": ("allThreads", "threadCounts"),
+}
 
 
 @dataclass(frozen=True)
@@ -16,21 +23,22 @@ class Totals:
 
     second: where a bin begins, in seconds since the origin; width: seconds in a bin. n: samples.
     latency_ms, connect_ms, bytes: sums over them. threads: the most that JMeter had running
-    (allThreads). A column that the JTL lacks sums to 0.
+    (allThreads). None for what the JTL has no column of: nobody knows that it was 0.
     """
 
     second: np.ndarray
     n: np.ndarray
-    latency_ms: np.ndarray
-    connect_ms: np.ndarray
-    bytes: np.ndarray
-    threads: np.ndarray
+    latency_ms: np.ndarray | None
+    connect_ms: np.ndarray | None
+    bytes: np.ndarray | None
+    threads: np.ndarray | None
     width: int = 1
 
     def window(self, from_s: float, to_s: float) -> Totals:
         """The bins that begin in [from_s, to_s)."""
         low, high = np.searchsorted(self.second, [from_s, to_s])
-        return Totals(*(getattr(self, name)[low:high] for name in COLUMNS), self.width)
+        columns = (getattr(self, name) for name in COLUMNS)
+        return Totals(*(None if it is None else it[low:high] for it in columns), self.width)
 
     @property
     def bins(self) -> np.ndarray:
@@ -39,7 +47,8 @@ class Totals:
 
     @classmethod
     def merged(cls, parts: Iterable[Totals]) -> Totals:
-        """All parts as one, sums added up; the parts must share their origin and their bins."""
+        """All parts as one, sums added up; the parts must share their origin and their bins. What
+        one of them lacks, nobody knows of the whole."""
         parts = [part for part in parts if len(part.second)]
         if not parts:
             return cls(*(np.zeros(0, np.int64) for _ in COLUMNS))
@@ -47,14 +56,13 @@ class Totals:
             np.concatenate([part.second for part in parts]), return_inverse=True
         )
 
-        def gathered(name: str) -> np.ndarray:
-            return np.concatenate([np.asarray(getattr(part, name), np.int64) for part in parts])
-
-        sums = []
-        for name in ("n", "latency_ms", "connect_ms", "bytes"):
+        def together(name: str, operation: np.ufunc) -> np.ndarray | None:
+            found = [getattr(part, name) for part in parts]
+            if any(values is None for values in found):
+                return None
             column = np.zeros(len(seconds), np.int64)
-            np.add.at(column, place, gathered(name))
-            sums.append(column)
-        threads = np.zeros(len(seconds), np.int64)
-        np.maximum.at(threads, place, gathered("threads"))
-        return cls(seconds, *sums, threads, parts[0].width)
+            operation.at(column, place, np.concatenate(found).astype(np.int64))
+            return column
+
+        sums = (together(name, np.add) for name in ("n", "latency_ms", "connect_ms", "bytes"))
+        return cls(seconds, *sums, together("threads", np.maximum), parts[0].width)

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 #: Ctrl-C, how CI systems cancel a job, and a terminal that is closed.
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def end_by(handler: Callable) -> None:
+    """Let each of them call the handler, but for the SIGHUP that whoever started this process has
+    ignored: under `nohup` a run outlives its terminal."""
+    for number in SIGNALS:
+        if number == signal.SIGHUP and signal.getsignal(number) == signal.SIG_IGN:
+            continue
+        signal.signal(number, handler)
 
 
 @contextmanager

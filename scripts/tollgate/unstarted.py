@@ -33,7 +33,7 @@ def judge_unstarted(engine: Engine) -> None:
         started=datetime.now(timezone.utc).isoformat(timespec="seconds"),
         criteria=[],
         settings={},
-        environment=fingerprint([]),
+        environment=fingerprint(),
         executions=[],
         interrupted=True,
         arguments=getattr(engine, "arguments", None),

@@ -72,6 +72,8 @@ def _accidents(execution: Execution, stop_is_confirmed: bool) -> Iterator[Reason
         yield _invalid(GENERATOR, facts.jtl_error)
     if facts.cut_off_line and not has_ended_itself:
         yield _invalid(GENERATOR, f"samples were cut off in line {facts.cut_off_line} of the JTL")
+    for line in facts.silent:
+        yield _invalid(GENERATOR, line)
     if not any(data.service.total for data in execution.labels.values()):
         yield _invalid(GENERATOR, "the execution gave no samples")
     elif not stop_is_confirmed:
@@ -79,10 +81,12 @@ def _accidents(execution: Execution, stop_is_confirmed: bool) -> Iterator[Reason
 
 
 def ended_itself(execution: Execution) -> bool:
-    """Whether it was a comparison that had found all it could. Taurus then ends a JMeter that would
-    go on, and after some seconds kills it: no sample that counts is touched by that."""
+    """Whether it was a comparison that had found all it could, or a load that STOP_AFTER had ended.
+    Taurus then ends a JMeter that would go on, and after some seconds kills it: no sample that
+    counts is touched by that."""
     comparison = execution.comparison
-    return comparison is not None and comparison.record.decided_s is not None
+    has_decided = comparison is not None and comparison.record.decided_s is not None
+    return has_decided or execution.facts.ended_by_force
 
 
 def _workers(execution: Execution) -> Iterator[Reason]:

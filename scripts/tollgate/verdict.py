@@ -28,6 +28,7 @@ from tollgate.early_stop import EarlyStop
 from tollgate.environment import fingerprint
 from tollgate.jmx import PlanError
 from tollgate.judge import judge
+from tollgate.own_plan import OwnPlan
 from tollgate.pm2 import App, declared_apps
 from tollgate.remote import remote_of
 from tollgate.run_page.write import Judged
@@ -75,7 +76,7 @@ class Verdict(Reporter):
                 started=datetime.now(timezone.utc).isoformat(timespec="seconds"),
                 criteria=self._criteria(),
                 settings=self._settings(),
-                environment=fingerprint(sorted((self.folder / "plan").rglob("*.jmx"))),
+                environment=fingerprint(self.folder / plan_copy.FOLDER),
                 executions=planned,
                 arguments=getattr(self.engine, "arguments", None),
             )
@@ -153,16 +154,21 @@ class Verdict(Reporter):
     def _seal(self) -> None:
         # What JMeter still did after the interruption, on its way out, is no part of the run.
         interrupted_at = getattr(self.engine, "interrupted_at", None)
+        own = [each for each in self.engine.services if isinstance(each, OwnPlan)]
+        told_to_end = {executor: at for each in own for executor, at in each.told_at.items()}
         for planned, executor in zip(
             self.manifest.executions, self.engine.provisioning.executors, strict=True
         ):
             planned.began = executor.start_time
             planned.ended = self.ended.get(executor, interrupted_at or time.time())
             planned.exit_code = executor.process.poll() if executor.process else None
+            planned.told_to_end = told_to_end.get(executor)
+            planned.ended_by_force = any(executor in each.forced for each in own)
             manifest.seal(planned, self.folder)
         reason = self.engine.stopping_reason
-        stops = [each.stopped_by for each in self.engine.reporters if isinstance(each, EarlyStop)]
-        self.manifest.stopped_by = next((each for each in stops if each), None)
+        stops = [each for each in self.engine.reporters if isinstance(each, EarlyStop)]
+        for stop in [each for each in stops if each.stopped_by]:
+            self.manifest.stopped_by, self.manifest.stopped_at = stop.stopped_by, stop.stopped_at
         self.manifest.interrupted = isinstance(reason, ManualShutdown)
         self.manifest.interrupted_at = interrupted_at
         services = [each for each in self.engine.services if isinstance(each, Targets)]

@@ -63,7 +63,7 @@ def wanted_remotes(config: Mapping[str, Any]) -> Iterator[tuple[str, Remote, Pro
         script = Path(str(scenario.get("script", None) or ""))
         if script.is_file():  # where it isn't, Taurus says so
             files = plan_copy.with_includes(script)
-            missing = unread(remote, (file.read_text(errors="replace") for file in files))
+            missing = unread(remote, (file.read_text("utf-8", "replace") for file in files))
             if missing:
                 raise TaurusConfigError(
                     f"targets: {script} does not read the property {missing[0]!r}, so that it "

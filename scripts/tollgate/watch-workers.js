@@ -150,7 +150,9 @@ function lookAndLeave() {
 }
 
 process.stdin.on('end', lookAndLeave).resume();
-process.on('SIGINT', () => {}); // Ctrl-C reaches the whole terminal; the run closes standard input
+// Ctrl-C and a hang-up reach the whole terminal; the run closes standard input when it ends, and
+// under nohup goes on, whose ignoring of SIGHUP Node has undone.
+for (const signal of ['SIGINT', 'SIGHUP']) process.on(signal, () => {});
 pm2.connect((error) => {
   if (error) fail(error);
   listen();

@@ -11,7 +11,7 @@ const { ROOT, until } = require('./support/processes');
 
 const WATCHER = path.join(ROOT, 'scripts', 'tollgate', 'watch-workers.js');
 
-/** The lines of a watcher so far, and how to end it as a run does. */
+/** The lines of a watcher so far, how its terminal hangs up, and how to end it as a run does. */
 function watch(t, env) {
   const child = spawn(process.execPath, [WATCHER], { env, stdio: ['pipe', 'pipe', 'inherit'] });
   t.after(() => child.kill('SIGKILL'));
@@ -27,7 +27,7 @@ function watch(t, env) {
     child.stdin.end();
     return (await once(child, 'close'))[0];
   };
-  return { lines, end };
+  return { lines, end, hangUp: () => child.kill('SIGHUP') };
 }
 
 /** Of the app's first worker. */
@@ -42,8 +42,12 @@ function latest(lines, app) {
 test('the watcher tells what workers need, and to the millisecond when one died', async (t) => {
   const { pm2, env, ports } = await ownPm2(t);
   await pm2('start', ECOSYSTEM);
-  const { lines, end } = watch(t, env);
+  const { lines, end, hangUp } = watch(t, env);
   const tests = {
+    'after its terminal has hung up as before': async () => {
+      await until(() => latest(lines(), 'fork'), 'the first look');
+      hangUp();
+    },
     'requests, memory and the delay of the event loop': () => needs(lines, ports.fork),
     'a worker that is killed, and its successor': () => killed(lines),
     'a reload, whose new processes are online before the old ones end': () => reloaded(lines, pm2),

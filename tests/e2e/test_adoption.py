@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import shutil
 from collections.abc import Iterator
@@ -139,6 +140,22 @@ def test_their_plan_sends_what_it_always_sent(their_plan):
     assert all(f"?user={name}" in "\n".join(rows) for name in ("asta", "bibi", "caspar"))
 
 
+def test_their_plan_reads_what_lies_beside_it_and_nothing_of_ours_that_is_called_alike(
+    their_plan, copy
+):
+    assert (copy.root / "data" / "sum.csv").is_file()
+    with (their_plan.folder / "kpi.jtl").open(encoding="utf-8", newline="") as rows:
+        asked = {
+            row["URL"].partition("?")[2] for row in csv.DictReader(rows) if row["label"] == "steady"
+        }
+    assert asked
+    assert asked <= {
+        f"sum=theirs-{number}&signed=by-{user}"
+        for user in ("asta", "bibi", "caspar")
+        for number in (1, 2)
+    }
+
+
 def test_what_is_noticed_of_their_plan_is_told_everywhere(their_plan):
     lint = their_plan.execution["lint"]
     begins = (
@@ -160,7 +177,7 @@ def test_the_plan_that_ran_differs_from_theirs_in_listeners_alone(their_plan, co
     (ran,) = their_plan.folder.glob("modified_*.jmx")
     assert without_listeners(ran) == without_listeners(theirs)
     beside = {path.name for path in theirs.parent.iterdir()}
-    assert beside == {THEIR_PLAN, "users.csv"}
+    assert beside == {THEIR_PLAN, "users.csv", "data", "sign.groovy"}
 
 
 def without_listeners(plan: Path) -> tuple:
@@ -203,7 +220,10 @@ def test_a_plan_without_an_end_is_refused_and_with_a_time_for_it_ended(their_pla
     text = (theirs / THEIR_PLAN).read_text()
     loops = '<stringProp name="LoopController.loops">40</stringProp>'
     assert text.count(loops) == 1
-    (theirs / "endless.jmx").write_text(text.replace(loops, loops.replace("40", "-1")))
+    endless = text.replace(loops, loops.replace("40", "-1"))
+    # A script in a file could end the test, for all that is known before the run.
+    endless = endless.replace('testname="sign" enabled="true"', 'testname="sign" enabled="false"')
+    (theirs / "endless.jmx").write_text(endless.replace("&amp;signed=${signature}", ""))
     command = "PLAN=../theirs/plans/endless.jmx ./scripts/run -plan"
     refused = copy.shell(command)
     assert refused.returncode == 1
@@ -212,6 +232,7 @@ def test_a_plan_without_an_end_is_refused_and_with_a_time_for_it_ended(their_pla
     assert ended.code == 0, ended.output
     assert "the thread group 'Users' loops for ever without an end" in ended.execution["lint"]
     assert any(line.startswith("no criteria were stated") for line in ended.execution["warnings"])
+    assert any(line.startswith("ended by STOP_AFTER") for line in ended.execution["warnings"])
 
 
 def test_a_service_that_is_not_there_ends_the_run_before_any_load(by_url, copy):

@@ -48,7 +48,7 @@ def test_a_stalled_service_shows_in_response_time_alone_and_is_blamed_on_the_ser
     gathered, _ = evidence.gather(ended.folder, manifest.read(ended.folder))
     [execution] = gathered.executions
     window = (execution.warmup_s, execution.warmup_s + execution.measured_s)
-    label = execution.labels["calculate"]
+    label = execution.labels["calculate", False]
     # An arrival u seconds before the end of a stall of D waits u: of T seconds' arrivals one in a
     # hundred waits longer than D - T / 100.
     analytic_ms = 1000 * (1 - MEASURED / 100)

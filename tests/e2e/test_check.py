@@ -99,7 +99,7 @@ def test_verdict_json_is_as_its_schema_says_and_names_the_machine(passed):
     jsonschema.validate(passed.verdict, json.loads(SCHEMA.read_text()))
     environment = passed.verdict["environment"]
     assert environment["versions"]["jmeter"] == "5.6.3"
-    assert set(environment["plans"]) >= {"check.jmx", "search.jmx"}
+    assert set(environment["plans"]) >= {"check.jmx", "fragments/search.jmx"}
 
 
 def test_junit_names_each_criterion_under_its_execution(passed):
@@ -122,10 +122,11 @@ def test_the_users_own_pm2_and_bzt_are_left_alone(passed):
     assert left & {".pm2", ".bzt", ".bzt-rc"} == set()
 
 
-def test_a_known_delay_fails_the_run_and_junit_names_the_criteria(tmp_path: Path):
+def test_a_known_delay_stops_and_fails_the_run_and_junit_names_the_criteria(tmp_path: Path):
     # Judged exactly, second by second: a few seconds on a busy machine are too few for an interval.
     slow = [f"avg-lt of {target}>350ms for 3s" for target in ("calculate", "search")]
-    config = only("fork", [*slow, "fail of sum>0%"], warmup=1, measured=6)
+    config = only("fork", [*slow, "fail of sum>0%"], warmup=1, measured=60)
+    config["~execution"].append({"scenario": "cluster"})
     config["modules"] |= {"verdict": {"lateness-floor-ms": 5000, "missing-share": 0.5}}
     ended = Run(tmp_path, config=config, INJECT_DELAY_MS="400").end()
     assert ended.code == 3, ended.output
@@ -133,3 +134,5 @@ def test_a_known_delay_fails_the_run_and_junit_names_the_criteria(tmp_path: Path
     failed = {case.get("name") for case in cases if case.find("failure") is not None}
     assert failed == set(slow)
     assert "avg-lt of calculate = " in ended.reasons()
+    assert "INCONCLUSIVE cluster: not run: the run was stopped early by 'avg-lt" in ended.reasons()
+    assert not (ended.folder / "kpi-1.jtl").exists()

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import os
 import re
 import shutil
 import signal
+import subprocess
+from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
 import support
+from e2e.adopting import serve
 from e2e.bzt_run import Finished, Run
 from git_repos import SERVER, Repo
+from tollgate.jtl_restore import restored
 from tollgate.paths import jmeter_home
 
 LEFT_OUT = (".git", ".venv", ".tollgate", "node_modules", "reports", "__pycache__", ".*_cache")
@@ -113,6 +120,44 @@ def test_where_nothing_answers_no_load_is_sent(compare, project):
     nobody = f"http://127.0.0.1:{support.free_port()}"
     said = refused(compare(BASE_URL=nobody, HEAD_URL=nobody), project)
     assert f"BASE_URL {nobody} does not answer" in said
+
+
+@pytest.fixture
+def answering(project) -> Iterator[dict[str, tuple[int, subprocess.Popen]]]:
+    """Two services of somebody's that run already, each by the variable that names it."""
+    servers = {}
+    try:
+        for name in ("BASE_URL", "HEAD_URL"):
+            port = support.free_port()
+            servers[name] = port, serve(project.root / SERVER, port)
+        yield servers
+    finally:
+        for _, server in servers.values():
+            server.terminate()
+            server.wait()
+
+
+def test_two_services_that_run_already_are_compared_and_left_alone(compare, answering):
+    ports = {name: port for name, (port, _) in answering.items()}
+    urls = {name: f"http://127.0.0.1:{port}" for name, port in ports.items()}
+    load = {"sum_rate": 20, "search_rate": 20, "warmup": 8}
+    light = [f"modules.jmeter.properties.{name}={value}" for name, value in load.items()]
+    ended = compare(*SHORT, *light, "modules.compare.gates=p50", **urls).end()
+    assert ended.code == 0, ended.output
+    assert [server.poll() for _, server in answering.values()] == [None, None]
+    told = json.loads((ended.folder / "compare.json").read_text())
+    assert (told["mode"], told["base"]["revision"], told["head"]["revision"]) == ("url", None, None)
+    assert [told[side]["url"] for side in ("base", "head")] == list(urls.values())
+    [execution] = json.loads((ended.folder / "run.json").read_text())["executions"]
+    assert execution["targets"] == []
+    [compared] = [each["comparison"] for each in ended.verdict["executions"]]
+    assert (compared["verdict"], compared["control"]) == ("PASS", False)
+    assert all(min(each["samples"].values()) > 40 for each in compared["findings"])
+    rows = io.StringIO(b"".join(restored(ended.folder / "kpi.jtl")).decode())
+    asked = {(row["coin"], urlsplit(row["URL"]).port) for row in csv.DictReader(rows)}
+    assert asked == {("0", ports["BASE_URL"]), ("1", ports["HEAD_URL"])}
+    page = (ended.folder / "index.html").read_text()
+    assert re.search(r"Head against base: a rise of 90\s% is ruled out for p50[.;]", page)
 
 
 def test_a_project_that_does_not_compare_in_both_modes_says_so(compare, project):

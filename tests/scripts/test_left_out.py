@@ -34,20 +34,46 @@ def test_leaving_a_test_out_is_a_failure_where_ci_is_true() -> None:
     assert f"LEFT OUT {GUI_TEST}" in done.stdout
 
 
-def test_packages_are_named_where_they_cannot_be_installed(tmp_path: Path) -> None:
-    for name, says in {"id": "1000", "java": "    java.home = /nowhere"}.items():
-        script = tmp_path / name
-        script.write_text(f"#!/bin/sh\necho '{says}'\n")
-        script.chmod(0o755)
+def tool(folder: Path, name: str, says: str) -> None:
+    folder.mkdir(exist_ok=True)
+    (folder / name).write_text(f"#!/bin/sh\nprintf '%s\\n' '{says}'\n")
+    (folder / name).chmod(0o755)
+
+
+def said_without_packages(folder: Path, **settings: str) -> str:
+    """What scripts/system-packages says where nothing is installed but for what is in `folder`."""
+    tool(folder, "id", "1000")
     for name in ("sed", "paste"):
-        (tmp_path / name).symlink_to(shutil.which(name))
+        (folder / name).symlink_to(shutil.which(name))
     done = support.run(
         *(shutil.which("sh"), support.ROOT / "scripts" / "system-packages"),
-        env={"PATH": str(tmp_path)},
+        env={"PATH": str(folder), **settings},
     )
     assert (done.returncode, done.stderr) == (0, "")
-    wanted = "chromium xvfb apache2-utils openjdk--jre"
-    assert done.stdout == f"system-packages: not installed: {wanted}\n"
+    return done.stdout
+
+
+def java(version: str) -> str:
+    return f"    java.home = /nowhere\n    java.specification.version = {version}"
+
+
+def test_packages_are_named_where_they_cannot_be_installed(tmp_path: Path) -> None:
+    tool(tmp_path / "bin", "java", java("21"))
+    wanted = "chromium xvfb apache2-utils openjdk-21-jre"
+    assert said_without_packages(tmp_path / "bin") == f"system-packages: not installed: {wanted}\n"
+
+
+def test_java_may_be_named_by_its_home_alone(tmp_path: Path) -> None:
+    home = tmp_path / "my jdk"
+    home.mkdir()
+    tool(home / "bin", "java", java("17"))
+    said = said_without_packages(tmp_path / "bin", JAVA_HOME=str(home))
+    assert said.endswith(" openjdk-17-jre\n")
+
+
+def test_without_a_java_no_package_of_no_version_is_asked_for(tmp_path: Path) -> None:
+    wanted = "chromium xvfb apache2-utils"
+    assert said_without_packages(tmp_path / "bin") == f"system-packages: not installed: {wanted}\n"
 
 
 @pytest.mark.needs(*support.NEEDS)

@@ -155,6 +155,16 @@ def test_a_page_that_is_not_as_it_should_be_is_refused(
     assert problem in done.stderr
 
 
+def test_folders_with_an_equals_sign_in_their_names_are_found(tmp_path: Path) -> None:
+    folder = tmp_path / "a=b"
+    folder.mkdir()
+    (folder / "index.html").write_text("<!DOCTYPE html><meta charset=utf-8><p>one</p>")
+    picture = folder / "c=d"
+    done = support.run("node", PAGES, "--top", "200", f"{folder}/index.html={picture}")
+    assert done.returncode == 0, done.stderr
+    assert size(folder / "c=d.png") == (1400, 200)
+
+
 def test_a_run_without_a_page_is_refused_with_what_makes_one(tmp_path: Path) -> None:
     done = support.run(SCREENSHOTS, "--to", tmp_path / "to", tmp_path)
     assert done.returncode == 1

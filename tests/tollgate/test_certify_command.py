@@ -47,7 +47,14 @@ def called(tmp_path, monkeypatch, capsys):
     [
         (["run"], "certify: say for how long: --minutes 40 or --runs 2\n"),
         (["run", "--runs", "1", "--conditions", "lunch"], "certify: 'lunch' is no condition: "),
-        (["run", "--minutes", "0"], "certify: argument --minutes: invalid"),
+        (["run", "--minutes", "0"], "certify: argument --minutes: invalid: '0' is no number above"),
+        (["run", "--minutes", "nan"], "invalid: 'nan' is no number above 0"),
+        (["run", "--minutes", "long"], "invalid: 'long' is no number above 0"),
+        (["run", "--runs", "-1"], "argument --runs: invalid: '-1' is no whole number from 0 on"),
+        (["run", "--runs", "1", "--seed", "-1"], "argument --seed: invalid: '-1' is no whole"),
+        (["table", "--sequences", "-5"], "argument --sequences: invalid: '-5' is no whole number"),
+        (["table", "--sequences", "many"], "argument --sequences: invalid: 'many' is no whole"),
+        (["table", "--seed", "-1"], "argument --seed: invalid: '-1' is no whole number from 0 on"),
         (["table"], "has a verdict: `certify run` first\n"),
         (["lunch"], "certify: argument COMMAND: invalid choice: 'lunch'"),
     ],
@@ -70,6 +77,19 @@ def test_the_status_lists_every_run_and_counts_conditions(called, tmp_path):
     assert last == f"3 runs in {tmp_path}: 2 aa, 1 work-5"
 
 
+def test_a_folder_of_somebody_elses_is_refused_before_anything_is_touched(
+    called, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(command, "check_like", lambda: None)
+    monkeypatch.setattr(command, "end_by", lambda _: None)
+    (tmp_path / "runs" / "monday").mkdir(parents=True)
+    code, text = called("run", "--runs", "1")
+    assert code == 1
+    assert text.startswith(f"certify: {tmp_path} has runs but no runs.jsonl: ")
+    assert text.count("\n") == 1
+    assert [it.name for it in tmp_path.rglob("*")] == ["runs", "monday"]
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_ends_the_run_under_way_in_good_order_and_nothing_is_left(tmp_path, number):
     said = tmp_path / "said"
@@ -90,4 +110,6 @@ def test_a_signal_ends_the_run_under_way_in_good_order_and_nothing_is_left(tmp_p
     assert process.returncode == 2
     assert err.endswith("certify: stopped; every finished run is kept\n")
     assert said.read_text() == "began, and ended in good order"
-    assert [file.name for file in folder.iterdir()] == ["lock"]
+    # runs.jsonl says whose folder it is.
+    assert sorted(file.name for file in folder.iterdir()) == ["lock", "runs.jsonl"]
+    assert not (folder / "runs.jsonl").read_text()

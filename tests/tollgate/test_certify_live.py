@@ -7,10 +7,11 @@ import shutil
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from certified import finished
+from certified import finished, tables
 from git_repos import repo
 from tollgate.certify import live, recorded
 from tollgate.certify.certificate import certificate
@@ -112,19 +113,22 @@ def test_the_certificate_is_made_of_all_runs(store):
     said = []
     text = certificate(store, 20, 1, said.append)
     assert said[0] == "aa: 3 live runs"
-    live_table, resampled, effects, method = text.split("\n\n")
-    assert (
-        "| nothing (A/A) | - | none | 0 of 3 (0 to 70.8 %) | 0 of 3 (0 to 70.8 %) | 3 PASS |"
-        in live_table
-    )
-    assert (
-        "| 20 % work | - | noisy | 1 of 1 (2.5 to 100 %) | 1 of 1 (2.5 to 100 %) | - |"
-        in live_table
-    )
+    shown, method = tables(text)
+    live_table, resampled = shown["The gate, live runs"], shown["The gate, resampled runs"]
+    assert "| nothing (A/A) | none | 0 of 3 (0 to 70.8 %) | 0 of 3 | - | 120 s |" in live_table
+    assert "| 20 % work | noisy | 1 of 1 (2.5 to 100 %) | 1 of 1 | 60 s | 120 s |" in live_table
     assert "| nothing (A/A) | none | 0 of 20 (0 to 16.8 %) |" in resampled
-    assert "3 live runs, 360 s |" in resampled
+    assert "| 3 runs, 360 s |" in resampled
     assert "20 % work" not in resampled
-    assert re.search(r"\| work-20\+noise \| sum \| p50 \| 20\.\d ms \| \+[12]\d\.\d % \|", effects)
+    always, never = "1 of 1 (2.5 to 100 %)", "0 of 1 (0 to 97.5 %)"
+    assert shown["Found in time"].split("\n")[2:] == [
+        f"| 20 % work | noisy | search | live | {never} | {never} |",
+        f"| 20 % work | noisy | sum | live | {always} | {always} |",
+    ]
+    assert re.search(
+        r"\| 20 % work \| noisy \| sum \| - \| 20\.\d ms \+[12]\d\.\d % \|",
+        shown["How much slower head really was"],
+    )
     assert "4 live runs" in method
     assert certificate(store, 20, 1, said.append) == text
 
@@ -162,10 +166,16 @@ def test_runs_with_other_settings_or_without_a_verdict_are_left_out_and_counted(
 def test_a_run_whose_measurement_is_broken_lends_its_samples_to_nobody(copied):
     [slowed] = [run for run in copied.read() if run.condition != "aa"]
     copied.keep(replace(slowed, number=5, verdict="INVALID", exit_code=1))
-    text = certificate(copied, 20, 1, print)
-    assert "| 1 of 2 (1.26 to 98.7 %) | 2 of 2 (15.8 to 100 %) | 1 INVALID |" in text
-    [effect] = [line for line in text.split("\n") if "| work-20+noise | sum | p50 |" in line]
-    assert effect.endswith("| 1 of 1 (2.5 to 100 %) |")
+    shown, _ = tables(certificate(copied, 20, 1, print))
+    ours = "| 20 % work | noisy | 1 of 2 (1.26 to 98.7 %) |"
+    # It is blocked, and neither it nor what was found in it is a find.
+    assert f"{ours} 2 of 2 (1 INVALID) | - | not decided |" in shown["The gate, live runs"]
+    assert (
+        "| sum | live | 1 of 2 (1.26 to 98.7 %) | 1 of 2 (1.26 to 98.7 %) |"
+        in (shown["Found in time"])
+    )
+    simpler = shown["FAIL of two simpler gates, live runs"]
+    assert re.search(rf"{re.escape(ours)} - \| [01] of 1 ", simpler)
 
 
 PROMISED = {"modules": {"compare": {"budget": "10m"}}}
@@ -211,7 +221,54 @@ def test_a_run_that_takes_too_long_is_one_that_could_not_tell(
     assert run.problem == "bzt took longer than 1800 s"
     assert run.promise == (earlier.promise if begun else {})
     if begun:
-        assert "| 0 of 1 (0 to 97.5 %) | 1 of 1 " in certificate(mine, 20, 1, print)
+        told = "| 0 of 1 (0 to 97.5 %) | 1 of 1 (1 INCONCLUSIVE) | - | not decided |"
+        assert told in certificate(mine, 20, 1, print)
+
+
+def head_becomes(folder, revision, told):
+    """Has a comparison say that head was something else than base."""
+    file = folder / "compare.json"
+    raw = json.loads(file.read_text())
+    raw["head"] |= {"revision": revision, "told": told}
+    file.write_text(json.dumps(raw))
+
+
+@pytest.mark.parametrize("too_long", [False, True])
+@pytest.mark.parametrize(
+    ("revision", "told"),
+    [
+        (None, "working tree at 1a2b3c4, with changes"),
+        ("5d6e7f8" + 33 * "0", "working tree at 5d6e7f8"),
+    ],
+)
+def test_a_run_that_compared_something_else_than_the_same_code_ends_it_and_is_not_kept(
+    store, tmp_path, monkeypatch, revision, told, too_long
+):
+    """Somebody edits a file, or checks something out, hours after the session began."""
+    earlier = store.read()[0]
+
+    def other_code(command, _environment, _log, most_s):
+        made = next(it for it in command if it.startswith("settings.artifacts-dir="))
+        folder = Path(made.partition("=")[2])
+        shutil.copytree(store.folder / earlier.folder, folder)
+        head_becomes(folder, revision, told)
+        if too_long:
+            raise subprocess.TimeoutExpired(command, most_s)
+        return 0
+
+    monkeypatch.setattr(live, "run_to_end", other_code)
+    mine = Store(tmp_path / "certify")
+    with pytest.raises(LiveError, match=rf"compared base, .*, with head, {told}: both must be"):
+        session(mine, CONDITIONS, 1, Limits(runs=2), Live(mine, "fork", command=STUB), print)
+    assert mine.read() == []
+    assert not [it for it in mine.folder.rglob("*") if it.name == "kpi.jtl"]
+
+
+def test_a_recorded_run_that_compared_something_else_is_in_no_table(copied):
+    [run, *_] = copied.read()
+    head_becomes(copied.folder / run.folder, None, "working tree at 1a2b3c4, with changes")
+    with pytest.raises(StoreError, match=rf"not the same code: take the line of run {run.number} "):
+        certificate(copied, 0, 1, print)
 
 
 @pytest.mark.parametrize("path", ["package.json", "package-lock.json", ".npmrc", "app/new.js"])

@@ -27,7 +27,7 @@ class Live:
 
     def __call__(self, condition, number, seed):
         self.calls.append((condition.key, number, seed))
-        made = self.store.under_way / "run"
+        made = self.store.under_way / f"run-{number}"
         made.mkdir(parents=True)
         (made / "kpi.jtl").write_text(f"samples of {number}")
         (made / "jmeter.log").write_text("much")
@@ -75,16 +75,107 @@ def test_an_interruption_loses_the_run_under_way_alone(store):
     assert again.calls[0] == live.calls[2]
 
 
-def test_what_a_killed_run_left_is_removed_by_the_next(store):
+def killed(store, number=2):
+    """What a run leaves that somebody kills while its samples are put away."""
+    made = store.under_way / f"run-{number}"
+    made.mkdir(parents=True)
+    made.with_suffix(".out").write_text("what bzt said")
+    (store.folder / "runs" / f"{number:04}-work-20+noise").mkdir(parents=True)
+
+
+def test_what_a_killed_run_left_is_removed_by_the_next_which_says_so(store):
     carry_on(store, Live(store), runs=1)
-    (store.folder / "runs" / "0002-aa").mkdir()
-    store.under_way.mkdir(exist_ok=True)
-    (store.under_way / "kpi.jtl").write_text("half a run")
-    store.clean_up()
-    assert [folder.name for folder in (store.folder / "runs").iterdir()] == [
-        store.read()[0].folder.split("/")[1]
+    killed(store)
+    said = carry_on(store, Live(store), runs=0)
+    assert [str(it.relative_to(store.folder)) for it in (store.folder / "runs").iterdir()] == [
+        store.read()[0].folder
     ]
     assert not store.under_way.exists()
+    assert said == [
+        f"removed {left}: a run that did not finish left it"
+        for left in ("runs/0002-work-20+noise", "under-way/run-2", "under-way/run-2.out")
+    ]
+
+
+def test_a_first_run_that_was_killed_keeps_nobody_from_going_on(store):
+    store.lock().close()
+    killed(store, number=1)
+    store.lock().close()
+    carry_on(store, Live(store), runs=1)
+    assert [run.number for run in store.read()] == [1]
+    assert not (store.folder / "runs" / "0001-work-20+noise").exists()
+
+
+OTHERS = (
+    "runs/2026-11-01/samples.jtl",
+    "runs/0002-lunch",
+    "runs/0002-aa*3",
+    "runs/2-aa",
+    "runs/0001-work-2+noise",
+    "runs/0005-aa",
+    "under-way/thesis.md",
+    "under-way/run-home/index.html",
+    "runs.bak",
+)
+
+
+def test_what_has_no_name_that_a_run_under_way_gives_is_never_removed(store):
+    """Also samples of runs whose line was taken out, and of those that are not due yet."""
+    carry_on(store, Live(store), runs=1)
+    killed(store)
+    for name in OTHERS:
+        file = store.folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("mine")
+    removed = store.clean_up()
+    assert [(store.folder / name).read_text() for name in OTHERS] == ["mine"] * len(OTHERS)
+    assert len(removed) == 3
+    assert (store.folder / store.read()[0].folder / "kpi.jtl").exists()
+
+
+@pytest.mark.parametrize(
+    "name", ["runs/monday/samples.jtl", "thesis.md", "under-way/run-1/kpi.jtl"]
+)
+def test_a_folder_that_is_no_certifications_is_refused_and_left_as_it_is(store, name):
+    file = store.folder / name
+    file.parent.mkdir(parents=True)
+    file.write_text("mine")
+    first = name.partition("/")[0]
+    with pytest.raises(StoreError, match=rf"has {first} but no runs\.jsonl: .* another --folder"):
+        store.lock()
+    assert [it for it in store.folder.rglob("*") if it.is_file()] == [file]
+
+
+def test_a_certification_without_its_list_of_runs_is_refused_and_loses_no_samples(store):
+    store.lock().close()
+    carry_on(store, Live(store), runs=2)
+    file = store.folder / "runs.jsonl"
+    file.rename(store.folder / "runs.old")
+    with pytest.raises(StoreError, match=r"has runs but no runs\.jsonl: .*put runs\.jsonl back"):
+        store.lock()
+    (store.folder / "runs.old").rename(file)
+    store.lock().close()
+    assert all((store.folder / run.folder / "kpi.jtl").exists() for run in store.read())
+
+
+def test_a_folder_that_cannot_be_worked_in_is_told_in_a_line(tmp_path):
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(StoreError, match=r"file can't be worked in: File exists; name another"):
+        Store(tmp_path / "file").lock()
+
+
+def test_what_cannot_be_removed_is_told_and_not_passed_over(store, monkeypatch):
+    store.lock().close()
+    killed(store, number=1)
+
+    def denied(path):
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr("shutil.rmtree", denied)
+    with pytest.raises(
+        StoreError, match=r"0001-work-20\+noise can't be removed: Permission denied"
+    ):
+        carry_on(store, Live(store), runs=1)
 
 
 def test_no_run_is_started_once_the_minutes_are_over(store):

@@ -142,6 +142,7 @@ def test_a_bias_that_no_number_of_samples_takes_away_lets_only_large_changes_be_
             assert p50.reason.startswith("cannot tell: JMeter's whole milliseconds are too coarse")
             assert "among those of 7 to 8 ms" in p50.reason
             assert p50.more_s is None
+        assert p50.is_coarse is (found == 0.03)
     assert verdicts == [IMPROVED, PASS, OPEN, FAIL]
 
 

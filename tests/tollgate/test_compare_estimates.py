@@ -98,6 +98,37 @@ def test_like_samples_have_a_ratio_of_one_and_swapping_sides_turns_the_sign():
         assert ratio_of(same, metric).value == 0
 
 
+def elapsed(x_ms, many=3000):
+    """What JMeter tells of so many answers that take x ms, at phases all over its millisecond."""
+    return np.floor((np.arange(many) + 0.5) / many + x_ms).astype(int)
+
+
+@pytest.mark.parametrize("x_ms", [0.1, 0.3, 2.7])
+def test_a_mean_is_that_of_the_answers_also_where_they_take_less_than_a_millisecond(x_ms):
+    found = mean_ratio(of_values(elapsed(x_ms), elapsed(1.1 * x_ms)))
+    assert found.base == pytest.approx(x_ms, rel=0.01)
+    assert found.head == pytest.approx(1.1 * x_ms, rel=0.01)
+    assert found.value == pytest.approx(math.log(1.1), abs=0.005)
+
+
+@pytest.mark.parametrize("x_ms", [0.1, 0.3])
+def test_intervals_of_means_below_a_millisecond_hold_a_rise_of_a_tenth(x_ms):
+    rng = np.random.default_rng(11)
+    held = 0
+    for _ in range(200):
+        sides = (np.floor(rng.random(6000) + x) for x in (x_ms, 1.1 * x_ms))
+        found = mean_ratio(of_values(*(side.astype(int) for side in sides)))
+        held += found.low(0.025) <= math.log(1.1) <= found.high(0.025)
+    assert held >= 0.9 * 200
+
+
+def test_a_mean_of_nothing_has_no_ratio():
+    for base, head in (([0] * 900, [0] * 900), ([0] * 900, [0, 1] * 450)):
+        found = mean_ratio(of_values(base, head))
+        assert found.note.startswith("all answers of one side took 0 ms by JMeter's clock")
+        assert (found.base, found.head) == (0, np.mean(head))
+
+
 @settings(max_examples=40, deadline=None)
 @given(
     st.lists(st.integers(0, 3000), min_size=40, max_size=200),

@@ -3,10 +3,12 @@
 import numpy as np
 from scipy import stats
 
-from compared import SHORT, runs, verdicts
+from compared import SHORT, compared, judged, runs, verdicts
 from tollgate.compare.model import ERRORS, FAIL, PASS
 
 SEQUENCES = 2000
+#: The same with two labels.
+PAIRS = 320
 SERVICES = [
     {},
     {"common": 0.5, "memory": 0.9},
@@ -30,6 +32,20 @@ def test_of_2000_sequences_of_looks_at_like_services_at_most_1_percent_fail():
     assert alarms <= 0.01 * SEQUENCES, alarms
     # Nor are the boundaries so strict that nothing could ever cross them.
     assert alarms >= 1
+
+
+def test_two_labels_of_three_metrics_each_share_the_one_error():
+    """What gates by default are six hypotheses: each is tested at a sixth of the error."""
+    rng = np.random.default_rng(24)
+    alarms = 0
+    for number in range(PAIRS):
+        noisy = SERVICES[number % len(SERVICES)]
+        services = {"sum": noisy, "search": {"rate": 15.0, **noisy}}
+        labels = [compared(rng, 240, label=name, **it) for name, it in services.items()]
+        gate = judged(labels, SHORT)
+        assert sum(each.gates for each in gate.findings) == 6
+        alarms += gate.verdict == FAIL
+    assert stats.binomtest(alarms, PAIRS, 0.01, alternative="greater").pvalue > 0.01, alarms
 
 
 def test_of_300_regressions_of_5_percent_at_most_2_percent_pass():

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import pages
-from compare_findings import ALL_KINDS, RUNS, comparison, found
-from compare_folder import SAME, WARMUP_S, Label, Load, both, make
+from compare_findings import ALL_KINDS, GOOD, RUNS, SETTINGS, comparison, found
+from compare_folder import SAME, WARMUP_S, Label, Load, both, judged, make
 from run_folder import verdict_of
 from tollgate import manifest
-from tollgate.compare import page, page_charts, samples
+from tollgate.compare import page, page_charts, page_looks, page_tables, samples
 from tollgate.compare.decide import close
-from tollgate.compare.model import Blocks
+from tollgate.compare.model import ERRORS, Blocks, Gate
 from tollgate.compare.page_tables import Changes
 from tollgate.compare.result import LabelCounts
 from tollgate.evidence import gather
 from tollgate.facts import Run
+from tollgate.page import charts
 from tollgate.run_page import write as run_page
+from tollgate.verdicts import ExecutionVerdict, Verdict
 
 ATTACK = "<script>alert(1)</script>"
 #: The palette's first two colours in page.css, for base and head; a screen rounds by one.
@@ -30,10 +34,24 @@ def counts(values, base, head) -> LabelCounts:
     return LabelCounts("sum", *(np.array(it) for it in (values, base, head)))
 
 
+def verdict(said: str) -> Verdict:
+    """A verdict with no criteria beside the comparison."""
+    return Verdict(said, 1, (), (ExecutionVerdict("compare", said, (), (), ()),))
+
+
 def headings(run: Path) -> list[str]:
     """Of what a comparison adds to its run's page."""
     record = manifest.read(run)
-    return [it.heading for it in page.part(run, record, gather(run, record)[0], "").sections]
+    facts, _ = gather(run, record)
+    return [it.heading for it in page.part(run, record, facts, verdict("PASS")).sections]
+
+
+def gating(decides: Callable[[object], bool], findings=GOOD) -> tuple:
+    """These findings, of which some have a say and the others are told only."""
+    return tuple(
+        it if decides(it) else replace(it, gates=False, verdict="TOLD", reason="")
+        for it in findings
+    )
 
 
 def blocks_of(run: Path) -> tuple[Blocks, ...]:
@@ -42,26 +60,86 @@ def blocks_of(run: Path) -> tuple[Blocks, ...]:
 
 def test_the_sentence_names_what_is_worse_the_largest_change_first() -> None:
     worse = found("p50", "FAIL", 0.3, 0.05, "search"), *ALL_KINDS[:5]
-    said = page.sentence("FAIL", comparison(worse))
+    said = page.sentence(verdict("FAIL"), comparison(worse))
     assert said == "Head is worse than base: p50 of search +30.0 %, p95 of sum +20.1 % and 1 more."
 
 
+ALL_OF_IT = "a rise of 5 % is ruled out for p50 and p95; of errors, one of 0.2 points."
+
+
 @pytest.mark.parametrize(
-    ("verdict", "name", "said"),
+    ("of", "name", "said"),
     [
-        ("INVALID", "every kind", "The measurement is broken"),
-        ("PASS", "good", "Head is no slower than base by 5 % or more, and fails no more often."),
-        ("PASS", "control", "Base against itself passes"),
-        ("INCONCLUSIVE", "of nothing", "Cannot tell: 6 of 6 metrics are left undecided"),
+        (
+            "INVALID",
+            "every kind",
+            "The measurement is broken, so that nothing can be said of head.",
+        ),
+        ("PASS", "good", f"Head against base: {ALL_OF_IT}"),
+        ("PASS", "control", f"Base against itself passes, and what differs is noise: {ALL_OF_IT}"),
+        ("INCONCLUSIVE", "of nothing", "Cannot tell: 6 of 6 metrics are left undecided."),
+        ("INCONCLUSIVE", "good", ""),
+        ("FAIL", "good", ""),
     ],
 )
-def test_the_sentence_says_no_more_than_the_verdict(verdict, name, said) -> None:
-    assert page.sentence(verdict, RUNS[name]).startswith(said)
+def test_the_sentence_says_no_more_than_the_verdict(of, name, said) -> None:
+    assert page.sentence(verdict(of), RUNS[name]) == said
+
+
+@pytest.mark.parametrize(
+    ("decides", "said"),
+    [
+        (lambda it: it.metric == "p50", ": a rise of 5 % is ruled out for p50."),
+        (lambda it: it.metric == ERRORS, ": a rise of errors by 0.2 points is ruled out."),
+        (lambda it: it.label == "search" and it.gates, f", of search alone: {ALL_OF_IT}"),
+        (
+            lambda it: it.key == ("sum", "p50"),
+            ", of sum alone: a rise of 5 % is ruled out for p50.",
+        ),
+    ],
+)
+def test_the_sentence_vouches_for_what_has_a_say_alone(decides, said) -> None:
+    """Head may fail 4 % of its requests where nobody asked for errors, and still pass."""
+    findings = gating(decides)
+    failing = tuple(
+        replace(it, change=0.04, head=0.04) if it.metric == ERRORS and not it.gates else it
+        for it in findings
+    )
+    for each in (findings, failing):
+        assert page.sentence(verdict("PASS"), comparison(each)) == f"Head against base{said}"
+
+
+def test_of_many_labels_that_have_a_say_the_sentence_names_some() -> None:
+    labels = "abcdefg"
+    each = tuple(found("p50", "PASS", 0.0, 0.01, label) for label in labels)
+    said = page.sentence(verdict("PASS"), comparison(gating(lambda it: it.label != "g", each)))
+    assert said.startswith("Head against base, of a, b, c, d and 2 more alone: a rise of 5 % is ")
 
 
 def test_what_is_better_is_told_of_a_head_that_passes() -> None:
     better = comparison((found("p95", "IMPROVED", -0.12, 0.03),))
-    assert page.sentence("PASS", better).endswith("; better beyond doubt: p95 of sum -12.0 %.")
+    said = page.sentence(verdict("PASS"), better)
+    assert said.endswith("; better beyond doubt: p95 of sum -12.0 %.")
+
+
+def test_a_criterion_is_not_held_against_head_alone(tmp_path) -> None:
+    failed = judged(tmp_path, Load(both(ratio=0.8)), criteria=["p95 of search>30ms"])
+    (execution,) = failed.executions
+    (result,) = execution.criteria
+    unsure = replace(execution, criteria=(replace(result, verdict="INCONCLUSIVE"),))
+    said = page.sentence(failed, execution.comparison)
+    assert said == "A criterion on both sides together fails."
+    said = page.sentence(Verdict("INCONCLUSIVE", 1, (), (unsure,)), execution.comparison)
+    assert said == "Cannot tell: a criterion on both sides together is left undecided."
+
+
+def test_where_something_else_decided_the_page_has_the_verdict_s_own_sentence(tmp_path) -> None:
+    """Head fails all of a label that has no say."""
+    only = replace(Load().settings, labels=("search",))
+    make(tmp_path, Load(both(failing=(0, 1)), settings=only))
+    shown = run_page.write(tmp_path).read_text()
+    assert "The run failed, though no criterion was violated" in shown
+    assert "is ruled out for p50" not in shown
 
 
 def test_the_course_of_the_looks_ends_where_the_verdict_stands(tmp_path) -> None:
@@ -121,6 +199,72 @@ def test_a_scale_holds_none_and_the_effect_and_ends_at_its_ticks() -> None:
     assert [scale.told(tick) for tick in (-0.05, 0.0, 0.1)] == ["-5", "0", "+10"]
 
 
+def text_of(element) -> str:
+    return "".join(element.itertext())
+
+
+def test_what_lies_beyond_the_scale_is_an_arrow_and_no_dot_at_its_end() -> None:
+    far = comparison((found("p95", "FAIL", 8.0, 2.0), found("p50", "PASS", 0.0, 0.01)))
+    beyond, within = list(page_tables.times(far).iter("svg"))[1:]
+    assert [each.tag for each in beyond.iter() if each.get("class") == "point"] == ["text"]
+    assert [each.tag for each in within.iter() if each.get("class") == "point"] == ["circle"]
+    assert text_of(beyond) == "\u25ba"
+    assert "An arrow points to what lies beyond the scale." in text_of(page_tables.times(far))
+    near = comparison((found("p95", "FAIL", 0.201, 0.031),))
+    assert "arrow" not in text_of(page_tables.times(near))
+
+
+def test_an_interval_that_leaves_the_scale_on_both_sides_keeps_its_dot() -> None:
+    wide = comparison((found("p95", "INCONCLUSIVE", 0.02, 0.9),))
+    bar = list(page_tables.times(wide).iter("svg"))[1]
+    marks = [each.tag for each in bar.iter() if each.get("class") == "point"]
+    assert sorted(marks) == ["circle", "text", "text"]
+    assert text_of(bar) == "\u25c4\u25ba"
+
+
+def test_errors_that_have_no_say_need_not_be_ruled_out() -> None:
+    told = text_of(page_tables.failures(comparison(gating(lambda it: it.metric == "p50"))))
+    assert "Failed requests. They are told, without a say." in told
+    shown = text_of(page_tables.failures(comparison(GOOD)))
+    assert "What must be ruled out is a rise of 0.2 percentage points." in shown
+
+
+def looked(*findings) -> charts.Chart:
+    """The chart of one metric that was seen like this at one look after the other."""
+    moments = [60.0 + 30 * number for number in range(len(findings))]
+    gates = [
+        Gate(SETTINGS, tuple(moments[: number + 1]), (it,)) for number, it in enumerate(findings)
+    ]
+    [chart] = page_looks.looks(gates)
+    return chart
+
+
+def test_a_chart_of_the_looks_has_the_numbers_of_its_table_however_large() -> None:
+    chart = looked(
+        found("p95", "OPEN", 30.0, 4.0, low=-0.9), found("p95", "FAIL", 8.0, 0.5, low=7.5)
+    )
+    [series] = charts.data(chart)["series"]
+    assert (series["y"], series["low"]) == ([3000.0, 800.0], [-90.0, 750.0])
+    assert series["high"] == [3400.0, 850.0]
+    assert chart.y.low < -90
+    assert 1600 < chart.y.high < 1800  # the last look is on it, the first is beyond
+    assert "beyond" in chart.note
+    assert "+800.0 %" in chart.summary
+    assert "+3000.0 %" in text_of(chart.numbers)
+
+
+def test_a_chart_of_small_changes_reaches_no_farther_than_they_do() -> None:
+    chart = looked(found("p95", "OPEN", 0.03, 0.09), found("p95", "FAIL", 0.08, 0.04))
+    assert (chart.note, chart.y.high < 15, chart.y.low < -6) == ("", True, True)
+    nothing = looked(replace(found("p95", "OPEN", 0.0, 0.0), change=None, low=None, high=None))
+    assert (nothing.note, nothing.y.high > 10) == ("", True)
+
+
+def test_what_mixes_both_sides_says_so(tmp_path) -> None:
+    make(tmp_path, Load(both(), seconds=60, schedule_s=60))
+    assert run_page.write(tmp_path).read_text().count(page.OF_BOTH) == 2
+
+
 @pytest.mark.needs("chromium")
 @pytest.mark.parametrize(("width", "scheme"), [(1400, "light"), (390, "dark")])
 def test_a_browser_shows_it_from_disk_and_a_label_stays_text(width, scheme, tmp_path) -> None:
@@ -153,4 +297,4 @@ def test_the_control_shows_its_noise(tmp_path) -> None:
 
 def test_a_page_of_another_kind_has_no_such_part() -> None:
     record = manifest.Manifest("check", "", [], {}, {}, [])
-    assert page.part(Path(), record, Run(()), "PASS") is None
+    assert page.part(Path(), record, Run(()), verdict("PASS")) is None

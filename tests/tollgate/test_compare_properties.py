@@ -1,12 +1,13 @@
 """The seeds that a comparison draws, and how long it waits for what is still under way."""
 
 import re
+import sys
 
 import pytest
 
-from support import PLANS
-from tollgate.compare.properties import TIMEOUTS_MS, again, drawn, lag_s, seeds_of
-from tollgate.compare.setup import SetupError
+from support import PLANS, ROOT, environment, run
+from tollgate.compare.lag import TIMEOUTS_MS, LagError, lag_s
+from tollgate.compare.properties import again, drawn, seeds_of
 
 PLAN = PLANS / "compare.jmx"
 
@@ -43,5 +44,19 @@ def test_the_usual_timeouts_are_those_of_the_plan():
 
 @pytest.mark.parametrize("value", ["0", "", "5s", "-1", "nan"])
 def test_a_timeout_must_come(value):
-    with pytest.raises(SetupError, match=f"connect_timeout is '{value}': write whole"):
+    with pytest.raises(LagError, match=f"connect_timeout is '{value}': write whole"):
         lag_s({"connect_timeout": value})
+
+
+def test_a_plan_is_utf_8_whatever_the_locale_says(tmp_path):
+    plan = tmp_path / "plan.jmx"
+    plan.write_text("<plan name='Größe'>${__P(sum_seed,0)}</plan>", encoding="utf-8")
+    command = (
+        "import sys; from tollgate.compare.properties import drawn; print(*drawn(sys.argv[1], {}))"
+    )
+    ascii_only = {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
+    done = run(
+        *(sys.executable, "-c", command, plan),
+        env=environment(PYTHONPATH=str(ROOT / "scripts"), **ascii_only),
+    )
+    assert (done.stdout, done.stderr) == ("sum_seed\n", "")

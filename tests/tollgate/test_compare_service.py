@@ -16,7 +16,7 @@ from bzt.utils import BetterDict
 
 import support
 from git_repos import SERVER, repo
-from tollgate import leftovers, targets
+from tollgate import leftovers, pm2, targets
 from tollgate.compare import record, service
 from tollgate.compare.evidence import labels_of
 from tollgate.compare.packages import PackagesError
@@ -27,7 +27,8 @@ from tollgate.progress import Progress
 from tollgate.proving import probes_for
 
 VARIABLES = (
-    *("BASE", "BASE_URL", "HEAD_URL", "MODE", "RELOAD_EVERY", "COMPARE_MODE", "BASE_FOLDER"),
+    *("BASE", "BASE_URL", "HEAD_URL", "MODE", "RELOAD_EVERY", "COMPARE_MODE"),
+    *("BASE_FOLDER", "HEAD_FOLDER"),
     *("INJECT_DELAY_MS", "INJECT_WORK_PERCENT", "HEAD_INJECT_DELAY_MS", "HEAD_INJECT_WORK_PERCENT"),
 )
 
@@ -228,6 +229,24 @@ def test_a_check_out_that_can_t_be_removed_is_told_with_its_place(
     assert f"compare: the check-out of base is left: {left} can't be removed" in caplog.text
 
 
+def test_apps_that_can_t_be_ended_leave_no_environment_and_no_check_out_behind(
+    compare, monkeypatch, tmp_path
+):
+    def fail(_targets):
+        raise pm2.Pm2Error("PM2 does not answer")
+
+    monkeypatch.setattr(Held, "shutdown", fail)
+    made = compare()
+    made.prepare()
+    base = Path(os.environ["BASE_FOLDER"])
+    assert base.exists()
+    with pytest.raises(pm2.Pm2Error, match="PM2 does not answer"):
+        made.post_process()
+    assert not base.exists()
+    assert not (tmp_path / "base").is_symlink()
+    assert not {"BASE_FOLDER", "HEAD_FOLDER", "COMPARE_MODE"} & {*os.environ}
+
+
 def test_base_and_head_are_asked_for_what_the_plan_asks_alone(compare):
     """A base that is older than another target would be refused for want of it."""
     kinds = yaml.safe_load((ROOT / "taurus.yml").read_text())
@@ -355,6 +374,12 @@ def test_a_url_where_nothing_answers_is_refused(compare, answering):
     said = refused(compare(**{"base-url": answering, "head-url": nobody}))
     assert f"HEAD_URL {nobody} does not answer" in said
     assert "refused" in said
+
+
+@pytest.mark.parametrize("host", ["a..b", "x" * 64])
+def test_a_url_whose_host_can_t_be_one_is_refused_in_one_line(compare, answering, host):
+    said = refused(compare(**{"base-url": answering, "head-url": f"http://{host}:80"}))
+    assert f"HEAD_URL http://{host}:80 does not answer as a web server does (" in said
 
 
 def test_what_is_no_web_server_does_not_answer(compare, answering):

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+import yaml
 
 from tollgate.compare.settings import SETTINGS, SettingError, is_compare, read_settings
 from tollgate.compare.urls import Url
@@ -26,6 +27,7 @@ def test_without_more_than_a_budget_the_defaults_hold():
     assert (found.base, found.urls, found.mode, found.injected) == (None, None, "fork", {})
     assert (found.first_s, found.every_s, found.gate.budget_s) == (60, 30, 600)
     assert (found.gate.effect, found.gate.false_alarm) == (0.05, 0.01)
+    assert found.gate.error_effect == 0.002
     assert found.gate.gates == ("p50", "p95", "errors")
 
 
@@ -130,6 +132,8 @@ def test_two_urls_are_a_protocol_a_host_and_a_port_each():
         ("http://a:0", "write a URL such as"),
         ("http://a:70000", "write a URL such as"),
         ("http://[::1", "write a URL such as"),
+        ("http://my host:8080", "a URL has no blanks: write one such as"),
+        ("http://a:80\n80", "a URL has no blanks: write one such as"),
         ("http://me:secret@a", "holds a user's name or password"),
         ("http://a/v2", "the plan's paths begin at /"),
         ("http://a?b=c", "the plan's paths begin at /"),
@@ -168,3 +172,15 @@ def test_every_setting_is_told_at_the_top_of_the_module():
     text = (ROOT / "scripts" / "tollgate" / "compare" / "settings.py").read_text()
     told = text.split('"""')[1]
     assert all(re.search(rf"\b{name}\b", told) for name in SETTINGS)
+
+
+def test_what_the_settings_are_by_default_is_one_number_everywhere():
+    """At the top of the module, where none is given, and in taurus.yml."""
+    text = (ROOT / "scripts" / "tollgate" / "compare" / "settings.py").read_text()
+    kinds = yaml.safe_load((ROOT / "taurus.yml").read_text())["cli-aliases"]
+    given = kinds["compare"]["modules"]["compare"]
+    found = read().gate
+    for name in ("effect", "error-effect", "false-alarm", "miss"):
+        told = re.search(rf"^    {name}: ([\d.]+)%", text, re.MULTILINE)[1]
+        default = 100 * getattr(found, name.replace("-", "_"))
+        assert (given[name], float(told)) == (f"{told}%", pytest.approx(default))

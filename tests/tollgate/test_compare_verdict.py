@@ -10,11 +10,13 @@ import pytest
 
 import compare_folder
 import jmx_text
-from compare_folder import SAME, Label, Load, both, finding, judged, make
+from compare_folder import SAME, WARMUP_S, Label, Load, both, finding, judged, make
+from jtl_rows import START_MS
 from run_folder import reasons, spoil, verdict_of
 from tollgate import cli, evidence, manifest
 from tollgate.compare import record
 from tollgate.compare.evidence import labels_of
+from tollgate.compare.lag import lag_s
 from tollgate.compare.record import SideRecord
 from tollgate.facts import Settings as Strictness
 from tollgate.judge import judge
@@ -148,6 +150,23 @@ def test_a_label_that_the_running_plan_makes_up_is_refused(tmp_path):
         verdict_of(tmp_path)
 
 
+def test_a_parent_sample_in_the_place_of_what_is_compared_is_refused(tmp_path):
+    made = make(tmp_path)
+    plan = tmp_path / made.executions[0].plan
+    parent = jmx_text.element(
+        "TransactionController",
+        "all of it",
+        [jmx_text.sampler("step")],
+        TransactionController__parent="true",
+    )
+    group = jmx_text.group(parent)
+    plan.write_text(
+        plan.read_text().replace("<OpenModelThreadGroup", f"{group}<OpenModelThreadGroup", 1)
+    )
+    with pytest.raises(evidence.EvidenceError, match="'all of it' generates a parent sample"):
+        verdict_of(tmp_path)
+
+
 def test_what_a_transaction_adds_up_is_not_compared(tmp_path):
     inner = jmx_text.sampler("sum")
     both_of = jmx_text.element("TransactionController", "all of it", [inner])
@@ -266,6 +285,30 @@ def test_an_interrupted_run_that_may_count_is_judged_by_what_was_measured(tmp_pa
     verdict = verdict_of(tmp_path)
     assert (verdict.verdict, verdict.exit_code) == ("FAIL", 2)
     assert verdict.executions[0].comparison.gate.looks_s[0] == 60
+
+
+def test_of_an_interrupted_run_the_seconds_whose_slow_answers_are_missing_do_not_count(tmp_path):
+    """Whatever was sent in them and took long was still under way when the run was cut."""
+    made = make(tmp_path, replace(EARLY, labels=(Label("sum", sigma=1.5),)))
+    made.interrupted, made.interrupted_at = True, made.executions[0].ended
+    made.settings = {"cut_short_counts": True}
+    manifest.write(made, tmp_path)
+    ended_s = last_answer_s(tmp_path)
+    (execution,) = verdict_of(tmp_path).executions
+    last_s = execution.comparison.gate.looks_s[-1]
+    assert last_s <= ended_s - lag_s({}) < last_s + 1
+    assert execution.comparison.seconds == int(last_s)
+
+    made.executions[0].properties = {"connect_timeout": "0"}
+    manifest.write(made, tmp_path)
+    with pytest.raises(ManifestError, match="compare: the property connect_timeout is '0'"):
+        verdict_of(tmp_path)
+
+
+def last_answer_s(run):
+    """In seconds of measuring."""
+    rows = [line.split(",") for line in (run / "kpi.jtl").read_text().splitlines()[1:]]
+    return (max(int(row[0]) + int(row[1]) for row in rows) - START_MS) / 1000 - WARMUP_S
 
 
 def test_a_run_that_is_interrupted_in_its_warm_up_says_only_that(tmp_path):

@@ -3,11 +3,12 @@
 import pytest
 
 import compare_folder
+from compare_findings import found
 from compare_folder import WARMUP_S, Label, Load
 from jtl_rows import START_MS
 from tollgate.compare import record, samples
-from tollgate.compare.model import Settings
-from tollgate.compare.watch import AGAIN_S, Watch
+from tollgate.compare.model import ERRORS, Gate, Settings
+from tollgate.compare.watch import AGAIN_S, Watch, look_text
 from tollgate.jtl_layout import JtlError
 
 SETTINGS = Settings(budget_s=120.0, error_effect=0.05)
@@ -139,3 +140,20 @@ def test_no_more_than_three_open_and_three_failed_are_told_one_by_one(tmp_path):
     assert line.count("; open ") <= 3
     assert "open p95 of sum " in line
     assert "(at least -" in line
+
+
+def test_where_whole_milliseconds_are_too_coarse_for_all_that_is_open_the_look_says_so():
+    coarse = found("p50", "OPEN", 0.04, 0.05, is_coarse=True)
+    passed, few = found("p95", "PASS", 0.0, 0.01), found(ERRORS, "OPEN", 0.0, 0.01)
+    no_time_will = (
+        "too coarse for all that is open: unless its estimates change, more time will not"
+    )
+    for findings, is_said in (
+        ((coarse, passed), True),
+        ((coarse, passed, few), False),
+        ((passed, few), False),
+        ((passed,), False),
+    ):
+        line = look_text(Gate(SETTINGS, (60.0,), findings))
+        assert (no_time_will in line) is is_said
+        assert "\n" not in line

@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import numpy as np
+import psutil
 import pytest
 
 import support
@@ -120,8 +121,14 @@ def test_servers_end_with_who_started_them_even_if_that_one_is_killed() -> None:
     code = "from tollgate.doctor import measure; measure.measure(length_s=60)"
     measuring = subprocess.Popen([sys.executable, "-c", code], env=support.environment())
 
+    def is_server(process: psutil.Process) -> bool:
+        try:
+            return "server.js" in str(process.cmdline())
+        except psutil.NoSuchProcess:  # it has ended, or nobody has asked how it did
+            return False
+
     def servers() -> list:
-        return [each for each in support.ours() if "server.js" in str(each.cmdline())]
+        return [each for each in support.ours() if is_server(each)]
 
     support.wait_until(lambda: len(servers()) == 2, "both servers run")
     measuring.kill()

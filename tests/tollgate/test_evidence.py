@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+import own_run
 import run_folder
 from run_folder import reasons
 from tollgate import evidence, manifest
@@ -28,6 +29,14 @@ def test_a_run_over_its_limit_fails(judged):
 def test_criteria_of_the_run_and_of_the_execution_are_judged_both(judged):
     verdict = judged(*run_folder.HOLDS, criteria=["p50 of nap>10ms"])
     assert [it.verdict for it in verdict.executions[0].criteria] == ["PASS", "PASS", "FAIL"]
+
+
+def test_a_schedule_that_the_samples_tell_no_zero_of_is_warned_about(judged):
+    recorded = run_folder.recorded().decode()
+    verdict = judged(spoiled=own_run.without(recorded, "TESTSTART.MS").encode())
+    (warning,) = verdict.executions[0].warnings
+    assert verdict.verdict == "PASS"
+    assert "nap: the JTL has no column TESTSTART.MS" in warning
 
 
 def test_the_settings_of_the_run_are_those_that_it_is_judged_by(tmp_path):

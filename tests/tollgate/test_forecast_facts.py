@@ -57,6 +57,17 @@ def test_every_label_is_counted_failed_or_not_and_transactions_are_not(tmp_path)
     assert sent(facts_of(tmp_path, rows, steps_of(4))) == [{"login": 1, "search": 2}]
 
 
+def test_parent_samples_are_counted_for_they_stand_for_what_they_add_up(tmp_path):
+    message = f"{TRANSACTION_MESSAGE}2"
+    rows = [jtl_rows.row(5100, label=label, message=message) for label in ("order", "visit")]
+    path = tmp_path / "kpi.jtl"
+    path.write_text(jtl_rows.jtl(*rows))
+    found = forecast_facts(
+        path, followed(steps_of(4)), jtl_rows.START_MS, None, parents=["order", "none"]
+    )
+    assert sent(found) == [{"order": 1}]
+
+
 def test_steps_that_end_after_the_load_did_were_not_reached(tmp_path):
     rows = [jtl_rows.row(at) for at in (5000, 8000, 8400)]
     found = facts_of(tmp_path, rows, steps_of(4, 4, 4), ended_s=8.5)

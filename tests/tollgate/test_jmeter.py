@@ -1,15 +1,17 @@
-"""bzt follows a JTL while JMeter writes it."""
+"""Where JMeter runs, and how bzt follows a JTL while JMeter writes it."""
 
 from __future__ import annotations
 
 import logging
+import subprocess
 from pathlib import Path
 from typing import ClassVar
 
 import pytest
 from bzt.modules.jmeter import JTLReader
+from bzt.utils import BetterDict, Environment
 
-from tollgate.jmeter import WholeRecords
+from tollgate.jmeter import InstalledJMeter, WholeRecords, with_test_start
 from tollgate.jtl_check import RECORD_BYTES
 
 HEADER = (
@@ -18,6 +20,25 @@ HEADER = (
 )
 BROKEN = '1700000000000,5,search,500,"first line\nsecond ""line""\n",a 1-1,false,9,1,1,4,1\n'
 WHOLE = "1700000001000,6,search,200,OK,a 1-1,true,9,1,1,4,1\n"
+
+
+class Engine:
+    """Starts what bzt's would, with the standard streams that it is given."""
+
+    @staticmethod
+    def start_subprocess(args, env, cwd=None, **streams) -> subprocess.Popen:
+        return subprocess.Popen(args, env=env.get(), cwd=cwd, text=True, **streams)
+
+
+@pytest.mark.parametrize("named", ["theirs/Größe 1.jmx", "{here}/theirs/Größe 1.jmx"])
+def test_jmeter_runs_in_the_folder_of_the_plan_however_that_is_named(tmp_path, monkeypatch, named):
+    (tmp_path / "theirs").mkdir()
+    monkeypatch.chdir(tmp_path)
+    executor = InstalledJMeter()
+    executor.engine, executor.env = Engine(), Environment()
+    executor.original_jmx = named.format(here=tmp_path)
+    with executor._execute(["pwd", "-P"]) as process:
+        assert process.stdout.read() == f"{(tmp_path / 'theirs').resolve()}\n"
 
 
 def reader(path: Path) -> JTLReader:
@@ -83,3 +104,37 @@ def test_each_line_of_a_long_record_is_looked_at_once():
     lines = [Counted('1,"first\n'), *[Counted("more\n")] * 1000, Counted('last"\n')]
     assert list(WholeRecords(Lines(lines)).get_lines()) == ["".join(lines)]
     assert len(Counted.counted) == len(lines)
+
+
+VARIABLES = {
+    "": "TESTSTART.MS",
+    "user": "user,TESTSTART.MS",
+    "user,": "user,TESTSTART.MS",
+    "user, TESTSTART.MS": "user, TESTSTART.MS,TESTSTART.MS",
+    "TESTSTART.MS": "TESTSTART.MS",
+    "TESTSTART.MS,coin": "TESTSTART.MS,coin",
+}
+
+
+@pytest.mark.parametrize("given", VARIABLES)
+def test_the_samples_tell_when_jmeter_started_whatever_else_they_tell(given):
+    assert with_test_start(given) == VARIABLES[given]
+
+
+@pytest.mark.parametrize(
+    ("module", "scenario", "told"),
+    [
+        ({"sample_variables": "user"}, {}, "user,TESTSTART.MS"),
+        ({"sample_variables": "TESTSTART.MS"}, {"sample_variables": "a"}, "a,TESTSTART.MS"),
+        ({"sample_variables": "TESTSTART.MS,b"}, {}, "TESTSTART.MS,b"),
+        ({"sample_variables": None}, {}, "TESTSTART.MS"),
+        ({}, {}, "TESTSTART.MS"),
+    ],
+)
+def test_a_run_asks_jmeter_for_its_start_beside_the_users_own_variables(module, scenario, told):
+    executor = InstalledJMeter()
+    executor.settings = BetterDict.from_dict({"properties": module})
+    config = BetterDict.from_dict({"properties": {"users": 2, **scenario}})
+    executor.get_scenario = lambda: config
+    executor._ask_for_test_start()
+    assert config["properties"] == {"users": 2, "sample_variables": told}

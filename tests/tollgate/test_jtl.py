@@ -10,6 +10,7 @@ from jtl_rows import HEADER, START_MS, jtl, row
 from tollgate.jtl import peek_test_start, read_jtl
 from tollgate.jtl_layout import JtlError
 from tollgate.jtl_samples import read_samples
+from tollgate.totals import Totals
 
 WHOLE = [
     row(0, 5),
@@ -199,6 +200,7 @@ def _refusals():
     yield "headerless", row() + "\n"
     yield "headerless_with_dates", row("2026/01/02 03:04:05.678") + "\n"
     yield "not_a_jtl", "Server started\n"
+    yield "carriage_return_in_the_header", good.replace("label", "la\rbel")
     yield "column_missing", good.replace("elapsed", "elapse")
     yield "column_twice", good.replace("Hostname", "label")
     yield "formatted_date", jtl(row(), row("2026/01/02 03:04:05.678"))
@@ -271,8 +273,12 @@ def test_a_label_without_samples_gives_empty_arrays(written):
     assert samples.start_ms.dtype == np.int64
 
 
-def test_columns_that_are_missing_leave_sums_at_zero_and_threads_unnamed(written):
+def test_columns_that_are_missing_leave_sums_unknown_and_threads_unnamed(written):
     path = written(f"timeStamp,elapsed,label,responseCode,success\n{START_MS},5,a,200,true\n")
-    assert list(read_jtl(path).samplers["a"].totals.bytes) == [0]
+    totals = read_jtl(path).samplers["a"].totals
+    assert list(totals.n) == [1]
+    for sums in (totals, totals.window(0, 1), Totals.merged([totals, totals])):
+        unknown = (sums.latency_ms, sums.connect_ms, sums.bytes, sums.threads)
+        assert unknown == (None, None, None, None)
     samples = read_samples(path, ["a"])["a"]
     assert (list(samples.number), samples.groups) == ([-1], ("",))

@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 
 from executions import counts, execution, result_of, verdict_on
 from golden_lines import check_golden
+from tollgate.counts import Counts
 from tollgate.criteria import parse_all
-from tollgate.facts import Run, Settings
+from tollgate.facts import Run, ScheduleFacts, Settings
 from tollgate.judge import judge
 from tollgate.verdicts import figure
 
@@ -131,12 +132,10 @@ def test_response_time_is_judged_where_a_schedule_exists_and_service_time_on_dem
 
 
 def test_all_samplers_together_are_judged_without_a_label_and_transactions_are_not():
-    first = execution("hits<3000", "p95>150ms").labels["search"]
-    other = execution(label="buy", service=counts(1000, low=900, high=901)).labels[
-        "search" and "buy"
-    ]
-    bought = replace(other, is_transaction=True)
-    run = execution("hits>3000", "hits of buy<1000", labels={"search": first, "buy": bought})
+    first = execution("hits<3000", "p95>150ms").labels
+    other = execution(label="buy", service=counts(1000, low=900, high=901)).labels["buy", False]
+    bought = {("buy", True): replace(other, is_transaction=True)}
+    run = execution("hits>3000", "hits of buy<1000", labels=first | bought)
     assert [r.verdict for r in judge(Run((run,))).executions[0].criteria] == ["PASS", "PASS"]
 
 
@@ -170,6 +169,52 @@ def test_a_run_in_which_every_request_fails_never_passes():
     assert verdict.reasons[0].fault == "service"
 
 
+def failing_with(code, failed=30):
+    """Samples of which some failed, with this code; all others have 200."""
+    of = counts(failed=failed)
+    return Counts.of(of.second, of.elapsed_ms, of.ok, (~of.ok).astype(int), ("200", code), of.n)
+
+
+UNSEEN = [
+    *(("rc500 of search>1000", "200"), ("rc5??>1000", "404"), ("rc200 of search<1%", "200")),
+    *(("rc500=1000", "500"), ("p95>1s", "500"), ("rc500>1000, continue as non-failed", "500")),
+]
+SEEN = [
+    *(("fail of search>50%", "200"), ("fail>1000", "404"), ("succ of search<50%", "200")),
+    *(("rc500 of search>1000", "500"), ("rc5??>50%", "503"), ("rc200 of search<50%", "404")),
+    ("rcSocketException>1000", "Non HTTP response code: java.net.SocketException"),
+]
+
+
+@pytest.mark.parametrize(("criterion", "code"), UNSEEN)
+def test_failures_whose_code_no_criterion_is_about_are_warned_about(criterion, code):
+    verdict = verdict_on("hits<1", criterion, service=failing_with(code))
+    (warning, *_) = verdict.executions[0].warnings
+    assert verdict.verdict == "PASS"
+    assert warning.startswith("30 of 3000 requests of search failed, and no criterion")
+
+
+@pytest.mark.parametrize(("criterion", "code"), SEEN)
+def test_failures_that_a_criterion_would_see_are_not_warned_about(criterion, code):
+    verdict = verdict_on(criterion, service=failing_with(code))
+    assert verdict.verdict == "PASS"
+    assert not any("failed" in warning for warning in verdict.executions[0].warnings)
+
+
+def test_of_failures_with_several_codes_those_that_nobody_would_see_are_counted():
+    service = failing_with("500", 30) + failing_with("200", 7)
+    (warning, *_) = verdict_on("rc500>1000", service=service).executions[0].warnings
+    assert warning.startswith("7 of 6000 requests of search failed")
+
+
+def test_a_schedule_whose_zero_was_guessed_is_warned_about():
+    kept = (ScheduleFacts(("search",), intended=3000, sent=3000, origin_is_estimated=True),)
+    verdict = verdict_on("p95 of search>250ms", response=counts(), schedules=kept)
+    (warning,) = verdict.executions[0].warnings
+    assert verdict.verdict == "PASS"
+    assert warning.startswith("search: the JTL has no column TESTSTART.MS")
+
+
 def test_closed_loops_carry_the_coordinated_omission_warning():
     (warning,) = verdict_on("p95 of search>250ms").executions[0].warnings
     assert "coordinated omission" in warning
@@ -191,11 +236,12 @@ def test_a_label_that_gave_no_samples_makes_the_run_invalid():
 
 
 def test_a_column_that_the_jtl_lacks_makes_the_run_invalid():
-    made = execution("avg-lt of search>1s")
-    bare = replace(made.labels["search"], totals=None)
-    result = judge(Run((replace(made, labels={"search": bare}),)))
-    assert result.verdict == "INVALID"
-    assert "lacks the column" in result.reasons[0].text
+    made = execution("avg-lt of search>1s", "avg-ct of search>1s")
+    data = made.labels["search", False]
+    bare = replace(data, totals=replace(data.totals, latency_ms=None))
+    result = judge(Run((replace(made, labels={("search", False): bare}),)))
+    assert [it.verdict for it in result.executions[0].criteria] == ["INVALID", "PASS"]
+    assert "the JTL has no column Latency, which avg-lt needs" in result.reasons[0].text
 
 
 def test_invalid_beats_fail_beats_inconclusive_beats_pass():

@@ -115,6 +115,19 @@ def test_a_property_that_is_no_plain_number_is_refused_before_anything_starts(
         prepared(properties={name: value})
 
 
+def test_several_jmeters_for_one_execution_are_refused_before_anything_starts(prepared):
+    servers = ["127.0.0.1:1199", "127.0.0.1:1299"]
+    with pytest.raises(
+        TaurusConfigError, match=r"'fork' has distributed: \[.*let one JMeter"
+    ) as no:
+        prepared({"scenario": "fork", "distributed": servers})
+    assert "\n" not in str(no.value)
+
+
+def test_an_empty_list_of_servers_is_none(prepared):
+    assert names(prepared({"scenario": "fork", "distributed": []})) == ["fork"]
+
+
 def test_a_length_may_be_a_fraction(prepared):
     config = prepared(**{**FOLLOWS, "length": "1/3"})
     assert len(config["scenarios"]["fork"]["forecast"]["steps"]) == 8

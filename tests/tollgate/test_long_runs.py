@@ -67,7 +67,7 @@ def test_counts_and_sums_of_the_whole_run_are_the_same(criterion):
     found = []
     for counts, sums in ((fine, of), (coarse, binned)):
         data = LabelData("search", counts, None, sums)
-        found.append(result_of(criterion, labels={"search": data}, measured_s=800.0))
+        found.append(result_of(criterion, labels={("search", False): data}, measured_s=800.0))
     assert found[0].observed == found[1].observed
 
 

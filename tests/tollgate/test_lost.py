@@ -50,6 +50,18 @@ def test_a_transaction_that_failed_for_a_lost_request_is_not_counted_beside_it(t
     assert counted(tmp_path, rows, (0, 1000)) == [1]
 
 
+def test_a_parent_sample_that_failed_for_a_lost_request_is_counted_for_it(tmp_path):
+    message = '"Number of samples in transaction : 1, number of failing samples : 1"'
+    file = tmp_path / "kpi.jtl"
+    rows = [gone(500 + at, label=label, message=message) for at in (0, 1) for label in "ab'"]
+    file.write_text(jtl(*rows))
+    window = [[(START_MS, START_MS + 1000)]]
+    assert count_lost(file, window) == [[0]]
+    assert count_lost(file, window, parents=["a", "'", "none"]) == [[4]]
+    outages = Resources(outages=(Outage("0", 7, 0.1, 1.0),))
+    assert with_losses(outages, [], file, START_MS, parents=["b"]).outages[0].lost == 2
+
+
 def test_a_request_counts_if_any_of_its_time_lies_in_the_window_or_its_grace(tmp_path):
     rows = [gone(0, 99), gone(0, 100), gone(150, 1), gone(200 + GRACE_MS), gone(201 + GRACE_MS)]
     assert counted(tmp_path, rows, (100, 200)) == [3]

@@ -16,7 +16,8 @@ from tollgate.late_histogram import LateHistogram, rounded_tenths
 from tollgate.open_join import OpenJoin, estimate_test_start_ms
 from tollgate.open_model import OpenModelArrivals
 from tollgate.plan_model import Label
-from tollgate.replay import Queue, join_queue
+from tollgate.queues import Queue
+from tollgate.replay import join_queue
 from tollgate.schedule_model import Schedule
 
 SCHEDULES = (
@@ -73,7 +74,8 @@ def batches(rows, cuts):
 
 
 def streamed(schedule, rows, test_start_ms, from_s, bins, cuts):
-    if test_start_ms is None:
+    is_estimated = test_start_ms is None
+    if is_estimated:
         starts = (each.start_ms for each in batches(rows, cuts))
         test_start_ms = estimate_test_start_ms(schedule.replay, starts)
     join = OpenJoin(schedule, (0, 1), float(test_start_ms), ORIGIN, from_s, bins)
@@ -83,7 +85,8 @@ def streamed(schedule, rows, test_start_ms, from_s, bins, cuts):
     outside = numbers - set(range(1, schedule.replay.count + 1))
     response = {name: join.response(label) for label, name in enumerate(NAMES)}
     lateness = {name: join.lateness(label) for label, name in enumerate(NAMES)}
-    return response, lateness, join.facts(NAMES, len(outside))
+    facts = replace(join.facts(NAMES, len(outside)), origin_is_estimated=is_estimated)
+    return response, lateness, facts
 
 
 def rounded(facts):
@@ -110,6 +113,26 @@ def test_batch_by_batch_gives_what_the_join_of_whole_arrays_gives(run, start, fr
     assert response == kept.response
     assert lateness == kept.lateness
     assert rounded(facts) == rounded(kept.facts)
+
+
+@given(
+    runs(),
+    st.sampled_from([ORIGIN, None]),
+    st.sampled_from([Bins(), Bins(3, 1, 8)]),
+    st.lists(st.integers(0, 12_000), max_size=6),
+)
+def test_every_sample_counts_once_in_the_response_times_of_its_label(run, start, bins, cuts):
+    schedule, rows = run
+    for response in (
+        whole(schedule, rows, start, 0.0, bins).response,
+        streamed(schedule, rows, start, 0.0, bins, cuts)[0],
+    ):
+        for label, name in enumerate(NAMES):
+            mine = rows.of_labels([label])
+            assert response[name].total == len(mine.ok)
+            assert response[name].errors == np.count_nonzero(~mine.ok)
+            # Nobody waits for less than the answer took.
+            assert response[name].elapsed_ms @ response[name].n >= mine.elapsed_ms.sum()
 
 
 def test_all_of_a_long_schedule_is_intended_although_nothing_of_it_is_drawn():

@@ -91,6 +91,19 @@ def test_without_such_a_page_nothing_is_written(value, tmp_path, monkeypatch):
     assert list(Path().iterdir()) == []
 
 
+@pytest.mark.parametrize("page", ["", "not/there/summary.md"])
+def test_a_page_that_cannot_be_written_to_is_told_and_takes_no_verdict_away(
+    page, tmp_path, monkeypatch, capsys
+):
+    path = str(tmp_path / page)
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", path)
+    outputs.append_summary("## Tollgate: FAIL\n")
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert said.startswith(f"tollgate: GITHUB_STEP_SUMMARY is {path!r}, which can't be written to")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_terminal_is_told_in_colour_and_a_file_is_not(shown):
     assert "\033[31mFAIL\033[0m: " in shown(RUNS["fail"], is_terminal=True)
     assert "\033" not in shown(RUNS["fail"])

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from unittest.mock import Mock
 
 import pytest
-from bzt import TaurusConfigError
+from bzt import NormalShutdown, TaurusConfigError
 from bzt.utils import BetterDict
 
 import jmx_text as jmx
@@ -65,6 +65,16 @@ def test_the_plan_is_the_scenarios_script_and_the_default_criterion_is_told(plan
     assert "criteria" not in scenario
     (note,) = scenario["notes"]
     assert note.startswith("no criteria were stated, so that it is judged by 'fail>0%'")
+
+
+@pytest.mark.parametrize("name", ["user.properties", "system.properties"])
+def test_properties_that_jmeter_finds_beside_the_plan_are_told(plan, monkeypatch, name):
+    plan(SHORT).with_name(name).write_text("users=50\n")
+    monkeypatch.setenv("CRITERIA", "fail>0%")
+    made = service()
+    made.prepare()
+    (note,) = made.engine.config["scenarios"]["plan"]["notes"]
+    assert note.startswith(f"JMeter reads {name} beside the plan, which the verdict knows nothing")
 
 
 def test_criteria_of_the_caller_take_the_place_of_the_default(plan, monkeypatch):
@@ -171,19 +181,54 @@ def test_a_time_that_is_none_is_refused(plan, given):
     assert f"STOP_AFTER is {given!r}: write it like 90s" in refusal(**{"stop-after": given})
 
 
-def test_jmeter_is_told_to_end_once_and_then_again_with_emphasis(monkeypatch):
+@pytest.fixture
+def ending(tmp_path, monkeypatch):
+    """(a service that ends the load after 60 s, its executor, what lets it check at a time)."""
+    made = service()
+    made.stop_after = 60.0
+    executor = Mock(label="plan", kpi_jtl=str(tmp_path / "kpi.jtl"), start_time=900.0)
+    executor.process.poll.return_value = None
+    made.engine.provisioning.executors = [executor]
+
+    def check_at(*times):
+        for now in times:
+            monkeypatch.setattr("tollgate.own_plan.time.time", lambda now=now: now)
+            made.check()
+
+    return made, executor, check_at
+
+
+def test_jmeter_is_told_to_end_once_and_then_ended_by_taurus(ending, tmp_path):
     with socket.socket(type=socket.SOCK_DGRAM) as jmeter:
         jmeter.bind(("127.0.0.1", 0))
         jmeter.settimeout(30)
-        made = service()
-        made.stop_after = 60.0
-        executor = Mock(label="plan", management_port=jmeter.getsockname()[1], start_time=1000.0)
-        executor.process.poll.return_value = None
-        made.engine.provisioning.executors = [executor]
-        for now in (1059.0, 1060.0, 1061.0, 1090.0, 1091.0):
-            monkeypatch.setattr("tollgate.own_plan.time.time", lambda now=now: now)
-            made.check()
-        assert [jmeter.recv(99), jmeter.recv(99)] == [b"Shutdown", b"StopTestNow"]
+        made, executor, check_at = ending
+        executor.management_port = jmeter.getsockname()[1]
+        check_at(990.0)  # it still starts
+        (tmp_path / "kpi.jtl").touch()
+        check_at(1000.0, 1059.0, 1060.0, 1061.0, 1089.0)
+        assert jmeter.recv(99) == b"Shutdown"
+        assert made.forced == set()
+        with pytest.raises(NormalShutdown):
+            check_at(1090.0)
+        assert made.forced == {executor}
+        assert made.told_at == {executor: 1060.0}
         jmeter.setblocking(False)
         with pytest.raises(BlockingIOError):
             jmeter.recv(99)
+
+
+def test_a_jmeter_that_does_not_listen_yet_is_told_later(ending, tmp_path):
+    made, executor, check_at = ending
+    (tmp_path / "kpi.jtl").touch()
+    with socket.socket(type=socket.SOCK_DGRAM) as jmeter:
+        jmeter.bind(("127.0.0.1", 0))
+        port = executor.management_port = jmeter.getsockname()[1]
+    check_at(1000.0, 1060.0)
+    assert made.told_at == {}
+    with socket.socket(type=socket.SOCK_DGRAM) as jmeter:
+        jmeter.bind(("127.0.0.1", port))
+        jmeter.settimeout(30)
+        check_at(1060.5)
+        assert jmeter.recv(99) == b"Shutdown"
+    assert made.told_at == {executor: 1060.5}

@@ -106,9 +106,25 @@ def test_transactions_have_labels_of_their_own_and_a_parent_sample_hides_its_sam
             )
         )
     )
-    assert plan.labels == ("page", "visit", "order")
-    assert [label.text for label in plan.transaction_labels] == ["visit", "order"]
+    assert plan.labels == ("page", "order", "visit")
+    assert [label.text for label in plan.sampler_labels] == ["page", "order"]
+    assert [label.text for label in plan.parent_labels] == ["order"]
+    assert [label.text for label in plan.transaction_labels] == ["visit"]
     assert plan.groups[0].samplers[1].hidden_by == "order"
+
+
+def test_inside_of_a_parent_sample_only_transactions_without_one_leave_a_row(read):
+    def transaction(name, *children, parent="false"):
+        kind = "TransactionController"
+        return jmx.element(kind, name, children, TransactionController__parent=parent)
+
+    inner = transaction("inner", jmx.sampler("step"), parent="true")
+    simple = jmx.element("GenericController", "simple", [inner])
+    beside = transaction("beside", jmx.sampler("page"))
+    plan = read(jmx.plan(jmx.group(transaction("outer", simple, beside, parent="${__P(p,true)}"))))
+    assert [label.text for label in plan.parent_labels] == ["outer"]
+    assert [label.text for label in plan.transaction_labels] == ["beside"]
+    assert plan.labels == ("outer", "beside")
 
 
 def test_a_label_with_a_variable_becomes_a_pattern(read):
@@ -135,8 +151,15 @@ def test_setup_and_teardown_groups_are_told_apart(read):
     ]
 
 
-def fragment(*children):
-    return jmx.element("TestFragmentController", "fragment", children)
+def fragment(*children, **how):
+    return jmx.element("TestFragmentController", "fragment", children, **how)
+
+
+def module(*names):
+    """A Module Controller that runs what stands there below the plan."""
+    path = "".join(f"<stringProp>{name}</stringProp>" for name in ("root", "plan", *names))
+    extra = f'<collectionProp name="ModuleController.node_path">{path}</collectionProp>'
+    return jmx.element("ModuleController", "module", extra=extra)
 
 
 @pytest.mark.parametrize("wrap", [jmx.document, jmx.plan], ids=["alone", "in a plan"])
@@ -151,21 +174,74 @@ def test_an_included_fragment_stands_in_place_of_its_controller(read, tmp_path, 
 
 
 def test_a_module_controller_runs_its_target_even_where_that_is_disabled(read):
-    path = "".join(f"<stringProp>{name}</stringProp>" for name in ("root", "plan", "shelf", "book"))
-    extra = f'<collectionProp name="ModuleController.node_path">{path}</collectionProp>'
     shelf = jmx.element(
         "TestFragmentController",
         "shelf",
         [jmx.element("GenericController", "book", [jmx.sampler("page")], enabled=False)],
     )
-    module = jmx.element("ModuleController", "module", extra=extra)
-    assert read(jmx.plan(shelf, jmx.group(module))).labels == ("page",)
+    book = module("shelf", "book")
+    assert read(jmx.plan(shelf, jmx.group(book))).labels == ("page",)
     with pytest.raises(PlanError, match="Module Controller 'module' points at 'root > plan"):
-        read(jmx.plan(jmx.group(module)))
+        read(jmx.plan(jmx.group(book)))
 
 
 def include(target):
     return jmx.element("IncludeController", "inc", IncludeController__includepath=target)
+
+
+@pytest.mark.parametrize("nested", [False, True], ids=["itself", "what is around it"])
+@pytest.mark.parametrize(
+    "lost",
+    [
+        include("gone.jmx"),
+        include("${when}.jmx"),
+        include("text.jmx"),
+        include("itself.jmx"),
+        module("gone"),
+        module("visitors", "around"),
+    ],
+    ids=["missing", "unknown", "broken", "circle", "no target", "endless"],
+)
+def test_a_controller_below_something_disabled_need_not_lead_anywhere(read, tmp_path, lost, nested):
+    (tmp_path / "text.jmx").write_text("no plan")
+    twice = [include("itself.jmx")] * 2
+    (tmp_path / "itself.jmx").write_text(jmx.document(fragment(*twice)))
+    around = jmx.element("GenericController", "around", [lost, lost], enabled=not nested)
+    off = jmx.group(around, jmx.sampler("b"), enabled=nested)
+    plan = read(jmx.plan(jmx.group(jmx.sampler("a"), name="on"), off))
+    assert plan.labels == (("a", "b") if nested else ("a",))
+    on = jmx.element("GenericController", "around", [lost])
+    with pytest.raises(PlanError):
+        read(jmx.plan(jmx.group(on)))
+
+
+def test_what_a_module_controller_runs_of_a_disabled_fragment_is_read_and_must_be_there(
+    read, tmp_path
+):
+    text = jmx.plan(fragment(include("a.jmx"), enabled=False), jmx.group(module("fragment")))
+    with pytest.raises(PlanError, match=r"names 'a.jmx', which is not there"):
+        read(text)
+    (tmp_path / "a.jmx").write_text(jmx.document(fragment(jmx.sampler("inside"))))
+    assert read(text).labels == ("inside",)
+
+
+def test_a_file_may_be_included_twice_one_after_the_other(read, tmp_path):
+    (tmp_path / "b.jmx").write_text(jmx.document(fragment(jmx.sampler("inside"))))
+    (tmp_path / "a.jmx").write_text(jmx.document(fragment(include("b.jmx"), include("./b.jmx"))))
+    plan = read(jmx.plan(jmx.group(include("a.jmx"), include("a.jmx"))))
+    assert [sampler.label.text for sampler in plan.groups[0].samplers] == ["inside"] * 4
+
+
+@pytest.mark.parametrize(
+    ("written", "loops"), [("true", -1), ("false", 3), ("${__P(on,true)}", -1), (None, -1)]
+)
+def test_a_main_controller_that_continues_for_ever_has_no_last_loop(read, written, loops):
+    props = {"LoopController__loops": 3}
+    if written is not None:
+        props["LoopController__continue_forever"] = written
+    for kind in ("ThreadGroup", "SetupThreadGroup", "PostThreadGroup"):
+        group = jmx.element(kind, "users", [jmx.sampler("a")], **props)
+        assert read(jmx.plan(group)).groups[0].loops == loops
 
 
 @pytest.mark.parametrize(

@@ -92,6 +92,17 @@ def test_an_infinite_loop_in_a_group_of_one_loop_is_endless(bounds, loops):
     assert bounds(variables, group(inner, loops=1, duration=60)) == ([], [])
 
 
+def test_a_group_whose_last_loop_is_followed_by_the_first_is_endless(bounds):
+    element = jmx.element(
+        "ThreadGroup",
+        "all day",
+        [jmx.sampler("a")],
+        LoopController__loops=3,
+        LoopController__continue_forever="true",
+    )
+    assert bounds(element) == (FOR_EVER, [])
+
+
 def test_a_while_that_is_always_true_is_endless(bounds):
     always = loop(jmx.sampler("a"), kind="WhileController", WhileController__condition="true")
     assert len(bounds(group(always, loops=1))[0]) == 1

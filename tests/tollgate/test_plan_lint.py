@@ -85,6 +85,19 @@ def test_what_sends_no_request_needs_neither(noticed):
     assert noticed(clean(), group(script, pause, debug)) == []
 
 
+def test_of_samplers_without_a_status_no_status_is_spoken(noticed):
+    kinds = ("JDBCSampler", "TCPSampler", "FTPSampler", "SmtpSampler", "PublisherSampler")
+    others = [jmx.element(kind, kind) for kind in kinds]
+    said = noticed(group(DEFAULTS, jmx.sampler("home", **TIMEOUTS), *others))
+    assert [line.partition(":")[0] for line in said] == [
+        "no assertion looks at the answers of 'home'",
+        "no assertion looks at the answers of 'JDBCSampler', 'TCPSampler', 'FTPSampler', "
+        "'SmtpSampler', 'PublisherSampler'",
+    ]
+    assert ["status" in line for line in said] == [True, False]
+    assert noticed(group(DEFAULTS, CHECKED, *others)) == []
+
+
 def test_a_listener_that_is_on_is_named_with_what_becomes_of_it(noticed):
     tree = jmx.element("ResultCollector", "View Results Tree", filename="")
     file = jmx.element("ResultCollector", "Aggregate", filename="out.csv")
@@ -96,6 +109,25 @@ def test_a_listener_that_is_on_is_named_with_what_becomes_of_it(noticed):
         "the listener 'Aggregate' is on and writes out.csv, which takes memory and time: a run has "
         "the samples anyway; disable it",
     ]
+
+
+def test_a_listener_of_an_included_file_is_not_left_out(noticed, tmp_path):
+    tree = jmx.element("ResultCollector", "View Results Tree", filename="")
+    shared = jmx.element("TestFragmentController", "shared", [tree])
+    (tmp_path / "shared.jmx").write_text(jmx.document(shared))
+    path = {"IncludeController__includepath": "shared.jmx"}
+    (said,) = noticed(clean(jmx.element("IncludeController", "shared", **path)))
+    assert said == (
+        "the listener 'View Results Tree' is on, which takes memory and time: a run leaves out "
+        "those of the plan itself, but not of a file that it includes; disable it"
+    )
+
+
+def test_a_script_that_listens_is_no_listener_that_a_run_could_do_without(noticed):
+    groovy = jmx.element("JSR223Listener", "stop at errors", script="1", cacheKey="true")
+    assert noticed(clean(), groovy) == []
+    (said,) = noticed(clean(), jmx.element("BeanShellListener", "stop at errors", script="1"))
+    assert said.startswith("the script of 'stop at errors' is interpreted each time")
 
 
 def test_a_backend_listener_is_named_with_its_class_and_where_it_sends_to(noticed):
@@ -140,8 +172,15 @@ def test_a_hard_coded_host_is_named_once_and_a_property_is_none(noticed):
 @pytest.mark.parametrize(
     ("kind", "props", "word"),
     [
-        ("JSR223PreProcessor", {"script": "1", "cacheKey": ""}, "compiled anew"),
         ("JSR223PreProcessor", {"script": "1", "cacheKey": "false"}, "compiled anew"),
+        ("JSR223PreProcessor", {"script": "${token}", "cacheKey": "false"}, "compiled anew"),
+        ("JSR223PreProcessor", {"script": "1", "cacheKey": ""}, ""),
+        ("JSR223PreProcessor", {"script": "1"}, ""),
+        ("JSR223PreProcessor", {"script": "a = '${token}'"}, "first compiled"),
+        ("JSR223PreProcessor", {"script": "${token}", "cacheKey": ""}, "first compiled"),
+        ("JSR223PreProcessor", {"script": "${__Random(1,9)}", "cacheKey": "x"}, "first compiled"),
+        ("JSR223PreProcessor", {"script": "${__P(a)} ${__threadNum} ${own}"}, ""),
+        ("JSR223PreProcessor", {"script": "${fixed}", "cacheKey": "true"}, ""),
         ("JSR223PreProcessor", {"script": "1", "cacheKey": "true"}, ""),
         ("JSR223PreProcessor", {"script": "1", "filename": "sign.groovy"}, ""),
         ("JSR223PreProcessor", {"script": "1", "scriptLanguage": "beanshell"}, "interpreted"),
@@ -149,8 +188,13 @@ def test_a_hard_coded_host_is_named_once_and_a_property_is_none(noticed):
         ("BeanShellPreProcessor", {"script": "1"}, "interpreted"),
     ],
 )
-def test_scripts_that_cost_the_generator_time_are_named(noticed, kind, props, word):
-    said = noticed(clean(jmx.element(kind, "sign", **props)))
+def test_scripts_that_cost_time_or_keep_their_first_values_are_named(
+    noticed, tmp_path, kind, props, word
+):
+    (tmp_path / "sign.groovy").write_text("1")
+    token = jmx.element("RegexExtractor", "token", RegexExtractor__refname="token")
+    fixed = jmx.element("Arguments", "fixed", extra=jmx.arguments(fixed="1", token="none"))
+    said = noticed(clean(fixed, token, jmx.element(kind, "sign", **props)))
     assert len(said) == bool(word)
     assert all(word in line and line.startswith("the script of 'sign' is") for line in said)
 
@@ -164,6 +208,46 @@ def test_a_feed_that_is_not_beside_the_plan_is_named(noticed, tmp_path):
     (said,) = noticed(clean(), *feeds)
     assert said.startswith("the CSV Data Set 'gone.csv' names gone.csv, which is not there")
     assert len(noticed(clean(), *feeds, feed="elsewhere.csv")) == 2
+
+
+def test_a_feed_in_a_folder_that_a_variable_of_the_plan_names_is_looked_for(noticed, tmp_path):
+    (tmp_path / "data").mkdir()
+    folder = jmx.element("Arguments", "v", extra=jmx.arguments(dir="data", set="data"))
+    setting = jmx.element("RegexExtractor", "x", RegexExtractor__refname="set")
+    feeds = [
+        jmx.element("CSVDataSet", name, filename=name, variableNames="user")
+        for name in ("${dir}/users.csv", "${set}/users.csv")
+    ]
+    (said,) = noticed(clean(), folder, setting, *feeds)
+    assert said.startswith(
+        "the CSV Data Set '${dir}/users.csv' names data/users.csv, which is not there: its path "
+        "counts from the plan's folder"
+    )
+    (tmp_path / "data/users.csv").write_text("asta\n")
+    assert noticed(clean(), folder, setting, *feeds) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        ("JSR223Sampler", "filename"),
+        ("JSR223PostProcessor", "filename"),
+        ("BeanShellSampler", "BeanShellSampler.filename"),
+        ("BeanShellAssertion", "BeanShellAssertion.filename"),
+    ],
+)
+def test_a_script_file_that_is_not_beside_the_plan_is_named(noticed, tmp_path, kind, name):
+    def lost(file):
+        script = jmx.element(kind, "sign", **{name: file})
+        return [line for line in noticed(clean(script)) if "not there" in line]
+
+    assert lost("lib/sign.groovy") == [
+        f"the {kind} 'sign' names lib/sign.groovy, which is not there: its path counts from the "
+        "plan's folder"
+    ]
+    (tmp_path / "sign.groovy").write_text("1")
+    for found in ("sign.groovy", str(tmp_path / "sign.groovy"), "${only_the_run_knows}", ""):
+        assert lost(found) == []
 
 
 def test_a_group_without_an_end_is_named_with_what_could_end_it_left_out(noticed):

@@ -70,6 +70,8 @@ def test_a_jar_beside_the_plan_or_in_the_home_will_do(tmp_path):
         (DUMMY, "jpgc-dummy"),
         ("kg.apc.jmeter.threads.SteppingThreadGroup", "jpgc-casutg"),
         ("com.blazemeter.jmeter.threads.arrivals.ArrivalsThreadGroup", "jpgc-casutg"),
+        ("com.blazemeter.jmeter.control.VirtualUserController", "jpgc-casutg"),
+        ("com.blazemeter.jmeter.control.WeightedSwitchController", "jpgc-wsc"),
         ("kg.apc.jmeter.timers.VariableThroughputTimer", "jpgc-tst"),
         ("kg.apc.jmeter.vizualizers.CorrectedResultCollector", "jpgc-graphs-basic"),
         ("kg.apc.jmeter.vizualizers.CompositeResultCollector", "jpgc-graphs-composite"),
@@ -82,7 +84,21 @@ def test_the_plugin_of_a_class_is_known_by_the_beginning_of_its_name(name, plugi
     assert plan_plugins.plugin_of(name) == plugin
 
 
-def test_the_advice_is_one_line_with_the_command_and_what_no_command_brings(tmp_path):
+@pytest.fixture
+def manager():
+    """Lets a home have the Plugins Manager's command."""
+
+    def give(home):
+        command = home / "bin" / "PluginsManagerCMD.sh"
+        command.parent.mkdir(parents=True)
+        command.touch(mode=0o755)
+        return home
+
+    return give
+
+
+def test_the_advice_is_one_line_with_the_command_and_what_no_command_brings(tmp_path, manager):
+    manager(tmp_path)
     told = plan_plugins.advice([DUMMY, "kg.apc.jmeter.samplers.UDPSampler", "a.B", "c.D"], tmp_path)
     assert told == (
         f"it needs {DUMMY}, kg.apc.jmeter.samplers.UDPSampler, a.B and 1 more, which this JMeter "
@@ -91,5 +107,24 @@ def test_the_advice_is_one_line_with_the_command_and_what_no_command_brings(tmp_
     )
 
 
+def test_the_command_of_the_advice_can_be_pasted_where_the_home_has_a_space(tmp_path, manager):
+    home = manager(tmp_path / "my tools")
+    assert f"`'{home}/bin/PluginsManagerCMD.sh' install jpgc-dummy`" in plan_plugins.advice(
+        [DUMMY], home
+    )
+
+
+def test_where_there_is_no_plugins_manager_the_advice_begins_with_it(tmp_path):
+    home = tmp_path / "my tools"
+    told = plan_plugins.advice([DUMMY], home)
+    assert "\n" not in told
+    made, install = told.split("`")[1::2]
+    assert made == (
+        f"java -cp '{home}/lib/ext/'jmeter-plugins-manager-*.jar "
+        "org.jmeterplugins.repository.PluginManagerCMDInstaller"
+    )
+    assert install == f"'{home}/bin/PluginsManagerCMD.sh' install jpgc-dummy"
+
+
 def test_the_command_of_the_advice_is_installed():
-    assert (HOME / "bin" / "PluginsManagerCMD.sh").is_file()
+    assert f"install what has it by `{HOME}/bin/" in plan_plugins.advice([DUMMY], HOME)

@@ -165,3 +165,41 @@ def test_a_probe_asks_for_a_body_and_tells_what_came_instead():
             probe.answer_is_right(service, "/a", "fine")
     with server((404, {})) as port, pytest.raises(probe.ProbeError, match="answered 404"):
         probe.answer_is_right(Remote("http", "127.0.0.1", port), "/a", "ok")
+
+
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+def test_a_redirect_is_an_answer_and_whoever_it_names_is_asked_nothing(status):
+    with socket.create_server(("127.0.0.1", 0)) as foreign:
+        elsewhere = {"Location": f"http://127.0.0.1:{foreign.getsockname()[1]}/"}
+        with server((status, elsewhere)) as port:
+            said = probe.answers("127.0.0.1", App("shop", port, "cluster", 2), 2, 60)
+            assert said.startswith("answers of shop carry no X-Worker")
+            with pytest.raises(probe.ProbeError, match=f"answered {status} "):
+                probe.answer_is_right(Remote("http", "127.0.0.1", port), "/", "ok")
+        foreign.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            foreign.accept()
+
+
+@pytest.mark.parametrize("host", ["a..b", "a b", "a" * 64 + ".example"])
+def test_a_host_that_is_none_is_one_line(host):
+    for ask in (probe.is_there, lambda remote: probe.answer_is_right(remote, "/", "ok")):
+        with pytest.raises(probe.ProbeError) as caught:
+            ask(Remote("http", host, 80))
+        assert "\n" not in str(caught.value)
+
+
+def test_a_balancer_that_speaks_no_http_is_refused_with_what_it_said():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def greet():
+            connection, _ = listener.accept()
+            connection.sendall(b"SSH-2.0-hello\r\n")
+            connection.close()
+
+        thread = threading.Thread(target=greet)
+        thread.start()
+        app = App("balancer", listener.getsockname()[1], "fork", 1, deals_to="^pi-")
+        with pytest.raises(probe.ProbeError, match=r"SSH-2\.0-hello"):
+            probe.deals("127.0.0.1", app, ["pi-1"], 0)
+        thread.join()

@@ -41,6 +41,14 @@ def samples(start_ms, elapsed_ms=20, number=1, ok=True, group="visitors 1"):
     )
 
 
+def sent_by(*parts):
+    """Samples of one label that several thread groups sent."""
+    columns = ("start_ms", "elapsed_ms", "ok", "number")
+    joined = {name: np.concatenate([getattr(part, name) for part in parts]) for name in columns}
+    group = np.repeat(np.arange(len(parts), dtype=np.int32), [len(part) for part in parts])
+    return Samples(**joined, group=group, groups=tuple(part.groups[0] for part in parts))
+
+
 def replayed(plan, from_s=0.0, **of_labels):
     return replay(plan, of_labels, ORIGIN, ORIGIN, from_s)
 
@@ -173,3 +181,132 @@ def test_without_the_test_start_it_is_estimated(plan):
     found = replay(read, {"a": samples(events_ms(read, "a") + 7000)}, ORIGIN, None, 0.0)
     assert found.facts[0].missing == 0
     assert found.facts[0].lateness_max_ms <= 2
+
+
+def loop(*children):
+    return jmx.element("LoopController", "again", children, LoopController__loops=10)
+
+
+def test_what_a_loop_sends_again_in_an_arrival_counts_by_its_own_start_and_time(plan):
+    read = plan(jmx.open_group(loop(jmx.sampler("page"))))
+    due = events_ms(read, "page")
+    number = np.arange(1, len(due) + 1)
+    firsts = samples(due + 500, number=number)
+    again = samples(np.repeat(due + 600, 9), elapsed_ms=2000, number=np.repeat(number, 9))
+    found = replayed(read, page=sent_by(firsts, again))
+    response = found.response["page"]
+    assert response.total == 10 * len(due)
+    elapsed = np.repeat(response.elapsed_ms, response.n)
+    assert np.count_nonzero(elapsed == 2000) == 9 * len(due)
+    assert np.count_nonzero((elapsed >= 519) & (elapsed <= 521)) == len(due)
+    assert (found.facts[0].sent, found.facts[0].extra) == (len(due), 0)
+    # Only what had an intended start can be late.
+    assert found.lateness["page"].total == len(due)
+
+
+def test_a_sampler_that_is_first_in_some_arrivals_counts_in_those_where_it_is_second_too(plan):
+    condition = jmx.element("IfController", "if new", [jmx.sampler("login")])
+    read = plan(jmx.open_group(condition, jmx.sampler("search")))
+    due = events_ms(read, "search")
+    number = np.arange(1, len(due) + 1)
+    login = samples(due[::2], number=number[::2])
+    search = samples(due + np.where(number % 2, 300, 0), elapsed_ms=50, number=number)
+    found = replayed(read, login=login, search=search)
+    assert found.response["login"].total == len(login)
+    assert found.response["search"].total == len(search)
+    assert set(found.response["search"].elapsed_ms) <= {50, 51}
+
+
+EITHER = jmx.element("RandomController", "either", [jmx.sampler("a"), jmx.sampler("b")])
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize(
+    "group",
+    [
+        jmx.open_group(EITHER),
+        jmx.open_group(loop(EITHER), jmx.sampler("a")),
+        jmx.group(BY_TIMER, EITHER),
+        jmx.group(BY_TIMER, EITHER, threads=1, loops=3, duration=None),
+    ],
+)
+def test_response_times_are_those_of_all_samples_whatever_was_sent(plan, group, seed):
+    rng = np.random.default_rng(seed)
+    sent = {
+        label: samples(
+            rng.uniform(-100, 15_000, size),
+            elapsed_ms=rng.integers(0, 90, size),
+            number=rng.integers(-1, 60, size),
+            ok=rng.random(size) < 0.8,
+        )
+        for label, size in (("a", 90), ("b", int(rng.integers(0, 40))))
+    }
+    found = replayed(plan(group), **sent)
+    assert set(found.response) == {"a", "b"}
+    for label, counts in found.response.items():
+        assert (counts.total, counts.errors) == (len(sent[label]), sum(~sent[label].ok))
+        assert counts.elapsed_ms @ counts.n >= sent[label].elapsed_ms.sum()
+        assert found.lateness[label].total <= counts.total
+
+
+def two_groups(plan, *others):
+    """One thread group that asks for paths by a schedule, and others that ask for a fixed one."""
+    health = jmx.group(jmx.sampler("GET /health"), name="checks")
+    return plan(jmx.group(BY_TIMER, jmx.sampler("GET ${path}"), name="A"), *(others or (health,)))
+
+
+def test_a_label_of_another_thread_group_is_no_part_of_the_schedule_that_its_name_fits(plan):
+    read = two_groups(plan)
+    due = events_ms(read, "GET ${path}")
+    health = samples(np.arange(0, 10_000, 10), elapsed_ms=5, group="checks 2")
+    found = replayed(read, **{"GET /a": samples(due, group="A 1"), "GET /health": health})
+    (facts,) = found.facts
+    assert (facts.labels, facts.extra, facts.missing) == (("GET /a",), 0, 0)
+    assert facts.lateness_max_ms <= 1
+    assert set(found.response) == {"GET /a"}
+    assert "no timer says when" in found.closed["GET /health"]
+
+
+def test_a_label_that_two_thread_groups_sent_is_joined_by_thread_and_judged_by_service_time(plan):
+    read = two_groups(plan)
+    due = events_ms(read, "GET ${path}")
+    both = sent_by(
+        samples(due[::2], group="A 1"),
+        samples(np.arange(0, 10_000, 10), elapsed_ms=5, group="checks 2"),
+    )
+    other = samples(due[1::2], group="A 1")
+    found = replayed(read, **{"GET /a": other, "GET /health": both})
+    (facts,) = found.facts
+    assert (facts.labels, facts.extra, facts.missing) == (("GET /a", "GET /health"), 0, 0)
+    assert set(found.response) == set(found.lateness) == {"GET /a"}
+    assert "more than one thread group" in found.closed["GET /health"]
+
+
+def test_a_second_open_model_does_not_take_arrivals_of_the_first(plan):
+    read = plan(
+        jmx.open_group(jmx.sampler("GET ${path}"), name="A"),
+        jmx.open_group(jmx.sampler("GET /b${noun}"), name="B", seed=9),
+    )
+    a, b = events_ms(read, "GET ${path}"), events_ms(read, "GET /b${noun}")
+    found = replayed(
+        read,
+        **{
+            "GET /a": samples(a, number=np.arange(1, len(a) + 1), group="A 1"),
+            "GET /b1": samples(b, number=np.arange(1, len(b) + 1), group="B 2"),
+        },
+    )
+    assert [facts.labels for facts in found.facts] == [("GET /a",), ("GET /b1",)]
+    assert all((it.extra, it.missing) == (0, 0) for it in found.facts)
+    assert all(it.lateness_max_ms <= 1 for it in found.facts)
+    assert found.response["GET /b1"].total == len(b)
+
+
+@pytest.mark.parametrize("name", ["", "renamed by a script"])
+def test_without_names_of_threads_what_fits_two_groups_is_joined_and_not_judged_by_it(plan, name):
+    read = two_groups(plan)
+    due = events_ms(read, "GET ${path}")
+    sent = {"GET /a": samples(due, group=name), "GET /health": samples([500], group=name)}
+    found = replayed(read, **sent)
+    assert found.facts[0].extra == 1
+    assert set(found.response) == {"GET /a"}
+    assert "more than one thread group" in found.closed["GET /health"]

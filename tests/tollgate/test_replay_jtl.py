@@ -65,6 +65,17 @@ def rows_of(plan, missing=(), until_s=10):
     return [text for _, text in lines]
 
 
+def test_whether_the_zero_of_a_schedule_was_guessed_is_told_however_it_was_joined(plan, tmp_path):
+    path = tmp_path / "kpi.jtl"
+    path.write_text(jtl_rows.jtl(*rows_of(plan)))
+    jtl = read_jtl(path, ORIGIN)
+    for starts in ((ORIGIN, ORIGIN), None):
+        for how in (STREAMED, None):
+            told = replace(jtl, test_starts_ms=starts)
+            facts = replay_jtl(plan, path, told, 1.0, None, SECONDS, how).facts
+            assert {it.origin_is_estimated for it in facts} == {starts is None}
+
+
 @pytest.fixture
 def both(plan, tmp_path):
     """Joins the lines batch by batch and whole."""
@@ -170,3 +181,77 @@ def test_a_timers_schedule_with_too_many_events_is_foreseen_before_any_load(plan
     (problem,) = foreseen_problems(plan, 500_000.1)
     assert "5000001 samples belong to the Precise Throughput Timer of paced" in problem
     assert foreseen_problems(plan, 500_000) == []
+
+
+@pytest.fixture
+def overlapping(tmp_path):
+    """Two open models and a closed loop, whose labels all fit the first one's."""
+    path = tmp_path / "plan.jmx"
+    path.write_text(
+        jmx.plan(
+            jmx.open_group(jmx.sampler("GET ${path}"), name="one"),
+            jmx.open_group(jmx.sampler("GET /b${noun}"), name="één", seed=9),
+            jmx.group(jmx.sampler("GET /health"), name="three"),
+        )
+    )
+    return read_plan(path, {})
+
+
+def overlapping_rows(plan):
+    lines = []
+    schedules = expected_schedules(plan)
+    for group, key, labels in (
+        ("one 1", "GET ${path}", ("GET /ä", "GET /health")),
+        ("één 2", "GET /b${noun}", ("GET /b1", "GET /b2")),
+    ):
+        for arrival, due in enumerate(schedules[key].arrivals(10)):
+            at_ms, thread = int(due * 1000), f"{group}-{arrival + 1}"
+            lines.append(jtl_rows.row(at_ms, 20, labels[arrival % 2], thread=thread))
+            lines.append(jtl_rows.row(at_ms + 30, 70, labels[arrival % 2], thread=thread))
+    for number in range(300):
+        thread = f"three 3-{number % 4 + 1}"
+        lines.append(jtl_rows.row(number * 30, 4, "GET /health", thread=thread))
+    return lines
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "latin-1"])
+def test_labels_of_several_thread_groups_give_the_same_batch_by_batch_and_whole(
+    overlapping, tmp_path, encoding
+):
+    path = tmp_path / "kpi.jtl"
+    path.write_bytes(jtl_rows.jtl(*overlapping_rows(overlapping)).encode(encoding))
+    jtl = replace(read_jtl(path, ORIGIN), test_starts_ms=(ORIGIN, ORIGIN))
+    streamed, whole = (
+        replay_jtl(overlapping, path, jtl, 0, None, SECONDS, how) for how in (STREAMED, None)
+    )
+    same(streamed, whole)
+    if encoding == "latin-1":
+        # The second group's name is no text there: what fits both is nobody's for sure.
+        assert set(whole.response) == {r"GET /\xe4"}
+        return
+    assert set(whole.response) == {"GET /ä", "GET /b1", "GET /b2"}
+    for label, counts in whole.response.items():
+        assert counts.total == jtl.samplers[label].counts.total
+    for facts in whole.facts:
+        assert (facts.extra, facts.missing) == (0, 0)
+        assert facts.lateness_max_ms <= 1
+
+
+def test_samples_of_several_jmeters_are_a_problem_and_give_no_response_time(plan, tmp_path):
+    path = tmp_path / "kpi.jtl"
+    path.write_text(jtl_rows.jtl(*rows_of(plan)))
+    jtl = replace(read_jtl(path, ORIGIN), test_starts_ms=(ORIGIN, ORIGIN + 40))
+    found = replay_jtl(plan, path, jtl, 0, None, SECONDS)
+    assert (found.response, found.facts) == ({}, ())
+    (problem,) = found.problems
+    assert f"TESTSTART.MS is {ORIGIN} and {ORIGIN + 40}" in problem
+    assert "let one JMeter send the load" in problem
+
+
+def test_samples_of_several_jmeters_that_follow_no_schedule_are_no_problem(tmp_path):
+    (tmp_path / "plan.jmx").write_text(jmx.plan(jmx.group(jmx.sampler("search"))))
+    path = tmp_path / "kpi.jtl"
+    path.write_text(jtl_rows.jtl(jtl_rows.row()))
+    jtl = replace(read_jtl(path, ORIGIN), test_starts_ms=(ORIGIN, ORIGIN + 40))
+    closed = read_plan(tmp_path / "plan.jmx", {})
+    assert replay_jtl(closed, path, jtl, 0, None, SECONDS).problems == ()

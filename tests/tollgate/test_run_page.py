@@ -108,7 +108,7 @@ def test_what_was_sent_stands_beside_what_the_schedule_meant_to_send(tmp_path):
 
 def test_lateness_and_the_times_from_the_intended_start_are_the_judges_own(tmp_path):
     execution = judged(two_modes(tmp_path)).run.executions[0]
-    nap = execution.labels["nap"]
+    nap = execution.labels["nap", False]
     assert nap.lateness.total == nap.response.total
     waited = nap.response.elapsed_ms @ nap.response.n - nap.lateness.elapsed_ms @ nap.lateness.n
     assert waited == nap.service.elapsed_ms @ nap.service.n
@@ -139,7 +139,7 @@ def test_a_comparison_that_was_decided_meant_to_send_no_more(tmp_path) -> None:
 def hour(execution, *workers: WorkerSeries) -> View:
     """A second more than an hour of an execution, a request each second."""
     counts = Counts.of(np.arange(3601), np.full(3601, 7))
-    labels = {"nap": LabelData("nap", counts, None, None)}
+    labels = {("nap", False): LabelData("nap", counts, None, None)}
     resources = replace(execution.resources, workers=workers)
     return View(replace(execution, labels=labels, resources=resources), "fork", 0)
 

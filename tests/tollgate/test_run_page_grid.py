@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tollgate.counts import Counts
@@ -21,6 +21,7 @@ def counted(samples: list) -> Counts:
     return Counts.of(second, elapsed, ok)
 
 
+@settings(deadline=None)
 @given(SAMPLES, st.integers(0, 40), st.integers(2, 50))
 def test_every_sample_is_in_a_bin_and_percentiles_are_numpys_of_those_in_it(
     samples: list, border: int, most: int
@@ -39,6 +40,7 @@ def test_every_sample_is_in_a_bin_and_percentiles_are_numpys_of_those_in_it(
             assert np.isnan(value) if not mine else value == np.percentile(mine, p)
 
 
+@settings(deadline=None)
 @given(SAMPLES, st.floats(0, 40))
 def test_the_warm_ups_end_is_a_border_so_that_no_point_is_half_judged(samples, warmup) -> None:
     grid = Grid.of([counted(samples)], warmup)

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from tollgate.runs_page.changes import FEWEST, LEAST, changes
+from tollgate.runs_page.chance import SIDE, chance, clear_chance
+from tollgate.runs_page.changes import FEWEST, LEAST, changes, runs_needed, too_new
 
 
 def noise(runs: int, seed: int, wild: float = 0.05) -> NDArray[np.float64]:
@@ -105,3 +106,73 @@ def test_the_unit_of_a_figure_does_not_matter(values: list[int], unit: float) ->
 def test_nothing_is_found_in_nothing() -> None:
     assert changes([]) == []
     assert changes([[], [1.0]]) == [(), ()]
+
+
+def clear(before: int, after: int) -> NDArray[np.float64]:
+    """Runs that all took 20 ms or so, and then 2 s or so; up and down on either side of that, from
+    the fastest before it and the slowest after it, so that no other cut is as strong."""
+    return np.r_[zigzag(20, 21, before)[::-1], zigzag(2100, 2000, after)]
+
+
+def zigzag(first: float, second: float, runs: int) -> NDArray[np.float64]:
+    """So many values between two, in turns from either end."""
+    values = np.linspace(first, second, runs)
+    return np.array([values[at // 2 if at % 2 == 0 else -1 - at // 2] for at in range(runs)])
+
+
+def test_four_runs_that_took_a_hundred_times_as_long_are_too_new_after_eight() -> None:
+    assert places(clear(8, 4)) == []
+    assert too_new(12, figures=1) == 4
+    assert places(clear(7, 5)) == [7]
+    # Runs that get slower all the time are another matter, which all of them bear out.
+    assert places(np.r_[np.linspace(20, 21, 8), np.linspace(2000, 2100, 4)]) == [8]
+
+
+@pytest.mark.parametrize("figures", [1, 3, 30])
+@pytest.mark.parametrize("runs", [10, 12, 15, 16, 24, 40])
+def test_in_how_many_of_the_newest_runs_a_change_need_not_show_is_what_the_marks_bear_out(
+    runs: int, figures: int
+) -> None:
+    others = [noise(runs, 100 + at, wild=0) for at in range(figures - 1)]
+    newest = too_new(runs, figures)
+    assert (newest is None) == (runs < runs_needed(figures))
+    unseen = runs // 2 if newest is None else newest
+    if unseen >= SIDE:
+        assert changes([clear(runs - unseen, unseen), *others])[0] == ()
+    if newest is not None:
+        at = runs - newest - 1
+        assert [it.at for it in changes([clear(at, newest + 1), *others])[0]] == [at]
+
+
+def test_more_figures_take_more_runs_and_those_that_moved_with_it_fewer() -> None:
+    needed = [runs_needed(figures) for figures in (1, 3, 30, 300)]
+    assert needed[0] == FEWEST
+    assert needed == sorted(set(needed))
+    assert runs_needed(30, moved=29) == runs_needed(1) == FEWEST
+
+
+def test_a_clear_change_is_marked_among_hundreds_of_figures_that_did_not_change() -> None:
+    others = [noise(24, seed) for seed in range(400)]
+    found = changes([clear(12, 12), *others])
+    assert [it.at for it in found[0]] == [12]
+    assert sum(map(bool, found)) <= 2
+
+
+def test_a_chance_that_no_random_order_showed_is_counted_exactly() -> None:
+    # Of the 2,704,156 ways to choose twelve runs of 24 two set them apart as clearly, and so clear
+    # a cut is at one place only.
+    assert clear_chance(24, 12) == pytest.approx(2 / 2_704_156)
+    assert chance(clear(12, 12)) == clear_chance(24, 12)
+
+
+@pytest.mark.parametrize("runs", [10, 16, 40])
+def test_chances_get_smaller_the_clearer_a_cut_is(runs: int) -> None:
+    chances = [clear_chance(runs, newest) for newest in range(SIDE, runs // 2 + 1)]
+    assert chances == sorted(set(chances), reverse=True)
+
+
+def test_beside_a_change_that_is_there_hardly_ever_stands_one_that_is_not() -> None:
+    found = [places(shifted(20, 20, 2.0, seed)) for seed in range(300)]
+    assert all(found)
+    # At most 3 of some 300 marks may be false; 9 and more would come up once in 250 times.
+    assert sum(len(each) - 1 for each in found) <= 8

@@ -88,6 +88,45 @@ def test_folders_that_hold_no_run_are_counted_and_named(tmp_path: Path) -> None:
     assert "screenshots" in text
 
 
+@pytest.mark.parametrize("error", [PermissionError(13, "Permission denied"), OSError(5, "broken")])
+def test_a_folder_that_nobody_may_look_into_does_not_hide_the_others(
+    error: OSError, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed_runs.make(tmp_path, 0, FIGURES)
+    (tmp_path / "0-lost+found").mkdir()
+    real = {name: getattr(Path, name) for name in ("exists", "is_file", "stat")}
+
+    def refused(name: str):
+        def ask(path: Path, *args: object, **options: object) -> object:
+            if path.parent.name == "0-lost+found":
+                raise error
+            return real[name](path, *args, **options)
+
+        return ask
+
+    for name in real:
+        monkeypatch.setattr(Path, name, refused(name))
+    assert build.holds_runs(tmp_path)
+    text = text_of(tmp_path)
+    assert f"0-lost+found it can't be read: {error.strerror}" in text
+    assert "only run" in text
+
+
+def test_criteria_without_a_say_are_not_counted_among_those_that_hold(tmp_path: Path) -> None:
+    noted = criterion("pi", 300.0, verdict="FAIL", decides=False)
+    figures = {"fork": [criterion("sum", 20.0, decides=True), noted]}
+    listed_runs.make(tmp_path, 0, figures)
+    assert "1 of 1" in text_of(tmp_path)
+
+
+def test_four_slow_runs_after_eight_are_not_said_to_be_no_change(tmp_path: Path) -> None:
+    steady = [20.0, 21.0, 20.1, 20.9, 20.2, 20.8, 20.3, 20.0]
+    listed_runs.series(tmp_path, [*steady, 2100.0, 2000.0, 2090.0, 2010.0])
+    text = text_of(tmp_path)
+    assert "no change shown; in the newest 4 runs even a clear one may not show yet" in text
+    assert "It takes 10 comparable runs, and several of them after the change" in text
+
+
 @pytest.mark.parametrize(
     ("content", "why"),
     [

@@ -12,7 +12,7 @@ from listed_runs import COMMIT, ENVIRONMENT, criterion
 from tollgate.runs_page import told
 from tollgate.runs_page.read import read
 from tollgate.runs_page.trend_charts import charts
-from tollgate.runs_page.trends import NEWEST, Trend, trends
+from tollgate.runs_page.trends import NEWEST, SHOWN, Trend, trends
 
 FIGURES = {"fork": [criterion("sum", 20.0)]}
 
@@ -53,6 +53,19 @@ def test_files_of_the_run_itself_keep_runs_on_one_line(tmp_path: Path) -> None:
     assert lengths(tmp_path) == [2]
 
 
+def test_a_property_whose_value_has_the_runs_name_in_it_is_kept(tmp_path: Path) -> None:
+    for at, (name, measured) in enumerate([("30", "30"), ("60", "60"), ("90", "30")]):
+        run = listed_runs.make(tmp_path, at, FIGURES, properties={"blocks": "{run}/blocks.csv"})
+        text = (run / "run.json").read_text().replace(f"/{run.name}/", f"/{name}/")
+        record = json.loads(text)
+        for execution in record["executions"]:
+            execution["properties"] |= {"measured": measured, "feed": "/data/300.csv"}
+        (run / "run.json").write_text(json.dumps(record))
+        run.rename(tmp_path / name)
+    (trend,) = found(tmp_path)
+    assert [it.name for it in trend.runs] == ["30", "90"]
+
+
 @pytest.mark.parametrize(
     "changed",
     [
@@ -65,8 +78,12 @@ def test_files_of_the_run_itself_keep_runs_on_one_line(tmp_path: Path) -> None:
         {"properties": {"measured": "60"}},
         {"properties": {"schedule": "rate(2/sec) pause(5 s)"}},
         {"environment": ENVIRONMENT | {"variables": {"INJECT_DELAY_MS": "400"}}},
+        {"environment": {name: it for name, it in ENVIRONMENT.items() if name != "variables"}},
     ],
-    ids=["kind", "cpu", "cores", "plan", "fragment", "no plan", "length", "schedule", "slowed"],
+    ids=[
+        *("kind", "cpu", "cores", "plan", "fragment", "no plan", "length", "schedule", "slowed"),
+        "nobody knows whether slowed",
+    ],
 )
 def test_what_would_change_the_figures_by_itself_keeps_runs_apart(
     changed: dict, tmp_path: Path
@@ -138,6 +155,51 @@ def test_a_plan_is_compared_with_what_it_includes_alone_where_a_run_has_several(
         first, second = record.split('"plan/check.jmx"', 1)
         second = second.replace("plan/check.jmx", "plan/other.jmx")
         (run / "run.json").write_text(f'{first}"plan/check.jmx"{second}')
+    (trend,) = found(tmp_path)
+    assert [(it.execution, len(it.points)) for it in trend.lines] == [("fork", 2)]
+
+
+def with_folders(digests: str) -> dict:
+    names = ("check.jmx", "a/login.jmx", "b/login.jmx")
+    return {
+        "environment": ENVIRONMENT
+        | {"plans": {name: it * 64 for name, it in zip(names, digests, strict=True)}}
+    }
+
+
+def test_two_fragments_of_one_name_are_two(tmp_path: Path) -> None:
+    listed_runs.make(tmp_path, 0, FIGURES, **with_folders("abc"))
+    listed_runs.make(tmp_path, 1, FIGURES, **with_folders("abd"))
+    assert lengths(tmp_path) == []
+    listed_runs.make(tmp_path, 2, FIGURES, **with_folders("abc"))
+    assert lengths(tmp_path) == [2]
+
+
+def test_a_run_that_kept_the_names_of_its_plans_alone_is_comparable_with_a_later_one(
+    tmp_path: Path,
+) -> None:
+    for at, fragment in enumerate(("sum.jmx", "fragments/sum.jmx")):
+        plans = {"check.jmx": "a" * 64, fragment: "b" * 64}
+        listed_runs.make(tmp_path, at, FIGURES, environment=ENVIRONMENT | {"plans": plans})
+    assert lengths(tmp_path) == [2]
+
+
+@pytest.mark.parametrize("fragment", ["fragments/sum.jmx", "sum.jmx"])
+def test_a_plan_is_compared_with_the_files_in_its_folders_alone_where_a_run_has_several(
+    tmp_path: Path, fragment: str
+) -> None:
+    included = '<stringProp name="IncludeController.includepath">fragments/sum.jmx</stringProp>'
+    both = {"fork": FIGURES["fork"], "other": FIGURES["fork"]}
+    for at, digest in enumerate("cd"):
+        plans = {"check.jmx": "a" * 64, fragment: "b" * 64, "other/sum.jmx": digest * 64}
+        run = listed_runs.make(tmp_path, at, both, environment=ENVIRONMENT | {"plans": plans})
+        for name, text in {"check": included, "fragments/sum": "", "other/sum": ""}.items():
+            copy = run / "plan" / f"{name}.jmx"
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.write_text(f"<plan>{text}</plan>")
+        record = json.loads((run / "run.json").read_text())
+        record["executions"][1]["plan"] = "plan/other/sum.jmx"
+        (run / "run.json").write_text(json.dumps(record))
     (trend,) = found(tmp_path)
     assert [(it.execution, len(it.points)) for it in trend.lines] == [("fork", 2)]
 
@@ -232,3 +294,45 @@ def test_where_nothing_else_changed_that_is_said_and_no_more_than_is_known(tmp_p
     assert differences(tmp_path / "a", ENVIRONMENT, ENVIRONMENT).startswith("neither commit nor")
     dirty = ENVIRONMENT | {"commit": f"{COMMIT}-dirty"}
     assert "not known" in differences(tmp_path / "b", dirty, dirty)
+
+
+def test_the_limit_of_a_figure_is_one_by_which_the_run_can_fail(tmp_path: Path) -> None:
+    watched = criterion("sum", 20.0, limit=100.0, decides=False)
+    for at in range(2):
+        both = [criterion("sum", 20.0, decides=True), watched, criterion("pi", 9.0, decides=False)]
+        listed_runs.make(tmp_path, at, {"fork": both})
+    lines = {it.name: it for it in found(tmp_path)[0].lines}
+    assert lines["p95 of sum"].limit == 250.0
+    assert told.limit(lines["p95 of pi"]) == "-"
+    assert lines["p95 of pi"].condition == ">"
+
+
+def test_plans_that_nobody_runs_any_more_do_not_hide_what_changes_now(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for at in range(10 * (SHOWN + 2)):
+        figures = {"fork": [criterion("sum", 20.0 + at % 3)]}
+        listed_runs.make(tmp_path, at, figures, kind=f"kind-{at // 10}")
+    looked_at = []
+    monkeypatch.setattr(
+        "tollgate.runs_page.trends.changes",
+        lambda series: [looked_at.append(len(it)) or () for it in series],
+    )
+    assert len(found(tmp_path)) == SHOWN + 2
+    assert looked_at == [10] * SHOWN
+
+
+def test_a_line_is_too_short_where_not_even_the_clearest_change_could_be_told(
+    tmp_path: Path,
+) -> None:
+    for at in range(11):
+        figures = [criterion(f"label {name}", 20.0 + (at * 7 + name) % 11) for name in range(30)]
+        listed_runs.make(tmp_path, at, {"fork": figures})
+    lines = found(tmp_path)[0].lines
+    assert {told.said(it) for it in lines} == {"too few runs to tell: 11 of 15"}
+    assert told.overview(found(tmp_path)) == (
+        "Trends: too few comparable runs (15 are needed) to tell of 30."
+    )
+    listed_runs.series(tmp_path / "one", [20.0 + at * 7 % 11 for at in range(11)])
+    (line,) = found(tmp_path / "one")[0].lines
+    assert told.said(line).startswith("no change shown; in the newest 4 runs even a clear one may")

@@ -10,7 +10,7 @@ import pytest
 
 import run_folder
 from tollgate import verdict
-from tollgate.uninterrupted import SIGNALS, uninterrupted
+from tollgate.uninterrupted import SIGNALS, end_by, uninterrupted
 
 
 class Interrupted(BaseException):
@@ -91,3 +91,26 @@ def test_a_thread_that_no_signal_reaches_just_goes_on():
     thread.start()
     thread.join()
     assert done == [True]
+
+
+def test_a_hang_up_that_is_ignored_already_stays_ignored_and_no_other_signal():
+    def end(*_):
+        raise Interrupted
+
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
+    end_by(end)
+    handlers = {number: signal.getsignal(number) for number in SIGNALS}
+    assert handlers == {**dict.fromkeys(SIGNALS, end), signal.SIGHUP: signal.SIG_IGN}
+    with uninterrupted():
+        pass
+    assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
+
+
+def test_a_hang_up_that_nobody_ignores_ends_what_it_reaches(handlers):
+    def end(*_):
+        raise Interrupted
+
+    assert signal.SIGHUP in handlers
+    end_by(end)
+    assert {signal.getsignal(number) for number in SIGNALS} == {end}

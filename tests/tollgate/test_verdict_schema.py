@@ -2,13 +2,13 @@
 
 import copy
 import json
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from jsonschema import Draft202012Validator
 
 from judged import RUNS, judged, runs
+from support import PLANS
 from tollgate.environment import fingerprint
 from tollgate.paths import ROOT
 from tollgate.render import to_dict, to_json
@@ -19,7 +19,7 @@ VALIDATOR = Draft202012Validator(SCHEMA)
 
 @pytest.fixture(scope="module")
 def environment():
-    return fingerprint([Path(__file__)])
+    return fingerprint(PLANS)
 
 
 def content_of(run, environment, **changed):

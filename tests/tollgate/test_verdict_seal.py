@@ -9,6 +9,8 @@ from bzt import ManualShutdown
 import compare_folder
 import run_folder
 from tollgate import manifest
+from tollgate.early_stop import EarlyStop
+from tollgate.own_plan import OwnPlan
 from tollgate.verdict import Verdict
 
 
@@ -19,8 +21,8 @@ class Executor:
         self.start_time, self.process = began, None
 
 
-def sealed(folder, made, interrupted_at=None):
-    """run.json after the load has ended."""
+def sealed(folder, made, interrupted_at=None, reporters=(), services=lambda _: []):
+    """run.json after the load has ended. services: those of Taurus, for the one executor."""
     (planned,) = made.executions
     executor = Executor(planned.began)
     reporter = Verdict()
@@ -30,8 +32,8 @@ def sealed(folder, made, interrupted_at=None):
         provisioning=SimpleNamespace(executors=[executor]),
         stopping_reason=ManualShutdown(),
         interrupted_at=interrupted_at,
-        reporters=[],
-        services=[],
+        reporters=list(reporters),
+        services=services(executor),
     )
     reporter._seal()
     return manifest.read(folder)
@@ -43,6 +45,27 @@ def test_run_json_says_when_the_run_was_interrupted(tmp_path, interrupted_at):
     assert (found.interrupted, found.interrupted_at) == (True, interrupted_at)
     # An execution that nobody saw end still ran then.
     assert interrupted_at is None or found.executions[0].ended == interrupted_at
+
+
+def test_run_json_says_when_a_criterion_stopped_the_run(tmp_path):
+    stop = EarlyStop()
+    stop.stopped_by, stop.stopped_at = "p95 of nap>1s for 5s", 1795223309.25
+    found = sealed(tmp_path, run_folder.make(tmp_path), reporters=[EarlyStop(), stop])
+    assert (found.stopped_by, found.stopped_at) == (stop.stopped_by, stop.stopped_at)
+
+
+def test_run_json_says_when_stop_after_had_jmeter_end(tmp_path):
+    def told(executor):
+        service = OwnPlan()
+        service.told_at, service.forced = {executor: 1795223309.25}, {executor}
+        return [service]
+
+    found = sealed(tmp_path / "told", run_folder.make(tmp_path / "told"), services=told)
+    assert found.executions[0].told_to_end == 1795223309.25
+    assert found.executions[0].ended_by_force
+    other = sealed(tmp_path / "other", run_folder.make(tmp_path / "other"))
+    assert other.executions[0].told_to_end is None
+    assert not other.executions[0].ended_by_force
 
 
 def test_what_was_compared_is_sealed_with_the_samples(tmp_path):

@@ -5,25 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tollgate.certify.effects import effects
+from tollgate.certify.found import MEASURED
 from tollgate.certify.recorded import blocks_of
 from tollgate.certify.rows import by_condition, comparable, live_rows, resampled_row
 from tollgate.certify.store import BROKEN, Run, Store, StoreError
 from tollgate.certify.table import to_markdown
-from tollgate.compare.model import FAIL, INCONCLUSIVE, PASS, Settings
+from tollgate.compare.model import Settings
 
 _LOOKS = ("first_s", "every_s")
-#: Of a run with another verdict the samples are not those that were meant to be taken.
-_MEASURED = (PASS, FAIL, INCONCLUSIVE)
 
 
 def certificate(store: Store, sequences: int, seed: int, say: Callable[[str], None]) -> str:
     """The tables as Markdown. sequences: resampled runs a condition. Raises StoreError where there
-    are no runs, JtlError and ManifestError where samples are not those of their run."""
+    are no runs or one compared something else than the same code, JtlError and ManifestError where
+    samples are not those of their run."""
     runs = store.read()
     kept = comparable(runs)
     if not kept:
         raise StoreError(f"no run in {store.folder} has a verdict: `certify run` first")
-    measured = (run for run in kept if run.findings and run.verdict in _MEASURED)
+    measured = (run for run in kept if run.findings and run.verdict in MEASURED)
     samples = {run.number: blocks_of(store.folder, run) for run in measured}
     settings, looks = _promised(kept[-1])
     resampled, found = [], []
@@ -33,8 +33,9 @@ def certificate(store: Store, sequences: int, seed: int, say: Callable[[str], No
         say(f"{condition.key}: {len(blocks)} live runs")
         row = resampled_row(condition, blocks, settings, looks, sequences, seed)
         resampled += [row] if row else []
-        found += effects(condition.key, sampled, blocks, seed) if blocks else []
-    return to_markdown(kept, live_rows(kept, samples), resampled, found, _left_out(runs, kept))
+        found += effects(condition, sampled, blocks, seed) if blocks else []
+    live = live_rows(kept, samples, settings)
+    return to_markdown(kept, live, resampled, found, _left_out(runs, kept))
 
 
 def _promised(run: Run) -> tuple[Settings, tuple[float, float]]:

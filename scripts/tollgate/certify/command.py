@@ -11,6 +11,7 @@ import argparse
 import signal
 import sys
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 
 from tollgate.arguments import ERROR, Parser
@@ -23,7 +24,7 @@ from tollgate.certify.store import Store, StoreError
 from tollgate.jtl_layout import JtlError
 from tollgate.manifest import ManifestError
 from tollgate.paths import REPORTS
-from tollgate.uninterrupted import SIGNALS
+from tollgate.uninterrupted import SIGNALS, end_by
 
 INTERRUPTED = 2
 _PROBLEMS = (ConditionError, LiveError, StoreError, JtlError, ManifestError)
@@ -47,7 +48,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     running = commands.add_parser("run", help="carry on with live runs")
     running.add_argument("--minutes", type=_positive, help="start no run after so many")
-    running.add_argument("--runs", type=int, help="start no more than so many")
+    running.add_argument("--runs", type=_count, help="start no more than so many")
     running.add_argument(
         "--conditions",
         metavar="LIST",
@@ -55,15 +56,17 @@ def _parser() -> argparse.ArgumentParser:
         f"{','.join(conditions.DEFAULT)}, each with and without +noise",
     )
     running.add_argument("--mode", choices=("fork", "cluster"), default="fork")
-    running.add_argument("--seed", type=int, default=1, help="of the order and of the runs")
+    running.add_argument("--seed", type=_count, default=1, help="of the order and of the runs")
     running.add_argument(
         "-o", dest="options", action="append", default=[], metavar="SETTING=VALUE", help="for bzt"
     )
     running.set_defaults(command=_run)
     commands.add_parser("status", help="what there is").set_defaults(command=_status)
     telling = commands.add_parser("table", help="all of it as Markdown")
-    telling.add_argument("--sequences", type=int, default=2000, help="resampled runs a condition")
-    telling.add_argument("--seed", type=int, default=1, help="of the resampling")
+    telling.add_argument(
+        "--sequences", type=_count, default=2000, help="resampled runs a condition"
+    )
+    telling.add_argument("--seed", type=_count, default=1, help="of the resampling")
     telling.set_defaults(command=_table)
     for each in commands.choices.values():
         each.add_argument("--folder", type=Path, default=REPORTS / "certify", help="of its runs")
@@ -71,10 +74,17 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _positive(text: str) -> float:
-    value = float(text)
-    if not value > 0:
-        raise ValueError(text)
-    return value
+    with suppress(ValueError):
+        if (value := float(text)) > 0:
+            return value
+    raise argparse.ArgumentTypeError(f"invalid: {text!r} is no number above 0")
+
+
+def _count(text: str) -> int:
+    with suppress(ValueError):
+        if (value := int(text)) >= 0:
+            return value
+    raise argparse.ArgumentTypeError(f"invalid: {text!r} is no whole number from 0 on")
 
 
 def _run(arguments: argparse.Namespace, store: Store) -> None:
@@ -83,8 +93,7 @@ def _run(arguments: argparse.Namespace, store: Store) -> None:
     names = arguments.conditions and arguments.conditions.split(",")
     weights = conditions.parse(names or conditions.with_and_without_noise(conditions.DEFAULT))
     check_like()
-    for number in SIGNALS:
-        signal.signal(number, _interrupt)
+    end_by(_interrupt)
     live = Live(store, arguments.mode, tuple(arguments.options))
     limits = Limits(arguments.runs, arguments.minutes)
     with store.lock():

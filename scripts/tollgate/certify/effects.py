@@ -1,7 +1,8 @@
 """How much slower head really was: by label, over all runs of a condition. Pure.
 
 5 % more work is not 5 % more of what JMeter measures, which has the network, the connection and the
-queue in it. So the effect is taken from the samples of all runs together. All recorded seconds
+queue in it, and of a label that mostly waits it is next to nothing. So the effect is taken from the
+samples of all runs together, and what was added from the server's own clock. All recorded seconds
 count alike, for the reason given in resample.py.
 """
 
@@ -12,54 +13,80 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tollgate.certify.rates import Rate, rate
+from tollgate.certify.conditions import Condition
 from tollgate.certify.store import Run
 from tollgate.compare.estimates import percentile_ratio
-from tollgate.compare.model import FAIL, Blocks, Side
+from tollgate.compare.model import Blocks, Side
 
 METRICS = ("p50", "p95")
 RESAMPLES = 400
 #: Of fewer runs there is no telling how much they differ.
 FEWEST_RUNS = 4
+#: A label of which less was added, as a share of its answer, was not slowed to speak of.
+LEAST_ADDED = 0.01
+
+
+@dataclass(frozen=True)
+class Change:
+    """Of one metric. base_ms: over all runs. share: head / base - 1. low, high: its 95 % interval,
+    from whole runs drawn with replacement (the percentile bootstrap, Efron 1979), None of too few
+    runs."""
+
+    base_ms: float
+    share: float
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True)
+class Added:
+    """By the server's own clock: ms that were added to an answer in the mean, and as a share of the
+    time that the answer took there without them."""
+
+    ms: float
+    share: float
 
 
 @dataclass(frozen=True)
 class Effect:
-    """Of one metric of one label under one condition. base_ms: over all runs. change: head / base
-    - 1. low, high: its 95 % interval, from whole runs drawn with replacement (the percentile
-    bootstrap, Efron 1979), None of too few runs. failed: in how many runs it failed by itself.
-    """
+    """One label under one condition. added: None without a probe. changes: by metric of METRICS."""
 
-    condition: str
+    condition: Condition
     label: str
-    metric: str
-    base_ms: float
-    change: float
-    low: float | None
-    high: float | None
-    failed: Rate
+    added: Added | None
+    changes: dict[str, Change]
+
+    @property
+    def is_slight(self) -> bool:
+        """Whether head is slower, and this label hardly."""
+        known = not self.condition.is_aa and self.added is not None
+        return known and self.added.share < LEAST_ADDED
 
 
 def effects(
-    condition: str, runs: Sequence[Run], samples: Sequence[Sequence[Blocks]], seed: int
+    condition: Condition, runs: Sequence[Run], samples: Sequence[Sequence[Blocks]], seed: int
 ) -> list[Effect]:
     """runs, and of each the blocks of its labels."""
     found = []
     for parts in zip(*samples, strict=True):
-        label = parts[0].label
         tables = _tables(parts)
-        for metric in METRICS:
-            base_ms, change = _change(tables.sum(axis=0), metric)
-            low, high = _interval(tables, metric, seed)
-            failed = rate(_failed(run, label, metric) for run in runs)
-            found.append(Effect(condition, label, metric, base_ms, change, low, high, failed))
+        changes = {
+            metric: Change(*_change(tables.sum(axis=0), metric), *_interval(tables, metric, seed))
+            for metric in METRICS
+        }
+        label = parts[0].label
+        found.append(Effect(condition, label, added(runs, label), changes))
     return found
 
 
-def _failed(run: Run, label: str, metric: str) -> bool:
-    return any(
-        (it["label"], it["metric"], it["verdict"]) == (label, metric, FAIL) for it in run.findings
-    )
+def added(runs: Sequence[Run], label: str) -> Added | None:
+    """Over all probes of these runs; None without one."""
+    clocks = [run.clock[label] for run in runs if label in run.clock]
+    own_ms = sum(clock["handler"] for clock in clocks)
+    if not own_ms:
+        return None
+    total_ms = sum(clock["injected"] for clock in clocks)
+    return Added(total_ms / len(clocks), total_ms / own_ms)
 
 
 def _tables(parts: Sequence[Blocks]) -> np.ndarray:

@@ -19,8 +19,8 @@ import yaml
 from tollgate.certify.conditions import Condition
 from tollgate.certify.probe import ProbeError, probe
 from tollgate.certify.processes import neighbour, run_to_end
-from tollgate.certify.recorded import labels_of
-from tollgate.certify.store import BROKEN, Run, Store
+from tollgate.certify.recorded import labels_of, same_code
+from tollgate.certify.store import BROKEN, Run, Store, folder_of
 from tollgate.compare import record, revision
 from tollgate.compare.git import GitError
 from tollgate.compare.model import INCONCLUSIVE
@@ -59,7 +59,8 @@ class Live:
     command: tuple[str, ...] = (str(BZT), "taurus.yml", "-compare")
 
     def __call__(self, condition: Condition, number: int, seed: int) -> Run:
-        """Run it to its end and keep its samples."""
+        """Run it to its end and keep its samples. Raises LiveError where it compared something
+        else than the same code, and keeps nothing of it then."""
         made = self.store.under_way / f"run-{number}"
         made.parent.mkdir(parents=True, exist_ok=True)
         most_s = budget_of(self.options, taurus_yml()) + MOST_BEYOND_S
@@ -72,7 +73,7 @@ class Live:
             run = _unfinished(run, made, problem) if problem else _read(run, made)
             if run.findings:
                 run = _clocked(run, made, condition)
-        name = f"{number:04}-{condition.key}"
+        name = folder_of(number, condition)
         return replace(run, neighbour=beside, folder=self.store.move(made, name))
 
     def _compared(
@@ -82,7 +83,10 @@ class Live:
         options = [
             f"settings.artifacts-dir={made}",
             "modules.report.dashboards=false",
-            *(f"modules.jmeter.properties.{name}={seed}" for name in seeds_of(PLAN.read_text())),
+            *(
+                f"modules.jmeter.properties.{name}={seed}"
+                for name in seeds_of(PLAN.read_text(encoding="utf-8"))
+            ),
             *self.options,
         ]
         command = [*self.command, *(part for option in options for part in ("-o", option))]
@@ -108,7 +112,7 @@ def budget_of(options: Sequence[str], config: Mapping[str, Any]) -> float:
 
 def taurus_yml() -> dict[str, Any]:
     """The project's own."""
-    return yaml.safe_load((ROOT / "taurus.yml").read_text())
+    return yaml.safe_load((ROOT / "taurus.yml").read_text(encoding="utf-8"))
 
 
 def check_like() -> None:
@@ -132,6 +136,7 @@ def _read(run: Run, made: Path) -> Run:
         compared = record.read(made)
     except (OSError, ValueError, ManifestError) as error:
         return replace(run, problem=f"no verdict: {error}; {_last_line(made)}")
+    _check_same(compared)
     comparisons = [it["comparison"] for it in verdict["executions"] if it["comparison"]]
     if not comparisons or run.exit_code == INTERRUPTED:
         why = "; ".join(reason["text"] for reason in verdict["reasons"])
@@ -151,10 +156,21 @@ def _unfinished(run: Run, made: Path, problem: str) -> Run:
     """A run that took too long. Where it got so far as to compare it counts as one that could not
     tell, for those that are hard to decide take the longest; its samples don't."""
     try:
-        promise = _promise(record.read(made))
+        compared = record.read(made)
     except ManifestError:
         return replace(run, problem=problem)
-    return replace(run, verdict=INCONCLUSIVE, promise=promise, problem=problem)
+    _check_same(compared)
+    return replace(run, verdict=INCONCLUSIVE, promise=_promise(compared), problem=problem)
+
+
+def _check_same(compared: CompareRecord) -> None:
+    """A session lasts for hours, and meanwhile somebody may edit a file or check something out."""
+    if not same_code(compared):
+        raise LiveError(
+            f"the run compared base, {compared.base.told}, with head, {compared.head.told}: both "
+            "must be the same code, and nothing of that run is kept; commit what has changed, or "
+            "put it aside, and go on"
+        )
 
 
 def _promise(compared: CompareRecord) -> dict[str, Any]:

@@ -2,9 +2,9 @@
 
 Each fails if the p95 of any label exceeds its limit by more than EXCESS.
 
-(a) `stored_baseline`: an absolute limit, the p95 of base in the run before, plus 5 %. That is the
-    kindest of stored baselines: a few minutes old, of the same machine, beside the same kind of
-    neighbour, and taken under the same load as the candidate.
+(a) `stored_baseline`: an absolute limit, the p95 of base in an earlier run, plus 5 %. That is the
+    kindest of stored baselines: at most an hour old, of the same commit on the same machine, beside
+    the same kind of neighbour (baselines.py), and taken under the same load as the candidate.
 (b) `one_after_the_other`: base first, head afterwards, as two runs of a benchmark after one another
     would do it. Taken from a run in which both went on all the time: the first half of its seconds
     gives base's samples, the second half gives head's. Kind as well: nothing was stopped, started

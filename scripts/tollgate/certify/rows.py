@@ -10,15 +10,24 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import median
 
 import numpy as np
 
 from tollgate.certify import naive
+from tollgate.certify.baselines import baselines
 from tollgate.certify.conditions import Condition
+from tollgate.certify.found import (
+    LIVE,
+    RESAMPLED,
+    Found,
+    failures_of,
+    found,
+    gate_failures,
+)
 from tollgate.certify.rates import Rate, rate
 from tollgate.certify.resample import FEWEST_RUNS, Pool, resampled
 from tollgate.certify.store import BROKEN, Run
+from tollgate.certify.times import decided_s, failed_s, gate_decided_s, median_s, quantile_s
 from tollgate.compare.model import FAIL, Blocks, Settings
 
 #: By a run's number: its blocks. Runs without samples are not there.
@@ -27,33 +36,36 @@ Samples = Mapping[int, Sequence[Blocks]]
 
 @dataclass(frozen=True)
 class Row:
-    """One condition, live. seconds: median of measuring until the verdict; fail_s: until the first
-    failure, of runs that failed; wall_s: of the whole command; None without any. blocked: how often
-    the exit code was not 0, for whatever reason. injected: by the server's own clock, see
-    `injected`. baseline, sequential: how often the naive gates failed."""
+    """One condition, live. blocked: how often the exit code was not 0, for whatever reason.
+    decided_s: median of measuring until everything was decided; fail_s: until the first failure;
+    both over all runs, see times.py, None without any. baseline, sequential: how often the naive
+    gates failed. ages_s: how old each baseline was. found: by label, what was found in time."""
 
     condition: Condition
     verdicts: Counter[str]
     failed: Rate
     blocked: Rate
-    seconds: float | None
+    decided_s: float | None
     fail_s: float | None
-    wall_s: float | None
-    injected: float | None
     baseline: Rate
     sequential: Rate
+    ages_s: tuple[float, ...]
+    found: tuple[Found, ...]
 
 
 @dataclass(frozen=True)
 class Resampled:
-    """One condition, from so many recorded runs and seconds; the rest as in Row."""
+    """One condition, from so many recorded runs and seconds. most_s: in how many seconds of
+    measuring 95 % of the runs had decided everything; the rest as in Row."""
 
     condition: Condition
     runs: int
     recorded_s: int
     verdicts: Counter[str]
     failed: Rate
-    seconds: float
+    decided_s: float
+    most_s: float
+    found: tuple[Found, ...]
 
 
 def comparable(runs: Sequence[Run]) -> list[Run]:
@@ -62,28 +74,32 @@ def comparable(runs: Sequence[Run]) -> list[Run]:
     return [run for run in told if run.promise == told[-1].promise]
 
 
-def live_rows(runs: Sequence[Run], samples: Samples) -> list[Row]:
-    """A row for each condition that has runs."""
-    baselines = _baselines(runs, samples)
-    found = []
-    for condition, mine in by_condition(runs).items():
+def live_rows(runs: Sequence[Run], samples: Samples, settings: Settings) -> list[Row]:
+    """A row for each condition that has runs. settings: what the gate promised in them."""
+    limits = baselines(runs, samples)
+
+    def row(condition: Condition, mine: Sequence[Run]) -> Row:
         measured = [samples[run.number] for run in mine if run.number in samples]
-        limited = [run.number for run in mine if run.number in baselines]
-        found.append(
-            Row(
-                condition,
-                Counter(run.verdict for run in mine),
-                rate(run.verdict == FAIL for run in mine),
-                rate(run.exit_code != 0 for run in mine),
-                _median(run.seconds for run in mine),
-                _median(_first_failure_s(run) for run in mine),
-                _median(run.wall_s for run in mine),
-                injected(mine),
-                rate(naive.stored_baseline(samples[baselines[it]], samples[it]) for it in limited),
-                rate(naive.one_after_the_other(blocks, condition.is_aa) for blocks in measured),
-            )
+        limited = [run.number for run in mine if run.number in limits]
+        earlier = [limits[number] for number in limited]
+        labels = dict.fromkeys(it["label"] for run in mine for it in run.findings)
+        return Row(
+            condition,
+            Counter(run.verdict for run in mine),
+            rate(run.verdict == FAIL for run in mine),
+            rate(run.exit_code != 0 for run in mine),
+            median_s(decided_s(run) for run in mine),
+            median_s(failed_s(run) for run in mine),
+            rate(
+                naive.stored_baseline(samples[it.number], samples[number])
+                for it, number in zip(earlier, limited, strict=True)
+            ),
+            rate(naive.one_after_the_other(blocks, condition.is_aa) for blocks in measured),
+            tuple(it.age_s for it in earlier),
+            tuple(found(condition, LIVE, labels, [failures_of(it) for it in mine], settings)),
         )
-    return found
+
+    return [row(condition, mine) for condition, mine in by_condition(runs).items()]
 
 
 def resampled_row(
@@ -100,48 +116,24 @@ def resampled_row(
     pool, rng = Pool.of(samples), np.random.default_rng(seed)
     gates = [resampled(pool, settings, looks, condition.is_aa, rng) for _ in range(sequences)]
     verdicts = Counter(gate.verdict for gate in gates)
-    failed = Rate(verdicts[FAIL], sequences)
-    seconds = median(gate.looks_s[-1] for gate in gates)
-    return Resampled(condition, len(samples), pool.seconds, verdicts, failed, seconds)
+    failures = [gate_failures(gate) for gate in gates]
+    labels = [blocks.label for blocks in pool.labels]
+    took_s = [gate_decided_s(gate) for gate in gates]
+    return Resampled(
+        condition,
+        len(samples),
+        pool.seconds,
+        verdicts,
+        Rate(verdicts[FAIL], sequences),
+        median_s(took_s),
+        quantile_s(took_s, 0.95),
+        tuple(found(condition, RESAMPLED, labels, failures, settings)),
+    )
 
 
 def by_condition(runs: Iterable[Run]) -> dict[Condition, list[Run]]:
     """In the order of the table: without noise, and the A/A runs, first."""
-    found: dict[Condition, list[Run]] = {}
+    ordered: dict[Condition, list[Run]] = {}
     for run in sorted(runs, key=lambda run: (run.of.noisy, run.of, run.number)):
-        found.setdefault(run.of, []).append(run)
-    return found
-
-
-def injected(runs: Sequence[Run]) -> float | None:
-    """By the server's own clock over all probes: of a wait the mean in ms, otherwise the share of
-    a request's own work; None without a probe."""
-    clocks = [clock for run in runs for clock in run.clock.values()]
-    if not clocks:
-        return None
-    total = sum(clock["injected"] for clock in clocks)
-    if runs[0].of.kind == "delay":
-        return total / len(clocks)
-    return total / sum(clock["work"] for clock in clocks)
-
-
-def _baselines(runs: Sequence[Run], samples: Samples) -> dict[int, int]:
-    """By a run's number that of the last one before it with the same neighbour or none."""
-    last: dict[bool, int] = {}
-    found = {}
-    for run in sorted(runs, key=lambda run: run.number):
-        if run.number not in samples:
-            continue
-        if run.of.noisy in last:
-            found[run.number] = last[run.of.noisy]
-        last[run.of.noisy] = run.number
-    return found
-
-
-def _first_failure_s(run: Run) -> float | None:
-    return min((it["decided_s"] for it in run.findings if it["verdict"] == FAIL), default=None)
-
-
-def _median(values: Iterable[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return median(known) if known else None
+        ordered.setdefault(run.of, []).append(run)
+    return ordered

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from tollgate.certify.conditions import Condition, next_run
-from tollgate.certify.store import BROKEN, Run, Store, StoreError
+from tollgate.certify.store import BROKEN, Run, Store, StoreError, next_number
 
 #: So many broken runs in a row are no accident.
 MOST_BROKEN = 3
@@ -33,9 +33,11 @@ def session(
     clock: Callable[[], float] = time.monotonic,
 ) -> None:
     """Carry the certification on. execute: (condition, number, seed) to a finished run, whose
-    samples are in the store. Raises StoreError after MOST_BROKEN runs in a row without a verdict.
+    samples are in the store. Raises StoreError after MOST_BROKEN runs in a row without a verdict,
+    and where something can't be removed that a run left which did not finish.
     """
-    store.clean_up()
+    for left in store.clean_up():
+        say(f"removed {left}: a run that did not finish left it")
     runs = store.read()
     began, started, broken = clock(), 0, 0
     while limits.runs is None or started < limits.runs:
@@ -43,7 +45,7 @@ def session(
             return
         done = Counter(run.of for run in runs if run.verdict != BROKEN)
         condition = next_run(weights, done, seed)
-        number = max((run.number for run in runs), default=0) + 1  # lines may have been taken out
+        number = next_number(runs)
         say(f"run {number}: {condition.key}")
         try:
             run = execute(condition, number, seed + number)

@@ -1,24 +1,24 @@
-"""The certification as Markdown. Pure."""
+"""The certification as Markdown. Pure.
+
+Each table answers one question and has few columns, so that it can be read where a README is read.
+"""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from tollgate.certify.conditions import Condition
-from tollgate.certify.effects import Effect
-from tollgate.certify.resample import SEGMENT_S
+from tollgate.certify.effects import METRICS, Added, Change, Effect
+from tollgate.certify.found import WITHIN_S, Found
+from tollgate.certify.method import method
 from tollgate.certify.rows import Resampled, Row
 from tollgate.certify.store import Run
-from tollgate.compare.model import FAIL
+from tollgate.compare.model import FAIL, PASS
 
-NOTHING = "-"
-_RESAMPLED = (
-    f"Resampled: the complete gate on runs put together from recorded seconds, {SEGMENT_S} s at a "
-    "time; in A/A base and head change places at random. The intervals are those of drawing alone: "
-    "of differences between processes it knows those of the recorded runs."
-)
+NOTHING, NOT_DECIDED = "-", "not decided"
+_OF = ("head has more", "neighbour")
 
 
 def to_markdown(
@@ -29,152 +29,112 @@ def to_markdown(
     left_out: Sequence[str],
 ) -> str:
     """All tables, and what they rest on. left_out: a line for each kind of run that is not in."""
-    parts = [_live(rows), _resampled(resampled), _effects(effects)]
-    parts.append(_method(runs, bool(resampled), left_out))
+    slight = {(it.condition, it.label) for it in effects if it.is_slight}
+    founds = (it for row in (*rows, *resampled) for it in row.found)
+    shown = [it for it in founds if (it.condition, it.label) not in slight]
+    parts = [
+        _live(rows),
+        _simpler(rows),
+        _found([it for it in shown if not it.condition.is_aa]),
+        _resampled(resampled),
+        _effects(effects),
+        method(runs, rows, bool(resampled), left_out),
+    ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
 def _live(rows: Sequence[Row]) -> str:
-    lines = _head(
-        "head has more",
-        "by the server's clock",
-        "neighbour",
-        "FAIL, live runs",
-        "blocked in all",
-        "other verdicts",
-        "until the first failure",
-        "until everything was decided",
-        "whole command",
-        "(a) stored baseline + 5 %: FAIL",
-        "(b) base first, then head: FAIL",
-    )
-    for row in rows:
-        lines.append(
-            _row(
-                row.condition.told,
-                _injected(row.condition, row.injected),
-                _noise(row.condition),
-                row.failed,
-                row.blocked,
-                _others(row.verdicts),
-                _seconds(row.fail_s),
-                _seconds(row.seconds),
-                _seconds(row.wall_s),
-                row.baseline,
-                row.sequential,
-            )
+    names = (*_OF, "FAIL", "blocked in all", "FAIL after", "all decided after")
+    cells = (
+        (
+            *_of(row.condition),
+            row.failed,
+            _blocked(row),
+            _time(row.fail_s, NOTHING),
+            _time(row.decided_s, NOT_DECIDED),
         )
-    return "\n".join(lines)
+        for row in rows
+    )
+    return _table("The gate, live runs", names, cells)
+
+
+def _simpler(rows: Sequence[Row]) -> str:
+    gates = ("this gate", "(a) stored baseline + 5 %", "(b) base first, then head: + 5 %")
+    cells = ((*_of(row.condition), row.failed, row.baseline, row.sequential) for row in rows)
+    return _table("FAIL of two simpler gates, live runs", (*_OF, *gates), cells)
+
+
+def _found(founds: Sequence[Found]) -> str:
+    within = (f"{metric} FAIL within {most_s:g} s" for metric, most_s in WITHIN_S.items())
+    # sorted() keeps the order of what is alike: live runs come first.
+    ordered = sorted(founds, key=lambda it: (it.condition.noisy, it.condition, it.label))
+    cells = (
+        (*_of(it.condition), it.label, it.kind, *(it.rates[metric] for metric in WITHIN_S))
+        for it in ordered
+    )
+    return _table("Found in time", (*_OF, "label", "runs", *within), cells)
 
 
 def _resampled(rows: Sequence[Resampled]) -> str:
-    if not rows:
-        return ""
-    lines = _head(
-        "head has more",
-        "neighbour",
-        "FAIL, resampled runs",
-        "other verdicts",
-        "until everything was decided",
-        "put together from",
-    )
-    for row in rows:
-        lines.append(
-            _row(
-                row.condition.told,
-                _noise(row.condition),
-                row.failed,
-                _others(row.verdicts),
-                _seconds(row.seconds),
-                f"{row.runs} live runs, {row.recorded_s:,} s",
-            )
+    times = ("all decided after", "95 % of runs after")
+    cells = (
+        (
+            *_of(row.condition),
+            row.failed,
+            _others(row.verdicts, but=(FAIL,)) or NOTHING,
+            _time(row.decided_s, NOT_DECIDED),
+            _time(row.most_s, NOT_DECIDED),
+            f"{row.runs} runs, {row.recorded_s:,} s",
         )
-    return "\n".join(lines)
+        for row in rows
+    )
+    names = (*_OF, "FAIL", "other verdicts", *times, "put together from")
+    return _table("The gate, resampled runs", names, cells)
 
 
 def _effects(effects: Sequence[Effect]) -> str:
-    lines = _head(
-        "condition", "label", "metric", "base", "head against base, all runs", "FAIL, live runs"
+    changes = (f"{metric}, base and change" for metric in METRICS)
+    names = (*_OF, "label", "added, by the server's clock", *changes)
+    cells = (
+        (
+            *_of(each.condition),
+            each.label,
+            _added(each.added),
+            *(_change(each.changes[metric]) for metric in METRICS),
+        )
+        for each in effects
     )
-    for each in effects:
-        change = f"{_signed(each.change)} %"
-        if each.low is not None and each.high is not None:
-            change += f" ({_signed(each.low)} to {_signed(each.high)})"
-        base = f"{each.base_ms:.1f} ms"
-        shown = (each.condition, each.label, each.metric, base, change, each.failed)
-        lines.append(_row(*shown))
-    return "\n".join(lines)
+    return _table("How much slower head really was", names, cells)
 
 
-def _method(runs: Sequence[Run], resampled: bool, left_out: Sequence[str]) -> str:
-    promise, environments = runs[-1].promise, [it.environment for it in runs if it.environment]
-    days = sorted({run.began[:10] for run in runs})
-    span = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
-    lines = [
-        f"{len(runs)} live runs, {span}, conditions in random order, each with "
-        "arrivals, coin and neighbour of its own; BASE=HEAD, "
-        f"MODE={promise['mode']}. In brackets: exact 95 % intervals (Clopper and Pearson); times "
-        "are medians.",
-        _promise(promise),
-        *(_noise_told(runs) or ()),
-        "(a) fails if a label's p95 is more than 5 % above base's in the run before, minutes ago; "
-        "(b) if head's p95 in the second half of a run's seconds is more than 5 % above base's in "
-        "the first. Both judge live runs of the same length, with half of the requests that a "
-        "benchmark of one side alone would send in that time; (b) has all of them in A/A, where it "
-        "takes those of both sides. Blocked in all: runs whose exit code is not 0, so that nothing "
-        "is merged, FAIL or not.",
-        *([_RESAMPLED] if resampled else []),
-        f"Machine: {_all(_machine(it) for it in environments)}.",
-        f"Versions: {_all(_versions(it) for it in environments)}; commit "
-        f"{_all(_commit(it['commit']) for it in environments)}.",
-        *left_out,
-    ]
-    return "  \n".join(lines)
+def _of(condition: Condition) -> tuple[str, str]:
+    return condition.told, "noisy" if condition.noisy else "none"
 
 
-def _promise(promise: dict[str, Any]) -> str:
-    labels = ", ".join(promise["labels"]) or "all labels"
-    return (
-        f"The gate: effect {promise['effect']:.1%} of {', '.join(promise['gates'])} of {labels}; "
-        f"false alarms {promise['false_alarm']:.1%}, misses {promise['miss']:.1%}; first look "
-        f"after {promise['first_s']:g} s, then every {promise['every_s']:g} s, at most "
-        f"{promise['budget_s']:g} s."
-    )
+def _blocked(row: Row) -> str:
+    others = _others(row.verdicts, but=(FAIL, PASS))
+    return f"{row.blocked.hits:,} of {row.blocked.n:,}{f' ({others})' if others else ''}"
 
 
-def _noise_told(runs: Sequence[Run]) -> list[str]:
-    noisy = [run for run in runs if run.neighbour.get("cpu_s")]
-    if not noisy:
-        return []
-    share = sum(run.neighbour["cpu_s"] for run in noisy) / sum(
-        run.neighbour["seconds"] for run in noisy
-    )
-    burns = _all(run.neighbour["burns"] for run in noisy)
-    return [f"The neighbour burns {burns}: {share:.0%} of a core over all."]
+def _others(verdicts: Counter[str], but: Iterable[str]) -> str:
+    return ", ".join(f"{n:,} {name}" for name, n in sorted(verdicts.items()) if name not in but)
 
 
-def _machine(environment: dict[str, Any]) -> str:
-    memory = environment["memory_bytes"] / 2**30
-    return (
-        f"{environment['cpu']}, {environment['cores']} cores, {memory:.0f} GiB, "
-        + (environment["os"])
-    )
-
-
-def _versions(environment: dict[str, Any]) -> str:
-    return ", ".join(f"{name} {version}" for name, version in environment["versions"].items())
-
-
-def _commit(told: str) -> str:
-    """Short, but never without the `-dirty` behind it."""
-    revision, dash, dirty = told.partition("-")
-    return revision[:12] + dash + dirty
-
-
-def _injected(condition: Condition, amount: float | None) -> str:
-    if amount is None:
+def _time(seconds: float | None, never: str) -> str:
+    if seconds is None:
         return NOTHING
-    return f"{amount:.1f} ms" if condition.kind == "delay" else f"{amount * 100:.1f} %"
+    return f"{seconds:.0f} s" if math.isfinite(seconds) else never
+
+
+def _added(added: Added | None) -> str:
+    return NOTHING if added is None else f"{added.ms:.2f} ms: {added.share * 100:.1f} %"
+
+
+def _change(change: Change) -> str:
+    text = f"{change.base_ms:.1f} ms {_signed(change.share)} %"
+    if change.low is None or change.high is None:
+        return text
+    return f"{text} ({_signed(change.low)} to {_signed(change.high)})"
 
 
 def _signed(share: float) -> str:
@@ -183,26 +143,12 @@ def _signed(share: float) -> str:
     return text if float(text) else text[1:]
 
 
-def _noise(condition: Condition) -> str:
-    return "noisy" if condition.noisy else "none"
+def _table(title: str, names: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Empty without rows."""
+    lines = [_line(row) for row in rows]
+    head = [f"**{title}**", "", _line(names), "|" + " --- |" * len(names)]
+    return "\n".join([*head, *lines]) if lines else ""
 
 
-def _others(verdicts: Counter[str]) -> str:
-    others = [f"{n:,} {name}" for name, n in sorted(verdicts.items()) if name != FAIL]
-    return ", ".join(others) or NOTHING
-
-
-def _seconds(seconds: float | None) -> str:
-    return NOTHING if seconds is None else f"{seconds:.0f} s"
-
-
-def _all(texts: Iterable[str]) -> str:
-    return "; ".join(dict.fromkeys(texts))
-
-
-def _head(*names: str) -> list[str]:
-    return [_row(*names), "|" + "---|" * len(names)]
-
-
-def _row(*cells: object) -> str:
+def _line(cells: Iterable[object]) -> str:
     return "| " + " | ".join(map(str, cells)) + " |"

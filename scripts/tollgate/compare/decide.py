@@ -34,6 +34,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from tollgate.compare.change import Change
 from tollgate.compare.errors import error_rise, unlike_work
 from tollgate.compare.estimates import mean_ratio, percentile_ratio
 from tollgate.compare.findings import decided, measured, weighed
@@ -44,7 +45,6 @@ from tollgate.compare.model import (
     OPEN,
     PERCENTILES,
     Blocks,
-    Change,
     Gate,
     Settings,
 )

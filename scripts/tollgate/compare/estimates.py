@@ -16,7 +16,9 @@ and noise that slows both sides within a block cancels before anything is square
 still last longer than a block: its long-run variance and degrees of freedom come from
 compare/noise.py. 1 / (f(q) q), by how much the percentile's logarithm grows with p, is the slope
 between the percentiles Hall and Sheather's distance (1988, "On the distribution of a Studentized
-quantile") below and above. A ratio of means goes the same way, with (x - mean) / mean.
+quantile") below and above. A ratio of means goes the same way, with (x - mean) / mean. The mean is
+the plain one of what JMeter tells: of floor(phase + x), with a phase that is uniform in [0, 1), the
+expectation is x, also of an x below a millisecond.
 
 A bootstrap over blocks (the stationary one of Politis and Romano 1994, say) would do as much, but
 here some twenty looks at far ends of the distribution are wanted, one in 100,000 and beyond, for
@@ -47,6 +49,7 @@ FEWEST_BEYOND = 20
 UNFAIR = 5.0
 # JMeter's tick: elapsed 2 stands for 1.5 to 2.5 ms.
 HALF_MS = 0.5
+_NO_TIME = "all answers of one side took 0 ms by JMeter's clock, and nothing has a ratio to 0"
 
 
 @dataclass(frozen=True)
@@ -99,14 +102,15 @@ def percentile_ratio(blocks: Blocks, metric: str) -> LogRatio:
 def mean_ratio(blocks: Blocks) -> LogRatio:
     """Of the mean."""
     sides = (blocks.base, blocks.head)
-    middles = _edges(blocks.values_ms).mean(axis=0)
-    sums = [side.counts @ middles for side in sides]
+    sums = [side.counts @ blocks.values_ms for side in sides]
     levels = [
         float(total.sum()) / side.total if side.total else math.nan
         for side, total in zip(sides, sums, strict=True)
     ]
     if note := cannot_tell(blocks, "mean", 2 * FEWEST_BEYOND):
         return LogRatio("mean", *levels, note=note)
+    if not all(levels):
+        return LogRatio("mean", *levels, note=_NO_TIME)
     errors = [
         (total - mean * side.n) / (side.total * mean)
         for side, total, mean in zip(sides, sums, levels, strict=True)

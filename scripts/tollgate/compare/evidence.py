@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tollgate.compare import record as compare_record
 from tollgate.compare import samples
+from tollgate.compare.lag import LagError, lag_s
 from tollgate.compare.record import CompareRecord
 from tollgate.compare.result import Comparison, compared, not_compared
 from tollgate.manifest import NAME, Execution, Manifest, ManifestError
@@ -42,7 +43,8 @@ def record_of(run: Path, planned: Execution) -> CompareRecord | None:
 
 def labels_of(plan: Plan) -> tuple[str, ...]:
     """The labels that are compared: those of all samplers, for a transaction adds them up."""
-    return tuple(each.text for each in plan.sampler_labels if not each.pattern)
+    parents = plan.parent_labels
+    return tuple(it.text for it in plan.sampler_labels if not it.pattern and it not in parents)
 
 
 def label_problems(record: CompareRecord, plan: Plan) -> list[str]:
@@ -53,6 +55,11 @@ def label_problems(record: CompareRecord, plan: Plan) -> list[str]:
         "compared must be known before: give its samplers names without variables"
         for each in plan.sampler_labels
         if each.pattern
+    ]
+    found += [
+        f"the Transaction Controller {each.text!r} generates a parent sample, which can't be "
+        "compared: untick 'Generate parent sample', so that its samplers are"
+        for each in plan.parent_labels
     ]
     unknown = [label for label in record.settings.labels if label not in labels]
     if unknown:
@@ -78,16 +85,27 @@ def until_s(planned: Execution, record: CompareRecord | None, cut_s: float | Non
 
 
 def measured_s(record: CompareRecord, planned: Execution, cut_s: float | None) -> float:
-    """How many seconds of measuring count at most. cut_s: as in `until_s`."""
+    """How many seconds of measuring count at most. cut_s: as in `until_s`; of the seconds before it
+    the slow answers were still under way. Raises ManifestError for timeouts that never come."""
     ended_s = until_s(planned, record, cut_s)
     length_s = math.inf if ended_s is None else max(0.0, ended_s - planned.warmup)
+    if cut_s is not None and record.decided_s is None:  # a run that decides has waited for them
+        length_s = max(0.0, length_s - _lag_s(planned))
     return min(length_s, record.settings.budget_s, planned.measured or math.inf)
+
+
+def _lag_s(planned: Execution) -> float:
+    try:
+        return lag_s(planned.properties)
+    except LagError as problem:
+        raise ManifestError(f"{NAME} can't be read: {planned.name}: {problem}") from None
 
 
 def gather(
     run: Path, planned: Execution, plan: Plan, record: CompareRecord, cut_s: float | None
 ) -> Comparison:
-    """What came of the comparison. cut_s: as in `until_s`. Raises JtlError and OSError."""
+    """What came of the comparison. cut_s: as in `until_s`. Raises JtlError, OSError and, as
+    `measured_s` does, ManifestError."""
     length_s = measured_s(record, planned, cut_s)
     found = samples.read(run / planned.jtl, labels_of(plan), planned.warmup, length_s)
     return compared(record, found)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+from tollgate.compare.change import Change
 from tollgate.compare.model import (
     ERRORS,
     FAIL,
@@ -15,7 +16,6 @@ from tollgate.compare.model import (
     OPEN,
     PASS,
     TOLD,
-    Change,
     Finding,
     Settings,
 )
@@ -62,8 +62,9 @@ def decided(
     times = _times_longer(value, down, up, (effect - coarse, max(enough, coarse)), coarse)
     more_s = max(1.0, at_s * (times - 1)) if times <= _FAR else None
     # Without coarse times any estimate can be decided on.
-    reason = _too_coarse(change, effect) if math.isinf(times) else _too_few(times)
-    return replace(found, verdict=OPEN, reason=reason, more_s=more_s)
+    is_coarse = math.isinf(times)
+    reason = _too_coarse(change, effect) if is_coarse else _too_few(times)
+    return replace(found, verdict=OPEN, reason=reason, more_s=more_s, is_coarse=is_coarse)
 
 
 def _times_longer(

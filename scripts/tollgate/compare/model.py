@@ -1,8 +1,7 @@
 """What a comparison is made of: blocks of time, settings, estimates, and what is said of them.
 
 Every arrival was sent to `base` or to `head` by the toss of a fair coin, so both saw the same
-seconds, the same data and the same noise. A *change* is how much more head takes or fails than
-base: of a response time the logarithm of the ratio head / base, of the error rate the difference.
+seconds, the same data and the same noise. How much they differ is a change (compare/change.py).
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +30,7 @@ class Settings:
     """What the gate promises.
 
     effect: the smallest rise of a response time that matters, as a share; what PASS rules out.
-    error_effect: the same of the error rate, a difference of shares (0.001 is 0.1 percentage
+    error_effect: the same of the error rate, a difference of shares (0.002 is 0.2 percentage
     points). fail_from: the share of the effect from which an estimate can fail. false_alarm: how
     often a candidate that is like the base may fail, over all labels, metrics and looks.
     miss: how often a metric may pass in spite of a rise as large as the effect. budget_s: when
@@ -41,7 +39,7 @@ class Settings:
     """
 
     effect: float = 0.05
-    error_effect: float = 0.001
+    error_effect: float = 0.002
     fail_from: float = 0.5
     false_alarm: float = 0.01
     miss: float = 0.02
@@ -125,9 +123,7 @@ class Blocks:
         ValueError if the counts are in bins longer than a second.
         """
         if (base.width, head.width) != (1, 1):
-            raise ValueError(
-                f"{label} is counted in bins of {base.width} and {head.width} s, not 1"
-            )
+            raise ValueError(f"{label} is counted in bins of {base.width}, {head.width} s, not 1")
         parts = [counts.window(from_s, to_s) for counts in (base, head)]
         values = np.unique(np.concatenate([part.elapsed_ms for part in parts]))
         sides = (_side(part, values, from_s, to_s - from_s) for part in parts)
@@ -147,29 +143,6 @@ def _side(counts: Counts, values: NDArray[np.int64], from_s: int, blocks: int) -
     return Side(table, failed)
 
 
-class Change(Protocol):
-    """How much head differs from base, as far as the samples tell.
-
-    base, head: the two values, ms or shares. value: the change. note: why there is none, or "".
-    coarse: by how much whole milliseconds may falsify the value, either way and however many
-    samples there are; both ends of the interval allow for it. among: between which of them the
-    values lie, for people. low, high: the end of a one-sided interval that misses the truth with
-    probability `level`.
-    """
-
-    metric: str
-    base: float
-    head: float
-    value: float
-    note: str
-    coarse: float
-    among: str
-
-    def low(self, level: float) -> float: ...
-
-    def high(self, level: float) -> float: ...
-
-
 @dataclass(frozen=True)
 class Finding:
     """What is said of one metric of one label. change, low, high: ratios head / base - 1, or
@@ -178,7 +151,8 @@ class Finding:
     low holds at the metric's share of the false alarm rate, high at the rate of misses, each at all
     looks together; of a metric that was refused, low holds at the share of those that are left.
     refused: whether "no worse" was ever refused. at_s: when it was decided, None while it is not.
-    more_s: about how much more time would decide it, None if that can't be told.
+    more_s: about how much more time would decide it, None if that can't be told. is_coarse: no time
+    would, for whole milliseconds are too coarse, were the estimate to stay as it is.
     """
 
     label: str
@@ -194,6 +168,7 @@ class Finding:
     refused: bool = False
     at_s: float | None = None
     more_s: float | None = None
+    is_coarse: bool = False
 
     @property
     def decided(self) -> bool:

@@ -74,7 +74,7 @@ def check_head(root: Path) -> None:
     would not be measured, and nobody would see that."""
     try:
         asked, installed = (
-            json.loads(path.read_text())["packages"]
+            json.loads(path.read_text(encoding="utf-8"))["packages"]
             for path in (root / LOCK, root / MODULES / ".package-lock.json")
         )
     except (OSError, ValueError, KeyError) as problem:
@@ -137,7 +137,7 @@ def _install(base: Path, log: Path) -> None:
     except TooLongError as problem:
         raise PackagesError(f"the packages of base: {problem}") from None
     if done.returncode:
-        log.write_text(done.stdout)
+        log.write_text(done.stdout, encoding="utf-8")
         raise PackagesError(
             f"`npm ci` failed for base: {_reason(done.stdout)} (all of it: {log.name} in the run's "
             "folder)"

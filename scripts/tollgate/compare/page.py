@@ -7,18 +7,22 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tollgate import manifest
-from tollgate.compare import page_charts, page_tables, samples, told
+from tollgate.compare import page_charts, page_looks, page_tables, samples, told
 from tollgate.compare.decide import look
+from tollgate.compare.model import ERRORS, IMPROVED, Blocks, Finding, Gate
 from tollgate.compare.model import FAIL as WORSE
-from tollgate.compare.model import IMPROVED, Blocks, Finding, Gate
 from tollgate.compare.result import Comparison
 from tollgate.facts import Run
 from tollgate.page.assemble import Section
 from tollgate.page.parts import Child, element, listing, paragraph
-from tollgate.verdicts import FAIL, INCONCLUSIVE, INVALID
+from tollgate.verdicts import FAIL, INCONCLUSIVE, INVALID, PASS, Verdict
 
+#: Of what shows requests whoever they went to.
+OF_BOTH = "This is of base and head together; what each of them did stands above."
 #: Of the findings that make it fail.
 _WORSE_TOLD = 2
+#: Of what gates, by name.
+_NAMED = 4
 _DISTRIBUTIONS_TOLD = (
     "Both sides were asked in the same seconds, by the toss of a coin for each request. Times are "
     "JMeter's whole milliseconds, and percentiles lie on a smooth curve through their counts."
@@ -31,13 +35,14 @@ _LOOKS_TOLD = (
 
 @dataclass(frozen=True)
 class ComparePart:
-    """What the page of a comparison has beside that of any run. sentence: what is said of head."""
+    """What the page of a comparison has beside that of any run. sentence: what is said of head,
+    empty where something else decided, so that the verdict's own says more."""
 
     sentence: str
     sections: list[Section]
 
 
-def part(run: Path, record: manifest.Manifest, facts: Run, verdict: str) -> ComparePart | None:
+def part(run: Path, record: manifest.Manifest, facts: Run, verdict: Verdict) -> ComparePart | None:
     """Of a run's folder that was gathered and judged; None where nothing is compared.
 
     Raises JtlError and OSError.
@@ -62,7 +67,7 @@ def _blocks(run: Path, planned: manifest.Execution, comparison: Comparison) -> t
 def _sections(comparison: Comparison, blocks: Sequence[Blocks]) -> list[Section]:
     """From the findings down to each look; those without content are left out."""
     distributions = page_charts.distributions(comparison.counts)
-    charts = page_charts.looks(course(comparison, blocks))
+    charts = page_looks.looks(course(comparison, blocks))
     found = (
         Section("compare", "Head against base", _findings(comparison)),
         Section("distributions", "Both sides", [_DISTRIBUTIONS_TOLD, *distributions]),
@@ -82,25 +87,61 @@ def course(comparison: Comparison, blocks: Sequence[Blocks]) -> list[Gate]:
     return gates
 
 
-def sentence(verdict: str, comparison: Comparison) -> str:
-    """What a run with this verdict says of head."""
-    effect = f"{100 * comparison.gate.settings.effect:g} %"
+def sentence(verdict: Verdict, comparison: Comparison) -> str:
+    """What a run with this verdict says of head: no more than the metrics that gate bear out. Empty
+    where neither they nor a criterion decided."""
     gating = comparison.gating
-    if verdict == INVALID:
+    if verdict.verdict == INVALID:
         return "The measurement is broken, so that nothing can be said of head."
     worse = [it for it in gating if it.verdict == WORSE]
     if worse:
         return f"Head is worse than base: {_listed(worse, comparison)}."
-    if verdict == FAIL:
-        return "Head fails, though its response times and error rates alone do not tell so."
-    if verdict == INCONCLUSIVE:
-        open_ = sum(not it.decided or it.verdict == INCONCLUSIVE for it in gating)
+    open_ = sum(not it.decided or it.verdict == INCONCLUSIVE for it in gating)
+    if verdict.verdict == INCONCLUSIVE and open_:
         return f"Cannot tell: {open_} of {len(gating)} metrics are left undecided."
+    if verdict.verdict != PASS:
+        return _by_criterion(verdict)
+    whose = "Head against base"
     if comparison.is_control:
-        return f"Base against itself passes: what differs is noise, and all of it below {effect}."
+        whose = "Base against itself passes, and what differs is noise"
     better = [it for it in gating if it.verdict == IMPROVED]
     also = f"; better beyond doubt: {_listed(better, comparison)}" if better else ""
-    return f"Head is no slower than base by {effect} or more, and fails no more often{also}."
+    return f"{whose}{_ruled_out(comparison)}{also}."
+
+
+def _by_criterion(verdict: Verdict) -> str:
+    results = (it for each in verdict.executions for it in each.criteria if it.decides)
+    if all(it.verdict != verdict.verdict for it in results):
+        return ""
+    if verdict.verdict == FAIL:
+        return "A criterion on both sides together fails."
+    return "Cannot tell: a criterion on both sides together is left undecided."
+
+
+def _ruled_out(comparison: Comparison) -> str:
+    """`, of search alone: a rise of 5 % is ruled out for p50 and p95; of errors, one of 0.2
+    points`. No labels where all gate."""
+    settings, gating = comparison.gate.settings, comparison.gating
+    labels = list(dict.fromkeys(it.label for it in gating))
+    is_all = len(labels) == len({it.label for it in comparison.gate.findings})
+    metrics = list(dict.fromkeys(it.metric for it in gating))
+    times = [it for it in metrics if it != ERRORS]
+    parts = []
+    if times:
+        parts.append(f"a rise of {100 * settings.effect:g} % is ruled out for {_and(times)}")
+    if ERRORS in metrics:
+        points = f"{100 * settings.error_effect:g} points"
+        one = f"of errors, one of {points}"
+        parts.append(one if times else f"a rise of errors by {points} is ruled out")
+    return f"{'' if is_all else f', of {_and(labels)} alone'}: {'; '.join(parts)}"
+
+
+def _and(names: Sequence[str]) -> str:
+    """`sum, search and pi`, `sum, search, pi, kittens and 4 more`."""
+    shown = list(names[:_NAMED])
+    more = len(names) - len(shown)
+    *first, last = [*shown, f"{more} more"] if more else shown
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _listed(findings: Sequence[Finding], comparison: Comparison) -> str:

@@ -1,4 +1,4 @@
-"""The charts of a comparison's page: both sides' times, and what each look said. Pure."""
+"""The charts of a comparison's page: both sides' times. Pure."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from tollgate.compare import told
 from tollgate.compare.estimates import HALF_MS, percentile
-from tollgate.compare.model import ERRORS, Finding, Gate, Side
+from tollgate.compare.model import Side
 from tollgate.compare.result import LabelCounts
-from tollgate.page.charts import JOINED, LINE, Axis, Chart, Series
+from tollgate.page.charts import LINE, Axis, Chart, Series
 from tollgate.page.parts import Column, table
 from tollgate.verdicts import figure
 
@@ -30,8 +29,6 @@ _BEYOND = 5
 #: Steps of a histogram, where that is no more than there are milliseconds.
 _STEPS = 40
 _NUMBER = "number"
-# Per cents that a chart of changes reaches either way; a first look may know next to nothing.
-_FARTHEST = 100.0
 
 
 def distributions(counts: Sequence[LabelCounts]) -> list[Chart]:
@@ -85,65 +82,6 @@ def percentiles(counts: LabelCounts) -> Chart:
         series=_pair(x, [values[side] for side in SIDES]),
         numbers=_percentile_table(counts.label, shown, values),
     )
-
-
-def looks(gates: Sequence[Gate]) -> list[Chart]:
-    """The change and its repeated interval at each look, a chart for each time that gates."""
-    if not gates:
-        return []
-    keys = [it.key for it in gates[-1].findings if it.gates and it.metric != ERRORS]
-    return [_looked(key, gates) for key in keys]
-
-
-def _looked(key: tuple[str, str], gates: Sequence[Gate]) -> Chart:
-    label, metric = key
-    effect = 100 * gates[-1].settings.effect
-    seen = [next(it for it in gate.findings if it.key == key) for gate in gates]
-    at = [gate.looks_s[-1] for gate in gates]
-    last = seen[-1]
-    said = told.change(last, last.change, effect / 100)
-    series = Series(
-        "head against base",
-        at,
-        *([_percent(end) for end in ends] for ends in zip(*map(_ends, seen), strict=True)),
-        draw=JOINED,
-        colour=1,
-    )
-    known = [it for it in (*series.low, *series.high) if it is not None]
-    low, high = min([*known, 0.0]), max([*known, 2 * effect])
-    room = (high - low) / 15
-    return Chart(
-        title=f"{metric} of {label}",
-        summary=f"At the last look {said}, {told.interval(last, effect / 100) or 'no interval'}.",
-        x=Axis("seconds of measuring", low=0.0, high=at[-1] * 1.05),
-        y=Axis("change, %", low=low - room, high=high + room),
-        series=(series,),
-        numbers=_look_table(key, at, seen, effect / 100),
-        levels=(0.0,),
-        limit=effect,
-    )
-
-
-def _ends(finding: Finding) -> tuple[float | None, float | None, float | None]:
-    return finding.change, finding.low, finding.high
-
-
-def _percent(share: float | None) -> float | None:
-    return None if share is None else min(max(100 * share, -_FARTHEST), _FARTHEST)
-
-
-def _look_table(
-    key: tuple[str, str], at: Sequence[float], seen: Sequence[Finding], effect: float
-) -> ET.Element:
-    columns = (
-        *(Column("s", _NUMBER), Column("change", _NUMBER), Column("at least", _NUMBER)),
-        *(Column("at most", _NUMBER), Column("verdict")),
-    )
-    rows = [
-        (f"{moment:g}", *(told.change(it, end, effect) for end in _ends(it)), it.verdict)
-        for moment, it in zip(at, seen, strict=True)
-    ]
-    return table(f"{key[1]} of {key[0]}, look by look", columns, rows)
 
 
 def _pair(x: Sequence[float], values: Sequence[Sequence[float]]) -> tuple[Series, ...]:

@@ -18,7 +18,7 @@ from tollgate.compare.model import (
     Finding,
 )
 from tollgate.compare.result import Comparison
-from tollgate.page.bars import along, interval_bar, scale_head
+from tollgate.page.bars import along, beyond, interval_bar, scale_head
 from tollgate.page.parts import Child, Column, Group, Row, badge, element, table
 from tollgate.study.model import Estimate
 
@@ -58,6 +58,10 @@ class Changes:
         within = min(max(value, self.low), self.high)
         return along((within - self.low) / (self.high - self.low))
 
+    def lacks(self, value: float | None) -> bool:
+        """Whether a change lies beyond an end."""
+        return value is not None and beyond(value, self) != 0
+
     def told(self, tick: float) -> str:
         """`+5`, `0`, `-0.1`: per cents, or points."""
         return f"{100 * tick:+.4g}" if tick else "0"
@@ -78,10 +82,10 @@ def failures(comparison: Comparison) -> ET.Element:
     """Error rates, whose changes are differences and have a scale of their own."""
     effect = comparison.gate.settings.error_effect
     findings = [it for it in comparison.gate.findings if it.metric == ERRORS]
-    caption = (
-        f"Failed requests. What must be ruled out is a rise of {100 * effect:g} percentage points."
-    )
-    return _findings(caption, "change, percentage points", findings, comparison)
+    say = f"What must be ruled out is a rise of {100 * effect:g} percentage points"
+    if not any(it.gates for it in findings):
+        say = "They are told, without a say"
+    return _findings(f"Failed requests. {say}.", "change, percentage points", findings, comparison)
 
 
 def course(comparison: Comparison) -> ET.Element:
@@ -99,6 +103,8 @@ def _findings(
 ) -> ET.Element:
     effect = told.effect_of(comparison, findings[0]) if findings else 1.0
     scale = Changes.of(findings, effect)
+    if any(scale.lacks(end) for it in findings for end in (it.low, it.change, it.high)):
+        caption += " An arrow points to what lies beyond the scale."
     columns = (
         *(Column("metric"), Column("base", "number"), Column("head", "number")),
         *(Column(heading, "bar", scale_head(scale)), Column("change: at least, at most", "number")),

@@ -19,6 +19,7 @@ from tollgate.checked import property_of, refuse_unknown
 from tollgate.compare import packages, place, properties, record, revision, setup, worktree
 from tollgate.compare.evidence import labels_of
 from tollgate.compare.git import GitError
+from tollgate.compare.lag import LagError, lag_s
 from tollgate.compare.packages import PackagesError
 from tollgate.compare.place import PlaceError
 from tollgate.compare.record import CompareRecord, SideRecord
@@ -64,7 +65,7 @@ class Compare(Service):
         try:
             setup.refuse(self.engine.config, os.environ)
             self._set_up(read_settings(self.settings, os.environ))
-        except (SettingError, SetupError) as problem:
+        except (SettingError, SetupError, LagError) as problem:
             raise TaurusConfigError(f"compare: {problem}") from None
         except (GitError, PackagesError, PlaceError, pm2.Pm2Error) as problem:
             raise ToolError(f"compare: {problem}") from None
@@ -73,10 +74,10 @@ class Compare(Service):
         execution = self.engine.config.get("execution")[0]
         scenario = scenario_of(self.engine.config, execution)
         given = properties.given(self.engine.config, execution)
-        self.lag_s = properties.lag_s(given)
+        self.lag_s = lag_s(given)
         seeds = properties.drawn(scenario.get("script", None), given)
         if wanted.urls:
-            sides, places = self._elsewhere(wanted), setup.places_of_urls(wanted.urls)
+            sides, places = setup.sides_of_urls(wanted.urls), setup.places_of_urls(wanted.urls)
         else:
             sides, places = self._here(wanted)
         if not wanted.urls:
@@ -98,12 +99,6 @@ class Compare(Service):
         if seeds:
             self.log.info("Seeds of this run; for the same again: %s", properties.again(seeds))
 
-    def _elsewhere(self, wanted: CompareSettings) -> list[SideRecord]:
-        for name, url in zip(setup.SIDES, wanted.urls, strict=True):
-            setup.ask(name, url)
-        texts = zip(setup.SIDES, (url.text for url in wanted.urls), strict=True)
-        return [SideRecord(name, text, None, text) for name, text in texts]
-
     def _here(self, wanted: CompareSettings) -> tuple[list[SideRecord], dict[str, object]]:
         """Base beside the working tree, both for PM2 to start."""
         found = revision.find(ROOT, wanted.base)
@@ -118,12 +113,9 @@ class Compare(Service):
             self.log.warning("compare: %s", line)
         if found.is_control and not wanted.injected:
             self.log.info("Base and head are the same code: this is the control, which must pass")
-        self._set_environment(setup.environment(wanted.mode, base, ROOT))
-        sides = [
-            SideRecord("base", found.base_told, found.base, None),
-            SideRecord("head", found.head_told, found.head if found.is_commit else None, None),
-        ]
-        return sides, setup.places_of_apps(pm2.declared_apps())
+        variables = setup.environment(wanted.mode, base, ROOT)
+        self.replaced = setup.replace_environment(variables)
+        return setup.sides_of_revisions(found), setup.places_of_apps(pm2.declared_apps())
 
     def _check_out(self, found: revision.Revisions) -> Path:
         """Base, with its packages, outside of the project."""
@@ -135,10 +127,6 @@ class Compare(Service):
         whence = packages.provide(base, ROOT, folder / place.PACKAGES, log)
         self.log.info("Base has its Node packages: %s", whence)
         return base
-
-    def _set_environment(self, variables: dict[str, str]) -> None:
-        self.replaced = {name: os.environ.get(name) for name in variables}
-        os.environ.update(variables)
 
     def _announce(self) -> None:
         of = self.record
@@ -197,13 +185,14 @@ class Compare(Service):
         if self.targets is None:
             return  # there may be one, of another run that is under way
         with uninterrupted():
-            self.targets.shutdown()
-            for name, value in self.replaced.items():
-                if value is None:
-                    os.environ.pop(name, None)
-                else:
-                    os.environ[name] = value
             try:
-                place.clear(BASE, ROOT)
-            except PlaceError as problem:
-                self.log.warning("compare: the check-out of base is left: %s", problem)
+                self.targets.shutdown()
+            finally:
+                setup.put_back(self.replaced)
+                self._clear()
+
+    def _clear(self) -> None:
+        try:
+            place.clear(BASE, ROOT)
+        except PlaceError as problem:
+            self.log.warning("compare: the check-out of base is left: %s", problem)

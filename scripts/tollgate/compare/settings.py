@@ -4,7 +4,7 @@
     base-url, head-url    [BASE_URL, HEAD_URL] both: compare what runs there, and start nothing
     mode: fork            [MODE] of both apps, or `cluster`
     effect: 5%            the smallest rise of a response time that matters
-    error-effect: 0.1%    the same of the error rate, in percentage points
+    error-effect: 0.2%    the same of the error rate, in percentage points
     false-alarm: 1%       how often a candidate that is like the base may fail
     miss: 2%              how often a metric may pass in spite of a rise as large as the effect
     budget: 10m           of measuring; a kind that names none compares nothing

@@ -1,13 +1,17 @@
-"""What a comparison refuses, and what it gives to the plan and to ecosystem.config.js."""
+"""What a comparison refuses, its two sides, and what it gives to the plan and to
+ecosystem.config.js."""
 
 from __future__ import annotations
 
+import contextlib
 import http.client
+import os
 import ssl
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tollgate import pm2
+from tollgate.compare.record import SideRecord
 from tollgate.compare.revision import Revisions
 from tollgate.compare.settings import INJECTIONS
 from tollgate.compare.urls import Url
@@ -73,6 +77,39 @@ def environment(mode: str, base: Path, head: Path) -> dict[str, str]:
     return {"COMPARE_MODE": mode, "BASE_FOLDER": str(base), "HEAD_FOLDER": str(head)}
 
 
+def replace_environment(variables: Mapping[str, str]) -> dict[str, str | None]:
+    """Set variables of this process; returns what they were, for `put_back`."""
+    replaced = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    return replaced
+
+
+def put_back(replaced: Mapping[str, str | None]) -> None:
+    """Variables of this process as they were; None: not set."""
+    for name, value in replaced.items():
+        if value is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = value
+
+
+def sides_of_revisions(found: Revisions) -> list[SideRecord]:
+    """Base and head, both of this repository."""
+    return [
+        SideRecord("base", found.base_told, found.base, None),
+        SideRecord("head", found.head_told, found.head if found.is_commit else None, None),
+    ]
+
+
+def sides_of_urls(urls: Sequence[Url]) -> list[SideRecord]:
+    """Base and head, each where it answers. Raises SetupError where one does not."""
+    for name, url in zip(SIDES, urls, strict=True):
+        ask(name, url)
+    return [
+        SideRecord(name, url.text, None, url.text) for name, url in zip(SIDES, urls, strict=True)
+    ]
+
+
 def places_of_apps(declared: Mapping[str, pm2.App]) -> dict[str, object]:
     """Properties of the plan. Raises SetupError where an app is not declared."""
     for name in SIDES:
@@ -94,23 +131,23 @@ def places_of_urls(urls: Sequence[Url]) -> dict[str, object]:
 
 def ask(name: str, url: Url) -> None:
     """Raise SetupError unless something answers there, whatever it answers."""
-    # As JMeter does: no proxy, and any certificate.
-    trusting = ssl.create_default_context()
-    trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE
-    if url.protocol == "https":
-        connection = http.client.HTTPSConnection(
-            url.host, url.port, timeout=TIMEOUT_S, context=trusting
-        )
-    else:
-        connection = http.client.HTTPConnection(url.host, url.port, timeout=TIMEOUT_S)
     try:
-        connection.request("GET", "/", headers={"Connection": "close"})
-        connection.getresponse()
-    except (OSError, http.client.HTTPException) as problem:
+        # A host that can't be one is refused by the constructor, or where its name is looked up.
+        with contextlib.closing(_connection(url)) as connection:
+            connection.request("GET", "/", headers={"Connection": "close"})
+            connection.getresponse()
+    except (OSError, UnicodeError, http.client.HTTPException) as problem:
         why = " ".join(str(problem).split()) or type(problem).__name__
         raise SetupError(
             f"{name.upper()}_URL {url.text} does not answer as a web server does ({why}): start "
             "what runs there, or correct the URL"
         ) from None
-    finally:
-        connection.close()
+
+
+def _connection(url: Url) -> http.client.HTTPConnection:
+    """As JMeter's are: by no proxy, and with any certificate."""
+    if url.protocol == "http":
+        return http.client.HTTPConnection(url.host, url.port, timeout=TIMEOUT_S)
+    trusting = ssl.create_default_context()
+    trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE
+    return http.client.HTTPSConnection(url.host, url.port, timeout=TIMEOUT_S, context=trusting)

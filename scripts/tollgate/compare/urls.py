@@ -23,6 +23,8 @@ def read_url(name: str, text: str) -> Url:
     a host and perhaps a port: what the plan asks begins at /, and names and passwords would stand
     in run.json."""
     example = "such as http://127.0.0.1:8080"
+    if any(each.isspace() for each in text.strip()):
+        raise ValueError(f"{name} is {shown(text)!r}: a URL has no blanks: write one {example}")
     try:
         parts = urlsplit(text.strip())
         port = parts.port

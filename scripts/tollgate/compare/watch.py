@@ -18,6 +18,10 @@ from tollgate.jtl import peek_test_start
 AGAIN_S = 2
 #: So many findings are told one by one.
 TOLD = 3
+_COARSE = (
+    "JMeter's whole milliseconds are too coarse for all that is open: unless its estimates change, "
+    "more time will not decide it"
+)
 
 
 class Watch:
@@ -91,8 +95,11 @@ def look_text(gate: Gate) -> str:
     decided = sum(finding.decided for finding in gating)
     at = f"{gate.looks_s[-1]:g} s of at most {gate.settings.budget_s:g}"
     failed = [_text("FAIL", each, gate) for each in gating if each.verdict == FAIL]
-    still = [_text("open", each, gate) for each in gating if each.verdict == OPEN]
-    parts = [f"{decided} of {len(gating)} decided", *_few(failed), *_few(still)]
+    still = [each for each in gating if each.verdict == OPEN]
+    open_ = [_text("open", each, gate) for each in still]
+    parts = [f"{decided} of {len(gating)} decided", *_few(failed), *_few(open_)]
+    if still and all(each.is_coarse for each in still):
+        parts.append(_COARSE)
     return f"Compare: {at}: {'; '.join(parts)}"
 
 

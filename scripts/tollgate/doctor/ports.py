@@ -27,7 +27,7 @@ def _another_run() -> Finding:
 
 
 def _ports(node_runs: bool) -> list[Finding]:
-    if not node_runs or not pm2.PM2_CONFIG.exists():
+    if not node_runs or not pm2.PM2.exists():
         found = "not looked at: they stand in ecosystem.config.js, which Node and PM2 read"
         return [Finding(WARN, "ports", found, "install these first")]
     try:

@@ -20,6 +20,7 @@ MARGIN = 4.0
 #: Numbers on a scale, at most.
 _TICKS = 6
 _PALETTE = 4
+_ARROWS = {-1: "\u25c4", 1: "\u25ba"}
 #: Pixels; page.css gives every drawing this height, and the middle is that of a line of text.
 _HEIGHT, _MIDDLE = 37, 19
 #: Per cents of the width at which a limit stands: half as much again fits behind it.
@@ -27,10 +28,16 @@ _LIMIT_AT = 66.7
 
 
 class Ruler(Protocol):
-    """A scale. none: the value that stands for no difference. at: where a value lies, as an SVG
-    length. told: a tick's number, as it is written."""
+    """A scale from low to high. none: the value that stands for no difference. at: where a value
+    lies, as an SVG length. told: a tick's number, as it is written."""
 
     none: ClassVar[float]
+
+    @property
+    def low(self) -> float: ...
+
+    @property
+    def high(self) -> float: ...
 
     @property
     def ticks(self) -> Sequence[float]: ...
@@ -97,9 +104,24 @@ def interval_bar(estimate: Estimate, scale: Ruler, kind: str = "") -> ET.Element
     if low is not None and high is not None:
         ends = {"x1": scale.at(low), "x2": scale.at(high), "y1": _MIDDLE, "y2": _MIDDLE}
         drawn.append(element("line", class_="interval", **ends))
-    if value is not None:
+    if value is not None and not beyond(value, scale):
         drawn.append(element("circle", cx=scale.at(value), cy=_MIDDLE, r=4, class_="point"))
+    sides = {beyond(it, scale) for it in (low, value, high) if it is not None}
+    drawn += [_arrow(way, scale) for way in _ARROWS if way in sides]
     return _svg(*rules, element("g", *drawn, class_=kind or side(estimate)))
+
+
+def beyond(value: float, scale: Ruler) -> int:
+    """-1 below the scale, 1 above it, 0 on it."""
+    hair = (scale.high - scale.low) * 1e-6
+    return (value > scale.high + hair) - (value < scale.low - hair)
+
+
+def _arrow(way: int, scale: Ruler) -> ET.Element:
+    """At the end of the scale that something lies beyond."""
+    place = scale.at(scale.high if way > 0 else scale.low)
+    ends = {"text_anchor": "middle", "dominant_baseline": "central"}
+    return element("text", _ARROWS[way], x=place, y=_MIDDLE, class_="point", **ends)
 
 
 def side(estimate: Estimate) -> str:

@@ -42,8 +42,10 @@
   function drawInterval(u, series, index, x) {
     const [low, high] = [series.low[index] ?? null, series.high[index] ?? null];
     if (low === null || high === null) return;
-    const ends = [low, high].map((value) => u.valToPos(value, 'y', true));
     const cap = 3 * uPlot.pxRatio;
+    const [top, bottom] = [u.bbox.top - 2 * cap, u.bbox.top + u.bbox.height + 2 * cap];
+    const within = (y) => Math.min(Math.max(y, top), bottom);
+    const ends = [low, high].map((value) => within(u.valToPos(value, 'y', true)));
     u.ctx.moveTo(x, ends[0]);
     u.ctx.lineTo(x, ends[1]);
     for (const y of ends) {
@@ -51,6 +53,15 @@
       u.ctx.lineTo(x + cap, y);
     }
   }
+
+  /** At the edge, an arrow to a value that lies beyond it. */
+  function drawArrow({ ctx, bbox }, x, y, radius) {
+    const isAbove = y < bbox.top;
+    const [tip, back] = isAbove ? [bbox.top, 2 * radius] : [bbox.top + bbox.height, -2 * radius];
+    polygon(ctx, [x, tip], [x + radius, tip + back], [x - radius, tip + back]);
+  }
+
+  const isBeyond = ({ bbox }, y) => y < bbox.top - 1 || y > bbox.top + bbox.height + 1;
 
   function drawMarks(u, series, colour) {
     const { ctx } = u;
@@ -65,7 +76,8 @@
       drawInterval(u, series, index, x);
       ctx.stroke();
       ctx.beginPath();
-      shape(ctx, x, y, radius);
+      if (isBeyond(u, y)) drawArrow(u, x, y, radius);
+      else shape(ctx, x, y, radius);
       ctx.fill();
     });
   }

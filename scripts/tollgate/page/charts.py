@@ -26,7 +26,8 @@ class Axis:
     """label: with the unit. log: whether to this base. ticks: where to write numbers, if not where
     uPlot would, and names: what to write there instead. low, high: its ends, None for what the data
     need; of lines over time what is zoomed in on needs other ends. is_time: of seconds, which are
-    told as 0:45, 1:30:00."""
+    told as 0:45, 1:30:00. least: of what is less no more is known than that, and no more is told,
+    wherever it is drawn."""
 
     label: str
     log: bool = False
@@ -36,6 +37,7 @@ class Axis:
     base: int = 2
     names: tuple[str, ...] = ()
     is_time: bool = False
+    least: float | None = None
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,8 @@ class Chart:
     """summary: one sentence on what is to be seen. numbers: the same as a table. levels: of y, to
     compare with; limit: one to be seen, with a word. zoom: whether dragging along x shows a part
     of it. sync: charts of the same name share cursor and zoom. wide: in a grid of wide charts.
-    tone: `wrong` of what went wrong, `unclear` of what could not be told."""
+    tone: `wrong` of what went wrong, `unclear` of what could not be told. full_title: is shown by
+    pointing at a title that has only a part of it."""
 
     title: str
     summary: str
@@ -85,6 +88,7 @@ class Chart:
     sync: str = ""
     wide: bool = False
     tone: str = ""
+    full_title: str = ""
 
 
 def data(chart: Chart) -> dict:
@@ -101,7 +105,8 @@ def figure(chart: Chart, number: int) -> ET.Element:
         "div", class_="plot", data_chart=number, tabindex=0, role="group", aria_label=label
     )
     note = element("span", chart.note, class_="small") if chart.note else None
-    caption = element("figcaption", element("strong", chart.title), " ", chart.summary, note)
+    title = element("strong", chart.title, title=chart.full_title or None)
+    caption = element("figcaption", title, " ", chart.summary, note)
     return element(
         *("figure", caption, plot, details("Numbers of this chart", chart.numbers)),
         class_=f"chart {chart.tone}".strip(),

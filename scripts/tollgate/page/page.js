@@ -48,14 +48,15 @@
     return Math.abs(series.x[index] - x) <= step ? index : -1;
   }
 
-  function told(series, x) {
+  function told(series, x, least) {
     const index = placeOf(series, x);
     const [y, low, high] = ['y', 'low', 'high'].map((name) => series[name][index] ?? null);
     if (y === null) return '';
     const hasInterval = low !== null && high !== null;
     const interval = hasInterval ? ` (${numbered(low)} to ${numbered(high)})` : '';
     const count = series.n.length > 0 ? ` (n ${series.n[index].toLocaleString('en')})` : '';
-    return `${series.label} ${numbered(y)}${interval}${count}`;
+    const value = least !== null && y < least ? `below ${numbered(least)}` : numbered(y);
+    return `${series.label} ${value}${interval}${count}`;
   }
 
   /** What a button of the legend hides: a line, or all that has its colour. */
@@ -126,10 +127,10 @@
     }
 
     tell() {
-      const { x: axis, series, spans } = this.chart;
+      const { x: axis, y, series, spans } = this.chart;
       const x = this.stops[this.at];
       const shown = series.filter((it) => !isCurve(it) && !this.hidden.has(keyOf(it)));
-      const values = shown.map((each) => told(each, x)).filter(Boolean);
+      const values = shown.map((each) => told(each, x, y.least)).filter(Boolean);
       const here = spans.filter(({ low, high }) => x >= low && x <= high);
       const said = [...values, ...new Set(here.map(({ label }) => label))].join(', ');
       const at = axis.names[axis.ticks.indexOf(x)] ?? (axis.is_time ? time(x) : numbered(x));

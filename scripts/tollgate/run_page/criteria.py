@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from tollgate.cells import interval, limit, observed, one_line
 from tollgate.criteria import Criterion
 from tollgate.criteria_resources import SLOPE
 from tollgate.facts import Settings
-from tollgate.observe import select, value_of
+from tollgate.observe import value_of
 from tollgate.page.bars import limit_bar, limit_head
 from tollgate.page.charts import Chart, Span
 from tollgate.page.parts import Child, Column, Group, Row, badge, details, element, listing, table
@@ -124,7 +125,7 @@ def failures(
     if not drawn:
         return []
     more = len({(of, it.worker is not None) for it, of, _ in found}) - len(drawn)
-    left = f" {more} more are in the table above." if more > 0 else ""
+    left = f" {more} more {'is' if more == 1 else 'are'} in the table above." if more > 0 else ""
     return [f"What did not hold, or could not be told, with its limit.{left}", *drawn]
 
 
@@ -186,15 +187,14 @@ def _of_workers(
 
 def _line(criterion: Criterion, view: View, settings: Settings) -> Line:
     def of(grid: Grid) -> Values:
-        labels = view.execution.labels.values()
-        part = select(criterion, labels, settings, -np.inf, np.inf)
+        counts, totals = view.selected(criterion, settings)
         values, n = np.full(grid.count, np.nan), np.zeros(grid.count, np.int64)
         for at, start in enumerate(grid.starts.tolist()):
-            counts = part.counts.window(start, start + grid.width)
-            totals = part.totals.window(start, start + grid.width) if part.totals else None
-            n[at] = counts.total
-            if counts.total:
-                values[at] = value_of(criterion, counts, totals)
+            ends = (start, start + grid.width)
+            here = counts.window(*ends)
+            n[at] = here.total
+            if here.total:
+                values[at] = value_of(criterion, here, totals.window(*ends) if totals else None)
         return values, n
 
-    return Line(view, view.name, of)
+    return Line(view, view.name, cache(of))  # a chart asks for its points more than once

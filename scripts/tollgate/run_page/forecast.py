@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tollgate.cells import one_line
-from tollgate.forecast_check import HELD, NOT_REACHED, requests, signed
+from tollgate.forecast_check import HELD, MISSED, NOT_REACHED, requests, signed
 from tollgate.forecast_model import PartResult
 from tollgate.forecast_output import forecast_line
 from tollgate.page.bars import limit_bar, limit_head
 from tollgate.page.parts import Child, Column, Group, Row, badge, details, table
-from tollgate.run_page.view import View, readable
+from tollgate.run_page.view import View, named
 from tollgate.verdicts import ExecutionVerdict
 
 #: Rows of steps that are shown; verdict.json has all of them.
@@ -30,12 +30,23 @@ def content(views: Sequence[View], judged: Sequence[ExecutionVerdict]) -> list[C
         found.append(f"{view.name} follows {one_line(facts.path)}{factor}{scaled}.")
         found.append(f"{view.name}, {one_line(forecast_line(result))}.")
         rows: list[Row] = [Group(("in all",)), _row("requests", result.total)]
-        rows += [Group(("by target",)), *(_row(readable(it.name), it) for it in result.targets)]
+        rows += [Group(("by target",)), *(_row(named(it.name), it) for it in result.targets)]
+        shown, cut = _steps(result.steps)
         rows.append(Group(("by step",)))
-        rows += [_row(readable(it.name), it) for it in result.steps[:MOST_STEPS]]
-        figures = table(f"{view.name}: requests sent, and forecast", _columns(), rows, "cards")
-        found.append(details(f"{view.name}: every target and step", figures))
+        rows += [_row(named(it.name), it) for it in shown]
+        caption = f"{view.name}: requests sent, and forecast{cut}"
+        which = "every target and step" if not cut else f"every target{cut}"
+        found.append(details(f"{view.name}: {which}", table(caption, _columns(), rows, "cards")))
     return found
+
+
+def _steps(steps: Sequence[PartResult]) -> tuple[Sequence[PartResult], str]:
+    """Those that are shown, and what is to be said of it; of many those first that were missed."""
+    if len(steps) <= MOST_STEPS:
+        return steps, ""
+    ordered = sorted(steps, key=lambda it: it.outcome != MISSED)
+    cut = f"the first {MOST_STEPS} of {len(steps):,} steps, missed ones before all others"
+    return ordered[:MOST_STEPS], f"; {cut}; verdict.json has all"
 
 
 def _columns() -> tuple[Column, ...]:
@@ -48,7 +59,7 @@ def _columns() -> tuple[Column, ...]:
     )
 
 
-def _row(name: str, part: PartResult) -> Sequence[Child]:
+def _row(name: Child, part: PartResult) -> Sequence[Child]:
     tone = {HELD: "good", NOT_REACHED: "unsure"}.get(part.outcome, "bad")
     error = part.error_percent
     values = [None if it is None or not part.forecast else it / part.forecast for it in _ends(part)]

@@ -14,7 +14,7 @@ from tollgate.facts import Execution
 from tollgate.jtl import peek_test_start
 from tollgate.open_model import OpenModelArrivals
 from tollgate.plan import read_plan
-from tollgate.replay import Queue, queues_of
+from tollgate.queues import Queue, queues_of
 from tollgate.run_page.grid import Grid
 
 
@@ -44,7 +44,7 @@ def intended(run: Path, planned: manifest.Execution, execution: Execution) -> In
     if not execution.labels or peek_test_start(run / planned.jtl) is None:
         return None
     plan = read_plan(run / planned.plan, planned.properties)
-    samplers = [name for name, data in execution.labels.items() if not data.is_transaction]
+    samplers = [data.name for data in execution.labels.values() if not data.is_transaction]
     queues = [
         # Seconds count from JMeter's own start, which is the zero of its timers as well.
         queue.until(_until_s(execution), 0, 0)

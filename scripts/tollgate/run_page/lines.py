@@ -132,7 +132,8 @@ def _numbers(told: Told, lines: Sequence[Line]) -> ET.Element:
         *(Column("line"), Column("from", _NUMBER)),
         *(Column(told.unit, _NUMBER), Column("n", _NUMBER)),
     )
-    caption = f"{told.title}, in a few periods of equal length; {told.numbers_in} has all of it."
+    what = f"each value stands for one of a few equal periods, {told.of_point}"
+    caption = f"{told.title}: {what}; {told.numbers_in} has all of it."
     return table(caption, columns, rows)
 
 

@@ -58,7 +58,7 @@ def throughput(views: Sequence[View], spans: Sequence[Span]) -> Chart | None:
 
 def percentile(views: Sequence[View], spans: Sequence[Span], p: int) -> Chart | None:
     """A percentile of response time beside that of service time; where there is no schedule, of
-    service time alone."""
+    service time alone. Requests without one are left out beside those that have one, and told."""
     lines = []
     for view in views:
         if view.response is None:
@@ -69,7 +69,11 @@ def percentile(views: Sequence[View], spans: Sequence[Span], p: int) -> Chart | 
     responds = any(view.response for view in views)
     summary = _RESPONSE if responds else "Service time: no schedule says when requests were due."
     summary = summary if p == PERCENTILES[0] else f"{p} % of the requests were at most as slow."
-    return chart(Told(f"p{p}, all requests", summary, "ms"), lines, spans)
+    left_out = _unscheduled(views)
+    whose = "scheduled requests" if left_out else "all requests"
+    if left_out and any(view.response is None for view in views):
+        left_out += " Where an execution has no schedule at all, none are left out."
+    return chart(Told(f"p{p}, {whose}", summary, "ms", left_out), lines, spans)
 
 
 def errors(views: Sequence[View], spans: Sequence[Span]) -> Chart | None:

@@ -9,7 +9,7 @@ import numpy as np
 from tollgate.counts import Counts
 from tollgate.page.charts import DASHED, LINE, Axis, Chart, Series
 from tollgate.page.parts import Child, Column, Group, Row, details, table
-from tollgate.run_page.view import View, readable
+from tollgate.run_page.view import View, full, named, readable
 from tollgate.study.told import number
 
 #: Labels that get a chart, and a row of the table; the ones with most requests.
@@ -19,14 +19,16 @@ _NAMED = {2: "50 %", 10: "90 %", 20: "95 %", 100: "99 %", 1_000: "99.9 %", 10_00
 _NAMED |= {100_000: "99.999 %", 1: "0"}
 #: Points of a line: evenly along the logarithmic axis, with the named ones among them.
 _POINTS = np.unique(np.concatenate([np.geomspace(1, 1e5, 61), np.array(sorted(_NAMED), float)]))
-#: JMeter tells whole milliseconds: 0 means less than one, and has no place on this scale.
-_LEAST_MS = 0.5
+#: JMeter tells whole milliseconds: 0 means less than one, and has no place on this scale. It is
+#: drawn at half of that.
+_LEAST_MS = 1.0
 _SUMMED = (50, 95, 99, 100)
 _NUMBER = "number"
 _TOLD = (
     "How long the slowest took: at 99 % stands the time that one request in a hundred exceeded, in "
     "the measured time. Solid from when a request was meant to be sent, dashed from when it was."
 )
+_BELOW = "What took less than 1 ms is drawn at 0.5: JMeter counts whole milliseconds."
 
 
 def content(views: Sequence[View]) -> list[Child | Chart]:
@@ -68,6 +70,7 @@ def _chart(views: Sequence[View], name: str) -> Chart | None:
     most = max(each.x[-1] for each in series)
     return Chart(
         title=readable(name),
+        full_title=full(name) or "",
         summary=f"p99: {', '.join(told)}.",
         x=Axis(
             "of all requests",
@@ -76,25 +79,31 @@ def _chart(views: Sequence[View], name: str) -> Chart | None:
             ticks=tuple(float(it) for it in sorted(_NAMED) if it <= most),
             names=tuple(_NAMED[it] for it in sorted(_NAMED) if it <= most),
         ),
-        y=Axis("ms", log=True, base=10),
+        y=Axis("ms", log=True, base=10, least=_LEAST_MS),
         series=tuple(series),
+        note=_BELOW if any(min(each.y) < _LEAST_MS for each in series) else "",
         numbers=table(readable(name), columns, rows),
     )
 
 
 def _counts(view: View, name: str) -> dict[str, Counts]:
     """Response and service times in the measured time, those that there are."""
-    data = view.execution.labels.get(name)
-    if data is None or data.is_transaction:
-        return {}
-    found = {"response": data.response, "service": data.service}
-    windows = {what: it.window(*view.window) for what, it in found.items() if it is not None}
+    mine = view.by_name.get(name, [])
+    responses = [it.response for it in mine if it.response is not None]
+    found = {"service": [it.service for it in mine]}
+    if len(responses) == len(mine):  # where two share the name, both may have a schedule or not
+        found = {"response": responses} | found
+    windows = {
+        what: Counts.merged(it.window(*view.window) for it in parts)
+        for what, parts in found.items()
+    }
     return {what: counts for what, counts in windows.items() if counts.total}
 
 
 def _series(label: str, counts: Counts, colour: int, draw: str) -> Series:
     x = _POINTS[counts.total >= _POINTS]
-    y = [max(counts.percentile(100 * (1 - 1 / it)), _LEAST_MS) for it in x.tolist()]
+    y = [counts.percentile(100 * (1 - 1 / it)) for it in x.tolist()]
+    y = [it if it >= _LEAST_MS else _LEAST_MS / 2 for it in y]
     return Series(label, x.tolist(), y, draw=draw, colour=colour)
 
 
@@ -108,7 +117,7 @@ def _rows(label: str, counts: Counts) -> list[Row]:
 def _table(views: Sequence[View], names: Sequence[str]) -> Child:
     rows: list[Row] = []
     for name in names[:MOST_ROWS]:
-        rows.append(Group((readable(name),)))
+        rows.append(Group((named(name),)))
         for view in views:
             both = _counts(view, name)
             for what, counts in both.items():

@@ -21,6 +21,7 @@ from tollgate.page.parts import (
     table,
     terms,
 )
+from tollgate.paths import ROOT
 from tollgate.run_page.view import readable
 
 #: What a run leaves for others to read, by what it is; dashboards come before these.
@@ -64,13 +65,19 @@ def content(
         element("h3", "Its report again, from this folder alone"),
         element(
             "pre",
-            f".venv/bin/tollgate report reports/{shlex.quote(run.resolve().name)}",
+            f".venv/bin/tollgate report {shlex.quote(_from_root(run))}",
             tabindex=0,
         ),
         *_plans(record.environment),
         element("h3", "Files of this run"),
         listing(files) if files else paragraph("None is there any more."),
     ]
+
+
+def _from_root(run: Path) -> str:
+    """A run's folder as a command in the project's own takes it, wherever it stands."""
+    path = run.resolve()
+    return str(path.relative_to(ROOT) if path.is_relative_to(ROOT) else path)
 
 
 def _machine(known: dict[str, Any]) -> list[tuple[str, Child]]:

@@ -11,15 +11,19 @@ import numpy as np
 from tollgate import manifest
 from tollgate.cells import one_line, shorten
 from tollgate.counts import Counts
-from tollgate.facts import Execution, LabelData
+from tollgate.criteria import Criterion
+from tollgate.facts import Execution, LabelData, Settings
 from tollgate.judge import measured_window
+from tollgate.observe import select
+from tollgate.page.parts import Child, element
 from tollgate.run_page.grid import Binned, Grid
 from tollgate.run_page.intended import Intended
+from tollgate.totals import Totals
 
 #: Colours of the page's palette that a mode has on every page, and how many there are.
 OF_MODE = {"fork": 0, "cluster": 1}
 PALETTE = 6
-_NAME_WIDTH = 40
+_NAME_WIDTH, _FULL_WIDTH = 40, 500
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +40,14 @@ class View:
     def samplers(self) -> tuple[LabelData, ...]:
         """Labels but for those of Transaction Controllers, whose rows add up others."""
         return tuple(it for it in self.execution.labels.values() if not it.is_transaction)
+
+    @cached_property
+    def by_name(self) -> dict[str, list[LabelData]]:
+        """The same by their names, of which a sampler and a parent sample may share one."""
+        found: dict[str, list[LabelData]] = {}
+        for it in self.samplers:
+            found.setdefault(it.name, []).append(it)
+        return found
 
     @cached_property
     def scheduled(self) -> tuple[LabelData, ...]:
@@ -78,6 +90,19 @@ class View:
         return Grid.of(found, self.execution.warmup_s, meant=meant)
 
     @cached_property
+    def _selected(self) -> dict[tuple[str, bool, str], tuple[Counts, Totals | None]]:
+        return {}
+
+    def selected(self, criterion: Criterion, settings: Settings) -> tuple[Counts, Totals | None]:
+        """All samples that a criterion is about; kept, since several are about the same."""
+        key = (criterion.label, criterion.may_respond, settings.latency)
+        if key not in self._selected:
+            labels = self.execution.labels.values()
+            part = select(criterion, labels, settings, -np.inf, np.inf)
+            self._selected[key] = (part.counts, part.totals)
+        return self._selected[key]
+
+    @cached_property
     def _binned(self) -> dict[tuple[str, Grid], Binned]:
         return {}
 
@@ -117,3 +142,16 @@ def dealt(asked: Sequence[int | None]) -> list[int]:
 def readable(name: str) -> str:
     """A name of unknown origin on one line of bounded length."""
     return shorten(one_line(name), _NAME_WIDTH) or "(no name)"
+
+
+def full(name: str) -> str | None:
+    """All of a name, as far as anybody reads it, where `readable` shows a part of it: two that
+    differ in the middle alone look alike."""
+    line = one_line(name)
+    return shorten(line, _FULL_WIDTH) if len(line) > _NAME_WIDTH else None
+
+
+def named(name: str) -> Child:
+    """`readable`, with all of the name to be shown by pointing at it."""
+    told = full(name)
+    return element("span", readable(name), title=told) if told else readable(name)

@@ -9,7 +9,6 @@ from dataclasses import replace
 import numpy as np
 
 from tollgate.criteria_resources import MIB
-from tollgate.outages import told as outage_told
 from tollgate.page.charts import (
     DASHED,
     DOT_DASHED,
@@ -21,22 +20,19 @@ from tollgate.page.charts import (
     Chart,
     Span,
 )
-from tollgate.page.parts import Child, Column, Row, element, listing, paragraph, table
+from tollgate.page.parts import Child
 from tollgate.resources_model import WorkerSeries
 from tollgate.run_page.grid import Grid
-from tollgate.run_page.lines import Line, Told, Values, chart, clock
+from tollgate.run_page.lines import Line, Told, Values, chart
 from tollgate.run_page.view import View
-from tollgate.study.told import number
+from tollgate.run_page.worker_tables import events, figures
 from tollgate.verdicts import ExecutionVerdict
 
 #: How the workers of an execution are told apart, which share its colour.
 _STYLES = (LINE, DASHED, DOTTED, DOT_DASHED)
 #: Lines of a chart; of more workers than that the busiest are drawn, the others in the table.
 MOST_DRAWN = len(_STYLES)
-#: Events that are listed; verdict.json has all of them.
-MOST_EVENTS = 20
 FILE = "workers.jsonl"
-_NUMBER = "number"
 Measure = Callable[[WorkerSeries, Grid], np.ndarray]
 #: What a point is of its looks, for the note below the chart.
 MEAN, MOST = "of which it is the mean", "of which it is the most"
@@ -50,7 +46,10 @@ def spans(views: Sequence[View]) -> list[Span]:
     if warmup > 0:
         found.append(Span(-math.inf, warmup, UNCOUNTED, "warm-up"))
     end = max((view.window[1] for view in views), default=math.inf)
-    if any(view.grid and view.grid.end > end for view in views):
+    # Where nobody said how long to measure all counts, what was never sent for want of a generator
+    # as well.
+    has_end = all(view.execution.measured_s is not None for view in views)
+    if has_end and any(view.grid and view.grid.end > end for view in views):
         found.append(Span(end, math.inf, UNCOUNTED, "after the measured time"))
     for view in views:
         for it in view.execution.resources.reloads:
@@ -84,7 +83,7 @@ def content(
         ),
         _chart(
             *(views, shown),
-            Told("Event-loop delay", "p95 of each second, as Node measures it.", "ms"),
+            Told("Event-loop delay", _delay(views), "ms"),
             *(_most("loop_delay_p95"), MOST),
         ),
         _chart(
@@ -93,7 +92,18 @@ def content(
             _answered,
         ),
     ]
-    return [*_events(views), *(it for it in found if it), _table(views, judged)]
+    return [*events(views), *(it for it in found if it), figures(views, judged)]
+
+
+def _delay(views: Sequence[View]) -> str:
+    """Whose figure it is: workers that tell of their requests measure their delay themselves, of
+    the others PM2 has a figure of its own (watch-workers.js)."""
+    workers = [it for view in views for it in view.execution.resources.workers]
+    known = [it for it in workers if np.isfinite(it.loop_delay_p95).any()]
+    own = [bool(np.isfinite(it.requests).any()) for it in known]
+    if all(own):
+        return "p95 of each second, as Node measures it."
+    return f"p95, by PM2's own figure{' where a worker tells none of its own' if any(own) else ''}."
 
 
 def _chart(
@@ -106,7 +116,8 @@ def _chart(
         drawn = {id(each) for each in workers[:MOST_DRAWN]}
         kept = [each for each in view.execution.resources.workers if id(each) in drawn]
         lines += [line_of(view, each, at, of) for at, each in enumerate(kept)]
-    note = f"{left_out} more workers are in the table below." if left_out else ""
+    are = "worker is" if left_out == 1 else "workers are"
+    note = f"{left_out} more {are} in the table below." if left_out else ""
     told = replace(told, note=note, numbers_in=FILE, of_point=of_point)
     return chart(told, lines, shown)
 
@@ -156,51 +167,3 @@ MEASURES: dict[str, tuple[str, Measure, str]] = {
     "loop-delay-p50": ("ms", _mean("loop_delay_p50"), MEAN),
     "loop-delay-p95": ("ms", _mean("loop_delay_p95"), MEAN),
 }
-
-
-def _events(views: Sequence[View]) -> list[Child]:
-    told = []
-    for view in views:
-        resources = view.execution.resources
-        events = [(it.from_s, outage_told(it)) for it in resources.outages if not it.planned]
-        for it in resources.reloads:
-            lost = "" if it.lost is None else f", {it.lost:,} requests lost"
-            took = f" in {number(it.to_s - it.from_s)} s" if math.isfinite(it.to_s) else ""
-            said = f"{clock(it.from_s)}: all workers were reloaded{took}{lost}"
-            events.append((it.from_s, f"{said}; {it.problem}" if it.problem else said))
-        told += [(at, f"{view.name}: {text}") for at, text in events]
-    if not told:
-        return [paragraph("No worker died, and none was restarted.")]
-    lines = [text for _, text in sorted(told, key=lambda each: each[0])]
-    more = len(lines) - MOST_EVENTS
-    rest = [f"and {more:,} more: see verdict.json"] if more > 0 else []
-    return [listing([*lines[:MOST_EVENTS], *rest])]
-
-
-def _table(views: Sequence[View], judged: Sequence[ExecutionVerdict]) -> Child:
-    rows: list[Row] = []
-    for view, verdict in zip(views, judged, strict=True):
-        for it in verdict.workers:
-            rows.append(
-                (
-                    f"{view.name} {it.worker}",
-                    *(_count(it.requests), _count(it.restarts), number(it.cpu)),
-                    _memory(it.rss_first, it.rss_last, it.rss_max),
-                    *(number(it.loop_delay_p50), number(it.loop_delay_p95), _count(it.looks)),
-                )
-            )
-    columns = (
-        *(Column("worker"), Column("requests", _NUMBER), Column("restarts", _NUMBER)),
-        *(Column("CPU, % of a core", _NUMBER), Column("RSS first, last, most, MB", _NUMBER)),
-        *(Column("loop delay p50, ms", _NUMBER), Column("loop delay p95, ms", _NUMBER)),
-        Column("looks", _NUMBER),
-    )
-    return element("div", table("Each worker in its measured time", columns, rows, kind="cards"))
-
-
-def _memory(*values: float | None) -> str:
-    return " / ".join("-" if it is None else f"{it / MIB:,.0f}" for it in values)
-
-
-def _count(value: int | None) -> str:
-    return "-" if value is None else f"{value:,}"

@@ -57,8 +57,8 @@ def to_page(run: Path, known: Judged, study: Study | None = None) -> Page:
     began = known.record.started[:16].replace("T", " ")
     views, verdict = _views(run, known), known.verdict
     asked = study_page.part(run, study) if study else None
-    compared = compare_page.part(run, known.record, known.run, verdict.verdict)
-    sentence = compared.sentence if compared else told.sentence(verdict)
+    compared = compare_page.part(run, known.record, known.run, verdict)
+    sentence = (compared.sentence if compared else "") or told.sentence(verdict)
     remarks = [*told.remarks(verdict), told.load(views)]
     head = (verdict.verdict, told.tone(verdict))
     if asked:
@@ -66,25 +66,34 @@ def to_page(run: Path, known: Judged, study: Study | None = None) -> Page:
         sentence, head = asked.sentence, (asked.answer, asked.tone)
         remarks = [told.badged(verdict), *remarks, *asked.remarks]
     own = asked.sections if asked else compared.sections if compared else ()
+    of_both = compare_page.OF_BOTH if compared else ""
     return Page(
         title=f"{head[0]}: {readable(known.record.kind)}, {began}",
         kicker=f"Tollgate {readable(known.record.kind)}, {began} UTC",
         sentence=sentence,
         answer=head[0],
         tone=head[1],
-        sections=[it for it in [*own, *_sections(run, known, views, asked)] if it.content],
+        sections=[it for it in [*own, *_sections(run, known, views, asked, of_both)] if it.content],
         remarks=remarks,
     )
 
 
 def _sections(
-    run: Path, known: Judged, views: list[View], study: study_page.StudyPart | None
+    run: Path,
+    known: Judged,
+    views: list[View],
+    study: study_page.StudyPart | None,
+    of_both: str,
 ) -> list[Section]:
-    """From the criteria down to the raw files."""
+    """From the criteria down to the raw files. of_both: stands above what mixes two sides."""
     verdicts = known.verdict.executions
     spans = workers.spans(views)
     # A study's arms take turns, so that its requests together have no times worth a chart.
     is_mixed = study is not None
+    over = over_time.charts(views, spans, latency=not is_mixed)
+    by_target = [] if is_mixed else spread.content(views)
+    if of_both:
+        over, by_target = ([of_both, *each] if each else [] for each in (over, by_target))
     broken = criteria.failures(views, verdicts, known.settings, spans)
     command, more = (study.command, study.facts) if study else (None, ())
     machine = surroundings.content(run, known.record, command, more)
@@ -92,8 +101,8 @@ def _sections(
     return [
         Section("criteria", "What was asked, and what came out", criteria.content(verdicts)),
         Section("broken", "Where it went wrong", broken),
-        Section("time", "Over time", over_time.charts(views, spans, latency=not is_mixed)),
-        Section("spread", "By target", [] if is_mixed else spread.content(views)),
+        Section("time", "Over time", over),
+        Section("spread", "By target", by_target),
         Section("forecast", "The forecast", forecast.content(views, verdicts)),
         Section("machines", "Workers", workers.content(views, verdicts, spans)),
         Section("environment", "Machine, and the same again", [*machine, *left_out]),

@@ -14,7 +14,7 @@ from tollgate.page.assemble import Page, PageError, Section
 from tollgate.runs_page import listing, told, trend_sections
 from tollgate.runs_page.model import Folder
 from tollgate.runs_page.read import VERDICT, read
-from tollgate.runs_page.trends import trends
+from tollgate.runs_page.trends import SHOWN, trends
 
 NAME = "index.html"
 #: How the page's title begins, by which it is known again.
@@ -29,7 +29,15 @@ def holds_runs(folder: Path) -> bool:
     try:
         if any((folder / name).exists() for name in names):
             return False
-        return any((each / name).is_file() for each in folder.iterdir() for name in names)
+        return any(_is_file(each / name) for each in folder.iterdir() for name in names)
+    except OSError:
+        return False
+
+
+def _is_file(path: Path) -> bool:
+    """Not where somebody else's folder, such as lost+found, lets nobody look."""
+    try:
+        return path.is_file()
     except OSError:
         return False
 
@@ -56,13 +64,14 @@ def to_page(folder: Folder) -> Page:
     found = trends(folder.runs)
     newest = folder.runs[0] if folder.runs else None
     when = f", the newest of {told.time_of(newest)} UTC" if newest and newest.started else ""
-    moved = trend_sections.changes(found)
+    shown = found[:SHOWN]
+    moved = trend_sections.changes(shown)
     parts = (
         Section("changes", "What changed", moved),
         Section("runs", "All runs", listing.runs(folder)),
         *trend_sections.sections(found),
         Section("others", "Other folders", listing.other_folders(folder)),
-        Section("method", "How to read this", [*trend_sections.METHOD, trend_sections.more(found)]),
+        Section("method", "How to read this", [*told.method(shown), trend_sections.more(found)]),
     )
     return Page(
         title=_TITLE,
@@ -71,7 +80,7 @@ def to_page(folder: Folder) -> Page:
         answer=(newest.verdict if newest else None) or told.NO_VERDICT,
         tone=told.tone(newest.verdict if newest else None),
         sections=[it for it in parts if it.content],
-        remarks=[told.overview(found)] if folder.runs else [],
+        remarks=[told.overview(shown)] if folder.runs else [],
     )
 
 

@@ -104,7 +104,7 @@ def _row(run: Listed) -> Row:
 
 
 def _held(run: Listed) -> str:
-    verdicts = [it.verdict for each in run.executions for it in each.figures]
+    verdicts = [it.verdict for each in run.executions for it in each.figures if it.decides]
     return f"{verdicts.count(PASS)} of {len(verdicts)}" if verdicts else "-"
 
 

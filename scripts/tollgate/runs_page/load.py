@@ -29,37 +29,44 @@ _ADDRESS = ("host", "port")
 def of_execution(
     run: Path, planned: dict[str, Any], hashes: dict[str, Any], sole: bool
 ) -> dict[str, Any]:
-    """plan, plans, load and targets of an Execution. hashes: SHA-256 by file name, of all plans of
-    the run; sole: whether they are all of one plan, as nearly always."""
+    """plan, plans, load and targets of an Execution. hashes: SHA-256 by path below the run's `plan`
+    folder, of older runs by file name, of all plans of the run; sole: whether they are all of one
+    plan, as nearly always."""
     plan = text(planned, "plan")
-    names = set(hashes) if sole else _files_of(run / plan) or set(hashes)
+    names = set(hashes) if sole else _files_of(run, plan, set(hashes)) or set(hashes)
     targets = objects(planned, "targets") or [mapping(planned, "target")]
     told = tuple(
         (text(it, "name"), text(it, "mode"), str(it.get("instances"))) for it in targets if it
     )
     return {
         "plan": Path(plan).name,
-        "plans": tuple(sorted((name, str(hashes[name])) for name in names & set(hashes))),
+        # By file name alone, so that a run is comparable with those that kept no more.
+        "plans": tuple(sorted((Path(it).name, str(hashes[it])) for it in names & set(hashes))),
         "load": _load(mapping(planned, "properties"), run.name, bool(told)),
         "targets": told,
     }
 
 
-def _files_of(plan: Path) -> set[str]:
-    """Names of a plan and all that it includes, from the copies that the run keeps."""
+def _files_of(run: Path, plan: str, known: set[str]) -> set[str]:
+    """Those of the known files that a plan and its includes are, from the copies that the run
+    keeps."""
+    folder = (run / plan_copy.FOLDER).absolute()
     try:
-        return {path.name for path in plan_copy.with_includes(plan)} if plan.is_file() else set()
-    except OSError:
+        files = plan_copy.with_includes(run / plan) if (run / plan).is_file() else []
+        paths = {path.relative_to(folder).as_posix() for path in files}
+    except (OSError, ValueError):  # ValueError: it leads out of the folder
         return set()
+    return paths if paths <= known else {path.name for path in files}
 
 
 def _load(properties: dict[str, Any], run: str, targeted: bool) -> tuple[tuple[str, str], ...]:
-    """Those that name a file of the run's own differ from run to run, and shape nothing."""
+    """Those that name a file of the run's own differ from run to run, and shape nothing. Of the
+    run's name all of it has to be a part of the path: a folder may be called 30."""
     kept = {
         name: str(value)
         for name, value in properties.items()
         if not name.startswith(_HOUSEKEEPING)
         and not (targeted and name in _ADDRESS)
-        and run not in str(value)
+        and f"/{run}/" not in f"{value}/"
     }
     return tuple(sorted(kept.items()))

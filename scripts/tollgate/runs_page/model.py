@@ -17,7 +17,8 @@ _INTERRUPTED = 2
 @dataclass(frozen=True)
 class Figure:
     """One criterion of one execution, judged. Values are in `unit`; None for what is not known.
-    window: whether the value is that of the worst window of time."""
+    window: whether the value is that of the worst window of time. decides: False where the run
+    can't fail by it."""
 
     criterion: str
     label: str
@@ -31,6 +32,7 @@ class Figure:
     high: float | None
     window: bool
     verdict: str = ""
+    decides: bool = True
 
     @property
     def measure(self) -> tuple[str, ...]:
@@ -94,9 +96,11 @@ class Listed:
 
     @property
     def variables(self) -> tuple[tuple[str, str], ...]:
-        """(name, value) of the environment variables that changed the service."""
+        """(name, value) of the environment variables that changed the service. A run that does not
+        tell them may have had any, so that it is not comparable with one that had none."""
         told = self.environment.get("variables")
-        told = told if _is(told) else {}
+        if not _is(told):
+            return (("variables", "unknown"),)
         return tuple((name, str(told[name])) for name in SERVICE if name in told)
 
     @property

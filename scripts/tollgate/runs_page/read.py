@@ -41,13 +41,15 @@ def read(folder: Path) -> Folder:
     for run in sorted(folder.iterdir()):
         if run.name.startswith(".") or not _is_folder(run, folder):
             continue
-        if not any((run / name).exists() for name in (manifest.NAME, VERDICT)):
-            others.append(run.name)
-            continue
         try:
-            runs.append(_listed(run))
+            if any((run / name).exists() for name in (manifest.NAME, VERDICT)):
+                runs.append(_listed(run))
+            else:
+                others.append(run.name)
         except UnreadableError as problem:
             unreadable.append((run.name, str(problem)))
+        except OSError as error:  # somebody else's folder, such as lost+found
+            unreadable.append((run.name, f"it can't be read: {error.strerror}"))
     runs.sort(key=lambda it: (it.started or _OLDEST, it.name), reverse=True)
     return Folder(runs, unreadable, others)
 
@@ -147,4 +149,6 @@ def _figure(raw: dict[str, Any]) -> Figure:
         high=finite(ends[1]),
         window=raw.get("window") is not None,
         verdict=text(raw, "verdict"),
+        # Verdicts of before there were others do not tell.
+        decides=raw.get("decides") is not False,
     )

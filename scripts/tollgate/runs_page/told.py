@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from tollgate.runs_page.changes import FEWEST, Change
+from tollgate.runs_page.changes import FEWEST, LEAST, Change, runs_needed
 from tollgate.runs_page.model import Folder, Listed
 from tollgate.runs_page.trends import Line, Trend
 from tollgate.verdicts import FAIL, INVALID, PASS, figure, spanned
@@ -57,7 +57,8 @@ def overview(found: Sequence[Trend]) -> str:
             else f"no change is shown in {told} figures"
         )
     if short:
-        parts.append(f"too few comparable runs ({FEWEST} are needed) to tell of {short}")
+        needed = max(it.needed for it in lines if it.is_short)
+        parts.append(f"too few comparable runs ({needed} are needed) to tell of {short}")
     text = "; ".join(parts)
     return f"Trends: {text}."
 
@@ -103,8 +104,9 @@ def moved(line: Line, change: Change) -> str:
 def said(line: Line) -> str:
     """What a line without a change shows."""
     if line.is_short:
-        return f"too few runs to tell: {len(line.points)} of {FEWEST}"
-    return "no change shown"
+        return f"too few runs to tell: {len(line.points)} of {line.needed}"
+    newest = f"in the newest {line.too_new} runs even a clear one may not show yet"
+    return f"no change shown; {newest}"
 
 
 def differences(around: Sequence[Listed]) -> str:
@@ -135,3 +137,29 @@ def version(told: str | None) -> str:
     commit, dash, dirty = text.partition("-")
     is_commit = len(commit) == 40 and all(it in "0123456789abcdef" for it in commit)
     return f"{commit[:_GIT]}{dash}{dirty}" if is_commit else text
+
+
+def method(shown: Sequence[Trend]) -> list[str]:
+    """Which runs are comparable, and what a mark means and takes. shown: trends with changes."""
+    searched = [line for trend in shown for line in trend.lines if line.is_searched]
+    figures = len(searched)
+    more = f", and {runs_needed(figures)} to tell one of the {figures} here" if figures > 1 else ""
+    return [
+        _COMPARABLE,
+        "A change is looked for by ranks, so that a single wild run is none: Pettitt's test, "
+        "standardised, with chances counted over random orders of the runs, again on both sides of "
+        f"each change. It takes {FEWEST} comparable runs{more}, and several of them after the "
+        "change: each row says in how many of the newest runs even a clear one may not show yet. "
+        "At most 1 in 100 marks should be due to chance, if chance deals the runs independently. "
+        f"Levels that moved by less than {LEAST:.0%} are not marked. No mark does not mean that "
+        "nothing changed.",
+    ]
+
+
+_COMPARABLE = (
+    "Runs are comparable if the same plan with the same fragments (by their SHA-256) and "
+    "properties met the same targets, as many instances of them, under the same environment "
+    "variables that change them, on the same CPU model with as many cores. The commit and the "
+    "versions of Node, Java, JMeter and the system may differ: they "
+    "are what a trend is to show."
+)

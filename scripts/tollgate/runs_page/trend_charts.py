@@ -23,7 +23,7 @@ def charts(trend: Trend) -> list[Chart]:
     """One for each figure that varies over enough runs, its executions overlaid; those that changed
     come first."""
     by_name: dict[tuple[str, str], list[Line]] = {}
-    for line in (it for it in trend.lines if not it.is_constant and not it.is_short):
+    for line in (it for it in trend.lines if it.is_searched):
         by_name.setdefault((line.name, line.unit), []).append(line)
     ordered = sorted(by_name.values(), key=lambda it: not any(line.changes for line in it))
     colours = _colours(trend)

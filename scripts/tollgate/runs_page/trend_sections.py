@@ -20,14 +20,14 @@ from tollgate.page.parts import (
     table,
 )
 from tollgate.runs_page import told
-from tollgate.runs_page.changes import FEWEST, LEAST, Change
+from tollgate.runs_page.changes import Change
 from tollgate.runs_page.listing import link
 from tollgate.runs_page.sparkline import sparkline
 from tollgate.runs_page.trend_charts import charts
-from tollgate.runs_page.trends import Line, Trend
+from tollgate.runs_page.trends import SHOWN, Line, Trend
 
-#: Trends and charts of a page, so that it stays fast: tables have the lines of all trends shown.
-MOST_TRENDS, MOST_CHARTS = 6, 12
+#: Charts of a page, so that it stays fast: tables have the lines of all trends shown.
+MOST_CHARTS = 12
 _NUMBER = "number"
 #: Runs on either side of a change among which it may have happened as well.
 _NEAR = 3
@@ -84,7 +84,7 @@ def _together(found: Sequence[Trend]) -> list[str]:
     """What moves nearly all figures at once is seldom the code of one of them."""
     texts = []
     for trend in found:
-        tested = [it for it in trend.lines if not it.is_short and not it.is_constant]
+        tested = [it for it in trend.lines if it.is_searched]
         at = Counter(it.points[change.at].at for it in tested for change in it.changes)
         for place, count in sorted(at.items()):
             if count >= _MANY and count > len(tested) / 2:
@@ -100,7 +100,7 @@ def _together(found: Sequence[Trend]) -> list[str]:
 def sections(found: Sequence[Trend]) -> list[Section]:
     """A section for each of the newest trends."""
     made, left = [], MOST_CHARTS
-    for number, trend in enumerate(found[:MOST_TRENDS]):
+    for number, trend in enumerate(found[:SHOWN]):
         drawn = charts(trend)[:left]
         left -= len(drawn)
         made.append(Section(f"trend-{number}", _heading(trend, found), [*_content(trend), *drawn]))
@@ -109,8 +109,9 @@ def sections(found: Sequence[Trend]) -> list[Section]:
 
 def more(found: Sequence[Trend]) -> str | None:
     """What of the trends is not drawn."""
-    rest = len(found) - MOST_TRENDS
-    return f"{rest} older trends are not shown, to keep the page fast." if rest > 0 else None
+    rest = len(found) - SHOWN
+    what = "1 older trend is" if rest == 1 else f"{rest} older trends are"
+    return f"{what} not shown, to keep the page fast." if rest > 0 else None
 
 
 def _heading(trend: Trend, found: Sequence[Trend]) -> str:
@@ -178,17 +179,3 @@ def _shown(trend: Trend, line: Line) -> Child:
         since = link(run, f"since {told.time_of(run)}")
         parts.append(element("div", mark, f" {told.moved(line, change)} ", since))
     return element("div", *parts)
-
-
-METHOD = (
-    "Runs are comparable if the same plan with the same fragments (by their SHA-256) and "
-    "properties met the same targets, as many instances of them, under the same environment "
-    "variables that change them, on the same CPU model with as many cores. The commit and the "
-    "versions of Node, Java, JMeter and the system may differ: they "
-    "are what a trend is to show.",
-    "A change is looked for by ranks, so that a single wild run is none: Pettitt's test, "
-    "standardised, with chances counted over random orders of the runs, again on both sides of "
-    f"each change. It takes {FEWEST} comparable runs, four of them after the change. At most 1 in "
-    "100 marks should be due to chance, if chance deals the runs independently. Levels that moved "
-    f"by less than {LEAST:.0%} are not marked. No mark does not mean that nothing changed.",
-)

@@ -6,11 +6,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from tollgate.runs_page.changes import FEWEST, Change, changes
+from tollgate.runs_page.changes import FEWEST, Change, changes, runs_needed, too_new
 from tollgate.runs_page.model import Execution, Figure, Listed
 
 #: Runs that a trend looks back on; older ones stay in the list.
 NEWEST = 100
+#: Trends whose changes are looked for, those with the newest runs: plans that nobody runs any more
+#: are no further chances to be wrong, or one mark would get harder with every change of a plan.
+SHOWN = 6
 
 
 @dataclass(frozen=True)
@@ -25,8 +28,11 @@ class Point:
 
 @dataclass(frozen=True)
 class Line:
-    """One figure of one execution, oldest run first. limit, condition: those of the newest run.
-    modes: of the execution's targets. Changes count their index in `points`."""
+    """One figure of one execution, oldest run first. limit, condition: those of the newest run, the
+    limit None where nothing fails by it. modes: of the execution's targets. Changes count their
+    index in `points`. needed: runs below which no change can be told from chance, among as many
+    figures. too_new: in how many of the newest runs even a clear change need not show yet; None
+    where there are too few for any."""
 
     execution: str
     name: str
@@ -36,6 +42,8 @@ class Line:
     points: Sequence[Point]
     changes: tuple[Change, ...] = ()
     modes: frozenset[str] = frozenset()
+    needed: int = FEWEST
+    too_new: int | None = None
 
     @property
     def values(self) -> list[float]:
@@ -57,9 +65,14 @@ class Line:
         return len(set(self.values)) == 1
 
     @property
+    def is_searched(self) -> bool:
+        """Whether a change is looked for."""
+        return len(self.points) >= FEWEST and not self.is_constant
+
+    @property
     def is_short(self) -> bool:
-        """Whether a change could not be told from chance."""
-        return len(self.points) < FEWEST
+        """Whether not even the clearest change could be told from chance."""
+        return not self.changes and self.too_new is None
 
 
 @dataclass(frozen=True)
@@ -76,14 +89,16 @@ class Trend:
 
 
 def trends(runs: Iterable[Listed]) -> list[Trend]:
-    """All trends of two runs and more, that with the newest run first. runs: newest first."""
+    """All trends of two runs and more, that with the newest run first; the first SHOWN with their
+    changes. runs: newest first."""
     groups: dict[tuple, list[tuple[Listed, list[Execution]]]] = defaultdict(list)
     for run in reversed(list(runs)):
         for setup, executions in _setups(run).items():
             groups[setup].append((run, executions))
     found = [_trend(setup, members) for setup, members in groups.items()]
     found = [it for it in found if len(it.runs) > 1 and it.lines]
-    return _marked(sorted(found, key=lambda it: (_begin(it), it.kind), reverse=True))
+    found.sort(key=lambda it: (_begin(it), it.kind), reverse=True)
+    return [*_marked(found[:SHOWN]), *found[SHOWN:]]
 
 
 def _setups(run: Listed) -> dict[tuple, list[Execution]]:
@@ -112,9 +127,14 @@ def _trend(setup: tuple, members: Sequence[tuple[Listed, list[Execution]]]) -> T
 
 
 def _figures(executions: Sequence[Execution]) -> Iterator[tuple[Execution, Figure]]:
-    """Each measure once an execution, though several criteria may be about it."""
+    """Each measure once an execution, though several criteria may be about it: as the last of those
+    has it that the run can fail by."""
     for execution in executions:
-        once = {it.measure: it for it in execution.figures if it.observed is not None}
+        once: dict[tuple[str, ...], Figure] = {}
+        for it in (it for it in execution.figures if it.observed is not None):
+            known = once.get(it.measure)
+            if known is None or it.decides or not known.decides:
+                once[it.measure] = it
         yield from ((execution, figure) for figure in once.values())
 
 
@@ -126,7 +146,8 @@ def _line(
     newest = found[-1][1]
     points = [Point(at, it.observed, it.low, it.high) for at, it in found]
     modes = frozenset(mode for _, mode, _ in targets)
-    said = newest.name, newest.unit, newest.condition, newest.limit
+    limit = newest.limit if newest.decides else None
+    said = newest.name, newest.unit, newest.condition, limit
     return Line(execution, *said, points, modes=modes)
 
 
@@ -138,9 +159,17 @@ def _begin(trend: Trend) -> str:
 def _marked(found: Sequence[Trend]) -> list[Trend]:
     """With the changes of all lines, which are looked for together: each line more is one more
     chance to be wrong."""
-    lines = [line for trend in found for line in trend.lines if not line.is_constant]
+    lines = [line for trend in found for line in trend.lines if line.is_searched]
     moved = dict(zip(map(id, lines), changes([it.values for it in lines]), strict=True))
-    return [
-        replace(it, lines=[replace(line, changes=moved.get(id(line), ())) for line in it.lines])
-        for it in found
-    ]
+    varied = sum(not line.is_constant for trend in found for line in trend.lines)
+    many = sum(map(bool, moved.values()))
+
+    def told(line: Line) -> Line:
+        # A line that is too short as yet will be looked at together with others that are by then.
+        among = len(lines) if line.is_searched else max(varied, 1)
+        others = (among, min(many, among - 1))
+        newest = too_new(len(line.points), *others)
+        cuts = moved.get(id(line), ())
+        return replace(line, changes=cuts, needed=runs_needed(*others), too_new=newest)
+
+    return [replace(trend, lines=[told(line) for line in trend.lines]) for trend in found]

@@ -1,0 +1,61 @@
+'use strict';
+
+/**
+ * `node read-ecosystem.js ECOSYSTEM MARK` prints the apps of an ecosystem.config.js as PM2 is going
+ * to start them: one line, MARK and behind it JSON, among whatever the ecosystem itself prints.
+ *
+ * [{ name, port, mode: 'fork_mode' or 'cluster_mode', instances: counted out, memoryLimit: bytes,
+ * dealsTo }]; what an app does not have is left out.
+ */
+
+const fs = require('node:fs');
+const os = require('node:os');
+const path = require('node:path');
+
+const common = require('pm2/lib/Common.js');
+const config = require('pm2/lib/tools/Config.js');
+const which = require('pm2/lib/tools/which.js');
+
+const [ecosystem, mark] = process.argv.slice(2);
+
+/** How PM2 reads `instances`: verifyConfs in its lib/Common.js. */
+function asNumber(instances) {
+  if (instances === 'max') return 0;
+  return typeof instances === 'string' ? parseInt(instances, 10) || 0 : instances;
+}
+
+/** How many it starts then: God.prepare in its lib/God.js. */
+function started(instances = 1) {
+  const asked = Math.trunc(instances);
+  return Math.max(1, asked > 0 ? asked : asked + os.cpus().length);
+}
+
+/** Where none is set, the interpreter decides: prepareAppConf in its lib/Common.js. */
+function modeOf(settings, script) {
+  const inPlace = path.resolve(path.dirname(ecosystem), settings.cwd || '', script);
+  const found = fs.existsSync(inPlace) ? inPlace : String((script && which(script)) || inPlace);
+  const app = { ...settings, pm_exec_path: found, env: {}, node_args: [] };
+  try {
+    common.sink.resolveInterpreter(app);
+  } catch {
+    // PM2 refuses to start it then, and says why.
+  }
+  common.sink.determineExecMode(app);
+  return app.exec_mode;
+}
+
+function described(app) {
+  const settings = config.validateJSON({ ...app, instances: asNumber(app.instances) }).config;
+  return {
+    name: app.name,
+    port: app.env?.PORT,
+    mode: modeOf(settings, settings.script || app.cmd || app.command || ''),
+    instances: started(settings.instances),
+    memoryLimit: settings.max_memory_restart,
+    dealsTo: app.env?.BALANCER_SERVERS,
+  };
+}
+
+const apps = require(ecosystem).apps.map(described);
+// An ecosystem may have begun what never ends.
+process.stdout.write(`\n${mark}${JSON.stringify(apps)}\n`, () => process.exit(0));

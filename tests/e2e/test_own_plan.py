@@ -1,0 +1,52 @@
+"""A plan of somebody's own that STOP_AFTER ends before its schedules do, in one run of JMeter."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+from e2e.bzt_run import Run
+from golden_lines import FOLDER
+
+PACE = re.compile(r"<PreciseThroughputTimer .*?</PreciseThroughputTimer>", re.DOTALL)
+SCHEDULE = re.compile(r"rate\(0\) .*?</stringProp>", re.DOTALL)
+#: JMeter ends the threads that ask for it, and exits with 0.
+NO_SUCH_FILE = """
+<CSVDataSet guiclass="TestBeanGUI" testclass="CSVDataSet" testname="accounts">
+  <stringProp name="filename">no-such-file.csv</stringProp>
+  <stringProp name="variableNames">account</stringProp>
+  <stringProp name="delimiter">,</stringProp>
+  <boolProp name="recycle">true</boolProp>
+  <boolProp name="stopThread">false</boolProp>
+  <stringProp name="shareMode">shareMode.all</stringProp>
+</CSVDataSet>"""
+
+
+def three_groups() -> str:
+    """An arrival schedule and a timer's, each of 40 s, and a group whose threads end at once."""
+    arriving = (FOLDER / "group-run.jmx").read_text()
+    arriving = SCHEDULE.sub("rate(20/s) random_arrivals(40 s)</stringProp>", arriving)
+    visitors = (FOLDER / "timer-run.jmx").read_text()
+    visitors = visitors[visitors.index("<ThreadGroup ") : visitors.index("    </hashTree>\n  </")]
+    visitors = visitors.replace('testname="nap"', 'testname="a visit"').replace(",10)", ",40)")
+    members = visitors.replace("visitors", "members").replace("a visit", "log in")
+    members = PACE.sub(NO_SUCH_FILE, members)
+    return arriving.replace("<OpenModel", f"{visitors}{members}<OpenModel", 1)
+
+
+def test_what_stop_after_kept_from_being_sent_is_no_fault_and_a_silent_group_is(tmp_path: Path):
+    (tmp_path / "theirs.jmx").write_text(three_groups())
+    own = {"PLAN": str(tmp_path / "theirs.jmx"), "STOP_AFTER": "10s", "CRITERIA": "fail>0%"}
+    ended = Run(tmp_path, alias="plan", **own).end()
+    assert ended.reasons() == (
+        "INVALID plan: the thread group 'members' left no sample, and it had to send 'log in': "
+        "see jmeter.log for why not"
+    )
+    execution = ended.verdict["executions"][0]
+    assert any(line.startswith("ended by STOP_AFTER after ") for line in execution["warnings"])
+    intended = {it["labels"][0]: it["intended"] for it in execution["schedules"]}
+    assert set(intended) == {"nap", "a visit"}
+    told_s = json.loads((ended.folder / "run.json").read_text())["executions"][0]["told_to_end"]
+    began_s = int((ended.folder / "kpi.jtl").read_text().splitlines()[1].split(",")[-1]) / 1000
+    assert max(intended.values()) < 40 * (told_s - began_s)

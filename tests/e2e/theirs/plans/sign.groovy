@@ -1,0 +1,1 @@
+vars.put('signature', 'by-' + vars.get('user'))
