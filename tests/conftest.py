@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import time
 from collections.abc import Callable, Iterator
 
@@ -16,10 +17,20 @@ GRACE = 5
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    _hear_signals()
     os.environ[support.MARK] = f"{os.getpid()}-{time.time_ns()}"
     config.addinivalue_line(
         "markers", "needs(name): leaves the test out, and says so, where this isn't installed"
     )
+
+
+def _hear_signals() -> None:
+    """What this was started by may ignore signals, as nohup and a shell's background do, and what a
+    test starts would inherit that: a handler is not inherited."""
+    if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, lambda *_: None)
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
