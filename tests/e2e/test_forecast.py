@@ -34,7 +34,7 @@ def test_a_compressed_stress_run_says_how_long_it_takes_before_it_starts(stress:
     before_load = stress.output.partition("Starting...")[0]
     assert "Forecast data/forecast.csv: 24 steps from 00:00 on" in before_load
     assert "in time compressed 7200 times" in before_load
-    assert "fork, then cluster: 1 min 8 s in all; the load will end about" in before_load
+    assert "fork, then cluster: 44 s in all; the load will end about" in before_load
 
 
 def test_what_a_compressed_stress_run_sent_follows_the_forecast(stress: Finished):
