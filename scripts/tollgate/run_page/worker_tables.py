@@ -15,6 +15,7 @@ from tollgate.verdicts import ExecutionVerdict
 
 #: Events that are listed; verdict.json has all of them.
 MOST_EVENTS = 20
+_CAPTION = "Each worker in its measured time; requests and restarts with those of the warm-up"
 _NUMBER = "number"
 
 
@@ -53,12 +54,12 @@ def figures(views: Sequence[View], judged: Sequence[ExecutionVerdict]) -> Child:
                 )
             )
     columns = (
-        *(Column("worker"), _since_start("requests"), _since_start("restarts")),
+        *(Column("worker"), Column("requests", _NUMBER), Column("restarts", _NUMBER)),
         *(Column("CPU, % of a core", _NUMBER), Column("RSS first, last, most, MB", _NUMBER)),
         *(Column("loop delay p50, ms", _NUMBER), Column("loop delay p95, ms", _NUMBER)),
         Column("looks", _NUMBER),
     )
-    return element("div", table("Each worker in its measured time", columns, rows, kind="cards"))
+    return element("div", table(_CAPTION, columns, rows, kind="cards"))
 
 
 def _memory(*values: float | None) -> str:
@@ -67,7 +68,3 @@ def _memory(*values: float | None) -> str:
 
 def _count(value: int | None) -> str:
     return "-" if value is None else f"{value:,}"
-
-
-def _since_start(what: str) -> Column:
-    return Column(f"{what}, warm-up included", _NUMBER)
