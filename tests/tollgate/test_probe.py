@@ -142,7 +142,9 @@ def test_a_service_is_there_whatever_it_answers_and_redirects_are_not_followed()
             probe.is_there(Remote("http", "127.0.0.1", port))
 
 
-def test_what_speaks_no_http_is_no_answer():
+@contextmanager
+def greeting():
+    """The port of something that speaks first, and no HTTP, to the one who asks."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
 
         def greet():
@@ -152,9 +154,13 @@ def test_what_speaks_no_http_is_no_answer():
 
         thread = threading.Thread(target=greet)
         thread.start()
-        with pytest.raises(probe.ProbeError, match="nothing answers at http"):
-            probe.is_there(Remote("http", "127.0.0.1", listener.getsockname()[1]))
+        yield listener.getsockname()[1]
         thread.join()
+
+
+def test_what_speaks_no_http_is_no_answer():
+    with greeting() as port, pytest.raises(probe.ProbeError, match="nothing answers at http"):
+        probe.is_there(Remote("http", "127.0.0.1", port))
 
 
 def test_a_probe_asks_for_a_body_and_tells_what_came_instead():
@@ -190,16 +196,7 @@ def test_a_host_that_is_none_is_one_line(host):
 
 
 def test_a_balancer_that_speaks_no_http_is_refused_with_what_it_said():
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-
-        def greet():
-            connection, _ = listener.accept()
-            connection.sendall(b"SSH-2.0-hello\r\n")
-            connection.close()
-
-        thread = threading.Thread(target=greet)
-        thread.start()
-        app = App("balancer", listener.getsockname()[1], "fork", 1, deals_to="^pi-")
+    with greeting() as port:
+        app = App("balancer", port, "fork", 1, deals_to="^pi-")
         with pytest.raises(probe.ProbeError, match=r"SSH-2\.0-hello"):
             probe.deals("127.0.0.1", app, ["pi-1"], 0)
-        thread.join()
