@@ -1,4 +1,4 @@
-"""Writes small JMeter plans for tests, as text."""
+"""Writes small JMeter plans for tests, as text, and asks what was read of them."""
 
 from xml.sax.saxutils import escape, quoteattr
 
@@ -78,3 +78,9 @@ def constant_timer(delay, **more):
 def think(*children, ms=0, name="think", **more):
     props = {"ActionProcessor__action": 1, "ActionProcessor__duration": ms}
     return element("TestAction", name, children, **props, **more)
+
+
+def may_have(plan, label):
+    """Whether the reader takes it for possible that the plan leaves rows of this label."""
+    every = (*plan.sampler_labels, *plan.transaction_labels)
+    return any(known.matches(label) for known in every)

@@ -80,17 +80,9 @@ class _Reader:
         return Plan(
             path=self._path,
             groups=tuple(self._group(element, scope) for element in groups),
-            disabled_labels=tuple(dict.fromkeys(self._disabled(self._root, off=False))),
             is_serial=self._root.props.get("TestPlan.serialize_threadgroups") == "true",
             may_ignore=any(may_ignore_samples(each) for each in self._root.walk()),
         )
-
-    def _disabled(self, element: Element, *, off: bool) -> Iterator[str]:
-        off = off or not element.enabled
-        if off and is_sampler(element):
-            yield self._labels.expand(element.name).shown
-        for child in element.children:
-            yield from self._disabled(child, off=off)
 
     def _group(self, element: Element, scope: _Scope) -> ThreadGroup:
         fields = Fields(element, self._at_start)

@@ -173,7 +173,6 @@ class Plan:
 
     path: Path
     groups: tuple[ThreadGroup, ...]
-    disabled_labels: tuple[str, ...] = ()
     is_serial: bool = False
     may_ignore: bool = False
 
@@ -210,8 +209,3 @@ class Plan:
         """Regular expressions for the labels that are not known before the run."""
         every = (*self.sampler_labels, *self.transaction_labels)
         return tuple(dict.fromkeys(label.pattern for label in every if label.pattern))
-
-    def may_have(self, label: str) -> bool:
-        """Whether the JTL can hold this label."""
-        every = (*self.sampler_labels, *self.transaction_labels)
-        return any(known.matches(label) for known in every)
