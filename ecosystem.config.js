@@ -32,11 +32,11 @@ const common = {
 
 const inFork = { ...common, exec_mode: 'fork', instances: 1 };
 const inCluster = { ...common, exec_mode: 'cluster', instances: 'max' };
-const balancer = { ...inFork, script: path.join(__dirname, 'app', 'balancer.js') };
+const balancer = { ...inFork, script: path.join('app', 'balancer.js') };
 
-/** The server of a checkout. */
+/** The server of a checkout. PM2 takes a `script` that holds a space for a command of the shell. */
 function placed(folder) {
-  return { script: path.join(folder, 'app', 'server.js'), cwd: folder };
+  return { script: path.join('app', 'server.js'), cwd: folder };
 }
 
 /** One of the two that are compared: both in the same mode, each from a folder of its own. */

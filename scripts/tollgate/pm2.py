@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,10 +28,18 @@ LONGEST_SOCKET = 103 - len("/interactor.sock")
 CALL_TIMEOUT = 120
 #: Seconds that one worker's reload may take: listen_timeout and kill_timeout, and some for PM2.
 RELOAD_TIMEOUT = 25
+#: Seconds between two looks at the daemon while a call waits for it.
+LOOK_AGAIN = 1
+#: Variable of every PM2 process and of what these start, by which leftovers.py knows its own.
+STARTED_FROM = "TOLLGATE_STARTED_FROM"
 
 
 class Pm2Error(Exception):
     """One line that says what PM2 refused and what to do."""
+
+
+class DaemonEnded(Pm2Error):  # noqa: N818 - for `pm2 kill` it is what was wanted
+    """The daemon has gone while a call waited for it."""
 
 
 @dataclass(frozen=True)
@@ -65,12 +74,18 @@ def environment() -> dict[str, str]:
     return {
         **os.environ,
         "PM2_HOME": home(),
+        STARTED_FROM: started_from(),
         "NODE_CLUSTER_SCHED_POLICY": "rr",
         "HOST": HOST,
         "PM2_DISABLE_VERSION_CHECK": "true",  # nothing here asks the network
         # A daemon that breaks down runs `node $_ update`, whatever command the shell put there.
         "_": os.devnull,
     }
+
+
+def started_from() -> str:
+    """This checkout, and no other: one in a container may have the same path."""
+    return f"{ROOT}#{ROOT.stat().st_ino}"
 
 
 def declared_apps() -> dict[str, App]:
@@ -147,20 +162,31 @@ def workers() -> list[dict]:
 def kill() -> None:
     """Stop every app, with its drain, and then the daemon. Does nothing when none runs."""
     if daemon_pid() is not None:
-        _call("kill", "--no-color")
+        with contextlib.suppress(DaemonEnded):
+            _call("kill", "--no-color")
 
 
 def daemon_pid() -> int | None:
     """The pid of the project's daemon, or None when none runs."""
+    pid = _written_pid()
+    if pid is None:
+        return None
+    command = Path(f"/proc/{pid}/cmdline")
     try:
-        pid = int((PM2_HOME / "pm2.pid").read_text())
-        command = Path(f"/proc/{pid}/cmdline")
         os.kill(pid, 0)
-    except (OSError, ValueError):
+    except OSError:
         return None
     if command.exists() and b"PM2" not in command.read_bytes():
         return None  # the number has been given to another process since
     return pid
+
+
+def _written_pid() -> int | None:
+    """The pid that a daemon wrote down; one that was killed leaves it."""
+    try:
+        return int((PM2_HOME / "pm2.pid").read_text())
+    except (OSError, ValueError):
+        return None
 
 
 def forget() -> None:
@@ -183,17 +209,35 @@ def _call(*arguments: str, timeout: float = CALL_TIMEOUT) -> subprocess.Complete
     )
     with process:
         try:
-            out, err = process.communicate(timeout=timeout)
-        except subprocess.TimeoutExpired:
+            out, err = _outcome(process, arguments[0], timeout)
+        except Pm2Error:
             process.kill()
-            raise Pm2Error(
-                f"`pm2 {arguments[0]}` did not end within {timeout} s: see {PM2_HOME / 'pm2.log'}"
-            ) from None
+            raise
         except BaseException:
             # Interrupted. A daemon whose client dies in the middle of a call breaks down, or is
             # not even born yet when it is looked for: let the call come to its end.
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(CALL_TIMEOUT)
+            with contextlib.suppress(Pm2Error):
+                _outcome(process, arguments[0], CALL_TIMEOUT)
             process.kill()
             raise
     return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+
+
+def _outcome(process: subprocess.Popen, command: str, timeout: float) -> tuple[str, str]:
+    """What a call printed. Raises Pm2Error where it takes too long, or waits in vain: a call whose
+    daemon is killed meanwhile never ends."""
+    deadline = time.monotonic() + timeout
+    before, daemon = _written_pid(), daemon_pid()
+    while True:
+        try:
+            return process.communicate(timeout=LOOK_AGAIN)
+        except subprocess.TimeoutExpired:
+            pass
+        if daemon is None and _written_pid() != before:
+            daemon = _written_pid()  # which the call has started
+        if daemon is not None and daemon_pid() != daemon:
+            raise DaemonEnded(f"PM2's daemon (pid {daemon}) ended during `pm2 {command}`")
+        if time.monotonic() > deadline:
+            raise Pm2Error(
+                f"`pm2 {command}` did not end within {timeout} s: see {PM2_HOME / 'pm2.log'}"
+            )

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import math
 import os
+import shutil
 import subprocess
 import time
 from pathlib import Path
@@ -43,6 +44,7 @@ class Targets(Service):
     def __init__(self) -> None:
         super().__init__()
         self.apps: list[pm2.App] = []
+        self.daemon: int | None = None
         self.lock = None
         self.watcher: subprocess.Popen | None = None
         self.watching: WatchingCost | None = None
@@ -95,6 +97,7 @@ class Targets(Service):
         listed = f"{', '.join(names)} and {last}" if names else last
         self.log.info("Starting %s under PM2...", listed)
         pm2.start([*names, last])
+        self.daemon = pm2.daemon_pid()
         self._remember()
         proving.prove_apps(config, self.apps, pm2.workers(), probes, self.log)
         self._watch()
@@ -127,13 +130,22 @@ class Targets(Service):
                 self.reloads.expect(executor.label, app, warmup, length)
 
     def check(self) -> bool:
-        """Keep the list of what would outlive this process up to date, and the timetable."""
+        """Keep the list of what would outlive this process up to date, and the timetable. Raises
+        ToolError once PM2's daemon has gone, and with it what was to be measured."""
         self._remember()
+        self._daemon_lives()
         if self.watching:
             self.watching.read()
         if self.reloads:
             self._reload()
         return super().check()
+
+    def _daemon_lives(self) -> None:
+        if self.apps and pm2.daemon_pid() != self.daemon:
+            raise ToolError(
+                f"targets: PM2's daemon (pid {self.daemon}) ended in the middle of the run, killed "
+                f"or broken down, and the targets with it: see {pm2.PM2_HOME / 'pm2.log'}"
+            )
 
     def _reload(self) -> None:
         for executor in self.engine.provisioning.executors:
@@ -161,7 +173,10 @@ class Targets(Service):
     def shutdown(self) -> None:
         """Stop the targets as soon as the load is over."""
         super().shutdown()
-        self._stop()
+        try:
+            self._daemon_lives()
+        finally:
+            self._stop()
 
     def post_process(self) -> None:
         """Stop the targets on the ways out that have no shutdown, and let the next run in."""
@@ -185,13 +200,14 @@ class Targets(Service):
             self.watcher = None
         if self.apps:
             started = time.monotonic()
-            pm2.kill()
+            for line in leftovers.end_pm2():
+                self.log.warning("targets: %s", line)
             self._keep_logs()
             self.log.debug("Stopping the targets took %.1f s", time.monotonic() - started)
             self.apps = []
 
     def _keep_logs(self) -> None:
-        """What the targets printed belongs to the run."""
+        """What the targets printed belongs to the run, whose folder may be on another disk."""
         for log in sorted((pm2.PM2_HOME / "logs").glob("*.log")):
             if log.stat().st_size:
-                log.replace(Path(self.engine.artifacts_dir) / f"pm2-{log.name}")
+                shutil.move(log, Path(self.engine.artifacts_dir) / f"pm2-{log.name}")

@@ -50,7 +50,7 @@ test('servers that PM2 starts and stops are taken up and dropped, and no GET is 
     // One that no file of the project names.
     const file = path.join(home, 'more.config.js');
     const env = { PORT: await freePort() };
-    const more = { name: 'pi-more', script: path.join(ROOT, 'app', 'server.js'), env };
+    const more = { name: 'pi-more', script: path.join('app', 'server.js'), cwd: ROOT, env };
     fs.writeFileSync(file, `module.exports = ${JSON.stringify({ apps: [more] })};`);
     const four = ['pi-1', 'pi-2', 'pi-3', 'pi-more'];
     await takenNoteOf(t, view, four, () => pm2('start', file));

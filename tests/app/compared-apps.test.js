@@ -42,10 +42,10 @@ test('both are in the mode of the comparison', () => {
 });
 
 test('each is the server of its own folder, and of this one by default', () => {
-  const places = (variables) => compared(variables).map(({ script, cwd }) => [script, cwd]);
-  const here = [path.join(ROOT, 'app', 'server.js'), ROOT];
+  const places = (variables) => compared(variables).map((it) => path.resolve(it.cwd, it.script));
+  const here = path.join(ROOT, 'app', 'server.js');
   assert.deepEqual(places(), [here, here]);
-  const there = [path.join('/base', 'app', 'server.js'), '/base'];
+  const there = path.join('/base', 'app', 'server.js');
   assert.deepEqual(places({ BASE_FOLDER: '/base' }), [there, here]);
   assert.deepEqual(places({ HEAD_FOLDER: '/base' }), [here, there]);
 });

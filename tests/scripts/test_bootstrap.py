@@ -1,4 +1,7 @@
-"""scripts/bootstrap for real, in a copy of the project: interrupted, mended, and then idle."""
+"""scripts/bootstrap for real, in a copy of the project: interrupted, mended, and then idle.
+
+The copy lies in a folder whose path tools like to stumble over, and is set up in the locale `C`.
+"""
 
 from __future__ import annotations
 
@@ -19,19 +22,22 @@ CACHES = ("__pycache__", ".pytest_cache", ".ruff_cache", ".hypothesis", "*.egg-i
 STAMPS = ("node_modules/.tollgate", ".venv/.tollgate", ".tollgate/jmeter/.tollgate")
 #: What is there soon after two of the three parts have begun; npm works out of sight at first.
 UNDER_WAY = (".venv", ".tollgate/jmeter.growing")
+#: The Plugins Manager asks the list in the folder where it is called, and nobody else.
+OFFLINE = "-Djpgc.repo.address=./plugins.json -Djpgc.repo.sendstats=false"
 
 #: Seconds that a process which has been ended may take to be gone; an installer takes longer.
 GRACE = 2
 
 
 def bootstrap(project: Path, **settings: str) -> subprocess.CompletedProcess[str]:
-    return support.run(project / "scripts" / "bootstrap", env=support.environment(**settings))
+    env = support.environment(LC_ALL="C", **settings)
+    return support.run(project / "scripts" / "bootstrap", env=env)
 
 
 @pytest.fixture(scope="module")
 def interrupted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
     """A copy of the project whose bootstrap had Ctrl-C, and what still ran after that."""
-    copy = tmp_path_factory.mktemp("copy") / "tollgate"
+    copy = tmp_path_factory.mktemp("a copy") / "ö" / "tollgate"
     shutil.copytree(support.ROOT, copy, ignore=shutil.ignore_patterns(*INSTALLED, *CACHES))
     installing = subprocess.Popen(
         [copy / "scripts" / "bootstrap"],
@@ -67,7 +73,7 @@ def installed(interrupted: tuple[Path, list[str]]) -> Path:
 @pytest.fixture(scope="module")
 def own_home(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A JMeter of the user's own: the right version, without the plugins."""
-    home = tmp_path_factory.mktemp("own") / "apache-jmeter"
+    home = tmp_path_factory.mktemp("my own") / "apache-jmeter"
     shutil.copytree(installed / ".tollgate" / "jmeter", home)
     for plugin in ("casutg", "tst"):
         for jar in home.glob(f"lib/ext/jmeter-plugins-{plugin}-*.jar"):
@@ -112,12 +118,11 @@ def test_a_further_call_does_nothing_and_says_nothing(installed: Path) -> None:
 
 def test_the_plugins_manager_says_that_the_plugins_are_installed(installed: Path) -> None:
     home = installed / ".tollgate" / "jmeter"
-    offline = f"-Djpgc.repo.address={home}/repository/plugins.json"
     done = support.run(
         home / "bin" / "PluginsManagerCMD.sh",
         "status",
-        cwd=home,
-        env=support.environment(JVM_ARGS=offline),
+        cwd=home / "repository",
+        env=support.environment(JVM_ARGS=OFFLINE, LC_ALL="C"),
     )
     assert "jpgc-casutg=2.10" in done.stdout
     assert "jpgc-tst=2.5" in done.stdout
@@ -132,16 +137,19 @@ def test_a_jmeter_home_without_plugins_gets_the_command_and_nothing_written(
     lacking, command = done.stdout.splitlines()
     assert lacking.endswith(" lacks the plugins jpgc-casutg,jpgc-tst.")
     assert command == (
-        f"  Add them with: {own_home}/bin/PluginsManagerCMD.sh install jpgc-casutg,jpgc-tst"
+        f"  Add them with: '{own_home}/bin/PluginsManagerCMD.sh' install jpgc-casutg,jpgc-tst"
     )
     assert contents(own_home) == before
 
 
 def test_the_command_for_the_plugins_that_lack_adds_them(installed: Path, own_home: Path) -> None:
     said = bootstrap(installed, JMETER_HOME=str(own_home)).stdout
-    command = said.rpartition("Add them with: ")[2].split()
-    offline = f"-Djpgc.repo.address={own_home}/repository/plugins.json -Djpgc.repo.sendstats=false"
-    added = support.run(*command, cwd=own_home, env=support.environment(JVM_ARGS=offline))
+    command = said.rpartition("Add them with: ")[2]
+    added = support.run(
+        *("sh", "-c", command),
+        cwd=own_home / "repository",
+        env=support.environment(JVM_ARGS=OFFLINE),
+    )
     assert added.returncode == 0, added.stderr
     again = bootstrap(installed, JMETER_HOME=str(own_home))
     assert (again.returncode, again.stdout, again.stderr) == (0, "", "")

@@ -35,6 +35,7 @@ def test_jmeter_runs_with_a_collector_and_a_heap_for_small_machines(tmp_path: Pa
     default = flags(tmp_path)
     assert (default["UseSerialGC"], default["UseG1GC"]) == ("true", "false")
     assert default["MaxHeapSize"] == str(512 * 1024 * 1024)
+    assert default["ExitOnOutOfMemoryError"] == "true"
 
 
 def test_jvm_args_and_heap_win_over_the_defaults(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 from bzt.modules.jmeter import JTLReader
 from bzt.utils import BetterDict, Environment
 
+import jmx_text as jmx
 from tollgate.jmeter import InstalledJMeter, WholeRecords, with_test_start
 from tollgate.jtl_check import RECORD_BYTES
 
@@ -37,7 +38,8 @@ def test_jmeter_runs_in_the_folder_of_the_plan_however_that_is_named(tmp_path, m
     executor = InstalledJMeter()
     executor.engine, executor.env = Engine(), Environment()
     executor.original_jmx = named.format(here=tmp_path)
-    with executor._execute(["pwd", "-P"]) as process:
+    Path(executor.original_jmx).write_text(jmx.plan())
+    with executor._execute(["sh", "-c", "pwd -P"]) as process:
         assert process.stdout.read() == f"{(tmp_path / 'theirs').resolve()}\n"
 
 
