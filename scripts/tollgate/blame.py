@@ -28,6 +28,8 @@ from tollgate.schedule_model import Schedule
 # Below this a sample counts as punctual. JMeter sleeps and stamps in whole milliseconds, and on an
 # idle machine its samples lie between 2 ms before and 2 ms after their event.
 LATE_MS = 5.0
+# From here on a request belongs to another second of the load than the one it was meant for.
+FAR_LATE_MS = 1000.0
 CAUSES = ("service", "plan", "generator")
 SERVICE, PLAN, GENERATOR = range(3)
 

@@ -17,6 +17,7 @@ from functools import cached_property
 import numpy as np
 
 from tollgate.columns import first_of_each, order_of, sorted_codes
+from tollgate.response_codes import short_code
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,7 +171,7 @@ class Counts:
     def code_mask(self, pattern: str) -> np.ndarray:
         """Which rows have a response code that matches the pattern (`5??`, `*Exception`).
 
-        As in Taurus, an exception's class name matches without its package.
+        The name of a class that was thrown matches without its package, see short_code.
         """
         hits = [fnmatch.fnmatchcase(short_code(code), pattern) for code in self.codes]
         return np.array(hits or [False], bool)[self.code]
@@ -187,8 +188,3 @@ class Counts:
     def _histogram(self) -> tuple[np.ndarray, np.ndarray]:
         values, place = np.unique(self.elapsed_ms, return_inverse=True)
         return values, np.cumsum(np.bincount(place, weights=self.n).astype(np.int64))
-
-
-def short_code(code: str) -> str:
-    """`Non HTTP response code: java.net.SocketException` is `SocketException`, as in Taurus."""
-    return code.rsplit(".", 1)[-1] if code.endswith("Exception") else code

@@ -10,6 +10,8 @@ import re
 from dataclasses import dataclass
 
 from tollgate.criteria_resources import LATENCY_SLOPE, SLOPE, WORKER_SUBJECTS
+from tollgate.response_codes import NAMES as CLASSES
+from tollgate.response_codes import PREFIX, class_of, nearest
 
 CONDITIONS = ("<", "<=", "=", ">", ">=")
 # Names that Taurus takes, by the one that Tollgate shows. Taurus takes anything that begins with
@@ -59,10 +61,13 @@ def read_subject(value: object, required: bool = False) -> Subject | None:
         return Subject(text, WORKER_SUBJECTS[text])
     if re.fullmatch(rf"p\d+(\.\d+)?({SLOPE})?", text):
         return _percentile(text, required)
-    if re.fullmatch(r"rc[\w?*.-]+", text):
+    if re.fullmatch(rf"rc({PREFIX})?[\w?*.$-]+", text):
         return _response_code(text, required)
     if not required:
         return None
+    if class_of(text) in CLASSES:
+        step = f"did you mean 'rc{class_of(text)}'?"
+        raise ValueError("subject", text, "the name of a class, not a subject", step)
     names = [*ALIASES, *WORKER_SUBJECTS, "p95", "p90", "p99", "rc500"]
     near = difflib.get_close_matches(text, names, 1, 0.5)
     names = ", ".join((*NAMES, *WORKER_SUBJECTS))
@@ -93,7 +98,30 @@ def _response_code(text: str, required: bool) -> Subject:
         if not re.fullmatch(r"[1-9?][0-9?]{2}", mask):
             step = "write three digits or ?, as in rc500 or rc5??"
             raise ValueError("subject", text, "no HTTP response code looks like that", step)
+    elif required:
+        _check_class(text, mask)
     return Subject(text, "count", pattern=mask)
+
+
+def _check_class(text: str, mask: str) -> None:
+    """Refuses a mask that matches no response code of JMeter's, so that its criterion would pass
+    whatever happened."""
+    has_wildcard, name = bool(re.search(r"[?*]", mask)), class_of(mask)
+    if name == mask and (has_wildcard or name in CLASSES):
+        return
+    if name == mask:
+        problem = "JMeter writes no response code of that name"
+    else:
+        problem = "a class is told by its own name, without what stands before it"
+    stem = name.strip("?*")
+    near = name if name in CLASSES or (stem and stem != name) else nearest(name)
+    if near:
+        step = f"did you mean 'rc{near}'? A code that the plan itself sets takes a wildcard"
+    elif stem[:1].isalpha():
+        step = f"write 'rc{stem}*' for a code that the plan itself sets"
+    else:
+        step = "write a name such as rcSocketTimeoutException, or rc*Exception for all of them"
+    raise ValueError("subject", text, problem, step)
 
 
 def read_condition(value: object) -> str:

@@ -64,6 +64,8 @@ def labels_of(
             replayed.response.get(name),
             label.totals,
             lateness=replayed.lateness.get(name),
+            # In an open model all of the lateness is the generator's: the service time is left.
+            punctual=replayed.punctual.get(name, label.counts),
         )
         for name, label in jtl.samplers.items()
     }

@@ -12,6 +12,11 @@ from tollgate.forecast_model import ForecastFacts
 from tollgate.resources_model import Resources
 from tollgate.totals import Totals
 
+#: How slow an answer is taken to be that no timeout would have ended: some three years.
+NEVER_MS = 10**11
+#: What JMeter writes for an answer that did not come in time.
+TIMED_OUT = "Non HTTP response code: java.net.SocketTimeoutException"
+
 
 @dataclass(frozen=True)
 class LabelData:
@@ -20,6 +25,8 @@ class LabelData:
     response: response times, by second of the intended start, or of its own where a sample had
     none; None where there is no schedule.
     lateness: of those that had one, in whole milliseconds rounded up, 0 for one that was early.
+    punctual: response times without the generator's own part of the lateness; None where nobody
+    knows that part.
     totals: None where they are not known, and then avg-lt, avg-ct, bytes and concurr are not.
     is_transaction: the rows add up those of other labels. Parent samples do not: they stand in the
     place of what they add up, and are samples like any other.
@@ -31,6 +38,7 @@ class LabelData:
     totals: Totals | None = None
     is_transaction: bool = False
     lateness: Counts | None = None
+    punctual: Counts | None = None
 
 
 @dataclass(frozen=True)
@@ -41,6 +49,10 @@ class ScheduleFacts:
     that part of the lateness which is the generator's alone. late_*: samples late by that cause.
     extra: samples that no event asked for. origin_is_estimated: nobody knows the schedule's zero,
     so that what all samples are late by is not seen.
+
+    Of the measured requests (see punctuality.py): measured, how many there are; far_late, how many
+    were sent more than FAR_LATE_MS late, and generator_far_late, by the generator's part alone;
+    displaced, how many that part has moved to another second.
     """
 
     labels: tuple[str, ...]
@@ -58,10 +70,24 @@ class ScheduleFacts:
     late_generator: int = 0
     extra: int = 0
     origin_is_estimated: bool = False
+    measured: int = 0
+    far_late: int = 0
+    generator_far_late: int = 0
+    displaced: int = 0
 
     @property
     def missing(self) -> int:
         return self.missing_service + self.missing_plan + self.missing_generator
+
+
+@dataclass(frozen=True)
+class Unsent:
+    """The requests of one schedule that were due and not sent; nobody knows of which label each
+    would have been. counts: by bin of the moment at which each was due, failed and as slow as the
+    response timeout, or NEVER_MS where there is none."""
+
+    labels: tuple[str, ...]
+    counts: Counts
 
 
 @dataclass(frozen=True)
@@ -79,6 +105,15 @@ class WorkerCount:
 
 
 @dataclass(frozen=True)
+class EarlyEnd:
+    """A thread group that ended before the time that its plan states. by_service: brought about by
+    what the service answered."""
+
+    line: str
+    by_service: bool = False
+
+
+@dataclass(frozen=True)
 class ExecutionFacts:
     """What happened around one execution's samples. None: not known, or did not happen.
 
@@ -93,8 +128,8 @@ class ExecutionFacts:
     of a last sample that was cut off. generator_exit: JMeter's exit code. machine_problems: one
     line for each, such as a full disk. notes: what a reader should know and what changes no
     verdict. lint: what was noticed of the plan, likewise. silent: one line for each thread group
-    that had to send and left no sample. url: of the service that was asked, where it is none of the
-    run's own.
+    that had to send and left no sample. early_ends: those that ended before their time.
+    url: of the service that was asked, where it is none of the run's own.
     """
 
     interrupted: bool = False
@@ -112,6 +147,7 @@ class ExecutionFacts:
     notes: tuple[str, ...] = ()
     lint: tuple[str, ...] = ()
     silent: tuple[str, ...] = ()
+    early_ends: tuple[EarlyEnd, ...] = ()
     url: str | None = None
 
 
@@ -135,6 +171,7 @@ class Execution:
     resources: Resources = field(default_factory=Resources)
     forecast: ForecastFacts | None = None
     comparison: Comparison | None = None
+    unsent: tuple[Unsent, ...] = ()
 
     @property
     def can_fail(self) -> bool:
@@ -158,12 +195,8 @@ class Settings:
 
     cut_short_counts: judge an interrupted run by what was measured until then.
     latency: 'response' judges response time where a schedule exists, 'service' never does.
-    missing_share: of the scheduled requests, how many may be missing; one always may. One in a
-      hundred moves a p95 by at most a hundredth of the distribution, inside any interval that a
-      run of usual length has, and JMeter drops the last arrivals of a schedule.
-    lateness_share: of the tightest latency limit, how late the generator's p99 may be.
-    lateness_floor_ms: never demand more than JMeter's clock can show: its timestamps lie up to
-      2 ms beside an arrival on an idle machine.
+    missing_share: of the scheduled requests, how many may be missing before the run is broken
+      whatever its criteria say; one always may. Fewer are counted against each criterion.
     forecast_tolerance: how far a step's requests may be from the forecast, as a share of it.
     """
 
@@ -172,6 +205,4 @@ class Settings:
     latency: str = "response"
     confidence: float = 0.95
     missing_share: float = 0.01
-    lateness_share: float = 0.10
-    lateness_floor_ms: float = 5.0
     forecast_tolerance: float = 0.02

@@ -30,6 +30,9 @@ from tollgate.counts import Counts
 CONFIDENCE = 0.95
 # Below five seconds, or bins of a long run, there is no telling a disturbance from a level.
 MIN_SECONDS = 5
+# Fewer samples than this say nothing of how far their mean may lie beside the truth: two that are
+# alike would have an interval without a width. With ten exponential ones 90 % of intervals hold it.
+FEWEST_FOR_MEAN = 10
 
 
 @dataclass(frozen=True)

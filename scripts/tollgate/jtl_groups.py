@@ -52,6 +52,18 @@ def valid_sql(elapsed: str, success: str, earliest: str, latest: str) -> str:
     )
 
 
+def first_byte_sql(layout: Layout) -> str:
+    """SQL for the time to the first byte. JMeter writes 0 where no byte ever came, as at a timeout
+    or a refused connection: the wait for it then was at least as long as the whole sample."""
+    latency, elapsed = column(layout, "Latency", "0"), column(layout, "elapsed")
+    success, code = column(layout, "success"), column(layout, "responseCode", "''")
+    no_answer = f"{success} = 'false' AND NOT regexp_full_match({code}, '[1-5][0-9][0-9]')"
+    return (
+        f"CASE WHEN {latency} = 0 AND {no_answer} "
+        f"THEN coalesce(TRY_CAST({elapsed} AS BIGINT), 0) ELSE {latency} END"
+    )
+
+
 def groups_sql(layout: Layout, origin_ms: int, bins: Bins) -> str:
     """SQL for a table of counts and sums per label, kind, bin, elapsed, success and code."""
     # elapsed stays text, so that it is checked once a group: DuckDB would round "5.7" to 6. The
@@ -60,9 +72,13 @@ def groups_sql(layout: Layout, origin_ms: int, bins: Bins) -> str:
     test_start = column(layout, "TESTSTART.MS", "NULL::BIGINT")
     second = f"(({start} - {origin_ms} + 1000000000000) // 1000 - 1000000000)"
     threads = column(layout, "allThreads", "NULL::BIGINT")
+    columns = {
+        "latency": first_byte_sql(layout),
+        "connect": column(layout, "Connect", "0"),
+        "bytes": column(layout, "bytes", "0"),
+    }
     sums = ", ".join(
-        f"coalesce(sum({column(layout, name, '0')}), 0)::BIGINT AS {alias}"
-        for name, alias in (("Latency", "latency"), ("Connect", "connect"), ("bytes", "bytes"))
+        f"coalesce(sum({sql}), 0)::BIGINT AS {alias}" for alias, sql in columns.items()
     )
     return f"""
         SELECT *, contains(label || code, chr(10))

@@ -10,6 +10,9 @@ How each kind of criterion is judged:
   this run, counted without error, and so are criteria on a window of time: they are compared
   exactly. Whoever writes `fail>1%` asks about the requests of this run; were it judged by interval,
   240 requests without a failure could not pass. A share's interval is reported all the same.
+- A scheduled request that was not sent counts as failed, and as slow as its timeout: a criterion
+  that holds only without it is INCONCLUSIVE.
+- Lateness of the generator counts in response times; punctuality.py has the rule on it.
 - Failed samples count in latencies, as in Taurus; the reason says how many there were. Fast
   failures flatter a latency, so that failures which no criterion covers are warned about, and a
   label whose every request failed fails the execution in any case.
@@ -59,7 +62,7 @@ def judge(run: Run, settings: Settings | None = None) -> Verdict:
     results = [_results(one, settings) for one in run.executions]
     stop = stop_of(run.executions, results)
     executions = tuple(
-        _judged(one, settings, judged, stop)
+        _judged(one, settings, judged, stop, is_broken=bool(run.problems))
         for one, judged in zip(run.executions, results, strict=True)
     )
     own = tuple(run_reasons(run, settings))
@@ -86,8 +89,11 @@ def _judged(
     settings: Settings,
     results: tuple[CriterionResult, ...],
     stop: Stop | None,
+    *,
+    is_broken: bool,
 ) -> ExecutionVerdict:
-    """The verdict on one execution. stop: of the whole run, None for none."""
+    """The verdict on one execution. stop: of the whole run, None for none. is_broken: a problem has
+    ended the run, which is the reason for all that is missing."""
     from_s, to_s = measured_window(execution)
     forecast = execution.forecast and check_forecast(
         execution.forecast, settings.forecast_tolerance, settings.confidence
@@ -96,9 +102,10 @@ def _judged(
         problems = execution.facts.machine_problems
         reasons = [excuse, *(Reason(INVALID, MACHINE, problem) for problem in problems)]
     else:
-        stop_is_confirmed = stop is not None and stop.is_confirmed(execution)
+        is_excused = is_broken or (stop is not None and stop.is_confirmed(execution))
+        has_failed = any(result.decides and result.verdict == FAIL for result in results)
         reasons = [
-            *execution_reasons(execution, settings, stop_is_confirmed),
+            *execution_reasons(execution, settings, is_excused, has_failed),
             *(forecast_reasons(forecast) if forecast else ()),
             *_all_failed(execution, from_s, to_s),
             *_compared(execution),
@@ -120,8 +127,9 @@ def _result(
     if criterion.is_of_workers:
         has_target = bool(execution.facts.workers)
         return judge_resource(criterion, execution.resources, settings, from_s, to_s, has_target)
-    judged_by = judge_drift if criterion.is_latency_slope else judge_criterion
-    return judged_by(criterion, execution.labels.values(), settings, from_s, to_s)
+    if criterion.is_latency_slope:
+        return judge_drift(criterion, execution.labels.values(), settings, from_s, to_s)
+    return judge_criterion(criterion, execution, settings, from_s, to_s)
 
 
 def measured_window(execution: Execution) -> tuple[float, float]:
@@ -163,4 +171,4 @@ def _reason(result: CriterionResult, execution: Execution) -> Reason:
         fault = OPERATOR  # a criterion on what nobody watched or limited
     if result.verdict == INVALID and is_cut_short(execution):
         fault = OPERATOR  # whoever interrupted the run did so before the first sample
-    return Reason(result.verdict, fault, result.told)
+    return Reason(result.verdict, result.fault or fault, result.told)

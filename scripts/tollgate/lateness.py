@@ -8,7 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tollgate.blame import CAUSES, LATE_MS, blame, blame_generator, count_threads
+from tollgate.blame import (
+    CAUSES,
+    FAR_LATE_MS,
+    LATE_MS,
+    blame,
+    blame_generator,
+    count_threads,
+)
 from tollgate.join import (
     EARLY_TOLERANCE_MS,
     NO_EVENT,
@@ -35,8 +42,8 @@ class Joined:
     service_ms + plan_ms + generator_ms = max(lateness_ms, 0).
     response_ms: from the intended start to the end of the answer. Whole milliseconds, rounded up;
     never below elapsed.
-    intended: events that had to be sent. missing: indices of those that were not, and
-    missing_cause: for each of them the index in CAUSES of who is to blame.
+    intended: events that had to be sent. missing: indices of those that were not; missing_ms: when
+    they were due (epoch ms); missing_cause: for each the index in CAUSES of who is to blame.
     extra: rows without an event that the schedule does not account for.
     """
 
@@ -51,6 +58,7 @@ class Joined:
     response_ms: Ints
     intended: int
     missing: Ints
+    missing_ms: Floats
     missing_cause: Ints
     extra: int
 
@@ -61,7 +69,8 @@ class Summary:
 
     Percentiles are order statistics: the smallest value that at least that share of the joined
     samples does not exceed; NaN without samples. late_*: samples over LATE_MS, each counted once,
-    for the cause with the largest part. late_share: of the samples that were sent.
+    for the cause with the largest part. late_share: of the samples that were sent. picked,
+    far_late, generator_far_late, displaced: as ScheduleFacts has them.
     """
 
     intended: int
@@ -80,6 +89,34 @@ class Summary:
     late_plan: int
     late_generator: int
     late_share: float
+    picked: int
+    far_late: int
+    generator_far_late: int
+    displaced: int
+
+
+class Displacement:
+    """How many requests the generator has moved to another second than the one they were due in:
+    half of the differences between the requests due and sent in each second, added up. What one
+    second loses and gets back is not counted, for the service saw the same load."""
+
+    def __init__(self) -> None:
+        self._surplus = np.zeros(0, dtype=np.int64)
+
+    def add(self, due_ms: Floats, late_ms: Floats) -> None:
+        """Take in requests by when they were due, from any zero on, and how late they were."""
+        if not len(due_ms):
+            return
+        due, sent = (np.floor(it / 1000).astype(np.int64) for it in (due_ms, due_ms + late_ms))
+        surplus = np.bincount(sent) - np.bincount(due, minlength=int(sent.max()) + 1)
+        if len(surplus) < len(self._surplus):
+            surplus = np.append(surplus, np.zeros(len(self._surplus) - len(surplus), np.int64))
+        surplus[: len(self._surplus)] += self._surplus
+        self._surplus = surplus
+
+    @property
+    def requests(self) -> int:
+        return int(np.abs(self._surplus).sum()) // 2
 
 
 def join(schedule: Schedule, rows: Rows, origin_ms: float | None = None) -> Joined:
@@ -116,6 +153,7 @@ def join(schedule: Schedule, rows: Rows, origin_ms: float | None = None) -> Join
         response_ms=elapsed + waited,
         intended=intended,
         missing=missing,
+        missing_ms=events_s[missing] * 1000 + origin,
         missing_cause=cause,
         extra=int(np.count_nonzero(event == NO_EVENT)) - followers,
     )
@@ -172,6 +210,8 @@ def summarise(joined: Joined, rows: NDArray[np.bool_] | None = None) -> Summary:
     worst = len(CAUSES) - 1 - np.argmax(parts[::-1, late], axis=0)
     lates = np.bincount(worst, minlength=len(CAUSES))
     missing = np.bincount(joined.missing_cause, minlength=len(CAUSES))
+    displacement = Displacement()
+    displacement.add(np.maximum(joined.intended_ms[picked] - joined.origin_ms, 0), generator)
     return Summary(
         intended=joined.intended,
         sent=int(np.count_nonzero(picked & (joined.event < joined.intended))),
@@ -189,6 +229,10 @@ def summarise(joined: Joined, rows: NDArray[np.bool_] | None = None) -> Summary:
         late_plan=int(lates[1]),
         late_generator=int(lates[2]),
         late_share=float(late.mean()) if len(late) else 0.0,
+        picked=len(lateness),
+        far_late=int(np.count_nonzero(lateness > FAR_LATE_MS)),
+        generator_far_late=int(np.count_nonzero(generator > FAR_LATE_MS)),
+        displaced=displacement.requests,
     )
 
 

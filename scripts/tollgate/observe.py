@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -12,6 +12,8 @@ from tollgate.counts import Counts
 from tollgate.criteria import Criterion
 from tollgate.facts import LabelData, Settings
 from tollgate.intervals import (
+    FEWEST_FOR_MEAN,
+    UNKNOWN,
     Interval,
     mean_interval,
     share_interval,
@@ -27,6 +29,8 @@ TOTALS_COLUMNS = {
     "bytes": "bytes",
     "concurr": "threads",
 }
+#: The basis of what counts from the moment at which a request was meant to be sent.
+RESPONSE_TIME = "response time"
 BASES = {FIRST_BYTE: "time to first byte", CONNECT: "connect time"}
 
 
@@ -59,9 +63,15 @@ class Observation:
 
 
 def select(
-    criterion: Criterion, labels: Iterable[LabelData], settings: Settings, from_s, to_s
+    criterion: Criterion,
+    labels: Iterable[LabelData],
+    settings: Settings,
+    from_s: float,
+    to_s: float,
+    punctual: bool = False,
 ) -> Part:
-    """The samples of the criterion's label, or of all samplers for ''."""
+    """The samples of the criterion's label, or of all samplers for ''. punctual: response times
+    without the generator's own part of the lateness."""
     wanted = [
         data
         for data in labels
@@ -69,7 +79,9 @@ def select(
     ]
     may_respond = criterion.may_respond and settings.latency == "response"
     responds = may_respond and wanted and all(data.response is not None for data in wanted)
-    chosen = (data.response if responds else data.service for data in wanted)
+    chosen = (data.service for data in wanted)
+    if responds:
+        chosen = (_punctual(data) if punctual else data.response for data in wanted)
     counts = Counts.merged(each.window(from_s, to_s) for each in chosen)
     totals = None
     if wanted and all(data.totals is not None for data in wanted):
@@ -77,8 +89,29 @@ def select(
     basis = "samples"
     if criterion.unit == "ms" or criterion.is_latency_slope:
         service = BASES.get(criterion.subject, "service time")
-        basis = "response time" if responds else service
+        basis = RESPONSE_TIME if responds else service
     return Part(counts, totals, basis, counts.errors, _problem(criterion, wanted, totals))
+
+
+def _punctual(data: LabelData) -> Counts:
+    return data.response if data.punctual is None else data.punctual
+
+
+def with_unsent(criterion: Criterion, part: Part, unsent: Iterable[Counts]) -> Part:
+    """The part with requests that were not sent, as if each had been, and had timed out."""
+    counts = Counts.merged(unsent)
+    if criterion.subject.startswith("rc") and criterion.condition[0] != "<":
+        # Nobody knows what would have come, and this is what would have broken the criterion.
+        code = criterion.subject[2:].replace("*", "").replace("?", "0")
+        counts = replace(counts, codes=tuple(code for _ in counts.codes))
+    totals = part.totals
+    if totals is not None:
+        n = counts.sum_by_second().astype(np.int64)
+        slow = counts.sum_by_second(counts.elapsed_ms).astype(np.int64)
+        nothing = np.zeros(len(n), np.int64)
+        late = Totals(counts.seconds, n, slow, slow, nothing, nothing, counts.width)
+        totals = Totals.merged([totals, late])
+    return replace(part, counts=Counts.merged([part.counts, counts]), totals=totals)
 
 
 def _problem(criterion: Criterion, wanted: list[LabelData], totals: Totals | None) -> str:
@@ -143,6 +176,8 @@ def _interval(criterion: Criterion, part: Part, confidence: float) -> Interval |
     counts, totals = part.counts, part.totals
     if criterion.percentile is not None:
         return percentile_interval(counts, criterion.percentile, confidence)
+    if counts.total < FEWEST_FOR_MEAN and criterion.unit == "ms":
+        return UNKNOWN
     if criterion.subject in (FIRST_BYTE, CONNECT):
         sums = getattr(totals, TOTALS_COLUMNS[criterion.subject])
         return mean_interval(totals.bins, totals.n, sums, confidence)

@@ -14,12 +14,14 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from tollgate.bins import Bins
-from tollgate.blame import LATE_MS
+from tollgate.blame import FAR_LATE_MS, LATE_MS
 from tollgate.counts import Counts
 from tollgate.facts import ScheduleFacts
+from tollgate.file_order import Step, early_step, largest
 from tollgate.join import Floats, Ints
 from tollgate.jtl_batches import Batch
 from tollgate.late_histogram import LateHistogram
+from tollgate.lateness import Displacement
 from tollgate.open_model import OpenModelArrivals
 from tollgate.schedule_model import Schedule
 
@@ -30,7 +32,8 @@ _GATHERED = 200_000
 class OpenJoin:
     """One schedule. Batches are added in order of their start; then it tells what it saw.
 
-    schedule: an open model's. labels: the numbers that its labels have in the batches.
+    schedule: an open model's. labels: the numbers that its labels have in the batches. step: as in
+    replay.Kept.
     test_start_ms: TESTSTART.MS. origin_ms: zero of the seconds in the response times. from_s:
     lateness is summed up over arrivals from here on.
     """
@@ -51,7 +54,9 @@ class OpenJoin:
         self._waited = {label: _Gathered() for label in labels}
         self._seen = _Bits(self._arrivals.count)
         self._lateness = LateHistogram()
-        self._sent = self._late = 0
+        self._displacement = Displacement()
+        self._sent = self._late = self._far_late = self._measured = 0
+        self.step: Step | None = None
 
     def add(self, batch: Batch) -> None:
         """Join the samples of the batch that have one of the labels."""
@@ -83,12 +88,23 @@ class OpenJoin:
         self._seen.add(arrival)
         self._sent += int(np.count_nonzero(arrival < self._intended))
         start, due = mine.start_ms[rows], self._arrivals.at(arrival) * 1000
-        self._sum_up(start - self._start_ms - due, due + self._start_ms >= self._from_ms)
+        lateness = start - self._start_ms - due
+        measured = due + self._start_ms >= self._from_ms
+        self._sum_up(lateness[measured], due[measured])
+        self.step = largest([self.step, early_step(due + self._start_ms, lateness)])
         return rows, due
 
-    def _sum_up(self, lateness_ms: Floats, measured: np.ndarray) -> None:
-        self._lateness.add(lateness_ms[measured])
-        self._late += int(np.count_nonzero(lateness_ms[measured] > LATE_MS))
+    def _sum_up(self, lateness_ms: Floats, due_ms: Floats) -> None:
+        self._lateness.add(lateness_ms)
+        self._displacement.add(due_ms, np.maximum(lateness_ms, 0))
+        self._measured += len(lateness_ms)
+        self._late += int(np.count_nonzero(lateness_ms > LATE_MS))
+        self._far_late += int(np.count_nonzero(lateness_ms > FAR_LATE_MS))
+
+    def unsent_ms(self) -> Floats:
+        """When the arrivals were due that had to be sent and were not, in ms since origin_ms."""
+        arrivals = self._seen.lacking(self._intended)
+        return self._arrivals.at(arrivals) * 1000 + self._start_ms - self._origin_ms
 
     def response(self, label: int) -> Counts:
         """Response times by bin of the intended start, or of its own where a sample had none."""
@@ -115,6 +131,10 @@ class OpenJoin:
             generator_p99_ms=p99 if math.isnan(p99) else max(p99, 0.0),
             late_generator=self._late,
             extra=threads_outside,
+            measured=self._measured,
+            far_late=self._far_late,
+            generator_far_late=self._far_late,
+            displaced=self._displacement.requests,
         )
 
 
@@ -147,6 +167,10 @@ class _Bits:
     def add(self, numbers: Ints) -> None:
         bit = np.left_shift(1, numbers & 7).astype(np.uint8)
         np.bitwise_or.at(self._bytes, numbers >> 3, bit)
+
+    def lacking(self, count: int) -> Ints:
+        """Those below `count` that have not been added."""
+        return np.flatnonzero(np.unpackbits(self._bytes, count=count, bitorder="little") == 0)
 
 
 class _Gathered:

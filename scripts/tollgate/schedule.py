@@ -124,7 +124,13 @@ def _precise_throughput(group: ThreadGroup, governed: tuple[Sampler, ...]) -> Sc
         end_s=(group.delay_s or 0.0) + (group.duration_s or 0.0) if ends else None,
         limit=_limit(group, governed),
         think_ms=math.fsum(pause for pause in pauses if pause is not None),
+        timeout_ms=_timeout_ms(governed),
     )
+
+
+def _timeout_ms(samplers: tuple[Sampler, ...]) -> float | None:
+    timeouts = [each.timeout_ms for each in samplers if each.kind != FLOW_CONTROL]
+    return None if None in timeouts else max(timeouts, default=None)
 
 
 def _obstacle(group: ThreadGroup, governed: tuple[Sampler, ...]) -> str:
@@ -176,7 +182,8 @@ def _open_model(group: ThreadGroup) -> tuple[tuple[Sampler, ...], Schedule | Clo
     except (NotReplayableError, ScheduleError) as error:
         return firsts, ClosedLoop(str(error))
     labels = tuple(dict.fromkeys(s.label for s in firsts if s.leaves_a_row))
-    return firsts, Schedule(group.name, labels, arrivals, by_thread=True)
+    timeout_ms = _timeout_ms(firsts)
+    return firsts, Schedule(group.name, labels, arrivals, by_thread=True, timeout_ms=timeout_ms)
 
 
 def _firsts(samplers: tuple[Sampler, ...]) -> tuple[Sampler, ...]:

@@ -53,6 +53,7 @@ class Schedule:
     end_s: events from here on need not be sent, None where the group ends by itself or not at all.
     limit: of all events, only so many are asked for; None where nobody can tell.
     think_ms: the longest pause a thread makes in an iteration beside waiting for its event.
+    timeout_ms: the longest response timeout of its requests, None where one of them has none.
     """
 
     group: str
@@ -63,6 +64,7 @@ class Schedule:
     end_s: float | None = None
     limit: int | None = None
     think_ms: float = 0.0
+    timeout_ms: float | None = None
 
     def matches(self, label: str) -> bool:
         return any(known.matches(label) for known in self.labels)

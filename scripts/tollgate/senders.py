@@ -30,10 +30,14 @@ def senders(plan: Plan, candidates: Sequence[int], thread_group: str) -> list[in
     name and number fit, or else whose name alone does; all of them where none does, as in a file
     that has no names of threads.
     """
+    return named_alike(plan, candidates, thread_group) or list(candidates)
+
+
+def named_alike(plan: Plan, candidates: Sequence[int], thread_group: str) -> list[int]:
+    """As senders, but none where something else than its thread group has named the thread."""
     numbers = _numbers(plan)
     exact = [it for it in candidates if _fits(plan.groups[it], str(numbers[it]), thread_group)]
-    named = [it for it in candidates if _fits(plan.groups[it], "[0-9]+", thread_group)]
-    return exact or named or list(candidates)
+    return exact or [it for it in candidates if _fits(plan.groups[it], "[0-9]+", thread_group)]
 
 
 def _fits(group: ThreadGroup, number: str, thread_group: str) -> bool:

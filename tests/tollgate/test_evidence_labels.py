@@ -1,5 +1,7 @@
 """Whose rows a label holds: samplers', parent samples', or sums that are no requests besides."""
 
+import itertools
+
 import pytest
 
 import jmx_text as jmx
@@ -26,8 +28,13 @@ NAMESAKE = plan_of(transaction("home", jmx.sampler("home"), jmx.sampler("cart"))
 PARENT = plan_of(transaction("order", jmx.sampler("step"), parent=True))
 
 
+def in_turn(*parts):
+    """Lines as JMeter writes them: in the order of time."""
+    return sorted(itertools.chain(*parts))
+
+
 def namesakes(failed):
-    return [*rows("home", failed=failed), *rows("cart"), *transactions("home", failed=failed)]
+    return in_turn(rows("home", failed=failed), rows("cart"), transactions("home", failed=failed))
 
 
 def test_a_transaction_of_a_samplers_name_does_not_take_the_samplers_place(tmp_path):
@@ -50,7 +57,7 @@ def test_a_criterion_on_a_name_that_a_sampler_and_a_transaction_share_is_refused
 
 def test_a_name_that_both_turn_out_to_share_as_the_plan_runs_is_not_judged(tmp_path):
     plan = plan_of(transaction("home", jmx.sampler("${page}")))
-    lines = [*rows("home", failed=60), *transactions("home", failed=60)]
+    lines = in_turn(rows("home", failed=60), transactions("home", failed=60))
     for criterion in ("fail of home>99%", "p95-slope of home>1ms/min"):
         verdict = verdict_on(tmp_path, plan, lines, criterion)
         assert verdict.verdict == "INVALID"
@@ -87,7 +94,7 @@ def test_failures_of_a_parent_sample_that_no_criterion_covers_are_warned_about(t
 
 def test_parent_samples_of_a_name_with_a_variable_are_requests(tmp_path):
     plan = plan_of(transaction("order ${id}", jmx.sampler("step"), parent=True))
-    lines = [*transactions("order 1", failed=3), *transactions("order 2")]
+    lines = in_turn(transactions("order 1", failed=3), transactions("order 2"))
     verdict = verdict_on(tmp_path, plan, lines, "fail>0%", "fail of order 1>0%")
     assert [it.observed for it in verdict.executions[0].criteria] == [1.5, 3]
 
@@ -95,7 +102,7 @@ def test_parent_samples_of_a_name_with_a_variable_are_requests(tmp_path):
 def test_a_parent_sample_and_a_sampler_of_one_name_are_judged_together(tmp_path):
     group = jmx.group(transaction("home", jmx.sampler("step"), parent=True), name="others")
     plan = jmx.plan(jmx.group(jmx.sampler("home")), group)
-    lines = [*rows("home"), *transactions("home", failed=30)]
+    lines = in_turn(rows("home"), transactions("home", failed=30))
     verdict = verdict_on(tmp_path, plan, lines, "fail of home>20%")
     (result,) = verdict.executions[0].criteria
     assert (result.observed, result.samples) == (15, 200)
@@ -108,7 +115,7 @@ def test_a_parent_sample_and_a_sampler_of_one_name_are_judged_together(tmp_path)
 def test_a_transaction_around_a_parent_sample_adds_it_up_and_is_no_request(tmp_path):
     inner = transaction("order", jmx.sampler("step"), parent=True)
     plan = plan_of(transaction("visit", inner))
-    lines = [*transactions("order"), *transactions("visit")]
+    lines = in_turn(transactions("order"), transactions("visit"))
     verdict = verdict_on(tmp_path, plan, lines, "hits<100", "hits of visit<100")
     assert verdict.verdict == "PASS"
     assert [result.samples for result in verdict.executions[0].criteria] == [100, 100]
@@ -116,7 +123,7 @@ def test_a_transaction_around_a_parent_sample_adds_it_up_and_is_no_request(tmp_p
 
 def test_an_answer_that_only_looks_like_a_transaction_is_a_request(tmp_path):
     plan = plan_of(jmx.sampler("home"), transaction("visit", jmx.sampler("cart")))
-    lines = [*rows("home"), *transactions("home", n=50, failed=50), *rows("cart")]
+    lines = in_turn(rows("home"), transactions("home", n=50, failed=50), rows("cart"))
     verdict = verdict_on(tmp_path, plan, lines, "fail>0%")
     assert (verdict.verdict, verdict.executions[0].criteria[0].observed) == ("FAIL", 20)
 
@@ -133,11 +140,11 @@ def test_transactions_of_one_name_with_a_parent_sample_and_without_are_refused(t
 def test_rows_that_may_be_of_either_kind_make_the_run_invalid(tmp_path):
     beside = transaction("order 1", jmx.sampler("cart"))
     plan = plan_of(beside, transaction("order ${id}", jmx.sampler("step"), parent=True))
-    lines = [*rows("cart"), *transactions("order 1")]
+    lines = in_turn(rows("cart"), transactions("order 1"))
     verdict = verdict_on(tmp_path, plan, lines, "fail>0%")
     assert verdict.verdict == "INVALID"
     assert "kpi.jtl: holds rows of Transaction Controllers named 'order 1'" in reasons(verdict)
-    clear = [*rows("cart"), *transactions("order 2", failed=1)]
+    clear = in_turn(rows("cart"), transactions("order 2", failed=1))
     assert verdict_on(tmp_path, plan, clear, "fail>0%").verdict == "FAIL"
 
 
@@ -145,7 +152,7 @@ NO_MESSAGE = {"lacking": ["responseMessage"]}
 
 
 def test_without_messages_nobody_can_tell_transactions_from_requests(tmp_path):
-    lines = [*rows("cart", failed=60), *transactions("visit", failed=60)]
+    lines = in_turn(rows("cart", failed=60), transactions("visit", failed=60))
     plan = plan_of(transaction("visit", jmx.sampler("cart")))
     verdict = verdict_on(tmp_path, plan, lines, "fail>99%", **NO_MESSAGE)
     assert verdict.verdict == "INVALID"

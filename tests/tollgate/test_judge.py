@@ -85,6 +85,15 @@ def test_a_few_seconds_are_inconclusive_however_many_samples_they_hold():
     )
 
 
+@pytest.mark.parametrize("subject", ["avg-rt", "avg-lt", "avg-ct", "stdev-rt"])
+def test_a_mean_of_a_few_samples_is_inconclusive_however_alike_they_are(subject):
+    few = Counts.of([0, 30, 59], [240, 240, 240])
+    result = result_of(f"{subject} of search>250ms", service=few)
+    assert (result.verdict, result.samples_needed) == ("INCONCLUSIVE", 10)
+    enough = Counts.of(range(0, 60, 6), [240] * 10)
+    assert result_of(f"{subject} of search>250ms", service=enough).verdict == "PASS"
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.integers(1, 2000), st.sampled_from([50, 90, 95, 99, 99.9]), st.integers(5, 60))
 def test_a_percentile_never_passes_with_fewer_samples_than_it_needs(n, p, seconds):

@@ -17,7 +17,7 @@ from tollgate.open_join import OpenJoin, estimate_test_start_ms
 from tollgate.open_model import OpenModelArrivals
 from tollgate.plan_model import Label
 from tollgate.queues import Queue
-from tollgate.replay import join_queue
+from tollgate.replay import join_queue, unsent_of
 from tollgate.schedule_model import Schedule
 
 SCHEDULES = (
@@ -86,7 +86,8 @@ def streamed(schedule, rows, test_start_ms, from_s, bins, cuts):
     response = {name: join.response(label) for label, name in enumerate(NAMES)}
     lateness = {name: join.lateness(label) for label, name in enumerate(NAMES)}
     facts = replace(join.facts(NAMES, len(outside)), origin_is_estimated=is_estimated)
-    return response, lateness, facts
+    unsent = unsent_of(Queue(schedule, NAMES, NAMES), join.unsent_ms(), bins)
+    return response, lateness, facts, unsent
 
 
 def rounded(facts):
@@ -109,8 +110,9 @@ def rounded(facts):
 def test_batch_by_batch_gives_what_the_join_of_whole_arrays_gives(run, start, from_s, bins, cuts):
     schedule, rows = run
     kept = whole(schedule, rows, start, from_s, bins)
-    response, lateness, facts = streamed(schedule, rows, start, from_s, bins, cuts)
+    response, lateness, facts, unsent = streamed(schedule, rows, start, from_s, bins, cuts)
     assert response == kept.response
+    assert unsent == kept.unsent
     assert lateness == kept.lateness
     assert rounded(facts) == rounded(kept.facts)
 
