@@ -16,7 +16,10 @@ from tollgate.compare.record import CompareRecord
 from tollgate.criteria import Criterion, parse_all
 from tollgate.criteria_check import check
 from tollgate.cut_short import lasting
+from tollgate.evidence_clock import steps_seen, with_clock
+from tollgate.evidence_ends import with_early_ends
 from tollgate.evidence_silent import with_silent
+from tollgate.evidence_waits import with_waits
 from tollgate.facts import Execution, ExecutionFacts, Run, Settings
 from tollgate.forecast_facts import forecast_facts
 from tollgate.forecast_model import ForecastFacts
@@ -120,21 +123,28 @@ def _read(
     until_s = comparing.until_s(planned, record, cut_s)
     replayed = replay_jtl(plan, run / planned.jtl, jtl, planned.warmup, until_s, bins)
     facts = replace(facts, machine_problems=(*facts.machine_problems, *replayed.problems))
+    facts = with_clock(facts, planned, run / planned.jtl, jtl, replayed.steps, raw_parents)
     facts = with_silent(facts, plan, run / planned.jtl, jtl, until_s)
+    facts = with_early_ends(facts, plan, planned, jtl, until_s, raw_parents)
     resources = evidence_workers.with_losses(
         run, manifest, planned, jtl, watched.resources, facts.ended_s, raw_parents
     )
-    return Execution(
+    execution = Execution(
         name=planned.name,
         labels=evidence_labels.labels_of(jtl, replayed, parents),
         criteria=criteria,
         warmup_s=planned.warmup,
         measured_s=comparing.due_s(planned, record),
         schedules=replayed.facts,
+        unsent=replayed.unsent,
         facts=replace(facts, worker_events=events_left(facts.worker_events, resources.outages)),
         resources=resources,
         forecast=_forecast(run, planned, jtl, facts.ended_s, raw_parents),
         comparison=record and comparing.gather(run, planned, plan, record, cut_s),
+    )
+    # A comparison that ends itself looks at no request that may still be under way.
+    return (
+        execution if record else with_waits(execution, plan, planned, run / planned.jtl, jtl, bins)
     )
 
 
@@ -194,7 +204,7 @@ def _facts(
         cut_off_line=jtl.cut_line if jtl else None,
         workers=watched.counts,
         worker_events=watched.events,
-        machine_problems=watched.problems,
+        machine_problems=(*watched.problems, *steps_seen(planned)),
         notes=(*planned.notes, *told),
         lint=tuple(planned.lint),
         url=planned.url,

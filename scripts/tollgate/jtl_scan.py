@@ -77,15 +77,22 @@ def column(layout: Layout, name: str, otherwise: str = "NULL") -> str:
 
 
 def read_into(
-    con, table: str, query: str, path: str | Path, layout: Layout, growing: bool = False
+    con,
+    table: str,
+    query: str,
+    path: str | Path,
+    layout: Layout,
+    growing: bool = False,
+    in_order: bool = False,
 ) -> Cut | None:
     """Creates a temporary table from the query FROM {jtl}; the cut-off last record, if any.
 
     {jtl} has the columns c0, c1, ... of the layout and all samples, those of compacted pieces
     included. The table has columns n (samples a row) and wrong (true where a value is none that
     JMeter writes). Text comes as raw bytes where the file is not UTF-8: see `text`. growing: JMeter
-    may still write to the file; what it adds meanwhile is not read. Raises JtlError at the first
-    line that is not a sample.
+    may still write to the file; what it adds meanwhile is not read. in_order: {jtl} gives the rows
+    as they stand in the file, and a query without a join keeps them so if the database has been set
+    to preserve_insertion_order. Raises JtlError at the first line that is not a sample.
     """
     index, size = read_index(path), Path(path).stat().st_size
     tail = _survey(path, layout, tail_start(path, index, layout.header_bytes), size)
@@ -93,7 +100,7 @@ def read_into(
     raw = "latin-1" in (tail.encoding, *(it.encoding for it in (index.pieces if index else ())))
     tail = replace(tail, encoding="latin-1" if raw else "utf-8")
     con.execute(f"CREATE OR REPLACE TEMP TABLE encoding AS SELECT '{tail.encoding}' AS name")
-    with piece_scans(path, index, layout) as scans:
+    with piece_scans(path, index, layout, in_order) as scans:
         while True:
             try:
                 with _scan(path, layout, tail, None if growing else size) as scan:

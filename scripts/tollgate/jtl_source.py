@@ -8,6 +8,7 @@ import tempfile
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import groupby
 from pathlib import Path
 
 from tollgate.jtl_check import RECORD_BYTES
@@ -76,20 +77,26 @@ def csv_sql(source: str, layout: Layout, all_text: bool = False) -> str:
 
 
 @contextmanager
-def piece_scans(jtl: str | Path, index: Index | None, layout: Layout) -> Iterator[list[str]]:
+def piece_scans(
+    jtl: str | Path, index: Index | None, layout: Layout, in_order: bool = False
+) -> Iterator[list[str]]:
     """SELECTs that give the samples of all pieces with the columns of a CSV scan.
 
     One SELECT for all pieces that store the same columns as whole numbers, so that their number
-    does not grow with that of the pieces.
+    does not grow with that of the pieces; in_order: for all such that follow one another.
     """
-    alike: dict[tuple[int, ...], list[Piece]] = {}
-    for piece in index.pieces if index else ():
-        alike.setdefault(piece.whole, []).append(piece)
+    pieces = list(index.pieces if index else ())
+    if not in_order:
+        pieces.sort(key=_whole)
     with linked(folder_of(jtl)) as folder:
         yield [
-            f"SELECT {scanned_sql(layout, whole)} FROM {parquet(folder, pieces)}"
-            for whole, pieces in alike.items()
+            f"SELECT {scanned_sql(layout, whole)} FROM {parquet(folder, alike)}"
+            for whole, alike in groupby(pieces, _whole)
         ]
+
+
+def _whole(piece: Piece) -> tuple[int, ...]:
+    return piece.whole
 
 
 def parquet(folder: str, pieces: Iterable[Piece]) -> str:

@@ -33,6 +33,8 @@ from tollgate.plan_variables import expander_of, label_expander_of, running_expa
 _SAMPLER_ENDINGS = ("Sampler", "SamplerProxy", "Sampler_", "Sampler2", "Sampler2_", FLOW_CONTROL)
 _PAUSE = "1"
 _FOREVER = "LoopController.continue_forever"
+_HTTP, _DEFAULTS = "HTTPSampler", "ConfigTestElement"
+_TIMEOUT = "HTTPSampler.response_timeout"
 
 __all__ = [
     "Label",
@@ -63,6 +65,7 @@ class _Scope:
     timers: tuple[Timer, ...] = ()
     parents: tuple[Controller, ...] = ()
     hidden_by: str = ""
+    timeout_ms: float | None = None
 
 
 class _Reader:
@@ -139,6 +142,7 @@ class _Reader:
                     parents=scope.parents,
                     hidden_by=scope.hidden_by,
                     pause_ms=self._own_pause_ms(child),
+                    timeout_ms=self._timeout_ms(child, inner),
                 )
             else:
                 yield from self._samplers(child, inner)
@@ -148,7 +152,9 @@ class _Reader:
         timers = tuple(
             read_timer(e, self._expander) for e in element.active if e.kind.endswith("Timer")
         )
-        scope = replace(scope, timers=scope.timers + timers)
+        scope = replace(
+            scope, timers=scope.timers + timers, timeout_ms=self._default_timeout_ms(element, scope)
+        )
         if is_sampler(element) or element.kind == "TestPlan" or _is_group(element):
             return scope
         hides = Fields(element, self._expander).text("TransactionController.parent") == "true"
@@ -157,6 +163,21 @@ class _Reader:
             parents=(*scope.parents, self._controller(element)),
             hidden_by=scope.hidden_by or (self._label(element).text if hides else ""),
         )
+
+    def _default_timeout_ms(self, element: Element, scope: _Scope) -> float | None:
+        """Return what HTTP Request Defaults say at this level; the innermost ones win."""
+        for each in element.active:
+            if each.kind == _DEFAULTS and each.props.get(_TIMEOUT, "").strip():
+                return Fields(each, self._expander).number(_TIMEOUT)
+        return scope.timeout_ms
+
+    def _timeout_ms(self, element: Element, scope: _Scope) -> float | None:
+        """Return the response timeout of an HTTP request; JMeter takes 0 for none."""
+        if not element.kind.startswith(_HTTP):
+            return None
+        own = element.props.get(_TIMEOUT, "").strip()
+        found = Fields(element, self._expander).number(_TIMEOUT) if own else scope.timeout_ms
+        return found if found and found > 0 else None
 
     def _controller(self, element: Element) -> Controller:
         loops = None

@@ -1,4 +1,5 @@
-"""Which thread groups of a plan never end by themselves, and which do so only by chance. Pure.
+"""Which thread groups of a plan never end by themselves, which do so only by chance, and what in it
+may end them before their time. Pure.
 
 Source: JMeter's manual, Component Reference, "Thread Group", "Loop Controller", "Runtime
 Controller", "Flow Control Action", "CSV Data Set Config".
@@ -8,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from tollgate.expressions import Expander
 from tollgate.jmx import Element
@@ -21,6 +23,71 @@ _EVERYBODY = "2"
 #: What a script calls to end its own thread, or the test.
 _STOP = re.compile(r"[Ss]top|[Ss]hutdown")
 _STOP_TEST = re.compile(r"[Ss]topTest|[Ss]topEngine|askThreadsToStop|[Ss]hutdown")
+#: What a script calls to leave out the rest of a loop's turn, or of its turns.
+_JUMP = re.compile(r"TestLogicalAction|[Nn]extLoop|[Bb]reak\w*Loop")
+
+
+@dataclass(frozen=True)
+class Stops:
+    """What may end the threads of one group before their time, each by its kind and name.
+
+    data: CSV Data Sets that end a thread when their file is at its end. flow: Flow Control Actions
+    that stop threads or break a loop. scripts: those whose text may stop threads or the test.
+    jumps: scripts that may leave out a part of a loop; one in a file may do so.
+    """
+
+    data: tuple[str, ...] = ()
+    flow: tuple[str, ...] = ()
+    scripts: tuple[str, ...] = ()
+    jumps: tuple[str, ...] = ()
+
+
+def stops_of(root: Element, expander: Expander) -> list[Stops]:
+    """What may end each thread group, in the order of Plan.groups. root, expander: as in
+    endless_groups."""
+    groups = [each for each in root.active if each.kind.endswith("ThreadGroup")]
+    others = [each for each in root.active if not each.kind.endswith("ThreadGroup")]
+    around = [each for top in others for each in top.walk()]
+    inside = [each for group in groups for each in group.walk()]
+    return [_stops([*group.walk(), *around], inside, expander) for group in groups]
+
+
+def _stops(scope: list[Element], inside: list[Element], expander: Expander) -> Stops:
+    """scope: the elements that JMeter applies to the group. inside: those of all groups."""
+    actions = [each for each in scope if each.kind == FLOW_CONTROL]
+    flow = [it for it in actions if it.props.get("ActionProcessor.action") in (*_STOPS, _BREAKS)]
+    flow += [it for it in inside if it.kind == FLOW_CONTROL and _may_stop_all(it)]
+    scripts = [each for each in scope if _holds(each, _STOP)]
+    scripts += [each for each in inside if _holds(each, _STOP_TEST)]
+    found = (
+        [each for each in scope if _ends_with_its_file(each, expander)],
+        flow,
+        scripts,
+        [each for each in scope if _holds(each, _JUMP) or _is_in_a_file(each)],
+    )
+    return Stops(*(tuple(dict.fromkeys(map(_named, each))) for each in found))
+
+
+def _holds(element: Element, words: re.Pattern[str]) -> bool:
+    """Whether the element is a script whose text has such a word."""
+    is_script = element.kind.startswith(SCRIPTS)
+    return is_script and any(words.search(text) for text in element.props.values())
+
+
+def _is_in_a_file(element: Element) -> bool:
+    """Whether the element is a script, `filename` or `BeanShellSampler.filename`, in a file."""
+    return element.kind.startswith(SCRIPTS) and any(
+        name.endswith("filename") and text.strip() for name, text in element.props.items()
+    )
+
+
+def _ends_with_its_file(element: Element, expander: Expander) -> bool:
+    if element.kind != "CSVDataSet":
+        return False
+    ends, again = (
+        expander.expand(element.props.get(name, "")).value for name in ("stopThread", "recycle")
+    )
+    return (ends, again) == ("true", "false")
 
 
 def endless_groups(plan: Plan, root: Element, expander: Expander) -> list[str]:
@@ -105,11 +172,7 @@ def _may_stop(element: Element, words: re.Pattern[str]) -> bool:
         return (element.props.get("stopThread"), element.props.get("recycle")) == ("true", "false")
     if element.kind == FLOW_CONTROL:
         return element.props.get("ActionProcessor.action") in _STOPS
-    # A script in a file, `filename` or `BeanShellSampler.filename`, may do anything.
-    return element.kind.startswith(SCRIPTS) and any(
-        words.search(text) or (name.endswith("filename") and text.strip())
-        for name, text in element.props.items()
-    )
+    return _holds(element, words) or _is_in_a_file(element)  # which may do anything
 
 
 def _may_stop_all(element: Element) -> bool:

@@ -85,6 +85,8 @@ class Sampler:
     timers: all in scope, outermost first. parents: controllers around it, outermost first.
     hidden_by: the Transaction Controller whose parent sample takes the place of its row.
     pause_ms: own pause of a Flow Control Action. followed_by_pause: such a pause comes next.
+    timeout_ms: of an HTTP request, how long it waits for the answer; None for no limit, or one
+    that is not known.
     """
 
     label: Label
@@ -94,6 +96,7 @@ class Sampler:
     hidden_by: str = ""
     pause_ms: float | None = 0.0
     followed_by_pause: bool = False
+    timeout_ms: float | None = None
 
     @property
     def leaves_a_row(self) -> bool:

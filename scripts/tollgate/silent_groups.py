@@ -12,16 +12,14 @@ import math
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 
-from tollgate.plan_model import FLOW_CONTROL, Controller, Plan, Sampler, ThreadGroup
+from tollgate.plan_model import Plan, Sampler, ThreadGroup
+from tollgate.plan_reach import certain_samplers, wait_s
 from tollgate.schedule import schedules_of
 from tollgate.senders import senders
 
 #: JMeter's own that run what is in them as often as they loop. Those of plugins may have no threads
 #: at times, and so may the Open Model Thread Group.
 _LOOPING = ("ThreadGroup", "SetupThreadGroup")
-#: Controllers that may go on for as long as the thread does.
-_LASTING = ("RunTime", "WhileController")
-_LOOP = "LoopController"
 
 
 @dataclass(frozen=True)
@@ -46,7 +44,7 @@ def silent_parts(
     its time, in seconds; None where it ended by itself.
     """
     scheduled = {place for place, _ in schedules_of(plan)[1]}
-    sent_for = {place: list(_certain(group)) for place, group in enumerate(plan.groups)}
+    sent_for = {place: list(certain_samplers(group)) for place, group in enumerate(plan.groups)}
     due = [
         place
         for place, group in enumerate(plan.groups)
@@ -70,32 +68,6 @@ def silent_parts(
         if place not in left_out:
             doubts += _without_a_sample(plan.groups[place], sent_for[place], labels)
     return Silent(tuple(faults), tuple(dict.fromkeys(doubts)))
-
-
-def _certain(group: ThreadGroup) -> Iterator[Sampler]:
-    """Samplers that each thread of the group reaches, if nothing ends it before, in order."""
-    if group.threads == 0 or group.loops == 0:
-        return
-    lasting: set[Controller] = set()
-    for sampler in group.samplers:
-        if not lasting <= set(sampler.parents):
-            return  # behind a loop that may not end
-        if sampler.kind == FLOW_CONTROL and sampler.all_pauses_ms == 0:
-            return  # it may end the thread or its turn
-        lasting |= {each for each in sampler.parents if _may_last(each)}
-        if sampler.kind != FLOW_CONTROL and all(map(_runs_once, sampler.parents)):
-            yield sampler
-
-
-def _runs_once(controller: Controller) -> bool:
-    """Whether the controller runs what is in it, once at least."""
-    loops = controller.kind == _LOOP and controller.loops not in (None, 0)
-    return controller.is_plain or loops
-
-
-def _may_last(controller: Controller) -> bool:
-    endless = controller.kind == _LOOP and (controller.loops is None or controller.loops < 0)
-    return endless or controller.kind in _LASTING
 
 
 def _has_own_label(plan: Plan, place: int, labels: Collection[str]) -> bool:
@@ -135,17 +107,7 @@ def _had_to_send(plan: Plan, group: ThreadGroup, first: Sampler, until_s: float 
         return False
     ended_s = math.inf if until_s is None else until_s - (group.delay_s or 0.0)
     length_s = min(ended_s, group.duration_s or math.inf)
-    return length_s == math.inf or _wait_s(group, first) < length_s
-
-
-def _wait_s(group: ThreadGroup, first: Sampler) -> float:
-    """The longest that timers and pauses hold back the sampler in its thread, in seconds; inf where
-    that is not known."""
-    if any("Throughput" in timer.kind for timer in first.timers):
-        return math.inf
-    before = group.samplers[: group.samplers.index(first) + 1]
-    pauses = [each.all_pauses_ms for each in before]
-    return math.inf if None in pauses else math.fsum(pauses) / 1000
+    return length_s == math.inf or wait_s(group, first) < length_s
 
 
 def _without_a_sample(

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from tollgate.cut_short import END_SLACK_S, cut_short_reasons, is_cut_short, measured_nothing
 from tollgate.facts import Execution, Run, ScheduleFacts, Settings
 from tollgate.outages import judges_restarts, resource_reasons
+from tollgate.punctuality import schedule_reasons
 from tollgate.verdicts import (
     FAIL,
     GENERATOR,
@@ -22,6 +23,8 @@ from tollgate.verdicts import (
 # A Poisson stream of rate r pauses for longer than 13.8 / r seconds once in a million times; where
 # the rate changes with time, it leaves out a stretch in which 13.8 requests are due as rarely.
 PAUSE_FACTOR = -math.log(1e-6)
+#: What a JVM exits with under -XX:+ExitOnOutOfMemoryError, which the launcher sets.
+OUT_OF_MEMORY = 3
 
 
 def run_reasons(run: Run, settings: Settings) -> Iterator[Reason]:
@@ -38,12 +41,13 @@ def run_reasons(run: Run, settings: Settings) -> Iterator[Reason]:
 
 
 def execution_reasons(
-    execution: Execution, settings: Settings, stop_is_confirmed: bool
+    execution: Execution, settings: Settings, is_excused: bool, has_failed: bool
 ) -> Iterator[Reason]:
     """What is wrong with one execution.
 
-    stop_is_confirmed: the samples show that the criterion which stopped the run had to, so that
-    the missing rest of the run is no fault.
+    is_excused: the missing rest of the run is no fault of its own: the samples show that the
+    criterion which stopped the run had to, or a problem of the run ended it. has_failed: whether
+    one of its criteria fails it.
     """
     is_short = is_cut_short(execution)
     if is_short:
@@ -55,35 +59,43 @@ def execution_reasons(
     yield from _workers(execution)
     yield from resource_reasons(execution.resources, judges_restarts(execution))
     if not is_short:  # whoever interrupts the run ends JMeter, in the middle of a line perhaps
-        yield from _accidents(execution, stop_is_confirmed)
+        yield from _accidents(execution, is_excused)
     for schedule in execution.schedules:
-        if not stop_is_confirmed:
+        if not is_excused:
             yield from _unsent(schedule, settings)
-        yield from _lateness(schedule, execution, settings)
+        yield from schedule_reasons(schedule, has_failed)
 
 
-def _accidents(execution: Execution, stop_is_confirmed: bool) -> Iterator[Reason]:
+def _accidents(execution: Execution, is_excused: bool) -> Iterator[Reason]:
     facts, has_ended_itself = execution.facts, ended_itself(execution)
     if facts.generator_error:
         yield _invalid(GENERATOR, facts.generator_error)
     if facts.generator_exit and not has_ended_itself:
-        yield _invalid(GENERATOR, f"JMeter exited with code {facts.generator_exit}")
+        yield _invalid(GENERATOR, _exit_text(facts.generator_exit))
     if facts.jtl_error:
         yield _invalid(GENERATOR, facts.jtl_error)
     if facts.cut_off_line and not has_ended_itself:
         yield _invalid(GENERATOR, f"samples were cut off in line {facts.cut_off_line} of the JTL")
     for line in facts.silent:
         yield _invalid(GENERATOR, line)
+    for early in facts.early_ends:
+        yield _invalid(SERVICE if early.by_service else GENERATOR, early.line)
     if not any(data.service.total for data in execution.labels.values()):
         yield _invalid(GENERATOR, "the execution gave no samples")
-    elif not stop_is_confirmed:
+    elif not is_excused:
         yield from _shortness(execution)
 
 
+def _exit_text(code: int) -> str:
+    text = f"JMeter exited with code {code}"
+    if code != OUT_OF_MEMORY:
+        return text
+    return f"{text}: it ran out of memory, see jmeter.out; more of it: HEAP='-Xms512m -Xmx2g'"
+
+
 def ended_itself(execution: Execution) -> bool:
-    """Whether it was a comparison that had found all it could, or a load that STOP_AFTER had ended.
-    Taurus then ends a JMeter that would go on, and after some seconds kills it: no sample that
-    counts is touched by that."""
+    """Whether it was a comparison that had found all it could, or a load that was ended before its
+    time. A JMeter that then goes on is ended by force: no sample that counts is touched by that."""
     comparison = execution.comparison
     has_decided = comparison is not None and comparison.record.decided_s is not None
     return has_decided or execution.facts.ended_by_force
@@ -108,7 +120,7 @@ def _shortness(execution: Execution) -> Iterator[Reason]:
     if execution.facts.stopped_by:
         problem = "stopped early by a criterion that the samples do not bear out: "
         yield _invalid(OPERATOR, problem + execution.facts.stopped_by)
-    if execution.measured_s is None:
+    if execution.measured_s is None or execution.facts.early_ends:
         return
     due = execution.warmup_s + execution.measured_s
     ended = execution.facts.ended_s
@@ -155,21 +167,6 @@ def _unsent(schedule: ScheduleFacts, settings: Settings) -> Iterator[Reason]:
         # Nobody knows how long they would have taken; leaving them out would flatter the service.
         text = f"{schedule.missing_service} {of}: all threads were waiting for answers"
         yield Reason(FAIL, SERVICE, text)
-
-
-def _lateness(
-    schedule: ScheduleFacts, execution: Execution, settings: Settings
-) -> Iterator[Reason]:
-    limits = [c.threshold for c in execution.criteria if c.is_latency and c.fail]
-    if not limits:
-        return
-    budget = max(settings.lateness_floor_ms, settings.lateness_share * min(limits))
-    if schedule.generator_p99_ms > budget:
-        yield _invalid(
-            GENERATOR,
-            f"the generator sent {', '.join(schedule.labels)} late: p99 "
-            f"{figure(schedule.generator_p99_ms, budget)} ms, budget {figure(budget)} ms",
-        )
 
 
 def _invalid(fault: str, text: str) -> Reason:

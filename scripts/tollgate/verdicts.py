@@ -37,7 +37,8 @@ class CriterionResult:
     observed is None where there were no samples. low and high are None where the value is an
     exact count or a window's; high is inf where the samples set no upper bound. decides is False
     for `as non-failed`: reported, but without a say. window: the worst seconds, `12-22 s`. worker:
-    the one that decided, for a criterion on workers; `samples` are looks at it then.
+    the one that decided, for a criterion on workers; `samples` are looks at it then. fault: whose
+    fault it is, where the verdict alone does not say.
     """
 
     criterion: str
@@ -59,6 +60,7 @@ class CriterionResult:
     verdict: str
     reason: str
     worker: str | None = None
+    fault: str | None = None
 
     @property
     def line(self) -> str:

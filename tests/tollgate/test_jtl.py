@@ -282,3 +282,24 @@ def test_columns_that_are_missing_leave_sums_unknown_and_threads_unnamed(written
         assert unknown == (None, None, None, None)
     samples = read_samples(path, ["a"])["a"]
     assert (list(samples.number), samples.groups) == ([-1], ("",))
+
+
+NO_ANSWER = "Non HTTP response code: java.net.SocketTimeoutException"
+
+
+@pytest.mark.parametrize(
+    ("code", "ok", "latency", "first_byte_ms"),
+    [
+        (NO_ANSWER, False, 0, 5000),
+        # The first byte came and then nothing more; an error that came at once; a script's success.
+        (NO_ANSWER, False, 40, 40),
+        ("500", False, 0, 0),
+        ("", True, 0, 0),
+    ],
+)
+def test_an_answer_that_never_came_has_a_first_byte_as_late_as_its_end(
+    written, code, ok, latency, first_byte_ms
+):
+    line = row(0, 5000, code=code, ok=ok).rsplit(",", 3)[0] + f",{latency},h,1"
+    found = read_jtl(written(jtl(line).encode()))
+    assert list(found.samplers["search"].totals.latency_ms) == [first_byte_ms]

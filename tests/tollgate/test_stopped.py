@@ -56,6 +56,17 @@ def test_what_a_confirmed_stop_kept_from_beginning_does_not_make_the_run_invalid
     )
 
 
+@pytest.mark.parametrize("code", [-9, 143])
+def test_a_jmeter_that_had_to_be_ended_by_force_is_no_fault_and_one_that_broke_is(code):
+    ended = {"n": 600, "seconds": 12, "stopped_by": STOP, "generator_exit": code}
+    verdict = judge(Run((one("fork", **ended, ended_by_force=True),)))
+    assert (verdict.verdict, verdict.exit_code) == ("FAIL", 3)
+    assert {reason.fault for reason in verdict.reasons} == {"service"}
+    broken = judge(Run((one("fork", **ended),)))
+    assert broken.verdict == "INVALID"
+    assert f"INVALID (generator) fork: JMeter exited with code {code}" in told(broken)
+
+
 def test_what_had_ended_before_the_stop_is_judged_as_ever():
     stopped = one("cluster", n=600, seconds=12, stopped_by=STOP)
     verdict = judge(Run((one("fork", **FAST), stopped)))

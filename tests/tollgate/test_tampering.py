@@ -64,8 +64,14 @@ def test_a_sealed_jtl_in_another_order_is_refused(judged):
 
 @FEW
 @given(CRITERIA, st.integers())
-def test_the_order_of_rows_changes_nothing_about_the_verdict(judged, criteria, seed):
-    assert judged(*criteria, spoiled=shuffled(seed)) == judged(*criteria)
+def test_rows_in_an_order_that_jmeter_does_not_write_prove_nothing(judged, criteria, seed):
+    assert judged(*criteria, spoiled=shuffled(seed)).verdict == "INVALID"
+
+
+@pytest.mark.parametrize("criteria", [run_folder.HOLDS, run_folder.BROKEN])
+def test_rows_in_the_order_of_their_starts_change_nothing_about_the_verdict(judged, criteria):
+    sorted_rows = HEADER + b"".join(sorted(ROWS))
+    assert judged(*criteria, spoiled=sorted_rows) == judged(*criteria)
 
 
 @FEW

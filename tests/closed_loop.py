@@ -1,0 +1,60 @@
+"""Threads in a closed loop as JMeter runs them, and a clock that may be set back under them."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import jtl_rows
+
+
+@dataclass(frozen=True)
+class Sent:
+    """One request, in milliseconds since the test began. start_ms: by the clock that was set back;
+    true_ms: by one that was not. written_ms: when its row was written."""
+
+    start_ms: int
+    true_ms: int
+    elapsed_ms: int
+    thread: str
+    written_ms: int
+
+
+def sent(
+    threads: int,
+    until_ms: int,
+    answer_ms: Callable[[], int],
+    held_ms: Callable[[], int] = lambda: 0,
+    pause_ms: Callable[[], int] = lambda: 0,
+    step: tuple[int, int] | None = None,
+    group: str = "visitors 1",
+) -> list[Sent]:
+    """All requests in the order in which JMeter writes their rows.
+
+    held_ms: what post-processors take before a row is written. pause_ms: before the next request.
+    step: when the clock was set back, and by how much.
+    """
+
+    def of_thread(name: str) -> Iterator[Sent]:
+        at_ms = 0
+        while at_ms < until_ms:
+            elapsed = answer_ms()
+            back = step[1] if step and at_ms >= step[0] else 0
+            over = at_ms + elapsed + held_ms()
+            yield Sent(at_ms - back, at_ms, elapsed, name, over)
+            at_ms = over + max(1, pause_ms())
+
+    rows = itertools.chain(*(of_thread(f"{group}-{number + 1}") for number in range(threads)))
+    return sorted(rows, key=lambda it: it.written_ms)
+
+
+def lines(rows: list[Sent], label="home", bad_from_ms: int | None = None) -> list[str]:
+    """Their rows in a JTL, with TESTSTART.MS; those sent from bad_from_ms on have failed."""
+    found = []
+    for it in rows:
+        ok = bad_from_ms is None or it.true_ms < bad_from_ms
+        code = "200" if ok else "500"
+        row = jtl_rows.row(it.start_ms, it.elapsed_ms, label, code, thread=it.thread, ok=ok)
+        found.append(f"{row},{jtl_rows.START_MS}")
+    return found

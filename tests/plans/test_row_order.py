@@ -1,0 +1,107 @@
+"""JMeter itself: when it writes a row, and what it writes as the code where no answer came."""
+
+from __future__ import annotations
+
+import csv
+import re
+import socket
+
+import numpy as np
+import pytest
+
+import jmx_text as jmx
+import support
+from jmeter_run import Run
+from tollgate.jtl_clock import step_back
+from tollgate.response_codes import NAMES, short_code
+
+#: What JMeter needs besides to load an element.
+GUI = {
+    "TestPlan": "TestPlanGui",
+    "ThreadGroup": "ThreadGroupGui",
+    "HTTPSamplerProxy": "HttpTestSampleGui",
+    "TransactionController": "TransactionControllerGui",
+    "JSR223PostProcessor": "TestBeanGUI",
+    "ConstantTimer": "ConstantTimerGui",
+}
+LOOP = (
+    '<elementProp name="ThreadGroup.main_controller" elementType="LoopController" '
+    'guiclass="LoopControlPanel" testclass="LoopController">'
+    '<intProp name="LoopController.loops">-1</intProp></elementProp>'
+)
+HELD = jmx.element("JSR223PostProcessor", scriptLanguage="groovy", script="sleep(1500)")
+
+
+def whole(plan):
+    """A small plan as JMeter itself would load it."""
+    return re.sub(
+        r"<(\w+) testname=",
+        lambda it: f'<{it[1]} guiclass="{GUI[it[1]]}" testclass="{it[1]}" testname=',
+        plan,
+    )
+
+
+def asks(name, port, *children):
+    props = {"domain": "127.0.0.1", "port": port, "path": "/", "response_timeout": 1600}
+    props = {f"HTTPSampler__{key}": value for key, value in props.items()}
+    return jmx.sampler(name, *children, **props)
+
+
+def transaction(name, *children, parent):
+    kind = f'<boolProp name="TransactionController.parent">{str(parent).lower()}</boolProp>'
+    return jmx.element("TransactionController", name, children, extra=kind)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """Two thread groups: fast requests beside slow ones, of which one has a slow post-processor."""
+    folder = tmp_path_factory.mktemp("row-order")
+    closed = support.free_port()
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        port = silent.getsockname()[1]
+        slow = [
+            asks("held", closed, HELD),
+            transaction("parent", asks("inner", port), parent=True),
+            transaction("sum", asks("refused", closed), asks("hangs", port), parent=False),
+        ]
+        quick = asks("quick", closed, jmx.constant_timer(100))
+        groups = [
+            jmx.group(*slow, name="slow", threads=3, duration=5, extra=LOOP),
+            jmx.group(quick, name="quick", threads=2, duration=5, extra=LOOP),
+        ]
+        (folder / "plan.jmx").write_text(whole(jmx.plan(*groups)))
+        return Run(folder / "plan.jmx", folder, folder), folder / "out.jtl"
+
+
+def test_no_thread_of_jmeters_goes_on_before_its_row_is_written(run):
+    made, path = run
+    # A subresult stands behind the whole and begins before its end.
+    assert {"held", "quick", "parent", "inner", "sum", "hangs"} <= made.labels
+    ends = [int(it["timeStamp"]) + int(it["elapsed"]) for it in made.samples]
+    # The post-processor has held rows back, so that there is something to be mistaken about.
+    assert max(np.maximum.accumulate(ends) - ends) > 1400
+    assert step_back(path, ["parent"]) is None
+
+
+def test_rows_that_a_set_back_clock_would_have_stamped_are_found(run, tmp_path):
+    _, path = run
+    with path.open(newline="") as lines:
+        header, *rows = csv.reader(lines)
+    middle = rows[len(rows) // 2][0]
+    for row in rows:
+        row[0] = str(int(row[0]) - 4000 * (row[0] >= middle))
+    set_back = tmp_path / "kpi.jtl"
+    with set_back.open("w", newline="") as lines:
+        csv.writer(lines, lineterminator="\n").writerows([header, *rows])
+    step = step_back(set_back, ["parent"])
+    assert step.is_proven
+    assert step.back_ms > 2000
+
+
+def test_jmeters_codes_are_names_that_criteria_may_have(run):
+    codes = {it["responseCode"] for it in run[0].samples if it["label"] in ("hangs", "quick")}
+    assert codes == {
+        "Non HTTP response code: java.net.SocketTimeoutException",
+        "Non HTTP response code: org.apache.http.conn.HttpHostConnectException",
+    }
+    assert {short_code(code) for code in codes} <= NAMES
