@@ -132,6 +132,11 @@ REFUSED = [
     *("p95=>1s", "p95<>1s", "p95=1s", "p95>>1s", "fail>1 %"),
     *("p95>1s for", "p95>1s for 0s", "p95>1s for 500ms", "p95>1s within", "p95>1s since 10s"),
     *("p95>1s, continue as nonfailed", "p95>1s, stop as non failed", "p95>1s,", "p95>1s, p99>2s"),
+    *("rcSocketTimeoutExeption>0", "rcsockettimeoutexception>0", "rcSocketTimeout of search>1%"),
+    *("rcjava.net.SocketTimeoutException>0", "rcjava.net.*Exception>0", "rcjava.net.*>0"),
+    *("Bad: rcConectException>0", "SocketTimeoutException>0", "rcMyOwnException>0 for 5s"),
+    *("rcNon HTTP response code: java.net.SocketTimeoutException>0", "rccom.acme.Outer$Inner>0"),
+    *("rc2.0>0", "rc200.>0"),
     "fail of a: p95 of b>1s",
     *("rss-slope of search>1MB/min", "restarts of GET /a:b>0", "p95-slope of search>1MB/min"),
     *("rss-slope>1MB", "rss-slope>1/min", "rss-slope>1MB/d", "rss-slope>5%", "rss-slope=0MB/min"),
@@ -140,6 +145,14 @@ REFUSED = [
     *("rss-slope>1MB/min for 10s", "restarts>0 within 10s", "p95-slope>1ms/min over 1m"),
     *("loop-delay-p99>50ms", "loop-delay-p95>50", "heap>5MB"),
 ]
+
+
+CODES = ("429", "5??", "*", "*Timeout*", "Socket*Exception", "MyOwn*", "5*", "UnknownHostException")
+
+
+@pytest.mark.parametrize("code", [*CODES, "OutOfMemoryError", "NoHttpResponseException"])
+def test_codes_that_jmeter_may_write_are_let_through_and_so_are_masks_of_others(code):
+    assert parse(f"rc{code} of search>1%", LABELS).subject == f"rc{code}"
 
 
 @pytest.mark.parametrize("text", REFUSED)
@@ -199,6 +212,12 @@ REFUSED_DICTIONARIES = {
     "no condition": {"subject": "hits", "threshold": 5},
     "seconds meant or not": {"subject": "p95", "condition": ">", "threshold": 250},
     "stop as text": {"subject": "hits", "condition": "<", "threshold": 5, "stop": "no"},
+    "a code as JMeter writes it": {
+        "subject": "rcNon HTTP response code: java.net.SocketTimeoutException",
+        "condition": ">",
+        "threshold": 0,
+    },
+    "a misspelt code": {"subject": "rcSocketTimeoutExeption", "condition": ">", "threshold": 0},
     "unknown logic": {"subject": "hits", "condition": "<", "threshold": 5, "logic": "in"},
     "monitoring": {"class": "bzt.modules.monitoring.MonitoringCriteria", "subject": "local/cpu"},
 }
