@@ -6,6 +6,7 @@ import os
 import shutil
 import socket
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -91,9 +92,29 @@ def screen() -> bool:
     return bool(home and shutil.which("Xvfb") and (home / "lib" / "libawt_xawt.so").exists())
 
 
+def mounts() -> bool:
+    """Whether this user may mount a filesystem."""
+    with tempfile.TemporaryDirectory() as place:
+        mounted = subprocess.run(
+            ["mount", "-t", "tmpfs", "tmpfs", place], capture_output=True, check=False
+        )
+        if mounted.returncode == 0:
+            subprocess.run(["umount", place], check=True)
+        return mounted.returncode == 0
+
+
+def other_filesystem() -> Path | None:
+    """A folder to write to on another filesystem than the project's; none where there is none."""
+    memory = Path("/dev/shm")
+    usable = memory.is_dir() and os.access(memory, os.W_OK)
+    return memory if usable and memory.stat().st_dev != ROOT.stat().st_dev else None
+
+
 #: What `@pytest.mark.needs` may name, and how to tell whether it is there.
 NEEDS: dict[str, Callable[[], object]] = {
     "chromium": browser,
     "a screen": screen,
+    "mounts": mounts,
+    "another filesystem": other_filesystem,
     "ab": lambda: shutil.which("ab"),
 }

@@ -14,7 +14,7 @@ import psutil
 from tollgate.jtl_layout import JtlError
 from tollgate.jtl_pieces import count_samples, index_of
 from tollgate.jtl_restore import restored
-from tollgate.paths import jmeter_home
+from tollgate.paths import java_finds, jmeter_home
 
 #: Milliseconds between two points of a graph. JMeter wants more than 1,000.
 GRANULARITY_MS = 1001
@@ -68,7 +68,7 @@ class Drawing:
                 *(f"-J{key}={value}" for key, value in properties.items()),
             ],
             cwd=run,
-            env={**os.environ, "JVM_ARGS": self._jvm_arguments()},
+            env={**os.environ, **java_finds(run), "JVM_ARGS": self._jvm_arguments()},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             stdin=subprocess.DEVNULL,

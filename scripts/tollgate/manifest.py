@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tollgate import atomic
 from tollgate.jtl_layout import JtlError
 from tollgate.jtl_pieces import digest, folder_of, index_of, read_index
 
@@ -35,8 +36,11 @@ class Execution:
     criteria: those of this execution and its scenario alone.
     forecast: what it follows, as forecast_record.py writes it; None for nothing.
     exit_code: JMeter's, None if it never started or was still running at the end.
+    clock_steps: each [seconds since it began, by how many seconds the clock was set], less than 0
+    for back.
     told_to_end: when STOP_AFTER had JMeter end its load; None where it did not. ended_by_force:
-    whether it went on, so that Taurus had to end it.
+    whether it went on after that, or after any other end before its time, so that it had to be
+    ended. in_flight: which threads waited for an answer then, as jmeter.py writes it.
     bytes, sha256: of the JTL as the run left it; pieces_sha256: of the index of what was compacted,
     which tells the SHA-256 of each piece; None for nothing.
     """
@@ -58,6 +62,8 @@ class Execution:
     ended: float | None = None
     told_to_end: float | None = None
     ended_by_force: bool = False
+    in_flight: list[dict[str, Any]] = field(default_factory=list)
+    clock_steps: list[list[float]] = field(default_factory=list)
     bytes: int | None = None
     sha256: str | None = None
     pieces_sha256: str | None = None
@@ -94,9 +100,7 @@ class Manifest:
 
 def write(manifest: Manifest, run: Path) -> None:
     """Write run.json whole or not at all."""
-    growing = run / f".{NAME}"
-    growing.write_text(json.dumps(asdict(manifest), indent=2, default=str) + "\n")
-    growing.replace(run / NAME)
+    atomic.write(run / NAME, json.dumps(asdict(manifest), indent=2, default=str) + "\n")
 
 
 def read(run: Path) -> Manifest:

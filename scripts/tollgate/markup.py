@@ -7,8 +7,13 @@ import re
 
 from tollgate.cells import one_line
 
-# Whatever begins markup in CommonMark or in GitHub's dialect of it.
-_SPECIAL = re.compile(r"([\\`*_<>|\[\]&~$#])")
+# Whatever begins markup in CommonMark or in GitHub's dialect of it; a line that begins with a slash
+# is a command to GitLab.
+_SPECIAL = re.compile(r"([\\`*_<>|\[\]&~$#]|^/)")
+# Whom a comment would notify, and what it would be linked to. Both are looked for in the text that
+# comes of the Markdown, where no escape is left; a character that nobody sees keeps them apart.
+_REFERENCE = re.compile(r"@|[#!](?=\d)")
+_APART = "&#8203;"
 # Inside <code> Markdown goes on working; &, < and > are entities by then.
 _IN_CODE = re.compile(r"[\\`*_|\[\]~$#]")
 
@@ -19,7 +24,8 @@ def row(cells: tuple[str, ...] | list[str]) -> str:
 
 
 def code(text: str) -> str:
-    """As code. Where backticks can't hold the text, for they know no escape, as HTML."""
+    """As code, in which nobody is notified. Where backticks can't hold the text, for they know no
+    escape, as HTML."""
     text = one_line(text)
     if not re.search(r"[`|\\]", text):
         return f"`{text}`"
@@ -28,5 +34,5 @@ def code(text: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """Text of unknown origin as one line that is no markup."""
-    return _SPECIAL.sub(r"\\\1", one_line(text))
+    """Text of unknown origin as one line that is no markup, and that notifies nobody."""
+    return _REFERENCE.sub(rf"\g<0>{_APART}", _SPECIAL.sub(r"\\\1", one_line(text)))

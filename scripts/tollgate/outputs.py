@@ -6,7 +6,7 @@ import os
 import sys
 from pathlib import Path
 
-from tollgate import render, table
+from tollgate import atomic, render, table
 from tollgate.facts import Run
 from tollgate.manifest import Manifest
 from tollgate.verdicts import Verdict
@@ -16,9 +16,9 @@ def write_all(folder: Path, verdict: Verdict, run: Run, manifest: Manifest) -> N
     """verdict.json, junit.xml and verdict.md, each whole or not at all."""
     content = render.to_dict(verdict, run, manifest.kind, manifest.environment)
     markdown = render.to_markdown(verdict, manifest.kind)
-    write(folder / "verdict.json", render.to_json(content))
-    write(folder / "junit.xml", render.to_junit(verdict, manifest.kind))
-    write(folder / "verdict.md", markdown)
+    atomic.write(folder / "verdict.json", render.to_json(content))
+    atomic.write(folder / "junit.xml", render.to_junit(verdict, manifest.kind))
+    atomic.write(folder / "verdict.md", markdown)
 
 
 def append_summary(markdown: str) -> None:
@@ -45,10 +45,3 @@ def show(verdict: Verdict) -> None:
     text = table.to_table(verdict, colour)
     encoding = sys.stdout.encoding or "ascii"
     print(text.encode(encoding, errors="replace").decode(encoding), flush=True)
-
-
-def write(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
-    growing = path.with_name(f".{path.name}")
-    growing.write_text(text, encoding="utf-8")
-    growing.replace(path)

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import os
 import re
-import socket
 import time
 from pathlib import Path
 
@@ -46,7 +45,6 @@ class OwnPlan(Service):
         self.stop_after: float | None = None
         self.began: dict[object, float] = {}
         self.told_at: dict[object, float] = {}
-        self.forced: set[object] = set()
 
     def prepare(self) -> None:
         """Give the execution its plan and its criteria. Raises TaurusConfigError, one line."""
@@ -167,7 +165,8 @@ class OwnPlan(Service):
     def _stop(self, executor: object, now: float) -> None:
         loaded_s = now - self.began.setdefault(executor, now)
         if executor not in self.told_at:
-            if loaded_s >= self.stop_after and _tell_to_end(executor.management_port):
+            is_over = loaded_s >= self.stop_after
+            if is_over and (executor.tell_to_end() or loaded_s >= self.stop_after + PATIENCE):
                 # Taken before it is said: nobody has to send what is due from then on.
                 self.told_at[executor] = now
                 self.log.info(
@@ -176,20 +175,4 @@ class OwnPlan(Service):
         elif now >= self.told_at[executor] + PATIENCE:
             # As one with an Open Model Thread Group does, all of whose threads may have ended.
             self.log.info("%s: JMeter goes on: Taurus ends it", executor.label)
-            self.forced.add(executor)
             raise NormalShutdown
-
-
-def _tell_to_end(port: int) -> bool:
-    """Whether JMeter was there to hear it; on this machine the system says so at once."""
-    with socket.socket(type=socket.SOCK_DGRAM) as channel:
-        channel.connect(("127.0.0.1", port))
-        channel.setblocking(False)
-        try:
-            channel.send(b"Shutdown")
-            channel.recv(1)
-        except ConnectionRefusedError:
-            return False
-        except BlockingIOError:
-            pass
-    return True

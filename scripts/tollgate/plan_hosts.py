@@ -1,17 +1,26 @@
-"""Which hosts a plan sends its requests to, as far as they are known before the run. Pure."""
+"""Which hosts a plan sends its requests to, as far as they are known before the run."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from tollgate.expressions import Expander
-from tollgate.jmx import Element
+from tollgate.jmx import Element, read_tree
+from tollgate.plan import expander_of
 
 #: Where samplers, and the defaults of theirs, name a host.
 _HOSTS = ("HTTPSampler.domain", "TCPSampler.server", "FTPSampler.server")
 #: A whole URL may stand here, and goes before the host.
 _PATH = "HTTPSampler.path"
+
+
+def read_hosts(path: Path, properties: Mapping[str, str]) -> list[str]:
+    """Those of the plan at path, run with these properties. Raises PlanError."""
+    bare = Expander(properties, {})
+    root = read_tree(path, lambda text: bare.expand(text).value)
+    return hosts(root, expander_of(root, properties))
 
 
 def hosts(root: Element, expander: Expander) -> list[str]:

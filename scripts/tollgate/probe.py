@@ -66,8 +66,14 @@ def last_words(app: str) -> str:
         errors = [line for line in lines if re.match(r"\w*(Error|Exception)\b", line)]
         said = errors or [line for line in lines if line]
         if said:
-            return f"{said[-1]} (all of it: pm2-{log.name} in the run's folder)"
+            return f"{said[-1]}{_holder(said[-1])} (all of it: pm2-{log.name} in the run's folder)"
     return "it wrote nothing: start its script of ecosystem.config.js by hand to see why"
+
+
+def _holder(said: str) -> str:
+    """Who has the port that an app could not have: it may be another than its PORT."""
+    taken = re.search(r"EADDRINUSE.*:(\d+)\b", said)
+    return f", held by {leftovers.port_owner(int(taken[1]))}" if taken else ""
 
 
 def answers(host: str, app: pm2.App, workers: int, timeout: float) -> str:
@@ -167,9 +173,11 @@ def _missing_in_the_deal(host: str, port: int, servers: Iterable[str]) -> str:
     return "; ".join(f"{name}: {it['reason']}" for name, it in found if it["status"] != "up")
 
 
-def answer_is_right(remote: Remote, path: str, pattern: str) -> None:
-    """Raise ProbeError unless the body of the answer to GET path contains the pattern."""
+def answer_is_right(remote: Remote, path: str, pattern: str) -> float:
+    """How many milliseconds the answer to GET path took. Raises ProbeError unless its body contains
+    the pattern."""
     host, port = remote.host, remote.port
+    began = time.monotonic()
     try:
         with _get(host, port, path, remote.protocol) as answer:
             status, body = answer.status, answer.read().decode(errors="replace")
@@ -183,6 +191,7 @@ def answer_is_right(remote: Remote, path: str, pattern: str) -> None:
             f"which does not match {pattern!r}: mend the target, or its probe in taurus.yml; "
             "`probes` of a scenario go before those of the service"
         )
+    return (time.monotonic() - began) * 1000
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):

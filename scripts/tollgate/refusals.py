@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
 from bzt import TaurusConfigError
@@ -12,6 +13,8 @@ from bzt.modules.jmeter import JMeterExecutor
 
 from tollgate.facts import Settings
 from tollgate.forecast_record import from_record, to_record
+from tollgate.plan import read_plan
+from tollgate.redaction import MARK, Redaction
 
 #: Taurus rewrites every thread group of a plan for any of these.
 LOAD_SETTINGS = ("concurrency", "iterations", "ramp-up", "hold-for", "throughput", "steps")
@@ -38,12 +41,10 @@ def _check_values(settings: Settings) -> None:
         "latency": (settings.latency in ("response", "service"), "response or service"),
         "confidence": (_within(settings.confidence, 0.5, 0.9999), "a share such as 0.95"),
         "missing-share": (_within(settings.missing_share, 0, 0.5), "a share such as 0.01"),
-        "lateness-share": (_within(settings.lateness_share, 0, 1), "a share such as 0.1"),
         "forecast-tolerance": (
             _within(settings.forecast_tolerance, 0, 0.5),
             "a share such as 0.02",
         ),
-        "lateness-floor-ms": (_within(settings.lateness_floor_ms, 0, 1e6), "milliseconds"),
     }
     for name, (fits, wanted) in allowed.items():
         if not fits:
@@ -62,6 +63,20 @@ def checked_forecast(name: str, record: Mapping[str, Any] | None) -> dict[str, A
         raise TaurusConfigError(
             f"verdict: execution {name!r}: {error}: leave `forecast` to the service `load`"
         ) from None
+
+
+def told_properties(plan: Path, given: Mapping[str, Any], where: str) -> dict[str, str]:
+    """The properties as run.json tells them, without their secrets. Raises TaurusConfigError where
+    the plan reads otherwise with them, for the run is judged by what is told; PlanError."""
+    true, told = {key: str(value) for key, value in given.items()}, Redaction().properties(given)
+    secret = [name for name in true if told[name] != true[name]]
+    if not secret or read_plan(plan, told) == (meant := read_plan(plan, true)):
+        return told
+    telling = [it for it in secret if read_plan(plan, {**true, it: told[it]}) != meant]
+    raise TaurusConfigError(
+        f"{where}: run.json tells {MARK} for the property {' and '.join(telling or secret)}, and "
+        "what the plan sends depends on it, so that nobody could judge the run: rename the property"
+    )
 
 
 def refuse_names(names: list[str]) -> None:

@@ -76,6 +76,7 @@ def _execution(judged: ExecutionVerdict, execution: Execution) -> dict[str, Any]
 def _criterion(result: CriterionResult) -> dict[str, Any]:
     content = asdict(result)
     low, high = content.pop("low"), content.pop("high")
+    content.pop("fault")  # its reason tells it
     content["interval"] = None if low is None else [low, high]
     return {**content, "message_line": result.line}
 

@@ -6,6 +6,7 @@ out as counts like the service times, and how each schedule was kept as plain nu
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
@@ -13,7 +14,8 @@ import numpy as np
 
 from tollgate.bins import SECONDS, Bins
 from tollgate.counts import Counts
-from tollgate.facts import ScheduleFacts
+from tollgate.facts import NEVER_MS, TIMED_OUT, ScheduleFacts, Unsent
+from tollgate.file_order import Step, early_step
 from tollgate.join import NO_EVENT
 from tollgate.jtl_samples import Samples
 from tollgate.plan_model import Plan
@@ -30,23 +32,34 @@ class Replay:
     intended start; those that had none, such as the later ones of an arrival, count by their own
     start and the time that they took.
     lateness: of those that had one, how late each was sent, in whole milliseconds rounded up.
-    facts: one entry a schedule. closed: the reason for each label that follows none.
-    problems: one line for each schedule that nobody could join with its samples."""
+    punctual: response times without the generator's own part of the lateness, of labels for which
+    that is less than all of it.
+    facts: one entry a schedule. unsent: what was due and not sent, one entry a schedule in which
+    anything was. closed: the reason for each label that follows none.
+    problems: one line for each schedule that nobody could join with its samples. steps: one for
+    each open model with an arrival that was sent before it was due, which only a clock can do."""
 
     response: dict[str, Counts]
     facts: tuple[ScheduleFacts, ...]
     closed: dict[str, str]
     problems: tuple[str, ...] = ()
     lateness: dict[str, Counts] = field(default_factory=dict)
+    punctual: dict[str, Counts] = field(default_factory=dict)
+    unsent: tuple[Unsent, ...] = ()
+    steps: tuple[Step, ...] = ()
 
 
 @dataclass(frozen=True)
 class Kept:
-    """How one schedule was kept: the counts by label, as in Replay, and the facts."""
+    """How one schedule was kept: the counts by label and the step, as in Replay, the facts, and
+    what was not sent."""
 
     response: dict[str, Counts]
     lateness: dict[str, Counts]
     facts: ScheduleFacts
+    unsent: Unsent
+    punctual: dict[str, Counts] = field(default_factory=dict)
+    step: Step | None = None
 
 
 def replay(
@@ -82,6 +95,9 @@ def together(
         closed=closed,
         problems=tuple(problems),
         lateness={label: counts for each in kept for label, counts in each.lateness.items()},
+        punctual={label: counts for each in kept for label, counts in each.punctual.items()},
+        unsent=tuple(each.unsent for each in kept if each.unsent.counts.total),
+        steps=tuple(each.step for each in kept if each.step),
     )
 
 
@@ -115,7 +131,30 @@ def join_queue(
     facts = _facts(queue.names, joined, origin_ms + from_s * 1000)
     waited = joined.response_ms - rows.elapsed_ms[governed]
     everything = np.ones(len(has_event), bool)
-    return Kept(counted(joined.response_ms, everything), counted(waited, has_event), facts)
+    # Whatever rounds up the waiting rounds up this part of it.
+    own = np.nan_to_num(np.ceil(joined.service_ms + joined.plan_ms)).astype(np.int64)
+    is_part = not queue.schedule.by_thread
+    punctual = rows.elapsed_ms[governed] + np.minimum(own, waited)
+    due = joined.intended_ms[has_event]
+    step = early_step(due, joined.lateness_ms[has_event]) if queue.schedule.by_thread else None
+    return Kept(
+        response=counted(joined.response_ms, everything),
+        lateness=counted(waited, has_event),
+        facts=facts,
+        unsent=unsent_of(queue, joined.missing_ms - origin_ms, bins),
+        punctual=counted(punctual, everything) if is_part else {},
+        step=step,
+    )
+
+
+def unsent_of(queue: Queue, due_ms: np.ndarray, bins: Bins) -> Unsent:
+    """What was due at these milliseconds since the execution's start and not sent."""
+    timeout_ms = queue.schedule.timeout_ms
+    slow_ms = np.full(len(due_ms), NEVER_MS if timeout_ms is None else math.ceil(timeout_ms))
+    second = bins.begin(np.floor(due_ms / 1000).astype(np.int64))
+    failed = np.zeros(len(due_ms), bool)
+    counts = Counts.of(second, slow_ms, failed, codes=(TIMED_OUT,), width=bins.width_s)
+    return Unsent(queue.names, counts)
 
 
 def _own(queue: Queue, label: str, samples: Samples) -> Samples:
@@ -165,4 +204,8 @@ def _facts(labels: tuple[str, ...], joined: Joined, from_ms: float) -> ScheduleF
         late_generator=summary.late_generator,
         extra=joined.extra,
         origin_is_estimated=joined.origin_is_estimated,
+        measured=summary.picked,
+        far_late=summary.far_late,
+        generator_far_late=summary.generator_far_late,
+        displaced=summary.displaced,
     )

@@ -16,7 +16,7 @@ from tollgate.jtl_threads import read_threads
 from tollgate.open_join import OpenJoin, estimate_test_start_ms
 from tollgate.plan_model import Plan
 from tollgate.queues import Queue, queues_of
-from tollgate.replay import Kept, Replay, join_queue, together
+from tollgate.replay import Kept, Replay, join_queue, together, unsent_of
 
 # An open model with no more samples than a batch holds is joined whole, with unrounded lateness.
 MOST_WHOLE = BATCH
@@ -151,7 +151,7 @@ def _streamed(
             for join in joins:
                 join.add(batch)
         return [
-            _told(queue, mine, join, batches, start_ms is None)
+            _told(queue, mine, join, batches, start_ms is None, bins)
             for queue, mine, join in zip(queues, numbers, joins, strict=True)
         ]
 
@@ -179,7 +179,12 @@ def _test_start_ms(queue: Queue, labels: tuple[int, ...], batches: SampleBatches
 
 
 def _told(
-    queue: Queue, numbers: dict[int, str], join: OpenJoin, batches: SampleBatches, estimated: bool
+    queue: Queue,
+    numbers: dict[int, str],
+    join: OpenJoin,
+    batches: SampleBatches,
+    estimated: bool,
+    bins: Bins,
 ) -> Kept:
     """numbers: as _numbers. estimated: nobody knows the test start."""
     outside = batches.threads_outside(tuple(numbers), queue.schedule.replay.count)
@@ -192,4 +197,6 @@ def _told(
         response={label: of_label(join.response, label) for label in judged},
         lateness={label: of_label(join.lateness, label) for label in judged},
         facts=replace(join.facts(queue.names, outside), origin_is_estimated=estimated),
+        unsent=unsent_of(queue, join.unsent_ms(), bins),
+        step=join.step,
     )

@@ -16,7 +16,7 @@ from pathlib import Path
 from bzt import TaurusConfigError
 from bzt.engine import Service
 
-from tollgate import dashboard, outputs
+from tollgate import dashboard, outputs, room
 from tollgate.paths import REPORTS
 from tollgate.run_page import write as run_page
 from tollgate.runs_page import build as runs_page
@@ -48,6 +48,9 @@ class Report(Service):
         executors = self.engine.provisioning.executors
         jtls = {it.label: Path(it.kpi_jtl) for it in executors if getattr(it, "kpi_jtl", None)}
         drawn = jtls if self.draws else {}
+        if drawn and room.free(run) < room.LEAST:
+            drawn = {}
+            self.log.warning("report: no dashboards: %s", room.full(run))
         try:
             for name, problem in dashboard.draw_all(run, drawn).items():
                 self.log.warning("report: no dashboard of %s: %s", name, problem)

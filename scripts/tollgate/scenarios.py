@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from bzt import TaurusConfigError
 from bzt.utils import BetterDict
+
+_EXPECTED = "expected-ms"
 
 
 def scenario_of(config: Mapping, execution: Mapping) -> BetterDict:
@@ -40,9 +43,18 @@ def note(config: Mapping, target: str, line: str) -> None:
             scenario.get("notes", [], force_set=True).append(line)
 
 
-def probes_of(given: object, where: str) -> list[tuple[str, str]] | None:
-    """`probes` of a scenario or of the service `targets` as (path, pattern of the answer) each;
-    None where there are none. where: whose they are. Raises TaurusConfigError."""
+class Probe(NamedTuple):
+    """What is asked before any load: a path, a regular expression for the answer, and how many
+    milliseconds it may take where the load was made for; None for any time."""
+
+    path: str
+    answer: str
+    expected_ms: float | None = None
+
+
+def probes_of(given: object, where: str) -> list[Probe] | None:
+    """`probes` of a scenario or of the service `targets`; None where there are none. where: whose
+    they are. Raises TaurusConfigError."""
     if given is None:
         return None
     if not isinstance(given, list):
@@ -50,8 +62,8 @@ def probes_of(given: object, where: str) -> list[tuple[str, str]] | None:
     return [_probe(each, where) for each in given]
 
 
-def _probe(given: object, where: str) -> tuple[str, str]:
-    if not isinstance(given, dict) or set(given) != {"path", "answer"}:
+def _probe(given: object, where: str) -> Probe:
+    if not isinstance(given, dict) or set(given) - {_EXPECTED} != {"path", "answer"}:
         raise _no_probe(where, given)
     path, answer = str(given["path"]), str(given["answer"])
     try:
@@ -61,15 +73,22 @@ def _probe(given: object, where: str) -> tuple[str, str]:
             f"targets: {where}: the probe of {path} has answer {answer!r}, which is no regular "
             f"expression: {error}"
         ) from None
+    expected = given.get(_EXPECTED, None)
+    if expected is not None and not (type(expected) in (int, float) and expected > 0):
+        raise TaurusConfigError(
+            f"targets: {where}: the probe of {path} has {_EXPECTED} {expected!r}: write a "
+            "number of milliseconds, such as 500"
+        )
     if not path.startswith("/"):
         raise _no_probe(where, given)
-    return path, answer
+    return Probe(path, answer, expected)
 
 
 def _no_probe(where: str, given: object) -> TaurusConfigError:
     return TaurusConfigError(
         f"targets: {where} has a probe {given!r}: write a list of entries with a `path` that "
-        "begins with / and, as `answer`, a regular expression that the body must contain"
+        "begins with / and, as `answer`, a regular expression that the body must contain; "
+        f"`{_EXPECTED}` may say how long it takes where the load was made for"
     )
 
 

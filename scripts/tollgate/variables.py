@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from tollgate.redaction import Redaction
+
 #: What changes the service: figures under different values are not comparable.
 SERVICE = (
     *("INJECT_DELAY_MS", "INJECT_WORK_PERCENT"),
@@ -24,5 +26,7 @@ _RUN = (
 
 
 def known(environment: Mapping[str, str]) -> dict[str, str]:
-    """Those that are set, by name. An empty variable counts as unset, as it does for the apps."""
-    return {name: environment[name] for name in (*_RUN, *SERVICE) if environment.get(name)}
+    """Those that are set, by name, without what is secret in URLs and among Java's options. An
+    empty variable counts as unset, as it does for the apps."""
+    text = Redaction().text
+    return {name: text(environment[name]) for name in (*_RUN, *SERVICE) if environment.get(name)}

@@ -6,8 +6,7 @@ Settings, under modules.verdict in taurus.yml:
     inconclusive-passes: false    true makes INCONCLUSIVE exit 0
     cut-short-counts: false       true judges an interrupted run by what was measured until then
     latency: response             `service` judges service time even where a schedule exists
-    missing-share, lateness-share, lateness-floor-ms, forecast-tolerance, confidence: see
-                                  tollgate/facts.py
+    missing-share, forecast-tolerance, confidence: see tollgate/facts.py
 """
 
 from __future__ import annotations
@@ -21,8 +20,9 @@ from bzt import ManualShutdown, NormalShutdown, TaurusConfigError
 from bzt.engine import Reporter
 from bzt.modules.jmeter import JMeterExecutor
 
-from tollgate import evidence, manifest, outputs, plan_copy, plan_lint, refusals, render
+from tollgate import evidence, manifest, outputs, plan_copy, plan_lint, refusals, render, room
 from tollgate.checked import property_of
+from tollgate.clock import ClockWatch
 from tollgate.compare import record as compare_record
 from tollgate.early_stop import EarlyStop
 from tollgate.environment import fingerprint
@@ -30,6 +30,7 @@ from tollgate.jmx import PlanError
 from tollgate.judge import judge
 from tollgate.own_plan import OwnPlan
 from tollgate.pm2 import App, declared_apps
+from tollgate.redaction import Redaction
 from tollgate.remote import remote_of
 from tollgate.run_page.write import Judged
 from tollgate.scenarios import targets_of
@@ -57,6 +58,8 @@ class Verdict(Reporter):
         self.verdict = None
         self.judged: Judged | None = None
         self.ended: dict[object, float] = {}
+        self.room: room.Kept | None = None
+        self.clock = ClockWatch()
 
     @property
     def folder(self) -> Path:
@@ -88,6 +91,7 @@ class Verdict(Reporter):
             self.manifest = None
             raise TaurusConfigError(f"verdict: {problem}") from None
         manifest.write(self.manifest, self.folder)
+        self.room = room.Kept(self.folder)
 
     def _criteria(self) -> list:
         """Those of every passfail entry: they apply to each execution."""
@@ -107,11 +111,12 @@ class Verdict(Reporter):
         names = targets_of(scenario, executor.label)
         remote = remote_of(scenario, executor.label)
         declared = declared_apps() if names else {}
-        properties = {key: str(value) for key, value in executor.properties.items()}
         where = f"verdict: execution {executor.label!r}"
+        plan = plan_copy.copy(Path(executor.original_jmx), self.folder)
+        properties = refusals.told_properties(self.folder / plan, executor.properties, where)
         return manifest.Execution(
             name=executor.label,
-            plan=plan_copy.copy(Path(executor.original_jmx), self.folder),
+            plan=plan,
             jtl=Path(executor.kpi_jtl).name,
             properties=properties,
             targets=[_target(declared[name]) for name in names],
@@ -127,12 +132,38 @@ class Verdict(Reporter):
             lint=plan_lint.lint(Path(executor.original_jmx), properties),
         )
 
+    def startup(self) -> None:
+        super().startup()
+        self._look_at_clock()
+
     def check(self) -> bool:
-        """Note when each execution ends."""
+        """Note when each execution ends and whether the clock was set meanwhile, and end the run
+        while there is room for its verdict. Raises ToolError."""
+        self._look_at_clock()
         for executor in self.engine.provisioning.executors:
             if executor.process and executor.process.poll() is not None:
                 self.ended.setdefault(executor, time.time())
+        if room.free(self.folder) < room.LOW:
+            problem = room.full(self.folder)  # tells what was free before anything was given back
+            self.room.give_back()
+            raise problem
         return super().check()
+
+    def shutdown(self) -> None:
+        super().shutdown()
+        self._look_at_clock()
+
+    def _look_at_clock(self) -> None:
+        step = self.clock.look()
+        if step is None:
+            return
+        executors = self.engine.provisioning.executors
+        for planned, executor in zip(self.manifest.executions, executors, strict=True):
+            if executor.start_time and executor not in self.ended:
+                # Steps before this one have moved what the clock shows.
+                moved = sum(step_s for _, step_s in planned.clock_steps)
+                at_s = step[0] - executor.start_time - moved
+                planned.clock_steps.append([round(at_s, 3), round(step[1], 3)])
 
     def post_process(self) -> None:
         """Seal the run, judge it, and let bzt exit with the verdict's code."""
@@ -142,6 +173,8 @@ class Verdict(Reporter):
         # The load is over: a signal now could only take the verdict away, and would leave a run
         # that nobody has judged, or one half of whose seals are written.
         with uninterrupted():
+            if self.room:
+                self.room.give_back()
             self._seal()
             run, settings = evidence.gather(self.folder, self.manifest)
             self.verdict = judge(run, settings)
@@ -163,7 +196,8 @@ class Verdict(Reporter):
             planned.ended = self.ended.get(executor, interrupted_at or time.time())
             planned.exit_code = executor.process.poll() if executor.process else None
             planned.told_to_end = told_to_end.get(executor)
-            planned.ended_by_force = any(executor in each.forced for each in own)
+            planned.ended_by_force = getattr(executor, "forced", False)
+            planned.in_flight = getattr(executor, "in_flight", [])
             manifest.seal(planned, self.folder)
         reason = self.engine.stopping_reason
         stops = [each for each in self.engine.reporters if isinstance(each, EarlyStop)]
@@ -179,7 +213,10 @@ class Verdict(Reporter):
         self.manifest.watching = costs[0] if costs else None
         self.manifest.compare_sha256 = compare_record.sealed(self.folder)
         if reason is not None and not isinstance(reason, KeyboardInterrupt):
-            self.manifest.problem = f"the run ended with an error: {_first_line(reason)}"
+            redaction = getattr(self.engine, "redaction", None) or Redaction()
+            reason = room.explained(reason, self.engine.artifacts_dir)
+            problem = redaction.hide(_first_line(reason))
+            self.manifest.problem = f"the run ended with an error: {problem}"
         manifest.write(self.manifest, self.folder)
 
 

@@ -11,10 +11,9 @@ from bzt import TaurusConfigError
 
 from tollgate import plan_copy, pm2
 from tollgate.remote import Remote, remote_of, unread
-from tollgate.scenarios import name_of, probes_of, scenario_of, targets_of
+from tollgate.scenarios import Probe, name_of, probes_of, scenario_of, targets_of
 
-#: (path, regular expression that the answer must contain) each.
-Probes = list[tuple[str, str]]
+Probes = list[Probe]
 
 
 def wanted_apps(config: Mapping[str, Any], has_timetable: bool) -> list[pm2.App]:

@@ -77,6 +77,14 @@ def test_a_verdict_that_is_too_long_is_cut_between_characters(comment, tmp_path:
     assert sent.count("€") == 19_999
 
 
+def test_a_name_in_code_that_is_cut_in_two_notifies_nobody(comment, tmp_path: Path) -> None:
+    whole = "| `GET @kept` | PASS |\n"
+    comment(f"{whole}| `GET @octocat {'a' * 60_000}` | PASS |\n")
+    sent = (tmp_path / "sent").read_text()
+    assert f"{whole}| `GET \n" in sent
+    assert "octocat" not in sent
+
+
 def test_a_comparison_that_left_no_verdict_makes_no_comment(comment, tmp_path: Path) -> None:
     comment(None)
     assert len(asked(tmp_path)) == 1  # which comments there are

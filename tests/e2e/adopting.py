@@ -17,7 +17,7 @@ LEFT_OUT = (".git", "node_modules", ".venv", ".tollgate", "reports", "modified_*
 #: Enough to judge a mean by, and no minutes of it.
 SHORT = "-o modules.jmeter.properties.warmup=1 -o modules.jmeter.properties.measured=8"
 #: For a busy machine, where a schedule of a few requests can be late.
-PATIENT = "-o modules.verdict.lateness-floor-ms=5000 -o modules.verdict.missing-share=0.5"
+PATIENT = "-o modules.verdict.missing-share=0.5"
 
 
 class Copy:

@@ -61,12 +61,14 @@ class Run:
         alias: str = "",
         root: Path = ROOT,
         dashboards: bool = False,
+        root_of_runs: Path | None = None,
         **env: str,
     ) -> None:
         """config: laid over taurus.yml, as a second file on bzt's command line. alias: the kind.
         root: the project; of another copy than this one, its modules run as well. dashboards:
-        whether JMeter draws its own, which takes it seconds an execution."""
-        self.folder = tmp_path / "run"
+        whether JMeter draws its own, which takes it seconds an execution. root_of_runs: where
+        the run's folder is to be, in place of tmp_path."""
+        self.folder = (root_of_runs or tmp_path) / "run"
         self.root = root
         configs = ["taurus.yml"]
         if config:

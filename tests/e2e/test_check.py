@@ -127,7 +127,7 @@ def test_a_known_delay_stops_and_fails_the_run_and_junit_names_the_criteria(tmp_
     slow = [f"avg-lt of {target}>350ms for 3s" for target in ("calculate", "search")]
     config = only("fork", [*slow, "fail of sum>0%"], warmup=1, measured=60)
     config["~execution"].append({"scenario": "cluster"})
-    config["modules"] |= {"verdict": {"lateness-floor-ms": 5000, "missing-share": 0.5}}
+    config["modules"] |= {"verdict": {"missing-share": 0.5}}
     ended = Run(tmp_path, config=config, INJECT_DELAY_MS="400").end()
     assert ended.code == 3, ended.output
     cases = ET.parse(ended.folder / "junit.xml").getroot().iter("testcase")

@@ -8,9 +8,8 @@ from e2e.bzt_run import Finished, Run, only
 from e2e.many_labels import plan_of_many_labels
 
 SHORT = {"warmup": 1, "measured": 6}
-#: These limits are there to be violated, most of them a thousandth of a millisecond: a generator
-#: can't keep a tenth of that, and whether it was punctual is not what is asked here.
-NO_BUDGET = {"verdict": {"lateness-floor-ms": 5000, "missing-share": 0.5}}
+#: Whether the generator kept up is not what is asked here.
+NO_BUDGET = {"verdict": {"missing-share": 0.5}}
 #: So many searches that no machine is too noisy to tell: every one of them takes 50 ms.
 MANY_SEARCHES = {"search_rate": 60, "search_threads": 100, "think": 0, "think_spread": 0}
 

@@ -48,9 +48,9 @@ class Window:
         self.log = folder / "jmeter.log"
         self.done = support.run(
             *(support.JMETER, "-j", self.log, f"-Jbeanshell.init.file={folder / 'start.bsh'}"),
-            "-Jjmeter.gui.action.save.backup_on_save=false",
+            *("-Jjmeter.gui.action.save.backup_on_save=false", *self._properties()),
             cwd=folder,
-            env=support.environment(DISPLAY=screen, JVM_ARGS=self._properties()),
+            env=support.environment(DISPLAY=screen),
         )
         self.saw = json.loads((folder / "gui.json").read_text())
 
@@ -60,7 +60,7 @@ class Window:
     def of(self, path: Path) -> dict:
         return self.saw[str(self.copy_of(path))]
 
-    def _properties(self) -> str:
+    def _properties(self) -> list[str]:
         plans = [*map(self.copy_of, plan_files.ALL_FILES)]
         plans += [self.folder / path for path in GENERATED]
         properties = {
@@ -68,7 +68,7 @@ class Window:
             "seen": self.folder,
             "plans": os.pathsep.join(map(str, plans)),
         }
-        return " ".join(f"-Dtollgate.{key}={value}" for key, value in properties.items())
+        return [f"-Dtollgate.{key}={value}" for key, value in properties.items()]
 
 
 @pytest.fixture(scope="module")

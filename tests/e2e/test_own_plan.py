@@ -22,6 +22,25 @@ NO_SUCH_FILE = """
   <stringProp name="shareMode">shareMode.all</stringProp>
 </CSVDataSet>"""
 
+#: Holds on to 4 MB more in each of its turns.
+FILLING = """<?xml version="1.0" encoding="UTF-8"?>
+<jmeterTestPlan version="1.2" properties="5.0" jmeter="5.6.3"><hashTree>
+<TestPlan guiclass="TestPlanGui" testclass="TestPlan" testname="filling"/><hashTree>
+<ThreadGroup guiclass="ThreadGroupGui" testclass="ThreadGroup" testname="visitor">
+  <stringProp name="ThreadGroup.num_threads">1</stringProp>
+  <elementProp name="ThreadGroup.main_controller" elementType="LoopController">
+    <boolProp name="LoopController.continue_forever">false</boolProp>
+    <stringProp name="LoopController.loops">50</stringProp>
+  </elementProp>
+</ThreadGroup><hashTree>
+<JSR223Sampler guiclass="TestBeanGUI" testclass="JSR223Sampler" testname="hold">
+  <stringProp name="scriptLanguage">groovy</stringProp>
+  <stringProp name="cacheKey">true</stringProp>
+  <stringProp name="script">vars.putObject("" + vars.iteration, new byte[4_000_000])</stringProp>
+</JSR223Sampler><hashTree/>
+</hashTree></hashTree></hashTree></jmeterTestPlan>
+"""
+
 
 def three_groups() -> str:
     """An arrival schedule and a timer's, each of 40 s, and a group whose threads end at once."""
@@ -50,3 +69,12 @@ def test_what_stop_after_kept_from_being_sent_is_no_fault_and_a_silent_group_is(
     told_s = json.loads((ended.folder / "run.json").read_text())["executions"][0]["told_to_end"]
     began_s = int((ended.folder / "kpi.jtl").read_text().splitlines()[1].split(",")[-1]) / 1000
     assert max(intended.values()) < 40 * (told_s - began_s)
+
+
+def test_a_jmeter_that_runs_out_of_memory_ends_and_says_so(tmp_path: Path):
+    (tmp_path / "theirs.jmx").write_text(FILLING)
+    own = {"PLAN": str(tmp_path / "theirs.jmx"), "HEAP": "-Xmx64m"}
+    ended = Run(tmp_path, alias="plan", **own).end()
+    assert (ended.code, ended.verdict["verdict"]) == (1, "INVALID")
+    assert "JMeter exited with code 3: it ran out of memory, see jmeter.out" in ended.reasons()
+    assert "OutOfMemoryError" in (ended.folder / "jmeter.out").read_text()

@@ -12,6 +12,7 @@ import pytest
 
 import support
 from e2e.bzt_run import Finished, Run, only, seconds
+from tollgate.runs_page import build as runs_page
 
 LONG = seconds(1, 60)
 SHORT = seconds(1, 3)
@@ -156,8 +157,31 @@ def test_a_second_run_in_the_same_checkout_is_turned_away_and_the_first_goes_on(
     assert f"another run is under way in this checkout (bzt with pid {first.process.pid})" in (
         second.error()
     )
+    assert not second.folder.exists()
     assert first.process.poll() is None
     assert first.signal(signal.SIGINT).end().code == 2
+    assert first.left_behind() == []
+
+
+def test_of_two_starts_at_once_one_runs_and_nothing_of_the_other_is_in_its_folder(tmp_path):
+    reports = tmp_path / "reports"
+    reports.mkdir()
+    runs_page.write(reports)  # so that `latest` is kept up here
+    ran = reports / "chosen"  # for both; names with a time in them are in test_artifacts.py
+    both = []
+    for name in ("one", "other"):
+        (tmp_path / name).mkdir()
+        both.append(Run(tmp_path / name, *LONG, f"settings.artifacts-dir={ran}"))
+    support.wait_until(lambda: any(it.process.poll() is not None for it in both), "one has ended")
+    first, second = sorted(both, key=lambda it: it.process.poll() is not None)
+    refused = second.end()
+    assert refused.code == 1
+    assert "under way" in refused.error()
+    ended = first.until(" of 61 s, ").signal(signal.SIGINT).end()
+    assert ended.code == 2
+    assert refused.error().split("ERROR: ")[1] not in (ran / "bzt.log").read_text()
+    assert (reports / "latest").resolve() == ran
+    assert not (ran / "merged-1.yml").exists(), "Taurus numbers what it finds already"
     assert first.left_behind() == []
 
 

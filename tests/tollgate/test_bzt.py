@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import pytest
 
@@ -64,12 +65,13 @@ def test_without_nohup_a_terminal_that_is_closed_ends_the_run():
 
 
 def test_a_jmeter_home_is_named_from_where_bzt_was_called(monkeypatch, tmp_path):
-    made = SimpleNamespace(engine=SimpleNamespace(), perform=lambda _: 3)
+    made = SimpleNamespace(log=None, handle_exception=None, perform=lambda _: 3)
     monkeypatch.setattr(bzt.cli, "CLI", lambda _: made)
+    monkeypatch.setattr(bzt, "secrecy", Mock())
     monkeypatch.setattr(bzt, "interrupt_once", lambda _: None)
+    monkeypatch.setattr(bzt.artifacts, "keep_to_own", lambda _: None)
     monkeypatch.setattr(bzt, "judge_unstarted", lambda _: None)
     monkeypatch.setattr(sys, "argv", ["bzt", "taurus.yml"])
-    monkeypatch.setenv("TOLLGATE_UTC", "")
     monkeypatch.setenv("JMETER_HOME", "tools/jmeter")
     monkeypatch.chdir(tmp_path)
     with pytest.raises(SystemExit):

@@ -79,7 +79,7 @@ def test_what_makes_a_measurement_unsound_is_told_in_a_case_of_its_own():
     root = junit(RUNS["invalid"])
     error = case(root, "tollgate.check.search-fork", MEASUREMENT).find("error")
     assert "the generator was too slow (the generator's fault)" in error.get("message")
-    assert "; the generator sent search late" in error.get("message")
+    assert "; the generator sent 40 of 2900 requests of search" in error.get("message")
     assert outcome(case(root, "tollgate.check.search-fork", "p95 of search>250ms")) == []
 
 

@@ -1,7 +1,7 @@
 """The kind `plan` before any load: which plan, by which criteria, and what is refused."""
 
 import logging
-import socket
+import shlex
 from types import SimpleNamespace
 from unittest.mock import Mock
 
@@ -11,6 +11,7 @@ from bzt.utils import BetterDict
 
 import jmx_text as jmx
 from tollgate.own_plan import OwnPlan
+from tollgate.paths import jmeter_home
 
 ENDLESS = jmx.plan(jmx.group(jmx.sampler("home"), name="all day", duration=None))
 SHORT = jmx.plan(jmx.group(jmx.sampler("home"), loops=1, duration=None))
@@ -133,7 +134,8 @@ def test_a_missing_plugin_is_refused_with_the_command_that_brings_it(plan):
     plan(jmx.plan(jmx.group(jmx.element("kg.apc.jmeter.samplers.DummySampler", "d"))))
     line = refusal()
     assert "needs kg.apc.jmeter.samplers.DummySampler, which this JMeter does not have" in line
-    assert "PluginsManagerCMD.sh install jpgc-dummy`" in line
+    command = jmeter_home() / "bin" / "PluginsManagerCMD.sh"
+    assert f"`{shlex.quote(str(command))} install jpgc-dummy`" in line
 
 
 def test_a_plan_whose_loops_are_a_property_ends_where_the_property_says_so(plan):
@@ -199,36 +201,31 @@ def ending(tmp_path, monkeypatch):
 
 
 def test_jmeter_is_told_to_end_once_and_then_ended_by_taurus(ending, tmp_path):
-    with socket.socket(type=socket.SOCK_DGRAM) as jmeter:
-        jmeter.bind(("127.0.0.1", 0))
-        jmeter.settimeout(30)
-        made, executor, check_at = ending
-        executor.management_port = jmeter.getsockname()[1]
-        check_at(990.0)  # it still starts
-        (tmp_path / "kpi.jtl").touch()
-        check_at(1000.0, 1059.0, 1060.0, 1061.0, 1089.0)
-        assert jmeter.recv(99) == b"Shutdown"
-        assert made.forced == set()
-        with pytest.raises(NormalShutdown):
-            check_at(1090.0)
-        assert made.forced == {executor}
-        assert made.told_at == {executor: 1060.0}
-        jmeter.setblocking(False)
-        with pytest.raises(BlockingIOError):
-            jmeter.recv(99)
+    made, executor, check_at = ending
+    check_at(990.0)  # it still starts
+    (tmp_path / "kpi.jtl").touch()
+    check_at(1000.0, 1059.0, 1060.0, 1061.0, 1089.0)
+    with pytest.raises(NormalShutdown):
+        check_at(1090.0)
+    assert executor.tell_to_end.call_count == 1
+    assert made.told_at == {executor: 1060.0}
 
 
 def test_a_jmeter_that_does_not_listen_yet_is_told_later(ending, tmp_path):
     made, executor, check_at = ending
     (tmp_path / "kpi.jtl").touch()
-    with socket.socket(type=socket.SOCK_DGRAM) as jmeter:
-        jmeter.bind(("127.0.0.1", 0))
-        port = executor.management_port = jmeter.getsockname()[1]
+    executor.tell_to_end.return_value = False
     check_at(1000.0, 1060.0)
     assert made.told_at == {}
-    with socket.socket(type=socket.SOCK_DGRAM) as jmeter:
-        jmeter.bind(("127.0.0.1", port))
-        jmeter.settimeout(30)
-        check_at(1060.5)
-        assert jmeter.recv(99) == b"Shutdown"
+    executor.tell_to_end.return_value = True
+    check_at(1060.5)
     assert made.told_at == {executor: 1060.5}
+
+
+def test_a_jmeter_that_never_listens_is_ended_all_the_same(ending, tmp_path):
+    _, executor, check_at = ending
+    (tmp_path / "kpi.jtl").touch()
+    executor.tell_to_end.return_value = False
+    check_at(1000.0, 1060.0, 1090.0)
+    with pytest.raises(NormalShutdown):
+        check_at(1120.0)

@@ -1,5 +1,6 @@
 """Which classes of a plan the installed JMeter does not have, and what would bring them."""
 
+import shlex
 import zipfile
 
 import pytest
@@ -127,4 +128,5 @@ def test_where_there_is_no_plugins_manager_the_advice_begins_with_it(tmp_path):
 
 
 def test_the_command_of_the_advice_is_installed():
-    assert f"install what has it by `{HOME}/bin/" in plan_plugins.advice([DUMMY], HOME)
+    command = shlex.quote(f"{HOME}/bin/PluginsManagerCMD.sh")
+    assert f"install what has it by `{command} install" in plan_plugins.advice([DUMMY], HOME)

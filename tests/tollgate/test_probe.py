@@ -1,6 +1,7 @@
 """What apps are asked before any load, by servers that answer in any way."""
 
 import json
+import logging
 import socket
 import threading
 from contextlib import contextmanager
@@ -8,9 +9,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from tollgate import probe
+from tollgate import probe, proving
 from tollgate.pm2 import App
 from tollgate.remote import Remote
+from tollgate.scenarios import Probe
 
 UP, DOWN = {"status": "up", "reason": None}, {"status": "down", "reason": "GET /healthz: 500"}
 
@@ -171,6 +173,20 @@ def test_a_probe_asks_for_a_body_and_tells_what_came_instead():
             probe.answer_is_right(service, "/a", "fine")
     with server((404, {})) as port, pytest.raises(probe.ProbeError, match="answered 404"):
         probe.answer_is_right(Remote("http", "127.0.0.1", port), "/a", "ok")
+
+
+@pytest.mark.parametrize(("expected_ms", "lines"), [(None, 0), (1e-6, 1), (60_000, 0)])
+def test_answers_slower_than_the_load_was_made_for_are_told_in_one_line(caplog, expected_ms, lines):
+    state = {"status": "online", "exec_mode": "fork_mode", "restart_time": 0}
+    probes = [Probe("/a", "^ok$", expected_ms), Probe("/b", "^ok$", expected_ms)]
+    with server((200, {})) as port:
+        apps = [App("one", port, "fork", 1), App("two", port, "fork", 1)]
+        workers = [{"name": app.name, "pm2_env": state} for app in apps]
+        asked = {app.name: probes for app in apps}
+        proving.prove_apps({}, apps, workers, asked, logging.getLogger())
+    slow = [line for line in caplog.messages if "slower than the load" in line]
+    assert len(slow) == lines
+    assert all("GET /a took" in line and "GET /b took" in line for line in slow)
 
 
 @pytest.mark.parametrize("status", [301, 302, 307, 308])

@@ -7,6 +7,7 @@ from bzt.utils import BetterDict
 import jmx_text as jmx
 from tollgate import probe
 from tollgate.remote import Remote, remote_of, unread
+from tollgate.scenarios import Probe
 from tollgate.wanted import wanted_probes, wanted_remotes
 
 
@@ -97,7 +98,7 @@ def test_the_plan_gets_where_the_service_is_and_the_run_what_to_ask_it(tmp_path)
     probes = [{"path": "/a", "answer": "ok"}]
     config = configured(script=str(plan), url="http://localhost:8080", probes=probes)
     ((name, remote, asked),) = wanted_remotes(config)
-    assert (name, remote.url, asked) == ("shop", "http://localhost:8080", [("/a", "ok")])
+    assert (name, remote.url, asked) == ("shop", "http://localhost:8080", [Probe("/a", "ok")])
     assert config["scenarios"]["shop"]["properties"] == remote.properties
 
 
@@ -123,9 +124,9 @@ def test_probes_of_a_scenario_go_before_those_of_the_service():
             },
         }
     )
-    assert wanted_probes(config, [("/sum/1", "1")]) == {
-        "fork": [("/sum/1", "1"), ("/x", "y")],
-        "mine": [("/x", "y")],
+    assert wanted_probes(config, [Probe("/sum/1", "1", 500)]) == {
+        "fork": [Probe("/sum/1", "1", 500), Probe("/x", "y")],
+        "mine": [Probe("/x", "y")],
         "quiet": [],
     }
 
@@ -137,6 +138,14 @@ def test_probes_of_a_scenario_go_before_those_of_the_service():
 def test_probes_that_nobody_could_ask_are_refused(probes):
     config = configured(target="fork", probes=probes)
     assert "write a list of entries with a `path`" in refusal(wanted_probes, config, [])
+
+
+@pytest.mark.parametrize("expected", ["500ms", 0, -1, True, [500]])
+def test_an_expected_time_that_is_no_number_of_milliseconds_is_refused(expected):
+    config = configured(
+        target="fork", probes=[{"path": "/a", "answer": "", "expected-ms": expected}]
+    )
+    assert f"expected-ms {expected!r}: write a number" in refusal(wanted_probes, config, [])
 
 
 def test_a_pattern_that_is_no_regular_expression_is_refused():

@@ -5,6 +5,7 @@ import pytest
 
 import jmx_text as jmx
 from simulated import ORIGIN
+from tollgate.facts import NEVER_MS
 from tollgate.jtl_samples import Samples
 from tollgate.plan import read_plan
 from tollgate.replay import replay
@@ -15,10 +16,10 @@ BY_TIMER = jmx.timer(throughput=10, duration=10, randomSeed=7)
 
 @pytest.fixture
 def plan(tmp_path):
-    def read(*children):
+    def read(*children, **properties):
         path = tmp_path / "plan.jmx"
         path.write_text(jmx.plan(*children))
-        return read_plan(path, {})
+        return read_plan(path, properties)
 
     return read
 
@@ -310,3 +311,20 @@ def test_without_names_of_threads_what_fits_two_groups_is_joined_and_not_judged_
     assert found.facts[0].extra == 1
     assert set(found.response) == {"GET /a"}
     assert "more than one thread group" in found.closed["GET /health"]
+
+
+DEFAULTS = jmx.element("ConfigTestElement", **{"HTTPSampler__response_timeout": "${__P(t,4000)}"})
+
+
+@pytest.mark.parametrize(("properties", "slow_ms"), [({}, 4000), ({"t": "0"}, NEVER_MS)])
+def test_what_a_timer_asked_for_and_nobody_sent_is_as_slow_as_the_plans_timeout(
+    plan, properties, slow_ms
+):
+    read = plan(jmx.group(DEFAULTS, jmx.sampler("a", BY_TIMER)), **properties)
+    due = events_ms(read, "a")
+    found = replayed(read, a=samples(np.delete(due, slice(40, 60))))
+    (missing,) = found.unsent
+    assert missing.labels == ("a",)
+    assert missing.counts.total == missing.counts.errors == 20
+    assert set(missing.counts.elapsed_ms) == {slow_ms}
+    assert set(missing.counts.seconds) == set(np.floor(due[40:60] / 1000).astype(int))

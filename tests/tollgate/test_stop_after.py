@@ -51,6 +51,8 @@ def test_stop_after_behind_the_end_of_the_schedule_changes_nothing(judged):
 def test_how_a_jmeter_that_went_on_was_ended_is_no_fault_of_its_own(judged):
     cut = sent_until(TOLD_MS)[:-9]
     by_force = TOLD | {"exit_code": 1, "ended_by_force": True}
-    assert judged("fail of nap>0%", spoiled=cut, **by_force).verdict == "PASS"
+    # What the cut line told is one request of which nobody knows how it went.
+    assert judged("fail of nap>2%", spoiled=cut, **by_force).verdict == "PASS"
+    assert judged("fail of nap>0%", spoiled=cut, **by_force).verdict == "INCONCLUSIVE"
     crashed = judged("fail of nap>0%", spoiled=cut, **TOLD | {"exit_code": 1})
     assert "JMeter exited with code 1" in reasons(crashed)

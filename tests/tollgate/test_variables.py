@@ -6,6 +6,7 @@ import os
 import re
 import sys
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import pytest
 
@@ -42,15 +43,31 @@ def test_those_that_are_set_are_recorded_and_no_other(monkeypatch) -> None:
     assert fingerprint()["variables"] == {"BASE": "v1.2", "INJECT_DELAY_MS": "400"}
 
 
+def test_what_is_secret_in_them_is_not() -> None:
+    options = "-Xmx1g -Dstore.password=abc --api-token 'a b' -Djavax.net.ssl.keyStore=/a.jks"
+    given = {"JVM_ARGS": options, "BALANCER_UPSTREAMS": "http://me:abc@127.0.0.1:1"}
+    assert variables.known(given) == {
+        "JVM_ARGS": (
+            "-Xmx1g -Dstore.password=<redacted> --api-token <redacted> "
+            "-Djavax.net.ssl.keyStore=/a.jks"
+        ),
+        "BALANCER_UPSTREAMS": "http://<redacted>@127.0.0.1:1",
+    }
+
+
 def test_bzts_arguments_are_at_hand_for_the_record(monkeypatch) -> None:
     engine = SimpleNamespace()
-    made = SimpleNamespace(engine=engine, perform=lambda _: 3)
+    made = SimpleNamespace(log=None, handle_exception=None, perform=lambda _: 3)
     monkeypatch.setattr(bzt.cli, "CLI", lambda _: made)
+    monkeypatch.setattr(bzt, "secrecy", Mock(Engine=lambda *_: engine))
     monkeypatch.setattr(bzt, "interrupt_once", lambda _: None)
+    monkeypatch.setattr(bzt.artifacts, "keep_to_own", lambda _: None)
     monkeypatch.setattr(bzt, "judge_unstarted", lambda _: None)
-    for name in ("TOLLGATE_UTC", "JMETER_HOME"):
-        monkeypatch.setenv(name, os.environ.get(name, ""))
-    monkeypatch.setattr(sys, "argv", ["bzt", "taurus.yml", "-compare", "-o", "a=b"])
+    monkeypatch.setenv("JMETER_HOME", os.environ.get("JMETER_HOME", ""))
+    monkeypatch.setattr(
+        sys, "argv", ["bzt", "taurus.yml", "-compare", "-o", "a=b", "-o", "a.pass=b"]
+    )
     with pytest.raises(SystemExit):
         bzt.main()
-    assert engine.arguments == ["taurus.yml", "-compare", "-o", "a=b"]
+    known = ["taurus.yml", "-compare", "-o", "a=b", "-o", "a.pass=<redacted>"]
+    assert engine.arguments == known

@@ -54,18 +54,25 @@ def test_run_json_says_when_a_criterion_stopped_the_run(tmp_path):
     assert (found.stopped_by, found.stopped_at) == (stop.stopped_by, stop.stopped_at)
 
 
+#: As jmeter.py notes it.
+WAITING = {"at": 1795223309.25, "threads": ["visitors 1-1"]}
+
+
 def test_run_json_says_when_stop_after_had_jmeter_end(tmp_path):
     def told(executor):
         service = OwnPlan()
-        service.told_at, service.forced = {executor: 1795223309.25}, {executor}
+        service.told_at = {executor: 1795223309.25}
+        executor.forced, executor.in_flight = True, [WAITING]
         return [service]
 
     found = sealed(tmp_path / "told", run_folder.make(tmp_path / "told"), services=told)
     assert found.executions[0].told_to_end == 1795223309.25
     assert found.executions[0].ended_by_force
+    assert found.executions[0].in_flight == [WAITING]
     other = sealed(tmp_path / "other", run_folder.make(tmp_path / "other"))
     assert other.executions[0].told_to_end is None
     assert not other.executions[0].ended_by_force
+    assert other.executions[0].in_flight == []
 
 
 def test_what_was_compared_is_sealed_with_the_samples(tmp_path):

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from tollgate import atomic
 from tollgate.compare.model import Settings
 from tollgate.jtl_pieces import digest
 from tollgate.manifest import Manifest, ManifestError
@@ -53,9 +54,7 @@ class CompareRecord:
 
 def write(record: CompareRecord, run: Path) -> None:
     """Write compare.json into the run's folder, whole or not at all."""
-    growing = run / f".{NAME}"
-    growing.write_text(json.dumps({**asdict(record), "version": VERSION}, indent=2) + "\n")
-    growing.replace(run / NAME)
+    atomic.write(run / NAME, json.dumps({**asdict(record), "version": VERSION}, indent=2) + "\n")
 
 
 def sealed(run: Path) -> str | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from tollgate import evidence, manifest, outputs
+from tollgate import atomic, evidence, manifest
 from tollgate.compare import page as compare_page
 from tollgate.facts import Run, Settings
 from tollgate.judge import judge
@@ -48,7 +48,7 @@ def write(run: Path, known: Judged | None = None, study: Study | None = None) ->
 
     Raises PageError, and what evidence.gather and the reading of a study raise, one line each.
     """
-    outputs.write(run / NAME, page.to_html(to_page(run, known or judged(run), study)))
+    atomic.write(run / NAME, page.to_html(to_page(run, known or judged(run), study)))
     return run / NAME
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tollgate import manifest, outputs
+from tollgate import atomic, manifest
 from tollgate.page import assemble as page
 from tollgate.page.assemble import Page, PageError, Section
 from tollgate.runs_page import listing, told, trend_sections
@@ -53,7 +53,7 @@ def write(folder: Path) -> Path:
     try:
         with _alone(folder):
             _check_ours(path)
-            outputs.write(path, page.to_html(to_page(read(folder))))
+            atomic.write(path, page.to_html(to_page(read(folder))))
     except OSError as error:
         raise PageError(f"{path} can't be written: {error.strerror}") from None
     return path

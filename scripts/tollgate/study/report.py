@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from tollgate import manifest, outputs
+from tollgate import atomic, manifest
 from tollgate.jtl import read_jtl
 from tollgate.render import to_json
 from tollgate.study import crosscheck
@@ -48,8 +48,8 @@ def write(run: Path) -> Study:
     JtlError.
     """
     study, about = read(run)
-    outputs.write(run / JSON, to_json(to_dict(study, about)))
-    outputs.write(run / MARKDOWN, to_markdown(study, about))
+    atomic.write(run / JSON, to_json(to_dict(study, about)))
+    atomic.write(run / MARKDOWN, to_markdown(study, about))
     return study
 
 

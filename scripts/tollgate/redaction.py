@@ -1,0 +1,168 @@
+"""What is secret among properties, arguments and settings, and texts without it. Pure.
+
+A name stands for a secret if one of its words does: `pass`, `token`, `secret` or `key`, say. Words
+end at whatever is no letter, and where a capital follows a small one, so that `api_token`, `DbPass`
+and `licence.key` do; `keyword`, `monkey`, `compass` and `passed` are words of their own. None is a
+name whose next word says where the secret is kept or what it is like, as in `keyStore` and
+`token_url`; nor are true, false and nothing, whatever they are called. In a URL, what stands before
+the @ is secret, and so are parameters of such names.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+from urllib.parse import quote
+
+#: Stands in the place of a secret.
+MARK = "<redacted>"
+#: Words that stand for a secret, alone or in the plural.
+_WORDS = frozenset(
+    (
+        *("pass", "pwd", "pw", "key", "cred", "auth", "authorization", "bearer", "jwt"),
+        *("keypass", "storepass", "dbpass", "userpass"),
+    )
+)
+#: What ends a word that stands for a secret, whatever comes before: `mypassword`, `authtoken`.
+_ENDINGS = (
+    *("password", "passwd", "passphrase", "passcode", "token", "secret", "credential"),
+    *("apikey", "accesskey", "secretkey", "privatekey"),
+)
+#: A word behind one of those that makes the two a place or a property of the secret.
+_ABOUT = frozenset(
+    ("store", "file", "path", "dir", "folder", "url", "uri", "type", "size", "length")
+)
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+#: Keys of Taurus's settings below which every name is a property's, dots and all.
+_PROPERTIES = ("properties", "system-properties")
+#: JMeter's and Java's options carry the name behind one letter: `-Japi_token=...`.
+_OPTION = re.compile(
+    r"""(?<!\S)(?P<name>-[\w.-]+=|--[\w-]+\s)(?P<value>"[^"]*"|'[^']*'|\S+)""",
+)
+_PARAMETER = re.compile(r"""(?<=[?&;])(?P<name>[\w.\[\]-]+=)(?P<value>[^&;#\s"'<>]+)""")
+_USER = re.compile(r"(?P<name>(?<=://))(?P<value>[^/\s?#]+)(?=@)")
+#: Shorter values are hidden behind their name alone: `1` is nearly everywhere.
+_LEAST = 6
+_NEVER = "(?!)"
+
+
+def is_secret(name: str) -> bool:
+    """Whether what has this name is a secret."""
+    words = [word.lower() for word in _WORD.findall(name)]
+    return any(
+        _is_secret_word(word) and following not in _ABOUT
+        for word, following in zip(words, [*words[1:], ""], strict=False)
+    )
+
+
+def _is_secret_word(word: str) -> bool:
+    single = word.removesuffix("s")
+    return word in _WORDS or single in _WORDS or single.endswith(_ENDINGS)
+
+
+class Redaction:
+    """Redacts, and remembers what it took away, so that it can be hidden from logs as well."""
+
+    def __init__(self) -> None:
+        self._taken: set[tuple[str, str]] = set()
+        self._known: frozenset[tuple[str, str]] = frozenset()
+        self._whole = self._named = re.compile(_NEVER)
+
+    def settings(self, given: Any, name: str = "", is_property: bool = False) -> Any:
+        """Settings, nested as they may be, with the mark in the place of each secret. name: that
+        of what is given; is_property: whether it is one of JMeter, all of whose names count."""
+        if isinstance(given, Mapping):
+            return {key: self._below(name, str(key), it, is_property) for key, it in given.items()}
+        if isinstance(given, list | tuple):
+            return [self.settings(each, name, is_property) for each in given]
+        if given is None or isinstance(given, bool) or str(given).lower() in ("", "true", "false"):
+            return given
+        if is_secret(name):
+            self._take(name, str(given))
+            return MARK
+        return self.text(given) if isinstance(given, str) else given
+
+    def _below(self, name: str, key: str, given: Any, is_property: bool) -> Any:
+        if is_property:
+            return self.settings(given, f"{name}.{key}", is_property)
+        if key in _PROPERTIES and isinstance(given, Mapping):
+            return {it: self.settings(value, str(it), True) for it, value in given.items()}
+        return self.settings(given, key)
+
+    def properties(self, given: Mapping[str, Any]) -> dict[str, str]:
+        """Properties of JMeter as texts."""
+        return {name: str(self.settings(it, name, True)) for name, it in given.items()}
+
+    def arguments(self, given: Iterable[str]) -> list[str]:
+        """The arguments of bzt: `-o path.to.setting=value`, and values of URLs."""
+        return [self._argument(word) for word in given]
+
+    def _argument(self, word: str) -> str:
+        path, equals, value = word.partition("=")
+        if path == "--option":
+            return f"{path}={self._argument(value)}"
+        if not equals or not re.fullmatch(r"[\w.~^$*-]+", path):
+            return self.text(word)
+        name = path.rpartition("properties." if "properties." in path else ".")[2]
+        return f"{path}={self.settings(value, name)}"
+
+    def text(self, given: str) -> str:
+        """A text without what is secret in its URLs and among its options."""
+        for pattern in (_USER, _PARAMETER, _OPTION):
+            given = pattern.sub(self._without, given)
+        return given
+
+    def _without(self, found: re.Match[str]) -> str:
+        name, value = found["name"], found["value"]
+        bare = name.rstrip("= \t").lstrip("-")
+        is_ours = name == "" or is_secret(bare) or (name[0] == "-" and is_secret(bare[1:]))
+        if not is_ours or value == MARK:
+            return found[0]
+        self._take(bare, value.strip("\"'"))
+        if not name and (password := value.partition(":")[2]):
+            self._take("password", password)
+        return f"{name}{MARK}"
+
+    def _take(self, name: str, value: str) -> None:
+        if value != MARK:
+            self._taken.add((name.rpartition(".")[2], value))
+
+    def hide(self, text: str) -> str:
+        """Any text without what was taken away until now: whole where it is long enough to be
+        told from other words, else where it stands behind its name."""
+        if not self._taken:
+            return text
+        if self._taken != self._known:
+            self._known = frozenset(self._taken)
+            self._whole, self._named = _whole(self._known), _named(self._known)
+        return self._named.sub(rf"\g<name>{MARK}", self._whole.sub(MARK, text))
+
+
+def _whole(taken: Iterable[tuple[str, str]]) -> re.Pattern[str]:
+    long = (value for _, value in taken if len(value) >= _LEAST)
+    return re.compile(_any(form for value in long for form in _forms(value)))
+
+
+def _named(taken: Iterable[tuple[str, str]]) -> re.Pattern[str]:
+    short = [each for each in taken if each[0] and len(each[1]) < _LEAST]
+    names, values = _any(name for name, _ in short), _any(value for _, value in short)
+    behind = rf"""(?P<name>(?i:{names})['"\]]*\s*[:=]\s*['"]?)"""
+    return re.compile(rf"{behind}{values}(?!\w)")
+
+
+def _any(texts: Iterable[str]) -> str:
+    """The longest first, for one may be a part of another."""
+    longest_first = sorted(set(texts), key=len, reverse=True)
+    return f"(?:{'|'.join(map(re.escape, longest_first)) or _NEVER})"
+
+
+def _forms(value: str) -> set[str]:
+    """A value as it is, and as JSON, Python, XML and URLs write it."""
+    return {
+        *(value, json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1]),
+        *(repr(value)[1:-1], html.escape(value), html.escape(value, quote=False)),
+        *(quote(value), quote(value, safe="")),
+    }

@@ -1,0 +1,66 @@
+"""Room on the disk: enough to begin a run, and kept back for the verdict of one that fills it."""
+
+from __future__ import annotations
+
+import errno
+import shutil
+import tempfile
+from pathlib import Path
+
+from bzt import TaurusConfigError, ToolError
+
+MIB = 1 << 20
+#: What a run of seconds leaves, dashboards included, several times over.
+LEAST = 32 * MIB
+#: Below this a run ends: Taurus and JMeter still have to close their files.
+LOW = 2 * MIB
+#: The verdict in all its forms and the page of a long run.
+KEPT = 4 * MIB
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+
+
+def free(folder: Path) -> int:
+    """Bytes that this user may still write where the folder is, or is to be."""
+    there = next(each for each in (folder, *folder.absolute().parents) if each.exists())
+    return shutil.disk_usage(there).free
+
+
+def refuse_full(folder: Path) -> None:
+    """Raises TaurusConfigError where a run's folder would have too little room."""
+    if free(folder) < LEAST:
+        raise TaurusConfigError(
+            f"settings.artifacts-dir: the disk of {folder} has {free(folder) // MIB} MiB free, and "
+            f"a run wants {LEAST // MIB} at least: make room there or name another folder"
+        )
+
+
+class Kept:
+    """Room in a run's folder that nothing else takes, until it is given back for the verdict; a
+    process that is killed gives it back as well. Raises OSError where there is not so much."""
+
+    def __init__(self, folder: Path) -> None:
+        self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - open for as long as the run
+        self._file.write(bytes(KEPT))
+        self._file.flush()
+
+    def give_back(self) -> None:
+        """Let the run write there; a second call does nothing."""
+        self._file.close()
+
+
+def is_full(problem: BaseException | None) -> bool:
+    """Whether a disk without room was the reason."""
+    return isinstance(problem, OSError) and problem.errno in _FULL
+
+
+def full(folder: Path) -> ToolError:
+    """The one line on a run whose disk is full."""
+    return ToolError(
+        f"the disk of {folder} is full ({free(folder) // MIB} MiB free): make room there and run "
+        "it again"
+    )
+
+
+def explained(problem: BaseException, folder: str | None) -> BaseException:
+    """The problem, in one line that names the folder if the disk was full."""
+    return full(Path(folder or ".")) if is_full(problem) else problem

@@ -1,0 +1,121 @@
+"""One run with secrets given in every way: the service gets them, and the run's folder does not."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+import support
+from e2e.bzt_run import ROOT, Finished, Run
+from tollgate.redaction import MARK
+
+#: Given as an argument, in a file of settings, among Java's options, and too short to be looked for
+#: by itself; one is written unlike itself in JSON and in XML.
+TOKEN, PASSWORD, OF_JAVA, SHORT = "S3CRET-of-the-api", 'p"ss & <word>', "S3CRET-of-java", "zq7x"
+SECRETS = (TOKEN, PASSWORD, "ss & <word>", "ss &amp; &lt;word", OF_JAVA, SHORT, "S3CRET")
+AT = "modules.jmeter.properties"
+#: Sends two of them as headers and one as its body, `key_rate` times.
+PLAN = Path(__file__).with_name("login.jmx")
+
+
+class Service(BaseHTTPRequestHandler):
+    """Refuses everything, so that JMeter writes down the whole of what it asked."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.server.got.add((self.headers["Authorization"], self.headers["X-Key"], body.decode()))
+        self.send_response(403)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def service() -> Iterator[ThreadingHTTPServer]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Service)
+    server.got = set()
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield server
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.fixture(scope="module")
+def ran(service, tmp_path_factory) -> Finished:
+    folder = tmp_path_factory.mktemp("secrets")
+    (folder / "tmp").mkdir()
+    (folder / "their.jmx").write_text(PLAN.read_text())
+    given = {"port": service.server_port, "db_password": PASSWORD, "pin.key": SHORT}
+    own = {
+        "PLAN": str(folder / "their.jmx"),
+        "CRITERIA": "fail of log in>0%",
+        "JVM_ARGS": f"-Dtheirs.password={OF_JAVA}",
+        "TMPDIR": str(folder / "tmp"),
+    }
+    config = {"scenarios": {"plan": {"properties": given}}}
+    return Run(folder, f"{AT}.api_token={TOKEN}", config=config, alias="plan", **own).end()
+
+
+def test_the_service_gets_what_the_plan_sends(ran, service) -> None:
+    assert ran.code == 3, ran.output
+    assert service.got == {(f"Bearer {TOKEN}", SHORT, PASSWORD)}
+
+
+def test_no_file_of_the_run_holds_a_secret(ran) -> None:
+    files = [path for path in ran.folder.rglob("*") if path.is_file()]
+    names = {path.name for path in files}
+    kinds = {"run.json", "verdict.json", "index.html", "bzt.log", "jmeter.log", "error.jtl"}
+    assert kinds | {"effective.yml", "merged.json", "over.json", "jmeter-bzt.properties"} <= names
+    telling = {
+        (path.name, secret)
+        for path in files
+        for secret in SECRETS
+        if secret.encode() in path.read_bytes()
+    }
+    assert telling == set()
+
+
+def test_nothing_that_was_printed_and_nothing_left_elsewhere_holds_one(ran) -> None:
+    assert [it for it in SECRETS if it in ran.output] == []
+    left = [it for it in (ran.folder.parent / "tmp").rglob("*") if it.suffix == ".properties"]
+    assert left == []
+
+
+def test_what_is_no_secret_is_told_as_ever(ran) -> None:
+    record = json.loads((ran.folder / "run.json").read_text())
+    told = record["executions"][0]["properties"]
+    assert {told[it] for it in ("api_token", "db_password", "pin.key")} == {MARK}
+    assert told["jmeterengine.force.system.exit"] == "true"
+    assert f"{AT}.api_token={MARK}" in record["arguments"]
+    assert record["environment"]["variables"]["JVM_ARGS"] == f"-Dtheirs.password={MARK}"
+    assert "api_token=&lt;redacted&gt;" in (ran.folder / "index.html").read_text()
+    assert json.loads((ran.folder / "over.json").read_text())["scenarios"]["plan"]["properties"]
+
+
+def test_the_run_is_judged_again_as_it_was(ran) -> None:
+    again = support.run(ROOT / ".venv/bin/tollgate", "judge", ran.folder)
+    assert again.returncode == ran.code
+    assert again.stdout.strip()
+    assert again.stdout.strip() in ran.output
+
+
+def test_a_load_that_depends_on_a_secret_is_refused_before_it(service, tmp_path) -> None:
+    (tmp_path / "their.jmx").write_text(PLAN.read_text())
+    before = len(service.got)
+    settings = (f"{AT}.key_rate=3", f"{AT}.port={service.server_port}", f"{AT}.api_token=unheard")
+    refused = Run(tmp_path, *settings, alias="plan", PLAN=str(tmp_path / "their.jmx")).end()
+    assert refused.code == 1
+    assert "the property key_rate, " in refused.error()
+    assert not (refused.folder / "kpi.jtl").exists()
+    assert len(service.got) == before
