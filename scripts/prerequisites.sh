@@ -2,6 +2,9 @@
 # Finds the four tools that nobody else installs, for scripts/bootstrap to source, and `tollgate
 # doctor` to list. Sets `python` to the interpreter chosen: $PYTHON if that is set, python3 otherwise.
 
+# In the locale `C`, which many a CI job has, Java finds no file whose name is not ASCII.
+case ${LC_ALL:-${LC_CTYPE:-${LANG:-C}}} in C | POSIX) export LC_ALL=C.UTF-8 ;; esac
+
 python=${PYTHON:-python3}
 missing=''
 
