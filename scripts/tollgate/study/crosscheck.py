@@ -38,10 +38,9 @@ from tollgate.study.bottleneck import BUSY, mean_cores
 from tollgate.study.crosscheck_results import ToolError, ToolResult, recorded
 from tollgate.study.crosscheck_tools import available
 from tollgate.study.metrics import Metrics
-from tollgate.study.model import CROSSCHECK, Block, Cell, CellData, Check, Estimate
+from tollgate.study.model import CROSSCHECK, JMETER, Block, Cell, CellData, Check, Estimate
 from tollgate.study.resampling import multiplicities, told
 from tollgate.study.run import CHECKS
-from tollgate.study.setup import JMETER
 
 __all__ = ["TOLERANCE", "available", "checks", "crosscheck_command"]
 

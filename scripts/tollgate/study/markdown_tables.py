@@ -5,15 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from tollgate.markup import escaped, row
-from tollgate.study.model import (
-    TOLD,
-    CellResult,
-    Check,
-    Comparison,
-    Curve,
-    Estimate,
-    UslFit,
-)
+from tollgate.study.model import TOLD, CellResult, Check, Comparison, Curve, Estimate, UslFit
 from tollgate.study.told import METRIC_NAMES, interval, number
 
 #: Of two arms: p90 says nothing that p50 and p95 don't.

@@ -10,7 +10,7 @@ from tollgate.checked import nearest
 from tollgate.criteria import CriterionError, parse
 from tollgate.pm2 import App, servers_behind
 from tollgate.study.design import only, shorten
-from tollgate.study.model import CROSSCHECK, Cell
+from tollgate.study.model import CROSSCHECK, JMETER, Cell
 from tollgate.study.settings import StudySettings
 from tollgate.study.windows import ANOTHER_GENERATOR
 
@@ -26,8 +26,6 @@ PACKAGES = {
     "autocannon": "npm's package autocannon: run `npm ci`",
     "loadtest": "npm's package loadtest: run `npm ci`",
 }
-#: The arm of the cross-check that is no other generator.
-JMETER = "jmeter"
 
 
 class SetupError(ValueError):
