@@ -84,14 +84,13 @@ def test_what_was_measured_follows_the_laws_of_a_closed_loop(study):
     }
 
 
-def test_the_other_load_generators_took_their_turns(killed, study):
-    assert [check["tool"] for check in study["checks"]] == ["ab", "autocannon", "loadtest"]
-    for check in study["checks"]:
-        assert check["ratios"]["throughput"]["value"] > 0
+def test_the_other_load_generator_took_its_turns(killed, study):
+    assert [check["tool"] for check in study["checks"]] == ["autocannon"]
+    assert study["checks"][0]["ratios"]["throughput"]["value"] > 0
     results = [
         json.loads(it.read_text()) for it in (killed[1].folder / "crosscheck").glob("*.json")
     ]
-    assert len(results) == 3 * 3  # of the warm-up as well
+    assert len(results) == 3  # rounds, the warm-up among them
     assert {result["failed"] for result in results} == {0}
 
 

@@ -18,7 +18,7 @@ import numpy as np
 METRICS = ("throughput", "mean", "p50", "p90", "p95", "p99", "block_max")
 #: What is told of each cell. max: of all of its requests, which has no interval.
 TOLD = (*METRICS, "max")
-#: The experiment in which other load generators take turns with JMeter.
+#: The experiment in which another load generator takes turns with JMeter.
 CROSSCHECK = "crosscheck"
 
 

@@ -22,7 +22,7 @@ def sections(study: Study, series: Sequence[Answers]) -> tuple[Section, ...]:
         Section("pi", "Every answer of pi", _pi(series)),
         Section("ratios", "Arm against arm", _ratios(study)),
         Section("workers", "Who got the requests", tables.workers(study)),
-        Section("crosscheck", "Other load generators", _crosscheck(study)),
+        Section("crosscheck", "Another load generator", _crosscheck(study)),
         Section("arms", "All figures", tables.arms(study)),
         Section("outages", "Workers that died", tables.outages(study)),
     )
@@ -74,7 +74,7 @@ def _crosscheck(study: Study) -> list[Child]:
     if not study.checks:
         return []
     told = (
-        "The same server under the same load, JMeter and others by turns. "
+        "The same server under the same load, JMeter and another generator by turns. "
         f"The blocks are those of the experiment {CROSSCHECK}."
     )
     return [told, tables.checks(study)]

@@ -89,7 +89,7 @@ class Study(Service):
         """Draw up the blocks, and give the plan and the report what they need."""
         design = read_design(wanted.design)
         cells, left_out = setup.without_missing_tools(
-            setup.chosen(design, wanted), crosscheck.available()
+            setup.chosen(design, wanted), crosscheck.installed_version()
         )
         if not cells:
             raise SetupError(f"nothing is left to measure: {'; '.join(left_out)}")

@@ -9,6 +9,7 @@ from typing import Any
 from tollgate.checked import nearest
 from tollgate.criteria import CriterionError, parse
 from tollgate.pm2 import App, servers_behind
+from tollgate.study.crosscheck_tools import TOOL
 from tollgate.study.design import only, shorten
 from tollgate.study.model import CROSSCHECK, Cell
 from tollgate.study.settings import StudySettings
@@ -20,13 +21,7 @@ ENVIRONMENT = (
     *("USE_RANDOM_DELAY", "USE_CHILD_PROCESSES", "KITTENS_LEAK", "PI_POINTS", "LOG_REQUESTS"),
     *("INJECT_DELAY_MS", "INJECT_WORK_PERCENT", "BALANCER_UPSTREAMS", "BALANCER_TIMEOUT_MS"),
 )
-#: Where each of the other load generators comes from.
-PACKAGES = {
-    "ab": "the package apache2-utils of Debian and Ubuntu",
-    "autocannon": "npm's package autocannon: run `npm ci`",
-    "loadtest": "npm's package loadtest: run `npm ci`",
-}
-#: The arm of the cross-check that is no other generator.
+#: The arm of the cross-check that is not the other generator.
 JMETER = "jmeter"
 
 
@@ -57,24 +52,24 @@ def chosen(cells: Sequence[Cell], wanted: StudySettings) -> tuple[Cell, ...]:
 
 
 def without_missing_tools(
-    cells: Sequence[Cell], versions: Mapping[str, str | None]
+    cells: Sequence[Cell], version: str | None
 ) -> tuple[tuple[Cell, ...], tuple[str, ...]]:
     """(the cells that can be measured here, why each of the others can't).
 
-    versions: of each other load generator, None for one that is not installed. Without any of them
-    JMeter would be checked against nothing.
+    version: of autocannon, None where it is not installed. Without it JMeter would be checked
+    against nothing.
     """
     arms = dict.fromkeys(cell.arm for cell in cells if cell.experiment == CROSSCHECK)
-    absent = [arm for arm in arms if arm != JMETER and not versions.get(arm)]
     reasons = [
-        f"{arm} is not installed, so that its blocks of {CROSSCHECK} are left out; it comes with "
-        f"{PACKAGES.get(arm, arm)}"
-        for arm in absent
+        f"{arm} is no load generator of {CROSSCHECK}, so that its blocks are left out: {TOOL} is"
+        for arm in arms
+        if arm not in (JMETER, TOOL)
     ]
-    others = set(arms) - {JMETER, *absent}
-    left_out = set(absent) if others else set(arms)
-    kept = (cell for cell in cells if cell.experiment != CROSSCHECK or cell.arm not in left_out)
-    return tuple(kept), tuple(reasons)
+    if TOOL in arms and version is None:
+        reasons.append(f"{TOOL} is not installed, so that {CROSSCHECK} is left out: run `npm ci`")
+    kept = {JMETER, TOOL} if TOOL in arms and version is not None else set()
+    measured = (cell for cell in cells if cell.experiment != CROSSCHECK or cell.arm in kept)
+    return tuple(measured), tuple(reasons)
 
 
 def apps_of(cells: Sequence[Cell], declared: Mapping[str, App]) -> list[str]:
