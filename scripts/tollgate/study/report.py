@@ -1,4 +1,4 @@
-"""What a study says, from the files in its run's folder: study.json and study.md.
+"""What a study says, from the files in its run's folder: study.json.
 
 The end of a live run and `tollgate report` both come through here, so they can't disagree.
 """
@@ -16,7 +16,6 @@ from tollgate.study import run as study_run
 from tollgate.study.build import Ran, build
 from tollgate.study.design import DesignError, read_blocks
 from tollgate.study.load import CpuError
-from tollgate.study.markdown import to_markdown
 from tollgate.study.model import Study
 from tollgate.study.outages import read_outages
 from tollgate.study.output import About, to_dict
@@ -24,8 +23,8 @@ from tollgate.study.run import StudyRunError
 from tollgate.study.samples import read as read_samples
 from tollgate.study.table import to_table
 
-__all__ = ["JSON", "MARKDOWN", "PROBLEMS", "is_study", "read", "to_table", "write"]
-JSON, MARKDOWN = "study.json", "study.md"
+__all__ = ["JSON", "PROBLEMS", "is_study", "read", "to_table", "write"]
+JSON = "study.json"
 
 
 class StudyReportError(Exception):
@@ -42,14 +41,13 @@ def is_study(run: Path) -> bool:
 
 
 def write(run: Path) -> Study:
-    """Make the outputs of a run's folder anew; each is written whole or not at all.
+    """Make study.json of a run's folder anew, whole or not at all.
 
     Raises PROBLEMS, ManifestError (also for samples that are not those that the run left) and
     JtlError.
     """
     study, about = read(run)
     atomic.write(run / JSON, to_json(to_dict(study, about)))
-    atomic.write(run / MARKDOWN, to_markdown(study, about))
     return study
 
 

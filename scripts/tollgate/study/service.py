@@ -190,7 +190,7 @@ class Study(Service):
             )
 
     def post_process(self) -> None:
-        """Write study.json and study.md; makes bzt exit 1 where that can't be done."""
+        """Write study.json; makes bzt exit 1 where that can't be done."""
         super().post_process()
         # Without a run.json nothing was measured, and bzt says why.
         if not self.blocks or not (self.folder / manifest.NAME).exists():
