@@ -69,10 +69,10 @@ def test_what_is_not_finite_is_null():
 
 
 def test_an_interval_without_one_end_keeps_the_other():
-    curve = studies.study().curves[0]
-    open_ended = replace(curve.fit, peak_users=Estimate(80.0, 46.0, None, "no upper end"))
-    content = content_of(replace(EMPTY, curves=(replace(curve, fit=open_ended),)))
-    assert content["curves"][0]["usl"]["peak_users"]["interval"] == [46.0, None]
+    open_ended = Estimate(80.0, 46.0, None, "no upper end")
+    claim = replace(studies.study().claims[0], measured=open_ended)
+    content = content_of(replace(EMPTY, claims=(claim,)))
+    assert content["claims"][0]["measured"]["interval"] == [46.0, None]
     assert faults(content) == []
     nothing = Estimate(None, note="not measured")
     content = content_of(
@@ -105,7 +105,7 @@ def test_every_field_is_described_and_required_and_no_other_is_allowed():
 @pytest.mark.parametrize(
     "spoil",
     [
-        lambda it: it.update(version=2),
+        lambda it: it.update(version=1),
         lambda it: it.update(score=1),
         lambda it: it.pop("notes"),
         lambda it: it["claims"][0].update(answer="maybe"),
@@ -117,7 +117,7 @@ def test_every_field_is_described_and_required_and_no_other_is_allowed():
         lambda it: it["cells"][0].update(failed=-1),
         lambda it: it["environment"].pop("commit"),
         lambda it: it["outages"][0].update(lost=0.5),
-        lambda it: it["curves"][0]["usl"]["curve"][0].append(1),
+        lambda it: it["curves"][0].update(usl=None),
     ],
 )
 def test_what_is_not_a_study_is_refused(spoil):

@@ -148,28 +148,12 @@ class ScalingPoint:
 
 
 @dataclass(frozen=True)
-class UslFit:
-    """X(N) = l N / (1 + s (N - 1) + k N (N - 1)), see study/usl.py; `note` where there is none.
-
-    curve: (users, throughput) up to twice the most users measured, no further.
-    """
-
-    throughput_of_one: Estimate  # lambda
-    contention: Estimate  # sigma
-    coherency: Estimate  # kappa
-    peak_users: Estimate
-    curve: tuple[tuple[float, float], ...] = ()
-    note: str = ""
-
-
-@dataclass(frozen=True)
 class Curve:
     """How an arm's throughput changes with its users."""
 
     experiment: str
     arm: str
     points: tuple[ScalingPoint, ...]
-    fit: UslFit | None
 
 
 @dataclass(frozen=True)

@@ -37,10 +37,7 @@ _PI_TOLD = (
     "As the write-up shows it: a dot is an answer, at the time at which it came. Drag to zoom in, "
     "double-click to see all."
 )
-_THROUGHPUT_TOLD = (
-    "Requests answered a second, with 95 % intervals. Dashed, where it could be fitted: the "
-    "Universal Scalability Law, up to twice the most users measured."
-)
+_THROUGHPUT_TOLD = "Requests answered a second, with 95 % intervals."
 _SCALING_TOLD = (
     "Concurrency performance: the response time of one process under the fewest users, times the "
     "throughput. 1 (dotted) is what one process gives without a queue; above it an arm scales."
