@@ -17,7 +17,7 @@ from tollgate.page import assemble as page
 from tollgate.page.assemble import Page
 from tollgate.study import page as study_page
 from tollgate.study import run as study_run
-from tollgate.study.blocks import write_blocks
+from tollgate.study.design import write_blocks
 from tollgate.study.model import Bottleneck, Claim, Estimate, Study
 from tollgate.study.series import Answers
 from tollgate.study.told import answer, summary

@@ -43,8 +43,8 @@ class Axis:
 @dataclass(frozen=True)
 class Series:
     """x, y: float[N]. low, high: the intervals' ends, float[N] or empty; NaN and None for what is
-    not known. colour: 0 to 5, of the page's palette. n: of how many
-    samples each y tells, int[N] or empty."""
+    not known. colour: 0 to 5, of the page's palette. n: of how many samples each
+    y tells, int[N] or empty."""
 
     label: str
     x: Sequence[float]
