@@ -8,14 +8,7 @@ from pathlib import Path
 import pytest
 
 from support import ROOT
-from tollgate.study.design import (
-    DesignError,
-    blocks,
-    only,
-    read_design,
-    shorten,
-    write_blocks,
-)
+from tollgate.study.design import DesignError, blocks, only, read_design, shorten, write_blocks
 from tollgate.study.model import CROSSCHECK, Block, Cell
 
 DESIGN = ROOT / "data" / "study.csv"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import unicodedata
 
-from tollgate.verdicts import CriterionResult, figure, spanned
+from tollgate.figures import figure, spanned
+from tollgate.verdicts import CriterionResult
 
 
 def observed(result: CriterionResult) -> str:
@@ -30,13 +31,6 @@ def interval(result: CriterionResult) -> str:
 
 def _with_unit(value: str, unit: str) -> str:
     return value if unit == "count" else f"{value} {unit}"
-
-
-def one_line(text: str) -> str:
-    """The text on one line. What no terminal shows (control characters, so that a label can't
-    move the cursor; halves of surrogate pairs, which no file takes) becomes a question mark."""
-    text = " ".join(text.split())
-    return "".join(each if each.isprintable() else "?" for each in text)
 
 
 def shorten(text: str, most: int) -> str:

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tollgate.facts import Execution, Settings
-from tollgate.verdicts import INVALID, OPERATOR, Reason, duration, figure
+from tollgate.figures import lasting
+from tollgate.verdicts import INVALID, OPERATOR, Reason
 
 #: JMeter ends threads at its own pace, and seconds are whole.
 END_SLACK_S = 1.0
@@ -67,12 +68,6 @@ def _last_request_due(execution: Execution) -> float | None:
     if due is None or execution.forecast is None or execution.facts.generator_exit:
         return due
     return min(due, execution.forecast.silent_from())
-
-
-def lasting(seconds: float) -> str:
-    """A time as a person would say it: `34 s`, `12.5 min`, `24 h`."""
-    unit_s, unit = duration(seconds)
-    return f"{figure(seconds / unit_s)} {unit}"
 
 
 def _invalid(text: str) -> Reason:

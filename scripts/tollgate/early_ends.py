@@ -17,8 +17,9 @@ import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from tollgate.cut_short import END_SLACK_S, lasting
+from tollgate.cut_short import END_SLACK_S
 from tollgate.facts import EarlyEnd
+from tollgate.figures import lasting
 from tollgate.plan_bounds import Stops
 from tollgate.plan_ends import ANY, StatedEnd, stated_end
 from tollgate.plan_model import LOOPING, Label, Plan, ThreadGroup

@@ -15,12 +15,12 @@ from tollgate.compare import evidence as comparing
 from tollgate.compare.record import CompareRecord
 from tollgate.criteria import Criterion, parse_all
 from tollgate.criteria_check import check
-from tollgate.cut_short import lasting
 from tollgate.evidence_clock import steps_seen, with_clock
 from tollgate.evidence_ends import with_early_ends
 from tollgate.evidence_silent import with_silent
 from tollgate.evidence_waits import with_waits
 from tollgate.facts import Execution, ExecutionFacts, Run, Settings
+from tollgate.figures import lasting
 from tollgate.forecast_facts import forecast_facts
 from tollgate.forecast_model import ForecastFacts
 from tollgate.forecast_record import Followed, from_record

@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from tollgate.cut_short import lasting
 from tollgate.facts import ExecutionFacts
+from tollgate.figures import lasting
 from tollgate.file_order import TOLERANCE_MS, Step, largest
 from tollgate.jtl import Jtl
 from tollgate.jtl_clock import step_back

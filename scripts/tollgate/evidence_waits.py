@@ -10,13 +10,14 @@ import numpy as np
 
 from tollgate.bins import Bins
 from tollgate.counts import Counts
-from tollgate.cut_short import lasting
-from tollgate.facts import Execution, LabelData, ScheduleFacts
+from tollgate.facts import Execution, LabelData
+from tollgate.figures import lasting
 from tollgate.jtl import Jtl
 from tollgate.jtl_waits import Key, Sent, read_sent
 from tollgate.manifest import Execution as Planned
 from tollgate.plan_model import Plan, ThreadGroup
 from tollgate.schedule import schedules_of
+from tollgate.schedule_model import ScheduleFacts
 from tollgate.senders import senders
 from tollgate.totals import COLUMNS, Totals
 from tollgate.unanswered import Charged, End, charge

@@ -9,13 +9,9 @@ from tollgate.compare.result import Comparison
 from tollgate.counts import Counts
 from tollgate.criteria import Criterion
 from tollgate.forecast_model import ForecastFacts
-from tollgate.resources_model import Resources
+from tollgate.resources_model import Resources, WorkerCount
+from tollgate.schedule_model import ScheduleFacts, Unsent
 from tollgate.totals import Totals
-
-#: How slow an answer is taken to be that no timeout would have ended: some three years.
-NEVER_MS = 10**11
-#: What JMeter writes for an answer that did not come in time.
-TIMED_OUT = "Non HTTP response code: java.net.SocketTimeoutException"
 
 
 @dataclass(frozen=True)
@@ -39,69 +35,6 @@ class LabelData:
     is_transaction: bool = False
     lateness: Counts | None = None
     punctual: Counts | None = None
-
-
-@dataclass(frozen=True)
-class ScheduleFacts:
-    """How one schedule was kept; times in ms. The labels share its events.
-
-    missing_*: events that were not sent, by whose fault. generator_p99_ms: the 99th percentile of
-    that part of the lateness which is the generator's alone. late_*: samples late by that cause.
-    extra: samples that no event asked for. origin_is_estimated: nobody knows the schedule's zero,
-    so that what all samples are late by is not seen.
-
-    Of the measured requests (see punctuality.py): measured, how many there are; far_late, how many
-    were sent more than FAR_LATE_MS late, and generator_far_late, by the generator's part alone;
-    displaced, how many that part has moved to another second.
-    """
-
-    labels: tuple[str, ...]
-    intended: int
-    sent: int
-    missing_service: int = 0
-    missing_plan: int = 0
-    missing_generator: int = 0
-    lateness_p50_ms: float = 0.0
-    lateness_p99_ms: float = 0.0
-    lateness_max_ms: float = 0.0
-    generator_p99_ms: float = 0.0
-    late_service: int = 0
-    late_plan: int = 0
-    late_generator: int = 0
-    extra: int = 0
-    origin_is_estimated: bool = False
-    measured: int = 0
-    far_late: int = 0
-    generator_far_late: int = 0
-    displaced: int = 0
-
-    @property
-    def missing(self) -> int:
-        return self.missing_service + self.missing_plan + self.missing_generator
-
-
-@dataclass(frozen=True)
-class Unsent:
-    """The requests of one schedule that were due and not sent; nobody knows of which label each
-    would have been. counts: by bin of the moment at which each was due, failed and as slow as the
-    response timeout, or NEVER_MS where there is none."""
-
-    labels: tuple[str, ...]
-    counts: Counts
-
-
-@dataclass(frozen=True)
-class WorkerCount:
-    """How many workers of a target were asked for and how many were seen, None if nobody looked.
-
-    seen_or_restarting: with those that were missing until PM2 had started them again. app: which
-    target, where an execution has several; otherwise empty.
-    """
-
-    asked: int
-    seen: int | None = None
-    seen_or_restarting: int | None = None
-    app: str = ""
 
 
 @dataclass(frozen=True)

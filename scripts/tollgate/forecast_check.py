@@ -25,8 +25,9 @@ from collections.abc import Iterator
 
 from scipy import special
 
+from tollgate.figures import figure
 from tollgate.forecast_model import ForecastFacts, ForecastResult, PartResult
-from tollgate.verdicts import GENERATOR, INVALID, OPERATOR, Reason, figure
+from tollgate.verdicts import GENERATOR, INVALID, OPERATOR, Reason
 
 HELD, MISSED, NOT_REACHED = "held", "missed", "not reached"
 #: Of requests; see above.

@@ -6,13 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tollgate.forecast_check import HELD, NOT_REACHED, requests, signed, worst_part
-from tollgate.forecast_model import (
-    ForecastFacts,
-    ForecastResult,
-    LoadStep,
-    PartResult,
-    StepFacts,
-)
+from tollgate.forecast_model import ForecastFacts, ForecastResult, LoadStep, PartResult, StepFacts
 from tollgate.load_steps import arrival_counts
 
 

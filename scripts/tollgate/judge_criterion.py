@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from tollgate.autocorrelation import span
 from tollgate.criteria import Criterion
 from tollgate.facts import Execution, Settings
+from tollgate.figures import figure
 from tollgate.intervals import FEWEST_FOR_MEAN, MIN_SECONDS
 from tollgate.observe import (
     RESPONSE_TIME,
@@ -22,15 +23,7 @@ from tollgate.observe import (
 from tollgate.percentiles import samples_needed
 from tollgate.punctuality import decided_by_lateness
 from tollgate.ruling import MOST_TIMES_LONGER, missed_by, rounded_up
-from tollgate.verdicts import (
-    FAIL,
-    GENERATOR,
-    INCONCLUSIVE,
-    INVALID,
-    PASS,
-    CriterionResult,
-    figure,
-)
+from tollgate.verdicts import FAIL, GENERATOR, INCONCLUSIVE, INVALID, PASS, CriterionResult
 from tollgate.windows import observe_windows
 
 

@@ -8,14 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tollgate.blame import (
-    CAUSES,
-    FAR_LATE_MS,
-    LATE_MS,
-    blame,
-    blame_generator,
-    count_threads,
-)
+from tollgate.blame import CAUSES, FAR_LATE_MS, LATE_MS, blame, blame_generator, count_threads
 from tollgate.join import (
     EARLY_TOLERANCE_MS,
     NO_EVENT,

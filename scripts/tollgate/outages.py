@@ -13,8 +13,9 @@ import math
 from collections.abc import Iterable, Iterator
 
 from tollgate.facts import Execution
+from tollgate.figures import figure
 from tollgate.resources_model import Outage, Reload, Resources
-from tollgate.verdicts import FAIL, INVALID, SERVICE, Reason, figure
+from tollgate.verdicts import FAIL, INVALID, SERVICE, Reason
 
 
 def resource_reasons(resources: Resources, restarts_are_judged: bool) -> Iterator[Reason]:

@@ -1,7 +1,7 @@
 """Which classes a plan names that the installed JMeter does not have, and what brings them.
 
 JMeter refuses a plan as a whole, disabled elements included, for one class that it can't find.
-Source of the ids: the lists of jmeter-plugins.org that the Plugins Manager reads.
+Which plugin has a class is known to the Plugins Manager, from the lists of jmeter-plugins.org.
 """
 
 from __future__ import annotations
@@ -15,104 +15,46 @@ from pathlib import Path
 
 from lxml import etree
 
-#: The plugin that has a class, by how the class's name begins; the longest beginning counts.
-PLUGINS = {
-    "com.atlantbh.jmeter.plugins.hadooputilities.": "jpgc-hadoop",
-    "com.atlantbh.jmeter.plugins.jmstools.": "jpgc-jms",
-    "com.atlantbh.jmeter.plugins.jsonutils.": "jpgc-json",
-    "com.atlantbh.jmeter.plugins.oauth.": "jpgc-oauth",
-    "com.blazemeter.jmeter.DirectoryListingConfig": "jpgc-directory-listing",
-    "com.blazemeter.jmeter.RandomCSVDataSetConfig": "bzm-random-csv",
-    "com.blazemeter.jmeter.RotatingResultCollector": "jpgc-rotating-listener",
-    "com.blazemeter.jmeter.control.": "jpgc-wsc",
-    "com.blazemeter.jmeter.control.VirtualUserController": "jpgc-casutg",
-    "com.blazemeter.jmeter.controller.": "bzm-parallel",
-    "com.blazemeter.jmeter.hls.": "bzm-hls",
-    "com.blazemeter.jmeter.http.": "bzm-parallel",
-    "com.blazemeter.jmeter.http2.": "bzm-http2",
-    "com.blazemeter.jmeter.threads.": "jpgc-casutg",
-    "com.googlecode.jmeter.plugins.webdriver.": "jpgc-webdriver",
-    "eu.luminis.jmeter.wssampler.": "websocket-samplers",
-    "kg.apc.jmeter.config.LockFile": "jpgc-lockfile",
-    "kg.apc.jmeter.config.VariablesFromCSV": "jpgc-csvars",
-    "kg.apc.jmeter.config.redis.": "jpgc-redis",
-    "kg.apc.jmeter.control.ParameterizedController": "jpgc-prmctl",
-    "kg.apc.jmeter.dbmon.": "jpgc-dbmon",
-    "kg.apc.jmeter.functions.": "jpgc-functions",
-    "kg.apc.jmeter.jmxmon.": "jpgc-jmxmon",
-    "kg.apc.jmeter.modifiers.Fifo": "jpgc-fifo",
-    "kg.apc.jmeter.modifiers.RawRequestSourcePreProcessor": "jpgc-httpraw",
-    "kg.apc.jmeter.perfmon.": "jpgc-perfmon",
-    "kg.apc.jmeter.reporters.AutoStop": "jpgc-autostop",
-    "kg.apc.jmeter.reporters.ConsoleStatusLogger": "jpgc-csl",
-    "kg.apc.jmeter.reporters.FlexibleFileWriter": "jpgc-ffw",
-    "kg.apc.jmeter.reporters.LoadosophiaUploader": "jpgc-sense",
-    "kg.apc.jmeter.reporters.bzm.": "jpgc-sense",
-    "kg.apc.jmeter.samplers.DummySampler": "jpgc-dummy",
-    "kg.apc.jmeter.samplers.HTTPRawSampler": "jpgc-httpraw",
-    "kg.apc.jmeter.samplers.SetVariablesAction": "jpgc-prmctl",
-    "kg.apc.jmeter.samplers.UDPSampler": "jpgc-udp",
-    "kg.apc.jmeter.threads.": "jpgc-casutg",
-    "kg.apc.jmeter.timers.": "jpgc-tst",
-    "kg.apc.jmeter.vizualizers.BytesThroughput": "jpgc-graphs-additional",
-    "kg.apc.jmeter.vizualizers.CompositeResultCollector": "jpgc-graphs-composite",
-    "kg.apc.jmeter.vizualizers.ConnectTimes": "jpgc-graphs-additional",
-    "kg.apc.jmeter.vizualizers.HitsPerSecond": "jpgc-graphs-additional",
-    "kg.apc.jmeter.vizualizers.Latencies": "jpgc-graphs-additional",
-    "kg.apc.jmeter.vizualizers.PageDataExtractor": "jpgc-pde",
-    "kg.apc.jmeter.vizualizers.ResponseCodes": "jpgc-graphs-additional",
-    "kg.apc.jmeter.vizualizers.ResponseTimesDistribution": "jpgc-graphs-dist",
-    "kg.apc.jmeter.vizualizers.ResponseTimesPercentiles": "jpgc-graphs-dist",
-    "kg.apc.jmeter.vizualizers.SynthesisReport": "jpgc-synthesis",
-    "kg.apc.jmeter.vizualizers.ThroughputVsThreads": "jpgc-graphs-vs",
-    "kg.apc.jmeter.vizualizers.TimesVsThreads": "jpgc-graphs-vs",
-    # CorrectedResultCollector too: all graphs share it, and the basic ones bring it along.
-    "kg.apc.jmeter.vizualizers.": "jpgc-graphs-basic",
-}
 #: Elements of the file's own form, which are no classes.
 _FORM = re.compile(r"jmeterTestPlan|hashTree|testelement|\w+Prop|name|value|savedValue")
 _CLASS = re.compile(r"[A-Za-z_$][\w$]*(\.[A-Za-z_$][\w$]*)*")
 
 
-def plugin_of(name: str) -> str | None:
-    """The id of the plugin that has a class, None where nobody here knows."""
-    begins = [each for each in PLUGINS if name.startswith(each)]
-    return PLUGINS[max(begins, key=len)] if begins else None
-
-
-def missing(files: Iterable[Path], home: Path) -> list[str]:
+def missing(files: Iterable[Path], home: Path) -> dict[str, Path]:
     """The classes that a plan, with what it includes, names and that JMeter would not find in its
-    home or beside the plan; in the plan's order. Raises OSError for a home that can't be read."""
+    home or beside the plan, each with the first file that names it; in the plan's order. Raises
+    OSError for a home that can't be read."""
     files = list(files)
     aliases = set(_aliases(home))
-    named = (name for file in files for name in _classes(file))
-    wanted = [name for name in dict.fromkeys(named) if name not in aliases]
+    naming: dict[str, Path] = {}
+    for file in files:
+        for name in _classes(file):
+            naming.setdefault(name, file)
+    wanted = [name for name in naming if name not in aliases]
     if not wanted:
-        return []
+        return {}
     jars = [*home.glob("lib/ext/*.jar"), *home.glob("lib/*.jar"), *home.glob("lib/junit/*.jar")]
     jars += [jar for folder in {file.parent for file in files} for jar in folder.glob("*.jar")]
     for jar in jars:
         wanted = _beyond(wanted, jar)
-    return wanted
+    return {name: naming[name] for name in wanted}
 
 
-def advice(names: list[str], home: Path) -> str:
-    """One line on classes that are missing: what they are and the command that brings them."""
-    ids = sorted({each for each in map(plugin_of, names) if each})
-    unknown = [name for name in names if plugin_of(name) is None]
+def advice(absent: dict[str, Path], home: Path) -> str:
+    """One line on classes that are missing, as `missing` gives them, and what brings them."""
+    names = list(absent)
     shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
-    steps = []
-    if ids:
-        steps.append(_installing(ids, home))
-    if unknown:
-        steps.append(f"put the jar that has {unknown[0]} into {home}/lib/ext")
-    return f"it needs {shown}, which this JMeter does not have: {'; '.join(steps)}"
+    return (
+        f"it needs {shown}, which this JMeter does not have: {_installing(absent, home)}; what is "
+        f"of no plugin there, put as a jar into {home}/lib/ext"
+    )
 
 
-def _installing(ids: list[str], home: Path) -> str:
+def _installing(absent: dict[str, Path], home: Path) -> str:
     """How to install plugins; a JMeter of somebody's own may be without the Plugins Manager."""
     command = home / "bin" / "PluginsManagerCMD.sh"
-    line = f"`{shlex.quote(str(command))} install {','.join(ids)}`"
+    files = ",".join(str(file) for file in dict.fromkeys(absent.values()))
+    line = f"`{shlex.quote(str(command))} install-for-jmx {shlex.quote(files)}`"
     if os.access(command, os.X_OK):
         return f"install what has it by {line}"
     jars = home / "lib" / "ext"

@@ -19,8 +19,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from tollgate.blame import FAR_LATE_MS
-from tollgate.facts import ScheduleFacts
-from tollgate.verdicts import FAIL, GENERATOR, INVALID, PASS, SERVICE, Reason, figure
+from tollgate.figures import figure
+from tollgate.schedule_model import ScheduleFacts
+from tollgate.verdicts import FAIL, GENERATOR, INVALID, PASS, SERVICE, Reason
 
 #: The p99 of the lateness must lie below FAR_LATE_MS.
 FAR_LATE_SHARE = 0.01

@@ -12,7 +12,8 @@ from dataclasses import asdict
 from typing import Any
 
 from tollgate import workers_told
-from tollgate.compare.output import Case, cases, comparison_dict
+from tollgate.compare.output import comparison_dict
+from tollgate.compare.told import Case, cases
 from tollgate.facts import Execution, Run
 from tollgate.forecast_output import forecast_dict
 from tollgate.markdown import to_markdown

@@ -78,3 +78,17 @@ class Resources:
     reloads: tuple[Reload, ...] = ()
     memory_limit: float | None = None
     watching_cpu: float | None = None
+
+
+@dataclass(frozen=True)
+class WorkerCount:
+    """How many workers of a target were asked for and how many were seen, None if nobody looked.
+
+    seen_or_restarting: with those that were missing until PM2 had started them again. app: which
+    target, where an execution has several; otherwise empty.
+    """
+
+    asked: int
+    seen: int | None = None
+    seen_or_restarting: int | None = None
+    app: str = ""

@@ -6,8 +6,9 @@ import math
 from dataclasses import dataclass
 
 from tollgate.criteria import Criterion
+from tollgate.figures import duration, figure
 from tollgate.observe import comparison
-from tollgate.verdicts import FAIL, INCONCLUSIVE, PASS, CriterionResult, duration, figure
+from tollgate.verdicts import FAIL, INCONCLUSIVE, PASS, CriterionResult
 
 # Beyond so many times the samples, "run longer" is no advice.
 MOST_TIMES_LONGER = 1000

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tollgate import workers_told
-from tollgate.cells import interval, limit, observed, one_line, shorten, width
+from tollgate.cells import interval, limit, observed, shorten, width
 from tollgate.compare import table as comparing
-from tollgate.compare.output import cases
+from tollgate.compare.told import cases
+from tollgate.figures import one_line
 from tollgate.forecast_output import forecast_line
 from tollgate.verdicts import (
     FAIL,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 
 from tollgate.compare.result import Comparison
+from tollgate.figures import figure, spanned
 from tollgate.forecast_model import ForecastResult
 from tollgate.worker_facts import WorkerFacts
 
@@ -118,39 +118,6 @@ class Verdict:
 def worst(verdicts) -> str:
     """The verdict that beats the others; PASS if there are none."""
     return max(verdicts, key=ORDER.index, default=PASS)
-
-
-def figure(value: float, against: float | None = None) -> str:
-    """A number in three or so digits, never rounded onto the limit it is compared with."""
-    if not math.isfinite(value):
-        return "inf" if value > 0 else "none"
-    size = abs(value)
-    digits = 0 if size >= 100 else 1 if size >= 10 else 2 if size >= 1 else 3
-    while digits < 9:
-        text = f"{value:.{digits}f}"
-        if against is None or value == against or float(text) != against:
-            break
-        digits += 1
-    return text.rstrip("0").rstrip(".") if "." in text else text
-
-
-def spanned(low: float, high: float, against: float | None = None) -> str:
-    """`219-244`, or `-3 to 2` where a minus could be read as a dash."""
-    ends = [figure(end, against) for end in (low, high)]
-    return (" to " if low < 0 else "-").join(ends)
-
-
-def duration(seconds: float) -> tuple[float, str]:
-    """(length in seconds, name) of the unit that a person would tell such a time in."""
-    for length, name, upto in ((1.0, "s", 120.0), (60.0, "min", 7200.0), (3600.0, "h", 172800.0)):
-        if seconds < upto:
-            return length, name
-    return 86400.0, "days"
-
-
-def short(value: float) -> str:
-    """A number of which no more than two digits matter."""
-    return f"{value:.0f}" if value >= 10 else f"{value:.1f}"
 
 
 def _unit(unit: str) -> str:

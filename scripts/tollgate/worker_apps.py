@@ -9,8 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from tollgate.facts import WorkerCount
-from tollgate.resources_model import Resources
+from tollgate.resources_model import Resources, WorkerCount
 from tollgate.workers import read_watch
 
 

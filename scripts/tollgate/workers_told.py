@@ -8,8 +8,9 @@ from typing import Any
 
 from tollgate.criteria_resources import MIB
 from tollgate.facts import Execution
+from tollgate.figures import duration, figure, short, spanned
 from tollgate.resources import MB_PER_MIN
-from tollgate.verdicts import ExecutionVerdict, duration, figure, short, spanned
+from tollgate.verdicts import ExecutionVerdict
 from tollgate.worker_facts import WorkerFacts
 
 

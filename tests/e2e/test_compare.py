@@ -169,7 +169,7 @@ def test_what_a_killed_comparison_left_is_removed_by_the_next_run(compare, proje
     ports = {name: str(support.free_port()) for name in ("PORT_BASE", "PORT_HEAD")}
     killed = compare(*SHORT, *LIGHT, BASE="HEAD", **ports).until(" of at most 62 s, ")
     killed.signal(signal.SIGKILL).process.wait()
-    assert (project.root / ".tollgate" / "base" / "tree" / SERVER).exists()
+    assert (project.root / ".tollgate" / "base" / SERVER).exists()
     following = compare(BASE="HEAD~1", **ports)
     ended = following.end()
     assert "removed the check-out of a base, left by a run that was killed" in ended.output

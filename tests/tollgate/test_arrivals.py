@@ -11,11 +11,7 @@ from hypothesis import strategies as st
 
 from tollgate.arrivals import NotReplayableError, PreciseThroughput, precise_throughput_arrivals
 from tollgate.java_random import BLOCK, JavaRandom
-from tollgate.open_model import (
-    OpenModelArrivals,
-    open_model_arrivals,
-    schedule_duration_s,
-)
+from tollgate.open_model import OpenModelArrivals, open_model_arrivals, schedule_duration_s
 from tollgate.schedule_grammar import ScheduleError, parse_schedule
 
 GOLDEN = json.loads(Path(__file__).with_name("golden").joinpath("arrivals.json").read_text())

@@ -1,4 +1,4 @@
-"""The Node packages of a base: head's where they are the same, else by the real npm, and cached."""
+"""The Node packages of a base: head's where they are the same, else by the real npm."""
 
 import json
 import os
@@ -9,7 +9,7 @@ import pytest
 
 from tollgate import leftovers
 from tollgate.compare import packages
-from tollgate.compare.packages import KEPT, PackagesError, check_head, provide
+from tollgate.compare.packages import PackagesError, check_head, provide
 
 
 @pytest.fixture(autouse=True)
@@ -72,14 +72,9 @@ def base(made, tmp_path):
 
 
 @pytest.fixture
-def cache(tmp_path):
-    return tmp_path / "place" / "cache"
-
-
-@pytest.fixture
-def given(root, cache, tmp_path):
+def given(root, tmp_path):
     """Gives a check-out its packages, and returns what that said."""
-    return lambda folder: provide(folder, root, cache, tmp_path / "npm.log")
+    return lambda folder: provide(folder, root, tmp_path / "npm.log")
 
 
 def version_in(folder):
@@ -94,32 +89,18 @@ def quick(monkeypatch):
     monkeypatch.setattr(packages, "NPM", ("mkdir", "node_modules"))
 
 
-def kept(cache):
-    return sorted(cache.glob("*"))
-
-
-def test_a_base_that_asks_for_the_same_shares_the_packages_of_head(base, given, root, cache):
+def test_a_base_that_asks_for_the_same_shares_the_packages_of_head(base, given, root):
     folder = base("1.0.0")
     assert given(folder) == "the same as head's"
     assert (folder / "node_modules").readlink() == root / "node_modules"
     assert version_in(folder) == "1.0.0\n"
-    assert kept(cache) == []
 
 
 def test_a_base_with_another_lock_file_gets_its_own_packages(base, given, root):
     folder = base()
-    assert given(folder).startswith("from cache/")
+    assert given(folder) == "installed"
     assert version_in(folder) == "2.0.0\n"
     assert version_in(root) == "1.0.0\n"
-
-
-def test_packages_are_installed_once_for_each_lock_file(base, given, cache, monkeypatch):
-    said = given(base())
-    monkeypatch.setattr(packages, "NPM", ("false",))
-    again = base(name="again")
-    assert given(again) == said
-    assert version_in(again) == "2.0.0\n"
-    assert len(kept(cache)) == 1
 
 
 @pytest.mark.usefixtures("quick")
@@ -128,59 +109,7 @@ def test_what_npm_installs_by_is_part_of_what_is_asked_for(base, given, file):
     folder = base("1.0.0")
     text = (folder / file).read_text() if (folder / file).exists() else ""
     (folder / file).write_text(f"{text}\n")
-    assert given(folder).startswith("from cache/")
-
-
-@pytest.mark.usefixtures("quick")
-def test_another_node_has_packages_of_its_own(base, given, cache, monkeypatch):
-    given(base())
-    monkeypatch.setattr(packages, "_node_version", lambda: "v0.12.0\n")
-    given(base(name="again"))
-    assert len(kept(cache)) == 2
-
-
-def ended(*_arguments, **_options):
-    raise KeyboardInterrupt
-
-
-def test_packages_that_were_half_removed_are_installed_again(base, given, cache, monkeypatch):
-    given(base())
-    [stored] = kept(cache)
-    # Whoever removes them is ended in the middle.
-    with monkeypatch.context() as patch:
-        patch.setattr(packages.shutil, "rmtree", ended)
-        with pytest.raises(KeyboardInterrupt):
-            packages._throw_away(stored)
-    assert not stored.exists()
-    assert kept(cache) != []
-    again = base(name="again")
-    given(again)
-    assert version_in(again) == "2.0.0\n"
-    assert kept(cache) == [stored]
-
-
-@pytest.mark.parametrize("file", ["whole", "node_modules/says/index.js", "node_modules/says"])
-def test_packages_of_which_a_part_is_missing_are_installed_again(base, given, cache, file):
-    given(base())
-    [stored] = kept(cache)
-    part = stored / file
-    shutil.rmtree(part) if part.is_dir() else part.unlink()
-    again = base(name="again")
-    given(again)
-    assert version_in(again) == "2.0.0\n"
-    assert kept(cache) == [stored]
-    assert part.exists()
-
-
-def test_packages_are_not_used_before_all_are_there(base, given, cache, monkeypatch):
-    with monkeypatch.context() as patch:
-        patch.setattr(packages, "_content", ended)
-        with pytest.raises(KeyboardInterrupt):
-            given(base())
-    (cache / packages._key(base(name="other")) / "node_modules" / "says" / "index.js").unlink()
-    again = base(name="again")
-    given(again)
-    assert version_in(again) == "2.0.0\n"
+    assert given(folder) == "installed"
 
 
 def test_removing_the_check_out_leaves_the_shared_packages_whole(base, given, root):
@@ -190,21 +119,8 @@ def test_removing_the_check_out_leaves_the_shared_packages_whole(base, given, ro
     assert version_in(root) == "1.0.0\n"
 
 
-@pytest.mark.usefixtures("quick")
-def test_packages_that_were_not_used_lately_are_removed(base, given, cache):
-    old = [cache / str(number) for number in range(KEPT)]
-    for number, path in enumerate(old):
-        path.mkdir(parents=True)
-        os.utime(path, (number, number))
-    given(base())
-    assert [path.exists() for path in old] == [False] + [True] * (KEPT - 1)
-    assert len(kept(cache)) == KEPT
-
-
 @pytest.mark.parametrize("who", ["base", "both"])
-def test_packages_that_are_part_of_the_checkout_are_neither_shared_nor_kept(
-    tmp_path, given, root, who, cache
-):
+def test_packages_that_are_part_of_the_checkout_are_not_shared(tmp_path, given, root, who):
     linked = project(tmp_path / "linked", "3.0.0", dependency="file:./lib-says")
     if who == "both":
         shutil.rmtree(root)
@@ -213,7 +129,6 @@ def test_packages_that_are_part_of_the_checkout_are_neither_shared_nor_kept(
         (root / "lib-says" / "index.js").write_text("module.exports = 'changed';")
     assert given(linked) == "installed"
     assert version_in(linked) == "3.0.0\n"
-    assert kept(cache) == []
 
 
 def broken(folder):
@@ -228,9 +143,7 @@ def damaged(folder):
     ("spoil", "why"),
     [(broken, "can only install with an existing package-lock.json"), (damaged, "sha512")],
 )
-def test_packages_that_can_t_be_installed_are_told_in_one_line(
-    base, given, tmp_path, spoil, why, cache
-):
+def test_packages_that_can_t_be_installed_are_told_in_one_line(base, given, tmp_path, spoil, why):
     folder = base()
     spoil(folder)
     with pytest.raises(PackagesError) as refused:
@@ -241,7 +154,6 @@ def test_packages_that_can_t_be_installed_are_told_in_one_line(
     assert said.endswith("(all of it: npm.log in the run's folder)")
     assert "\n" not in said
     assert (tmp_path / "npm.log").read_text()
-    assert kept(cache) == []
 
 
 def test_a_base_without_a_lock_file_is_refused(base, given):

@@ -49,7 +49,6 @@ def test_what_a_base_lacks_is_not_found_among_head_s_packages(root, cache):
     folder = place.provide(root)
     assert folder.is_relative_to(cache)
     assert not finds(folder / place.CHECKOUT, "accelerator")
-    assert not finds(folder / place.PACKAGES / "key", "accelerator")
 
 
 def test_it_is_the_user_s_alone_and_the_same_in_the_next_run(root, tmp_path):
@@ -134,15 +133,6 @@ def test_a_check_out_is_found_by_its_link_and_leaves_nothing(root):
     assert place.clear(link, root)
     assert not link.is_symlink()
     assert not folder.exists()
-
-
-def test_packages_stay_for_the_next_comparison(root):
-    link = root / ".tollgate" / "base"
-    folder = place.provide(root)
-    (folder / place.PACKAGES / "key").mkdir(parents=True)
-    place.note(folder, link)
-    assert place.clear(link, root)
-    assert (folder / place.PACKAGES / "key").exists()
 
 
 def test_what_can_t_be_removed_is_named_and_stays_written_down(root, monkeypatch):

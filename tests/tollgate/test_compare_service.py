@@ -121,9 +121,9 @@ def test_base_and_head_become_the_targets_of_the_one_execution(compare, checkout
         **{"head_host": "127.0.0.1", "head_port": 3022, "head_protocol": "http"},
         "measured": 600,
     }
-    assert (tmp_path / "base" / "tree" / SERVER).read_text() == "on main"
+    assert (tmp_path / "base" / SERVER).read_text() == "on main"
     base = Path(os.environ["BASE_FOLDER"])
-    assert base == (tmp_path / "base").resolve() / "tree"
+    assert base == (tmp_path / "base").resolve()
     assert base.is_relative_to(tmp_path / "cache")
     assert os.environ["HEAD_FOLDER"] == str(checkout.root)
     assert os.environ["COMPARE_MODE"] == "fork"

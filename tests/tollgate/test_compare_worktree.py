@@ -15,7 +15,6 @@ from tollgate.compare import command, place, worktree
 from tollgate.compare.command import TooLongError
 from tollgate.compare.git import GitError
 from tollgate.compare.place import PlaceError
-from tollgate.paths import ROOT
 
 
 @pytest.fixture(autouse=True)
@@ -52,28 +51,49 @@ def test_a_check_out_is_the_whole_revision_and_nothing_else(checkout, tmp_path):
     assert (folder / "app" / "link").read_text() == "linked"
     assert (folder / "omitted.txt").exists()
     assert (folder / "a.crlf").read_bytes() == b"one\r\ntwo\r\n"
-    assert not (folder / ".git").exists()
     first = checkout.git("rev-parse", "HEAD~1")
     folder = worktree.check_out(checkout.root, first, tmp_path / "base")
-    assert [it.name for it in folder.iterdir()] == ["app"]
+    assert sorted(it.name for it in folder.iterdir()) == [".git", "app"]
     assert (folder / SERVER).read_text() == "first"
 
 
-def test_the_checkout_stays_as_it_was_and_no_hook_runs(checkout, tmp_path):
+def test_afterwards_the_checkout_is_as_it_was_and_no_hook_ran(checkout, tmp_path):
     before = checkout.state()
     git_before = sorted((checkout.root / ".git").rglob("*"))
     worktree.check_out(checkout.root, checkout.git("rev-parse", "HEAD"), tmp_path / "base")
+    for _ in range(2):
+        place.remove(tmp_path / "base", checkout.root)
+        assert not (tmp_path / "base").exists()
     assert checkout.state() == before
     assert sorted((checkout.root / ".git").rglob("*")) == git_before
     assert not (tmp_path / "hooked").exists()
 
 
-def test_removing_leaves_nothing_and_can_be_done_twice(checkout, tmp_path):
+def test_meanwhile_no_branch_is_locked(checkout, tmp_path):
+    worktree.check_out(checkout.root, "main", tmp_path / "base")
+    checkout.git("switch", "--quiet", "--detach")
+    checkout.git("switch", "--quiet", "main")
+    checkout.git("branch", "--move", "main", "other")
+
+
+def test_worktrees_of_the_user_s_stay_also_those_that_are_not_there_now(checkout, tmp_path):
+    for name in ("base", "away"):
+        mine = str(tmp_path / "mine" / name)
+        checkout.git("worktree", "add", "--quiet", "--detach", mine, "HEAD")
+    (tmp_path / "mine" / "away").rename(tmp_path / "unmounted")
+    before = checkout.git("worktree", "list")
     worktree.check_out(checkout.root, "HEAD", tmp_path / "base")
-    for _ in range(2):
-        place.remove(tmp_path / "base")
-        assert not (tmp_path / "base").exists()
-    assert checkout.git("worktree", "list").count("\n") == 0
+    assert checkout.git("worktree", "list").count("\n") == 3
+    place.remove(tmp_path / "base", checkout.root)
+    assert checkout.git("worktree", "list") == before
+
+
+def test_an_entry_that_a_killed_git_left_locked_goes_with_the_next_check_out(checkout, tmp_path):
+    worktree.check_out(checkout.root, "HEAD", tmp_path / "base")
+    (checkout.root / ".git" / "worktrees" / "base" / "locked").write_text("initializing")
+    folder = worktree.check_out(checkout.root, "HEAD~1", tmp_path / "base")
+    assert (folder / SERVER).read_text() == "first"
+    assert checkout.git("worktree", "list").count("\n") == 1
 
 
 def test_a_sparse_checkout_gets_the_whole_base(checkout, tmp_path):
@@ -104,7 +124,7 @@ def test_of_a_repository_with_several_parts_only_the_project_s_is_checked_out(ch
     checkout.write("perf/b.crlf", "one\ntwo\n")
     checkout.commit("large", "other/large.bin")
     folder = worktree.check_out(checkout.root / "perf", "HEAD", tmp_path / "base")
-    assert [it.name for it in (tmp_path / "base" / "tree").iterdir()] == ["perf"]
+    assert sorted(it.name for it in (tmp_path / "base").iterdir()) == [".git", "perf"]
     # What .gitattributes says above the project counts all the same.
     assert (folder / "b.crlf").read_bytes() == b"one\r\ntwo\r\n"
 
@@ -158,10 +178,11 @@ def test_called_from_a_hook_the_index_of_the_commit_under_way_is_left_alone(
 
 def test_the_next_run_removes_what_a_killed_one_left(checkout, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    folder, link = place.provide(ROOT), tmp_path / "link"
+    folder, link = place.provide(checkout.root), tmp_path / "link"
     place.note(folder, link)
     worktree.check_out(checkout.root, "HEAD", folder / place.CHECKOUT)
     monkeypatch.setattr(leftovers, "BASE", link)
+    monkeypatch.setattr(leftovers, "ROOT", checkout.root)
     monkeypatch.setattr(pm2, "PM2_HOME", tmp_path / "pm2")
     with monkeypatch.context() as patch:
         patch.setattr(place.shutil, "rmtree", lambda *_, **__: None)
@@ -171,6 +192,7 @@ def test_the_next_run_removes_what_a_killed_one_left(checkout, tmp_path, monkeyp
         "removed the check-out of a base, left by a run that was killed"
     ]
     assert not folder.exists()
+    assert not (checkout.root / ".git" / "worktrees").exists()
     assert leftovers.clean_up() == []
 
 

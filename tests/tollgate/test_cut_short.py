@@ -2,9 +2,11 @@ import pytest
 
 from executions import counts, execution
 from forecasts import at_rates
-from tollgate.cut_short import lasting
-from tollgate.facts import ExecutionFacts, Run, ScheduleFacts, Settings, WorkerCount
+from tollgate.facts import ExecutionFacts, Run, Settings
+from tollgate.figures import lasting
 from tollgate.judge import judge
+from tollgate.resources_model import WorkerCount
+from tollgate.schedule_model import ScheduleFacts
 
 CRITERION = "p95 of search>250ms"
 COUNTS = Settings(cut_short_counts=True)

@@ -17,7 +17,7 @@ import pytest
 
 import support
 from tollgate import leftovers
-from tollgate.doctor import command
+from tollgate.doctor import command, machine
 from tollgate.doctor.finding import FAIL, WARN, Finding
 from tollgate.pm2 import declared_apps
 
@@ -26,12 +26,12 @@ TOOLS = ("sh", "sed", "head", "node", "npm", "java", "mvn", "python3", "git")
 
 
 def doctor(**env: str) -> subprocess.CompletedProcess[str]:
-    """Without the A/A, on ports of its own."""
+    """On ports of its own."""
     ports = {
         f"PORT_{name.upper().replace('-', '_')}": str(support.free_port())
         for name in declared_apps()
     }
-    return support.run(TOLLGATE, "doctor", "--quick", env=support.environment(**(ports | env)))
+    return support.run(TOLLGATE, "doctor", env=support.environment(**(ports | env)))
 
 
 def told(done: subprocess.CompletedProcess[str], what: str) -> list[str]:
@@ -183,14 +183,18 @@ def test_a_lock_that_names_a_process_of_another_kind_is_nobodys(
     assert leftovers.holder() is None
 
 
-def test_nothing_is_measured_beside_another_run(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_run_that_is_under_way_is_in_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(leftovers, "holder", lambda: 4711)
-    found = list(command._look(quick=False))
-    assert found[-1] == Finding(
-        WARN, "A/A", "not measured beside another run", "wait for it to end"
-    )
-    assert [each.found for each in found if each.what == "other runs"] == [
-        "one is under way (bzt with pid 4711)"
+    assert machine.look(node_runs=False)[:2] == [
+        Finding(
+            *(FAIL, "other runs", "one is under way (bzt with pid 4711)"),
+            "wait for it or end it; two runs measure each other",
+        ),
+        Finding(
+            *(WARN, "ports"),
+            "not looked at: they stand in ecosystem.config.js, which Node and PM2 read",
+            "install these first",
+        ),
     ]
 
 
@@ -198,18 +202,16 @@ def test_there_is_no_colour_in_a_pipe_and_the_last_line_sums_up() -> None:
     done = doctor()
     assert "\033" not in done.stdout
     assert done.stdout.splitlines()[-1].endswith("to know about")
-    assert "A/A" not in done.stdout
 
 
 def test_ctrl_c_keeps_what_was_found_and_ends_with_one_line(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def interrupted() -> list[Finding]:
+    def interrupted(_node_runs: bool) -> list[Finding]:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(command, "_quiet", interrupted)
-    monkeypatch.setattr(leftovers, "holder", lambda: None)
-    assert command.show(argparse.Namespace(quick=False)) == 2
+    monkeypatch.setattr(machine, "look", interrupted)
+    assert command.show(argparse.Namespace()) == 2
     out, err = capsys.readouterr()
     assert err == "tollgate: interrupted: what is above holds\n"
-    assert "disk" in out
+    assert "Taurus" in out

@@ -8,11 +8,7 @@ from scipy import stats
 
 from tollgate.autocorrelation import design_effect
 from tollgate.counts import Counts
-from tollgate.intervals import (
-    mean_interval,
-    share_interval,
-    stdev_interval,
-)
+from tollgate.intervals import mean_interval, share_interval, stdev_interval
 from tollgate.percentiles import percentile_interval, samples_needed
 
 RUNS = 500

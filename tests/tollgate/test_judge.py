@@ -9,9 +9,10 @@ from executions import counts, execution, result_of, verdict_on
 from golden_lines import check_golden
 from tollgate.counts import Counts
 from tollgate.criteria import parse_all
-from tollgate.facts import Run, ScheduleFacts, Settings
+from tollgate.facts import Run, Settings
+from tollgate.figures import figure
 from tollgate.judge import judge
-from tollgate.verdicts import figure
+from tollgate.schedule_model import ScheduleFacts
 
 VERDICTS = {
     # The p95 is 195 ms, its interval about 194 to 196 ms.

@@ -131,11 +131,12 @@ def test_what_can_not_be_run_is_refused_in_a_line_that_names_the_file(plan, text
 
 
 def test_a_missing_plugin_is_refused_with_the_command_that_brings_it(plan):
-    plan(jmx.plan(jmx.group(jmx.element("kg.apc.jmeter.samplers.DummySampler", "d"))))
+    path = plan(jmx.plan(jmx.group(jmx.element("kg.apc.jmeter.samplers.DummySampler", "d"))))
     line = refusal()
     assert "needs kg.apc.jmeter.samplers.DummySampler, which this JMeter does not have" in line
     command = jmeter_home() / "bin" / "PluginsManagerCMD.sh"
-    assert f"`{shlex.quote(str(command))} install jpgc-dummy`" in line
+    quoted = [shlex.quote(str(each)) for each in (command, path)]
+    assert f"`{quoted[0]} install-for-jmx {quoted[1]}`" in line
 
 
 def test_a_plan_whose_loops_are_a_property_ends_where_the_property_says_so(plan):

@@ -13,8 +13,9 @@ from executions import counts, execution
 from run_folder import reasons
 from tollgate import manifest
 from tollgate.early_stop import EarlyStop
-from tollgate.facts import ExecutionFacts, Run, WorkerCount
+from tollgate.facts import ExecutionFacts, Run
 from tollgate.judge import judge
+from tollgate.resources_model import WorkerCount
 
 STOP = "p95 of search>150ms for 5s"
 LIMIT = "p95 of search>250ms"

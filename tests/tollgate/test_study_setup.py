@@ -11,9 +11,9 @@ from tollgate.criteria import parse
 from tollgate.paths import ROOT
 from tollgate.study.crosscheck_tools import TOOL
 from tollgate.study.design import read_design
+from tollgate.study.model import JMETER
 from tollgate.study.setup import (
     ENVIRONMENT,
-    JMETER,
     SetupError,
     StudySettings,
     apps_of,

@@ -4,13 +4,7 @@ import pytest
 
 from study_cells import cell
 from tollgate.study.model import Block
-from tollgate.study.windows import (
-    TOLERANCE_MS,
-    Span,
-    StudyDataError,
-    outages_of,
-    windows,
-)
+from tollgate.study.windows import TOLERANCE_MS, Span, StudyDataError, outages_of, windows
 
 TIMED = cell("fork", users=2)
 COUNTED = cell("fork", users=2, each=3, seconds=10, lead_s=0.0)

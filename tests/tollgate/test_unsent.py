@@ -6,8 +6,9 @@ import pytest
 
 from executions import counts, execution
 from tollgate.counts import Counts
-from tollgate.facts import NEVER_MS, TIMED_OUT, Run, Unsent
+from tollgate.facts import Run
 from tollgate.judge import judge
+from tollgate.schedule_model import NEVER_MS, TIMED_OUT, Unsent
 
 
 def unsent(n, slow_ms=5000, at=20, labels=("search",)):

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tollgate.facts import WorkerCount
+from tollgate.resources_model import WorkerCount
 from tollgate.worker_apps import read_targets, unwatched
 
 BEGAN, ENDED = 1_700_000_000.0, 1_700_000_010.0

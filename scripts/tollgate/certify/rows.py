@@ -16,14 +16,7 @@ import numpy as np
 from tollgate.certify import naive
 from tollgate.certify.baselines import baselines
 from tollgate.certify.conditions import Condition
-from tollgate.certify.found import (
-    LIVE,
-    RESAMPLED,
-    Found,
-    failures_of,
-    found,
-    gate_failures,
-)
+from tollgate.certify.found import LIVE, RESAMPLED, Found, failures_of, found, gate_failures
 from tollgate.certify.rates import Rate, rate
 from tollgate.certify.resample import FEWEST_RUNS, Pool, resampled
 from tollgate.certify.store import BROKEN, Run

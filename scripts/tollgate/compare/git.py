@@ -1,4 +1,4 @@
-"""Asks git about the project's checkout and changes nothing in it: no branch, no index, no hook."""
+"""Calls git in the project's checkout, without its hooks."""
 
 from __future__ import annotations
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 from tollgate.compare import told
-from tollgate.compare.model import ERRORS, IMPROVED, PASS, Finding
+from tollgate.compare.model import ERRORS, Finding
 from tollgate.compare.result import Comparison
 
 
@@ -29,40 +29,6 @@ def comparison_dict(comparison: Comparison | None) -> dict[str, Any] | None:
         "looks_s": list(gate.looks_s),
         "findings": [_finding(each, comparison) for each in gate.findings],
     }
-
-
-@dataclass(frozen=True)
-class Case:
-    """One test case. line: its figures; reason: why it came to this verdict."""
-
-    name: str
-    verdict: str
-    line: str
-    reason: str
-
-    @property
-    def told(self) -> str:
-        """As a reason for this case says it."""
-        return f"{self.line}: {self.reason}"
-
-    @property
-    def holds(self) -> bool:
-        return self.verdict in (PASS, IMPROVED)
-
-
-def cases(comparison: Comparison | None) -> list[Case]:
-    """One for each label and metric that gates: the same ones whatever came out."""
-    if comparison is None:
-        return []
-    return [
-        Case(
-            told.case_name(it),
-            it.verdict,
-            told.line(it, told.effect_of(comparison, it)),
-            told.reason(it),
-        )
-        for it in comparison.gating
-    ]
 
 
 def _plain(value: Any) -> Any:

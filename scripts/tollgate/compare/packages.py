@@ -1,30 +1,18 @@
-"""The Node packages of the base: head's own where it asks for the same, else installed once.
-
-They are installed in the check-out, as scripts/bootstrap installs head's, and then moved to the
-cache. A stamp that is written last says what is there, so that nothing is used of which a part is
-missing, whoever was ended in the middle of adding or removing it.
-"""
+"""The Node packages of the base: head's own where it asks for the same, else installed for it."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
-import shutil
-import subprocess
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
 from tollgate.compare.command import TooLongError, run
 
 MODULES, LOCK, PACKAGE = "node_modules", "package-lock.json", "package.json"
-NPM = ("npm", "ci", "--no-audit", "--no-fund", "--loglevel=error")
+#: Out of npm's own cache where that has them.
+NPM = ("npm", "ci", "--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error")
 LIMIT_S = 900
-STAMP = "whole"
-_TRASH = ".trash-"
-#: How many sets of packages are kept: some 100 MB each.
-KEPT = 3
 #: Characters of npm's reason that are told.
 LONGEST = 160
 #: What npm says before and after the reason.
@@ -38,7 +26,7 @@ class PackagesError(Exception):
     """One line: whose packages, what is wrong, what to do."""
 
 
-def provide(base: Path, root: Path, cache: Path, log: Path) -> str:
+def provide(base: Path, root: Path, log: Path) -> str:
     """Give a check-out of the base its node_modules, and say where they come from.
 
     root: of head. log: where npm's output goes if it fails. Raises PackagesError.
@@ -51,22 +39,8 @@ def provide(base: Path, root: Path, cache: Path, log: Path) -> str:
     if _asked(base) == _asked(root) and not _has_links(root / MODULES):
         target.symlink_to(root / MODULES)
         return "the same as head's"
-    _sweep(cache)
-    kept = cache / _key(base)
-    # Packages find each other in a folder of this name alone.
-    stored = kept / MODULES
-    if not _is_whole(kept):
-        _install(base, log)
-        if _has_links(target):
-            return "installed"
-        _throw_away(kept)
-        kept.mkdir(parents=True)
-        target.rename(stored)
-        (kept / STAMP).write_text(_content(stored))
-    os.utime(kept)
-    _prune(cache)
-    target.symlink_to(stored)
-    return f"from {cache.name}/{kept.name}"
+    _install(base, log)
+    return "installed"
 
 
 def check_head(root: Path) -> None:
@@ -113,20 +87,8 @@ def _asked(folder: Path) -> list[bytes | None]:
 
 def _has_links(modules: Path) -> bool:
     """Whether a package is a link into the checkout, as those of workspaces are: then it is part of
-    the code that is compared, and neither to be shared nor to be moved."""
+    the code that is compared, and not to be shared."""
     return any(path.is_symlink() for path in (*modules.glob("*"), *modules.glob("@*/*")))
-
-
-def _key(base: Path) -> str:
-    digest = hashlib.sha256(_node_version().encode())
-    for content in _asked(base):
-        digest.update(hashlib.sha256(content or b"").digest())
-    return digest.hexdigest()[:16]
-
-
-def _node_version() -> str:
-    # Packages with compiled parts fit one version.
-    return subprocess.run(["node", "-v"], capture_output=True, text=True, check=True).stdout
 
 
 def _install(base: Path, log: Path) -> None:
@@ -142,7 +104,6 @@ def _install(base: Path, log: Path) -> None:
             f"`npm ci` failed for base: {_reason(done.stdout)} (all of it: {log.name} in the run's "
             "folder)"
         )
-    (base / MODULES).mkdir(exist_ok=True)  # npm makes none for a lock file without packages
 
 
 def _reason(output: str) -> str:
@@ -153,41 +114,3 @@ def _reason(output: str) -> str:
     best = (line for each in (reasons, told, lines) for line in each if line)
     said = next(best, "it said nothing")
     return said if len(said) <= LONGEST else f"{said[:LONGEST]}..."
-
-
-def _is_whole(kept: Path) -> bool:
-    """Whether all is there that was put there. Also a system that clears away old files may have
-    taken some."""
-    try:
-        return (kept / STAMP).read_text() == _content(kept / MODULES)
-    except OSError:
-        return False
-
-
-def _content(modules: Path) -> str:
-    """A digest of the path and size of every file."""
-    files = (path for path in modules.rglob("*") if path.is_symlink() or path.is_file())
-    told = sorted(f"{path.relative_to(modules)}\0{path.lstat().st_size}" for path in files)
-    return hashlib.sha256("\0".join(told).encode(errors="surrogateescape")).hexdigest()
-
-
-def _prune(cache: Path) -> None:
-    """Remove what was not used lately."""
-    sets = (path for path in cache.iterdir() if not path.name.startswith(_TRASH))
-    newest_last = sorted(sets, key=lambda path: path.stat().st_mtime)
-    for path in newest_last[:-KEPT]:
-        _throw_away(path)
-
-
-def _sweep(cache: Path) -> None:
-    """Remove what somebody was ended in the middle of removing."""
-    for trash in cache.glob(f"{_TRASH}*"):
-        shutil.rmtree(trash, ignore_errors=True)
-
-
-def _throw_away(kept: Path) -> None:
-    """At once out of use, however long it takes to remove."""
-    if kept.exists():
-        trash = Path(tempfile.mkdtemp(prefix=_TRASH, dir=kept.parent))
-        kept.rename(trash / kept.name)
-        shutil.rmtree(trash, ignore_errors=True)

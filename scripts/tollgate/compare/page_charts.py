@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from tollgate.compare.estimates import HALF_MS, percentile
 from tollgate.compare.model import Side
 from tollgate.compare.result import LabelCounts
+from tollgate.figures import figure
 from tollgate.page.charts import LINE, Axis, Chart, Series
 from tollgate.page.parts import Column, table
-from tollgate.verdicts import figure
 
 Floats = NDArray[np.float64]
 

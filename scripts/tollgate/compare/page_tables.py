@@ -9,14 +9,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from tollgate.compare import told
-from tollgate.compare.model import (
-    ERRORS,
-    FAIL,
-    IMPROVED,
-    INCONCLUSIVE,
-    PASS,
-    Finding,
-)
+from tollgate.compare.model import ERRORS, FAIL, IMPROVED, INCONCLUSIVE, PASS, Finding
 from tollgate.compare.result import Comparison
 from tollgate.page.bars import along, beyond, interval_bar, scale_head
 from tollgate.page.parts import Child, Column, Group, Row, badge, element, table

@@ -1,4 +1,4 @@
-"""Where a base is checked out and its Node packages are kept: outside of the project.
+"""Where a base is checked out, with its Node packages: outside of the project.
 
 Node looks for a package in the node_modules of every folder above the file that asks (Node.js
 documentation, "Loading from node_modules folders"). Below the project a base would find among
@@ -20,7 +20,9 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-CHECKOUT, PACKAGES = "base", "node_modules-cache"
+from tollgate.compare.git import GitError, ask
+
+CHECKOUT = "base"
 MODULES = "node_modules"
 #: Linux alone tells whether a file system runs what it holds.
 _NOEXEC = getattr(os, "ST_NOEXEC", 0)
@@ -63,18 +65,23 @@ def clear(link: Path, root: Path) -> bool:
     # What somebody else made of the link is not ours to remove.
     ours = folder.name == CHECKOUT and folder.parent.name.endswith(_key(root))
     if ours:
-        remove(folder)
-        with contextlib.suppress(OSError):  # packages may be kept beside it
+        remove(folder, root)
+        with contextlib.suppress(OSError):
             folder.parent.rmdir()
     link.unlink()
     return ours
 
 
-def remove(folder: Path) -> None:
-    """Leave nothing of a folder. Raises PlaceError where something stays."""
+def remove(folder: Path, root: Path) -> None:
+    """Leave nothing of a check-out, nor of its entry in root's .git. Raises PlaceError where
+    something of the folder stays."""
     shutil.rmtree(folder, ignore_errors=True)
     if os.path.lexists(folder):
         raise PlaceError(f"{folder} can't be removed: remove it by hand")
+    # No `git worktree prune`: that would drop the user's own on a disk that is not mounted. Twice
+    # --force, for git locks an entry until its check-out is done. Without one git says no.
+    with contextlib.suppress(GitError):
+        ask(root, "worktree", "remove", "--force", "--force", str(folder))
 
 
 def _candidates(root: Path) -> Iterator[Path]:

@@ -18,9 +18,9 @@ from collections.abc import Iterator
 from tollgate.compare.errors import MOST_FAILED
 from tollgate.compare.estimates import unfair
 from tollgate.compare.model import FAIL as WORSE
-from tollgate.compare.output import cases
 from tollgate.compare.result import NO_LOOK, Comparison, LabelCounts
-from tollgate.cut_short import lasting
+from tollgate.compare.told import cases
+from tollgate.figures import lasting
 from tollgate.verdicts import (
     FAIL,
     GENERATOR,

@@ -123,8 +123,7 @@ class Compare(Service):
         folder = place.provide(ROOT)
         place.note(folder, BASE)
         base = worktree.check_out(ROOT, found.base, folder / place.CHECKOUT)
-        log = self.folder / "npm-base.log"
-        whence = packages.provide(base, ROOT, folder / place.PACKAGES, log)
+        whence = packages.provide(base, ROOT, self.folder / "npm-base.log")
         self.log.info("Base has its Node packages: %s", whence)
         return base
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tollgate.cells import one_line, shorten
+from tollgate.cells import shorten
 from tollgate.compare import told
 from tollgate.compare.model import FAIL, IMPROVED, INCONCLUSIVE, Finding
 from tollgate.compare.result import Comparison
+from tollgate.figures import one_line
 
 HEADINGS = ("", "head against base", "base", "head", "change", "at least", "at most")
 #: The worst first; what has no say last.

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from tollgate.compare.model import ERRORS, IMPROVED, INCONCLUSIVE, METRICS, PASS, Finding
 from tollgate.compare.record import CompareRecord
 from tollgate.compare.result import Comparison
-from tollgate.cut_short import lasting
-from tollgate.verdicts import figure
+from tollgate.figures import figure, lasting
 
 UNKNOWN = "-"
 #: Digits after the point beyond which two numbers are alike for everybody.
@@ -147,3 +147,37 @@ def _rounded(seconds: float) -> float:
     """Upwards, to two digits or so: an extrapolation is no better than that."""
     step = 10.0 if seconds <= 120 else 60.0 if seconds <= 7200 else 1800.0
     return step * -(-seconds // step)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One test case. line: its figures; reason: why it came to this verdict."""
+
+    name: str
+    verdict: str
+    line: str
+    reason: str
+
+    @property
+    def told(self) -> str:
+        """As a reason for this case says it."""
+        return f"{self.line}: {self.reason}"
+
+    @property
+    def holds(self) -> bool:
+        return self.verdict in (PASS, IMPROVED)
+
+
+def cases(comparison: Comparison | None) -> list[Case]:
+    """One for each label and metric that gates: the same ones whatever came out."""
+    if comparison is None:
+        return []
+    return [
+        Case(
+            case_name(it),
+            it.verdict,
+            line(it, effect_of(comparison, it)),
+            reason(it),
+        )
+        for it in comparison.gating
+    ]

@@ -1,11 +1,8 @@
-"""The check-out of the base, in a folder outside of the project, for as long as a comparison lasts.
+"""The check-out of the base: a `git worktree` outside of the project while a comparison lasts.
 
-A tree and an index of its own, filled by `git read-tree` and `git checkout` of the part that the
-project is of its repository, and no `git worktree`: that one writes into .git, where an entry would
-stay for good after a `kill -9`, lock the branch that it names, fail where a CI system mounts .git
-read-only, and check all of the repository out. This needs to read .git alone, and one folder is all
-that can be left. Unlike `git archive`, it applies the filters of Git LFS and line ends, and leaves
-out nothing that is marked export-ignore.
+Detached, so that no branch is locked, and of the part alone that the project is of its repository.
+Unlike `git archive`, it applies the filters of Git LFS and line ends, and leaves out nothing that
+is marked export-ignore. place.py removes it, with its entry in .git.
 """
 
 from __future__ import annotations
@@ -29,24 +26,25 @@ def check_out(root: Path, revision: str, into: Path) -> Path:
 
     Raises GitError and PlaceError, one line; what was checked out until then stays, for `remove`.
     """
-    remove(into)
+    remove(into, root)
     prefix = git.demand(root, "rev-parse", "--show-prefix")
     _refuse(root, revision, prefix)
-    tree = into / "tree"
-    tree.mkdir(parents=True)
-    top = Path(git.demand(root, "rev-parse", "--show-toplevel"))
-    environment = git.environment(GIT_INDEX_FILE=str(into / "index"))
+    add = ("worktree", "add", "--detach", "--no-checkout", str(into), revision)
     # All of it into the index, for attributes may stand above the part that is checked out.
-    part = f":(top,literal){prefix}" if prefix else ":(top)"
-    for step in (("read-tree", revision), ("checkout", "--quiet", "--", part)):
-        command = git.command("-c", "core.sparseCheckout=false", f"--work-tree={tree}", *step)
+    steps = (
+        (root, add),
+        (into, ("read-tree", "HEAD")),
+        (into, ("checkout", "--quiet", "--", f":(literal){prefix}" if prefix else ".")),
+    )
+    for folder, step in steps:
+        command = git.command("-c", "core.sparseCheckout=false", *step)
         try:
-            done = run(command, top, environment, LIMIT_S)
+            done = run(command, folder, git.environment(), LIMIT_S)
         except TooLongError as problem:
             raise GitError(f"the check-out of {revision[:7]}: {problem}") from None
         if done.returncode:
             raise GitError(f"{revision[:7]} can't be checked out: {git.said(done.stdout)}")
-    return tree / prefix
+    return into / prefix
 
 
 def _refuse(root: Path, revision: str, prefix: str) -> None:

@@ -1,1 +1,1 @@
-"""The doctor: whether a run can start on this machine, and whether its figures can be believed."""
+"""The doctor: what is in the way of a run on this machine."""

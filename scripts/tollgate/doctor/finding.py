@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-#: FAIL: no run can start, or none can be believed. WARN: runs start; something is worse than need
-#: be, or one kind or the tests can't be run.
+#: FAIL: no run can start. WARN: runs start; something is worse than need be, or one kind or the
+#: tests can't be run.
 OK, WARN, FAIL = "ok", "warn", "fail"
 _COLOURS = {OK: "\033[32m", WARN: "\033[33m", FAIL: "\033[31m"}
 _PLAIN = "\033[0m"

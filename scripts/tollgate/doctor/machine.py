@@ -1,7 +1,7 @@
 """The machine: what of it a run may use, what else uses it, what makes its clocks or speed vary.
 
-Linux tells all of it; where a file is missing, as in most virtual machines or on macOS, the finding
-says that it can't be read, and nothing is concluded from that.
+Where a file of Linux is missing, as in most virtual machines or on macOS, the finding says that it
+can't be read, and nothing is concluded from that.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from pathlib import Path
 
 import psutil
 
+from tollgate import leftovers, pm2, probe
 from tollgate.doctor.finding import FAIL, OK, WARN, Finding
 from tollgate.paths import ROOT
 
@@ -27,12 +28,16 @@ FAST_CLOCKS = ("tsc", "kvm-clock", "arch_sys_counter", "hyperv_clocksource_tsc_p
 GOVERNORS = "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor"
 CLOCK = Path("/sys/devices/system/clocksource/clocksource0/current_clocksource")
 CGROUPS = Path("/sys/fs/cgroup")
+#: The next step where the machine's speed may vary: a comparison of the code with itself.
+NOISE = "`BASE=HEAD ./scripts/run -compare` tells whether a change can be seen all the same"
 
 
-def look() -> list[Finding]:
-    """Everything that can be told without a measurement."""
+def look(node_runs: bool) -> list[Finding]:
+    """node_runs: whether there is a Node to read ecosystem.config.js with."""
     usable = cores()
     return [
+        _another_run(),
+        *_ports(node_runs),
         judge_cores(os.cpu_count() or 1, usable, quota(Path("/proc/self/cgroup"), CGROUPS)),
         judge_room("memory", memory(Path("/proc/self/cgroup"), CGROUPS), FREE_MEMORY),
         judge_room("disk", psutil.disk_usage(str(ROOT)).free, FREE_DISK),
@@ -40,6 +45,47 @@ def look() -> list[Finding]:
         judge_governors({path.read_text().strip() for path in Path("/").glob(GOVERNORS[1:])}),
         judge_clock(CLOCK.read_text().strip() if CLOCK.exists() else ""),
     ]
+
+
+def _another_run() -> Finding:
+    pid = leftovers.holder()
+    if pid is None:
+        return Finding(OK, "other runs", "none is under way in this checkout")
+    todo = "wait for it or end it; two runs measure each other"
+    return Finding(FAIL, "other runs", f"one is under way (bzt with pid {pid})", todo)
+
+
+def _ports(node_runs: bool) -> list[Finding]:
+    if not node_runs or not pm2.PM2.exists():
+        found = "not looked at: they stand in ecosystem.config.js, which Node and PM2 read"
+        return [Finding(WARN, "ports", found, "install these first")]
+    try:
+        apps = pm2.declared_apps().values()
+    except (pm2.Pm2Error, OSError, ValueError) as problem:
+        return [Finding(FAIL, "ports", str(problem), "mend ecosystem.config.js")]
+    taken = [_taken(app) for app in apps if not _is_free(app.port, app.name)]
+    if taken:
+        return taken
+    named = ", ".join(str(app.port) for app in apps)
+    return [Finding(OK, "ports", f"free: {named}")]
+
+
+def _taken(app: pm2.App) -> Finding:
+    variable = f"PORT_{app.name.upper().replace('-', '_')}"
+    return Finding(
+        FAIL,
+        f"port {app.port}",
+        f"of app {app.name}: in use by {leftovers.port_owner(app.port)}",
+        f"end it, or set {variable} to a free port",
+    )
+
+
+def _is_free(port: int, app: str) -> bool:
+    try:
+        probe.port_is_free(pm2.HOST, port, app)
+    except probe.ProbeError:
+        return False
+    return True
 
 
 def cores() -> int:
@@ -138,7 +184,7 @@ def judge_load(load: float, usable: int) -> Finding:
     found = f"{load:.2f} on {usable} cores in the last minute"
     if load <= BUSY * usable:
         return Finding(OK, "load", found)
-    return Finding(WARN, "load", found, "end what else runs here, or measure at another time")
+    return Finding(WARN, "load", found, f"end what else runs here; {NOISE}")
 
 
 def judge_governors(governors: set[str]) -> Finding:
@@ -148,7 +194,8 @@ def judge_governors(governors: set[str]) -> Finding:
     found = ", ".join(sorted(governors))
     if governors == {"performance"}:
         return Finding(OK, "frequency", found)
-    todo = "`cpupower frequency-set -g performance` keeps it from rising and falling with the load"
+    steady = "`cpupower frequency-set -g performance` keeps it from following the load"
+    todo = f"{steady}; {NOISE}"
     return Finding(WARN, "frequency", found, todo)
 
 

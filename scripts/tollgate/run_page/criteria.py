@@ -8,10 +8,11 @@ from functools import cache
 
 import numpy as np
 
-from tollgate.cells import interval, limit, observed, one_line
+from tollgate.cells import interval, limit, observed
 from tollgate.criteria import Criterion
 from tollgate.criteria_resources import SLOPE
 from tollgate.facts import Settings
+from tollgate.figures import one_line
 from tollgate.observe import value_of
 from tollgate.page.bars import limit_bar, limit_head
 from tollgate.page.charts import Chart, Span

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tollgate.cells import one_line
+from tollgate.figures import one_line
 from tollgate.forecast_check import HELD, MISSED, NOT_REACHED, requests, signed
 from tollgate.forecast_model import PartResult
 from tollgate.forecast_output import forecast_line

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import quote
 
 from tollgate import manifest
-from tollgate.cells import one_line
+from tollgate.figures import one_line
 from tollgate.page.parts import (
     Child,
     Column,

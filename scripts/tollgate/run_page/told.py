@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tollgate.cells import one_line
+from tollgate.figures import one_line
 from tollgate.page.parts import Child, badge, element
 from tollgate.run_page.criteria import TONES
 from tollgate.run_page.view import View

@@ -9,10 +9,11 @@ from functools import cached_property
 import numpy as np
 
 from tollgate import manifest
-from tollgate.cells import one_line, shorten
+from tollgate.cells import shorten
 from tollgate.counts import Counts
 from tollgate.criteria import Criterion
 from tollgate.facts import Execution, LabelData, Settings
+from tollgate.figures import one_line
 from tollgate.judge import measured_window
 from tollgate.observe import select
 from tollgate.page.parts import Child, element

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
+from tollgate.figures import figure, spanned
 from tollgate.runs_page.changes import FEWEST, LEAST, Change, runs_needed
 from tollgate.runs_page.model import Folder, Listed
 from tollgate.runs_page.trends import Line, Trend
-from tollgate.verdicts import FAIL, INVALID, PASS, figure, spanned
+from tollgate.verdicts import FAIL, INVALID, PASS
 
 #: How a verdict is shown, see page/parts.py.
 TONES = {PASS: "good", FAIL: "bad", INVALID: "bad"}

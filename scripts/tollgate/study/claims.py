@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
+from tollgate.figures import figure
 from tollgate.study.headroom import widest
 from tollgate.study.model import Cell, CellData, CellResult, Claim, Estimate
 from tollgate.study.published import CLAIMS
@@ -19,7 +20,6 @@ from tollgate.study.scaling import concurrency_performance
 from tollgate.study.stats import estimate
 from tollgate.study.told import AGREES, DISAGREES, interval, number, users
 from tollgate.study.told import UNKNOWN as CANNOT_TELL
-from tollgate.verdicts import figure
 
 #: Answers that end outside of a block's measured seconds are not counted; where one takes a greater
 #: part of these, those that are counted are the fast ones.

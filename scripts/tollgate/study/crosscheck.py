@@ -37,10 +37,9 @@ from numpy.typing import NDArray
 from tollgate.study.bottleneck import BUSY, mean_cores
 from tollgate.study.crosscheck_tools import ToolError, ToolResult, installed_version, recorded
 from tollgate.study.metrics import Metrics
-from tollgate.study.model import CROSSCHECK, Block, Cell, CellData, Check, Estimate
+from tollgate.study.model import CROSSCHECK, JMETER, Block, Cell, CellData, Check, Estimate
 from tollgate.study.resampling import multiplicities, told
 from tollgate.study.run import CHECKS
-from tollgate.study.setup import JMETER
 
 __all__ = ["TOLERANCE", "checks", "crosscheck_command", "installed_version"]
 

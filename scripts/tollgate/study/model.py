@@ -20,6 +20,8 @@ METRICS = ("throughput", "mean", "p50", "p90", "p95", "p99", "block_max")
 TOLD = (*METRICS, "max")
 #: The experiment in which another load generator takes turns with JMeter.
 CROSSCHECK = "crosscheck"
+#: The arm of the cross-check that is no other generator.
+JMETER = "jmeter"
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from tollgate.criteria import CriterionError, parse
 from tollgate.pm2 import App, servers_behind
 from tollgate.study.crosscheck_tools import TOOL
 from tollgate.study.design import only, shorten
-from tollgate.study.model import CROSSCHECK, Cell
+from tollgate.study.model import CROSSCHECK, JMETER, Cell
 from tollgate.study.resampling import MIN_BLOCKS
 from tollgate.study.windows import ANOTHER_GENERATOR
 
@@ -22,8 +22,6 @@ ENVIRONMENT = (
     *("USE_RANDOM_DELAY", "USE_CHILD_PROCESSES", "KITTENS_LEAK", "PI_POINTS", "LOG_REQUESTS"),
     *("INJECT_DELAY_MS", "INJECT_WORK_PERCENT", "BALANCER_UPSTREAMS", "BALANCER_TIMEOUT_MS"),
 )
-#: The arm of the cross-check that is not the other generator.
-JMETER = "jmeter"
 DEFAULT_SEED = 21
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from tollgate.cells import one_line, shorten, width
+from tollgate.cells import shorten, width
+from tollgate.figures import one_line
 from tollgate.study.model import Check, Claim, Study
 from tollgate.study.told import AGREES, DISAGREES, UNKNOWN, interval, number
 

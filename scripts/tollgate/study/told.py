@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
+from tollgate.figures import figure
 from tollgate.study.model import Estimate, Study
-from tollgate.verdicts import figure
 
 AGREES, DISAGREES, UNKNOWN = "agrees", "disagrees", "cannot tell"
 TONES = {AGREES: "good", DISAGREES: "bad"}
