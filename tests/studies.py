@@ -1,6 +1,6 @@
 """A study of known truth, with every experiment, arm and number of users of data/study.csv.
 
-Its throughputs follow the Universal Scalability Law exactly; every interval is as wide as SPREAD on
+Its throughputs follow `law` exactly; every interval is as wide as SPREAD on
 either side. Nothing in it is measured.
 """
 
@@ -25,7 +25,6 @@ from tollgate.study.model import (
     Estimate,
     ScalingPoint,
     Study,
-    UslFit,
 )
 
 SEED, CORES, ROUNDS = 21, 2, 10
@@ -38,7 +37,7 @@ def around(value: float, spread: float = SPREAD, note: str = "") -> Estimate:
 
 
 def law(experiment: str, arm: str, users: float) -> float:
-    """The arm's throughput in 1/s."""
+    """The arm's throughput in 1/s, by a model of contention and coherency."""
     one, contention, coherency = ARMS[experiment][arm][:3]
     return one * users / (1 + contention * (users - 1) + coherency * users * (users - 1))
 
@@ -107,7 +106,7 @@ def comparisons() -> Iterable[Comparison]:
 
 
 def curves() -> Iterable[Curve]:
-    """Every arm's scaling, with a fit where it has five numbers of users."""
+    """Every arm's scaling."""
     for experiment, arms in ARMS.items():
         baseline = 1 / law(experiment, next(iter(arms)), 1)
         for arm in arms:
@@ -116,20 +115,7 @@ def curves() -> Iterable[Curve]:
                 for users in users_of(experiment, arm)
                 for value in [law(experiment, arm, users)]
             )
-            yield Curve(experiment, arm, points, fit(experiment, arm, len(points)))
-
-
-def fit(experiment: str, arm: str, points: int) -> UslFit:
-    """The law itself, up to twice the most users."""
-    one, contention, coherency = ARMS[experiment][arm][:3]
-    if points < 5:
-        unknown = Estimate(None, note=f"{points} numbers of users, 5 are needed")
-        return UslFit(unknown, unknown, unknown, unknown, note=unknown.note)
-    most = USERS[experiment][-1]
-    at = [(2 * most) ** (n / 60) for n in range(61)]
-    curve = tuple((users, law(experiment, arm, users)) for users in at)
-    peak = Estimate(None, note=f"beyond {2 * most} users, twice the most measured")
-    return UslFit(around(one), around(contention), around(coherency), peak, curve)
+            yield Curve(experiment, arm, points)
 
 
 def claims() -> Iterable[Claim]:
@@ -140,7 +126,7 @@ def claims() -> Iterable[Claim]:
 
 
 def checks() -> tuple[Check, ...]:
-    """Three other generators, one of each agreement."""
+    """Three other generators, as runs made before have them, one of each agreement."""
     agrees = {"throughput": around(1.01), "p50": around(0.99)}
     differs = {"throughput": around(0.71), "p50": around(1.38)}
     unknown = {name: Estimate(None, note="ab is not installed") for name in agrees}
@@ -174,7 +160,7 @@ def study(**changes: object) -> Study:
         claims=tuple(claims()),
         checks=checks(),
         outages=(OUTAGE,),
-        notes=("the arm `ab` of crosscheck is left out: apt-get install apache2-utils",),
+        notes=("autocannon is not installed, so that crosscheck is left out: run `npm ci`",),
     )
     return replace(made, **changes)
 

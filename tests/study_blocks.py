@@ -20,7 +20,7 @@ CELL = Cell("sum", "fork", "fork", 5, 0, 8, 1, 0.25, 0, "/sum/9", "45")
 
 
 def smoke() -> tuple[Block, ...]:
-    """The short design without the other load generators, which only a run of the study knows."""
+    """The short design without the other load generator, which only a run of the study knows."""
     cells = design()
     return blocks(shorten(only(cells, {cell.experiment for cell in cells} - {CROSSCHECK})), SEED)
 

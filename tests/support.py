@@ -116,5 +116,4 @@ NEEDS: dict[str, Callable[[], object]] = {
     "a screen": screen,
     "mounts": mounts,
     "another filesystem": other_filesystem,
-    "ab": lambda: shutil.which("ab"),
 }

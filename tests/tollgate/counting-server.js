@@ -16,8 +16,6 @@ const server = http.createServer((req, res) => {
   const end = process.hrtime.bigint() + 500_000n;
   while (process.hrtime.bigint() < end);
   res.statusCode = req.url === '/no' ? 500 : 200;
-  // Without its length an answer to HTTP/1.0 ends with its connection.
-  if (req.url !== '/endless') res.setHeader('Content-Length', 2);
   res.end('ok');
 });
 

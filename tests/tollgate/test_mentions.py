@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import pytest
 
-import studies
 from compare_findings import ALL_KINDS, RECORD, comparison, run_of
 from executions import execution
 from forecasts import facts, mixed
@@ -17,23 +16,11 @@ from tollgate import outputs, render
 from tollgate.facts import ExecutionFacts, Run
 from tollgate.judge import judge
 from tollgate.markup import escaped
-from tollgate.study.markdown import to_markdown as study_markdown
-from tollgate.study.model import Bottleneck
-from tollgate.study.output import About
-from tollgate.study.run import StudyRun
 
 NAMES = (
     *("@octocat", "GET @octocat/team #12 |x|", "by `@octocat` of o/r#12", "@octocat\\", "a@b.org"),
     *("/close @all !12", "**@octocat**", "[@octocat](#12)", "@_octocat", "&#64;octocat"),
 )
-MACHINE = {
-    "cpu": "A CPU of @octocat",
-    "memory_bytes": 2**33,
-    "os": "Linux #12",
-    "commit": "@octocat",
-    "versions": dict.fromkeys(("node", "java", "jmeter", "pm2"), "@octocat"),
-}
-ABOUT = About("2026-11-20", MACHINE, StudyRun("data/study.csv", studies.SEED, False, None, ()))
 
 
 def notified(markdown: str) -> list[str]:
@@ -76,17 +63,6 @@ def test_no_branch_and_no_label_of_a_comparison_notifies_anybody(name) -> None:
     markdown = render.to_markdown(judge(run_of(compared)), "compare")
     assert "**FAIL**" in markdown
     assert notified(markdown) == []
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_no_text_of_a_study_notifies_anybody(name) -> None:
-    made = studies.study()
-    said = dict.fromkeys(("claim", "published", "reason", "what", "system"), name)
-    claim = replace(made.claims[0], **said)
-    cell = replace(made.cells[0], left_out=(name,), bottleneck=Bottleneck("generator", name))
-    check = replace(made.checks[0], reason=name, version=name)
-    study = replace(made, claims=(claim,), cells=(cell,), checks=(check,), notes=(name,))
-    assert notified(study_markdown(study, ABOUT)) == []
 
 
 def test_programs_get_the_label_as_it_is() -> None:

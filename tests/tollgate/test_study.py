@@ -23,7 +23,7 @@ from tollgate.study.setup import labels_of
 from tollgate.verdict import Ruling
 
 DESIGN = str(ROOT / "data" / "study.csv")
-HERE = {"ab": "2.3", "loadtest": "8.2.1", "autocannon": "9.0.0"}
+HERE = "9.0.0"  # autocannon
 APPS = pm2.declared_apps()
 HEADER = "timeStamp,elapsed,label,success,block\n"
 
@@ -41,7 +41,7 @@ def service(monkeypatch, tmp_path, caplog):
     """Makes the service over a configuration; it has not been prepared."""
     caplog.set_level(logging.DEBUG)
     monkeypatch.setattr(study.pm2, "declared_apps", lambda: APPS)
-    monkeypatch.setattr(study.crosscheck, "available", lambda: HERE)
+    monkeypatch.setattr(study.crosscheck, "installed_version", lambda: HERE)
     for name in ("RELOAD_EVERY", *study.setup.ENVIRONMENT):
         monkeypatch.delenv(name, raising=False)
 
@@ -138,15 +138,15 @@ def test_a_smoke_says_that_it_answers_nothing(prepared, caplog):
 
 
 def test_a_missing_tool_is_a_warning_and_stands_in_the_run(prepared, monkeypatch, caplog, tmp_path):
-    monkeypatch.setattr(study.crosscheck, "available", lambda: {**HERE, "ab": None})
+    monkeypatch.setattr(study.crosscheck, "installed_version", lambda: None)
     made = prepared()
-    assert "study: ab is not installed" in caplog.text
+    assert "study: autocannon is not installed" in caplog.text
     assert len(study_run.read(tmp_path).left_out) == 1
-    assert "ab" not in {block.cell.arm for block in made.blocks}
+    assert "autocannon" not in {block.cell.arm for block in made.blocks}
 
 
 def test_nothing_left_to_measure_is_refused(service, monkeypatch):
-    monkeypatch.setattr(study.crosscheck, "available", lambda: {})
+    monkeypatch.setattr(study.crosscheck, "installed_version", lambda: None)
     with pytest.raises(TaurusConfigError, match=r"nothing is left to measure: .*not installed"):
         service(experiments="crosscheck").prepare()
 

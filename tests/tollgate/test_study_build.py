@@ -35,7 +35,7 @@ def test_cells_come_by_experiment_then_one_process_first_then_users():
     keys = [
         *(("pi", "three servers", 10), ("pi", "one server", 10)),
         *(("sum", "mine", 1), ("sum", "cluster", 5), ("sum", "fork", 5), ("sum", "fork", 1)),
-        *(("crosscheck", "ab", 20), ("crosscheck", "jmeter", 20)),
+        *(("crosscheck", "autocannon", 20), ("crosscheck", "jmeter", 20)),
     ]
     data = by_cell(*(measured(key, [10.0] * ROUNDS) for key in keys))
     assert [(it.experiment, it.arm, it.users) for it in in_order(data)] == [
@@ -56,12 +56,12 @@ def test_the_bottleneck_of_a_cluster_is_held_against_all_of_its_cores():
 
 
 def test_a_short_study_and_what_it_lacked_are_noted():
-    how = StudyRun("data/study.csv", 21, True, None, ("sum",), ("ab is not installed",))
+    how = StudyRun("data/study.csv", 21, True, None, ("sum",), ("autocannon is not installed",))
     data = by_cell(measured(("sum", "mine", 5), [10.0], cell=cell_of("sum", "mine", 5, rounds=1)))
     notes = build(data, (), (), ran(how=how)).notes
     assert notes[0].startswith("this was the short study: ")
     assert notes[1] == "there are no answers from one round: they need 8"
-    assert notes[2] == "ab is not installed"
+    assert notes[2] == "autocannon is not installed"
     assert notes[3] == (
         "sum has no concurrency performance: none of its arms is fork, in-process, one server"
     )

@@ -1,4 +1,4 @@
-"""JMeter's blocks beside those of other load generators, with figures made up."""
+"""JMeter's blocks beside those of another load generator, with figures made up."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tollgate.study.crosscheck import TOLERANCE, checks, crosscheck_command
-from tollgate.study.crosscheck_results import ToolResult
+from tollgate.study.crosscheck_tools import ToolResult
 from tollgate.study.model import Block, Cell, CellData, Check
 from tollgate.study.run import CHECKS
 
@@ -19,7 +19,7 @@ ROUNDS, SECONDS, LEAD = 8, 3, 0.5
 JMETER = Cell(
     *("crosscheck", "jmeter", "fork", 20, 0, ROUNDS, SECONDS, LEAD, 0, "/sum/500000", "sum")
 )
-AB = replace(JMETER, arm="ab")
+OTHER = replace(JMETER, arm="autocannon")
 #: Requests a second in each round: the machine drifts, and one round is half as fast.
 PACE = np.array([1500, 1480, 1460, 700, 1440, 1420, 1410, 1400])
 
@@ -50,18 +50,18 @@ def jmeter(
 def result(pace: float, speed: float = 1.0, p50: float = 1.0, **changes: object) -> ToolResult:
     """What a tool tells of a round: `speed` times JMeter's throughput, `p50` times its p50."""
     made = ToolResult(
-        *("ab", "2.3", round(pace * speed * SECONDS), 0, float(SECONDS), pace * speed),
+        *("autocannon", "9.0.0", round(pace * speed * SECONDS), 0, float(SECONDS), pace * speed),
         *(round(20_000 / pace) * p50, 13.0, None, 0.0, 0.1),
     )
     return replace(made, **changes)
 
 
 def told(run: Path, results: list[ToolResult | None], data: CellData | None = None) -> Check:
-    """The check of `ab`, whose result in round i is results[i - 1]; None has left no file."""
+    """The check of autocannon, whose result in round i is results[i - 1]; None has left no file."""
     (run / CHECKS).mkdir()
-    blocks = [Block(1, 0, JMETER), Block(2, 0, AB)]
+    blocks = [Block(1, 0, JMETER), Block(2, 0, OTHER)]
     for number, one in enumerate(results, 1):
-        blocks += [Block(2 * number + 1, number, JMETER), Block(2 * number + 2, number, AB)]
+        blocks += [Block(2 * number + 1, number, JMETER), Block(2 * number + 2, number, OTHER)]
         if one:
             path = run / CHECKS / f"{2 * number + 2}.json"
             path.write_text(json.dumps(asdict(one)))
@@ -70,16 +70,16 @@ def told(run: Path, results: list[ToolResult | None], data: CellData | None = No
     return check
 
 
-def test_tools_that_see_what_jmeter_sees_agree_with_it(tmp_path):
+def test_a_tool_that_sees_what_jmeter_sees_agrees_with_it(tmp_path):
     check = told(tmp_path, [result(pace) for pace in PACE])
-    assert (check.tool, check.version, check.agreement) == ("ab", "2.3", "agrees")
+    assert (check.tool, check.version, check.agreement) == ("autocannon", "9.0.0", "agrees")
     for ratio in check.ratios.values():
         assert ratio.value == pytest.approx(1, abs=0.001)
         # What a round did to the machine cancels: the slow one leaves no width.
         assert ratio.high - ratio.low < 0.002
     assert check.reason == (
-        "ab / JMeter: throughput 1.00 (1.00 to 1.00) and median response time 1.00 (1.00 to 1.00), "
-        "within 0.91 to 1.10"
+        "autocannon / JMeter: throughput 1.00 (1.00 to 1.00) and median response time 1.00 "
+        "(1.00 to 1.00), within 0.91 to 1.10"
     )
 
 
@@ -110,7 +110,7 @@ def test_an_interval_across_the_tolerance_cannot_tell(tmp_path):
     uneven = [result(pace, 1 + TOLERANCE + 0.1 * (-1) ** i) for i, pace in enumerate(PACE)]
     check = told(tmp_path, uneven)
     assert check.agreement == "cannot tell"
-    assert check.reason.startswith("ab / JMeter: throughput 1.1")
+    assert check.reason.startswith("autocannon / JMeter: throughput 1.1")
     assert "median" not in check.reason
 
 
@@ -120,14 +120,14 @@ def test_a_disagreement_tells_what_each_took_of_the_cpu(tmp_path):
     counted = jmeter().counts.sum()
     own, other = 1000 * 0.1 * ROUNDS / requests, 1000 * 0.4 * 2.5 * ROUNDS / counted
     assert check.reason.endswith(
-        f"a request took {own:.2g} ms of ab's CPU and {other:.2g} ms of JMeter's"
+        f"a request took {own:.2g} ms of autocannon's CPU and {other:.2g} ms of JMeter's"
     )
 
 
 def test_a_disagreement_says_where_cpu_is_not_known(tmp_path):
     check = told(tmp_path, [result(pace, 1.3) for pace in PACE], jmeter(cores=float("nan")))
     assert check.agreement == "disagrees"
-    assert check.reason.endswith("of ab's CPU, JMeter's is not known")
+    assert check.reason.endswith("of autocannon's CPU, JMeter's is not known")
 
 
 def test_a_server_that_had_no_core_is_no_measure(tmp_path):
@@ -156,7 +156,9 @@ def test_failed_requests_leave_nothing_to_agree_on(tmp_path, ours, theirs):
     results[4] = replace(results[4], failed=theirs)
     check = told(tmp_path, results, jmeter(failed=ours))
     assert check.agreement == "cannot tell"
-    assert check.reason.startswith(f"requests failed, {theirs} of ab's and {ours} of JMeter's: ")
+    assert check.reason.startswith(
+        f"requests failed, {theirs} of autocannon's and {ours} of JMeter's: "
+    )
 
 
 def test_a_round_without_a_result_is_named_and_too_few_rounds_have_no_interval(tmp_path):
@@ -188,7 +190,23 @@ def test_without_a_round_of_both_there_are_no_ratios(tmp_path):
         "throughput": None,
         "p50": None,
     }
-    assert check.reason.startswith("no round has blocks of both JMeter and ab (round 1 left no ")
+    assert check.reason.startswith(
+        "no round has blocks of both JMeter and autocannon (round 1 left no "
+    )
+
+
+def test_tools_of_a_run_made_before_are_checked_as_they_were(tmp_path):
+    (tmp_path / CHECKS).mkdir()
+    arms = {tool: replace(JMETER, arm=tool) for tool in ("loadtest", "ab", "autocannon")}
+    blocks = [Block(number, number, JMETER) for number in range(1, ROUNDS + 1)]
+    for tool, cell in arms.items():
+        for round_, pace in enumerate(PACE, 1):
+            block = Block(len(blocks) + 1, round_, cell)
+            path = tmp_path / CHECKS / f"{block.number}.json"
+            path.write_text(json.dumps(asdict(result(pace, tool=tool, version="1"))))
+            blocks.append(block)
+    found = checks(tmp_path, blocks, {JMETER: jmeter()})
+    assert [(it.tool, it.agreement) for it in found] == [(tool, "agrees") for tool in sorted(arms)]
 
 
 def test_a_study_without_the_experiment_has_no_checks(tmp_path):
@@ -196,14 +214,14 @@ def test_a_study_without_the_experiment_has_no_checks(tmp_path):
 
 
 def test_without_jmeters_cell_there_are_no_ratios_either(tmp_path):
-    (check,) = checks(tmp_path, [Block(1, 1, JMETER), Block(2, 1, AB)], {})
+    (check,) = checks(tmp_path, [Block(1, 1, JMETER), Block(2, 1, OTHER)], {})
     assert check.agreement == "cannot tell"
 
 
 def test_other_versions_in_one_run_are_all_told(tmp_path):
     results = [result(pace) for pace in PACE]
-    results[0] = replace(results[0], version="2.4")
-    assert told(tmp_path, results).version == "2.3, 2.4"
+    results[0] = replace(results[0], version="9.0.1")
+    assert told(tmp_path, results).version == "9.0.0, 9.0.1"
 
 
 def test_the_command_can_be_started_by_its_path_alone():

@@ -62,13 +62,6 @@ def test_a_users_count_at_which_arms_are_compared_has_all_of_them():
         assert {cell.arm for cell in cells if cell.users == most} == arms
 
 
-def test_curves_have_enough_points_for_the_universal_scalability_law():
-    for experiment in ("calculate", "sum", "kittens"):
-        for arm in ("fork", "cluster"):
-            cells = [c for c in only(design(), [experiment]) if c.arm == arm]
-            assert len({cell.users for cell in cells}) >= 5, (experiment, arm)
-
-
 def test_blocks_that_the_plan_has_by_itself_are_those_that_the_generator_writes(
     tmp_path, monkeypatch
 ):

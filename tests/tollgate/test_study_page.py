@@ -17,8 +17,8 @@ from tollgate.page import assemble as page
 from tollgate.page.assemble import Page
 from tollgate.study import page as study_page
 from tollgate.study import run as study_run
-from tollgate.study.blocks import write_blocks
-from tollgate.study.model import Claim, Estimate, Study
+from tollgate.study.design import write_blocks
+from tollgate.study.model import Bottleneck, Claim, Estimate, Study
 from tollgate.study.series import Answers
 from tollgate.study.told import answer, summary
 
@@ -127,6 +127,32 @@ def test_an_estimate_that_is_not_known_tells_why() -> None:
     study = studies.study()
     bare = [replace(it, ratios=dict.fromkeys(it.ratios, unknown)) for it in study.comparisons]
     assert "3 rounds, 8 are needed" in html(replace(study, comparisons=tuple(bare)))
+
+
+def text_of(study: Study) -> str:
+    return " ".join(re.sub("<[^>]*>", " ", html(study)).split())
+
+
+def test_a_cell_that_the_generator_held_says_so() -> None:
+    made = studies.study()
+    held = replace(made.cells[0], bottleneck=Bottleneck("generator", "JMeter used 1.40 cores"))
+    text = text_of(replace(made, cells=(held,)))
+    assert "generator JMeter used 1.40 cores" in text
+    assert "1.00 of the 1 core" not in text
+
+
+def test_uneven_dealing_is_seen() -> None:
+    made = studies.study()
+    uneven = replace(made.cells[0], workers={"0": 900, "1": 100}, busiest=0.95)
+    assert "1 user 0: 900, 1: 100 95%" in text_of(replace(made, cells=(uneven,)))
+
+
+def test_an_outage_says_when_where_and_what_it_cost() -> None:
+    made = studies.study()
+    assert "pi-2 0 (pid 4711) 431 1.7 0 pi" in text_of(made)
+    gone = {**made.outages[0], "to_s": None, "lost": None}
+    text = text_of(replace(made, outages=(gone,)))
+    assert "pi-2 0 (pid 4711) 431 did not come back unknown pi" in text
 
 
 def test_a_study_of_nothing_is_a_page_all_the_same() -> None:

@@ -4,8 +4,7 @@ import pytest
 
 from tollgate.paths import ROOT
 from tollgate.study.design import blocks, only, read_design, seconds_of
-from tollgate.study.position import TAIL_BYTES, last_block
-from tollgate.study.words import announce, length_text, position_text
+from tollgate.study.service import TAIL_BYTES, announce, last_block, length_text, position_text
 
 HEADER = 'timeStamp,elapsed,label,failureMessage,Latency,"TESTSTART.MS","block","worker","server"\n'
 PI = blocks(only(read_design(ROOT / "data" / "study.csv"), ("pi",)), 21)

@@ -103,7 +103,7 @@ def test_a_worker_that_nobody_named_is_not_told(tmp_path):
 
 def test_blocks_of_another_generator_are_no_requests(tmp_path):
     jmeter = cell("jmeter", experiment=CROSSCHECK, app="fork", users=2)
-    other = cell("ab", experiment=CROSSCHECK, app="fork", users=2)
+    other = cell("autocannon", experiment=CROSSCHECK, app="fork", users=2)
     blocks = (Block(1, 1, jmeter), Block(2, 1, other))
     sent = load(blocks[:1])
     end = max(it.start_ms + it.elapsed_ms for it in sent)

@@ -46,7 +46,6 @@ def test_the_points_of_a_curve_ascend_whatever_the_order_of_the_blocks():
     assert [(it.users, it.throughput.value) for it in curve.points] == [
         (users, pytest.approx(100 + users)) for users in (1, 5, 20, 50, 100)
     ]
-    assert curve.fit.curve
 
 
 def test_an_arm_at_one_number_of_users_has_no_curve():

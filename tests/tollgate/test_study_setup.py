@@ -9,12 +9,13 @@ import pytest
 from tollgate import pm2
 from tollgate.criteria import parse
 from tollgate.paths import ROOT
-from tollgate.study import setup as study_setup
+from tollgate.study.crosscheck_tools import TOOL
 from tollgate.study.design import read_design
-from tollgate.study.settings import StudySettings
+from tollgate.study.model import JMETER
 from tollgate.study.setup import (
     ENVIRONMENT,
     SetupError,
+    StudySettings,
     apps_of,
     chosen,
     labels_of,
@@ -24,7 +25,7 @@ from tollgate.study.setup import (
 )
 
 DESIGN = read_design(ROOT / "data" / "study.csv")
-HERE = {"ab": "2.3", "loadtest": "8.2.1", "autocannon": "9.0.0"}
+HERE = "9.0.0"  # autocannon
 
 
 def wanted(**changes):
@@ -78,26 +79,31 @@ def test_rounds_go_before_those_of_the_design_and_of_the_smoke():
     assert {cell.rounds for cell in chosen(DESIGN, wanted(short=True, rounds=2))} == {2}
 
 
-def test_nothing_is_left_out_where_every_tool_is_installed():
+def test_nothing_is_left_out_where_autocannon_is_installed():
     assert without_missing_tools(DESIGN, HERE) == (DESIGN, ())
 
 
-def test_the_arm_of_a_missing_tool_is_left_out_and_its_package_named():
-    cells, reasons = without_missing_tools(DESIGN, {**HERE, "ab": None})
-    assert set(DESIGN) - set(cells) == {cell for cell in DESIGN if cell.arm == "ab"}
-    assert len(reasons) == 1
-    assert re.fullmatch("ab is not installed, .*apache2-utils.*", reasons[0])
-
-
 def test_jmeter_is_not_checked_against_nothing():
-    cells, reasons = without_missing_tools(DESIGN, dict.fromkeys(HERE))
+    cells, reasons = without_missing_tools(DESIGN, None)
     assert experiments(cells) == [it for it in experiments(DESIGN) if it != "crosscheck"]
-    assert len(reasons) == 3
+    assert reasons == ("autocannon is not installed, so that crosscheck is left out: run `npm ci`",)
 
 
-def test_every_tool_of_the_design_is_one_that_can_be_looked_for_and_installed():
+def test_the_arm_of_a_tool_that_nobody_knows_is_left_out():
+    known = [cell for cell in DESIGN if cell.arm == "autocannon"]
+    unknown = [replace(cell, arm="ab") for cell in known]
+    cells, reasons = without_missing_tools((*DESIGN, *unknown), HERE)
+    said = "ab is no load generator of crosscheck, so that its blocks are left out: autocannon is"
+    assert (cells, reasons) == (DESIGN, (said,))
+    without_known = [cell for cell in DESIGN if cell not in known]
+    cells, reasons = without_missing_tools((*without_known, *unknown), HERE)
+    assert experiments(cells) == [it for it in experiments(DESIGN) if it != "crosscheck"]
+    assert reasons == (said,)
+
+
+def test_the_design_checks_jmeter_with_autocannon_alone():
     arms = {cell.arm for cell in DESIGN if cell.experiment == "crosscheck"}
-    assert arms == {study_setup.JMETER, *study_setup.PACKAGES} == {study_setup.JMETER, *HERE}
+    assert arms == {JMETER, TOOL}
 
 
 def test_the_design_asks_apps_that_the_ecosystem_has_and_those_behind_the_balancer():

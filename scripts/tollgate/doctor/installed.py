@@ -32,7 +32,6 @@ _BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 _OPTIONAL = {
     "Chromium": ((os.environ.get("CHROMIUM") or "chromium", *_BROWSERS), "the tests of the pages"),
     "Xvfb": (("Xvfb",), "the tests of JMeter's window"),
-    "ab": (("ab",), "the study's cross-check"),
 }
 
 

@@ -9,10 +9,10 @@ from dataclasses import asdict, dataclass
 
 from tollgate.page.parts import details, element
 
-#: How a series is drawn: marks joined by lines, marks alone (with their intervals), a smooth curve
-#: without marks, or a cloud of small dots; values over time as a line, or as a thin one in another
-#: style beside it. Lines have gaps where nothing is known.
-JOINED, MARKS, CURVE, DOTS, LINE, DASHED = "joined", "marks", "curve", "dots", "line", "dashed"
+#: How a series is drawn: marks (with their intervals) joined by lines, a smooth curve without
+#: marks, or a cloud of small dots; values over time as a line, or as a thin one in another style
+#: beside it. Lines have gaps where nothing is known.
+JOINED, CURVE, DOTS, LINE, DASHED = "joined", "curve", "dots", "line", "dashed"
 DOTTED, DOT_DASHED = "dotted", "dot-dashed"
 #: What a span of an axis means: a time that does not count, one in which a worker was missing, a
 #: reload, which is meant to be, and where the values took another level.
@@ -43,8 +43,8 @@ class Axis:
 @dataclass(frozen=True)
 class Series:
     """x, y: float[N]. low, high: the intervals' ends, float[N] or empty; NaN and None for what is
-    not known. colour: 0 to 5, of the page's palette; a curve takes that of its marks. n: of how
-    many samples each y tells, int[N] or empty."""
+    not known. colour: 0 to 5, of the page's palette. n: of how many samples each
+    y tells, int[N] or empty."""
 
     label: str
     x: Sequence[float]

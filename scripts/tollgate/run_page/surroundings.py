@@ -30,7 +30,6 @@ FILES = {
     "verdict.json": "the verdict, for programs",
     "junit.xml": "the verdict, for CI systems",
     "study.json": "the study, for programs",
-    "study.md": "the study, for a README",
     "blocks.csv": "the blocks in the order of the run",
     "cpu.jsonl": "CPU time of generator, service and machine",
     "compare.json": "the comparison, for programs",

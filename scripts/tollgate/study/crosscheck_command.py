@@ -1,10 +1,10 @@
-"""`crosscheck ARM URL USERS SECONDS LEAD_S OUTPUT.json`: one block of another load generator.
+"""`crosscheck ARM URL USERS SECONDS LEAD_S OUTPUT.json`: one block of autocannon, which ARM names.
 
-plans/study.jmx calls it. ARM is one of TOOLS. The result, a ToolResult, is written to OUTPUT.json,
+plans/study.jmx calls it. The result, a ToolResult, is written to OUTPUT.json,
 whole or not at all; the exit code is 0, or 1 with one line on stderr.
 
-LEAD_S, the part of a block that JMeter leaves out, is checked and goes unused: no tool can leave
-out its beginning (see crosscheck_results.py). Each measures for SECONDS.
+LEAD_S, the part of a block that JMeter leaves out, is checked and goes unused: autocannon can't
+leave out its beginning (see crosscheck_tools.py). It measures for SECONDS.
 """
 
 from __future__ import annotations
@@ -20,8 +20,7 @@ from typing import NoReturn
 
 import psutil
 
-from tollgate.study.crosscheck_results import ToolError
-from tollgate.study.crosscheck_tools import TOOLS, Load, run
+from tollgate.study.crosscheck_tools import TOOL, Load, ToolError, run
 
 USAGE = "crosscheck ARM URL USERS SECONDS LEAD_S OUTPUT.json"
 
@@ -30,8 +29,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Returns the exit code."""
     signal.signal(signal.SIGTERM, _end)
     try:
-        tool, load, path = _read(sys.argv[1:] if arguments is None else arguments)
-        result = run(tool, load)
+        load, path = _read(sys.argv[1:] if arguments is None else arguments)
+        result = run(load)
         partial = path.with_name(f"{path.name}.part")
         partial.write_text(json.dumps(asdict(result)) + "\n")
         partial.replace(path)
@@ -53,12 +52,12 @@ def _end(_signal: int, _frame: object) -> NoReturn:
     sys.exit(1)
 
 
-def _read(arguments: Sequence[str]) -> tuple[str, Load, Path]:
+def _read(arguments: Sequence[str]) -> tuple[Load, Path]:
     if len(arguments) != len(USAGE.split()) - 1:
         raise ToolError(f"{len(arguments)} arguments given, usage: {USAGE}")
     tool, url, users, seconds, lead, output = arguments
-    if tool not in TOOLS:
-        raise ToolError(f"ARM is {tool!r}, which is none of {', '.join(TOOLS)}")
+    if tool != TOOL:
+        raise ToolError(f"ARM is {tool!r}, which must be {TOOL}")
     load = Load(url, _count("USERS", users), _count("SECONDS", seconds))
     try:
         fits = 0 <= float(lead) < load.seconds
@@ -66,7 +65,7 @@ def _read(arguments: Sequence[str]) -> tuple[str, Load, Path]:
         fits = False
     if not fits:
         raise ToolError(f"LEAD_S is {lead!r}, which must be at least 0 and less than SECONDS")
-    return tool, load, Path(output)
+    return load, Path(output)
 
 
 def _count(name: str, text: str) -> int:

@@ -16,12 +16,11 @@ from tollgate.study.model import (
     Estimate,
     ScalingPoint,
     Study,
-    UslFit,
 )
 from tollgate.study.run import StudyRun
 
-#: Raised when the meaning of a field changes.
-VERSION = 1
+#: Raised when a field goes or changes its meaning. 2: a curve has no `usl` any more.
+VERSION = 2
 
 
 @dataclass(frozen=True)
@@ -95,7 +94,6 @@ def _curve(curve: Curve) -> dict[str, Any]:
         "experiment": curve.experiment,
         "arm": curve.arm,
         "points": [_point(point) for point in curve.points],
-        "usl": None if curve.fit is None else _usl(curve.fit),
     }
 
 
@@ -104,17 +102,6 @@ def _point(point: ScalingPoint) -> dict[str, Any]:
         "users": point.users,
         "throughput": _estimate(point.throughput),
         "concurrency_performance": _estimate(point.concurrency_performance),
-    }
-
-
-def _usl(fit: UslFit) -> dict[str, Any]:
-    return {
-        "lambda": _estimate(fit.throughput_of_one),
-        "sigma": _estimate(fit.contention),
-        "kappa": _estimate(fit.coherency),
-        "peak_users": _estimate(fit.peak_users),
-        "curve": [list(point) for point in fit.curve],
-        "note": fit.note,
     }
 
 

@@ -6,19 +6,34 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tollgate import manifest
 from tollgate.page.assemble import Section
-from tollgate.page.parts import Child, element, listing
+from tollgate.page.parts import Child, details, element, listing
+from tollgate.study import page_charts
+from tollgate.study import page_tables as tables
 from tollgate.study import run as study_run
-from tollgate.study.blocks import read_blocks
-from tollgate.study.model import Study
-from tollgate.study.page_sections import sections
+from tollgate.study.design import read_blocks
+from tollgate.study.model import CROSSCHECK, Study
 from tollgate.study.series import Answers, pi_series
 from tollgate.study.told import answer, summary
 
 #: The design that taurus.yml names.
 _DESIGN = "data/study.csv"
+_RATIOS_TOLD = (
+    "Throughput of an arm over that of another at the same number of users, measured by turns in "
+    "the same rounds. Bars are 95 % intervals of a block bootstrap; one that crosses 1 can't tell."
+)
+_PI_TOLD = (
+    "As the write-up shows it: a dot is an answer, at the time at which it came. Drag to zoom in, "
+    "double-click to see all."
+)
+_THROUGHPUT_TOLD = "Requests answered a second, with 95 % intervals."
+_SCALING_TOLD = (
+    "Concurrency performance: the response time of one process under the fewest users, times the "
+    "throughput. 1 (dotted) is what one process gives without a queue; above it an arm scales."
+)
 
 
 @dataclass(frozen=True)
@@ -59,7 +74,7 @@ def made(study: Study, series: Sequence[Answers], how: study_run.StudyRun, cpu: 
         answer=text,
         tone=tone,
         remarks=[short] if how.short else [],
-        sections=sections(study, series),
+        sections=_sections(study, series),
         command=_command(how),
         facts=[("Seed", str(study.seed))],
         left_out=left_out if study.notes else [],
@@ -78,3 +93,52 @@ def _command(how: study_run.StudyRun) -> str:
     for name, value in settings.items():
         words += ["-o", f"modules.study.{name}={value}"]
     return shlex.join(words)
+
+
+def _sections(study: Study, series: Sequence[Answers]) -> tuple[Section, ...]:
+    """From the answers down to all figures; sections without content are left out."""
+    found = (
+        Section("claims", "Published claims, measured again", [tables.claims(study)]),
+        Section("throughput", "Throughput over users", _throughput(study)),
+        Section("scaling", "Does it scale?", _scaling(study)),
+        Section("pi", "Every answer of pi", _pi(series)),
+        Section("ratios", "Arm against arm", _ratios(study)),
+        Section("workers", "Who got the requests", tables.workers(study)),
+        Section("crosscheck", "Another load generator", _crosscheck(study)),
+        Section("arms", "All figures", tables.arms(study)),
+        Section("outages", "Workers that died", tables.outages(study)),
+    )
+    return tuple(section for section in found if section.content)
+
+
+def _throughput(study: Study) -> list[Any]:
+    charts = page_charts.throughput(study)
+    return [_THROUGHPUT_TOLD, *charts] if charts else []
+
+
+def _scaling(study: Study) -> list[Any]:
+    charts = page_charts.performance(study)
+    return [_SCALING_TOLD, *charts] if charts else []
+
+
+def _ratios(study: Study) -> list[Child]:
+    if not study.comparisons:
+        return []
+    means = tables.ratios(study, "mean")
+    unfolded = details("The same for the mean response time: left of 1 is faster", means)
+    return [_RATIOS_TOLD, tables.ratios(study, "throughput"), unfolded]
+
+
+def _pi(series: Sequence[Answers]) -> list[Any]:
+    charts = page_charts.answers(series)
+    return [_PI_TOLD, *charts] if charts else []
+
+
+def _crosscheck(study: Study) -> list[Child]:
+    if not study.checks:
+        return []
+    told = (
+        "The same server under the same load, JMeter and another generator by turns. "
+        f"The blocks are those of the experiment {CROSSCHECK}."
+    )
+    return [told, tables.checks(study)]

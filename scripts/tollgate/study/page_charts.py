@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from tollgate.page.charts import CURVE, DOTS, JOINED, MARKS, Axis, Chart, Series
+from tollgate.page.charts import DOTS, JOINED, Axis, Chart, Series
 from tollgate.page.parts import Column, Group, Row, table
 from tollgate.study.model import Curve, Estimate, ScalingPoint, Study
 from tollgate.study.series import MOST_ANSWERS, Answers
@@ -22,7 +22,7 @@ Pick = Callable[[ScalingPoint], Estimate]
 
 
 def throughput(study: Study) -> list[Chart]:
-    """Requests a second over users, a chart an experiment, with the law where it was fitted."""
+    """Requests a second over users, a chart an experiment."""
     return [
         _over_users(study, name, _REQUESTS, lambda point: point.throughput)
         for name in _experiments(study)
@@ -54,22 +54,15 @@ def _experiments(study: Study) -> list[str]:
 
 def _over_users(study: Study, experiment: str, what: str, pick: Pick) -> Chart:
     curves = [curve for curve in study.curves if curve.experiment == experiment]
-    is_throughput = what == _REQUESTS
-    series: list[Series] = []
-    for index, curve in enumerate(curves):
-        fitted = _fitted(curve, index) if is_throughput else None
-        series += [it for it in (_measured(curve, index, pick, fitted is None), fitted) if it]
     ticks = sorted({float(point.users) for curve in curves for point in curve.points})
-    if any(each.draw == CURVE for each in series):
-        ticks.append(2 * ticks[-1])
     return Chart(
         title=experiment,
         summary=_summary(curves, pick),
         x=Axis("users", log=True, ticks=tuple(ticks)),
         y=Axis(what),
-        series=tuple(series),
+        series=tuple(_measured(curve, index, pick) for index, curve in enumerate(curves)),
         numbers=_numbers(experiment, curves, pick, what),
-        levels=() if is_throughput else (1.0,),
+        levels=(1.0,) if what == _PERFORMANCE else (),
     )
 
 
@@ -81,7 +74,7 @@ def _summary(curves: Sequence[Curve], pick: Pick) -> str:
     return f"At {users(most)}: {', '.join(told)}."
 
 
-def _measured(curve: Curve, index: int, pick: Pick, is_joined: bool) -> Series:
+def _measured(curve: Curve, index: int, pick: Pick) -> Series:
     told = [pick(point) for point in curve.points]
     return Series(
         label=curve.arm,
@@ -89,17 +82,9 @@ def _measured(curve: Curve, index: int, pick: Pick, is_joined: bool) -> Series:
         y=[it.value for it in told],
         low=[it.low for it in told],
         high=[it.high for it in told],
-        draw=JOINED if is_joined else MARKS,
+        draw=JOINED,
         colour=index % _PALETTE,
     )
-
-
-def _fitted(curve: Curve, index: int) -> Series | None:
-    if curve.fit is None or not curve.fit.curve:
-        return None
-    least = curve.points[0].users
-    x, y = zip(*(point for point in curve.fit.curve if point[0] >= least), strict=True)
-    return Series(f"{curve.arm}, fitted", x, y, draw=CURVE, colour=index % _PALETTE)
 
 
 def _numbers(experiment: str, curves: Sequence[Curve], pick: Pick, what: str) -> ET.Element:

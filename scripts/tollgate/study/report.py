@@ -1,31 +1,39 @@
-"""What a study says, from the files in its run's folder: study.json and study.md.
+"""What a study says, from the files in its run's folder: study.json.
 
 The end of a live run and `tollgate report` both come through here, so they can't disagree.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from tollgate import atomic, manifest
-from tollgate.jtl import read_jtl
+from tollgate.jtl import Jtl, read_jtl
+from tollgate.jtl_groups import Label
+from tollgate.lost import with_losses
 from tollgate.render import to_json
+from tollgate.resources_model import Outage, Resources
 from tollgate.study import crosscheck
 from tollgate.study import run as study_run
 from tollgate.study.build import Ran, build
 from tollgate.study.design import DesignError, read_blocks
 from tollgate.study.load import CpuError
-from tollgate.study.markdown import to_markdown
-from tollgate.study.model import Study
-from tollgate.study.outages import read_outages
+from tollgate.study.model import CROSSCHECK, Study
 from tollgate.study.output import About, to_dict
 from tollgate.study.run import StudyRunError
 from tollgate.study.samples import read as read_samples
 from tollgate.study.table import to_table
+from tollgate.study.windows import ANOTHER_GENERATOR, CONNECT
+from tollgate.workers import read_watch
 
-__all__ = ["JSON", "MARKDOWN", "PROBLEMS", "is_study", "read", "to_table", "write"]
-JSON, MARKDOWN = "study.json", "study.md"
+__all__ = ["JSON", "PROBLEMS", "is_study", "read", "to_table", "write"]
+JSON = "study.json"
 
 
 class StudyReportError(Exception):
@@ -42,14 +50,13 @@ def is_study(run: Path) -> bool:
 
 
 def write(run: Path) -> Study:
-    """Make the outputs of a run's folder anew; each is written whole or not at all.
+    """Make study.json of a run's folder anew, whole or not at all.
 
     Raises PROBLEMS, ManifestError (also for samples that are not those that the run left) and
     JtlError.
     """
     study, about = read(run)
     atomic.write(run / JSON, to_json(to_dict(study, about)))
-    atomic.write(run / MARKDOWN, to_markdown(study, about))
     return study
 
 
@@ -63,7 +70,7 @@ def read(run: Path) -> tuple[Study, About]:
     manifest.check_seal(planned, run)
     blocks = read_blocks(run / study_run.BLOCKS)
     jtl = read_jtl(run / planned.jtl)
-    outages, problems = read_outages(run, record, planned, jtl)
+    outages, problems = _read_outages(run, record, planned, jtl)
     data = read_samples(run, blocks, outages, jtl.origin_ms / 1000, planned.jtl)
     instances = {target["name"]: target["instances"] for target in planned.targets}
     ran = Ran(record.environment["cores"], instances, how)
@@ -83,3 +90,52 @@ def _execution(run: Path, record: manifest.Manifest) -> manifest.Execution:
             "name the folder of a study"
         )
     return record.executions[0]
+
+
+def _read_outages(
+    run: Path, record: manifest.Manifest, planned: manifest.Execution, jtl: Jtl
+) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
+    """(the workers that ended by themselves under load, in order of time; why nobody can tell).
+
+    Of each outage: app, worker, pid; from_s and to_s, seconds since jtl.origin_ms; lost, the
+    requests that failed for want of the worker; experiment, the one under way, None for none.
+    Raises JtlError.
+    """
+    began_s, ended_s = jtl.origin_ms / 1000, jtl.last_end_ms / 1000
+    found: list[tuple[Outage, str]] = []
+    problems: dict[str, None] = {}  # a file that can't be read is one, and not one of each app
+    for target in planned.targets:
+        app = target["name"]
+        watched, resources = read_watch(run / "workers.jsonl", app, began_s, ended_s)
+        found += [(outage, app) for outage in resources.outages]
+        problems |= {watched.problem: None} if watched.problem else {}
+    found.sort(key=lambda it: it[0].from_s)
+    cut_short = record.interrupted or record.stopped_by
+    until_s = ended_s - began_s if cut_short else math.inf
+    out = Resources(outages=tuple(outage for outage, _ in found))
+    counted = with_losses(out, (), run / planned.jtl, jtl.origin_ms, until_s).outages
+    told = zip(counted, (app for _, app in found), strict=True)
+    return [_told(outage, app, jtl.samplers) for outage, app in told], tuple(problems)
+
+
+def _told(outage: Outage, app: str, samplers: Mapping[str, Label]) -> dict[str, Any]:
+    return {
+        "app": app,
+        "worker": outage.worker,
+        "pid": outage.pid,
+        "from_s": outage.from_s,
+        "to_s": outage.to_s,
+        "lost": outage.lost,
+        "experiment": _under_way(samplers, outage.from_s),
+    }
+
+
+def _under_way(samplers: Mapping[str, Label], second: float) -> str | None:
+    """The experiment whose samples ended nearest to a moment: they don't overlap."""
+    distances = {
+        name: float(np.abs(label.counts.second - second).min())
+        for name, label in samplers.items()
+        if label.counts.total and name != CONNECT
+    }
+    nearest = min(distances, key=lambda name: distances[name], default=None)
+    return CROSSCHECK if nearest == ANOTHER_GENERATOR else nearest

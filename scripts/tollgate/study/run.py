@@ -15,7 +15,7 @@ NAME = "study-run.json"
 BLOCKS = "blocks.csv"
 #: The CPU time of generator, service and machine, see study/cpu.py.
 CPU = "cpu.jsonl"
-#: The folder of what the other load generators have found, by block: 312.json.
+#: The folder of what the other load generator has found, by block: 312.json.
 CHECKS = "crosscheck"
 
 

@@ -14,6 +14,8 @@ apps that it asks for.
 
 from __future__ import annotations
 
+import csv
+import math
 import os
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -32,15 +34,15 @@ from tollgate.study import run as study_run
 from tollgate.study.cpu import CpuRecorder
 from tollgate.study.design import DesignError, blocks, read_design, seconds_of, write_blocks
 from tollgate.study.model import Block, Cell
-from tollgate.study.position import last_block
 from tollgate.study.resampling import MIN_BLOCKS
-from tollgate.study.settings import SettingError, StudySettings, read_settings
-from tollgate.study.setup import SetupError
-from tollgate.study.words import announce, position_text
+from tollgate.study.setup import SettingError, SetupError, StudySettings, read_settings
 from tollgate.uninterrupted import uninterrupted
 from tollgate.verdict import Ruling
 
 SETTINGS = ("design", "seed", "short", "rounds", "experiments")
+#: Bytes at the end of kpi.jtl that hold a whole record, even one with a long message.
+TAIL_BYTES = 1 << 16
+COLUMN = "block"
 
 
 class Study(Service):
@@ -89,7 +91,7 @@ class Study(Service):
         """Draw up the blocks, and give the plan and the report what they need."""
         design = read_design(wanted.design)
         cells, left_out = setup.without_missing_tools(
-            setup.chosen(design, wanted), crosscheck.available()
+            setup.chosen(design, wanted), crosscheck.installed_version()
         )
         if not cells:
             raise SetupError(f"nothing is left to measure: {'; '.join(left_out)}")
@@ -190,7 +192,7 @@ class Study(Service):
             )
 
     def post_process(self) -> None:
-        """Write study.json and study.md; makes bzt exit 1 where that can't be done."""
+        """Write study.json; makes bzt exit 1 where that can't be done."""
         super().post_process()
         # Without a run.json nothing was measured, and bzt says why.
         if not self.blocks or not (self.folder / manifest.NAME).exists():
@@ -203,3 +205,45 @@ class Study(Service):
                 self.log.error("study: no report: %s", problem or repr(problem))
                 raise Ruling(1) from None
         print(f"\n{report.to_table(self.study)}", flush=True)
+
+
+def last_block(jtl: Path) -> int | None:
+    """The number of the block of the last whole record; None where there is none yet."""
+    try:
+        with jtl.open("rb") as opened:
+            header = opened.readline().decode("utf-8", "replace")
+            opened.seek(max(opened.tell(), jtl.stat().st_size - TAIL_BYTES))
+            tail = opened.read().decode("utf-8", "replace")
+    except OSError:
+        return None
+    names = next(csv.reader([header]), [])
+    # JMeter writes in blocks of its own: the last line may be half of one.
+    for line in reversed(tail[: tail.rfind("\n") + 1].splitlines()):
+        fields = next(csv.reader([line]), [])
+        record = dict(zip(names, fields, strict=False))
+        # Anything else is one of the lines of a message.
+        if len(fields) == len(names) and record.get(COLUMN, "").isdigit():
+            return int(record[COLUMN])
+    return None
+
+
+def announce(blocks: Sequence[Block], seed: int) -> str:
+    """`40 blocks of sum, pi, in random order (seed 21), about 3 min`."""
+    experiments = ", ".join(dict.fromkeys(block.cell.experiment for block in blocks))
+    length = length_text(seconds_of(blocks))
+    return f"{len(blocks)} blocks of {experiments}, in random order (seed {seed}), about {length}"
+
+
+def position_text(blocks: Sequence[Block], number: int) -> str:
+    """`kittens, round 3 of 10; block 312 of 640, about 6 min left`, for a block under way."""
+    block = blocks[number - 1]
+    rounds = f"round {block.round} of {block.cell.rounds}" if block.round else "warm-up"
+    left = f"about {length_text(seconds_of(blocks[number:]))} left"
+    return f"{block.cell.experiment}, {rounds}; block {number} of {len(blocks)}, {left}"
+
+
+def length_text(seconds: float) -> str:
+    """`6 min`, `30 s`: whole minutes or tens of seconds, rounded up: nobody knows it better."""
+    if seconds <= 50:
+        return f"{max(1, math.ceil(seconds / 10))}0 s"
+    return f"{math.ceil(seconds / 60)} min"

@@ -1,17 +1,19 @@
-"""What a run of the study measures of its design, and what that needs. Pure."""
+"""The settings under modules.study, what a run measures of its design, what that needs. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from tollgate.checked import nearest
 from tollgate.criteria import CriterionError, parse
 from tollgate.pm2 import App, servers_behind
+from tollgate.study.crosscheck_tools import TOOL
 from tollgate.study.design import only, shorten
 from tollgate.study.model import CROSSCHECK, JMETER, Cell
-from tollgate.study.settings import StudySettings
+from tollgate.study.resampling import MIN_BLOCKS
 from tollgate.study.windows import ANOTHER_GENERATOR
 
 #: What app/settings.js and app/balancer/settings.js read that changes what an arm is. The apps of
@@ -20,16 +22,59 @@ ENVIRONMENT = (
     *("USE_RANDOM_DELAY", "USE_CHILD_PROCESSES", "KITTENS_LEAK", "PI_POINTS", "LOG_REQUESTS"),
     *("INJECT_DELAY_MS", "INJECT_WORK_PERCENT", "BALANCER_UPSTREAMS", "BALANCER_TIMEOUT_MS"),
 )
-#: Where each of the other load generators comes from.
-PACKAGES = {
-    "ab": "the package apache2-utils of Debian and Ubuntu",
-    "autocannon": "npm's package autocannon: run `npm ci`",
-    "loadtest": "npm's package loadtest: run `npm ci`",
-}
+DEFAULT_SEED = 21
 
 
 class SetupError(ValueError):
     """One line: what can't be measured and what to do."""
+
+
+class SettingError(ValueError):
+    """One line: which setting, its value, what to write."""
+
+
+@dataclass(frozen=True)
+class StudySettings:
+    """design: the file. seed: of the order of the blocks. short: a smoke. rounds: in place of the
+    design's, None for those. experiments: those that are to run, none for all."""
+
+    design: Path
+    seed: int
+    short: bool
+    rounds: int | None
+    experiments: tuple[str, ...]
+
+
+def read_settings(settings: Mapping[str, object]) -> StudySettings:
+    """Raises SettingError."""
+    short = settings.get("short", False)
+    if not isinstance(short, bool):
+        raise SettingError(f"short is {short!r}: write true or false")
+    rounds = _whole("rounds", settings["rounds"], 1) if "rounds" in settings else None
+    if short and rounds is not None and rounds >= MIN_BLOCKS:
+        raise SettingError(
+            f"short is true and rounds is {rounds}: so many rounds answer claims, for which the "
+            "short design is too short; leave one of them out"
+        )
+    return StudySettings(
+        design=Path(str(settings.get("design"))),
+        seed=_whole("seed", settings.get("seed", DEFAULT_SEED), 0),
+        short=short,
+        rounds=rounds,
+        experiments=_names(settings.get("experiments", None)),
+    )
+
+
+def _whole(name: str, value: object, least: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise SettingError(f"{name} is {value!r}: write a whole number from {least} on")
+    return value
+
+
+def _names(value: object) -> tuple[str, ...]:
+    """A list, or names parted by commas."""
+    parts = value if isinstance(value, list) else str(value or "").split(",")
+    return tuple(name for name in (str(part).strip() for part in parts) if name)
 
 
 def refuse_environment(environment: Mapping[str, str]) -> None:
@@ -55,24 +100,24 @@ def chosen(cells: Sequence[Cell], wanted: StudySettings) -> tuple[Cell, ...]:
 
 
 def without_missing_tools(
-    cells: Sequence[Cell], versions: Mapping[str, str | None]
+    cells: Sequence[Cell], version: str | None
 ) -> tuple[tuple[Cell, ...], tuple[str, ...]]:
     """(the cells that can be measured here, why each of the others can't).
 
-    versions: of each other load generator, None for one that is not installed. Without any of them
-    JMeter would be checked against nothing.
+    version: of autocannon, None where it is not installed. Without it JMeter would be checked
+    against nothing.
     """
     arms = dict.fromkeys(cell.arm for cell in cells if cell.experiment == CROSSCHECK)
-    absent = [arm for arm in arms if arm != JMETER and not versions.get(arm)]
     reasons = [
-        f"{arm} is not installed, so that its blocks of {CROSSCHECK} are left out; it comes with "
-        f"{PACKAGES.get(arm, arm)}"
-        for arm in absent
+        f"{arm} is no load generator of {CROSSCHECK}, so that its blocks are left out: {TOOL} is"
+        for arm in arms
+        if arm not in (JMETER, TOOL)
     ]
-    others = set(arms) - {JMETER, *absent}
-    left_out = set(absent) if others else set(arms)
-    kept = (cell for cell in cells if cell.experiment != CROSSCHECK or cell.arm not in left_out)
-    return tuple(kept), tuple(reasons)
+    if TOOL in arms and version is None:
+        reasons.append(f"{TOOL} is not installed, so that {CROSSCHECK} is left out: run `npm ci`")
+    kept = {JMETER, TOOL} if TOOL in arms and version is not None else set()
+    measured = (cell for cell in cells if cell.experiment != CROSSCHECK or cell.arm in kept)
+    return tuple(measured), tuple(reasons)
 
 
 def apps_of(cells: Sequence[Cell], declared: Mapping[str, App]) -> list[str]:

@@ -7,9 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from tollgate.cells import shorten, width
 from tollgate.figures import one_line
-from tollgate.study.markdown import headline
 from tollgate.study.model import Check, Claim, Study
-from tollgate.study.told import AGREES, interval, number
+from tollgate.study.told import AGREES, DISAGREES, UNKNOWN, interval, number
 
 #: Columns of a terminal that nothing here is wider than.
 WIDTH = 120
@@ -31,6 +30,15 @@ def to_table(study: Study) -> str:
     for note in study.notes:
         lines += _wrapped(note)
     return "\n".join(lines)
+
+
+def headline(study: Study) -> str:
+    """`Study: 5 claims agree, 1 disagrees, 3 cannot be told`."""
+    answers = [claim.answer for claim in study.claims]
+    agreed, refused, unknown = (answers.count(it) for it in (AGREES, DISAGREES, UNKNOWN))
+    claims = "claim agrees" if agreed == 1 else "claims agree"
+    disagree = "disagrees" if refused == 1 else "disagree"
+    return f"Study: {agreed} {claims}, {refused} {disagree}, {unknown} cannot be told"
 
 
 def _rows(claims: Sequence[Claim]) -> Iterator[str]:
