@@ -11,7 +11,7 @@ import pytest
 
 import pages
 import support
-from compacted import in_pieces
+from jtl_text import in_pieces
 from tollgate.dashboard import Drawing
 from tollgate.jtl_pieces import folder_of
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from compacted import fields, in_pieces, lines, readings, text_of, usual
 from jtl_rows import HEADER
+from jtl_text import fields, in_pieces, lines, readings, text_of, usual
 from tollgate import compact
 from tollgate.compact_piece import record_end
 from tollgate.compact_punch import can_punch

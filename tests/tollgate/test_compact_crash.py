@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from compacted import compacting, in_pieces, readings, text_of, usual
+from jtl_text import compacting, in_pieces, readings, text_of, usual
 from tollgate.jtl_pieces import read_index
 
 SIZE = 20_000

@@ -2,7 +2,7 @@
 
 import pytest
 
-from compacted import compacting, fields, in_pieces, lines, text_of, usual
+from jtl_text import compacting, fields, in_pieces, lines, text_of, usual
 from tollgate import compact
 from tollgate.compact_piece import RefusedError
 from tollgate.jtl import read_jtl

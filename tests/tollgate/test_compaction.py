@@ -13,8 +13,8 @@ from bzt.modules.aggregator import DataPoint, KPISet
 from bzt.modules.jmeter import JTLReader
 
 import support
-from compacted import compacting, readings, text_of, usual
 from jtl_rows import HEADER
+from jtl_text import compacting, readings, text_of, usual
 from tollgate import compact
 from tollgate.compact_punch import can_punch
 from tollgate.compaction import Compaction

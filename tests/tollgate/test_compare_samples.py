@@ -4,8 +4,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from compacted import in_pieces, lines
 from jtl_rows import HEADER, START_MS
+from jtl_text import in_pieces, lines
 from tollgate import jtl_scan
 from tollgate.compare.samples import read
 from tollgate.jtl_layout import JtlError

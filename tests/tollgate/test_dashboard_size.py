@@ -2,7 +2,7 @@
 
 import pytest
 
-from compacted import in_pieces, usual
+from jtl_text import in_pieces, usual
 from tollgate import dashboard
 from tollgate.jtl_pieces import folder_of
 

@@ -10,7 +10,7 @@ import jmx_text as jmx
 import jtl_rows
 import own_run
 import run_folder
-from compacted import in_pieces
+from jtl_text import in_pieces
 from run_folder import reasons
 from tollgate import manifest
 from tollgate.plan import read_plan

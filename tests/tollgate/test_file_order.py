@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import closed_loop
 import jtl_rows
-from compacted import in_pieces
+from jtl_text import in_pieces
 from tollgate.file_order import has_successor, is_suspicious, latest_ends, proven_step
 from tollgate.jtl_clock import step_back
 from tollgate.jtl_pieces import read_index

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 import run_folder
-from compacted import in_pieces
+from jtl_text import in_pieces
 from tollgate import cli, manifest
 from tollgate.jtl_pieces import folder_of, read_index
 from tollgate.paths import ROOT

@@ -3,7 +3,7 @@
 import pytest
 
 import run_folder
-from compacted import in_pieces
+from jtl_text import in_pieces
 from tollgate import manifest
 from tollgate.jtl_pieces import digest, folder_of, index_of, read_index
 

@@ -4,8 +4,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from compacted import in_pieces
 from jtl_rows import START_MS
+from jtl_text import in_pieces
 from study_cells import cell
 from study_jtl import CELLS, Sent, by_another, design, load, write, write_cpu
 from tollgate.jtl_layout import JtlError

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import study_jtl
-from compacted import in_pieces
+from jtl_text import in_pieces
 from tollgate.jtl_layout import JtlError
 from tollgate.study import page_charts as charts
 from tollgate.study.series import MOST_ANSWERS, pi_series
