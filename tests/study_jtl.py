@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from compacted import lines
 from jtl_rows import HEADER, START_MS
+from jtl_text import lines
 from study_cells import cell
 from tollgate.study.model import Block
 from tollgate.study.windows import ANOTHER_GENERATOR

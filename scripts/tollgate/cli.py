@@ -5,7 +5,6 @@ tollgate judge RUN --criterion 'p95 of search>200ms'    or by others
 tollgate report RUN                     make its page and dashboards again; a study: tell it again
 tollgate report RUN --dashboards        also of more samples than a run itself draws them from
 tollgate report reports                 the list of all runs again
-tollgate samples RUN [EXECUTION]        its samples as the CSV that JMeter wrote
 tollgate forecast FILE                  check a forecast and show the load that comes of it
 tollgate new target NAME [--url URL]    make the files of a target
 tollgate doctor                         what is in the way of a run on this machine
@@ -17,7 +16,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from tollgate import dashboard, evidence, forecast_command, manifest, outputs, samples_command
+from tollgate import dashboard, evidence, forecast_command, manifest, outputs
 from tollgate.arguments import ERROR, Parser
 from tollgate.doctor import command as doctor
 from tollgate.jmx import PlanError
@@ -27,11 +26,10 @@ from tollgate.new_target import command as new_target
 from tollgate.page.assemble import PageError
 from tollgate.run_page import write as run_page
 from tollgate.runs_page import build as runs_page
-from tollgate.samples_command import SamplesError
 from tollgate.study import report as study_report
 
 _PROBLEMS = (
-    *(manifest.ManifestError, evidence.EvidenceError, PlanError, JtlError, SamplesError, PageError),
+    *(manifest.ManifestError, evidence.EvidenceError, PlanError, JtlError, PageError),
     *study_report.PROBLEMS,
 )
 
@@ -68,7 +66,6 @@ def _parser() -> argparse.ArgumentParser:
         help="however many samples there are: it takes JMeter minutes and gigabytes of memory",
     )
     reporting.set_defaults(command=_report)
-    samples_command.add_to(commands)
     forecast_command.add_to(commands)
     new_target.add_to(commands)
     doctor.add_to(commands)

@@ -14,7 +14,6 @@ from tollgate.bins import SECONDS, Bins
 from tollgate.jtl_check import EARLIEST_MS, LATEST_MS
 from tollgate.jtl_groups import Label, facts_of, groups_sql, labels_of
 from tollgate.jtl_layout import JtlError, Layout, read_layout
-from tollgate.jtl_restore import first_lines
 from tollgate.jtl_scan import database, read_into
 
 # Columns that JMeter can leave out, and that some subjects of criteria need.
@@ -96,7 +95,7 @@ def peek_test_start(path: str | Path, layout: Layout | None = None) -> int | Non
     layout = layout or read_layout(path)
     if "TESTSTART.MS" not in layout:
         return None
-    with first_lines(path) as lines:
+    with Path(path).open(encoding="utf-8", errors="replace", newline="") as lines:
         rows = csv.reader(lines, delimiter=layout.delimiter)
         next(rows)
         row = next(rows, [])

@@ -50,10 +50,10 @@ class Reading:
 class _Records:
     """Records of a JTL with the physical line and byte offset at which each begins."""
 
-    def __init__(self, path: str | Path, layout: Layout, end: int, start: int, lines: int):
+    def __init__(self, path: str | Path, layout: Layout, end: int):
         self.path, self.layout, self.end = path, layout, end
-        self.line, self.offset = lines, start
-        self._read_line, self._read_offset = lines, start
+        self.line, self.offset = 1, layout.header_bytes
+        self._read_line, self._read_offset = self.line, self.offset
 
     def __iter__(self) -> Iterator[list[str]]:
         with Path(self.path).open("rb") as file:
@@ -78,13 +78,12 @@ class _Records:
             yield raw.decode("utf-8", "replace")
 
 
-def read_slowly(path: str | Path, layout: Layout, end: int, start: int, lines: int) -> Reading:
-    """Reads [start, end) of the file record by record, and checks each.
+def read_slowly(path: str | Path, layout: Layout, end: int) -> Reading:
+    """Reads the file from its header to byte `end`, record by record, and checks each.
 
-    lines: how many stand before, those of compacted pieces included, as `tollgate samples` writes
-    them. Raises JtlError at the first record that is wrong and is not just the last one cut off.
+    Raises JtlError at the first record that is wrong and is not just the last one cut off.
     """
-    records, count = _Records(path, layout, end, start, lines), 0
+    records, count = _Records(path, layout, end), 0
     limit = csv.field_size_limit(RECORD_BYTES)
     try:
         for row in records:

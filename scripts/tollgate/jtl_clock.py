@@ -40,7 +40,7 @@ def step_back(path: str | Path, parents: Collection[str] = ()) -> Step | None:
     layout = read_layout(path)
     with database(path) as con:
         con.execute("SET preserve_insertion_order=true")
-        read_into(con, "rows", _rows_sql(con, layout, parents), path, layout, in_order=True)
+        read_into(con, "rows", _rows_sql(con, layout, parents), path, layout)
         is_suspect, is_sorted = _look(con)
         if not is_suspect:
             return None

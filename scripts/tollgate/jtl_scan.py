@@ -1,4 +1,4 @@
-"""One pass of DuckDB over a JTL and its pieces, up to where the file is whole."""
+"""One pass of DuckDB over a JTL, up to where the file is whole."""
 # ruff: noqa: S608 - every piece of SQL here is a column's number or a constant of this package.
 
 from __future__ import annotations
@@ -9,16 +9,13 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import chain
 from pathlib import Path
 
 import duckdb
 
-from tollgate.jtl_check import DAMAGED_HELP, Cut, Reading, read_slowly
+from tollgate.jtl_check import DAMAGED_HELP, Cut, read_slowly
 from tollgate.jtl_layout import JtlError, Layout
-from tollgate.jtl_parquet import BIGINTS
-from tollgate.jtl_pieces import RESTORE_HELP, Index, read_index, tail_start
-from tollgate.jtl_source import as_utf8, csv_sql, opened, part, piece_scans, piped
+from tollgate.jtl_source import BIGINTS, as_utf8, csv_sql, first_bytes, opened, piped
 
 # Memory is DuckDB's limit plus its CSV buffers plus the result; with these, 10,000,000 rows of
 # some 470,000 distinct counts peak at about 270 MB. Beyond the limit DuckDB spills to disk.
@@ -77,73 +74,46 @@ def column(layout: Layout, name: str, otherwise: str = "NULL") -> str:
 
 
 def read_into(
-    con,
-    table: str,
-    query: str,
-    path: str | Path,
-    layout: Layout,
-    growing: bool = False,
-    in_order: bool = False,
+    con, table: str, query: str, path: str | Path, layout: Layout, growing: bool = False
 ) -> Cut | None:
     """Creates a temporary table from the query FROM {jtl}; the cut-off last record, if any.
 
-    {jtl} has the columns c0, c1, ... of the layout and all samples, those of compacted pieces
-    included. The table has columns n (samples a row) and wrong (true where a value is none that
-    JMeter writes). Text comes as raw bytes where the file is not UTF-8: see `text`. growing: JMeter
-    may still write to the file; what it adds meanwhile is not read. in_order: {jtl} gives the rows
-    as they stand in the file, and a query without a join keeps them so if the database has been set
-    to preserve_insertion_order. Raises JtlError at the first line that is not a sample.
+    {jtl} has the columns c0, c1, ... of the layout and all samples. The table has columns n
+    (samples a row) and wrong (true where a value is none that JMeter writes). Text comes as raw
+    bytes where the file is not UTF-8: see `text`. growing: JMeter may still write to the file; what
+    it adds meanwhile is not read. A query without a join keeps the order of the file if the
+    database has been set to preserve_insertion_order. Raises JtlError at the first line that is not
+    a sample.
     """
-    index, size = read_index(path), Path(path).stat().st_size
-    tail = _survey(path, layout, tail_start(path, index, layout.header_bytes), size)
-    # Pieces that are not ASCII hold raw bytes, so all must.
-    raw = "latin-1" in (tail.encoding, *(it.encoding for it in (index.pieces if index else ())))
-    tail = replace(tail, encoding="latin-1" if raw else "utf-8")
-    con.execute(f"CREATE OR REPLACE TEMP TABLE encoding AS SELECT '{tail.encoding}' AS name")
-    with piece_scans(path, index, layout, in_order) as scans:
-        while True:
-            try:
-                with _scan(path, layout, tail, None if growing else size) as scan:
-                    jtl = f"({' UNION ALL '.join([*scans, scan] if scan else scans)})"
-                    filled = query.replace("{jtl}", jtl)
-                    con.execute(f"CREATE OR REPLACE TEMP TABLE {table} AS {filled}")
-            except (duckdb.InvalidInputException, duckdb.ConversionException) as error:
-                cut = _read_slowly(path, layout, index, tail).cut
-                if cut is None:
-                    reason = str(error).splitlines()[0]
-                    problem = f"cannot be read: {reason}"
-                    raise JtlError(path, problem, help_=DAMAGED_HELP) from error
-                tail = replace(tail, end=cut.offset, lines=cut.line - 1 - _lines(index))
-            except duckdb.IOException as error:
-                if _is_of_spill(error):
-                    raise
+    size = Path(path).stat().st_size
+    whole = _survey(path, size)
+    con.execute(f"CREATE OR REPLACE TEMP TABLE encoding AS SELECT '{whole.encoding}' AS name")
+    while True:
+        try:
+            with _scan(path, layout, whole, None if growing else size) as scan:
+                filled = query.replace("{jtl}", f"({scan})")
+                con.execute(f"CREATE OR REPLACE TEMP TABLE {table} AS {filled}")
+        except (duckdb.InvalidInputException, duckdb.ConversionException) as error:
+            cut = read_slowly(path, layout, whole.end).cut
+            if cut is None:
                 reason = str(error).splitlines()[0]
-                raise JtlError(path, f"cannot be read: {reason}", help_=RESTORE_HELP) from error
-            else:
-                _check(con, table, path, layout, index, tail)
-                whole = tail.end == size
-                return None if whole else Cut(_lines(index) + tail.lines + 1, tail.end)
+                problem = f"cannot be read: {reason}"
+                raise JtlError(path, problem, help_=DAMAGED_HELP) from error
+            whole = replace(whole, end=cut.offset, lines=cut.line - 2)
+        else:
+            _check(con, table, path, layout, whole)
+            return None if whole.end == size else Cut(whole.lines + 2, whole.end)
 
 
-def _lines(index: Index | None) -> int:
-    """Lines that stand before the tail, header included."""
-    return index.lines if index else 1
-
-
-def _read_slowly(path: str | Path, layout: Layout, index: Index | None, tail: _Tail) -> Reading:
-    return read_slowly(path, layout, tail.end, tail.start, _lines(index))
-
-
-def _check(con, table: str, path, layout: Layout, index: Index | None, tail: _Tail) -> None:
+def _check(con, table: str, path: str | Path, layout: Layout, whole: _Whole) -> None:
     """Refuses what DuckDB read but what JMeter does not write, and any row that DuckDB lost."""
     rows, wrong = con.execute(
         f"SELECT coalesce(sum(n), 0)::BIGINT, count(*) FILTER (wrong) FROM {table}"
     ).fetchone()
-    compacted = index.rows if index else 0
-    if not wrong and rows == compacted + tail.lines:
+    if not wrong and rows == whole.lines:
         return
     # Quoted line breaks and blank lines get here too: right, but only the slow reading can tell.
-    records = compacted + _read_slowly(path, layout, index, tail).records
+    records = read_slowly(path, layout, whole.end).records
     if wrong or records != rows:
         problem = f"{rows} samples were read, {wrong} of them wrong, of {records} in the file"
         raise JtlError(path, problem, help_=DAMAGED_HELP)
@@ -157,38 +127,33 @@ def text(con, values: list[str]) -> list[str]:
 
 
 @contextmanager
-def _scan(path: str | Path, layout: Layout, tail: _Tail, size: int | None) -> Iterator[str]:
-    """A SELECT for the samples of the tail; empty if all samples are in pieces. size: the file's,
-    None while it grows, for DuckDB reads a file to whatever has become its end."""
-    at_top = tail.start == layout.header_bytes
-    if not at_top and tail.start == tail.end:
-        yield ""
-    elif at_top and tail.end == size and tail.encoding == "utf-8":
+def _scan(path: str | Path, layout: Layout, whole: _Whole, size: int | None) -> Iterator[str]:
+    """A SELECT for the whole samples. size: the file's, None while it grows, for DuckDB reads a
+    file to whatever has become its end."""
+    if whole.end == size and whole.encoding == "utf-8":
         with opened(path) as name:
             yield f"SELECT * FROM {csv_sql(name, layout)}"
     else:
-        chunks = chain(part(path, 0, layout.header_bytes), part(path, tail.start, tail.end))
-        with piped(as_utf8(chunks) if tail.encoding == "latin-1" else chunks) as name:
+        chunks = first_bytes(path, whole.end)
+        with piped(as_utf8(chunks) if whole.encoding == "latin-1" else chunks) as name:
             yield f"SELECT * FROM {csv_sql(name, layout)}"
 
 
 @dataclass(frozen=True)
-class _Tail:
-    """[start, end) of the file: samples that are in no piece, up to the last newline, with which
-    JMeter ends every line."""
+class _Whole:
+    """The file up to byte `end`, behind its last newline, with which JMeter ends every line; lines:
+    how many stand behind the header. encoding: `utf-8` or `latin-1`."""
 
-    start: int
     end: int
     lines: int
     encoding: str
 
 
-def _survey(path: str | Path, layout: Layout, start: int, size: int) -> _Tail:
+def _survey(path: str | Path, size: int) -> _Whole:
     """Some 0.3 s per gigabyte, for two things that DuckDB does not tell: lines and encoding."""
-    begin = 0 if start == layout.header_bytes else start
-    read, end, lines = begin, start, -1 if begin == 0 else 0
+    read, end, lines = 0, 0, -1
     decoder, encoding = codecs.getincrementaldecoder("utf-8")(), "utf-8"
-    for chunk in part(path, begin, size):
+    for chunk in first_bytes(path, size):
         breaks = chunk.count(b"\n")
         lines += breaks
         end = read + chunk.rindex(b"\n") + 1 if breaks else end
@@ -199,4 +164,4 @@ def _survey(path: str | Path, layout: Layout, start: int, size: int) -> _Tail:
         except UnicodeDecodeError:
             encoding = "latin-1"
             decoder.reset()
-    return _Tail(start, end, lines, encoding)
+    return _Whole(end, lines, encoding)

@@ -1,20 +1,20 @@
-"""Paths that DuckDB can read a JTL and its pieces from, whatever their own paths are."""
-# ruff: noqa: S608 - every piece of SQL here is a column's number or a constant of this package.
+"""Paths that DuckDB can read a JTL from, whatever its own path is."""
 
 from __future__ import annotations
 
 import os
-import tempfile
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from itertools import groupby
 from pathlib import Path
 
 from tollgate.jtl_check import RECORD_BYTES
-from tollgate.jtl_layout import Layout
-from tollgate.jtl_parquet import BIGINTS, scanned_sql
-from tollgate.jtl_pieces import CHUNK, Index, Piece, folder_of
+from tollgate.jtl_layout import NUMBERS, Layout
+
+#: Columns that a CSV scan gives as BIGINT.
+BIGINTS = ("timeStamp", *NUMBERS)
+#: Bytes that are read at a time.
+_CHUNK = 1 << 20
 
 
 @contextmanager
@@ -41,13 +41,12 @@ def piped(chunks: Iterable[bytes]) -> Iterator[str]:
         feeder.join()
 
 
-def part(path: str | Path, start: int, end: int) -> Iterator[bytes]:
-    """Bytes [start, end) of a file."""
+def first_bytes(path: str | Path, count: int) -> Iterator[bytes]:
+    """So many bytes of a file from its beginning, or all that it has."""
     with Path(path).open("rb") as file:
-        file.seek(start)
-        while start < end and (chunk := file.read(min(CHUNK, end - start))):
+        while count and (chunk := file.read(min(_CHUNK, count))):
             yield chunk
-            start += len(chunk)
+            count -= len(chunk)
 
 
 def as_utf8(chunks: Iterable[bytes]) -> Iterator[bytes]:
@@ -58,15 +57,14 @@ def as_utf8(chunks: Iterable[bytes]) -> Iterator[bytes]:
     return (chunk.decode("latin-1").encode() for chunk in chunks)
 
 
-def csv_sql(source: str, layout: Layout, all_text: bool = False) -> str:
-    """SQL for a table of the CSV at a path, numbers as BIGINT or all of it as text.
+def csv_sql(source: str, layout: Layout) -> str:
+    """SQL for a table of the CSV at a path, numbers as BIGINT.
 
     The CSV must have its header: DuckDB takes the first line break for that of all lines, and in a
     record it might be one within a message.
     """
     # Columns go by position: DuckDB's names ignore case, and a header may hold any text.
-    numbers = () if all_text else BIGINTS
-    types = ["BIGINT" if name in numbers else "VARCHAR" for name in layout.columns]
+    types = ["BIGINT" if name in BIGINTS else "VARCHAR" for name in layout.columns]
     columns = ", ".join(f"'c{index}': '{kind}'" for index, kind in enumerate(types))
     # No new_line option: given "\\r\\n", DuckDB 1.5 and 2.0 read no row and say nothing.
     return (
@@ -74,44 +72,6 @@ def csv_sql(source: str, layout: Layout, all_text: bool = False) -> str:
         f"quote='\"', escape='\"', columns={{{columns}}}, strict_mode=true, "
         f"null_padding=false, max_line_size={RECORD_BYTES}, encoding='utf-8')"
     )
-
-
-@contextmanager
-def piece_scans(
-    jtl: str | Path, index: Index | None, layout: Layout, in_order: bool = False
-) -> Iterator[list[str]]:
-    """SELECTs that give the samples of all pieces with the columns of a CSV scan.
-
-    One SELECT for all pieces that store the same columns as whole numbers, so that their number
-    does not grow with that of the pieces; in_order: for all such that follow one another.
-    """
-    pieces = list(index.pieces if index else ())
-    if not in_order:
-        pieces.sort(key=_whole)
-    with linked(folder_of(jtl)) as folder:
-        yield [
-            f"SELECT {scanned_sql(layout, whole)} FROM {parquet(folder, alike)}"
-            for whole, alike in groupby(pieces, _whole)
-        ]
-
-
-def _whole(piece: Piece) -> tuple[int, ...]:
-    return piece.whole
-
-
-def parquet(folder: str, pieces: Iterable[Piece]) -> str:
-    """SQL for a table of pieces in a folder that `linked` gave."""
-    names = ", ".join(f"'{folder}/{piece.file}'" for piece in pieces)
-    return f"read_parquet([{names}], hive_partitioning=false)"
-
-
-@contextmanager
-def linked(folder: Path) -> Iterator[str]:
-    """A path of the folder without a character that means something to SQL or to a pattern."""
-    with tempfile.TemporaryDirectory(prefix="tollgate-") as name:
-        link = Path(name) / "pieces"
-        link.symlink_to(folder.resolve())
-        yield str(link).replace("'", "''")
 
 
 def _feed(chunks: Iterable[bytes], inlet: int) -> None:

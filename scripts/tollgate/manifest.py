@@ -6,18 +6,22 @@ part of it, and a file that has changed since is refused.
 
 from __future__ import annotations
 
+import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from tollgate import atomic
-from tollgate.jtl_layout import JtlError
-from tollgate.jtl_pieces import digest, folder_of, index_of, read_index
 
 NAME = "run.json"
 #: Raised when a manifest's meaning changes; older ones are refused rather than misread.
 VERSION = 2
+#: What earlier versions wrote of an execution whose samples they moved to Parquet files: the
+#: SHA-256 of the index of these, null where they moved none.
+_COMPACTED = "pieces_sha256"
+_CHUNK = 1 << 20
 
 
 class ManifestError(Exception):
@@ -41,8 +45,7 @@ class Execution:
     told_to_end: when STOP_AFTER had JMeter end its load; None where it did not. ended_by_force:
     whether it went on after that, or after any other end before its time, so that it had to be
     ended. in_flight: which threads waited for an answer then, as jmeter.py writes it.
-    bytes, sha256: of the JTL as the run left it; pieces_sha256: of the index of what was compacted,
-    which tells the SHA-256 of each piece; None for nothing.
+    bytes, sha256: of the JTL as the run left it; None for nothing.
     """
 
     name: str
@@ -66,7 +69,6 @@ class Execution:
     clock_steps: list[list[float]] = field(default_factory=list)
     bytes: int | None = None
     sha256: str | None = None
-    pieces_sha256: str | None = None
 
 
 @dataclass
@@ -111,7 +113,7 @@ def read(run: Path) -> Manifest:
         if not isinstance(raw, dict):
             raise ValueError(f"it holds no object but {str(raw)[:40]!r}")
         _check_version(raw, path)
-        executions = [Execution(**each) for each in raw.pop("executions")]
+        executions = [_execution(dict(each), run) for each in raw.pop("executions")]
         manifest = Manifest(executions=executions, **raw)
     except (FileNotFoundError, NotADirectoryError):
         raise ManifestError(
@@ -132,25 +134,52 @@ def _check_version(raw: dict[str, Any], path: Path) -> None:
         )
 
 
+def _execution(raw: dict[str, Any], run: Path) -> Execution:
+    """Raises ManifestError where the JTL does not hold all of the samples."""
+    problem = compacted(raw, run)
+    if problem:
+        raise ManifestError(problem)
+    raw.pop(_COMPACTED, None)
+    return Execution(**raw)
+
+
+def compacted(raw: Mapping[str, Any], run: Path) -> str:
+    """One line if an earlier version moved samples of an execution, given as run.json has it, from
+    its JTL to Parquet files; an empty string if not."""
+    name = raw.get("jtl")
+    if not isinstance(name, str) or not name:
+        return ""
+    jtl = run / name
+    index = jtl.parent / f"{jtl.stem}.pieces" / "index.json"
+    if not raw.get(_COMPACTED) and not index.is_file():
+        return ""
+    return (
+        f"{jtl} was compacted by an earlier version of Tollgate, and does not hold all samples: "
+        "judge the run with that version; its `tollgate samples` writes the whole file"
+    )
+
+
+def digest(path: Path) -> str:
+    """The SHA-256 of a file of any size."""
+    found = hashlib.sha256()
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK):
+            found.update(chunk)
+    return found.hexdigest()
+
+
 def seal(execution: Execution, run: Path) -> None:
-    """Note size and SHA-256 of the execution's JTL, if there is one, and of its pieces' index."""
+    """Note size and SHA-256 of the execution's JTL, if there is one."""
     jtl = run / execution.jtl
     if execution.jtl and jtl.is_file():
         execution.bytes, execution.sha256 = jtl.stat().st_size, digest(jtl)
-        if index_of(jtl).is_file():
-            execution.pieces_sha256 = digest(index_of(jtl))
 
 
 def check_seal(execution: Execution, run: Path) -> None:
-    """Raise ManifestError when the JTL or one of its pieces is not the one that the run left."""
+    """Raise ManifestError when the JTL is not the one that the run left."""
+    if execution.sha256 is None:
+        return
     jtl = run / execution.jtl
-    if execution.sha256 is not None:
-        _check_sealed(execution, jtl)
-    if execution.jtl and jtl.is_file():
-        _check_pieces(jtl)
-
-
-def _check_sealed(execution: Execution, jtl: Path) -> None:
     if not jtl.is_file():
         raise ManifestError(f"{jtl} is missing: the samples of {execution.name!r} are gone")
     if jtl.stat().st_size != execution.bytes or digest(jtl) != execution.sha256:
@@ -158,21 +187,3 @@ def _check_sealed(execution: Execution, jtl: Path) -> None:
             f"{jtl} has changed since the run ended (its SHA-256 is not the one in {NAME}): "
             "nothing can be proven from it"
         )
-    index = index_of(jtl)
-    found = digest(index) if index.is_file() else None
-    if found != execution.pieces_sha256:
-        what = "is missing" if found is None else "is not the one that the run left"
-        raise ManifestError(f"{index} {what}: the samples of {execution.name!r} can't be proven")
-
-
-def _check_pieces(jtl: Path) -> None:
-    """Also of a run without a seal: the index itself tells what its pieces are."""
-    try:
-        index = read_index(jtl)
-    except JtlError as error:
-        raise ManifestError(str(error)) from None
-    for piece in index.pieces if index else ():
-        path = folder_of(jtl) / piece.file
-        if not path.is_file() or digest(path) != piece.sha256:
-            what = "has changed since the run ended" if path.is_file() else "is missing"
-            raise ManifestError(f"{path} {what}: nothing can be proven without it")

@@ -5,8 +5,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from compacted import lines
 from jtl_rows import HEADER, START_MS
+from jtl_text import lines
 from support import PLANS
 from tollgate.compare.looks import judge_blocks
 from tollgate.compare.model import FAIL, PASS, Settings

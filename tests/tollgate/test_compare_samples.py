@@ -4,13 +4,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from compacted import in_pieces, lines
 from jtl_rows import HEADER, START_MS
+from jtl_text import lines
 from tollgate import jtl_scan
 from tollgate.compare.samples import read
 from tollgate.jtl_layout import JtlError
-from tollgate.jtl_pieces import read_index
-from tollgate.jtl_restore import restored
 
 #: JMeter puts the names of sample variables in quotes, and no others.
 COMPARE_HEADER = HEADER + ',"TESTSTART.MS","coin"'
@@ -89,15 +87,9 @@ def check(found, sent, labels=LABELS, warmup_s=WARMUP_S, budget_s=600):
                 assert side.failed[second] == sum(not it.ok for it in mine)
 
 
-@pytest.mark.parametrize("piece_bytes", [None, 4_000, 12_000])
-@pytest.mark.parametrize("finished", [True, False])
-def test_blocks_hold_what_a_look_at_every_request_finds(tmp_path, piece_bytes, finished):
+def test_blocks_hold_what_a_look_at_every_request_finds(tmp_path):
     sent = load()
-    path = write(tmp_path, sent)
-    if piece_bytes:
-        in_pieces(path, piece_bytes, finished)
-        assert read_index(path).pieces
-    check(read(path, LABELS, WARMUP_S, 600), sent)
+    check(read(write(tmp_path, sent), LABELS, WARMUP_S, 600), sent)
 
 
 @pytest.mark.parametrize("warmup_s", [0, 0.25, 1.5, 7, 30])
@@ -143,13 +135,10 @@ def test_a_file_with_bytes_that_are_not_utf_8_is_read_as_well(tmp_path):
     check(read(write(tmp_path, sent), labels, WARMUP_S, 600), told, labels=labels)
 
 
-@pytest.mark.parametrize("piece_bytes", [None, 4_000])
-def test_a_file_that_still_grows_tells_what_is_whole_in_it(tmp_path, piece_bytes):
+def test_a_file_that_still_grows_tells_what_is_whole_in_it(tmp_path):
     sent = [replace(it, message='said "no",\nand went') for it in load(5)]
     path = write(tmp_path, sent)
-    if piece_bytes:
-        in_pieces(path, piece_bytes, finished=False)
-    size = len(b"".join(restored(path)))
+    size = path.stat().st_size
     ends = np.cumsum([len(lines([it.fields], header="")) - 1 for it in sent])
     header = size - ends[-1]
     for cut in np.random.default_rng(3).integers(1, ends[-1] - ends[-20], 12):
@@ -157,10 +146,7 @@ def test_a_file_that_still_grows_tells_what_is_whole_in_it(tmp_path, piece_bytes
             file.truncate(size - cut)
         whole = [it for it, end in zip(sent, ends, strict=True) if header + end <= size - cut]
         check(read(path, LABELS, WARMUP_S, 600), whole)
-        path.unlink()
         write(tmp_path, sent)
-        if piece_bytes:
-            in_pieces(path, piece_bytes, finished=False)
 
 
 def test_what_is_added_while_the_file_is_read_does_not_disturb(tmp_path, monkeypatch):
@@ -185,15 +171,11 @@ def refusal(path, labels=LABELS):
 
 
 @pytest.mark.parametrize("coin", ["", "null", "2", "-1", "heads"])
-@pytest.mark.parametrize("piece_bytes", [None, 4_000])
-def test_a_sample_that_went_nobody_knows_where_is_refused_by_its_line(tmp_path, coin, piece_bytes):
+def test_a_sample_that_went_nobody_knows_where_is_refused_by_its_line(tmp_path, coin):
     sent = load()
     sent[40] = replace(sent[40], message="two\nlines", ok=False)
     sent[77] = replace(sent[77], coin=coin)
-    path = write(tmp_path, sent)
-    if piece_bytes:
-        in_pieces(path, piece_bytes)
-    said = refusal(path)
+    said = refusal(write(tmp_path, sent))
     # Behind the header, and one line more than samples because of the message.
     assert f"kpi.jtl:{77 + 2 + 1}: coin = {coin!r}: neither 0 nor 1" in said
     assert repr(sent[77].label) in said

@@ -3,7 +3,7 @@
 import psutil
 import pytest
 
-from compacted import usual
+from jtl_text import usual
 from support import wait_until
 from tollgate import dashboard
 

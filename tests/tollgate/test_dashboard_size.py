@@ -2,9 +2,8 @@
 
 import pytest
 
-from compacted import in_pieces, usual
+from jtl_text import usual
 from tollgate import dashboard
-from tollgate.jtl_pieces import folder_of
 
 
 @pytest.fixture
@@ -30,11 +29,10 @@ def drawn(monkeypatch):
 
 @pytest.fixture
 def jtls(tmp_path):
-    """Two executions: one of as many samples as are drawn, one of one more, in pieces."""
+    """Two executions: one of as many samples as are drawn, one of one more."""
     files = {"fork": tmp_path / "kpi.jtl", "cluster": tmp_path / "kpi-1.jtl"}
     files["fork"].write_bytes(usual(1000, "no"))
     files["cluster"].write_bytes(usual(1001, "no"))
-    in_pieces(files["cluster"], 20_000)
     return files
 
 
@@ -53,8 +51,15 @@ def test_it_is_drawn_if_a_person_asks_for_it(drawn, jtls, tmp_path):
     assert drawn == [("fork", False), ("cluster", True)]
 
 
-def test_a_file_that_cannot_be_read_is_a_problem_of_its_own(drawn, jtls, tmp_path):
-    (folder_of(jtls["cluster"]) / "index.json").write_text("{}")
+def test_a_file_that_cannot_be_read_is_a_problem_of_its_own(drawn, jtls, tmp_path, monkeypatch):
+    count = dashboard._count_samples
+
+    def broken(jtl):
+        if jtl == jtls["cluster"]:
+            raise OSError(5, "Input/output error")
+        return count(jtl)
+
+    monkeypatch.setattr(dashboard, "_count_samples", broken)
     problems = dashboard.draw_all(tmp_path, jtls)
     assert drawn == [("fork", False)]
-    assert "index.json: cannot be read" in problems["cluster"]
+    assert problems == {"cluster": "[Errno 5] Input/output error"}

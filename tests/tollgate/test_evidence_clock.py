@@ -10,7 +10,6 @@ import jmx_text as jmx
 import jtl_rows
 import own_run
 import run_folder
-from compacted import in_pieces
 from run_folder import reasons
 from tollgate import manifest
 from tollgate.plan import read_plan
@@ -53,15 +52,6 @@ def test_a_clock_set_back_within_the_measured_time_makes_the_run_invalid(tmp_pat
     verdict = own_run.verdict_on(tmp_path, PLAN, stepped(13_000, 8000, 3000), *CRITERIA)
     assert verdict.verdict == "INVALID"
     assert "the clock was set back by 3 s or more, 8" in reasons(verdict)
-
-
-def test_the_order_of_the_rows_is_that_of_the_pieces(tmp_path):
-    own_run.make(tmp_path, PLAN, stepped(13_000, 8000, 3000), *CRITERIA)
-    made = manifest.read(tmp_path)
-    in_pieces(tmp_path / run_folder.JTL, 5000)
-    manifest.seal(made.executions[0], tmp_path)
-    manifest.write(made, tmp_path)
-    assert "the clock was set back by 3 s or more, 8" in reasons(run_folder.verdict_of(tmp_path))
 
 
 @pytest.mark.parametrize(

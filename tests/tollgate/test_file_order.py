@@ -1,6 +1,5 @@
 """Rows that go backwards in time are those of a clock that was set back, and no others."""
 
-import itertools
 import random
 from dataclasses import replace
 
@@ -11,10 +10,8 @@ from hypothesis import strategies as st
 
 import closed_loop
 import jtl_rows
-from compacted import in_pieces
 from tollgate.file_order import has_successor, is_suspicious, latest_ends, proven_step
 from tollgate.jtl_clock import step_back
-from tollgate.jtl_pieces import read_index
 
 HEADER = jtl_rows.HEADER + ",TESTSTART.MS"
 
@@ -187,19 +184,3 @@ def test_where_no_thread_tells_slow_post_processors_and_a_stall_are_no_step(jtl)
     after = next(place for place, it in enumerate(others) if it.true_ms > 18_000)
     rows = [*others[:after], *held, *others[after:]]
     assert step_back(jtl(closed_loop.lines(rows), NO_THREADS)) is None
-
-
-@pytest.mark.parametrize("step", [None, (20_000, 4000)])
-def test_pieces_keep_the_order_of_the_file(jtl, step):
-    rows = closed_loop.sent(4, 40_000, lambda: 20, step=step)
-    text = closed_loop.lines(rows)
-    # Pieces with such a code store other columns as whole numbers, and are read apart.
-    for at in range(0, len(text), 1000):
-        text[at] = text[at].replace(",200,", ",Non HTTP response code: java.io.IOException,")
-    path = jtl(text)
-    expected = step_back(path)
-    assert (expected is None) == (step is None)
-    in_pieces(path, 20_000)
-    kinds = [piece.whole for piece in read_index(path).pieces]
-    assert sum(a != b for a, b in itertools.pairwise(kinds)) > 3
-    assert step_back(path) == expected

@@ -163,3 +163,11 @@ def test_the_reloads_of_a_run_are_kept_and_an_older_run_without_them_is_read(tmp
     del older["reloads"]
     (tmp_path / "run.json").write_text(json.dumps(older))
     assert manifest.read(tmp_path).reloads == []
+
+
+def test_a_run_of_a_version_that_could_compact_and_did_not_is_read(tmp_path):
+    manifest.write(MANIFEST, tmp_path)
+    older = json.loads((tmp_path / "run.json").read_text())
+    older["executions"][0]["pieces_sha256"] = None
+    (tmp_path / "run.json").write_text(json.dumps(older))
+    assert manifest.read(tmp_path) == MANIFEST

@@ -8,7 +8,7 @@ import duckdb
 import pytest
 
 import run_folder
-from compacted import fields, lines, usual
+from jtl_text import fields, lines, usual
 from run_folder import reasons
 from tollgate import evidence, jtl_scan
 from tollgate.jtl import read_jtl

@@ -4,7 +4,7 @@ import pytest
 
 from tollgate.paths import ROOT
 from tollgate.study.design import blocks, only, read_design, seconds_of
-from tollgate.study.service import TAIL_BYTES, announce, last_block, length_text, position_text
+from tollgate.study.service import announce, last_block, length_text, position_text
 
 HEADER = 'timeStamp,elapsed,label,failureMessage,Latency,"TESTSTART.MS","block","worker","server"\n'
 PI = blocks(only(read_design(ROOT / "data" / "study.csv"), ("pi",)), 21)
@@ -50,12 +50,6 @@ def test_a_message_of_several_lines_is_no_record(jtl):
 
 def test_samples_without_blocks_tell_nothing(jtl):
     assert last_block(jtl("timeStamp,label\n1,pi\n")) is None
-
-
-def test_what_compaction_has_freed_is_passed_over(jtl):
-    hole = bytes(2 * TAIL_BYTES)
-    assert last_block(jtl(HEADER.encode() + hole + b"\n" + row(9).encode())) == 9
-    assert last_block(jtl(HEADER.encode() + hole)) is None
 
 
 def test_a_position_names_experiment_round_and_block():

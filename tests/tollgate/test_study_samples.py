@@ -4,12 +4,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from compacted import in_pieces
 from jtl_rows import START_MS
 from study_cells import cell
 from study_jtl import CELLS, Sent, by_another, design, load, write, write_cpu
 from tollgate.jtl_layout import JtlError
-from tollgate.jtl_pieces import read_index
 from tollgate.study.model import CROSSCHECK, Block
 from tollgate.study.samples import read
 
@@ -51,15 +49,10 @@ def check(found, blocks, sent):
         assert data.left_out == ()
 
 
-@pytest.mark.parametrize("piece_bytes", [None, 5_000, 20_000])
-@pytest.mark.parametrize("finished", [True, False])
-def test_cells_hold_what_a_look_at_every_request_finds(tmp_path, piece_bytes, finished):
+def test_cells_hold_what_a_look_at_every_request_finds(tmp_path):
     blocks = design()
     sent = load(blocks)
-    path = write(tmp_path, sent)
-    if piece_bytes:
-        in_pieces(path, piece_bytes, finished)
-        assert read_index(path).pieces
+    write(tmp_path, sent)
     check(read(tmp_path, blocks), blocks, sent)
 
 

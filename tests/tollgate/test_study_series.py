@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import study_jtl
-from compacted import in_pieces
 from tollgate.jtl_layout import JtlError
 from tollgate.study import page_charts as charts
 from tollgate.study.series import MOST_ANSWERS, pi_series
@@ -28,15 +27,6 @@ def test_the_dots_of_pi_are_those_of_the_most_users_after_the_warm_up(tmp_path: 
     assert sorted((round(a), b, c) for a, b, c in got) == sorted(expected)
     assert (found.arm, found.rounds, found.of_rounds) == ("three servers", 3, 3)
     assert (np.diff(found.seconds) >= 0).all()
-
-
-def test_the_dots_of_a_compacted_run_are_the_same(tmp_path: Path) -> None:
-    blocks = study_jtl.design()
-    jtl = study_jtl.write(tmp_path, study_jtl.load(blocks))
-    (before,) = pi_series(jtl, blocks)
-    (after,) = pi_series(in_pieces(jtl, 20_000), blocks)
-    assert np.array_equal(before.seconds, after.seconds)
-    assert np.array_equal(before.elapsed_ms, after.elapsed_ms)
 
 
 def test_too_many_dots_are_cut_to_whole_rounds_and_the_chart_says_so(tmp_path: Path) -> None:

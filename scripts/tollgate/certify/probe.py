@@ -20,7 +20,6 @@ from urllib.parse import urlsplit
 
 from tollgate.certify.processes import ended
 from tollgate.jtl_layout import read_layout
-from tollgate.jtl_restore import first_lines
 from tollgate.pm2 import HOST
 
 #: Answers of a label that count, and those before them that warm its code up.
@@ -69,7 +68,7 @@ def paths_of(jtl: Path, labels: list[str]) -> dict[str, list[str]]:
         raise ProbeError(f"{jtl} has no column URL: nobody knows what was asked")
     label_at, url_at = layout.index("label"), layout.index("URL")
     found: dict[str, list[str]] = defaultdict(list)
-    with first_lines(jtl) as lines:
+    with jtl.open(encoding="utf-8", errors="replace", newline="") as lines:
         rows = csv.reader(lines, delimiter=layout.delimiter)
         next(rows)
         for row in rows:

@@ -22,7 +22,7 @@ LOCK = "lock"
 #: The verdict of a run that left none, such as one that could not start.
 BROKEN = "BROKEN"
 #: What is kept of a run's folder: enough to judge it again.
-KEPT = ("kpi.jtl", "kpi.pieces", "run.json", "compare.json", "verdict.json", "plan")
+KEPT = ("kpi.jtl", "run.json", "compare.json", "verdict.json", "plan")
 #: What a run makes while it is under way: its folder, and what bzt said.
 _UNDER_WAY = re.compile(r"run-\d+(\.out)?")
 

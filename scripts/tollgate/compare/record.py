@@ -13,8 +13,7 @@ from typing import Any
 
 from tollgate import atomic
 from tollgate.compare.model import Settings
-from tollgate.jtl_pieces import digest
-from tollgate.manifest import Manifest, ManifestError
+from tollgate.manifest import Manifest, ManifestError, digest
 
 NAME = "compare.json"
 #: Raised when a record's meaning changes; older ones are refused rather than misread.

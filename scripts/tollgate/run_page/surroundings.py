@@ -144,9 +144,7 @@ def files_of(run: Path, record: manifest.Manifest) -> list[tuple[str, str]]:
         name = readable(each.name)
         found.append((f"dashboard/{each.name}/index.html", f"JMeter's dashboard of {name}"))
         if each.jtl:
-            pieces = str(Path(each.jtl).with_suffix(".pieces"))
             found.append((each.jtl, f"the raw samples of {name}"))
-            found.append((pieces, f"those of {name} that were compacted"))
     found += FILES.items()
     logs = sorted(it.name for it in run.glob("jmeter*.log"))
     found += [(name, "JMeter's log") for name in logs if not name.startswith("jmeter-dashboard-")]

@@ -72,6 +72,7 @@ def _listed(run: Path) -> Listed:
     found = text(verdict, "verdict")
     if judged is not None and found not in ORDER:
         no_verdict = f"{VERDICT} holds none of the verdicts {', '.join(ORDER)}"
+    compacted = [manifest.compacted(it, run) for it in objects(planned, "executions")]
     reasons = objects(verdict, "reasons")
     return Listed(
         name=run.name,
@@ -84,7 +85,7 @@ def _listed(run: Path) -> Listed:
         executions=_executions(run, planned, verdict),
         environment=mapping(verdict, "environment") or mapping(planned, "environment"),
         page=_page(run),
-        problem="; ".join(it for it in (no_verdict, no_plan) if it),
+        problem="; ".join(it for it in (no_verdict, no_plan, *compacted) if it),
     )
 
 

@@ -1,6 +1,6 @@
 """From the files of a study's run to what was measured of each cell.
 
-Two passes of DuckDB over kpi.jtl and its compacted pieces: the first finds when each block was
+Two passes of DuckDB over kpi.jtl: the first finds when each block was
 under load, the second counts what ended in the windows that follow from it. Neither holds samples:
 memory grows with blocks, users and distinct times.
 """

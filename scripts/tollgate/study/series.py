@@ -38,8 +38,7 @@ class Answers:
 def pi_series(jtl: Path, blocks: Sequence[Block]) -> tuple[Answers, ...]:
     """The answers of each arm of pi at its most users; whole rounds, as many as MOST_ANSWERS take.
 
-    Of a compacted JTL as well; for files that read_jtl has read: it has checked the values.
-    Raises JtlError.
+    For files that read_jtl has read: it has checked the values. Raises JtlError.
     """
     mine = [it for it in blocks if it.cell.experiment == EXPERIMENT and it.round > 0]
     if not mine:
