@@ -1,1 +1,0 @@
-"""The doctor: what is in the way of a run on this machine."""
