@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from certification.store import Run
 from compared import compared
-from tollgate.certify.store import Run
 from tollgate.compare.model import Blocks, Side
 
 PROMISE = {

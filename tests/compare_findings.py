@@ -10,7 +10,7 @@ from compare_folder import BASE, HEAD, SAME
 from tollgate.compare.model import ERRORS, Finding, Gate, Settings
 from tollgate.compare.record import CompareRecord
 from tollgate.compare.result import Comparison, LabelCounts, not_compared
-from tollgate.facts import Execution, Run
+from tollgate.judge.facts import Execution, Run
 
 SETTINGS = Settings()
 RECORD = CompareRecord(BASE, HEAD, "compare", "fork", SETTINGS, 60.0, 30.0, {}, 120.0)

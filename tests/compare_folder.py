@@ -15,11 +15,11 @@ import jmx_text
 from compared import remembering
 from jtl_rows import HEADER, START_MS
 from run_folder import verdict_of
-from tollgate import manifest
 from tollgate.compare import record
 from tollgate.compare.model import Settings
 from tollgate.compare.record import CompareRecord, SideRecord
-from tollgate.open_model import OpenModelArrivals
+from tollgate.run import manifest
+from tollgate.schedule.open_model import OpenModelArrivals
 
 WARMUP_S = 5
 RATE = 40

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from tollgate.counts import Counts
-from tollgate.criteria import parse_all
-from tollgate.facts import Execution, ExecutionFacts, LabelData, Run
-from tollgate.judge import judge
-from tollgate.totals import Totals
+from tollgate.criteria.criterion import parse_all
+from tollgate.judge.facts import Execution, ExecutionFacts, LabelData, Run
+from tollgate.judge.judgement import judge
+from tollgate.stats.counts import Counts
+from tollgate.stats.totals import Totals
 
 
 def counts(n=3000, seconds=60, low=100, high=200, failed=0, code="200"):

@@ -1,6 +1,6 @@
 """Forecasts, and executions that kept to one or did not, for tests."""
 
-from tollgate.forecast_model import Forecast, ForecastFacts, ForecastStep, LoadStep, StepFacts
+from tollgate.forecast.model import Forecast, ForecastFacts, ForecastStep, LoadStep, StepFacts
 
 SHARES = {"search": 0.75, "pi": 0.25}
 HEADER = "hour,tps,search,pi"

@@ -7,7 +7,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from tollgate.compare.git import environment
+from tollgate.targets.git import environment
 
 #: No settings of the machine's, and somebody who commits.
 IDENTITY = {

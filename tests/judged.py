@@ -4,9 +4,9 @@ from hypothesis import strategies as st
 
 from executions import counts, execution
 from forecasts import facts, mixed
-from tollgate.facts import ExecutionFacts, Run, Settings
-from tollgate.judge import judge
-from tollgate.schedule_model import ScheduleFacts
+from tollgate.judge.facts import ExecutionFacts, Run, Settings
+from tollgate.judge.judgement import judge
+from tollgate.schedule.model import ScheduleFacts
 from watched_workers import leaking, reborn, watched
 
 KEPT = (ScheduleFacts(("search",), intended=3000, sent=3000, generator_p99_ms=1.5),)

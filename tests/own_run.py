@@ -5,7 +5,8 @@ import io
 
 import run_folder
 from jtl_rows import HEADER, START_MS, row
-from tollgate import evidence, manifest
+from tollgate.gather import evidence
+from tollgate.run import manifest
 
 #: JMeter's message for a transaction of two samples, all of which count as it says.
 SUM_UP = '"Number of samples in transaction : 2, number of failing samples : {failed}"'

@@ -4,8 +4,9 @@ import shutil
 from pathlib import Path
 
 from golden_lines import FOLDER
-from tollgate import evidence, manifest
-from tollgate.judge import judge
+from tollgate.gather import evidence
+from tollgate.judge.judgement import judge
+from tollgate.run import manifest
 
 #: 300 requests of the label `nap`, 20 to 51 ms each, by a Precise Throughput Timer.
 NAME = "timer-run"

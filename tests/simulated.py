@@ -6,9 +6,9 @@ import math
 import numpy as np
 from hypothesis import strategies as st
 
-from tollgate.join import Rows
-from tollgate.plan_model import Label
-from tollgate.schedule_model import FixedArrivals, Schedule
+from tollgate.plan.model import Label
+from tollgate.schedule.join import Rows
+from tollgate.schedule.model import FixedArrivals, Schedule
 
 ORIGIN = 1_700_000_000_000
 

@@ -27,8 +27,10 @@ def compare(options):
     # What takes long to import is of no use to a run that does not get so far.
     from compare_folder import SAME, Label, Load, make
     from run_folder import verdict_of
-    from tollgate import evidence, manifest, outputs
     from tollgate.compare.model import Settings
+    from tollgate.gather import evidence
+    from tollgate.outputs import write as outputs
+    from tollgate.run import manifest
 
     run = Path(options["settings.artifacts-dir"])
     percent = float(os.environ.get("HEAD_INJECT_WORK_PERCENT", 0))

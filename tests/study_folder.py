@@ -12,10 +12,11 @@ import numpy as np
 from jtl_rows import START_MS
 from study_cells import cell
 from study_jtl import Sent, load, write, write_cpu
-from tollgate import manifest, plan_copy
-from tollgate.environment import fingerprint
-from tollgate.paths import ROOT
-from tollgate.study import run as study_run
+from tollgate.base.paths import ROOT
+from tollgate.plan import copy as plan_copy
+from tollgate.run import manifest
+from tollgate.run.environment import fingerprint
+from tollgate.study import record as study_run
 from tollgate.study.design import blocks as blocks_of
 from tollgate.study.design import write_blocks
 from tollgate.study.model import Block

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import psutil
 
-from tollgate.paths import ROOT, jmeter_home
+from tollgate.base.paths import ROOT, jmeter_home
 
 #: Every process that a test starts inherits this variable, which is how those left are found.
 MARK = "TOLLGATE_TEST_SESSION"

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from tollgate.resources_model import Outage, Resources, WorkerSeries
+from tollgate.workers.model import Outage, Resources, WorkerSeries
 
 MIB = 1024**2
 

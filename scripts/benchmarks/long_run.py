@@ -19,8 +19,8 @@ from pathlib import Path
 import psutil
 from bench import HERE, MIB, machine
 
-from tollgate import pm2
-from tollgate.paths import ROOT
+from tollgate.base import ROOT
+from tollgate.targets import pm2
 
 THREADS = 8
 PERIOD_S = 5

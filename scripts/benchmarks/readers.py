@@ -11,7 +11,7 @@ import sys
 
 def tollgate(path: str) -> int:
     """Every sample to exact counts by label, second, elapsed, success and code."""
-    from tollgate.jtl import read_jtl
+    from tollgate.samples import read_jtl
 
     jtl = read_jtl(path)
     return sum(label.counts.total for label in jtl.samplers.values())

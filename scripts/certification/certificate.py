@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tollgate.certify.effects import effects
-from tollgate.certify.found import MEASURED
-from tollgate.certify.recorded import blocks_of
-from tollgate.certify.rows import by_condition, comparable, live_rows, resampled_row
-from tollgate.certify.store import BROKEN, Run, Store, StoreError
-from tollgate.certify.table import to_markdown
-from tollgate.compare.model import Settings
+from certification.effects import effects
+from certification.found import MEASURED
+from certification.recorded import blocks_of
+from certification.rows import by_condition, comparable, live_rows, resampled_row
+from certification.store import BROKEN, Run, Store, StoreError
+from certification.table import to_markdown
+from tollgate.compare import Settings
 
 _LOOKS = ("first_s", "every_s")
 

@@ -14,17 +14,16 @@ from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 
-from tollgate.arguments import ERROR, Parser
-from tollgate.certify import conditions
-from tollgate.certify.certificate import certificate
-from tollgate.certify.conditions import ConditionError
-from tollgate.certify.live import Live, LiveError, check_like
-from tollgate.certify.session import Limits, session, told
-from tollgate.certify.store import Store, StoreError
-from tollgate.jtl_layout import JtlError
-from tollgate.manifest import ManifestError
-from tollgate.paths import REPORTS
-from tollgate.uninterrupted import SIGNALS, end_by
+from certification import conditions
+from certification.certificate import certificate
+from certification.conditions import ConditionError
+from certification.live import Live, LiveError, check_like
+from certification.session import Limits, session, told
+from certification.store import Store, StoreError
+from tollgate.base import REPORTS, SIGNALS, end_by
+from tollgate.commands import ERROR, Parser
+from tollgate.run import ManifestError
+from tollgate.samples import JtlError
 
 INTERRUPTED = 2
 _PROBLEMS = (ConditionError, LiveError, StoreError, JtlError, ManifestError)

@@ -13,10 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tollgate.certify.conditions import Condition
-from tollgate.certify.store import Run
-from tollgate.compare.estimates import percentile_ratio
-from tollgate.compare.model import Blocks, Side
+from certification.conditions import Condition
+from certification.store import Run
+from tollgate.compare import Blocks, Side, percentile_ratio
 
 METRICS = ("p50", "p95")
 RESAMPLES = 400

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from tollgate.certify.conditions import Condition
-from tollgate.certify.rates import Rate, rate
-from tollgate.certify.store import Run
-from tollgate.certify.times import NEVER
-from tollgate.compare.model import FAIL, INCONCLUSIVE, PASS, Gate, Settings
+from certification.conditions import Condition
+from certification.rates import Rate, rate
+from certification.store import Run
+from certification.times import NEVER
+from tollgate.compare import FAIL, INCONCLUSIVE, PASS, Gate, Settings
 
 LIVE, RESAMPLED = "live", "resampled"
 #: By metric, within how many seconds of measuring it is to fail.

@@ -16,20 +16,17 @@ from typing import Any
 
 import yaml
 
-from tollgate.certify.conditions import Condition
-from tollgate.certify.probe import ProbeError, probe
-from tollgate.certify.processes import neighbour, run_to_end
-from tollgate.certify.recorded import labels_of, same_code
-from tollgate.certify.store import BROKEN, Run, Store, folder_of
-from tollgate.compare import record, revision
-from tollgate.compare.git import GitError
-from tollgate.compare.model import INCONCLUSIVE
-from tollgate.compare.properties import seeds_of
-from tollgate.compare.record import CompareRecord
-from tollgate.compare.settings import SettingError, seconds_of
-from tollgate.jtl_layout import JtlError
-from tollgate.manifest import ManifestError
-from tollgate.paths import ROOT
+from certification.conditions import Condition
+from certification.probe import ProbeError, probe
+from certification.processes import neighbour, run_to_end
+from certification.recorded import labels_of, same_code
+from certification.store import BROKEN, Run, Store, folder_of
+from tollgate.base import ROOT
+from tollgate.compare import INCONCLUSIVE, CompareRecord, SettingError, record, seconds_of
+from tollgate.run import ManifestError
+from tollgate.samples import JtlError
+from tollgate.targets import GitError, revision
+from tollgate.taurus import seeds_of
 
 PLAN = ROOT / "plans" / "compare.jmx"
 BZT = Path(sys.executable).with_name("bzt")

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 from statistics import median
 from typing import Any
 
-from tollgate.certify.baselines import OLDEST_S
-from tollgate.certify.effects import LEAST_ADDED
-from tollgate.certify.resample import SEGMENT_S
-from tollgate.certify.rows import Row
-from tollgate.certify.store import Run
+from certification.baselines import OLDEST_S
+from certification.effects import LEAST_ADDED
+from certification.resample import SEGMENT_S
+from certification.rows import Row
+from certification.store import Run
 
 _TIMES = (
     "Times are medians of measuring, over all runs of a row, of which one that never got there "

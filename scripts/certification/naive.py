@@ -22,8 +22,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from tollgate.compare.estimates import percentile_ratio
-from tollgate.compare.model import Blocks, Side
+from tollgate.compare import Blocks, Side, percentile_ratio
 
 METRIC = "p95"
 EXCESS = 0.05

@@ -18,9 +18,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from tollgate.certify.processes import ended
-from tollgate.jtl_layout import read_layout
-from tollgate.pm2 import HOST
+from certification.processes import ended
+from tollgate.samples import read_layout
+from tollgate.targets import HOST
 
 #: Answers of a label that count, and those before them that warm its code up.
 REQUESTS, WARM_UP = 40, 10

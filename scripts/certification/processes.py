@@ -12,9 +12,8 @@ from pathlib import Path
 
 import psutil
 
-from tollgate.certify import burner
-from tollgate.paths import ROOT
-from tollgate.uninterrupted import uninterrupted
+from certification import burner
+from tollgate.base import ROOT, uninterrupted
 
 #: Seconds that a process may take to end in good order.
 GRACE_S = 10
@@ -30,7 +29,7 @@ def neighbour(wanted: bool, seed: int, seconds: float) -> Iterator[dict]:
     if not wanted:
         yield told
         return
-    command = [sys.executable, "-m", "tollgate.certify.burner", str(seed), str(seconds)]
+    command = [sys.executable, "-m", "certification.burner", str(seed), str(seconds)]
     began = time.monotonic()
     with ended(command, {}) as process:
         told |= {

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from tollgate import manifest
-from tollgate.certify.store import NAME, Run, StoreError
-from tollgate.compare import record, samples
-from tollgate.compare.model import Blocks
-from tollgate.compare.record import CompareRecord
+from certification.store import NAME, Run, StoreError
+from tollgate.compare import Blocks, CompareRecord, record, samples
+from tollgate.run import manifest
 
 
 def blocks_of(store: Path, run: Run) -> tuple[Blocks, ...]:

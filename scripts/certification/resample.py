@@ -38,8 +38,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from tollgate.compare.decide import close, look, next_look_s
-from tollgate.compare.model import Blocks, Gate, Settings, Side
+from tollgate.compare import Blocks, Gate, Settings, Side, close, look, next_look_s
 
 Ints = NDArray[np.int64]
 SEGMENT_S = 30

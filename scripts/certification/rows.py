@@ -13,15 +13,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tollgate.certify import naive
-from tollgate.certify.baselines import baselines
-from tollgate.certify.conditions import Condition
-from tollgate.certify.found import LIVE, RESAMPLED, Found, failures_of, found, gate_failures
-from tollgate.certify.rates import Rate, rate
-from tollgate.certify.resample import FEWEST_RUNS, Pool, resampled
-from tollgate.certify.store import BROKEN, Run
-from tollgate.certify.times import decided_s, failed_s, gate_decided_s, median_s, quantile_s
-from tollgate.compare.model import FAIL, Blocks, Settings
+from certification import naive
+from certification.baselines import baselines
+from certification.conditions import Condition
+from certification.found import LIVE, RESAMPLED, Found, failures_of, found, gate_failures
+from certification.rates import Rate, rate
+from certification.resample import FEWEST_RUNS, Pool, resampled
+from certification.store import BROKEN, Run
+from certification.times import decided_s, failed_s, gate_decided_s, median_s, quantile_s
+from tollgate.compare import FAIL, Blocks, Settings
 
 #: By a run's number: its blocks. Runs without samples are not there.
 Samples = Mapping[int, Sequence[Blocks]]

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from tollgate.certify.conditions import Condition, next_run
-from tollgate.certify.store import BROKEN, Run, Store, StoreError, next_number
+from certification.conditions import Condition, next_run
+from certification.store import BROKEN, Run, Store, StoreError, next_number
 
 #: So many broken runs in a row are no accident.
 MOST_BROKEN = 3

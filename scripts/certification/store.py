@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-from tollgate.certify.conditions import Condition, ConditionError, parse
+from certification.conditions import Condition, ConditionError, parse
 
 NAME = "runs.jsonl"
 LOCK = "lock"

@@ -9,13 +9,13 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from tollgate.certify.conditions import Condition
-from tollgate.certify.effects import METRICS, Added, Change, Effect
-from tollgate.certify.found import WITHIN_S, Found
-from tollgate.certify.method import method
-from tollgate.certify.rows import Resampled, Row
-from tollgate.certify.store import Run
-from tollgate.compare.model import FAIL, PASS
+from certification.conditions import Condition
+from certification.effects import METRICS, Added, Change, Effect
+from certification.found import WITHIN_S, Found
+from certification.method import method
+from certification.rows import Resampled, Row
+from certification.store import Run
+from tollgate.compare import FAIL, PASS
 
 NOTHING, NOT_DECIDED = "-", "not decided"
 _OF = ("head has more", "neighbour")

@@ -10,8 +10,8 @@ import math
 from collections.abc import Iterable
 from statistics import median
 
-from tollgate.certify.store import Run
-from tollgate.compare.model import FAIL, INCONCLUSIVE, OPEN, PASS, Gate
+from certification.store import Run
+from tollgate.compare import FAIL, INCONCLUSIVE, OPEN, PASS, Gate
 
 #: Seconds of what did not happen.
 NEVER = math.inf

@@ -19,7 +19,7 @@ import support
 from e2e.adopting import serve
 from e2e.bzt_run import Finished, Run
 from git_repos import SERVER, Repo
-from tollgate.paths import jmeter_home
+from tollgate.base.paths import jmeter_home
 
 LEFT_OUT = (".git", ".venv", ".tollgate", "node_modules", "reports", "__pycache__", ".*_cache")
 #: A load of seconds, judged by wide limits.

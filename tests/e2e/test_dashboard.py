@@ -11,7 +11,7 @@ import pytest
 
 import pages
 import support
-from tollgate.dashboard import Drawing
+from tollgate.outputs.dashboard import Drawing
 
 COLUMNS = (
     "timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,"

@@ -9,10 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tollgate.arrivals import NotReplayableError, PreciseThroughput, precise_throughput_arrivals
-from tollgate.java_random import BLOCK, JavaRandom
-from tollgate.open_model import OpenModelArrivals, open_model_arrivals, schedule_duration_s
-from tollgate.schedule_grammar import ScheduleError, parse_schedule
+from tollgate.plan.arrivals import (
+    NotReplayableError,
+    PreciseThroughput,
+    precise_throughput_arrivals,
+)
+from tollgate.plan.java_random import BLOCK, JavaRandom
+from tollgate.schedule.grammar import ScheduleError, parse_schedule
+from tollgate.schedule.open_model import OpenModelArrivals, open_model_arrivals, schedule_duration_s
 
 GOLDEN = json.loads(Path(__file__).with_name("golden").joinpath("arrivals.json").read_text())
 # Sums are taken in another order here than in JMeter: some units in the last place of a double.

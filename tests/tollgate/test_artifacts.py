@@ -14,8 +14,9 @@ from bzt.engine import Engine
 from bzt.utils import BetterDict
 
 from support import environment
-from tollgate import artifacts, leftovers
-from tollgate.paths import ROOT
+from tollgate.base.paths import ROOT
+from tollgate.commands import artifacts
+from tollgate.targets import leftovers
 
 #: A moment, 0.25 s into its second.
 NOON = 1_780_000_000.25

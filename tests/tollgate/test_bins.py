@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tollgate.bins import LONGEST_BY_SECOND_S, MOST_BINS, Bins
+from tollgate.stats.bins import LONGEST_BY_SECOND_S, MOST_BINS, Bins
 
 HOUR = 3600
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 
 from simulated import ORIGIN, runs, schedule_of, sent_by_jmeter
-from tollgate.blame import LATE_MS
-from tollgate.join import Rows
-from tollgate.lateness import join, summarise
+from tollgate.schedule.blame import LATE_MS
+from tollgate.schedule.join import Rows
+from tollgate.schedule.lateness import join, summarise
 
 
 def total(joined, cause):

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tollgate.blocks import percentile_by_block
-from tollgate.counts import Counts
+from tollgate.stats.blocks import percentile_by_block
+from tollgate.stats.counts import Counts
 
 NEEDED = 72  # for p95, by the binomial interval
 

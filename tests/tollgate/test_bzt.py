@@ -12,8 +12,8 @@ from unittest.mock import Mock
 import pytest
 
 from support import environment
-from tollgate import bzt
-from tollgate.paths import ROOT
+from tollgate.base.paths import ROOT
+from tollgate.commands import bzt
 
 #: Waits until its input ends, as a run waits for JMeter, and tells how it ended.
 WAITING = """

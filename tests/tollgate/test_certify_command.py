@@ -7,11 +7,11 @@ import sys
 
 import pytest
 
+from certification import command
+from certification.store import Store
 from certified import finished
 from support import wait_until
-from tollgate.certify import command
-from tollgate.certify.store import Store
-from tollgate.paths import ROOT
+from tollgate.base.paths import ROOT
 
 # The command with the stub in bzt's place.
 STUBBED = f"""

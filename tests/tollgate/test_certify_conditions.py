@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from tollgate.certify.conditions import (
+from certification.conditions import (
     DEFAULT,
     Condition,
     ConditionError,

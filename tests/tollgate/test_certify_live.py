@@ -11,24 +11,16 @@ from pathlib import Path
 
 import pytest
 
+from certification import live, recorded
+from certification.certificate import certificate
+from certification.conditions import parse
+from certification.live import MOST_BEYOND_S, PLAN, Live, LiveError, budget_of, seeds_of, taurus_yml
+from certification.session import Limits, session
+from certification.store import BROKEN, Store, StoreError
 from certified import finished, tables
 from git_repos import repo
-from tollgate.certify import live, recorded
-from tollgate.certify.certificate import certificate
-from tollgate.certify.conditions import parse
-from tollgate.certify.live import (
-    MOST_BEYOND_S,
-    PLAN,
-    Live,
-    LiveError,
-    budget_of,
-    seeds_of,
-    taurus_yml,
-)
-from tollgate.certify.session import Limits, session
-from tollgate.certify.store import BROKEN, Store, StoreError
-from tollgate.manifest import ManifestError
-from tollgate.paths import ROOT
+from tollgate.base.paths import ROOT
+from tollgate.run.manifest import ManifestError
 
 STUB = (sys.executable, str(ROOT / "tests" / "stub_bzt.py"))
 NOBODY = ("-c", "user.name=Nobody", "-c", "user.email=nobody@example.org")

@@ -2,13 +2,13 @@
 
 import numpy as np
 
+from certification import naive
+from certification.baselines import Baseline, baselines
+from certification.rates import Rate, rate
+from certification.rows import live_rows
+from certification.table import to_markdown
 from certified import ENVIRONMENT, finished, steady
 from compared import compared
-from tollgate.certify import naive
-from tollgate.certify.baselines import Baseline, baselines
-from tollgate.certify.rates import Rate, rate
-from tollgate.certify.rows import live_rows
-from tollgate.certify.table import to_markdown
 from tollgate.compare.model import Blocks, Settings, Side
 
 SETTINGS = Settings(budget_s=240.0)

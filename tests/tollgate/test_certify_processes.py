@@ -8,12 +8,12 @@ import sys
 import psutil
 import pytest
 
+from certification import processes
+from certification.probe import ProbeError, paths_of, probe, timing
+from certification.processes import ended, neighbour, run_to_end
 from support import wait_until
-from tollgate.certify import processes
-from tollgate.certify.probe import ProbeError, paths_of, probe, timing
-from tollgate.certify.processes import ended, neighbour, run_to_end
 
-BURNER = [sys.executable, "-m", "tollgate.certify.burner", "7"]
+BURNER = [sys.executable, "-m", "certification.burner", "7"]
 HEADER = "timeStamp,elapsed,label,responseCode,success,URL\n"
 # Ends in good order when asked to, and says so in a file.
 POLITE = """

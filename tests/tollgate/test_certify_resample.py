@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from certification.resample import Pool, resampled
 from compared import compared
-from tollgate.certify.resample import Pool, resampled
 from tollgate.compare.decide import close, look, next_look_s
 from tollgate.compare.estimates import percentile_ratio
 from tollgate.compare.model import FAIL, PASS, Gate, Settings

@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import pytest
 
+from certification import rows
+from certification.conditions import Condition
+from certification.rates import Rate, rate
+from certification.rows import comparable, live_rows, resampled_row
+from certification.times import NEVER, median_s, quantile_s
 from certified import PROMISE, finding, finished, runs_of
-from tollgate.certify import rows
-from tollgate.certify.conditions import Condition
-from tollgate.certify.rates import Rate, rate
-from tollgate.certify.rows import comparable, live_rows, resampled_row
-from tollgate.certify.times import NEVER, median_s, quantile_s
 from tollgate.compare.model import FAIL, PASS, Finding, Gate, Settings
 
 AA = Condition("aa")

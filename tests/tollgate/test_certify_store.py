@@ -5,10 +5,10 @@ from collections import Counter
 
 import pytest
 
+from certification.conditions import parse
+from certification.session import Limits, session
+from certification.store import BROKEN, Store, StoreError
 from certified import finished
-from tollgate.certify.conditions import parse
-from tollgate.certify.session import Limits, session
-from tollgate.certify.store import BROKEN, Store, StoreError
 
 WEIGHTS = parse(["aa*2", "work-5"])
 

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
+from certification.conditions import Condition
+from certification.effects import added, effects
+from certification.rows import live_rows, resampled_row
+from certification.table import to_markdown
 from certified import finding, finished, runs_of, steady, tables
-from tollgate.certify.conditions import Condition
-from tollgate.certify.effects import added, effects
-from tollgate.certify.rows import live_rows, resampled_row
-from tollgate.certify.table import to_markdown
 from tollgate.compare.model import FAIL, PASS, Settings
 
 AA = Condition("aa")

@@ -7,9 +7,12 @@ import sys
 import pytest
 
 import run_folder
-from tollgate import cli, evidence, manifest, outputs
-from tollgate.judge import judge
-from tollgate.paths import ROOT
+from tollgate.base.paths import ROOT
+from tollgate.commands import cli
+from tollgate.gather import evidence
+from tollgate.judge.judgement import judge
+from tollgate.outputs import write as outputs
+from tollgate.run import manifest
 
 RUNS = {
     "pass": {},

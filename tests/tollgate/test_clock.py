@@ -6,9 +6,9 @@ from unittest.mock import Mock
 import pytest
 
 import run_folder
-from tollgate import manifest
-from tollgate.clock import ClockWatch
-from tollgate.verdict import Verdict
+from tollgate.base.clock import ClockWatch
+from tollgate.run import manifest
+from tollgate.taurus.verdict import Verdict
 
 NOW = 1_795_223_300.0
 

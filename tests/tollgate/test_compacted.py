@@ -5,9 +5,10 @@ import json
 import pytest
 
 import run_folder
-from tollgate import cli, manifest
-from tollgate.runs_page import build
-from tollgate.runs_page.read import read
+from tollgate.commands import cli
+from tollgate.pages.runs import build
+from tollgate.pages.runs.read import read
+from tollgate.run import manifest
 
 
 def pieces_without_a_seal(run):

@@ -23,7 +23,7 @@ from tollgate.compare.model import (
     Settings,
     Side,
 )
-from tollgate.compare.sequential import nominal_level
+from tollgate.stats.sequential import nominal_level
 
 EMPTY = Blocks("a", np.array([1]), *[Side(np.zeros((60, 1), int), np.zeros(60, int))] * 2)
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from compared import compared
 from tollgate.compare.estimates import mean_ratio, percentile_ratio
 from tollgate.compare.model import Blocks, Side
-from tollgate.counts import Counts
+from tollgate.stats.counts import Counts
 
 RUNS = 600
 SERVICES = {

@@ -3,7 +3,7 @@ import pytest
 from scipy import special
 
 from compared import remembering
-from tollgate.compare.noise import error_of_sum
+from tollgate.stats.noise import error_of_sum
 
 RUNS = 3000
 

@@ -15,19 +15,21 @@ from compare_folder import ENVIRONMENT, Load, both, judged
 from golden_file import check_file
 from judged import LABELS
 from judged import RUNS as OTHERS
-from tollgate import evidence, manifest, outputs
-from tollgate.compare import told
+from tollgate.base.paths import ROOT
+from tollgate.compare import words as told
 from tollgate.compare.model import ERRORS
-from tollgate.compare.ruling import comparison_reasons
-from tollgate.facts import Run
-from tollgate.judge import judge
-from tollgate.markdown import to_markdown
-from tollgate.paths import ROOT
-from tollgate.render import MEASUREMENT, to_dict, to_json, to_junit
-from tollgate.table import headline, to_table
-from tollgate.verdicts import ExecutionVerdict, Verdict, worst
+from tollgate.gather import evidence
+from tollgate.judge.comparison import comparison_reasons
+from tollgate.judge.facts import Run
+from tollgate.judge.judgement import judge
+from tollgate.judge.verdicts import ExecutionVerdict, Verdict, worst
+from tollgate.outputs import write as outputs
+from tollgate.outputs.markdown import to_markdown
+from tollgate.outputs.render import MEASUREMENT, to_dict, to_json, to_junit
+from tollgate.outputs.table import headline, to_table
+from tollgate.run import manifest
 
-SCHEMA = json.loads((ROOT / "scripts" / "tollgate" / "verdict.schema.json").read_text())
+SCHEMA = json.loads((ROOT / "scripts" / "tollgate" / "outputs" / "verdict.schema.json").read_text())
 VALIDATOR = Draft202012Validator(SCHEMA)
 
 

@@ -7,9 +7,8 @@ import subprocess
 
 import pytest
 
-from tollgate import leftovers
-from tollgate.compare import packages
-from tollgate.compare.packages import PackagesError, check_head, provide
+from tollgate.targets import leftovers, packages
+from tollgate.targets.packages import PackagesError, check_head, provide
 
 
 @pytest.fixture(autouse=True)

@@ -13,17 +13,21 @@ import pages
 from compare_findings import ALL_KINDS, GOOD, RUNS, SETTINGS, comparison, found
 from compare_folder import SAME, WARMUP_S, Label, Load, both, judged, make
 from run_folder import verdict_of
-from tollgate import manifest
-from tollgate.compare import page, page_charts, page_looks, page_tables, samples
+from tollgate.compare import samples
 from tollgate.compare.decide import close
 from tollgate.compare.model import ERRORS, Blocks, Gate
-from tollgate.compare.page_tables import Changes
 from tollgate.compare.result import LabelCounts
-from tollgate.evidence import gather
-from tollgate.facts import Run
-from tollgate.page import charts
-from tollgate.run_page import write as run_page
-from tollgate.verdicts import ExecutionVerdict, Verdict
+from tollgate.gather.evidence import gather
+from tollgate.judge.facts import Run
+from tollgate.judge.verdicts import ExecutionVerdict, Verdict
+from tollgate.pages.compare import charts as page_charts
+from tollgate.pages.compare import looks as page_looks
+from tollgate.pages.compare import page
+from tollgate.pages.compare import tables as page_tables
+from tollgate.pages.compare.tables import Changes
+from tollgate.pages.kit import charts
+from tollgate.pages.run import write as run_page
+from tollgate.run import manifest
 
 ATTACK = "<script>alert(1)</script>"
 #: The palette's first two colours in page.css, for base and head; a screen rounds by one.

@@ -7,8 +7,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from tollgate.compare import place
-from tollgate.compare.place import PlaceError
+from tollgate.targets import place
+from tollgate.targets.place import PlaceError
 
 
 @pytest.fixture

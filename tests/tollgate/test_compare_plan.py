@@ -12,8 +12,8 @@ from tollgate.compare.looks import judge_blocks
 from tollgate.compare.model import FAIL, PASS, Settings
 from tollgate.compare.record import CompareRecord, SideRecord
 from tollgate.compare.samples import read
-from tollgate.plan import read_plan
-from tollgate.schedule import expected_schedules
+from tollgate.plan.read import read_plan
+from tollgate.schedule.schedule import expected_schedules
 
 HEADER = HEADER + ',"TESTSTART.MS","coin"'
 #: Milliseconds in which an arrival keeps a process busy, from when it came: a sum at once, a search

@@ -7,7 +7,7 @@ import pytest
 
 from support import PLANS, ROOT, environment, run
 from tollgate.compare.lag import TIMEOUTS_MS, LagError, lag_s
-from tollgate.compare.properties import again, drawn, seeds_of
+from tollgate.taurus.compare_properties import again, drawn, seeds_of
 
 PLAN = PLANS / "compare.jmx"
 

@@ -7,7 +7,7 @@ import pytest
 from tollgate.compare import record
 from tollgate.compare.model import Settings
 from tollgate.compare.record import CompareRecord, SideRecord
-from tollgate.manifest import ManifestError
+from tollgate.run.manifest import ManifestError
 
 RECORD = CompareRecord(
     base=SideRecord("base", "1a2b3c4 (merge base with origin/main)", "1a2b3c4" + "0" * 33, None),

@@ -3,9 +3,9 @@
 import pytest
 
 from git_repos import SERVER, Repo, repo
-from tollgate.compare import git
-from tollgate.compare.git import GitError
-from tollgate.compare.revision import find
+from tollgate.targets import git
+from tollgate.targets.git import GitError
+from tollgate.targets.revision import find
 
 
 @pytest.fixture

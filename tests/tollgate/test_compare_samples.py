@@ -6,9 +6,9 @@ import pytest
 
 from jtl_rows import HEADER, START_MS
 from jtl_text import lines
-from tollgate import jtl_scan
 from tollgate.compare.samples import read
-from tollgate.jtl_layout import JtlError
+from tollgate.samples import scan as jtl_scan
+from tollgate.samples.layout import JtlError
 
 #: JMeter puts the names of sample variables in quotes, and no others.
 COMPARE_HEADER = HEADER + ',"TESTSTART.MS","coin"'

@@ -4,8 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import special
 
-from tollgate.compare import sequential
-from tollgate.compare.sequential import boundaries, nominal_level, spent
+from tollgate.stats import sequential
+from tollgate.stats.sequential import boundaries, nominal_level, spent
 
 TWENTY = tuple(np.arange(1, 21) / 20)
 

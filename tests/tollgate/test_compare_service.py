@@ -16,15 +16,17 @@ from bzt.utils import BetterDict
 
 import support
 from git_repos import SERVER, repo
-from tollgate import leftovers, pm2, targets
-from tollgate.compare import record, service
-from tollgate.compare.evidence import labels_of
-from tollgate.compare.packages import PackagesError
-from tollgate.compare.service import Compare
-from tollgate.paths import ROOT
-from tollgate.plan import read_plan
-from tollgate.progress import Progress
-from tollgate.proving import probes_for
+from tollgate.base.paths import ROOT
+from tollgate.compare import record
+from tollgate.gather.comparison import labels_of
+from tollgate.plan.read import read_plan
+from tollgate.targets import leftovers, pm2
+from tollgate.targets.packages import PackagesError
+from tollgate.targets.proving import probes_for
+from tollgate.taurus import compare as service
+from tollgate.taurus import targets
+from tollgate.taurus.compare import Compare
+from tollgate.taurus.progress import Progress
 
 VARIABLES = (
     *("BASE", "BASE_URL", "HEAD_URL", "MODE", "RELOAD_EVERY", "COMPARE_MODE"),

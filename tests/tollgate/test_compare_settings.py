@@ -5,9 +5,9 @@ import re
 import pytest
 import yaml
 
+from tollgate.base.paths import ROOT
+from tollgate.base.urls import Url
 from tollgate.compare.settings import SETTINGS, SettingError, is_compare, read_settings
-from tollgate.compare.urls import Url
-from tollgate.paths import ROOT
 
 
 def read(environment=None, **settings):
@@ -18,7 +18,7 @@ def read(environment=None, **settings):
 def test_a_kind_that_names_no_budget_compares_nothing():
     assert not is_compare({})
     assert not is_compare({"compare": None})
-    assert not is_compare({"compare": {"class": "tollgate.compare.service.Compare"}})
+    assert not is_compare({"compare": {"class": "tollgate.taurus.compare.Compare"}})
     assert is_compare({"compare": {"budget": 600}})
 
 

@@ -13,15 +13,17 @@ import jmx_text
 from compare_folder import SAME, WARMUP_S, Label, Load, both, finding, judged, make
 from jtl_rows import START_MS
 from run_folder import reasons, spoil, verdict_of
-from tollgate import cli, evidence, manifest
+from tollgate.commands import cli
 from tollgate.compare import record
-from tollgate.compare.evidence import labels_of
 from tollgate.compare.lag import lag_s
 from tollgate.compare.record import SideRecord
-from tollgate.facts import Settings as Strictness
-from tollgate.judge import judge
-from tollgate.manifest import ManifestError
-from tollgate.plan import read_plan
+from tollgate.gather import evidence
+from tollgate.gather.comparison import labels_of
+from tollgate.judge.facts import Settings as Strictness
+from tollgate.judge.judgement import judge
+from tollgate.plan.read import read_plan
+from tollgate.run import manifest
+from tollgate.run.manifest import ManifestError
 
 SETTINGS = Load().settings
 LONG = replace(SETTINGS, budget_s=600.0)

@@ -10,11 +10,10 @@ import pytest
 
 import support
 from git_repos import SERVER, repo
-from tollgate import leftovers, pm2
-from tollgate.compare import command, place, worktree
-from tollgate.compare.command import TooLongError
-from tollgate.compare.git import GitError
-from tollgate.compare.place import PlaceError
+from tollgate.targets import command, leftovers, place, pm2, worktree
+from tollgate.targets.command import TooLongError
+from tollgate.targets.git import GitError
+from tollgate.targets.place import PlaceError
 
 
 @pytest.fixture(autouse=True)

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tollgate.counts import Counts
+from tollgate.stats.counts import Counts
 
 SAMPLES = st.lists(
     st.tuples(st.integers(-5, 50), st.integers(0, 400), st.booleans(), st.integers(0, 2)),

@@ -8,13 +8,7 @@ from dataclasses import asdict, replace
 import pytest
 
 from golden_lines import FOLDER
-from tollgate.study.crosscheck_tools import (
-    ToolError,
-    ToolResult,
-    checked,
-    of_autocannon,
-    recorded,
-)
+from tollgate.study.crosscheck_tools import ToolError, ToolResult, checked, of_autocannon, recorded
 
 RESULT = ToolResult(
     *("autocannon", "9.0.0", 4440, 0, 3.05, 4440 / 3.05),

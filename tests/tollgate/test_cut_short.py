@@ -2,11 +2,11 @@ import pytest
 
 from executions import counts, execution
 from forecasts import at_rates
-from tollgate.facts import ExecutionFacts, Run, Settings
-from tollgate.figures import lasting
-from tollgate.judge import judge
-from tollgate.resources_model import WorkerCount
-from tollgate.schedule_model import ScheduleFacts
+from tollgate.base.figures import lasting
+from tollgate.judge.facts import ExecutionFacts, Run, Settings
+from tollgate.judge.judgement import judge
+from tollgate.schedule.model import ScheduleFacts
+from tollgate.workers.model import WorkerCount
 
 CRITERION = "p95 of search>250ms"
 COUNTS = Settings(cut_short_counts=True)

@@ -5,7 +5,7 @@ import pytest
 
 from jtl_text import usual
 from support import wait_until
-from tollgate import dashboard
+from tollgate.outputs import dashboard
 
 SLEEPING = """#!/bin/sh
 echo $$ >> "{home}/pids"

@@ -3,7 +3,7 @@
 import pytest
 
 from jtl_text import usual
-from tollgate import dashboard
+from tollgate.outputs import dashboard
 
 
 @pytest.fixture

@@ -16,10 +16,10 @@ import psutil
 import pytest
 
 import support
-from tollgate import leftovers
-from tollgate.doctor import command, machine
-from tollgate.doctor.finding import FAIL, WARN, Finding
-from tollgate.pm2 import declared_apps
+from tollgate.commands.doctor import command, machine
+from tollgate.commands.doctor.finding import FAIL, WARN, Finding
+from tollgate.targets import leftovers
+from tollgate.targets.pm2 import declared_apps
 
 TOLLGATE = Path(sys.executable).with_name("tollgate")
 TOOLS = ("sh", "sed", "head", "node", "npm", "java", "mvn", "python3", "git")

@@ -8,8 +8,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tollgate.doctor import finding, machine
-from tollgate.doctor.finding import FAIL, OK, WARN, Finding
+from tollgate.commands.doctor import finding, machine
+from tollgate.commands.doctor.finding import FAIL, OK, WARN, Finding
 
 
 def cgroup(tmp_path: Path, own: str, **files: str) -> tuple[Path, Path]:

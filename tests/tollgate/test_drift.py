@@ -5,9 +5,9 @@ import pytest
 
 from executions import execution, result_of, verdict_on
 from golden_lines import check_golden
-from tollgate.counts import Counts
-from tollgate.facts import Run, Settings
-from tollgate.judge import judge
+from tollgate.judge.facts import Run, Settings
+from tollgate.judge.judgement import judge
+from tollgate.stats.counts import Counts
 
 
 def slowing(ms_per_min, seconds=300, per_second=40, seed=1, start=200.0):

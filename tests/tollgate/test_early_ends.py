@@ -10,11 +10,11 @@ import run_folder
 from golden_lines import FOLDER
 from jtl_rows import jtl, row
 from plan_files import PLAN_FILES, id_of
-from tollgate.early_ends import Came, EarlyEnds, Thread, early_ends
-from tollgate.jmx import read_tree
-from tollgate.jtl_threads_ended import longest_gaps, thread_rows
-from tollgate.plan import expander_of, read_plan
-from tollgate.plan_bounds import stops_of
+from tollgate.judge.ended_early import Came, EarlyEnds, Thread, early_ends
+from tollgate.plan.bounds import stops_of
+from tollgate.plan.jmx import read_tree
+from tollgate.plan.read import expander_of, read_plan
+from tollgate.samples.threads_ended import longest_gaps, thread_rows
 
 HOME = jmx.sampler("home")
 CSV = {"stopThread": "true", "recycle": "false"}

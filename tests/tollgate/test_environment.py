@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from tollgate import environment
+from tollgate.run import environment
 
 
 def sha256(text: str) -> str:

@@ -7,9 +7,10 @@ import pytest
 import own_run
 import run_folder
 from run_folder import reasons
-from tollgate import evidence, manifest
-from tollgate.evidence import EvidenceError
-from tollgate.jmx import PlanError
+from tollgate.gather import evidence
+from tollgate.gather.evidence import EvidenceError
+from tollgate.plan.jmx import PlanError
+from tollgate.run import manifest
 
 
 def test_a_sound_run_passes_by_response_times_of_the_measured_window(judged):

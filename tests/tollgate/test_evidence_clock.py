@@ -11,9 +11,9 @@ import jtl_rows
 import own_run
 import run_folder
 from run_folder import reasons
-from tollgate import manifest
-from tollgate.plan import read_plan
-from tollgate.schedule import expected_schedules
+from tollgate.plan.read import read_plan
+from tollgate.run import manifest
+from tollgate.schedule.schedule import expected_schedules
 
 PLAN = jmx.plan(jmx.group(jmx.sampler("home"), name="visitors"))
 CRITERIA = ("fail>0%", "p50 of home>300ms")

@@ -7,9 +7,9 @@ import pytest
 import jmx_text as jmx
 from own_run import gathered, make, rows, transactions, verdict_on
 from run_folder import reasons
-from tollgate.evidence import EvidenceError
-from tollgate.run_page import spread
-from tollgate.run_page.view import View
+from tollgate.gather.evidence import EvidenceError
+from tollgate.pages.run import spread
+from tollgate.pages.run.view import View
 
 
 def transaction(name, *children, parent=False):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tollgate.expressions import Expander, Text
+from tollgate.plan.expressions import Expander, Text
 
 
 @pytest.mark.parametrize(

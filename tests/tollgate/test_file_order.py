@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import closed_loop
 import jtl_rows
-from tollgate.file_order import has_successor, is_suspicious, latest_ends, proven_step
-from tollgate.jtl_clock import step_back
+from tollgate.samples.clock import step_back
+from tollgate.samples.file_order import has_successor, is_suspicious, latest_ends, proven_step
 
 HEADER = jtl_rows.HEADER + ",TESTSTART.MS"
 

@@ -6,8 +6,8 @@ import jmx_text as jmx
 import jtl_rows
 import run_folder
 from run_folder import reasons
-from tollgate.plan import read_plan
-from tollgate.schedule import expected_schedules
+from tollgate.plan.read import read_plan
+from tollgate.schedule.schedule import expected_schedules
 
 START = jtl_rows.START_MS
 TIMES = {"warmup": 2.0, "measured": 8.0, "began": START / 1000, "ended": START / 1000 + 12}

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from forecasts import HEADER, csv_text
 from golden_lines import check_golden
-from tollgate.forecast import ForecastError, read_forecast
-from tollgate.paths import ROOT
+from tollgate.base.paths import ROOT
+from tollgate.forecast.read import ForecastError, read_forecast
 
 TARGETS = ["calculate", "sum", "search", "kittens", "pi"]
 

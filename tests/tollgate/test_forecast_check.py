@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from executions import execution, verdict_on
 from forecasts import SHARES, at_rates, facts, mixed, steps_of
 from golden_lines import check_golden
-from tollgate.facts import Run
-from tollgate.forecast_check import check_forecast, forecast_reasons, poisson_interval
-from tollgate.forecast_output import forecast_dict, forecast_line, steps_table
-from tollgate.judge import judge
-from tollgate.markdown import to_markdown
-from tollgate.table import to_table
+from tollgate.judge.facts import Run
+from tollgate.judge.forecast import check_forecast, forecast_reasons, poisson_interval
+from tollgate.judge.judgement import judge
+from tollgate.outputs.forecast import forecast_dict, forecast_line, steps_table
+from tollgate.outputs.markdown import to_markdown
+from tollgate.outputs.table import to_table
 
 HOLDS = "p95 of search>250ms"
 

@@ -5,8 +5,8 @@ import sys
 import pytest
 
 from forecasts import csv_text
-from tollgate import cli
-from tollgate.paths import ROOT
+from tollgate.base.paths import ROOT
+from tollgate.commands import cli
 
 
 @pytest.fixture

@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 import jtl_rows
 import run_folder
 from forecasts import SHARES, day, steps_of
-from tollgate import manifest
-from tollgate.forecast_facts import MOST_POINTS, forecast_facts
-from tollgate.forecast_record import Followed, from_record, to_record
-from tollgate.jtl_groups import TRANSACTION_MESSAGE
-from tollgate.load_mix import mix_entries, target_of
-from tollgate.load_shape import arrival_counts, load_steps, schedule_text
-from tollgate.manifest import ManifestError
-from tollgate.open_model import open_model_arrivals
+from tollgate.forecast.facts import MOST_POINTS, forecast_facts
+from tollgate.forecast.mix import mix_entries, target_of
+from tollgate.forecast.record import Followed, from_record, to_record
+from tollgate.forecast.shape import arrival_counts, load_steps, schedule_text
+from tollgate.run import manifest
+from tollgate.run.manifest import ManifestError
+from tollgate.samples.groups import TRANSACTION_MESSAGE
+from tollgate.schedule.open_model import open_model_arrivals
 
 
 def followed(steps):

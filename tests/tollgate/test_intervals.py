@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from tollgate.autocorrelation import design_effect
-from tollgate.counts import Counts
-from tollgate.intervals import mean_interval, share_interval, stdev_interval
-from tollgate.percentiles import percentile_interval, samples_needed
+from tollgate.stats.autocorrelation import design_effect
+from tollgate.stats.counts import Counts
+from tollgate.stats.intervals import mean_interval, share_interval, stdev_interval
+from tollgate.stats.percentiles import percentile_interval, samples_needed
 
 RUNS = 500
 SHAPES = [(240, 30), (3000, 60)]

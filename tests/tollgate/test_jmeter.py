@@ -12,8 +12,8 @@ from bzt.modules.jmeter import JTLReader
 from bzt.utils import BetterDict, Environment
 
 import jmx_text as jmx
-from tollgate.jmeter import InstalledJMeter, WholeRecords, with_test_start
-from tollgate.jtl_check import RECORD_BYTES
+from tollgate.samples.check import RECORD_BYTES
+from tollgate.taurus.jmeter import InstalledJMeter, WholeRecords, with_test_start
 
 HEADER = (
     "timeStamp,elapsed,label,responseCode,responseMessage,threadName,success,bytes,"

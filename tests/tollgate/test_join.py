@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simulated import ORIGIN, pick, runs, schedule_of, sent_by_jmeter
-from tollgate.arrivals import PreciseThroughput
-from tollgate.join import EARLY_TOLERANCE_MS, NO_EVENT, SHORTEST_PROOF, Rows, align
-from tollgate.lateness import join, summarise
-from tollgate.plan_model import Label
-from tollgate.schedule_model import FixedArrivals, Schedule
+from tollgate.plan.arrivals import PreciseThroughput
+from tollgate.plan.model import Label
+from tollgate.schedule.join import EARLY_TOLERANCE_MS, NO_EVENT, SHORTEST_PROOF, Rows, align
+from tollgate.schedule.lateness import join, summarise
+from tollgate.schedule.model import FixedArrivals, Schedule
 
 POISSON = PreciseThroughput(11, 40, 60).arrivals(60)
 

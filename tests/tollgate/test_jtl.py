@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from golden_lines import check_golden
 from jtl_rows import HEADER, START_MS, jtl, row
-from tollgate.jtl import peek_test_start, read_jtl
-from tollgate.jtl_layout import JtlError
-from tollgate.jtl_samples import read_samples
-from tollgate.totals import Totals
+from tollgate.samples.jtl import peek_test_start, read_jtl
+from tollgate.samples.layout import JtlError
+from tollgate.samples.samples import read_samples
+from tollgate.stats.totals import Totals
 
 WHOLE = [
     row(0, 5),

@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 
 from executions import counts, execution, result_of, verdict_on
 from golden_lines import check_golden
-from tollgate.counts import Counts
-from tollgate.criteria import parse_all
-from tollgate.facts import Run, Settings
-from tollgate.figures import figure
-from tollgate.judge import judge
-from tollgate.schedule_model import ScheduleFacts
+from tollgate.base.figures import figure
+from tollgate.criteria.criterion import parse_all
+from tollgate.judge.facts import Run, Settings
+from tollgate.judge.judgement import judge
+from tollgate.schedule.model import ScheduleFacts
+from tollgate.stats.counts import Counts
 
 VERDICTS = {
     # The p95 is 195 ms, its interval about 194 to 196 ms.

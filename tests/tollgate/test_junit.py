@@ -3,10 +3,10 @@ from dataclasses import replace
 
 from executions import counts, execution
 from judged import LATE, MANY, RUNS, of_facts, on_label
-from tollgate.facts import Run, Settings
-from tollgate.judge import judge
-from tollgate.markdown import to_markdown
-from tollgate.render import MEASUREMENT, of_the_run, to_junit, unsound
+from tollgate.judge.facts import Run, Settings
+from tollgate.judge.judgement import judge
+from tollgate.outputs.markdown import to_markdown
+from tollgate.outputs.render import MEASUREMENT, of_the_run, to_junit, unsound
 
 
 def junit(run, kind="check"):

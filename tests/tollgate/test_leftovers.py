@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 import support
-from tollgate import leftovers, pm2, probe
+from tollgate.targets import leftovers, pm2, probe
 
 #: Says that it is there, and stays.
 STAYING = "import time; print(flush=True); time.sleep(600)"

@@ -7,8 +7,8 @@ import pytest
 from bzt import TaurusConfigError
 from bzt.utils import BetterDict
 
-from tollgate.load import Load
-from tollgate.paths import ROOT
+from tollgate.base.paths import ROOT
+from tollgate.taurus.load import Load
 
 STRESS = str(ROOT / "plans" / "stress.jmx")
 FOLLOWS = {"forecast": str(ROOT / "data" / "forecast.csv"), "length": 1, "scale": 1440}
@@ -28,7 +28,7 @@ def prepared(monkeypatch, caplog):
         named = {"fork": {"script": STRESS}, "cluster": {"script": STRESS}}
         load = Load()
         load.log = logging.getLogger("load")
-        load.settings = BetterDict.from_dict({"class": "tollgate.load.Load", **settings})
+        load.settings = BetterDict.from_dict({"class": "tollgate.taurus.load.Load", **settings})
         load.engine = SimpleNamespace(
             config=BetterDict.from_dict(
                 {

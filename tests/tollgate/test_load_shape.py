@@ -9,10 +9,11 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from forecasts import SHARES, day, steps_of
-from tollgate.forecast import read_forecast
-from tollgate.forecast_model import LoadStep
-from tollgate.load_mix import mix_entries, target_of
-from tollgate.load_shape import (
+from tollgate.base.paths import ROOT
+from tollgate.forecast.mix import mix_entries, target_of
+from tollgate.forecast.model import LoadStep
+from tollgate.forecast.read import read_forecast
+from tollgate.forecast.shape import (
     ShapeError,
     announce,
     arrival_counts,
@@ -21,8 +22,7 @@ from tollgate.load_shape import (
     mix_text,
     schedule_text,
 )
-from tollgate.open_model import open_model_arrivals, schedule_duration_s
-from tollgate.paths import ROOT
+from tollgate.schedule.open_model import open_model_arrivals, schedule_duration_s
 
 HOURS = tuple(range(24))
 RATES = st.lists(st.floats(0, 60) | st.integers(0, 60), min_size=1, max_size=12).filter(

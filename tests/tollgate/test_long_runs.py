@@ -6,15 +6,15 @@ import pytest
 import jtl_rows
 from executions import result_of, totals
 from run_folder import reasons
-from tollgate.bins import Bins
-from tollgate.counts import Counts
-from tollgate.criteria import parse_all
-from tollgate.criteria_check import check
-from tollgate.evidence import EvidenceError
-from tollgate.facts import Execution, LabelData
-from tollgate.jtl import read_jtl
-from tollgate.judge import measured_window
-from tollgate.totals import Totals
+from tollgate.criteria.criterion import parse_all
+from tollgate.criteria.labels import check
+from tollgate.gather.evidence import EvidenceError
+from tollgate.judge.facts import Execution, LabelData
+from tollgate.judge.judgement import measured_window
+from tollgate.samples.jtl import read_jtl
+from tollgate.stats.bins import Bins
+from tollgate.stats.counts import Counts
+from tollgate.stats.totals import Totals
 
 SECONDS = 8 * 450
 WIDTH = 8

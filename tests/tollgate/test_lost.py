@@ -3,9 +3,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jtl_rows import START_MS, jtl, row
-from tollgate.jtl_layout import JtlError
-from tollgate.lost import GRACE_MS, count_lost, with_losses
-from tollgate.resources_model import Outage, Reload, Resources
+from tollgate.samples.layout import JtlError
+from tollgate.samples.lost import GRACE_MS, count_lost, with_losses
+from tollgate.workers.model import Outage, Reload, Resources
 
 RESET = "Non HTTP response code: java.net.SocketException"
 

@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import pytest
 
-from tollgate import manifest
+from tollgate.run import manifest
 
 EXECUTION = manifest.Execution(
     name="fork",

@@ -1,8 +1,8 @@
 import pytest
 
 from judged import LABELS, on_label
-from tollgate.judge import judge
-from tollgate.markdown import to_markdown
+from tollgate.judge.judgement import judge
+from tollgate.outputs.markdown import to_markdown
 
 
 def table_rows(markdown):

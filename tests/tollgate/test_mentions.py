@@ -12,10 +12,11 @@ from compare_findings import ALL_KINDS, RECORD, comparison, run_of
 from executions import execution
 from forecasts import facts, mixed
 from judged import criterion
-from tollgate import outputs, render
-from tollgate.facts import ExecutionFacts, Run
-from tollgate.judge import judge
-from tollgate.markup import escaped
+from tollgate.base.markup import escaped
+from tollgate.judge.facts import ExecutionFacts, Run
+from tollgate.judge.judgement import judge
+from tollgate.outputs import render
+from tollgate.outputs import write as outputs
 
 NAMES = (
     *("@octocat", "GET @octocat/team #12 |x|", "by `@octocat` of o/r#12", "@octocat\\", "a@b.org"),

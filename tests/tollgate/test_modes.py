@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tollgate.modes import BOTH_MODES_S, ModeError, chosen
+from tollgate.taurus.modes import BOTH_MODES_S, ModeError, chosen
 
 NAMES = ["fork", "cluster"]
 

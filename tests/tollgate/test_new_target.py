@@ -10,11 +10,13 @@ import yaml
 
 import plan_files
 import support
-from tollgate import cli, criteria, plan_lint
-from tollgate.new_target import command, edits, skeleton, writing
-from tollgate.new_target.model import NewTarget, NewTargetError, checked
-from tollgate.plan import read_plan
-from tollgate.remote import Remote
+from tollgate.commands import cli
+from tollgate.commands.new_target import command, edits, skeleton, writing
+from tollgate.commands.new_target.model import NewTarget, NewTargetError, checked
+from tollgate.criteria import criterion as criteria
+from tollgate.plan import lint as plan_lint
+from tollgate.plan.read import read_plan
+from tollgate.targets.remote import Remote
 
 SERVICE = Remote("http", "127.0.0.1", 8080)
 FOLDERS = ("app/targets", "data", "plans/fragments", "tests/app")

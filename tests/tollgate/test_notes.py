@@ -6,9 +6,11 @@ import jsonschema
 import pytest
 
 import run_folder
-from tollgate import evidence, manifest, render, table
-from tollgate.judge import judge
-from tollgate.paths import ROOT
+from tollgate.base.paths import ROOT
+from tollgate.gather import evidence
+from tollgate.judge.judgement import judge
+from tollgate.outputs import render, table
+from tollgate.run import manifest
 
 URL = "http://127.0.0.1:8080"
 LINT = "no assertion looks at the answers of 'nap|home': add <one>"
@@ -63,6 +65,8 @@ def test_a_run_without_any_tells_none(told):
 
 
 def test_verdict_json_with_all_of_them_is_as_its_schema_says(told):
-    schema = json.loads((ROOT / "scripts" / "tollgate" / "verdict.schema.json").read_text())
+    schema = json.loads(
+        (ROOT / "scripts" / "tollgate" / "outputs" / "verdict.schema.json").read_text()
+    )
     for changes in ({}, {"url": URL, "notes": [NOTE], "lint": [LINT]}):
         jsonschema.validate(json.loads(render.to_json(told(**changes)[1])), schema)

@@ -9,16 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simulated import ORIGIN
-from tollgate.bins import Bins
-from tollgate.jtl_batches import Batch
-from tollgate.jtl_samples import Samples
-from tollgate.late_histogram import LateHistogram, rounded_tenths
-from tollgate.open_join import OpenJoin, estimate_test_start_ms
-from tollgate.open_model import OpenModelArrivals
-from tollgate.plan_model import Label
-from tollgate.queues import Queue
-from tollgate.replay import join_queue, unsent_of
-from tollgate.schedule_model import Schedule
+from tollgate.plan.model import Label
+from tollgate.samples.batches import Batch
+from tollgate.samples.samples import Samples
+from tollgate.schedule.model import Schedule
+from tollgate.schedule.open_join import OpenJoin, estimate_test_start_ms
+from tollgate.schedule.open_model import OpenModelArrivals
+from tollgate.schedule.queues import Queue
+from tollgate.schedule.replay import join_queue, unsent_of
+from tollgate.stats.bins import Bins
+from tollgate.stats.late_histogram import LateHistogram, rounded_tenths
 
 SCHEDULES = (
     "rate(5/s) random_arrivals(4 s) rate(9/s) random_arrivals(3 s) rate(2/s)",

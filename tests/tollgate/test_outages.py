@@ -4,8 +4,8 @@ from dataclasses import replace
 import pytest
 
 from executions import counts, verdict_on
-from tollgate.outages import events_left
-from tollgate.resources_model import Outage, Reload, Resources, WorkerCount
+from tollgate.judge.outages import events_left
+from tollgate.workers.model import Outage, Reload, Resources, WorkerCount
 from watched_workers import reborn
 
 CRITERION = "p95 of search>250ms"

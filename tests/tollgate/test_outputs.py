@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from judged import LABELS, RUNS, judged, on_label
-from tollgate import manifest, outputs
-from tollgate.judge import judge
+from tollgate.judge.judgement import judge
+from tollgate.outputs import write as outputs
+from tollgate.run import manifest
 
 
 def record(kind="check"):

@@ -10,8 +10,8 @@ from bzt import NormalShutdown, TaurusConfigError
 from bzt.utils import BetterDict
 
 import jmx_text as jmx
-from tollgate.own_plan import OwnPlan
-from tollgate.paths import jmeter_home
+from tollgate.base.paths import jmeter_home
+from tollgate.taurus.own_plan import OwnPlan
 
 ENDLESS = jmx.plan(jmx.group(jmx.sampler("home"), name="all day", duration=None))
 SHORT = jmx.plan(jmx.group(jmx.sampler("home"), loops=1, duration=None))
@@ -26,7 +26,7 @@ def unset(monkeypatch):
 def service(**settings):
     made = OwnPlan()
     made.log = logging.getLogger("plan")
-    made.settings = BetterDict.from_dict({"class": "tollgate.own_plan.OwnPlan", **settings})
+    made.settings = BetterDict.from_dict({"class": "tollgate.taurus.own_plan.OwnPlan", **settings})
     config = {
         "execution": [{"scenario": "plan"}],
         "scenarios": {"plan": {"script": "${PLAN}"}},
@@ -195,7 +195,7 @@ def ending(tmp_path, monkeypatch):
 
     def check_at(*times):
         for now in times:
-            monkeypatch.setattr("tollgate.own_plan.time.time", lambda now=now: now)
+            monkeypatch.setattr("tollgate.taurus.own_plan.time.time", lambda now=now: now)
             made.check()
 
     return made, executor, check_at

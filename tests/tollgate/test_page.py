@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tollgate.page import assemble as page
-from tollgate.page import charts as page_charts
-from tollgate.page.assemble import Page, PageError, Section
-from tollgate.page.charts import Axis, Chart, Series
-from tollgate.page.parts import Column, Group, badge, element, listing, table
+from tollgate.pages.kit import assemble as page
+from tollgate.pages.kit import charts as page_charts
+from tollgate.pages.kit.assemble import Page, PageError, Section
+from tollgate.pages.kit.charts import Axis, Chart, Series
+from tollgate.pages.kit.parts import Column, Group, badge, element, listing, table
 
 ATTACK = "<script>alert(1)</script>"
 ATTACKS = (

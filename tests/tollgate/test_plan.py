@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 import jmx_text as jmx
-from tollgate.arrivals import PreciseThroughput
-from tollgate.plan import PlanError, read_plan
+from tollgate.plan.arrivals import PreciseThroughput
+from tollgate.plan.read import PlanError, read_plan
 
 GOLDEN = Path(__file__).with_name("golden")
 

@@ -3,9 +3,9 @@
 import pytest
 
 import jmx_text as jmx
-from tollgate import plan_bounds
-from tollgate.jmx import read_tree
-from tollgate.plan import expander_of, read_plan
+from tollgate.plan import bounds as plan_bounds
+from tollgate.plan.jmx import read_tree
+from tollgate.plan.read import expander_of, read_plan
 
 CSV = {"stopThread": "true", "recycle": "false"}
 

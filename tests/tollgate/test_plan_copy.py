@@ -1,9 +1,9 @@
 import pytest
 
 import jmx_text as jmx
-from tollgate import plan_copy
-from tollgate.jmx import PlanError
-from tollgate.plan import read_plan
+from tollgate.plan import copy as plan_copy
+from tollgate.plan.jmx import PlanError
+from tollgate.plan.read import read_plan
 
 
 def include(path):

@@ -4,7 +4,7 @@ import pytest
 
 import jmx_text as jmx
 import plan_files
-from tollgate import plan_lint
+from tollgate.plan import lint as plan_lint
 
 CHECKED = jmx.element("ResponseAssertion", "right")
 TIMEOUTS = {

@@ -8,7 +8,7 @@ import pytest
 import jmx_text as jmx
 import plan_files
 import support
-from tollgate import plan_plugins
+from tollgate.plan import plugins as plan_plugins
 
 HOME = support.JMETER.parent.parent
 DUMMY = "kg.apc.jmeter.samplers.DummySampler"

@@ -3,7 +3,7 @@
 import pytest
 
 import jmx_text as jmx
-from tollgate.plan import read_plan
+from tollgate.plan.read import read_plan
 
 
 def names(collection, *texts):

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from tollgate import pm2
+from tollgate.targets import pm2
 
 MIB = 1024 * 1024
 

@@ -9,10 +9,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from tollgate import probe, proving
-from tollgate.pm2 import App
-from tollgate.remote import Remote
-from tollgate.scenarios import Probe
+from tollgate.targets import probe, proving
+from tollgate.targets.pm2 import App
+from tollgate.targets.remote import Remote
+from tollgate.targets.scenarios import Probe
 
 UP, DOWN = {"status": "up", "reason": None}, {"status": "down", "reason": "GET /healthz: 500"}
 

@@ -10,7 +10,7 @@ from bzt.modules.aggregator import ConsolidatingAggregator
 from bzt.modules.jmeter import JTLReader
 from bzt.utils import BetterDict
 
-from tollgate.progress import Progress
+from tollgate.taurus.progress import Progress
 
 HEADER = (
     "timeStamp,elapsed,label,responseCode,responseMessage,threadName,success,bytes,allThreads,"

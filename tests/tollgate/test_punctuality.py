@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from executions import counts, execution
-from tollgate.facts import Run
-from tollgate.judge import judge
-from tollgate.lateness import Displacement
-from tollgate.punctuality import decided_by_lateness
+from tollgate.judge.facts import Run
+from tollgate.judge.judgement import judge
+from tollgate.judge.punctuality import decided_by_lateness
+from tollgate.schedule.lateness import Displacement
 
 
 def result(criterion, response, punctual):

@@ -10,9 +10,9 @@ from bzt import TaurusConfigError
 
 from jmx_text import document, element, group, plan, sampler
 from support import PLANS
-from tollgate.paths import ROOT
-from tollgate.redaction import MARK, Redaction, is_secret
-from tollgate.refusals import told_properties
+from tollgate.base.paths import ROOT
+from tollgate.gather.refusals import told_properties
+from tollgate.run.redaction import MARK, Redaction, is_secret
 
 SECRET = (
     *("pass", "PASS", "db.pass", "dbPass", "password", "userpassword", "storepass", "pwd", "PW"),

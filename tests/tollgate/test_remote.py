@@ -5,10 +5,10 @@ from bzt import TaurusConfigError
 from bzt.utils import BetterDict
 
 import jmx_text as jmx
-from tollgate import probe
-from tollgate.remote import Remote, remote_of, unread
-from tollgate.scenarios import Probe
-from tollgate.wanted import wanted_probes, wanted_remotes
+from tollgate.targets import probe
+from tollgate.targets.remote import Remote, remote_of, unread
+from tollgate.targets.scenarios import Probe
+from tollgate.targets.wanted import wanted_probes, wanted_remotes
 
 
 def refusal(call, *arguments):

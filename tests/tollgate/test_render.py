@@ -9,11 +9,11 @@ from hypothesis import HealthCheck, given, settings
 from executions import execution
 from golden_file import check_file
 from judged import RUNS, judged, runs
-from tollgate.facts import Run
-from tollgate.judge import judge
-from tollgate.markdown import to_markdown
-from tollgate.render import of_the_run, to_dict, to_json, to_junit, unsound
-from tollgate.verdicts import FAIL, INVALID, SERVICE, Reason
+from tollgate.judge.facts import Run
+from tollgate.judge.judgement import judge
+from tollgate.judge.verdicts import FAIL, INVALID, SERVICE, Reason
+from tollgate.outputs.markdown import to_markdown
+from tollgate.outputs.render import of_the_run, to_dict, to_json, to_junit, unsound
 
 SLOW = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 

@@ -5,11 +5,11 @@ import pytest
 
 import jmx_text as jmx
 from simulated import ORIGIN
-from tollgate.jtl_samples import Samples
-from tollgate.plan import read_plan
-from tollgate.replay import replay
-from tollgate.schedule import expected_schedules
-from tollgate.schedule_model import NEVER_MS
+from tollgate.plan.read import read_plan
+from tollgate.samples.samples import Samples
+from tollgate.schedule.model import NEVER_MS
+from tollgate.schedule.replay import replay
+from tollgate.schedule.schedule import expected_schedules
 
 BY_TIMER = jmx.timer(throughput=10, duration=10, randomSeed=7)
 

@@ -7,13 +7,13 @@ import pytest
 
 import jmx_text as jmx
 import jtl_rows
-from tollgate.bins import SECONDS, Bins
-from tollgate.jtl import read_jtl
-from tollgate.jtl_batches import open_batches
-from tollgate.jtl_layout import JtlError
-from tollgate.plan import read_plan
-from tollgate.replay_jtl import Limits, foreseen_problems, replay_jtl
-from tollgate.schedule import expected_schedules
+from tollgate.plan.read import read_plan
+from tollgate.samples.batches import open_batches
+from tollgate.samples.jtl import read_jtl
+from tollgate.samples.layout import JtlError
+from tollgate.schedule.samples import Limits, foreseen_problems, replay_jtl
+from tollgate.schedule.schedule import expected_schedules
+from tollgate.stats.bins import SECONDS, Bins
 
 STREAMED = Limits(whole=0)
 ORIGIN = jtl_rows.START_MS

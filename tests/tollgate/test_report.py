@@ -6,8 +6,8 @@ import pytest
 from bzt import TaurusConfigError
 from bzt.utils import BetterDict
 
-from tollgate import dashboard
-from tollgate.report import Report
+from tollgate.outputs import dashboard
+from tollgate.taurus.report import Report
 
 
 @pytest.fixture

@@ -10,12 +10,12 @@ from types import SimpleNamespace
 import pytest
 
 import run_folder
-from tollgate import dashboard
-from tollgate.page import assemble
-from tollgate.report import Report
-from tollgate.run_page.write import judged
-from tollgate.runs_page import build
-from tollgate.verdict import Verdict
+from tollgate.outputs import dashboard
+from tollgate.pages.kit import assemble
+from tollgate.pages.run.write import judged
+from tollgate.pages.runs import build
+from tollgate.taurus.report import Report
+from tollgate.taurus.verdict import Verdict
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def test_the_list_of_all_runs_is_made_where_there_is_one_to_be(
     report, tmp_path, monkeypatch, capsys, is_reports: bool
 ) -> None:
     if is_reports:
-        monkeypatch.setattr("tollgate.report.REPORTS", tmp_path)
+        monkeypatch.setattr("tollgate.taurus.report.REPORTS", tmp_path)
     else:
         build.write(tmp_path)
     report.post_process()
@@ -76,7 +76,7 @@ def test_latest_points_at_the_run_among_runs_alone(report, tmp_path, monkeypatch
     report.prepare()
     assert (tmp_path / "latest").read_text() == "somebody's notes"
     (tmp_path / "latest").unlink()
-    monkeypatch.setattr("tollgate.report.REPORTS", tmp_path)
+    monkeypatch.setattr("tollgate.taurus.report.REPORTS", tmp_path)
     report.prepare()
     assert (tmp_path / "latest").resolve() == page_of(report).parent
 

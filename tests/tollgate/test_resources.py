@@ -8,10 +8,10 @@ import pytest
 
 from executions import counts, execution, result_of, verdict_on
 from golden_lines import check_golden
-from tollgate.facts import Run
-from tollgate.judge import judge
-from tollgate.lives import growth, lives, restarts
-from tollgate.resources_model import Outage, Resources, WorkerCount
+from tollgate.judge.facts import Run
+from tollgate.judge.judgement import judge
+from tollgate.workers.model import Outage, Resources, WorkerCount
+from tollgate.workers.processes import growth, lives, restarts
 from watched_workers import MIB, leaking, reborn, watched, worker
 
 SLOPE = "rss-slope of worker>20MB/min"

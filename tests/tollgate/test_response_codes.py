@@ -5,9 +5,9 @@ import pytest
 import jmx_text as jmx
 import own_run
 import support
-from tollgate.counts import Counts
-from tollgate.evidence import EvidenceError
-from tollgate.response_codes import CLASSES, PREFIX, nearest, short_code
+from tollgate.base.response_codes import CLASSES, PREFIX, nearest, short_code
+from tollgate.gather.evidence import EvidenceError
+from tollgate.stats.counts import Counts
 
 SHORT = {
     "200": "200",

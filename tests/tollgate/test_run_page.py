@@ -14,16 +14,16 @@ import pytest
 
 import pages
 import run_folder
-from tollgate import manifest
-from tollgate.counts import Counts
-from tollgate.facts import LabelData
-from tollgate.page.charts import Chart
-from tollgate.paths import ROOT
-from tollgate.resources_model import WorkerSeries
-from tollgate.run_page import over_time, surroundings, workers
-from tollgate.run_page.intended import intended
-from tollgate.run_page.view import View, colours
-from tollgate.run_page.write import judged, to_page, write
+from tollgate.base.paths import ROOT
+from tollgate.judge.facts import LabelData
+from tollgate.pages.kit.charts import Chart
+from tollgate.pages.run import over_time, surroundings, workers
+from tollgate.pages.run.intended import intended
+from tollgate.pages.run.view import View, colours
+from tollgate.pages.run.write import judged, to_page, write
+from tollgate.run import manifest
+from tollgate.stats.counts import Counts
+from tollgate.workers.model import WorkerSeries
 
 ATTACK = "<script>alert(1)</script>"
 #: fork's and cluster's colours in page.css; a screen rounds some pixels by one.
@@ -183,7 +183,7 @@ def test_workers_of_one_execution_do_not_look_the_same(tmp_path) -> None:
     chart = next(it for it in parts if isinstance(it, Chart))
     assert len({each.draw for each in chart.series}) == len(chart.series) == workers.MOST_DRAWN
     assert "2 more workers are in the table below." in chart.note
-    known = (ROOT / "scripts/tollgate/page/scales.js").read_text()
+    known = (ROOT / "scripts/tollgate/pages/kit/scales.js").read_text()
     assert all(f"'{each.draw}'" in known for each in chart.series)
 
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tollgate.counts import Counts
-from tollgate.run_page.grid import MOST_POINTS, MOST_ROWS, Binned, Grid
-from tollgate.run_page.intended import Intended
+from tollgate.pages.run.grid import MOST_POINTS, MOST_ROWS, Binned, Grid
+from tollgate.pages.run.intended import Intended
+from tollgate.stats.counts import Counts
 
 SAMPLES = st.lists(
     st.tuples(st.integers(-5, 5000), st.integers(0, 900), st.booleans()), min_size=1, max_size=80

@@ -9,17 +9,17 @@ import numpy as np
 import pytest
 
 from executions import execution
-from tollgate import manifest
-from tollgate.counts import Counts
-from tollgate.facts import Execution, LabelData, Run, Settings
-from tollgate.judge import judge
-from tollgate.observe import select
-from tollgate.page import assemble as page
-from tollgate.page.charts import Chart
-from tollgate.run_page import criteria
-from tollgate.run_page.intended import Intended
-from tollgate.run_page.view import View
-from tollgate.run_page.write import Judged, to_page
+from tollgate.judge.facts import Execution, LabelData, Run, Settings
+from tollgate.judge.judgement import judge
+from tollgate.judge.observe import select
+from tollgate.pages.kit import assemble as page
+from tollgate.pages.kit.charts import Chart
+from tollgate.pages.run import criteria
+from tollgate.pages.run.intended import Intended
+from tollgate.pages.run.view import View
+from tollgate.pages.run.write import Judged, to_page
+from tollgate.run import manifest
+from tollgate.stats.counts import Counts
 from watched_workers import watched, worker
 
 #: Of a run of ten million samples: labels and executions, seconds, and different times of each.
@@ -55,7 +55,7 @@ def test_the_page_of_ten_million_samples_is_smaller_than_3_mb(
     made = [ten_million(name) for name in ("fork", "cluster")]
     assert sum(it.service.total for one in made for it in one.labels.values()) >= 10_000_000
     meant = Intended(np.arange(SECONDS), np.arange(SECONDS) * 31 % 997)
-    monkeypatch.setattr("tollgate.run_page.write.intended", lambda *_: meant)
+    monkeypatch.setattr("tollgate.pages.run.write.intended", lambda *_: meant)
     planned = [
         manifest.Execution(it.name, "plan/check.jmx", "kpi.jtl", {}, [{"mode": it.name}])
         for it in made
@@ -77,7 +77,7 @@ def test_labels_are_merged_once_for_all_criteria_that_are_about_them(
     view = View(made, "fork", 0)
     asked = []
     monkeypatch.setattr(
-        "tollgate.run_page.view.select", lambda *args: asked.append(args) or select(*args)
+        "tollgate.pages.run.view.select", lambda *args: asked.append(args) or select(*args)
     )
     verdict = judge(Run((made,)))
     found = criteria.failures([view], verdict.executions, Settings(), [])

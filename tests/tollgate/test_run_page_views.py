@@ -14,17 +14,17 @@ import pytest
 import pages
 from executions import counts, execution
 from forecasts import facts, mixed
-from tollgate import manifest
-from tollgate.counts import Counts
-from tollgate.facts import LabelData, Run, Settings
-from tollgate.forecast_check import check_forecast
-from tollgate.judge import judge
-from tollgate.page import assemble as page
-from tollgate.page.charts import Chart, figure
-from tollgate.paths import ROOT
-from tollgate.run_page import criteria, forecast, over_time, spread, surroundings, workers
-from tollgate.run_page.intended import Intended
-from tollgate.run_page.view import View, named, readable
+from tollgate.base.paths import ROOT
+from tollgate.judge.facts import LabelData, Run, Settings
+from tollgate.judge.forecast import check_forecast
+from tollgate.judge.judgement import judge
+from tollgate.pages.kit import assemble as page
+from tollgate.pages.kit.charts import Chart, figure
+from tollgate.pages.run import criteria, forecast, over_time, spread, surroundings, workers
+from tollgate.pages.run.intended import Intended
+from tollgate.pages.run.view import View, named, readable
+from tollgate.run import manifest
+from tollgate.stats.counts import Counts
 from watched_workers import watched, worker
 
 #: Two names that differ in their middle alone, which is what gives way.

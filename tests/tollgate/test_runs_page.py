@@ -18,9 +18,9 @@ import listed_runs
 import pages
 import support
 from listed_runs import criterion
-from tollgate.page.assemble import PageError
-from tollgate.runs_page import build, listing, trend_sections
-from tollgate.runs_page.read import read
+from tollgate.pages.kit.assemble import PageError
+from tollgate.pages.runs import build, listing, trend_sections
+from tollgate.pages.runs.read import read
 
 ATTACK = "</script><script>alert(1)</script>"
 FIGURES = {"fork": [criterion("sum", 20.0), criterion("pi", 200.0, verdict="FAIL")]}

@@ -9,10 +9,10 @@ import pytest
 
 import listed_runs
 from listed_runs import COMMIT, ENVIRONMENT, criterion
-from tollgate.runs_page import told
-from tollgate.runs_page.read import read
-from tollgate.runs_page.trend_charts import charts
-from tollgate.runs_page.trends import NEWEST, SHOWN, Trend, trends
+from tollgate.pages.runs import told
+from tollgate.pages.runs.read import read
+from tollgate.pages.runs.trend_charts import charts
+from tollgate.pages.runs.trends import NEWEST, SHOWN, Trend, trends
 
 FIGURES = {"fork": [criterion("sum", 20.0)]}
 
@@ -315,7 +315,7 @@ def test_plans_that_nobody_runs_any_more_do_not_hide_what_changes_now(
         listed_runs.make(tmp_path, at, figures, kind=f"kind-{at // 10}")
     looked_at = []
     monkeypatch.setattr(
-        "tollgate.runs_page.trends.changes",
+        "tollgate.pages.runs.trends.changes",
         lambda series: [looked_at.append(len(it)) or () for it in series],
     )
     assert len(found(tmp_path)) == SHOWN + 2

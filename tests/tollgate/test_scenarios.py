@@ -7,10 +7,10 @@ import pytest
 from bzt import TaurusConfigError
 from bzt.utils import BetterDict
 
-from tollgate import verdict
-from tollgate.scenarios import name_of, scenario_of, targets_of
-from tollgate.targets import Targets
-from tollgate.verdict import Verdict
+from tollgate.targets.scenarios import name_of, scenario_of, targets_of
+from tollgate.taurus import verdict
+from tollgate.taurus.targets import Targets
+from tollgate.taurus.verdict import Verdict
 
 CONFIG = BetterDict.from_dict({"scenarios": {"fork": {"script": "a.jmx"}, "empty": None}})
 
@@ -34,7 +34,7 @@ def test_an_execution_has_its_scenario_by_name_or_inline(scenario, name, script)
 def targets(scenario, **settings):
     made = Targets()
     made.log = logging.getLogger("targets")
-    made.settings = BetterDict.from_dict({"class": "tollgate.targets.Targets", **settings})
+    made.settings = BetterDict.from_dict({"class": "tollgate.taurus.targets.Targets", **settings})
     config = BetterDict.from_dict({"execution": [{"scenario": scenario}]})
     made.engine = SimpleNamespace(config=config)
     return made

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import jmx_text as jmx
-from tollgate.plan import read_plan
-from tollgate.schedule import (
+from tollgate.plan.read import read_plan
+from tollgate.schedule.schedule import (
     THREAD_NAME,
     ClosedLoop,
     Rows,

@@ -3,8 +3,8 @@
 import pytest
 
 import jmx_text as jmx
-from tollgate.plan import read_plan
-from tollgate.senders import may_send, senders
+from tollgate.plan.read import read_plan
+from tollgate.schedule.threads import may_send, senders
 
 
 @pytest.fixture

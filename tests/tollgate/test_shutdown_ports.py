@@ -8,7 +8,7 @@ import tempfile
 import pytest
 
 import support
-from tollgate import shutdown_ports
+from tollgate.taurus import shutdown_ports
 
 TAKE = "from tollgate import shutdown_ports; print(shutdown_ports.take(), flush=True); input()"
 

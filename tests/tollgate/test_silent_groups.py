@@ -8,9 +8,9 @@ from golden_lines import FOLDER
 from jtl_rows import jtl, row
 from plan_files import PLAN_FILES, id_of
 from run_folder import reasons
-from tollgate.jtl_thread_groups import thread_groups
-from tollgate.plan import read_plan
-from tollgate.silent_groups import Silent, silent_parts
+from tollgate.judge.silent_groups import Silent, silent_parts
+from tollgate.plan.read import read_plan
+from tollgate.samples.groups_seen import thread_groups
 
 #: What is in the JTL: the first group sent `a`.
 LABELS, THREADS = {"a"}, ("first 1",)

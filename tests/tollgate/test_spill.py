@@ -10,10 +10,11 @@ import pytest
 import run_folder
 from jtl_text import fields, lines, usual
 from run_folder import reasons
-from tollgate import evidence, jtl_scan
-from tollgate.jtl import read_jtl
-from tollgate.jtl_layout import JtlError
-from tollgate.jtl_samples import read_samples
+from tollgate.gather import evidence
+from tollgate.samples import scan as jtl_scan
+from tollgate.samples.jtl import read_jtl
+from tollgate.samples.layout import JtlError
+from tollgate.samples.samples import read_samples
 
 connect = duckdb.connect
 
@@ -110,7 +111,7 @@ def test_a_fault_in_any_pass_over_the_samples_is_a_fact_about_the_run(
     def fail(*_, **__):
         raise error
 
-    monkeypatch.setattr(f"tollgate.evidence.{step}", fail)
+    monkeypatch.setattr(f"tollgate.gather.evidence.{step}", fail)
     run, _ = evidence.gather(tmp_path, run_folder.make(tmp_path))
     (execution,) = run.executions
     assert execution.facts.jtl_error.endswith("is too much")

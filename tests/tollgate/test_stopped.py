@@ -11,11 +11,11 @@ from bzt import AutomatedShutdown, NormalShutdown
 import run_folder
 from executions import counts, execution
 from run_folder import reasons
-from tollgate import manifest
-from tollgate.early_stop import EarlyStop
-from tollgate.facts import ExecutionFacts, Run
-from tollgate.judge import judge
-from tollgate.resources_model import WorkerCount
+from tollgate.judge.facts import ExecutionFacts, Run
+from tollgate.judge.judgement import judge
+from tollgate.run import manifest
+from tollgate.taurus.early_stop import EarlyStop
+from tollgate.workers.model import WorkerCount
 
 STOP = "p95 of search>150ms for 5s"
 LIMIT = "p95 of search>250ms"
@@ -164,7 +164,7 @@ def test_the_moment_of_an_early_stop_is_kept(monkeypatch, how):
     criteria = [SimpleNamespace(text=text, stop=True) for text in ("calm", "tripped")]
     taurus = [SimpleNamespace(is_triggered=it.text == "tripped") for it in criteria]
     reporter.watched = list(zip(criteria, taurus, strict=True))
-    monkeypatch.setattr("tollgate.early_stop.time.time", lambda: 1234.5)
+    monkeypatch.setattr("tollgate.taurus.early_stop.time.time", lambda: 1234.5)
     with pytest.raises(NormalShutdown):
         reporter.check()
     assert (reporter.stopped_by, reporter.stopped_at) == ("tripped", 1234.5)

@@ -11,16 +11,17 @@ from bzt import TaurusConfigError, ToolError
 from bzt.engine.dicts import Configuration
 from bzt.utils import BetterDict
 
-from tollgate import manifest, pm2
-from tollgate.checked import nearest
-from tollgate.modes import ModeError, chosen
-from tollgate.paths import ROOT
-from tollgate.study import run as study_run
-from tollgate.study import service as study
+from tollgate.base.paths import ROOT
+from tollgate.run import manifest
+from tollgate.study import record as study_run
 from tollgate.study.design import read_blocks, read_design
-from tollgate.study.service import Study
-from tollgate.study.setup import labels_of
-from tollgate.verdict import Ruling
+from tollgate.targets import pm2
+from tollgate.taurus import study
+from tollgate.taurus.checked import nearest
+from tollgate.taurus.modes import ModeError, chosen
+from tollgate.taurus.study import Study
+from tollgate.taurus.study_setup import labels_of
+from tollgate.taurus.verdict import Ruling
 
 DESIGN = str(ROOT / "data" / "study.csv")
 HERE = "9.0.0"  # autocannon

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from cell_data import ROUNDS, by_cell, cell_of, measured
-from tollgate.study.build import Ran, build, in_order, usable_cores
-from tollgate.study.run import StudyRun
+from tollgate.study.answers import Ran, build, in_order, usable_cores
+from tollgate.study.record import StudyRun
 
 HOW = StudyRun("data/study.csv", 21, False, None, ("sum",))
 INSTANCES = {"fork": 1, "cluster": 8, "balancer": 1, "pi-1": 1, "pi-2": 1, "pi-3": 1}

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cell_data import ROUNDS, by_cell, measured
-from tollgate.paths import ROOT
+from tollgate.base.paths import ROOT
 from tollgate.study.claims import answer_of, claims
 from tollgate.study.design import read_design
 from tollgate.study.model import Estimate

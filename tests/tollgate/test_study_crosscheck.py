@@ -13,7 +13,7 @@ import pytest
 from tollgate.study.crosscheck import TOLERANCE, checks, crosscheck_command
 from tollgate.study.crosscheck_tools import ToolResult
 from tollgate.study.model import Block, Cell, CellData, Check
-from tollgate.study.run import CHECKS
+from tollgate.study.record import CHECKS
 
 ROUNDS, SECONDS, LEAD = 8, 3, 0.5
 JMETER = Cell(

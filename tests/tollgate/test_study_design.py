@@ -8,9 +8,8 @@ import plan_files
 import study_blocks
 import support
 from study_blocks import CELL, HEADER, design, errors_of
-from tollgate import pm2
-from tollgate.plan import read_plan
-from tollgate.schedule import ClosedLoop, expected_schedules
+from tollgate.plan.read import read_plan
+from tollgate.schedule.schedule import ClosedLoop, expected_schedules
 from tollgate.study.design import (
     EXPERIMENTS,
     DesignError,
@@ -22,6 +21,7 @@ from tollgate.study.design import (
 )
 from tollgate.study.model import CROSSCHECK
 from tollgate.study.resampling import MIN_BLOCKS
+from tollgate.targets import pm2
 
 FORK = "sum,fork,fork,5,0,8,1,0.25,0,/sum/9,45"
 CLUSTER = "sum,cluster,cluster,5,0,8,1,0.25,0,/sum/9,45"

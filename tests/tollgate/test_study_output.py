@@ -11,14 +11,14 @@ from referencing import Registry, Resource
 import studies
 from golden_file import check_file
 from judged import LABELS
-from tollgate.paths import ROOT
-from tollgate.render import to_json
+from tollgate.base.paths import ROOT
+from tollgate.outputs.render import to_json
+from tollgate.outputs.study_json import About, to_dict
+from tollgate.outputs.study_table import WIDTH, headline, to_table
 from tollgate.study.model import Estimate, Study
-from tollgate.study.output import About, to_dict
-from tollgate.study.run import StudyRun
-from tollgate.study.table import WIDTH, headline, to_table
+from tollgate.study.record import StudyRun
 
-FOLDER = ROOT / "scripts" / "tollgate"
+FOLDER = ROOT / "scripts" / "tollgate" / "outputs"
 SCHEMA = json.loads((FOLDER / "study.schema.json").read_text())
 VERDICT = json.loads((FOLDER / "verdict.schema.json").read_text())
 REGISTRY = Registry().with_resource(

@@ -12,15 +12,15 @@ import pytest
 import pages
 import studies
 import study_jtl
-from tollgate import manifest
-from tollgate.page import assemble as page
-from tollgate.page.assemble import Page
-from tollgate.study import page as study_page
-from tollgate.study import run as study_run
+from tollgate.pages.kit import assemble as page
+from tollgate.pages.kit.assemble import Page
+from tollgate.pages.study import page as study_page
+from tollgate.pages.study.series import Answers
+from tollgate.run import manifest
+from tollgate.study import record as study_run
 from tollgate.study.design import write_blocks
 from tollgate.study.model import Bottleneck, Claim, Estimate, Study
-from tollgate.study.series import Answers
-from tollgate.study.told import answer, summary
+from tollgate.study.words import answer, summary
 
 ATTACK = "</script><script>alert(1)</script>"
 ENVIRONMENT = {"cpu": "AMD EPYC", "cores": 2, "versions": {"node": "20.20.2"}}

@@ -2,9 +2,9 @@
 
 import pytest
 
-from tollgate.paths import ROOT
+from tollgate.base.paths import ROOT
 from tollgate.study.design import blocks, only, read_design, seconds_of
-from tollgate.study.service import announce, last_block, length_text, position_text
+from tollgate.taurus.study import announce, last_block, length_text, position_text
 
 HEADER = 'timeStamp,elapsed,label,failureMessage,Latency,"TESTSTART.MS","block","worker","server"\n'
 PI = blocks(only(read_design(ROOT / "data" / "study.csv"), ("pi",)), 21)

@@ -8,11 +8,12 @@ import pytest
 
 import study_folder
 from jtl_rows import START_MS
-from tollgate import cli, dashboard
-from tollgate.manifest import ManifestError
-from tollgate.run_page import write as run_page
-from tollgate.study import report as study_report
-from tollgate.study.run import BLOCKS, CPU, NAME
+from tollgate.commands import cli
+from tollgate.outputs import dashboard
+from tollgate.outputs import study as study_report
+from tollgate.pages.run import write as run_page
+from tollgate.run.manifest import ManifestError
+from tollgate.study.record import BLOCKS, CPU, NAME
 
 
 @pytest.fixture(scope="module")

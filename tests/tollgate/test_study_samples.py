@@ -7,7 +7,7 @@ import pytest
 from jtl_rows import START_MS
 from study_cells import cell
 from study_jtl import CELLS, Sent, by_another, design, load, write, write_cpu
-from tollgate.jtl_layout import JtlError
+from tollgate.samples.layout import JtlError
 from tollgate.study.model import CROSSCHECK, Block
 from tollgate.study.samples import read
 

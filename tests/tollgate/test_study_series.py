@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import study_jtl
-from tollgate.jtl_layout import JtlError
-from tollgate.study import page_charts as charts
-from tollgate.study.series import MOST_ANSWERS, pi_series
+from tollgate.pages.study import charts
+from tollgate.pages.study.series import MOST_ANSWERS, pi_series
+from tollgate.samples.layout import JtlError
 
 
 def test_the_dots_of_pi_are_those_of_the_most_users_after_the_warm_up(tmp_path: Path) -> None:

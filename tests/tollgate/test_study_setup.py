@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from tollgate import pm2
-from tollgate.criteria import parse
-from tollgate.paths import ROOT
+from tollgate.base.paths import ROOT
+from tollgate.criteria.criterion import parse
 from tollgate.study.crosscheck_tools import TOOL
 from tollgate.study.design import read_design
 from tollgate.study.model import JMETER
-from tollgate.study.setup import (
+from tollgate.targets import pm2
+from tollgate.taurus.study_setup import (
     ENVIRONMENT,
     SetupError,
     StudySettings,

@@ -6,10 +6,10 @@ from hypothesis import HealthCheck, given, settings
 from executions import counts, execution
 from golden_file import check_file
 from judged import LABELS, MANY, RUNS, judged, on_label, runs
-from tollgate.cells import shorten, width
-from tollgate.facts import Run, Settings
-from tollgate.judge import judge
-from tollgate.table import headline, to_table
+from tollgate.judge.facts import Run, Settings
+from tollgate.judge.judgement import judge
+from tollgate.outputs.cells import shorten, width
+from tollgate.outputs.table import headline, to_table
 
 COLOUR = re.compile(r"\033\[\d+m")
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import run_folder
 from run_folder import reasons
-from tollgate import manifest
+from tollgate.run import manifest
 
 RECORDED = run_folder.recorded()
 HEADER, *ROWS = RECORDED.splitlines(keepends=True)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import signal, stats
 
-from tollgate.trend import FEWEST, trend
+from tollgate.stats.slope import FEWEST, trend
 
 CONFIDENCE = 0.95
 RUNS = 300

@@ -9,8 +9,8 @@ from types import SimpleNamespace
 import pytest
 
 import run_folder
-from tollgate import verdict
-from tollgate.uninterrupted import SIGNALS, end_by, uninterrupted
+from tollgate.base.signals import SIGNALS, end_by, uninterrupted
+from tollgate.taurus import verdict
 
 
 class Interrupted(BaseException):

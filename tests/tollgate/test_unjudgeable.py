@@ -4,10 +4,11 @@ import pytest
 
 import run_folder
 from forecasts import steps_of
-from tollgate import evidence, manifest
-from tollgate.evidence import EvidenceError
-from tollgate.forecast_record import Followed, to_record
-from tollgate.plan import read_plan
+from tollgate.forecast.record import Followed, to_record
+from tollgate.gather import evidence
+from tollgate.gather.evidence import EvidenceError
+from tollgate.plan.read import read_plan
+from tollgate.run import manifest
 
 
 def forecast(*rates, **shares):

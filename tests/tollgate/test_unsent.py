@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 from executions import counts, execution
-from tollgate.counts import Counts
-from tollgate.facts import Run
-from tollgate.judge import judge
-from tollgate.schedule_model import NEVER_MS, TIMED_OUT, Unsent
+from tollgate.judge.facts import Run
+from tollgate.judge.judgement import judge
+from tollgate.schedule.model import NEVER_MS, TIMED_OUT, Unsent
+from tollgate.stats.counts import Counts
 
 
 def unsent(n, slow_ms=5000, at=20, labels=("search",)):

@@ -5,10 +5,10 @@ import pytest
 from executions import counts, execution, verdict_on
 from forecasts import at_rates
 from golden_lines import check_golden
-from tollgate.facts import Execution, Run
-from tollgate.judge import judge
-from tollgate.resources_model import WorkerCount
-from tollgate.schedule_model import ScheduleFacts
+from tollgate.judge.facts import Execution, Run
+from tollgate.judge.judgement import judge
+from tollgate.schedule.model import ScheduleFacts
+from tollgate.workers.model import WorkerCount
 
 CRITERION = "p95 of search>250ms"
 

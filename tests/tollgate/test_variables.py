@@ -10,9 +10,10 @@ from unittest.mock import Mock
 
 import pytest
 
-from tollgate import bzt, variables
-from tollgate.environment import fingerprint
-from tollgate.paths import ROOT
+from tollgate.base.paths import ROOT
+from tollgate.commands import bzt
+from tollgate.run import variables
+from tollgate.run.environment import fingerprint
 
 #: Set by PM2 or by ecosystem.config.js for each app, whatever their caller has.
 GIVEN = {"HOST", "PORT", "NODE_APP_INSTANCE", "exec_mode", "pm_id", "BALANCER_SERVERS"}

@@ -9,11 +9,11 @@ from jsonschema import Draft202012Validator
 
 from judged import RUNS, judged, runs
 from support import PLANS
-from tollgate.environment import fingerprint
-from tollgate.paths import ROOT
-from tollgate.render import to_dict, to_json
+from tollgate.base.paths import ROOT
+from tollgate.outputs.render import to_dict, to_json
+from tollgate.run.environment import fingerprint
 
-SCHEMA = json.loads((ROOT / "scripts" / "tollgate" / "verdict.schema.json").read_text())
+SCHEMA = json.loads((ROOT / "scripts" / "tollgate" / "outputs" / "verdict.schema.json").read_text())
 VALIDATOR = Draft202012Validator(SCHEMA)
 
 

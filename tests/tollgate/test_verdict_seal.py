@@ -8,10 +8,10 @@ from bzt import ManualShutdown
 
 import compare_folder
 import run_folder
-from tollgate import manifest
-from tollgate.early_stop import EarlyStop
-from tollgate.own_plan import OwnPlan
-from tollgate.verdict import Verdict
+from tollgate.run import manifest
+from tollgate.taurus.early_stop import EarlyStop
+from tollgate.taurus.own_plan import OwnPlan
+from tollgate.taurus.verdict import Verdict
 
 
 class Executor:

@@ -6,7 +6,7 @@ import jmx_text as jmx
 import own_run
 from jtl_rows import START_MS, row
 from run_folder import reasons
-from tollgate.evidence_waits import NO_ANSWER
+from tollgate.gather.waits import NO_ANSWER
 
 ENDLESS = jmx.plan(jmx.group(jmx.sampler("home"), threads=2, duration=None))
 PAIR = jmx.plan(

@@ -4,9 +4,9 @@ import pytest
 from bzt import TaurusConfigError
 from bzt.utils import BetterDict
 
-from tollgate import pm2
-from tollgate.pm2 import App
-from tollgate.wanted import wanted_apps
+from tollgate.targets import pm2
+from tollgate.targets.pm2 import App
+from tollgate.targets.wanted import wanted_apps
 
 APPS = (
     App("fork", 3001, "fork", 1),

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from executions import result_of
-from tollgate.counts import Counts
+from tollgate.stats.counts import Counts
 
 
 def steps(*elapsed, per_second=10, ok=None):

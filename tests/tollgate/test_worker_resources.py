@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tollgate.resources_model import Outage, Resources
-from tollgate.workers import read_resources, read_watch, read_workers, watched
+from tollgate.workers.model import Outage, Resources
+from tollgate.workers.watch import read_resources, read_watch, read_workers, watched
 
 BEGAN, ENDED = 1_700_000_000.0, 1_700_000_010.0
 #: As the watcher wrote them of a worker that was killed: PM2 knows no memory of one being born.

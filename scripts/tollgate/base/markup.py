@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 
-from tollgate.figures import one_line
+from tollgate.base.figures import one_line
 
 # Whatever begins markup in CommonMark or in GitHub's dialect of it; a line that begins with a slash
 # is a command to GitLab.

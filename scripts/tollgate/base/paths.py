@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 #: Everything that is installed or remembered between runs; ignored by git.
 STATE = ROOT / ".tollgate"
 PM2_HOME = STATE / "pm2"

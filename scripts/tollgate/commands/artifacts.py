@@ -20,7 +20,8 @@ from typing import Any
 from bzt import TaurusConfigError, ToolError
 from bzt.engine import Engine
 
-from tollgate import leftovers, room
+from tollgate.base import disk as room
+from tollgate.targets import leftovers
 
 #: What stands for the time in taurus.yml.
 UTC = "TOLLGATE_UTC"

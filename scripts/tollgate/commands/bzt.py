@@ -19,10 +19,11 @@ import bzt
 from bzt import ManualShutdown, cli
 from bzt.engine import Engine
 
-from tollgate import artifacts, paths, room, secrecy
-from tollgate.redaction import Redaction
-from tollgate.uninterrupted import SIGNALS, end_by, uninterrupted
-from tollgate.unstarted import judge_unstarted
+from tollgate.base import SIGNALS, end_by, paths, uninterrupted
+from tollgate.base import disk as room
+from tollgate.commands import artifacts
+from tollgate.run import Redaction, secrecy
+from tollgate.taurus import judge_unstarted
 
 BASE_CONFIG = Path(bzt.__file__).parent / "resources" / "10-base-config.yml"
 

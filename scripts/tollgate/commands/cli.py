@@ -16,17 +16,21 @@ import argparse
 import sys
 from pathlib import Path
 
-from tollgate import dashboard, evidence, forecast_command, manifest, outputs
-from tollgate.arguments import ERROR, Parser
-from tollgate.doctor import command as doctor
-from tollgate.jmx import PlanError
-from tollgate.jtl_layout import JtlError
+from tollgate.commands import forecast as forecast_command
+from tollgate.commands.arguments import ERROR, Parser
+from tollgate.commands.doctor import command as doctor
+from tollgate.commands.new_target import command as new_target
+from tollgate.gather import evidence
 from tollgate.judge import judge
-from tollgate.new_target import command as new_target
-from tollgate.page.assemble import PageError
-from tollgate.run_page import write as run_page
-from tollgate.runs_page import build as runs_page
-from tollgate.study import report as study_report
+from tollgate.outputs import dashboard
+from tollgate.outputs import study as study_report
+from tollgate.outputs import write as outputs
+from tollgate.pages import PageError
+from tollgate.pages.run import write as run_page
+from tollgate.pages.runs import build as runs_page
+from tollgate.plan import PlanError
+from tollgate.run import manifest
+from tollgate.samples import JtlError
 
 _PROBLEMS = (
     *(manifest.ManifestError, evidence.EvidenceError, PlanError, JtlError, PageError),

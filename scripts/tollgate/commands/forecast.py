@@ -6,13 +6,18 @@ import argparse
 import sys
 from pathlib import Path
 
-from tollgate.checked import number
-from tollgate.forecast import ForecastError, read_forecast
-from tollgate.forecast_output import steps_table
-from tollgate.load_shape import ShapeError, announce, load_steps
-from tollgate.load_words import duration_text
-from tollgate.paths import ROOT
+from tollgate.base import ROOT
+from tollgate.forecast import (
+    ForecastError,
+    ShapeError,
+    announce,
+    duration_text,
+    load_steps,
+    read_forecast,
+)
+from tollgate.outputs import steps_table
 from tollgate.plan import PlanError, read_plan
+from tollgate.taurus import number
 
 DEFAULT = Path("data/forecast.csv")
 #: Knows the targets that a forecast may have columns for.

@@ -14,11 +14,19 @@ from pathlib import Path
 import numpy as np
 
 from tollgate.compare.model import Blocks
-from tollgate.counts import Counts
-from tollgate.jtl import peek_test_start
-from tollgate.jtl_groups import transaction_sql, valid_sql
-from tollgate.jtl_layout import JtlError, Layout, read_layout
-from tollgate.jtl_scan import column, database, read_into, text
+from tollgate.samples import (
+    JtlError,
+    Layout,
+    column,
+    database,
+    peek_test_start,
+    read_into,
+    read_layout,
+    text,
+    transaction_sql,
+    valid_sql,
+)
+from tollgate.stats import Counts
 
 #: Which of the two an arrival went to.
 COIN = "coin"

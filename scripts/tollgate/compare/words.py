@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from tollgate.base import figure, lasting
 from tollgate.compare.model import ERRORS, IMPROVED, INCONCLUSIVE, METRICS, PASS, Finding
 from tollgate.compare.record import CompareRecord
 from tollgate.compare.result import Comparison
-from tollgate.figures import figure, lasting
 
 UNKNOWN = "-"
 #: Digits after the point beyond which two numbers are alike for everybody.

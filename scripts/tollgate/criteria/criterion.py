@@ -14,10 +14,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from tollgate.criteria_resources import LATENCY_SLOPE, WORKER_SUBJECTS, read_label, refuse_window
-from tollgate.criteria_text import CriterionError, split
-from tollgate.criteria_thresholds import read_threshold, read_window
-from tollgate.criteria_values import Subject, read_condition, read_subject
+from tollgate.criteria.grammar import CriterionError, split
+from tollgate.criteria.resources import LATENCY_SLOPE, WORKER_SUBJECTS, read_label, refuse_window
+from tollgate.criteria.thresholds import read_threshold, read_window
+from tollgate.criteria.values import Subject, read_condition, read_subject
 
 FIELDS = (
     *("subject", "label", "condition", "threshold", "timeframe"),

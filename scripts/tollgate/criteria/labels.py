@@ -7,8 +7,8 @@ import itertools
 import re
 from collections.abc import Collection, Iterable
 
-from tollgate.bins import Bins
-from tollgate.criteria import Criterion, CriterionError
+from tollgate.criteria.criterion import Criterion, CriterionError
+from tollgate.stats import Bins
 
 # More labels than that do not help a reader who mistyped one.
 LABELS_SHOWN = 12

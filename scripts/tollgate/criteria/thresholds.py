@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import re
 
-from tollgate.criteria_resources import (
+from tollgate.criteria.resources import (
     LATENCY_SLOPE,
     MEMORY_SLOPE,
     SLOPE,
@@ -16,7 +16,7 @@ from tollgate.criteria_resources import (
     read_share,
     read_size,
 )
-from tollgate.criteria_values import Subject
+from tollgate.criteria.values import Subject
 
 TIME_UNITS_MS = {"ms": 1.0, "s": 1e3, "m": 60e3, "h": 3600e3, "d": 86400e3}
 BYTE_UNITS = {

@@ -9,9 +9,9 @@ import difflib
 import re
 from dataclasses import dataclass
 
-from tollgate.criteria_resources import LATENCY_SLOPE, SLOPE, WORKER_SUBJECTS
-from tollgate.response_codes import NAMES as CLASSES
-from tollgate.response_codes import PREFIX, class_of, nearest
+from tollgate.base import NAMES as CLASSES
+from tollgate.base import PREFIX, class_of, nearest
+from tollgate.criteria.resources import LATENCY_SLOPE, SLOPE, WORKER_SUBJECTS
 
 CONDITIONS = ("<", "<=", "=", ">", ">=")
 # Names that Taurus takes, by the one that Tollgate shows. Taurus takes anything that begins with

@@ -10,11 +10,18 @@ from pathlib import Path
 
 import numpy as np
 
-from tollgate.forecast_model import ForecastFacts, LoadStep, StepFacts
-from tollgate.forecast_record import Followed
-from tollgate.jtl_groups import transaction_sql, valid_sql
-from tollgate.jtl_layout import Layout, read_layout
-from tollgate.jtl_scan import column, database, read_into, text
+from tollgate.forecast.model import ForecastFacts, LoadStep, StepFacts
+from tollgate.forecast.record import Followed
+from tollgate.samples import (
+    Layout,
+    column,
+    database,
+    read_into,
+    read_layout,
+    text,
+    transaction_sql,
+    valid_sql,
+)
 
 #: So many points are more than a screen is wide: 24 s for each of a day, 48 s of two days.
 MOST_POINTS = 3600

@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from tollgate import forecast_fields as fields
-from tollgate.file_error import FileError
-from tollgate.jtl_layout import shown
+from tollgate.base import FileError
+from tollgate.forecast import fields
+from tollgate.samples import shown
 
 NAME_COLUMNS = ("hour", "time", "step")
 RATE_COLUMN = "tps"

@@ -19,10 +19,10 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from tollgate import forecast_fields as fields
-from tollgate.forecast_header import RATE_COLUMN, ForecastError, Header, Row, read_header
-from tollgate.forecast_model import Forecast, ForecastStep
-from tollgate.jtl_layout import shown
+from tollgate.forecast import fields
+from tollgate.forecast.header import RATE_COLUMN, ForecastError, Header, Row, read_header
+from tollgate.forecast.model import Forecast, ForecastStep
+from tollgate.samples import shown
 
 __all__ = ["ForecastError", "read_forecast"]
 

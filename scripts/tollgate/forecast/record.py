@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import Any
 
-from tollgate.forecast_model import LoadStep
+from tollgate.forecast.model import LoadStep
 
 
 @dataclass(frozen=True)

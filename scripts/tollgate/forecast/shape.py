@@ -12,10 +12,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from tollgate.forecast_model import LoadStep
-from tollgate.load_mix import mix_text
-from tollgate.load_steps import ShapeError, arrival_counts, load_steps
-from tollgate.load_words import announce, duration_text
+from tollgate.forecast.mix import mix_text
+from tollgate.forecast.model import LoadStep
+from tollgate.forecast.steps import ShapeError, arrival_counts, load_steps
+from tollgate.forecast.words import announce, duration_text
 
 __all__ = [
     "ShapeError",

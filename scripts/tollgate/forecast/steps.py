@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
 
-from tollgate.forecast_model import Forecast, ForecastStep, LoadStep
+from tollgate.forecast.model import Forecast, ForecastStep, LoadStep
 
 #: A shorter step is shorter than the lateness that a schedule is allowed.
 SHORTEST_STEP_S = 0.1

@@ -11,12 +11,10 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from tollgate.facts import ExecutionFacts
-from tollgate.figures import lasting
-from tollgate.file_order import TOLERANCE_MS, Step, largest
-from tollgate.jtl import Jtl
-from tollgate.jtl_clock import step_back
-from tollgate.manifest import Execution
+from tollgate.base import lasting
+from tollgate.judge import ExecutionFacts
+from tollgate.run import Execution
+from tollgate.samples import TOLERANCE_MS, Jtl, Step, largest, step_back
 
 _NEXT = "the samples' times can't be trusted; run again, with a clock that nobody sets meanwhile"
 

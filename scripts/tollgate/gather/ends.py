@@ -6,17 +6,11 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
-from tollgate.early_ends import Came, Thread, bounded_groups, early_ends, looping_groups
-from tollgate.expressions import Expander
-from tollgate.facts import ExecutionFacts
-from tollgate.jmx import read_tree
-from tollgate.jtl import Jtl
-from tollgate.jtl_threads_ended import ThreadRows, longest_gaps, thread_rows
-from tollgate.manifest import Execution as Planned
-from tollgate.plan import expander_of
-from tollgate.plan_bounds import stops_of
-from tollgate.plan_model import LOOPING, Plan
-from tollgate.senders import named_alike
+from tollgate.judge import Came, ExecutionFacts, Thread, bounded_groups, early_ends, looping_groups
+from tollgate.plan import LOOPING, Expander, Plan, expander_of, read_tree, stops_of
+from tollgate.run import Execution as Planned
+from tollgate.samples import Jtl, ThreadRows, longest_gaps, thread_rows
+from tollgate.schedule import named_alike
 
 
 def with_early_ends(

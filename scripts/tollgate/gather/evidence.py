@@ -9,31 +9,26 @@ from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 
-from tollgate import evidence_labels, evidence_workers
-from tollgate.bins import Bins
-from tollgate.compare import evidence as comparing
-from tollgate.compare.record import CompareRecord
-from tollgate.criteria import Criterion, parse_all
-from tollgate.criteria_check import check
-from tollgate.evidence_clock import steps_seen, with_clock
-from tollgate.evidence_ends import with_early_ends
-from tollgate.evidence_silent import with_silent
-from tollgate.evidence_waits import with_waits
-from tollgate.facts import Execution, ExecutionFacts, Run, Settings
-from tollgate.figures import lasting
-from tollgate.forecast_facts import forecast_facts
-from tollgate.forecast_model import ForecastFacts
-from tollgate.forecast_record import Followed, from_record
-from tollgate.jtl import Jtl, read_jtl
-from tollgate.jtl_layout import JtlError
-from tollgate.manifest import NAME, Manifest, ManifestError, check_seal
-from tollgate.manifest import Execution as Planned
-from tollgate.outages import events_left
-from tollgate.plan import read_plan
-from tollgate.plan_model import Plan
-from tollgate.replay_jtl import foreseen_problems, replay_jtl
-from tollgate.unjudgeable import unjudgeable
-from tollgate.worker_apps import TargetsWatched
+from tollgate.base import lasting
+from tollgate.compare import CompareRecord
+from tollgate.criteria import Criterion, check, parse_all
+from tollgate.forecast import Followed, ForecastFacts, forecast_facts, from_record
+from tollgate.gather import comparison as comparing
+from tollgate.gather import labels as evidence_labels
+from tollgate.gather import workers as evidence_workers
+from tollgate.gather.clock import steps_seen, with_clock
+from tollgate.gather.ends import with_early_ends
+from tollgate.gather.silent import with_silent
+from tollgate.gather.unjudgeable import unjudgeable
+from tollgate.gather.waits import with_waits
+from tollgate.judge import Execution, ExecutionFacts, Run, Settings, events_left
+from tollgate.plan import Plan, read_plan
+from tollgate.run import NAME, Manifest, ManifestError, check_seal
+from tollgate.run import Execution as Planned
+from tollgate.samples import Jtl, JtlError, read_jtl
+from tollgate.schedule import foreseen_problems, replay_jtl
+from tollgate.stats import Bins
+from tollgate.workers import TargetsWatched
 
 
 class EvidenceError(Exception):

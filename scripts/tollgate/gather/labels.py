@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 
-from tollgate.facts import LabelData
-from tollgate.jtl import Jtl
-from tollgate.jtl_layout import JtlError
-from tollgate.plan_model import Label, Plan
-from tollgate.replay import Replay
+from tollgate.judge import LabelData
+from tollgate.plan import Label, Plan
+from tollgate.samples import Jtl, JtlError
+from tollgate.schedule import Replay
 
 #: What JMeter tells the rows of Transaction Controllers by.
 KIND_COLUMN, KIND_FLAG = "responseMessage", "message"

@@ -11,10 +11,10 @@ from typing import Any
 from bzt import TaurusConfigError
 from bzt.modules.jmeter import JMeterExecutor
 
-from tollgate.facts import Settings
-from tollgate.forecast_record import from_record, to_record
+from tollgate.forecast import from_record, to_record
+from tollgate.judge import Settings
 from tollgate.plan import read_plan
-from tollgate.redaction import MARK, Redaction
+from tollgate.run import MARK, Redaction
 
 #: Taurus rewrites every thread group of a plan for any of these.
 LOAD_SETTINGS = ("concurrency", "iterations", "ramp-up", "hold-for", "throughput", "steps")

@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from tollgate.facts import ExecutionFacts
-from tollgate.jtl import Jtl
-from tollgate.jtl_thread_groups import thread_groups
-from tollgate.plan_model import Plan
-from tollgate.silent_groups import silent_parts
+from tollgate.judge import ExecutionFacts, silent_parts
+from tollgate.plan import Plan
+from tollgate.samples import Jtl, thread_groups
 
 
 def with_silent(

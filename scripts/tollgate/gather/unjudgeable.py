@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from tollgate.criteria import Criterion, CriterionError
-from tollgate.forecast_record import Followed
-from tollgate.manifest import Execution
-from tollgate.plan_model import Plan
+from tollgate.forecast import Followed
+from tollgate.plan import Plan
+from tollgate.run import Execution
 
 
 def unjudgeable(

@@ -8,19 +8,13 @@ from pathlib import Path
 
 import numpy as np
 
-from tollgate.bins import Bins
-from tollgate.counts import Counts
-from tollgate.facts import Execution, LabelData
-from tollgate.figures import lasting
-from tollgate.jtl import Jtl
-from tollgate.jtl_waits import Key, Sent, read_sent
-from tollgate.manifest import Execution as Planned
-from tollgate.plan_model import Plan, ThreadGroup
-from tollgate.schedule import schedules_of
-from tollgate.schedule_model import ScheduleFacts
-from tollgate.senders import senders
-from tollgate.totals import COLUMNS, Totals
-from tollgate.unanswered import Charged, End, charge
+from tollgate.base import lasting
+from tollgate.judge import Charged, End, Execution, LabelData, charge
+from tollgate.plan import Plan, ThreadGroup
+from tollgate.run import Execution as Planned
+from tollgate.samples import Jtl, Key, Sent, read_sent
+from tollgate.schedule import ScheduleFacts, schedules_of, senders
+from tollgate.stats import COLUMNS, Bins, Counts, Totals
 
 #: In the place of a response code.
 NO_ANSWER = "no answer before the load was ended"

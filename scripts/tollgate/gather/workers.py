@@ -8,12 +8,9 @@ from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 
-from tollgate import lost
-from tollgate.jtl import Jtl
-from tollgate.manifest import Execution, Manifest
-from tollgate.resources_model import Resources
-from tollgate.watching import share
-from tollgate.worker_apps import TargetsWatched, read_targets, unwatched
+from tollgate.run import Execution, Manifest
+from tollgate.samples import Jtl, lost
+from tollgate.workers import Resources, TargetsWatched, read_targets, share, unwatched
 
 
 def watched(run: Path, manifest: Manifest, planned: Execution, jtl: Jtl | None) -> TargetsWatched:

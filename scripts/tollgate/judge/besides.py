@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from tollgate.compare.ruling import comparison_warnings
-from tollgate.counts import Counts
 from tollgate.criteria import Criterion
-from tollgate.cut_short import cut_short_warnings
-from tollgate.facts import Execution, Settings
-from tollgate.observe import hit_mask
-from tollgate.outages import outages_judged, reloads_told
+from tollgate.judge.comparison import comparison_warnings
+from tollgate.judge.cut_short import cut_short_warnings
+from tollgate.judge.facts import Execution, Settings
+from tollgate.judge.observe import hit_mask
+from tollgate.judge.outages import outages_judged, reloads_told
+from tollgate.stats import Counts
 
 
 def warnings_of(

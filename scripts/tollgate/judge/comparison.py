@@ -15,13 +15,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tollgate.compare.errors import MOST_FAILED
-from tollgate.compare.estimates import unfair
-from tollgate.compare.model import FAIL as WORSE
-from tollgate.compare.result import NO_LOOK, Comparison, LabelCounts
-from tollgate.compare.told import cases
-from tollgate.figures import lasting
-from tollgate.verdicts import (
+from tollgate.base import lasting
+from tollgate.compare import FAIL as WORSE
+from tollgate.compare import MOST_FAILED, NO_LOOK, Comparison, LabelCounts, cases, unfair
+from tollgate.judge.verdicts import (
     FAIL,
     GENERATOR,
     INCONCLUSIVE,

@@ -6,12 +6,10 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from tollgate.autocorrelation import span
+from tollgate.base import figure
 from tollgate.criteria import Criterion
-from tollgate.facts import Execution, Settings
-from tollgate.figures import figure
-from tollgate.intervals import FEWEST_FOR_MEAN, MIN_SECONDS
-from tollgate.observe import (
+from tollgate.judge.facts import Execution, Settings
+from tollgate.judge.observe import (
     RESPONSE_TIME,
     Observation,
     Part,
@@ -20,11 +18,11 @@ from tollgate.observe import (
     select,
     with_unsent,
 )
-from tollgate.percentiles import samples_needed
-from tollgate.punctuality import decided_by_lateness
-from tollgate.ruling import MOST_TIMES_LONGER, missed_by, rounded_up
-from tollgate.verdicts import FAIL, GENERATOR, INCONCLUSIVE, INVALID, PASS, CriterionResult
-from tollgate.windows import observe_windows
+from tollgate.judge.punctuality import decided_by_lateness
+from tollgate.judge.ruling import MOST_TIMES_LONGER, missed_by, rounded_up
+from tollgate.judge.verdicts import FAIL, GENERATOR, INCONCLUSIVE, INVALID, PASS, CriterionResult
+from tollgate.judge.windows import observe_windows
+from tollgate.stats import FEWEST_FOR_MEAN, MIN_SECONDS, samples_needed, span
 
 
 @dataclass(frozen=True)

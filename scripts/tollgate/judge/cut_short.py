@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tollgate.facts import Execution, Settings
-from tollgate.figures import lasting
-from tollgate.verdicts import INVALID, OPERATOR, Reason
+from tollgate.base import lasting
+from tollgate.judge.facts import Execution, Settings
+from tollgate.judge.verdicts import INVALID, OPERATOR, Reason
 
 #: JMeter ends threads at its own pace, and seconds are whole.
 END_SLACK_S = 1.0

@@ -9,14 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from tollgate.blocks import percentile_by_block
 from tollgate.criteria import Criterion
-from tollgate.facts import LabelData, Settings
-from tollgate.observe import Part, select
-from tollgate.percentiles import samples_needed
-from tollgate.ruling import Estimate, Ruled, result, rule
-from tollgate.trend import BLOCKS, FEWEST, trend
-from tollgate.verdicts import INCONCLUSIVE, INVALID, CriterionResult
+from tollgate.judge.facts import LabelData, Settings
+from tollgate.judge.observe import Part, select
+from tollgate.judge.ruling import Estimate, Ruled, result, rule
+from tollgate.judge.verdicts import INCONCLUSIVE, INVALID, CriterionResult
+from tollgate.stats import BLOCKS, FEWEST, percentile_by_block, samples_needed, trend
 
 PER_MIN = 60.0
 

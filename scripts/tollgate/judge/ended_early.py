@@ -17,13 +17,24 @@ import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from tollgate.cut_short import END_SLACK_S
-from tollgate.facts import EarlyEnd
-from tollgate.figures import lasting
-from tollgate.plan_bounds import Stops
-from tollgate.plan_ends import ANY, StatedEnd, stated_end
-from tollgate.plan_model import LOOPING, Label, Plan, ThreadGroup
-from tollgate.plan_reach import certain_samplers, is_steady, longest_timer_s, silence_s, wait_s
+from tollgate.base import lasting
+from tollgate.judge.cut_short import END_SLACK_S
+from tollgate.judge.facts import EarlyEnd
+from tollgate.plan import (
+    ANY,
+    LOOPING,
+    Label,
+    Plan,
+    StatedEnd,
+    Stops,
+    ThreadGroup,
+    certain_samplers,
+    is_steady,
+    longest_timer_s,
+    silence_s,
+    stated_end,
+    wait_s,
+)
 from tollgate.schedule import schedules_of
 
 #: Of a duration, how much may be missing at its end: as much as of a schedule.

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from tollgate.compare.result import Comparison
-from tollgate.counts import Counts
+from tollgate.compare import Comparison
 from tollgate.criteria import Criterion
-from tollgate.forecast_model import ForecastFacts
-from tollgate.resources_model import Resources, WorkerCount
-from tollgate.schedule_model import ScheduleFacts, Unsent
-from tollgate.totals import Totals
+from tollgate.forecast import ForecastFacts
+from tollgate.schedule import ScheduleFacts, Unsent
+from tollgate.stats import Counts, Totals
+from tollgate.workers import Resources, WorkerCount
 
 
 @dataclass(frozen=True)

@@ -25,9 +25,9 @@ from collections.abc import Iterator
 
 from scipy import special
 
-from tollgate.figures import figure
-from tollgate.forecast_model import ForecastFacts, ForecastResult, PartResult
-from tollgate.verdicts import GENERATOR, INVALID, OPERATOR, Reason
+from tollgate.base import figure
+from tollgate.forecast import ForecastFacts, ForecastResult, PartResult
+from tollgate.judge.verdicts import GENERATOR, INVALID, OPERATOR, Reason
 
 HELD, MISSED, NOT_REACHED = "held", "missed", "not reached"
 #: Of requests; see above.

@@ -24,18 +24,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tollgate.besides import warnings_of
-from tollgate.compare.ruling import comparison_reasons
 from tollgate.criteria import Criterion
-from tollgate.cut_short import is_cut_short, measured_nothing
-from tollgate.drift import judge_drift
-from tollgate.facts import Execution, Run, Settings
-from tollgate.forecast_check import check_forecast, forecast_reasons
-from tollgate.judge_criterion import judge_criterion
-from tollgate.resources import judge_resource
-from tollgate.stopped import Stop, left_out, stop_of
-from tollgate.validity import execution_reasons, run_reasons
-from tollgate.verdicts import (
+from tollgate.judge.besides import warnings_of
+from tollgate.judge.comparison import comparison_reasons
+from tollgate.judge.criterion import judge_criterion
+from tollgate.judge.cut_short import is_cut_short, measured_nothing
+from tollgate.judge.drift import judge_drift
+from tollgate.judge.facts import Execution, Run, Settings
+from tollgate.judge.forecast import check_forecast, forecast_reasons
+from tollgate.judge.resources import judge_resource
+from tollgate.judge.stopped import Stop, left_out, stop_of
+from tollgate.judge.validity import execution_reasons, run_reasons
+from tollgate.judge.verdicts import (
     EXIT_CODES,
     EXIT_INTERRUPTED,
     FAIL,
@@ -53,7 +53,7 @@ from tollgate.verdicts import (
     Verdict,
     worst,
 )
-from tollgate.worker_facts import worker_facts
+from tollgate.workers import worker_facts
 
 
 def judge(run: Run, settings: Settings | None = None) -> Verdict:

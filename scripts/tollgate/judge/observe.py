@@ -8,19 +8,20 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tollgate.counts import Counts
 from tollgate.criteria import Criterion
-from tollgate.facts import LabelData, Settings
-from tollgate.intervals import (
+from tollgate.judge.facts import LabelData, Settings
+from tollgate.stats import (
     FEWEST_FOR_MEAN,
+    SOURCES,
     UNKNOWN,
+    Counts,
     Interval,
+    Totals,
     mean_interval,
+    percentile_interval,
     share_interval,
     stdev_interval,
 )
-from tollgate.percentiles import percentile_interval
-from tollgate.totals import SOURCES, Totals
 
 FIRST_BYTE, CONNECT = "avg-lt", "avg-ct"
 TOTALS_COLUMNS = {

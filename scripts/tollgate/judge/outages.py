@@ -12,10 +12,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 
-from tollgate.facts import Execution
-from tollgate.figures import figure
-from tollgate.resources_model import Outage, Reload, Resources
-from tollgate.verdicts import FAIL, INVALID, SERVICE, Reason
+from tollgate.base import figure
+from tollgate.judge.facts import Execution
+from tollgate.judge.verdicts import FAIL, INVALID, SERVICE, Reason
+from tollgate.workers import Outage, Reload, Resources
 
 
 def resource_reasons(resources: Resources, restarts_are_judged: bool) -> Iterator[Reason]:

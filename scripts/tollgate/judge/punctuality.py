@@ -18,10 +18,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from tollgate.blame import FAR_LATE_MS
-from tollgate.figures import figure
-from tollgate.schedule_model import ScheduleFacts
-from tollgate.verdicts import FAIL, GENERATOR, INVALID, PASS, SERVICE, Reason
+from tollgate.base import figure
+from tollgate.judge.verdicts import FAIL, GENERATOR, INVALID, PASS, SERVICE, Reason
+from tollgate.schedule import FAR_LATE_MS, ScheduleFacts
 
 #: The p99 of the lateness must lie below FAR_LATE_MS.
 FAR_LATE_SHARE = 0.01

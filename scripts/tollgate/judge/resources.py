@@ -13,15 +13,23 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tollgate.criteria import Criterion
-from tollgate.criteria_resources import MIB
-from tollgate.facts import Settings
-from tollgate.figures import duration, short
-from tollgate.intervals import MIN_SECONDS, mean_interval
-from tollgate.lives import FEWEST_LOOKS, SHORTEST_S, Growth, growth, judged_share, lives, restarts
-from tollgate.resources_model import Resources, WorkerSeries
-from tollgate.ruling import Estimate, Ruled, result, rule, rule_exactly
-from tollgate.verdicts import INCONCLUSIVE, INVALID, LOOKS, ORDER, PASS, CriterionResult
+from tollgate.base import duration, short
+from tollgate.criteria import MIB, Criterion
+from tollgate.judge.facts import Settings
+from tollgate.judge.ruling import Estimate, Ruled, result, rule, rule_exactly
+from tollgate.judge.verdicts import INCONCLUSIVE, INVALID, LOOKS, ORDER, PASS, CriterionResult
+from tollgate.stats import MIN_SECONDS, mean_interval
+from tollgate.workers import (
+    FEWEST_LOOKS,
+    SHORTEST_S,
+    Growth,
+    Resources,
+    WorkerSeries,
+    growth,
+    judged_share,
+    lives,
+    restarts,
+)
 
 MB_PER_MIN = 60 / MIB  # of bytes a second
 COLUMNS = {"cpu": "cpu", "loop-delay-p50": "loop_delay_p50", "loop-delay-p95": "loop_delay_p95"}

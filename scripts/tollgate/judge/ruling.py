@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from tollgate.base import duration, figure
 from tollgate.criteria import Criterion
-from tollgate.figures import duration, figure
-from tollgate.observe import comparison
-from tollgate.verdicts import FAIL, INCONCLUSIVE, PASS, CriterionResult
+from tollgate.judge.observe import comparison
+from tollgate.judge.verdicts import FAIL, INCONCLUSIVE, PASS, CriterionResult
 
 # Beyond so many times the samples, "run longer" is no advice.
 MOST_TIMES_LONGER = 1000

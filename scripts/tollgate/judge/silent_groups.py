@@ -12,10 +12,8 @@ import math
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 
-from tollgate.plan_model import Plan, Sampler, ThreadGroup
-from tollgate.plan_reach import certain_samplers, wait_s
-from tollgate.schedule import schedules_of
-from tollgate.senders import senders
+from tollgate.plan import Plan, Sampler, ThreadGroup, certain_samplers, wait_s
+from tollgate.schedule import schedules_of, senders
 
 #: JMeter's own that run what is in them as often as they loop. Those of plugins may have no threads
 #: at times, and so may the Open Model Thread Group.

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tollgate.counts import Counts
+from tollgate.stats import Counts
 
 
 def sliding_percentiles(

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tollgate.facts import Execution
-from tollgate.verdicts import (
+from tollgate.judge.facts import Execution
+from tollgate.judge.verdicts import (
     FAIL,
     INCONCLUSIVE,
     INVALID,

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tollgate.jtl_waits import Key, Sent
+from tollgate.samples import Key, Sent
 
 
 @dataclass(frozen=True)

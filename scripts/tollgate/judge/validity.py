@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from tollgate.cut_short import END_SLACK_S, cut_short_reasons, is_cut_short, measured_nothing
-from tollgate.facts import Execution, Run, Settings
-from tollgate.figures import figure
-from tollgate.outages import judges_restarts, resource_reasons
-from tollgate.punctuality import schedule_reasons
-from tollgate.schedule_model import ScheduleFacts
-from tollgate.verdicts import FAIL, GENERATOR, INVALID, MACHINE, OPERATOR, SERVICE, Reason
+from tollgate.base import figure
+from tollgate.judge.cut_short import END_SLACK_S, cut_short_reasons, is_cut_short, measured_nothing
+from tollgate.judge.facts import Execution, Run, Settings
+from tollgate.judge.outages import judges_restarts, resource_reasons
+from tollgate.judge.punctuality import schedule_reasons
+from tollgate.judge.verdicts import FAIL, GENERATOR, INVALID, MACHINE, OPERATOR, SERVICE, Reason
+from tollgate.schedule import ScheduleFacts
 
 # A Poisson stream of rate r pauses for longer than 13.8 / r seconds once in a million times; where
 # the rate changes with time, it leaves out a stretch in which 13.8 requests are due as rarely.

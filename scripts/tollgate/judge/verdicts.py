@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from tollgate.compare.result import Comparison
-from tollgate.figures import figure, spanned
-from tollgate.forecast_model import ForecastResult
-from tollgate.worker_facts import WorkerFacts
+from tollgate.base import figure, spanned
+from tollgate.compare import Comparison
+from tollgate.forecast import ForecastResult
+from tollgate.workers import WorkerFacts
 
 PASS, FAIL, INCONCLUSIVE, INVALID = "PASS", "FAIL", "INCONCLUSIVE", "INVALID"
 # The worst comes last and beats the others: a broken measurement proves nothing, not even a FAIL.

@@ -28,9 +28,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from tollgate.criteria import Criterion
-from tollgate.observe import TOTALS_COLUMNS, Observation, Part, hit_mask, value_of
-from tollgate.sliding import sliding_percentiles, sliding_stdevs
-from tollgate.totals import Totals
+from tollgate.judge.observe import TOTALS_COLUMNS, Observation, Part, hit_mask, value_of
+from tollgate.judge.sliding import sliding_percentiles, sliding_stdevs
+from tollgate.stats import Totals
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import unicodedata
 
-from tollgate.figures import figure, spanned
-from tollgate.verdicts import CriterionResult
+from tollgate.base import figure, spanned
+from tollgate.judge import CriterionResult
 
 
 def observed(result: CriterionResult) -> str:

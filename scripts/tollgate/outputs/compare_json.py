@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from tollgate.compare import told
-from tollgate.compare.model import ERRORS, Finding
-from tollgate.compare.result import Comparison
+from tollgate.compare import ERRORS, Comparison, Finding
+from tollgate.compare import words as told
 
 
 def comparison_dict(comparison: Comparison | None) -> dict[str, Any] | None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from tollgate.compare import told
-from tollgate.compare.model import FAIL, IMPROVED, INCONCLUSIVE, Finding
-from tollgate.compare.result import Comparison
-from tollgate.markup import code, escaped, row
+from tollgate.base import code, escaped, row
+from tollgate.compare import FAIL, IMPROVED, INCONCLUSIVE, Comparison, Finding
+from tollgate.compare import words as told
 
 HEADINGS = ("label", "metric", "base", "head", "change", "interval", "verdict")
 _STRIKING = (FAIL, INCONCLUSIVE, IMPROVED)

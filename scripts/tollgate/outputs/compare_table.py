@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tollgate.cells import shorten
-from tollgate.compare import told
-from tollgate.compare.model import FAIL, IMPROVED, INCONCLUSIVE, Finding
-from tollgate.compare.result import Comparison
-from tollgate.figures import one_line
+from tollgate.base import one_line
+from tollgate.compare import FAIL, IMPROVED, INCONCLUSIVE, Comparison, Finding
+from tollgate.compare import words as told
+from tollgate.outputs.cells import shorten
 
 HEADINGS = ("", "head against base", "base", "head", "change", "at least", "at most")
 #: The worst first; what has no say last.

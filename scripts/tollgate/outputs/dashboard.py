@@ -11,7 +11,7 @@ from pathlib import Path
 
 import psutil
 
-from tollgate.paths import java_finds, jmeter_home
+from tollgate.base import java_finds, jmeter_home
 
 #: Milliseconds between two points of a graph. JMeter wants more than 1,000.
 GRANULARITY_MS = 1001

@@ -5,9 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from tollgate.forecast_check import HELD, NOT_REACHED, requests, signed, worst_part
-from tollgate.forecast_model import ForecastFacts, ForecastResult, LoadStep, PartResult, StepFacts
-from tollgate.load_steps import arrival_counts
+from tollgate.forecast import (
+    ForecastFacts,
+    ForecastResult,
+    LoadStep,
+    PartResult,
+    StepFacts,
+    arrival_counts,
+)
+from tollgate.judge import HELD, NOT_REACHED, requests, signed, worst_part
 
 
 def forecast_dict(

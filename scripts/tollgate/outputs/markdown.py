@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from tollgate import workers_told
-from tollgate.cells import interval, limit, observed
-from tollgate.compare import markdown as comparison
-from tollgate.forecast_output import forecast_line
-from tollgate.markup import code, escaped, row
-from tollgate.verdicts import CriterionResult, ExecutionVerdict, Verdict
+from tollgate.base import code, escaped, row
+from tollgate.judge import CriterionResult, ExecutionVerdict, Verdict
+from tollgate.outputs import compare_markdown as comparison
+from tollgate.outputs import workers as workers_told
+from tollgate.outputs.cells import interval, limit, observed
+from tollgate.outputs.forecast import forecast_line
 
 HEADINGS = ("criterion", "observed", "limit", "interval", "n", "verdict")
 

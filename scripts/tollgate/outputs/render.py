@@ -11,22 +11,23 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
-from tollgate import workers_told
-from tollgate.compare.output import comparison_dict
-from tollgate.compare.told import Case, cases
-from tollgate.facts import Execution, Run
-from tollgate.forecast_output import forecast_dict
-from tollgate.markdown import to_markdown
-from tollgate.verdicts import (
+from tollgate.compare import Case, cases
+from tollgate.judge import (
     FAIL,
     INCONCLUSIVE,
     PASS,
     CriterionResult,
+    Execution,
     ExecutionVerdict,
     Reason,
+    Run,
     Verdict,
     worst,
 )
+from tollgate.outputs import workers as workers_told
+from tollgate.outputs.compare_json import comparison_dict
+from tollgate.outputs.forecast import forecast_dict
+from tollgate.outputs.markdown import to_markdown
 
 __all__ = ["MEASUREMENT", "of_the_run", "to_dict", "to_json", "to_junit", "to_markdown", "unsound"]
 

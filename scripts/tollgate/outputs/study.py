@@ -13,24 +13,28 @@ from typing import Any
 
 import numpy as np
 
-from tollgate import atomic, manifest
-from tollgate.jtl import Jtl, read_jtl
-from tollgate.jtl_groups import Label
-from tollgate.lost import with_losses
-from tollgate.render import to_json
-from tollgate.resources_model import Outage, Resources
-from tollgate.study import crosscheck
-from tollgate.study import run as study_run
-from tollgate.study.build import Ran, build
-from tollgate.study.design import DesignError, read_blocks
-from tollgate.study.load import CpuError
-from tollgate.study.model import CROSSCHECK, Study
-from tollgate.study.output import About, to_dict
-from tollgate.study.run import StudyRunError
-from tollgate.study.samples import read as read_samples
-from tollgate.study.table import to_table
-from tollgate.study.windows import ANOTHER_GENERATOR, CONNECT
-from tollgate.workers import read_watch
+from tollgate.base import atomic
+from tollgate.outputs.render import to_json
+from tollgate.outputs.study_json import About, to_dict
+from tollgate.outputs.study_table import to_table
+from tollgate.run import manifest
+from tollgate.samples import Jtl, Label, read_jtl, with_losses
+from tollgate.study import (
+    ANOTHER_GENERATOR,
+    CONNECT,
+    CROSSCHECK,
+    CpuError,
+    DesignError,
+    Ran,
+    Study,
+    StudyRunError,
+    build,
+    crosscheck,
+    read_blocks,
+)
+from tollgate.study import read as read_samples
+from tollgate.study import record as study_run
+from tollgate.workers import Outage, Resources, read_watch
 
 __all__ = ["JSON", "PROBLEMS", "is_study", "read", "to_table", "write"]
 JSON = "study.json"

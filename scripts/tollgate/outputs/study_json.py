@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from tollgate.render import finite
-from tollgate.study.model import (
+from tollgate.outputs.render import finite
+from tollgate.study import (
     CellResult,
     Check,
     Claim,
@@ -16,8 +16,8 @@ from tollgate.study.model import (
     Estimate,
     ScalingPoint,
     Study,
+    StudyRun,
 )
-from tollgate.study.run import StudyRun
 
 #: Raised when a field goes or changes its meaning. 2: a curve has no `usl` any more.
 VERSION = 2

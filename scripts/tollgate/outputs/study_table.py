@@ -5,10 +5,9 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from tollgate.cells import shorten, width
-from tollgate.figures import one_line
-from tollgate.study.model import Check, Claim, Study
-from tollgate.study.told import AGREES, DISAGREES, UNKNOWN, interval, number
+from tollgate.base import one_line
+from tollgate.outputs.cells import shorten, width
+from tollgate.study import AGREES, DISAGREES, UNKNOWN, Check, Claim, Study, interval, number
 
 #: Columns of a terminal that nothing here is wider than.
 WIDTH = 120

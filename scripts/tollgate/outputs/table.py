@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tollgate import workers_told
-from tollgate.cells import interval, limit, observed, shorten, width
-from tollgate.compare import table as comparing
-from tollgate.compare.told import cases
-from tollgate.figures import one_line
-from tollgate.forecast_output import forecast_line
-from tollgate.verdicts import (
+from tollgate.base import one_line
+from tollgate.compare import cases
+from tollgate.judge import (
     FAIL,
     INCONCLUSIVE,
     INVALID,
@@ -20,6 +16,10 @@ from tollgate.verdicts import (
     ExecutionVerdict,
     Verdict,
 )
+from tollgate.outputs import compare_table as comparing
+from tollgate.outputs import workers as workers_told
+from tollgate.outputs.cells import interval, limit, observed, shorten, width
+from tollgate.outputs.forecast import forecast_line
 
 #: More reasons than this are counted, not listed; verdict.md has them all.
 REASONS_SHOWN = 8

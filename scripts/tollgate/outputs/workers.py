@@ -6,12 +6,10 @@ import math
 from dataclasses import asdict
 from typing import Any
 
-from tollgate.criteria_resources import MIB
-from tollgate.facts import Execution
-from tollgate.figures import duration, figure, short, spanned
-from tollgate.resources import MB_PER_MIN
-from tollgate.verdicts import ExecutionVerdict
-from tollgate.worker_facts import WorkerFacts
+from tollgate.base import duration, figure, short, spanned
+from tollgate.criteria import MIB
+from tollgate.judge import MB_PER_MIN, Execution, ExecutionVerdict
+from tollgate.workers import WorkerFacts
 
 
 def section(judged: ExecutionVerdict, execution: Execution) -> dict[str, Any]:

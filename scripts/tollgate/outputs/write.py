@@ -6,10 +6,10 @@ import os
 import sys
 from pathlib import Path
 
-from tollgate import atomic, render, table
-from tollgate.facts import Run
-from tollgate.manifest import Manifest
-from tollgate.verdicts import Verdict
+from tollgate.base import atomic
+from tollgate.judge import Run, Verdict
+from tollgate.outputs import render, table
+from tollgate.run import Manifest
 
 
 def write_all(folder: Path, verdict: Verdict, run: Run, manifest: Manifest) -> None:

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tollgate.java_random import JavaRandom
+from tollgate.plan.java_random import JavaRandom
 
 # JMeter counts the events of a window in a Java int.
 MAX_EVENTS_PER_WINDOW = 2**31 - 1

@@ -11,10 +11,10 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from tollgate.expressions import Expander
-from tollgate.jmx import Element
-from tollgate.plan import is_sampler
-from tollgate.plan_model import FLOW_CONTROL, LOOPING, SCRIPTS, Plan, ThreadGroup
+from tollgate.plan.expressions import Expander
+from tollgate.plan.jmx import Element
+from tollgate.plan.model import FLOW_CONTROL, LOOPING, SCRIPTS, Plan, ThreadGroup
+from tollgate.plan.read import is_sampler
 
 #: What a Flow Control Action does to its target: stop, stop now; break the loop around it.
 _STOPS, _BREAKS = ("0", "2"), "5"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lxml import etree
 
-from tollgate.jmx import PlanError
+from tollgate.plan.jmx import PlanError
 
 FOLDER = "plan"
 

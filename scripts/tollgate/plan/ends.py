@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from tollgate.plan_model import FLOW_CONTROL, LOOPING, Label, Sampler, ThreadGroup
-from tollgate.plan_reach import LOOP, certain_samplers, is_endless
+from tollgate.plan.model import FLOW_CONTROL, LOOPING, Label, Sampler, ThreadGroup
+from tollgate.plan.reach import LOOP, certain_samplers, is_endless
 
 #: Stands for whatever label a sample has.
 ANY = Label("", "(?s).*")

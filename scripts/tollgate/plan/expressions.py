@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tollgate.arithmetic import arithmetic, whole_sum
+from tollgate.plan.arithmetic import arithmetic, whole_sum
 
 _SCRIPTS = ("__jexl2", "__jexl3", "__groovy", "__javaScript")
 

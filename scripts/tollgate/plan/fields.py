@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tollgate.expressions import Expander
-from tollgate.jmx import Element
+from tollgate.plan.expressions import Expander
+from tollgate.plan.jmx import Element
 
 
 class Fields:

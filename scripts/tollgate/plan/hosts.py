@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from tollgate.expressions import Expander
-from tollgate.jmx import Element, read_tree
-from tollgate.plan import expander_of
+from tollgate.plan.expressions import Expander
+from tollgate.plan.jmx import Element, read_tree
+from tollgate.plan.read import expander_of
 
 #: Where samplers, and the defaults of theirs, name a host.
 _HOSTS = ("HTTPSampler.domain", "TCPSampler.server", "FTPSampler.server")

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from tollgate.jmx_elements import Element, PlanError, tops
+from tollgate.plan.jmx_elements import Element, PlanError, tops
 
 __all__ = ["Element", "PlanError", "read_tree"]
 

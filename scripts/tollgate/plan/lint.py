@@ -10,13 +10,13 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from tollgate.expressions import Expander
-from tollgate.jmx import Element, read_tree
-from tollgate.plan import expander_of, is_sampler, read_plan
-from tollgate.plan_bounds import endless_groups
-from tollgate.plan_lint_scripts import listed, missing_files, scripts
-from tollgate.plan_model import FLOW_CONTROL, SCRIPTS
-from tollgate.plan_variables import running_expander_of
+from tollgate.plan.bounds import endless_groups
+from tollgate.plan.expressions import Expander
+from tollgate.plan.jmx import Element, read_tree
+from tollgate.plan.lint_scripts import listed, missing_files, scripts
+from tollgate.plan.model import FLOW_CONTROL, SCRIPTS
+from tollgate.plan.read import expander_of, is_sampler, read_plan
+from tollgate.plan.variables import running_expander_of
 
 TIMEOUTS = {"connect": "HTTPSampler.connect_timeout", "response": "HTTPSampler.response_timeout"}
 HOST = "HTTPSampler.domain"

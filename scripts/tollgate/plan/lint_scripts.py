@@ -9,10 +9,10 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from tollgate.expressions import Expander
-from tollgate.jmx import Element
-from tollgate.plan_model import SCRIPTS
-from tollgate.plan_variables import set_anew
+from tollgate.plan.expressions import Expander
+from tollgate.plan.jmx import Element
+from tollgate.plan.model import SCRIPTS
+from tollgate.plan.variables import set_anew
 
 #: Names listed of each kind of remark.
 SHOWN = 5

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from tollgate.plan_model import FLOW_CONTROL, Controller, Sampler, ThreadGroup
+from tollgate.plan.model import FLOW_CONTROL, Controller, Sampler, ThreadGroup
 
 LOOP = "LoopController"
 #: Controllers that may go on for as long as the thread does.

@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
-from tollgate.expressions import Expander
-from tollgate.fields import Fields
-from tollgate.jmx import Element, PlanError, read_tree
-from tollgate.plan_model import (
+from tollgate.plan.expressions import Expander
+from tollgate.plan.fields import Fields
+from tollgate.plan.jmx import Element, PlanError, read_tree
+from tollgate.plan.model import (
     FLOW_CONTROL,
     LOOPING,
     Controller,
@@ -25,9 +25,9 @@ from tollgate.plan_model import (
     Timer,
     Transaction,
 )
-from tollgate.plan_scripts import may_ignore_samples
-from tollgate.plan_timers import read_timer
-from tollgate.plan_variables import expander_of, label_expander_of, running_expander_of
+from tollgate.plan.scripts import may_ignore_samples
+from tollgate.plan.timers import read_timer
+from tollgate.plan.variables import expander_of, label_expander_of, running_expander_of
 
 # Samplers, JMeter's own and those of plugins, are known by the end of their class name.
 _SAMPLER_ENDINGS = ("Sampler", "SamplerProxy", "Sampler_", "Sampler2", "Sampler2_", FLOW_CONTROL)

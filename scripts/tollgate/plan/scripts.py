@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 
-from tollgate.jmx import Element
-from tollgate.plan_model import SCRIPTS
+from tollgate.plan.jmx import Element
+from tollgate.plan.model import SCRIPTS
 
 #: What a script calls to keep a sample out of the JTL.
 _IGNORE = re.compile(r"[Ii]gnore")

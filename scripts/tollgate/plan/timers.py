@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
-from tollgate.arrivals import NotReplayableError, PreciseThroughput
-from tollgate.expressions import Expander
-from tollgate.fields import Fields
-from tollgate.jmx import Element
-from tollgate.plan_model import PRECISE_THROUGHPUT, Timer
+from tollgate.plan.arrivals import NotReplayableError, PreciseThroughput
+from tollgate.plan.expressions import Expander
+from tollgate.plan.fields import Fields
+from tollgate.plan.jmx import Element
+from tollgate.plan.model import PRECISE_THROUGHPUT, Timer
 
 
 def read_timer(element: Element, expander: Expander) -> Timer:

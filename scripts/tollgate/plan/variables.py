@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from tollgate.expressions import Expander, Text, Unknown
-from tollgate.jmx import Element
+from tollgate.plan.expressions import Expander, Text, Unknown
+from tollgate.plan.jmx import Element
 
 #: Where extractors of all kinds name what they set, several of them apart by semicolons.
 _EXTRACTED = re.compile(r"\.(refname|referenceNames?)$")

@@ -12,8 +12,8 @@ import zipfile
 from importlib import metadata
 from pathlib import Path
 
-from tollgate import variables
-from tollgate.paths import ROOT, jmeter_home
+from tollgate.base import ROOT, jmeter_home
+from tollgate.run import variables
 
 
 def fingerprint(plans: Path | None = None) -> dict:

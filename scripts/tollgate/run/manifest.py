@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tollgate import atomic
+from tollgate.base import atomic
 
 NAME = "run.json"
 #: Raised when a manifest's meaning changes; older ones are refused rather than misread.
@@ -80,7 +80,7 @@ class Manifest:
     stopped_by: the criterion that ended the run early, and stopped_at when, likewise. problem: the
     error that ended it.
     reloads: each with the `app`, when it `began` and `ended` (seconds since the epoch), and the
-    `problem` that it met, if any. watching: what it cost, see tollgate/watching.py."""
+    `problem` that it met, if any. watching: what it cost, see tollgate/workers/watching.py."""
 
     kind: str
     started: str

@@ -10,7 +10,7 @@ from pathlib import Path
 import bzt.engine
 from bzt.engine import Configuration
 
-from tollgate.redaction import Redaction
+from tollgate.run.redaction import Redaction
 
 #: What Taurus and JMeter leave besides samples, by name; a run's verdict is none of it.
 _BY_PRODUCTS = ("*.log", "*.out", "*.err", "error*.jtl", "trace*.jtl", "modified_*.jmx")

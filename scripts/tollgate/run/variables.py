@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tollgate.redaction import Redaction
+from tollgate.run.redaction import Redaction
 
 #: What changes the service: figures under different values are not comparable.
 SERVICE = (

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tollgate.jtl_layout import NUMBERS, JtlError, Layout
+from tollgate.samples.layout import NUMBERS, JtlError, Layout
 
 # JMeter was born in 1998, and no clock of today says 2100: outside of these the field is not
 # epoch milliseconds (seconds and microseconds since 1970 both fall outside).

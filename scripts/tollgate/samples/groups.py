@@ -9,12 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tollgate.bins import Bins
-from tollgate.counts import Counts
-from tollgate.jtl_check import EARLIEST_MS, LATEST_MS
-from tollgate.jtl_layout import Layout
-from tollgate.jtl_scan import column, text
-from tollgate.totals import COLUMNS, SOURCES, Totals
+from tollgate.samples.check import EARLIEST_MS, LATEST_MS
+from tollgate.samples.layout import Layout
+from tollgate.samples.scan import column, text
+from tollgate.stats import COLUMNS, SOURCES, Bins, Counts, Totals
 
 # What JMeter's TransactionController puts into responseMessage, the only trace of its kind that
 # every set of columns holds; with dataType on, that field is empty for a transaction.

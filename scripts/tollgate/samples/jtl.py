@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tollgate.bins import SECONDS, Bins
-from tollgate.jtl_check import EARLIEST_MS, LATEST_MS
-from tollgate.jtl_groups import Label, facts_of, groups_sql, labels_of
-from tollgate.jtl_layout import JtlError, Layout, read_layout
-from tollgate.jtl_scan import database, read_into
+from tollgate.samples.check import EARLIEST_MS, LATEST_MS
+from tollgate.samples.groups import Label, facts_of, groups_sql, labels_of
+from tollgate.samples.layout import JtlError, Layout, read_layout
+from tollgate.samples.scan import database, read_into
+from tollgate.stats import SECONDS, Bins
 
 # Columns that JMeter can leave out, and that some subjects of criteria need.
 _OPTIONAL = ("responseMessage", "threadName", "bytes", "allThreads", "Latency", "Connect")

@@ -19,10 +19,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from tollgate.jtl_groups import transaction_sql
-from tollgate.jtl_layout import Layout, read_layout
-from tollgate.jtl_scan import column, database, read_into
-from tollgate.resources_model import Outage, Reload, Resources
+from tollgate.samples.groups import transaction_sql
+from tollgate.samples.layout import Layout, read_layout
+from tollgate.samples.scan import column, database, read_into
+from tollgate.workers import Outage, Reload, Resources
 
 #: Milliseconds after a window in which a client may still find out what happened in it.
 GRACE_MS = 1000

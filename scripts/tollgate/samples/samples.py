@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
-from tollgate.jtl_groups import transaction_sql, valid_sql
-from tollgate.jtl_layout import Layout, read_layout
-from tollgate.jtl_scan import column, database, read_into, text
+from tollgate.samples.groups import transaction_sql, valid_sql
+from tollgate.samples.layout import Layout, read_layout
+from tollgate.samples.scan import column, database, read_into, text
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import duckdb
 
-from tollgate.jtl_check import DAMAGED_HELP, Cut, read_slowly
-from tollgate.jtl_layout import JtlError, Layout
-from tollgate.jtl_source import BIGINTS, as_utf8, csv_sql, first_bytes, opened, piped
+from tollgate.samples.check import DAMAGED_HELP, Cut, read_slowly
+from tollgate.samples.layout import JtlError, Layout
+from tollgate.samples.source import BIGINTS, as_utf8, csv_sql, first_bytes, opened, piped
 
 # Memory is DuckDB's limit plus its CSV buffers plus the result; with these, 10,000,000 rows of
 # some 470,000 distinct counts peak at about 270 MB. Beyond the limit DuckDB spills to disk.

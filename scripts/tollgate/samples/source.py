@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tollgate.jtl_check import RECORD_BYTES
-from tollgate.jtl_layout import NUMBERS, Layout
+from tollgate.samples.check import RECORD_BYTES
+from tollgate.samples.layout import NUMBERS, Layout
 
 #: Columns that a CSV scan gives as BIGINT.
 BIGINTS = ("timeStamp", *NUMBERS)

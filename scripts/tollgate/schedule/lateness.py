@@ -8,8 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tollgate.blame import CAUSES, FAR_LATE_MS, LATE_MS, blame, blame_generator, count_threads
-from tollgate.join import (
+from tollgate.schedule.blame import (
+    CAUSES,
+    FAR_LATE_MS,
+    LATE_MS,
+    blame,
+    blame_generator,
+    count_threads,
+)
+from tollgate.schedule.join import (
     EARLY_TOLERANCE_MS,
     NO_EVENT,
     Floats,
@@ -19,7 +26,7 @@ from tollgate.join import (
     align_by_thread,
     estimate_origin_ms,
 )
-from tollgate.schedule_model import Schedule
+from tollgate.schedule.model import Schedule
 
 # Where the test start is to be estimated, the first sample is looked for this long after it.
 UNKNOWN_START_S = 60.0

@@ -14,8 +14,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from tollgate.counts import Counts
-from tollgate.plan_model import Label
+from tollgate.plan import Label
+from tollgate.stats import Counts
 
 COORDINATED_OMISSION = (
     "percentiles are of service time only: in a closed loop a slow answer holds back the requests "

@@ -13,16 +13,13 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from tollgate.bins import Bins
-from tollgate.blame import FAR_LATE_MS, LATE_MS
-from tollgate.counts import Counts
-from tollgate.file_order import Step, early_step, largest
-from tollgate.join import Floats, Ints
-from tollgate.jtl_batches import Batch
-from tollgate.late_histogram import LateHistogram
-from tollgate.lateness import Displacement
-from tollgate.open_model import OpenModelArrivals
-from tollgate.schedule_model import Schedule, ScheduleFacts
+from tollgate.samples import Batch, Step, early_step, largest
+from tollgate.schedule.blame import FAR_LATE_MS, LATE_MS
+from tollgate.schedule.join import Floats, Ints
+from tollgate.schedule.lateness import Displacement
+from tollgate.schedule.model import Schedule, ScheduleFacts
+from tollgate.schedule.open_model import OpenModelArrivals
+from tollgate.stats import Bins, Counts, LateHistogram
 
 # Rows of counts that are put together in one go: sorting them by and by keeps memory bounded.
 _GATHERED = 200_000

@@ -16,9 +16,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from tollgate.arrivals import NotReplayableError
-from tollgate.java_random import JavaRandom
-from tollgate.schedule_grammar import Arrivals, Rate, parse_schedule
+from tollgate.plan import JavaRandom, NotReplayableError
+from tollgate.schedule.grammar import Arrivals, Rate, parse_schedule
 
 # Relative difference of two rates below which even_arrivals takes the rate as constant.
 _EVEN_RATE_PRECISION = 0.0001

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
-from tollgate.plan_model import Plan
-from tollgate.schedule import ClosedLoop, Schedule, schedules_of
-from tollgate.senders import may_send, senders
+from tollgate.plan import Plan
+from tollgate.schedule.schedule import ClosedLoop, Schedule, schedules_of
+from tollgate.schedule.threads import may_send, senders
 
 #: Stands for the names of threads where a file has none.
 NO_NAMES = ("",)

@@ -12,15 +12,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tollgate.bins import SECONDS, Bins
-from tollgate.counts import Counts
-from tollgate.file_order import Step, early_step
-from tollgate.join import NO_EVENT
-from tollgate.jtl_samples import Samples
-from tollgate.plan_model import Plan
-from tollgate.queues import Queue, queues_of
-from tollgate.schedule import Joined, Rows, join, summarise
-from tollgate.schedule_model import NEVER_MS, TIMED_OUT, ScheduleFacts, Unsent
+from tollgate.plan import Plan
+from tollgate.samples import Samples, Step, early_step
+from tollgate.schedule.join import NO_EVENT
+from tollgate.schedule.model import NEVER_MS, TIMED_OUT, ScheduleFacts, Unsent
+from tollgate.schedule.queues import Queue, queues_of
+from tollgate.schedule.schedule import Joined, Rows, join, summarise
+from tollgate.stats import SECONDS, Bins, Counts
 
 # Thread numbers stay below this; JMeter numbers thread groups and the threads in each.
 _THREADS = 1 << 32

@@ -6,17 +6,12 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tollgate.arrivals import PreciseThroughput
-from tollgate.bins import Bins
-from tollgate.counts import Counts
-from tollgate.jtl import Jtl
-from tollgate.jtl_batches import BATCH, SampleBatches, open_batches
-from tollgate.jtl_samples import read_samples
-from tollgate.jtl_threads import read_threads
-from tollgate.open_join import OpenJoin, estimate_test_start_ms
-from tollgate.plan_model import Plan
-from tollgate.queues import Queue, queues_of
-from tollgate.replay import Kept, Replay, join_queue, together, unsent_of
+from tollgate.plan import Plan, PreciseThroughput
+from tollgate.samples import BATCH, Jtl, SampleBatches, open_batches, read_samples, read_threads
+from tollgate.schedule.open_join import OpenJoin, estimate_test_start_ms
+from tollgate.schedule.queues import Queue, queues_of
+from tollgate.schedule.replay import Kept, Replay, join_queue, together, unsent_of
+from tollgate.stats import Bins, Counts
 
 # An open model with no more samples than a batch holds is joined whole, with unrounded lateness.
 MOST_WHOLE = BATCH

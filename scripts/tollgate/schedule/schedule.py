@@ -12,19 +12,18 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from tollgate.arrivals import NotReplayableError
-from tollgate.join import Rows
-from tollgate.lateness import Joined, Summary, join, summarise
-from tollgate.open_model import OpenModelArrivals
-from tollgate.plan_model import FLOW_CONTROL, Plan, Sampler, ThreadGroup
-from tollgate.schedule_grammar import ScheduleError
-from tollgate.schedule_model import (
+from tollgate.plan import FLOW_CONTROL, NotReplayableError, Plan, Sampler, ThreadGroup
+from tollgate.schedule.grammar import ScheduleError
+from tollgate.schedule.join import Rows
+from tollgate.schedule.lateness import Joined, Summary, join, summarise
+from tollgate.schedule.model import (
     COORDINATED_OMISSION,
     THREAD_NAME,
     ClosedLoop,
     FixedArrivals,
     Schedule,
 )
+from tollgate.schedule.open_model import OpenModelArrivals
 
 __all__ = [
     "COORDINATED_OMISSION",

@@ -8,8 +8,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from tollgate.counts import Counts
-from tollgate.percentiles import samples_needed
+from tollgate.stats.counts import Counts
+from tollgate.stats.percentiles import samples_needed
 
 Floats = NDArray[np.float64]
 

@@ -16,8 +16,8 @@ from functools import cached_property
 
 import numpy as np
 
-from tollgate.columns import first_of_each, order_of, sorted_codes
-from tollgate.response_codes import short_code
+from tollgate.base import short_code
+from tollgate.stats.columns import first_of_each, order_of, sorted_codes
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,8 +24,8 @@ from dataclasses import dataclass
 
 from scipy import special, stats
 
-from tollgate.autocorrelation import dense, design_effect, long_run_variance, span
-from tollgate.counts import Counts
+from tollgate.stats.autocorrelation import dense, design_effect, long_run_variance, span
+from tollgate.stats.counts import Counts
 
 CONFIDENCE = 0.95
 # Below five seconds, or bins of a long run, there is no telling a disturbance from a level.

@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import fft
 
-from tollgate.autocorrelation import long_run_variance
+from tollgate.stats.autocorrelation import long_run_variance
 
 Floats = NDArray[np.float64]
 

@@ -20,9 +20,9 @@ import math
 import numpy as np
 from scipy import optimize, special, stats
 
-from tollgate.autocorrelation import design_effect, span
-from tollgate.counts import Counts
-from tollgate.intervals import CONFIDENCE, MIN_SECONDS, UNKNOWN, Interval, share_interval
+from tollgate.stats.autocorrelation import design_effect, span
+from tollgate.stats.counts import Counts
+from tollgate.stats.intervals import CONFIDENCE, MIN_SECONDS, UNKNOWN, Interval, share_interval
 
 # A design effect below this, estimated from half a minute, is mostly chance.
 NOTABLE_EFFECT = 1.2

@@ -35,7 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from tollgate.autocorrelation import how_many_cosines, long_run_variance
+from tollgate.stats.autocorrelation import how_many_cosines, long_run_variance
 
 Floats = NDArray[np.float64]
 

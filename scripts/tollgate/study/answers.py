@@ -8,9 +8,9 @@ from typing import Any
 
 from tollgate.study.claims import claims
 from tollgate.study.model import CROSSCHECK, JMETER, Cell, CellData, Check, Study
+from tollgate.study.record import StudyRun
 from tollgate.study.resampling import MIN_BLOCKS
 from tollgate.study.rules import Machine
-from tollgate.study.run import StudyRun
 from tollgate.study.scaling import BASELINES, PAIRS, comparisons, curves, experiments_of
 from tollgate.study.stats import cell_result
 from tollgate.study.windows import BALANCER, BEHIND_IT

@@ -38,8 +38,8 @@ from tollgate.study.bottleneck import BUSY, mean_cores
 from tollgate.study.crosscheck_tools import ToolError, ToolResult, installed_version, recorded
 from tollgate.study.metrics import Metrics
 from tollgate.study.model import CROSSCHECK, JMETER, Block, Cell, CellData, Check, Estimate
+from tollgate.study.record import CHECKS
 from tollgate.study.resampling import multiplicities, told
-from tollgate.study.run import CHECKS
 
 __all__ = ["TOLERANCE", "checks", "crosscheck_command", "installed_version"]
 
@@ -67,7 +67,7 @@ class _Pairs:
 
 def crosscheck_command() -> str:
     """The executable that plans/study.jmx calls, see crosscheck_command.py."""
-    return str(Path(__file__).with_name("crosscheck-tool"))
+    return str(Path(__file__).parents[1] / "commands" / "crosscheck-tool")
 
 
 def checks(run: Path, blocks: Sequence[Block], cells: Mapping[Cell, CellData]) -> tuple[Check, ...]:

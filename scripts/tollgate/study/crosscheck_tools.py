@@ -19,7 +19,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 from urllib.parse import urlsplit
 
-from tollgate.paths import ROOT
+from tollgate.base import ROOT
 
 TOOL = "autocannon"
 #: Seconds beyond those of the load in which it must have started, counted and ended.

@@ -9,7 +9,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from tollgate import leftovers
+from tollgate.targets import leftovers
 
 
 class TooLongError(Exception):

@@ -19,9 +19,8 @@ from typing import IO
 
 import psutil
 
-from tollgate import pm2
-from tollgate.compare import place
-from tollgate.paths import BASE, ROOT, STATE
+from tollgate.base import BASE, ROOT, STATE
+from tollgate.targets import place, pm2
 
 LOCK = STATE / "run.lock"
 STARTED = STATE / "started.json"

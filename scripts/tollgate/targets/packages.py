@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from tollgate.compare.command import TooLongError, run
+from tollgate.targets.command import TooLongError, run
 
 MODULES, LOCK, PACKAGE = "node_modules", "package-lock.json", "package.json"
 #: Out of npm's own cache where that has them.

@@ -20,7 +20,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from tollgate.compare.git import GitError, ask
+from tollgate.targets.git import GitError, ask
 
 CHECKOUT = "base"
 MODULES = "node_modules"

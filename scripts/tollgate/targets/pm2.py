@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from tollgate.paths import ECOSYSTEM, PM2_HOME, ROOT
+from tollgate.base import ECOSYSTEM, PM2_HOME, ROOT
 
 #: Begins the line that tells the apps: an ecosystem may print what it likes, as dotenv does.
 MARK = "tollgate-apps:"

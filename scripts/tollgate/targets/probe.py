@@ -13,8 +13,8 @@ import urllib.request
 from collections.abc import Iterable
 from contextlib import closing
 
-from tollgate import leftovers, pm2
-from tollgate.remote import Remote
+from tollgate.targets import leftovers, pm2
+from tollgate.targets.remote import Remote
 
 #: Seconds for one request. The slowest target computes for less than one.
 REQUEST_TIMEOUT = 15

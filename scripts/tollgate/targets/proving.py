@@ -5,10 +5,10 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from tollgate import pm2, probe
-from tollgate.remote import Remote
-from tollgate.scenarios import note, probes_of
-from tollgate.wanted import Probes, wanted_probes, wanted_remotes
+from tollgate.targets import pm2, probe
+from tollgate.targets.remote import Remote
+from tollgate.targets.scenarios import note, probes_of
+from tollgate.targets.wanted import Probes, wanted_probes, wanted_remotes
 
 #: Seconds that an app may take from `ready` to its first right answer.
 ANSWER_TIMEOUT = 20

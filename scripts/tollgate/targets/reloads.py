@@ -22,7 +22,7 @@ from typing import Any
 from bzt import TaurusConfigError
 from bzt.utils import dehumanize_time
 
-from tollgate import pm2
+from tollgate.targets import pm2
 
 #: Seconds that one worker takes: to start, and for its idle connections (QUIET_MS, app/drain.js).
 WORKER_S = 8.0

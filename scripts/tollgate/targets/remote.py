@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from bzt import TaurusConfigError
 
-from tollgate.compare.urls import read_url, shown
+from tollgate.base import read_url, shown
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import difflib
 from dataclasses import dataclass
 from pathlib import Path
 
-from tollgate.compare.git import GitError, ask, demand
+from tollgate.targets.git import GitError, ask, demand
 
 MAIN = ("main", "master")
 _VERIFY = ("rev-parse", "--verify", "--quiet")

@@ -6,8 +6,8 @@ import os
 import shutil
 from pathlib import Path
 
-from tollgate.paths import ROOT, jmeter_home
-from tollgate.pm2 import PM2
+from tollgate.base import ROOT, jmeter_home
+from tollgate.targets.pm2 import PM2
 
 
 def missing() -> list[str]:

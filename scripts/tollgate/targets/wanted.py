@@ -9,9 +9,10 @@ from typing import Any
 
 from bzt import TaurusConfigError
 
-from tollgate import plan_copy, pm2
-from tollgate.remote import Remote, remote_of, unread
-from tollgate.scenarios import Probe, name_of, probes_of, scenario_of, targets_of
+from tollgate.plan import copy as plan_copy
+from tollgate.targets import pm2
+from tollgate.targets.remote import Remote, remote_of, unread
+from tollgate.targets.scenarios import Probe, name_of, probes_of, scenario_of, targets_of
 
 Probes = list[Probe]
 

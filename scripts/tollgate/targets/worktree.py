@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tollgate.compare import git
-from tollgate.compare.command import TooLongError, run
-from tollgate.compare.git import GitError
-from tollgate.compare.place import remove
+from tollgate.targets import git
+from tollgate.targets.command import TooLongError, run
+from tollgate.targets.git import GitError
+from tollgate.targets.place import remove
 
 SCRIPT = Path("app") / "server.js"
 #: The mode of an entry that is a commit of another repository.

@@ -14,31 +14,41 @@ from pathlib import Path
 from bzt import TaurusConfigError, ToolError
 from bzt.engine import Service
 
-from tollgate import pm2
-from tollgate.checked import property_of, refuse_unknown
-from tollgate.compare import packages, place, properties, record, revision, setup, worktree
-from tollgate.compare.evidence import labels_of
-from tollgate.compare.git import GitError
-from tollgate.compare.lag import LagError, lag_s
-from tollgate.compare.packages import PackagesError
-from tollgate.compare.place import PlaceError
-from tollgate.compare.record import CompareRecord, SideRecord
-from tollgate.compare.settings import (
+from tollgate.base import BASE, ROOT, uninterrupted
+from tollgate.compare import (
     SETTINGS,
+    CompareRecord,
     CompareSettings,
+    LagError,
     SettingError,
+    SideRecord,
     is_compare,
+    lag_s,
     read_settings,
+    record,
 )
-from tollgate.compare.setup import SetupError
-from tollgate.compare.watch import Watch
-from tollgate.jtl_layout import JtlError
-from tollgate.load_words import duration_text
-from tollgate.paths import BASE, ROOT
+from tollgate.forecast import duration_text
+from tollgate.gather import labels_of
 from tollgate.plan import read_plan
-from tollgate.scenarios import name_of, scenario_of
-from tollgate.targets import Targets
-from tollgate.uninterrupted import uninterrupted
+from tollgate.samples import JtlError
+from tollgate.targets import (
+    GitError,
+    PackagesError,
+    PlaceError,
+    name_of,
+    packages,
+    place,
+    pm2,
+    revision,
+    scenario_of,
+    worktree,
+)
+from tollgate.taurus import compare_properties as properties
+from tollgate.taurus import compare_setup as setup
+from tollgate.taurus.checked import property_of, refuse_unknown
+from tollgate.taurus.compare_setup import SetupError
+from tollgate.taurus.compare_watch import Watch
+from tollgate.taurus.targets import Targets
 
 
 class Compare(Service):

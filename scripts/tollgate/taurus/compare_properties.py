@@ -7,8 +7,8 @@ import secrets
 from collections.abc import Mapping
 from pathlib import Path
 
-from tollgate.compare.setup import SetupError
-from tollgate.scenarios import scenario_of
+from tollgate.targets import scenario_of
+from tollgate.taurus.compare_setup import SetupError
 
 #: Seeds are from 1 to this: the thread groups take 0 for a new one at each start.
 LARGEST_SEED = 2**31 - 1

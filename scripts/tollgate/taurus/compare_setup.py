@@ -10,13 +10,9 @@ import ssl
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from tollgate import pm2
-from tollgate.compare.record import SideRecord
-from tollgate.compare.revision import Revisions
-from tollgate.compare.settings import INJECTIONS
-from tollgate.compare.urls import Url
-from tollgate.reloads import period_of
-from tollgate.scenarios import name_of, scenario_of
+from tollgate.base import Url
+from tollgate.compare import INJECTIONS, SideRecord
+from tollgate.targets import Revisions, name_of, period_of, pm2, scenario_of
 
 #: Apps of ecosystem.config.js.
 SIDES = ("base", "head")

@@ -7,12 +7,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from tollgate.compare import samples, told
-from tollgate.compare.decide import next_look_s
-from tollgate.compare.looks import judge_blocks
-from tollgate.compare.model import ERRORS, FAIL, OPEN, Finding, Gate
-from tollgate.compare.record import CompareRecord
-from tollgate.jtl import peek_test_start
+from tollgate.compare import (
+    ERRORS,
+    FAIL,
+    OPEN,
+    CompareRecord,
+    Finding,
+    Gate,
+    judge_blocks,
+    next_look_s,
+    samples,
+)
+from tollgate.compare import words as told
+from tollgate.samples import peek_test_start
 
 #: Seconds until the file is read again where JMeter has not got so far.
 AGAIN_S = 2

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from tollgate.remote import Remote
+from tollgate.targets import Remote
 
 _THIS_MACHINE = ("localhost", "127.0.0.1", "::1", "[::1]")
 #: By which a JVM is given options, in the order in which they win.

@@ -18,12 +18,12 @@ from bzt import NormalShutdown
 from bzt.modules.jmeter import JMeter, JMeterExecutor
 from bzt.utils import FileReader
 
-from tollgate import shutdown_ports
-from tollgate.direct import direct_hosts
-from tollgate.jtl_check import RECORD_BYTES
-from tollgate.paths import java_finds
-from tollgate.plan_hosts import read_hosts
-from tollgate.thread_dump import sampling_now
+from tollgate.base import java_finds
+from tollgate.plan import read_hosts
+from tollgate.samples import RECORD_BYTES
+from tollgate.taurus import shutdown_ports
+from tollgate.taurus.direct import direct_hosts
+from tollgate.taurus.thread_dump import sampling_now
 
 #: JMeter's property for the variables that it writes beside each sample, and the one that holds
 #: when the test started.

@@ -23,19 +23,25 @@ from pathlib import Path
 from bzt import TaurusConfigError
 from bzt.engine import Service
 
-from tollgate import modes
-from tollgate.checked import nearest, number, property_of, refuse_unknown
-from tollgate.compare.settings import is_compare
-from tollgate.forecast import ForecastError, read_forecast
-from tollgate.forecast_model import Forecast, LoadStep
-from tollgate.forecast_record import Followed, to_record
-from tollgate.jmx import PlanError
-from tollgate.load_mix import mix_text
-from tollgate.load_shape import schedule_text
-from tollgate.load_steps import ShapeError, load_steps
-from tollgate.load_words import announce, duration_text
-from tollgate.plan import read_plan
-from tollgate.scenarios import is_inline, name_of, scenario_of
+from tollgate.compare import is_compare
+from tollgate.forecast import (
+    Followed,
+    Forecast,
+    ForecastError,
+    LoadStep,
+    ShapeError,
+    announce,
+    duration_text,
+    load_steps,
+    mix_text,
+    read_forecast,
+    schedule_text,
+    to_record,
+)
+from tollgate.plan import PlanError, read_plan
+from tollgate.targets import is_inline, name_of, scenario_of
+from tollgate.taurus import modes
+from tollgate.taurus.checked import nearest, number, property_of, refuse_unknown
 
 SETTINGS = ("mode", "preferred", "forecast", "factor", "length", "scale")
 #: What the plans wait for an answer, in ms, where no property says so.

@@ -19,14 +19,14 @@ from bzt import NormalShutdown, TaurusConfigError
 from bzt.engine import Service
 from lxml import etree
 
-from tollgate import plan_bounds, plan_copy, plan_hosts, plan_plugins
-from tollgate.checked import refuse_unknown
-from tollgate.expressions import Expander
-from tollgate.jmx import PlanError, read_tree
-from tollgate.paths import jmeter_home
-from tollgate.plan import expander_of, read_plan
-from tollgate.remote import Remote
-from tollgate.scenarios import scenario_of
+from tollgate.base import jmeter_home
+from tollgate.plan import Expander, PlanError, expander_of, read_plan, read_tree
+from tollgate.plan import bounds as plan_bounds
+from tollgate.plan import copy as plan_copy
+from tollgate.plan import hosts as plan_hosts
+from tollgate.plan import plugins as plan_plugins
+from tollgate.targets import Remote, scenario_of
+from tollgate.taurus.checked import refuse_unknown
 
 SETTINGS = ("path", "criteria", "stop-after")
 UNITS = {"s": 1, "m": 60, "min": 60, "h": 3600}

@@ -12,9 +12,9 @@ from pathlib import Path
 from bzt.engine import Service
 from bzt.modules.aggregator import AggregatorListener, DataPoint, KPISet
 
-from tollgate.checked import property_of
-from tollgate.compare.service import Compare
-from tollgate.study.service import Study
+from tollgate.taurus.checked import property_of
+from tollgate.taurus.compare import Compare
+from tollgate.taurus.study import Study
 
 #: Seconds between two lines, at least and at most; in between, a tenth of what has passed.
 SHORTEST_PERIOD = 5.0

@@ -16,12 +16,14 @@ from pathlib import Path
 from bzt import TaurusConfigError
 from bzt.engine import Service
 
-from tollgate import dashboard, outputs, room
-from tollgate.paths import REPORTS
-from tollgate.run_page import write as run_page
-from tollgate.runs_page import build as runs_page
-from tollgate.study.service import Study
-from tollgate.verdict import Verdict
+from tollgate.base import REPORTS
+from tollgate.base import disk as room
+from tollgate.outputs import dashboard
+from tollgate.outputs import write as outputs
+from tollgate.pages.run import write as run_page
+from tollgate.pages.runs import build as runs_page
+from tollgate.taurus.study import Study
+from tollgate.taurus.verdict import Verdict
 
 
 class Report(Service):

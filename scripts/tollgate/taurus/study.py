@@ -25,19 +25,28 @@ import psutil
 from bzt import TaurusConfigError, ToolError
 from bzt.engine import Service
 
-from tollgate import manifest, pm2
-from tollgate.checked import refuse_unknown
-from tollgate.reloads import period_of
-from tollgate.scenarios import name_of, scenario_of
-from tollgate.study import crosscheck, model, report, setup
-from tollgate.study import run as study_run
-from tollgate.study.cpu import CpuRecorder
-from tollgate.study.design import DesignError, blocks, read_design, seconds_of, write_blocks
-from tollgate.study.model import Block, Cell
-from tollgate.study.resampling import MIN_BLOCKS
-from tollgate.study.setup import SettingError, SetupError, StudySettings, read_settings
-from tollgate.uninterrupted import uninterrupted
-from tollgate.verdict import Ruling
+from tollgate.base import uninterrupted
+from tollgate.outputs import study as report
+from tollgate.run import manifest
+from tollgate.study import (
+    MIN_BLOCKS,
+    Block,
+    Cell,
+    DesignError,
+    blocks,
+    crosscheck,
+    model,
+    read_design,
+    seconds_of,
+    write_blocks,
+)
+from tollgate.study import record as study_run
+from tollgate.targets import name_of, period_of, pm2, scenario_of
+from tollgate.taurus import study_setup as setup
+from tollgate.taurus.checked import refuse_unknown
+from tollgate.taurus.study_cpu import CpuRecorder
+from tollgate.taurus.study_setup import SettingError, SetupError, StudySettings, read_settings
+from tollgate.taurus.verdict import Ruling
 
 SETTINGS = ("design", "seed", "short", "rounds", "experiments")
 #: Bytes at the end of kpi.jtl that hold a whole record, even one with a long message.

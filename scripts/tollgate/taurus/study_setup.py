@@ -7,14 +7,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from tollgate.checked import nearest
 from tollgate.criteria import CriterionError, parse
-from tollgate.pm2 import App, servers_behind
-from tollgate.study.crosscheck_tools import TOOL
-from tollgate.study.design import only, shorten
-from tollgate.study.model import CROSSCHECK, JMETER, Cell
-from tollgate.study.resampling import MIN_BLOCKS
-from tollgate.study.windows import ANOTHER_GENERATOR
+from tollgate.study import (
+    ANOTHER_GENERATOR,
+    CROSSCHECK,
+    JMETER,
+    MIN_BLOCKS,
+    TOOL,
+    Cell,
+    only,
+    shorten,
+)
+from tollgate.targets import App, servers_behind
+from tollgate.taurus.checked import nearest
 
 #: What app/settings.js and app/balancer/settings.js read that changes what an arm is. The apps of
 #: ecosystem.config.js set it where an arm wants it; PM2 would hand the caller's to all others.

@@ -10,7 +10,7 @@ service, in taurus.yml; a scenario's own go before them:
     - path: /sum/10     the path asked for and
       answer: '"sum":55'  a regular expression that the body of the answer must contain
 
-Setting, under modules.targets: `reload-every`, see tollgate/reloads.py.
+Setting, under modules.targets: `reload-every`, see tollgate/targets/reloads.py.
 """
 
 from __future__ import annotations
@@ -25,15 +25,22 @@ from pathlib import Path
 from bzt import TaurusConfigError, ToolError
 from bzt.engine import Service
 
-from tollgate import leftovers, pm2, probe, proving, tools
-from tollgate.checked import property_of, refuse_unknown
-from tollgate.paths import ROOT
-from tollgate.reloads import Reloads, period_of
-from tollgate.scenarios import targets_of
-from tollgate.wanted import wanted_apps
-from tollgate.watching import WatchingCost
+from tollgate.base import ROOT
+from tollgate.targets import (
+    Reloads,
+    leftovers,
+    period_of,
+    pm2,
+    probe,
+    proving,
+    targets_of,
+    tools,
+    wanted_apps,
+)
+from tollgate.taurus.checked import property_of, refuse_unknown
+from tollgate.workers import WatchingCost
 
-WATCHER = Path(__file__).with_name("watch-workers.js")
+WATCHER = Path(pm2.__file__).with_name("watch-workers.js")
 #: Seconds that the watcher may take to end once its standard input is closed.
 WATCHER_TIMEOUT = 5
 

@@ -13,11 +13,13 @@ from pathlib import Path
 from bzt import ManualShutdown
 from bzt.engine import Engine
 
-from tollgate import evidence, manifest, outputs, render
-from tollgate.environment import fingerprint
+from tollgate.gather import evidence
 from tollgate.judge import judge
-from tollgate.page.assemble import PageError
-from tollgate.run_page import write as run_page
+from tollgate.outputs import render
+from tollgate.outputs import write as outputs
+from tollgate.pages import PageError
+from tollgate.pages.run import write as run_page
+from tollgate.run import fingerprint, manifest
 
 
 def judge_unstarted(engine: Engine) -> None:

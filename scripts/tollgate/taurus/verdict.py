@@ -6,7 +6,7 @@ Settings, under modules.verdict in taurus.yml:
     inconclusive-passes: false    true makes INCONCLUSIVE exit 0
     cut-short-counts: false       true judges an interrupted run by what was measured until then
     latency: response             `service` judges service time even where a schedule exists
-    missing-share, forecast-tolerance, confidence: see tollgate/facts.py
+    missing-share, forecast-tolerance, confidence: see tollgate/judge/facts.py
 """
 
 from __future__ import annotations
@@ -20,22 +20,23 @@ from bzt import ManualShutdown, NormalShutdown, TaurusConfigError
 from bzt.engine import Reporter
 from bzt.modules.jmeter import JMeterExecutor
 
-from tollgate import evidence, manifest, outputs, plan_copy, plan_lint, refusals, render, room
-from tollgate.checked import property_of
-from tollgate.clock import ClockWatch
+from tollgate.base import ClockWatch, uninterrupted
+from tollgate.base import disk as room
 from tollgate.compare import record as compare_record
-from tollgate.early_stop import EarlyStop
-from tollgate.environment import fingerprint
-from tollgate.jmx import PlanError
+from tollgate.gather import evidence, refusals
 from tollgate.judge import judge
-from tollgate.own_plan import OwnPlan
-from tollgate.pm2 import App, declared_apps
-from tollgate.redaction import Redaction
-from tollgate.remote import remote_of
-from tollgate.run_page.write import Judged
-from tollgate.scenarios import targets_of
-from tollgate.targets import Targets
-from tollgate.uninterrupted import uninterrupted
+from tollgate.outputs import render
+from tollgate.outputs import write as outputs
+from tollgate.pages import Judged
+from tollgate.plan import PlanError
+from tollgate.plan import copy as plan_copy
+from tollgate.plan import lint as plan_lint
+from tollgate.run import Redaction, fingerprint, manifest
+from tollgate.targets import App, declared_apps, remote_of, targets_of
+from tollgate.taurus.checked import property_of
+from tollgate.taurus.early_stop import EarlyStop
+from tollgate.taurus.own_plan import OwnPlan
+from tollgate.taurus.targets import Targets
 
 
 class Ruling(NormalShutdown):

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from tollgate.resources_model import Resources, WorkerCount
-from tollgate.workers import read_watch
+from tollgate.workers.model import Resources, WorkerCount
+from tollgate.workers.watch import read_watch
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tollgate.resources_model import Outage
-from tollgate.worker_lines import Line, Look
+from tollgate.workers.lines import Line, Look
+from tollgate.workers.model import Outage
 
 #: PM2 says `online` of a process that dies before it was ready, and in the same breath `exit`.
 STILLBORN = 0.05

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tollgate.lives import Growth, growth, lives, restarts
-from tollgate.resources_model import Floats, Resources, WorkerSeries
+from tollgate.workers.model import Floats, Resources, WorkerSeries
+from tollgate.workers.processes import Growth, growth, lives, restarts
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tollgate.worker_ends import End, LookedFor, Window, overlaps, told
-from tollgate.worker_lines import Line, Look
+from tollgate.workers.ends import End, LookedFor, Window, overlaps, told
+from tollgate.workers.lines import Line, Look
 
 #: Seconds after an execution within which the next look still tells how it ended.
 LAST_LOOK = 2.0

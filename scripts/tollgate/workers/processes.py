@@ -21,8 +21,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tollgate.resources_model import Floats, Outage, WorkerSeries
-from tollgate.trend import Trend, trend
+from tollgate.stats import Trend, trend
+from tollgate.workers.model import Floats, Outage, WorkerSeries
 
 #: Fewer looks, or in a shorter time, tell nothing of a slope.
 FEWEST_LOOKS, SHORTEST_S = 20, 20.0

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from tollgate.resources_model import WorkerSeries
-from tollgate.worker_lines import Line
+from tollgate.workers.lines import Line
+from tollgate.workers.model import WorkerSeries
 
 #: Name in WorkerSeries and key in the lines.
 _MEASURED = {

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tollgate.resources_model import Outage, Reload, Resources
-from tollgate.worker_ends import Window, ends_by_events, mark_planned, merged
-from tollgate.worker_lines import ClockSetBackError, Line, lines_of, looks_of
-from tollgate.worker_looks import Seen, around
-from tollgate.worker_series import SeriesOf
+from tollgate.workers.ends import Window, ends_by_events, mark_planned, merged
+from tollgate.workers.lines import ClockSetBackError, Line, lines_of, looks_of
+from tollgate.workers.looks import Seen, around
+from tollgate.workers.model import Outage, Reload, Resources
+from tollgate.workers.series import SeriesOf
 
 #: Seconds without a line after which nobody watched; the watcher writes one each second.
 SILENCE = 5.0

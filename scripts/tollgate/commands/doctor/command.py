@@ -7,8 +7,8 @@ import os
 import sys
 from collections.abc import Iterator
 
-from tollgate.doctor import finding, installed, machine
-from tollgate.doctor.finding import FAIL, Finding
+from tollgate.commands.doctor import finding, installed, machine
+from tollgate.commands.doctor.finding import FAIL, Finding
 
 INTERRUPTED = 2
 

@@ -12,10 +12,10 @@ import subprocess
 from importlib import metadata
 from pathlib import Path
 
-from tollgate import environment, tools
-from tollgate.doctor.finding import FAIL, OK, WARN, Finding
-from tollgate.paths import ROOT, jmeter_home
-from tollgate.pm2 import PM2
+from tollgate.base import ROOT, jmeter_home
+from tollgate.commands.doctor.finding import FAIL, OK, WARN, Finding
+from tollgate.run import environment
+from tollgate.targets import PM2, tools
 
 PREREQUISITES = ROOT / "scripts" / "prerequisites.sh"
 #: What scripts/bootstrap asks of a JMeter of the user's own.

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import psutil
 
-from tollgate import leftovers, pm2, probe
-from tollgate.doctor.finding import FAIL, OK, WARN, Finding
-from tollgate.paths import ROOT
+from tollgate.base import ROOT
+from tollgate.commands.doctor.finding import FAIL, OK, WARN, Finding
+from tollgate.targets import leftovers, pm2, probe
 
 GIB = 1 << 30
 #: JMeter takes 0.5 GiB of heap and as much beside it, each worker some 0.1, bzt 0.2.

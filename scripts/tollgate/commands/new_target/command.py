@@ -7,12 +7,11 @@ import sys
 
 from bzt import TaurusConfigError
 
-from tollgate.arguments import ERROR
-from tollgate.new_target import skeleton, writing
-from tollgate.new_target.model import NewTarget, NewTargetError, checked
-from tollgate.paths import ROOT
-from tollgate.pm2 import Pm2Error, declared_apps
-from tollgate.remote import remote_of
+from tollgate.base import ROOT
+from tollgate.commands.arguments import ERROR
+from tollgate.commands.new_target import skeleton, writing
+from tollgate.commands.new_target.model import NewTarget, NewTargetError, checked
+from tollgate.targets import Pm2Error, declared_apps, remote_of
 
 
 def add_to(commands: argparse._SubParsersAction) -> None:

@@ -7,7 +7,7 @@ from importlib import resources
 
 import yaml
 
-from tollgate.new_target.model import NewTarget, NewTargetError
+from tollgate.commands.new_target.model import NewTarget, NewTargetError
 
 #: Words of JavaScript that can't name a variable.
 _WORDS = """

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from xml.sax.saxutils import escape
 
-from tollgate.new_target import edits
-from tollgate.new_target.model import NewTarget, NewTargetError
+from tollgate.commands.new_target import edits
+from tollgate.commands.new_target.model import NewTarget, NewTargetError
 
 TEMPLATES = Path(__file__).with_name("templates")
 #: Rows of the feed; fewer than 20 make a load that a cache answers.

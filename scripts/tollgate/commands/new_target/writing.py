@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Mapping
 from pathlib import Path
 
-from tollgate.new_target.model import NewTargetError
+from tollgate.commands.new_target.model import NewTargetError
 
 
 def write(root: Path, new: Mapping[str, str], changed: Mapping[str, str]) -> None:

@@ -10,12 +10,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from tollgate.compare.estimates import HALF_MS, percentile
-from tollgate.compare.model import Side
-from tollgate.compare.result import LabelCounts
-from tollgate.figures import figure
-from tollgate.page.charts import LINE, Axis, Chart, Series
-from tollgate.page.parts import Column, table
+from tollgate.base import figure
+from tollgate.compare import HALF_MS, LabelCounts, Side, percentile
+from tollgate.pages.kit.charts import LINE, Axis, Chart, Series
+from tollgate.pages.kit.parts import Column, table
 
 Floats = NDArray[np.float64]
 

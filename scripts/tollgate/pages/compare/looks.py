@@ -5,10 +5,10 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 
-from tollgate.compare import told
-from tollgate.compare.model import ERRORS, Finding, Gate
-from tollgate.page.charts import JOINED, Axis, Chart, Series
-from tollgate.page.parts import Column, table
+from tollgate.compare import ERRORS, Finding, Gate
+from tollgate.compare import words as told
+from tollgate.pages.kit.charts import JOINED, Axis, Chart, Series
+from tollgate.pages.kit.parts import Column, table
 
 _NUMBER = "number"
 #: Per cents that a chart reaches either way for an early look, which may know next to nothing.

@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tollgate import manifest
-from tollgate.compare import page_charts, page_looks, page_tables, samples, told
-from tollgate.compare.decide import look
-from tollgate.compare.model import ERRORS, IMPROVED, Blocks, Finding, Gate
-from tollgate.compare.model import FAIL as WORSE
-from tollgate.compare.result import Comparison
-from tollgate.facts import Run
-from tollgate.page.assemble import Section
-from tollgate.page.parts import Child, element, listing, paragraph
-from tollgate.verdicts import FAIL, INCONCLUSIVE, INVALID, PASS, Verdict
+from tollgate.compare import ERRORS, IMPROVED, Blocks, Comparison, Finding, Gate, look, samples
+from tollgate.compare import FAIL as WORSE
+from tollgate.compare import words as told
+from tollgate.judge import FAIL, INCONCLUSIVE, INVALID, PASS, Run, Verdict
+from tollgate.pages.compare import charts as page_charts
+from tollgate.pages.compare import looks as page_looks
+from tollgate.pages.compare import tables as page_tables
+from tollgate.pages.kit.assemble import Section
+from tollgate.pages.kit.parts import Child, element, listing, paragraph
+from tollgate.run import manifest
 
 #: Of what shows requests whoever they went to.
 OF_BOTH = "This is of base and head together; what each of them did stands above."

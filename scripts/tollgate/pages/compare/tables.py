@@ -8,12 +8,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from tollgate.compare import told
-from tollgate.compare.model import ERRORS, FAIL, IMPROVED, INCONCLUSIVE, PASS, Finding
-from tollgate.compare.result import Comparison
-from tollgate.page.bars import along, beyond, interval_bar, scale_head
-from tollgate.page.parts import Child, Column, Group, Row, badge, element, table
-from tollgate.study.model import Estimate
+from tollgate.compare import ERRORS, FAIL, IMPROVED, INCONCLUSIVE, PASS, Comparison, Finding
+from tollgate.compare import words as told
+from tollgate.pages.kit.bars import along, beyond, interval_bar, scale_head
+from tollgate.pages.kit.parts import Child, Column, Group, Row, badge, element, table
+from tollgate.study import Estimate
 
 TONES = {PASS: "good", IMPROVED: "good", FAIL: "bad", INCONCLUSIVE: "unsure"}
 #: How many of the effect's size a scale reaches at most, either way: what is further off is clear.

@@ -16,10 +16,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tollgate.page import charts as page_charts
-from tollgate.page.charts import Chart
-from tollgate.page.parts import Child, badge, element
-from tollgate.paths import ROOT
+from tollgate.base import ROOT
+from tollgate.pages.kit import charts as page_charts
+from tollgate.pages.kit.charts import Chart
+from tollgate.pages.kit.parts import Child, badge, element
 
 FOLDER = Path(__file__).parent
 #: The chart library, from its npm package.

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
-from tollgate.page.parts import element
-from tollgate.study.model import Estimate
+from tollgate.pages.kit.parts import element
+from tollgate.study import Estimate
 
 #: Per cents of the cell's width that are left free on either side, for half a number at its end.
 MARGIN = 4.0

@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
-from tollgate.page.parts import details, element
+from tollgate.pages.kit.parts import details, element
 
 #: How a series is drawn: marks (with their intervals) joined by lines, a smooth curve without
 #: marks, or a cloud of small dots; values over time as a line, or as a thin one in another style

@@ -8,21 +8,38 @@ from functools import cache
 
 import numpy as np
 
-from tollgate.cells import interval, limit, observed
-from tollgate.criteria import Criterion
-from tollgate.criteria_resources import SLOPE
-from tollgate.facts import Settings
-from tollgate.figures import one_line
-from tollgate.observe import value_of
-from tollgate.page.bars import limit_bar, limit_head
-from tollgate.page.charts import Chart, Span
-from tollgate.page.parts import Child, Column, Group, Row, badge, details, element, listing, table
-from tollgate.run_page import workers
-from tollgate.run_page.grid import Grid
-from tollgate.run_page.lines import Line, Told, Values, chart
-from tollgate.run_page.view import View
-from tollgate.verdicts import FAIL, INCONCLUSIVE, INVALID, LOOKS, ORDER, PASS, CriterionResult
-from tollgate.verdicts import ExecutionVerdict as Judged
+from tollgate.base import one_line
+from tollgate.criteria import SLOPE, Criterion
+from tollgate.judge import (
+    FAIL,
+    INCONCLUSIVE,
+    INVALID,
+    LOOKS,
+    ORDER,
+    PASS,
+    CriterionResult,
+    Settings,
+    value_of,
+)
+from tollgate.judge import ExecutionVerdict as Judged
+from tollgate.outputs import interval, limit, observed
+from tollgate.pages.kit.bars import limit_bar, limit_head
+from tollgate.pages.kit.charts import Chart, Span
+from tollgate.pages.kit.parts import (
+    Child,
+    Column,
+    Group,
+    Row,
+    badge,
+    details,
+    element,
+    listing,
+    table,
+)
+from tollgate.pages.run import workers
+from tollgate.pages.run.grid import Grid
+from tollgate.pages.run.lines import Line, Told, Values, chart
+from tollgate.pages.run.view import View
 
 TONES = {PASS: "good", FAIL: "bad", INCONCLUSIVE: "unsure", INVALID: "bad"}
 #: Charts of criteria that did not hold, the worst first.

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tollgate.figures import one_line
-from tollgate.forecast_check import HELD, MISSED, NOT_REACHED, requests, signed
-from tollgate.forecast_model import PartResult
-from tollgate.forecast_output import forecast_line
-from tollgate.page.bars import limit_bar, limit_head
-from tollgate.page.parts import Child, Column, Group, Row, badge, details, table
-from tollgate.run_page.view import View, named
-from tollgate.verdicts import ExecutionVerdict
+from tollgate.base import one_line
+from tollgate.forecast import PartResult
+from tollgate.judge import HELD, MISSED, NOT_REACHED, ExecutionVerdict, requests, signed
+from tollgate.outputs import forecast_line
+from tollgate.pages.kit.bars import limit_bar, limit_head
+from tollgate.pages.kit.parts import Child, Column, Group, Row, badge, details, table
+from tollgate.pages.run.view import View, named
 
 #: Rows of steps that are shown; verdict.json has all of them.
 MOST_STEPS = 200

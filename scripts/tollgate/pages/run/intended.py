@@ -9,13 +9,12 @@ from pathlib import Path
 
 import numpy as np
 
-from tollgate import manifest
-from tollgate.facts import Execution
-from tollgate.jtl import peek_test_start
-from tollgate.open_model import OpenModelArrivals
+from tollgate.judge import Execution
+from tollgate.pages.run.grid import Grid
 from tollgate.plan import read_plan
-from tollgate.queues import Queue, queues_of
-from tollgate.run_page.grid import Grid
+from tollgate.run import manifest
+from tollgate.samples import peek_test_start
+from tollgate.schedule import OpenModelArrivals, Queue, queues_of
 
 
 @dataclass(frozen=True)

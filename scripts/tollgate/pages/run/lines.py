@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tollgate.page.charts import LINE, Axis, Chart, Series, Span
-from tollgate.page.parts import Column, table
-from tollgate.run_page.grid import Grid
-from tollgate.run_page.view import View
-from tollgate.study.told import number
+from tollgate.pages.kit.charts import LINE, Axis, Chart, Series, Span
+from tollgate.pages.kit.parts import Column, table
+from tollgate.pages.run.grid import Grid
+from tollgate.pages.run.view import View
+from tollgate.study import number
 
 #: All charts over time share cursor and zoom.
 SYNC = "time"

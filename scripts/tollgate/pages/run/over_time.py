@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tollgate.page.charts import DASHED, Chart, Span
-from tollgate.page.parts import Child
-from tollgate.run_page.grid import Grid
-from tollgate.run_page.lines import Line, Told, Values, chart
-from tollgate.run_page.view import View
-from tollgate.study.told import number
+from tollgate.pages.kit.charts import DASHED, Chart, Span
+from tollgate.pages.kit.parts import Child
+from tollgate.pages.run.grid import Grid
+from tollgate.pages.run.lines import Line, Told, Values, chart
+from tollgate.pages.run.view import View
+from tollgate.study import number
 
 PERCENTILES = (50, 95, 99)
 _HOW = (

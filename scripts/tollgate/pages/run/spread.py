@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tollgate.counts import Counts
-from tollgate.page.charts import DASHED, LINE, Axis, Chart, Series
-from tollgate.page.parts import Child, Column, Group, Row, details, table
-from tollgate.run_page.view import View, full, named, readable
-from tollgate.study.told import number
+from tollgate.pages.kit.charts import DASHED, LINE, Axis, Chart, Series
+from tollgate.pages.kit.parts import Child, Column, Group, Row, details, table
+from tollgate.pages.run.view import View, full, named, readable
+from tollgate.stats import Counts
+from tollgate.study import number
 
 #: Labels that get a chart, and a row of the table; the ones with most requests.
 MOST_CHARTS, MOST_ROWS = 12, 500

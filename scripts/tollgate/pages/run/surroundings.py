@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from tollgate import manifest
-from tollgate.figures import one_line
-from tollgate.page.parts import (
+from tollgate.base import ROOT, one_line
+from tollgate.pages.kit.parts import (
     Child,
     Column,
     Row,
@@ -21,8 +20,8 @@ from tollgate.page.parts import (
     table,
     terms,
 )
-from tollgate.paths import ROOT
-from tollgate.run_page.view import readable
+from tollgate.pages.run.view import readable
+from tollgate.run import manifest
 
 #: What a run leaves for others to read, by what it is; dashboards come before these.
 FILES = {

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tollgate.figures import one_line
-from tollgate.page.parts import Child, badge, element
-from tollgate.run_page.criteria import TONES
-from tollgate.run_page.view import View
-from tollgate.verdicts import FAIL, INCONCLUSIVE, INVALID, PASS, Verdict
+from tollgate.base import one_line
+from tollgate.judge import FAIL, INCONCLUSIVE, INVALID, PASS, Verdict
+from tollgate.pages.kit.parts import Child, badge, element
+from tollgate.pages.run.criteria import TONES
+from tollgate.pages.run.view import View
 
 #: Of why the run did not pass; all of them stand in verdict.md.
 MOST_REASONS = 5

@@ -8,18 +8,15 @@ from functools import cached_property
 
 import numpy as np
 
-from tollgate import manifest
-from tollgate.cells import shorten
-from tollgate.counts import Counts
+from tollgate.base import one_line
 from tollgate.criteria import Criterion
-from tollgate.facts import Execution, LabelData, Settings
-from tollgate.figures import one_line
-from tollgate.judge import measured_window
-from tollgate.observe import select
-from tollgate.page.parts import Child, element
-from tollgate.run_page.grid import Binned, Grid
-from tollgate.run_page.intended import Intended
-from tollgate.totals import Totals
+from tollgate.judge import Execution, LabelData, Settings, measured_window, select
+from tollgate.outputs import shorten
+from tollgate.pages.kit.parts import Child, element
+from tollgate.pages.run.grid import Binned, Grid
+from tollgate.pages.run.intended import Intended
+from tollgate.run import manifest
+from tollgate.stats import Counts, Totals
 
 #: Colours of the page's palette that a mode has on every page, and how many there are.
 OF_MODE = {"fork": 0, "cluster": 1}

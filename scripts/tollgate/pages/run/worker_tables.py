@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from tollgate.criteria_resources import MIB
-from tollgate.outages import told as outage_told
-from tollgate.page.parts import Child, Column, Row, element, listing, paragraph, table
-from tollgate.run_page.lines import clock
-from tollgate.run_page.view import View
-from tollgate.study.told import number
-from tollgate.verdicts import ExecutionVerdict
+from tollgate.criteria import MIB
+from tollgate.judge import ExecutionVerdict
+from tollgate.judge import told as outage_told
+from tollgate.pages.kit.parts import Child, Column, Row, element, listing, paragraph, table
+from tollgate.pages.run.lines import clock
+from tollgate.pages.run.view import View
+from tollgate.study import number
 
 #: Events that are listed; verdict.json has all of them.
 MOST_EVENTS = 20

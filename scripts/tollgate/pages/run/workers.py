@@ -8,8 +8,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from tollgate.criteria_resources import MIB
-from tollgate.page.charts import (
+from tollgate.criteria import MIB
+from tollgate.judge import ExecutionVerdict
+from tollgate.pages.kit.charts import (
     DASHED,
     DOT_DASHED,
     DOTTED,
@@ -20,13 +21,12 @@ from tollgate.page.charts import (
     Chart,
     Span,
 )
-from tollgate.page.parts import Child
-from tollgate.resources_model import WorkerSeries
-from tollgate.run_page.grid import Grid
-from tollgate.run_page.lines import Line, Told, Values, chart
-from tollgate.run_page.view import View
-from tollgate.run_page.worker_tables import events, figures
-from tollgate.verdicts import ExecutionVerdict
+from tollgate.pages.kit.parts import Child
+from tollgate.pages.run.grid import Grid
+from tollgate.pages.run.lines import Line, Told, Values, chart
+from tollgate.pages.run.view import View
+from tollgate.pages.run.worker_tables import events, figures
+from tollgate.workers import WorkerSeries
 
 #: How the workers of an execution are told apart, which share its colour.
 _STYLES = (LINE, DASHED, DOTTED, DOT_DASHED)

@@ -9,18 +9,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from tollgate import atomic, evidence, manifest
-from tollgate.compare import page as compare_page
-from tollgate.facts import Run, Settings
-from tollgate.judge import judge
-from tollgate.page import assemble as page
-from tollgate.page.assemble import Page, Section
-from tollgate.run_page import criteria, forecast, over_time, spread, surroundings, told, workers
-from tollgate.run_page.intended import intended
-from tollgate.run_page.view import View, colours, readable
-from tollgate.study import page as study_page
-from tollgate.study.model import Study
-from tollgate.verdicts import Verdict
+from tollgate.base import atomic
+from tollgate.gather import evidence
+from tollgate.judge import Run, Settings, Verdict, judge
+from tollgate.pages.compare import page as compare_page
+from tollgate.pages.kit import assemble as page
+from tollgate.pages.kit.assemble import Page, Section
+from tollgate.pages.run import criteria, forecast, over_time, spread, surroundings, told, workers
+from tollgate.pages.run.intended import intended
+from tollgate.pages.run.view import View, colours, readable
+from tollgate.pages.study import page as study_page
+from tollgate.run import manifest
+from tollgate.study import Study
 
 NAME = "index.html"
 

@@ -8,13 +8,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tollgate import atomic, manifest
-from tollgate.page import assemble as page
-from tollgate.page.assemble import Page, PageError, Section
-from tollgate.runs_page import listing, told, trend_sections
-from tollgate.runs_page.model import Folder
-from tollgate.runs_page.read import VERDICT, read
-from tollgate.runs_page.trends import SHOWN, trends
+from tollgate.base import atomic
+from tollgate.pages.kit import assemble as page
+from tollgate.pages.kit.assemble import Page, PageError, Section
+from tollgate.pages.runs import listing, told, trend_sections
+from tollgate.pages.runs.model import Folder
+from tollgate.pages.runs.read import VERDICT, read
+from tollgate.pages.runs.trends import SHOWN, trends
+from tollgate.run import manifest
 
 NAME = "index.html"
 #: How the page's title begins, by which it is known again.

@@ -25,7 +25,7 @@ from itertools import count, pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from tollgate.runs_page.chance import SIDE, chance, clear_chance
+from tollgate.pages.runs.chance import SIDE, chance, clear_chance
 
 #: Runs below which nothing is marked: with fewer no order of them is rare enough.
 FEWEST = 10

@@ -5,10 +5,10 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 
-from tollgate.page.parts import Child, Column, Row, badge, details, element, listing, table
-from tollgate.runs_page import told
-from tollgate.runs_page.model import Folder, Listed
-from tollgate.verdicts import PASS
+from tollgate.judge import PASS
+from tollgate.pages.kit.parts import Child, Column, Row, badge, details, element, listing, table
+from tollgate.pages.runs import told
+from tollgate.pages.runs.model import Folder, Listed
 
 #: Rows that stand open; the others are to be unfolded.
 _OPEN = 25

@@ -14,8 +14,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from tollgate import plan_copy
-from tollgate.runs_page.lenient import mapping, objects, text
+from tollgate.pages.runs.lenient import mapping, objects, text
+from tollgate.plan import copy as plan_copy
 
 #: Beginnings of properties that say where JMeter writes and how it ends, not what it sends.
 _HOUSEKEEPING = (

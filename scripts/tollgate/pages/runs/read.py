@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from tollgate import manifest
-from tollgate.runs_page.lenient import (
+from tollgate.judge import ORDER
+from tollgate.pages.runs.lenient import (
     UnreadableError,
     finite,
     mapping,
@@ -23,9 +23,9 @@ from tollgate.runs_page.lenient import (
     read_object,
     text,
 )
-from tollgate.runs_page.load import of_execution
-from tollgate.runs_page.model import Execution, Figure, Folder, Listed
-from tollgate.verdicts import ORDER
+from tollgate.pages.runs.load import of_execution
+from tollgate.pages.runs.model import Execution, Figure, Folder, Listed
+from tollgate.run import manifest
 
 VERDICT = "verdict.json"
 #: What to open of a run, the best first.

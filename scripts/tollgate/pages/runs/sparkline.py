@@ -9,8 +9,8 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 
-from tollgate.page.parts import element
-from tollgate.runs_page.trends import Line
+from tollgate.pages.kit.parts import element
+from tollgate.pages.runs.trends import Line
 
 #: Of the drawing's own coordinates; page.css gives it its size.
 _WIDTH, _HEIGHT, _MARGIN = 100.0, 37.0, 5.0

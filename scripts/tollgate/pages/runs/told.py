@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from tollgate.figures import figure, spanned
-from tollgate.runs_page.changes import FEWEST, LEAST, Change, runs_needed
-from tollgate.runs_page.model import Folder, Listed
-from tollgate.runs_page.trends import Line, Trend
-from tollgate.verdicts import FAIL, INVALID, PASS
+from tollgate.base import figure, spanned
+from tollgate.judge import FAIL, INVALID, PASS
+from tollgate.pages.runs.changes import FEWEST, LEAST, Change, runs_needed
+from tollgate.pages.runs.model import Folder, Listed
+from tollgate.pages.runs.trends import Line, Trend
 
 #: How a verdict is shown, see page/parts.py.
 TONES = {PASS: "good", FAIL: "bad", INVALID: "bad"}

@@ -5,13 +5,13 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping, Sequence
 
-from tollgate.figures import figure
-from tollgate.page.charts import CHANGE, CURVE, JOINED, Axis, Chart, Series, Span
-from tollgate.page.parts import Column, table
-from tollgate.run_page.view import dealt, wanted
-from tollgate.runs_page import told
-from tollgate.runs_page.listing import link
-from tollgate.runs_page.trends import Line, Point, Trend
+from tollgate.base import figure
+from tollgate.pages.kit.charts import CHANGE, CURVE, JOINED, Axis, Chart, Series, Span
+from tollgate.pages.kit.parts import Column, table
+from tollgate.pages.run.view import dealt, wanted
+from tollgate.pages.runs import told
+from tollgate.pages.runs.listing import link
+from tollgate.pages.runs.trends import Line, Point, Trend
 
 #: Numbers along the axis of a chart.
 _TICKS = 10

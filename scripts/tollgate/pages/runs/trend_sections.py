@@ -6,8 +6,8 @@ import xml.etree.ElementTree as ET
 from collections import Counter
 from collections.abc import Sequence
 
-from tollgate.page.assemble import Section
-from tollgate.page.parts import (
+from tollgate.pages.kit.assemble import Section
+from tollgate.pages.kit.parts import (
     Child,
     Column,
     Group,
@@ -19,12 +19,12 @@ from tollgate.page.parts import (
     paragraph,
     table,
 )
-from tollgate.runs_page import told
-from tollgate.runs_page.changes import Change
-from tollgate.runs_page.listing import link
-from tollgate.runs_page.sparkline import sparkline
-from tollgate.runs_page.trend_charts import charts
-from tollgate.runs_page.trends import SHOWN, Line, Trend
+from tollgate.pages.runs import told
+from tollgate.pages.runs.changes import Change
+from tollgate.pages.runs.listing import link
+from tollgate.pages.runs.sparkline import sparkline
+from tollgate.pages.runs.trend_charts import charts
+from tollgate.pages.runs.trends import SHOWN, Line, Trend
 
 #: Charts of a page, so that it stays fast: tables have the lines of all trends shown.
 MOST_CHARTS = 12

@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from tollgate.runs_page.changes import FEWEST, Change, changes, runs_needed, too_new
-from tollgate.runs_page.model import Execution, Figure, Listed
+from tollgate.pages.runs.changes import FEWEST, Change, changes, runs_needed, too_new
+from tollgate.pages.runs.model import Execution, Figure, Listed
 
 #: Runs that a trend looks back on; older ones stay in the list.
 NEWEST = 100

@@ -7,11 +7,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from tollgate.page.charts import DOTS, JOINED, Axis, Chart, Series
-from tollgate.page.parts import Column, Group, Row, table
-from tollgate.study.model import Curve, Estimate, ScalingPoint, Study
-from tollgate.study.series import MOST_ANSWERS, Answers
-from tollgate.study.told import interval, number, users
+from tollgate.pages.kit.charts import DOTS, JOINED, Axis, Chart, Series
+from tollgate.pages.kit.parts import Column, Group, Row, table
+from tollgate.pages.study.series import MOST_ANSWERS, Answers
+from tollgate.study import Curve, Estimate, ScalingPoint, Study, interval, number, users
 
 _NUMBER = "number"
 _REQUESTS, _PERFORMANCE = "requests/s", "concurrency performance"

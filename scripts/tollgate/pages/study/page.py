@@ -8,16 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tollgate import manifest
-from tollgate.page.assemble import Section
-from tollgate.page.parts import Child, details, element, listing
-from tollgate.study import page_charts
-from tollgate.study import page_tables as tables
-from tollgate.study import run as study_run
-from tollgate.study.design import read_blocks
-from tollgate.study.model import CROSSCHECK, Study
-from tollgate.study.series import Answers, pi_series
-from tollgate.study.told import answer, summary
+from tollgate.pages.kit.assemble import Section
+from tollgate.pages.kit.parts import Child, details, element, listing
+from tollgate.pages.study import charts as page_charts
+from tollgate.pages.study import tables
+from tollgate.pages.study.series import Answers, pi_series
+from tollgate.run import manifest
+from tollgate.study import CROSSCHECK, Study, answer, read_blocks, summary
+from tollgate.study import record as study_run
 
 #: The design that taurus.yml names.
 _DESIGN = "data/study.csv"

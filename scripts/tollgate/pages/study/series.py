@@ -9,10 +9,16 @@ from pathlib import Path
 
 import numpy as np
 
-from tollgate.jtl_groups import transaction_sql
-from tollgate.jtl_layout import JtlError, Layout, read_layout
-from tollgate.jtl_scan import column, database, read_into
-from tollgate.study.model import Block
+from tollgate.samples import (
+    JtlError,
+    Layout,
+    column,
+    database,
+    read_into,
+    read_layout,
+    transaction_sql,
+)
+from tollgate.study import Block
 
 EXPERIMENT = "pi"
 #: Answers of an arm, at most: more dots hide each other, and make the page large.

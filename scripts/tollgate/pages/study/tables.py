@@ -5,10 +5,21 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 
-from tollgate.page.bars import Scale, interval_bar, scale_head, shares_bar
-from tollgate.page.parts import Child, Column, Group, Row, badge, details, element, table
-from tollgate.study.model import TOLD, CellResult, Claim, Comparison, Estimate, Study
-from tollgate.study.told import METRIC_NAMES, interval, number, tone, users
+from tollgate.pages.kit.bars import Scale, interval_bar, scale_head, shares_bar
+from tollgate.pages.kit.parts import Child, Column, Group, Row, badge, details, element, table
+from tollgate.study import (
+    METRIC_NAMES,
+    TOLD,
+    CellResult,
+    Claim,
+    Comparison,
+    Estimate,
+    Study,
+    interval,
+    number,
+    tone,
+    users,
+)
 
 _NUMBER, _TERM = "number", "term"
 
