@@ -11,6 +11,7 @@ import psutil
 import pytest
 
 import support
+from support import run_folder
 
 #: Seconds that processes may take to end which their test has already told to.
 GRACE = 5
@@ -82,3 +83,28 @@ def port() -> Iterator[Callable[[], int]]:
     yield give
     busy = [number for number in given if support.listens(number)]
     assert not busy, f"still in use: {busy}"
+
+
+@pytest.fixture
+def judged(tmp_path):
+    """Makes a run's folder, may put another JTL there, and returns the verdict or a refusal."""
+
+    def judge(*criteria, spoiled=None, sealed=False, **changes):
+        run_folder.make(tmp_path, criteria or run_folder.HOLDS, **changes)
+        if spoiled is not None:
+            run_folder.spoil(tmp_path, spoiled, sealed)
+        return run_folder.verdict_of(tmp_path)
+
+    return judge
+
+
+@pytest.fixture
+def written(tmp_path):
+    """Writes bytes to a JTL and returns its path."""
+
+    def write(content):
+        path = tmp_path / "kpi.jtl"
+        path.write_bytes(content)
+        return path
+
+    return write

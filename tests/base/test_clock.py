@@ -5,7 +5,7 @@ from unittest.mock import Mock
 
 import pytest
 
-import run_folder
+from support import run_folder
 from tollgate.base.clock import ClockWatch
 from tollgate.run import manifest
 from tollgate.taurus.verdict import Verdict

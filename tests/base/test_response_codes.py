@@ -2,9 +2,9 @@
 
 import pytest
 
-import jmx_text as jmx
-import own_run
 import support
+from support import jmx_text as jmx
+from support import own_run
 from tollgate.base.response_codes import CLASSES, PREFIX, nearest, short_code
 from tollgate.gather.evidence import EvidenceError
 from tollgate.stats.counts import Counts

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-import run_folder
+from support import run_folder
 from tollgate.base.signals import SIGNALS, end_by, uninterrupted
 from tollgate.taurus import verdict
 

@@ -9,14 +9,14 @@ import pytest
 
 from certification import command
 from certification.store import Store
-from certified import finished
 from support import wait_until
+from support.certified import finished
 from tollgate.base.paths import ROOT
 
 # The command with the stub in bzt's place.
 STUBBED = f"""
 import functools, sys
-from tollgate.certify import command, live
+from certification import command, live
 stub = (sys.executable, "{ROOT / "tests" / "stub_bzt.py"}")
 command.Live = functools.partial(live.Live, command=stub)
 command.check_like = lambda: None

@@ -17,8 +17,8 @@ from certification.conditions import parse
 from certification.live import MOST_BEYOND_S, PLAN, Live, LiveError, budget_of, seeds_of, taurus_yml
 from certification.session import Limits, session
 from certification.store import BROKEN, Store, StoreError
-from certified import finished, tables
-from git_repos import repo
+from support.certified import finished, tables
+from support.git_repos import repo
 from tollgate.base.paths import ROOT
 from tollgate.run.manifest import ManifestError
 

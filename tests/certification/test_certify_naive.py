@@ -7,8 +7,8 @@ from certification.baselines import Baseline, baselines
 from certification.rates import Rate, rate
 from certification.rows import live_rows
 from certification.table import to_markdown
-from certified import ENVIRONMENT, finished, steady
-from compared import compared
+from support.certified import ENVIRONMENT, finished, steady
+from support.compared import compared
 from tollgate.compare.model import Blocks, Settings, Side
 
 SETTINGS = Settings(budget_s=240.0)

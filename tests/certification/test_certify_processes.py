@@ -54,7 +54,7 @@ def test_a_neighbour_ends_when_its_starter_was_killed_without_a_word():
     starter = subprocess.Popen(
         [
             *(sys.executable, "-c"),
-            "import time; from tollgate.certify.processes import neighbour\n"
+            "import time; from certification.processes import neighbour\n"
             "with neighbour(True, 7, 60):\n"
             "    import psutil; print(psutil.Process().children()[0].pid, flush=True)\n"
             "    time.sleep(60)",

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from certification.resample import Pool, resampled
-from compared import compared
+from support.compared import compared
 from tollgate.compare.decide import close, look, next_look_s
 from tollgate.compare.estimates import percentile_ratio
 from tollgate.compare.model import FAIL, PASS, Gate, Settings

@@ -10,7 +10,7 @@ from certification.conditions import Condition
 from certification.rates import Rate, rate
 from certification.rows import comparable, live_rows, resampled_row
 from certification.times import NEVER, median_s, quantile_s
-from certified import PROMISE, finding, finished, runs_of
+from support.certified import PROMISE, finding, finished, runs_of
 from tollgate.compare.model import FAIL, PASS, Finding, Gate, Settings
 
 AA = Condition("aa")

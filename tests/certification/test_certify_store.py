@@ -8,7 +8,7 @@ import pytest
 from certification.conditions import parse
 from certification.session import Limits, session
 from certification.store import BROKEN, Store, StoreError
-from certified import finished
+from support.certified import finished
 
 WEIGHTS = parse(["aa*2", "work-5"])
 

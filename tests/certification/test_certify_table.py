@@ -8,7 +8,7 @@ from certification.conditions import Condition
 from certification.effects import added, effects
 from certification.rows import live_rows, resampled_row
 from certification.table import to_markdown
-from certified import finding, finished, runs_of, steady, tables
+from support.certified import finding, finished, runs_of, steady, tables
 from tollgate.compare.model import FAIL, PASS, Settings
 
 AA = Condition("aa")

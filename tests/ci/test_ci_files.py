@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-import ci_files
 import support
+from support import ci_files
 
 CHECK_SCHEMA = Path(sys.executable).with_name("check-jsonschema")
 SHELLCHECK = Path(sys.executable).with_name("shellcheck")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-import ci_files
 import support
+from support import ci_files
 
 GH = """#!/bin/sh
 for word in "$@"; do printf '%s\\n' "$word"; done >>asked

@@ -96,7 +96,7 @@ def test_a_folder_that_cant_be_had_is_refused_in_a_line(tmp_path, place):
 RACING = """
 import itertools, os, sys
 from pathlib import Path
-from tollgate import artifacts
+from tollgate.commands import artifacts
 
 sys.stdin.readline()
 seconds = itertools.count(1_780_000_000)

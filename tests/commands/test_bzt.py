@@ -21,7 +21,7 @@ import sys
 from types import SimpleNamespace
 
 from bzt import ManualShutdown
-from tollgate.bzt import interrupt_once
+from tollgate.commands.bzt import interrupt_once
 
 interrupt_once(SimpleNamespace())
 try:

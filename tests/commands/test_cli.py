@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-import run_folder
+from support import run_folder
 from tollgate.base.paths import ROOT
 from tollgate.commands import cli
 from tollgate.gather import evidence

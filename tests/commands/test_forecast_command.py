@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from forecasts import csv_text
+from support.forecasts import csv_text
 from tollgate.base.paths import ROOT
 from tollgate.commands import cli
 

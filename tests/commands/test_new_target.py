@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-import plan_files
 import support
+from support import plan_files
 from tollgate.commands import cli
 from tollgate.commands.new_target import command, edits, skeleton, writing
 from tollgate.commands.new_target.model import NewTarget, NewTargetError, checked

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from compared import SHORT, compared, finding, judged, runs, verdicts
+from support.compared import SHORT, compared, finding, judged, runs, verdicts
 from tollgate.compare import decide
 from tollgate.compare.decide import close, look, next_look_s
 from tollgate.compare.errors import ErrorRise

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from compared import compared
+from support.compared import compared
 from tollgate.compare.estimates import mean_ratio, percentile_ratio
 from tollgate.compare.model import Blocks, Side
 from tollgate.stats.counts import Counts

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import stats
 
-from compared import SHORT, compared, judged, runs, verdicts
+from support.compared import SHORT, compared, judged, runs, verdicts
 from tollgate.compare.model import ERRORS, FAIL, PASS
 
 SEQUENCES = 2000

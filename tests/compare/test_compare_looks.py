@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from compared import compared, finding
+from support.compared import compared, finding
 from tollgate.compare.looks import judge_blocks
 from tollgate.compare.model import ERRORS, FAIL, INCONCLUSIVE, OPEN, PASS, Blocks, Settings, Side
 from tollgate.compare.record import CompareRecord, SideRecord

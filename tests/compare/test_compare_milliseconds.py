@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from compared import finding, judged
+from support.compared import finding, judged
 from tollgate.compare.estimates import percentile, percentile_ratio
 from tollgate.compare.milliseconds import doubt_ms, inside
 from tollgate.compare.model import FAIL, INCONCLUSIVE, OPEN, PASS, Blocks, Settings, Side

@@ -5,9 +5,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from jtl_rows import HEADER, START_MS
-from jtl_text import lines
 from support import PLANS
+from support.jtl_rows import HEADER, START_MS
+from support.jtl_text import lines
 from tollgate.compare.looks import judge_blocks
 from tollgate.compare.model import FAIL, PASS, Settings
 from tollgate.compare.record import CompareRecord, SideRecord

@@ -4,8 +4,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from jtl_rows import HEADER, START_MS
-from jtl_text import lines
+from support.jtl_rows import HEADER, START_MS
+from support.jtl_text import lines
 from tollgate.compare.samples import read
 from tollgate.samples import scan as jtl_scan
 from tollgate.samples.layout import JtlError

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from golden_lines import check_golden
+from support.golden_lines import check_golden
 from tollgate.criteria.criterion import CriterionError, parse, parse_all
 from tollgate.criteria.labels import check
 

@@ -11,9 +11,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-import plan_files
 import support
 from e2e.adopting import PATIENT, SHORT, THEIRS, Copy, put_into_ecosystem, serve
+from support import plan_files
 
 #: As it is called at their place; and the locale is one in which Java finds no file of that name.
 THEIR_PLAN = "Größe 1.jmx"

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-import ci_files
 import support
 from e2e import bzt_run
+from support import ci_files
 
 #: What shortens each, and what its file says that a test can't have: another base, two days.
 SHORT = {

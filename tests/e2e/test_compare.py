@@ -18,7 +18,7 @@ import pytest
 import support
 from e2e.adopting import serve
 from e2e.bzt_run import Finished, Run
-from git_repos import SERVER, Repo
+from support.git_repos import SERVER, Repo
 from tollgate.base.paths import jmeter_home
 
 LEFT_OUT = (".git", ".venv", ".tollgate", "node_modules", "reports", "__pycache__", ".*_cache")

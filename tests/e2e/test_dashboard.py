@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-import pages
 import support
+from support import pages
 from tollgate.outputs.dashboard import Drawing
 
 COLUMNS = (

@@ -18,7 +18,7 @@ from bzt import ManualShutdown
 import support
 from e2e.adopting import Copy
 from e2e.bzt_run import Finished, Run
-from hanging_server import hanging_server, write_plan
+from support.hanging_server import hanging_server, write_plan
 from tollgate.taurus.jmeter import InstalledJMeter
 
 #: For as long as any of these tests may take.

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-import plan_files
 import support
-from screens import virtual_screen
+from support import plan_files
+from support.screens import virtual_screen
 from tollgate.commands.new_target.model import NewTarget
 from tollgate.commands.new_target.skeleton import new_files
 from tollgate.targets.remote import Remote

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import support
 from e2e.bzt_run import Finished, Run
-from hanging_server import OPEN, hanging_server, write_plan
+from support.hanging_server import OPEN, hanging_server, write_plan
 
 TOLLGATE = Path(sys.executable).with_name("tollgate")
 

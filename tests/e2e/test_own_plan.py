@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from e2e.bzt_run import Run
-from golden_lines import FOLDER
+from support.golden_lines import FOLDER
 
 PACE = re.compile(r"<PreciseThroughputTimer .*?</PreciseThroughputTimer>", re.DOTALL)
 SCHEDULE = re.compile(r"rate\(0\) .*?</stringProp>", re.DOTALL)

@@ -7,9 +7,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import jtl_rows
-import run_folder
-from forecasts import SHARES, day, steps_of
+from support import jtl_rows, run_folder
+from support.forecasts import SHARES, day, steps_of
 from tollgate.forecast.facts import MOST_POINTS, forecast_facts
 from tollgate.forecast.mix import mix_entries, target_of
 from tollgate.forecast.record import Followed, from_record, to_record

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from forecasts import SHARES, day, steps_of
+from support.forecasts import SHARES, day, steps_of
 from tollgate.base.paths import ROOT
 from tollgate.forecast.mix import mix_entries, target_of
 from tollgate.forecast.model import LoadStep

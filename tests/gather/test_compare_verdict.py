@@ -8,11 +8,10 @@ from dataclasses import replace
 
 import pytest
 
-import compare_folder
-import jmx_text
-from compare_folder import SAME, WARMUP_S, Label, Load, both, finding, judged, make
-from jtl_rows import START_MS
-from run_folder import reasons, spoil, verdict_of
+from support import compare_folder, jmx_text
+from support.compare_folder import SAME, WARMUP_S, Label, Load, both, finding, judged, make
+from support.jtl_rows import START_MS
+from support.run_folder import reasons, spoil, verdict_of
 from tollgate.commands import cli
 from tollgate.compare import record
 from tollgate.compare.lag import lag_s

@@ -4,9 +4,8 @@ import json
 
 import pytest
 
-import own_run
-import run_folder
-from run_folder import reasons
+from support import own_run, run_folder
+from support.run_folder import reasons
 from tollgate.gather import evidence
 from tollgate.gather.evidence import EvidenceError
 from tollgate.plan.jmx import PlanError

@@ -5,12 +5,9 @@ import random
 
 import pytest
 
-import closed_loop
-import jmx_text as jmx
-import jtl_rows
-import own_run
-import run_folder
-from run_folder import reasons
+from support import closed_loop, jtl_rows, own_run, run_folder
+from support import jmx_text as jmx
+from support.run_folder import reasons
 from tollgate.plan.read import read_plan
 from tollgate.run import manifest
 from tollgate.schedule.schedule import expected_schedules

@@ -4,9 +4,9 @@ import itertools
 
 import pytest
 
-import jmx_text as jmx
-from own_run import gathered, make, rows, transactions, verdict_on
-from run_folder import reasons
+from support import jmx_text as jmx
+from support.own_run import gathered, make, rows, transactions, verdict_on
+from support.run_folder import reasons
 from tollgate.gather.evidence import EvidenceError
 from tollgate.pages.run import spread
 from tollgate.pages.run.view import View

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-import jtl_rows
-from executions import result_of, totals
-from run_folder import reasons
+from support import jtl_rows
+from support.executions import result_of, totals
+from support.run_folder import reasons
 from tollgate.criteria.criterion import parse_all
 from tollgate.criteria.labels import check
 from tollgate.gather.evidence import EvidenceError

@@ -4,7 +4,7 @@ import pytest
 from bzt import TaurusConfigError
 from bzt.utils import BetterDict
 
-from forecasts import steps_of
+from support.forecasts import steps_of
 from tollgate.forecast.record import Followed, to_record
 from tollgate.gather.refusals import checked_forecast, checked_settings
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-import run_folder
-from forecasts import steps_of
+from support import run_folder
+from support.forecasts import steps_of
 from tollgate.forecast.record import Followed, to_record
 from tollgate.gather import evidence
 from tollgate.gather.evidence import EvidenceError

@@ -2,10 +2,10 @@
 
 import pytest
 
-import jmx_text as jmx
-import own_run
-from jtl_rows import START_MS, row
-from run_folder import reasons
+from support import jmx_text as jmx
+from support import own_run
+from support.jtl_rows import START_MS, row
+from support.run_folder import reasons
 from tollgate.gather.waits import NO_ANSWER
 
 ENDLESS = jmx.plan(jmx.group(jmx.sampler("home"), threads=2, duration=None))

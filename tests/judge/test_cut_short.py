@@ -1,7 +1,7 @@
 import pytest
 
-from executions import counts, execution
-from forecasts import at_rates
+from support.executions import counts, execution
+from support.forecasts import at_rates
 from tollgate.base.figures import lasting
 from tollgate.judge.facts import ExecutionFacts, Run, Settings
 from tollgate.judge.judgement import judge

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from executions import execution, result_of, verdict_on
-from golden_lines import check_golden
+from support.executions import execution, result_of, verdict_on
+from support.golden_lines import check_golden
 from tollgate.judge.facts import Run, Settings
 from tollgate.judge.judgement import judge
 from tollgate.stats.counts import Counts

@@ -4,12 +4,11 @@ import shutil
 
 import pytest
 
-import jmx_text as jmx
-import own_run
-import run_folder
-from golden_lines import FOLDER
-from jtl_rows import jtl, row
-from plan_files import PLAN_FILES, id_of
+from support import jmx_text as jmx
+from support import own_run, run_folder
+from support.golden_lines import FOLDER
+from support.jtl_rows import jtl, row
+from support.plan_files import PLAN_FILES, id_of
 from tollgate.judge.ended_early import Came, EarlyEnds, Thread, early_ends
 from tollgate.plan.bounds import stops_of
 from tollgate.plan.jmx import read_tree

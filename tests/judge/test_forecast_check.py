@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from executions import execution, verdict_on
-from forecasts import SHARES, at_rates, facts, mixed, steps_of
-from golden_lines import check_golden
+from support.executions import execution, verdict_on
+from support.forecasts import SHARES, at_rates, facts, mixed, steps_of
+from support.golden_lines import check_golden
 from tollgate.judge.facts import Run
 from tollgate.judge.forecast import check_forecast, forecast_reasons, poisson_interval
 from tollgate.judge.judgement import judge

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from executions import counts, execution, result_of, verdict_on
-from golden_lines import check_golden
+from support.executions import counts, execution, result_of, verdict_on
+from support.golden_lines import check_golden
 from tollgate.base.figures import figure
 from tollgate.criteria.criterion import parse_all
 from tollgate.judge.facts import Run, Settings

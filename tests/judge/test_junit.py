@@ -1,8 +1,8 @@
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 
-from executions import counts, execution
-from judged import LATE, MANY, RUNS, of_facts, on_label
+from support.executions import counts, execution
+from support.judged import LATE, MANY, RUNS, of_facts, on_label
 from tollgate.judge.facts import Run, Settings
 from tollgate.judge.judgement import judge
 from tollgate.outputs.markdown import to_markdown

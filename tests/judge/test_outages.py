@@ -3,10 +3,10 @@ from dataclasses import replace
 
 import pytest
 
-from executions import counts, verdict_on
+from support.executions import counts, verdict_on
+from support.watched_workers import reborn
 from tollgate.judge.outages import events_left
 from tollgate.workers.model import Outage, Reload, Resources, WorkerCount
-from watched_workers import reborn
 
 CRITERION = "p95 of search>250ms"
 DIED = Outage("1", 4711, 19.2, 20.44)

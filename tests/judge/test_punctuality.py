@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from executions import counts, execution
+from support.executions import counts, execution
 from tollgate.judge.facts import Run
 from tollgate.judge.judgement import judge
 from tollgate.judge.punctuality import decided_by_lateness

@@ -6,13 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from executions import counts, execution, result_of, verdict_on
-from golden_lines import check_golden
+from support.executions import counts, execution, result_of, verdict_on
+from support.golden_lines import check_golden
+from support.watched_workers import MIB, leaking, reborn, watched, worker
 from tollgate.judge.facts import Run
 from tollgate.judge.judgement import judge
 from tollgate.workers.model import Outage, Resources, WorkerCount
 from tollgate.workers.processes import growth, lives, restarts
-from watched_workers import MIB, leaking, reborn, watched, worker
 
 SLOPE = "rss-slope of worker>20MB/min"
 

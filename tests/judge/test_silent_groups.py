@@ -2,12 +2,12 @@
 
 import pytest
 
-import jmx_text as jmx
-import run_folder
-from golden_lines import FOLDER
-from jtl_rows import jtl, row
-from plan_files import PLAN_FILES, id_of
-from run_folder import reasons
+from support import jmx_text as jmx
+from support import run_folder
+from support.golden_lines import FOLDER
+from support.jtl_rows import jtl, row
+from support.plan_files import PLAN_FILES, id_of
+from support.run_folder import reasons
 from tollgate.judge.silent_groups import Silent, silent_parts
 from tollgate.plan.read import read_plan
 from tollgate.samples.groups_seen import thread_groups

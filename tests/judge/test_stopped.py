@@ -8,9 +8,9 @@ from types import SimpleNamespace
 import pytest
 from bzt import AutomatedShutdown, NormalShutdown
 
-import run_folder
-from executions import counts, execution
-from run_folder import reasons
+from support import run_folder
+from support.executions import counts, execution
+from support.run_folder import reasons
 from tollgate.judge.facts import ExecutionFacts, Run
 from tollgate.judge.judgement import judge
 from tollgate.run import manifest

@@ -2,9 +2,9 @@ from dataclasses import replace
 
 import pytest
 
-from executions import counts, execution, verdict_on
-from forecasts import at_rates
-from golden_lines import check_golden
+from support.executions import counts, execution, verdict_on
+from support.forecasts import at_rates
+from support.golden_lines import check_golden
 from tollgate.judge.facts import Execution, Run
 from tollgate.judge.judgement import judge
 from tollgate.schedule.model import ScheduleFacts

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from executions import result_of
+from support.executions import result_of
 from tollgate.stats.counts import Counts
 
 

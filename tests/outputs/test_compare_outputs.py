@@ -9,12 +9,12 @@ from dataclasses import replace
 import pytest
 from jsonschema import Draft202012Validator
 
-import compare_findings
-from compare_findings import ALL_KINDS, RUNS, comparison, found
-from compare_folder import ENVIRONMENT, Load, both, judged
-from golden_file import check_file
-from judged import LABELS
-from judged import RUNS as OTHERS
+from support import compare_findings
+from support.compare_findings import ALL_KINDS, RUNS, comparison, found
+from support.compare_folder import ENVIRONMENT, Load, both, judged
+from support.golden_file import check_file
+from support.judged import LABELS
+from support.judged import RUNS as OTHERS
 from tollgate.base.paths import ROOT
 from tollgate.compare import words as told
 from tollgate.compare.model import ERRORS

@@ -3,8 +3,8 @@
 import psutil
 import pytest
 
-from jtl_text import usual
 from support import wait_until
+from support.jtl_text import usual
 from tollgate.outputs import dashboard
 
 SLEEPING = """#!/bin/sh

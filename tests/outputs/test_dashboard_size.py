@@ -2,7 +2,7 @@
 
 import pytest
 
-from jtl_text import usual
+from support.jtl_text import usual
 from tollgate.outputs import dashboard
 
 

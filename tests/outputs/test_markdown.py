@@ -1,6 +1,6 @@
 import pytest
 
-from judged import LABELS, on_label
+from support.judged import LABELS, on_label
 from tollgate.judge.judgement import judge
 from tollgate.outputs.markdown import to_markdown
 

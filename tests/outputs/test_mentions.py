@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import pytest
 
-from compare_findings import ALL_KINDS, RECORD, comparison, run_of
-from executions import execution
-from forecasts import facts, mixed
-from judged import criterion
+from support.compare_findings import ALL_KINDS, RECORD, comparison, run_of
+from support.executions import execution
+from support.forecasts import facts, mixed
+from support.judged import criterion
 from tollgate.base.markup import escaped
 from tollgate.judge.facts import ExecutionFacts, Run
 from tollgate.judge.judgement import judge

@@ -5,7 +5,7 @@ import json
 import jsonschema
 import pytest
 
-import run_folder
+from support import run_folder
 from tollgate.base.paths import ROOT
 from tollgate.gather import evidence
 from tollgate.judge.judgement import judge

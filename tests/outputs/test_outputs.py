@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from judged import LABELS, RUNS, judged, on_label
+from support.judged import LABELS, RUNS, judged, on_label
 from tollgate.judge.judgement import judge
 from tollgate.outputs import write as outputs
 from tollgate.run import manifest

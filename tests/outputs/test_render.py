@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from executions import execution
-from golden_file import check_file
-from judged import RUNS, judged, runs
+from support.executions import execution
+from support.golden_file import check_file
+from support.judged import RUNS, judged, runs
 from tollgate.judge.facts import Run
 from tollgate.judge.judgement import judge
 from tollgate.judge.verdicts import FAIL, INVALID, SERVICE, Reason

@@ -8,9 +8,9 @@ import pytest
 from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 
-import studies
-from golden_file import check_file
-from judged import LABELS
+from support import studies
+from support.golden_file import check_file
+from support.judged import LABELS
 from tollgate.base.paths import ROOT
 from tollgate.outputs.render import to_json
 from tollgate.outputs.study_json import About, to_dict

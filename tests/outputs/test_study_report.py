@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-import study_folder
-from jtl_rows import START_MS
+from support import study_folder
+from support.jtl_rows import START_MS
 from tollgate.commands import cli
 from tollgate.outputs import dashboard
 from tollgate.outputs import study as study_report

@@ -3,9 +3,9 @@ import re
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from executions import counts, execution
-from golden_file import check_file
-from judged import LABELS, MANY, RUNS, judged, on_label, runs
+from support.executions import counts, execution
+from support.golden_file import check_file
+from support.judged import LABELS, MANY, RUNS, judged, on_label, runs
 from tollgate.judge.facts import Run, Settings
 from tollgate.judge.judgement import judge
 from tollgate.outputs.cells import shorten, width

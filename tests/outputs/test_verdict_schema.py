@@ -7,8 +7,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from jsonschema import Draft202012Validator
 
-from judged import RUNS, judged, runs
 from support import PLANS
+from support.judged import RUNS, judged, runs
 from tollgate.base.paths import ROOT
 from tollgate.outputs.render import to_dict, to_json
 from tollgate.run.environment import fingerprint

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-import run_folder
+from support import run_folder
 from tollgate.commands import cli
 from tollgate.pages.runs import build
 from tollgate.pages.runs.read import read

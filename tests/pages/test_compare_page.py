@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import pages
-from compare_findings import ALL_KINDS, GOOD, RUNS, SETTINGS, comparison, found
-from compare_folder import SAME, WARMUP_S, Label, Load, both, judged, make
-from run_folder import verdict_of
+from support import pages
+from support.compare_findings import ALL_KINDS, GOOD, RUNS, SETTINGS, comparison, found
+from support.compare_folder import SAME, WARMUP_S, Label, Load, both, judged, make
+from support.run_folder import verdict_of
 from tollgate.compare import samples
 from tollgate.compare.decide import close
 from tollgate.compare.model import ERRORS, Blocks, Gate

@@ -12,8 +12,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-import pages
-import run_folder
+from support import pages, run_folder
 from tollgate.base.paths import ROOT
 from tollgate.judge.facts import LabelData
 from tollgate.pages.kit.charts import Chart

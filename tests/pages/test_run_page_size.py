@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from executions import execution
+from support.executions import execution
+from support.watched_workers import watched, worker
 from tollgate.judge.facts import Execution, LabelData, Run, Settings
 from tollgate.judge.judgement import judge
 from tollgate.judge.observe import select
@@ -20,7 +21,6 @@ from tollgate.pages.run.view import View
 from tollgate.pages.run.write import Judged, to_page
 from tollgate.run import manifest
 from tollgate.stats.counts import Counts
-from watched_workers import watched, worker
 
 #: Of a run of ten million samples: labels and executions, seconds, and different times of each.
 MANY, MODES, SECONDS, TIMES = 12, 2, 1_200, 12

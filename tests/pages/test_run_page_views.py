@@ -11,9 +11,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-import pages
-from executions import counts, execution
-from forecasts import facts, mixed
+from support import pages
+from support.executions import counts, execution
+from support.forecasts import facts, mixed
+from support.watched_workers import watched, worker
 from tollgate.base.paths import ROOT
 from tollgate.judge.facts import LabelData, Run, Settings
 from tollgate.judge.forecast import check_forecast
@@ -25,7 +26,6 @@ from tollgate.pages.run.intended import Intended
 from tollgate.pages.run.view import View, named, readable
 from tollgate.run import manifest
 from tollgate.stats.counts import Counts
-from watched_workers import watched, worker
 
 #: Two names that differ in their middle alone, which is what gives way.
 ALIKE = [f"GET /api/v2/customers/{which}/orders/by-number-and-date" for which in ("eu", "us")]

@@ -14,10 +14,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import listed_runs
-import pages
 import support
-from listed_runs import criterion
+from support import listed_runs, pages
+from support.listed_runs import criterion
 from tollgate.pages.kit.assemble import PageError
 from tollgate.pages.runs import build, listing, trend_sections
 from tollgate.pages.runs.read import read

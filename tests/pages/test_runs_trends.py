@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-import listed_runs
-from listed_runs import COMMIT, ENVIRONMENT, criterion
+from support import listed_runs
+from support.listed_runs import COMMIT, ENVIRONMENT, criterion
 from tollgate.pages.runs import told
 from tollgate.pages.runs.read import read
 from tollgate.pages.runs.trend_charts import charts

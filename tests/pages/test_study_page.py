@@ -9,9 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import pages
-import studies
-import study_jtl
+from support import pages, studies, study_jtl
 from tollgate.pages.kit import assemble as page
 from tollgate.pages.kit.assemble import Page
 from tollgate.pages.study import page as study_page

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import study_jtl
+from support import study_jtl
 from tollgate.pages.study import charts
 from tollgate.pages.study.series import MOST_ANSWERS, pi_series
 from tollgate.samples.layout import JtlError

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-import jmx_text as jmx
+from support import jmx_text as jmx
 from tollgate.plan.arrivals import PreciseThroughput
 from tollgate.plan.read import PlanError, read_plan
 
-GOLDEN = Path(__file__).with_name("golden")
+GOLDEN = Path(__file__).parents[1] / "golden"
 
 
 @pytest.fixture

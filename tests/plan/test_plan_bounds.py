@@ -2,7 +2,7 @@
 
 import pytest
 
-import jmx_text as jmx
+from support import jmx_text as jmx
 from tollgate.plan import bounds as plan_bounds
 from tollgate.plan.jmx import read_tree
 from tollgate.plan.read import expander_of, read_plan

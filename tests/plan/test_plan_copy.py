@@ -1,6 +1,6 @@
 import pytest
 
-import jmx_text as jmx
+from support import jmx_text as jmx
 from tollgate.plan import copy as plan_copy
 from tollgate.plan.jmx import PlanError
 from tollgate.plan.read import read_plan

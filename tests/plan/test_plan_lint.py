@@ -2,8 +2,8 @@
 
 import pytest
 
-import jmx_text as jmx
-import plan_files
+from support import jmx_text as jmx
+from support import plan_files
 from tollgate.plan import lint as plan_lint
 
 CHECKED = jmx.element("ResponseAssertion", "right")

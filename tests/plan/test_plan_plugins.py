@@ -5,9 +5,9 @@ import zipfile
 
 import pytest
 
-import jmx_text as jmx
-import plan_files
 import support
+from support import jmx_text as jmx
+from support import plan_files
 from tollgate.plan import plugins as plan_plugins
 
 HOME = support.JMETER.parent.parent

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import support
-from jmeter_run import Run, node_server
+from support.jmeter_run import Run, node_server
 from tollgate.compare.samples import BASE, HEAD, read
 from tollgate.plan.java_random import INCREMENT, MULTIPLIER, STATE_BITS
 from tollgate.plan.read import read_plan

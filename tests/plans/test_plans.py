@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-import plan_files
 import support
-from plan_files import (
+from support import plan_files
+from support.plan_files import (
     ALL_FILES,
     FRAGMENT_FILES,
     OWN_FILES,

@@ -9,9 +9,9 @@ import socket
 import numpy as np
 import pytest
 
-import jmx_text as jmx
 import support
-from jmeter_run import Run
+from support import jmx_text as jmx
+from support.jmeter_run import Run
 from tollgate.base.response_codes import NAMES, short_code
 from tollgate.samples.clock import step_back
 

@@ -14,11 +14,9 @@ from urllib.parse import urlencode
 
 import pytest
 
-import plan_files
-import study_blocks
 import support
-import wrong_answers
-from jmeter_run import Run, node_server
+from support import plan_files, study_blocks, wrong_answers
+from support.jmeter_run import Run, node_server
 from tollgate.study.design import blocks, write_blocks
 
 #: But for those that somebody adopted.

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 import support
-from jmeter_run import Run, node_server
-from odd_server import ODD_PATH, ODD_PATTERN, odd_server
+from support.jmeter_run import Run, node_server
+from support.odd_server import ODD_PATH, ODD_PATTERN, odd_server
 from tollgate.study.design import blocks, read_blocks, write_blocks
 from tollgate.study.model import CROSSCHECK, Block, Cell
 

@@ -8,8 +8,8 @@ import pytest
 import yaml
 from bzt import TaurusConfigError
 
-from jmx_text import document, element, group, plan, sampler
 from support import PLANS
+from support.jmx_text import document, element, group, plan, sampler
 from tollgate.base.paths import ROOT
 from tollgate.gather.refusals import told_properties
 from tollgate.run.redaction import MARK, Redaction, is_secret

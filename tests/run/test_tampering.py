@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import run_folder
-from run_folder import reasons
+from support import run_folder
+from support.run_folder import reasons
 from tollgate.run import manifest
 
 RECORDED = run_folder.recorded()

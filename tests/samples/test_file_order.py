@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import closed_loop
-import jtl_rows
+from support import closed_loop, jtl_rows
 from tollgate.samples.clock import step_back
 from tollgate.samples.file_order import has_successor, is_suspicious, latest_ends, proven_step
 

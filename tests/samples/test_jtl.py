@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from golden_lines import check_golden
-from jtl_rows import HEADER, START_MS, jtl, row
+from support.golden_lines import check_golden
+from support.jtl_rows import HEADER, START_MS, jtl, row
 from tollgate.samples.jtl import peek_test_start, read_jtl
 from tollgate.samples.layout import JtlError
 from tollgate.samples.samples import read_samples

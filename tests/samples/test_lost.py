@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jtl_rows import START_MS, jtl, row
+from support.jtl_rows import START_MS, jtl, row
 from tollgate.samples.layout import JtlError
 from tollgate.samples.lost import GRACE_MS, count_lost, with_losses
 from tollgate.workers.model import Outage, Reload, Resources

@@ -7,9 +7,9 @@ from pathlib import Path
 import duckdb
 import pytest
 
-import run_folder
-from jtl_text import fields, lines, usual
-from run_folder import reasons
+from support import run_folder
+from support.jtl_text import fields, lines, usual
+from support.run_folder import reasons
 from tollgate.gather import evidence
 from tollgate.samples import scan as jtl_scan
 from tollgate.samples.jtl import read_jtl

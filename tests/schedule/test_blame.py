@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from simulated import ORIGIN, runs, schedule_of, sent_by_jmeter
+from support.simulated import ORIGIN, runs, schedule_of, sent_by_jmeter
 from tollgate.schedule.blame import LATE_MS
 from tollgate.schedule.join import Rows
 from tollgate.schedule.lateness import join, summarise

@@ -2,10 +2,9 @@
 
 import pytest
 
-import jmx_text as jmx
-import jtl_rows
-import run_folder
-from run_folder import reasons
+from support import jmx_text as jmx
+from support import jtl_rows, run_folder
+from support.run_folder import reasons
 from tollgate.plan.read import read_plan
 from tollgate.schedule.schedule import expected_schedules
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulated import ORIGIN, pick, runs, schedule_of, sent_by_jmeter
+from support.simulated import ORIGIN, pick, runs, schedule_of, sent_by_jmeter
 from tollgate.plan.arrivals import PreciseThroughput
 from tollgate.plan.model import Label
 from tollgate.schedule.join import EARLY_TOLERANCE_MS, NO_EVENT, SHORTEST_PROOF, Rows, align

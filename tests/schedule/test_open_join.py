@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulated import ORIGIN
+from support.simulated import ORIGIN
 from tollgate.plan.model import Label
 from tollgate.samples.batches import Batch
 from tollgate.samples.samples import Samples

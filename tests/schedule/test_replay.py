@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-import jmx_text as jmx
-from simulated import ORIGIN
+from support import jmx_text as jmx
+from support.simulated import ORIGIN
 from tollgate.plan.read import read_plan
 from tollgate.samples.samples import Samples
 from tollgate.schedule.model import NEVER_MS

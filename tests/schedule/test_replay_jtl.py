@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-import jmx_text as jmx
-import jtl_rows
+from support import jmx_text as jmx
+from support import jtl_rows
 from tollgate.plan.read import read_plan
 from tollgate.samples.batches import open_batches
 from tollgate.samples.jtl import read_jtl

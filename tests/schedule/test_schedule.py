@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import jmx_text as jmx
+from support import jmx_text as jmx
 from tollgate.plan.read import read_plan
 from tollgate.schedule.schedule import (
     THREAD_NAME,
@@ -19,7 +19,7 @@ from tollgate.schedule.schedule import (
     summarise,
 )
 
-GOLDEN = Path(__file__).with_name("golden")
+GOLDEN = Path(__file__).parents[1] / "golden"
 
 
 @pytest.fixture

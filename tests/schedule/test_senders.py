@@ -2,7 +2,7 @@
 
 import pytest
 
-import jmx_text as jmx
+from support import jmx_text as jmx
 from tollgate.plan.read import read_plan
 from tollgate.schedule.threads import may_send, senders
 

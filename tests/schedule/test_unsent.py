@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from executions import counts, execution
+from support.executions import counts, execution
 from tollgate.judge.facts import Run
 from tollgate.judge.judgement import judge
 from tollgate.schedule.model import NEVER_MS, TIMED_OUT, Unsent

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import support
-from screens import virtual_screen
+from support.screens import virtual_screen
 from tollgate.base.paths import ROOT
 
 GUI = ROOT / "scripts" / "gui"

@@ -10,11 +10,8 @@ from pathlib import Path
 
 import pytest
 
-import compare_folder
-import listed_runs
-import run_folder
-import study_folder
 import support
+from support import compare_folder, listed_runs, run_folder, study_folder
 from tollgate.base.paths import ROOT
 from tollgate.outputs import study as study_report
 from tollgate.pages.run.write import write as write_page

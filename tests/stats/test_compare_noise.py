@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import special
 
-from compared import remembering
+from support.compared import remembering
 from tollgate.stats.noise import error_of_sum
 
 RUNS = 3000

@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 
 import pytest
 
-from golden_lines import FOLDER
+from support.golden_lines import FOLDER
 from tollgate.study.crosscheck_tools import ToolError, ToolResult, checked, of_autocannon, recorded
 
 RESULT = ToolResult(

@@ -7,7 +7,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from study_blocks import CELL, HEADER, design, errors_of
+from support.study_blocks import CELL, HEADER, design, errors_of
 from tollgate.study.design import blocks, only, read_blocks, seconds_of, write_blocks
 
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from study_cells import data
+from support.study_cells import data
 from tollgate.study.bottleneck import bottleneck
 
 

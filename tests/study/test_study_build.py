@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from cell_data import ROUNDS, by_cell, cell_of, measured
+from support.cell_data import ROUNDS, by_cell, cell_of, measured
 from tollgate.study.answers import Ran, build, in_order, usable_cores
 from tollgate.study.record import StudyRun
 

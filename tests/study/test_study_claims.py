@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cell_data import ROUNDS, by_cell, measured
+from support.cell_data import ROUNDS, by_cell, measured
 from tollgate.base.paths import ROOT
 from tollgate.study.claims import answer_of, claims
 from tollgate.study.design import read_design

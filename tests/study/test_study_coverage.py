@@ -7,7 +7,7 @@ With 1500 repetitions a share is known to 0.6 points (one standard error); 600 w
 import numpy as np
 import pytest
 
-from study_cells import data, served, written
+from support.study_cells import data, served, written
 from tollgate.study.stats import estimates
 
 REPETITIONS, RESAMPLES, REQUESTS = 1500, 1000, 150

@@ -4,10 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-import plan_files
-import study_blocks
 import support
-from study_blocks import CELL, HEADER, design, errors_of
+from support import plan_files, study_blocks
+from support.study_blocks import CELL, HEADER, design, errors_of
 from tollgate.plan.read import read_plan
 from tollgate.schedule.schedule import ClosedLoop, expected_schedules
 from tollgate.study.design import (

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cell_data import by_cell, measured
+from support.cell_data import by_cell, measured
 from tollgate.study.claims import claims
 from tollgate.study.headroom import widest
 from tollgate.study.rules import Machine

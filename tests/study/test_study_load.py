@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from study_jtl import write_cpu
+from support.study_jtl import write_cpu
 from tollgate.study.load import SILENCE_S, CpuError, mean_cores
 
 

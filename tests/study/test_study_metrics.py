@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from study_cells import data
+from support.study_cells import data
 from tollgate.study.metrics import PERCENTILES, Metrics
 from tollgate.study.model import METRICS
 

@@ -4,9 +4,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from jtl_rows import START_MS
-from study_cells import cell
-from study_jtl import CELLS, Sent, by_another, design, load, write, write_cpu
+from support.jtl_rows import START_MS
+from support.study_cells import cell
+from support.study_jtl import CELLS, Sent, by_another, design, load, write, write_cpu
 from tollgate.samples.layout import JtlError
 from tollgate.study.model import CROSSCHECK, Block
 from tollgate.study.samples import read

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from cell_data import ROUNDS, by_cell, measured
+from support.cell_data import ROUNDS, by_cell, measured
 from tollgate.study.scaling import comparisons, concurrency_performance, curves, experiments_of
 
 SEED = 21

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from study_cells import data
+from support.study_cells import data
 from tollgate.study.metrics import COARSE_MS, PERCENTILES
 from tollgate.study.model import METRICS, Comparison, Estimate
 from tollgate.study.resampling import MIN_BLOCKS, interval, multiplicities, told

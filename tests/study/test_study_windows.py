@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from study_cells import cell
+from support.study_cells import cell
 from tollgate.study.model import Block
 from tollgate.study.windows import TOLERANCE_MS, Span, StudyDataError, outages_of, windows
 

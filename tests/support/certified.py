@@ -3,7 +3,7 @@
 import numpy as np
 
 from certification.store import Run
-from compared import compared
+from support.compared import compared
 from tollgate.compare.model import Blocks, Side
 
 PROMISE = {

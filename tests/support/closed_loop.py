@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-import jtl_rows
+from support import jtl_rows
 
 
 @dataclass(frozen=True)

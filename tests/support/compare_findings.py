@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from compare_folder import BASE, HEAD, SAME
+from support.compare_folder import BASE, HEAD, SAME
 from tollgate.compare.model import ERRORS, Finding, Gate, Settings
 from tollgate.compare.record import CompareRecord
 from tollgate.compare.result import Comparison, LabelCounts, not_compared

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import numpy as np
 
-import jmx_text
-from compared import remembering
-from jtl_rows import HEADER, START_MS
-from run_folder import verdict_of
+from support import jmx_text
+from support.compared import remembering
+from support.jtl_rows import HEADER, START_MS
+from support.run_folder import verdict_of
 from tollgate.compare import record
 from tollgate.compare.model import Settings
 from tollgate.compare.record import CompareRecord, SideRecord

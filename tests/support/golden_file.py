@@ -5,7 +5,7 @@ TOLLGATE_WRITE_GOLDEN=1 writes what is said now; read the difference before comm
 
 import os
 
-from golden_lines import FOLDER
+from support.golden_lines import FOLDER
 
 
 def check_file(file: str, text: str) -> None:

@@ -6,7 +6,7 @@ TOLLGATE_WRITE_GOLDEN=1 writes what is said now; read the difference before comm
 import os
 from pathlib import Path
 
-FOLDER = Path(__file__).parent / "tollgate" / "golden"
+FOLDER = Path(__file__).parents[1] / "golden"
 
 
 def check_golden(file: str, name: str, message: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from jtl_rows import HEADER, START_MS
+from support.jtl_rows import HEADER, START_MS
 
 
 def quoted(field: str, delimiter: str = ",") -> str:

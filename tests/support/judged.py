@@ -2,12 +2,12 @@
 
 from hypothesis import strategies as st
 
-from executions import counts, execution
-from forecasts import facts, mixed
+from support.executions import counts, execution
+from support.forecasts import facts, mixed
+from support.watched_workers import leaking, reborn, watched
 from tollgate.judge.facts import ExecutionFacts, Run, Settings
 from tollgate.judge.judgement import judge
 from tollgate.schedule.model import ScheduleFacts
-from watched_workers import leaking, reborn, watched
 
 KEPT = (ScheduleFacts(("search",), intended=3000, sent=3000, generator_p99_ms=1.5),)
 LATE = (

@@ -3,8 +3,8 @@
 import csv
 import io
 
-import run_folder
-from jtl_rows import HEADER, START_MS, row
+from support import run_folder
+from support.jtl_rows import HEADER, START_MS, row
 from tollgate.gather import evidence
 from tollgate.run import manifest
 

@@ -1,4 +1,4 @@
-"""Opens pages in headless Chromium, by way of tests/browser/open-page.js."""
+"""Opens pages in headless Chromium, by way of tests/support/browser/open-page.js."""
 
 from __future__ import annotations
 

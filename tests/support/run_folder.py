@@ -3,7 +3,7 @@
 import shutil
 from pathlib import Path
 
-from golden_lines import FOLDER
+from support.golden_lines import FOLDER
 from tollgate.gather import evidence
 from tollgate.judge.judgement import judge
 from tollgate.run import manifest

@@ -25,8 +25,8 @@ def wait(file):
 
 def compare(options):
     # What takes long to import is of no use to a run that does not get so far.
-    from compare_folder import SAME, Label, Load, make
-    from run_folder import verdict_of
+    from support.compare_folder import SAME, Label, Load, make
+    from support.run_folder import verdict_of
     from tollgate.compare.model import Settings
     from tollgate.gather import evidence
     from tollgate.outputs import write as outputs

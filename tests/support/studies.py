@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from study_figures import ARMS, CLAIMS, ONE, PAIRS, SHAPE, USERS, USERS_OF_ARM
+from support.study_figures import ARMS, CLAIMS, ONE, PAIRS, SHAPE, USERS, USERS_OF_ARM
 from tollgate.study.model import (
     CROSSCHECK,
     METRICS,

@@ -1,4 +1,4 @@
-"""The tables behind tests/studies.py: arms with their laws, users, baselines and claims."""
+"""The tables behind tests/support/studies.py: arms with their laws, users, baselines and claims."""
 
 from __future__ import annotations
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
-from jtl_rows import START_MS
-from study_cells import cell
-from study_jtl import Sent, load, write, write_cpu
+from support.jtl_rows import START_MS
+from support.study_cells import cell
+from support.study_jtl import Sent, load, write, write_cpu
 from tollgate.base.paths import ROOT
 from tollgate.plan import copy as plan_copy
 from tollgate.run import manifest

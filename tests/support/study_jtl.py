@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
-from jtl_rows import HEADER, START_MS
-from jtl_text import lines
-from study_cells import cell
+from support.jtl_rows import HEADER, START_MS
+from support.jtl_text import lines
+from support.study_cells import cell
 from tollgate.study.model import Block
 from tollgate.study.windows import ANOTHER_GENERATOR
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from git_repos import SERVER, Repo, repo
+from support.git_repos import SERVER, Repo, repo
 from tollgate.targets import git
 from tollgate.targets.git import GitError
 from tollgate.targets.revision import find

@@ -9,7 +9,7 @@ import psutil
 import pytest
 
 import support
-from git_repos import SERVER, repo
+from support.git_repos import SERVER, repo
 from tollgate.targets import command, leftovers, place, pm2, worktree
 from tollgate.targets.command import TooLongError
 from tollgate.targets.git import GitError
@@ -228,8 +228,8 @@ def marked(text):
 RUNNER = """
 import sys
 from pathlib import Path
-from tollgate import leftovers
-from tollgate.compare import command
+from tollgate.targets import leftovers
+from tollgate.targets import command
 leftovers.STARTED = Path(sys.argv[1])
 command.run(sys.argv[2:], Path.cwd(), __import__("os").environ, 600)
 """

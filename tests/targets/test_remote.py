@@ -4,7 +4,7 @@ import pytest
 from bzt import TaurusConfigError
 from bzt.utils import BetterDict
 
-import jmx_text as jmx
+from support import jmx_text as jmx
 from tollgate.targets import probe
 from tollgate.targets.remote import Remote, remote_of, unread
 from tollgate.targets.scenarios import Probe

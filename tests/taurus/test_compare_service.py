@@ -15,7 +15,7 @@ from bzt import TaurusConfigError, ToolError
 from bzt.utils import BetterDict
 
 import support
-from git_repos import SERVER, repo
+from support.git_repos import SERVER, repo
 from tollgate.base.paths import ROOT
 from tollgate.compare import record
 from tollgate.gather.comparison import labels_of

@@ -2,10 +2,10 @@
 
 import pytest
 
-import compare_folder
-from compare_findings import found
-from compare_folder import WARMUP_S, Label, Load
-from jtl_rows import START_MS
+from support import compare_folder
+from support.compare_findings import found
+from support.compare_folder import WARMUP_S, Label, Load
+from support.jtl_rows import START_MS
 from tollgate.compare import record, samples
 from tollgate.compare.model import ERRORS, Gate, Settings
 from tollgate.samples.layout import JtlError

@@ -11,7 +11,7 @@ import pytest
 from bzt.modules.jmeter import JTLReader
 from bzt.utils import BetterDict, Environment
 
-import jmx_text as jmx
+from support import jmx_text as jmx
 from tollgate.samples.check import RECORD_BYTES
 from tollgate.taurus.jmeter import InstalledJMeter, WholeRecords, with_test_start
 

@@ -9,7 +9,7 @@ import pytest
 from bzt import NormalShutdown, TaurusConfigError
 from bzt.utils import BetterDict
 
-import jmx_text as jmx
+from support import jmx_text as jmx
 from tollgate.base.paths import jmeter_home
 from tollgate.taurus.own_plan import OwnPlan
 

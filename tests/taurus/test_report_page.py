@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-import run_folder
+from support import run_folder
 from tollgate.outputs import dashboard
 from tollgate.pages.kit import assemble
 from tollgate.pages.run.write import judged

@@ -2,8 +2,8 @@
 
 import pytest
 
-import run_folder
-from run_folder import reasons
+from support import run_folder
+from support.run_folder import reasons
 
 #: JMeter's own start in the recorded run, in epoch milliseconds, and when it was told to end.
 START_MS = 1795223301128

@@ -6,8 +6,7 @@ from types import SimpleNamespace
 import pytest
 from bzt import ManualShutdown
 
-import compare_folder
-import run_folder
+from support import compare_folder, run_folder
 from tollgate.run import manifest
 from tollgate.taurus.early_stop import EarlyStop
 from tollgate.taurus.own_plan import OwnPlan

@@ -36,7 +36,7 @@ def schedule_text(steps: Sequence[LoadStep], drain_s: float) -> str:
     A rate behind random_arrivals is one that JMeter ramps to, hence each rate is written twice. At
     the end of its schedule JMeter interrupts the threads that still run: the pause lets answers
     and think times come to their end. Source: JMeter's manual, Component Reference, "Open Model
-    Thread Group", and JMeter 5.6.3's own classes for the rounding (tests/tollgate/golden).
+    Thread Group", and JMeter 5.6.3's own classes for the rounding (tests/golden).
     """
     first = steps[0]
     lengths = [first.from_s, *(step.to_s - step.from_s for step in steps)]

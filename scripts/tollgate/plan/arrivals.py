@@ -1,6 +1,6 @@
 """The moments at which a Precise Throughput Timer means to send, replayed from its seed.
 
-Source: JMeter 5.6.3's own classes, driven for the golden files in tests/tollgate/golden, and its
+Source: JMeter 5.6.3's own classes, driven for the golden files in tests/golden, and its
 manual, Component Reference, "Precise Throughput Timer". What they do:
 
 - Time zero is JMeter's test start, the value of TESTSTART.MS, not the start of the thread group.

@@ -1,6 +1,6 @@
 """The arrivals of an Open Model Thread Group, replayed from its schedule and its seed.
 
-Source: JMeter 5.6.3's own classes, driven for the golden files in tests/tollgate/golden, and its
+Source: JMeter 5.6.3's own classes, driven for the golden files in tests/golden, and its
 manual, Component Reference, "Open Model Thread Group". The manual calls even_arrivals not
 implemented, but 5.6.3 does carry it out, and so does this room. Time zero is TESTSTART.MS.
 """

@@ -10,7 +10,7 @@ have samples, from any one on.
 - Percentiles: see percentiles.py.
 - Means are ratio estimators over bins; shares take Clopper-Pearson on the effective size.
 
-Limits, measured over simulated runs of 30 to 60 s (tests/tollgate/test_intervals.py): 92 to 98 %
+Limits, measured over simulated runs of 30 to 60 s (tests/stats/test_intervals.py): 92 to 98 %
 of the intervals hold the truth if a disturbance dies out within a second or two. Where one lasts
 for several seconds and makes up half of the variance, 91 to 94 % do for p90 and above: half a
 minute holds too few such episodes. Elapsed times are whole milliseconds, and ties only widen an

@@ -1,6 +1,6 @@
 """Confidence intervals for percentiles of autocorrelated latencies.
 
-Two methods, each where simulation (tests/tollgate/test_intervals.py) shows that its intervals hold
+Two methods, each where simulation (tests/stats/test_intervals.py) shows that its intervals hold
 the truth as often as they say:
 
 - From p25 to p75: Francisco and Fuller (1991, "Quantile Estimation with a Complex Survey Design")

@@ -18,7 +18,7 @@ Fuller 1976), since no one interval suits both:
   excluded): the increments decide, since a line through a walk of n steps errs by 6/5 of their
   long-run variance / n.
 
-Limits, by simulation (tests/tollgate/test_trend.py): from 60 looks on at least 91 % of the
+Limits, by simulation (tests/stats/test_trend.py): from 60 looks on at least 91 % of the
 intervals hold the slope for white and autoregressive noise, sawteeth of three cycles and more,
 levels that come and go, random walks, and leaks that arrive at random; mostly 95 to 99 %. Fewer do
 where steps are rare (80 % with three in a run) or where a sawtooth hides a random walk in a run of
