@@ -18,8 +18,8 @@ from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
 
-from tollgate.environment import cpu_model, jmeter_version
-from tollgate.paths import jmeter_home
+from tollgate.base import jmeter_home
+from tollgate.run import cpu_model, jmeter_version
 
 HERE = Path(__file__).parent
 MIB = 1 << 20
@@ -77,11 +77,11 @@ def measured(command: list[str], folder: Path) -> tuple[float, int, str]:
     return seconds, usage.ru_maxrss * MAXRSS_UNIT, said
 
 
-def make(rows: int, folder: Path, kind: str = "threads") -> Path:
+def make(rows: int, folder: Path) -> Path:
     """A JTL of so many rows, read once so that every reader finds it in the page cache."""
     path = folder / f"rows-{rows}.jtl"
     if not path.exists():
-        measured([sys.executable, str(HERE / "make_jtl.py"), str(rows), str(path), kind], folder)
+        measured([sys.executable, str(HERE / "make_jtl.py"), str(rows), str(path)], folder)
         measured(["cksum", str(path)], folder)
     return path
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from bench import HERE, MIB, BenchError, measured
 
-from tollgate.environment import cpu_model
+from tollgate.run import cpu_model
 
 
 def row(rows: int, folder: Path) -> str:

@@ -1,8 +1,8 @@
 """Memory of every process, and disk, over one long real run; see scripts/bench.
 
 bzt drives a light target with as many requests as asked for. Memory is PSS (shared pages shared
-out; RSS where the system doesn't tell), read every few seconds; disk is the blocks that the
-samples take up, not the sizes of files, which have holes.
+out; RSS where the system doesn't tell), read every few seconds; disk is the size of
+kpi.jtl.
 """
 
 from __future__ import annotations
@@ -19,16 +19,14 @@ from pathlib import Path
 import psutil
 from bench import HERE, MIB, machine
 
-from tollgate import pm2
-from tollgate.jtl_pieces import read_index
-from tollgate.paths import ROOT
+from tollgate.base import ROOT
+from tollgate.targets import pm2
 
 THREADS = 8
 PERIOD_S = 5
 BZT = Path(sys.executable).with_name("bzt")
 #: What a process is, by a piece of its command line; the first that fits.
 KINDS = (
-    ("tollgate.compact", "compaction"),
     ("watch-workers", "watcher"),
     ("ApacheJMeter", "JMeter"),
     ("PM2", "PM2's daemon"),
@@ -78,8 +76,7 @@ def look(bzt: psutil.Process) -> dict[str, int]:
 
 def disk(run: Path) -> int:
     """Bytes on disk that hold samples."""
-    files = [*run.glob("kpi*.jtl"), *run.glob("kpi*.pieces/*")]
-    return sum(file.stat().st_blocks * 512 for file in files if file.exists())
+    return sum(file.stat().st_size for file in run.glob("kpi*.jtl"))
 
 
 def follow(process: subprocess.Popen, run: Path) -> list[tuple[float, dict[str, int], int]]:
@@ -107,8 +104,8 @@ def table(looks: list[tuple[float, dict[str, int], int]]) -> str:
         cells = [max(seen.get(kind, 0) for _, seen, _ in part) / MIB for part in quarters]
         shown = " | ".join(f"{cell:.0f}" if cell else "-" for cell in cells)
         lines.append(f"| {kind} | {shown} |")
-    blocks = " | ".join(f"{max(held for *_, held in part) / MIB:.0f}" for part in quarters)
-    lines.append(f"| samples on disk | {blocks} |")
+    sizes = " | ".join(f"{max(held for *_, held in part) / MIB:.0f}" for part in quarters)
+    lines.append(f"| samples on disk | {sizes} |")
     return "\n".join(lines)
 
 
@@ -136,12 +133,9 @@ def main() -> None:
             sys.exit(f"the run ended with {process.returncode}:\n{said}")
         samples = rows // THREADS * THREADS
         print(table(looks))
-        most = max(held for *_, held in looks)
-        index = read_index(run / "kpi.jtl")
-        text = f"{index.end / index.rows:.1f} bytes a sample as JMeter writes it, " if index else ""
         print(
-            f"\n{samples:,} samples in {seconds:.0f} s, judging included: {text}"
-            f"{disk(run) / samples:.1f} on disk at its end, at most {most / MIB:.0f} MiB before."
+            f"\n{samples:,} samples in {seconds:.0f} s, judging included; "
+            f"{disk(run) / samples:.1f} bytes a sample."
         )
         print(machine())
 

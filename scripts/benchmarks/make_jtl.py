@@ -1,8 +1,4 @@
-"""Writes a JTL of so many rows, the same ones each time: make_jtl.py ROWS PATH [arrivals].
-
-`arrivals` writes them as the open models of plans/ do: a thread name each, URLs that hardly repeat,
-in the order of the answers.
-"""
+"""Writes a JTL of so many rows, the same ones each time: make_jtl.py ROWS PATH."""
 
 from __future__ import annotations
 
@@ -33,36 +29,22 @@ _ROWS = f"""
     SELECT {START_MS} + i * 1000 // {RATE}, (2 - {MEAN_MS} * ln(chance))::INT,
            {list(LABELS)}[label + 1] AS name, CASE WHEN ok THEN '200' ELSE '500' END,
            CASE WHEN ok THEN 'OK' ELSE 'Internal Server Error' END,
-           {{thread}}, ok,
+           name || ' ' || (label + 1) || '-' || (i % 50 + 1), ok,
            CASE WHEN ok THEN '' ELSE 'Test failed: code expected to equal 200' END,
-           900 + label * 50, 126, 50, 250, 'http://127.0.0.1:3001/' || name || '/' || {{path}},
+           900 + label * 50, 126, 50, 250, 'http://127.0.0.1:3001/' || name || '/' || (i % 1000),
            (1 - {MEAN_MS} * ln(chance))::INT, 'generator', 0, 0, {START_MS} - 700
-    FROM drawn ORDER BY {{order}}
+    FROM drawn ORDER BY i
 """  # noqa: S608 - all of it is constants
-#: Kinds of load: threads that each send many requests, and one thread an arrival.
-_KINDS = {
-    "threads": {
-        "thread": "name || ' ' || (label + 1) || '-' || (i % 50 + 1)",
-        "path": "(i % 1000)",
-        "order": "i",
-    },
-    "arrivals": {
-        "thread": "'visitors 1-' || (i + 1)",
-        "path": "(hash(i * 3) % 1000000)",
-        "order": f"i * 1000 // {RATE} + (2 - {MEAN_MS} * ln(chance))::INT, i",
-    },
-}
 
 
 def main() -> None:
     rows, path = int(sys.argv[1]), sys.argv[2]
-    kind = _KINDS[sys.argv[3] if len(sys.argv) > 3 else "threads"]
     with duckdb.connect() as con:
         con.execute("SET memory_limit = '2GB'")
         # JMeter quotes the names of variables, and by that its dashboard tells them apart.
         names = [name.replace("TESTSTART.MS", '""TESTSTART.MS""') for name in COLUMNS]
         columns = ", ".join(f'"{name}"' for name in names)
-        query = f"SELECT * FROM ({_ROWS.format(rows=rows, **kind)}) made({columns})"  # noqa: S608
+        query = f"SELECT * FROM ({_ROWS.format(rows=rows)}) made({columns})"  # noqa: S608
         con.execute(f"COPY ({query}) TO '{path}' (HEADER, QUOTE '')")
 
 

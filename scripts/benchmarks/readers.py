@@ -1,18 +1,17 @@
-"""What is measured, each in a process of its own: readers.py tollgate|bzt|text PATH.
+"""What is measured, each in a process of its own: readers.py tollgate|bzt PATH.
 
-Prints how many samples were read, or the digest of their text: nobody is fast by doing less.
+Prints how many samples were read: nobody is fast by doing less.
 """
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import sys
 
 
 def tollgate(path: str) -> int:
     """Every sample to exact counts by label, second, elapsed, success and code."""
-    from tollgate.jtl import read_jtl
+    from tollgate.samples import read_jtl
 
     jtl = read_jtl(path)
     return sum(label.counts.total for label in jtl.samplers.values())
@@ -34,16 +33,6 @@ def bzt(path: str) -> int:
     return read
 
 
-def text(path: str) -> str:
-    """As `tollgate samples` writes it."""
-    from tollgate.jtl_restore import restored
-
-    found = hashlib.sha256()
-    for chunk in restored(path):
-        found.update(chunk)
-    return found.hexdigest()
-
-
 if __name__ == "__main__":
     logging.disable()
-    print({"tollgate": tollgate, "bzt": bzt, "text": text}[sys.argv[1]](sys.argv[2]))
+    print({"tollgate": tollgate, "bzt": bzt}[sys.argv[1]](sys.argv[2]))

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from bench import HERE, MIB, BenchError, machine, measured
 
-from tollgate.paths import ROOT
+from tollgate.base import ROOT
 
 OPEN = ROOT / "tests" / "browser" / "open-page.js"
 #: Openings of which the slowest is told.

@@ -12,10 +12,11 @@ import duckdb
 import numpy as np
 from make_jtl import COLUMNS, MEAN_MS
 
-from tollgate import evidence, manifest
+from tollgate.gather import evidence
 from tollgate.judge import judge
-from tollgate.open_model import OpenModelArrivals
-from tollgate.run_page import write
+from tollgate.pages.run import write
+from tollgate.run import manifest
+from tollgate.schedule import OpenModelArrivals
 
 HOURS, SEED, START_MS = 48, 7, 1_700_000_000_000
 CRITERIA = ("p95 of visit>1s", "p99.9>2s", "avg-rt of visit>500ms", "fail>5%", "hits<1 over 96s")

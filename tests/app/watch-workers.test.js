@@ -9,7 +9,7 @@ const { test } = require('node:test');
 const { ECOSYSTEM, ownPm2 } = require('./support/pm2');
 const { ROOT, until } = require('./support/processes');
 
-const WATCHER = path.join(ROOT, 'scripts', 'tollgate', 'watch-workers.js');
+const WATCHER = path.join(ROOT, 'scripts', 'tollgate', 'targets', 'watch-workers.js');
 
 /** The lines of a watcher so far, how its terminal hangs up, and how to end it as a run does. */
 function watch(t, env) {

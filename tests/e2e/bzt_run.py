@@ -15,7 +15,7 @@ from pathlib import Path
 import psutil
 
 import support
-from tollgate.pm2 import declared_apps
+from tollgate.targets.pm2 import declared_apps
 
 ROOT = Path(__file__).resolve().parents[2]
 BZT = Path(sys.executable).with_name("bzt")

@@ -12,9 +12,9 @@ import pytest
 
 import support
 from e2e.bzt_run import BZT, Finished, Run, only
-from tollgate.runs_page import build
+from tollgate.pages.runs import build
 
-SCHEMA = support.ROOT / "scripts" / "tollgate" / "verdict.schema.json"
+SCHEMA = support.ROOT / "scripts" / "tollgate" / "outputs" / "verdict.schema.json"
 TARGETS = ("calculate", "sum", "search", "kittens", "pi")
 #: What a few seconds on a busy machine can decide: the answers are right, whoever was late.
 RIGHT_ANSWERS = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 import json
 import os
 import re
@@ -20,8 +19,7 @@ import support
 from e2e.adopting import serve
 from e2e.bzt_run import Finished, Run
 from git_repos import SERVER, Repo
-from tollgate.jtl_restore import restored
-from tollgate.paths import jmeter_home
+from tollgate.base.paths import jmeter_home
 
 LEFT_OUT = (".git", ".venv", ".tollgate", "node_modules", "reports", "__pycache__", ".*_cache")
 #: A load of seconds, judged by wide limits.
@@ -154,8 +152,8 @@ def test_two_services_that_run_already_are_compared_and_left_alone(compare, answ
     [compared] = [each["comparison"] for each in ended.verdict["executions"]]
     assert (compared["verdict"], compared["control"]) == ("PASS", False)
     assert all(min(each["samples"].values()) > 40 for each in compared["findings"])
-    rows = io.StringIO(b"".join(restored(ended.folder / "kpi.jtl")).decode())
-    asked = {(row["coin"], urlsplit(row["URL"]).port) for row in csv.DictReader(rows)}
+    with (ended.folder / "kpi.jtl").open(encoding="utf-8", newline="") as rows:
+        asked = {(row["coin"], urlsplit(row["URL"]).port) for row in csv.DictReader(rows)}
     assert asked == {("0", ports["BASE_URL"]), ("1", ports["HEAD_URL"])}
     page = (ended.folder / "index.html").read_text()
     assert re.search(r"Head against base: a rise of 90\s% is ruled out for p50[.;]", page)
@@ -169,7 +167,7 @@ def test_what_a_killed_comparison_left_is_removed_by_the_next_run(compare, proje
     ports = {name: str(support.free_port()) for name in ("PORT_BASE", "PORT_HEAD")}
     killed = compare(*SHORT, *LIGHT, BASE="HEAD", **ports).until(" of at most 62 s, ")
     killed.signal(signal.SIGKILL).process.wait()
-    assert (project.root / ".tollgate" / "base" / "tree" / SERVER).exists()
+    assert (project.root / ".tollgate" / "base" / SERVER).exists()
     following = compare(BASE="HEAD~1", **ports)
     ended = following.end()
     assert "removed the check-out of a base, left by a run that was killed" in ended.output

@@ -11,9 +11,7 @@ import pytest
 
 import pages
 import support
-from compacted import in_pieces
-from tollgate.dashboard import Drawing
-from tollgate.jtl_pieces import folder_of
+from tollgate.outputs.dashboard import Drawing
 
 COLUMNS = (
     "timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,"
@@ -79,18 +77,6 @@ def test_drawing_leaves_nothing_but_the_dashboard(run: Path, name: str) -> None:
     assert sorted(entry.name for entry in (run / "dashboard").iterdir()) == sorted(EXECUTIONS)
     assert " ERROR " not in (run / f"jmeter-dashboard-{name}.log").read_text()
     assert sorted(entry.name for entry in run.glob("*.jtl")) == sorted(EXECUTIONS.values())
-
-
-def test_the_dashboard_of_a_compacted_file_is_that_of_the_file(run: Path) -> None:
-    before = statistics(run, "fork")
-    jtl = run / "fork.jtl"
-    jtl.write_bytes((run / EXECUTIONS["fork"]).read_bytes())
-    in_pieces(jtl, 10_000)
-    assert folder_of(jtl).is_dir()
-    assert Drawing(run, "compacted", jtl).finish() == ""
-    assert statistics(run, "compacted") == before
-    assert not (run / "dashboard" / ".compacted").exists()
-    jtl.unlink()
 
 
 @pytest.mark.needs("chromium")

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from e2e.bzt_run import Run, only
-from tollgate import room
+from tollgate.base import disk as room
 
 pytestmark = pytest.mark.needs("mounts")
 

@@ -19,7 +19,7 @@ import support
 from e2e.adopting import Copy
 from e2e.bzt_run import Finished, Run
 from hanging_server import hanging_server, write_plan
-from tollgate.jmeter import InstalledJMeter
+from tollgate.taurus.jmeter import InstalledJMeter
 
 #: For as long as any of these tests may take.
 ALL_ALONG = 600

@@ -14,9 +14,9 @@ import pytest
 import plan_files
 import support
 from screens import virtual_screen
-from tollgate.new_target.model import NewTarget
-from tollgate.new_target.skeleton import new_files
-from tollgate.remote import Remote
+from tollgate.commands.new_target.model import NewTarget
+from tollgate.commands.new_target.skeleton import new_files
+from tollgate.targets.remote import Remote
 
 pytestmark = pytest.mark.needs("a screen")
 every_file = pytest.mark.parametrize("path", plan_files.ALL_FILES, ids=plan_files.id_of)

@@ -15,7 +15,7 @@ import pytest
 import support
 from e2e.adopting import THEIRS, Copy, put_into_ecosystem
 from e2e.bzt_run import Finished, Run, seconds
-from tollgate import pm2
+from tollgate.targets import pm2
 
 LONG = seconds(1, 60)
 #: Ours beside theirs. Of theirs one has another process listen, which nobody can tell is of here;

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import support
 from e2e.bzt_run import Finished, Run, only
-from tollgate import evidence, manifest
-from tollgate.facts import Execution
+from tollgate.gather import evidence
+from tollgate.judge.facts import Execution
+from tollgate.run import manifest
 
 TARGETS = ("calculate", "sum", "search", "kittens", "pi")
 FAILURES = [f"fail of {target}>0%" for target in TARGETS]

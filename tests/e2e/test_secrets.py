@@ -12,7 +12,7 @@ import pytest
 
 import support
 from e2e.bzt_run import ROOT, Finished, Run
-from tollgate.redaction import MARK
+from tollgate.run.redaction import MARK
 
 #: Given as an argument, in a file of settings, among Java's options, and too short to be looked for
 #: by itself; one is written unlike itself in JSON and in XML.

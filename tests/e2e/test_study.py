@@ -56,8 +56,7 @@ def test_a_pi_server_that_is_killed_loses_no_request_and_shows_in_the_report(kil
     [outage] = study["outages"]
     assert (outage["app"], outage["pid"], outage["lost"]) == ("pi-2", pid, 0)
     assert outage["experiment"] == "pi"
-    for page in ("study.md", "index.html"):
-        assert "pi-2" in (ended.folder / page).read_text()
+    assert "pi-2" in (ended.folder / "index.html").read_text()
     assert (ended.code, ended.verdict["verdict"]) == (1, "INVALID")
     assert f"worker 0 of pi-2 (pid {pid}) died and was started again" in ended.reasons()
     assert run.left_behind() == []
@@ -84,14 +83,13 @@ def test_what_was_measured_follows_the_laws_of_a_closed_loop(study):
     }
 
 
-def test_the_other_load_generators_took_their_turns(killed, study):
-    assert [check["tool"] for check in study["checks"]] == ["ab", "autocannon", "loadtest"]
-    for check in study["checks"]:
-        assert check["ratios"]["throughput"]["value"] > 0
+def test_the_other_load_generator_took_its_turns(killed, study):
+    assert [check["tool"] for check in study["checks"]] == ["autocannon"]
+    assert study["checks"][0]["ratios"]["throughput"]["value"] > 0
     results = [
         json.loads(it.read_text()) for it in (killed[1].folder / "crosscheck").glob("*.json")
     ]
-    assert len(results) == 3 * 3  # of the warm-up as well
+    assert len(results) == 3  # rounds, the warm-up among them
     assert {result["failed"] for result in results} == {0}
 
 

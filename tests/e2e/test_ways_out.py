@@ -12,7 +12,7 @@ import pytest
 
 import support
 from e2e.bzt_run import Finished, Run, only, seconds
-from tollgate.runs_page import build as runs_page
+from tollgate.pages.runs import build as runs_page
 
 LONG = seconds(1, 60)
 SHORT = seconds(1, 3)

@@ -14,12 +14,12 @@ import pytest
 
 import support
 from jmeter_run import Run, node_server
-from tollgate.bins import Bins
 from tollgate.compare.samples import BASE, HEAD, read
-from tollgate.java_random import INCREMENT, MULTIPLIER, STATE_BITS
-from tollgate.jtl import read_jtl
-from tollgate.plan import read_plan
-from tollgate.replay_jtl import replay_jtl
+from tollgate.plan.java_random import INCREMENT, MULTIPLIER, STATE_BITS
+from tollgate.plan.read import read_plan
+from tollgate.samples.jtl import read_jtl
+from tollgate.schedule.samples import replay_jtl
+from tollgate.stats.bins import Bins
 
 # Small sums at half of the usual rates: a machine that is busy with other tests must keep up.
 WARMUP_S, MEASURED_S, RATE = 1, 4, 30

@@ -12,8 +12,8 @@ import pytest
 import jmx_text as jmx
 import support
 from jmeter_run import Run
-from tollgate.jtl_clock import step_back
-from tollgate.response_codes import NAMES, short_code
+from tollgate.base.response_codes import NAMES, short_code
+from tollgate.samples.clock import step_back
 
 #: What JMeter needs besides to load an element.
 GUI = {

@@ -51,7 +51,7 @@ DESIGN = (
     cell("search", "wrong status", "odd", 2, 1, path="/teapot"),
     cell("search", "no server", "nobody", 2, 1),
     cell(CROSSCHECK, "jmeter", "fork", 5, 0),
-    cell(CROSSCHECK, "ab", "fork", 5, 0, lead_s=0.5, seconds=2),
+    cell(CROSSCHECK, "autocannon", "fork", 5, 0, lead_s=0.5, seconds=2),
     cell(CROSSCHECK, "broken", "fork", 5, 0),
 )
 WRONG = {"wrong answer", "wrong status", "no server", "broken"}
@@ -214,10 +214,10 @@ def test_each_block_has_connections_of_its_own_and_keeps_them(study: Study) -> N
 
 
 def test_another_generator_is_started_once_a_block_and_told_what_to_do(study: Study) -> None:
-    for block, samples in study.of(arm="ab"):
+    for block, samples in study.of(arm="autocannon"):
         assert len(samples) == 1
         assert json.loads((study.folder / f"{block.number}.json").read_text()) == {
-            "arm": "ab",
+            "arm": "autocannon",
             "url": f"http://127.0.0.1:{study.port}/sum/1000",
             "users": "5",
             "seconds": "2",

@@ -9,7 +9,7 @@ import pytest
 
 import support
 from screens import virtual_screen
-from tollgate.paths import ROOT
+from tollgate.base.paths import ROOT
 
 GUI = ROOT / "scripts" / "gui"
 #: Once a plan is open in the window: changes a preference, writes down the title, ends JMeter.

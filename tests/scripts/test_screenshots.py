@@ -15,11 +15,11 @@ import listed_runs
 import run_folder
 import study_folder
 import support
-from tollgate import manifest
-from tollgate.paths import ROOT
-from tollgate.run_page.write import write as write_page
-from tollgate.runs_page import build as runs_page
-from tollgate.study import report as study_report
+from tollgate.base.paths import ROOT
+from tollgate.outputs import study as study_report
+from tollgate.pages.run.write import write as write_page
+from tollgate.pages.runs import build as runs_page
+from tollgate.run import manifest
 
 SCREENSHOTS = ROOT / "scripts" / "screenshots"
 PAGES = ROOT / "scripts" / "pictures" / "pages.js"

@@ -1,1 +1,82 @@
-"""Base against head, side by side under one load: the merge gate."""
+"""Base against head.
+
+In: blocks of both sides' samples. Out: ratios with intervals for repeated looks.
+"""
+
+from __future__ import annotations
+
+from tollgate.compare import record, samples, words
+from tollgate.compare.decide import close, look, next_look_s
+from tollgate.compare.errors import MOST_FAILED
+from tollgate.compare.estimates import HALF_MS, percentile, percentile_ratio, unfair
+from tollgate.compare.lag import LagError, lag_s
+from tollgate.compare.looks import judge_blocks
+from tollgate.compare.model import (
+    ERRORS,
+    FAIL,
+    IMPROVED,
+    INCONCLUSIVE,
+    OPEN,
+    PASS,
+    Blocks,
+    Finding,
+    Gate,
+    Settings,
+    Side,
+)
+from tollgate.compare.record import CompareRecord, SideRecord
+from tollgate.compare.result import NO_LOOK, Comparison, LabelCounts, compared, not_compared
+from tollgate.compare.settings import (
+    INJECTIONS,
+    SETTINGS,
+    CompareSettings,
+    SettingError,
+    is_compare,
+    read_settings,
+    seconds_of,
+)
+from tollgate.compare.words import Case, cases
+
+__all__ = [
+    "ERRORS",
+    "FAIL",
+    "HALF_MS",
+    "IMPROVED",
+    "INCONCLUSIVE",
+    "INJECTIONS",
+    "MOST_FAILED",
+    "NO_LOOK",
+    "OPEN",
+    "PASS",
+    "SETTINGS",
+    "Blocks",
+    "Case",
+    "CompareRecord",
+    "CompareSettings",
+    "Comparison",
+    "Finding",
+    "Gate",
+    "LabelCounts",
+    "LagError",
+    "SettingError",
+    "Settings",
+    "Side",
+    "SideRecord",
+    "cases",
+    "close",
+    "compared",
+    "is_compare",
+    "judge_blocks",
+    "lag_s",
+    "look",
+    "next_look_s",
+    "not_compared",
+    "percentile",
+    "percentile_ratio",
+    "read_settings",
+    "record",
+    "samples",
+    "seconds_of",
+    "unfair",
+    "words",
+]

@@ -48,7 +48,7 @@ from tollgate.compare.model import (
     Gate,
     Settings,
 )
-from tollgate.compare.sequential import LEAST_STEP, nominal_level
+from tollgate.stats import LEAST_STEP, nominal_level
 
 Key = tuple[str, str]
 

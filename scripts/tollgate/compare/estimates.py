@@ -36,7 +36,7 @@ from scipy import special
 
 from tollgate.compare.milliseconds import Three, doubt_ms, inside
 from tollgate.compare.model import PERCENTILES, Blocks, Side
-from tollgate.compare.noise import error_of_sum
+from tollgate.stats import error_of_sum
 
 Floats = NDArray[np.float64]
 

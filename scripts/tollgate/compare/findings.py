@@ -9,16 +9,7 @@ import math
 from dataclasses import replace
 
 from tollgate.compare.change import Change
-from tollgate.compare.model import (
-    ERRORS,
-    FAIL,
-    IMPROVED,
-    OPEN,
-    PASS,
-    TOLD,
-    Finding,
-    Settings,
-)
+from tollgate.compare.model import ERRORS, FAIL, IMPROVED, OPEN, PASS, TOLD, Finding, Settings
 
 # An extrapolation to more than so many times the samples is no figure.
 _FAR = 20.0

@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from tollgate.counts import Counts
+from tollgate.stats import Counts
 
 #: Percentiles that are compared, by name.
 PERCENTILES = {"p50": 50.0, "p95": 95.0, "p99": 99.0}

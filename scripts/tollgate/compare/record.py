@@ -11,10 +11,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from tollgate import atomic
+from tollgate.base import atomic
 from tollgate.compare.model import Settings
-from tollgate.jtl_pieces import digest
-from tollgate.manifest import Manifest, ManifestError
+from tollgate.run import Manifest, ManifestError, digest
 
 NAME = "compare.json"
 #: Raised when a record's meaning changes; older ones are refused rather than misread.

@@ -11,15 +11,7 @@ from numpy.typing import NDArray
 
 from tollgate.compare.decide import close
 from tollgate.compare.looks import judge_blocks
-from tollgate.compare.model import (
-    INCONCLUSIVE,
-    METRICS,
-    OPEN,
-    TOLD,
-    Blocks,
-    Finding,
-    Gate,
-)
+from tollgate.compare.model import INCONCLUSIVE, METRICS, OPEN, TOLD, Blocks, Finding, Gate
 from tollgate.compare.record import CompareRecord
 from tollgate.compare.samples import Compared
 

@@ -1,26 +1,32 @@
 """kpi.jtl of a comparison, also while JMeter still writes it, to blocks of base and head.
 
-One pass of DuckDB over the file and its compacted pieces. It holds no samples: memory grows with
-seconds and distinct times.
+One pass of DuckDB over the file. It holds no samples: memory grows with seconds and distinct times.
 """
 # ruff: noqa: S608 - every piece of SQL here is a column's number or a constant of this package.
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from tollgate.compare.model import Blocks
-from tollgate.counts import Counts
-from tollgate.jtl import peek_test_start
-from tollgate.jtl_groups import transaction_sql, valid_sql
-from tollgate.jtl_layout import JtlError, Layout, read_layout
-from tollgate.jtl_restore import restored
-from tollgate.jtl_scan import column, database, read_into, text
+from tollgate.samples import (
+    JtlError,
+    Layout,
+    column,
+    database,
+    peek_test_start,
+    read_into,
+    read_layout,
+    text,
+    transaction_sql,
+    valid_sql,
+)
+from tollgate.stats import Counts
 
 #: Which of the two an arrival went to.
 COIN = "coin"
@@ -102,22 +108,16 @@ def _last_ms(con, jtl: Path, layout: Layout) -> int:
 
 def _misfit(jtl: Path, layout: Layout) -> JtlError:
     """The first sample that nobody tossed a coin for."""
-    rows = csv.reader(_lines(jtl), delimiter=layout.delimiter)
     place, label = layout.index(COIN), layout.index("label")
     line = first = 0
-    for row in rows:
-        line, first = rows.line_num, line + 1
-        if first > 1 and len(row) > place and row[place] not in (BASE, HEAD):
-            break
+    with jtl.open(encoding="utf-8", errors="replace", newline="\n") as lines:
+        rows = csv.reader(lines, delimiter=layout.delimiter)
+        for row in rows:
+            line, first = rows.line_num, line + 1
+            if first > 1 and len(row) > place and row[place] not in (BASE, HEAD):
+                break
     problem = f"neither {BASE} nor {HEAD}, so nobody knows who answered {row[label]!r}"
     return JtlError(jtl, problem, line=first, field=COIN, value=row[place], help_=_HELP)
-
-
-def _lines(jtl: Path) -> Iterator[str]:
-    rest = b""
-    for chunk in restored(jtl):
-        *lines, rest = (rest + chunk).split(b"\n")
-        yield from (f"{line.decode('utf-8', 'replace')}\n" for line in lines)
 
 
 def _blocks(rows: Mapping[str, np.ndarray], label: str, seconds: int) -> Blocks:

@@ -23,10 +23,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from tollgate.base import Url, read_url
 from tollgate.compare.decide import FIRST_S
 from tollgate.compare.model import METRICS, Settings
-from tollgate.compare.sequential import LEAST_STEP
-from tollgate.compare.urls import Url, read_url
+from tollgate.stats import LEAST_STEP
 
 SETTINGS = (
     *("base", "base-url", "head-url", "mode"),

@@ -1,1 +1,102 @@
-"""The study: one process against several, five published systems measured again."""
+"""The published claims.
+
+In: samples and CPU times of cells in random blocks. Out: figures, curves, answers to claims.
+"""
+
+from __future__ import annotations
+
+from tollgate.study import crosscheck, model, record
+from tollgate.study.answers import Ran, build
+from tollgate.study.crosscheck_tools import TOOL, Load, ToolError, run
+from tollgate.study.design import (
+    DesignError,
+    blocks,
+    only,
+    read_blocks,
+    read_design,
+    seconds_of,
+    shorten,
+    write_blocks,
+)
+from tollgate.study.load import CpuError
+from tollgate.study.model import (
+    CROSSCHECK,
+    JMETER,
+    TOLD,
+    Block,
+    Cell,
+    CellResult,
+    Check,
+    Claim,
+    Comparison,
+    Curve,
+    Estimate,
+    ScalingPoint,
+    Study,
+)
+from tollgate.study.record import StudyRun, StudyRunError
+from tollgate.study.resampling import MIN_BLOCKS
+from tollgate.study.samples import read
+from tollgate.study.windows import ANOTHER_GENERATOR, CONNECT
+from tollgate.study.words import (
+    AGREES,
+    DISAGREES,
+    METRIC_NAMES,
+    UNKNOWN,
+    answer,
+    interval,
+    number,
+    summary,
+    tone,
+    users,
+)
+
+__all__ = [
+    "AGREES",
+    "ANOTHER_GENERATOR",
+    "CONNECT",
+    "CROSSCHECK",
+    "DISAGREES",
+    "JMETER",
+    "METRIC_NAMES",
+    "MIN_BLOCKS",
+    "TOLD",
+    "TOOL",
+    "UNKNOWN",
+    "Block",
+    "Cell",
+    "CellResult",
+    "Check",
+    "Claim",
+    "Comparison",
+    "CpuError",
+    "Curve",
+    "DesignError",
+    "Estimate",
+    "Load",
+    "Ran",
+    "ScalingPoint",
+    "Study",
+    "StudyRun",
+    "StudyRunError",
+    "ToolError",
+    "answer",
+    "blocks",
+    "build",
+    "crosscheck",
+    "interval",
+    "model",
+    "number",
+    "only",
+    "read",
+    "read_blocks",
+    "read_design",
+    "record",
+    "run",
+    "seconds_of",
+    "shorten",
+    "summary",
+    "tone",
+    "users",
+    "write_blocks",
+]

@@ -11,15 +11,15 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
+from tollgate.base import figure
 from tollgate.study.headroom import widest
 from tollgate.study.model import Cell, CellData, CellResult, Claim, Estimate
 from tollgate.study.published import CLAIMS
 from tollgate.study.rules import Key, Machine, Published, Rule, other_work
 from tollgate.study.scaling import concurrency_performance
 from tollgate.study.stats import estimate
-from tollgate.study.told import AGREES, DISAGREES, interval, number, users
-from tollgate.study.told import UNKNOWN as CANNOT_TELL
-from tollgate.verdicts import figure
+from tollgate.study.words import AGREES, DISAGREES, interval, number, users
+from tollgate.study.words import UNKNOWN as CANNOT_TELL
 
 #: Answers that end outside of a block's measured seconds are not counted; where one takes a greater
 #: part of these, those that are counted are the fast ones.

@@ -1,25 +1,25 @@
-"""The cross-check of the study: are JMeter's figures those of other load generators?
+"""The cross-check of the study: are JMeter's figures those of another load generator?
 
-By turns with JMeter, in the rounds of the experiment CROSSCHECK, each tool sends the same request
+By turns with JMeter, in the rounds of the experiment CROSSCHECK, autocannon sends the same request
 over as many connections to the same server; `checks` pairs its blocks with JMeter's of the same
 round, so that what a round did to the machine cancels.
 
 They agree when the ratio tool / JMeter lies, with its whole 95 % interval, within TOLERANCE for
 throughput and for p50. The server is one process that is never idle, so that its throughput is what
-all of them measure, and p50 is about users / throughput. What may part them without anybody
+both measure, and p50 is about users / throughput. What may part them without anybody
 measuring wrongly:
 
-- the generators' own CPU. A request takes 0.02 (ab) to 0.5 ms (JMeter) of it, beside the server's
-  0.6, from cores that they share; on two cores the throughputs of ab, autocannon and loadtest, by
+- the generators' own CPU. A request takes up to 0.5 ms of it (JMeter), beside the server's 0.6,
+  from cores that they share; on two cores the throughputs of three generators in C and in Node, by
   turns, lay up to 7 % apart (medians of 8 rounds). Where other processes leave the server less than
   its core, JMeter slows it down the most, and a check that would disagree can't tell;
 - how times are cut. A p50 in whole milliseconds, cut, is known to half of one after correction:
   with 20 users and a p50 of 12 ms that is 4 %;
-- the beginning. JMeter's first lead_s are left out, the tools' are not; they open their connections
+- the beginning. JMeter's first lead_s are left out, autocannon's are not; it opens its connections
   in it, which a busy server of Node 20 accepts one at each turn of its event loop. Some
   users^2 / 2 x service time go by until all are served alike: 0.1 s of 3 with 20 users, and all 3 s
-  with 100, where the p50s of ab and autocannon were up to 25 % too low for their throughput. So
-  TOLERANCE holds for some 20 users, not for 100.
+  with 100, where p50s were up to 25 % too low for their throughput. So TOLERANCE holds for some 20
+  users, not for 100.
 
 10 % leaves room for these, and is far below the errors that matter: a generator that omits what it
 had to wait for, counts users who wait nowhere, or can't keep the server busy, is off by much more.
@@ -35,15 +35,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tollgate.study.bottleneck import BUSY, mean_cores
-from tollgate.study.crosscheck_results import ToolError, ToolResult, recorded
-from tollgate.study.crosscheck_tools import available
+from tollgate.study.crosscheck_tools import ToolError, ToolResult, installed_version, recorded
 from tollgate.study.metrics import Metrics
-from tollgate.study.model import CROSSCHECK, Block, Cell, CellData, Check, Estimate
+from tollgate.study.model import CROSSCHECK, JMETER, Block, Cell, CellData, Check, Estimate
+from tollgate.study.record import CHECKS
 from tollgate.study.resampling import multiplicities, told
-from tollgate.study.run import CHECKS
-from tollgate.study.setup import JMETER
 
-__all__ = ["TOLERANCE", "available", "checks", "crosscheck_command"]
+__all__ = ["TOLERANCE", "checks", "crosscheck_command", "installed_version"]
 
 #: Two throughputs, or two p50s, agree within a factor of 1 + TOLERANCE either way.
 TOLERANCE = 0.10
@@ -69,11 +67,12 @@ class _Pairs:
 
 def crosscheck_command() -> str:
     """The executable that plans/study.jmx calls, see crosscheck_command.py."""
-    return str(Path(__file__).with_name("crosscheck-tool"))
+    return str(Path(__file__).parents[1] / "commands" / "crosscheck-tool")
 
 
 def checks(run: Path, blocks: Sequence[Block], cells: Mapping[Cell, CellData]) -> tuple[Check, ...]:
-    """A Check for each tool that has measured blocks in this run, in the order of their names.
+    """A Check for each tool that has measured blocks in this run, in the order of their names: of
+    autocannon, and in runs made before of others too.
 
     run: the run's folder, which holds crosscheck/<block>.json. cells: the run's data, JMeter's cell
     of the experiment among them; without it no check has ratios.

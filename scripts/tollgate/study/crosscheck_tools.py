@@ -1,6 +1,10 @@
-"""The other load generators that JMeter is checked with: which are here, and one run of one.
+"""autocannon, the other load generator that JMeter is checked with: one run of it, and its result.
 
-All send GET over keep-alive connections as fast as answers come, each from a single process.
+It sends GET over keep-alive connections as fast as answers come, from a single process. By its
+source, autocannon 9 counts answers, and connection errors and timeouts beside them, until the first
+full second after its duration; hdr-histogram cuts times to whole milliseconds, so that a time
+stands for itself up to a millisecond more, hence `step_ms`. It can't leave out its beginning, in
+which connections are opened and Node compiles.
 """
 
 from __future__ import annotations
@@ -10,34 +14,21 @@ import ipaddress
 import json
 import os
 import resource
-import shutil
 import subprocess
-import tempfile
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, fields
+from typing import Any
 from urllib.parse import urlsplit
 
-from tollgate.paths import ROOT
-from tollgate.study.crosscheck_results import (
-    ToolError,
-    ToolResult,
-    ab_version,
-    checked,
-    of_ab,
-    of_autocannon,
-    of_loadtest,
-)
+from tollgate.base import ROOT
 
-TOOLS = ("loadtest", "ab", "autocannon")
-#: Seconds beyond those of the load in which a tool must have started, counted and ended.
+TOOL = "autocannon"
+#: Seconds beyond those of the load in which it must have started, counted and ended.
 GRACE_S = 20
-#: ab ends after this many requests a second, which no server here can answer, or it would take its
-#: own default for all: 50,000.
-AB_RATE = 100_000
-MODULES = ROOT / "node_modules"
-LOADTEST = Path(__file__).with_name("crosscheck-loadtest.js")
-#: What ab writes its percentiles to.
-PERCENTILES = "percentiles.csv"
+PACKAGE = ROOT / "node_modules" / TOOL
+
+
+class ToolError(Exception):
+    """One line: which tool, what went wrong, what to do."""
 
 
 @dataclass(frozen=True)
@@ -49,9 +40,36 @@ class Load:
     seconds: int
 
 
-def available() -> dict[str, str | None]:
-    """The version of each of TOOLS, None for one that is not installed."""
-    return {tool: _version(tool) for tool in TOOLS}
+@dataclass(frozen=True)
+class ToolResult:
+    """requests: that were answered or failed; failed: those of them without a 2xx answer. seconds:
+    as the tool measured them; throughput: requests / seconds. p50_ms, mean_ms, p95_ms: service
+    times as the tool tells them; p95_ms is None for autocannon, which has p90 and p97.5. step_ms:
+    the step in which it tells percentiles, cut; 0 for none worth naming. cpu_s: CPU time of its
+    process.
+
+    Runs made before have results of other tools too, in the same form.
+    """
+
+    tool: str
+    version: str
+    requests: int
+    failed: int
+    seconds: float
+    throughput: float
+    p50_ms: float
+    mean_ms: float
+    p95_ms: float | None
+    step_ms: float
+    cpu_s: float
+
+
+def installed_version() -> str | None:
+    """autocannon's version, None where it is not installed."""
+    try:
+        return str(json.loads((PACKAGE / "package.json").read_text())["version"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
 
 
 def refuse_elsewhere(url: str) -> None:
@@ -67,47 +85,29 @@ def refuse_elsewhere(url: str) -> None:
     )
 
 
-def run(tool: str, load: Load, grace_s: float = GRACE_S) -> ToolResult:
-    """Run a tool to its end. Raises ToolError when it is not installed, fails, takes longer than
-    its seconds and grace_s, or answers nothing that can be used; its process is then gone.
+def run(load: Load, grace_s: float = GRACE_S) -> ToolResult:
+    """Run autocannon to its end. Raises ToolError when it is not installed, fails, takes longer
+    than its seconds and grace_s, or answers nothing that can be used; its process is then gone.
     """
     refuse_elsewhere(load.url)
-    version = _version(tool) if tool in TOOLS else None
+    version = installed_version()
     if version is None:
-        raise ToolError(f"{tool} is not installed: run `npm ci`, or apt install apache2-utils")
-    with tempfile.TemporaryDirectory(prefix="tollgate-crosscheck-") as folder:
-        text, cpu_s = _output(tool, _command(tool, load), folder, load.seconds + grace_s)
-        return checked(_read(tool, text, version, Path(folder), cpu_s), load.seconds)
+        raise ToolError(f"{TOOL} is not installed: run `npm ci`")
+    text, cpu_s = _output(_command(load), load.seconds + grace_s)
+    return checked(of_autocannon(text, version, cpu_s), load.seconds)
 
 
-def _command(tool: str, load: Load) -> list[str]:
-    url, users, seconds = load.url, str(load.users), str(load.seconds)
-    if tool == "ab":
-        # -k keep-alive, -l answers may differ in length, -r go on after an error, -q no progress;
-        # -t sets -n, so -n comes after it.
-        end = ["-t", seconds, "-n", str(AB_RATE * load.seconds)]
-        return ["ab", "-q", "-k", "-l", "-r", "-c", users, *end, "-e", PERCENTILES, url]
-    if tool == "autocannon":
-        command = ["node", str(MODULES / "autocannon" / "autocannon.js"), "--json", "--no-progress"]
-        return [*command, "--connections", users, "--duration", seconds, url]
-    return ["node", str(LOADTEST), url, users, seconds]
+def _command(load: Load) -> list[str]:
+    command = ["node", str(PACKAGE / "autocannon.js"), "--json", "--no-progress"]
+    return [*command, "--connections", str(load.users), "--duration", str(load.seconds), load.url]
 
 
-def _read(tool: str, text: str, version: str, folder: Path, cpu_s: float) -> ToolResult:
-    if tool == "ab":
-        path = folder / PERCENTILES
-        return of_ab(text, path.read_text() if path.exists() else "", cpu_s)
-    return (of_autocannon if tool == "autocannon" else of_loadtest)(text, version, cpu_s)
-
-
-def _output(tool: str, command: list[str], folder: str, limit_s: float) -> tuple[str, float]:
-    """(standard output, CPU seconds) of a command in a folder of its own, which is its home too:
-    loadtest reads settings from both and from those above."""
+def _output(command: list[str], limit_s: float) -> tuple[str, float]:
+    """(standard output, CPU seconds) of a command."""
     before = _children_cpu_s()
     process = subprocess.Popen(
         command,
-        cwd=folder,
-        env={**os.environ, "HOME": folder, "NODE_OPTIONS": ""},
+        env={**os.environ, "NODE_OPTIONS": ""},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -117,12 +117,12 @@ def _output(tool: str, command: list[str], folder: str, limit_s: float) -> tuple
         try:
             out, err = process.communicate(timeout=limit_s)
         except subprocess.TimeoutExpired:
-            raise ToolError(f"{tool}: did not end within {limit_s:g} s, and was killed") from None
+            raise ToolError(f"{TOOL}: did not end within {limit_s:g} s, and was killed") from None
         finally:
             process.kill()
     if process.returncode:
         said = next((line for line in reversed((out + err).splitlines()) if line.strip()), "")
-        raise ToolError(f"{tool}: ended with exit code {process.returncode}: {said or 'no word'}")
+        raise ToolError(f"{TOOL}: ended with exit code {process.returncode}: {said or 'no word'}")
     return out, _children_cpu_s() - before
 
 
@@ -131,20 +131,61 @@ def _children_cpu_s() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def _version(tool: str) -> str | None:
-    if tool == "ab":
-        return _version_of_ab()
+def of_autocannon(text: str, version: str, cpu_s: float) -> ToolResult:
+    """From the output of `autocannon --json`. Raises ToolError."""
+    told = _json(TOOL, text)
     try:
-        return str(json.loads((MODULES / tool / "package.json").read_text())["version"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
+        answered, lost = int(told["requests"]["total"]), int(told["errors"])
+        return ToolResult(
+            tool=TOOL,
+            version=version,
+            requests=answered + lost,
+            failed=lost + int(told["non2xx"]),
+            seconds=float(told["duration"]),
+            throughput=(answered + lost) / float(told["duration"]),
+            p50_ms=float(told["latency"]["p50"]),
+            mean_ms=float(told["latency"]["mean"]),
+            p95_ms=None,
+            step_ms=1.0,
+            cpu_s=cpu_s,
+        )
+    except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
+        raise ToolError(f"{TOOL} {version}: its result can't be read: {error!r}") from None
 
 
-def _version_of_ab() -> str | None:
-    if not shutil.which("ab"):
-        return None
+def checked(result: ToolResult, seconds: int) -> ToolResult:
+    """The result, if it is one. Raises ToolError when nothing was answered or the tool ended early:
+    its figures would be those of something else."""
+    name = result.tool
+    if result.requests <= result.failed:
+        raise ToolError(
+            f"{name}: none of {result.requests} requests was answered well; see that the server "
+            "runs and the path is right"
+        )
+    if result.seconds < 0.9 * seconds:
+        raise ToolError(f"{name}: ended after {result.seconds:g} s of {seconds}")
+    return result
+
+
+def recorded(text: str) -> ToolResult:
+    """From the JSON that crosscheck_command.py wrote. Raises ToolError."""
+    told = _json("crosscheck", text)
+    names = [each.name for each in fields(ToolResult)]
+    if sorted(told) != sorted(names):
+        raise ToolError(f"it must hold exactly {', '.join(names)}")
+    for name, value in told.items():
+        kind = str if name in ("tool", "version") else (int, float)
+        untold = name == "p95_ms" and value is None
+        if not (untold or (isinstance(value, kind) and not isinstance(value, bool))):
+            raise ToolError(f"{name} is {value!r}")
+    return ToolResult(**told)
+
+
+def _json(tool: str, text: str) -> dict[str, Any]:
     try:
-        done = subprocess.run(["ab", "-V"], capture_output=True, text=True, timeout=10, check=False)
-        return ab_version(done.stdout)
-    except (OSError, subprocess.TimeoutExpired, ToolError):
-        return None
+        told = json.loads(text)
+    except ValueError:
+        told = None
+    if not isinstance(told, dict):
+        raise ToolError(f"{tool}: printed no JSON object but {text[:80]!r}")
+    return told

@@ -1,4 +1,5 @@
-"""Reads the design of the study, a row for each cell, and makes the blocks of a run of it.
+"""Reads the design of the study, a row for each cell, and makes the blocks of a run of it, which
+plans/study.jmx reads from a file.
 
     experiment,arm,app,users,published,rounds,seconds,lead_s,each,path,answer
     pi,one server,fork,10,50,8,60,0,5,/pi,^Pi: 3
@@ -7,17 +8,32 @@
 
 What each column means says Cell. All cells of an experiment ask for the same path and have the same
 number of rounds, so that they can be compared round by round.
+
+Each experiment runs to its end before the next begins, in rounds: a *randomised complete block
+design* (Fisher, "The Design of Experiments", 1935) in which a round, our unit of resampling, has
+each cell once, in an order of its own. What drifts more slowly than a round lasts hits all cells of
+the round alike; what drifts faster hits each of them as often as any other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+import csv
+import random
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from tollgate.study.blocks import blocks, read_blocks, seconds_of, write_blocks
-from tollgate.study.model import Cell
-from tollgate.study.rows import COLUMNS, EXPERIMENTS, DesignError, Row, cell_of, read_rows
+from tollgate.study.model import Block, Cell
+from tollgate.study.rows import (
+    COLUMNS,
+    EXPERIMENTS,
+    DesignError,
+    Row,
+    cell_of,
+    number_of,
+    read_rows,
+    whole,
+)
 
 __all__ = [
     "EXPERIMENTS",
@@ -34,6 +50,15 @@ __all__ = [
 #: What a smoke cuts each block down to.
 _SHORT_S = 2
 _SHORT_EACH = 2
+BLOCK_COLUMNS = ("block", "round", *COLUMNS, "port")
+#: What the file has for `each` where a cell has 0: a Loop Controller's word for endless.
+ENDLESS = "-1"
+#: Between two blocks, seconds: for the last answers, which take as long as an answer does under
+#: that load, and for all threads to begin the next. Measured over the design on two cores.
+_BETWEEN_S = 0.1
+#: What a request takes of a block that ends with its requests, about: an answer of pi on one core
+#: takes 0.15 s, and several servers share them.
+_REQUEST_S = 0.13
 
 
 def read_design(path: str | Path) -> tuple[Cell, ...]:
@@ -112,3 +137,85 @@ def _short(cell: Cell) -> Cell:
         return replace(cell, rounds=1, each=min(cell.each, _SHORT_EACH))
     seconds = min(cell.seconds, _SHORT_S)
     return replace(cell, rounds=1, seconds=seconds, lead_s=min(cell.lead_s, seconds / 4))
+
+
+def blocks(cells: Sequence[Cell], seed: int) -> tuple[Block, ...]:
+    """The blocks of a run in their order: experiments as they first appear; in each round 0, the
+    warm-up, and then rounds 1 to R of all its cells, each round in random order.
+
+    An experiment of a single round is a smoke, of which nothing is told, and has no warm-up. An
+    experiment's order depends on the seed and its cells, not on what else is measured.
+    """
+    turns = [
+        turn
+        for experiment in dict.fromkeys(cell.experiment for cell in cells)
+        for turn in _turns([cell for cell in cells if cell.experiment == experiment], seed)
+    ]
+    return tuple(
+        Block(number, round_, cell) for number, (round_, cell) in enumerate(turns, start=1)
+    )
+
+
+def _turns(cells: Sequence[Cell], seed: int) -> Iterator[tuple[int, Cell]]:
+    # Sorted by random(): of all that the module draws, the one sequence that Python promises to
+    # keep for a seed from version to version. A sort by it is a permutation of equal chances.
+    draw = random.Random(f"{seed} {cells[0].experiment}")  # noqa: S311 - no secret
+    rounds = cells[0].rounds
+    for round_ in range(0 if rounds > 1 else 1, rounds + 1):
+        for cell in sorted(cells, key=lambda _: draw.random()):
+            yield round_, cell
+
+
+def seconds_of(of: Sequence[Block]) -> float:
+    """About how long these blocks take, in seconds, for announcements."""
+    return sum((_expected_s(block.cell) + _BETWEEN_S for block in of), 0.0)
+
+
+def _expected_s(cell: Cell) -> float:
+    if not cell.each:
+        return cell.seconds
+    return min(cell.seconds, cell.users * cell.each * _REQUEST_S)
+
+
+def write_blocks(path: str | Path, of: Sequence[Block], ports: Mapping[str, int]) -> None:
+    """Write the blocks as plans/study.jmx reads them, its variables named by the header.
+
+    ports: by app. `each` is -1 in the file where a cell has 0. Raises DesignError for an app that
+    has no port, before anything is written.
+    """
+    missing = dict.fromkeys(b.cell.app for b in of if b.cell.app not in ports)
+    if missing:
+        raise DesignError(
+            *(
+                f"{path}: the app {app!r} has no port: name one of ecosystem.config.js"
+                for app in missing
+            )
+        )
+    with Path(path).open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, BLOCK_COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        for block in of:
+            cell = block.cell
+            row = {name: getattr(cell, name) for name in COLUMNS}
+            row |= {"lead_s": f"{cell.lead_s:g}", "each": cell.each or ENDLESS}
+            row |= {"block": block.number, "round": block.round, "port": ports[cell.app]}
+            writer.writerow(row)
+
+
+def read_blocks(path: str | Path) -> tuple[Block, ...]:
+    """The blocks that write_blocks has written. Raises DesignError."""
+    found = tuple(_block(row) for row in read_rows(path, BLOCK_COLUMNS))
+    for number, block in enumerate(found, start=1):
+        if block.number != number:
+            raise DesignError(
+                f"{path}: block {block.number} stands where {number} is due: this is not the file "
+                "that the study wrote; run it again"
+            )
+    return found
+
+
+def _block(row: Row) -> Block:
+    each = "0" if row.values["each"] == ENDLESS else row.values["each"]
+    cell = cell_of(Row(row.place, {**row.values, "each": each}))
+    number = number_of(row, "block", whole(1, "number the blocks"))
+    return Block(number, number_of(row, "round", whole(0, "number the rounds")), cell)

@@ -18,8 +18,10 @@ import numpy as np
 METRICS = ("throughput", "mean", "p50", "p90", "p95", "p99", "block_max")
 #: What is told of each cell. max: of all of its requests, which has no interval.
 TOLD = (*METRICS, "max")
-#: The experiment in which other load generators take turns with JMeter.
+#: The experiment in which another load generator takes turns with JMeter.
 CROSSCHECK = "crosscheck"
+#: The arm of the cross-check that is no other generator.
+JMETER = "jmeter"
 
 
 @dataclass(frozen=True)
@@ -148,28 +150,12 @@ class ScalingPoint:
 
 
 @dataclass(frozen=True)
-class UslFit:
-    """X(N) = l N / (1 + s (N - 1) + k N (N - 1)), see study/usl.py; `note` where there is none.
-
-    curve: (users, throughput) up to twice the most users measured, no further.
-    """
-
-    throughput_of_one: Estimate  # lambda
-    contention: Estimate  # sigma
-    coherency: Estimate  # kappa
-    peak_users: Estimate
-    curve: tuple[tuple[float, float], ...] = ()
-    note: str = ""
-
-
-@dataclass(frozen=True)
 class Curve:
     """How an arm's throughput changes with its users."""
 
     experiment: str
     arm: str
     points: tuple[ScalingPoint, ...]
-    fit: UslFit | None
 
 
 @dataclass(frozen=True)

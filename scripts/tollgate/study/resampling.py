@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from tollgate.intervals import CONFIDENCE
+from tollgate.stats import CONFIDENCE
 from tollgate.study.model import Estimate
 
 Floats = NDArray[np.float64]

@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 
-from tollgate.file_error import FileError
-from tollgate.jtl_layout import shown
+from tollgate.base import FileError
+from tollgate.samples import shown
 from tollgate.study.model import CROSSCHECK, Cell
 
 #: Those that plans/study.jmx has a sampler for.

@@ -1,6 +1,6 @@
 """From the files of a study's run to what was measured of each cell.
 
-Two passes of DuckDB over kpi.jtl and its compacted pieces: the first finds when each block was
+Two passes of DuckDB over kpi.jtl: the first finds when each block was
 under load, the second counts what ended in the windows that follow from it. Neither holds samples:
 memory grows with blocks, users and distinct times.
 """
@@ -14,12 +14,20 @@ from typing import Any
 
 import numpy as np
 
-from tollgate.jtl_groups import transaction_sql, valid_sql
-from tollgate.jtl_layout import JtlError, Layout, read_layout
-from tollgate.jtl_scan import column, database, read_into, text
+from tollgate.samples import (
+    JtlError,
+    Layout,
+    column,
+    database,
+    read_into,
+    read_layout,
+    text,
+    transaction_sql,
+    valid_sql,
+)
 from tollgate.study.load import COUNTERS, mean_cores
 from tollgate.study.model import Block, Cell, CellData
-from tollgate.study.run import CPU
+from tollgate.study.record import CPU
 from tollgate.study.windows import CONNECT, Span, StudyDataError, Window, outages_of, windows
 
 #: Columns that plans/study.jmx adds to those that JMeter always writes.

@@ -15,7 +15,6 @@ from tollgate.study.model import (
     ScalingPoint,
 )
 from tollgate.study.stats import compare, estimate
-from tollgate.study.usl import fit_usl
 
 #: The arm of one process that nothing else is done to, of whichever experiment.
 BASELINES = ("fork", "in-process", "one server")
@@ -92,7 +91,7 @@ def _baseline(experiment: str, data: Mapping[Cell, CellData]) -> CellData | None
 def _curve(cells: Sequence[CellData], baseline: CellData | None, seed: int) -> Curve:
     first = cells[0].cell
     points = tuple(_point(found, baseline, seed) for found in cells)
-    return Curve(first.experiment, first.arm, points, fit_usl(cells, seed))
+    return Curve(first.experiment, first.arm, points)
 
 
 def _point(found: CellData, baseline: CellData | None, seed: int) -> ScalingPoint:

@@ -1,31 +1,81 @@
-"""What a person is told about a study before and while it runs. Pure."""
+"""Words and numbers of the study as its page tells them. Pure."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
-from tollgate.study.design import seconds_of
-from tollgate.study.model import Block
+from tollgate.base import figure
+from tollgate.study.model import Estimate, Study
 
-
-def announce(blocks: Sequence[Block], seed: int) -> str:
-    """`40 blocks of sum, pi, in random order (seed 21), about 3 min`."""
-    experiments = ", ".join(dict.fromkeys(block.cell.experiment for block in blocks))
-    length = length_text(seconds_of(blocks))
-    return f"{len(blocks)} blocks of {experiments}, in random order (seed {seed}), about {length}"
-
-
-def position_text(blocks: Sequence[Block], number: int) -> str:
-    """`kittens, round 3 of 10; block 312 of 640, about 6 min left`, for a block under way."""
-    block = blocks[number - 1]
-    rounds = f"round {block.round} of {block.cell.rounds}" if block.round else "warm-up"
-    left = f"about {length_text(seconds_of(blocks[number:]))} left"
-    return f"{block.cell.experiment}, {rounds}; block {number} of {len(blocks)}, {left}"
+AGREES, DISAGREES, UNKNOWN = "agrees", "disagrees", "cannot tell"
+TONES = {AGREES: "good", DISAGREES: "bad"}
+#: Metrics by the names that people know them by, with their units.
+METRIC_NAMES = {
+    "throughput": "requests/s",
+    "mean": "mean, ms",
+    "p50": "p50, ms",
+    "p90": "p90, ms",
+    "p95": "p95, ms",
+    "p99": "p99, ms",
+    "block_max": "slowest of a block, ms",
+    "max": "slowest, ms",
+}
 
 
-def length_text(seconds: float) -> str:
-    """`6 min`, `30 s`: whole minutes or tens of seconds, rounded up: nobody knows it better."""
-    if seconds <= 50:
-        return f"{max(1, math.ceil(seconds / 10))}0 s"
-    return f"{math.ceil(seconds / 60)} min"
+def tone(answer: str) -> str:
+    """The tone of an answer, see page/parts.py."""
+    return TONES.get(answer, "unsure")
+
+
+def number(value: float | None) -> str:
+    """In three or so digits, thousands apart; `-` for what is not known."""
+    if value is None or not math.isfinite(value):
+        return "-"
+    return f"{value:,.0f}" if abs(value) >= 1000 else figure(value)
+
+
+def interval(estimate: Estimate) -> str:
+    """`1.78 to 1.93`; empty where there is none."""
+    if estimate.low is None or estimate.high is None:
+        return ""
+    return f"{number(estimate.low)} to {number(estimate.high)}"
+
+
+def users(count: int) -> str:
+    return "1 user" if count == 1 else f"{count} users"
+
+
+def summary(study: Study, cpu: str) -> str:
+    """What the run says of the claims, in one sentence, and on which machine."""
+    agreed, refuted, unknown = _counts(study)
+    count = agreed + refuted + unknown
+    where = f"on {cpu} with {study.cores} {'core' if study.cores == 1 else 'cores'}"
+    claims = f"{count} published {'claim' if count == 1 else 'claims'}"
+    if not count:
+        return f"No published claim was measured {where}."
+    if unknown == count:
+        return f"Whether the {claims} {'holds' if count == 1 else 'hold'} {where} can't be told."
+    # What can't be told must not look like a "no", so that the sentence begins with what is known.
+    said = f"{refuted} of the {claims} {'does' if refuted == 1 else 'do'} not hold {where}"
+    if agreed:
+        many = "All" if agreed == count else f"{agreed} of the"
+        said = f"{many} {claims} {'holds' if agreed == 1 else 'hold'} in direction {where}"
+        said += f"; {refuted} {'does' if refuted == 1 else 'do'} not" if refuted else ""
+    said += f"; {unknown} can't be told" if unknown else ""
+    return f"{said}."
+
+
+def answer(study: Study) -> tuple[str, str]:
+    """The study's shortest answer and its tone."""
+    agreed, refuted, unknown = _counts(study)
+    if not agreed + refuted:
+        return UNKNOWN, tone(UNKNOWN)
+    is_all = not refuted + unknown
+    return f"{agreed} of {agreed + refuted + unknown} agree", tone(AGREES if is_all else UNKNOWN)
+
+
+def _counts(study: Study) -> tuple[int, int, int]:
+    """How many claims agree, disagree, and can't be told."""
+    answers = [claim.answer for claim in study.claims]
+    agreed, refuted = answers.count(AGREES), answers.count(DISAGREES)
+    return agreed, refuted, len(answers) - agreed - refuted

@@ -1,0 +1,126 @@
+"""scripts/certify: how often the merge gate cries wolf, how often it finds what is there.
+
+certify run --minutes 40    live runs, `bzt taurus.yml -compare`; Ctrl-C loses the one under way
+certify status              what there is
+certify table               all of it as Markdown, with resampled runs
+"""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+from collections import Counter
+from contextlib import suppress
+from pathlib import Path
+
+from certification import conditions
+from certification.certificate import certificate
+from certification.conditions import ConditionError
+from certification.live import Live, LiveError, check_like
+from certification.session import Limits, session, told
+from certification.store import Store, StoreError
+from tollgate.base import REPORTS, SIGNALS, end_by
+from tollgate.commands import ERROR, Parser
+from tollgate.run import ManifestError
+from tollgate.samples import JtlError
+
+INTERRUPTED = 2
+_PROBLEMS = (ConditionError, LiveError, StoreError, JtlError, ManifestError)
+
+
+def main() -> None:
+    """Run the command named on the command line; exits with its exit code."""
+    arguments = _parser().parse_args()
+    try:
+        arguments.command(arguments, Store(arguments.folder.resolve()))
+    except _PROBLEMS as problem:
+        print(f"certify: {problem}", file=sys.stderr)
+        sys.exit(ERROR)
+    except KeyboardInterrupt:
+        print("certify: stopped; every finished run is kept", file=sys.stderr)
+        sys.exit(INTERRUPTED)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = Parser(prog="certify", description=__doc__.split("\n")[0])
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    running = commands.add_parser("run", help="carry on with live runs")
+    running.add_argument("--minutes", type=_positive, help="start no run after so many")
+    running.add_argument("--runs", type=_count, help="start no more than so many")
+    running.add_argument(
+        "--conditions",
+        metavar="LIST",
+        help="such as aa*3,work-5,delay-3+noise; default: "
+        f"{','.join(conditions.DEFAULT)}, each with and without +noise",
+    )
+    running.add_argument("--mode", choices=("fork", "cluster"), default="fork")
+    running.add_argument("--seed", type=_count, default=1, help="of the order and of the runs")
+    running.add_argument(
+        "-o", dest="options", action="append", default=[], metavar="SETTING=VALUE", help="for bzt"
+    )
+    running.set_defaults(command=_run)
+    commands.add_parser("status", help="what there is").set_defaults(command=_status)
+    telling = commands.add_parser("table", help="all of it as Markdown")
+    telling.add_argument(
+        "--sequences", type=_count, default=2000, help="resampled runs a condition"
+    )
+    telling.add_argument("--seed", type=_count, default=1, help="of the resampling")
+    telling.set_defaults(command=_table)
+    for each in commands.choices.values():
+        each.add_argument("--folder", type=Path, default=REPORTS / "certify", help="of its runs")
+    return parser
+
+
+def _positive(text: str) -> float:
+    with suppress(ValueError):
+        if (value := float(text)) > 0:
+            return value
+    raise argparse.ArgumentTypeError(f"invalid: {text!r} is no number above 0")
+
+
+def _count(text: str) -> int:
+    with suppress(ValueError):
+        if (value := int(text)) >= 0:
+            return value
+    raise argparse.ArgumentTypeError(f"invalid: {text!r} is no whole number from 0 on")
+
+
+def _run(arguments: argparse.Namespace, store: Store) -> None:
+    if arguments.minutes is None and arguments.runs is None:
+        raise ConditionError("say for how long: --minutes 40 or --runs 2")
+    names = arguments.conditions and arguments.conditions.split(",")
+    weights = conditions.parse(names or conditions.with_and_without_noise(conditions.DEFAULT))
+    check_like()
+    end_by(_interrupt)
+    live = Live(store, arguments.mode, tuple(arguments.options))
+    limits = Limits(arguments.runs, arguments.minutes)
+    with store.lock():
+        session(store, weights, arguments.seed, limits, live, _say)
+
+
+def _interrupt(_signal: int, _frame: object) -> None:
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
+    raise KeyboardInterrupt
+
+
+def _say(line: str) -> None:
+    print(f"certify: {line}", file=sys.stderr, flush=True)
+
+
+def _status(_: argparse.Namespace, store: Store) -> None:
+    runs = store.read()
+    for run in runs:
+        print(f"{run.number:4} {run.began} {run.condition:16} {told(run)}")
+    counts = Counter(run.condition for run in runs)
+    listed = ", ".join(f"{n} {condition}" for condition, n in sorted(counts.items()))
+    print(f"{len(runs)} runs in {store.folder}{': ' if listed else ''}{listed}")
+
+
+def _table(arguments: argparse.Namespace, store: Store) -> None:
+    print(certificate(store, arguments.sequences, arguments.seed, _say), end="")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,197 @@
+"""One live run: `bzt taurus.yml -compare` of HEAD with itself, as anybody would call it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from certification.conditions import Condition
+from certification.probe import ProbeError, probe
+from certification.processes import neighbour, run_to_end
+from certification.recorded import labels_of, same_code
+from certification.store import BROKEN, Run, Store, folder_of
+from tollgate.base import ROOT
+from tollgate.compare import INCONCLUSIVE, CompareRecord, SettingError, record, seconds_of
+from tollgate.run import ManifestError
+from tollgate.samples import JtlError
+from tollgate.targets import GitError, revision
+from tollgate.taurus import seeds_of
+
+PLAN = ROOT / "plans" / "compare.jmx"
+BZT = Path(sys.executable).with_name("bzt")
+#: bzt's exit code when somebody ended it.
+INTERRUPTED = 2
+#: What is kept of each finding.
+TOLD = ("label", "metric", "gates", "verdict", "base", "head", "change", "interval", "decided_s")
+#: Seconds that a run may take beyond its budget of measuring: set-up, warm-up, verdict.
+MOST_BEYOND_S = 600
+BUDGET = "modules.compare.budget"
+#: Whatever the caller's environment says of what is compared would not be the condition.
+_OURS = re.compile(r"(HEAD_|BASE_)?(INJECT_\w+|URL)|BASE|MODE")
+
+
+class LiveError(Exception):
+    """One line: why no run can be what it is meant to be."""
+
+
+@dataclass(frozen=True)
+class Live:
+    """mode: of both apps. options: of bzt, each as for `-o`. command: what compares, to which
+    options are added."""
+
+    store: Store
+    mode: str
+    options: tuple[str, ...] = ()
+    command: tuple[str, ...] = (str(BZT), "taurus.yml", "-compare")
+
+    def __call__(self, condition: Condition, number: int, seed: int) -> Run:
+        """Run it to its end and keep its samples. Raises LiveError where it compared something
+        else than the same code, and keeps nothing of it then."""
+        made = self.store.under_way / f"run-{number}"
+        made.parent.mkdir(parents=True, exist_ok=True)
+        most_s = budget_of(self.options, taurus_yml()) + MOST_BEYOND_S
+        began, clock = datetime.now(timezone.utc), time.monotonic()
+        with neighbour(condition.noisy, seed, most_s) as beside:
+            code, problem = self._compared(condition, made, seed, most_s)
+            wall_s = time.monotonic() - clock
+            started = began.isoformat(timespec="seconds")
+            run = Run(number, condition.key, seed, started, round(wall_s, 1), code, BROKEN)
+            run = _unfinished(run, made, problem) if problem else _read(run, made)
+            if run.findings:
+                run = _clocked(run, made, condition)
+        name = folder_of(number, condition)
+        return replace(run, neighbour=beside, folder=self.store.move(made, name))
+
+    def _compared(
+        self, condition: Condition, made: Path, seed: int, most_s: float
+    ) -> tuple[int | None, str]:
+        """(exit code, why there is none)"""
+        options = [
+            f"settings.artifacts-dir={made}",
+            "modules.report.dashboards=false",
+            *(
+                f"modules.jmeter.properties.{name}={seed}"
+                for name in seeds_of(PLAN.read_text(encoding="utf-8"))
+            ),
+            *self.options,
+        ]
+        command = [*self.command, *(part for option in options for part in ("-o", option))]
+        environment = {name: it for name, it in os.environ.items() if not _OURS.fullmatch(name)}
+        environment |= {"MODE": self.mode, **condition.environment()}
+        log = made.with_suffix(".out")
+        try:
+            return run_to_end(command, environment, log, most_s), ""
+        except subprocess.TimeoutExpired:
+            return None, f"bzt took longer than {most_s:.0f} s"
+
+
+def budget_of(options: Sequence[str], config: Mapping[str, Any]) -> float:
+    """The seconds that a run measures at most, by the options of bzt or taurus.yml; the last option
+    counts, as it does for bzt. Raises LiveError."""
+    given = [value for name, _, value in (it.partition("=") for it in options) if name == BUDGET]
+    default = config["cli-aliases"]["compare"]["modules"]["compare"]["budget"]
+    try:
+        return seconds_of("budget", given[-1] if given else default)
+    except SettingError as problem:
+        raise LiveError(str(problem)) from None
+
+
+def taurus_yml() -> dict[str, Any]:
+    """The project's own."""
+    return yaml.safe_load((ROOT / "taurus.yml").read_text(encoding="utf-8"))
+
+
+def check_like() -> None:
+    """Raise LiveError where the project in the working tree is not that of HEAD."""
+    try:
+        found = revision.find(ROOT, "HEAD")
+    except GitError as problem:
+        raise LiveError(str(problem)) from None
+    if not found.is_control:
+        first = (*found.changed, *found.ignored)[0]
+        raise LiveError(
+            f"{first} is not in HEAD as it is here: the working tree is compared with HEAD, and "
+            "both must be the same code; commit it, or put it aside"
+        )
+
+
+def _read(run: Run, made: Path) -> Run:
+    """With what the run's folder says."""
+    try:
+        verdict: dict[str, Any] = json.loads((made / "verdict.json").read_text())
+        compared = record.read(made)
+    except (OSError, ValueError, ManifestError) as error:
+        return replace(run, problem=f"no verdict: {error}; {_last_line(made)}")
+    _check_same(compared)
+    comparisons = [it["comparison"] for it in verdict["executions"] if it["comparison"]]
+    if not comparisons or run.exit_code == INTERRUPTED:
+        why = "; ".join(reason["text"] for reason in verdict["reasons"])
+        return replace(run, problem=f"nothing was compared: {why or _last_line(made)}")
+    (comparison,) = comparisons
+    return replace(
+        run,
+        verdict=verdict["verdict"],
+        seconds=comparison["ended_itself_s"] or comparison["compared_s"],
+        findings=[{name: it[name] for name in TOLD} for it in comparison["findings"]],
+        promise=_promise(compared),
+        environment=verdict["environment"],
+    )
+
+
+def _unfinished(run: Run, made: Path, problem: str) -> Run:
+    """A run that took too long. Where it got so far as to compare it counts as one that could not
+    tell, for those that are hard to decide take the longest; its samples don't."""
+    try:
+        compared = record.read(made)
+    except ManifestError:
+        return replace(run, problem=problem)
+    _check_same(compared)
+    return replace(run, verdict=INCONCLUSIVE, promise=_promise(compared), problem=problem)
+
+
+def _check_same(compared: CompareRecord) -> None:
+    """A session lasts for hours, and meanwhile somebody may edit a file or check something out."""
+    if not same_code(compared):
+        raise LiveError(
+            f"the run compared base, {compared.base.told}, with head, {compared.head.told}: both "
+            "must be the same code, and nothing of that run is kept; commit what has changed, or "
+            "put it aside, and go on"
+        )
+
+
+def _promise(compared: CompareRecord) -> dict[str, Any]:
+    return {
+        **asdict(compared.settings),
+        "gates": list(compared.settings.gates),
+        "labels": list(compared.settings.labels),
+        "first_s": compared.first_s,
+        "every_s": compared.every_s,
+        "mode": compared.mode,
+    }
+
+
+def _clocked(run: Run, made: Path, condition: Condition) -> Run:
+    """With what the server's own clock says of the injection."""
+    try:
+        return replace(
+            run, clock=probe(made / "kpi.jtl", labels_of(run.findings), condition.injection())
+        )
+    except (ProbeError, JtlError) as problem:
+        return replace(run, problem=f"no clock: {problem}")
+
+
+def _last_line(made: Path) -> str:
+    log = made.with_suffix(".out")
+    lines = log.read_text(errors="replace").split("\n") if log.exists() else []
+    return next((line.strip() for line in reversed(lines) if line.strip()), "bzt said nothing")

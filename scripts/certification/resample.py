@@ -1,0 +1,139 @@
+"""The gate on thousands of runs put together from seconds that were recorded. Pure.
+
+A live run takes minutes, and to tell 1 % of false alarms from 3 % takes hundreds. So the recorded
+seconds of a condition are pooled, and a run is put together from them for as long as the gate goes
+on looking: a circular block bootstrap (Politis and Romano 1992, "A circular block-resampling
+procedure for stationary data") with segments of SEGMENT_S, long enough to hold what noise remembers
+from second to second. All labels and both sides of a second stay together.
+
+- Recorded runs end as soon as they are decided, most of them after 60 to 120 s, and a resampled one
+  may last 600 s: segments are chained across runs of the same condition. A segment lies within
+  one run, whose end is joined to its beginning.
+- Every recorded second is as likely as any other, so a run is drawn in proportion to its length.
+  Were runs drawn alike, those that ended early would count too much: they ended *because* head
+  looked the slower one, or the same. Sums up to a stopping time divided by *its* sum are unbiased
+  (Wald 1944, "On cumulative sums of random variables"), means of the runs' means are not.
+- In an A/A run base and head are exchangeable: in each segment they change places by the toss of a
+  coin. So there is no difference at all between the resampled sides, whatever few runs happened to
+  show, and what is left is noise as it was recorded, against which the gate is tried. Of a slowed
+  head nothing is exchanged.
+
+What this cannot see:
+- Differences from process to process (where code and data lie in memory, which core a process
+  likes). Their size is in the data, since each segment comes from one pair of processes, but a live
+  run has one pair until its end and a resampled one changes it every SEGMENT_S: a difference which
+  lasts averages out here and would not there. Nor can it invent pairs that were not recorded: the
+  number of recorded runs is stated beside each rate.
+- Noise that remembers for longer than SEGMENT_S, and hours or machines other than those recorded.
+- The interval of a resampled rate is that of the drawing alone: it does not grow narrower in the
+  recorded runs by drawing more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tollgate.compare import Blocks, Gate, Settings, Side, close, look, next_look_s
+
+Ints = NDArray[np.int64]
+SEGMENT_S = 30
+#: Of fewer recorded runs nothing is resampled.
+FEWEST_RUNS = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """All recorded seconds of a condition. labels: of every run the same, each with the T seconds
+    of all runs one after the other. lengths: int[R], seconds of each run."""
+
+    labels: tuple[Blocks, ...]
+    lengths: Ints
+
+    @classmethod
+    def of(cls, runs: Sequence[Sequence[Blocks]]) -> Pool:
+        """From each run's blocks. ValueError if runs differ in their labels, or there is none."""
+        names = {tuple(blocks.label for blocks in run) for run in runs}
+        if len(names) != 1:
+            raise ValueError(f"runs to pool must have the same labels, not {sorted(names)}")
+        labels = tuple(_joined(parts) for parts in zip(*runs, strict=True))
+        return cls(labels, np.array([len(run[0].base.n) for run in runs]))
+
+    @property
+    def seconds(self) -> int:
+        return int(self.lengths.sum())
+
+    @cached_property
+    def _begins(self) -> Ints:
+        return np.cumsum(self.lengths) - self.lengths
+
+    def chain(self, rng: np.random.Generator, seconds: int, segment_s: int = SEGMENT_S) -> Ints:
+        """int[seconds]: recorded seconds, in segments of runs."""
+        many = -(-seconds // segment_s)
+        first = rng.integers(self.seconds, size=many)
+        run = np.searchsorted(self._begins, first, side="right") - 1
+        begin, length = self._begins[run], self.lengths[run]
+        along = first - begin + np.arange(segment_s)[:, None]
+        return (begin + along % length).T.ravel()[:seconds]
+
+    def picked(self, seconds: Ints, swapped: NDArray[np.bool_]) -> list[Blocks]:
+        """These seconds as a run; where `swapped`, base is head and head base."""
+        return [_picked(blocks, seconds, swapped) for blocks in self.labels]
+
+
+def resampled(
+    pool: Pool,
+    settings: Settings,
+    looks: tuple[float, float],
+    exchangeable: bool,
+    rng: np.random.Generator,
+    segment_s: int = SEGMENT_S,
+) -> Gate:
+    """The gate at the end of one resampled run. looks: the first one, and how far apart, in s."""
+    most = int(settings.budget_s)
+    seconds = pool.chain(rng, most, segment_s)
+    coins = rng.integers(2, size=-(-most // segment_s)).astype(bool) & exchangeable
+    swapped = np.repeat(coins, segment_s)[:most]
+    gate = Gate(settings)
+    while (at_s := next_look_s(gate, looks[1], looks[0])) is not None:
+        upto = int(at_s)
+        gate = look(gate, pool.picked(seconds[:upto], swapped[:upto]), at_s)
+    return close(gate)
+
+
+def _joined(parts: Sequence[Blocks]) -> Blocks:
+    """One label of several runs, one after the other."""
+    values = np.unique(np.concatenate([part.values_ms for part in parts]))
+
+    def side(name: str) -> Side:
+        sides = [getattr(part, name) for part in parts]
+        counts = np.zeros((sum(len(it.n) for it in sides), len(values)), np.int64)
+        row = 0
+        for part, it in zip(parts, sides, strict=True):
+            rows = slice(row, row + len(it.n))
+            counts[rows, np.searchsorted(values, part.values_ms)] = it.counts
+            row = rows.stop
+        return Side(counts, np.concatenate([it.failed for it in sides]))
+
+    return Blocks(parts[0].label, values, side("base"), side("head"))
+
+
+def _picked(blocks: Blocks, seconds: Ints, swapped: NDArray[np.bool_]) -> Blocks:
+    sides = (blocks.base, blocks.head)
+    counts = [side.counts[seconds] for side in sides]
+    failed = [side.failed[seconds] for side in sides]
+    return Blocks(
+        blocks.label,
+        blocks.values_ms,
+        *(
+            Side(
+                np.where(swapped[:, None], counts[1 - place], counts[place]),
+                np.where(swapped, failed[1 - place], failed[place]),
+            )
+            for place in (0, 1)
+        ),
+    )

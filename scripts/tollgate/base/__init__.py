@@ -1,0 +1,61 @@
+"""What every room needs: words for numbers, whole files, paths, signals, disk, clock.
+
+In: nothing of Tollgate. Out: helpers that know nothing of runs, plans or samples.
+"""
+
+from __future__ import annotations
+
+from tollgate.base import atomic, disk, paths
+from tollgate.base.clock import ClockWatch
+from tollgate.base.figures import duration, figure, lasting, one_line, short, spanned
+from tollgate.base.file_error import FileError
+from tollgate.base.markup import code, escaped, row
+from tollgate.base.paths import (
+    BASE,
+    ECOSYSTEM,
+    PM2_HOME,
+    REPORTS,
+    ROOT,
+    STATE,
+    java_finds,
+    jmeter_home,
+)
+from tollgate.base.response_codes import NAMES, PREFIX, class_of, nearest, short_code
+from tollgate.base.signals import SIGNALS, end_by, uninterrupted
+from tollgate.base.urls import Url, read_url, shown
+
+__all__ = [
+    "BASE",
+    "ECOSYSTEM",
+    "NAMES",
+    "PM2_HOME",
+    "PREFIX",
+    "REPORTS",
+    "ROOT",
+    "SIGNALS",
+    "STATE",
+    "ClockWatch",
+    "FileError",
+    "Url",
+    "atomic",
+    "class_of",
+    "code",
+    "disk",
+    "duration",
+    "end_by",
+    "escaped",
+    "figure",
+    "java_finds",
+    "jmeter_home",
+    "lasting",
+    "nearest",
+    "one_line",
+    "paths",
+    "read_url",
+    "row",
+    "short",
+    "short_code",
+    "shown",
+    "spanned",
+    "uninterrupted",
+]

@@ -1,1 +1,0 @@
-"""The merge gate measured: how often it cries wolf, how often it finds a known regression."""

@@ -1,0 +1,91 @@
+"""The `bzt` command of the project's environment: Taurus, kept apart from the user's own set-up.
+
+Plain bzt reads ~/.bzt-rc (and writes it where there is none) and etc/bzt.d, so a run would depend
+on whose machine it is; it names the artifacts folder by local time, and takes one that is there
+already; it dies of SIGTERM, which is how CI systems cancel a job, without cleaning up; and its log
+and settings tell secrets. This entry point mends the four and leaves everything else to bzt.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+import bzt
+from bzt import ManualShutdown, cli
+from bzt.engine import Engine
+
+from tollgate.base import SIGNALS, end_by, paths, uninterrupted
+from tollgate.base import disk as room
+from tollgate.commands import artifacts
+from tollgate.run import Redaction, secrecy
+from tollgate.taurus import judge_unstarted
+
+BASE_CONFIG = Path(bzt.__file__).parent / "resources" / "10-base-config.yml"
+
+
+def interrupt_once(engine: Engine) -> None:
+    """Let the first signal end the run in good order, and no later one break the cleaning up."""
+
+    def interrupt(_signal: int, _frame: object) -> None:
+        for number in SIGNALS:
+            signal.signal(number, signal.SIG_IGN)
+        # Some of bzt's modules swallow every exception; its main loop looks at this as well.
+        engine.interrupted = True
+        engine.interrupted_at = time.time()  # for verdict: what comes after that is not the run's
+        raise ManualShutdown
+
+    end_by(interrupt)
+
+
+def main() -> None:
+    """Run bzt with the arguments of this process; exits with its exit code."""
+    # For taurus.yml. JMeter runs in its plan's folder, and is named from here.
+    os.environ["JMETER_HOME"] = str(paths.jmeter_home().absolute())
+    # Without its system configs bzt has no modules at all: the base one comes back by name.
+    arguments = ["--no-system-configs", str(BASE_CONFIG), *sys.argv[1:]]
+    options, configs = cli.get_option_parser().parse_args(arguments)
+    redaction = Redaction()
+    # For run.json: what makes the same run again. Known before the first line is logged.
+    shown = redaction.arguments(sys.argv[1:])
+    secrecy.hide_in_log(redaction)
+    command = cli.CLI(options)
+    command.engine = secrecy.Engine(command.log, redaction)
+    command.engine.arguments = shown
+    interrupt_once(command.engine)
+    artifacts.keep_to_own(command.engine)
+    code = _performed(command, configs)
+    with uninterrupted():
+        secrecy.hide_in_by_products(command.engine)
+    judge_unstarted(command.engine)
+    sys.exit(code or unproven(command.engine))
+
+
+def _performed(command: cli.CLI, configs: list[str]) -> int:
+    """What bzt exits with. A disk that is full is one line, not one for each line of the log."""
+    logging.raiseExceptions = False
+    handle = command.handle_exception
+
+    def explained(problem: BaseException) -> None:
+        handle(room.explained(problem, command.engine.artifacts_dir))
+
+    command.handle_exception = explained
+    try:
+        return command.perform(configs)
+    except OSError as problem:  # of bzt.log, which is closed last
+        if not room.is_full(problem):
+            raise
+        return command.exit_code or 1
+
+
+def unproven(engine: Engine) -> int:
+    """1 where bzt ends well and nobody has judged the run, e.g. without the module `verdict`."""
+    verdicts = [getattr(each, "verdict", None) for each in engine.reporters]
+    if engine.started and not any(verdicts):
+        print("bzt: nothing judged this run: put `- module: verdict` under reporting", flush=True)
+        return 1
+    return 0

@@ -1,0 +1,1 @@
+"""What is in the way of a run on this machine."""

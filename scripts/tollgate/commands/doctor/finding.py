@@ -1,0 +1,48 @@
+"""What the doctor found, and how it is shown. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+#: FAIL: no run can start. WARN: runs start; something is worse than need be, or one kind or the
+#: tests can't be run.
+OK, WARN, FAIL = "ok", "warn", "fail"
+_COLOURS = {OK: "\033[32m", WARN: "\033[33m", FAIL: "\033[31m"}
+_PLAIN = "\033[0m"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """status: one of the three. what: was looked at. found: what was there. todo: the next step,
+    "" where there is nothing to do."""
+
+    status: str
+    what: str
+    found: str
+    todo: str = ""
+
+
+def exit_code(findings: Iterable[Finding]) -> int:
+    """0 if nothing is in the way of a run, 1 otherwise."""
+    return int(any(each.status == FAIL for each in findings))
+
+
+def line(finding: Finding, colour: bool) -> str:
+    """`status  what  found`, and below it what to do."""
+    status = f"{finding.status:<4}"
+    if colour:
+        status = f"{_COLOURS[finding.status]}{status}{_PLAIN}"
+    told = f"{status}  {finding.what:<12}  {finding.found}"
+    return f"{told}\n{'':<20}-> {finding.todo}" if finding.todo else told
+
+
+def summary(findings: Iterable[Finding]) -> str:
+    """The last line."""
+    by_status = dict.fromkeys((FAIL, WARN), 0)
+    for each in findings:
+        if each.status in by_status:
+            by_status[each.status] += 1
+    if by_status[FAIL]:
+        return f"{by_status[FAIL]} in the way of a run, {by_status[WARN]} to know about"
+    return f"nothing is in the way of a run, {by_status[WARN]} to know about"

@@ -1,0 +1,1 @@
+"""The files of a new target, all of them or none."""

@@ -1,0 +1,183 @@
+"""Findings of a comparison as people are told them. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tollgate.base import figure, lasting
+from tollgate.compare.model import ERRORS, IMPROVED, INCONCLUSIVE, METRICS, PASS, Finding
+from tollgate.compare.record import CompareRecord
+from tollgate.compare.result import Comparison
+
+UNKNOWN = "-"
+#: Digits after the point beyond which two numbers are alike for everybody.
+_MOST_DIGITS = 6
+
+
+def name(finding: Finding) -> str:
+    """`p95 of sum`."""
+    return f"{finding.metric} of {finding.label}"
+
+
+def case_name(finding: Finding) -> str:
+    """`p95 of sum, head against base`: the same in each run, as CI systems want it."""
+    return f"{name(finding)}, head against base"
+
+
+def value(finding: Finding, measured: float | None) -> str:
+    """One side's value with its unit: `4.42 ms`, `0.52 %`."""
+    if measured is None:
+        return UNKNOWN
+    if finding.metric == ERRORS:
+        return f"{figure(100 * measured)} %"
+    return f"{figure(measured)} ms"
+
+
+def change(finding: Finding, amount: float | None, effect: float) -> str:
+    """A change: `+20.1 %`, of error rates `+0.52 points`. Never rounded onto none, nor onto the
+    effect (a share), which it is held against."""
+    if amount is None:
+        return UNKNOWN
+    digits, unit = (2, "points") if finding.metric == ERRORS else (1, "%")
+    percent, limits = 100 * amount, (0.0, 100 * effect)
+    while digits < _MOST_DIGITS:
+        text = f"{percent:+.{digits}f}"
+        if not any(float(text) == limit != percent for limit in limits):
+            break
+        digits += 1
+    return f"{text} {unit}" if float(text) else f"{text.lstrip('+-')} {unit}"
+
+
+def interval(finding: Finding, effect: float) -> str:
+    """`at least +17.2 %, at most +23.4 %`; empty where nothing can be told."""
+    if finding.low is None or finding.high is None:
+        return ""
+    low, high = (change(finding, end, effect) for end in (finding.low, finding.high))
+    return f"at least {low}, at most {high}"
+
+
+def line(finding: Finding, effect: float) -> str:
+    """`p95 of sum: head 5.31 ms against base 4.42 ms, +20.1 % (at least +17.2 %, at most ...)`."""
+    base, head = value(finding, finding.base), value(finding, finding.head)
+    said = f"{name(finding)}: head {head} against base {base}"
+    if finding.change is None:
+        return said
+    ends = interval(finding, effect)
+    return f"{said}, {change(finding, finding.change, effect)}" + (f" ({ends})" if ends else "")
+
+
+def reason(finding: Finding) -> str:
+    """Why, and how much more measuring would tell, as far as anybody knows."""
+    if finding.verdict != INCONCLUSIVE or finding.more_s is None:
+        return finding.reason
+    return f"{finding.reason}, about {lasting(_rounded(finding.more_s))} more"
+
+
+def effect_of(comparison: Comparison, finding: Finding) -> float:
+    """The smallest change of its metric that matters, a share of 1."""
+    settings = comparison.gate.settings
+    return settings.error_effect if finding.metric == ERRORS else settings.effect
+
+
+def verdict(finding: Finding) -> str:
+    """Its verdict as a table has it: `FAIL`, `PASS, improved`, `told only`."""
+    if finding.verdict == IMPROVED:
+        return f"{PASS}, improved"
+    return finding.verdict if finding.gates else "told only"
+
+
+def sides(record: CompareRecord) -> Iterator[str]:
+    """A line on each side, and on what slowed head on purpose."""
+    for side in (record.base, record.head):
+        yield f"{side.name}: {side.told}"
+    if record.injected:
+        given = ", ".join(f"HEAD_INJECT_{it.upper()}={by:g}" for it, by in record.injected.items())
+        yield f"head was slowed on purpose: {given}"
+
+
+def course(comparison: Comparison) -> str:
+    """How it was decided: `decided after 120 s of at most 600 s, at the 3rd look`."""
+    looks, budget_s = comparison.gate.looks_s, comparison.gate.settings.budget_s
+    if not looks:
+        return f"never looked at: {comparison.seconds} s were measured"
+    times = "1 look" if len(looks) == 1 else f"{len(looks)} looks"
+    how = "decided after" if comparison.is_decided else "not decided after"
+    return f"{how} {lasting(looks[-1])} of at most {lasting(budget_s)}, with {times}"
+
+
+def promise(comparison: Comparison) -> str:
+    """What the gate keeps to, and where that ends."""
+    settings = comparison.gate.settings
+    return (
+        "Intervals are repeated ones: they allow for all looks, and so are wider than the 95 % "
+        f"interval of a single look. In at most {_of_runs(settings.false_alarm)} anything that "
+        "gates and is no worse is found worse; a metric that has risen by what matters passes in "
+        f"at most {_of_runs(settings.miss)}. Both hold for noise that lasts some seconds: what "
+        "slows one process for half a minute, or as long as it lives, can't be told from a change."
+    )
+
+
+def noise(comparison: Comparison) -> Iterator[str]:
+    """Of base against itself: what a label's figures differ by without a reason.
+
+    `noise of sum: p50 +0.4 %, +/- 0.9 %; p95 -0.8 %, +/- 2.1 %`: half of the interval's width.
+    """
+    for label in comparison.samples:
+        parts = [
+            f"{it.metric} {change(it, it.change, effect_of(comparison, it))}, +/- {_half(it)}"
+            for it in comparison.gate.findings
+            if it.label == label and it.low is not None and it.high is not None
+            if it.gates or it.metric in METRICS[:2]
+        ]
+        if parts:
+            yield f"noise of {label}: {'; '.join(parts)}"
+
+
+def _half(finding: Finding) -> str:
+    half = 100 * (finding.high - finding.low) / 2
+    return f"{half:.2f} points" if finding.metric == ERRORS else f"{half:.1f} %"
+
+
+def _of_runs(share: float) -> str:
+    return f"{100 * share:g} of 100 runs"
+
+
+def _rounded(seconds: float) -> float:
+    """Upwards, to two digits or so: an extrapolation is no better than that."""
+    step = 10.0 if seconds <= 120 else 60.0 if seconds <= 7200 else 1800.0
+    return step * -(-seconds // step)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One test case. line: its figures; reason: why it came to this verdict."""
+
+    name: str
+    verdict: str
+    line: str
+    reason: str
+
+    @property
+    def told(self) -> str:
+        """As a reason for this case says it."""
+        return f"{self.line}: {self.reason}"
+
+    @property
+    def holds(self) -> bool:
+        return self.verdict in (PASS, IMPROVED)
+
+
+def cases(comparison: Comparison | None) -> list[Case]:
+    """One for each label and metric that gates: the same ones whatever came out."""
+    if comparison is None:
+        return []
+    return [
+        Case(
+            case_name(it),
+            it.verdict,
+            line(it, effect_of(comparison, it)),
+            reason(it),
+        )
+        for it in comparison.gating
+    ]

@@ -1,0 +1,129 @@
+"""Criteria against the plan that they will judge, before any load is sent."""
+
+from __future__ import annotations
+
+import difflib
+import itertools
+import re
+from collections.abc import Collection, Iterable
+
+from tollgate.criteria.criterion import Criterion, CriterionError
+from tollgate.stats import Bins
+
+# More labels than that do not help a reader who mistyped one.
+LABELS_SHOWN = 12
+
+
+def check(
+    criteria: Iterable[Criterion],
+    labels: Collection[str],
+    label_patterns: Collection[str] = (),
+    transactions: Collection[str] = (),
+    measured_s: float | None = None,
+) -> list[CriterionError]:
+    """Everything wrong with the criteria of one execution, in their order; empty if all is well.
+
+    labels and transactions: names of the plan's samplers and Transaction Controllers.
+    label_patterns: regular expressions for labels that the plan makes up as it runs; they must
+    match a label as a whole. measured_s: how long the execution will be measured, if known.
+    """
+    criteria = list(criteria)
+    found: list[CriterionError | None] = []
+    for criterion in criteria:
+        found.append(_label_error(criterion, labels, label_patterns, transactions))
+        found.append(_window_error(criterion, measured_s))
+    for first, second in itertools.combinations(criteria, 2):
+        found.append(_duplicate_error(first, second) or _contradiction_error(first, second))
+    return [error for error in found if error]
+
+
+def _label_error(
+    criterion: Criterion,
+    labels: Collection[str],
+    patterns: Collection[str],
+    transactions: Collection[str],
+) -> CriterionError | None:
+    label = criterion.label
+    if criterion.is_of_workers:
+        return None  # its label was checked on reading, and is none of the plan's
+    if label in labels and label in transactions:
+        problem = "names a sampler and a Transaction Controller, which are counted apart"
+        return CriterionError(criterion.text, "label", label, problem, "rename one in the plan")
+    if not label or label in labels or label in transactions:
+        return None
+    if any(re.fullmatch(pattern, label) for pattern in patterns):
+        return None
+    names = sorted({*labels, *transactions})
+    near = _nearest(label, names)
+    shown = ", ".join(repr(name) for name in names[:LABELS_SHOWN])
+    shown += ", ..." if len(names) > LABELS_SHOWN else ""
+    step = f"did you mean '{near}'? " if near else ""
+    return CriterionError(
+        criterion.text, "label", label, "the plan has no such label", f"{step}labels are {shown}"
+    )
+
+
+def _nearest(label: str, names: list[str]) -> str | None:
+    by_lower = {name.lower(): name for name in names}
+    near = difflib.get_close_matches(label.lower(), by_lower, 1, 0.6)
+    return by_lower[near[0]] if near else None
+
+
+def _window_error(criterion: Criterion, measured_s: float | None) -> CriterionError | None:
+    window = criterion.timeframe_s
+    if window is None:
+        return None
+    if criterion.condition == "=" and not (criterion.unit == "count" and criterion.threshold == 0):
+        problem = "with a window, only '=0' of a count can be judged"
+        return CriterionError(criterion.text, "condition", "=", problem, "write >=, <=, > or <")
+    if measured_s is not None and window > measured_s:
+        problem = f"longer than the {measured_s:g} s that are measured, so it can never apply"
+        return CriterionError(
+            criterion.text, "timeframe", f"{window}s", problem, "shorten it or measure longer"
+        )
+    width = Bins.of(0, measured_s).width_s
+    if window % width:
+        problem = f"a run of {measured_s:g} s is counted in pieces of {width} s each"
+        below, above = window // width * width, -(-window // width) * width
+        fits = [each for each in (below, above) if width <= each <= measured_s]
+        step = "write " + " or ".join(f"'{criterion.logic} {each}s'" for each in fits)
+        return CriterionError(criterion.text, "timeframe", f"{window}s", problem, step)
+    return None
+
+
+def _duplicate_error(first: Criterion, second: Criterion) -> CriterionError | None:
+    def meaning(c: Criterion) -> tuple:
+        return c.subject, c.label, c.condition, c.threshold, c.is_percent, c.logic, c.timeframe_s
+
+    if meaning(first) != meaning(second):
+        return None
+    problem = f"says the same as '{first.text}'"
+    return CriterionError(second.text, "", None, problem, "remove one of them")
+
+
+def _contradiction_error(first: Criterion, second: Criterion) -> CriterionError | None:
+    """Two criteria of which every run fails at least one."""
+    for low, high in ((first, second), (second, first)):
+        if _floor_above_ceiling(low, high):
+            problem = f"no run can pass both it and '{first.text}'"
+            step = "a criterion states when a run fails: turn one of the conditions"
+            return CriterionError(second.text, "", None, problem, step)
+    return None
+
+
+def _floor_above_ceiling(floor: Criterion, ceiling: Criterion) -> bool:
+    """Whether `floor` demands more of a value than `ceiling` lets it have."""
+    if any(c.timeframe_s or not c.fail for c in (floor, ceiling)) or floor.label != ceiling.label:
+        return False
+    if not (floor.condition[0] == "<" and ceiling.condition[0] == ">"):
+        return False
+    both_percentiles = all(c.percentile is not None and c.is_latency for c in (floor, ceiling))
+    if both_percentiles:
+        # A lower percentile is never above a higher one.
+        if floor.percentile > ceiling.percentile:
+            return False
+    elif (floor.subject, floor.is_percent) != (ceiling.subject, ceiling.is_percent):
+        return False
+    if floor.threshold != ceiling.threshold:
+        return floor.threshold > ceiling.threshold
+    return "=" in floor.condition or "=" in ceiling.condition

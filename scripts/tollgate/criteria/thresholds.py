@@ -1,0 +1,144 @@
+"""The threshold and the window of a criterion, each read strictly.
+
+Every reader raises ValueError(field, value, problem, next step).
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+
+from tollgate.criteria.resources import (
+    LATENCY_SLOPE,
+    MEMORY_SLOPE,
+    SLOPE,
+    read_rate,
+    read_share,
+    read_size,
+)
+from tollgate.criteria.values import Subject
+
+TIME_UNITS_MS = {"ms": 1.0, "s": 1e3, "m": 60e3, "h": 3600e3, "d": 86400e3}
+BYTE_UNITS = {
+    **{"": 1, "b": 1, "k": 1024, "kb": 1024, "kib": 1024},
+    **{"m": 1024**2, "mb": 1024**2, "mib": 1024**2},
+}
+
+
+def read_threshold(subject: Subject, condition: str, value: object) -> tuple[float, bool]:
+    """(threshold in the subject's unit, whether it is in percent)."""
+    text = "" if value is None else str(value).strip()
+    if not text:
+        raise ValueError("threshold", "", "missing", "write it behind the condition")
+    if text.endswith("%") and subject.name != "cpu":
+        return _percent(subject, condition, text), True
+    if subject.unit == "ms":
+        return _time(subject, condition, text), False
+    if subject.unit not in RESOURCE_READERS:
+        return _count(subject, condition, text), False
+    return _of_resource(subject, condition, text), False
+
+
+def _of_resource(subject: Subject, condition: str, text: str) -> float:
+    limit = RESOURCE_READERS[subject.unit](text)
+    _refuse_equal(subject, condition)
+    if not subject.name.endswith(SLOPE):  # which may well lie below 0
+        _refuse_settled(text, condition, limit, None)
+    return limit
+
+
+def _minutes(text: str) -> float:
+    return _duration_ms("threshold", text) / TIME_UNITS_MS["m"]
+
+
+# The thresholds that Taurus doesn't know, by the unit of results.
+RESOURCE_READERS = {
+    **{unit: functools.partial(read_rate, unit) for unit in (MEMORY_SLOPE, LATENCY_SLOPE)},
+    **{"MB": read_size, "%": read_share, "min": _minutes},
+}
+
+
+def _percent(subject: Subject, condition: str, text: str) -> float:
+    if not subject.takes_percent:
+        problem = f"{subject.name} is measured in {subject.unit}, not in percent"
+        raise ValueError("threshold", text, problem, f"write a threshold in {subject.unit}")
+    if not re.fullmatch(r"\d+(\.\d+)?\s*%", text):
+        raise ValueError("threshold", text, "not a percentage", "write it as 1% or 0.5%")
+    percent = float(text.rstrip("% "))
+    _refuse_settled(text, condition, percent, 100.0)
+    return percent
+
+
+def _time(subject: Subject, condition: str, text: str) -> float:
+    if re.fullmatch(r"-?\d+(\.\d+)?", text):
+        problem = f"no unit, and Taurus would take it for {text} seconds"
+        raise ValueError("threshold", text, problem, f"write {text}ms or {text}s")
+    millis = _duration_ms("threshold", text)
+    _refuse_settled(text, condition, millis, None)
+    _refuse_equal(subject, condition)
+    return millis
+
+
+def _refuse_equal(subject: Subject, condition: str) -> None:
+    if condition == "=":
+        problem = f"{subject.name} is never exactly equal to a threshold"
+        raise ValueError("condition", "=", problem, "write >, >=, < or <=")
+
+
+def _count(subject: Subject, condition: str, text: str) -> float:
+    units = BYTE_UNITS if subject.unit == "bytes" else {"": 1}
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)([a-z]*)", text.lower())
+    if not found or found[2] not in units:
+        what = "a number of bytes" if subject.unit == "bytes" else f"a number of {subject.unit}"
+        what = what.replace(" of count", "")
+        step = "write 1 for one, or 1% for a share" if subject.takes_percent else f"write {what}"
+        raise ValueError("threshold", text, f"not {what}", step)
+    count = float(found[1]) * units[found[2]]
+    if count != int(count):
+        raise ValueError("threshold", text, "not a whole number", "write 1 for one")
+    _refuse_settled(text, condition, count, None)
+    return count
+
+
+def _refuse_settled(text: str, condition: str, limit: float, highest: float | None) -> None:
+    """Refuses a threshold that values from 0 to `highest` can only be on one side of."""
+    # What the two ends of the scale, 0 and the highest, say of the condition.
+    never = (condition == "<" and limit <= 0) or (
+        highest is not None
+        and (limit > highest if condition in ("=", ">=") else condition == ">" and limit >= highest)
+    )
+    always = (condition == ">=" and limit <= 0) or (
+        highest is not None
+        and (limit > highest if condition == "<" else condition == "<=" and limit >= highest)
+    )
+    if never:
+        raise ValueError("threshold", text, "it can never apply, so it gates nothing", "change it")
+    if always:
+        raise ValueError("threshold", text, "it applies to every run", "change it")
+
+
+def read_window(value: object, logic: object) -> int | None:
+    """The window in whole seconds; None if the criterion is on the whole run."""
+    if logic not in ("for", "within", "over"):
+        raise ValueError("logic", logic, "unknown", "known are for, within and over")
+    if value is None:
+        if logic != "for":
+            raise ValueError("timeframe", "", f"'{logic}' needs a window", f"write '{logic} 10s'")
+        return None
+    text = str(value).strip()
+    seconds = float(text) if re.fullmatch(r"\d+", text) else _duration_ms("timeframe", text) / 1e3
+    if seconds < 1 or seconds != int(seconds):
+        raise ValueError("timeframe", text, "not a whole number of seconds", "write it as 10s")
+    return int(seconds)
+
+
+def _duration_ms(field: str, text: str) -> float:
+    """`1m30s` in ms; units as in Taurus, in either case."""
+    part = r"(\d+(?:\.\d+)?)(ms|s|m|h|d)"
+    text = text.lower()
+    if not re.fullmatch(f"({part})+", text):
+        step = f"write it with {', '.join(TIME_UNITS_MS)}, as in 250ms"
+        raise ValueError(field, text, "not a time", step)
+    return sum(
+        float(number) * TIME_UNITS_MS[unit] for number, unit in re.findall(part, text.lower())
+    )

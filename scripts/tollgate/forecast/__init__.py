@@ -1,0 +1,44 @@
+"""A forecast of production.
+
+In: a forecast's CSV file. Out: the load that follows it, and what of it was sent.
+"""
+
+from __future__ import annotations
+
+from tollgate.forecast.facts import forecast_facts
+from tollgate.forecast.mix import mix_text
+from tollgate.forecast.model import (
+    Forecast,
+    ForecastFacts,
+    ForecastResult,
+    LoadStep,
+    PartResult,
+    StepFacts,
+)
+from tollgate.forecast.read import ForecastError, read_forecast
+from tollgate.forecast.record import Followed, from_record, to_record
+from tollgate.forecast.shape import schedule_text
+from tollgate.forecast.steps import ShapeError, arrival_counts, load_steps
+from tollgate.forecast.words import announce, duration_text
+
+__all__ = [
+    "Followed",
+    "Forecast",
+    "ForecastError",
+    "ForecastFacts",
+    "ForecastResult",
+    "LoadStep",
+    "PartResult",
+    "ShapeError",
+    "StepFacts",
+    "announce",
+    "arrival_counts",
+    "duration_text",
+    "forecast_facts",
+    "from_record",
+    "load_steps",
+    "mix_text",
+    "read_forecast",
+    "schedule_text",
+    "to_record",
+]

@@ -1,0 +1,89 @@
+"""What evidence.py gathers about a clock that was set while the load went on.
+
+All times of a run are the wall clock's: what it stamps wrong falls out of the measured window, or
+into it. The live run compares clocks (clock.py). The samples tell by themselves where a clock was
+set back, also in a folder that no live run has made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from tollgate.base import lasting
+from tollgate.judge import ExecutionFacts
+from tollgate.run import Execution
+from tollgate.samples import TOLERANCE_MS, Jtl, Step, largest, step_back
+
+_NEXT = "the samples' times can't be trusted; run again, with a clock that nobody sets meanwhile"
+
+
+def steps_seen(planned: Execution) -> tuple[str, ...]:
+    """One line for each step of the clock that the live run saw."""
+    return tuple(
+        f"the clock was set {'back' if step_s < 0 else 'forward'} by {lasting(abs(step_s))}, "
+        f"{lasting(max(0.0, at_s))} into the execution"
+        f"{'' if step_s < 0 else ' (or the machine slept)'}: {_NEXT}"
+        for at_s, step_s in planned.clock_steps
+    )
+
+
+def with_clock(
+    facts: ExecutionFacts,
+    planned: Execution,
+    path: Path,
+    jtl: Jtl,
+    early: Iterable[Step],
+    parents: Collection[str],
+) -> ExecutionFacts:
+    """The facts with a problem of the machine where the JTL at path, which jtl counts, shows that
+    the clock was set back; as they are where the live run saw the clock being set.
+
+    early: what the arrivals of open models show, see Replay. parents: labels of parent samples, as
+    they stand in the JTL. Raises JtlError and OSError.
+    """
+    if planned.clock_steps:
+        return facts
+    found = next(_signs(planned, path, jtl, early, parents), None)
+    problems = (f"{found}: {_NEXT}",) if found else ()
+    return replace(facts, machine_problems=(*facts.machine_problems, *problems))
+
+
+def _signs(
+    planned: Execution, path: Path, jtl: Jtl, early: Iterable[Step], parents: Collection[str]
+) -> Iterator[str]:
+    """What shows that the clock was set back, the most exact first."""
+    step = step_back(path, parents)
+    if step and step.is_proven:
+        sign = f"by {path.name} a thread goes on before the rows that it waited for were written"
+        yield _told(step, jtl, sign)
+    if arrival := largest(early):
+        yield _told(arrival, jtl, "arrivals of the plan's schedule were sent before they were due")
+    yield from _before_the_test(planned, jtl)
+    if step and not step.is_proven:
+        sign = f"rows of {path.name} ended so long before those that stand before them"
+        yield _told(step, jtl, sign)
+
+
+def _before_the_test(planned: Execution, jtl: Jtl) -> Iterator[str]:
+    if jtl.test_starts_ms:
+        began_ms, source = jtl.test_starts_ms[0], "TESTSTART.MS"
+    elif planned.began:
+        began_ms, source = int(planned.began * 1000), "`began` of run.json"
+    else:
+        return
+    before_ms = began_ms - jtl.first_start_ms
+    if before_ms > TOLERANCE_MS:
+        yield (
+            f"the clock was set back: the first sample's time is {jtl.first_start_ms}, "
+            f"{lasting(before_ms / 1000)} before the test began ({source} {began_ms})"
+        )
+
+
+def _told(step: Step, jtl: Jtl, sign: str) -> str:
+    at_s = max(0.0, (step.at_ms - jtl.origin_ms) / 1000)
+    return (
+        f"the clock was set back by {lasting(step.back_ms / 1000)} or more, {lasting(at_s)} into "
+        f"the execution: {sign}"
+    )

@@ -1,0 +1,121 @@
+"""What evidence.py gathers for a comparison: its record, its labels and what was measured."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+from tollgate.compare import (
+    CompareRecord,
+    Comparison,
+    LagError,
+    compared,
+    lag_s,
+    not_compared,
+    samples,
+)
+from tollgate.compare import record as compare_record
+from tollgate.plan import Plan
+from tollgate.run import NAME, Execution, Manifest, ManifestError
+
+KIND = "compare"
+
+
+def check_record(run: Path, manifest: Manifest) -> None:
+    """Whether a run's folder has the comparison that it should. Raises ManifestError."""
+    compare_record.check_seal(manifest, run)
+    if not compare_record.is_compare(run):
+        if manifest.kind == KIND:
+            raise ManifestError(
+                f"{run / compare_record.NAME} is missing: nobody knows what was compared in this "
+                f"run of kind {KIND}"
+            )
+        return
+    name = compare_record.read(run).execution
+    if name not in [each.name for each in manifest.executions]:
+        raise ManifestError(
+            f"{run / compare_record.NAME} is about an execution {name!r}, which {NAME} has not"
+        )
+
+
+def record_of(run: Path, planned: Execution) -> CompareRecord | None:
+    """The record of the comparison that this execution is, if it is one. Raises ManifestError."""
+    if not compare_record.is_compare(run):
+        return None
+    record = compare_record.read(run)
+    return record if record.execution == planned.name else None
+
+
+def labels_of(plan: Plan) -> tuple[str, ...]:
+    """The labels that are compared: those of all samplers, for a transaction adds them up."""
+    parents = plan.parent_labels
+    return tuple(it.text for it in plan.sampler_labels if not it.pattern and it not in parents)
+
+
+def label_problems(record: CompareRecord, plan: Plan) -> list[str]:
+    """Why the plan's labels can't be compared, one line each."""
+    labels = labels_of(plan)
+    found = [
+        f"the plan {plan.path.name} makes up labels such as {each.text!r} as it runs, and what is "
+        "compared must be known before: give its samplers names without variables"
+        for each in plan.sampler_labels
+        if each.pattern
+    ]
+    found += [
+        f"the Transaction Controller {each.text!r} generates a parent sample, which can't be "
+        "compared: untick 'Generate parent sample', so that its samplers are"
+        for each in plan.parent_labels
+    ]
+    unknown = [label for label in record.settings.labels if label not in labels]
+    if unknown:
+        known = ", ".join(labels)
+        found.append(f"compare: labels: the plan has no {', '.join(unknown)}: it has {known}")
+    return found
+
+
+def due_s(planned: Execution, record: CompareRecord | None) -> float | None:
+    """How long was to be measured: where a comparison has ended itself, until then. None: until
+    the load ends by itself."""
+    if record and record.decided_s is not None:
+        return record.decided_s
+    return planned.measured or None
+
+
+def until_s(planned: Execution, record: CompareRecord | None, cut_s: float | None) -> float | None:
+    """When the load ended before its schedule did, in seconds since the execution's start: it was
+    cut short, at cut_s, or a comparison had found all it could."""
+    decided_s = record.decided_s if record else None
+    ends = [cut_s, None if decided_s is None else planned.warmup + decided_s]
+    return min((end for end in ends if end is not None), default=None)
+
+
+def measured_s(record: CompareRecord, planned: Execution, cut_s: float | None) -> float:
+    """How many seconds of measuring count at most. cut_s: as in `until_s`; of the seconds before it
+    the slow answers were still under way. Raises ManifestError for timeouts that never come."""
+    ended_s = until_s(planned, record, cut_s)
+    length_s = math.inf if ended_s is None else max(0.0, ended_s - planned.warmup)
+    if cut_s is not None and record.decided_s is None:  # a run that decides has waited for them
+        length_s = max(0.0, length_s - _lag_s(planned))
+    return min(length_s, record.settings.budget_s, planned.measured or math.inf)
+
+
+def _lag_s(planned: Execution) -> float:
+    try:
+        return lag_s(planned.properties)
+    except LagError as problem:
+        raise ManifestError(f"{NAME} can't be read: {planned.name}: {problem}") from None
+
+
+def gather(
+    run: Path, planned: Execution, plan: Plan, record: CompareRecord, cut_s: float | None
+) -> Comparison:
+    """What came of the comparison. cut_s: as in `until_s`. Raises JtlError, OSError and, as
+    `measured_s` does, ManifestError."""
+    length_s = measured_s(record, planned, cut_s)
+    found = samples.read(run / planned.jtl, labels_of(plan), planned.warmup, length_s)
+    return compared(record, found)
+
+
+def nothing(plan: Plan, record: CompareRecord) -> Comparison:
+    """The comparison of a run whose samples can't be read."""
+    return not_compared(record, labels_of(plan))

@@ -1,0 +1,101 @@
+"""What evidence.py gathers about thread groups that ended before their time."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+
+from tollgate.judge import Came, ExecutionFacts, Thread, bounded_groups, early_ends, looping_groups
+from tollgate.plan import LOOPING, Expander, Plan, expander_of, read_tree, stops_of
+from tollgate.run import Execution as Planned
+from tollgate.samples import Jtl, ThreadRows, longest_gaps, thread_rows
+from tollgate.schedule import named_alike
+
+
+def with_early_ends(
+    facts: ExecutionFacts,
+    plan: Plan,
+    planned: Planned,
+    jtl: Jtl,
+    until_s: float | None,
+    raw_parents: Collection[str],
+) -> ExecutionFacts:
+    """The facts with the groups of the plan that ended before their time; as they are where the run
+    was interrupted or stopped early, and where JMeter did not end by itself: whoever ended it ended
+    them as well. until_s: when the load was ended on purpose. raw_parents: labels of parent
+    samples, as they stand in the JTL. Raises JtlError and OSError."""
+    was_ended = facts.interrupted or facts.stopped_by or facts.ended_by_force
+    if was_ended or facts.generator_exit or not looping_groups(plan):
+        return facts
+    bare = Expander(planned.properties, {})
+    root = read_tree(plan.path, lambda text: bare.expand(text).value)
+    stops = stops_of(root, expander_of(root, planned.properties))
+    found = early_ends(plan, stops, _came(plan, planned, jtl, raw_parents), until_s)
+    return replace(facts, early_ends=found.faults, notes=(*facts.notes, *found.doubts))
+
+
+def _came(plan: Plan, planned: Planned, jtl: Jtl, raw_parents: Collection[str]) -> Came:
+    rows = thread_rows(jtl.path, raw_parents, lambda name: bool(_looping(plan, name)))
+    threads = None if rows is None else _by_place(plan, rows, jtl.origin_ms)
+    parents = {
+        name: it for name, it in jtl.transactions.items() if jtl.raw_labels[name] in raw_parents
+    }
+    labels = {**parents, **jtl.samplers}
+
+    def gaps() -> dict[int, float]:
+        found = longest_gaps(jtl.path, raw_parents) if threads else {}
+        return {place: gap for name, gap in found.items() for place in _looping(plan, name)}
+
+    return Came(
+        whole=Thread(
+            {name: label.counts.total for name, label in labels.items()},
+            (jtl.last_end_ms - jtl.origin_ms) / 1000,
+        ),
+        threads=threads,
+        failed=[name for name, label in labels.items() if label.counts.errors],
+        ended_s=None if planned.ended is None else planned.ended - jtl.origin_ms / 1000,
+        gaps=gaps,
+        start_is_known=jtl.test_starts_ms is not None,
+    )
+
+
+def _named(plan: Plan, name: str) -> list[int]:
+    return named_alike(plan, range(len(plan.groups)), name)
+
+
+def _looping(plan: Plan, name: str) -> list[int]:
+    """Places of the thread groups that may have a thread of this name, but for those in which each
+    arrival has one of its own."""
+    return [it for it in _named(plan, name) if plan.groups[it].kind in LOOPING]
+
+
+def _by_place(
+    plan: Plan, rows: Mapping[str, tuple[ThreadRows, ...]], origin_ms: int
+) -> dict[int, dict[int, Thread]] | None:
+    """By place in plan.groups and number of the thread; None where names do not tell which group a
+    thread is of."""
+    found: dict[int, dict[int, Thread]] = {}
+    has_strangers = False
+    for name, its_rows in rows.items():
+        places = _named(plan, name)
+        if len(places) > 1:
+            return None
+        has_strangers |= not places
+        if its_rows:
+            found[places[0]] = _threads(its_rows, origin_ms)
+    if has_strangers and any(place not in found for place in bounded_groups(plan)):
+        return None
+    return found
+
+
+def _threads(rows: tuple[ThreadRows, ...], origin_ms: int) -> dict[int, Thread]:
+    samples: dict[int, Counter[str]] = {}
+    ends: dict[int, int] = {}
+    for row in rows:
+        samples.setdefault(row.number, Counter())[row.label] += row.n
+        ends[row.number] = max(row.last_end_ms, ends.get(row.number, row.last_end_ms))
+    return {
+        number: Thread(counts, (ends[number] - origin_ms) / 1000)
+        for number, counts in samples.items()
+    }

@@ -1,0 +1,206 @@
+"""Gathers, from the folder of a run alone, everything that judge needs.
+
+The live run and `tollgate judge` both come through here, so they can't disagree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from pathlib import Path
+
+from tollgate.base import lasting
+from tollgate.compare import CompareRecord
+from tollgate.criteria import Criterion, check, parse_all
+from tollgate.forecast import Followed, ForecastFacts, forecast_facts, from_record
+from tollgate.gather import comparison as comparing
+from tollgate.gather import labels as evidence_labels
+from tollgate.gather import workers as evidence_workers
+from tollgate.gather.clock import steps_seen, with_clock
+from tollgate.gather.ends import with_early_ends
+from tollgate.gather.silent import with_silent
+from tollgate.gather.unjudgeable import unjudgeable
+from tollgate.gather.waits import with_waits
+from tollgate.judge import Execution, ExecutionFacts, Run, Settings, events_left
+from tollgate.plan import Plan, read_plan
+from tollgate.run import NAME, Manifest, ManifestError, check_seal
+from tollgate.run import Execution as Planned
+from tollgate.samples import Jtl, JtlError, read_jtl
+from tollgate.schedule import foreseen_problems, replay_jtl
+from tollgate.stats import Bins
+from tollgate.workers import TargetsWatched
+
+
+class EvidenceError(Exception):
+    """Criteria that can't be judged; one line for each."""
+
+
+def gather(run: Path, manifest: Manifest) -> tuple[Run, Settings]:
+    """Everything about a run. Raises ManifestError, PlanError or EvidenceError: then the folder is
+    not what a run left. A JTL that can't be read, in whichever of the passes over it, is a fact
+    about the run, not an error."""
+    try:
+        settings = Settings(**manifest.settings)
+    except TypeError as error:
+        reason = str(error).removeprefix("Settings.__init__() ")
+        raise ManifestError(f"{run / NAME} can't be read: settings: {reason}") from None
+    comparing.check_record(run, manifest)
+    executions = tuple(_execution(run, manifest, planned) for planned in manifest.executions)
+    problems = (manifest.problem,) if manifest.problem else ()
+    return Run(executions, manifest.interrupted, problems), settings
+
+
+def criteria_of(manifest: Manifest, planned: Planned, plan: Plan) -> tuple[Criterion, ...]:
+    """The criteria of one execution, checked against its plan. Raises EvidenceError, also for a
+    schedule that nobody could prove."""
+    try:
+        criteria = parse_all([*manifest.criteria, *planned.criteria], plan.labels)
+    except ValueError as error:
+        raise EvidenceError(str(error)) from None
+    errors = check(
+        criteria,
+        evidence_labels.names_of(plan.sampler_labels),
+        plan.label_patterns,
+        evidence_labels.names_of(plan.transaction_labels),
+        planned.measured or None,
+    )
+    problems = [
+        *map(str, errors),
+        *evidence_labels.alike_problems(plan),
+        *unjudgeable(criteria, planned, plan, _followed(planned)),
+        *foreseen_problems(plan, planned.warmup + planned.measured),
+    ]
+    if problems:
+        raise EvidenceError("\n".join(problems))
+    return criteria
+
+
+def check_comparison(run: Path, planned: Planned, plan: Plan) -> CompareRecord | None:
+    """The record of the comparison that the execution is, None if it is none. Raises EvidenceError
+    for labels that can't be compared, and ManifestError."""
+    record = comparing.record_of(run, planned)
+    if record and (problems := comparing.label_problems(record, plan)):
+        raise EvidenceError("\n".join(problems))
+    return record
+
+
+def _execution(run: Path, manifest: Manifest, planned: Planned) -> Execution:
+    plan = read_plan(run / planned.plan, planned.properties)
+    criteria = criteria_of(manifest, planned, plan)
+    record = check_comparison(run, planned, plan)
+    check_seal(planned, run)
+    try:
+        return _read(run, manifest, planned, plan, criteria, record)
+    except (JtlError, OSError) as error:
+        watched = evidence_workers.watched(run, manifest, planned, None)
+        facts = _facts(manifest, planned, None, watched, jtl_error=str(error))
+        times = planned.warmup, comparing.due_s(planned, record)
+        nothing = Execution(planned.name, {}, criteria, *times, (), facts, watched.resources)
+        return replace(nothing, comparison=record and comparing.nothing(plan, record))
+
+
+def _read(
+    run: Path,
+    manifest: Manifest,
+    planned: Planned,
+    plan: Plan,
+    criteria: tuple[Criterion, ...],
+    record: CompareRecord | None,
+) -> Execution:
+    """All that the samples tell. Raises JtlError and OSError."""
+    bins = _bins(planned, criteria)
+    jtl = read_jtl(run / planned.jtl, bins=bins)
+    parents = evidence_labels.parent_samples(plan, jtl)
+    raw_parents = [jtl.raw_labels[name] for name in parents]
+    watched = evidence_workers.watched(run, manifest, planned, jtl)
+    facts = _facts(manifest, planned, jtl, watched)
+    cut_s = facts.ended_s if facts.interrupted or planned.told_to_end else None
+    until_s = comparing.until_s(planned, record, cut_s)
+    replayed = replay_jtl(plan, run / planned.jtl, jtl, planned.warmup, until_s, bins)
+    facts = replace(facts, machine_problems=(*facts.machine_problems, *replayed.problems))
+    facts = with_clock(facts, planned, run / planned.jtl, jtl, replayed.steps, raw_parents)
+    facts = with_silent(facts, plan, run / planned.jtl, jtl, until_s)
+    facts = with_early_ends(facts, plan, planned, jtl, until_s, raw_parents)
+    resources = evidence_workers.with_losses(
+        run, manifest, planned, jtl, watched.resources, facts.ended_s, raw_parents
+    )
+    execution = Execution(
+        name=planned.name,
+        labels=evidence_labels.labels_of(jtl, replayed, parents),
+        criteria=criteria,
+        warmup_s=planned.warmup,
+        measured_s=comparing.due_s(planned, record),
+        schedules=replayed.facts,
+        unsent=replayed.unsent,
+        facts=replace(facts, worker_events=events_left(facts.worker_events, resources.outages)),
+        resources=resources,
+        forecast=_forecast(run, planned, jtl, facts.ended_s, raw_parents),
+        comparison=record and comparing.gather(run, planned, plan, record, cut_s),
+    )
+    # A comparison that ends itself looks at no request that may still be under way.
+    return (
+        execution if record else with_waits(execution, plan, planned, run / planned.jtl, jtl, bins)
+    )
+
+
+def _forecast(
+    run: Path, planned: Planned, jtl: Jtl, ended_s: float | None, parents: Collection[str]
+) -> ForecastFacts | None:
+    followed = _followed(planned)
+    return followed and forecast_facts(run / planned.jtl, followed, jtl.origin_ms, ended_s, parents)
+
+
+def _followed(planned: Planned) -> Followed | None:
+    try:
+        return None if planned.forecast is None else from_record(planned.forecast)
+    except ValueError as error:
+        raise ManifestError(f"{NAME} can't be read: {planned.name}: {error}") from None
+
+
+def _bins(planned: Planned, criteria: tuple[Criterion, ...]) -> Bins:
+    """As the check of the criteria took them to be. Where nobody said how long to measure, it is
+    known now, but windows were not checked against it: then each second is counted by itself."""
+    measured = planned.measured or None
+    has_windows = any(criterion.timeframe_s for criterion in criteria)
+    if measured is None and planned.began and planned.ended and not has_windows:
+        measured = planned.ended - planned.began - planned.warmup
+    return Bins.of(planned.warmup, measured)
+
+
+def _ended_before(planned: Planned, moment: float | None) -> bool:
+    """Whether the execution had ended by itself, in time or too early, before the interruption or
+    the early stop at that moment; not if nobody knows the moment, as in runs of before."""
+    known = planned.ended is not None and moment is not None
+    return known and planned.ended < moment
+
+
+def _facts(
+    manifest: Manifest,
+    planned: Planned,
+    jtl: Jtl | None,
+    watched: TargetsWatched,
+    jtl_error: str | None = None,
+) -> ExecutionFacts:
+    began, ended = evidence_workers.span(planned, jtl)
+    interrupted = manifest.interrupted and not _ended_before(planned, manifest.interrupted_at)
+    stopped = bool(manifest.stopped_by) and not _ended_before(planned, manifest.stopped_at)
+    told_s = evidence_workers.told_to_end_s(planned, jtl)
+    ends = [ended - began if interrupted or stopped else None, told_s]
+    told = [] if told_s is None else [f"ended by STOP_AFTER after {lasting(told_s)} of load"]
+    return ExecutionFacts(
+        interrupted=interrupted,
+        ended_s=min((end for end in ends if end is not None), default=None) if jtl else None,
+        last_start_s=(jtl.last_start_ms - jtl.origin_ms) / 1000 if jtl else None,
+        stopped_by=manifest.stopped_by if stopped else None,
+        ended_by_force=planned.ended_by_force,
+        generator_exit=planned.exit_code,
+        generator_error=None if planned.began else "JMeter was never started",
+        jtl_error=jtl_error,
+        cut_off_line=jtl.cut_line if jtl else None,
+        workers=watched.counts,
+        worker_events=watched.events,
+        machine_problems=(*watched.problems, *steps_seen(planned)),
+        notes=(*planned.notes, *told),
+        lint=tuple(planned.lint),
+        url=planned.url,
+    )

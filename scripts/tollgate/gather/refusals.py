@@ -1,0 +1,104 @@
+"""What `verdict` refuses before any load: settings and executions that would make it lie."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from bzt import TaurusConfigError
+from bzt.modules.jmeter import JMeterExecutor
+
+from tollgate.forecast import from_record, to_record
+from tollgate.judge import Settings
+from tollgate.plan import read_plan
+from tollgate.run import MARK, Redaction
+
+#: Taurus rewrites every thread group of a plan for any of these.
+LOAD_SETTINGS = ("concurrency", "iterations", "ramp-up", "hold-for", "throughput", "steps")
+
+
+def checked_settings(wanted: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings of modules.verdict, by the names of facts.Settings. Raises TaurusConfigError."""
+    known = {field.name for field in fields(Settings)}
+    found = {key.replace("-", "_"): value for key, value in wanted.items()}
+    for name in found.keys() - known:
+        raise TaurusConfigError(
+            f"verdict: modules.verdict has the setting {name!r}, which nobody reads; "
+            f"known are: {', '.join(sorted(known)).replace('_', '-')}"
+        )
+    _check_values(Settings(**found))
+    return found
+
+
+def _check_values(settings: Settings) -> None:
+    """A misspelt value must not choose the lenient side by itself."""
+    allowed = {
+        "inconclusive-passes": (settings.inconclusive_passes in (True, False), "true or false"),
+        "cut-short-counts": (settings.cut_short_counts in (True, False), "true or false"),
+        "latency": (settings.latency in ("response", "service"), "response or service"),
+        "confidence": (_within(settings.confidence, 0.5, 0.9999), "a share such as 0.95"),
+        "missing-share": (_within(settings.missing_share, 0, 0.5), "a share such as 0.01"),
+        "forecast-tolerance": (
+            _within(settings.forecast_tolerance, 0, 0.5),
+            "a share such as 0.02",
+        ),
+    }
+    for name, (fits, wanted) in allowed.items():
+        if not fits:
+            raise TaurusConfigError(f"verdict: modules.verdict.{name} must be {wanted}")
+
+
+def _within(value: object, low: float, high: float) -> bool:
+    return isinstance(value, int | float) and low <= value <= high
+
+
+def checked_forecast(name: str, record: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """A scenario's `forecast`, which the service `load` writes. Raises TaurusConfigError."""
+    try:
+        return None if record is None else to_record(from_record(record))
+    except ValueError as error:
+        raise TaurusConfigError(
+            f"verdict: execution {name!r}: {error}: leave `forecast` to the service `load`"
+        ) from None
+
+
+def told_properties(plan: Path, given: Mapping[str, Any], where: str) -> dict[str, str]:
+    """The properties as run.json tells them, without their secrets. Raises TaurusConfigError where
+    the plan reads otherwise with them, for the run is judged by what is told; PlanError."""
+    true, told = {key: str(value) for key, value in given.items()}, Redaction().properties(given)
+    secret = [name for name in true if told[name] != true[name]]
+    if not secret or read_plan(plan, told) == (meant := read_plan(plan, true)):
+        return told
+    telling = [it for it in secret if read_plan(plan, {**true, it: told[it]}) != meant]
+    raise TaurusConfigError(
+        f"{where}: run.json tells {MARK} for the property {' and '.join(telling or secret)}, and "
+        "what the plan sends depends on it, so that nobody could judge the run: rename the property"
+    )
+
+
+def refuse_names(names: list[str]) -> None:
+    """A name is a folder's, a log's and a JUnit class's: two executions can't share one."""
+    for number, name in enumerate(names):
+        if not re.fullmatch(r"\w[\w .-]*", name):
+            raise TaurusConfigError(f"verdict: execution {name!r} names a folder: rename it")
+        if name in names[:number]:
+            raise TaurusConfigError(
+                f"verdict: two executions are called {name!r}: give each a scenario of its own"
+            )
+
+
+def refuse_foreign_load(executor: object) -> None:
+    if not isinstance(executor, JMeterExecutor) or not executor.original_jmx:
+        raise TaurusConfigError(
+            f"verdict: execution {executor.label!r} is not a JMeter plan: give its scenario a "
+            "`script: path/to/plan.jmx`"
+        )
+    for name in LOAD_SETTINGS:
+        if executor.execution.get(name, None):
+            raise TaurusConfigError(
+                f"verdict: execution {executor.label!r} sets {name!r}, with which Taurus replaces "
+                "the plan's thread groups: set the load by modules.jmeter.properties"
+            )

@@ -1,0 +1,58 @@
+"""What of an execution nobody could judge, however it went, told before any load. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from tollgate.criteria import Criterion, CriterionError
+from tollgate.forecast import Followed
+from tollgate.plan import Plan
+from tollgate.run import Execution
+
+
+def unjudgeable(
+    criteria: Iterable[Criterion], planned: Execution, plan: Plan, followed: Followed | None
+) -> Iterator[str]:
+    """One line for each criterion on what will not be there, and for a forecast that the plan
+    doesn't follow. followed: the forecast of `planned`."""
+    if followed and not _uses_its_schedule(planned, plan):
+        yield (
+            f"{planned.name}: the plan {planned.plan} does not follow {followed.path}: it has no "
+            "Open Model Thread Group with the property `schedule`; write "
+            "${__P(schedule,...)} as the group's schedule, or take the forecast out"
+        )
+    for criterion in criteria:
+        problem = _problem(criterion, planned, plan, followed)
+        if problem:
+            yield str(problem)
+
+
+def _uses_its_schedule(planned: Execution, plan: Plan) -> bool:
+    given = planned.properties.get("schedule", "").strip()
+    groups = [group for group in plan.groups if group.is_open_model]
+    return any(given and (group.schedule or "").strip() == given for group in groups)
+
+
+def _problem(
+    criterion: Criterion, planned: Execution, plan: Plan, followed: Followed | None
+) -> CriterionError | None:
+    text, label = criterion.text, criterion.label
+    if criterion.is_of_workers:
+        if planned.targets:
+            return None
+        problem = f"{planned.name} has no target, so that nobody watches its workers"
+        step = "name an app of ecosystem.config.js as its scenario's `target`, or remove it"
+        return CriterionError(text, "label", label, problem, step)
+    transactions = {each.text for each in plan.transaction_labels}
+    # Rows of transactions are no targets; a label made up by the running test is no column.
+    if followed is None or label not in plan.labels or label in transactions:
+        return None
+    if any(step.tps * step.shares.get(label, 0) > 0 for step in followed.steps):
+        return None
+    if any(label in step.shares for step in followed.steps):
+        problem = f"{followed.path} gives {label} no share in any step of this run"
+        step = f"give {label} a share, or remove the criterion"
+    else:
+        problem = f"the forecast {followed.path} has no column {label}, so that it is never asked"
+        step = f"add the column {label}, or remove the criterion"
+    return CriterionError(text, "label", label, problem, step)

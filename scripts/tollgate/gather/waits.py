@@ -1,0 +1,210 @@
+"""What evidence.py gathers about requests that had no answer when the load was ended."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from tollgate.base import lasting
+from tollgate.judge import Charged, End, Execution, LabelData, charge
+from tollgate.plan import Plan, ThreadGroup
+from tollgate.run import Execution as Planned
+from tollgate.samples import Jtl, Key, Sent, read_sent
+from tollgate.schedule import ScheduleFacts, schedules_of, senders
+from tollgate.stats import COLUMNS, Bins, Counts, Totals
+
+#: In the place of a response code.
+NO_ANSWER = "no answer before the load was ended"
+#: Seconds without a sample that need no reason.
+SILENCE_S = 1.0
+
+
+def with_waits(
+    execution: Execution, plan: Plan, planned: Planned, path: Path, jtl: Jtl, bins: Bins
+) -> Execution:
+    """The execution with requests that its threads waited for in vain, or could not send for it,
+    among its failures. Raises JtlError and OSError."""
+    end = _end(planned)
+    if end is None:
+        return _silent(execution, plan, planned, jtl)
+    if not end.waiting:
+        return execution
+    parents = [
+        jtl.raw_labels[name]
+        for (name, is_from_controller), data in execution.labels.items()
+        if is_from_controller and not data.is_transaction
+    ]
+    sent = read_sent(path, end.waiting, parents)
+    if sent is None:
+        return _with_problem(
+            execution,
+            f"{len(end.waiting)} threads waited for an answer when the load was ended, and without "
+            "the column threadName nobody knows since when",
+        )
+    of_group: dict[tuple[int, ...], dict[str, Sent]] = {}
+    for thread, left in sent.items():
+        places = tuple(senders(plan, range(len(plan.groups)), thread.rpartition("-")[0]))
+        of_group.setdefault(places, {})[thread] = left
+    for places, left in of_group.items():
+        groups = [plan.groups[place] for place in places]
+        charged = _charge(execution, plan, groups, end, left, jtl)
+        if charged.requests:
+            execution = _with_charged(execution, groups, charged, end, jtl, bins)
+    return execution
+
+
+def _end(planned: Planned) -> End | None:
+    """How the load was ended, None where it ended itself or nobody knows what was under way."""
+    known = [each for each in planned.in_flight if each["threads"] is not None]
+    if not known:
+        return None
+    first, last = known[0], known[-1]
+    lost = frozenset(last["threads"] if planned.ended_by_force else ())
+    ended_ms, killed_ms = planned.in_flight[0]["at"] * 1000, last["at"] * 1000
+    return End(ended_ms, killed_ms, tuple(first["threads"]), lost)
+
+
+def _charge(
+    execution: Execution,
+    plan: Plan,
+    groups: list[ThreadGroup],
+    end: End,
+    sent: Mapping[str, Sent],
+    jtl: Jtl,
+) -> Charged:
+    arrivals = {plan.groups[place].name: it.replay for place, it in schedules_of(plan)[1]}
+
+    def paced(key: Key) -> bool:
+        return execution.labels[key].response is None and not groups[0].is_open_model
+
+    def began_ms(thread: str, left: Sent) -> float:
+        group, number = groups[0], int(thread.rpartition("-")[2])
+        if left.ended_ms is not None:
+            pauses = [each.all_pauses_ms for each in group.samplers]
+            return end.ended_ms if None in pauses else left.ended_ms + max(pauses, default=0)
+        if group.is_open_model and group.name in arrivals:
+            due_s = arrivals[group.name].at(np.array([number - 1]))[0]
+        elif group.threads and group.ramp_up_s is not None:
+            due_s = (group.delay_s or 0) + group.ramp_up_s * (number - 1) / group.threads
+        else:
+            return end.ended_ms
+        return jtl.origin_ms + 1000 * float(due_s)
+
+    return charge(end, sent, _labels(execution, groups), paced, began_ms)
+
+
+def _labels(execution: Execution, groups: Collection[ThreadGroup]) -> list[Key]:
+    """That requests of the groups may have: those that came, or else those that the plan names."""
+    known = [
+        label
+        for group in groups
+        for label in (
+            *(each.label for each in group.samplers if each.leaves_a_row),
+            *(it.label for it in group.transactions if it.generate_parent_sample),
+        )
+    ]
+    came = [
+        key
+        for key, data in execution.labels.items()
+        if not data.is_transaction and any(label.matches(key[0]) for label in known)
+    ]
+    return came or [(label.text, False) for label in dict.fromkeys(known)]
+
+
+def _with_charged(
+    execution: Execution,
+    groups: list[ThreadGroup],
+    charged: Charged,
+    end: End,
+    jtl: Jtl,
+    bins: Bins,
+) -> Execution:
+    labels = dict(execution.labels)
+    for key in charged.begins_ms:
+        begins = np.concatenate(charged.begins_ms[key])
+        elapsed = np.concatenate(charged.elapsed_ms[key]).astype(np.int64)
+        second = bins.begin(np.floor((begins - jtl.origin_ms) / 1000).astype(np.int64))
+        data = labels.get(key) or LabelData(key[0], Counts.of([], [], width=bins.width_s))
+        labels[key] = _added(data, second, elapsed)
+    facts = execution.facts
+    schedules = execution.schedules
+    if groups[0].is_open_model:
+        schedules = tuple(_blamed(each, groups[0], charged.unsent) for each in schedules)
+    note = _told(groups[0], charged, end, jtl)
+    facts = replace(facts, notes=(*facts.notes, note))
+    return replace(execution, labels=labels, schedules=schedules, facts=facts)
+
+
+def _added(data: LabelData, second: np.ndarray, elapsed: np.ndarray) -> LabelData:
+    """The label with failures of these begins and lengths."""
+    failed = np.zeros(len(second), bool)
+    extra = Counts.of(second, elapsed, failed, codes=(NO_ANSWER,), width=data.service.width)
+    seconds = extra.seconds
+    sums = {
+        "second": seconds,
+        "n": extra.sum_by_second().astype(np.int64),
+        "latency_ms": extra.sum_by_second(extra.elapsed_ms).astype(np.int64),
+    }
+    zeros = np.zeros(len(seconds), np.int64)
+    totals = Totals(*(sums.get(name, zeros) for name in COLUMNS), extra.width)
+    return replace(
+        data,
+        service=data.service + extra,
+        response=None if data.response is None else data.response + extra,
+        punctual=None if data.punctual is None else data.punctual + extra,
+        totals=Totals.merged([*filter(None, [data.totals]), totals]),
+    )
+
+
+def _blamed(schedule: ScheduleFacts, group: ThreadGroup, unsent: int) -> ScheduleFacts:
+    """The schedule, if it is the group's, with arrivals that the service never answered no longer
+    taken for such that the generator did not send."""
+    known = [each.label for each in group.samplers]
+    if not any(label.matches(name) for label in known for name in schedule.labels):
+        return schedule
+    moved = min(unsent, schedule.missing_generator)
+    return replace(
+        schedule,
+        missing_generator=schedule.missing_generator - moved,
+        missing_service=schedule.missing_service + moved,
+    )
+
+
+def _told(group: ThreadGroup, charged: Charged, end: End, jtl: Jtl) -> str:
+    since, until = ((it - jtl.origin_ms) / 1000 for it in (charged.began_ms, end.ended_ms))
+    labels = ", ".join(charged.guessed)
+    which = f", those without a sample for each of {labels}" if labels else ""
+    return (
+        f"{charged.threads} threads of the thread group {group.name!r} waited for an answer from "
+        f"about {lasting(max(0.0, since))} until the load was ended after {lasting(until)}: "
+        f"{charged.requests} requests that have no sample for it count as failed, and as slow as "
+        f"what was left of the wait{which}"
+    )
+
+
+def _silent(execution: Execution, plan: Plan, planned: Planned, jtl: Jtl) -> Execution:
+    """What nobody looked at when STOP_AFTER ended the load must not have been a hanging service."""
+    if planned.told_to_end is None or execution.schedules:
+        return execution
+    silent_s = planned.told_to_end - jtl.last_end_ms / 1000
+    longest_ms = max(int(it.service.elapsed_ms.max(initial=0)) for it in execution.labels.values())
+    pauses = [each.all_pauses_ms for group in plan.groups for each in group.samplers]
+    goes_on = any(group.loops == -1 and group.duration_s is None for group in plan.groups)
+    if not goes_on or None in pauses:
+        return execution
+    if silent_s <= SILENCE_S + (longest_ms + sum(pauses)) / 1000:
+        return execution
+    return _with_problem(
+        execution,
+        f"no sample came in the last {lasting(silent_s)} before STOP_AFTER ended the load, and "
+        "nobody knows which requests were under way: see jmeter.log",
+    )
+
+
+def _with_problem(execution: Execution, problem: str) -> Execution:
+    facts = execution.facts
+    facts = replace(facts, machine_problems=(*facts.machine_problems, problem))
+    return replace(execution, facts=facts)

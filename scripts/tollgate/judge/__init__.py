@@ -1,0 +1,71 @@
+"""Facts to a verdict. Pure.
+
+In: what was measured of each execution, and its criteria. Out: PASS, FAIL, INCONCLUSIVE or
+INVALID, with every reason.
+"""
+
+from __future__ import annotations
+
+from tollgate.judge.ended_early import Came, Thread, bounded_groups, early_ends, looping_groups
+from tollgate.judge.facts import Execution, ExecutionFacts, LabelData, Run, Settings
+from tollgate.judge.forecast import HELD, MISSED, NOT_REACHED, requests, signed, worst_part
+from tollgate.judge.judgement import judge, measured_window
+from tollgate.judge.observe import select, value_of
+from tollgate.judge.outages import events_left, told
+from tollgate.judge.resources import MB_PER_MIN
+from tollgate.judge.silent_groups import silent_parts
+from tollgate.judge.unanswered import Charged, End, charge
+from tollgate.judge.verdicts import (
+    FAIL,
+    INCONCLUSIVE,
+    INVALID,
+    LOOKS,
+    ORDER,
+    PASS,
+    CriterionResult,
+    ExecutionVerdict,
+    Reason,
+    Verdict,
+    worst,
+)
+
+__all__ = [
+    "FAIL",
+    "HELD",
+    "INCONCLUSIVE",
+    "INVALID",
+    "LOOKS",
+    "MB_PER_MIN",
+    "MISSED",
+    "NOT_REACHED",
+    "ORDER",
+    "PASS",
+    "Came",
+    "Charged",
+    "CriterionResult",
+    "End",
+    "Execution",
+    "ExecutionFacts",
+    "ExecutionVerdict",
+    "LabelData",
+    "Reason",
+    "Run",
+    "Settings",
+    "Thread",
+    "Verdict",
+    "bounded_groups",
+    "charge",
+    "early_ends",
+    "events_left",
+    "judge",
+    "looping_groups",
+    "measured_window",
+    "requests",
+    "select",
+    "signed",
+    "silent_parts",
+    "told",
+    "value_of",
+    "worst",
+    "worst_part",
+]

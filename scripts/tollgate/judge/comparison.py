@@ -1,0 +1,106 @@
+"""A comparison as a part of its execution's verdict: reasons, warnings, and what is no accident.
+
+- Samples of base and head that no fair coin would give make the run INVALID, whatever was found:
+  somewhere some of one side were lost, and those are seldom like the others.
+- So does a side that has no samples of a label, or base if its every request failed: nothing is
+  left to compare with. Head failing all of a label is a failure, also where the label has no say.
+- A run that ended itself before its samples decide is INCONCLUSIVE: an answer that came drop by
+  drop, each in time, may have been longer under way than any timeout. If there was no look at that
+  time at all, its record is wrong, and the run INVALID.
+- How late the generator was has no limit here: the coin falls after the wait, so that it hits both
+  sides alike, and service times don't contain it. Arrivals that were not sent are counted as ever.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tollgate.base import lasting
+from tollgate.compare import FAIL as WORSE
+from tollgate.compare import MOST_FAILED, NO_LOOK, Comparison, LabelCounts, cases, unfair
+from tollgate.judge.verdicts import (
+    FAIL,
+    GENERATOR,
+    INCONCLUSIVE,
+    INVALID,
+    MACHINE,
+    OPERATOR,
+    SERVICE,
+    Reason,
+)
+
+SIDES = ("base", "head")
+
+
+def comparison_reasons(comparison: Comparison) -> Iterator[Reason]:
+    """What keeps a comparison from PASS."""
+    yield from _doubts(comparison)
+    if not comparison.gate.looks_s:
+        text = f"too short to compare: {comparison.seconds} s were measured"
+        yield Reason(INCONCLUSIVE, MACHINE, text)
+        return
+    broken = {each.label: list(_broken(each, comparison)) for each in comparison.counts}
+    for reasons in broken.values():
+        yield from reasons
+    failing = {each.label for each in comparison.counts if _fails_often(each)}
+    for finding, case in zip(comparison.gating, cases(comparison), strict=True):
+        if case.verdict == WORSE:
+            yield Reason(FAIL, SERVICE, case.told)
+        elif not case.holds and not broken[finding.label]:
+            # Where a side is broken that is the reason, and not what could not be told of it.
+            fault = SERVICE if finding.label in failing else MACHINE
+            yield Reason(INCONCLUSIVE, fault, case.told)
+
+
+def comparison_warnings(comparison: Comparison) -> Iterator[str]:
+    """What a reader should know of the labels that have no say."""
+    gating = {finding.label for finding in comparison.gating}
+    for each in comparison.counts:
+        if each.label not in gating:
+            yield from (reason.text for reason in _unsound(each))
+    if comparison.is_control:
+        yield "base and head are the same: what differs between them is noise"
+
+
+def _doubts(comparison: Comparison) -> Iterator[Reason]:
+    if not comparison.doubt:
+        return
+    ended = f"the run ended itself after {lasting(comparison.record.decided_s)} of measuring"
+    if comparison.doubt == NO_LOOK:
+        yield Reason(INVALID, OPERATOR, f"{ended}, when nobody had looked: compare.json is wrong")
+    else:
+        text = f"{ended}, and the samples do not bear out that everything was decided by then"
+        yield Reason(INCONCLUSIVE, MACHINE, text)
+
+
+def _broken(counts: LabelCounts, comparison: Comparison) -> Iterator[Reason]:
+    """What is wrong with a side as a whole, so that its figures mean nothing."""
+    if any(finding.label == counts.label for finding in comparison.gating):
+        yield from _unsound(counts)
+    failed, total = counts.failed[1], counts.totals[1]
+    if total and failed == total:
+        text = f"every request of {counts.label} to head failed (n={total})"
+        yield Reason(FAIL, SERVICE, text)
+
+
+def _unsound(counts: LabelCounts) -> Iterator[Reason]:
+    """Why the label's two sides can't be compared."""
+    label, (base, head) = counts.label, counts.totals
+    empty = [side for side, n in zip(SIDES, counts.totals, strict=True) if not n]
+    if empty:
+        yield _invalid(GENERATOR, f"{label}: no samples of {' and '.join(empty)}")
+    elif problem := unfair(base, head):
+        yield _invalid(GENERATOR, f"{label}: {problem}")
+    if base and counts.failed[0] == base:
+        text = f"every request of {label} to base failed (n={base}): nothing to compare head with"
+        yield _invalid(SERVICE, text)
+
+
+def _fails_often(counts: LabelCounts) -> bool:
+    """Whether either side fails so many requests that its times say nothing."""
+    pairs = zip(counts.failed, counts.totals, strict=True)
+    return any(failed > MOST_FAILED * total for failed, total in pairs)
+
+
+def _invalid(fault: str, text: str) -> Reason:
+    return Reason(INVALID, fault, text)

@@ -1,0 +1,348 @@
+"""Thread groups that ended before their time, which the plan states by a duration or loops. Pure.
+
+A JMeter whose test was stopped exits with 0 as one does whose test is over: what a sampler error
+was told to stop, what a script stopped, what a Shutdown from elsewhere did and threads that died of
+an error are not in the samples, and criteria on what came until then may well hold. So what came of
+each thread is held against what the plan says of its end. What follows a schedule is left out here:
+the schedule tells what is missing.
+
+Sources: JMeter's manual, Component Reference, "Thread Group", "Loop Controller", "Flow Control
+Action", "CSV Data Set Config"; of its 5.6.3 JMeterThread.delay, which ends a thread at once where a
+timer would wait beyond the duration, and StandardJMeterEngine.run.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from tollgate.base import lasting
+from tollgate.judge.cut_short import END_SLACK_S
+from tollgate.judge.facts import EarlyEnd
+from tollgate.plan import (
+    ANY,
+    LOOPING,
+    Label,
+    Plan,
+    StatedEnd,
+    Stops,
+    ThreadGroup,
+    certain_samplers,
+    is_steady,
+    longest_timer_s,
+    silence_s,
+    stated_end,
+    wait_s,
+)
+from tollgate.schedule import schedules_of
+
+#: Of a duration, how much may be missing at its end: as much as of a schedule.
+SLACK_SHARE = 0.01
+#: Where a plan does not tell how long its pauses are, none is taken to be longer than so many times
+#: the longest that was seen.
+BEYOND_SEEN = 3.0
+#: Timers of JMeter's own that pace a loop; those of plugins may end the test when they are done.
+_PACING = ("ConstantThroughputTimer", "PreciseThroughputTimer")
+#: What a thread group does after a sampler error, by what its element says.
+_ON_ERROR = {
+    "stopthread": "stops the thread",
+    "stoptest": "stops the test",
+    "stoptestnow": "stops the test at once",
+}
+
+
+@dataclass(frozen=True)
+class Thread:
+    """What came of one thread: samples by label, and when the last one ended, in seconds since the
+    test began."""
+
+    samples: Mapping[str, int]
+    last_end_s: float
+
+
+@dataclass(frozen=True)
+class Came:
+    """What came of a run, in seconds since the test began.
+
+    whole: all samples, as if one thread had sent them. threads: by place in plan.groups and number,
+    those of the groups asked for; None where their names do not tell whose they are. failed: labels
+    of which a sample failed. ended_s: when JMeter's process was seen to have ended. gaps: how long
+    a thread of each place was silent at most, as longest_gaps tells it; asked for if it matters.
+    start_is_known: whether the JTL tells when the test began; it is a guess otherwise.
+    """
+
+    whole: Thread
+    threads: Mapping[int, Mapping[int, Thread]] | None = None
+    failed: Collection[str] = ()
+    ended_s: float | None = None
+    gaps: Callable[[], Mapping[int, float]] = dict
+    start_is_known: bool = True
+
+
+@dataclass(frozen=True)
+class EarlyEnds:
+    """faults: one for each thread group that ended before its time. doubts: one line for each that
+    may have had a reason in the plan."""
+
+    faults: tuple[EarlyEnd, ...] = ()
+    doubts: tuple[str, ...] = ()
+
+
+def bounded_groups(plan: Plan) -> list[int]:
+    """Places in plan.groups of those whose end the plan states, and no schedule."""
+    return [it for it in looping_groups(plan) if stated_end(plan.groups[it], may_jump=False)]
+
+
+def looping_groups(plan: Plan) -> list[int]:
+    """Places in plan.groups of JMeter's own that loop and have no schedule."""
+    scheduled = {place for place, _ in schedules_of(plan)[1]}
+    every = enumerate(plan.groups)
+    return [it for it, group in every if group.kind in LOOPING and it not in scheduled]
+
+
+def early_ends(
+    plan: Plan, stops: Sequence[Stops], came: Came, until_s: float | None = None
+) -> EarlyEnds:
+    """Which groups ended before their time, in a run that was neither interrupted nor stopped early
+    and whose JMeter ended by itself.
+
+    stops: as plan_bounds.stops_of tells it. until_s: when the load was ended on purpose before its
+    time, in seconds since the test began; None if it was not.
+    """
+    is_renamed = not all(_is_of(plan.groups, label) for label in came.whole.samples)
+    faults, doubts = [], []
+    for place in bounded_groups(plan):
+        stated = stated_end(plan.groups[place], bool(stops[place].jumps))
+        if stated.needs and is_renamed:
+            stated = StatedEnd(stated.duration_s, {ANY: plan.groups[place].loops})
+        found = _Group(plan, place, stated, came, until_s).early()
+        if found is None:
+            continue
+        line, is_sure = found
+        cause = _cause(plan, place, stops[place], came.failed, stated)
+        excuse = _excuse(plan.groups[place], stops[place], came.failed, stated)
+        if is_sure and (cause or not excuse):
+            cause, by_service = cause or _NO_CAUSE
+            faults.append(EarlyEnd(f"{line}: {cause}; see jmeter.log", by_service))
+        elif not stated.is_never:  # where nothing else ends it, that is what the plan says
+            doubts.append(f"{line}: {excuse or _UNSURE}; see jmeter.log")
+    faults += _of_unknown_end(plan, came.failed)
+    return EarlyEnds(tuple(faults), tuple(doubts))
+
+
+def _of_unknown_end(plan: Plan, failed: Collection[str]) -> Iterator[EarlyEnd]:
+    """Groups that errors stopped, where the samples can't show whether that was before the end."""
+    bounded = bounded_groups(plan)
+    for place in looping_groups(plan):
+        group = plan.groups[place]
+        action = _stops_by_errors(group, failed)
+        if action and place not in bounded:
+            yield EarlyEnd(
+                f"the thread group {group.name!r} met sampler errors, after which it {action}: "
+                "nobody can tell what is missing; see jmeter.log",
+                by_service=True,
+            )
+
+
+_NO_CAUSE = ("an error of JMeter's, or something outside of the plan, has ended it", False)
+_UNSURE = "what it sends on a condition, or a pause that the plan does not tell, may be why"
+
+
+def _is_of(groups: Sequence[ThreadGroup], label: str) -> bool:
+    """Whether one of the groups may leave a sample of this label."""
+    return any(
+        each.label.matches(label)
+        for group in groups
+        for each in (*group.samplers, *group.transactions)
+    )
+
+
+def _stops_by_errors(group: ThreadGroup, failed: Collection[str]) -> str | None:
+    """What the group stopped because of errors that it met; None for nothing."""
+    met = any(_is_of([group], label) for label in failed)
+    return _ON_ERROR.get(group.on_sample_error) if met else None
+
+
+def _cause(
+    plan: Plan, place: int, stops: Stops, failed: Collection[str], stated: StatedEnd
+) -> tuple[str, bool] | None:
+    """What stops a group whatever the plan says of its end, and whether the service brought that
+    about; None for nothing that the plan shows."""
+    if action := _stops_by_errors(plan.groups[place], failed):
+        return f"its action after a sampler error {action}", True
+    for other in plan.groups:
+        action = _stops_by_errors(other, failed)
+        if action and other.on_sample_error != "stopthread":
+            return f"the action of {other.name!r} after a sampler error {action}", True
+    if stated.is_never:
+        return None
+    if stops.scripts:
+        return f"{' or '.join(stops.scripts)} may have stopped it", False
+    if stops.flow and failed:
+        return f"{' or '.join(stops.flow)} may have stopped it, and requests failed", True
+    return None
+
+
+def _excuse(
+    group: ThreadGroup, stops: Stops, failed: Collection[str], stated: StatedEnd
+) -> str | None:
+    """What in the plan may have ended the group in good order."""
+    timers = [timer for sampler in group.samplers for timer in sampler.timers]
+    pacing = [it.name for it in timers if "Throughput" in it.kind and it.kind not in _PACING]
+    ends = [*stops.data, *(f"timer {it!r}" for it in pacing)]
+    if stated.is_never:
+        ends += [*stops.flow, *stops.scripts, *stops.jumps]
+    elif not failed:
+        ends += stops.flow
+    return f"{' or '.join(dict.fromkeys(ends))} may have ended it" if ends else None
+
+
+@dataclass(frozen=True)
+class _Group:
+    """A thread group's end: what the plan states, and what came. until_s: as in early_ends."""
+
+    plan: Plan
+    place: int
+    stated: StatedEnd
+    came: Came
+    until_s: float | None
+
+    def early(self) -> tuple[str, bool] | None:
+        """(what ended too early, whether that is sure); None for nothing, and for a group without a
+        sample, of which silent_groups tells."""
+        unfinished = [each for each in self._threads if not self._has_looped(each)]
+        unseen = self._unseen()
+        if not self._threads or self._due_s <= self._begin_s or not (unfinished or unseen):
+            return None
+        if self._is_outlived():
+            return self._line(unfinished, unseen), True
+        early = unfinished
+        if self._due_s < math.inf:
+            latest_s = self._due_s - self._margin_s(unfinished)
+            early = [each for each in unfinished if each.last_end_s < latest_s]
+        if not early and not unseen:
+            return None
+        if self._due_s == math.inf:
+            return self._line(early, unseen), self.stated.is_never or not self.plan.may_ignore
+        is_sure = is_steady(self._group) and not self.plan.may_ignore
+        return self._line(early, unseen), is_sure
+
+    @property
+    def _group(self) -> ThreadGroup:
+        return self.plan.groups[self.place]
+
+    @property
+    def _threads(self) -> list[Thread]:
+        """Those that left a sample; all of the run's as one where nobody knows whose they are."""
+        if self.came.threads is None:
+            has_sent = any(_is_of([self._group], label) for label in self.came.whole.samples)
+            return [self.came.whole] if has_sent else []
+        return list(self.came.threads.get(self.place, {}).values())
+
+    @property
+    def _share(self) -> int:
+        """How many of the group's threads one of `_threads` stands for, at least."""
+        return (self._group.threads or 1) if self.came.threads is None else 1
+
+    @property
+    def _begin_s(self) -> float:
+        """When the group's duration began, at the earliest: after those groups that JMeter waits
+        for, and its delay."""
+        ends = [
+            thread.last_end_s
+            for place in _before(self.plan, self.place)
+            for thread in (self.came.threads or {}).get(place, {}).values()
+        ]
+        return max(ends, default=0.0) + (self._group.delay_s or 0.0)
+
+    @property
+    def _due_s(self) -> float:
+        """Until when its threads were to send, unless they had looped before; inf for no such."""
+        ends = (self._begin_s + self.stated.duration_s, self.until_s)
+        return min(end for end in ends if end is not None)
+
+    @property
+    def _slack_s(self) -> float:
+        length_s = self._due_s - self._begin_s
+        return max(END_SLACK_S, SLACK_SHARE * length_s if length_s < math.inf else 0.0)
+
+    def _has_looped(self, thread: Thread) -> bool:
+        return bool(self.stated.needs) and all(
+            _count(thread, label) >= need * self._share for label, need in self.stated.needs.items()
+        )
+
+    def _unseen(self) -> int:
+        """How many threads left no sample and had the time to."""
+        group, first = self._group, next(certain_samplers(self._group), None)
+        is_known = self.came.start_is_known and not self.plan.may_ignore and first is not None
+        if self.came.threads is None or not group.threads or not is_known:
+            return 0
+        seen = self.came.threads.get(self.place, {})
+        wait_of_first_s = wait_s(group, first) + 2 * self._slack_s
+        each_s = (group.ramp_up_s or 0.0) / group.threads
+        return sum(
+            self._begin_s + number * each_s + wait_of_first_s < self._due_s
+            for number in range(group.threads)
+            if number + 1 not in seen
+        )
+
+    def _is_outlived(self) -> bool:
+        """Whether JMeter was gone before any thread of the group could have ended by its time."""
+        ended_s, timers_s = self.came.ended_s, longest_timer_s(self._group)
+        if ended_s is None or not self.came.start_is_known:
+            return False
+        return ended_s < self._due_s - self._slack_s - timers_s < math.inf
+
+    def _margin_s(self, unfinished: list[Thread]) -> float:
+        """How long before its time a thread may have sent its last; inf where nobody can know."""
+        margin_s = self._slack_s + silence_s(self._group)
+        if not self.came.start_is_known:  # the first sample stands for it, which came later
+            margin_s += (self._group.delay_s or 0.0) + silence_s(self._group)
+        in_time = all(each.last_end_s >= self._due_s - margin_s for each in unfinished)
+        if in_time and margin_s < math.inf:
+            return margin_s
+        seen_s = self.came.gaps().get(self.place)
+        if seen_s is None or seen_s <= margin_s < math.inf:
+            return margin_s
+        return self._slack_s + BEYOND_SEEN * seen_s
+
+    def _line(self, early: list[Thread], unseen: int) -> str:
+        who = f"the thread group {self._group.name!r}"
+        if len(early) < len(self._threads) or unseen:
+            of = self._group.threads or len(self._threads)
+            who = f"{len(early) + unseen} of {of} threads of {who}"
+        if self._due_s == math.inf and self.stated.needs:
+            return f"{who} ended early, with {self._counted(early, unseen)}"
+        last_s = max((each.last_end_s for each in early), default=self._begin_s)
+        after = lasting(max(0.0, last_s - self._begin_s))
+        if self._due_s == math.inf:
+            return f"{who} ended after {after}, and the plan says that it goes on for ever"
+        whole = lasting(self._due_s - self._begin_s)
+        says = "that the load lasted" if self._due_s == self.until_s else "that the plan says"
+        return f"{who} ended after {after} of the {whole} {says}"
+
+    def _counted(self, early: list[Thread], unseen: int) -> str:
+        """`30 of 80 samples of 'home'`: of the label of which the largest part is missing."""
+        threads = len(early) * self._share + unseen
+        counted = [
+            (sum(_count(each, label) for each in early), need * threads, label)
+            for label, need in self.stated.needs.items()
+        ]
+        sent, need, label = min(counted, key=lambda it: it[0] / it[1])
+        what = f" of {label.text!r}" if label != ANY else ""
+        return f"{sent} of {need} samples{what} that the plan says"
+
+
+def _count(thread: Thread, label: Label) -> int:
+    return sum(n for name, n in thread.samples.items() if label.matches(name))
+
+
+def _before(plan: Plan, place: int) -> list[int]:
+    """Places of the groups that JMeter waits for before it starts this one."""
+    stages = [2 if it.is_teardown else 0 if it.is_setup else 1 for it in plan.groups]
+    return [
+        other
+        for other, stage in enumerate(stages)
+        if stage < stages[place] or (plan.is_serial and stage == stages[place] and other < place)
+    ]

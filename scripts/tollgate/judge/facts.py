@@ -1,0 +1,140 @@
+"""What judge is told about a run: plain values, filled in by the adapters and the other rooms."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from tollgate.compare import Comparison
+from tollgate.criteria import Criterion
+from tollgate.forecast import ForecastFacts
+from tollgate.schedule import ScheduleFacts, Unsent
+from tollgate.stats import Counts, Totals
+from tollgate.workers import Resources, WorkerCount
+
+
+@dataclass(frozen=True)
+class LabelData:
+    """One label's samples, with seconds since the execution's start, warm-up included.
+
+    response: response times, by second of the intended start, or of its own where a sample had
+    none; None where there is no schedule.
+    lateness: of those that had one, in whole milliseconds rounded up, 0 for one that was early.
+    punctual: response times without the generator's own part of the lateness; None where nobody
+    knows that part.
+    totals: None where they are not known, and then avg-lt, avg-ct, bytes and concurr are not.
+    is_transaction: the rows add up those of other labels. Parent samples do not: they stand in the
+    place of what they add up, and are samples like any other.
+    """
+
+    name: str
+    service: Counts
+    response: Counts | None = None
+    totals: Totals | None = None
+    is_transaction: bool = False
+    lateness: Counts | None = None
+    punctual: Counts | None = None
+
+
+@dataclass(frozen=True)
+class EarlyEnd:
+    """A thread group that ended before the time that its plan states. by_service: brought about by
+    what the service answered."""
+
+    line: str
+    by_service: bool = False
+
+
+@dataclass(frozen=True)
+class ExecutionFacts:
+    """What happened around one execution's samples. None: not known, or did not happen.
+
+    interrupted: the run was, before this execution had ended by itself. ended_s: when that, or an
+    early stop, or STOP_AFTER ended the load, in seconds since the execution's start. last_start_s:
+    when the last sample started, likewise.
+    stopped_by: text of the criterion by which Taurus stopped the run early, before this execution
+    had ended by itself, or had begun. ended_by_force: Taurus ended a JMeter that went on after its
+    load had been ended.
+    workers: how many there were, one entry a target. worker_events: one line for each worker that
+    died or was restarted. jtl_error: why the JTL could not be read. cut_off_line: line
+    of a last sample that was cut off. generator_exit: JMeter's exit code. machine_problems: one
+    line for each, such as a full disk. notes: what a reader should know and what changes no
+    verdict. lint: what was noticed of the plan, likewise. silent: one line for each thread group
+    that had to send and left no sample. early_ends: those that ended before their time.
+    url: of the service that was asked, where it is none of the run's own.
+    """
+
+    interrupted: bool = False
+    ended_s: float | None = None
+    last_start_s: float | None = None
+    stopped_by: str | None = None
+    ended_by_force: bool = False
+    generator_exit: int | None = None
+    generator_error: str | None = None
+    jtl_error: str | None = None
+    cut_off_line: int | None = None
+    workers: tuple[WorkerCount, ...] = ()
+    worker_events: tuple[str, ...] = ()
+    machine_problems: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    lint: tuple[str, ...] = ()
+    silent: tuple[str, ...] = ()
+    early_ends: tuple[EarlyEnd, ...] = ()
+    url: str | None = None
+
+
+@dataclass(frozen=True)
+class Execution:
+    """One plan against one mode. measured_s None: until the load ends by itself.
+
+    Judged are the samples that started (for response times: were meant to start) in
+    [warmup_s, warmup_s + measured_s). labels: by name and whether a Transaction Controller left the
+    rows, for one may have the name of a sampler. forecast: None where the plan follows none.
+    comparison: None where nothing is compared; a run that ended itself was to measure until then.
+    """
+
+    name: str
+    labels: Mapping[tuple[str, bool], LabelData]
+    criteria: tuple[Criterion, ...] = ()
+    warmup_s: float = 0.0
+    measured_s: float | None = None
+    schedules: tuple[ScheduleFacts, ...] = ()
+    facts: ExecutionFacts = field(default_factory=ExecutionFacts)
+    resources: Resources = field(default_factory=Resources)
+    forecast: ForecastFacts | None = None
+    comparison: Comparison | None = None
+    unsent: tuple[Unsent, ...] = ()
+
+    @property
+    def can_fail(self) -> bool:
+        """Whether anything that its samples may show would fail it."""
+        gates = self.comparison is not None and bool(self.comparison.gating)
+        return gates or any(criterion.fail for criterion in self.criteria)
+
+
+@dataclass(frozen=True)
+class Run:
+    """All executions of one bzt call. problems: one line for each thing that broke the run."""
+
+    executions: tuple[Execution, ...]
+    interrupted: bool = False
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How strictly to judge.
+
+    cut_short_counts: judge an interrupted run by what was measured until then.
+    latency: 'response' judges response time where a schedule exists, 'service' never does.
+    missing_share: of the scheduled requests, how many may be missing before the run is broken
+      whatever its criteria say; one always may. Fewer are counted against each criterion.
+    forecast_tolerance: how far a step's requests may be from the forecast, as a share of it.
+    """
+
+    inconclusive_passes: bool = False
+    cut_short_counts: bool = False
+    latency: str = "response"
+    confidence: float = 0.95
+    missing_share: float = 0.01
+    forecast_tolerance: float = 0.02

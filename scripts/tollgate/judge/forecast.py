@@ -1,0 +1,130 @@
+"""Whether a run kept to its forecast: of each step, each target and all requests. Pure.
+
+A part is missed when the whole confidence interval of what was sent lies outside the forecast plus
+or minus the tolerance. The interval takes what was sent as one draw from a Poisson distribution
+(F. Garwood, "Fiducial limits for the Poisson distribution", Biometrika 28, 1936), made so wide that
+all intervals of a run hold together (Bonferroni): of 24 steps at 95 % each, one would be missed in
+most honest runs.
+
+Tollgate's own schedule draws an exact number for each step, which scatters less than that. Poisson
+noise is allowed for all the same. Requests are counted where they started, so that late ones cross
+borders; and the check must be fair to plans with arrivals of another kind, of which a Poisson
+stream is the field's model for visitors who don't know of one another. So a short step of few
+requests is only missed when it is grossly wrong. What the check lacks there the total makes up for,
+and the schedule, by which single unsent requests are counted (validity.py).
+
+One request beside the forecast is always allowed: requests are whole, and a late one must not break
+a step for which the forecast asks for none.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator
+
+from scipy import special
+
+from tollgate.base import figure
+from tollgate.forecast import ForecastFacts, ForecastResult, PartResult
+from tollgate.judge.verdicts import GENERATOR, INVALID, OPERATOR, Reason
+
+HELD, MISSED, NOT_REACHED = "held", "missed", "not reached"
+#: Of requests; see above.
+ALWAYS_ALLOWED = 1.0
+
+
+def check_forecast(facts: ForecastFacts, tolerance: float, confidence: float) -> ForecastResult:
+    """Judge all parts. tolerance: a share of the forecast. confidence: of all intervals together.
+
+    The targets are those of the forecast, and any other label that was sent. Steps that the run
+    did not reach are left out of the targets and of the total: that it was cut short is judged
+    elsewhere, and is not the forecast's matter.
+    """
+    reached = [each for each in facts.steps if each.reached]
+    asked: Counter = Counter()
+    sent: Counter = Counter()
+    for each in reached:
+        asked.update({name: each.forecast * part for name, part in each.step.shares.items()})
+        sent.update(each.sent_by_label)
+    names = [*asked, *(name for name in sent if name not in asked)]
+    error_rate = (1 - confidence) / max(1, len(reached) + len(names) + 1)
+
+    def part(name: str, forecast: float, count: int, is_reached: bool) -> PartResult:
+        if not is_reached:
+            return PartResult(name, forecast, count, None, None, NOT_REACHED)
+        low, high = poisson_interval(count, error_rate)
+        allowed = max(tolerance * forecast, ALWAYS_ALLOWED)
+        missed = high < forecast - allowed or low > forecast + allowed
+        return PartResult(name, forecast, count, low, high, MISSED if missed else HELD)
+
+    return ForecastResult(
+        tolerance,
+        confidence,
+        tuple(part(it.step.name, it.forecast, it.sent, it.reached) for it in facts.steps),
+        tuple(part(name, asked[name], sent[name], True) for name in names),
+        part("all", math.fsum(asked.values()), sum(sent.values()), bool(reached)),
+    )
+
+
+def poisson_interval(count: int, error_rate: float) -> tuple[float, float]:
+    """The exact two-sided interval for the mean of a Poisson count (Garwood 1936).
+
+    It misses the mean with at most that probability, half of it on either side.
+    """
+    low = float(special.gammaincinv(count, error_rate / 2)) if count else 0.0
+    return low, float(special.gammainccinv(count + 1, error_rate / 2))
+
+
+def forecast_reasons(result: ForecastResult) -> Iterator[Reason]:
+    """One line if the load left the forecast: of its steps, or else in total or in its mix."""
+    told = "the load left the forecast: "
+    missed = _missed(result.steps)
+    if missed:
+        worst = worst_part(missed)
+        step = f"step {result.steps.index(worst) + 1} ({worst.name})"
+        how_many = f"{len(missed)} of {len(result.steps)} steps missed"
+        text = f"{told}{step} {_compared(worst, result)}, {how_many}"
+        yield Reason(INVALID, _fault(worst), text)
+    elif result.total.outcome == MISSED:
+        text = f"{told}{_compared(result.total, result)} in all, though every step held"
+        yield Reason(INVALID, _fault(result.total), text)
+    elif missed := _missed(result.targets):
+        worst = worst_part(missed)
+        how_many = f"{len(missed)} of {len(result.targets)} targets missed"
+        # So many requests as were asked for, but of other targets: the plan deals them out.
+        text = f"{told}{worst.name} {_compared(worst, result)}, {how_many}"
+        yield Reason(INVALID, OPERATOR, text)
+
+
+def worst_part(parts: list[PartResult]) -> PartResult:
+    """The one with the greatest error; before all, one that was sent and not asked for."""
+    return max(
+        parts,
+        key=lambda it: math.inf if it.sent and not it.forecast else abs(it.error_percent or 0.0),
+    )
+
+
+def _missed(parts: tuple[PartResult, ...]) -> list[PartResult]:
+    return [each for each in parts if each.outcome == MISSED]
+
+
+def _fault(part: PartResult) -> str:
+    """Too few: the generator did not get round to them. Too many: somebody asked for them."""
+    return GENERATOR if part.sent < part.forecast else OPERATOR
+
+
+def _compared(part: PartResult, result: ForecastResult) -> str:
+    error = "" if part.error_percent is None else f"{signed(part.error_percent)} %, "
+    interval = f"{100 * result.confidence:g} % CI {figure(part.low)}-{figure(part.high)}"
+    return f"{part.sent:,} of {requests(part.forecast)} requests ({error}{interval})"
+
+
+def signed(percent: float) -> str:
+    """An error as `+1.3` or `-21`."""
+    return f"{percent:+.0f}" if abs(percent) >= 10 else f"{percent:+.1f}"
+
+
+def requests(forecast: float) -> str:
+    """A number of requests that need not be whole: `1,431`, `3.5`."""
+    return f"{forecast:,.0f}" if forecast >= 100 else figure(forecast)

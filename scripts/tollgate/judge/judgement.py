@@ -1,0 +1,174 @@
+"""Counts, criteria and facts to a verdict: the last word on a run.
+
+How each kind of criterion is judged:
+
+- Latencies (percentiles, means, deviation) of the whole run are estimates, so that the 95 %
+  interval decides: PASS if all of it respects the limit, FAIL if all of it violates the limit,
+  INCONCLUSIVE if the limit lies inside or the samples are too few. So are slopes (trend.py) and
+  means of what was seen of workers (resources.py).
+- Counts and shares (hits, succ, fail, rc, in numbers or percent, bytes, concurr) are facts of
+  this run, counted without error, and so are criteria on a window of time: they are compared
+  exactly. Whoever writes `fail>1%` asks about the requests of this run; were it judged by interval,
+  240 requests without a failure could not pass. A share's interval is reported all the same.
+- A scheduled request that was not sent counts as failed, and as slow as its timeout: a criterion
+  that holds only without it is INCONCLUSIVE.
+- Lateness of the generator counts in response times; punctuality.py has the rule on it.
+- Failed samples count in latencies, as in Taurus; the reason says how many there were. Fast
+  failures flatter a latency, so that failures which no criterion covers are warned about, and a
+  label whose every request failed fails the execution in any case.
+
+INVALID beats FAIL beats INCONCLUSIVE beats PASS.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tollgate.criteria import Criterion
+from tollgate.judge.besides import warnings_of
+from tollgate.judge.comparison import comparison_reasons
+from tollgate.judge.criterion import judge_criterion
+from tollgate.judge.cut_short import is_cut_short, measured_nothing
+from tollgate.judge.drift import judge_drift
+from tollgate.judge.facts import Execution, Run, Settings
+from tollgate.judge.forecast import check_forecast, forecast_reasons
+from tollgate.judge.resources import judge_resource
+from tollgate.judge.stopped import Stop, left_out, stop_of
+from tollgate.judge.validity import execution_reasons, run_reasons
+from tollgate.judge.verdicts import (
+    EXIT_CODES,
+    EXIT_INTERRUPTED,
+    FAIL,
+    INCONCLUSIVE,
+    INVALID,
+    LOOKS,
+    MACHINE,
+    OPERATOR,
+    ORDER,
+    PASS,
+    SERVICE,
+    CriterionResult,
+    ExecutionVerdict,
+    Reason,
+    Verdict,
+    worst,
+)
+from tollgate.workers import worker_facts
+
+
+def judge(run: Run, settings: Settings | None = None) -> Verdict:
+    """The verdict on a run; a pure function of its arguments."""
+    settings = settings or Settings()
+    results = [_results(one, settings) for one in run.executions]
+    stop = stop_of(run.executions, results)
+    executions = tuple(
+        _judged(one, settings, judged, stop, is_broken=bool(run.problems))
+        for one, judged in zip(run.executions, results, strict=True)
+    )
+    own = tuple(run_reasons(run, settings))
+    verdict = worst([*(reason.verdict for reason in own), *(one.verdict for one in executions)])
+    reasons = [*own, *(one.named(reason) for one in executions for reason in one.reasons)]
+    reasons.sort(key=lambda reason: -ORDER.index(reason.verdict))
+    exit_code = EXIT_CODES[verdict]
+    if run.interrupted:
+        exit_code = EXIT_INTERRUPTED
+    elif verdict == INCONCLUSIVE and settings.inconclusive_passes:
+        exit_code = EXIT_CODES[PASS]
+    return Verdict(verdict, exit_code, tuple(reasons), executions)
+
+
+def _results(execution: Execution, settings: Settings) -> tuple[CriterionResult, ...]:
+    from_s, to_s = measured_window(execution)
+    return tuple(
+        _result(criterion, execution, settings, from_s, to_s) for criterion in execution.criteria
+    )
+
+
+def _judged(
+    execution: Execution,
+    settings: Settings,
+    results: tuple[CriterionResult, ...],
+    stop: Stop | None,
+    *,
+    is_broken: bool,
+) -> ExecutionVerdict:
+    """The verdict on one execution. stop: of the whole run, None for none. is_broken: a problem has
+    ended the run, which is the reason for all that is missing."""
+    from_s, to_s = measured_window(execution)
+    forecast = execution.forecast and check_forecast(
+        execution.forecast, settings.forecast_tolerance, settings.confidence
+    )
+    if excuse := left_out(execution, stop):
+        problems = execution.facts.machine_problems
+        reasons = [excuse, *(Reason(INVALID, MACHINE, problem) for problem in problems)]
+    else:
+        is_excused = is_broken or (stop is not None and stop.is_confirmed(execution))
+        has_failed = any(result.decides and result.verdict == FAIL for result in results)
+        reasons = [
+            *execution_reasons(execution, settings, is_excused, has_failed),
+            *(forecast_reasons(forecast) if forecast else ()),
+            *_all_failed(execution, from_s, to_s),
+            *_compared(execution),
+            *(_reason(result, execution) for result in results if _is_reason(result, execution)),
+        ]
+    verdict = worst(reason.verdict for reason in reasons)
+    warnings = tuple(warnings_of(execution, settings, from_s, to_s))
+    workers = worker_facts(execution.resources, settings.confidence, from_s, to_s)
+    return ExecutionVerdict(
+        *(execution.name, verdict, tuple(reasons), warnings, results, workers, forecast),
+        comparison=execution.comparison,
+        lint=execution.facts.lint,
+    )
+
+
+def _result(
+    criterion: Criterion, execution: Execution, settings: Settings, from_s: float, to_s: float
+) -> CriterionResult:
+    if criterion.is_of_workers:
+        has_target = bool(execution.facts.workers)
+        return judge_resource(criterion, execution.resources, settings, from_s, to_s, has_target)
+    if criterion.is_latency_slope:
+        return judge_drift(criterion, execution.labels.values(), settings, from_s, to_s)
+    return judge_criterion(criterion, execution, settings, from_s, to_s)
+
+
+def measured_window(execution: Execution) -> tuple[float, float]:
+    """(from, to) in seconds since the execution's start; it ends early if the load did."""
+    services = [data.service for data in execution.labels.values() if data.service.total]
+    last = max((float(each.seconds[-1]) + each.width for each in services), default=0.0)
+    if execution.measured_s is None:
+        return execution.warmup_s, last
+    to_s = execution.warmup_s + execution.measured_s
+    if execution.facts.ended_s is not None:
+        to_s = min(to_s, execution.facts.ended_s)
+    elif execution.facts.stopped_by:
+        to_s = min(to_s, last)
+    return execution.warmup_s, to_s
+
+
+def _all_failed(execution: Execution, from_s: float, to_s: float) -> Iterator[Reason]:
+    for data in execution.labels.values():
+        counts = data.service.window(from_s, to_s)
+        if counts.total and counts.errors == counts.total:
+            yield Reason(FAIL, SERVICE, f"every request of {data.name} failed (n={counts.total})")
+
+
+def _compared(execution: Execution) -> Iterator[Reason]:
+    # Where the JTL could not be read or nothing was measured, that is the reason.
+    if execution.comparison and not execution.facts.jtl_error and not measured_nothing(execution):
+        yield from comparison_reasons(execution.comparison)
+
+
+def _is_reason(result: CriterionResult, execution: Execution) -> bool:
+    # Where an interruption left nothing to judge, that is the reason, and not each criterion's.
+    return result.decides and result.verdict != PASS and not measured_nothing(execution)
+
+
+def _reason(result: CriterionResult, execution: Execution) -> Reason:
+    # What could not be told is nobody's fault but that of too short or too noisy a measurement.
+    fault = SERVICE if result.verdict in (FAIL, INVALID) else MACHINE
+    if result.verdict == INVALID and result.basis == LOOKS:
+        fault = OPERATOR  # a criterion on what nobody watched or limited
+    if result.verdict == INVALID and is_cut_short(execution):
+        fault = OPERATOR  # whoever interrupted the run did so before the first sample
+    return Reason(result.verdict, result.fault or fault, result.told)

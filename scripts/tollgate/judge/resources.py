@@ -1,0 +1,210 @@
+"""Criteria on the workers of a target: each worker by itself, and the worst of them decides. Pure.
+
+The interval of each worker is one of 95 % by itself. For PASS all of them must hold, so that many
+workers make it no easier; that one of many is called too high by chance, with its true value just
+at the limit, is a little likelier than with one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from tollgate.base import duration, short
+from tollgate.criteria import MIB, Criterion
+from tollgate.judge.facts import Settings
+from tollgate.judge.ruling import Estimate, Ruled, result, rule, rule_exactly
+from tollgate.judge.verdicts import INCONCLUSIVE, INVALID, LOOKS, ORDER, PASS, CriterionResult
+from tollgate.stats import MIN_SECONDS, mean_interval
+from tollgate.workers import (
+    FEWEST_LOOKS,
+    SHORTEST_S,
+    Growth,
+    Resources,
+    WorkerSeries,
+    growth,
+    judged_share,
+    lives,
+    restarts,
+)
+
+MB_PER_MIN = 60 / MIB  # of bytes a second
+COLUMNS = {"cpu": "cpu", "loop-delay-p50": "loop_delay_p50", "loop-delay-p95": "loop_delay_p95"}
+#: With a smaller part of its looks in lives that could be judged, a worker has not been judged.
+LEAST_JUDGED = 0.5
+#: With a smaller part of the measured seconds told, nobody knows that the others were as good; one
+#: look may fall beside the edges of the time.
+LEAST_TOLD, EDGE_LOOKS = 0.9, 1
+
+
+@dataclass(frozen=True)
+class _Watch:
+    """What all workers of an execution are judged by."""
+
+    criterion: Criterion
+    resources: Resources
+    confidence: float
+    from_s: float
+    to_s: float
+
+
+def judge_resource(
+    criterion: Criterion,
+    resources: Resources,
+    settings: Settings,
+    from_s: float,
+    to_s: float,
+    has_target: bool = False,
+) -> CriterionResult:
+    """The result of a criterion on workers, over the looks of [from_s, to_s) seconds.
+
+    has_target: whether there were workers to be watched."""
+    watch = _Watch(criterion, resources, settings.confidence, from_s, to_s)
+    problem = ""
+    if not resources.workers:
+        step = "see workers.jsonl and workers.err" if has_target else "give the scenario a `target`"
+        problem = f"no worker was seen, so nothing was judged: {step}"
+    elif criterion.subject == "time-left" and not all(it.memory_limit for it in resources.workers):
+        problem = "the target has no memory limit: set max_memory_restart in ecosystem.config.js"
+    if problem:
+        return _result(watch, None, Ruled(INVALID, problem))
+    judged = [
+        (series.worker, ruled)
+        for series in resources.workers
+        for ruled in _of_worker(watch, series)
+    ]
+    worker, ruled = max(judged, key=lambda each: _badness(criterion, each[1]))
+    return _result(watch, worker, ruled)
+
+
+def _badness(criterion: Criterion, ruled: Ruled) -> tuple[int, float]:
+    value = ruled.estimate.value if ruled.estimate else 0.0
+    return ORDER.index(ruled.verdict), value if criterion.condition[0] == ">" else -value
+
+
+def _of_worker(watch: _Watch, series: WorkerSeries) -> Iterator[Ruled]:
+    subject = watch.criterion.subject
+    if subject in ("rss-slope", "time-left"):
+        yield from _of_lives(watch, series)
+    elif subject == "restarts":
+        count = restarts(series, watch.resources.outages, watch.to_s)
+        yield _exact(watch, count, int((series.second < watch.to_s).sum()))
+    elif subject == "rss":
+        rss = _measured(watch, series, series.rss)[1]
+        ruled = _exact(watch, rss.max() / MIB, len(rss)) if len(rss) else _untold(subject)
+        yield _unless_untold(watch, ruled)
+    else:
+        told = _measured(watch, series, getattr(series, COLUMNS[subject]))
+        yield _unless_untold(watch, _of_mean(watch, *told))
+
+
+def _measured(watch: _Watch, series: WorkerSeries, values: np.ndarray):
+    """(seconds, values) of the measured looks at which PM2 could tell."""
+    told = np.isfinite(values) & (series.second >= watch.from_s) & (series.second < watch.to_s)
+    return series.second[told], values[told]
+
+
+def _untold(subject: str) -> Ruled:
+    reason = f"no look in the measured time told the {subject} of this worker"
+    if subject.startswith("loop-delay"):
+        # Of Node processes PM2 tells it; of another app nobody does.
+        reason += ": PM2 knows it of Node alone; for another kind of app remove the criterion"
+    return Ruled(INVALID, reason)
+
+
+def _unless_untold(watch: _Watch, ruled: Ruled) -> Ruled:
+    """The same, but no PASS where the looks told too little: what they did not tell may be bad."""
+    if ruled.verdict != PASS:
+        return ruled
+    told, seconds = ruled.estimate.samples, watch.to_s - watch.from_s
+    if told + EDGE_LOOKS >= LEAST_TOLD * seconds:
+        return ruled
+    reason = (
+        f"told by {told} looks in {seconds:.0f} s, one a second was due: "
+        f"at least {100 * LEAST_TOLD:.0f} % are needed"
+    )
+    return replace(ruled, verdict=INCONCLUSIVE, reason=reason)
+
+
+def _exact(watch: _Watch, value: float, looks: int) -> Ruled:
+    return rule_exactly(watch.criterion, Estimate(float(value), None, None, looks))
+
+
+def _of_mean(watch: _Watch, at_s: np.ndarray, values: np.ndarray) -> Ruled:
+    if not len(values):
+        return _untold(watch.criterion.subject)
+    seconds, place = np.unique(np.floor(at_s).astype(np.int64), return_inverse=True)
+    n, sums = np.bincount(place), np.bincount(place, weights=values)
+    found = mean_interval(seconds, n, sums, watch.confidence)
+    estimate = Estimate(float(values.mean()), found.low, found.high, len(values))
+    watched = int(seconds[-1] - seconds[0]) + 1
+    if watched < MIN_SECONDS:
+        reason = f"watched for {watched} s: at least {MIN_SECONDS} s are needed"
+        return Ruled(INCONCLUSIVE, reason, estimate)
+    return rule(watch.criterion, estimate, watched, estimate.times_longer(watch.criterion))
+
+
+def _of_lives(watch: _Watch, series: WorkerSeries) -> Iterator[Ruled]:
+    """One ruling for each process that can be judged; one on the worker if most of it can't."""
+    all_lives = lives(series, watch.from_s, watch.to_s)
+    grown = [it for it in (growth(life, watch.confidence) for life in all_lives) if it]
+    for each in grown:
+        yield _of_growth(watch, each, series.memory_limit, len(all_lives))
+    share = judged_share((each.life for each in grown), series, watch.from_s, watch.to_s)
+    if share < LEAST_JUDGED:
+        longest = max((life.length_s for life in all_lives), default=0.0)
+        reason = (
+            f"its processes were watched for {longest:.0f} s at most, after the warm-up of each: "
+            f"at least {FEWEST_LOOKS} looks in {SHORTEST_S:.0f} s are needed"
+        )
+        if grown:
+            reason = f"only {100 * share:.0f} % of the looks are at processes that can be judged"
+        yield Ruled(INCONCLUSIVE, reason)
+
+
+def _of_growth(watch: _Watch, grown: Growth, limit: float | None, processes: int) -> Ruled:
+    trend, life = grown.trend, grown.life
+    looks = len(life.second)
+    if watch.criterion.subject == "time-left":
+        minutes = (each / 60 for each in grown.time_left(limit))
+        needed_slope = grown.slope_to_limit(limit, watch.criterion.threshold * 60)
+    else:
+        minutes = (each * MB_PER_MIN for each in (trend.slope, trend.low, trend.high))
+        needed_slope = watch.criterion.threshold / MB_PER_MIN
+    ruled = rule(
+        watch.criterion,
+        Estimate(*minutes, looks),
+        life.length_s,
+        trend.times_longer(needed_slope),
+    )
+    notes = [ruled.reason]
+    if watch.criterion.subject == "rss-slope" and limit:
+        notes += _time_left(grown, limit)
+    if processes > 1:
+        notes.append(f"judged was process {life.pid}, one of {processes}")
+    return replace(ruled, reason="; ".join(notes))
+
+
+def _time_left(grown: Growth, limit: float) -> list[str]:
+    """`512 MB would be reached in 17 min (13-24)`; nothing where RSS doesn't grow."""
+    value, low, high = grown.time_left(limit)
+    if not grown.life.is_last or math.isinf(value):
+        return []
+    size = f"{limit / MIB:.0f} MB"
+    if not value:
+        return [f"{size} were reached"]
+    unit, name = duration(value)
+    ends = (
+        f"{short(low / unit)} or more"
+        if math.isinf(high)
+        else f"{short(low / unit)}-{short(high / unit)}"
+    )
+    return [f"{size} would be reached in {short(value / unit)} {name} ({ends})"]
+
+
+def _result(watch: _Watch, worker: str | None, ruled: Ruled) -> CriterionResult:
+    looks = ruled.estimate.samples if ruled.estimate else 0
+    return result(watch.criterion, ruled, watch.confidence, LOOKS, looks, worker)

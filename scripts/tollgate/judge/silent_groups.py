@@ -1,0 +1,121 @@
+"""Parts of a plan that had to send and of which the JTL has no sample. Pure.
+
+A thread that ends before its first sample, because its CSV file is missing or a script of it is
+wrong, leaves nothing but a line in jmeter.log, and JMeter exits with 0. Where a schedule says what
+was to be sent, what is missing is known; what else had to be sent, the plan's tree says.
+Source: JMeter's manual, Component Reference, "Thread Group", "Loop Controller".
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+
+from tollgate.plan import Plan, Sampler, ThreadGroup, certain_samplers, wait_s
+from tollgate.schedule import schedules_of, senders
+
+#: JMeter's own that run what is in them as often as they loop. Those of plugins may have no threads
+#: at times, and so may the Open Model Thread Group.
+_LOOPING = ("ThreadGroup", "SetupThreadGroup")
+
+
+@dataclass(frozen=True)
+class Silent:
+    """faults: one line for each thread group that had to send and left no sample. doubts: one line
+    for each that left none and may have had a reason, and for each sampler without a sample."""
+
+    faults: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
+
+
+def silent_parts(
+    plan: Plan,
+    labels: Collection[str],
+    threads: Callable[[], Collection[str] | None],
+    until_s: float | None,
+) -> Silent:
+    """What of the plan left no sample in a run that was neither interrupted nor stopped early.
+
+    labels: all that the JTL has. threads: the names of its threads without their last number, None
+    where it has none; asked for only if labels do not tell. until_s: when the load was ended before
+    its time, in seconds; None where it ended by itself.
+    """
+    scheduled = {place for place, _ in schedules_of(plan)[1]}
+    sent_for = {place: list(certain_samplers(group)) for place, group in enumerate(plan.groups)}
+    due = [
+        place
+        for place, group in enumerate(plan.groups)
+        if sent_for[place] and not (group.is_teardown and until_s is not None)
+    ]
+    unnamed = [place for place in due if not _has_own_label(plan, place, labels)]
+    # Of a schedule all that was not sent is known and told.
+    mute = [place for place in unnamed if place not in scheduled]
+    seen = _seen(plan, threads()) if mute else set()
+    mute = [place for place in mute if seen is None or place not in seen]
+    faults, doubts = [], []
+    for place in mute:
+        group, label = plan.groups[place], sent_for[place][0].label.text
+        what = f"the thread group {group.name!r} left no sample"
+        if seen is not None and _had_to_send(plan, group, sent_for[place][0], until_s):
+            faults.append(f"{what}, and it had to send {label!r}: see jmeter.log for why not")
+        else:
+            doubts.append(f"{what}: see jmeter.log if it was to send {label!r}")
+    left_out = {*mute, *(place for place in unnamed if place in scheduled)}
+    for place in due if not plan.may_ignore else ():
+        if place not in left_out:
+            doubts += _without_a_sample(plan.groups[place], sent_for[place], labels)
+    return Silent(tuple(faults), tuple(dict.fromkeys(doubts)))
+
+
+def _has_own_label(plan: Plan, place: int, labels: Collection[str]) -> bool:
+    """Whether a label tells that this thread group has sent something, and no other has."""
+    others = [group for it, group in enumerate(plan.groups) if it != place]
+    return any(
+        _may_leave(plan.groups[place], label)
+        and not any(_may_leave(other, label) for other in others)
+        for label in labels
+    )
+
+
+def _may_leave(group: ThreadGroup, label: str) -> bool:
+    return any(each.label.matches(label) for each in (*group.samplers, *group.transactions))
+
+
+def _seen(plan: Plan, threads: Collection[str] | None) -> set[int] | None:
+    """Places in plan.groups of those that may have sent in the threads of these names; None where
+    some name is of none of them, or may be of all."""
+    every = range(len(plan.groups))
+    found = [senders(plan, every, name) for name in threads or [""]]
+    if len(every) > 1 and any(len(each) == len(every) for each in found):
+        return None
+    return {place for each in found for place in each}
+
+
+def _had_to_send(plan: Plan, group: ThreadGroup, first: Sampler, until_s: float | None) -> bool:
+    """Whether nothing in the plan lets the group go without a sample. first: of those that each of
+    its threads reaches."""
+    if group.kind not in _LOOPING or not group.threads or not group.loops or plan.may_ignore:
+        return False
+    names = [other.name for other in plan.groups]
+    if group.name_pattern or names.count(group.name) > 1 or group.unresolved:
+        return False
+    waits_for_others = plan.is_serial or any(other.is_setup for other in plan.groups)
+    if until_s is not None and waits_for_others:
+        return False
+    ended_s = math.inf if until_s is None else until_s - (group.delay_s or 0.0)
+    length_s = min(ended_s, group.duration_s or math.inf)
+    return length_s == math.inf or wait_s(group, first) < length_s
+
+
+def _without_a_sample(
+    group: ThreadGroup, samplers: list[Sampler], labels: Collection[str]
+) -> Iterator[str]:
+    for sampler in samplers:
+        known = not sampler.label.pattern and sampler.leaves_a_row and not sampler.precise_timers
+        if known and sampler.label.text not in labels:
+            yield (
+                f"no sample has the label {sampler.label.text!r}, which the thread group "
+                f"{group.name!r} sends on no condition: see jmeter.log, unless a script names it "
+                "otherwise"
+            )

@@ -1,0 +1,166 @@
+"""Whether a measurement is sound at all: every reason for INVALID, and whose fault it is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from tollgate.base import figure
+from tollgate.judge.cut_short import END_SLACK_S, cut_short_reasons, is_cut_short, measured_nothing
+from tollgate.judge.facts import Execution, Run, Settings
+from tollgate.judge.outages import judges_restarts, resource_reasons
+from tollgate.judge.punctuality import schedule_reasons
+from tollgate.judge.verdicts import FAIL, GENERATOR, INVALID, MACHINE, OPERATOR, SERVICE, Reason
+from tollgate.schedule import ScheduleFacts
+
+# A Poisson stream of rate r pauses for longer than 13.8 / r seconds once in a million times; where
+# the rate changes with time, it leaves out a stretch in which 13.8 requests are due as rarely.
+PAUSE_FACTOR = -math.log(1e-6)
+#: What a JVM exits with under -XX:+ExitOnOutOfMemoryError, which the launcher sets.
+OUT_OF_MEMORY = 3
+
+
+def run_reasons(run: Run, settings: Settings) -> Iterator[Reason]:
+    """What is wrong with the run as a whole."""
+    if run.interrupted and not settings.cut_short_counts:
+        yield _invalid(OPERATOR, "the run was interrupted")
+    for problem in run.problems:
+        yield _invalid(MACHINE, problem)
+    if not run.executions:
+        why = "was interrupted before any load" if run.interrupted else "has no executions"
+        yield _invalid(OPERATOR, f"nothing ran: the run {why}")
+    elif not any(one.can_fail for one in run.executions):
+        yield _invalid(OPERATOR, "no criterion can fail this run, so it proves nothing")
+
+
+def execution_reasons(
+    execution: Execution, settings: Settings, is_excused: bool, has_failed: bool
+) -> Iterator[Reason]:
+    """What is wrong with one execution.
+
+    is_excused: the missing rest of the run is no fault of its own: the samples show that the
+    criterion which stopped the run had to, or a problem of the run ended it. has_failed: whether
+    one of its criteria fails it.
+    """
+    is_short = is_cut_short(execution)
+    if is_short:
+        yield from cut_short_reasons(execution, settings)
+    for problem in execution.facts.machine_problems:
+        yield _invalid(MACHINE, problem)
+    if measured_nothing(execution):
+        return  # so that there is nothing else to be said of it
+    yield from _workers(execution)
+    yield from resource_reasons(execution.resources, judges_restarts(execution))
+    if not is_short:  # whoever interrupts the run ends JMeter, in the middle of a line perhaps
+        yield from _accidents(execution, is_excused)
+    for schedule in execution.schedules:
+        if not is_excused:
+            yield from _unsent(schedule, settings)
+        yield from schedule_reasons(schedule, has_failed)
+
+
+def _accidents(execution: Execution, is_excused: bool) -> Iterator[Reason]:
+    facts, has_ended_itself = execution.facts, ended_itself(execution)
+    if facts.generator_error:
+        yield _invalid(GENERATOR, facts.generator_error)
+    if facts.generator_exit and not has_ended_itself:
+        yield _invalid(GENERATOR, _exit_text(facts.generator_exit))
+    if facts.jtl_error:
+        yield _invalid(GENERATOR, facts.jtl_error)
+    if facts.cut_off_line and not has_ended_itself:
+        yield _invalid(GENERATOR, f"samples were cut off in line {facts.cut_off_line} of the JTL")
+    for line in facts.silent:
+        yield _invalid(GENERATOR, line)
+    for early in facts.early_ends:
+        yield _invalid(SERVICE if early.by_service else GENERATOR, early.line)
+    if not any(data.service.total for data in execution.labels.values()):
+        yield _invalid(GENERATOR, "the execution gave no samples")
+    elif not is_excused:
+        yield from _shortness(execution)
+
+
+def _exit_text(code: int) -> str:
+    text = f"JMeter exited with code {code}"
+    if code != OUT_OF_MEMORY:
+        return text
+    return f"{text}: it ran out of memory, see jmeter.out; more of it: HEAP='-Xms512m -Xmx2g'"
+
+
+def ended_itself(execution: Execution) -> bool:
+    """Whether it was a comparison that had found all it could, or a load that was ended before its
+    time. A JMeter that then goes on is ended by force: no sample that counts is touched by that."""
+    comparison = execution.comparison
+    has_decided = comparison is not None and comparison.record.decided_s is not None
+    return has_decided or execution.facts.ended_by_force
+
+
+def _workers(execution: Execution) -> Iterator[Reason]:
+    for event in execution.facts.worker_events:
+        yield _invalid(SERVICE, event)
+    for count in execution.facts.workers:
+        workers = f"workers of {count.app}" if count.app else "workers"
+        seen = count.seen
+        if judges_restarts(execution) and count.seen_or_restarting is not None:
+            seen = count.seen_or_restarting
+        if seen is None:
+            yield _invalid(OPERATOR, f"{count.asked} {workers} were asked for and none were seen")
+        elif seen != count.asked:
+            problem = f"{seen} {workers} served where {count.asked} were asked for"
+            yield _invalid(OPERATOR, problem)
+
+
+def _shortness(execution: Execution) -> Iterator[Reason]:
+    if execution.facts.stopped_by:
+        problem = "stopped early by a criterion that the samples do not bear out: "
+        yield _invalid(OPERATOR, problem + execution.facts.stopped_by)
+    if execution.measured_s is None or execution.facts.early_ends:
+        return
+    due = execution.warmup_s + execution.measured_s
+    ended = execution.facts.ended_s
+    if execution.forecast:
+        due = min(due, execution.forecast.silent_from(PAUSE_FACTOR))
+    elif ended is None:
+        due -= _longest_pause(execution, due)
+    if ended is None:
+        ended = _last_second(execution)
+    if ended < due - END_SLACK_S:
+        measured = max(0.0, ended - execution.warmup_s)
+        problem = f"measured {figure(measured)} s of {figure(execution.measured_s)} s"
+        yield _invalid(GENERATOR, problem)
+
+
+def _last_second(execution: Execution) -> float:
+    """The end of the last second with samples; of the last bin if nobody knows the second."""
+    if execution.facts.last_start_s is not None:
+        return math.floor(execution.facts.last_start_s) + 1.0
+    services = [data.service for data in execution.labels.values() if data.service.total]
+    return float(max(each.seconds[-1] + each.width for each in services))
+
+
+def _longest_pause(execution: Execution, due: float) -> float:
+    """How long a stream of that many samples may be silent without its having ended."""
+    total = sum(data.service.total for data in execution.labels.values())
+    return PAUSE_FACTOR * due / total
+
+
+def _unsent(schedule: ScheduleFacts, settings: Settings) -> Iterator[Reason]:
+    tolerated = max(1.0, settings.missing_share * schedule.intended)
+    name = ", ".join(schedule.labels)
+    of = f"of {schedule.intended} scheduled requests of {name} were not sent"
+    if schedule.missing_generator > tolerated:
+        yield _invalid(GENERATOR, f"{schedule.missing_generator} {of}: the generator was too slow")
+    if schedule.extra > tolerated:
+        text = f"{schedule.extra} requests of {name} were sent that no schedule asked for"
+        yield _invalid(OPERATOR, text)
+    if schedule.missing_plan > tolerated:
+        yield _invalid(
+            OPERATOR, f"{schedule.missing_plan} {of}: the plan's own pauses are too long"
+        )
+    if schedule.missing_service > tolerated:
+        # Nobody knows how long they would have taken; leaving them out would flatter the service.
+        text = f"{schedule.missing_service} {of}: all threads were waiting for answers"
+        yield Reason(FAIL, SERVICE, text)
+
+
+def _invalid(fault: str, text: str) -> Reason:
+    return Reason(INVALID, fault, text)

@@ -1,0 +1,128 @@
+"""What judge answers, and the one line in which a result is told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from tollgate.base import figure, spanned
+from tollgate.compare import Comparison
+from tollgate.forecast import ForecastResult
+from tollgate.workers import WorkerFacts
+
+PASS, FAIL, INCONCLUSIVE, INVALID = "PASS", "FAIL", "INCONCLUSIVE", "INVALID"
+# The worst comes last and beats the others: a broken measurement proves nothing, not even a FAIL.
+ORDER = (PASS, INCONCLUSIVE, FAIL, INVALID)
+EXIT_CODES = {PASS: 0, FAIL: 3, INCONCLUSIVE: 1, INVALID: 1}
+EXIT_INTERRUPTED = 2
+# The basis of what was seen of workers rather than of samples.
+LOOKS = "looks"
+# Whose fault a reason is.
+GENERATOR, SERVICE, OPERATOR, MACHINE = "generator", "service", "operator", "machine"
+
+
+@dataclass(frozen=True)
+class Reason:
+    """One line on why a verdict is not PASS, and whose fault that is."""
+
+    verdict: str
+    fault: str
+    text: str
+
+
+@dataclass(frozen=True)
+class CriterionResult:
+    """One criterion, judged. Values are in `unit`; a share (%) of requests is exact, its interval
+    only told.
+
+    observed is None where there were no samples. low and high are None where the value is an
+    exact count or a window's; high is inf where the samples set no upper bound. decides is False
+    for `as non-failed`: reported, but without a say. window: the worst seconds, `12-22 s`. worker:
+    the one that decided, for a criterion on workers; `samples` are looks at it then. fault: whose
+    fault it is, where the verdict alone does not say.
+    """
+
+    criterion: str
+    message: str | None
+    label: str
+    subject: str
+    unit: str
+    condition: str
+    limit: float
+    observed: float | None
+    low: float | None
+    high: float | None
+    confidence: float
+    samples: int
+    samples_needed: int | None
+    basis: str
+    window: str | None
+    decides: bool
+    verdict: str
+    reason: str
+    worker: str | None = None
+    fault: str | None = None
+
+    @property
+    def line(self) -> str:
+        """`p95 of search = 231 ms (limit 250 ms, 95 % CI 219-244, n=412)`."""
+        name = self.subject + (f" of {self.label}" if self.label else "")
+        name += f" {self.worker}" if self.worker is not None else ""
+        if self.observed is None:
+            missing = "not told" if self.samples or self.basis == LOOKS else "no samples"
+            return f"{name}: {missing} (limit {_with_unit(self.limit, self.unit)})"
+        observed = figure(self.observed, against=self.limit)
+        parts = [f"limit {_with_unit(self.limit, self.unit)}"]
+        if self.low is not None and self.high is not None:
+            ends = spanned(self.low, self.high, against=self.limit)
+            parts.append(f"{self.confidence * 100:g} % CI {ends}")
+        if self.window:
+            parts.append(f"worst in {self.window}")
+        return f"{name} = {observed}{_unit(self.unit)} ({', '.join(parts)}, n={self.samples})"
+
+    @property
+    def told(self) -> str:
+        """The line and the reason, as a Reason for this result says it."""
+        return f"{self.line}: {self.reason}"
+
+
+@dataclass(frozen=True)
+class ExecutionVerdict:
+    """One execution's verdict; reasons explain it, warnings do not change it. workers: what was
+    seen of the target's. lint: what was noticed of the plan, which changes no verdict."""
+
+    name: str
+    verdict: str
+    reasons: tuple[Reason, ...]
+    warnings: tuple[str, ...]
+    criteria: tuple[CriterionResult, ...]
+    workers: tuple[WorkerFacts, ...] = ()
+    forecast: ForecastResult | None = None
+    comparison: Comparison | None = None
+    lint: tuple[str, ...] = ()
+
+    def named(self, reason: Reason) -> Reason:
+        """One of these reasons as one of the run's: with this execution's name in front."""
+        return replace(reason, text=f"{self.name}: {reason.text}")
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The run's verdict. reasons: the run's own and those of all executions, worst first."""
+
+    verdict: str
+    exit_code: int
+    reasons: tuple[Reason, ...]
+    executions: tuple[ExecutionVerdict, ...]
+
+
+def worst(verdicts) -> str:
+    """The verdict that beats the others; PASS if there are none."""
+    return max(verdicts, key=ORDER.index, default=PASS)
+
+
+def _unit(unit: str) -> str:
+    return "" if unit == "count" else f" {unit}"
+
+
+def _with_unit(value: float, unit: str) -> str:
+    return f"{figure(value)}{_unit(unit)}"

@@ -1,0 +1,160 @@
+"""Criteria on a window of time (`for 10s`, `within 10s`, `over 10s`), judged on exact counts.
+
+Taurus's meaning, on whole samples instead of means of per-second means and percentiles:
+
+- `for N`: the condition held in every second of N in a row. The worst such stretch is reported
+  by the value that all of its seconds reached.
+- `within N` and `over N`: the condition held for all samples of N seconds in a row taken
+  together (for `bytes` and `concurr`, as in Taurus, for the mean of the seconds' values). Taurus's
+  `within` also looks at the first seconds of a run, when less than N have passed, so that
+  `hits<100 within 5s` trips at once in every run; here only whole windows count, for both.
+
+Seconds without samples: for counts (hits, succ, fail, rc) they are zeros, so that `hits=0 for 5s`
+finds a stall, which Taurus never sees. For times and percentages there is nothing to compare:
+`for` passes over them as Taurus does, and a window without any sample is left out.
+Windows start on whole seconds and lie wholly inside of the measured time. The outcome is a fact
+of this run, not an estimate, so there is no interval.
+
+A run of many hours is counted in bins of several seconds (bins.py), of which every window is a
+multiple. There windows start where bins do, and what is said of each second above is said of each
+bin: its times and shares are those of all its samples, its counts and bytes are means per second.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from tollgate.criteria import Criterion
+from tollgate.judge.observe import TOTALS_COLUMNS, Observation, Part, hit_mask, value_of
+from tollgate.judge.sliding import sliding_percentiles, sliding_stdevs
+from tollgate.stats import Totals
+
+
+@dataclass(frozen=True)
+class _Frame:
+    """The whole bins of the measured time: so many from `first` on, of `width` seconds each; and
+    how many of them make a window."""
+
+    first: int
+    width: int
+    bins: int
+    window: int
+
+    def place(self, seconds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(which of the bins that begin at these seconds are in the frame, the numbers of those)"""
+        numbers = (np.asarray(seconds, np.int64) - self.first) // self.width
+        inside = (numbers >= 0) & (numbers < self.bins)
+        return inside, numbers[inside]
+
+    def dense(self, seconds: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """One value for every bin, 0 where there is none."""
+        inside, numbers = self.place(seconds)
+        dense = np.zeros(self.bins, np.asarray(values).dtype)
+        dense[numbers] = values[inside]
+        return dense
+
+    def sums(self, dense: np.ndarray) -> np.ndarray:
+        """The sum over each window, in order of the windows' first bins."""
+        upto = np.append(0, np.cumsum(dense))
+        return upto[self.window :] - upto[: max(0, len(upto) - self.window)]
+
+    def seconds(self, bins: np.ndarray) -> np.ndarray:
+        return self.first + bins * self.width
+
+
+def observe_windows(criterion: Criterion, part: Part, from_s: float, to_s: float) -> Observation:
+    """The window that is worst for the criterion; NaN if no window could be judged."""
+    first, width = math.ceil(from_s), part.counts.width
+    bins = max(0, math.floor(to_s) - first) // width
+    frame = _Frame(first, width, bins, criterion.timeframe_s // width)
+    if criterion.logic == "for":
+        starts, ends, values = _held(criterion, part, frame)
+    else:
+        starts = np.arange(max(0, bins - frame.window + 1))
+        ends, values = starts + frame.window, _taken_together(criterion, part, frame)
+    if not len(values) or np.isnan(values).all():
+        return Observation(math.nan, None, False, part.counts.total)
+    worst = int(np.nanargmax(values) if criterion.condition[0] == ">" else np.nanargmin(values))
+    low, high = int(frame.seconds(starts[worst])), int(frame.seconds(ends[worst]))
+    samples = part.counts.window(low, high).total
+    return Observation(float(values[worst]), None, False, samples, f"{low}-{high} s")
+
+
+def _is_plain_count(criterion: Criterion) -> bool:
+    return criterion.unit == "count"
+
+
+def _held(criterion: Criterion, part: Part, frame: _Frame):
+    """For each stretch of at least the window's length, the value that all its bins reach."""
+    bins, values = _by_bin(criterion, part, frame)
+    ends = np.searchsorted(bins, bins + frame.window - 1)
+    starts = np.flatnonzero(ends < len(bins))
+    if not len(starts):
+        return starts, starts, np.zeros(0)
+    # Slices [start, end] are the even ones of these bounds; a last bound must exist to be named.
+    bounds = np.stack([starts, ends[starts] + 1], axis=1).ravel()
+    weakest = np.minimum if criterion.condition[0] == ">" else np.maximum
+    padded = np.append(values, values[-1])
+    return bins[starts], bins[ends[starts]] + 1, weakest.reduceat(padded, bounds)[::2]
+
+
+def _by_bin(criterion: Criterion, part: Part, frame: _Frame):
+    """(bin, value) of every bin, or for times and shares of those that have samples."""
+    counts = part.counts
+    if _is_plain_count(criterion):
+        hits = counts.sum_by_second(hit_mask(criterion, counts))
+        return np.arange(frame.bins), frame.dense(counts.seconds, hits) / frame.width
+    if criterion.subject in TOTALS_COLUMNS:
+        return _totals_by_bin(criterion.subject, part.totals, frame)
+    inside, bins = frame.place(counts.seconds)
+    values = [value_of(criterion, each, None) for _, each in counts.by_second()]
+    return bins, np.array(values, float)[inside]
+
+
+def _totals_by_bin(subject: str, totals: Totals | None, frame: _Frame):
+    if totals is None:
+        return np.zeros(0, np.int64), np.zeros(0)
+    inside, bins = frame.place(totals.second)
+    values = np.asarray(getattr(totals, TOTALS_COLUMNS[subject]), float)[inside]
+    if subject == "bytes":
+        return bins, values / frame.width
+    return bins, values if subject == "concurr" else values / totals.n[inside]
+
+
+def _taken_together(criterion: Criterion, part: Part, frame: _Frame) -> np.ndarray:
+    """The value of each window's samples together; NaN where it has none."""
+    counts, subject = part.counts, criterion.subject
+    if subject in TOTALS_COLUMNS:
+        return _totals_together(subject, part.totals, frame)
+    n = frame.sums(frame.dense(counts.seconds, counts.sum_by_second()))
+    if criterion.percentile is not None or subject == "stdev-rt":
+        inside = counts.window(frame.first, frame.seconds(frame.bins))
+        bins = (inside.second - frame.first) // frame.width
+        if subject == "stdev-rt":
+            return sliding_stdevs(inside, bins, frame.bins, frame.window)
+        return sliding_percentiles(inside, bins, frame.bins, frame.window, criterion.percentile)
+    weight = counts.elapsed_ms if subject == "avg-rt" else hit_mask(criterion, counts)
+    sums = frame.sums(frame.dense(counts.seconds, counts.sum_by_second(weight)))
+    if _is_plain_count(criterion):
+        return sums.astype(float)
+    return _ratios(100 * sums if criterion.is_percent else sums, n)
+
+
+def _totals_together(subject: str, totals: Totals | None, frame: _Frame) -> np.ndarray:
+    """The mean of the bins' values, or for latencies of the samples'."""
+    if totals is None:
+        return np.zeros(0)
+    if subject in ("bytes", "concurr"):
+        bins, values = _totals_by_bin(subject, totals, frame)
+        seconds, weights = frame.seconds(bins), np.ones(len(bins))
+    else:
+        seconds, values, weights = totals.second, getattr(totals, TOTALS_COLUMNS[subject]), totals.n
+    sums = frame.sums(frame.dense(seconds, values))
+    return _ratios(sums, frame.sums(frame.dense(seconds, weights)))
+
+
+def _ratios(sums: np.ndarray, n: np.ndarray) -> np.ndarray:
+    return np.divide(sums, n, out=np.full(len(n), math.nan), where=n > 0)

@@ -1,0 +1,145 @@
+"""What a study says, from the files in its run's folder: study.json.
+
+The end of a live run and `tollgate report` both come through here, so they can't disagree.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tollgate.base import atomic
+from tollgate.outputs.render import to_json
+from tollgate.outputs.study_json import About, to_dict
+from tollgate.outputs.study_table import to_table
+from tollgate.run import manifest
+from tollgate.samples import Jtl, Label, read_jtl, with_losses
+from tollgate.study import (
+    ANOTHER_GENERATOR,
+    CONNECT,
+    CROSSCHECK,
+    CpuError,
+    DesignError,
+    Ran,
+    Study,
+    StudyRunError,
+    build,
+    crosscheck,
+    read_blocks,
+)
+from tollgate.study import read as read_samples
+from tollgate.study import record as study_run
+from tollgate.workers import Outage, Resources, read_watch
+
+__all__ = ["JSON", "PROBLEMS", "is_study", "read", "to_table", "write"]
+JSON = "study.json"
+
+
+class StudyReportError(Exception):
+    """One line: what of the run's folder is no study's, and what to do."""
+
+
+#: All that reading and writing may raise but for what every run's may; one line each.
+PROBLEMS = (StudyReportError, StudyRunError, DesignError, CpuError)
+
+
+def is_study(run: Path) -> bool:
+    """Whether a run's folder is that of a study."""
+    return (run / study_run.NAME).exists()
+
+
+def write(run: Path) -> Study:
+    """Make study.json of a run's folder anew, whole or not at all.
+
+    Raises PROBLEMS, ManifestError (also for samples that are not those that the run left) and
+    JtlError.
+    """
+    study, about = read(run)
+    atomic.write(run / JSON, to_json(to_dict(study, about)))
+    return study
+
+
+def read(run: Path) -> tuple[Study, About]:
+    """The study of a run's folder, and what it holds for.
+
+    Raises what `write` does.
+    """
+    record, how = manifest.read(run), study_run.read(run)
+    planned = _execution(run, record)
+    manifest.check_seal(planned, run)
+    blocks = read_blocks(run / study_run.BLOCKS)
+    jtl = read_jtl(run / planned.jtl)
+    outages, problems = _read_outages(run, record, planned, jtl)
+    data = read_samples(run, blocks, outages, jtl.origin_ms / 1000, planned.jtl)
+    instances = {target["name"]: target["instances"] for target in planned.targets}
+    ran = Ran(record.environment["cores"], instances, how)
+    study = build(data, crosscheck.checks(run, blocks, data), outages, ran)
+    notes = [*study.notes, *problems]
+    if record.interrupted:
+        notes.insert(0, "the run was interrupted: what came after that was not measured")
+    if record.problem:
+        notes.insert(0, record.problem)
+    return replace(study, notes=tuple(notes)), About(record.started, record.environment, how)
+
+
+def _execution(run: Path, record: manifest.Manifest) -> manifest.Execution:
+    if len(record.executions) != 1:
+        raise StudyReportError(
+            f"{run / manifest.NAME} has {len(record.executions)} executions, a study has one: "
+            "name the folder of a study"
+        )
+    return record.executions[0]
+
+
+def _read_outages(
+    run: Path, record: manifest.Manifest, planned: manifest.Execution, jtl: Jtl
+) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
+    """(the workers that ended by themselves under load, in order of time; why nobody can tell).
+
+    Of each outage: app, worker, pid; from_s and to_s, seconds since jtl.origin_ms; lost, the
+    requests that failed for want of the worker; experiment, the one under way, None for none.
+    Raises JtlError.
+    """
+    began_s, ended_s = jtl.origin_ms / 1000, jtl.last_end_ms / 1000
+    found: list[tuple[Outage, str]] = []
+    problems: dict[str, None] = {}  # a file that can't be read is one, and not one of each app
+    for target in planned.targets:
+        app = target["name"]
+        watched, resources = read_watch(run / "workers.jsonl", app, began_s, ended_s)
+        found += [(outage, app) for outage in resources.outages]
+        problems |= {watched.problem: None} if watched.problem else {}
+    found.sort(key=lambda it: it[0].from_s)
+    cut_short = record.interrupted or record.stopped_by
+    until_s = ended_s - began_s if cut_short else math.inf
+    out = Resources(outages=tuple(outage for outage, _ in found))
+    counted = with_losses(out, (), run / planned.jtl, jtl.origin_ms, until_s).outages
+    told = zip(counted, (app for _, app in found), strict=True)
+    return [_told(outage, app, jtl.samplers) for outage, app in told], tuple(problems)
+
+
+def _told(outage: Outage, app: str, samplers: Mapping[str, Label]) -> dict[str, Any]:
+    return {
+        "app": app,
+        "worker": outage.worker,
+        "pid": outage.pid,
+        "from_s": outage.from_s,
+        "to_s": outage.to_s,
+        "lost": outage.lost,
+        "experiment": _under_way(samplers, outage.from_s),
+    }
+
+
+def _under_way(samplers: Mapping[str, Label], second: float) -> str | None:
+    """The experiment whose samples ended nearest to a moment: they don't overlap."""
+    distances = {
+        name: float(np.abs(label.counts.second - second).min())
+        for name, label in samplers.items()
+        if label.counts.total and name != CONNECT
+    }
+    nearest = min(distances, key=lambda name: distances[name], default=None)
+    return CROSSCHECK if nearest == ANOTHER_GENERATOR else nearest

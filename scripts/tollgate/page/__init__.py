@@ -1,1 +1,0 @@
-"""Self-contained pages: what they are made of, and their styles and scripts."""

@@ -1,0 +1,137 @@
+"""The charts of a comparison's page: both sides' times. Pure."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import xml.etree.ElementTree as ET
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tollgate.base import figure
+from tollgate.compare import HALF_MS, LabelCounts, Side, percentile
+from tollgate.pages.kit.charts import LINE, Axis, Chart, Series
+from tollgate.pages.kit.parts import Column, table
+
+Floats = NDArray[np.float64]
+
+SIDES = ("base", "head")
+#: Per cents of the requests that were answered within a time.
+PERCENTS = (1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99, 99.5, 99.9, 99.99)
+#: Where numbers stand along the axis of percentiles.
+_NAMED = {50: "50 %", 90: "90 %", 99: "99 %", 99.9: "99.9 %", 99.99: "99.99 %"}
+#: So many requests must lie beyond a percentile for it to be shown.
+_BEYOND = 5
+#: Steps of a histogram, where that is no more than there are milliseconds.
+_STEPS = 40
+_NUMBER = "number"
+
+
+def distributions(counts: Sequence[LabelCounts]) -> list[Chart]:
+    """Two charts for each label that has samples of both sides."""
+    both = [each for each in counts if all(each.totals)]
+    return [chart for each in both for chart in (histogram(each), percentiles(each))]
+
+
+def histogram(counts: LabelCounts) -> Chart:
+    """How many requests took how long, on a logarithmic axis of time."""
+    edges = _edges(counts.values_ms)
+    middles = np.sqrt(np.maximum(edges[:-1], edges[1:] / 4) * edges[1:])
+    shares = [_shares(counts, side, edges) for side in SIDES]
+    density = [share / _lengths(edges) for share in shares]
+    highest = max(each.max() for each in density)
+    ends = f"{figure(float(edges[0]))} to {figure(float(edges[-1]))} ms"
+    rows = [
+        (f"{figure(low)} to {figure(high)}", *(f"{100 * share[at]:.1f}" for share in shares))
+        for at, (low, high) in enumerate(itertools.pairwise(edges))
+    ]
+    columns = (Column("ms"), *(Column(f"{side}, %", _NUMBER) for side in SIDES))
+    return Chart(
+        title=f"{counts.label}: how many took how long",
+        summary=f"Requests to each side by their service time, {ends}.",
+        x=Axis("service time, ms", log=True, ticks=_doublings(edges)),
+        y=Axis("density, % of the highest"),
+        series=_pair(middles.tolist(), [(100 * each / highest).tolist() for each in density]),
+        numbers=table(f"{counts.label}: service times", columns, rows),
+    )
+
+
+def percentiles(counts: LabelCounts) -> Chart:
+    """Within what time which share was answered, the slow end stretched."""
+    least = min(counts.totals)
+    shown = [it for it in PERCENTS if least * (1 - it / 100) >= _BEYOND] or [50]
+    values = {side: _percentiles(counts, side, shown) for side in SIDES}
+    x = [1 / (1 - percent / 100) for percent in shown]
+    named = [(place, _NAMED[it]) for place, it in zip(x, shown, strict=True) if it in _NAMED]
+    last = ", ".join(f"{side} {figure(values[side][-1])} ms" for side in SIDES)
+    return Chart(
+        title=f"{counts.label}: percentiles",
+        summary=f"{shown[-1]:g} % were answered within: {last}.",
+        x=Axis(
+            "answered within",
+            log=True,
+            ticks=tuple(place for place, _ in named),
+            names=tuple(name for _, name in named),
+            base=10,
+        ),
+        y=Axis("service time, ms"),
+        series=_pair(x, [values[side] for side in SIDES]),
+        numbers=_percentile_table(counts.label, shown, values),
+    )
+
+
+def _pair(x: Sequence[float], values: Sequence[Sequence[float]]) -> tuple[Series, ...]:
+    return tuple(
+        Series(side, x, y, draw=LINE, colour=number)
+        for number, (side, y) in enumerate(zip(SIDES, values, strict=True))
+    )
+
+
+def _edges(values_ms: NDArray[np.int64]) -> Floats:
+    """Borders of a histogram, at halves of milliseconds, evenly apart on a logarithmic axis as far
+    as whole milliseconds allow."""
+    low, high = max(HALF_MS, values_ms[0] - HALF_MS), values_ms[-1] + HALF_MS
+    even = np.geomspace(low, max(high, low + 1), _STEPS + 1)
+    edges = np.unique(np.floor(even) + HALF_MS)
+    first = 0.0 if values_ms[0] == 0 else values_ms[0] - HALF_MS
+    return np.unique(np.concatenate([[first], edges[(edges > first) & (edges < high)], [high]]))
+
+
+def _shares(counts: LabelCounts, side: str, edges: Floats) -> Floats:
+    """float[bins]: which share of the side's requests is in each bin."""
+    n = getattr(counts, side)
+    place = np.searchsorted(edges, counts.values_ms, side="right") - 1
+    return np.bincount(place, weights=n, minlength=len(edges) - 1) / n.sum()
+
+
+def _lengths(edges: Floats) -> Floats:
+    """float[bins]: how long each is on the axis, in doublings; from nothing, two of them."""
+    return np.log2(edges[1:] / np.maximum(edges[:-1], edges[1:] / 4))
+
+
+def _doublings(edges: Floats) -> tuple[float, ...]:
+    first = math.ceil(math.log2(max(edges[0], HALF_MS)))
+    return tuple(2.0**power for power in range(first, math.floor(math.log2(edges[-1])) + 1))
+
+
+def _percentiles(counts: LabelCounts, side: str, percents: Sequence[float]) -> list[float]:
+    n = getattr(counts, side)
+    whole = Side(n[None, :], np.zeros(1, np.int64))
+    return [percentile(whole, counts.values_ms, it / 100) for it in percents]
+
+
+def _percentile_table(
+    label: str, percents: Sequence[float], values: dict[str, list[float]]
+) -> ET.Element:
+    columns = (
+        *(Column("answered"), Column("base, ms", _NUMBER), Column("head, ms", _NUMBER)),
+        Column("change", _NUMBER),
+    )
+    pairs = zip(percents, *(values[side] for side in SIDES), strict=True)
+    rows = [
+        (f"{percent:g} %", figure(base), figure(head), f"{100 * (head / base - 1):+.1f} %")
+        for percent, base, head in pairs
+    ]
+    return table(f"{label}: percentiles of the service times", columns, rows)

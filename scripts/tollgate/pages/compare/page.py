@@ -1,0 +1,178 @@
+"""A comparison in index.html: what is said of head, what it rests on, and how it was decided."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tollgate.compare import ERRORS, IMPROVED, Blocks, Comparison, Finding, Gate, look, samples
+from tollgate.compare import FAIL as WORSE
+from tollgate.compare import words as told
+from tollgate.judge import FAIL, INCONCLUSIVE, INVALID, PASS, Run, Verdict
+from tollgate.pages.compare import charts as page_charts
+from tollgate.pages.compare import looks as page_looks
+from tollgate.pages.compare import tables as page_tables
+from tollgate.pages.kit.assemble import Section
+from tollgate.pages.kit.parts import Child, element, listing, paragraph
+from tollgate.run import manifest
+
+#: Of what shows requests whoever they went to.
+OF_BOTH = "This is of base and head together; what each of them did stands above."
+#: Of the findings that make it fail.
+_WORSE_TOLD = 2
+#: Of what gates, by name.
+_NAMED = 4
+_DISTRIBUTIONS_TOLD = (
+    "Both sides were asked in the same seconds, by the toss of a coin for each request. Times are "
+    "JMeter's whole milliseconds, and percentiles lie on a smooth curve through their counts."
+)
+_LOOKS_TOLD = (
+    "What each look at the samples said: the change so far with its repeated interval. The red "
+    "line is the smallest rise that matters; a metric passes once its interval is below it."
+)
+
+
+@dataclass(frozen=True)
+class ComparePart:
+    """What the page of a comparison has beside that of any run. sentence: what is said of head,
+    empty where something else decided, so that the verdict's own says more."""
+
+    sentence: str
+    sections: list[Section]
+
+
+def part(run: Path, record: manifest.Manifest, facts: Run, verdict: Verdict) -> ComparePart | None:
+    """Of a run's folder that was gathered and judged; None where nothing is compared.
+
+    Raises JtlError and OSError.
+    """
+    pairs = zip(record.executions, facts.executions, strict=True)
+    compared = next(((planned, it.comparison) for planned, it in pairs if it.comparison), None)
+    if compared is None:
+        return None
+    planned, comparison = compared
+    blocks = _blocks(run, planned, comparison)
+    return ComparePart(sentence(verdict, comparison), _sections(comparison, blocks))
+
+
+def _blocks(run: Path, planned: manifest.Execution, comparison: Comparison) -> tuple[Blocks, ...]:
+    """The samples second by second, as far as they count."""
+    labels = [each.label for each in comparison.counts]
+    if not comparison.seconds:
+        return ()
+    return samples.read(run / planned.jtl, labels, planned.warmup, comparison.seconds).blocks
+
+
+def _sections(comparison: Comparison, blocks: Sequence[Blocks]) -> list[Section]:
+    """From the findings down to each look; those without content are left out."""
+    distributions = page_charts.distributions(comparison.counts)
+    charts = page_looks.looks(course(comparison, blocks))
+    found = (
+        Section("compare", "Head against base", _findings(comparison)),
+        Section("distributions", "Both sides", [_DISTRIBUTIONS_TOLD, *distributions]),
+        Section("looks", "How it was decided", [_LOOKS_TOLD, *charts, *_decided(comparison)]),
+    )
+    kept = (True, bool(distributions), bool(charts))
+    return [section for section, keep in zip(found, kept, strict=True) if keep]
+
+
+def course(comparison: Comparison, blocks: Sequence[Blocks]) -> list[Gate]:
+    """The gate after each of its looks, taken anew."""
+    gates: list[Gate] = []
+    gate = Gate(comparison.gate.settings)
+    for at_s in comparison.gate.looks_s:
+        gate = look(gate, [each.first(int(at_s)) for each in blocks], at_s)
+        gates.append(gate)
+    return gates
+
+
+def sentence(verdict: Verdict, comparison: Comparison) -> str:
+    """What a run with this verdict says of head: no more than the metrics that gate bear out. Empty
+    where neither they nor a criterion decided."""
+    gating = comparison.gating
+    if verdict.verdict == INVALID:
+        return "The measurement is broken, so that nothing can be said of head."
+    worse = [it for it in gating if it.verdict == WORSE]
+    if worse:
+        return f"Head is worse than base: {_listed(worse, comparison)}."
+    open_ = sum(not it.decided or it.verdict == INCONCLUSIVE for it in gating)
+    if verdict.verdict == INCONCLUSIVE and open_:
+        return f"Cannot tell: {open_} of {len(gating)} metrics are left undecided."
+    if verdict.verdict != PASS:
+        return _by_criterion(verdict)
+    whose = "Head against base"
+    if comparison.is_control:
+        whose = "Base against itself passes, and what differs is noise"
+    better = [it for it in gating if it.verdict == IMPROVED]
+    also = f"; better beyond doubt: {_listed(better, comparison)}" if better else ""
+    return f"{whose}{_ruled_out(comparison)}{also}."
+
+
+def _by_criterion(verdict: Verdict) -> str:
+    results = (it for each in verdict.executions for it in each.criteria if it.decides)
+    if all(it.verdict != verdict.verdict for it in results):
+        return ""
+    if verdict.verdict == FAIL:
+        return "A criterion on both sides together fails."
+    return "Cannot tell: a criterion on both sides together is left undecided."
+
+
+def _ruled_out(comparison: Comparison) -> str:
+    """`, of search alone: a rise of 5 % is ruled out for p50 and p95; of errors, one of 0.2
+    points`. No labels where all gate."""
+    settings, gating = comparison.gate.settings, comparison.gating
+    labels = list(dict.fromkeys(it.label for it in gating))
+    is_all = len(labels) == len({it.label for it in comparison.gate.findings})
+    metrics = list(dict.fromkeys(it.metric for it in gating))
+    times = [it for it in metrics if it != ERRORS]
+    parts = []
+    if times:
+        parts.append(f"a rise of {100 * settings.effect:g} % is ruled out for {_and(times)}")
+    if ERRORS in metrics:
+        points = f"{100 * settings.error_effect:g} points"
+        one = f"of errors, one of {points}"
+        parts.append(one if times else f"a rise of errors by {points} is ruled out")
+    return f"{'' if is_all else f', of {_and(labels)} alone'}: {'; '.join(parts)}"
+
+
+def _and(names: Sequence[str]) -> str:
+    """`sum, search and pi`, `sum, search, pi, kittens and 4 more`."""
+    shown = list(names[:_NAMED])
+    more = len(names) - len(shown)
+    *first, last = [*shown, f"{more} more"] if more else shown
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _listed(findings: Sequence[Finding], comparison: Comparison) -> str:
+    """`p95 of sum +19.1 %, p50 of sum +16.8 % and 2 more`, the largest change first."""
+    ordered = sorted(findings, key=lambda it: -abs(it.change or 0.0))
+    texts = [
+        f"{told.name(it)} {told.change(it, it.change, told.effect_of(comparison, it))}"
+        for it in ordered[:_WORSE_TOLD]
+    ]
+    more = len(findings) - len(texts)
+    return ", ".join(texts) + (f" and {more} more" if more else "")
+
+
+def _findings(comparison: Comparison) -> list[Child]:
+    return [
+        listing(told.sides(comparison.record)),
+        page_tables.times(comparison),
+        page_tables.failures(comparison),
+        paragraph(told.promise(comparison), kind="note"),
+        *_noise(comparison),
+    ]
+
+
+def _noise(comparison: Comparison) -> list[Child]:
+    lines = list(told.noise(comparison)) if comparison.is_control else []
+    if not lines:
+        return []
+    heading = element("h3", "A against A: the noise that was found")
+    return [heading, "An estimate, and half of its interval's width.", listing(lines)]
+
+
+def _decided(comparison: Comparison) -> list[Child]:
+    text = told.course(comparison)
+    return [f"{text[:1].upper()}{text[1:]}.", page_tables.course(comparison)]

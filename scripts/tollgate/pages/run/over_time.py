@@ -1,0 +1,154 @@
+"""What an execution sent and what it got, second by second: charts that share their time. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tollgate.pages.kit.charts import DASHED, Chart, Span
+from tollgate.pages.kit.parts import Child
+from tollgate.pages.run.grid import Grid
+from tollgate.pages.run.lines import Line, Told, Values, chart
+from tollgate.pages.run.view import View
+from tollgate.study import number
+
+PERCENTILES = (50, 95, 99)
+_HOW = (
+    "All charts over time zoom together. Drag to zoom in, double-click to see all; or focus a "
+    "chart and use the arrow keys, + and -, and 0. What is shaded is not judged, and may reach "
+    "beyond the top."
+)
+_RESPONSE = (
+    "Response time counts from when a request was meant to be sent, service time (dashed) from "
+    "when it was: where they part, requests waited."
+)
+
+
+def charts(
+    views: Sequence[View], spans: Sequence[Span], latency: bool = True
+) -> list[Child | Chart]:
+    """From the load down to lateness; nothing where there are no samples. latency: also of the
+    response times of all requests together, which mean little where arms take turns."""
+    found = [throughput(views, spans)]
+    found += [percentile(views, spans, p) for p in PERCENTILES] if latency else []
+    found += [errors(views, spans), lateness(views, spans)]
+    shown = [each for each in found if each is not None]
+    if not shown:
+        return []
+    none = "" if any(view.sent.errors for view in views) else "No request failed."
+    return [" ".join(it for it in (_HOW, none) if it), *shown]
+
+
+def throughput(views: Sequence[View], spans: Sequence[Span]) -> Chart | None:
+    """Requests sent a second, beside those that were meant to be."""
+    lines = []
+    for view in views:
+        lines.append(Line(view, f"{view.name} sent", _sent(view)))
+        if view.intended is not None:
+            lines.append(Line(view, f"{view.name} intended", _intended(view), DASHED))
+    told = Told(
+        "Throughput",
+        "Requests sent, beside those that the schedule meant to send (dashed).",
+        "requests/s",
+        _unscheduled(views),
+    )
+    if not any(view.intended for view in views):
+        told = Told("Throughput", "Requests sent; no schedule says how many were meant.", told.unit)
+    return chart(told, lines, spans)
+
+
+def percentile(views: Sequence[View], spans: Sequence[Span], p: int) -> Chart | None:
+    """A percentile of response time beside that of service time; where there is no schedule, of
+    service time alone. Requests without one are left out beside those that have one, and told."""
+    lines = []
+    for view in views:
+        if view.response is None:
+            lines.append(Line(view, f"{view.name} service", _percentile(view, "service", p)))
+            continue
+        lines.append(Line(view, f"{view.name} response", _percentile(view, "response", p)))
+        lines.append(Line(view, f"{view.name} service", _percentile(view, "service", p), DASHED))
+    responds = any(view.response for view in views)
+    summary = _RESPONSE if responds else "Service time: no schedule says when requests were due."
+    summary = summary if p == PERCENTILES[0] else f"{p} % of the requests were at most as slow."
+    left_out = _unscheduled(views)
+    whose = "scheduled requests" if left_out else "all requests"
+    if left_out and any(view.response is None for view in views):
+        left_out += " Where an execution has no schedule at all, none are left out."
+    return chart(Told(f"p{p}, {whose}", summary, "ms", left_out), lines, spans)
+
+
+def errors(views: Sequence[View], spans: Sequence[Span]) -> Chart | None:
+    """Failed requests a second; None where none failed."""
+    failed = sum(view.sent.errors for view in views)
+    if not failed:
+        return None
+    total = sum(view.sent.total for view in views)
+    lines = [Line(view, f"{view.name} failed", _failed(view)) for view in views]
+    summary = f"{failed:,} of {total:,} requests failed, warm-up included."
+    return chart(Told("Errors", summary, "failed requests/s"), lines, spans, tone="wrong")
+
+
+def lateness(views: Sequence[View], spans: Sequence[Span]) -> Chart | None:
+    """How much later than meant requests were sent."""
+    lines = []
+    for view in (view for view in views if view.lateness is not None):
+        lines.append(Line(view, f"{view.name} p99", _percentile(view, "lateness", 99)))
+        lines.append(Line(view, f"{view.name} p50", _percentile(view, "lateness", 50), DASHED))
+    told = [
+        f"{view.name} {number(view.lateness.window(*view.window).percentile(99))} ms"
+        for view in views
+        if view.lateness is not None
+    ]
+    summary = f"Sent after it was meant to be. p99 of the measured time: {', '.join(told)}."
+    return chart(Told("Lateness", summary, "ms"), lines, spans)
+
+
+def _sent(view: View):
+    # Where some were meant to be sent, only those: others beside them would hide what is missing.
+    what = "sent" if view.intended is None else "service"
+
+    def of(grid: Grid) -> Values:
+        return view.rates(what, grid), view.binned(what, grid).n
+
+    return of
+
+
+def _intended(view: View):
+    return lambda grid: (view.intended.rates(grid), None)
+
+
+def _percentile(view: View, what: str, p: float):
+    def of(grid: Grid) -> Values:
+        binned = view.binned(what, grid)
+        return binned.percentile(p), binned.n
+
+    return of
+
+
+def _failed(view: View):
+    def of(grid: Grid) -> Values:
+        binned = view.binned("sent", grid)
+        return binned.errors / grid.lengths, binned.n
+
+    return of
+
+
+def _unscheduled(views: Sequence[View]) -> str:
+    names = sorted(
+        {it.name for view in views if view.scheduled for it in view.samplers if it.response is None}
+    )
+    if not names:
+        return ""
+    shown = ", ".join(names[:_NAMES]) + (
+        f" and {len(names) - _NAMES} more" if names[_NAMES:] else ""
+    )
+    requests = sum(
+        it.service.total
+        for view in views
+        if view.scheduled
+        for it in view.samplers
+        if it.response is None
+    )
+    return f"Left out are {requests:,} requests that follow no schedule: {shown}."
+
+
+_NAMES = 3

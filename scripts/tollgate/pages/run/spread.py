@@ -1,0 +1,132 @@
+"""How the times of each target are spread: its percentiles on a logarithmic scale. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tollgate.pages.kit.charts import DASHED, LINE, Axis, Chart, Series
+from tollgate.pages.kit.parts import Child, Column, Group, Row, details, table
+from tollgate.pages.run.view import View, full, named, readable
+from tollgate.stats import Counts
+from tollgate.study import number
+
+#: Labels that get a chart, and a row of the table; the ones with most requests.
+MOST_CHARTS, MOST_ROWS = 12, 500
+#: What is written along the axis: so many of a hundred are faster.
+_NAMED = {2: "50 %", 10: "90 %", 20: "95 %", 100: "99 %", 1_000: "99.9 %", 10_000: "99.99 %"}
+_NAMED |= {100_000: "99.999 %", 1: "0"}
+#: Points of a line: evenly along the logarithmic axis, with the named ones among them.
+_POINTS = np.unique(np.concatenate([np.geomspace(1, 1e5, 61), np.array(sorted(_NAMED), float)]))
+#: JMeter tells whole milliseconds: 0 means less than one, and has no place on this scale. It is
+#: drawn at half of that.
+_LEAST_MS = 1.0
+_SUMMED = (50, 95, 99, 100)
+_NUMBER = "number"
+_TOLD = (
+    "How long the slowest took: at 99 % stands the time that one request in a hundred exceeded, in "
+    "the measured time. Solid from when a request was meant to be sent, dashed from when it was."
+)
+_BELOW = "What took less than 1 ms is drawn at 0.5: JMeter counts whole milliseconds."
+
+
+def content(views: Sequence[View]) -> list[Child | Chart]:
+    """A chart for each of the busiest labels, and all labels in a table."""
+    names = by_size(views)
+    if not names:
+        return []
+    shown = [chart for chart in (_chart(views, name) for name in names[:MOST_CHARTS]) if chart]
+    more = len(names) - MOST_CHARTS
+    left = f" Of {len(names):,} labels the {MOST_CHARTS} busiest have a chart." if more > 0 else ""
+    figures = _table(views, names)
+    # Few of them are read at a glance, and many are in the way of what follows.
+    return [_TOLD + left, *shown, figures if more <= 0 else details("All labels", figures)]
+
+
+def by_size(views: Sequence[View]) -> list[str]:
+    """All labels but transactions, those with most requests first."""
+    sizes: dict[str, int] = {}
+    for view in views:
+        for it in view.samplers:
+            sizes[it.name] = sizes.get(it.name, 0) + it.service.total
+    return sorted(sizes, key=lambda name: -sizes[name])
+
+
+def _chart(views: Sequence[View], name: str) -> Chart | None:
+    series: list[Series] = []
+    told, rows = [], []
+    for view in views:
+        both = _counts(view, name)
+        for what, counts in both.items():
+            draw = DASHED if what == "service" and "response" in both else LINE
+            series.append(_series(f"{view.name} {what}", counts, view.colour, draw))
+            rows += _rows(f"{view.name} {what}", counts)
+        if both:
+            told.append(f"{view.name} {number(next(iter(both.values())).percentile(99))} ms")
+    if not series:
+        return None
+    columns = (Column("line"), Column("of all requests", _NUMBER), Column("ms at most", _NUMBER))
+    most = max(each.x[-1] for each in series)
+    return Chart(
+        title=readable(name),
+        full_title=full(name) or "",
+        summary=f"p99: {', '.join(told)}.",
+        x=Axis(
+            "of all requests",
+            log=True,
+            base=10,
+            ticks=tuple(float(it) for it in sorted(_NAMED) if it <= most),
+            names=tuple(_NAMED[it] for it in sorted(_NAMED) if it <= most),
+        ),
+        y=Axis("ms", log=True, base=10, least=_LEAST_MS),
+        series=tuple(series),
+        note=_BELOW if any(min(each.y) < _LEAST_MS for each in series) else "",
+        numbers=table(readable(name), columns, rows),
+    )
+
+
+def _counts(view: View, name: str) -> dict[str, Counts]:
+    """Response and service times in the measured time, those that there are."""
+    mine = view.by_name.get(name, [])
+    responses = [it.response for it in mine if it.response is not None]
+    found = {"service": [it.service for it in mine]}
+    if len(responses) == len(mine):  # where two share the name, both may have a schedule or not
+        found = {"response": responses} | found
+    windows = {
+        what: Counts.merged(it.window(*view.window) for it in parts)
+        for what, parts in found.items()
+    }
+    return {what: counts for what, counts in windows.items() if counts.total}
+
+
+def _series(label: str, counts: Counts, colour: int, draw: str) -> Series:
+    x = _POINTS[counts.total >= _POINTS]
+    y = [counts.percentile(100 * (1 - 1 / it)) for it in x.tolist()]
+    y = [it if it >= _LEAST_MS else _LEAST_MS / 2 for it in y]
+    return Series(label, x.tolist(), y, draw=draw, colour=colour)
+
+
+def _rows(label: str, counts: Counts) -> list[Row]:
+    told = [it for it in sorted(_NAMED) if it > 1 and it <= counts.total]
+    rows: list[Row] = [Group((f"{label}, n {counts.total:,}",))]
+    rows += [("", _NAMED[it], number(counts.percentile(100 * (1 - 1 / it)))) for it in told]
+    return [*rows, ("", "all", number(counts.percentile(100)))]
+
+
+def _table(views: Sequence[View], names: Sequence[str]) -> Child:
+    rows: list[Row] = []
+    for name in names[:MOST_ROWS]:
+        rows.append(Group((named(name),)))
+        for view in views:
+            both = _counts(view, name)
+            for what, counts in both.items():
+                values = (number(counts.percentile(p)) for p in _SUMMED)
+                failed = f"{counts.errors:,}"
+                rows.append((f"{view.name} {what}", f"{counts.total:,}", failed, *values))
+    cut = f", the {MOST_ROWS} busiest of {len(names):,} labels" if names[MOST_ROWS:] else ""
+    columns = (
+        *(Column("times"), Column("n", _NUMBER), Column("failed", _NUMBER)),
+        *(Column(it, _NUMBER) for it in ("p50, ms", "p95, ms", "p99, ms", "slowest, ms")),
+    )
+    return table(f"The measured time in numbers{cut}", columns, rows)

@@ -1,0 +1,169 @@
+"""What the workers needed, second by second, and which of them died or were reloaded. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from tollgate.criteria import MIB
+from tollgate.judge import ExecutionVerdict
+from tollgate.pages.kit.charts import (
+    DASHED,
+    DOT_DASHED,
+    DOTTED,
+    LINE,
+    OUTAGE,
+    RELOAD,
+    UNCOUNTED,
+    Chart,
+    Span,
+)
+from tollgate.pages.kit.parts import Child
+from tollgate.pages.run.grid import Grid
+from tollgate.pages.run.lines import Line, Told, Values, chart
+from tollgate.pages.run.view import View
+from tollgate.pages.run.worker_tables import events, figures
+from tollgate.workers import WorkerSeries
+
+#: How the workers of an execution are told apart, which share its colour.
+_STYLES = (LINE, DASHED, DOTTED, DOT_DASHED)
+#: Lines of a chart; of more workers than that the busiest are drawn, the others in the table.
+MOST_DRAWN = len(_STYLES)
+FILE = "workers.jsonl"
+Measure = Callable[[WorkerSeries, Grid], np.ndarray]
+#: What a point is of its looks, for the note below the chart.
+MEAN, MOST = "of which it is the mean", "of which it is the most"
+
+
+def spans(views: Sequence[View]) -> list[Span]:
+    """What a chart over time is to show of all executions: what does not count, reloads and
+    outages."""
+    found = []
+    warmup = min((view.execution.warmup_s for view in views), default=0.0)
+    if warmup > 0:
+        found.append(Span(-math.inf, warmup, UNCOUNTED, "warm-up"))
+    end = max((view.window[1] for view in views), default=math.inf)
+    # Where nobody said how long to measure all counts, what was never sent for want of a generator
+    # as well.
+    has_end = all(view.execution.measured_s is not None for view in views)
+    if has_end and any(view.grid and view.grid.end > end for view in views):
+        found.append(Span(end, math.inf, UNCOUNTED, "after the measured time"))
+    for view in views:
+        for it in view.execution.resources.reloads:
+            found.append(Span(it.from_s, it.to_s, RELOAD, f"{view.name}: reload"))
+        for it in view.execution.resources.outages:
+            if not it.planned:
+                to_s = math.inf if it.to_s is None else max(it.to_s, it.from_s)
+                gone = f"{view.name}: worker {it.worker} missing"
+                found.append(Span(it.from_s, to_s, OUTAGE, gone))
+    return [_within(span, views) for span in found]
+
+
+def _within(span: Span, views: Sequence[View]) -> Span:
+    grids = [view.grid for view in views if view.grid]
+    low = min((grid.first for grid in grids), default=0)
+    high = max((grid.end for grid in grids), default=0)
+    return Span(max(span.low, low), min(span.high, high), span.kind, span.label)
+
+
+def content(
+    views: Sequence[View], judged: Sequence[ExecutionVerdict], shown: Sequence[Span]
+) -> list[Child | Chart]:
+    """Charts, what happened to the workers, and each in numbers; nothing where nobody watched."""
+    if not any(view.execution.resources.workers for view in views):
+        return []
+    found = [
+        _chart(views, shown, Told("CPU", "Of one core, by worker.", "%"), _mean("cpu")),
+        _chart(
+            *(views, shown, Told("Memory", "Resident set size (RSS).", "MB")),
+            *(_most("rss", 1 / MIB), MOST),
+        ),
+        _chart(
+            *(views, shown),
+            Told("Event-loop delay", _delay(views), "ms"),
+            *(_most("loop_delay_p95"), MOST),
+        ),
+        _chart(
+            *(views, shown),
+            Told("Requests answered", "By each worker's own count.", "requests/s"),
+            _answered,
+        ),
+    ]
+    return [*events(views), *(it for it in found if it), figures(views, judged)]
+
+
+def _delay(views: Sequence[View]) -> str:
+    """Whose figure it is: workers that tell of their requests measure their delay themselves, of
+    the others PM2 has a figure of its own (watch-workers.js)."""
+    workers = [it for view in views for it in view.execution.resources.workers]
+    known = [it for it in workers if np.isfinite(it.loop_delay_p95).any()]
+    own = [bool(np.isfinite(it.requests).any()) for it in known]
+    if all(own):
+        return "p95 of each second, as Node measures it."
+    return f"p95, by PM2's own figure{' where a worker tells none of its own' if any(own) else ''}."
+
+
+def _chart(
+    views: Sequence[View], shown: Sequence[Span], told: Told, of: Measure, of_point: str = MEAN
+) -> Chart | None:
+    lines, left_out = [], 0
+    for view in views:
+        workers = sorted(view.execution.resources.workers, key=_busy, reverse=True)
+        left_out += len(workers[MOST_DRAWN:])
+        drawn = {id(each) for each in workers[:MOST_DRAWN]}
+        kept = [each for each in view.execution.resources.workers if id(each) in drawn]
+        lines += [line_of(view, each, at, of) for at, each in enumerate(kept)]
+    are = "worker is" if left_out == 1 else "workers are"
+    note = f"{left_out} more {are} in the table below." if left_out else ""
+    told = replace(told, note=note, numbers_in=FILE, of_point=of_point)
+    return chart(told, lines, shown)
+
+
+def line_of(view: View, series: WorkerSeries, at: int, of: Measure) -> Line:
+    """A worker's line; at: its place among those of the execution that are drawn."""
+
+    def values(grid: Grid) -> Values:
+        return of(series, grid), None
+
+    return Line(view, f"{view.name} {series.worker}", values, _STYLES[at])
+
+
+def _busy(series: WorkerSeries) -> float:
+    told = series.requests[np.isfinite(series.requests)]
+    return float(told.max()) if len(told) else 0.0
+
+
+def _mean(name: str, factor: float = 1.0) -> Measure:
+    return lambda series, grid: grid.means(series.second, getattr(series, name) * factor)
+
+
+def _most(name: str, factor: float = 1.0) -> Measure:
+    return lambda series, grid: grid.maxima(series.second, getattr(series, name) * factor)
+
+
+def _answered(series: WorkerSeries, grid: Grid) -> np.ndarray:
+    """Requests a second; a process that came in another's place counts from 0."""
+    told = np.isfinite(series.requests)
+    second, requests, pid = series.second[told], series.requests[told], series.pid[told]
+    if len(second) < 2:
+        return np.full(grid.count, np.nan)
+    gained = np.where(np.diff(pid) != 0, requests[1:], np.clip(np.diff(requests), 0, None))
+    # Looks come about once a second, and not at its beginning: by the time between them.
+    sums = grid.sums(second[1:], gained)
+    lengths = grid.sums(second[1:], np.diff(second))
+    return np.divide(sums, lengths, out=np.full(grid.count, np.nan), where=lengths > 0)
+
+
+#: Of each criterion on workers that has a course over time: the unit, what to draw, and what of its
+#: looks a point is: what the criterion takes as well, the most of RSS and otherwise the mean.
+MEASURES: dict[str, tuple[str, Measure, str]] = {
+    "rss": ("MB", _most("rss", 1 / MIB), MOST),
+    "rss-slope": ("MB", _mean("rss", 1 / MIB), MEAN),
+    "time-left": ("MB", _mean("rss", 1 / MIB), MEAN),
+    "cpu": ("%", _mean("cpu"), MEAN),
+    "loop-delay-p50": ("ms", _mean("loop_delay_p50"), MEAN),
+    "loop-delay-p95": ("ms", _mean("loop_delay_p95"), MEAN),
+}

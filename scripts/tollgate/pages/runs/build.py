@@ -1,0 +1,107 @@
+"""index.html of a folder of runs, made anew from the files in it."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tollgate.base import atomic
+from tollgate.pages.kit import assemble as page
+from tollgate.pages.kit.assemble import Page, PageError, Section
+from tollgate.pages.runs import listing, told, trend_sections
+from tollgate.pages.runs.model import Folder
+from tollgate.pages.runs.read import VERDICT, read
+from tollgate.pages.runs.trends import SHOWN, trends
+from tollgate.run import manifest
+
+NAME = "index.html"
+#: How the page's title begins, by which it is known again.
+_TITLE = "Tollgate runs"
+#: Bytes of a page within which its title stands, behind its styles.
+_HEAD = 200_000
+
+
+def holds_runs(folder: Path) -> bool:
+    """Whether a folder is not a run itself but has some directly below it."""
+    names = (manifest.NAME, VERDICT)
+    try:
+        if any((folder / name).exists() for name in names):
+            return False
+        return any(_is_file(each / name) for each in folder.iterdir() for name in names)
+    except OSError:
+        return False
+
+
+def _is_file(path: Path) -> bool:
+    """Not where somebody else's folder, such as lost+found, lets nobody look."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
+
+
+def write(folder: Path) -> Path:
+    """Write the page and return its path; whole or not at all, however many runs end at once: each
+    waits for the one before, and then sees its run as well.
+
+    Raises PageError, in one line, where the folder can't be read or written, or where another page
+    of that name stands there.
+    """
+    path = folder / NAME
+    try:
+        with _alone(folder):
+            _check_ours(path)
+            atomic.write(path, page.to_html(to_page(read(folder))))
+    except OSError as error:
+        raise PageError(f"{path} can't be written: {error.strerror}") from None
+    return path
+
+
+def to_page(folder: Folder) -> Page:
+    """The whole page. Pure."""
+    found = trends(folder.runs)
+    newest = folder.runs[0] if folder.runs else None
+    when = f", the newest of {told.time_of(newest)} UTC" if newest and newest.started else ""
+    shown = found[:SHOWN]
+    moved = trend_sections.changes(shown)
+    parts = (
+        Section("changes", "What changed", moved),
+        Section("runs", "All runs", listing.runs(folder)),
+        *trend_sections.sections(found),
+        Section("others", "Other folders", listing.other_folders(folder)),
+        Section("method", "How to read this", [*told.method(shown), trend_sections.more(found)]),
+    )
+    return Page(
+        title=_TITLE,
+        kicker=f"Tollgate, all runs of this folder{when}",
+        sentence=told.summary(folder),
+        answer=(newest.verdict if newest else None) or told.NO_VERDICT,
+        tone=told.tone(newest.verdict if newest else None),
+        sections=[it for it in parts if it.content],
+        remarks=[told.overview(shown)] if folder.runs else [],
+    )
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Hold a lock on the folder itself, which needs no file and ends with the process."""
+    opened = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(opened, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(opened)
+
+
+def is_ours(path: Path) -> bool:
+    """Whether a file is a list of runs."""
+    return path.is_file() and f"<title>{_TITLE}".encode() in path.read_bytes()[:_HEAD]
+
+
+def _check_ours(path: Path) -> None:
+    """A run may have been told to leave its files in any folder."""
+    if path.exists() and not is_ours(path):
+        raise PageError(f"{path} is another page; move it, or runs elsewhere")

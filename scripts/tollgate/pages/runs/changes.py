@@ -1,0 +1,132 @@
+"""Where the figures of a series of runs moved to another level. Pure.
+
+A change point is found by ranks, so that one wild run is not taken for a change: by the strongest
+of all cuts in two, and how often pure chance gives as strong a one (chance.py). Its place is where
+two medians fit best. Both sides of a change are searched again (Vostrikova, "Detecting 'disorder'
+in multidimensional random processes", 1981), as is done with other tests at MongoDB (Daly et al.,
+"The use of change point detection to identify software performance regressions in a continuous
+integration system", ICPE 2020) and DataStax (Fleming et al., "Hunter: using change point detection
+to hunt for performance regressions", ICPE 2023).
+
+A page shows dozens of series, so that the share of false marks among all is what is held down
+(Benjamini and Hochberg, 1995), and to less than usual, since the same runs are looked at again
+after each further run. The test assumes that chance deals the runs independently. On a shared
+machine an hour may be slow as a whole, which no series of runs can tell from a slow commit: a mark
+says that figures moved, not why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import count, pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tollgate.pages.runs.chance import SIDE, chance, clear_chance
+
+#: Runs below which nothing is marked: with fewer no order of them is rare enough.
+FEWEST = 10
+#: Share of the marks of a page that may be false.
+_FALSE = 0.01
+#: A level that moved by less than this share of itself is no change that anybody looks for.
+LEAST = 0.05
+
+
+@dataclass(frozen=True)
+class Change:
+    """at: index of the first run on the new level. before, after: medians of the runs since the
+    change before, and until the next."""
+
+    at: int
+    before: float
+    after: float
+
+    @property
+    def share(self) -> float | None:
+        """By which share of the level before it moved; None from 0."""
+        return (self.after - self.before) / abs(self.before) if self.before else None
+
+
+def changes(series: Sequence[Sequence[float]]) -> list[tuple[Change, ...]]:
+    """The changes of each series, oldest first. Series of fewer than FEWEST runs have none."""
+    values = [np.asarray(each, float) for each in series]
+    chances = [chance(each) for each in values if len(each) >= FEWEST]
+    rare = _threshold(chances)
+    return [_told(each, _cuts(each, 0, rare)) for each in values]
+
+
+@cache
+def runs_needed(figures: int, moved: int = 0) -> int:
+    """How many runs it takes until a figure can be marked at all, if half of them lie beyond all
+    the others. figures: how many are looked at together, this one among them, of which so many
+    moved besides."""
+    rare = _rare(figures, moved)
+    return next(runs for runs in count(FEWEST) if clear_chance(runs, runs // 2) <= rare)
+
+
+@cache
+def too_new(runs: int, figures: int, moved: int = 0) -> int | None:
+    """On how many of the newest runs another level need not be marked yet, though all of them lie
+    beyond all others; None where there are too few runs for any mark. figures, moved: as for
+    runs_needed."""
+    rare, sizes = _rare(figures, moved), range(SIDE, runs // 2 + 1)
+    if runs < FEWEST:
+        return None
+    return next((size - 1 for size in sizes if clear_chance(runs, size) <= rare), None)
+
+
+def _rare(figures: int, moved: int) -> float:
+    """The chance that one figure more than those which moved has to reach, see _threshold."""
+    return _FALSE * min(moved + 1, figures) / figures
+
+
+def _cuts(values: NDArray[np.float64], start: int, rare: float) -> list[int]:
+    """Indices at which a new level begins. rare: the largest chance at which a cut is kept."""
+    if len(values) < FEWEST:
+        return []
+    if chance(values) > rare:
+        return []
+    at = _place(values)
+    # So that both sides together are wrong less often than this cut: the same runs told where it
+    # is, which makes chances on either side a little too small.
+    rare /= 4
+    left, right = _cuts(values[:at], start, rare), _cuts(values[at:], start + at, rare)
+    return [*left, start + at, *right]
+
+
+def _told(values: NDArray[np.float64], cuts: list[int]) -> tuple[Change, ...]:
+    """The changes at these cuts, without those between levels that hardly differ."""
+    if not cuts:
+        return ()
+    ends = [0, *cuts, len(values)]
+    levels = [float(np.median(values[begin:end])) for begin, end in pairwise(ends)]
+    found = [Change(at, *both) for at, both in zip(cuts, pairwise(levels), strict=True)]
+    shares = {it.at: abs(it.share) for it in found if it.share is not None}
+    least = min(shares, key=shares.__getitem__, default=None)
+    if least is not None and shares[least] < LEAST:
+        return _told(values, [it for it in cuts if it != least])
+    return tuple(found)
+
+
+def _place(values: NDArray[np.float64]) -> int:
+    """Index at which the new level begins: where two medians fit best, by absolute deviations.
+    Ranks alone, which know no sizes, would put the larger of two steps between both."""
+    cuts = range(SIDE, len(values) - SIDE + 1)
+    sums = np.array([_spread(values[:at]) + _spread(values[at:]) for at in cuts])
+    # Of cuts that fit alike the first, whatever rounding makes of their sums.
+    return cuts[int(np.argmax(sums <= sums.min() + 1e-9 * np.abs(values).sum()))]
+
+
+def _spread(values: NDArray[np.float64]) -> float:
+    return float(np.abs(values - np.median(values)).sum())
+
+
+def _threshold(chances: Sequence[float]) -> float:
+    """The largest chance at which a cut is kept: Benjamini and Hochberg's step-up procedure."""
+    ordered = sorted(chances)
+    levels = [_FALSE * rank / len(ordered) for rank in range(1, len(ordered) + 1)]
+    kept = [level for each, level in zip(ordered, levels, strict=True) if each <= level]
+    return max(kept, default=0.0)

@@ -1,0 +1,112 @@
+"""The answers of pi one by one: when each came since its block began, and how long it took."""
+# ruff: noqa: S608 - every piece of SQL here is a column's number or a constant of this package.
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from tollgate.samples import (
+    JtlError,
+    Layout,
+    column,
+    database,
+    read_into,
+    read_layout,
+    transaction_sql,
+)
+from tollgate.study import Block
+
+EXPERIMENT = "pi"
+#: Answers of an arm, at most: more dots hide each other, and make the page large.
+MOST_ANSWERS = 3000
+
+
+@dataclass(frozen=True)
+class Answers:
+    """The answers of one arm in its measured rounds, by the time at which they came.
+
+    seconds: float[N], since the first request of the answer's block began. elapsed_ms: int[N].
+    failed: bool[N]. rounds: how many rounds these are, the first of `of_rounds`.
+    """
+
+    arm: str
+    seconds: np.ndarray
+    elapsed_ms: np.ndarray
+    failed: np.ndarray
+    rounds: int
+    of_rounds: int
+
+
+def pi_series(jtl: Path, blocks: Sequence[Block]) -> tuple[Answers, ...]:
+    """The answers of each arm of pi at its most users; whole rounds, as many as MOST_ANSWERS take.
+
+    For files that read_jtl has read: it has checked the values. Raises JtlError.
+    """
+    mine = [it for it in blocks if it.cell.experiment == EXPERIMENT and it.round > 0]
+    if not mine:
+        return ()
+    most = max(block.cell.users for block in mine)
+    chosen = [block for block in mine if block.cell.users == most]
+    rows = _read(jtl, [block.number for block in chosen])
+    arms = dict.fromkeys(block.cell.arm for block in chosen)
+    return tuple(_arm(arm, [it for it in chosen if it.cell.arm == arm], rows) for arm in arms)
+
+
+def _arm(arm: str, blocks: Sequence[Block], rows: np.ndarray) -> Answers:
+    """rows: int[N, 4] of block, start_ms, elapsed_ms, failed, ascending by block, then start."""
+    parts: list[np.ndarray] = []
+    count = 0
+    for block in sorted(blocks, key=lambda it: it.round):
+        part = rows[rows[:, 0] == block.number]
+        if parts and count + len(part) > MOST_ANSWERS:
+            break
+        count += len(part)
+        parts.append(_since_began(part))
+    found = np.concatenate(parts)
+    found = found[np.argsort(found[:, 0], kind="stable")]
+    seconds, elapsed, failed = found[:, 0] / 1000, found[:, 1], found[:, 2] != 0
+    return Answers(arm, seconds, elapsed, failed, len(parts), len(blocks))
+
+
+def _since_began(part: np.ndarray) -> np.ndarray:
+    """int[N, 3] of a block's rows: when the answer came, in ms since the block began; the rest."""
+    start, elapsed = part[:, 1], part[:, 2]
+    began = start.min() if len(start) else 0
+    return np.column_stack([start - began + elapsed, elapsed, part[:, 3]])
+
+
+def _read(jtl: Path, numbers: Sequence[int]) -> np.ndarray:
+    layout = read_layout(jtl)
+    if "block" not in layout:
+        help_ = "only a run of the study has it: name one under reports/"
+        raise JtlError(jtl, "the header has no column block", line=1, help_=help_)
+    with database(jtl) as con:
+        read_into(con, "answers", _answers_sql(layout), jtl, layout)
+        wanted = ", ".join(str(int(number)) for number in numbers)
+        found = con.execute(f"""
+            SELECT block, start_ms, elapsed_ms, failed, n FROM answers
+            WHERE block IN ({wanted}) ORDER BY ALL""").fetchnumpy()
+    rows = np.column_stack([found[name].astype(np.int64) for name in _COLUMNS])
+    return np.repeat(rows, found["n"].astype(np.int64), axis=0)
+
+
+_COLUMNS = ("block", "start_ms", "elapsed_ms", "failed")
+
+
+def _answers_sql(layout: Layout) -> str:
+    """SQL for a table of the samples of pi; all the others are one row of NULLs, for read_into
+    wants to see every sample."""
+    label = column(layout, "label")
+    mine = f"({label} = '{EXPERIMENT}' AND NOT {transaction_sql(layout)})"
+    values = {
+        "block": f"TRY_CAST({column(layout, 'block')} AS BIGINT)",
+        "start_ms": column(layout, "timeStamp"),
+        "elapsed_ms": f"TRY_CAST({column(layout, 'elapsed')} AS BIGINT)",
+        "failed": f"({column(layout, 'success')} <> 'true')::BIGINT",
+    }
+    told = ", ".join(f"CASE WHEN {mine} THEN {sql} END AS {name}" for name, sql in values.items())
+    return f"SELECT {told}, false AS wrong, count(*) AS n FROM {{jtl}} GROUP BY ALL"

@@ -1,0 +1,52 @@
+"""A .jmx as it will run.
+
+In: a plan's file and the properties given to JMeter. Out: a Plan (thread groups, timers,
+samplers), what a reader would point out in it, when it ends, whom it asks.
+"""
+
+from __future__ import annotations
+
+from tollgate.plan import bounds, copy, hosts, lint, plugins
+from tollgate.plan.arrivals import NotReplayableError, PreciseThroughput
+from tollgate.plan.bounds import Stops, stops_of
+from tollgate.plan.ends import ANY, StatedEnd, stated_end
+from tollgate.plan.expressions import Expander
+from tollgate.plan.hosts import read_hosts
+from tollgate.plan.java_random import JavaRandom
+from tollgate.plan.jmx import PlanError, read_tree
+from tollgate.plan.model import FLOW_CONTROL, LOOPING, Label, Plan, Sampler, ThreadGroup
+from tollgate.plan.reach import certain_samplers, is_steady, longest_timer_s, silence_s, wait_s
+from tollgate.plan.read import expander_of, read_plan
+
+__all__ = [
+    "ANY",
+    "FLOW_CONTROL",
+    "LOOPING",
+    "Expander",
+    "JavaRandom",
+    "Label",
+    "NotReplayableError",
+    "Plan",
+    "PlanError",
+    "PreciseThroughput",
+    "Sampler",
+    "StatedEnd",
+    "Stops",
+    "ThreadGroup",
+    "bounds",
+    "certain_samplers",
+    "copy",
+    "expander_of",
+    "hosts",
+    "is_steady",
+    "lint",
+    "longest_timer_s",
+    "plugins",
+    "read_hosts",
+    "read_plan",
+    "read_tree",
+    "silence_s",
+    "stated_end",
+    "stops_of",
+    "wait_s",
+]

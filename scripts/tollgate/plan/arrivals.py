@@ -1,0 +1,104 @@
+"""The moments at which a Precise Throughput Timer means to send, replayed from its seed.
+
+Source: JMeter 5.6.3's own classes, driven for the golden files in tests/tollgate/golden, and its
+manual, Component Reference, "Precise Throughput Timer". What they do:
+
+- Time zero is JMeter's test start, the value of TESTSTART.MS, not the start of the thread group.
+- A window lasts `duration` seconds and holds ceil(rate * duration) events, uniform and sorted.
+- When a window is used up the next one follows at once, drawn from the same generator, so a
+  schedule goes on for as long as threads ask for events.
+- With batches of n a window holds ceil(rate / n * duration) moments, each handed out n times.
+- `exactLimit`, `allowedThroughputSurplus` and `batchThreadDelay` have no effect in 5.6.3.
+- A seed whose lowest 32 bits are zero (0 among them) means: a new schedule on every run.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tollgate.plan.java_random import JavaRandom
+
+# JMeter counts the events of a window in a Java int.
+MAX_EVENTS_PER_WINDOW = 2**31 - 1
+
+
+class NotReplayableError(ValueError):
+    """The schedule cannot be computed beforehand; the message is the reason, in one line."""
+
+
+@dataclass(frozen=True)
+class PreciseThroughput:
+    """The settings of a Precise Throughput Timer that decide when it sends.
+
+    rate: requests a second, JMeter's throughput divided by throughputPeriod.
+    duration_s: whole seconds of one window.
+    """
+
+    seed: int
+    rate: float
+    duration_s: int
+    batch_size: int = 1
+
+    def __post_init__(self) -> None:
+        if self.seed % 2**32 == 0:
+            raise NotReplayableError("the random seed is 0, so every run has a schedule of its own")
+        if not self.rate > 0 or not math.isfinite(self.rate):
+            raise NotReplayableError(f"the throughput is {self.rate:g}, which sends nothing")
+        if self.duration_s < 1:
+            raise NotReplayableError(f"the timer's duration is {self.duration_s} s")
+        if self.batch_size < 1:
+            raise NotReplayableError(
+                f"the batch size is {self.batch_size}: JMeter hands out its first event for ever"
+            )
+        if self.moments_per_window > MAX_EVENTS_PER_WINDOW:
+            raise NotReplayableError("a window holds more events than JMeter can count")
+
+    @property
+    def moments_per_window(self) -> int:
+        rate = self.rate / self.batch_size if self.batch_size > 1 else self.rate
+        return math.ceil(rate * self.duration_s)
+
+    def windows(self) -> Iterator[NDArray[np.float64]]:
+        """Yield window after window of sorted offsets in seconds from the test start."""
+        random = JavaRandom(self.seed)
+        offset = 0.0
+        while True:
+            moments = offset + random.doubles(self.moments_per_window) * float(self.duration_s)
+            moments.sort()
+            yield np.repeat(moments, self.batch_size) if self.batch_size > 1 else moments
+            offset += self.duration_s
+
+    def arrivals(self, until_s: float, limit: int | None = None) -> NDArray[np.float64]:
+        """Return all events before `until_s` (seconds), at most the first `limit` of them."""
+        parts: list[NDArray[np.float64]] = []
+        total = 0
+        for number, window in enumerate(self.windows()):
+            parts.append(window)
+            total += len(window)
+            if (number + 1) * self.duration_s >= until_s or (limit is not None and total >= limit):
+                break
+        events = np.concatenate(parts)[:limit]
+        return events[: np.searchsorted(events, until_s, side="left")]
+
+
+def precise_throughput_arrivals(
+    seed: int,
+    throughput: float,
+    period_s: int,
+    duration_s: int,
+    batch_size: int = 1,
+    until_s: float | None = None,
+) -> NDArray[np.float64]:
+    """Return the events in seconds from the test start, those of the first window by default.
+
+    Raises NotReplayableError where JMeter draws a schedule that nobody can know beforehand.
+    """
+    if period_s < 1:
+        raise NotReplayableError(f"the throughput period is {period_s} s")
+    timer = PreciseThroughput(seed, throughput / period_s, duration_s, batch_size)
+    return timer.arrivals(float(duration_s) if until_s is None else until_s)

@@ -1,0 +1,52 @@
+"""Keeps the plan that a run was made with in the run's folder, so that it can be judged again."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+from lxml import etree
+
+from tollgate.plan.jmx import PlanError
+
+FOLDER = "plan"
+
+
+def copy(plan: Path, run: Path) -> str:
+    """Copy a plan and the fragments it includes; returns the copy's path relative to the run.
+
+    All of them stand to each other as they did: a plan that includes `../shared/a.jmx` is copied
+    with its own folder's name. What can't be found, or is named by an absolute path, is left out:
+    reading the copy then says what is missing. Raises PlanError where another plan of the run has
+    put an unlike file in the same place.
+    """
+    files = with_includes(plan)
+    base = Path(os.path.commonpath([file.parent for file in files]))
+    for file in files:
+        target = run / FOLDER / file.relative_to(base)
+        if target.exists() and target.read_bytes() != file.read_bytes():
+            raise PlanError(f"{file}: another plan of this run has an unlike file of that name")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(file, target)
+    return f"{FOLDER}/{files[0].relative_to(base).as_posix()}"
+
+
+def with_includes(plan: Path) -> list[Path]:
+    """A plan and all that it includes by a path relative to it; each once, the plan first."""
+    plan = plan.absolute()
+    return _with_includes(plan, plan.parent, [])
+
+
+def _with_includes(file: Path, base: Path, found: list[Path]) -> list[Path]:
+    found.append(file)
+    try:
+        tree = etree.parse(str(file))
+    except etree.XMLSyntaxError:
+        return found
+    for element in tree.iterfind(".//stringProp[@name='IncludeController.includepath']"):
+        path = Path(element.text or "")
+        included = Path(os.path.normpath(base / path))
+        if not path.is_absolute() and included.is_file() and included not in found:
+            _with_includes(included, base, found)
+    return found

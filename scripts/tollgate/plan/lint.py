@@ -1,0 +1,160 @@
+"""What a reader of a plan would point out: lint(plan, properties) -> lines. It changes no verdict.
+
+One line for each kind of remark, with the names of the elements that it is about. Only what JMeter
+would run is looked at, with Include and Module Controllers in their places.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from tollgate.plan.bounds import endless_groups
+from tollgate.plan.expressions import Expander
+from tollgate.plan.jmx import Element, read_tree
+from tollgate.plan.lint_scripts import listed, missing_files, scripts
+from tollgate.plan.model import FLOW_CONTROL, SCRIPTS
+from tollgate.plan.read import expander_of, is_sampler, read_plan
+from tollgate.plan.variables import running_expander_of
+
+TIMEOUTS = {"connect": "HTTPSampler.connect_timeout", "response": "HTTPSampler.response_timeout"}
+HOST = "HTTPSampler.domain"
+# Samplers whose answers have a status, by how their names begin.
+_WITH_STATUS = ("HTTP", "Ajp")
+# They judge their own result, or ask nobody.
+_UNASKED = ("DebugSampler", "JSR223Sampler", "BeanShellSampler", "BSFSampler", "SystemSampler")
+# Listeners by their class; one that sends figures elsewhere has a remark of its own.
+_LISTENERS = ("ResultCollector", "ResultSaver", "Summariser")
+
+_VARIABLE = re.compile(r"\$\{(?!__)([^${}]+)\}")
+
+_Scoped = tuple[Element, tuple[Element, ...]]
+
+
+def lint(plan: Path, properties: Mapping[str, str]) -> list[str]:
+    """What there is to say about a plan as it will run. Raises PlanError."""
+    bare = Expander(properties, {})
+    root = read_tree(plan, lambda text: bare.expand(text).value)
+    running = running_expander_of(root, properties)
+    endless = endless_groups(read_plan(plan, properties), root, expander_of(root, properties))
+    found = [
+        *remarks(root),
+        *missing_files(root, plan.parent, running),
+        *(f"{each} without an end" for each in endless),
+    ]
+    return list(dict.fromkeys(found))
+
+
+def remarks(root: Element) -> Iterator[str]:
+    """What the tree of a plan alone tells. Pure."""
+    groups = [each for each in root.active if each.kind.endswith("ThreadGroup")]
+    around = root.active
+    scoped = [it for group in groups for it in _samplers(group, around)]
+    yield from _unchecked(scoped)
+    yield from _without_timeout(scoped)
+    everything = list(root.walk())
+    yield from _listeners(everything)
+    yield from _hosts(everything)
+    yield from scripts(root)
+
+
+def _samplers(element: Element, scope: tuple[Element, ...]) -> Iterator[_Scoped]:
+    """The samplers below an element, each with what JMeter applies to it."""
+    inner = (*scope, *element.active)
+    for child in element.active:
+        if is_sampler(child):
+            yield child, (*inner, *child.active)
+        else:
+            yield from _samplers(child, inner)
+
+
+def _unchecked(scoped: Iterable[_Scoped]) -> Iterator[str]:
+    unchecked = [
+        sampler
+        for sampler, scope in scoped
+        if sampler.kind not in (FLOW_CONTROL, *_UNASKED)
+        and not any("Assertion" in each.kind for each in scope)
+    ]
+    pages = [each.name for each in unchecked if each.kind.startswith(_WITH_STATUS)]
+    others = [each.name for each in unchecked if not each.kind.startswith(_WITH_STATUS)]
+    if pages:
+        yield (
+            f"no assertion looks at the answers of {listed(pages)}: an error page with status 200 "
+            "counts as right; add a Response Assertion"
+        )
+    if others:
+        yield (
+            f"no assertion looks at the answers of {listed(others)}: whatever they hold counts as "
+            "right where the sampler itself meets no error; add a Response Assertion"
+        )
+
+
+def _without_timeout(scoped: Iterable[_Scoped]) -> Iterator[str]:
+    http = [(it, scope) for it, scope in scoped if it.kind.startswith("HTTPSampler")]
+    for what, name in TIMEOUTS.items():
+        names = [
+            sampler.name
+            for sampler, scope in http
+            if not any(
+                each.props.get(name, "").strip()
+                for each in (sampler, *(it for it in scope if it.kind == "ConfigTestElement"))
+            )
+        ]
+        if names:
+            yield (
+                f"no {what} timeout for {listed(names)}: a service that hangs holds its threads "
+                "for ever; set one in HTTP Request Defaults"
+            )
+
+
+def _listeners(elements: Iterable[Element]) -> Iterator[str]:
+    for element in elements:
+        # A script that listens may be of the plan's own logic.
+        is_script = element.kind.startswith(SCRIPTS)
+        if is_script or not element.kind.endswith((*_LISTENERS, "Listener", "Visualizer")):
+            continue
+        if element.kind == "BackendListener":
+            yield _backend(element)
+            continue
+        file = element.props.get("filename", "").strip()
+        step = "a run has the samples anyway; disable it"
+        if element.kind == "ResultCollector" and not file:
+            step = (
+                "a run leaves out those of the plan itself, but not of a file that it includes; "
+                "disable it"
+                if element.included
+                else "this run leaves it out, another would not; disable it"
+            )
+        where = f" and writes {file}" if file else ""
+        yield f"the listener {element.name!r} is on{where}, which takes memory and time: {step}"
+
+
+def _backend(element: Element) -> str:
+    """Where it sends what it is told: its class names that URL or host as it likes."""
+    places = (value for name, value in element.pairs if re.search("url|host", name, re.IGNORECASE))
+    place = next((value.strip() for value in places if value.strip()), "somewhere")
+    return (
+        f"the Backend Listener {element.name!r} is on and sends figures to {place} while the run "
+        f"lasts ({element.props.get('classname', 'of no class')}): disable it unless whoever runs "
+        "that expects them"
+    )
+
+
+def _hosts(elements: list[Element]) -> Iterator[str]:
+    tables = (each for each in elements if each.kind in ("TestPlan", "Arguments"))
+    variables = {name: value.strip() for each in tables for name, value in each.pairs}
+    hosts: dict[str, list[str]] = {}
+    for element in elements:
+        host, where = element.props.get(HOST, "").strip(), element.name
+        for _ in variables:  # as many as could stand for each other
+            variable = _VARIABLE.fullmatch(host)
+            if variable and variable[1] in variables:
+                host, where = variables[variable[1]], host
+        if host and "${" not in host:
+            hosts.setdefault(host, []).append(where)
+    for host, names in hosts.items():
+        yield (
+            f"the host {host} is hard-coded in {listed(names)}: write ${{__P(host,{host})}} in "
+            "HTTP Request Defaults alone, and another place can be asked"
+        )

@@ -1,0 +1,214 @@
+"""What a JMeter plan means to do: thread groups, samplers, timers and the labels of its JTL.
+
+Made by plan.read_plan. Numbers that only the running test can know are None, and the element's
+`unresolved` says why. Disabled elements are left out; their labels are kept for good messages.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tollgate.plan.arrivals import PreciseThroughput
+
+OPEN_MODEL = "OpenModelThreadGroup"
+PRECISE_THROUGHPUT = "PreciseThroughputTimer"
+FLOW_CONTROL = "TestAction"
+# Elements that hold a script, by how their names begin.
+SCRIPTS = ("JSR223", "BeanShell", "BSF")
+# Thread groups that loop; those of plugins, and the Open Model Thread Group, end in other ways.
+LOOPING = ("ThreadGroup", "SetupThreadGroup", "PostThreadGroup")
+# Controllers that run each of their children, in order, exactly once.
+PLAIN_CONTROLLERS = frozenset(
+    {
+        "CriticalSectionController",
+        "GenericController",
+        "IncludeController",
+        "ModuleController",
+        "RecordingController",
+        "TestFragmentController",
+        "TransactionController",
+    }
+)
+
+
+@dataclass(frozen=True, order=True)
+class Label:
+    """A label of the JTL. `pattern` is a regular expression where `text` still holds variables
+    that only the running test fills in, and empty where `text` is the label itself."""
+
+    text: str
+    pattern: str = ""
+
+    def matches(self, label: str) -> bool:
+        if self.pattern:
+            return re.fullmatch(self.pattern, label) is not None
+        return label == self.text
+
+
+@dataclass(frozen=True)
+class Timer:
+    """One timer. `pause_ms` is the longest pause it makes (three standard deviations where there
+    is no longest), 0 for a timer that paces a loop, None where that is not known.
+
+    `precise` holds the settings of a Precise Throughput Timer, `reason` why there are none.
+    """
+
+    kind: str
+    name: str
+    pause_ms: float | None
+    precise: PreciseThroughput | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Controller:
+    """A controller around a sampler. loops: of a Loop Controller, -1 for ever, None where it is not
+    known; of any other None."""
+
+    kind: str
+    name: str
+    loops: int | None = None
+
+    @property
+    def is_plain(self) -> bool:
+        return self.kind in PLAIN_CONTROLLERS
+
+
+@dataclass(frozen=True)
+class Sampler:
+    """One sampler. `kind` TestAction is a Flow Control Action, which leaves no row in the JTL
+    although timers in its scope apply to it as to any sampler.
+
+    timers: all in scope, outermost first. parents: controllers around it, outermost first.
+    hidden_by: the Transaction Controller whose parent sample takes the place of its row.
+    pause_ms: own pause of a Flow Control Action. followed_by_pause: such a pause comes next.
+    timeout_ms: of an HTTP request, how long it waits for the answer; None for no limit, or one
+    that is not known.
+    """
+
+    label: Label
+    kind: str
+    timers: tuple[Timer, ...] = ()
+    parents: tuple[Controller, ...] = ()
+    hidden_by: str = ""
+    pause_ms: float | None = 0.0
+    followed_by_pause: bool = False
+    timeout_ms: float | None = None
+
+    @property
+    def leaves_a_row(self) -> bool:
+        return self.kind != FLOW_CONTROL and not self.hidden_by
+
+    @property
+    def precise_timers(self) -> tuple[Timer, ...]:
+        return tuple(timer for timer in self.timers if timer.kind == PRECISE_THROUGHPUT)
+
+    @property
+    def all_pauses_ms(self) -> float | None:
+        """The longest wait before and in this sampler, 0 where timers only pace it."""
+        pauses = [self.pause_ms, *(timer.pause_ms for timer in self.timers)]
+        return None if None in pauses else sum(pause for pause in pauses if pause is not None)
+
+
+@dataclass(frozen=True)
+class Transaction:
+    """One Transaction Controller.
+
+    generate_parent_sample: its row stands in the place of those of the samplers inside, not beside
+    them. leaves_a_row: false where that of another controller stands in its place in turn.
+    Source: JMeter 5.6.3, JMeterThread.doEndTransactionSampler.
+    """
+
+    label: Label
+    generate_parent_sample: bool
+    include_timers: bool
+    leaves_a_row: bool = True
+
+
+@dataclass(frozen=True)
+class ThreadGroup:
+    """One thread group. Times are in seconds; None means unknown, or not set.
+
+    loops: iterations of a thread, -1 for ever. duration_s, delay_s: of JMeter's scheduler, None
+    where it is off. schedule, random_seed: of an Open Model Thread Group. name_pattern: as a
+    Label's pattern, where the name holds variables.
+    """
+
+    name: str
+    kind: str
+    threads: int | None = None
+    loops: int | None = None
+    ramp_up_s: float | None = None
+    duration_s: float | None = None
+    delay_s: float | None = None
+    same_user_on_next_iteration: bool = True
+    on_sample_error: str = "continue"
+    schedule: str | None = None
+    random_seed: int | None = None
+    samplers: tuple[Sampler, ...] = ()
+    transactions: tuple[Transaction, ...] = ()
+    unresolved: Mapping[str, str] = field(default_factory=dict)
+    name_pattern: str = ""
+
+    @property
+    def is_setup(self) -> bool:
+        return self.kind == "SetupThreadGroup"
+
+    @property
+    def is_teardown(self) -> bool:
+        return self.kind == "PostThreadGroup"
+
+    @property
+    def is_open_model(self) -> bool:
+        return self.kind == OPEN_MODEL
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A plan as it will run with one set of properties.
+
+    is_serial: its thread groups run one after another. may_ignore: it holds a script that may keep
+    samples out of the JTL.
+    """
+
+    path: Path
+    groups: tuple[ThreadGroup, ...]
+    is_serial: bool = False
+    may_ignore: bool = False
+
+    @property
+    def sampler_labels(self) -> tuple[Label, ...]:
+        """Labels of the rows of samplers, and of the parent samples that stand in the place of
+        some; each once, in the plan's order."""
+        rows = (s.label for group in self.groups for s in group.samplers if s.leaves_a_row)
+        return tuple(dict.fromkeys((*rows, *self.parent_labels)))
+
+    @property
+    def parent_labels(self) -> tuple[Label, ...]:
+        """Labels of the parent samples that Transaction Controllers generate."""
+        return self._rows_of_transactions(are_samples=True)
+
+    @property
+    def transaction_labels(self) -> tuple[Label, ...]:
+        """Labels of the rows that Transaction Controllers leave beside those that they add up."""
+        return self._rows_of_transactions(are_samples=False)
+
+    def _rows_of_transactions(self, *, are_samples: bool) -> tuple[Label, ...]:
+        each = (it for group in self.groups for it in group.transactions if it.leaves_a_row)
+        rows = (it.label for it in each if it.generate_parent_sample == are_samples)
+        return tuple(dict.fromkeys(rows))
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """All labels known before the run, Transaction Controllers' last."""
+        every = (*self.sampler_labels, *self.transaction_labels)
+        return tuple(dict.fromkeys(label.text for label in every if not label.pattern))
+
+    @property
+    def label_patterns(self) -> tuple[str, ...]:
+        """Regular expressions for the labels that are not known before the run."""
+        every = (*self.sampler_labels, *self.transaction_labels)
+        return tuple(dict.fromkeys(label.pattern for label in every if label.pattern))

@@ -1,0 +1,108 @@
+"""Which classes a plan names that the installed JMeter does not have, and what brings them.
+
+JMeter refuses a plan as a whole, disabled elements included, for one class that it can't find.
+Which plugin has a class is known to the Plugins Manager, from the lists of jmeter-plugins.org.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import zipfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from lxml import etree
+
+#: Elements of the file's own form, which are no classes.
+_FORM = re.compile(r"jmeterTestPlan|hashTree|testelement|\w+Prop|name|value|savedValue")
+_CLASS = re.compile(r"[A-Za-z_$][\w$]*(\.[A-Za-z_$][\w$]*)*")
+
+
+def missing(files: Iterable[Path], home: Path) -> dict[str, Path]:
+    """The classes that a plan, with what it includes, names and that JMeter would not find in its
+    home or beside the plan, each with the first file that names it; in the plan's order. Raises
+    OSError for a home that can't be read."""
+    files = list(files)
+    aliases = set(_aliases(home))
+    naming: dict[str, Path] = {}
+    for file in files:
+        for name in _classes(file):
+            naming.setdefault(name, file)
+    wanted = [name for name in naming if name not in aliases]
+    if not wanted:
+        return {}
+    jars = [*home.glob("lib/ext/*.jar"), *home.glob("lib/*.jar"), *home.glob("lib/junit/*.jar")]
+    jars += [jar for folder in {file.parent for file in files} for jar in folder.glob("*.jar")]
+    for jar in jars:
+        wanted = _beyond(wanted, jar)
+    return {name: naming[name] for name in wanted}
+
+
+def advice(absent: dict[str, Path], home: Path) -> str:
+    """One line on classes that are missing, as `missing` gives them, and what brings them."""
+    names = list(absent)
+    shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+    return (
+        f"it needs {shown}, which this JMeter does not have: {_installing(absent, home)}; what is "
+        f"of no plugin there, put as a jar into {home}/lib/ext"
+    )
+
+
+def _installing(absent: dict[str, Path], home: Path) -> str:
+    """How to install plugins; a JMeter of somebody's own may be without the Plugins Manager."""
+    command = home / "bin" / "PluginsManagerCMD.sh"
+    files = ",".join(str(file) for file in dict.fromkeys(absent.values()))
+    line = f"`{shlex.quote(str(command))} install-for-jmx {shlex.quote(files)}`"
+    if os.access(command, os.X_OK):
+        return f"install what has it by {line}"
+    jars = home / "lib" / "ext"
+    return (
+        "install what has it by the Plugins Manager, which is not there either: put "
+        f"jmeter-plugins-manager into {jars}, then `java -cp {shlex.quote(f'{jars}/')}"
+        "jmeter-plugins-manager-*.jar org.jmeterplugins.repository.PluginManagerCMDInstaller` and "
+        f"{line}"
+    )
+
+
+def _aliases(home: Path) -> Iterator[str]:
+    """The short names of JMeter's own classes."""
+    text = (home / "bin" / "saveservice.properties").read_text("utf-8", "replace")
+    for line in text.splitlines():
+        names, equals, _ = line.partition("=")
+        if equals and not names.startswith(("#", "_")):
+            yield from (name.strip() for name in names.split(","))
+
+
+def _classes(file: Path) -> Iterator[str]:
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=True)
+    walk = etree.iterwalk(etree.parse(str(file), parser), events=("start",))
+    for _, node in walk:
+        if node.tag == "objProp":  # a class of its own, and below it nothing but that one's fields
+            walk.skip_subtree()
+            names = (value.get("class", "") for value in node.iterfind("value"))
+            yield from (name for name in names if _CLASS.fullmatch(name) and not _of_java(name))
+            continue
+        if not _FORM.fullmatch(node.tag):
+            yield node.tag
+        nested = node.get("elementType", "")
+        if node.tag == "elementProp" and _CLASS.fullmatch(nested):
+            yield nested
+
+
+def _of_java(name: str) -> bool:
+    """What Java itself has, some of it under a short name, such as `string` and `tree-map`."""
+    return name.startswith(("java.", "javax.")) or ("." not in name and name.islower())
+
+
+def _beyond(names: list[str], jar: Path) -> list[str]:
+    """Those of the classes that a jar does not have."""
+    if not names:
+        return []
+    try:
+        with zipfile.ZipFile(jar) as opened:
+            inside = set(opened.namelist())
+    except (OSError, zipfile.BadZipFile):
+        return names
+    return [name for name in names if f"{name.replace('.', '/')}.class" not in inside]

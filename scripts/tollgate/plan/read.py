@@ -1,0 +1,229 @@
+"""Reads a .jmx as it will run: read_plan(path, properties) -> Plan.
+
+Fills in properties and variables, finds which timers and controllers apply to which sampler.
+Source: JMeter's manual, "Elements of a Test Plan", "Scoping Rules".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+
+from tollgate.plan.expressions import Expander
+from tollgate.plan.fields import Fields
+from tollgate.plan.jmx import Element, PlanError, read_tree
+from tollgate.plan.model import (
+    FLOW_CONTROL,
+    LOOPING,
+    Controller,
+    Label,
+    Plan,
+    Sampler,
+    ThreadGroup,
+    Timer,
+    Transaction,
+)
+from tollgate.plan.scripts import may_ignore_samples
+from tollgate.plan.timers import read_timer
+from tollgate.plan.variables import expander_of, label_expander_of, running_expander_of
+
+# Samplers, JMeter's own and those of plugins, are known by the end of their class name.
+_SAMPLER_ENDINGS = ("Sampler", "SamplerProxy", "Sampler_", "Sampler2", "Sampler2_", FLOW_CONTROL)
+_PAUSE = "1"
+_FOREVER = "LoopController.continue_forever"
+_HTTP, _DEFAULTS = "HTTPSampler", "ConfigTestElement"
+_TIMEOUT = "HTTPSampler.response_timeout"
+
+__all__ = [
+    "Label",
+    "Plan",
+    "PlanError",
+    "Sampler",
+    "ThreadGroup",
+    "Timer",
+    "expander_of",
+    "is_sampler",
+    "read_plan",
+]
+
+
+def read_plan(path: Path, properties: Mapping[str, str]) -> Plan:
+    """Read a .jmx as it will run with these JMeter properties.
+
+    Raises PlanError, one line, for a file that is missing, broken or no plan, and for an Include
+    or Module Controller that leads nowhere. What only the running test can know is no error.
+    """
+    return _Reader(Path(path), properties).plan()
+
+
+@dataclass(frozen=True)
+class _Scope:
+    """What the controllers around an element add to it."""
+
+    timers: tuple[Timer, ...] = ()
+    parents: tuple[Controller, ...] = ()
+    hidden_by: str = ""
+    timeout_ms: float | None = None
+
+
+class _Reader:
+    def __init__(self, path: Path, properties: Mapping[str, str]) -> None:
+        self._path = path
+        bare = Expander(properties, {})
+        self._root = read_tree(path, lambda text: bare.expand(text).value)
+        self._at_start = expander_of(self._root, properties)
+        self._expander = running_expander_of(self._root, properties)
+        self._labels = label_expander_of(self._root, properties)
+
+    def plan(self) -> Plan:
+        scope = self._inside(self._root, _Scope())
+        groups = [e for e in self._root.active if e.kind.endswith("ThreadGroup")]
+        return Plan(
+            path=self._path,
+            groups=tuple(self._group(element, scope) for element in groups),
+            is_serial=self._root.props.get("TestPlan.serialize_threadgroups") == "true",
+            may_ignore=any(may_ignore_samples(each) for each in self._root.walk()),
+        )
+
+    def _group(self, element: Element, scope: _Scope) -> ThreadGroup:
+        fields = Fields(element, self._at_start)
+        scheduled = fields.text("ThreadGroup.scheduler") == "true"
+        inner = self._inside(element, scope)
+        samplers = _with_following(list(self._samplers(element, inner)))
+        name = _label(element, self._at_start)
+        group = ThreadGroup(
+            name=name.text,
+            name_pattern=name.pattern,
+            kind=element.kind,
+            threads=fields.whole("ThreadGroup.num_threads"),
+            loops=_loops(element, fields),
+            ramp_up_s=fields.number("ThreadGroup.ramp_time"),
+            duration_s=fields.number("ThreadGroup.duration") if scheduled else None,
+            delay_s=fields.number("ThreadGroup.delay") if scheduled else None,
+            same_user_on_next_iteration=(
+                fields.text("ThreadGroup.same_user_on_next_iteration") != "false"
+            ),
+            on_sample_error=fields.text("ThreadGroup.on_sample_error") or "continue",
+            schedule=fields.text("OpenModelThreadGroup.schedule"),
+            random_seed=fields.whole("OpenModelThreadGroup.random_seed", absent=0),
+            samplers=tuple(samplers),
+            transactions=tuple(self._transactions(element, leave_rows=True)),
+        )
+        return replace(group, unresolved=fields.unresolved)
+
+    def _transactions(self, element: Element, *, leave_rows: bool) -> Iterator[Transaction]:
+        """Yield the Transaction Controllers below `element`; leave_rows: whether parent samples do
+        there, which inside of another one they do not."""
+        for child in element.active:
+            is_parent = False
+            if child.kind == "TransactionController":
+                fields = Fields(child, self._expander)
+                is_parent = fields.text("TransactionController.parent") == "true"
+                yield Transaction(
+                    label=self._label(child),
+                    generate_parent_sample=is_parent,
+                    # JMeter leaves this one out of the file where it is true.
+                    include_timers=fields.text("TransactionController.includeTimers") != "false",
+                    leaves_a_row=leave_rows or not is_parent,
+                )
+            yield from self._transactions(child, leave_rows=leave_rows and not is_parent)
+
+    def _samplers(self, element: Element, scope: _Scope) -> Iterator[Sampler]:
+        """Yield the samplers below `element`; `scope` is that of its children."""
+        for child in element.active:
+            inner = self._inside(child, scope)
+            if is_sampler(child):
+                yield Sampler(
+                    label=self._label(child),
+                    kind=child.kind,
+                    timers=inner.timers,
+                    parents=scope.parents,
+                    hidden_by=scope.hidden_by,
+                    pause_ms=self._own_pause_ms(child),
+                    timeout_ms=self._timeout_ms(child, inner),
+                )
+            else:
+                yield from self._samplers(child, inner)
+
+    def _inside(self, element: Element, scope: _Scope) -> _Scope:
+        """Return the scope of the children of `element`."""
+        timers = tuple(
+            read_timer(e, self._expander) for e in element.active if e.kind.endswith("Timer")
+        )
+        scope = replace(
+            scope, timers=scope.timers + timers, timeout_ms=self._default_timeout_ms(element, scope)
+        )
+        if is_sampler(element) or element.kind == "TestPlan" or _is_group(element):
+            return scope
+        hides = Fields(element, self._expander).text("TransactionController.parent") == "true"
+        return replace(
+            scope,
+            parents=(*scope.parents, self._controller(element)),
+            hidden_by=scope.hidden_by or (self._label(element).text if hides else ""),
+        )
+
+    def _default_timeout_ms(self, element: Element, scope: _Scope) -> float | None:
+        """Return what HTTP Request Defaults say at this level; the innermost ones win."""
+        for each in element.active:
+            if each.kind == _DEFAULTS and each.props.get(_TIMEOUT, "").strip():
+                return Fields(each, self._expander).number(_TIMEOUT)
+        return scope.timeout_ms
+
+    def _timeout_ms(self, element: Element, scope: _Scope) -> float | None:
+        """Return the response timeout of an HTTP request; JMeter takes 0 for none."""
+        if not element.kind.startswith(_HTTP):
+            return None
+        own = element.props.get(_TIMEOUT, "").strip()
+        found = Fields(element, self._expander).number(_TIMEOUT) if own else scope.timeout_ms
+        return found if found and found > 0 else None
+
+    def _controller(self, element: Element) -> Controller:
+        loops = None
+        if element.kind == "LoopController":
+            loops = Fields(element, self._expander).whole("LoopController.loops")
+        return Controller(element.kind, self._label(element).text, loops)
+
+    def _label(self, element: Element) -> Label:
+        return _label(element, self._labels)
+
+    def _own_pause_ms(self, element: Element) -> float | None:
+        fields = Fields(element, self._expander)
+        if element.kind != FLOW_CONTROL or fields.text("ActionProcessor.action") != _PAUSE:
+            return 0.0
+        return fields.number("ActionProcessor.duration", absent=0.0)
+
+
+def _label(element: Element, expander: Expander) -> Label:
+    text = expander.expand(element.name)
+    return Label(text.shown, text.pattern if text.reason else "")
+
+
+def _loops(element: Element, fields: Fields) -> int | None:
+    """Return the iterations of each thread, -1 for ever.
+
+    A main controller that may continue for ever begins again after its last loop, so that its
+    threads are never done. JMeter's window writes `false`; where nothing is written, it is true.
+    """
+    forever = fields.text(_FOREVER) == "true" or _FOREVER not in element.props
+    return -1 if forever and element.kind in LOOPING else fields.whole("LoopController.loops")
+
+
+def _with_following(samplers: list[Sampler]) -> Iterator[Sampler]:
+    for sampler, following in pairwise([*samplers, None]):
+        paused = (
+            following is not None
+            and following.kind == FLOW_CONTROL
+            and following.all_pauses_ms != 0
+        )
+        yield replace(sampler, followed_by_pause=paused)
+
+
+def is_sampler(element: Element) -> bool:
+    """Whether JMeter runs it as a sampler, a Flow Control Action included."""
+    return element.kind.endswith(_SAMPLER_ENDINGS) and element.kind != "ParallelSampler"
+
+
+def _is_group(element: Element) -> bool:
+    return element.kind.endswith("ThreadGroup")

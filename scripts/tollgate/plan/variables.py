@@ -1,0 +1,99 @@
+"""The variables of a plan: what they are when it starts, and which of them the run sets anew. Pure.
+
+Thread groups are read when a test starts, all below them while it runs, when a CSV Data Set, an
+extractor or a script may long have put something else in the place of a user defined variable.
+Source: JMeter's manual, "Functions and Variables", and Component Reference, of each element here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from tollgate.plan.expressions import Expander, Text, Unknown
+from tollgate.plan.jmx import Element
+
+#: Where extractors of all kinds name what they set, several of them apart by semicolons.
+_EXTRACTED = re.compile(r"\.(refname|referenceNames?)$")
+#: Where other elements do so, by the element's tag.
+_SET = {
+    "CounterConfig": "CounterConfig.name",
+    "ForeachController": "ForeachController.returnVal",
+    "JSONPathExtractor": "VAR",
+    "RandomVariableConfig": "variableName",
+}
+#: In a script, and in a function that runs one, the name stands in quotes.
+_PUT = re.compile(r"""\bvars\s*\.\s*(?:put|putObject|remove)\s*\(\s*(["'])(.+?)\1""")
+
+
+def expander_of(root: Element, properties: Mapping[str, str]) -> Expander:
+    """Fills in what a run's properties and a plan's variables say when the run starts."""
+    return Expander(properties, _at_start(root, properties))
+
+
+def running_expander_of(root: Element, properties: Mapping[str, str]) -> Expander:
+    """As expander_of while the plan runs: what an element of it sets anew is not known."""
+    variables = _at_start(root, properties)
+    return Expander(properties, {**variables, **_unknown(set_anew(root))})
+
+
+def label_expander_of(root: Element, properties: Mapping[str, str]) -> Expander:
+    """As running_expander_of, and no variable is known if a CSV Data Set may set any.
+
+    It does where its file alone names the columns: the run's copy of the plan has no such files.
+    A label that is taken for another one is a wrong verdict. What this costs is a fixed label.
+    """
+    variables = _at_start(root, properties)
+    feed = next((each for each in root.walk() if _is_feed(each) and not _columns(each)), None)
+    whose = f"{_named(feed)}, whose columns only its file names" if feed else ""
+    anew = dict.fromkeys(variables, whose) if feed else {}
+    return Expander(properties, {**variables, **_unknown({**anew, **set_anew(root)})})
+
+
+def set_anew(root: Element) -> dict[str, str]:
+    """The variables that elements set while the plan runs, each with what sets it."""
+    return {
+        name.strip(): _named(element)
+        for element in root.walk()
+        for name in _set_by(element)
+        if name.strip()
+    }
+
+
+def _at_start(root: Element, properties: Mapping[str, str]) -> dict[str, Text]:
+    """Collect user defined variables; a later one replaces an earlier one of its name."""
+    variables: dict[str, Text] = {}
+    expander = Expander(properties, variables)
+    for element in root.walk():
+        if element.kind in ("TestPlan", "Arguments"):
+            variables.update({name: expander.expand(value) for name, value in element.pairs})
+    return variables
+
+
+def _set_by(element: Element) -> Iterator[str]:
+    for name, text in element.props.items():
+        if _EXTRACTED.search(name) or name == _SET.get(element.kind):
+            yield from text.split(";")
+        yield from (put[2] for put in _PUT.finditer(text))
+    if _is_feed(element):
+        yield from _columns(element).split(",")
+    yield from element.user_parameters
+
+
+def _is_feed(element: Element) -> bool:
+    return "CSVDataSet" in element.kind
+
+
+def _columns(element: Element) -> str:
+    return element.props.get("variableNames", "").strip()
+
+
+def _unknown(anew: Mapping[str, str]) -> dict[str, Text]:
+    return {
+        name: Text((Unknown(f"${{{name}}}", f"${{{name}}} may be set anew by {who}"),))
+        for name, who in anew.items()
+    }
+
+
+def _named(element: Element) -> str:
+    return f"{element.kind} {element.name!r}"

@@ -1,0 +1,30 @@
+"""The record of a run.
+
+In: what bzt is about to do. Out: run.json, sealed and without secrets, and the environment in it.
+"""
+
+from __future__ import annotations
+
+from tollgate.run import environment, manifest, secrecy
+from tollgate.run.environment import cpu_model, fingerprint, jmeter_version
+from tollgate.run.manifest import NAME, Execution, Manifest, ManifestError, check_seal, digest
+from tollgate.run.redaction import MARK, Redaction
+from tollgate.run.variables import SERVICE
+
+__all__ = [
+    "MARK",
+    "NAME",
+    "SERVICE",
+    "Execution",
+    "Manifest",
+    "ManifestError",
+    "Redaction",
+    "check_seal",
+    "cpu_model",
+    "digest",
+    "environment",
+    "fingerprint",
+    "jmeter_version",
+    "manifest",
+    "secrecy",
+]

@@ -1,0 +1,112 @@
+"""The fingerprint of the machine and the versions that a verdict holds for."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import re
+import subprocess
+import zipfile
+from importlib import metadata
+from pathlib import Path
+
+from tollgate.base import ROOT, jmeter_home
+from tollgate.run import variables
+
+
+def fingerprint(plans: Path | None = None) -> dict:
+    """CPU model, cores, memory, versions, commit, the variables that were set for the run, and the
+    SHA-256 of each plan file. plans: the folder that holds the run's plans, None where there is no
+    plan."""
+    return {
+        "cpu": cpu_model(),
+        "cores": os.cpu_count(),
+        "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+        "os": f"{platform.system()} {platform.release()} {platform.machine()}",
+        "versions": {
+            "tollgate": metadata.version("tollgate"),
+            "node": _version("node", "--version"),
+            "java": _version("java", "-version"),
+            "jmeter": jmeter_version(),
+            "taurus": metadata.version("bzt"),
+            "pm2": pm2_version(),
+            "python": platform.python_version(),
+        },
+        "commit": commit(),
+        "variables": variables.known(os.environ),
+        "plans": _hashes(plans) if plans else {},
+    }
+
+
+def _hashes(folder: Path) -> dict[str, str]:
+    """SHA-256 of every file below a folder, by its path in there: two fragments may share a name,
+    and an included file may have any."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {
+        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in files
+    }
+
+
+def cpu_model() -> str:
+    """The model name of the first CPU, as the system gives it."""
+    try:
+        found = re.search(r"^model name\s*:\s*(.+)$", Path("/proc/cpuinfo").read_text(), re.M)
+        if found:
+            return found.group(1)
+    except OSError:
+        pass
+    return _output("sysctl", "-n", "machdep.cpu.brand_string") or platform.machine()
+
+
+def jmeter_version() -> str:
+    """The version in the manifest of the JMeter home's core jar, without starting a JVM."""
+    jar = jmeter_home() / "lib" / "ext" / "ApacheJMeter_core.jar"
+    try:
+        with zipfile.ZipFile(jar) as opened:
+            manifest = opened.read("META-INF/MANIFEST.MF").decode()
+    except (OSError, KeyError, zipfile.BadZipFile):
+        return "unknown"
+    found = re.search(r"^Implementation-Version: *(\S+)", manifest, re.M)
+    return found.group(1) if found else "unknown"
+
+
+def pm2_version() -> str:
+    """The version of the PM2 in node_modules."""
+    try:
+        return json.loads((ROOT / "node_modules/pm2/package.json").read_text())["version"]
+    except (OSError, ValueError, KeyError):
+        return "unknown"
+
+
+def commit() -> str:
+    """The commit that the checkout stands at, `-dirty` behind it if files differ from it."""
+    revision = _output("git", "-C", str(ROOT), "rev-parse", "HEAD")
+    if not revision:
+        return "unknown"
+    dirty = _output("git", "-C", str(ROOT), "status", "--porcelain")
+    return f"{revision}-dirty" if dirty else revision
+
+
+def _version(*command: str) -> str:
+    # Java tells first which options it picked up from the environment, with numbers of their own.
+    said = re.sub(r"^(NOTE: )?Picked up .*$", "", _output(*command), flags=re.M)
+    found = re.search(r"\d+(\.\d+)*", said)
+    return found.group(0) if found else "unknown"
+
+
+def _output(*command: str) -> str:
+    try:
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            check=False,
+            timeout=20,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return (done.stdout or done.stderr).strip() if done.returncode == 0 else ""

@@ -1,0 +1,189 @@
+"""run.json: what a run set out to do and what it left, so that it can be judged again.
+
+Written when the run begins and sealed when it has ended: from then on the SHA-256 of each JTL is
+part of it, and a file that has changed since is refused.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tollgate.base import atomic
+
+NAME = "run.json"
+#: Raised when a manifest's meaning changes; older ones are refused rather than misread.
+VERSION = 2
+#: What earlier versions wrote of an execution whose samples they moved to Parquet files: the
+#: SHA-256 of the index of these, null where they moved none.
+_COMPACTED = "pieces_sha256"
+_CHUNK = 1 << 20
+
+
+class ManifestError(Exception):
+    """One line: which file, what is wrong with it, what to do."""
+
+
+@dataclass
+class Execution:
+    """One plan against its targets. Paths are relative to the run's folder; times in seconds.
+
+    targets: apps of ecosystem.config.js, each with its name, mode, instances and memory limit in
+    bytes; none where the plan asks a service not ours. url: of such a service, if the scenario
+    names it.
+    notes: what the verdict tells beside what it judges, one line each. lint: what was noticed of
+    the plan, likewise.
+    criteria: those of this execution and its scenario alone.
+    forecast: what it follows, as forecast_record.py writes it; None for nothing.
+    exit_code: JMeter's, None if it never started or was still running at the end.
+    clock_steps: each [seconds since it began, by how many seconds the clock was set], less than 0
+    for back.
+    told_to_end: when STOP_AFTER had JMeter end its load; None where it did not. ended_by_force:
+    whether it went on after that, or after any other end before its time, so that it had to be
+    ended. in_flight: which threads waited for an answer then, as jmeter.py writes it.
+    bytes, sha256: of the JTL as the run left it; None for nothing.
+    """
+
+    name: str
+    plan: str
+    jtl: str
+    properties: dict[str, str]
+    targets: list[dict[str, Any]] = field(default_factory=list)
+    criteria: list[Any] = field(default_factory=list)
+    warmup: float = 0.0
+    measured: float = 0.0
+    forecast: dict[str, Any] | None = None
+    url: str | None = None
+    notes: list[str] = field(default_factory=list)
+    lint: list[str] = field(default_factory=list)
+    exit_code: int | None = None
+    began: float | None = None
+    ended: float | None = None
+    told_to_end: float | None = None
+    ended_by_force: bool = False
+    in_flight: list[dict[str, Any]] = field(default_factory=list)
+    clock_steps: list[list[float]] = field(default_factory=list)
+    bytes: int | None = None
+    sha256: str | None = None
+
+
+@dataclass
+class Manifest:
+    """One run. criteria apply to every execution. interrupted: ended by a person or a signal.
+    interrupted_at: when, in seconds since the epoch; None where that is not known.
+    arguments: those of `bzt`, None where they are not known. compare_sha256: of compare.json as the
+    run left it, None where nothing was compared.
+    stopped_by: the criterion that ended the run early, and stopped_at when, likewise. problem: the
+    error that ended it.
+    reloads: each with the `app`, when it `began` and `ended` (seconds since the epoch), and the
+    `problem` that it met, if any. watching: what it cost, see tollgate/workers/watching.py."""
+
+    kind: str
+    started: str
+    criteria: list[Any]
+    settings: dict[str, Any]
+    environment: dict[str, Any]
+    executions: list[Execution]
+    interrupted: bool = False
+    interrupted_at: float | None = None
+    stopped_by: str | None = None
+    stopped_at: float | None = None
+    problem: str | None = None
+    reloads: list[dict[str, Any]] = field(default_factory=list)
+    watching: dict[str, float | None] | None = None
+    arguments: list[str] | None = None
+    compare_sha256: str | None = None
+    version: int = VERSION
+
+
+def write(manifest: Manifest, run: Path) -> None:
+    """Write run.json whole or not at all."""
+    atomic.write(run / NAME, json.dumps(asdict(manifest), indent=2, default=str) + "\n")
+
+
+def read(run: Path) -> Manifest:
+    """Read run.json. Raises ManifestError."""
+    path = run / NAME
+    try:
+        raw = json.loads(path.read_text())
+        if not isinstance(raw, dict):
+            raise ValueError(f"it holds no object but {str(raw)[:40]!r}")
+        _check_version(raw, path)
+        executions = [_execution(dict(each), run) for each in raw.pop("executions")]
+        manifest = Manifest(executions=executions, **raw)
+    except (FileNotFoundError, NotADirectoryError):
+        raise ManifestError(
+            f"{run} is not the folder of a run: it has no {NAME}; name one under reports/"
+        ) from None
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise ManifestError(f"{path} can't be read: {error}") from None
+    return manifest
+
+
+def _check_version(raw: dict[str, Any], path: Path) -> None:
+    """Before anything else of it is read: another version may have other fields."""
+    version = raw.get("version", VERSION)
+    if version != VERSION:
+        raise ManifestError(
+            f"{path} has version {version}, this Tollgate reads {VERSION}: "
+            "judge the run with the Tollgate that made it"
+        )
+
+
+def _execution(raw: dict[str, Any], run: Path) -> Execution:
+    """Raises ManifestError where the JTL does not hold all of the samples."""
+    problem = compacted(raw, run)
+    if problem:
+        raise ManifestError(problem)
+    raw.pop(_COMPACTED, None)
+    return Execution(**raw)
+
+
+def compacted(raw: Mapping[str, Any], run: Path) -> str:
+    """One line if an earlier version moved samples of an execution, given as run.json has it, from
+    its JTL to Parquet files; an empty string if not."""
+    name = raw.get("jtl")
+    if not isinstance(name, str) or not name:
+        return ""
+    jtl = run / name
+    index = jtl.parent / f"{jtl.stem}.pieces" / "index.json"
+    if not raw.get(_COMPACTED) and not index.is_file():
+        return ""
+    return (
+        f"{jtl} was compacted by an earlier version of Tollgate, and does not hold all samples: "
+        "judge the run with that version; its `tollgate samples` writes the whole file"
+    )
+
+
+def digest(path: Path) -> str:
+    """The SHA-256 of a file of any size."""
+    found = hashlib.sha256()
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK):
+            found.update(chunk)
+    return found.hexdigest()
+
+
+def seal(execution: Execution, run: Path) -> None:
+    """Note size and SHA-256 of the execution's JTL, if there is one."""
+    jtl = run / execution.jtl
+    if execution.jtl and jtl.is_file():
+        execution.bytes, execution.sha256 = jtl.stat().st_size, digest(jtl)
+
+
+def check_seal(execution: Execution, run: Path) -> None:
+    """Raise ManifestError when the JTL is not the one that the run left."""
+    if execution.sha256 is None:
+        return
+    jtl = run / execution.jtl
+    if not jtl.is_file():
+        raise ManifestError(f"{jtl} is missing: the samples of {execution.name!r} are gone")
+    if jtl.stat().st_size != execution.bytes or digest(jtl) != execution.sha256:
+        raise ManifestError(
+            f"{jtl} has changed since the run ended (its SHA-256 is not the one in {NAME}): "
+            "nothing can be proven from it"
+        )

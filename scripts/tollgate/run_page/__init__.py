@@ -1,1 +1,0 @@
-"""index.html of a run, of any kind: from the verdict down to links to the raw files."""

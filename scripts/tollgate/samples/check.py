@@ -1,0 +1,160 @@
+"""The slow, exact reading of a JTL that DuckDB refused: which physical line is wrong, and why.
+
+DuckDB reads fast but reports errors in its own words and rounds `5.7` to 6 where a whole number
+is due. So the fast path only decides *that* something is wrong, and this reader, one record at a
+time and in constant memory, finds the first wrong line or the record that a crash cut off.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from tollgate.samples.layout import NUMBERS, JtlError, Layout
+
+# JMeter was born in 1998, and no clock of today says 2100: outside of these the field is not
+# epoch milliseconds (seconds and microseconds since 1970 both fall outside).
+EARLIEST_MS = 946_684_800_000
+LATEST_MS = 4_102_444_800_000
+# Eleven days: a longer sample is a damaged number.
+LONGEST_MS = 999_999_999
+# A record of more lines is an opening quote that was never closed, not a long message.
+RECORD_LINES = 10_000
+# DuckDB's max_line_size.
+RECORD_BYTES = 2_000_000
+
+MS_HELP = "set jmeter.save.saveservice.timestamp_format=ms and run again"
+DAMAGED_HELP = "the file is damaged: restore it from where the run was archived, or run again"
+CLOCK_HELP = "the clock was set back while JMeter ran: set sampleresult.useNanoTime=true"
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A last record that a crash cut off: where it begins."""
+
+    line: int
+    offset: int
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What the slow reading found: how many records are whole, and the cut-off one, if any."""
+
+    records: int
+    cut: Cut | None
+
+
+class _Records:
+    """Records of a JTL with the physical line and byte offset at which each begins."""
+
+    def __init__(self, path: str | Path, layout: Layout, end: int):
+        self.path, self.layout, self.end = path, layout, end
+        self.line, self.offset = 1, layout.header_bytes
+        self._read_line, self._read_offset = self.line, self.offset
+
+    def __iter__(self) -> Iterator[list[str]]:
+        with Path(self.path).open("rb") as file:
+            file.seek(self.offset)
+            rows = csv.reader(self._lines(file), delimiter=self.layout.delimiter, strict=True)
+            while True:
+                self.line, self.offset = self._read_line + 1, self._read_offset
+                row = next(rows, None)
+                if row is None:
+                    return
+                yield row
+
+    def _lines(self, file) -> Iterator[str]:
+        while self._read_offset < self.end:
+            raw = file.readline(self.end - self._read_offset)
+            if not raw:
+                return
+            self._read_line += 1
+            self._read_offset += len(raw)
+            if self._read_line - self.line > RECORD_LINES:
+                raise csv.Error("a quote was opened and not closed")
+            yield raw.decode("utf-8", "replace")
+
+
+def read_slowly(path: str | Path, layout: Layout, end: int) -> Reading:
+    """Reads the file from its header to byte `end`, record by record, and checks each.
+
+    Raises JtlError at the first record that is wrong and is not just the last one cut off.
+    """
+    records, count = _Records(path, layout, end), 0
+    limit = csv.field_size_limit(RECORD_BYTES)
+    try:
+        for row in records:
+            if row:
+                _check_record(records, row)
+                count += 1
+    except csv.Error as error:
+        if "unexpected end" in str(error):
+            return Reading(count, Cut(records.line, records.offset))
+        problem = f"not CSV: {str(error).split(' - ')[0]}"
+        raise JtlError(path, problem, line=records.line, help_=DAMAGED_HELP) from None
+    finally:
+        csv.field_size_limit(limit)
+    return Reading(count, None)
+
+
+def _check_record(records: _Records, row: list[str]) -> None:
+    path, layout, line = records.path, records.layout, records.line
+    if len(row) != len(layout.columns):
+        problem = f"has {len(row)} fields where the header has {len(layout.columns)}"
+        raise JtlError(path, problem, line=line, help_=DAMAGED_HELP)
+    for field, check in _CHECKS.items():
+        if field in layout:
+            value = row[layout.index(field)]
+            fault = check(value)
+            if fault:
+                problem, help_ = fault
+                raise JtlError(path, problem, line=line, field=field, value=value, help_=help_)
+
+
+def _time_stamp_fault(value: str) -> tuple[str, str] | None:
+    if re.search(r"\d[/:-]\d", value):
+        return "a formatted date, where milliseconds since 1970 are due", MS_HELP
+    if not re.fullmatch(r"\d{1,18}", value):
+        return "not a whole number of milliseconds since 1970", DAMAGED_HELP
+    if not EARLIEST_MS <= int(value) < LATEST_MS:
+        return "not a time between the years 2000 and 2100 in milliseconds since 1970", MS_HELP
+    return None
+
+
+def _elapsed_fault(value: str) -> tuple[str, str] | None:
+    if re.fullmatch(r"-\d+", value):
+        return "negative", CLOCK_HELP
+    if not re.fullmatch(r"\d{1,18}", value):
+        return "not a whole number of milliseconds", DAMAGED_HELP
+    if int(value) > LONGEST_MS:
+        return f"longer than {LONGEST_MS} ms", DAMAGED_HELP
+    return None
+
+
+def _success_fault(value: str) -> tuple[str, str] | None:
+    return None if value in ("true", "false") else ("neither true nor false", DAMAGED_HELP)
+
+
+def _name_fault(value: str) -> tuple[str, str] | None:
+    if "\n" in value:
+        return "holds a line break, so that it may have swallowed other samples", DAMAGED_HELP
+    return None
+
+
+def _number_fault(value: str) -> tuple[str, str] | None:
+    if re.fullmatch(r"-?\d{0,18}", value):
+        return None
+    return "not a whole number", DAMAGED_HELP
+
+
+_CHECKS = {
+    "timeStamp": _time_stamp_fault,
+    "elapsed": _elapsed_fault,
+    "success": _success_fault,
+    "label": _name_fault,
+    "responseCode": _name_fault,
+    **dict.fromkeys(NUMBERS, _number_fault),
+}

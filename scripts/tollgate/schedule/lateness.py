@@ -1,0 +1,242 @@
+"""Joins a schedule with what was sent: how late each sample was, and the time its caller waited."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tollgate.schedule.blame import (
+    CAUSES,
+    FAR_LATE_MS,
+    LATE_MS,
+    blame,
+    blame_generator,
+    count_threads,
+)
+from tollgate.schedule.join import (
+    EARLY_TOLERANCE_MS,
+    NO_EVENT,
+    Floats,
+    Ints,
+    Rows,
+    align,
+    align_by_thread,
+    estimate_origin_ms,
+)
+from tollgate.schedule.model import Schedule
+
+# Where the test start is to be estimated, the first sample is looked for this long after it.
+UNKNOWN_START_S = 60.0
+
+
+@dataclass(frozen=True)
+class Joined:
+    """The governed rows of one schedule, in the order in which they came in.
+
+    event: index of each row's event, NO_EVENT for rows without one (extra, or an open model's
+    followers); such rows have NaN in the arrays of floats and their elapsed as response_ms.
+    lateness_ms: actual minus intended start; wobble makes it slightly negative.
+    service_ms + plan_ms + generator_ms = max(lateness_ms, 0).
+    response_ms: from the intended start to the end of the answer. Whole milliseconds, rounded up;
+    never below elapsed.
+    intended: events that had to be sent. missing: indices of those that were not; missing_ms: when
+    they were due (epoch ms); missing_cause: for each the index in CAUSES of who is to blame.
+    extra: rows without an event that the schedule does not account for.
+    """
+
+    origin_ms: float
+    origin_is_estimated: bool
+    event: Ints
+    intended_ms: Floats
+    lateness_ms: Floats
+    service_ms: Floats
+    plan_ms: Floats
+    generator_ms: Floats
+    response_ms: Ints
+    intended: int
+    missing: Ints
+    missing_ms: Floats
+    missing_cause: Ints
+    extra: int
+
+
+@dataclass(frozen=True)
+class Summary:
+    """One schedule, or some of its rows, in numbers. Times in milliseconds.
+
+    Percentiles are order statistics: the smallest value that at least that share of the joined
+    samples does not exceed; NaN without samples. late_*: samples over LATE_MS, each counted once,
+    for the cause with the largest part. late_share: of the samples that were sent. picked,
+    far_late, generator_far_late, displaced: as ScheduleFacts has them.
+    """
+
+    intended: int
+    sent: int
+    missing: int
+    missing_service: int
+    missing_plan: int
+    missing_generator: int
+    extra: int
+    lateness_p50: float
+    lateness_p99: float
+    lateness_max: float
+    generator_p99: float
+    generator_max: float
+    late_service: int
+    late_plan: int
+    late_generator: int
+    late_share: float
+    picked: int
+    far_late: int
+    generator_far_late: int
+    displaced: int
+
+
+class Displacement:
+    """How many requests the generator has moved to another second than the one they were due in:
+    half of the differences between the requests due and sent in each second, added up. What one
+    second loses and gets back is not counted, for the service saw the same load."""
+
+    def __init__(self) -> None:
+        self._surplus = np.zeros(0, dtype=np.int64)
+
+    def add(self, due_ms: Floats, late_ms: Floats) -> None:
+        """Take in requests by when they were due, from any zero on, and how late they were."""
+        if not len(due_ms):
+            return
+        due, sent = (np.floor(it / 1000).astype(np.int64) for it in (due_ms, due_ms + late_ms))
+        surplus = np.bincount(sent) - np.bincount(due, minlength=int(sent.max()) + 1)
+        if len(surplus) < len(self._surplus):
+            surplus = np.append(surplus, np.zeros(len(self._surplus) - len(surplus), np.int64))
+        surplus[: len(self._surplus)] += self._surplus
+        self._surplus = surplus
+
+    @property
+    def requests(self) -> int:
+        return int(np.abs(self._surplus).sum()) // 2
+
+
+def join(schedule: Schedule, rows: Rows, origin_ms: float | None = None) -> Joined:
+    """Join a schedule with the rows of its thread group.
+
+    origin_ms: TESTSTART.MS, which is the zero of JMeter's timers to the millisecond. None makes an
+    estimate, see estimate_origin_ms. A run on several JMeter servers has an origin for each: join
+    each server's rows by themselves. Raises ValueError for an open model without thread numbers.
+    """
+    governed = rows.is_governed
+    start, elapsed = rows.start_ms[governed], rows.elapsed_ms[governed]
+    events_s = schedule.arrivals(_horizon_s(schedule, start, origin_ms))
+    origin = estimate_origin_ms(events_s, start) if origin_ms is None else origin_ms
+    event, followers = _aligned(schedule, rows, events_s, origin)
+    intended = _required(schedule, events_s, event)
+    is_missing = np.ones(intended + 1, dtype=bool)
+    is_missing[np.minimum(event, intended)] = False
+    missing = np.flatnonzero(is_missing[:intended])
+    if schedule.by_thread:
+        parts, cause = blame_generator(events_s * 1000, event, missing, start - origin)
+    else:
+        parts, cause = blame(schedule, rows, events_s * 1000, event, missing, origin)
+    due = np.append(events_s, np.nan)[event] * 1000
+    waited = np.nan_to_num(np.maximum(start - np.floor(due + origin), 0)).astype(np.int64)
+    return Joined(
+        origin_ms=origin,
+        origin_is_estimated=origin_ms is None,
+        event=event,
+        intended_ms=due + origin,
+        lateness_ms=start - origin - due,
+        service_ms=parts[0],
+        plan_ms=parts[1],
+        generator_ms=parts[2],
+        response_ms=elapsed + waited,
+        intended=intended,
+        missing=missing,
+        missing_ms=events_s[missing] * 1000 + origin,
+        missing_cause=cause,
+        extra=int(np.count_nonzero(event == NO_EVENT)) - followers,
+    )
+
+
+def _aligned(
+    schedule: Schedule, rows: Rows, events_s: Floats, origin_ms: float
+) -> tuple[Ints, int]:
+    """Return the event of each governed row, and how many rows only follow a thread's first."""
+    governed = rows.is_governed
+    start, elapsed = rows.start_ms[governed], rows.elapsed_ms[governed]
+    if schedule.by_thread:
+        if rows.thread is None:
+            raise ValueError("an open model's rows can only be joined by their thread numbers")
+        thread = rows.thread[governed]
+        return align_by_thread(thread, start, len(events_s)), len(start) - count_threads(thread)
+    order = np.lexsort((elapsed, start))
+    event = np.empty(len(start), dtype=np.int64)
+    event[order] = align(events_s * 1000, start[order] - origin_ms)
+    return event, 0
+
+
+def _horizon_s(schedule: Schedule, start: Ints, origin_ms: float | None) -> float:
+    """Return up to when events must be known: the end of the schedule or the last sample."""
+    if schedule.by_thread or (schedule.end_s is None and schedule.limit is not None):
+        return math.inf
+    if not len(start):
+        return schedule.end_s or 0.0
+    if origin_ms is None:
+        seen = float(start.max() - start.min()) / 1000 + UNKNOWN_START_S
+    else:
+        seen = (float(start.max()) - origin_ms + EARLY_TOLERANCE_MS) / 1000
+    return max(seen, schedule.end_s or 0.0)
+
+
+def _required(schedule: Schedule, events_s: Floats, event: Ints) -> int:
+    """Return how many events had to be sent."""
+    if schedule.end_s is not None:
+        return int(np.searchsorted(events_s, schedule.end_s))
+    if schedule.by_thread or schedule.limit is not None:
+        return len(events_s)
+    # Nothing says when the group ends, so what was sent last is taken for the end.
+    return int(event.max(initial=NO_EVENT)) + 1
+
+
+def summarise(joined: Joined, rows: NDArray[np.bool_] | None = None) -> Summary:
+    """Sum up; `rows` picks rows of one label where several share a schedule. Counts of events
+    (intended, missing, extra) belong to the schedule, whichever rows are picked."""
+    picked = joined.event != NO_EVENT if rows is None else rows & (joined.event != NO_EVENT)
+    lateness, generator = joined.lateness_ms[picked], joined.generator_ms[picked]
+    parts = np.stack([joined.service_ms, joined.plan_ms, joined.generator_ms])[:, picked]
+    late = lateness > LATE_MS
+    # Ties go to the later cause, the generator last: it is the one that makes a run invalid.
+    worst = len(CAUSES) - 1 - np.argmax(parts[::-1, late], axis=0)
+    lates = np.bincount(worst, minlength=len(CAUSES))
+    missing = np.bincount(joined.missing_cause, minlength=len(CAUSES))
+    displacement = Displacement()
+    displacement.add(np.maximum(joined.intended_ms[picked] - joined.origin_ms, 0), generator)
+    return Summary(
+        intended=joined.intended,
+        sent=int(np.count_nonzero(picked & (joined.event < joined.intended))),
+        missing=len(joined.missing),
+        missing_service=int(missing[0]),
+        missing_plan=int(missing[1]),
+        missing_generator=int(missing[2]),
+        extra=joined.extra,
+        lateness_p50=_percentile(lateness, 50),
+        lateness_p99=_percentile(lateness, 99),
+        lateness_max=_percentile(lateness, 100),
+        generator_p99=_percentile(generator, 99),
+        generator_max=_percentile(generator, 100),
+        late_service=int(lates[0]),
+        late_plan=int(lates[1]),
+        late_generator=int(lates[2]),
+        late_share=float(late.mean()) if len(late) else 0.0,
+        picked=len(lateness),
+        far_late=int(np.count_nonzero(lateness > FAR_LATE_MS)),
+        generator_far_late=int(np.count_nonzero(generator > FAR_LATE_MS)),
+        displaced=displacement.requests,
+    )
+
+
+def _percentile(values: Floats, percent: float) -> float:
+    if not len(values):
+        return math.nan
+    return float(np.percentile(values, percent, method="inverted_cdf"))

@@ -1,0 +1,90 @@
+"""The schedules of a plan, each with the labels of a file that its thread group sent. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+
+from tollgate.plan import Plan
+from tollgate.schedule.schedule import ClosedLoop, Schedule, schedules_of
+from tollgate.schedule.threads import may_send, senders
+
+#: Stands for the names of threads where a file has none.
+NO_NAMES = ("",)
+
+
+@dataclass(frozen=True)
+class Queue:
+    """A schedule and the labels in the file that its thread group sends.
+
+    labels: all of them, governed ones first. governed: those that the schedule is about.
+    threads: for labels that another thread group may send as well, the names of those threads that
+    the schedule's may have, without their last number; rows of others are not its own.
+    mixed: governed labels of which not all rows are surely its own.
+    """
+
+    schedule: Schedule
+    labels: tuple[str, ...]
+    governed: tuple[str, ...]
+    threads: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    mixed: frozenset[str] = frozenset()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What to call it: its labels in the file, or else in the plan."""
+        return self.governed or tuple(label.text for label in self.schedule.labels)
+
+    def until(self, until_s: float | None, origin_ms: int, test_start_ms: int | None) -> Queue:
+        """The same where the load was cut short at until_s, seconds from origin_ms."""
+        if until_s is None:
+            return self
+        end_s = until_s - ((test_start_ms or origin_ms) - origin_ms) / 1000
+        end_s = max(0.0, min(end_s, self.schedule.end_s or end_s))
+        return replace(self, schedule=replace(self.schedule, end_s=end_s))
+
+
+def queues_of(
+    plan: Plan,
+    labels: Collection[str],
+    threads: Mapping[str, Collection[str]] | None = None,
+) -> tuple[tuple[Queue, ...], dict[str, str]]:
+    """The plan's schedules, and the reason for each label that follows none.
+
+    labels: of the samplers in the file. threads: for each of them, the names of the threads that
+    sent it, without their last number; only those of labels in some Queue's `threads` matter.
+    """
+    expected, schedules = schedules_of(plan)
+    closed = {label: it.reason for label, it in expected.items() if isinstance(it, ClosedLoop)}
+    queues = tuple(
+        _queue(plan, place, schedule, labels, threads or {}) for place, schedule in schedules
+    )
+    for queue in queues:
+        for label in queue.mixed:
+            closed[label] = f"'{label}' is sent by more than one thread group"
+    return queues, closed
+
+
+def _queue(
+    plan: Plan,
+    place: int,
+    schedule: Schedule,
+    labels: Collection[str],
+    threads: Mapping[str, Collection[str]],
+) -> Queue:
+    """The queue of the schedule of plan.groups[place]."""
+    sent, own, mixed = [], {}, set()
+    for label in labels:
+        groups = may_send(plan, label)
+        if place not in groups:
+            continue
+        if len(groups) > 1:
+            by_name = {name: senders(plan, groups, name) for name in threads.get(label, NO_NAMES)}
+            own[label] = tuple(name for name, it in by_name.items() if place in it)
+            if not own[label]:
+                continue
+            if schedule.matches(label) and any(it != [place] for it in by_name.values()):
+                mixed.add(label)
+        sent.append(label)
+    sent.sort(key=lambda label: not schedule.matches(label))
+    governed = tuple(label for label in sent if schedule.matches(label))
+    return Queue(schedule, tuple(sent), governed, own, frozenset(mixed))

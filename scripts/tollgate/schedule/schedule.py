@@ -1,0 +1,217 @@
+"""Which labels of a plan follow a schedule, and how what was sent compares with it.
+
+    expected_schedules(plan) -> {label: Schedule | ClosedLoop}
+    join(schedule, rows, origin_ms) -> Joined, with lateness and its causes for each sample
+    summarise(joined) -> Summary
+
+Pure: no files, no Taurus.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from tollgate.plan import FLOW_CONTROL, NotReplayableError, Plan, Sampler, ThreadGroup
+from tollgate.schedule.grammar import ScheduleError
+from tollgate.schedule.join import Rows
+from tollgate.schedule.lateness import Joined, Summary, join, summarise
+from tollgate.schedule.model import (
+    COORDINATED_OMISSION,
+    THREAD_NAME,
+    ClosedLoop,
+    FixedArrivals,
+    Schedule,
+)
+from tollgate.schedule.open_model import OpenModelArrivals
+
+__all__ = [
+    "COORDINATED_OMISSION",
+    "THREAD_NAME",
+    "ClosedLoop",
+    "FixedArrivals",
+    "Joined",
+    "Rows",
+    "Schedule",
+    "Summary",
+    "expected_schedules",
+    "join",
+    "summarise",
+]
+
+# Controllers that run one of their children at a time, in an order that is not the plan's.
+_PICKING = frozenset(
+    {"InterleaveControl", "RandomController", "RandomOrderController", "SwitchController"}
+)
+# Controllers whose first child comes first whenever they run at all.
+_REPEATING = frozenset({"LoopController", "OnceOnlyController"})
+
+
+def expected_schedules(plan: Plan) -> dict[str, Schedule | ClosedLoop]:
+    """Return for each label of the JTL, as the plan writes it, its schedule or why it has none.
+
+    Labels of one schedule share the same Schedule object. Labels that hold variables appear as
+    they are written, e.g. `item ${row}`; Schedule.matches tells which rows they mean.
+    """
+    return schedules_of(plan)[0]
+
+
+def schedules_of(
+    plan: Plan,
+) -> tuple[dict[str, Schedule | ClosedLoop], tuple[tuple[int, Schedule], ...]]:
+    """As expected_schedules, and each schedule with the place of its group in plan.groups."""
+    found: dict[str, Schedule | ClosedLoop] = {}
+    schedules: list[tuple[int, Schedule]] = []
+    for place, group in enumerate(plan.groups):
+        here = dict(_group_schedules(group))
+        # All labels of a group that have a schedule share it.
+        schedules += [(place, it) for it in here.values() if isinstance(it, Schedule)][:1]
+        for transaction in group.transactions:
+            reason = "a Transaction Controller: it adds up the samples inside it"
+            here.setdefault(transaction.label.text, ClosedLoop(reason))
+        for label, schedule in here.items():
+            twice = ClosedLoop(f"'{label}' is used by more than one thread group")
+            found[label] = twice if label in found else schedule
+    kept = {id(it) for it in found.values()}
+    return found, tuple((place, it) for place, it in schedules if id(it) in kept)
+
+
+def _group_schedules(group: ThreadGroup) -> Iterator[tuple[str, Schedule | ClosedLoop]]:
+    if group.is_open_model:
+        governed, schedule = _open_model(group)
+        others = "follows another sampler of the same arrival, and is sent when that is done"
+    else:
+        governed = tuple(s for s in group.samplers if s.precise_timers)
+        schedule = _precise_throughput(group, governed)
+        others = "no timer says when it is sent"
+    rows = [sampler for sampler in group.samplers if sampler.leaves_a_row]
+    ungoverned = [sampler for sampler in rows if sampler not in governed]
+    for sampler in rows:
+        if sampler in governed:
+            mixed = any(sampler.label == other.label for other in ungoverned)
+            yield sampler.label.text, (_mixed(sampler) if mixed else schedule)
+    for sampler in ungoverned:
+        if not any(sampler.label == other.label for other in governed):
+            pacing = next((t for t in sampler.timers if "Throughput" in t.kind), None)
+            reason = f"'{pacing.name}' slows a loop down and plans nothing" if pacing else others
+            # Arrivals go on whatever became of the earlier ones: nothing holds a follower back
+            # but its own forerunner, and nothing is omitted.
+            yield sampler.label.text, ClosedLoop(reason, not group.is_open_model)
+
+
+def _mixed(sampler: Sampler) -> ClosedLoop:
+    return ClosedLoop(f"'{sampler.label.text}' is sent with a schedule and without one")
+
+
+def _precise_throughput(group: ThreadGroup, governed: tuple[Sampler, ...]) -> Schedule | ClosedLoop:
+    """Return the schedule of the samplers in the scope of a Precise Throughput Timer."""
+    if not governed:
+        return ClosedLoop("no timer says when it is sent")
+    reason = _obstacle(group, governed)
+    timer = governed[0].precise_timers[0]
+    if reason or timer.precise is None:
+        return ClosedLoop(reason or timer.reason)
+    pauses = [s.all_pauses_ms for s in group.samplers if s not in governed]
+    if None in pauses:
+        return ClosedLoop("a pause of its thread is only known at run time")
+    ends = group.duration_s is not None and group.duration_s > 0
+    return Schedule(
+        group=group.name,
+        labels=tuple(dict.fromkeys(sampler.label for sampler in governed)),
+        replay=timer.precise,
+        threads=group.threads,
+        end_s=(group.delay_s or 0.0) + (group.duration_s or 0.0) if ends else None,
+        limit=_limit(group, governed),
+        think_ms=math.fsum(pause for pause in pauses if pause is not None),
+        timeout_ms=_timeout_ms(governed),
+    )
+
+
+def _timeout_ms(samplers: tuple[Sampler, ...]) -> float | None:
+    timeouts = [each.timeout_ms for each in samplers if each.kind != FLOW_CONTROL]
+    return None if None in timeouts else max(timeouts, default=None)
+
+
+def _obstacle(group: ThreadGroup, governed: tuple[Sampler, ...]) -> str:
+    """Return why the samplers under a Precise Throughput Timer cannot be replayed, or nothing."""
+    if group.kind != "ThreadGroup":
+        return f"its thread group is a {group.kind}, whose threads come and go in their own way"
+    if "duration" in group.unresolved or "delay" in group.unresolved:
+        return "the thread group's duration is only known at run time"
+    if any(sampler.hidden_by for sampler in governed):
+        hiding = next(sampler.hidden_by for sampler in governed if sampler.hidden_by)
+        return f"'{hiding}' generates a parent sample, which begins before the timer's wait"
+    if any(sampler.kind == FLOW_CONTROL for sampler in governed):
+        silent = next(s.label.text for s in governed if s.kind == FLOW_CONTROL)
+        return f"'{silent}' uses up events of the same timer and leaves no row"
+    for sampler in governed:
+        if len(sampler.precise_timers) > 1:
+            return "two Precise Throughput Timers apply to it and their waits add up"
+        others = (t for t in sampler.timers if t not in sampler.precise_timers)
+        slow = next((t for t in others if t.pause_ms != 0 or "Throughput" in t.kind), None)
+        if slow:
+            return f"'{slow.name}' makes it wait beyond its event"
+    settings = {(s.precise_timers[0].precise, s.precise_timers[0].reason) for s in governed}
+    if len(settings) > 1:
+        return "unlike Precise Throughput Timers share one queue of events in its thread group"
+    return ""
+
+
+def _limit(group: ThreadGroup, governed: tuple[Sampler, ...]) -> int | None:
+    """Return how many events finite loops ask for, where every iteration asks for as many."""
+    always = all(parent.is_plain for sampler in governed for parent in sampler.parents)
+    if group.loops is None or group.loops < 0 or group.threads is None or not always:
+        return None
+    return group.loops * group.threads * len(governed)
+
+
+def _open_model(group: ThreadGroup) -> tuple[tuple[Sampler, ...], Schedule | ClosedLoop]:
+    """Return the samplers that can come first in an arrival, and their schedule."""
+    firsts = _firsts(group.samplers)
+    reason = next((f"the {name} is only known at run time" for name in group.unresolved), "")
+    for sampler in firsts:
+        if sampler.precise_timers or sampler.all_pauses_ms != 0:
+            reason = f"'{sampler.label.text}' waits after the arrival"
+        if sampler.hidden_by:
+            reason = f"'{sampler.hidden_by}' generates a parent sample in its place"
+    if reason or group.schedule is None or group.random_seed is None:
+        return firsts, ClosedLoop(reason or "the thread group has no schedule")
+    try:
+        arrivals = OpenModelArrivals(group.schedule, group.random_seed)
+    except (NotReplayableError, ScheduleError) as error:
+        return firsts, ClosedLoop(str(error))
+    labels = tuple(dict.fromkeys(s.label for s in firsts if s.leaves_a_row))
+    timeout_ms = _timeout_ms(firsts)
+    return firsts, Schedule(group.name, labels, arrivals, by_thread=True, timeout_ms=timeout_ms)
+
+
+def _firsts(samplers: tuple[Sampler, ...]) -> tuple[Sampler, ...]:
+    """Return the samplers that can be the first of an arrival, as far as the plan shows."""
+    firsts: list[Sampler] = []
+    picked: tuple[object, ...] | None = None
+    begun: set[object] = set()
+    for sampler in samplers:
+        if picked is not None and sampler.parents[: len(picked)] != picked:
+            break
+        branch = _branch(sampler, picked)
+        if branch in begun or (sampler.kind == FLOW_CONTROL and sampler.all_pauses_ms == 0):
+            continue
+        firsts.append(sampler)
+        kinds = [p.kind for p in sampler.parents if not p.is_plain and p.kind not in _REPEATING]
+        if picked is None and all(kind in _PICKING for kind in kinds):
+            if not kinds:
+                break
+            outermost = next(i for i, p in enumerate(sampler.parents) if p.kind in _PICKING)
+            picked = sampler.parents[: outermost + 1]
+            branch = _branch(sampler, picked)
+        if picked is not None and kinds == [picked[-1].kind]:
+            begun.add(branch)
+    return tuple(firsts)
+
+
+def _branch(sampler: Sampler, picked: tuple[object, ...] | None) -> object:
+    """Return what a controller that picks one child picks with this sampler: the sampler itself
+    or the controller around it, of which an arrival, a thread of its own, sees the beginning."""
+    if picked is None or len(sampler.parents) == len(picked):
+        return sampler
+    return sampler.parents[len(picked)]

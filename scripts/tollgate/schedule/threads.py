@@ -1,0 +1,56 @@
+"""Which thread group of a plan sent a sample, by its label and by the name of its thread. Pure.
+
+JMeter's threads are called `<thread group> <number>-<thread>`. It numbers thread groups from 1 in
+the plan's order, those that set up and those that tear down each by themselves (its
+StandardJMeterEngine.run). So groups of one name differ by their number, but for a setUp Thread
+Group and another one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from tollgate.plan import Plan, ThreadGroup
+
+
+def may_send(plan: Plan, label: str) -> list[int]:
+    """Places in plan.groups of the thread groups that have a sampler with this label."""
+    return [
+        place
+        for place, group in enumerate(plan.groups)
+        if any(each.leaves_a_row and each.label.matches(label) for each in group.samplers)
+    ]
+
+
+def senders(plan: Plan, candidates: Sequence[int], thread_group: str) -> list[int]:
+    """Those of the candidates, places in plan.groups, that may have sent in such a thread.
+
+    thread_group: a thread's name without its last number, as in Samples.groups. Candidates whose
+    name and number fit, or else whose name alone does; all of them where none does, as in a file
+    that has no names of threads.
+    """
+    return named_alike(plan, candidates, thread_group) or list(candidates)
+
+
+def named_alike(plan: Plan, candidates: Sequence[int], thread_group: str) -> list[int]:
+    """As senders, but none where something else than its thread group has named the thread."""
+    numbers = _numbers(plan)
+    exact = [it for it in candidates if _fits(plan.groups[it], str(numbers[it]), thread_group)]
+    return exact or [it for it in candidates if _fits(plan.groups[it], "[0-9]+", thread_group)]
+
+
+def _fits(group: ThreadGroup, number: str, thread_group: str) -> bool:
+    name = group.name_pattern or re.escape(group.name)
+    return re.fullmatch(f"{name} {number}", thread_group) is not None
+
+
+def _numbers(plan: Plan) -> list[int]:
+    """The number of each thread group of the plan."""
+    numbers = []
+    counted: dict[tuple[bool, bool], int] = {}
+    for group in plan.groups:
+        kind = (group.is_setup, group.is_teardown)
+        counted[kind] = counted.get(kind, 0) + 1
+        numbers.append(counted[kind])
+    return numbers

@@ -1,0 +1,56 @@
+"""Numbers: counts of times, intervals, slopes, boundaries of sequential looks.
+
+In: arrays and counts. Out: estimates with their intervals; no file, no word of a run.
+"""
+
+from __future__ import annotations
+
+from tollgate.stats.autocorrelation import span
+from tollgate.stats.bins import SECONDS, Bins
+from tollgate.stats.blocks import percentile_by_block
+from tollgate.stats.counts import Counts
+from tollgate.stats.intervals import (
+    CONFIDENCE,
+    FEWEST_FOR_MEAN,
+    MIN_SECONDS,
+    UNKNOWN,
+    Interval,
+    mean_interval,
+    share_interval,
+    stdev_interval,
+)
+from tollgate.stats.late_histogram import LateHistogram
+from tollgate.stats.noise import error_of_sum
+from tollgate.stats.percentiles import percentile_interval, samples_needed
+from tollgate.stats.sequential import LEAST_STEP, nominal_level
+from tollgate.stats.slope import BLOCKS, FEWEST, Trend, trend
+from tollgate.stats.totals import COLUMNS, SOURCES, Totals
+
+__all__ = [
+    "BLOCKS",
+    "COLUMNS",
+    "CONFIDENCE",
+    "FEWEST",
+    "FEWEST_FOR_MEAN",
+    "LEAST_STEP",
+    "MIN_SECONDS",
+    "SECONDS",
+    "SOURCES",
+    "UNKNOWN",
+    "Bins",
+    "Counts",
+    "Interval",
+    "LateHistogram",
+    "Totals",
+    "Trend",
+    "error_of_sum",
+    "mean_interval",
+    "nominal_level",
+    "percentile_by_block",
+    "percentile_interval",
+    "samples_needed",
+    "share_interval",
+    "span",
+    "stdev_interval",
+    "trend",
+]

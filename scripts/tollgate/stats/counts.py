@@ -1,0 +1,190 @@
+"""Exact counts of samples per bin of time: the value type that the pure rooms hand to one another.
+
+JMeter writes `elapsed` as whole milliseconds, so counts per (bin, elapsed, ok, code) hold all there
+is to know about a label's samples except their order within a bin, and they merge without loss.
+Service time and response time use the same type. A bin is a second, in a run of many hours several
+(bins.py); values of the whole run are as exact as ever.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import itertools
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from tollgate.base import short_code
+from tollgate.stats.columns import first_of_each, order_of, sorted_codes
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """Columns of equal length, sorted and without duplicates; build them with `Counts.of`.
+
+    second      int64: whole seconds since an origin that the caller keeps, where a bin begins
+    elapsed_ms  int64: the time that was measured, in milliseconds
+    ok          bool: whether JMeter called the sample a success
+    code        int32: index into `codes`, the response codes in sorted order
+    n           int64: how many samples share the four values above
+    width       seconds in a bin
+    """
+
+    second: np.ndarray
+    elapsed_ms: np.ndarray
+    ok: np.ndarray
+    code: np.ndarray
+    n: np.ndarray
+    codes: tuple[str, ...] = ()
+    width: int = 1
+
+    @classmethod
+    def of(cls, second, elapsed_ms, ok=None, code=None, codes=(), n=None, width=1) -> Counts:
+        """Counts of samples given as columns in any order, with duplicates or without.
+
+        Left out, `ok` means that all succeeded, `code` that all have the first of `codes` (or
+        the empty code), and `n` that each row is one sample. Raises ValueError on ragged columns
+        or a code outside `codes`.
+        """
+        second = np.asarray(second, dtype=np.int64)
+        size = len(second)
+        ok = np.ones(size, bool) if ok is None else np.asarray(ok, bool)
+        code = np.zeros(size, np.int32) if code is None else np.asarray(code, np.int32)
+        n = np.ones(size, np.int64) if n is None else np.asarray(n, np.int64)
+        columns = [second, np.asarray(elapsed_ms, dtype=np.int64), ok, code]
+        if any(len(column) != size for column in [*columns, n]):
+            raise ValueError("counts need columns of equal length")
+        columns[3], codes = sorted_codes(columns[3], tuple(codes) or ("",))
+        order = order_of(columns)
+        columns, n = [column[order] for column in columns], n[order]
+        first = first_of_each(columns)
+        n = np.add.reduceat(n, np.flatnonzero(first)) if size else n
+        return cls(*(column[first] for column in columns), n, codes, width)
+
+    @classmethod
+    def merged(cls, parts: Iterable[Counts]) -> Counts:
+        """All parts as one; the parts must share their origin. ValueError if bins differ."""
+        parts = list(parts)
+        widths = {part.width for part in parts} or {1}
+        if len(widths) > 1:
+            raise ValueError(f"counts in bins of {sorted(widths)} s can't be merged")
+        if len(parts) == 1:
+            return parts[0]
+        codes = tuple(sorted({code for part in parts for code in part.codes}))
+        place = {code: index for index, code in enumerate(codes)}
+
+        def column(name: str) -> np.ndarray:
+            return np.concatenate([getattr(part, name) for part in parts]) if parts else []
+
+        moved = [np.array([place[c] for c in part.codes], np.int32)[part.code] for part in parts]
+        code = np.concatenate(moved) if moved else []
+        return cls.of(
+            *(column(name) for name in ("second", "elapsed_ms", "ok")),
+            *(code, codes, column("n"), *widths),
+        )
+
+    def __add__(self, other: Counts) -> Counts:
+        return Counts.merged([self, other])
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Counts):
+            return NotImplemented
+        names = ("second", "elapsed_ms", "ok", "code", "n")
+        return (self.codes, self.width) == (other.codes, other.width) and all(
+            np.array_equal(getattr(self, name), getattr(other, name)) for name in names
+        )
+
+    __hash__ = None
+
+    def window(self, from_s: float, to_s: float) -> Counts:
+        """The bins that begin in [from_s, to_s), in seconds since the origin."""
+        low, high = np.searchsorted(self.second, [from_s, to_s])
+        kept = (column[low:high] for column in self._columns)
+        return Counts(*kept, self.codes, self.width)
+
+    def by_second(self) -> Iterator[tuple[int, Counts]]:
+        """(second, its counts) for each bin that has samples, in order."""
+        bounds = [*self._starts, len(self.second)]
+        for low, high in itertools.pairwise(bounds):
+            kept = (column[low:high] for column in self._columns)
+            yield int(self.second[low]), Counts(*kept, self.codes, self.width)
+
+    def sum_by_second(self, weight=1) -> np.ndarray:
+        """Sum of weight x n for each of `seconds`; `weight` is a scalar or one value a row."""
+        if not len(self.second):
+            return np.zeros(0)
+        return np.add.reduceat(self.n * weight, self._starts)
+
+    @cached_property
+    def seconds(self) -> np.ndarray:
+        """Where the bins that have samples begin, in order (int64)."""
+        return self.second[self._starts]
+
+    @cached_property
+    def bins(self) -> np.ndarray:
+        """The numbers of those bins, from 0 for the first (int64)."""
+        return (self.seconds - self.seconds[:1]) // self.width
+
+    @cached_property
+    def total(self) -> int:
+        return int(self.n.sum())
+
+    @cached_property
+    def errors(self) -> int:
+        return int(self.n[~self.ok].sum())
+
+    @cached_property
+    def mean(self) -> float:
+        """Mean elapsed in ms; NaN without samples."""
+        return float(self.elapsed_ms @ self.n / self.total) if self.total else float("nan")
+
+    @cached_property
+    def stdev(self) -> float:
+        """Standard deviation of elapsed in ms over all samples (ddof 0); NaN without samples."""
+        if not self.total:
+            return float("nan")
+        return float(np.sqrt((self.elapsed_ms - self.mean) ** 2 @ self.n / self.total))
+
+    def percentile(self, p: float) -> float:
+        """The p-th percentile of elapsed in ms, p in [0, 100]; NaN without samples.
+
+        Exact, and by the definition of numpy.percentile's default method (linear): to the last
+        bit what NumPy answers for the same samples written out one by one.
+        """
+        if not 0 <= p <= 100:
+            raise ValueError(f"percentile must be within 0 and 100, not {p}")
+        if not self.total:
+            return float("nan")
+        position = (self.total - 1) * (p / 100)
+        below = int(position)
+        low, high = self.order_statistics([below + 1, min(below + 2, self.total)])
+        share, gap = position - below, high - low
+        return float(high - gap * (1 - share) if share >= 0.5 else low + gap * share)
+
+    def order_statistics(self, ranks) -> np.ndarray:
+        """The elapsed of the given ranks in ms (float64); rank 1 is the smallest of `total`."""
+        values, upto = self._histogram
+        return values[np.searchsorted(upto, np.asarray(ranks), side="left")].astype(float)
+
+    def code_mask(self, pattern: str) -> np.ndarray:
+        """Which rows have a response code that matches the pattern (`5??`, `*Exception`).
+
+        The name of a class that was thrown matches without its package, see short_code.
+        """
+        hits = [fnmatch.fnmatchcase(short_code(code), pattern) for code in self.codes]
+        return np.array(hits or [False], bool)[self.code]
+
+    @property
+    def _columns(self) -> tuple[np.ndarray, ...]:
+        return self.second, self.elapsed_ms, self.ok, self.code, self.n
+
+    @cached_property
+    def _starts(self) -> np.ndarray:
+        return np.flatnonzero(first_of_each([self.second]))
+
+    @cached_property
+    def _histogram(self) -> tuple[np.ndarray, np.ndarray]:
+        values, place = np.unique(self.elapsed_ms, return_inverse=True)
+        return values, np.cumsum(np.bincount(place, weights=self.n).astype(np.int64))

@@ -1,0 +1,243 @@
+"""Talks to the project's own PM2: one daemon, whose home is inside the project."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from tollgate.base import ECOSYSTEM, PM2_HOME, ROOT
+
+#: Begins the line that tells the apps: an ecosystem may print what it likes, as dotenv does.
+MARK = "tollgate-apps:"
+READER = Path(__file__).with_name("read-ecosystem.js")
+#: Load goes to loopback alone, and some shells export the machine's name as HOST.
+HOST = "127.0.0.1"
+PM2 = ROOT / "node_modules" / ".bin" / "pm2"
+#: Longest path of a Unix socket on Linux is 107 bytes (sun_path), on macOS 103; PM2 appends this.
+LONGEST_SOCKET = 103 - len("/interactor.sock")
+#: Seconds for one call of the pm2 command. Starting waits for `ready`, stopping for drains.
+CALL_TIMEOUT = 120
+#: Seconds that one worker's reload may take: listen_timeout and kill_timeout, and some for PM2.
+RELOAD_TIMEOUT = 25
+#: Seconds between two looks at the daemon while a call waits for it.
+LOOK_AGAIN = 1
+#: Variable of every PM2 process and of what these start, by which leftovers.py knows its own.
+STARTED_FROM = "TOLLGATE_STARTED_FROM"
+
+
+class Pm2Error(Exception):
+    """One line that says what PM2 refused and what to do."""
+
+
+class DaemonEnded(Pm2Error):  # noqa: N818 - for `pm2 kill` it is what was wanted
+    """The daemon has gone while a call waited for it."""
+
+
+@dataclass(frozen=True)
+class App:
+    """An app as ecosystem.config.js declares it, with `max` instances counted out. memory_limit:
+    bytes of RSS above which PM2 restarts a worker, None for no limit. deals_to: a regular
+    expression for the names of the apps to which it deals its requests, None for none."""
+
+    name: str
+    port: int
+    exec_mode: str
+    instances: int
+    memory_limit: float | None = None
+    deals_to: str | None = None
+
+
+def home() -> str:
+    """PM2_HOME: inside the project, through a short link where its sockets' paths are too long."""
+    PM2_HOME.mkdir(parents=True, exist_ok=True)
+    if len(os.fsencode(PM2_HOME)) <= LONGEST_SOCKET:
+        return str(PM2_HOME)
+    link = Path(tempfile.gettempdir()) / f"tollgate-{os.getuid()}-{PM2_HOME.stat().st_ino}"
+    if not link.is_symlink() or link.readlink() != PM2_HOME:
+        link.unlink(missing_ok=True)
+        link.symlink_to(PM2_HOME)
+    return str(link)
+
+
+def environment() -> dict[str, str]:
+    """The environment of every PM2 process. The daemon is the primary that deals connections to
+    cluster workers, so its scheduling policy must be there when it starts."""
+    return {
+        **os.environ,
+        "PM2_HOME": home(),
+        STARTED_FROM: started_from(),
+        "NODE_CLUSTER_SCHED_POLICY": "rr",
+        "HOST": HOST,
+        "PM2_DISABLE_VERSION_CHECK": "true",  # nothing here asks the network
+        # A daemon that breaks down runs `node $_ update`, whatever command the shell put there.
+        "_": os.devnull,
+    }
+
+
+def started_from() -> str:
+    """This checkout, and no other: one in a container may have the same path."""
+    return f"{ROOT}#{ROOT.stat().st_ino}"
+
+
+def declared_apps() -> dict[str, App]:
+    """The apps of ecosystem.config.js by name.
+
+    Raises Pm2Error when the file can't be loaded or an app lacks name or port.
+    """
+    done = subprocess.run(
+        ["node", str(READER), str(ECOSYSTEM), MARK],
+        capture_output=True,
+        encoding="utf-8",
+        errors="replace",
+        check=False,
+    )
+    if done.returncode:
+        lines = [line.strip() for line in done.stderr.splitlines() if line.strip()]
+        errors = [line for line in lines if re.match(r"\w*Error\b", line)]
+        reasons = errors or lines or [f"it ends Node with code {done.returncode}"]
+        raise Pm2Error(f"{ECOSYSTEM.name} can't be loaded: {reasons[0]}")
+    told = [line for line in done.stdout.split("\n") if line.startswith(MARK)]
+    try:
+        apps = [_app(each) for each in json.loads(told[-1].removeprefix(MARK))]
+    except (IndexError, ValueError):
+        raise Pm2Error(
+            f"{ECOSYSTEM.name} can't be read: Node ends before it has told its apps; let it do "
+            "nothing but export them"
+        ) from None
+    return {app.name: app for app in apps}
+
+
+def _app(entry: dict) -> App:
+    if not entry.get("name"):
+        raise Pm2Error(f"{ECOSYSTEM.name}: an app has no name: give each one of its own")
+    if not re.fullmatch("[0-9]+", str(entry.get("port", ""))):
+        raise Pm2Error(f"{ECOSYSTEM.name}: app {entry['name']!r} has no number in env.PORT")
+    return App(
+        name=entry["name"],
+        port=int(entry["port"]),
+        exec_mode="cluster" if entry["mode"].startswith("cluster") else "fork",
+        instances=entry["instances"],
+        memory_limit=entry.get("memoryLimit"),
+        deals_to=entry.get("dealsTo"),
+    )
+
+
+def servers_behind(app: App, apps: Iterable[App]) -> list[str]:
+    """The names of those apps to which an app deals its requests; none where it is no balancer."""
+    return [it.name for it in apps if app.deals_to and re.search(app.deals_to, it.name)]
+
+
+def start(names: list[str]) -> None:
+    """Start the named apps and wait until PM2 has seen each worker's `ready` or given up."""
+    _call("start", str(ECOSYSTEM), "--only", ",".join(names), "--no-color")
+
+
+def reload(app: App) -> None:
+    """Replace the workers of an app one after another; returns when the last old one has ended.
+
+    Raises Pm2Error when PM2 refuses, or when it takes longer than the workers may take.
+    """
+    limit = max(CALL_TIMEOUT, RELOAD_TIMEOUT * app.instances)
+    done = _call("reload", app.name, "--no-color", timeout=limit)
+    if done.returncode:
+        said = (line for line in (done.stderr + done.stdout).splitlines() if "ERROR" in line)
+        raise Pm2Error(f"`pm2 reload {app.name}` failed: {next(said, 'see pm2.log')}")
+
+
+def workers() -> list[dict]:
+    """What PM2 knows of each worker, as `pm2 jlist` prints it."""
+    out = _call("jlist", "--silent").stdout
+    return json.loads(out[out.index("[") :])
+
+
+def kill() -> None:
+    """Stop every app, with its drain, and then the daemon. Does nothing when none runs."""
+    if daemon_pid() is not None:
+        with contextlib.suppress(DaemonEnded):
+            _call("kill", "--no-color")
+
+
+def daemon_pid() -> int | None:
+    """The pid of the project's daemon, or None when none runs."""
+    pid = _written_pid()
+    if pid is None:
+        return None
+    command = Path(f"/proc/{pid}/cmdline")
+    try:
+        os.kill(pid, 0)
+    except OSError:
+        return None
+    if command.exists() and b"PM2" not in command.read_bytes():
+        return None  # the number has been given to another process since
+    return pid
+
+
+def _written_pid() -> int | None:
+    """The pid that a daemon wrote down; one that was killed leaves it."""
+    try:
+        return int((PM2_HOME / "pm2.pid").read_text())
+    except (OSError, ValueError):
+        return None
+
+
+def forget() -> None:
+    """Remove what an earlier daemon left: its sockets, pid file and logs."""
+    shutil.rmtree(PM2_HOME, ignore_errors=True)
+
+
+def _call(*arguments: str, timeout: float = CALL_TIMEOUT) -> subprocess.CompletedProcess[str]:
+    # A session of its own: Ctrl-C in the terminal must not reach a call that cleans up.
+    process = subprocess.Popen(
+        [str(PM2), *arguments],
+        cwd=ROOT,
+        env=environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        errors="replace",
+        start_new_session=True,
+    )
+    with process:
+        try:
+            out, err = _outcome(process, arguments[0], timeout)
+        except Pm2Error:
+            process.kill()
+            raise
+        except BaseException:
+            # Interrupted. A daemon whose client dies in the middle of a call breaks down, or is
+            # not even born yet when it is looked for: let the call come to its end.
+            with contextlib.suppress(Pm2Error):
+                _outcome(process, arguments[0], CALL_TIMEOUT)
+            process.kill()
+            raise
+    return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+
+
+def _outcome(process: subprocess.Popen, command: str, timeout: float) -> tuple[str, str]:
+    """What a call printed. Raises Pm2Error where it takes too long, or waits in vain: a call whose
+    daemon is killed meanwhile never ends."""
+    deadline = time.monotonic() + timeout
+    before, daemon = _written_pid(), daemon_pid()
+    while True:
+        try:
+            return process.communicate(timeout=LOOK_AGAIN)
+        except subprocess.TimeoutExpired:
+            pass
+        if daemon is None and _written_pid() != before:
+            daemon = _written_pid()  # which the call has started
+        if daemon is not None and daemon_pid() != daemon:
+            raise DaemonEnded(f"PM2's daemon (pid {daemon}) ended during `pm2 {command}`")
+        if time.monotonic() > deadline:
+            raise Pm2Error(
+                f"`pm2 {command}` did not end within {timeout} s: see {PM2_HOME / 'pm2.log'}"
+            )

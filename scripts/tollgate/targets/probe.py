@@ -1,0 +1,215 @@
+"""Asks a target, before any load, whether it is what the run needs and whether it answers right."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import re
+import socket
+import ssl
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterable
+from contextlib import closing
+
+from tollgate.targets import leftovers, pm2
+from tollgate.targets.remote import Remote
+
+#: Seconds for one request. The slowest target computes for less than one.
+REQUEST_TIMEOUT = 15
+#: Seconds between two looks at something that is not ready yet.
+LOOK_AGAIN = 0.05
+#: What may come in place of an answer: nothing, something that is not HTTP, or no question at all,
+#: because the host's name can't be one.
+NO_ANSWER = (OSError, http.client.HTTPException, UnicodeError)
+
+
+class ProbeError(Exception):
+    """One line: what was asked, what came back, and what to do."""
+
+
+def port_is_free(host: str, port: int, app: str) -> None:
+    """Raise ProbeError when something listens on the port that an app is going to need."""
+    with socket.socket() as candidate:
+        candidate.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            candidate.bind((host, port))
+        except OSError:
+            raise ProbeError(
+                f"port {port} of app {app!r} is in use by {leftovers.port_owner(port)}: "
+                "stop it, or change the port in ecosystem.config.js"
+            ) from None
+
+
+def workers_of(app: pm2.App, workers: Iterable[dict]) -> int:
+    """Count the workers of an app; raise ProbeError unless they are as ecosystem.config.js asks."""
+    mine = [worker for worker in workers if worker["name"] == app.name]
+    dead = [worker for worker in mine if worker["pm2_env"]["status"] != "online"]
+    restarted = [worker for worker in mine if worker["pm2_env"]["restart_time"]]
+    if dead or restarted or not mine:
+        raise ProbeError(f"app {app.name!r} died at start: {last_words(app.name)}")
+    mode = mine[0]["pm2_env"]["exec_mode"].removesuffix("_mode")
+    if mode != app.exec_mode:
+        raise ProbeError(f"app {app.name!r} runs in {mode} mode, asked for was {app.exec_mode}")
+    if len(mine) != app.instances:
+        raise ProbeError(
+            f"app {app.name!r} has {len(mine)} worker(s), asked for were {app.instances}"
+        )
+    return len(mine)
+
+
+def last_words(app: str) -> str:
+    """The last line that an app wrote to its error log, and where the rest is."""
+    for log in sorted((pm2.PM2_HOME / "logs").glob(f"{app}-error*.log")):
+        lines = [line.strip() for line in log.read_text("utf-8", "replace").splitlines()]
+        errors = [line for line in lines if re.match(r"\w*(Error|Exception)\b", line)]
+        said = errors or [line for line in lines if line]
+        if said:
+            return f"{said[-1]}{_holder(said[-1])} (all of it: pm2-{log.name} in the run's folder)"
+    return "it wrote nothing: start its script of ecosystem.config.js by hand to see why"
+
+
+def _holder(said: str) -> str:
+    """Who has the port that an app could not have: it may be another than its PORT."""
+    taken = re.search(r"EADDRINUSE.*:(\d+)\b", said)
+    return f", held by {leftovers.port_owner(int(taken[1]))}" if taken else ""
+
+
+def answers(host: str, app: pm2.App, workers: int, timeout: float) -> str:
+    """Wait until an app answers and, by their X-Worker, each of its workers has done so.
+
+    Any answer does of an app whose answers carry no X-Worker, as it is none of ours; returns what
+    is not proven then, an empty string if nothing is left open. Raises ProbeError."""
+    seen: set[str] = set()
+    deadline = time.monotonic() + timeout
+    problem = "nothing came back"
+    while len(seen) < workers:
+        try:
+            worker = _worker_that_answers(host, app.port)
+        except NO_ANSWER as error:
+            problem = str(error) or type(error).__name__
+        else:
+            if worker is None:
+                return _unproven(app, workers)
+            seen.add(worker)
+            problem = f"only {len(seen)} of {workers} workers answered"
+        if time.monotonic() > deadline:
+            raise ProbeError(
+                f"app {app.name!r} did not answer on {host}:{app.port} within {timeout:g} s "
+                f"({problem}): {last_words(app.name)}"
+            )
+        if not seen:
+            time.sleep(LOOK_AGAIN)
+    return ""
+
+
+def _worker_that_answers(host: str, port: int) -> str | None:
+    """The X-Worker of one answer, None without one. Raises one of NO_ANSWER; also where a worker
+    of ours says that it isn't well."""
+    try:
+        with _get(host, port, "/healthz") as answer:
+            return answer.headers.get("X-Worker")
+    except urllib.error.HTTPError as error:
+        with error:
+            if "X-Worker" in error.headers:
+                raise
+            return None
+
+
+def _unproven(app: pm2.App, workers: int) -> str:
+    if workers == 1:
+        return ""
+    return (
+        f"answers of {app.name} carry no X-Worker, so that nobody can tell whether each of its "
+        f"{workers} workers answers: only that PM2 says they run"
+    )
+
+
+def is_there(remote: Remote) -> None:
+    """Raise ProbeError unless something answers, with whatever status, where a URL points."""
+    of = {"context": _trusting()} if remote.protocol == "https" else {}
+    kind = http.client.HTTPSConnection if of else http.client.HTTPConnection
+    try:
+        with closing(kind(remote.host, remote.port, timeout=REQUEST_TIMEOUT, **of)) as connection:
+            connection.request("GET", "/", headers={"Connection": "close"})
+            connection.getresponse()
+    except NO_ANSWER as error:
+        raise ProbeError(
+            f"nothing answers at {remote.url} ({str(error) or type(error).__name__}): start it "
+            "first; what a scenario names by its `url` is started and stopped by nobody here"
+        ) from None
+
+
+def _trusting() -> ssl.SSLContext:
+    """Takes any certificate, as JMeter does."""
+    context = ssl.create_default_context()
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    return context
+
+
+def deals(host: str, app: pm2.App, servers: Iterable[str], timeout: float) -> None:
+    """Wait until a balancer deals to each of these apps. It passes on whatever else it is asked, so
+    that its answers carry the X-Worker of the server behind."""
+    deadline = time.monotonic() + timeout
+    while problem := _missing_in_the_deal(host, app.port, servers):
+        if time.monotonic() > deadline:
+            raise ProbeError(
+                f"app {app.name!r} on {host}:{app.port} does not deal to all of its servers after "
+                f"{timeout:g} s ({problem}): {last_words(app.name)}"
+            )
+        time.sleep(LOOK_AGAIN)
+
+
+def _missing_in_the_deal(host: str, port: int, servers: Iterable[str]) -> str:
+    """Which servers a balancer does not deal to yet and why; an empty string if to all."""
+    try:
+        with _get(host, port, "/balancer/healthz") as answer:
+            view = {each["name"]: each for each in json.load(answer)["servers"]}
+    except (*NO_ANSWER, ValueError) as error:
+        return str(error) or type(error).__name__
+    found = [(name, view.get(name, {"status": "", "reason": "not found yet"})) for name in servers]
+    return "; ".join(f"{name}: {it['reason']}" for name, it in found if it["status"] != "up")
+
+
+def answer_is_right(remote: Remote, path: str, pattern: str) -> float:
+    """How many milliseconds the answer to GET path took. Raises ProbeError unless its body contains
+    the pattern."""
+    host, port = remote.host, remote.port
+    began = time.monotonic()
+    try:
+        with _get(host, port, path, remote.protocol) as answer:
+            status, body = answer.status, answer.read().decode(errors="replace")
+    except urllib.error.HTTPError as error:
+        status, body = error.code, error.read().decode(errors="replace")
+    except NO_ANSWER as error:
+        raise ProbeError(f"GET {path} on {host}:{port} failed: {error}") from None
+    if status != 200 or not re.search(pattern, body):
+        raise ProbeError(
+            f"GET {path} on {host}:{port} answered {status} {json.dumps(body[:120])}, "
+            f"which does not match {pattern!r}: mend the target, or its probe in taurus.yml; "
+            "`probes` of a scenario go before those of the service"
+        )
+    return (time.monotonic() - began) * 1000
+
+
+class _NoRedirects(urllib.request.HTTPRedirectHandler):
+    """Takes a redirect for the answer that it is, instead of asking whoever it names."""
+
+    def redirect_request(self, *_: object) -> None:
+        """Follow none."""
+
+
+def _get(host: str, port: int, path: str, protocol: str = "http") -> http.client.HTTPResponse:
+    """Raises HTTPError for a status of 300 or more, else one of NO_ANSWER."""
+    # No proxy: whatever http_proxy says, a target is asked directly, as JMeter asks it.
+    opener = urllib.request.build_opener(
+        urllib.request.ProxyHandler({}),
+        urllib.request.HTTPSHandler(context=_trusting()),
+        _NoRedirects,
+    )
+    url = Remote(protocol, host, port).url + path
+    # Its protocol is http or https, as remote.py reads it.
+    request = urllib.request.Request(url, headers={"Connection": "close"})  # noqa: S310
+    return opener.open(request, timeout=REQUEST_TIMEOUT)

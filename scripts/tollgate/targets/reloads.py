@@ -1,0 +1,138 @@
+"""The run's own timetable of reloads: `pm2 reload` of the app under load, every so many seconds.
+
+Setting of the service `targets`, or the environment variable RELOAD_EVERY, which goes before it:
+
+    reload-every: 20s     `off`, as by default, reloads nothing
+
+While an execution's load runs, its app is reloaded at whole multiples of the period: from the end
+of the warm-up, which nothing is judged of, until so shortly before the end of the load that the
+reload would outlast it. One reload at a time; a time at which one still goes on is left out.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+from bzt import TaurusConfigError
+from bzt.utils import dehumanize_time
+
+from tollgate.targets import pm2
+
+#: Seconds that one worker takes: to start, and for its idle connections (QUIET_MS, app/drain.js).
+WORKER_S = 8.0
+_NONE = (None, "", "off", False, 0, "0")
+# Taurus's own reader takes `2,5s` for 7 s, since it skips what it can't read.
+_NUMBER = r"([0-9]+\.?[0-9]*|\.[0-9]+)"
+_TIME = re.compile(rf"{_NUMBER}|({_NUMBER} ?(ms|[smhd]) ?)+", re.IGNORECASE)
+
+
+def period_of(setting: object, environment: Mapping[str, str]) -> float | None:
+    """Seconds between two reloads, None for no reloads. Raises TaurusConfigError."""
+    name = "RELOAD_EVERY" if environment.get("RELOAD_EVERY") else "modules.targets.reload-every"
+    value = environment.get("RELOAD_EVERY") or setting
+    if value in _NONE:
+        return None
+    text = str(value).strip()
+    seconds = float(dehumanize_time(text)) if _TIME.fullmatch(text) else math.nan
+    if not 0 < seconds < math.inf:
+        raise TaurusConfigError(
+            f"targets: {name} is {value!r}: give a time such as 20s or 1m30s, or off"
+        )
+    return seconds
+
+
+@dataclass
+class Timetable:
+    """When the reloads of one execution are due, in seconds since its load's start: at multiples of
+    the period from first_s up to last_s, which is infinite for a load that nobody ends."""
+
+    period: float
+    first_s: float
+    last_s: float
+    reached: int = 0
+
+    @classmethod
+    def of(cls, period: float, warmup: float, length: float, room: float) -> Timetable:
+        """length: of the load, warm-up included; room: what a reload may take, at its end."""
+        return cls(period, max(period, warmup), length - room)
+
+    @property
+    def is_empty(self) -> bool:
+        return math.ceil(self.first_s / self.period) * self.period > self.last_s
+
+    def is_due(self, second: float) -> bool:
+        """Whether a moment of the timetable has come since the last time that this was asked."""
+        number = math.floor(second / self.period)
+        due = number > self.reached and self.first_s <= number * self.period <= self.last_s
+        self.reached = max(self.reached, number)
+        return due
+
+
+class Reloads:
+    """Reloads the app under load by the timetable; `records` are run.json's.
+
+    reload: what reloads an app and waits for the end, in a thread of its own, so that the run's
+    own loop goes on meanwhile.
+    """
+
+    def __init__(
+        self, period: float, log: Any, reload: Callable[[pm2.App], None] = pm2.reload
+    ) -> None:
+        self.period = period
+        self.log = log
+        self.reload = reload
+        self.records: list[dict[str, Any]] = []
+        self._timetables: dict[str, Timetable] = {}
+        self._thread = ThreadPoolExecutor(1, "reload")
+        self._in_flight: Future | None = None
+
+    def expect(self, execution: str, app: pm2.App, warmup: float, length: float) -> None:
+        """Draw up the timetable of an execution. Raises TaurusConfigError if no reload fits in."""
+        if app.exec_mode != "cluster":
+            self.log.info(
+                "targets: %s is not reloaded: it runs in %s mode, where a reload is a restart",
+                app.name,
+                app.exec_mode,
+            )
+            return
+        room = WORKER_S * app.instances
+        timetable = Timetable.of(self.period, warmup, length, room)
+        if timetable.is_empty:
+            raise TaurusConfigError(
+                f"targets: reload-every is {self.period:g} s, and no reload of {app.name!r} fits "
+                f"into the {length:g} s of {execution!r}: one begins after {warmup:g} s of warm-up "
+                f"and may take {room:g} s; measure for longer or reload more often"
+            )
+        self._timetables[execution] = timetable
+
+    def tick(self, execution: str, app: pm2.App, second: float) -> None:
+        """Begin the reload that is due at this second of the execution's load, if there is one."""
+        timetable = self._timetables.get(execution)
+        is_due = timetable and timetable.is_due(second)
+        if is_due and (self._in_flight is None or self._in_flight.done()):
+            self.log.info("Reloading %s, %.0f s into %s", app.name, second, execution)
+            self._in_flight = self._thread.submit(self._one, app)
+
+    def _one(self, app: pm2.App) -> None:
+        record = {"app": app.name, "began": time.time(), "ended": None, "problem": ""}
+        self.records.append(record)
+        try:
+            self.reload(app)
+        except (pm2.Pm2Error, OSError) as problem:
+            record["problem"] = str(problem) or repr(problem)
+        except Exception as problem:  # else nobody would ever know: a thread's error is not shown
+            record["problem"] = f"unexpected: {problem!r}"
+        if record["problem"]:
+            self.log.warning("targets: %s", record["problem"])
+        record["ended"] = time.time()
+
+    def finish(self) -> None:
+        """Wait for the reload that is under way; none begins from now on."""
+        self._timetables.clear()
+        self._thread.shutdown()

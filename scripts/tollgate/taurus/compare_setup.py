@@ -1,0 +1,149 @@
+"""What a comparison refuses, its two sides, and what it gives to the plan and to
+ecosystem.config.js."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import os
+import ssl
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from tollgate.base import Url
+from tollgate.compare import INJECTIONS, SideRecord
+from tollgate.targets import Revisions, name_of, period_of, pm2, scenario_of
+
+#: Apps of ecosystem.config.js.
+SIDES = ("base", "head")
+#: Seconds that an answer from a URL may take.
+TIMEOUT_S = 15
+#: So many files are told by name.
+TOLD = 3
+
+
+class SetupError(ValueError):
+    """One line: what can't be compared and what to do."""
+
+
+def refuse(config: Mapping, variables: Mapping[str, str]) -> None:
+    """Raises SetupError for what would make two comparisons of one, or none. config: Taurus's."""
+    modules = config.get("modules")
+    if period_of(modules.get("targets").get("reload-every", None), variables):
+        raise SetupError(
+            "RELOAD_EVERY or modules.targets.reload-every is set, and a reload hits base and head "
+            "at different moments: leave reloads out"
+        )
+    executions = config.get("execution", [])
+    if len(executions) != 1:
+        names = ", ".join(name_of(each) for each in executions) or "none"
+        raise SetupError(f"base and head share one execution, and this run has: {names}")
+    given = modules.get("jmeter").get("properties")
+    own = scenario_of(config, executions[0]).get("properties", None) or {}
+    measured = own.get("measured", given.get("measured", 0))
+    if str(measured) not in ("0", "0.0"):
+        raise SetupError(
+            f"the property measured is {measured}: modules.compare.budget says how long to "
+            "measure, so set that"
+        )
+
+
+def unequal(found: Revisions, variables: Mapping[str, str]) -> list[str]:
+    """What somebody may not know of the two sides, a line each."""
+    lines = []
+    if found.changed:
+        files = _listed(found.changed)
+        lines.append(f"head is the working tree with changes not committed: {files}")
+    if found.ignored:
+        lines.append(f"head alone has what git ignores under app/: {_listed(found.ignored)}")
+    for name in INJECTIONS:
+        value = variables.get(name, "")
+        if value.strip("0."):
+            lines.append(f"{name}={value} slows base and head alike; HEAD_{name} slows head alone")
+    return lines
+
+
+def _listed(files: Sequence[str]) -> str:
+    more = f" and {len(files) - TOLD} more" if len(files) > TOLD else ""
+    return f"{', '.join(files[:TOLD])}{more}"
+
+
+def environment(mode: str, base: Path, head: Path) -> dict[str, str]:
+    """What ecosystem.config.js makes the two apps of. base, head: where each has its app/."""
+    return {"COMPARE_MODE": mode, "BASE_FOLDER": str(base), "HEAD_FOLDER": str(head)}
+
+
+def replace_environment(variables: Mapping[str, str]) -> dict[str, str | None]:
+    """Set variables of this process; returns what they were, for `put_back`."""
+    replaced = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    return replaced
+
+
+def put_back(replaced: Mapping[str, str | None]) -> None:
+    """Variables of this process as they were; None: not set."""
+    for name, value in replaced.items():
+        if value is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = value
+
+
+def sides_of_revisions(found: Revisions) -> list[SideRecord]:
+    """Base and head, both of this repository."""
+    return [
+        SideRecord("base", found.base_told, found.base, None),
+        SideRecord("head", found.head_told, found.head if found.is_commit else None, None),
+    ]
+
+
+def sides_of_urls(urls: Sequence[Url]) -> list[SideRecord]:
+    """Base and head, each where it answers. Raises SetupError where one does not."""
+    for name, url in zip(SIDES, urls, strict=True):
+        ask(name, url)
+    return [
+        SideRecord(name, url.text, None, url.text) for name, url in zip(SIDES, urls, strict=True)
+    ]
+
+
+def places_of_apps(declared: Mapping[str, pm2.App]) -> dict[str, object]:
+    """Properties of the plan. Raises SetupError where an app is not declared."""
+    for name in SIDES:
+        if name not in declared:
+            raise SetupError(f"ecosystem.config.js has no app {name!r}: put it back")
+    ports = {f"{name}_port": declared[name].port for name in SIDES}
+    hosts = {f"{name}_host": pm2.HOST for name in SIDES}
+    return hosts | ports | {f"{name}_protocol": "http" for name in SIDES}
+
+
+def places_of_urls(urls: Sequence[Url]) -> dict[str, object]:
+    """Properties of the plan."""
+    return {
+        f"{name}_{key}": value
+        for name, url in zip(SIDES, urls, strict=True)
+        for key, value in (("host", url.host), ("port", url.port), ("protocol", url.protocol))
+    }
+
+
+def ask(name: str, url: Url) -> None:
+    """Raise SetupError unless something answers there, whatever it answers."""
+    try:
+        # A host that can't be one is refused by the constructor, or where its name is looked up.
+        with contextlib.closing(_connection(url)) as connection:
+            connection.request("GET", "/", headers={"Connection": "close"})
+            connection.getresponse()
+    except (OSError, UnicodeError, http.client.HTTPException) as problem:
+        why = " ".join(str(problem).split()) or type(problem).__name__
+        raise SetupError(
+            f"{name.upper()}_URL {url.text} does not answer as a web server does ({why}): start "
+            "what runs there, or correct the URL"
+        ) from None
+
+
+def _connection(url: Url) -> http.client.HTTPConnection:
+    """As JMeter's are: by no proxy, and with any certificate."""
+    if url.protocol == "http":
+        return http.client.HTTPConnection(url.host, url.port, timeout=TIMEOUT_S)
+    trusting = ssl.create_default_context()
+    trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE
+    return http.client.HTTPSConnection(url.host, url.port, timeout=TIMEOUT_S, context=trusting)

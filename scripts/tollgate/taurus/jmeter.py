@@ -1,0 +1,262 @@
+"""Taurus executor `jmeter`, without a JVM started for each execution to see whether one starts."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from bzt import NormalShutdown
+from bzt.modules.jmeter import JMeter, JMeterExecutor
+from bzt.utils import FileReader
+
+from tollgate.base import java_finds
+from tollgate.plan import read_hosts
+from tollgate.samples import RECORD_BYTES
+from tollgate.taurus import shutdown_ports
+from tollgate.taurus.direct import direct_hosts
+from tollgate.taurus.thread_dump import sampling_now
+
+#: JMeter's property for the variables that it writes beside each sample, and the one that holds
+#: when the test started.
+VARIABLES, TEST_START = "sample_variables", "TESTSTART.MS"
+#: What JMeter prints once it listens for messages, and where it found no port to.
+LISTENS = re.compile(r"^Waiting for possible Shutdown/.* message on port (\d+)$", re.MULTILINE)
+IS_DEAF = "Failed to create UDP port"
+#: Seconds for the answers that are under way when the load is ended, and where a criterion has
+#: ended it, for they may be the slow ones that it is about.
+FOR_ANSWERS_S, FOR_SLOW_ANSWERS_S = 2.5, 10.0
+#: Seconds for a JMeter that gives up its requests, and for one that writes down what it holds.
+TO_GIVE_UP_S, TO_WRITE_S = 2.5, 30.0
+
+
+class InstalledJMeter(JMeterExecutor):
+    """Runs the JMeter that scripts/bootstrap has installed, or the user's own that it has checked.
+
+    Where it is missing, `targets` has said so before: Taurus would try to download one instead.
+
+    in_flight: which threads were waiting for an answer when the load was ended before its time, and
+    again before JMeter was ended by force: `at`, in seconds since the epoch, and the names of the
+    `threads`, None where they are not known. forced: it went on after its load had been ended.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._secret_files: list[Path] = []
+        self.in_flight: list[dict[str, Any]] = []
+        self.forced = False
+        self.told_at: float | None = None  # by time.monotonic()
+
+    def install_required_tools(self) -> None:
+        """Take the tool as it is."""
+        self.tool = self._get_tool(JMeter, config=self.settings, props=self.properties)
+
+    def prepare(self) -> None:
+        """Let JMeter tell when it started, and bzt follow the samples record by record."""
+        self._ask_for_test_start()
+        super().prepare()
+        self.properties_file = self._kept_apart(self.properties_file)
+        self.sys_properties_file = self._kept_apart(self.sys_properties_file)
+        self.env.set(java_finds(self.modified_jmx, self.engine.artifacts_dir))
+        csv = getattr(self.reader, "csvreader", None)
+        if csv is not None:
+            csv.file = WholeRecords(csv.file)
+
+    def _execute(self, args: Sequence[str], **kwargs: object) -> subprocess.Popen:
+        """Start JMeter in the plan's own folder, with no proxy between it and this machine.
+
+        JMeter looks for CSV files and includes beside the plan only where its working directory has
+        none of that name (FileServer, IncludeController), and for the script files of JSR223
+        elements in its working directory alone (JSR223TestElement): in the project's folder,
+        somebody's own plan would read the project's files and none of its scripts.
+        """
+        folder = Path(self.original_jmx).absolute().parent
+        properties = {key: str(value) for key, value in self.properties.items()}
+        hosts = read_hosts(Path(self.original_jmx), properties)
+        direct = ["-N", direct_hosts(os.environ, hosts)]
+        return super()._execute([*args, *direct], cwd=str(folder), **kwargs)
+
+    def _kept_apart(self, path: str | None) -> str | None:
+        """The file of properties for JMeter to read: where one of them is secret, a file outside of
+        the run's folder that only this user can read. That in the folder keeps the rest."""
+        redaction = getattr(self.engine, "redaction", None)
+        if path is None or redaction is None:
+            return path
+        redaction.properties(self.properties)
+        given = Path(path).read_bytes()
+        shown = os.fsencode(redaction.hide(os.fsdecode(given)))
+        if shown == given:
+            return path
+        number, name = tempfile.mkstemp(prefix="tollgate-", suffix=".properties")
+        self._secret_files.append(Path(name))
+        with os.fdopen(number, "wb") as file:
+            file.write(given)
+        Path(path).write_bytes(shown)
+        return name
+
+    def post_process(self) -> None:
+        """Also of a JMeter that never came so far. Taurus moves its copy of the plan into the run's
+        folder, and leaves it beside the plan where there is no room."""
+        self._remove_secrets()
+        try:
+            super().post_process()
+        finally:
+            if self.modified_jmx:
+                Path(self.modified_jmx).unlink(missing_ok=True)
+
+    def _remove_secrets(self) -> None:
+        for path in self._secret_files:
+            path.unlink(missing_ok=True)
+        self._secret_files.clear()
+
+    def check(self) -> bool:
+        """Whether JMeter has ended; what it exits with is no error where it was made to."""
+        # JMeter opens the samples' file once it has read its properties.
+        if self._secret_files and Path(self.kpi_jtl).exists():
+            self._remove_secrets()
+        if self.forced and self.process.poll() is not None:
+            return True
+        return super().check()
+
+    def tell_to_end(self) -> bool:
+        """End the load, in good order if JMeter listens; False for one that does not listen yet."""
+        is_deaf = self.management_port == shutdown_ports.NONE or IS_DEAF in self._output()
+        if self._announced_port() is None and not is_deaf:
+            return False
+        self._note_in_flight()
+        self.told_at = time.monotonic()
+        if not self._send(b"Shutdown"):
+            self.forced = True
+            self._signal(signal.SIGTERM)
+        return True
+
+    def shutdown(self) -> None:
+        """End a JMeter that is still there: in good order, then at once, then by force."""
+        if self._ends_within(0):
+            return
+        self.log.info("%s: telling JMeter to end", self.label)
+        is_told = self.told_at is not None or self.tell_to_end()
+        if is_told and self._ends_by_itself():
+            return
+        self._note_in_flight()
+        self.forced = True
+        if self._send(b"StopTestNow") and self._ends_within(TO_GIVE_UP_S):
+            return
+        self.log.info("%s: JMeter goes on: ending it by force", self.label)
+        self._signal(signal.SIGTERM)
+        if not self._ends_within(TO_WRITE_S):
+            self._signal(signal.SIGKILL)
+            self.process.wait()
+
+    def _ends_by_itself(self) -> bool:
+        """Whether it ends once the requests that are under way have their answers."""
+        waited_s = time.monotonic() - self.told_at
+        if self._ends_within(FOR_ANSWERS_S - waited_s):
+            return True
+        left_s = FOR_SLOW_ANSWERS_S - max(waited_s, FOR_ANSWERS_S)
+        if left_s <= 0 or not isinstance(self.engine.stopping_reason, NormalShutdown):
+            return False
+        is_waiting = sampling_now(self.process, self._output_path) != []
+        return is_waiting and self._ends_within(left_s)
+
+    def _set_remote_port(self) -> None:
+        """Have a port of our own in the place of bzt's choice, which another JMeter may have."""
+        self.management_port = shutdown_ports.take()
+
+    @property
+    def _output_path(self) -> Path:
+        return Path(self.stdout.name)
+
+    def _output(self) -> str:
+        """What JMeter said at its start; scripts of the plan may have said much since."""
+        with self._output_path.open(errors="replace") as output:
+            return output.read(1 << 20)
+
+    def _announced_port(self) -> int | None:
+        """Where this JMeter listens, as it has said itself: no other one is to be ended."""
+        found = LISTENS.search(self._output())
+        return int(found[1]) if found else None
+
+    def _send(self, message: bytes) -> bool:
+        port = self._announced_port()
+        if port is None or self.process.poll() is not None:
+            return False
+        with socket.socket(type=socket.SOCK_DGRAM) as channel:
+            channel.sendto(message, ("127.0.0.1", port))
+        return True
+
+    def _signal(self, number: signal.Signals) -> None:
+        """To JMeter and all that it has started, while it lives."""
+        if self.process.poll() is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.process.pid, number)
+
+    def _ends_within(self, seconds: float) -> bool:
+        deadline = time.monotonic() + seconds
+        while self.process is not None and self.process.poll() is None:
+            if time.monotonic() >= deadline:
+                return False
+            time.sleep(0.1)
+        return True
+
+    def _note_in_flight(self) -> None:
+        now = time.time()
+        threads = sampling_now(self.process, self._output_path)
+        self.in_flight.append({"at": now, "threads": threads})
+
+    def _ask_for_test_start(self) -> None:
+        """Add TESTSTART.MS to whatever variables the samples are to tell: it is the zero of every
+        schedule, and without it nobody could say how late all of the samples were."""
+        scenario = self.get_scenario()
+        own = scenario.get("properties")
+        given = own.get(VARIABLES, self.settings.get("properties").get(VARIABLES, ""))
+        own[VARIABLES] = with_test_start(str(given or ""))
+        scenario["properties"] = own
+
+    def _JMeterExecutor__force_hc4_cookie_handler(self, jmx: object) -> None:  # noqa: N802
+        """Leave cookie managers as the plan has them; bzt would write its own choice over theirs,
+        which JMeter has made its default since."""
+
+
+def with_test_start(variables: str) -> str:
+    """JMeter's `sample_variables` with TESTSTART.MS among them; JMeter takes no blanks off."""
+    names = [name for name in variables.split(",") if name]
+    return ",".join(names if TEST_START in names else [*names, TEST_START])
+
+
+class WholeRecords:
+    """bzt's reader of a growing JTL, but for messages that hold line breaks.
+
+    bzt takes lines for records: with half of a quoted message at hand it reads half a record and
+    ends the run with a TypeError. A quote that is never closed holds back no more than a record may
+    be long; what it is of, jtl_check says when the run has ended.
+    """
+
+    def __init__(self, file: FileReader) -> None:
+        self._file = file
+        self._held: list[str] = []
+        self._length = 0
+        self._is_quoted = False
+
+    def get_lines(self, size: int = -1, last_pass: bool = False) -> Iterator[str]:
+        """Whole records; what is not finished yet comes first the next time."""
+        for line in self._file.get_lines(size=size, last_pass=last_pass):
+            self._held.append(line)
+            self._length += len(line)
+            self._is_quoted ^= line.count('"') % 2 == 1
+            is_whole = line.endswith("\n") and not self._is_quoted
+            if is_whole or self._length > RECORD_BYTES:
+                record = "".join(self._held)
+                self._held, self._length, self._is_quoted = [], 0, False
+                yield record
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._file, name)

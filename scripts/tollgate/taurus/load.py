@@ -1,0 +1,212 @@
+"""Taurus service `load`: which executions a run has, and the load of those that follow a forecast.
+
+Settings, under modules.load in taurus.yml; the environment variables in brackets go before them:
+
+    mode: fork            [MODE] the only execution to run, or `both`; by default all of them, or
+    preferred: cluster    this one where all would take too long
+    forecast: data/forecast.csv
+    factor: 1.5           of the forecast's rates
+    length: 0.5           of the forecast's length; a kind that names none follows no forecast
+    scale: 1440           [SCALE] compresses time, never rates
+
+It stands before the other services: they start and judge what is left in `execution`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from bzt import TaurusConfigError
+from bzt.engine import Service
+
+from tollgate.compare import is_compare
+from tollgate.forecast import (
+    Followed,
+    Forecast,
+    ForecastError,
+    LoadStep,
+    ShapeError,
+    announce,
+    duration_text,
+    load_steps,
+    mix_text,
+    read_forecast,
+    schedule_text,
+    to_record,
+)
+from tollgate.plan import PlanError, read_plan
+from tollgate.targets import is_inline, name_of, scenario_of
+from tollgate.taurus import modes
+from tollgate.taurus.checked import nearest, number, property_of, refuse_unknown
+
+SETTINGS = ("mode", "preferred", "forecast", "factor", "length", "scale")
+#: What the plans wait for an answer, in ms, where no property says so.
+RESPONSE_TIMEOUT_MS = 5000
+#: Fewer measured seconds give no interval to judge by.
+SHORTEST_S = 10.0
+
+
+@dataclass(frozen=True)
+class _Planned:
+    """An execution with the properties of its plan; without steps where it follows no forecast."""
+
+    execution: Mapping
+    scenario: Mapping
+    properties: Mapping
+    drain_s: float
+    steps: tuple[LoadStep, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return name_of(self.execution)
+
+    @property
+    def seconds(self) -> float:
+        """How long it sends and waits."""
+        return self.steps[-1].to_s + self.drain_s if self.steps else 0.0
+
+
+class Load(Service):
+    """Chooses the executions, writes their schedules and says how long it will take."""
+
+    def prepare(self) -> None:
+        """Raises TaurusConfigError, one line, for what can't be run."""
+        super().prepare()
+        refuse_unknown("load", self.settings, SETTINGS)
+        follows = self.settings.get("length", None) is not None
+        try:
+            planned = [self._planned(each) for each in self.engine.config.get("execution", [])]
+            chosen = self._choose(self._with_steps(planned) if follows else planned)
+        except (ForecastError, ShapeError, modes.ModeError, PlanError) as problem:
+            raise TaurusConfigError(f"load: {problem}") from None
+        if follows:
+            for each in chosen:
+                self._give(each)
+            self._announce(chosen)
+        elif os.environ.get("SCALE"):
+            self.log.warning("load: SCALE is set, and this kind follows no forecast: it is ignored")
+
+    def _planned(self, execution: Mapping) -> _Planned:
+        """Checks the numbers that every kind has, before anything starts."""
+        scenario = scenario_of(self.engine.config, execution)
+        # As in Taurus, a scenario's own go before the module's.
+        module = self.engine.config.get("modules").get("jmeter").get("properties")
+        properties = {**(module or {}), **(scenario.get("properties", None) or {})}
+        where = f"load: execution {name_of(execution)!r}"
+        if servers := execution.get("distributed", None):
+            raise TaurusConfigError(
+                f"{where} has distributed: {servers!r}, and several JMeters each follow the whole "
+                "schedule from a start of their own, with threads of the same names: take "
+                "`distributed` out and let one JMeter send the load"
+            )
+        for name in ("warmup", "measured"):
+            property_of(properties, name, 0, where)
+        timeout = property_of(properties, "response_timeout", RESPONSE_TIMEOUT_MS, where)
+        return _Planned(execution, scenario, properties, timeout / 1000)
+
+    def _with_steps(self, planned: list[_Planned]) -> list[_Planned]:
+        targets = {name for each in planned for name in self._targets(each)}
+        forecast = read_forecast(self.settings.get("forecast"), targets)
+        return [replace(each, steps=self._steps(forecast, each)) for each in planned]
+
+    def _steps(self, forecast: Forecast, planned: _Planned) -> tuple[LoadStep, ...]:
+        steps = load_steps(
+            forecast,
+            factor=self._factor(),
+            length=_number("length", self.settings.get("length")),
+            scale=self._scale(),
+            warmup_s=float(planned.properties.get("warmup", 0)),
+        )
+        measured = steps[-1].to_s - steps[0].from_s
+        if measured < SHORTEST_S:
+            raise ShapeError(
+                f"SCALE={self._scale():g} leaves {measured:g} s to measure: "
+                f"take a smaller one, so that it is {SHORTEST_S:g} s or more"
+            )
+        return steps
+
+    def _targets(self, planned: _Planned) -> list[str]:
+        """The labels of an execution's plan: the targets that a forecast may share out."""
+        script = planned.scenario.get("script", None)
+        known = [str(name) for name in self.engine.config.get("scenarios")]
+        if not is_inline(planned.execution) and planned.name not in known:
+            raise TaurusConfigError(
+                f"load: execution {planned.name!r} has a scenario that `scenarios` does not have: "
+                f"{nearest(planned.name, known)}"
+            )
+        if not script:
+            raise TaurusConfigError(
+                f"load: execution {planned.name!r} has no plan that could follow the forecast: "
+                "give its scenario a `script`, such as plans/stress.jmx"
+            )
+        properties = {key: str(value) for key, value in planned.properties.items()}
+        return list(read_plan(Path(script), properties).labels)
+
+    def _factor(self) -> float:
+        return _number("factor", self.settings.get("factor", 1))
+
+    def _scale(self) -> float:
+        return _number("SCALE", os.environ.get("SCALE") or self.settings.get("scale", 1))
+
+    def _choose(self, planned: list[_Planned]) -> list[_Planned]:
+        """Without a name in MODE, inline scenarios stay: no other execution stands for them."""
+        wanted = str(os.environ.get("MODE") or self.settings.get("mode", ""))
+        if is_compare(self.engine.config.get("modules")):
+            wanted = ""  # there MODE is that of the two apps, and `compare` reads it
+        named = [each.name for each in planned if not is_inline(each.execution)]
+        preferred = self.settings.get("preferred", "cluster")
+        names, why = modes.chosen(wanted, named, sum(each.seconds for each in planned), preferred)
+        one = wanted not in ("", modes.BOTH)
+        kept = [
+            each
+            for each in planned
+            if (not one if is_inline(each.execution) else each.name in names)
+        ]
+        self.engine.config.get("execution", [])[:] = [each.execution for each in kept]
+        if why:
+            left_out = ", ".join(each.name for each in planned if each not in kept) or "none"
+            shown = ", ".join(each.name for each in kept)
+            self.log.info("Only %s: %s; left out: %s", shown, why, left_out)
+        return kept
+
+    def _give(self, planned: _Planned) -> None:
+        """The plan gets its schedule, and the verdict what to hold the samples against."""
+        steps = planned.steps
+        path = str(self.settings.get("forecast"))
+        planned.scenario.merge(
+            {
+                "properties": {
+                    "schedule": schedule_text(steps, planned.drain_s),
+                    "mix": mix_text(steps),
+                    "measured": steps[-1].to_s - steps[0].from_s,
+                    # The pool of an Open Model Thread Group would keep JMeter up for a minute.
+                    "jmeterengine.force.system.exit": "true",
+                },
+                "forecast": to_record(Followed(path, self._factor(), self._scale(), steps)),
+            }
+        )
+
+    def _announce(self, chosen: list[_Planned]) -> None:
+        seconds = sum(each.seconds for each in chosen)
+        ends = datetime.now().astimezone() + timedelta(seconds=seconds)
+        scale = self._scale()
+        for text in dict.fromkeys(announce(each.steps, each.drain_s, scale) for each in chosen):
+            self.log.info("Forecast %s: %s", self.settings.get("forecast"), text)
+        self.log.info(
+            "%s: %s in all; the load will end about %s",
+            ", then ".join(each.name for each in chosen),
+            duration_text(seconds),
+            ends.strftime("%Y-%m-%d %H:%M:%S %Z"),
+        )
+
+
+def _number(name: str, value: object) -> float:
+    try:
+        return number(value)
+    except ValueError:
+        text = f"load: {name} is {value!r}: write a number such as 2 or 1/3"
+        raise TaurusConfigError(text) from None

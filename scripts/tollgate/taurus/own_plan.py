@@ -1,0 +1,178 @@
+"""Taurus service `plan`: somebody's own JMeter plan, as it is, in the kind `plan`.
+
+Settings, under modules.plan in taurus.yml; the environment variables in brackets go before them:
+
+    path: my.jmx          [PLAN] the plan
+    criteria: 'p95 of home>300ms; fail>1%'
+                          [CRITERIA] what must not happen, in place of those in taurus.yml
+    stop-after: 10min     [STOP_AFTER] when to end the load of a plan that has no end of its own
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from pathlib import Path
+
+from bzt import NormalShutdown, TaurusConfigError
+from bzt.engine import Service
+from lxml import etree
+
+from tollgate.base import jmeter_home
+from tollgate.plan import Expander, PlanError, expander_of, read_plan, read_tree
+from tollgate.plan import bounds as plan_bounds
+from tollgate.plan import copy as plan_copy
+from tollgate.plan import hosts as plan_hosts
+from tollgate.plan import plugins as plan_plugins
+from tollgate.targets import Remote, scenario_of
+from tollgate.taurus.checked import refuse_unknown
+
+SETTINGS = ("path", "criteria", "stop-after")
+UNITS = {"s": 1, "m": 60, "min": 60, "h": 3600}
+#: Seconds that JMeter may take to end by itself before Taurus ends it.
+PATIENCE = 30.0
+#: JMeter looks for them in its working directory first, which is the plan's folder.
+BESIDE = ("user.properties", "system.properties")
+USAGE = "PLAN=path/to/their.jmx ./scripts/run -plan"
+
+
+class OwnPlan(Service):
+    """Checks the plan before anything starts, and ends its load where it has no end."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stop_after: float | None = None
+        self.began: dict[object, float] = {}
+        self.told_at: dict[object, float] = {}
+
+    def prepare(self) -> None:
+        """Give the execution its plan and its criteria. Raises TaurusConfigError, one line."""
+        super().prepare()
+        refuse_unknown("plan", self.settings, SETTINGS)
+        try:
+            path = self._path()
+            self.stop_after = self._seconds(self._setting("STOP_AFTER", "stop-after"))
+            for execution in self.engine.config.get("execution", []):
+                scenario = scenario_of(self.engine.config, execution)
+                self._check(path, self._properties(scenario))
+                scenario["script"] = str(path)
+                self._tell_properties(path.parent, scenario)
+                self._give_criteria(scenario)
+        except (PlanError, OSError, etree.XMLSyntaxError) as problem:
+            raise TaurusConfigError(f"plan: {problem}") from None
+
+    def _setting(self, variable: str, name: str) -> str:
+        return str(os.environ.get(variable) or self.settings.get(name, None) or "").strip()
+
+    def _path(self) -> Path:
+        given = self._setting("PLAN", "path")
+        if not given:
+            raise TaurusConfigError(f"plan: PLAN says which one: {USAGE}")
+        path = Path(given).expanduser().absolute()
+        if not path.is_file():
+            raise TaurusConfigError(f"plan: PLAN is {given!r}, and there is no such file: {USAGE}")
+        if not os.access(path.parent, os.W_OK):
+            raise TaurusConfigError(
+                f"plan: {path.parent} can't be written to, and Taurus keeps its copy of the plan "
+                "beside it while it runs: copy the folder to a place of yours"
+            )
+        return path
+
+    def _seconds(self, given: str) -> float | None:
+        found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(s|min|m|h)", given)
+        if given and (found is None or not float(found[1])):
+            step = "write it like 90s, 10min or 2h"
+            raise TaurusConfigError(f"plan: STOP_AFTER is {given!r}: {step}")
+        return float(found[1]) * UNITS[found[2]] if found else None
+
+    def _properties(self, scenario: dict) -> dict[str, str]:
+        """As in Taurus, a scenario's own go before the module's."""
+        module = self.engine.config.get("modules").get("jmeter").get("properties")
+        both = {**(module or {}), **(scenario.get("properties") or {})}
+        return {key: str(value) for key, value in both.items()}
+
+    def _check(self, path: Path, properties: dict[str, str]) -> None:
+        """Refuse what JMeter could not run, and what it would run for ever."""
+        plan = read_plan(path, properties)
+        absent = plan_plugins.missing(plan_copy.with_includes(path), jmeter_home())
+        if absent:
+            raise PlanError(f"{path}: {plan_plugins.advice(absent, jmeter_home())}")
+        if not any(group.samplers for group in plan.groups):
+            raise PlanError(f"{path}: has no sampler that is switched on, so it would send nothing")
+        bare = Expander(properties, {})
+        root = read_tree(path, lambda text: bare.expand(text).value)
+        expander = expander_of(root, properties)
+        endless = plan_bounds.endless_groups(plan, root, expander)
+        if endless and not self.stop_after:
+            raise PlanError(
+                f"{path}: {endless[0]}, so that the run would never end: give it a duration, or "
+                "say when to end it, such as STOP_AFTER=10min"
+            )
+
+        if not self.stop_after:
+            for line in plan_bounds.presumed_ends(plan, root, expander):
+                self.log.warning("plan: %s: STOP_AFTER=10min, say, ends it for certain", line)
+        self._tell_hosts(plan_hosts.hosts(root, expander))
+
+    def _tell_hosts(self, hosts: list[str]) -> None:
+        for host in hosts:
+            if not Remote("http", host, 80).is_loopback:
+                self.log.warning(
+                    "plan: it sends load to %s, which is not this machine: be sure that whoever "
+                    "runs it agrees",
+                    host,
+                )
+
+    def _tell_properties(self, folder: Path, scenario: dict) -> None:
+        for name in BESIDE:
+            if (folder / name).is_file():
+                self._note(
+                    scenario,
+                    f"JMeter reads {name} beside the plan, which the verdict knows nothing of: "
+                    "give what the plan needs of it as -o modules.jmeter.properties.NAME=VALUE",
+                )
+
+    def _note(self, scenario: dict, line: str) -> None:
+        self.log.warning("plan: %s", line)
+        scenario.get("notes", [], force_set=True).append(line)
+
+    def _give_criteria(self, scenario: dict) -> None:
+        stated = [each.strip() for each in self._setting("CRITERIA", "criteria").split(";")]
+        stated = [each for each in stated if each]
+        entries = [it for it in self.engine.config.get("reporting", []) if "criteria" in it]
+        if stated:
+            for entry in entries:
+                entry["criteria"] = []
+            scenario["criteria"] = stated
+            return
+        default = ", ".join(str(each) for entry in entries for each in entry["criteria"])
+        self._note(
+            scenario,
+            f"no criteria were stated, so that it is judged by '{default}' of taurus.yml alone: "
+            "state yours, such as CRITERIA='p95>300ms; fail>1%'",
+        )
+
+    def check(self) -> bool:
+        """End the load when its time is over: in good order at first."""
+        for executor in self.engine.provisioning.executors:
+            runs = executor.process and executor.process.poll() is None
+            # JMeter makes the file when the test begins; how long it takes to start is no load.
+            if runs and self.stop_after and Path(executor.kpi_jtl).exists():
+                self._stop(executor, time.time())
+        return super().check()
+
+    def _stop(self, executor: object, now: float) -> None:
+        loaded_s = now - self.began.setdefault(executor, now)
+        if executor not in self.told_at:
+            is_over = loaded_s >= self.stop_after
+            if is_over and (executor.tell_to_end() or loaded_s >= self.stop_after + PATIENCE):
+                # Taken before it is said: nobody has to send what is due from then on.
+                self.told_at[executor] = now
+                self.log.info(
+                    "%s: %.0f s are over: telling JMeter to end", executor.label, loaded_s
+                )
+        elif now >= self.told_at[executor] + PATIENCE:
+            # As one with an Open Model Thread Group does, all of whose threads may have ended.
+            self.log.info("%s: JMeter goes on: Taurus ends it", executor.label)
+            raise NormalShutdown

@@ -1,0 +1,95 @@
+"""One line every few seconds for the person who waits, instead of Taurus's full-screen console.
+
+The console redraws a screen each second, on the machine that is being measured, and in a CI log
+it prints every one of them.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from bzt.engine import Service
+from bzt.modules.aggregator import AggregatorListener, DataPoint, KPISet
+
+from tollgate.taurus.checked import property_of
+from tollgate.taurus.compare import Compare
+from tollgate.taurus.study import Study
+
+#: Seconds between two lines, at least and at most; in between, a tenth of what has passed.
+SHORTEST_PERIOD = 5.0
+LONGEST_PERIOD = 300.0
+
+
+class Failures(AggregatorListener):
+    """Counts the failures of one execution; Taurus's aggregator adds up all of them."""
+
+    def __init__(self) -> None:
+        self.failed = 0
+
+    def aggregated_second(self, data: dict) -> None:
+        """Count those of one more second."""
+        self.failed += data[DataPoint.CURRENT][""][KPISet.FAILURES]
+
+
+class Progress(Service):
+    """Says how far each execution is and how many requests it has sent."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.failures: dict[object, Failures] = {}
+        self.said_at = 0.0
+
+    def startup(self) -> None:
+        """Listen to what Taurus reads from each JTL file; no execution had one before."""
+        super().startup()
+        for executor in self.engine.provisioning.executors:
+            self.failures[executor] = Failures()
+            executor.reader.add_listener(self.failures[executor])
+
+    def check(self) -> bool:
+        """Say something if it is time to."""
+        for executor in self.engine.provisioning.executors:
+            runs = executor.process and executor.process.poll() is None
+            if runs and time.monotonic() - self.said_at >= period(_elapsed(executor)):
+                self.said_at = time.monotonic()
+                self.log.info("%s", self._line(executor))
+        return super().check()
+
+    def _line(self, executor: object) -> str:
+        where = f"progress: execution {executor.label!r}"
+        asked = sum(
+            property_of(executor.properties, name, 0, where) for name in ("warmup", "measured")
+        )
+        elapsed = _elapsed(executor)
+        # Nobody may have said how long it takes: a plan can end by itself.
+        at = f"{min(elapsed, asked):.0f} of {asked:.0f} s" if asked else f"{elapsed:.0f} s"
+        at = self._position(executor, asked, elapsed) or at
+        jtl = Path(executor.kpi_jtl)
+        if not (jtl.exists() and jtl.stat().st_size):  # JMeter writes in blocks
+            return f"{executor.label}: JMeter has written nothing yet ({at})"
+        count = self.failures[executor].failed
+        failed = f", {count} failed so far" if count else ""
+        read = executor.reader.read_records
+        return f"{executor.label}: {at}, {read} requests read{failed}"
+
+    def _position(self, executor: object, asked_s: float, elapsed_s: float) -> str | None:
+        """What those say who know better than the clock."""
+        for service in self.engine.services:
+            at = None
+            if isinstance(service, Study):
+                at = service.position(executor)
+            elif isinstance(service, Compare):
+                at = service.position(asked_s, elapsed_s)
+            if at:
+                return at
+        return None
+
+
+def period(elapsed_s: float) -> float:
+    """Seconds between two lines about an execution that has gone on for so long."""
+    return min(max(elapsed_s / 10, SHORTEST_PERIOD), LONGEST_PERIOD)
+
+
+def _elapsed(executor: object) -> float:
+    return time.time() - executor.start_time

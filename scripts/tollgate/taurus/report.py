@@ -1,0 +1,110 @@
+"""Taurus service `report`: the run's folder as a person finds it.
+
+Points reports/latest at the run when it begins; when it has ended, lets JMeter draw the HTML
+dashboard of each execution that has not too many samples for that, writes index.html, and says what
+to open. `latest` and the list of all runs are kept up in reports/, and elsewhere where there is a
+list already: a run may be told to leave its files in any folder, and what stands around that is
+somebody else's.
+`modules.report.dashboards: false` leaves the dashboards out.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from bzt import TaurusConfigError
+from bzt.engine import Service
+
+from tollgate.base import REPORTS
+from tollgate.base import disk as room
+from tollgate.outputs import dashboard
+from tollgate.outputs import write as outputs
+from tollgate.pages.run import write as run_page
+from tollgate.pages.runs import build as runs_page
+from tollgate.taurus.study import Study
+from tollgate.taurus.verdict import Verdict
+
+
+class Report(Service):
+    """Draws the dashboards and closes the run on the console."""
+
+    draws = True
+
+    def prepare(self) -> None:
+        """Let reports/latest point here, so that a run can be followed while it goes on."""
+        super().prepare()
+        self.draws = self._wanted()
+        run = Path(self.engine.artifacts_dir)
+        if not _holds_runs(run.parent):
+            return
+        latest = run.with_name(f".latest-{run.name}")
+        latest.unlink(missing_ok=True)
+        latest.symlink_to(run.name)
+        latest.replace(run.with_name("latest"))
+
+    def post_process(self) -> None:
+        """Draw the dashboards, then show the verdict and what to open."""
+        super().post_process()
+        run = Path(self.engine.artifacts_dir)
+        executors = self.engine.provisioning.executors
+        jtls = {it.label: Path(it.kpi_jtl) for it in executors if getattr(it, "kpi_jtl", None)}
+        drawn = jtls if self.draws else {}
+        if drawn and room.free(run) < room.LEAST:
+            drawn = {}
+            self.log.warning("report: no dashboards: %s", room.full(run))
+        try:
+            for name, problem in dashboard.draw_all(run, drawn).items():
+                self.log.warning("report: no dashboard of %s: %s", name, problem)
+        finally:  # also where somebody does not wait for the dashboards
+            self._write_page(run)
+        for name in (name for name, jtl in drawn.items() if not jtl.exists()):
+            self.log.warning("report: no dashboard of %s: it has no samples", name)
+        for reporter in self.engine.reporters:
+            if isinstance(reporter, Verdict) and reporter.verdict:
+                outputs.show(reporter.verdict)
+        listed = self._list_runs(run.parent)
+        pages = [run / run_page.NAME, *(run / "dashboard" / name / "index.html" for name in jtls)]
+        pages += [run / "verdict.md", run / "junit.xml", *listed]
+        shown = [os.path.relpath(page) for page in pages if page.exists()]
+        if shown:
+            print("\nOpen:", *shown, sep="\n  ", flush=True)
+
+    def _write_page(self, run: Path) -> None:
+        """Write index.html. The verdict stands whatever becomes of it, and a failure is told."""
+        judged = [it.judged for it in self.engine.reporters if isinstance(it, Verdict)]
+        studies = [it.study for it in self.engine.services if isinstance(it, Study)]
+        known, study = (next(filter(None, found), None) for found in (judged, studies))
+        if known is None:
+            return  # nobody judged the run, and bzt says why
+        try:
+            run_page.write(run, known, study)
+        except Exception as problem:
+            self.log.debug("report: no page", exc_info=True)
+            self.log.warning("report: no %s: %s", run_page.NAME, problem or repr(problem))
+
+    def _list_runs(self, folder: Path) -> list[Path]:
+        """Make the list of all runs anew, where there is one to be. Return it, or none. What this
+        run found does not depend on it."""
+        try:
+            if _holds_runs(folder):
+                return [runs_page.write(folder)]
+        except Exception as problem:
+            self.log.debug("report: no list of runs", exc_info=True)
+            self.log.warning("report: no list of runs: %s", problem or repr(problem))
+        return []
+
+    def _wanted(self) -> bool:
+        """Whether dashboards are wanted. Raises TaurusConfigError, one line."""
+        wanted = self.settings.get("dashboards", True)
+        if not isinstance(wanted, bool):
+            problem = f"modules.report.dashboards is {wanted!r}: write true or false"
+            raise TaurusConfigError(problem)
+        return wanted
+
+
+def _holds_runs(folder: Path) -> bool:
+    """Whether `latest` and the list of all runs are kept up in a folder."""
+    if folder.resolve() == REPORTS.resolve():
+        return True
+    return runs_page.is_ours(folder / runs_page.NAME)

@@ -1,0 +1,258 @@
+"""Taurus service `study`: sets the study up, watches its CPU time, and has it told in the end.
+
+Settings, under modules.study in taurus.yml; a kind that names no design is no study:
+
+    design: data/study.csv       what is compared, see study/design.py
+    seed: 21                     of the order in which the arms take turns
+    short: false                 true runs a smoke of under two minutes, whose figures mean nothing
+    rounds: 20                   in place of the design's
+    experiments: kittens,pi      these alone; by default all
+
+It stands behind `load`, which leaves it the one execution, and before `targets`, which starts the
+apps that it asks for.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+import os
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import psutil
+from bzt import TaurusConfigError, ToolError
+from bzt.engine import Service
+
+from tollgate.base import uninterrupted
+from tollgate.outputs import study as report
+from tollgate.run import manifest
+from tollgate.study import (
+    MIN_BLOCKS,
+    Block,
+    Cell,
+    DesignError,
+    blocks,
+    crosscheck,
+    model,
+    read_design,
+    seconds_of,
+    write_blocks,
+)
+from tollgate.study import record as study_run
+from tollgate.targets import name_of, period_of, pm2, scenario_of
+from tollgate.taurus import study_setup as setup
+from tollgate.taurus.checked import refuse_unknown
+from tollgate.taurus.study_cpu import CpuRecorder
+from tollgate.taurus.study_setup import SettingError, SetupError, StudySettings, read_settings
+from tollgate.taurus.verdict import Ruling
+
+SETTINGS = ("design", "seed", "short", "rounds", "experiments")
+#: Bytes at the end of kpi.jtl that hold a whole record, even one with a long message.
+TAIL_BYTES = 1 << 16
+COLUMN = "block"
+
+
+class Study(Service):
+    """One execution in which all arms take turns."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.blocks: tuple[Block, ...] = ()
+        self.recorder: CpuRecorder | None = None
+        self.has_recorded = False
+        self.study: model.Study | None = None
+
+    @property
+    def folder(self) -> Path:
+        return Path(self.engine.artifacts_dir).resolve()
+
+    def prepare(self) -> None:
+        """Raises TaurusConfigError or ToolError, one line, for what can't be run."""
+        super().prepare()
+        refuse_unknown("study", self.settings, SETTINGS)
+        if self.settings.get("design", None) is None:
+            return
+        try:
+            self._refuse()
+            self._set_up(read_settings(self.settings))
+        except (DesignError, SettingError, SetupError) as problem:
+            raise TaurusConfigError(f"study: {problem}") from None
+        except pm2.Pm2Error as problem:
+            raise ToolError(f"study: {problem}") from None
+
+    def _refuse(self) -> None:
+        """What would make the arms others than they seem, or part them."""
+        setup.refuse_environment(os.environ)
+        timetable = self.engine.config.get("modules").get("targets").get("reload-every", None)
+        if period_of(timetable, os.environ):
+            raise SetupError(
+                "RELOAD_EVERY or modules.targets.reload-every is set, and a block in which workers "
+                "are replaced measures something else: leave reloads out"
+            )
+        executions = self.engine.config.get("execution", [])
+        if len(executions) != 1:
+            names = ", ".join(name_of(each) for each in executions) or "none"
+            raise SetupError(f"all arms take turns in one execution, and this run has: {names}")
+
+    def _set_up(self, wanted: StudySettings) -> None:
+        """Draw up the blocks, and give the plan and the report what they need."""
+        design = read_design(wanted.design)
+        cells, left_out = setup.without_missing_tools(
+            setup.chosen(design, wanted), crosscheck.installed_version()
+        )
+        if not cells:
+            raise SetupError(f"nothing is left to measure: {'; '.join(left_out)}")
+        setup.leave_criteria_out(self.engine.config.get("reporting", []), design, cells)
+        self.blocks = blocks(cells, wanted.seed)
+        self._give(cells)
+        record = study_run.StudyRun(
+            design=str(wanted.design),
+            seed=wanted.seed,
+            short=wanted.short,
+            rounds=wanted.rounds,
+            experiments=tuple(dict.fromkeys(cell.experiment for cell in cells)),
+            left_out=left_out,
+        )
+        study_run.write(record, self.folder)
+        self._announce(record)
+
+    def _give(self, cells: Sequence[Cell]) -> None:
+        """The plan gets the blocks, and `targets` the apps that they ask."""
+        declared = pm2.declared_apps()
+        apps = setup.apps_of(cells, declared)
+        path, checks = self.folder / study_run.BLOCKS, self.folder / study_run.CHECKS
+        write_blocks(path, self.blocks, {name: declared[name].port for name in apps})
+        checks.mkdir(exist_ok=True)
+        scenario = scenario_of(self.engine.config, self.engine.config.get("execution")[0])
+        scenario["target"] = apps
+        scenario.merge(
+            {
+                "properties": {
+                    "blocks": str(path),
+                    "users": max(cell.users for cell in cells),
+                    "crosscheck_command": crosscheck.crosscheck_command(),
+                    "crosscheck_folder": str(checks),
+                }
+            }
+        )
+
+    def _announce(self, record: study_run.StudyRun) -> None:
+        for reason in record.left_out:
+            self.log.warning("study: %s", reason)
+        rounds = min(block.cell.rounds for block in self.blocks)
+        if rounds < MIN_BLOCKS:
+            missing = f"{rounds} round(s), and intervals and answers to claims need {MIN_BLOCKS}"
+            self.log.warning("study: %s", missing)
+        ends = datetime.now().astimezone() + timedelta(seconds=seconds_of(self.blocks))
+        text = announce(self.blocks, record.seed)
+        self.log.info("Study: %s; the load will end about %s", text, ends.strftime("%H:%M %Z"))
+
+    def check(self) -> bool:
+        """Record CPU time from JMeter's start to its end."""
+        if self.blocks:
+            process = getattr(self._executor(), "process", None)
+            runs = process is not None and process.poll() is None
+            if runs and not self.has_recorded:
+                self._record(process.pid)
+            elif not runs:
+                self._stop_recording()
+        return super().check()
+
+    def _executor(self) -> object:
+        return self.engine.provisioning.executors[0]
+
+    def _record(self, generator: int) -> None:
+        self.has_recorded, service = True, pm2.daemon_pid()
+        try:
+            if service is None:
+                raise psutil.Error("no PM2 daemon runs")
+            path = self.folder / study_run.CPU
+            self.recorder = CpuRecorder(path, generator, service, self.log)
+            self.recorder.start()
+        except psutil.Error as problem:
+            self.log.warning("study: CPU time is not recorded, no bottleneck known: %s", problem)
+
+    def _stop_recording(self) -> None:
+        if self.recorder:
+            self.recorder.stop()
+            self.recorder = None
+
+    def position(self, executor: object) -> str | None:
+        """Where the study stands, for `progress`; None where it can't be told."""
+        number = last_block(Path(executor.kpi_jtl)) if self.blocks else None
+        return position_text(self.blocks, number) if self._has(number) else None
+
+    def _has(self, number: int | None) -> bool:
+        return number is not None and 1 <= number <= len(self.blocks)
+
+    def shutdown(self) -> None:
+        """Raises ToolError where the plan ended by itself before its last block: nobody has said
+        how long it takes, so that to verdict it would look complete."""
+        super().shutdown()
+        self._stop_recording()
+        if not self.blocks or self.engine.stopping_reason is not None:
+            return
+        number = last_block(Path(self._executor().kpi_jtl))
+        if number is not None and number != len(self.blocks):
+            raise ToolError(
+                f"study: the plan ended in block {number} of {len(self.blocks)}: see jmeter.log"
+            )
+
+    def post_process(self) -> None:
+        """Write study.json; makes bzt exit 1 where that can't be done."""
+        super().post_process()
+        # Without a run.json nothing was measured, and bzt says why.
+        if not self.blocks or not (self.folder / manifest.NAME).exists():
+            return
+        with uninterrupted():
+            try:
+                self.study = report.write(self.folder)
+            except Exception as problem:  # whatever it is, the run must not pass in silence
+                self.log.debug("study: no report", exc_info=True)
+                self.log.error("study: no report: %s", problem or repr(problem))
+                raise Ruling(1) from None
+        print(f"\n{report.to_table(self.study)}", flush=True)
+
+
+def last_block(jtl: Path) -> int | None:
+    """The number of the block of the last whole record; None where there is none yet."""
+    try:
+        with jtl.open("rb") as opened:
+            header = opened.readline().decode("utf-8", "replace")
+            opened.seek(max(opened.tell(), jtl.stat().st_size - TAIL_BYTES))
+            tail = opened.read().decode("utf-8", "replace")
+    except OSError:
+        return None
+    names = next(csv.reader([header]), [])
+    # JMeter writes in blocks of its own: the last line may be half of one.
+    for line in reversed(tail[: tail.rfind("\n") + 1].splitlines()):
+        fields = next(csv.reader([line]), [])
+        record = dict(zip(names, fields, strict=False))
+        # Anything else is one of the lines of a message.
+        if len(fields) == len(names) and record.get(COLUMN, "").isdigit():
+            return int(record[COLUMN])
+    return None
+
+
+def announce(blocks: Sequence[Block], seed: int) -> str:
+    """`40 blocks of sum, pi, in random order (seed 21), about 3 min`."""
+    experiments = ", ".join(dict.fromkeys(block.cell.experiment for block in blocks))
+    length = length_text(seconds_of(blocks))
+    return f"{len(blocks)} blocks of {experiments}, in random order (seed {seed}), about {length}"
+
+
+def position_text(blocks: Sequence[Block], number: int) -> str:
+    """`kittens, round 3 of 10; block 312 of 640, about 6 min left`, for a block under way."""
+    block = blocks[number - 1]
+    rounds = f"round {block.round} of {block.cell.rounds}" if block.round else "warm-up"
+    left = f"about {length_text(seconds_of(blocks[number:]))} left"
+    return f"{block.cell.experiment}, {rounds}; block {number} of {len(blocks)}, {left}"
+
+
+def length_text(seconds: float) -> str:
+    """`6 min`, `30 s`: whole minutes or tens of seconds, rounded up: nobody knows it better."""
+    if seconds <= 50:
+        return f"{max(1, math.ceil(seconds / 10))}0 s"
+    return f"{math.ceil(seconds / 60)} min"

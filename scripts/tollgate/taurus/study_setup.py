@@ -1,0 +1,170 @@
+"""The settings under modules.study, what a run measures of its design, what that needs. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from tollgate.criteria import CriterionError, parse
+from tollgate.study import (
+    ANOTHER_GENERATOR,
+    CROSSCHECK,
+    JMETER,
+    MIN_BLOCKS,
+    TOOL,
+    Cell,
+    only,
+    shorten,
+)
+from tollgate.targets import App, servers_behind
+from tollgate.taurus.checked import nearest
+
+#: What app/settings.js and app/balancer/settings.js read that changes what an arm is. The apps of
+#: ecosystem.config.js set it where an arm wants it; PM2 would hand the caller's to all others.
+ENVIRONMENT = (
+    *("USE_RANDOM_DELAY", "USE_CHILD_PROCESSES", "KITTENS_LEAK", "PI_POINTS", "LOG_REQUESTS"),
+    *("INJECT_DELAY_MS", "INJECT_WORK_PERCENT", "BALANCER_UPSTREAMS", "BALANCER_TIMEOUT_MS"),
+)
+DEFAULT_SEED = 21
+
+
+class SetupError(ValueError):
+    """One line: what can't be measured and what to do."""
+
+
+class SettingError(ValueError):
+    """One line: which setting, its value, what to write."""
+
+
+@dataclass(frozen=True)
+class StudySettings:
+    """design: the file. seed: of the order of the blocks. short: a smoke. rounds: in place of the
+    design's, None for those. experiments: those that are to run, none for all."""
+
+    design: Path
+    seed: int
+    short: bool
+    rounds: int | None
+    experiments: tuple[str, ...]
+
+
+def read_settings(settings: Mapping[str, object]) -> StudySettings:
+    """Raises SettingError."""
+    short = settings.get("short", False)
+    if not isinstance(short, bool):
+        raise SettingError(f"short is {short!r}: write true or false")
+    rounds = _whole("rounds", settings["rounds"], 1) if "rounds" in settings else None
+    if short and rounds is not None and rounds >= MIN_BLOCKS:
+        raise SettingError(
+            f"short is true and rounds is {rounds}: so many rounds answer claims, for which the "
+            "short design is too short; leave one of them out"
+        )
+    return StudySettings(
+        design=Path(str(settings.get("design"))),
+        seed=_whole("seed", settings.get("seed", DEFAULT_SEED), 0),
+        short=short,
+        rounds=rounds,
+        experiments=_names(settings.get("experiments", None)),
+    )
+
+
+def _whole(name: str, value: object, least: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise SettingError(f"{name} is {value!r}: write a whole number from {least} on")
+    return value
+
+
+def _names(value: object) -> tuple[str, ...]:
+    """A list, or names parted by commas."""
+    parts = value if isinstance(value, list) else str(value or "").split(",")
+    return tuple(name for name in (str(part).strip() for part in parts) if name)
+
+
+def refuse_environment(environment: Mapping[str, str]) -> None:
+    """Raises SetupError for a variable that would make an arm another one; empty counts as unset,
+    as it does for the apps."""
+    for name in ENVIRONMENT:
+        if environment.get(name):
+            raise SetupError(
+                f"{name} is {environment[name]!r}, which changes what the study compares: unset it"
+            )
+
+
+def chosen(cells: Sequence[Cell], wanted: StudySettings) -> tuple[Cell, ...]:
+    """The cells of a run: all, or some experiments; shortened, or with other rounds, as wanted.
+    Raises SetupError."""
+    known = [*dict.fromkeys(cell.experiment for cell in cells)]
+    for name in wanted.experiments:
+        if name not in known:
+            raise SetupError(f"experiments names {name!r}: {nearest(name, known)}")
+    found = only(cells, wanted.experiments) if wanted.experiments else cells
+    found = shorten(found) if wanted.short else found
+    return tuple(replace(cell, rounds=wanted.rounds or cell.rounds) for cell in found)
+
+
+def without_missing_tools(
+    cells: Sequence[Cell], version: str | None
+) -> tuple[tuple[Cell, ...], tuple[str, ...]]:
+    """(the cells that can be measured here, why each of the others can't).
+
+    version: of autocannon, None where it is not installed. Without it JMeter would be checked
+    against nothing.
+    """
+    arms = dict.fromkeys(cell.arm for cell in cells if cell.experiment == CROSSCHECK)
+    reasons = [
+        f"{arm} is no load generator of {CROSSCHECK}, so that its blocks are left out: {TOOL} is"
+        for arm in arms
+        if arm not in (JMETER, TOOL)
+    ]
+    if TOOL in arms and version is None:
+        reasons.append(f"{TOOL} is not installed, so that {CROSSCHECK} is left out: run `npm ci`")
+    kept = {JMETER, TOOL} if TOOL in arms and version is not None else set()
+    measured = (cell for cell in cells if cell.experiment != CROSSCHECK or cell.arm in kept)
+    return tuple(measured), tuple(reasons)
+
+
+def apps_of(cells: Sequence[Cell], declared: Mapping[str, App]) -> list[str]:
+    """The apps that must run, in the order of ecosystem.config.js: those that the cells ask, and
+    those to which one of them deals its requests. Raises SetupError."""
+    asked = {cell.app for cell in cells}
+    for name in sorted(asked - declared.keys()):
+        raise SetupError(
+            f"the design asks the app {name!r}, which ecosystem.config.js does not have: "
+            f"{nearest(name, declared)}"
+        )
+    dealt = {
+        server for name in asked for server in servers_behind(declared[name], declared.values())
+    }
+    return [name for name in declared if name in asked | dealt]
+
+
+def labels_of(cells: Sequence[Cell]) -> set[str]:
+    """The labels that the plan gives the requests of these cells."""
+    others = any(cell.experiment == CROSSCHECK and cell.arm != JMETER for cell in cells)
+    jmeters = {cell.experiment for cell in cells if _is_jmeters(cell)}
+    return jmeters | ({ANOTHER_GENERATOR} if others else set())
+
+
+def _is_jmeters(cell: Cell) -> bool:
+    return cell.experiment != CROSSCHECK or cell.arm == JMETER
+
+
+def leave_criteria_out(
+    reporting: Iterable[Mapping[str, Any]], design: Sequence[Cell], cells: Sequence[Cell]
+) -> None:
+    """Take from the reporters' lists the criteria on what of the design is not measured: nobody
+    could judge them. What can't be read stays: verdict says what is wrong with it."""
+    absent = labels_of(design) - labels_of(cells)
+    for entry in reporting:
+        criteria = entry.get("criteria", [])
+        if isinstance(criteria, list):
+            criteria[:] = [each for each in criteria if not _is_about(each, absent)]
+
+
+def _is_about(criterion: str | Mapping, labels: Collection[str]) -> bool:
+    try:
+        return parse(criterion, labels).label in labels
+    except CriterionError:
+        return False

@@ -1,0 +1,220 @@
+"""Taurus service `targets`: the PM2 apps of a run, from before the first request to after the last.
+
+A scenario that names an app (`target: fork`) gets that app started, and its host and port as
+properties of the plan. One that names several (`target: [balancer, pi-1]`) gets all of them at the
+same time, and the host alone: its plan has to know the ports. One that names a `url` is about a
+service that runs already: it is asked, and neither started, watched nor stopped. Parameters of the
+service, in taurus.yml; a scenario's own go before them:
+
+    probes:             one request per path before any load, each with
+    - path: /sum/10     the path asked for and
+      answer: '"sum":55'  a regular expression that the body of the answer must contain
+
+Setting, under modules.targets: `reload-every`, see tollgate/targets/reloads.py.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+from bzt import TaurusConfigError, ToolError
+from bzt.engine import Service
+
+from tollgate.base import ROOT
+from tollgate.targets import (
+    Reloads,
+    leftovers,
+    period_of,
+    pm2,
+    probe,
+    proving,
+    targets_of,
+    tools,
+    wanted_apps,
+)
+from tollgate.taurus.checked import property_of, refuse_unknown
+from tollgate.workers import WatchingCost
+
+WATCHER = Path(pm2.__file__).with_name("watch-workers.js")
+#: Seconds that the watcher may take to end once its standard input is closed.
+WATCHER_TIMEOUT = 5
+
+
+class Targets(Service):
+    """Starts, checks, watches and stops the targets."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.apps: list[pm2.App] = []
+        self.daemon: int | None = None
+        self.lock = None
+        self.watcher: subprocess.Popen | None = None
+        self.watching: WatchingCost | None = None
+        self.remembered: tuple[list[int], list[str]] = ([], [])
+        self.reloads: Reloads | None = None
+        self.load_began: dict[object, float] = {}
+
+    def prepare(self) -> None:
+        """Leave the targets running and proven, or raise one line that says why not."""
+        super().prepare()
+        refuse_unknown("targets", self.settings, ["reload-every"])
+        self.hold()
+        try:
+            period = period_of(self.settings.get("reload-every", None), os.environ)
+            self.reloads = Reloads(period, self.log) if period else None
+            self._prepare_apps()
+        except (pm2.Pm2Error, probe.ProbeError) as problem:
+            raise ToolError(f"targets: {problem}") from None
+
+    def hold(self) -> None:
+        """Keep other runs out, and end what a killed one left; a service before this one may have
+        asked for it already. Raises ToolError."""
+        if self.lock:
+            return
+        absent = tools.missing()
+        if absent:
+            raise ToolError(f"targets: {'; '.join(absent)}")
+        try:
+            self.lock = leftovers.take_lock()
+            for line in leftovers.clean_up():
+                self.log.warning("targets: %s", line)
+        except (leftovers.AlreadyRunning, pm2.Pm2Error) as problem:
+            raise ToolError(f"targets: {problem}") from None
+
+    def _prepare_apps(self) -> None:
+        self.apps = wanted_apps(self.engine.config, has_timetable=self.reloads is not None)
+        if self.reloads and not any(app.exec_mode == "cluster" for app in self.apps):
+            raise TaurusConfigError(
+                "targets: reload-every is set, and no execution has a target in cluster mode: only "
+                "there can PM2 reload an app without a gap"
+            )
+        config = self.engine.config
+        proving.ask_elsewhere(config, self.log)
+        if not self.apps:
+            return
+        probes = proving.probes_for(config, self.parameters.get("probes", None))
+        for app in self.apps:
+            probe.port_is_free(pm2.HOST, app.port, app.name)
+        *names, last = [app.name for app in self.apps]
+        listed = f"{', '.join(names)} and {last}" if names else last
+        self.log.info("Starting %s under PM2...", listed)
+        pm2.start([*names, last])
+        self.daemon = pm2.daemon_pid()
+        self._remember()
+        proving.prove_apps(config, self.apps, pm2.workers(), probes, self.log)
+        self._watch()
+
+    def _watch(self) -> None:
+        output = Path(self.engine.artifacts_dir) / "workers.jsonl"
+        with output.open("w") as out, (output.with_name("workers.err")).open("w") as err:
+            self.watcher = subprocess.Popen(
+                ["node", str(WATCHER)],
+                cwd=ROOT,
+                env=pm2.environment(),
+                stdin=subprocess.PIPE,
+                stdout=out,
+                stderr=err,
+            )
+        self.watching = WatchingCost(self.watcher.pid, pm2.daemon_pid())
+
+    def startup(self) -> None:
+        """Draw up the timetables of reloads, once the executions' lengths are known."""
+        super().startup()
+        for executor in self.engine.provisioning.executors:
+            app = self._app_of(executor)
+            if self.reloads and app:
+                where = f"targets: execution {executor.label!r}"
+                warmup, measured = (
+                    property_of(executor.properties, name, 0, where)
+                    for name in ("warmup", "measured")
+                )
+                length = warmup + measured if measured else math.inf
+                self.reloads.expect(executor.label, app, warmup, length)
+
+    def check(self) -> bool:
+        """Keep the list of what would outlive this process up to date, and the timetable. Raises
+        ToolError once PM2's daemon has gone, and with it what was to be measured."""
+        self._remember()
+        self._daemon_lives()
+        if self.watching:
+            self.watching.read()
+        if self.reloads:
+            self._reload()
+        return super().check()
+
+    def _daemon_lives(self) -> None:
+        if self.apps and pm2.daemon_pid() != self.daemon:
+            raise ToolError(
+                f"targets: PM2's daemon (pid {self.daemon}) ended in the middle of the run, killed "
+                f"or broken down, and the targets with it: see {pm2.PM2_HOME / 'pm2.log'}"
+            )
+
+    def _reload(self) -> None:
+        for executor in self.engine.provisioning.executors:
+            app, jtl = self._app_of(executor), Path(getattr(executor, "kpi_jtl", None) or "")
+            if not (app and executor.process and executor.process.poll() is None):
+                continue
+            if jtl.is_file():  # JMeter makes it as the load begins, and writes to it later
+                began = self.load_began.setdefault(executor, time.time())
+                self.reloads.tick(executor.label, app, time.time() - began)
+
+    def _app_of(self, executor: object) -> pm2.App | None:
+        names = targets_of(executor.get_scenario(), executor.label)
+        return next((app for app in self.apps if [app.name] == names), None)
+
+    def _remember(self) -> None:
+        executors = getattr(self.engine.provisioning, "executors", [])
+        processes = [getattr(executor, "process", None) for executor in executors]
+        pids = [process.pid for process in processes if process and process.poll() is None]
+        # Taurus keeps the plan that it changed beside the original until the run has ended.
+        files = [plan for plan in (getattr(each, "modified_jmx", "") for each in executors) if plan]
+        if (pids, files) != self.remembered:
+            leftovers.remember(pids, files)
+            self.remembered = (pids, files)
+
+    def shutdown(self) -> None:
+        """Stop the targets as soon as the load is over."""
+        super().shutdown()
+        try:
+            self._daemon_lives()
+        finally:
+            self._stop()
+
+    def post_process(self) -> None:
+        """Stop the targets on the ways out that have no shutdown, and let the next run in."""
+        super().post_process()
+        self._stop()
+        if self.lock:
+            leftovers.forget()
+            self.lock.close()
+            self.lock = None
+
+    def _stop(self) -> None:
+        if self.reloads:
+            self.reloads.finish()  # a daemon that is killed in the middle of one breaks down
+        if self.watcher:
+            self.watching.read()
+            self.watcher.stdin.close()
+            try:
+                self.watcher.wait(WATCHER_TIMEOUT)
+            except subprocess.TimeoutExpired:
+                self.watcher.kill()
+            self.watcher = None
+        if self.apps:
+            started = time.monotonic()
+            for line in leftovers.end_pm2():
+                self.log.warning("targets: %s", line)
+            self._keep_logs()
+            self.log.debug("Stopping the targets took %.1f s", time.monotonic() - started)
+            self.apps = []
+
+    def _keep_logs(self) -> None:
+        """What the targets printed belongs to the run, whose folder may be on another disk."""
+        for log in sorted((pm2.PM2_HOME / "logs").glob("*.log")):
+            if log.stat().st_size:
+                shutil.move(log, Path(self.engine.artifacts_dir) / f"pm2-{log.name}")

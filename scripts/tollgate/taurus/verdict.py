@@ -1,0 +1,242 @@
+"""Taurus reporter `verdict`: has the criteria checked before any load and the run judged after it.
+
+Settings, under modules.verdict in taurus.yml:
+
+    kind: check                   names the run in verdict.json and JUnit
+    inconclusive-passes: false    true makes INCONCLUSIVE exit 0
+    cut-short-counts: false       true judges an interrupted run by what was measured until then
+    latency: response             `service` judges service time even where a schedule exists
+    missing-share, forecast-tolerance, confidence: see tollgate/judge/facts.py
+"""
+
+from __future__ import annotations
+
+import time
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+from bzt import ManualShutdown, NormalShutdown, TaurusConfigError
+from bzt.engine import Reporter
+from bzt.modules.jmeter import JMeterExecutor
+
+from tollgate.base import ClockWatch, uninterrupted
+from tollgate.base import disk as room
+from tollgate.compare import record as compare_record
+from tollgate.gather import evidence, refusals
+from tollgate.judge import judge
+from tollgate.outputs import render
+from tollgate.outputs import write as outputs
+from tollgate.pages import Judged
+from tollgate.plan import PlanError
+from tollgate.plan import copy as plan_copy
+from tollgate.plan import lint as plan_lint
+from tollgate.run import Redaction, fingerprint, manifest
+from tollgate.targets import App, declared_apps, remote_of, targets_of
+from tollgate.taurus.checked import property_of
+from tollgate.taurus.early_stop import EarlyStop
+from tollgate.taurus.own_plan import OwnPlan
+from tollgate.taurus.targets import Targets
+
+
+class Ruling(NormalShutdown):
+    """Makes bzt exit with the verdict's code, and adds nothing to what has been said."""
+
+    def __init__(self, exit_code: int) -> None:
+        super().__init__(f"verdict: exit code {exit_code}")
+        self.exit_code = exit_code
+
+    def get_rc(self) -> int:
+        return self.exit_code
+
+
+class Verdict(Reporter):
+    """Writes run.json before the run; after it verdict.json, junit.xml and verdict.md."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.manifest: manifest.Manifest | None = None
+        self.verdict = None
+        self.judged: Judged | None = None
+        self.ended: dict[object, float] = {}
+        self.room: room.Kept | None = None
+        self.clock = ClockWatch()
+
+    @property
+    def folder(self) -> Path:
+        return Path(self.engine.artifacts_dir)
+
+    def prepare(self) -> None:
+        """Refuse what can't be judged, before any load is sent."""
+        super().prepare()
+        executors = self.engine.provisioning.executors
+        for executor in executors:
+            refusals.refuse_foreign_load(executor)
+        refusals.refuse_names([executor.label for executor in executors])
+        try:
+            planned = [self._planned(executor) for executor in executors]
+            self.manifest = manifest.Manifest(
+                kind=self.settings.get("kind", "check"),
+                started=datetime.now(timezone.utc).isoformat(timespec="seconds"),
+                criteria=self._criteria(),
+                settings=self._settings(),
+                environment=fingerprint(self.folder / plan_copy.FOLDER),
+                executions=planned,
+                arguments=getattr(self.engine, "arguments", None),
+            )
+            for each in planned:
+                plan = evidence.read_plan(self.folder / each.plan, each.properties)
+                evidence.criteria_of(self.manifest, each, plan)
+                evidence.check_comparison(self.folder, each, plan)
+        except (evidence.EvidenceError, PlanError) as problem:
+            self.manifest = None
+            raise TaurusConfigError(f"verdict: {problem}") from None
+        manifest.write(self.manifest, self.folder)
+        self.room = room.Kept(self.folder)
+
+    def _criteria(self) -> list:
+        """Those of every passfail entry: they apply to each execution."""
+        entries = self.engine.config.get("reporting", [])
+        found = []
+        for entry in entries:
+            # Whatever the module is called: criteria that nobody judges would be a lie.
+            found += _as_list(entry.get("criteria", []))
+        return found
+
+    def _settings(self) -> dict[str, Any]:
+        mine = {key: value for key, value in self.settings.items() if key not in ("class", "kind")}
+        return refusals.checked_settings(mine)
+
+    def _planned(self, executor: JMeterExecutor) -> manifest.Execution:
+        scenario = executor.get_scenario()
+        names = targets_of(scenario, executor.label)
+        remote = remote_of(scenario, executor.label)
+        declared = declared_apps() if names else {}
+        where = f"verdict: execution {executor.label!r}"
+        plan = plan_copy.copy(Path(executor.original_jmx), self.folder)
+        properties = refusals.told_properties(self.folder / plan, executor.properties, where)
+        return manifest.Execution(
+            name=executor.label,
+            plan=plan,
+            jtl=Path(executor.kpi_jtl).name,
+            properties=properties,
+            targets=[_target(declared[name]) for name in names],
+            criteria=[
+                *_as_list(executor.execution.get("criteria", [])),
+                *_as_list(scenario.get("criteria", [])),
+            ],
+            warmup=property_of(properties, "warmup", 0, where),
+            measured=property_of(properties, "measured", 0, where),
+            forecast=refusals.checked_forecast(executor.label, scenario.get("forecast", None)),
+            url=remote.url if remote else None,
+            notes=list(scenario.get("notes", [])),
+            lint=plan_lint.lint(Path(executor.original_jmx), properties),
+        )
+
+    def startup(self) -> None:
+        super().startup()
+        self._look_at_clock()
+
+    def check(self) -> bool:
+        """Note when each execution ends and whether the clock was set meanwhile, and end the run
+        while there is room for its verdict. Raises ToolError."""
+        self._look_at_clock()
+        for executor in self.engine.provisioning.executors:
+            if executor.process and executor.process.poll() is not None:
+                self.ended.setdefault(executor, time.time())
+        if room.free(self.folder) < room.LOW:
+            problem = room.full(self.folder)  # tells what was free before anything was given back
+            self.room.give_back()
+            raise problem
+        return super().check()
+
+    def shutdown(self) -> None:
+        super().shutdown()
+        self._look_at_clock()
+
+    def _look_at_clock(self) -> None:
+        step = self.clock.look()
+        if step is None:
+            return
+        executors = self.engine.provisioning.executors
+        for planned, executor in zip(self.manifest.executions, executors, strict=True):
+            if executor.start_time and executor not in self.ended:
+                # Steps before this one have moved what the clock shows.
+                moved = sum(step_s for _, step_s in planned.clock_steps)
+                at_s = step[0] - executor.start_time - moved
+                planned.clock_steps.append([round(at_s, 3), round(step[1], 3)])
+
+    def post_process(self) -> None:
+        """Seal the run, judge it, and let bzt exit with the verdict's code."""
+        super().post_process()
+        if not self.manifest:
+            return  # the run was refused, and bzt says why
+        # The load is over: a signal now could only take the verdict away, and would leave a run
+        # that nobody has judged, or one half of whose seals are written.
+        with uninterrupted():
+            if self.room:
+                self.room.give_back()
+            self._seal()
+            run, settings = evidence.gather(self.folder, self.manifest)
+            self.verdict = judge(run, settings)
+            self.judged = Judged(self.manifest, run, settings, self.verdict)
+            outputs.write_all(self.folder, self.verdict, run, self.manifest)
+            outputs.append_summary(render.to_markdown(self.verdict, self.manifest.kind))
+        if self.verdict.exit_code:
+            raise Ruling(self.verdict.exit_code)
+
+    def _seal(self) -> None:
+        # What JMeter still did after the interruption, on its way out, is no part of the run.
+        interrupted_at = getattr(self.engine, "interrupted_at", None)
+        own = [each for each in self.engine.services if isinstance(each, OwnPlan)]
+        told_to_end = {executor: at for each in own for executor, at in each.told_at.items()}
+        for planned, executor in zip(
+            self.manifest.executions, self.engine.provisioning.executors, strict=True
+        ):
+            planned.began = executor.start_time
+            planned.ended = self.ended.get(executor, interrupted_at or time.time())
+            planned.exit_code = executor.process.poll() if executor.process else None
+            planned.told_to_end = told_to_end.get(executor)
+            planned.ended_by_force = getattr(executor, "forced", False)
+            planned.in_flight = getattr(executor, "in_flight", [])
+            manifest.seal(planned, self.folder)
+        reason = self.engine.stopping_reason
+        stops = [each for each in self.engine.reporters if isinstance(each, EarlyStop)]
+        for stop in [each for each in stops if each.stopped_by]:
+            self.manifest.stopped_by, self.manifest.stopped_at = stop.stopped_by, stop.stopped_at
+        self.manifest.interrupted = isinstance(reason, ManualShutdown)
+        self.manifest.interrupted_at = interrupted_at
+        services = [each for each in self.engine.services if isinstance(each, Targets)]
+        self.manifest.reloads = [
+            it for each in services if each.reloads for it in each.reloads.records
+        ]
+        costs = [each.watching.so_far() for each in services if each.watching]
+        self.manifest.watching = costs[0] if costs else None
+        self.manifest.compare_sha256 = compare_record.sealed(self.folder)
+        if reason is not None and not isinstance(reason, KeyboardInterrupt):
+            redaction = getattr(self.engine, "redaction", None) or Redaction()
+            reason = room.explained(reason, self.engine.artifacts_dir)
+            problem = redaction.hide(_first_line(reason))
+            self.manifest.problem = f"the run ended with an error: {problem}"
+        manifest.write(self.manifest, self.folder)
+
+
+def _target(app: App) -> dict[str, Any]:
+    """An app as run.json has it."""
+    return {
+        "name": app.name,
+        "mode": app.exec_mode,
+        "instances": app.instances,
+        "memory_limit": app.memory_limit,
+    }
+
+
+def _as_list(criteria: list | dict) -> list:
+    """A `criteria` mapping of messages to criteria, as a list of one-entry mappings."""
+    if isinstance(criteria, dict):
+        return [{message: text} for message, text in criteria.items()]
+    return list(criteria)
+
+
+def _first_line(error: BaseException) -> str:
+    return next(iter(str(error).splitlines()), type(error).__name__)

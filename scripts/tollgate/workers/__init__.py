@@ -1,0 +1,44 @@
+"""What PM2's workers did.
+
+In: workers.jsonl. Out: processes, their exits and restarts, and what they needed.
+"""
+
+from __future__ import annotations
+
+from tollgate.workers.apps import TargetsWatched, read_targets, unwatched
+from tollgate.workers.facts import WorkerFacts, worker_facts
+from tollgate.workers.model import Outage, Reload, Resources, WorkerCount, WorkerSeries
+from tollgate.workers.processes import (
+    FEWEST_LOOKS,
+    SHORTEST_S,
+    Growth,
+    growth,
+    judged_share,
+    lives,
+    restarts,
+)
+from tollgate.workers.watch import read_watch
+from tollgate.workers.watching import WatchingCost, share
+
+__all__ = [
+    "FEWEST_LOOKS",
+    "SHORTEST_S",
+    "Growth",
+    "Outage",
+    "Reload",
+    "Resources",
+    "TargetsWatched",
+    "WatchingCost",
+    "WorkerCount",
+    "WorkerFacts",
+    "WorkerSeries",
+    "growth",
+    "judged_share",
+    "lives",
+    "read_targets",
+    "read_watch",
+    "restarts",
+    "share",
+    "unwatched",
+    "worker_facts",
+]

@@ -1,0 +1,159 @@
+"""Which processes of an app's workers ended, and when another one was there in their place. Pure.
+
+PM2's events tell it to the millisecond. Where there are none the looks do, to about a second: a
+process was there at the last look that saw it online, its successor at the first one that did.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tollgate.workers.lines import Line, Look
+from tollgate.workers.model import Outage
+
+#: PM2 says `online` of a process that dies before it was ready, and in the same breath `exit`.
+STILLBORN = 0.05
+#: Seconds after the end of `pm2 reload` for which an ended process is still its doing.
+RELOAD_GRACE = 1.0
+#: Seconds by which a look may lie beside the event that it shows.
+LOOK_SLACK = 1.0
+
+#: A reload of the run's own timetable: when it began and ended, seconds since the epoch.
+Window = tuple[float, float]
+
+
+@dataclass
+class End:
+    """The end of one process; times in seconds since the epoch.
+
+    came: when its successor was online, infinite if none came; went, if it was there before.
+    by_pm2: whether PM2 ended it. None: only looks tell of it, and `went` and `came` are those
+    between which it happened. planned: whether a reload of the timetable did (mark_planned).
+    """
+
+    worker: Any
+    pid: int
+    went: float
+    came: float = math.inf
+    by_pm2: bool | None = None
+    planned: bool = False
+
+    def may_be_of(self, reload: Window) -> bool:
+        """Whether a reload may have brought it about."""
+        if self.by_pm2 is None:
+            return overlaps([reload], self.went, self.came)
+        return self.by_pm2 and overlaps([reload], self.went, self.went)
+
+    def is_about(self, worker: Any, pid: int, earlier: float, later: float) -> bool:
+        """Whether what two looks at a worker show is this end."""
+        is_then = self.went <= later + LOOK_SLACK and self.came >= earlier - LOOK_SLACK
+        return self.worker == worker and (is_then or self.pid == pid != 0)
+
+    def outage(self, began_s: float) -> Outage:
+        """The same as the judge wants it, in seconds since began_s."""
+        to_s = None if self.came == math.inf else self.came - began_s
+        return Outage(str(self.worker), self.pid, self.went - began_s, to_s, self.planned)
+
+
+def mark_planned(ends: Iterable[End], reloads: Sequence[Window]) -> None:
+    """Mark the ends, which come in order of time, that reloads of the timetable brought about: of
+    each worker one a reload. PM2 also ends a worker by itself, for its memory, in such a time."""
+    used: set[tuple[Any, int]] = set()
+    for end in ends:
+        for number, reload in enumerate(reloads):
+            if (end.worker, number) not in used and end.may_be_of(reload):
+                used.add((end.worker, number))
+                end.planned = True
+                break
+
+
+def overlaps(reloads: Sequence[Window], earlier: float, later: float) -> bool:
+    """Whether any of the time from earlier to later belongs to a reload."""
+    return any(began <= later and earlier <= ended + RELOAD_GRACE for began, ended in reloads)
+
+
+def ends_by_events(events: Iterable[Line]) -> list[End]:
+    """From PM2's events, in any order."""
+    found: list[End] = []
+    last: dict[Any, End] = {}
+    online: dict[Any, Line] = {}
+    for event in sorted(events, key=lambda each: each["time"]):
+        worker, time = event["worker"], event["time"] / 1000
+        end = last.get(worker)
+        is_out = end is not None and end.came == math.inf
+        if event["event"] == "online":
+            online[worker] = event
+            if is_out:
+                end.came = time
+        elif event["event"] == "exit" and not is_out:
+            newest = online.get(worker, event)
+            if newest["pid"] not in (event["pid"], 0):  # a reload: the successor is there already
+                last[worker] = _ended(event, came=time)
+            elif end and end.came == newest["time"] / 1000 >= time - STILLBORN:
+                end.came = math.inf
+                continue
+            else:
+                last[worker] = _ended(event)
+            found.append(last[worker])
+    return found
+
+
+def _ended(event: Line, came: float = math.inf) -> End:
+    time = event["time"] / 1000
+    return End(event["worker"], event["pid"], time, came, event.get("byPm2", True))
+
+
+@dataclass
+class LookedFor:
+    """The same from looks, which come in order."""
+
+    found: list[End] = field(default_factory=list)
+    _alive: dict[Any, tuple[float, Line]] = field(default_factory=dict)
+    _out: dict[Any, End] = field(default_factory=dict)
+
+    def take(self, look: Look) -> None:
+        time, lines = look
+        for worker, (seen, line) in list(self._alive.items()):
+            if worker not in self._out and not _is_same(line, lines.get(worker)):
+                self._out[worker] = End(worker, line["pid"], seen)
+                self.found.append(self._out[worker])
+        for worker, line in lines.items():
+            if line["status"] == "online" and line["pid"]:
+                self._alive[worker] = (time, line)
+                if worker in self._out:
+                    self._out.pop(worker).came = time
+
+
+def _is_same(old: Line, new: Line | None) -> bool:
+    return (
+        new is not None
+        and new["status"] == "online"
+        and new["pid"] == old["pid"]
+        and new["restarts"] <= old["restarts"]
+    )
+
+
+def merged(told: Sequence[End], seen: Sequence[End]) -> list[End]:
+    """All ends that were told, and those that were only seen, in order of time."""
+    unheard = [
+        end
+        for end in seen
+        if not any(each.is_about(end.worker, end.pid, end.went, end.came) for each in told)
+    ]
+    return sorted([*told, *unheard], key=lambda end: end.went)
+
+
+def told(end: End, began_s: float) -> Iterator[str]:
+    """What PM2's events say of a process that should not have ended."""
+    who = f"worker {end.worker} (pid {end.pid}) died"
+    at = f"{max(end.went - began_s, 0):.0f} s into the execution"
+    if end.came == math.inf:
+        yield f"{who} {at} and did not come back"
+    elif end.came > end.went:
+        gone = end.came - end.went
+        yield f"{who} and was started again {at}: service degraded for {gone:.2f} s"
+    else:
+        yield f"{who} and was started again {at}: its successor was online before"

@@ -1,0 +1,94 @@
+"""What was seen of an app's workers while an execution ran: plain values, times in seconds since
+the execution's start."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class WorkerSeries:
+    """One worker of PM2, one entry a look (about one a second), in order of time.
+
+    worker: PM2's number of it; a process that is started again in its place keeps the number.
+    Each app has its own numbers: of several targets it is `0 of pi-2`. memory_limit: bytes of RSS
+    at which PM2 restarts it, None where there is no limit.
+    rss, heap: bytes. cpu: % of one core. loop_delay_p50, loop_delay_p95: event-loop delay in ms
+    over the last second. requests: answered so far by the process of that pid. restarts: PM2's
+    count. Floats are NaN where PM2 could not tell.
+    """
+
+    worker: str
+    second: Floats
+    pid: NDArray[np.int64]
+    restarts: NDArray[np.int64]
+    rss: Floats
+    heap: Floats
+    cpu: Floats
+    loop_delay_p50: Floats
+    loop_delay_p95: Floats
+    requests: Floats
+    memory_limit: float | None = None
+
+
+@dataclass(frozen=True)
+class Outage:
+    """A worker's process that ended, and the one that came in its place.
+
+    to_s: when the new process was online, None if none came. planned: by a reload of the run's
+    own timetable. lost: requests that failed for want of it, None where nobody counted.
+    """
+
+    worker: str
+    pid: int
+    from_s: float
+    to_s: float | None
+    planned: bool = False
+    lost: int | None = None
+
+
+@dataclass(frozen=True)
+class Reload:
+    """One `pm2 reload` of the run's own timetable. to_s: infinite for one that never ended. lost:
+    requests that failed while it went on."""
+
+    from_s: float
+    to_s: float
+    lost: int | None = None
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class Resources:
+    """Everything about the workers of one execution.
+
+    memory_limit: bytes of RSS at which PM2 restarts a worker, the lowest of several targets', None
+    where there is no limit.
+    watching_cpu: CPU seconds that the watcher and PM2's daemon took while the run went on, as
+    shares of one core: what the watching cost; None where not known.
+    """
+
+    workers: tuple[WorkerSeries, ...] = ()
+    outages: tuple[Outage, ...] = ()
+    reloads: tuple[Reload, ...] = ()
+    memory_limit: float | None = None
+    watching_cpu: float | None = None
+
+
+@dataclass(frozen=True)
+class WorkerCount:
+    """How many workers of a target were asked for and how many were seen, None if nobody looked.
+
+    seen_or_restarting: with those that were missing until PM2 had started them again. app: which
+    target, where an execution has several; otherwise empty.
+    """
+
+    asked: int
+    seen: int | None = None
+    seen_or_restarting: int | None = None
+    app: str = ""

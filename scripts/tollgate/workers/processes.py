@@ -1,0 +1,134 @@
+"""The processes that stood in a worker's place, and how the memory of each grew. Pure.
+
+A worker that is started again begins with little memory, so that its own series falls at each
+restart: a leak that the memory limit restarts again and again would look like none. Each process is
+therefore judged by itself, after a warm-up of its own.
+
+What leaks, leaks with the work that is done, and a day's work comes and goes: over time such a leak
+is no straight line, and its bends look like noise. So where a process says how many requests it has
+answered, its memory is fitted over those, and the growth a request is turned into growth over time
+by the mean rate of the process's life (the workload-based estimation of K. Vaidyanathan and
+K. S. Trivedi, "A measurement-based model for estimation of resource exhaustion in operational
+software systems", ISSRE 1999).
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from tollgate.stats import Trend, trend
+from tollgate.workers.model import Floats, Outage, WorkerSeries
+
+#: Fewer looks, or in a shorter time, tell nothing of a slope.
+FEWEST_LOOKS, SHORTEST_S = 20, 20.0
+
+
+@dataclass(frozen=True)
+class Life:
+    """One process, warmed up: at each look RSS in bytes and requests answered so far, NaN where
+    nobody counts them. is_last: no other came after it."""
+
+    pid: int
+    second: Floats
+    rss: Floats
+    requests: Floats
+    is_last: bool
+
+    @property
+    def length_s(self) -> float:
+        return float(self.second[-1] - self.second[0]) if len(self.second) else 0.0
+
+    @property
+    def is_long_enough(self) -> bool:
+        return len(self.second) >= FEWEST_LOOKS and self.length_s >= SHORTEST_S
+
+
+@dataclass(frozen=True)
+class Growth:
+    """How a process's memory grew: bytes a second. peak: where its highest looks stand at its end,
+    in bytes: the trend there, raised until no look lies above it. by_request: fitted over requests
+    instead of time."""
+
+    life: Life
+    trend: Trend
+    peak: float
+    by_request: bool
+
+    def time_left(self, limit: float) -> tuple[float, float, float]:
+        """(seconds until RSS reaches the limit in bytes, their interval's ends); inf for never."""
+        room = max(0.0, limit - self.peak)
+        slopes = (self.trend.slope, self.trend.high, self.trend.low)
+        if not room:
+            return 0.0, 0.0, 0.0
+        value, low, high = (room / slope if slope > 0 else math.inf for slope in slopes)
+        return value, low, high
+
+    def slope_to_limit(self, limit: float, within_s: float) -> float:
+        """The slope at which the limit is reached in that many seconds."""
+        return max(0.0, limit - self.peak) / within_s
+
+
+def lives(series: WorkerSeries, from_s: float, to_s: float) -> tuple[Life, ...]:
+    """The processes whose looks lie in [from_s, to_s). from_s: the warm-up, which a process that
+    came later needs as well, counted from the first look at it."""
+    is_up = (series.pid > 0) & (series.rss > 0)  # no RSS is told of one about to start
+    second, pid, rss = series.second[is_up], series.pid[is_up], series.rss[is_up]
+    requests = series.requests[is_up]
+    changes = np.flatnonzero(np.diff(pid)) + 1
+    bounds = itertools.pairwise([0, *changes, len(pid)]) if len(pid) else ()
+    found = []
+    for low, high in bounds:
+        begin = from_s if low == 0 else max(from_s, second[low] + from_s)
+        kept = np.flatnonzero((second[low:high] >= begin) & (second[low:high] < to_s)) + low
+        looks = second[kept], rss[kept], requests[kept]
+        found.append(Life(int(pid[low]), *looks, is_last=high == len(pid)))
+    return tuple(found)
+
+
+def growth(life: Life, confidence: float) -> Growth | None:
+    """How the process grew; None where it was looked at for too short a time."""
+    if not life.is_long_enough:
+        return None
+    by_request = _counts_requests(life)
+    axis = life.requests if by_request else life.second
+    found = trend(axis, life.rss, confidence)
+    if found is None:
+        return None
+    above = life.rss - found.slope * axis
+    peak = float(above.max() + found.slope * axis[-1])
+    if by_request:
+        found = found.scaled(float(life.requests[-1] - life.requests[0]) / life.length_s)
+    return Growth(life, found, peak, by_request)
+
+
+def _counts_requests(life: Life) -> bool:
+    """Whether requests were counted all the time and came for most of it."""
+    steps = np.diff(life.requests)
+    return bool(np.isfinite(steps).all() and (steps >= 0).all() and (steps > 0).mean() > 1 / 2)
+
+
+def judged_share(judged: Iterable[Life], series: WorkerSeries, from_s: float, to_s: float) -> float:
+    """The part of the looks in [from_s, to_s) that belongs to lives that could be judged."""
+    looks = int(((series.second >= from_s) & (series.second < to_s)).sum())
+    return sum(len(life.second) for life in judged) / looks if looks else 0.0
+
+
+def restarts(series: WorkerSeries, outages: Iterable[Outage], to_s: float) -> int:
+    """How often a process was started again, warm-up included and planned reloads left out.
+
+    Looks show it before to_s, and only between two of them. Outages count whenever they were in the
+    execution: the verdict excuses each of them because it is counted here."""
+    seen = series.second < to_s
+    pid, count = series.pid[seen], series.restarts[seen]
+    up = pid > 0
+    counted = int(np.clip(np.diff(count), 0, None).sum())
+    replaced = int(np.count_nonzero(np.diff(pid[up])))
+    mine = [it for it in outages if it.worker == series.worker]
+    planned = sum(it.planned and it.from_s < to_s for it in mine)
+    told = sum(not it.planned and it.to_s is not None for it in mine)
+    return max(told, max(counted, replaced) - planned)

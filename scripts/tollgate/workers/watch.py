@@ -1,0 +1,120 @@
+"""Reads workers.jsonl: whether the workers of an app were, all the time, the ones asked for, and
+what they needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tollgate.workers.ends import Window, ends_by_events, mark_planned, merged
+from tollgate.workers.lines import ClockSetBackError, Line, lines_of, looks_of
+from tollgate.workers.looks import Seen, around
+from tollgate.workers.model import Outage, Reload, Resources
+from tollgate.workers.series import SeriesOf
+
+#: Seconds without a line after which nobody watched; the watcher writes one each second.
+SILENCE = 5.0
+
+
+@dataclass(frozen=True)
+class Watched:
+    """seen: the fewest workers that were online at any look, None without a look; looks during a
+    reload of the timetable don't count. seen_or_restarting: the same with those counted that were
+    missing between two processes, in an unplanned outage that ended. events: one line for each
+    worker that died, was restarted or came to be, but for the timetable's reloads. problem: why the
+    watch proves nothing, or an empty string."""
+
+    seen: int | None
+    events: tuple[str, ...]
+    problem: str = ""
+    seen_or_restarting: int | None = None
+
+
+def read_workers(
+    path: Path, app: str, began_s: float, ended_s: float, reloads: Sequence[Window] = ()
+) -> Watched:
+    """What happened to the workers of an app between two moments, seconds since the epoch.
+
+    reloads: when each reload of the timetable began and ended, likewise.
+    """
+    return read_watch(path, app, began_s, ended_s, reloads)[0]
+
+
+def read_resources(
+    path: Path, app: str, began_s: float, ended_s: float, reloads: Sequence[Window] = ()
+) -> Resources:
+    """What the workers needed, and when one of them was missing; seconds are since began_s.
+
+    Empty when the file can't be read or the clock was set back: read_workers says so.
+    """
+    return read_watch(path, app, began_s, ended_s, reloads)[1]
+
+
+def read_watch(
+    path: Path,
+    app: str,
+    began_s: float,
+    ended_s: float,
+    reloads: Sequence[Window] = (),
+    of_several: bool = False,
+) -> tuple[Watched, Resources]:
+    """Both of them in one go through the file. Memory: some 80 bytes a look at a worker.
+
+    of_several: call its workers `0 of pi-2`, since other apps have a worker 0 as well.
+    """
+    series = SeriesOf(began_s, ended_s)
+    try:
+        lines = lines_of(path, app)
+        lines = series.passing(map(_with_app, lines) if of_several else lines)
+        seen, outages = _observe(lines, app, began_s, ended_s, reloads)
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        reason = str(error) if isinstance(error, ValueError) else repr(error)
+        return Watched(None, (), f"{path.name} can't be read: {reason}"), Resources()
+    if outages is None:
+        return seen, Resources()
+    mine = [(low - began_s, high - began_s) for low, high in reloads if low <= ended_s]
+    planned = tuple(Reload(low, high) for low, high in mine if high >= 0)
+    return seen, Resources(series.series(), outages, planned)
+
+
+def _with_app(line: Line) -> Line:
+    return {**line, "worker": f"{line['worker']} of {line['app']}"}
+
+
+def watched(
+    lines: Iterable[Line],
+    app: str,
+    began_s: float,
+    ended_s: float,
+    reloads: Sequence[Window] = (),
+) -> Watched:
+    """The same as read_workers from the app's lines, in the order in which they were written."""
+    return _observe(lines, app, began_s, ended_s, reloads)[0]
+
+
+def _observe(
+    lines: Iterable[Line], app: str, began_s: float, ended_s: float, reloads: Sequence[Window]
+) -> tuple[Watched, tuple[Outage, ...] | None]:
+    """The outages are None where the clock was set back."""
+    events: list[Line] = []
+    seen = Seen(began_s, ended_s, reloads)
+    try:
+        if ended_s < began_s:
+            raise ClockSetBackError
+        for look in around(looks_of(lines, events), began_s, ended_s):
+            seen.take(look)
+    except ClockSetBackError:
+        problem = f"the clock was set back while the workers of {app} were watched"
+        return Watched(None, (), problem), None
+    heard = ends_by_events(events)
+    ends = merged(heard, seen.looked_for.found)
+    mark_planned(ends, reloads)
+    during = [end for end in ends if end.went <= ended_s and end.came >= began_s]
+    silence = seen.silence
+    problem = ""
+    if seen.fewest is None or silence > SILENCE:
+        problem = f"nobody watched the workers of {app} for {silence:.0f} s: see workers.err"
+    outages = tuple(end.outage(began_s) for end in during)
+    texts = tuple(seen.texts(heard, during))
+    return Watched(seen.fewest, texts, problem, seen.fewest_with_restarting(during)), outages

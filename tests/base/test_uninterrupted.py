@@ -1,0 +1,116 @@
+"""A run whose load is over gets its verdict, whoever loses patience meanwhile."""
+
+import json
+import os
+import signal
+import threading
+from types import SimpleNamespace
+
+import pytest
+
+import run_folder
+from tollgate.base.signals import SIGNALS, end_by, uninterrupted
+from tollgate.taurus import verdict
+
+
+class Interrupted(BaseException):
+    pass
+
+
+class Executor:
+    """JMeter's of a run that has ended."""
+
+    def __init__(self, began):
+        self.start_time = began
+        self.process = SimpleNamespace(poll=lambda: 0)
+
+
+@pytest.fixture(autouse=True)
+def handlers():
+    """Signals that interrupt, as those of the command `bzt` do."""
+
+    def interrupt(*_):
+        raise Interrupted
+
+    before = {number: signal.signal(number, interrupt) for number in SIGNALS}
+    yield dict.fromkeys(SIGNALS, interrupt)
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+@pytest.mark.parametrize("step", ["seal", "gather", "judge", "write_all"])
+def test_a_signal_after_the_load_takes_no_verdict_away(
+    tmp_path, monkeypatch, handlers, number, step
+):
+    made = run_folder.make(tmp_path)
+    room = {
+        "seal": verdict.manifest,
+        "gather": verdict.evidence,
+        "judge": verdict,
+        "write_all": verdict.outputs,
+    }[step]
+    does = getattr(room, step)
+
+    def signalled(*arguments):
+        os.kill(os.getpid(), number)
+        return does(*arguments)
+
+    monkeypatch.setattr(room, step, signalled)
+    (planned,) = made.executions
+    executor = Executor(planned.began)
+    reporter = verdict.Verdict()
+    reporter.manifest = made
+    reporter.ended = {executor: planned.ended}
+    reporter.engine = SimpleNamespace(
+        artifacts_dir=str(tmp_path),
+        provisioning=SimpleNamespace(executors=[executor]),
+        stopping_reason=None,
+        reporters=[],
+        services=[],
+    )
+    reporter.post_process()
+    assert json.loads((tmp_path / "verdict.json").read_text())["verdict"] == "PASS"
+    assert {number: signal.getsignal(number) for number in SIGNALS} == handlers
+
+
+def test_the_handlers_are_back_also_after_an_error(handlers):
+    with pytest.raises(Interrupted), uninterrupted():
+        raise Interrupted
+    assert {number: signal.getsignal(number) for number in SIGNALS} == handlers
+
+
+def test_a_thread_that_no_signal_reaches_just_goes_on():
+    done = []
+
+    def work():
+        with uninterrupted():
+            done.append(True)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert done == [True]
+
+
+def test_a_hang_up_that_is_ignored_already_stays_ignored_and_no_other_signal():
+    def end(*_):
+        raise Interrupted
+
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
+    end_by(end)
+    handlers = {number: signal.getsignal(number) for number in SIGNALS}
+    assert handlers == {**dict.fromkeys(SIGNALS, end), signal.SIGHUP: signal.SIG_IGN}
+    with uninterrupted():
+        pass
+    assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
+
+
+def test_a_hang_up_that_nobody_ignores_ends_what_it_reaches(handlers):
+    def end(*_):
+        raise Interrupted
+
+    assert signal.SIGHUP in handlers
+    end_by(end)
+    assert {signal.getsignal(number) for number in SIGNALS} == {end}

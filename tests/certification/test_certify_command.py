@@ -1,0 +1,115 @@
+"""The command as it is called: what it refuses, and how it ends."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from certification import command
+from certification.store import Store
+from certified import finished
+from support import wait_until
+from tollgate.base.paths import ROOT
+
+# The command with the stub in bzt's place.
+STUBBED = f"""
+import functools, sys
+from tollgate.certify import command, live
+stub = (sys.executable, "{ROOT / "tests" / "stub_bzt.py"}")
+command.Live = functools.partial(live.Live, command=stub)
+command.check_like = lambda: None
+command.main()
+"""
+
+
+@pytest.fixture
+def called(tmp_path, monkeypatch, capsys):
+    """Calls it; returns its exit code and what it said."""
+
+    def call(*arguments):
+        words = ["certify", *arguments, "--folder", str(tmp_path)]
+        monkeypatch.setattr(sys, "argv", words)
+        try:
+            command.main()
+            code = 0
+        except SystemExit as ended:
+            code = ended.code
+        out, err = capsys.readouterr()
+        return code, out + err
+
+    return call
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["run"], "certify: say for how long: --minutes 40 or --runs 2\n"),
+        (["run", "--runs", "1", "--conditions", "lunch"], "certify: 'lunch' is no condition: "),
+        (["run", "--minutes", "0"], "certify: argument --minutes: invalid: '0' is no number above"),
+        (["run", "--minutes", "nan"], "invalid: 'nan' is no number above 0"),
+        (["run", "--minutes", "long"], "invalid: 'long' is no number above 0"),
+        (["run", "--runs", "-1"], "argument --runs: invalid: '-1' is no whole number from 0 on"),
+        (["run", "--runs", "1", "--seed", "-1"], "argument --seed: invalid: '-1' is no whole"),
+        (["table", "--sequences", "-5"], "argument --sequences: invalid: '-5' is no whole number"),
+        (["table", "--sequences", "many"], "argument --sequences: invalid: 'many' is no whole"),
+        (["table", "--seed", "-1"], "argument --seed: invalid: '-1' is no whole number from 0 on"),
+        (["table"], "has a verdict: `certify run` first\n"),
+        (["lunch"], "certify: argument COMMAND: invalid choice: 'lunch'"),
+    ],
+)
+def test_what_cannot_be_done_is_refused_in_a_line_with_exit_code_1(called, arguments, said):
+    code, text = called(*arguments)
+    assert code == 1
+    assert said in text
+    assert text.count("\n") == 1
+
+
+def test_the_status_lists_every_run_and_counts_conditions(called, tmp_path):
+    for number, condition in enumerate(["aa", "work-5", "aa"], 1):
+        Store(tmp_path).keep(finished(number, condition))
+    code, text = called("status")
+    assert code == 0
+    first, *_, last = text.splitlines()
+    assert first.startswith("   1 2026-11-21T10:00:00+00:00 aa ")
+    assert first.endswith(" PASS after 60 s of measuring, 90 s in all")
+    assert last == f"3 runs in {tmp_path}: 2 aa, 1 work-5"
+
+
+def test_a_folder_of_somebody_elses_is_refused_before_anything_is_touched(
+    called, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(command, "check_like", lambda: None)
+    monkeypatch.setattr(command, "end_by", lambda _: None)
+    (tmp_path / "runs" / "monday").mkdir(parents=True)
+    code, text = called("run", "--runs", "1")
+    assert code == 1
+    assert text.startswith(f"certify: {tmp_path} has runs but no runs.jsonl: ")
+    assert text.count("\n") == 1
+    assert [it.name for it in tmp_path.rglob("*")] == ["runs", "monday"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_the_run_under_way_in_good_order_and_nothing_is_left(tmp_path, number):
+    said = tmp_path / "said"
+    folder = tmp_path / "certify"
+    paths = os.pathsep.join((str(ROOT / "tests"), str(ROOT / "scripts")))
+    process = subprocess.Popen(
+        [
+            *(sys.executable, "-c", STUBBED, "run", "--runs", "3"),
+            *("--conditions", "aa+noise", "--folder", str(folder)),
+        ],
+        env={**os.environ, "PYTHONPATH": paths, "FAILING": f"never ends {said}"},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    wait_until(lambda: said.exists() and "began" in said.read_text(), "the run is under way")
+    process.send_signal(number)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert err.endswith("certify: stopped; every finished run is kept\n")
+    assert said.read_text() == "began, and ended in good order"
+    # runs.jsonl says whose folder it is.
+    assert sorted(file.name for file in folder.iterdir()) == ["lock", "runs.jsonl"]
+    assert not (folder / "runs.jsonl").read_text()

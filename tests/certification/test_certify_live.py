@@ -1,0 +1,287 @@
+"""From live runs to the table, with a bzt that takes no time."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from certification import live, recorded
+from certification.certificate import certificate
+from certification.conditions import parse
+from certification.live import MOST_BEYOND_S, PLAN, Live, LiveError, budget_of, seeds_of, taurus_yml
+from certification.session import Limits, session
+from certification.store import BROKEN, Store, StoreError
+from certified import finished, tables
+from git_repos import repo
+from tollgate.base.paths import ROOT
+from tollgate.run.manifest import ManifestError
+
+STUB = (sys.executable, str(ROOT / "tests" / "stub_bzt.py"))
+NOBODY = ("-c", "user.name=Nobody", "-c", "user.email=nobody@example.org")
+CONDITIONS = parse(["aa*3", "work-20+noise"])
+
+
+@pytest.fixture(scope="module", autouse=True)
+def environment():
+    """That of somebody who has slowed the targets and compared two services just before."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", os.pathsep.join((str(ROOT / "tests"), str(ROOT / "scripts"))))
+        patch.setenv("HEAD_URL", "http://127.0.0.1:1")
+        patch.setenv("INJECT_DELAY_MS", "50")
+        patch.setenv("MODE", "cluster")
+        yield patch
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    """Four live runs."""
+    made = Store(tmp_path_factory.mktemp("certify"))
+    session(made, CONDITIONS, 1, Limits(runs=4), Live(made, "fork", command=STUB), print)
+    return made
+
+
+@pytest.fixture
+def copied(store, tmp_path):
+    """The same in a folder of its own, to be spoilt."""
+    shutil.copytree(store.folder, tmp_path / "certify")
+    return Store(tmp_path / "certify")
+
+
+def asked(store, run):
+    return json.loads((store.folder / run.folder / "plan" / "asked.json").read_text())
+
+
+def test_head_alone_is_slowed_whatever_the_caller_has_set(store):
+    for run in store.read():
+        percent = None if run.condition == "aa" else "20"
+        assert asked(store, run)["environment"] == {
+            "BASE": "HEAD",
+            "MODE": "fork",
+            "HEAD_INJECT_WORK_PERCENT": percent,
+            "HEAD_URL": None,
+            "INJECT_DELAY_MS": None,
+        }
+
+
+def test_every_run_has_arrivals_and_tosses_of_its_own_and_no_dashboard(store):
+    options = [asked(store, run)["options"] for run in store.read()]
+    assert {it["modules.report.dashboards"] for it in options} == {"false"}
+    properties = [f"modules.jmeter.properties.{name}" for name in seeds_of(PLAN.read_text())]
+    assert properties
+    for name in properties:
+        assert len({it[name] for it in options}) == len(options)
+
+
+def test_a_run_is_recorded_with_all_that_the_table_needs(store):
+    runs = store.read()
+    for run in runs:
+        assert run.verdict == ("PASS" if run.condition == "aa" else "FAIL")
+        assert run.seconds == 120
+        assert run.promise["budget_s"] == 120
+        assert run.environment["cores"] == 2
+        assert {it["label"] for it in run.findings} == {"sum", "search"}
+        assert bool(run.neighbour) == run.of.noisy
+        # The stub's samples do not say what was asked for; a run is none the worse for it.
+        assert "no clock: " in run.problem
+    assert not store.under_way.exists()
+
+
+def test_the_blocks_are_those_that_the_gate_saw(store):
+    run = store.read()[0]
+    blocks = recorded.blocks_of(store.folder, run)
+    assert [it.label for it in blocks] == ["sum", "search"]
+    assert {len(it.base.n) for it in blocks} == {120}
+    samples = (store.folder / run.folder / "kpi.jtl").read_text().count("\n") - 1
+    assert 0.9 * samples < sum(it.base.total + it.head.total for it in blocks) < samples
+
+
+def test_the_certificate_is_made_of_all_runs(store):
+    said = []
+    text = certificate(store, 20, 1, said.append)
+    assert said[0] == "aa: 3 live runs"
+    shown, method = tables(text)
+    live_table, resampled = shown["The gate, live runs"], shown["The gate, resampled runs"]
+    assert "| nothing (A/A) | none | 0 of 3 (0 to 70.8 %) | 0 of 3 | - | 120 s |" in live_table
+    assert "| 20 % work | noisy | 1 of 1 (2.5 to 100 %) | 1 of 1 | 60 s | 120 s |" in live_table
+    assert "| nothing (A/A) | none | 0 of 20 (0 to 16.8 %) |" in resampled
+    assert "| 3 runs, 360 s |" in resampled
+    assert "20 % work" not in resampled
+    always, never = "1 of 1 (2.5 to 100 %)", "0 of 1 (0 to 97.5 %)"
+    assert shown["Found in time"].split("\n")[2:] == [
+        f"| 20 % work | noisy | search | live | {never} | {never} |",
+        f"| 20 % work | noisy | sum | live | {always} | {always} |",
+    ]
+    assert re.search(
+        r"\| 20 % work \| noisy \| sum \| - \| 20\.\d ms \+[12]\d\.\d % \|",
+        shown["How much slower head really was"],
+    )
+    assert "4 live runs" in method
+    assert certificate(store, 20, 1, said.append) == text
+
+
+def test_samples_that_have_changed_since_are_refused(copied):
+    run = copied.read()[0]
+    jtl = copied.folder / run.folder / "kpi.jtl"
+    jtl.write_text(jtl.read_text().replace(",200,OK,", ",201,OK,", 1))
+    with pytest.raises(ManifestError, match="has changed since the run ended"):
+        certificate(copied, 0, 1, print)
+
+
+def test_a_run_that_cannot_start_is_broken_and_says_what_bzt_said(tmp_path, environment):
+    environment.setenv("FAILING", "at once")
+    store = Store(tmp_path / "certify")
+    try:
+        with pytest.raises(StoreError, match=r"3 runs in a row left no verdict.*no such revision"):
+            session(store, CONDITIONS, 1, Limits(), Live(store, "fork", command=STUB), print)
+    finally:
+        environment.delenv("FAILING")
+    assert [run.verdict for run in store.read()] == [BROKEN] * 3
+    with pytest.raises(StoreError, match=r"no run in .* has a verdict"):
+        certificate(store, 0, 1, print)
+
+
+def test_runs_with_other_settings_or_without_a_verdict_are_left_out_and_counted(copied):
+    last = copied.read()[-1]
+    for number, change in ((5, {"verdict": BROKEN}), (6, {})):
+        copied.keep(replace(last, **{"number": number, **change}))
+    assert "Left out: 1 runs without a verdict" in certificate(copied, 0, 1, print)
+    copied.keep(finished(7, promise={**last.promise, "effect": 0.1}, findings=[]))
+    assert "Left out: 5 runs in which the gate had other" in certificate(copied, 0, 1, print)
+
+
+def test_a_run_whose_measurement_is_broken_lends_its_samples_to_nobody(copied):
+    [slowed] = [run for run in copied.read() if run.condition != "aa"]
+    copied.keep(replace(slowed, number=5, verdict="INVALID", exit_code=1))
+    shown, _ = tables(certificate(copied, 20, 1, print))
+    ours = "| 20 % work | noisy | 1 of 2 (1.26 to 98.7 %) |"
+    # It is blocked, and neither it nor what was found in it is a find.
+    assert f"{ours} 2 of 2 (1 INVALID) | - | not decided |" in shown["The gate, live runs"]
+    assert (
+        "| sum | live | 1 of 2 (1.26 to 98.7 %) | 1 of 2 (1.26 to 98.7 %) |"
+        in (shown["Found in time"])
+    )
+    simpler = shown["FAIL of two simpler gates, live runs"]
+    assert re.search(rf"{re.escape(ours)} - \| [01] of 1 ", simpler)
+
+
+PROMISED = {"modules": {"compare": {"budget": "10m"}}}
+
+
+@pytest.mark.parametrize(
+    ("options", "seconds"),
+    [
+        ((), 600),
+        (("modules.compare.effect=10%",), 600),
+        (("modules.compare.budget=20m",), 1200),
+        (("modules.compare.budget=20m", "modules.compare.budget=60"), 60),
+    ],
+)
+def test_a_run_has_the_time_that_its_budget_gives_it(options, seconds):
+    assert budget_of(options, {"cli-aliases": {"compare": PROMISED}}) == seconds
+    assert budget_of((), taurus_yml()) == 600
+    with pytest.raises(LiveError, match="budget is 'long'"):
+        budget_of(("modules.compare.budget=long",), taurus_yml())
+
+
+@pytest.mark.parametrize(("begun", "verdict"), [(True, "INCONCLUSIVE"), (False, BROKEN)])
+def test_a_run_that_takes_too_long_is_one_that_could_not_tell(
+    store, tmp_path, monkeypatch, begun, verdict
+):
+    """Left out, those that are hard to decide would be missing among the runs."""
+    earlier, given = store.read()[0], []
+
+    def too_long(command, _environment, _log, most_s):
+        given.append(most_s)
+        made = next(it for it in command if it.startswith("settings.artifacts-dir="))
+        if begun:
+            shutil.copytree(store.folder / earlier.folder, made.partition("=")[2])
+        raise subprocess.TimeoutExpired(command, most_s)
+
+    monkeypatch.setattr(live, "run_to_end", too_long)
+    mine = Store(tmp_path / "certify")
+    execute = Live(mine, "fork", ("modules.compare.budget=20m",), command=STUB)
+    session(mine, CONDITIONS, 1, Limits(runs=1), execute, print)
+    [run] = mine.read()
+    assert given == [1200 + MOST_BEYOND_S]
+    assert (run.verdict, run.exit_code, run.findings) == (verdict, None, [])
+    assert run.problem == "bzt took longer than 1800 s"
+    assert run.promise == (earlier.promise if begun else {})
+    if begun:
+        told = "| 0 of 1 (0 to 97.5 %) | 1 of 1 (1 INCONCLUSIVE) | - | not decided |"
+        assert told in certificate(mine, 20, 1, print)
+
+
+def head_becomes(folder, revision, told):
+    """Has a comparison say that head was something else than base."""
+    file = folder / "compare.json"
+    raw = json.loads(file.read_text())
+    raw["head"] |= {"revision": revision, "told": told}
+    file.write_text(json.dumps(raw))
+
+
+@pytest.mark.parametrize("too_long", [False, True])
+@pytest.mark.parametrize(
+    ("revision", "told"),
+    [
+        (None, "working tree at 1a2b3c4, with changes"),
+        ("5d6e7f8" + 33 * "0", "working tree at 5d6e7f8"),
+    ],
+)
+def test_a_run_that_compared_something_else_than_the_same_code_ends_it_and_is_not_kept(
+    store, tmp_path, monkeypatch, revision, told, too_long
+):
+    """Somebody edits a file, or checks something out, hours after the session began."""
+    earlier = store.read()[0]
+
+    def other_code(command, _environment, _log, most_s):
+        made = next(it for it in command if it.startswith("settings.artifacts-dir="))
+        folder = Path(made.partition("=")[2])
+        shutil.copytree(store.folder / earlier.folder, folder)
+        head_becomes(folder, revision, told)
+        if too_long:
+            raise subprocess.TimeoutExpired(command, most_s)
+        return 0
+
+    monkeypatch.setattr(live, "run_to_end", other_code)
+    mine = Store(tmp_path / "certify")
+    with pytest.raises(LiveError, match=rf"compared base, .*, with head, {told}: both must be"):
+        session(mine, CONDITIONS, 1, Limits(runs=2), Live(mine, "fork", command=STUB), print)
+    assert mine.read() == []
+    assert not [it for it in mine.folder.rglob("*") if it.name == "kpi.jtl"]
+
+
+def test_a_recorded_run_that_compared_something_else_is_in_no_table(copied):
+    [run, *_] = copied.read()
+    head_becomes(copied.folder / run.folder, None, "working tree at 1a2b3c4, with changes")
+    with pytest.raises(StoreError, match=rf"not the same code: take the line of run {run.number} "):
+        certificate(copied, 0, 1, print)
+
+
+@pytest.mark.parametrize("path", ["package.json", "package-lock.json", ".npmrc", "app/new.js"])
+def test_what_decides_on_the_packages_is_refused_as_well(tmp_path, monkeypatch, path):
+    made = repo(tmp_path / "repo")
+    made.commit("{}", "package.json")
+    monkeypatch.setattr(live, "ROOT", made.root)
+    live.check_like()
+    made.write(path, "changed")
+    with pytest.raises(LiveError, match=rf"{re.escape(path)} is not in HEAD as it is here"):
+        live.check_like()
+
+
+def test_a_changed_target_is_refused_because_nothing_would_be_a_a(tmp_path, monkeypatch):
+    git = ["git", "-C", str(tmp_path)]
+    (tmp_path / "app").mkdir()
+    (tmp_path / "app" / "server.js").write_text("1")
+    for command in (["init", "-q"], ["add", "."], [*NOBODY, "commit", "-qm", "first"]):
+        subprocess.run([*git, *command], check=True)
+    monkeypatch.setattr(live, "ROOT", tmp_path)
+    live.check_like()
+    (tmp_path / "app" / "server.js").write_text("2")
+    with pytest.raises(LiveError, match=r"app/server\.js is not in HEAD as it is here"):
+        live.check_like()

@@ -1,0 +1,111 @@
+"""The simpler gates that the real one is held against, and what their limits come from."""
+
+import numpy as np
+
+from certification import naive
+from certification.baselines import Baseline, baselines
+from certification.rates import Rate, rate
+from certification.rows import live_rows
+from certification.table import to_markdown
+from certified import ENVIRONMENT, finished, steady
+from compared import compared
+from tollgate.compare.model import Blocks, Settings, Side
+
+SETTINGS = Settings(budget_s=240.0)
+
+
+def test_a_stored_baseline_fails_what_is_more_than_5_percent_slower_than_base_was():
+    earlier = steady(100)
+    assert not naive.stored_baseline(earlier, steady(100, 105))
+    assert naive.stored_baseline(earlier, steady(100, 107))
+    # The machine became slower: base would fail as well, and nobody asks it.
+    assert naive.stored_baseline(earlier, steady(120, 120))
+    assert not naive.stored_baseline(earlier, steady(80, 100))
+
+
+def test_one_after_the_other_compares_the_first_half_of_base_with_the_second_of_head():
+    assert not naive.one_after_the_other(steady(100, 105), same_code=False)
+    assert naive.one_after_the_other(steady(100, 107), same_code=False)
+    # Both became slower in the middle of the run, and head is blamed for it.
+    for same_code in (True, False):
+        assert naive.one_after_the_other(steady(100, 100, later_ms=120), same_code)
+    assert not naive.one_after_the_other(steady(100, 110, later_ms=100), same_code=False)
+
+
+def test_one_after_the_other_has_all_samples_of_each_half_where_both_are_the_same_code():
+    """A p95 of the few samples that the coin left one side is noisier than a benchmark's would be:
+    what one side alone shows by chance, the other one does not."""
+    rng = np.random.default_rng(5)
+    runs = [(compared(rng, 60, rate=4, sigma=0.3, ratio=1.0),) for _ in range(200)]
+    failed = [rate(naive.one_after_the_other(it, same) for it in runs) for same in (False, True)]
+    halves, all_of_it = (it.share for it in failed)
+    assert all_of_it < halves
+    assert not naive.one_after_the_other(steady(100, 107), same_code=True)
+
+
+def test_any_label_makes_a_naive_gate_fail_but_one_without_samples():
+    fine, slow = steady(100), steady(50, 60, label="sum")
+    assert naive.one_after_the_other([*fine, *slow], same_code=False)
+    empty = Side(np.zeros((60, 200), np.int64), np.zeros(60, np.int64))
+    nothing = Blocks("sum", np.arange(200), empty, empty)
+    assert not naive.one_after_the_other([*fine, nothing], same_code=False)
+    assert not naive.stored_baseline([*fine, nothing], [*fine, *slow])
+
+
+def began(number, minute, condition="aa", commit="1a2b3c4", **changes):
+    """A run that began so many minutes after ten."""
+    hour, minute = divmod(minute, 60)
+    at = f"2026-11-21T{10 + hour}:{minute:02}:00+00:00"
+    changes |= {"began": at, "environment": {**ENVIRONMENT, "commit": commit}}
+    return finished(number, condition, **changes)
+
+
+def test_the_baseline_is_of_the_last_run_before_it_with_the_same_neighbour_or_none():
+    """Base of a run beside a neighbour takes twice as long: it is nobody's limit but its like's."""
+    runs = [
+        began(1, 0, "aa"),
+        began(2, 4, "aa+noise"),
+        began(3, 8, "aa"),
+        began(4, 10, "work-20+noise"),
+        began(5, 18, "aa"),
+    ]
+    samples = {
+        1: steady(50),
+        2: steady(100),
+        3: steady(50),
+        4: steady(100, 115),
+        5: steady(53, 53),
+    }
+    rows = {row.condition.key: row for row in live_rows(runs, samples, SETTINGS)}
+    assert rows["aa"].baseline == Rate(1, 2)  # 53 ms after 50 is too much, 50 after 50 is not
+    assert rows["aa+noise"].baseline == Rate(0, 0)  # there was none before it
+    assert rows["work-20+noise"].baseline == Rate(1, 1)
+    assert rows["aa"].sequential == Rate(0, 3)
+    assert rows["work-20+noise"].sequential == Rate(1, 1)
+    assert rows["aa"].ages_s == (480.0, 600.0)
+    text = to_markdown(runs, list(rows.values()), [], [], [])
+    assert "with the same neighbour or none, in the median 8 minutes earlier; runs" in text
+
+
+def test_a_baseline_is_no_older_than_an_hour_and_of_the_same_commit():
+    runs = [
+        began(1, 0),
+        began(2, 60),
+        began(3, 121),  # an hour and a minute after the last
+        began(4, 130, commit="5d6e7f8"),
+        began(5, 140),  # 19 minutes after the last of its own commit
+        began(6, 150),  # after one that left no samples
+    ]
+    measured = {1, 2, 3, 4, 6}
+    assert baselines(runs, measured) == {2: Baseline(1, 3600.0), 6: Baseline(3, 1740.0)}
+    assert baselines(runs, {1, 2, 3, 4, 5})[5] == Baseline(3, 1140.0)
+
+
+def test_a_clock_that_was_set_back_makes_nothing_a_baseline():
+    assert baselines([began(1, 30), began(2, 10)], {1, 2}) == {}
+
+
+def test_only_of_an_a_a_run_base_first_then_head_takes_the_samples_of_both():
+    runs, samples = [finished(1), finished(2, "work-5")], {1: steady(100, 107), 2: steady(100, 107)}
+    found = {row.condition.key: row.sequential for row in live_rows(runs, samples, SETTINGS)}
+    assert found == {"aa": Rate(0, 1), "work-5": Rate(1, 1)}

@@ -1,0 +1,164 @@
+"""What a certification starts ends with it; and what a real server's clock says."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import psutil
+import pytest
+
+from certification import processes
+from certification.probe import ProbeError, paths_of, probe, timing
+from certification.processes import ended, neighbour, run_to_end
+from support import wait_until
+
+BURNER = [sys.executable, "-m", "certification.burner", "7"]
+HEADER = "timeStamp,elapsed,label,responseCode,success,URL\n"
+# Ends in good order when asked to, and says so in a file.
+POLITE = """
+import pathlib, signal, sys, time
+def end(*_):
+    pathlib.Path(sys.argv[1], "ended").touch()
+    sys.exit(2)
+signal.signal(signal.SIGINT, end)
+pathlib.Path(sys.argv[1], "began").touch()
+time.sleep(60)
+"""
+
+
+def polite(folder):
+    return [sys.executable, "-c", POLITE, str(folder)]
+
+
+def is_gone(pid):
+    return not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+
+
+def test_a_neighbour_burns_a_core_now_and_then_and_is_gone_afterwards():
+    with neighbour(True, 7, 30) as told:
+        (child,) = psutil.Process().children()
+        wait_until(lambda: child.cpu_times().user > 0.5, "it burns")
+        assert told["seed"] == 7
+    assert told["cpu_s"] >= 0.5
+    assert is_gone(child.pid)
+
+
+def test_without_noise_there_is_no_neighbour():
+    with neighbour(False, 7, 30) as told:
+        assert psutil.Process().children() == []
+    assert told == {}
+
+
+def test_a_neighbour_ends_when_its_starter_was_killed_without_a_word():
+    starter = subprocess.Popen(
+        [
+            *(sys.executable, "-c"),
+            "import time; from tollgate.certify.processes import neighbour\n"
+            "with neighbour(True, 7, 60):\n"
+            "    import psutil; print(psutil.Process().children()[0].pid, flush=True)\n"
+            "    time.sleep(60)",
+        ],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    pid = int(starter.stdout.readline())
+    starter.kill()
+    starter.wait()
+    starter.stdout.close()
+    wait_until(lambda: is_gone(pid), "the neighbour has gone")
+
+
+def test_a_neighbour_ends_by_itself_when_its_time_is_over():
+    process = subprocess.Popen([*BURNER, "0.2"], stdin=subprocess.PIPE)
+    assert process.wait(20) == 0
+    process.stdin.close()
+
+
+def test_a_command_that_is_interrupted_ends_in_good_order_before_anything_else(tmp_path):
+    def interrupt(*_):
+        if (tmp_path / "began").exists():
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, 0.05, 0.05)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            run_to_end(polite(tmp_path), os.environ, tmp_path / "out", 60)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert (tmp_path / "ended").exists()
+    assert psutil.Process().children() == []
+
+
+def test_a_command_that_takes_too_long_is_ended(tmp_path):
+    with pytest.raises(subprocess.TimeoutExpired):
+        run_to_end(polite(tmp_path), os.environ, tmp_path / "out", 1)
+    assert psutil.Process().children() == []
+
+
+def test_a_command_that_will_not_end_is_ended_by_force(monkeypatch):
+    monkeypatch.setattr(processes, "GRACE_S", 0.1)
+    deaf = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(flush=True)"
+    with ended([sys.executable, "-c", f"{deaf}; time.sleep(60)"], os.environ) as process:
+        pass
+    assert process.returncode in (-signal.SIGKILL, -signal.SIGTERM)
+
+
+def test_the_exit_code_and_the_output_of_a_command_are_kept(tmp_path):
+    log = tmp_path / "out"
+    assert run_to_end(["sh", "-c", "echo said; exit 3"], os.environ, log, 20) == 3
+    assert log.read_text() == "said\n"
+
+
+@pytest.fixture
+def jtl(tmp_path):
+    """Requests of two labels, and a transaction, which asks for nothing by itself."""
+    path = tmp_path / "kpi.jtl"
+    rows = [
+        f"1700000000000,5,sum,200,true,http://127.0.0.1:3021/sum/{n}\n" for n in (500000, 600000)
+    ]
+    rows.append("1700000000001,5,visit,200,true,\n")
+    rows.append("1700000000002,9,calculate,200,true,http://127.0.0.1:3022/calculate?seed=1\n")
+    path.write_text(HEADER + "".join(rows))
+    return path
+
+
+def test_the_probe_asks_what_the_run_asked(jtl):
+    assert paths_of(jtl, ["sum", "visit", "calculate"]) == {
+        "sum": ["/sum/500000", "/sum/600000"],
+        "calculate": ["/calculate?seed=1"],
+    }
+
+
+def test_a_slowed_servers_own_clock_tells_what_was_added(jtl):
+    (slowed,) = probe(jtl, ["sum"], {"INJECT_WORK_PERCENT": "400"}).values()
+    # Never less; more as far as the machine is busy with something else.
+    assert 3.99 * slowed["work"] <= slowed["injected"] < 20 * slowed["work"]
+    (waits,) = probe(jtl, ["sum"], {"INJECT_DELAY_MS": "3"}).values()
+    assert 3 <= waits["injected"] < 30
+    assert waits["requests"] == 40
+    (like,) = probe(jtl, ["sum"], {}).values()
+    assert like["injected"] < 1
+    assert psutil.Process().children() == []
+
+
+def test_an_answer_that_is_an_error_ends_the_probe_with_its_path(tmp_path):
+    jtl = tmp_path / "kpi.jtl"
+    jtl.write_text(HEADER + "1700000000000,5,sum,200,true,http://127.0.0.1:3021/nowhere?x=1\n")
+    with pytest.raises(ProbeError, match=r"/nowhere\?x=1 was answered 404"):
+        probe(jtl, ["sum"], {})
+
+
+def test_a_header_without_a_duration_is_refused():
+    assert timing("handler;dur=3.5, work;dur=2.000, injected;dur=0.1") == {
+        "handler": 3.5,
+        "work": 2.0,
+        "injected": 0.1,
+    }
+    with pytest.raises(ProbeError, match="is None, without handler, work, injected"):
+        timing(None)
+    with pytest.raises(ProbeError, match="without injected"):
+        timing("handler;dur=3.5, work;dur=2.000")

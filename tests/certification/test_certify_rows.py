@@ -1,0 +1,186 @@
+"""Finished runs to the rows of the certification, with known answers."""
+
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from certification import rows
+from certification.conditions import Condition
+from certification.rates import Rate, rate
+from certification.rows import comparable, live_rows, resampled_row
+from certification.times import NEVER, median_s, quantile_s
+from certified import PROMISE, finding, finished, runs_of
+from tollgate.compare.model import FAIL, PASS, Finding, Gate, Settings
+
+AA = Condition("aa")
+SETTINGS = Settings(budget_s=240.0)
+LOOKS = (60.0, 30.0)
+
+
+@pytest.mark.parametrize(
+    ("hits", "n", "low", "high"),
+    # Clopper and Pearson's own, by the formulas for none and all: 1 - 0.025 ** (1 / n).
+    [
+        (0, 10, 0.0, 0.3085),
+        (10, 10, 0.6915, 1.0),
+        (5, 10, 0.1871, 0.8129),
+        (1, 100, 0.0003, 0.0545),
+    ],
+)
+def test_intervals_are_clopper_and_pearsons(hits, n, low, high):
+    assert Rate(hits, n).interval() == pytest.approx((low, high), abs=5e-5)
+
+
+def test_a_rate_is_told_with_its_interval_and_without_tries_not_at_all():
+    assert str(Rate(0, 10)) == "0 of 10 (0 to 30.8 %)"
+    assert str(Rate(20, 2000)) == "20 of 2,000 (0.612 to 1.54 %)"
+    assert str(rate([])) == "-"
+    assert rate([True, False, True]) == Rate(2, 3)
+
+
+def test_a_row_counts_verdicts_and_what_keeps_a_merge_from_going_through():
+    failures = [finding(FAIL, "p50"), finding(FAIL, "p95", decided_s=120.0)]
+    runs = [
+        finished(1, "aa"),
+        finished(2, "work-5", FAIL, findings=failures),
+        finished(3, "work-5", "INCONCLUSIVE"),
+        finished(4, "work-5", "INVALID", findings=failures),
+    ]
+    aa, work = live_rows(runs, {}, SETTINGS)
+    assert (aa.condition, aa.failed, aa.fail_s) == (AA, Rate(0, 1), NEVER)
+    # Of an INVALID run nothing that was found in it counts.
+    assert work.failed == Rate(1, 3)
+    # INCONCLUSIVE and INVALID keep a merge from going through as well, and so does a run that was
+    # ended.
+    assert (aa.blocked, work.blocked) == (Rate(0, 1), Rate(3, 3))
+    assert live_rows([finished(1, exit_code=None)], {}, SETTINGS)[0].blocked == Rate(1, 1)
+    assert work.verdicts == Counter({FAIL: 1, "INCONCLUSIVE": 1, "INVALID": 1})
+    assert work.baseline == work.sequential == Rate(0, 0)
+
+
+def times_of(*runs):
+    (row,) = live_rows(runs, {}, SETTINGS)
+    return row.fail_s, row.decided_s
+
+
+def test_times_are_medians_over_all_runs_of_which_the_undecided_took_longer_than_any():
+    failures = [finding(FAIL, "p50", decided_s=60.0), finding(FAIL, "p95", decided_s=120.0)]
+    quick = finished(1, "work-5", FAIL, findings=failures, seconds=120.0)
+    slow = finished(2, "work-5", FAIL, findings=failures[1:], seconds=150.0)
+    assert times_of(quick, slow) == (90.0, 135.0)
+    passed = finished(3, "work-5", PASS, seconds=90.0)
+    assert times_of(quick, slow, passed) == (120.0, 120.0)
+    # The whole budget of one that could not tell is no time until a decision.
+    unsure = finished(4, "work-5", "INCONCLUSIVE", seconds=240.0)
+    assert times_of(quick, slow, unsure) == (120.0, 150.0)
+    assert times_of(quick, unsure) == (NEVER, NEVER)
+    # Nor has one decided that failed and could not tell of another metric.
+    half = finished(5, "work-5", FAIL, findings=[*failures, finding("INCONCLUSIVE")], seconds=240.0)
+    assert times_of(half) == (60.0, NEVER)
+    # What is only told, such as a p99, need not be decided.
+    told = {**finding("TOLD", "p99", decided_s=None), "gates": False}
+    assert times_of(replace(quick, findings=[*failures, told])) == (60.0, 120.0)
+
+
+def test_a_run_that_was_ended_or_is_invalid_is_not_missing_among_the_times():
+    ended = {"verdict": "INCONCLUSIVE", "findings": [], "seconds": None, "exit_code": None}
+    invalid = {"verdict": "INVALID", "findings": [finding(FAIL)]}
+    for changes in (ended, invalid):
+        runs = [replace(finished(number, "work-5"), **changes) for number in (1, 2)]
+        assert times_of(*runs, finished(3, "work-5", FAIL)) == (NEVER, NEVER)
+
+
+def test_a_quantile_is_a_time_by_which_so_many_had_decided():
+    times = [float(it) for it in range(1, 19)] + [NEVER, NEVER]
+    assert quantile_s(times, 0.9) == 18.0
+    assert quantile_s(times, 0.95) == NEVER
+    assert quantile_s([60.0], 0.95) == 60.0
+    assert median_s([]) is None
+
+
+def test_a_find_counts_for_its_label_and_metric_if_it_came_in_time():
+    settings = Settings(budget_s=900.0)
+    runs = [
+        finished(1, "work-5", FAIL, findings=[finding(FAIL, "p50", "sum", 120.0)]),
+        finished(2, "work-5", FAIL, findings=[finding(FAIL, "p50", "sum", 150.0)]),
+        finished(
+            3,
+            "work-5",
+            FAIL,
+            findings=[
+                finding(PASS, "p50", "sum"),
+                finding(FAIL, "p95", "sum", 600.0),
+                finding(FAIL, "p95", "search", 630.0),
+                finding(FAIL, "p50", "search", 60.0),
+            ],
+        ),
+        # Neither is left out: an INVALID run found nothing, nor did one that was ended.
+        finished(4, "work-5", "INVALID", findings=[finding(FAIL, "p50", "sum")]),
+        finished(5, "work-5", "INCONCLUSIVE", findings=[], seconds=None, exit_code=None),
+    ]
+    (row,) = live_rows(runs, {}, settings)
+    found = {it.label: it.rates for it in row.found}
+    assert found["sum"] == {"p50": Rate(1, 5), "p95": Rate(1, 5)}
+    assert found["search"] == {"p50": Rate(1, 5), "p95": Rate(0, 5)}
+
+
+def test_what_has_no_say_was_not_to_be_found():
+    only = {**finding(FAIL, "p50"), "gates": False}
+    (row,) = live_rows(
+        [finished(1, "work-5", findings=[only])], {}, Settings(gates=("p95",), labels=("search",))
+    )
+    (found,) = row.found
+    assert found.rates == {"p50": Rate(0, 0), "p95": Rate(0, 1)}
+    assert times_of(finished(1, "work-5", FAIL, findings=[only])) == (NEVER, 60.0)
+
+
+def test_rows_come_without_noise_first_and_by_what_head_has_more():
+    keys = ["work-20", "aa+noise", "delay-3", "work-5", "aa"]
+    rows = live_rows([finished(n, key) for n, key in enumerate(keys, 1)], {}, SETTINGS)
+    found = [row.condition.key for row in rows]
+    assert found == ["aa", "delay-3", "work-5", "work-20", "aa+noise"]
+
+
+def test_only_runs_that_promised_the_same_as_the_last_are_put_together():
+    other = {**PROMISE, "effect": 0.1}
+    runs = [finished(1, promise=other), finished(2), finished(3, verdict="BROKEN"), finished(4)]
+    assert [run.number for run in comparable(runs)] == [2, 4]
+    assert comparable([]) == []
+
+
+def test_resampled_rows_say_how_many_runs_they_are_made_of():
+    row = resampled_row(Condition("work", 10), runs_of(1.1, 4), SETTINGS, LOOKS, 20, 1)
+    assert (row.runs, row.recorded_s) == (4, 285)
+    assert row.failed.n == 20
+    assert row.failed.hits >= 18
+    assert row.failed.hits + sum(n for it, n in row.verdicts.items() if it != FAIL) == 20
+    for samples, many in ((runs_of(1.1, 2), 20), (runs_of(1.1, 4), 0)):
+        assert resampled_row(AA, samples, SETTINGS, LOOKS, many, 1) is None
+
+
+def made_gate(looks_s, *findings):
+    """A closed gate of these (metric, verdict, decided after so many seconds)."""
+    found = [
+        Finding("search", metric, True, verdict, "", at_s=at_s)
+        for metric, verdict, at_s in findings
+    ]
+    return Gate(SETTINGS, looks_s, tuple(found))
+
+
+def test_resampled_runs_that_decided_nothing_took_longer_than_any(monkeypatch):
+    """And of what they found it counts when that was."""
+    decided = made_gate((60.0, 90.0), ("p50", FAIL, 60.0), ("p95", PASS, 90.0))
+    late = made_gate((60.0, 150.0), ("p50", FAIL, 150.0), ("p95", FAIL, 150.0))
+    unsure = made_gate((60.0, 240.0), ("p50", FAIL, 120.0), ("p95", "INCONCLUSIVE", None))
+    gates = [decided] * 10 + [late] * 2 + [unsure] * 8
+    drawn = iter(gates * 2)
+    monkeypatch.setattr(rows, "resampled", lambda *_: next(drawn))
+    row = resampled_row(Condition("work", 5), runs_of(1.0, 3), SETTINGS, LOOKS, 20, 1)
+    assert (row.decided_s, row.most_s) == (120.0, NEVER)
+    assert row.failed == Rate(20, 20)
+    (found,) = row.found
+    assert found.rates == {"p50": Rate(18, 20), "p95": Rate(2, 20)}
+    drawn = iter([unsure, decided] * 10)
+    row = resampled_row(Condition("work", 5), runs_of(1.0, 3), SETTINGS, LOOKS, 20, 1)
+    assert row.decided_s == NEVER

@@ -1,0 +1,125 @@
+"""Rows and effects to what a README shows."""
+
+from dataclasses import replace
+
+import pytest
+
+from certification.conditions import Condition
+from certification.effects import added, effects
+from certification.rows import live_rows, resampled_row
+from certification.table import to_markdown
+from certified import finding, finished, runs_of, steady, tables
+from tollgate.compare.model import FAIL, PASS, Settings
+
+AA = Condition("aa")
+SETTINGS = Settings(budget_s=240.0)
+LOOKS = (60.0, 30.0)
+
+
+def clock(handler, injected):
+    return {"requests": 40, "handler": handler, "work": handler, "injected": injected}
+
+
+def test_the_servers_clock_tells_what_was_added_and_which_share_of_the_answer_that_is():
+    """A label that mostly waits gets hardly slower by more work."""
+    probes = [{"sum": clock(10.0, 0.4), "search": clock(60.0, 0.03)}, {"sum": clock(14.0, 0.8)}]
+    runs = [finished(number, "work-5", clock=it) for number, it in enumerate(probes, 1)]
+    found = added(runs, "sum")
+    assert (found.ms, found.share) == (pytest.approx(0.6), pytest.approx(0.05))
+    assert added(runs, "search").share == pytest.approx(0.0005)
+    assert added(runs, "kittens") is None
+    assert added([finished(1, clock={"sum": clock(0.0, 0.0)})], "sum") is None
+
+
+def test_the_effect_over_all_runs_holds_the_truth_in_its_interval():
+    samples = runs_of(1.08, 6)
+    runs = [finished(n, "work-10") for n in range(1, 7)]
+    (found,) = effects(Condition("work", 10), runs, samples, seed=1)
+    p50 = found.changes["p50"]
+    assert list(found.changes) == ["p50", "p95"]
+    assert p50.low < 0.08 < p50.high
+    assert p50.high - p50.low < 0.04
+    assert p50.share == pytest.approx(0.08, abs=0.015)
+    (few,) = effects(Condition("work", 10), runs[:3], samples[:3], seed=1)
+    assert few.changes["p50"].low is None
+
+
+def test_long_runs_count_in_an_effect_by_their_seconds_and_not_by_the_run():
+    samples = [steady(50, 60, seconds=20), steady(50, 50, seconds=200)]
+    (found,) = effects(Condition("work", 5), [finished(1), finished(2)], samples, seed=1)
+    assert found.changes["p50"].share == pytest.approx(0.0, abs=0.02)
+
+
+def test_the_tables_say_which_runs_are_live_and_which_are_resampled():
+    samples = dict(enumerate(runs_of(1.0, 4), 1))
+    runs = [finished(n) for n in samples]
+    runs[1] = replace(
+        runs[1], condition="aa+noise", neighbour={"burns": "a core", "cpu_s": 45.0, "seconds": 90.0}
+    )
+    environment = {**runs[0].environment, "commit": "0" * 40 + "-dirty"}
+    runs[2] = replace(runs[2], began="2026-11-20T23:00:00+00:00", environment=environment)
+    resampled = resampled_row(AA, list(samples.values()), SETTINGS, LOOKS, 10, 1)
+    found = effects(AA, runs, list(samples.values()), seed=1)
+    live = live_rows(runs, samples, SETTINGS)
+    text = to_markdown(runs, live, [resampled], found, ["Left out: 1 run."])
+    shown, method = tables(text)
+    assert list(shown) == [
+        "The gate, live runs",
+        "FAIL of two simpler gates, live runs",
+        "The gate, resampled runs",
+        "How much slower head really was",
+    ]
+    none = "0 of 3 (0 to 70.8 %)"
+    assert f"| nothing (A/A) | none | {none} | 0 of 3 | - | 60 s |" in shown["The gate, live runs"]
+    assert "| nothing (A/A) | noisy | 0 of 1 " in shown["The gate, live runs"]
+    assert f"| none | {none} | " in shown["FAIL of two simpler gates, live runs"]
+    assert "| 4 runs, 285 s |" in shown["The gate, resampled runs"]
+    effect = shown["How much slower head really was"]
+    assert "| nothing (A/A) | none | search | 2.00 ms: 4.0 % | " in effect
+    assert "4 live runs, 2026-11-20 to 2026-11-21, " in method
+    assert "The whole command takes 30 s more (median)." in method
+    assert "The neighbour burns a core: 50% of a core over all." in method
+    assert "Some CPU, 2 cores, 8 GiB" in method
+    assert "commit 1a2b3c4d5e6f; 000000000000-dirty." in method
+    assert "(b) has all of them in A/A" in method
+    assert method.endswith("Left out: 1 run.\n")
+    for table in shown.values():
+        assert len({line.count("|") for line in table.split("\n")}) == 1
+        assert table.split("\n")[0].count("|") <= 8
+
+
+def test_a_label_that_hardly_got_slower_is_not_shown_as_one_that_was_not_found():
+    """5 % more work of an answer that mostly waits is nothing to be found."""
+    (blocks,) = zip(*runs_of(1.0, 4), strict=True)
+    samples = [(replace(it, label="sum"), replace(it, label="search")) for it in blocks]
+    findings = [finding(FAIL, "p50", "sum"), finding(PASS, "p50", "search")]
+    probe = {"sum": clock(10.0, 0.5), "search": clock(60.0, 0.06)}
+    condition = Condition("work", 5)
+    runs = [finished(n, "work-5", FAIL, findings=findings, clock=probe) for n in range(1, 5)]
+    live = live_rows(runs, {}, SETTINGS)
+    resampled = resampled_row(condition, samples, SETTINGS, LOOKS, 4, 1)
+    found = effects(condition, runs, samples, seed=1)
+    shown, method = tables(to_markdown(runs, live, [resampled], found, []))
+    lines = shown["Found in time"].split("\n")
+    assert lines[0].endswith("| p50 FAIL within 120 s | p95 FAIL within 600 s |")
+    always, never = "4 of 4 (39.8 to 100 %)", "0 of 4 (0 to 60.2 %)"
+    assert lines[2] == f"| 5 % work | none | sum | live | {always} | {never} |"
+    assert [line.split(" | ")[2:4] for line in lines[2:]] == [["sum", "live"], ["sum", "resampled"]]
+    # What became of it is told all the same: its answers wait for those that got slower.
+    sums, searches = shown["How much slower head really was"].split("\n")[2:]
+    assert sums.startswith("| 5 % work | none | sum | 0.50 ms: 5.0 % | ")
+    assert searches.startswith("| 5 % work | none | search | 0.06 ms: 0.1 % | ")
+    assert "less than 1 % was added to the answers, by the server's own clock, is left" in method
+
+
+def test_a_run_of_which_nobody_knows_the_machine_does_not_hide_that_of_the_others():
+    runs = [finished(1), finished(2, verdict="INCONCLUSIVE", environment={}, exit_code=None)]
+    text = to_markdown(runs, live_rows(runs, {}, SETTINGS), [], [], [])
+    assert "2 live runs" in text
+    assert "Machine: Some CPU, 2 cores, 8 GiB, Linux 6 x86_64." in text
+
+
+def test_without_enough_runs_there_is_no_resampled_table():
+    runs = [finished(1)]
+    shown, _ = tables(to_markdown(runs, live_rows(runs, {}, SETTINGS), [], [], []))
+    assert list(shown) == ["The gate, live runs", "FAIL of two simpler gates, live runs"]

@@ -1,0 +1,79 @@
+"""The command `bzt` of the project: what it sets, and which signals end a run."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from types import SimpleNamespace
+from unittest.mock import Mock
+
+import pytest
+
+from support import environment
+from tollgate.base.paths import ROOT
+from tollgate.commands import bzt
+
+#: Waits until its input ends, as a run waits for JMeter, and tells how it ended.
+WAITING = """
+import sys
+from types import SimpleNamespace
+
+from bzt import ManualShutdown
+from tollgate.bzt import interrupt_once
+
+interrupt_once(SimpleNamespace())
+try:
+    print("waits", flush=True)
+    sys.stdin.read()
+except ManualShutdown:
+    sys.exit("interrupted")
+print("went on")
+"""
+
+
+def waiting(*before: str) -> subprocess.Popen:
+    process = subprocess.Popen(
+        [*before, sys.executable, "-c", WAITING],
+        env=environment(PYTHONPATH=str(ROOT / "scripts")),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout.readline() == "waits\n"
+    return process
+
+
+def test_under_nohup_a_run_outlives_its_terminal_and_ends_of_other_signals_as_ever():
+    with waiting("nohup") as process:
+        process.send_signal(signal.SIGHUP)
+        out, _ = process.communicate()
+        assert (process.returncode, out) == (0, "went on\n")
+    with waiting("nohup") as process:
+        process.send_signal(signal.SIGTERM)
+        assert process.wait() == 1
+        assert process.stderr.read().endswith("interrupted\n")
+
+
+def test_without_nohup_a_terminal_that_is_closed_ends_the_run():
+    with waiting() as process:
+        process.send_signal(signal.SIGHUP)
+        assert process.wait() == 1
+        assert process.stderr.read() == "interrupted\n"
+
+
+def test_a_jmeter_home_is_named_from_where_bzt_was_called(monkeypatch, tmp_path):
+    made = SimpleNamespace(log=None, handle_exception=None, perform=lambda _: 3)
+    monkeypatch.setattr(bzt.cli, "CLI", lambda _: made)
+    monkeypatch.setattr(bzt, "secrecy", Mock())
+    monkeypatch.setattr(bzt, "interrupt_once", lambda _: None)
+    monkeypatch.setattr(bzt.artifacts, "keep_to_own", lambda _: None)
+    monkeypatch.setattr(bzt, "judge_unstarted", lambda _: None)
+    monkeypatch.setattr(sys, "argv", ["bzt", "taurus.yml"])
+    monkeypatch.setenv("JMETER_HOME", "tools/jmeter")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit):
+        bzt.main()
+    assert os.environ["JMETER_HOME"] == str(tmp_path / "tools" / "jmeter")

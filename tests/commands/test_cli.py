@@ -1,0 +1,144 @@
+"""`tollgate judge FOLDER` on folders of runs that were judged as a live run is."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+import run_folder
+from tollgate.base.paths import ROOT
+from tollgate.commands import cli
+from tollgate.gather import evidence
+from tollgate.judge.judgement import judge
+from tollgate.outputs import write as outputs
+from tollgate.run import manifest
+
+RUNS = {
+    "pass": {},
+    "fail": {"of_the_run": run_folder.BROKEN},
+    "inconclusive": {"of_the_run": ("p99 of nap>1s",)},
+    "invalid": {"exit_code": 1},
+}
+
+
+def archived(folder, **changes):
+    """A run's folder with the files that its own verdict left there."""
+    record = run_folder.make(folder, **changes)
+    run, settings = evidence.gather(folder, record)
+    outputs.write_all(folder, judge(run, settings), run, record)
+    return folder
+
+
+@pytest.fixture
+def tollgate(monkeypatch, capsys):
+    """Runs the command in this process: (exit code, standard output, standard error)."""
+
+    def run(*words):
+        monkeypatch.setattr(sys, "argv", ["tollgate", *map(str, words)])
+        with pytest.raises(SystemExit) as caught:
+            cli.main()
+        return caught.value.code, *capsys.readouterr()
+
+    return run
+
+
+def refusal(result):
+    """The one line with which the command refuses."""
+    code, out, err = result
+    assert (code, out) == (1, "")
+    assert err.startswith("tollgate: ")
+    assert err.count("\n") == 1
+    return err
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_an_archived_run_is_judged_as_the_live_run_was(tollgate, tmp_path, name):
+    folder = archived(tmp_path, **RUNS[name])
+    was = json.loads((folder / "verdict.json").read_text())
+    code, out, err = tollgate("judge", folder)
+    assert (code, err) == (was["exit_code"], "")
+    assert f"\n{was['verdict']}: " in out
+    assert was["verdict"].lower() == name
+    for reason in was["reasons"]:
+        assert f"  {reason['verdict']} {reason['text']}\n" in out
+
+
+def test_as_json_it_says_what_the_live_run_wrote(tollgate, tmp_path):
+    folder = archived(tmp_path, of_the_run=run_folder.BROKEN)
+    code, out, _ = tollgate("judge", folder, "--json")
+    assert (code, out) == (3, (folder / "verdict.json").read_text())
+
+
+def test_an_interrupted_run_exits_as_the_live_run_did(tollgate, tmp_path):
+    made = run_folder.make(tmp_path)
+    made.interrupted = True
+    manifest.write(made, tmp_path)
+    code, out, _ = tollgate("judge", tmp_path)
+    assert code == 2
+    assert "INVALID the run was interrupted\n" in out
+
+
+def test_nothing_in_the_folder_changes(tollgate, tmp_path):
+    def state():
+        return {
+            each: (each.stat().st_mtime_ns, each.is_file() and each.read_bytes())
+            for each in tmp_path.rglob("*")
+        }
+
+    archived(tmp_path)
+    before = state()
+    tollgate("judge", tmp_path)
+    tollgate("judge", tmp_path, "--criterion", "p50 of nap>10ms")
+    assert state() == before
+
+
+def test_other_criteria_take_the_place_of_all_of_the_runs_own(tollgate, tmp_path):
+    archived(tmp_path, criteria=["p90 of nap>1s"])
+    words = ("--criterion", "p50 of nap>10ms", "--criterion", "hits of nap<1")
+    code, out, _ = tollgate("judge", tmp_path, *words)
+    assert code == 3
+    assert "FAIL: 1 of 2 criteria hold" in out
+    assert "p90" not in out
+
+
+def test_a_misspelt_label_is_refused_with_the_nearest_one(tollgate, tmp_path):
+    archived(tmp_path)
+    said = refusal(tollgate("judge", tmp_path, "--criterion", "p95 of napp>1s"))
+    assert "did you mean 'nap'?" in said
+
+
+@pytest.mark.parametrize("text", ["p95 of nap", "p95 of nap>1", "95 of nap>1s", "", "p95<0ms"])
+def test_a_criterion_that_cannot_be_read_is_refused(tollgate, tmp_path, text):
+    archived(tmp_path)
+    refusal(tollgate("judge", tmp_path, "--criterion", text))
+
+
+def test_a_folder_that_is_no_runs_is_refused(tollgate, tmp_path):
+    assert "it has no run.json" in refusal(tollgate("judge", tmp_path))
+    assert "it has no run.json" in refusal(tollgate("judge", tmp_path / "none"))
+
+
+def test_a_changed_jtl_is_refused(tollgate, tmp_path):
+    archived(tmp_path)
+    run_folder.spoil(tmp_path, run_folder.recorded()[:-1], sealed=True)
+    assert "kpi.jtl has changed since the run ended" in refusal(tollgate("judge", tmp_path))
+
+
+def test_a_plan_that_is_gone_is_refused(tollgate, tmp_path):
+    archived(tmp_path)
+    (tmp_path / "plan" / "timer-run.jmx").unlink()
+    assert "timer-run.jmx: cannot be read" in refusal(tollgate("judge", tmp_path))
+
+
+def test_the_command_is_installed_and_prints_in_any_encoding(tmp_path):
+    archived(tmp_path, name="nap 🐌", of_the_run=run_folder.BROKEN)
+    done = subprocess.run(
+        [ROOT / ".venv" / "bin" / "tollgate", "judge", tmp_path],
+        capture_output=True,
+        check=False,
+        env={"PYTHONIOENCODING": "ascii", "PATH": ""},
+        timeout=240,
+    )
+    assert (done.returncode, done.stderr) == (3, b"")
+    assert b"\nnap ?: FAIL\n" in done.stdout

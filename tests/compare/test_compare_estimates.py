@@ -1,0 +1,169 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from compared import compared
+from tollgate.compare.estimates import mean_ratio, percentile_ratio
+from tollgate.compare.model import Blocks, Side
+from tollgate.stats.counts import Counts
+
+RUNS = 600
+SERVICES = {
+    "noise common to both": {},
+    "strong noise that lasts": {"common": 0.5, "memory": 0.9},
+    "drift of both": {"drift": 1.0},
+    "many stalls of either side": {"stalls": 0.05},
+    "2 ms": {"median_ms": 2.0},
+    "noise of each side by itself": {"own": 0.1},
+}
+
+
+def of_values(base, head, seconds=30):
+    """Blocks of the given elapsed of each side, dealt out over the seconds in turn."""
+    counts = [
+        Counts.of(np.arange(len(values)) % seconds, np.asarray(values)) for values in (base, head)
+    ]
+    return Blocks.of("a", *counts, 0, seconds)
+
+
+def ratio_of(blocks, metric):
+    return mean_ratio(blocks) if metric == "mean" else percentile_ratio(blocks, metric)
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_of_600_intervals_at_least_94_percent_hold_the_true_ratio(service):
+    rng = np.random.default_rng(6)
+    held = dict.fromkeys(("p50", "p95", "mean"), 0)
+    for _ in range(RUNS):
+        blocks = compared(rng, 120, **SERVICES[service])
+        for metric in held:
+            found = ratio_of(blocks, metric)
+            held[metric] += found.low(0.025) <= 0 <= found.high(0.025)
+    # Six hundred runs have a standard error of 0.9 percent; the aim is 95.
+    assert min(held.values()) >= 0.94 * RUNS, held
+
+
+@pytest.mark.parametrize("metric", ["p50", "p95", "p99", "mean"])
+def test_the_ratio_of_a_service_that_is_a_tenth_slower_is_unbiased(metric):
+    rng = np.random.default_rng(7)
+    found = [ratio_of(compared(rng, 120, ratio=1.1, stalls=0), metric).value for _ in range(300)]
+    assert np.mean(found) == pytest.approx(math.log(1.1), abs=4 * np.std(found) / math.sqrt(300))
+
+
+def test_an_interval_that_ignored_what_is_common_would_be_much_wider():
+    rng = np.random.default_rng(8)
+    blocks = compared(rng, 240, common=0.5, memory=0.9)
+    paired = percentile_ratio(blocks, "p50").error
+    # Head as it was in other seconds: nothing is common any more.
+    other = compared(rng, 240, common=0.5, memory=0.9)
+    head = np.zeros((240, max(len(blocks.values_ms), len(other.values_ms))), int)
+    base = head.copy()
+    base[:, : len(blocks.values_ms)] = blocks.base.counts
+    head[:, : len(other.values_ms)] = other.head.counts
+    sides = (Side(counts, np.zeros(240, int)) for counts in (base, head))
+    apart = percentile_ratio(Blocks("a", np.arange(head.shape[1]), *sides), "p50").error
+    assert apart > 3 * paired
+
+
+def test_a_change_inside_of_a_millisecond_is_seen():
+    # Twice as many answers take 3 ms instead of 2: no percentile in whole milliseconds moves.
+    base, head = [2] * 900 + [3] * 100, [2] * 800 + [3] * 200
+    found = percentile_ratio(of_values(base, head), "p50")
+    assert 1.9 < found.base < found.head < 2.3
+    assert found.head / found.base > 1.02
+
+
+def test_a_p95_of_2_ms_does_not_change_in_steps_of_half():
+    rng = np.random.default_rng(9)
+    found = [
+        percentile_ratio(compared(rng, 60, median_ms=1.1, stalls=0), "p95").value
+        for _ in range(200)
+    ]
+    assert np.ptp(found) < 0.4
+    assert len(np.unique(np.round(found, 6))) > 150
+
+
+def test_like_samples_have_a_ratio_of_one_and_swapping_sides_turns_the_sign():
+    rng = np.random.default_rng(10)
+    blocks = compared(rng, 60, ratio=1.2)
+    swapped = Blocks("a", blocks.values_ms, blocks.head, blocks.base)
+    same = Blocks("a", blocks.values_ms, blocks.base, blocks.base)
+    for metric in ("p50", "p95", "mean"):
+        found, turned = ratio_of(blocks, metric), ratio_of(swapped, metric)
+        assert turned.value == pytest.approx(-found.value)
+        assert turned.low(0.01) == pytest.approx(-found.high(0.01))
+        assert ratio_of(same, metric).value == 0
+
+
+def elapsed(x_ms, many=3000):
+    """What JMeter tells of so many answers that take x ms, at phases all over its millisecond."""
+    return np.floor((np.arange(many) + 0.5) / many + x_ms).astype(int)
+
+
+@pytest.mark.parametrize("x_ms", [0.1, 0.3, 2.7])
+def test_a_mean_is_that_of_the_answers_also_where_they_take_less_than_a_millisecond(x_ms):
+    found = mean_ratio(of_values(elapsed(x_ms), elapsed(1.1 * x_ms)))
+    assert found.base == pytest.approx(x_ms, rel=0.01)
+    assert found.head == pytest.approx(1.1 * x_ms, rel=0.01)
+    assert found.value == pytest.approx(math.log(1.1), abs=0.005)
+
+
+@pytest.mark.parametrize("x_ms", [0.1, 0.3])
+def test_intervals_of_means_below_a_millisecond_hold_a_rise_of_a_tenth(x_ms):
+    rng = np.random.default_rng(11)
+    held = 0
+    for _ in range(200):
+        sides = (np.floor(rng.random(6000) + x) for x in (x_ms, 1.1 * x_ms))
+        found = mean_ratio(of_values(*(side.astype(int) for side in sides)))
+        held += found.low(0.025) <= math.log(1.1) <= found.high(0.025)
+    assert held >= 0.9 * 200
+
+
+def test_a_mean_of_nothing_has_no_ratio():
+    for base, head in (([0] * 900, [0] * 900), ([0] * 900, [0, 1] * 450)):
+        found = mean_ratio(of_values(base, head))
+        assert found.note.startswith("all answers of one side took 0 ms by JMeter's clock")
+        assert (found.base, found.head) == (0, np.mean(head))
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(st.integers(0, 3000), min_size=40, max_size=200),
+    st.lists(st.integers(0, 3000), min_size=40, max_size=200),
+    st.sampled_from(["p50", "mean"]),
+)
+def test_any_samples_give_an_interval_around_the_estimate(base, head, metric):
+    found = ratio_of(of_values(base, head), metric)
+    if not found.note:
+        assert found.low(0.001) <= found.value <= found.high(0.001)
+        assert found.low(0.001) <= found.low(0.01)
+        assert math.isfinite(found.error)
+
+
+def test_too_few_samples_or_seconds_say_how_many_would_do():
+    few = percentile_ratio(of_values(range(100), range(100)), "p95")
+    assert few.note == "100 samples on one side, p95 needs 400"
+    short = percentile_ratio(of_values(range(900), range(900), seconds=10), "p50")
+    assert short.note == "10 blocks of time, 20 are needed"
+    assert percentile_ratio(of_values([], [5] * 900), "p50").note.startswith("0 samples")
+
+
+def test_samples_that_one_side_lost_are_no_basis_for_a_ratio():
+    found = percentile_ratio(of_values([5] * 1000, [5] * 700), "p50")
+    assert "no fair coin" in found.note
+
+
+def test_counts_become_blocks_of_the_measured_seconds_alone():
+    base = Counts.of([1, 2, 2, 9], [5, 7, 7, 7], [True, True, False, True])
+    head = Counts.of([2, 3], [30_000, 5], [False, True])
+    blocks = Blocks.of("a", base, head, 1, 4)
+    assert blocks.values_ms.tolist() == [5, 7, 30_000]
+    assert blocks.base.counts.tolist() == [[1, 0, 0], [0, 2, 0], [0, 0, 0]]
+    assert blocks.base.failed.tolist() == [0, 1, 0]
+    assert blocks.head.counts.tolist() == [[0, 0, 0], [0, 0, 1], [1, 0, 0]]
+    assert blocks.first(2).base.total == 3
+    with pytest.raises(ValueError, match="bins of 5"):
+        Blocks.of("a", Counts.of([0], [1], width=5), head, 0, 4)

@@ -1,0 +1,96 @@
+"""The moments at which plans/compare.jmx asks for work, and what a comparison makes of them."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from jtl_rows import HEADER, START_MS
+from jtl_text import lines
+from support import PLANS
+from tollgate.compare.looks import judge_blocks
+from tollgate.compare.model import FAIL, PASS, Settings
+from tollgate.compare.record import CompareRecord, SideRecord
+from tollgate.compare.samples import read
+from tollgate.plan.read import read_plan
+from tollgate.schedule.schedule import expected_schedules
+
+HEADER = HEADER + ',"TESTSTART.MS","coin"'
+#: Milliseconds in which an arrival keeps a process busy, from when it came: a sum at once, a search
+#: when it begins and when its carriers have answered.
+BUSY_MS = {"sum": ((0, 11),), "search": ((0, 2), (50, 53))}
+RATE = 55
+# Bytes, threads, Latency, Hostname, Connect and TESTSTART.MS.
+REST = (120, 2, 3, 0, "h", 1, START_MS)
+WARMUP_S, MEASURED_S = 2, 240
+SIDES = (SideRecord(name, name, None, None) for name in ("base", "head"))
+RECORD = CompareRecord(*SIDES, "compare", "fork", Settings(), 60.0, 30.0, {})
+
+
+def arrivals_ms(until_s):
+    plan = read_plan(PLANS / "compare.jmx", {"warmup": str(WARMUP_S), "measured": str(MEASURED_S)})
+    schedules = expected_schedules(plan)
+    assert set(schedules) == set(BUSY_MS)
+    return {label: 1000 * it.replay.arrivals(until_s) for label, it in schedules.items()}
+
+
+def test_no_two_arrivals_are_due_for_work_at_the_same_time():
+    spans = sorted(
+        (at + begin, at + end)
+        for label, due in arrivals_ms(20).items()
+        for begin, end in BUSY_MS[label]
+        for at in due
+    )
+    assert len(spans) == 3 * 20 * RATE
+    assert all(one[1] < other[0] for one, other in pairwise(spans))
+
+
+def test_the_load_goes_on_for_a_second_after_the_measured_ones():
+    for due in arrivals_ms(float("inf")).values():
+        assert len(due) == (WARMUP_S + MEASURED_S + 1) * RATE
+        assert (WARMUP_S + MEASURED_S) * 1000 < due[-1] < (WARMUP_S + MEASURED_S + 1.1) * 1000
+
+
+def simulated(folder, seed, ratio=1.0):
+    """kpi.jtl of two servers under this plan, of which head takes `ratio` as long for a sum."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for label, due in arrivals_ms(float("inf")).items():
+        size = len(due)
+        coin = rng.integers(0, 2, size)
+        # What both sides share for some seconds, and a stall now and then.
+        shared = np.repeat(rng.normal(0, 0.05, size // 500 + 1), 500)[:size]
+        took = 1.2 + 6 * rng.lognormal(0, 0.25, size) if label == "sum" else np.full(size, 52.0)
+        if label == "sum":
+            took *= np.where(coin == 1, ratio, 1.0)
+        took = took * np.exp(shared) + rng.exponential(0.3, size)
+        took += np.where(rng.random(size) < 0.02, rng.exponential(8, size), 0)
+        begin = START_MS + due + rng.exponential(0.3, size)
+        start, end = (np.floor(it).astype(int) for it in (begin, begin + took))
+        rows += [
+            (one, two - one, label, 200, "OK", f"{label} 1-{number}", "true", *REST, side)
+            for number, (one, two, side) in enumerate(zip(start, end, coin, strict=True), 1)
+        ]
+    path = folder / "kpi.jtl"
+    path.write_bytes(lines(rows, header=HEADER))
+    return path
+
+
+def gate_of(path, live=False):
+    found = read(path, ("sum", "search"), WARMUP_S, RECORD.settings.budget_s)
+    return judge_blocks(RECORD, found.blocks, found.seconds, live)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_two_identical_servers_pass_within_four_minutes(tmp_path, seed):
+    gate = gate_of(simulated(tmp_path, seed), live=True)
+    assert gate.finished
+    assert gate.verdict == PASS, [each for each in gate.findings if each.verdict != PASS]
+
+
+def test_a_head_that_takes_a_tenth_longer_fails_in_the_label_that_does(tmp_path):
+    gate = gate_of(simulated(tmp_path, 1, ratio=1.1))
+    failed = {each.key: each for each in gate.findings if each.verdict == FAIL}
+    assert set(failed) == {("sum", "p50"), ("sum", "p95")}
+    assert failed["sum", "p50"].at_s <= 120
+    assert failed["sum", "p50"].change == pytest.approx(0.1, abs=0.03)

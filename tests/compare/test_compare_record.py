@@ -1,0 +1,76 @@
+"""compare.json is written whole, read back as it was, and refused when it is none."""
+
+import json
+
+import pytest
+
+from tollgate.compare import record
+from tollgate.compare.model import Settings
+from tollgate.compare.record import CompareRecord, SideRecord
+from tollgate.run.manifest import ManifestError
+
+RECORD = CompareRecord(
+    base=SideRecord("base", "1a2b3c4 (merge base with origin/main)", "1a2b3c4" + "0" * 33, None),
+    head=SideRecord("head", "working tree at 5d6e7f8, with changes", None, None),
+    execution="compare",
+    mode="cluster",
+    settings=Settings(effect=0.1, gates=("p95",), labels=("sum", "pi")),
+    first_s=60.0,
+    every_s=30.0,
+    injected={"work_percent": 20.0},
+    decided_s=90.0,
+)
+
+
+def test_what_was_written_is_read_back(tmp_path):
+    record.write(RECORD, tmp_path)
+    assert record.read(tmp_path) == RECORD
+    assert [path.name for path in tmp_path.iterdir()] == [record.NAME]
+
+
+def test_a_folder_is_a_comparison_if_it_has_the_record(tmp_path):
+    assert not record.is_compare(tmp_path)
+    record.write(RECORD, tmp_path)
+    assert record.is_compare(tmp_path)
+
+
+def test_a_folder_without_it_is_refused_by_name(tmp_path):
+    with pytest.raises(ManifestError, match=r"is not the folder of a comparison.*compare\.json"):
+        record.read(tmp_path)
+
+
+def change(name, value):
+    def changed(raw):
+        raw[name] = value
+
+    return changed
+
+
+@pytest.mark.parametrize(
+    ("spoil", "why"),
+    [
+        (change("version", 2), "version 2, and this Tollgate reads 1"),
+        (change("settings", {"gates": []}), "labels"),
+        (change("base", {"name": "base"}), "missing"),
+        (change("surplus", 1), "surplus"),
+        (lambda raw: raw.pop("first_s"), "first_s"),
+        (lambda raw: raw["settings"].update(effect=0), "effect must be above 0"),
+    ],
+)
+def test_a_record_that_is_not_one_is_refused_in_one_line(tmp_path, spoil, why):
+    record.write(RECORD, tmp_path)
+    path = tmp_path / record.NAME
+    raw = json.loads(path.read_text())
+    spoil(raw)
+    path.write_text(json.dumps(raw))
+    with pytest.raises(ManifestError, match=why) as refused:
+        record.read(tmp_path)
+    assert str(path) in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", "\x00"])
+def test_a_file_that_is_no_record_is_refused(tmp_path, text):
+    (tmp_path / record.NAME).write_text(text)
+    with pytest.raises(ManifestError, match="can't be read"):
+        record.read(tmp_path)

@@ -1,0 +1,212 @@
+from collections import Counter
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+
+from jtl_rows import HEADER, START_MS
+from jtl_text import lines
+from tollgate.compare.samples import read
+from tollgate.samples import scan as jtl_scan
+from tollgate.samples.layout import JtlError
+
+#: JMeter puts the names of sample variables in quotes, and no others.
+COMPARE_HEADER = HEADER + ',"TESTSTART.MS","coin"'
+LABELS = ("sum", "search")
+#: The first sample comes a little after JMeter's start.
+ORIGIN_MS = START_MS - 120
+WARMUP_S = 3
+TRANSACTION = "Number of samples in transaction : 1, number of failing samples : 0"
+
+
+@dataclass(frozen=True)
+class Sent:
+    """One request; coin as JMeter writes the variable."""
+
+    start_ms: int
+    elapsed_ms: int
+    label: str = "sum"
+    coin: str = "0"
+    ok: bool = True
+    message: str = "OK"
+
+    @property
+    def fields(self):
+        code = "200" if self.ok else "500"
+        words = (self.label, code, self.message, "sum 1-7", str(self.ok).lower())
+        rest = (120, 2, 3, self.elapsed_ms, "h", 1, ORIGIN_MS)
+        return self.start_ms, self.elapsed_ms, *words, *rest, self.coin
+
+
+def load(seconds=8, rate=30, seed=1):
+    """Requests to both sides, in the order of their ends, as JMeter writes them."""
+    rng = np.random.default_rng(seed)
+    sent = [
+        Sent(
+            START_MS + int(at),
+            int(rng.gamma(4, 10)),
+            LABELS[rng.integers(2)],
+            str(rng.integers(2)),
+            bool(rng.random() > 0.05),
+        )
+        for at in rng.uniform(0, 1000 * seconds, seconds * rate)
+    ]
+    return sorted(sent, key=lambda it: it.start_ms + it.elapsed_ms)
+
+
+def write(folder, sent, header=COMPARE_HEADER):
+    path = folder / "kpi.jtl"
+    path.write_bytes(lines((it.fields for it in sent), header=header))
+    return path
+
+
+def whole_seconds(sent, warmup_s=WARMUP_S):
+    last_ms = max(it.start_ms for it in sent) - ORIGIN_MS - 1000 * warmup_s
+    return int(max(0, last_ms // 1000))
+
+
+def check(found, sent, labels=LABELS, warmup_s=WARMUP_S, budget_s=600):
+    """Every number of every block against a look at each request."""
+    seconds = min(whole_seconds(sent, warmup_s), budget_s)
+    assert (found.seconds, found.origin_ms) == (seconds, ORIGIN_MS)
+    assert [blocks.label for blocks in found.blocks] == list(labels)
+    for blocks in found.blocks:
+        for coin, side in (("0", blocks.base), ("1", blocks.head)):
+            assert side.counts.shape == (seconds, len(blocks.values_ms))
+            for second in range(seconds):
+                from_ms = ORIGIN_MS + 1000 * (warmup_s + second)
+                mine = [
+                    it
+                    for it in sent
+                    if (it.label, it.coin) == (blocks.label, coin)
+                    and from_ms <= it.start_ms < from_ms + 1000
+                ]
+                told = zip(blocks.values_ms.tolist(), side.counts[second].tolist(), strict=True)
+                times = Counter(it.elapsed_ms for it in mine)
+                assert {value: count for value, count in told if count} == times
+                assert side.failed[second] == sum(not it.ok for it in mine)
+
+
+def test_blocks_hold_what_a_look_at_every_request_finds(tmp_path):
+    sent = load()
+    check(read(write(tmp_path, sent), LABELS, WARMUP_S, 600), sent)
+
+
+@pytest.mark.parametrize("warmup_s", [0, 0.25, 1.5, 7, 30])
+def test_seconds_count_from_the_end_of_the_warm_up(tmp_path, warmup_s):
+    sent = load()
+    check(read(write(tmp_path, sent), LABELS, warmup_s, 600), sent, warmup_s=warmup_s)
+
+
+def test_nothing_after_the_budget_is_counted(tmp_path):
+    sent = load()
+    check(read(write(tmp_path, sent), LABELS, WARMUP_S, 2), sent, budget_s=2)
+
+
+def test_the_order_of_lines_does_not_matter(tmp_path):
+    sent = load()
+    mixed = [sent[place] for place in np.random.default_rng(2).permutation(len(sent))]
+    check(read(write(tmp_path, mixed), LABELS, WARMUP_S, 600), sent)
+
+
+def test_labels_without_samples_have_blocks_too(tmp_path):
+    sent = load()
+    found = read(write(tmp_path, sent), ("pi", *LABELS), WARMUP_S, 600)
+    check(found, sent, labels=("pi", *LABELS))
+    assert found.blocks[0].base.total == found.blocks[0].head.total == 0
+
+
+def test_labels_that_nobody_asked_for_are_left_out(tmp_path):
+    sent = load()
+    check(read(write(tmp_path, sent), ["search"], WARMUP_S, 600), sent, labels=["search"])
+
+
+def test_rows_of_transactions_are_no_requests_whatever_their_coin(tmp_path):
+    sent = load()
+    rows = [replace(sent[place], coin="", message=TRANSACTION) for place in (0, 100)]
+    check(read(write(tmp_path, [rows[0], *sent, rows[1]]), LABELS, WARMUP_S, 600), sent)
+
+
+def test_a_file_with_bytes_that_are_not_utf_8_is_read_as_well(tmp_path):
+    label = "s\udcfcm"
+    sent = [replace(it, label=label if it.label == "sum" else it.label) for it in load()]
+    told = [replace(it, label="s\\xfcm" if it.label == label else it.label) for it in sent]
+    labels = ("s\\xfcm", "search")
+    check(read(write(tmp_path, sent), labels, WARMUP_S, 600), told, labels=labels)
+
+
+def test_a_file_that_still_grows_tells_what_is_whole_in_it(tmp_path):
+    sent = [replace(it, message='said "no",\nand went') for it in load(5)]
+    path = write(tmp_path, sent)
+    size = path.stat().st_size
+    ends = np.cumsum([len(lines([it.fields], header="")) - 1 for it in sent])
+    header = size - ends[-1]
+    for cut in np.random.default_rng(3).integers(1, ends[-1] - ends[-20], 12):
+        with path.open("r+b") as file:
+            file.truncate(size - cut)
+        whole = [it for it, end in zip(sent, ends, strict=True) if header + end <= size - cut]
+        check(read(path, LABELS, WARMUP_S, 600), whole)
+        write(tmp_path, sent)
+
+
+def test_what_is_added_while_the_file_is_read_does_not_disturb(tmp_path, monkeypatch):
+    sent = load()
+    path, survey = write(tmp_path, sent[:150]), jtl_scan._survey
+
+    def survey_and_write_on(*arguments):
+        tail = survey(*arguments)
+        with path.open("ab") as file:
+            file.write(lines((it.fields for it in sent[150:]), header="")[1:])
+        return tail
+
+    monkeypatch.setattr(jtl_scan, "_survey", survey_and_write_on)
+    check(read(path, LABELS, WARMUP_S, 600), sent[:150])
+
+
+def refusal(path, labels=LABELS):
+    with pytest.raises(JtlError) as refused:
+        read(path, labels, WARMUP_S, 600)
+    assert "\n" not in str(refused.value)
+    return str(refused.value)
+
+
+@pytest.mark.parametrize("coin", ["", "null", "2", "-1", "heads"])
+def test_a_sample_that_went_nobody_knows_where_is_refused_by_its_line(tmp_path, coin):
+    sent = load()
+    sent[40] = replace(sent[40], message="two\nlines", ok=False)
+    sent[77] = replace(sent[77], coin=coin)
+    said = refusal(write(tmp_path, sent))
+    # Behind the header, and one line more than samples because of the message.
+    assert f"kpi.jtl:{77 + 2 + 1}: coin = {coin!r}: neither 0 nor 1" in said
+    assert repr(sent[77].label) in said
+    assert "plans/compare.jmx" in said
+
+
+@pytest.mark.parametrize(
+    ("name", "missing"),
+    [("coin", "coin"), ("TESTSTART.MS", "TESTSTART.MS")],
+)
+def test_a_file_of_another_plan_is_refused_by_the_column_that_it_lacks(tmp_path, name, missing):
+    header = COMPARE_HEADER.replace(name, "other")
+    said = refusal(write(tmp_path, load(), header))
+    assert f"kpi.jtl:1: the header has no column {missing};" in said
+    assert "set JMeter's property sample_variables to TESTSTART.MS,coin" in said
+
+
+def test_a_file_without_a_whole_sample_is_refused(tmp_path):
+    said = "holds no whole sample that tells when JMeter started; see jmeter.log"
+    path = write(tmp_path, [])
+    assert said in refusal(path)
+    path = write(tmp_path, load()[:1])
+    path.write_bytes(path.read_bytes()[:-1])
+    assert said in refusal(path)
+
+
+def test_a_file_that_is_not_there_is_refused(tmp_path):
+    assert "cannot be read: No such file" in refusal(tmp_path / "kpi.jtl")
+
+
+def test_values_that_jmeter_never_writes_are_refused_by_line_and_field(tmp_path):
+    path = write(tmp_path, load())
+    path.write_bytes(path.read_bytes().replace(b",true,", b",maybe,", 1))
+    assert "success = 'maybe'" in refusal(path)

@@ -1,0 +1,193 @@
+"""Counting the samples of a JTL by the steps of a forecast."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import jtl_rows
+import run_folder
+from forecasts import SHARES, day, steps_of
+from tollgate.forecast.facts import MOST_POINTS, forecast_facts
+from tollgate.forecast.mix import mix_entries, target_of
+from tollgate.forecast.record import Followed, from_record, to_record
+from tollgate.forecast.shape import arrival_counts, load_steps, schedule_text
+from tollgate.run import manifest
+from tollgate.run.manifest import ManifestError
+from tollgate.samples.groups import TRANSACTION_MESSAGE
+from tollgate.schedule.open_model import open_model_arrivals
+
+
+def followed(steps):
+    return Followed("data/forecast.csv", 1.0, 1440.0, tuple(steps))
+
+
+def facts_of(folder, rows, steps, ended_s=None):
+    path = folder / "kpi.jtl"
+    path.write_text(jtl_rows.jtl(*rows))
+    return forecast_facts(path, followed(steps), jtl_rows.START_MS, ended_s)
+
+
+def sent(facts):
+    return [dict(each.sent_by_label) for each in facts.steps]
+
+
+def test_a_sample_belongs_to_the_step_in_which_it_started(tmp_path):
+    # Steps from 5 s to 7.5 s and from there to 10 s; elapsed reaches over the border.
+    moments = (4999, 5000, 6500, 7499, 7500, 9999, 10_000)
+    rows = [jtl_rows.row(at, elapsed=4000) for at in moments]
+    found = facts_of(tmp_path, rows, steps_of(4, 8))
+    assert sent(found) == [{"search": 3}, {"search": 2}]
+
+
+def test_samples_before_the_origin_and_long_after_the_end_belong_to_no_step(tmp_path):
+    rows = [jtl_rows.row(at) for at in (-3_600_000, -1, 0, 5000, 7_200_000)]
+    assert sent(facts_of(tmp_path, rows, steps_of(4))) == [{"search": 1}]
+
+
+def test_every_label_is_counted_failed_or_not_and_transactions_are_not(tmp_path):
+    rows = [
+        jtl_rows.row(5100, label="search"),
+        jtl_rows.row(5100, label="search", ok=False, code="500"),
+        jtl_rows.row(5200, label="login"),
+        jtl_rows.row(5100, label="visit", message=f"{TRANSACTION_MESSAGE}2", code=""),
+    ]
+    assert sent(facts_of(tmp_path, rows, steps_of(4))) == [{"login": 1, "search": 2}]
+
+
+def test_parent_samples_are_counted_for_they_stand_for_what_they_add_up(tmp_path):
+    message = f"{TRANSACTION_MESSAGE}2"
+    rows = [jtl_rows.row(5100, label=label, message=message) for label in ("order", "visit")]
+    path = tmp_path / "kpi.jtl"
+    path.write_text(jtl_rows.jtl(*rows))
+    found = forecast_facts(
+        path, followed(steps_of(4)), jtl_rows.START_MS, None, parents=["order", "none"]
+    )
+    assert sent(found) == [{"order": 1}]
+
+
+def test_steps_that_end_after_the_load_did_were_not_reached(tmp_path):
+    rows = [jtl_rows.row(at) for at in (5000, 8000, 8400)]
+    found = facts_of(tmp_path, rows, steps_of(4, 4, 4), ended_s=8.5)
+    assert [each.reached for each in found.steps] == [True, False, False]
+    # Pieces of a second, the last one half as long.
+    assert found.timeline == ((4, 1), (4, 0), (4, 0), (4, 4))
+    whole = facts_of(tmp_path, rows, steps_of(4, 4, 4), ended_s=12.5)
+    assert all(each.reached for each in whole.steps)
+    early = facts_of(tmp_path, rows, steps_of(4, 4, 4), ended_s=2.0)
+    assert early.timeline == ()
+
+
+def test_the_timeline_has_both_rates_of_each_second(tmp_path):
+    rows = [jtl_rows.row(5000 + 200 * number) for number in range(25)]
+    found = facts_of(tmp_path, rows, steps_of(4, 8))
+    assert found.resolution_s == 1
+    assert found.timeline == ((4, 5), (4, 5), (6, 5), (8, 5), (8, 5))
+
+
+def test_the_timeline_of_two_days_has_no_more_points_than_can_be_drawn(tmp_path):
+    steps = load_steps(day(*range(24)), length=2, warmup_s=5)
+    rows = [jtl_rows.row(5000 + 48_000 * number) for number in range(3600)]
+    found = facts_of(tmp_path, rows, steps)
+    assert (found.resolution_s, len(found.timeline)) == (48, MOST_POINTS)
+    assert {got for _, got in found.timeline} == {round(1 / 48, 6)}
+    assert [each.sent for each in found.steps] == [75] * 48
+
+
+MOMENTS = st.lists(st.integers(-2000, 30_000), min_size=1, max_size=60)
+
+
+@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    MOMENTS,
+    st.sampled_from([0.0, 5.0, 1.234]),
+    st.sampled_from([0.1, 1.0, 2.571, 5000.0]),
+    st.integers(1, 9),
+    st.sampled_from([None, 3.21]),
+)
+def test_counts_are_those_of_counting_by_hand(
+    tmp_path_factory, moments, from_s, length_s, count, ended_s
+):
+    steps = steps_of(*[2] * count, length_s=length_s, from_s=from_s)
+    rows = [jtl_rows.row(at, label=f"l{at % 3}") for at in moments]
+    found = facts_of(tmp_path_factory.mktemp("jtl"), rows, steps, ended_s)
+    for each in found.steps:
+        low, high = round(each.step.from_s * 1000), round(each.step.to_s * 1000)
+        inside = [at for at in moments if low <= at < high]
+        names = {f"l{at % 3}" for at in inside}
+        assert each.sent_by_label == {
+            name: sum(f"l{at % 3}" == name for at in inside) for name in names
+        }
+
+
+def test_what_jmeter_would_send_for_a_compressed_day_is_found_step_by_step(tmp_path):
+    steps = load_steps(day(*range(24)), scale=1440, warmup_s=5)
+    entries = mix_entries(steps)
+    events = open_model_arrivals(schedule_text(steps, 5), 21)
+    rows = [
+        jtl_rows.row(int(at * 1000), label=target_of(number, entries))
+        for number, at in enumerate(events, start=1)
+    ]
+    found = facts_of(tmp_path, rows, steps)
+    assert tuple(each.sent for each in found.steps) == arrival_counts(steps)[1:]
+    for each in found.steps:
+        for target, share in SHARES.items():
+            assert abs(each.sent_by_label.get(target, 0) - share * each.sent) < 4
+    assert np.mean([got for _, got in found.timeline]) == pytest.approx(sum(range(24)) / 24)
+
+
+def test_a_record_of_a_forecast_comes_back_from_json_as_it_was():
+    made = followed(steps_of(4, 8))
+    assert from_record(json.loads(json.dumps(to_record(made)))) == made
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda it: it.pop("steps"),
+        lambda it: it.update(steps=[]),
+        lambda it: it.update(factor="much"),
+        lambda it: it["steps"][0].pop("shares"),
+        lambda it: it["steps"][0].update(tps=float("nan")),
+        lambda it: it["steps"][0].update(to_s=1.0),
+        lambda it: it["steps"][1].update(from_s=7.0),
+        lambda it: it["steps"][1]["shares"].update(pi=-1),
+    ],
+)
+def test_a_record_that_no_run_wrote_is_refused(spoil):
+    record = json.loads(json.dumps(to_record(followed(steps_of(4, 8)))))
+    spoil(record)
+    with pytest.raises(ValueError, match="the forecast"):
+        from_record(record)
+
+
+#: The recorded run sent 30 requests of `nap` a second for ten seconds.
+KEPT = steps_of(30, 30, length_s=4.0, from_s=2.0, shares={"nap": 1.0})
+
+
+def test_a_run_is_judged_by_the_forecast_in_its_folder(judged, tmp_path):
+    plan = run_folder.follow(tmp_path)
+    assert judged(forecast=to_record(followed(KEPT)), **plan).verdict == "PASS"
+    facts = judged(forecast=to_record(followed(KEPT)), **plan).executions[0].forecast
+    assert [each.outcome for each in facts.steps] == ["held", "held"]
+    asked = steps_of(30, 60, length_s=4.0, from_s=2.0, shares={"nap": 1.0})
+    verdict = judged(forecast=to_record(followed(asked)), **plan)
+    assert verdict.verdict == "INVALID"
+    assert "(generator) nap-alone: the load left the forecast: step 2 (s1)" in run_folder.reasons(
+        verdict
+    )
+
+
+def test_a_folder_without_a_forecast_is_judged_as_ever(judged, tmp_path):
+    assert judged().executions[0].forecast is None
+    record = json.loads((tmp_path / manifest.NAME).read_text())
+    del record["executions"][0]["forecast"]
+    (tmp_path / manifest.NAME).write_text(json.dumps(record))
+    assert run_folder.verdict_of(tmp_path).verdict == "PASS"
+
+
+def test_a_folder_whose_forecast_was_spoiled_is_refused(judged):
+    with pytest.raises(ManifestError, match="nap-alone: the forecast has no steps"):
+        judged(forecast=to_record(followed(KEPT)) | {"steps": []})

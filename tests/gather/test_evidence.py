@@ -1,0 +1,198 @@
+"""The folder of a run to its verdict."""
+
+import json
+
+import pytest
+
+import own_run
+import run_folder
+from run_folder import reasons
+from tollgate.gather import evidence
+from tollgate.gather.evidence import EvidenceError
+from tollgate.plan.jmx import PlanError
+from tollgate.run import manifest
+
+
+def test_a_sound_run_passes_by_response_times_of_the_measured_window(judged):
+    verdict = judged()
+    assert (verdict.verdict, verdict.exit_code, verdict.reasons) == ("PASS", 0, ())
+    (execution,) = verdict.executions
+    assert execution.warnings == ()
+    assert execution.criteria[0].basis == "response time"
+    assert 230 < execution.criteria[0].samples < 260
+
+
+def test_a_run_over_its_limit_fails(judged):
+    verdict = judged(*run_folder.BROKEN)
+    assert (verdict.verdict, verdict.exit_code) == ("FAIL", 3)
+
+
+def test_criteria_of_the_run_and_of_the_execution_are_judged_both(judged):
+    verdict = judged(*run_folder.HOLDS, criteria=["p50 of nap>10ms"])
+    assert [it.verdict for it in verdict.executions[0].criteria] == ["PASS", "PASS", "FAIL"]
+
+
+def test_a_schedule_that_the_samples_tell_no_zero_of_is_warned_about(judged):
+    recorded = run_folder.recorded().decode()
+    verdict = judged(spoiled=own_run.without(recorded, "TESTSTART.MS").encode())
+    (warning,) = verdict.executions[0].warnings
+    assert verdict.verdict == "PASS"
+    assert "nap: the JTL has no column TESTSTART.MS" in warning
+
+
+def test_the_settings_of_the_run_are_those_that_it_is_judged_by(tmp_path):
+    made = run_folder.make(tmp_path)
+    made.settings = {"latency": "service"}
+    manifest.write(made, tmp_path)
+    basis = run_folder.verdict_of(tmp_path).executions[0].criteria[0].basis
+    assert basis == "service time"
+
+
+@pytest.mark.parametrize("settings", [{"patience": 1}, "strict", None])
+def test_settings_that_nobody_knows_are_refused_in_one_line(tmp_path, settings):
+    made = run_folder.make(tmp_path)
+    made.settings = settings
+    manifest.write(made, tmp_path)
+    with pytest.raises(manifest.ManifestError, match=r"run\.json can't be read: settings: .+"):
+        run_folder.verdict_of(tmp_path)
+
+
+def workers(tmp_path, seconds, restarts=0, apps=("nap",)):
+    """What was seen of these apps, the last of which is started again after 5 s."""
+    lines = [
+        {"time": 1795223300000 + second * 1000, "app": app, "worker": 0, "pid": 7, "rss": 4096}
+        | {"status": "online", "restarts": restarts if second > 5 and app == apps[-1] else 0}
+        for second in seconds
+        for app in apps
+    ]
+    text = "".join(json.dumps(line) + "\n" for line in lines)
+    (tmp_path / "workers.jsonl").write_text(text)
+
+
+TARGET = {"targets": [{"name": "nap", "mode": "fork", "instances": 1}]}
+
+
+def test_the_workers_of_the_target_are_part_of_the_evidence(judged, tmp_path):
+    workers(tmp_path, range(14))
+    assert judged(**TARGET).verdict == "PASS"
+    workers(tmp_path, range(14), restarts=1)
+    assert "(service) nap-alone: worker 0 (pid 7) died and was started again" in reasons(
+        judged(**TARGET)
+    )
+    workers(tmp_path, range(4))
+    assert "nobody watched the workers of nap" in reasons(judged(**TARGET))
+    (tmp_path / "workers.jsonl").unlink()
+    assert "1 workers were asked for and none were seen" in reasons(judged(**TARGET))
+
+
+def test_what_the_workers_needed_and_what_watching_cost_are_part_of_the_evidence(tmp_path):
+    target = {**TARGET["targets"][0], "memory_limit": 512.0}
+    made = run_folder.make(tmp_path, targets=[target])
+    made.watching = {"watcher_cpu_s": 0.5, "pm2_cpu_s": 0.7, "wall_s": 12.0}
+    workers(tmp_path, range(14))
+    run, _ = evidence.gather(tmp_path, made)
+    found = run.executions[0].resources
+    assert set(found.workers[0].rss) == {4096}
+    assert found.memory_limit == found.workers[0].memory_limit == 512
+    assert found.watching_cpu == pytest.approx(0.1)
+
+
+SEVERAL = [{"name": name, "mode": "fork", "instances": 1} for name in ("balancer", "pi-1", "pi-2")]
+
+
+def test_a_death_among_several_targets_makes_the_run_invalid_and_names_the_app(judged, tmp_path):
+    apps = [target["name"] for target in SEVERAL]
+    workers(tmp_path, range(14), apps=apps)
+    assert judged(targets=SEVERAL).verdict == "PASS"
+    workers(tmp_path, range(14), restarts=1, apps=apps)
+    verdict = judged(targets=SEVERAL)
+    assert verdict.verdict == "INVALID"
+    [reason] = verdict.reasons
+    assert "nap-alone: worker 0 of pi-2 (pid 7) died and was started again" in reason.text
+    assert reason.text.endswith("s; 0 requests were lost")
+    assert [it.worker for it in verdict.executions[0].workers] == [f"0 of {app}" for app in apps]
+
+
+def test_one_of_several_targets_that_nobody_saw_makes_the_run_invalid(judged, tmp_path):
+    workers(tmp_path, range(14), apps=["balancer", "pi-1"])
+    verdict = judged(targets=SEVERAL)
+    assert "1 workers of pi-2 were asked for and none were seen" in reasons(verdict)
+
+
+def test_criteria_on_workers_are_about_those_of_all_targets(judged, tmp_path):
+    workers(tmp_path, range(14), restarts=1, apps=[target["name"] for target in SEVERAL])
+    verdict = judged("restarts of worker>0", "rss of worker>1MB", targets=SEVERAL)
+    restarts, rss = verdict.executions[0].criteria
+    assert (verdict.verdict, restarts.verdict, rss.verdict) == ("FAIL", "FAIL", "PASS")
+    assert restarts.line.startswith("restarts of worker 0 of pi-2 = 1 (limit 0, n=")
+
+
+BROKEN_RUNS = {
+    "JMeter exited with code 1": {"exit_code": 1},
+    "JMeter exited with code -9": {"exit_code": -9},
+    "JMeter was never started": {"began": None, "ended": None, "exit_code": None},
+    "No such file": {"jtl": "kpi-7.jtl"},
+    "of 600 scheduled requests of nap were not sent": {"properties": {"rate": "60"}},
+    "measured 9 s of 80 s": {"measured": 80.0},
+    "holds a header but no samples": {
+        "jtl_bytes": run_folder.recorded().splitlines(keepends=True)[0]
+    },
+    "empty": {"jtl_bytes": b""},
+}
+
+
+@pytest.mark.parametrize("reason", BROKEN_RUNS)
+def test_a_run_that_went_wrong_is_invalid(judged, reason):
+    changes = dict(BROKEN_RUNS[reason])
+    verdict = judged(spoiled=changes.pop("jtl_bytes", None), **changes)
+    assert (verdict.verdict, verdict.exit_code) == ("INVALID", 1)
+    assert reason in reasons(verdict)
+
+
+def test_an_interrupted_run_and_one_with_a_problem_are_invalid(tmp_path):
+    made = run_folder.make(tmp_path)
+    made.interrupted, made.problem = True, "the run ended with an error: no space left"
+    manifest.write(made, tmp_path)
+    verdict = run_folder.verdict_of(tmp_path)
+    assert (verdict.verdict, verdict.exit_code) == ("INVALID", 2)
+    assert "no space left" in reasons(verdict)
+
+
+def cut_short(folder, interrupted_at, **changes):
+    """The verdict on an interrupted run where that counts; its one execution ended at ...312."""
+    made = run_folder.make(folder, **changes)
+    made.interrupted, made.interrupted_at = True, interrupted_at
+    made.settings = {"cut_short_counts": True}
+    manifest.write(made, folder)
+    return run_folder.verdict_of(folder)
+
+
+def test_what_had_ended_too_early_by_itself_was_not_cut_short_by_a_later_interruption(tmp_path):
+    verdict = cut_short(tmp_path, 1795223340.0, measured=80.0)
+    assert (verdict.verdict, verdict.exit_code) == ("INVALID", 2)
+    assert "(generator) nap-alone: measured 9 s of 80 s" in reasons(verdict)
+    assert verdict.executions[0].warnings == ()
+
+
+@pytest.mark.parametrize("interrupted_at", [None, 1795223312.0])
+def test_what_still_ran_when_it_was_interrupted_was_cut_short(tmp_path, interrupted_at):
+    verdict = cut_short(tmp_path, interrupted_at, measured=80.0)
+    assert "cut short after" in verdict.executions[0].warnings[0]
+    assert "measured 9 s of" not in reasons(verdict)
+
+
+def test_an_accident_before_the_interruption_is_told(tmp_path):
+    verdict = cut_short(tmp_path, 1795223340.0, exit_code=1)
+    assert "JMeter exited with code 1" in reasons(verdict)
+
+
+def test_a_criterion_on_a_label_that_the_plan_does_not_have_is_refused(judged):
+    with pytest.raises(EvidenceError, match="did you mean 'nap'"):
+        judged("p50 of napp>1s")
+
+
+def test_a_plan_that_is_gone_is_refused(tmp_path):
+    run_folder.make(tmp_path)
+    (tmp_path / "plan" / "timer-run.jmx").unlink()
+    with pytest.raises(PlanError, match=r"timer-run\.jmx: cannot be read"):
+        run_folder.verdict_of(tmp_path)

@@ -1,0 +1,81 @@
+"""What is refused before any load, because nobody could judge it afterwards."""
+
+import pytest
+
+import run_folder
+from forecasts import steps_of
+from tollgate.forecast.record import Followed, to_record
+from tollgate.gather import evidence
+from tollgate.gather.evidence import EvidenceError
+from tollgate.plan.read import read_plan
+from tollgate.run import manifest
+
+
+def forecast(*rates, **shares):
+    steps = steps_of(*rates, length_s=4.0, from_s=2.0, shares=shares)
+    return to_record(Followed("data/mine.csv", 1.0, 1440.0, steps))
+
+
+def refusal(folder, *criteria, plan=None, **changes):
+    """What the criteria of an execution are refused with, '' for nothing; no JTL is read."""
+    plan = run_folder.follow(folder) if plan is None else plan
+    made = run_folder.make(folder, criteria, **plan, **changes)
+    (planned,) = made.executions
+    (folder / planned.jtl).unlink()
+    try:
+        evidence.criteria_of(made, planned, read_plan(folder / planned.plan, planned.properties))
+    except EvidenceError as error:
+        return str(error)
+    return ""
+
+
+def test_a_criterion_on_a_target_that_the_forecast_never_asks_for_is_refused(tmp_path):
+    assert refusal(tmp_path, "fail of nap>0%", forecast=forecast(30, nap=1.0)) == ""
+    assert refusal(tmp_path, "fail>0%", forecast=forecast(30, sum=1.0)) == ""
+    assert refusal(tmp_path, "fail of nap>0%", forecast=forecast(30, sum=1.0)) == (
+        "criterion 'fail of nap>0%': label 'nap': the forecast data/mine.csv has no column nap, "
+        "so that it is never asked; add the column nap, or remove the criterion"
+    )
+    assert refusal(tmp_path, "fail of nap>0%", forecast=forecast(30, sum=1.0, nap=0.0)) == (
+        "criterion 'fail of nap>0%': label 'nap': data/mine.csv gives nap no share in any step of "
+        "this run; give nap a share, or remove the criterion"
+    )
+
+
+def test_a_share_of_no_requests_at_all_is_none(tmp_path):
+    record = forecast(30, 0, sum=1.0)
+    record["steps"][1]["shares"] = {"nap": 1.0}
+    assert "gives nap no share" in refusal(tmp_path, "fail of nap>0%", forecast=record)
+
+
+def test_a_criterion_on_workers_of_no_target_is_refused(tmp_path):
+    target = {"name": "nap", "mode": "fork", "instances": 1}
+    assert refusal(tmp_path, "rss of worker>1GB", targets=[target]) == ""
+    assert refusal(tmp_path, "rss of worker>1GB") == (
+        "criterion 'rss of worker>1GB': label 'worker': nap-alone has no target, so that nobody "
+        "watches its workers; name an app of ecosystem.config.js as its scenario's `target`, or "
+        "remove it"
+    )
+
+
+@pytest.mark.parametrize("properties", [{}, {"schedule": "pause(7 s)"}])
+def test_a_forecast_that_the_plan_does_not_follow_is_refused(tmp_path, properties):
+    changes = {"properties": properties, "forecast": forecast(30, nap=1.0)}
+    (line,) = refusal(tmp_path, "fail>0%", plan={}, **changes).splitlines()
+    assert line.startswith("nap-alone: the plan plan/timer-run.jmx does not follow data/mine.csv: ")
+    assert "${__P(schedule,...)}" in line
+
+
+def test_a_plan_that_has_a_schedule_of_its_own_does_not_follow_the_forecast(tmp_path):
+    plan = run_folder.follow(tmp_path)
+    path = tmp_path / plan["plan"]
+    path.write_text(path.read_text().replace("${__P(schedule,pause(9 s))}", "pause(9 s)"))
+    changes = {"plan": plan, "forecast": forecast(30, nap=1.0)}
+    assert "does not follow data/mine.csv" in refusal(tmp_path, "fail>0%", **changes)
+
+
+def test_each_problem_is_told_in_a_line_of_its_own(tmp_path):
+    criteria = "fail of nap>0%", "rss of worker>1GB"
+    lines = refusal(tmp_path, *criteria, plan={}, forecast=forecast(30, sum=1.0)).splitlines()
+    assert len(lines) == 3
+    assert manifest.read(tmp_path).executions[0].forecast

@@ -1,0 +1,126 @@
+"""What waited for an answer when a load was ended: a run's folder to its verdict."""
+
+import pytest
+
+import jmx_text as jmx
+import own_run
+from jtl_rows import START_MS, row
+from run_folder import reasons
+from tollgate.gather.waits import NO_ANSWER
+
+ENDLESS = jmx.plan(jmx.group(jmx.sampler("home"), threads=2, duration=None))
+PAIR = jmx.plan(
+    jmx.group(jmx.sampler("home"), jmx.sampler("cart"), threads=2, duration=None),
+)
+#: The load is ended after 10 s, and JMeter 30 s later.
+ENDED_S, KILLED_S = 10, 40
+ENDED, KILLED = START_MS / 1000 + ENDED_S, START_MS / 1000 + KILLED_S
+BOTH = ["visitors 1-1", "visitors 1-2"]
+FORCED = {"measured": 0.0, "told_to_end": ENDED, "ended_by_force": True}
+
+
+def line(second, label="home", thread=1, elapsed=100, ok=True):
+    name = f"visitors 1-{thread}"
+    written = row(int(second * 1000), label=label, elapsed=elapsed, ok=ok, thread=name)
+    return f"{written},{START_MS}"
+
+
+def loop(until_s, threads=(1, 2), labels=("home",)):
+    """Ten requests a second of each thread."""
+    return [
+        line(at / 10, labels[at % len(labels)], thread)
+        for at in range(until_s * 10)
+        for thread in threads
+    ]
+
+
+def waiting(first=BOTH, last=BOTH):
+    return FORCED | {
+        "in_flight": [{"at": ENDED, "threads": first}, {"at": KILLED, "threads": last}]
+    }
+
+
+def counts(folder, plan, lines, **changes):
+    own_run.make(folder, plan, lines, "fail>90%", **changes)
+    execution = own_run.gathered(folder)
+    return {name: data.service for (name, _), data in execution.labels.items()}, execution
+
+
+def test_requests_that_never_ended_hold_back_those_that_each_thread_would_have_sent(tmp_path):
+    found, execution = counts(tmp_path, ENDLESS, loop(6), **waiting())
+    # Those under way, and ten a second of each thread until the load was ended.
+    assert found["home"].errors == 2 + 2 * 39
+    lost = found["home"].code_mask(NO_ANSWER)
+    assert found["home"].n[lost].sum() == found["home"].errors
+    assert found["home"].elapsed_ms[lost].max() == (KILLED_S - 6) * 1000
+    assert found["home"].elapsed_ms[lost].min() > (KILLED_S - ENDED_S) * 1000
+    (told,) = [text for text in execution.facts.notes if "waited for an answer" in text]
+    assert told.startswith("2 threads of the thread group 'visitors' waited for an answer from")
+    assert "about 6 s until the load was ended after 10 s: 80 requests" in told
+
+
+def test_requests_that_jmeter_gave_up_are_samples_already(tmp_path):
+    broken = [line(6, thread=it, elapsed=34_500, ok=False) for it in (1, 2)]
+    found, _ = counts(tmp_path, ENDLESS, [*loop(6), *broken], **waiting())
+    assert found["home"].errors == 2 + 2 * 39
+    assert found["home"].n[found["home"].code_mask(NO_ANSWER)].sum() == 2 * 39
+
+
+def test_a_thread_that_got_its_answer_is_charged_with_nothing(tmp_path):
+    answered = [line(9.9, thread=2, elapsed=900)]
+    found, execution = counts(tmp_path, ENDLESS, [*loop(9), *answered], **waiting(last=BOTH[:1]))
+    assert found["home"].errors == 1 + 9
+    assert execution.facts.machine_problems == ()
+
+
+@pytest.mark.parametrize("longest_ms", [34_000, 35_000])
+def test_a_wait_that_was_no_longer_than_for_other_answers_proves_nothing(tmp_path, longest_ms):
+    slow = [line(0, thread=3, elapsed=longest_ms)]
+    found, _ = counts(tmp_path, ENDLESS, [*slow, *loop(6)], **waiting())
+    assert found["home"].errors == 0
+
+
+def test_what_was_held_back_has_the_labels_that_the_thread_had_sent(tmp_path):
+    found, execution = counts(tmp_path, PAIR, loop(6, labels=("home", "cart")), **waiting())
+    # Five a second of each; which of the two is under way nobody knows.
+    assert {label: each.errors for label, each in found.items()} == {"home": 40, "cart": 40}
+    (told,) = [text for text in execution.facts.notes if "waited for an answer" in text]
+    assert told.endswith("those without a sample for each of cart, home")
+
+
+def test_a_service_that_hangs_fails_though_its_failures_are_few(tmp_path):
+    verdict = own_run.verdict_on(tmp_path, ENDLESS, loop(6), "fail>1%", **waiting())
+    assert (verdict.verdict, verdict.exit_code) == ("FAIL", 3)
+    assert "(service) nap-alone: fail = 40 % " in reasons(verdict)
+
+
+def test_silence_that_nobody_looked_into_is_invalid(tmp_path):
+    old = {**FORCED, "ended": KILLED}
+    verdict = own_run.verdict_on(tmp_path / "hung", ENDLESS, loop(6), "fail>1%", **old)
+    assert verdict.verdict == "INVALID"
+    assert "no sample came in the last 4 s before STOP_AFTER ended the load" in reasons(verdict)
+    verdict = own_run.verdict_on(tmp_path / "busy", ENDLESS, loop(10), "fail>1%", **old)
+    assert verdict.verdict == "PASS"
+
+
+def test_threads_without_names_in_the_samples_make_the_run_invalid(tmp_path):
+    own_run.make(tmp_path, ENDLESS, loop(6), "fail>1%", lacking=("threadName",), **waiting())
+    verdict = own_run.run_folder.verdict_of(tmp_path)
+    assert verdict.verdict == "INVALID"
+    assert "2 threads waited for an answer when the load was ended" in reasons(verdict)
+
+
+def test_arrivals_that_were_never_answered_are_no_fault_of_the_generator(tmp_path):
+    every = jmx.open_group(jmx.sampler("home"), schedule="rate(10/s) even_arrivals(10 s)")
+    plan = jmx.plan(every)
+    lines = [
+        line(at / 10 + 0.05, thread=at + 1).replace("visitors", "arrivals") for at in range(60)
+    ]
+    threads = [f"arrivals 1-{number}" for number in range(61, 101)]
+    changes = waiting(threads, threads)
+    _, execution = counts(tmp_path, plan, lines, **changes)
+    (schedule,) = execution.schedules
+    assert (schedule.missing_service, schedule.missing_generator) == (40, 0)
+    blamed = own_run.verdict_on(tmp_path / "again", plan, lines, "fail>90%", **changes)
+    assert blamed.verdict == "FAIL"
+    assert "generator" not in reasons(blamed)

@@ -1,0 +1,142 @@
+import math
+from dataclasses import replace
+
+import pytest
+
+from executions import counts, verdict_on
+from tollgate.judge.outages import events_left
+from tollgate.workers.model import Outage, Reload, Resources, WorkerCount
+from watched_workers import reborn
+
+CRITERION = "p95 of search>250ms"
+DIED = Outage("1", 4711, 19.2, 20.44)
+
+
+def verdict_of(**resources):
+    return verdict_on(CRITERION, response=counts(), resources=Resources(**resources))
+
+
+def texts(verdict):
+    return [f"{it.verdict} ({it.fault}) {it.text}" for it in verdict.reasons]
+
+
+@pytest.mark.parametrize(
+    ("lost", "told"),
+    [
+        (None, ""),
+        (0, "; 0 requests were lost"),
+        (1, "; one request was lost"),
+        (3, "; 3 requests were lost"),
+    ],
+)
+def test_a_worker_that_died_is_told_with_when_how_long_and_what_it_cost(lost, told):
+    outage = Outage("1", 4711, 19.2, 20.44, lost=lost)
+    assert texts(verdict_of(outages=(outage,))) == [
+        "INVALID (service) search-fork: worker 1 (pid 4711) died and was started again 19.2 s into "
+        f"the execution; PM2 had it back after 1.24 s{told}"
+    ]
+
+
+def test_a_worker_that_did_not_come_back_is_told():
+    [text] = texts(verdict_of(outages=(Outage("1", 4711, 19.2, None, lost=40),)))
+    assert text.endswith(
+        "worker 1 (pid 4711) died 19.2 s into the execution and did not come back; "
+        "40 requests were lost"
+    )
+
+
+def test_a_worker_that_somebody_reloaded_is_told_and_was_not_missing():
+    [text] = texts(verdict_of(outages=(Outage("1", 4711, 19.2, 18.7, lost=0),)))
+    assert "19.2 s into the execution; its successor was online before; 0 requests" in text
+
+
+def test_an_outage_that_was_planned_is_nothing_bad():
+    planned = Outage("1", 4711, 19.2, 20.44, planned=True, lost=0)
+    verdict = verdict_of(outages=(planned,), reloads=(Reload(19.0, 21.0, 0),))
+    assert (verdict.verdict, texts(verdict)) == ("PASS", [])
+
+
+def test_a_reload_that_lost_requests_fails_the_run():
+    reloads = (Reload(20.0, 22.0, 3), Reload(40.0, 42.0, 0), Reload(60.0, 61.0, 1))
+    verdict = verdict_of(reloads=reloads)
+    assert (verdict.verdict, verdict.exit_code) == ("FAIL", 3)
+    assert texts(verdict) == [
+        "FAIL (service) search-fork: the reload 20.0 s into the execution lost 3 requests",
+        "FAIL (service) search-fork: the reload 60.0 s into the execution lost one request",
+    ]
+
+
+def test_a_reload_that_does_not_come_off_fails_the_run():
+    failed = Reload(20.0, 140.0, 0, "`pm2 reload` did not end within 120 s: see pm2.log")
+    assert texts(verdict_of(reloads=(failed,))) == [
+        "FAIL (service) search-fork: the reload 20.0 s into the execution failed: `pm2 reload` did "
+        "not end within 120 s: see pm2.log"
+    ]
+
+
+def test_reloads_that_lost_nothing_are_told_without_a_say():
+    warnings = verdict_of(reloads=(Reload(20.04, 22.0, 0),)).executions[0].warnings
+    assert warnings == ("one reload of the target lost no request: 20.0 s into the execution",)
+    many = tuple(Reload(20.0 * number, 20.0 * number + 2, 0) for number in range(1, 8))
+    [told] = verdict_of(reloads=many).executions[0].warnings
+    assert told == (
+        "7 reloads of the target lost no request: 20.0, 40.0, 60.0, 80.0, 100.0 s and 2 more into "
+        "the execution"
+    )
+
+
+def test_reloads_whose_losses_nobody_counted_are_not_called_clean():
+    assert verdict_of(reloads=(Reload(20.0, 22.0, None),)).executions[0].warnings == ()
+
+
+def test_an_event_gives_way_to_the_outage_that_tells_it_better_and_to_no_other():
+    death = "worker 1 (pid 4711) died and was started again 19 s into the execution"
+    others = (
+        "worker 1 (pid 47112) died and was started again 25 s into the execution",
+        "worker 11 (pid 4711) was gone 26 s into the execution",
+    )
+    assert events_left((death, *others), [DIED]) == others
+    assert events_left((death, *others), []) == (death, *others)
+
+
+def test_a_reload_that_never_ended_fails_the_run_and_is_not_called_clean():
+    verdict = verdict_of(reloads=(Reload(20.0, math.inf, 0),))
+    assert texts(verdict) == [
+        "FAIL (service) search-fork: the reload 20.0 s into the execution did not end: see pm2.log"
+    ]
+    assert verdict.executions[0].warnings == ()
+
+
+def judged_with(criterion, outage=DIED, there=2):
+    series = reborn([[80] * 20, [80] * 20], name="1")
+    return verdict_on(
+        criterion,
+        service=counts(400, 40),
+        measured_s=40.0,
+        resources=Resources(workers=(series,), outages=(outage,)),
+        facts={"workers": (WorkerCount(2, 1, there),)},
+    )
+
+
+def test_where_a_criterion_is_about_restarts_it_judges_a_death_and_the_death_is_told():
+    verdict = judged_with("restarts of worker>0")
+    assert verdict.verdict == "FAIL"
+    assert any("4711" in line and "died" in line for line in verdict.executions[0].warnings)
+    assert judged_with("restarts of worker>1").verdict == "PASS"
+
+
+def test_a_death_is_invalid_without_such_a_criterion_or_if_the_worker_did_not_come_back():
+    assert judged_with("fail>0%").verdict == "INVALID"
+    gone = replace(DIED, to_s=None)
+    assert judged_with("restarts of worker>1", gone).verdict == "INVALID"
+
+
+@pytest.mark.parametrize("there", [1, 3])
+def test_a_judged_restart_does_not_excuse_workers_that_never_were_there_or_too_many(there):
+    verdict = judged_with("restarts of worker>5", there=there)
+    assert verdict.verdict == "INVALID"
+    assert texts(verdict)[0].endswith(f"{there} workers served where 2 were asked for")
+
+
+def test_a_criterion_that_is_only_reported_does_not_excuse_a_death():
+    assert judged_with("restarts of worker>9, continue as non-failed").verdict == "INVALID"

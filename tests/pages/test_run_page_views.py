@@ -1,0 +1,221 @@
+"""What charts and tables of a run's page say of executions whose samples are known to the last."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import pages
+from executions import counts, execution
+from forecasts import facts, mixed
+from tollgate.base.paths import ROOT
+from tollgate.judge.facts import LabelData, Run, Settings
+from tollgate.judge.forecast import check_forecast
+from tollgate.judge.judgement import judge
+from tollgate.pages.kit import assemble as page
+from tollgate.pages.kit.charts import Chart, figure
+from tollgate.pages.run import criteria, forecast, over_time, spread, surroundings, workers
+from tollgate.pages.run.intended import Intended
+from tollgate.pages.run.view import View, named, readable
+from tollgate.run import manifest
+from tollgate.stats.counts import Counts
+from watched_workers import watched, worker
+
+#: Two names that differ in their middle alone, which is what gives way.
+ALIKE = [f"GET /api/v2/customers/{which}/orders/by-number-and-date" for which in ("eu", "us")]
+
+
+def labelled(*labels: LabelData, **changes) -> View:
+    made = execution(**changes)
+    return View(replace(made, labels={(it.name, False): it for it in labels}), "fork", 0)
+
+
+def text_of(*parts: object) -> str:
+    """What can be read of a page's parts."""
+    return " ".join(re.sub("<[^>]*>", " ", html_of(*parts)).split())
+
+
+def html_of(*parts: object) -> str:
+    found = [figure(it, 0) if isinstance(it, Chart) else it for it in parts]
+    return " ".join(it if isinstance(it, str) else ET.tostring(it, "unicode") for it in found)
+
+
+def mixed_plan() -> View:
+    """A label that follows a schedule and answers in 100 ms, and one in a closed loop at 2 s."""
+    second = np.arange(60)
+    quick, slow = np.full(60, 100), np.full(60, 2000)
+    open_model = LabelData("A", Counts.of(second, quick), Counts.of(second, quick))
+    return labelled(open_model, LabelData("B", Counts.of(second, slow)))
+
+
+def test_of_a_mixed_plan_the_title_says_whose_percentiles_are_shown_and_the_note_who_is_left_out():
+    view = mixed_plan()
+    for p in over_time.PERCENTILES:
+        chart = over_time.percentile([view], [], p)
+        assert chart.title == f"p{p}, scheduled requests"
+        assert "Left out are 60 requests that follow no schedule: B." in chart.note
+        assert max(value for each in chart.series for value in each.y if value) == 100
+
+
+def test_percentiles_of_all_requests_are_called_that() -> None:
+    second, took = np.arange(60), np.full(60, 2000)
+    alone = labelled(LabelData("B", Counts.of(second, took)))
+    chart = over_time.percentile([alone], [], 95)
+    assert (chart.title, chart.note) == ("p95, all requests", "")
+    beside = over_time.percentile([mixed_plan(), alone], [], 95)
+    assert beside.title == "p95, scheduled requests"
+    assert "Where an execution has no schedule at all, none are left out." in beside.note
+
+
+def died(measured_s: float | None) -> View:
+    """A generator that sent for 10 s of the 60 s that its schedule has."""
+    sent = Counts.of(np.arange(10), np.full(10, 20))
+    made = labelled(LabelData("nap", sent, sent), measured_s=measured_s)
+    return replace(made, intended=Intended(np.arange(60), np.ones(60, np.int64)))
+
+
+def test_what_was_never_sent_counts_where_nobody_said_how_long_to_measure() -> None:
+    kinds = [(it.low, it.kind) for it in workers.spans([died(30.0)])]
+    assert kinds == [(30.0, "uncounted")]
+    assert workers.spans([died(None)]) == []
+    assert workers.spans([died(30.0), died(None)]) == []
+
+
+def watched_view(*series) -> View:
+    return View(execution(resources=watched(*series)), "fork", 0)
+
+
+def content_of(view: View) -> list:
+    return workers.content([view], [SimpleNamespace(workers=())], [])
+
+
+def test_requests_and_restarts_of_workers_are_said_to_have_the_warm_up_in_them() -> None:
+    made = execution(resources=watched(worker([80] * 60)), warmup_s=20.0, measured_s=40.0)
+    verdict = judge(Run((made,))).executions[0]
+    assert verdict.workers[0].requests == 59 * 20
+    text = text_of(*workers.content([View(made, "fork", 0)], [verdict], []))
+    assert "requests and restarts with those of the warm-up" in text
+    assert "1,180" in text
+
+
+@pytest.mark.parametrize(
+    ("requests", "words"),
+    [
+        ([np.arange(60) * 20], "p95 of each second, as Node measures it."),
+        ([np.nan], "p95, by PM2's own figure."),
+        (
+            [np.nan, np.arange(60) * 20],
+            "p95, by PM2's own figure where a worker tells none of its own.",
+        ),
+    ],
+    ids=["vitals", "none", "some"],
+)
+def test_whose_event_loop_delay_is_drawn_is_said(requests: list, words: str) -> None:
+    series = [worker([80] * 60, str(at), requests=it) for at, it in enumerate(requests)]
+    charts = [it for it in content_of(watched_view(*series)) if isinstance(it, Chart)]
+    (delay,) = (it for it in charts if it.title == "Event-loop delay")
+    assert delay.summary == words
+
+
+def test_one_worker_more_is_one() -> None:
+    series = [worker([80] * 60, str(at)) for at in range(workers.MOST_DRAWN + 1)]
+    chart = next(it for it in content_of(watched_view(*series)) if isinstance(it, Chart))
+    assert "1 more worker is in the table below." in chart.note
+
+
+def test_one_criterion_more_is_one() -> None:
+    texts = [f"p{50 + at} of search>1ms" for at in range(criteria.MOST_CHARTS + 1)]
+    made = execution(*texts)
+    verdict = judge(Run((made,)))
+    found = criteria.failures([View(made, "fork", 0)], verdict.executions, Settings(), [])
+    assert found[0].endswith("with its limit. 1 more is in the table above.")
+
+
+def test_a_table_says_what_its_cells_are_of_their_period() -> None:
+    charts = {
+        it.title: it for it in content_of(watched_view(worker([80] * 60))) if isinstance(it, Chart)
+    }
+    captions = {title: text_of(chart.numbers) for title, chart in charts.items()}
+    assert "equal periods, of which it is the most; workers.jsonl" in captions["Memory"]
+    assert "equal periods, of which it is the most; workers.jsonl" in captions["Event-loop delay"]
+    assert "equal periods, of which it is the mean; workers.jsonl" in captions["CPU"]
+    throughput = over_time.throughput([labelled(LabelData("nap", counts()))], [])
+    assert "equal periods, exactly counted; kpi.jtl" in text_of(throughput.numbers)
+
+
+def stepwise(steps: int, missed: int) -> tuple[View, SimpleNamespace]:
+    """An execution of so many steps of a forecast, of which the last were not kept to."""
+    sent = [mixed(50)] * (steps - missed) + [mixed(5)] * missed
+    made = facts(*sent)
+    result = check_forecast(made, 0.02, 0.95)
+    return View(execution(forecast=made), "fork", 0), SimpleNamespace(forecast=result)
+
+
+def test_a_cut_table_of_steps_says_so_and_has_what_was_missed() -> None:
+    view, verdict = stepwise(forecast.MOST_STEPS + 50, 20)
+    text = text_of(*forecast.content([view], [verdict]))
+    assert "the first 200 of 250 steps, missed ones before all others; verdict.json has all" in text
+    assert "every target and step" not in text
+    assert all(f" s{at} missed " in text for at in range(230, 250))
+    assert " s180 " not in text
+
+
+def test_a_table_of_all_steps_stands_in_their_order() -> None:
+    view, verdict = stepwise(12, 2)
+    text = text_of(*forecast.content([view], [verdict]))
+    assert "fork: every target and step" in text
+    assert text.index(" s0 held ") < text.index(" s11 missed ")
+    assert "verdict.json" not in text
+
+
+def instant() -> View:
+    """Nine of ten requests took less than a millisecond, which JMeter writes as 0."""
+    took = np.where(np.arange(1000) % 10 == 0, 7, 0)
+    return labelled(LabelData("health", Counts.of(np.arange(1000) * 60 // 1000, took)))
+
+
+def test_what_took_less_than_a_millisecond_is_not_said_to_have_taken_half_of_one() -> None:
+    (chart,) = (it for it in spread.content([instant()]) if isinstance(it, Chart))
+    assert (chart.y.least, min(chart.series[0].y)) == (1.0, 0.5)
+    assert "less than 1 ms is drawn at 0.5" in chart.note
+    slow = labelled(LabelData("nap", counts()))
+    (other,) = (it for it in spread.content([slow]) if isinstance(it, Chart))
+    assert other.note == ""
+
+
+@pytest.mark.needs("chromium")
+def test_the_readout_of_what_took_less_than_a_millisecond_says_below_1(tmp_path: Path) -> None:
+    section = page.Section("spread", "By target", spread.content([instant()]))
+    path = tmp_path / "index.html"
+    path.write_text(page.to_html(page.Page("t", "k", "s", "PASS", "good", [section])))
+    seen = pages.look(path, "--press", "ArrowRight@[data-chart='0']")
+    assert pages.problems(seen) == []
+    assert "fork service below 1" in seen["text"]
+
+
+def test_names_that_differ_in_the_middle_are_told_apart_by_their_titles() -> None:
+    assert readable(ALIKE[0]) == readable(ALIKE[1])
+    took = Counts.of(np.arange(60), np.full(60, 20))
+    found = spread.content([labelled(*(LabelData(name, took) for name in ALIKE))])
+    html = html_of(*found)
+    # In the title of its chart and in the table of all.
+    assert [html.count(f'title="{name}"') for name in ALIKE] == [2, 2]
+    assert named("nap") == "nap"
+    assert len(named("x" * 100_000).get("title")) == 500
+
+
+@pytest.mark.parametrize("where", ["reports/20261101T080000Z-check", "my runs/one"])
+def test_the_report_is_made_again_from_where_the_run_stands(where: str, tmp_path: Path) -> None:
+    record = manifest.Manifest("check", "2026-11-20T23:08:20+00:00", [], {}, {}, [])
+    below = text_of(*surroundings.content(ROOT / where, record))
+    quoted = where if " " not in where else f"'{where}'"
+    assert f".venv/bin/tollgate report {quoted} " in f"{below} "
+    away = tmp_path / where
+    quoted = str(away) if " " not in where else f"'{away}'"
+    assert f".venv/bin/tollgate report {quoted} " in text_of(*surroundings.content(away, record))

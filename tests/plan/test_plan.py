@@ -1,0 +1,276 @@
+"""Reading plans: what JMeter would run, and one clear line where it could not."""
+
+from pathlib import Path
+
+import pytest
+
+import jmx_text as jmx
+from tollgate.plan.arrivals import PreciseThroughput
+from tollgate.plan.read import PlanError, read_plan
+
+GOLDEN = Path(__file__).with_name("golden")
+
+
+@pytest.fixture
+def read(tmp_path):
+    def read_text(text, **properties):
+        path = tmp_path / "plan.jmx"
+        path.write_text(text)
+        return read_plan(path, properties)
+
+    return read_text
+
+
+def test_properties_reach_groups_timers_and_labels(read):
+    text = jmx.plan(
+        jmx.group(
+            jmx.sampler("${name}", jmx.timer(throughput="${__P(rate,10)}", randomSeed="${seed}")),
+            threads="${__P(threads)}",
+            duration="${__intSum(${__P(warmup,5)},30)}",
+        ),
+        name="sea${__P(suffix,rch)}",
+        seed="9",
+    )
+    plan = read(text, rate="12.5", threads="3")
+    (group,) = plan.groups
+    assert (group.threads, group.loops, group.duration_s) == (3, -1, 35.0)
+    assert plan.labels == ("search",)
+    assert group.samplers[0].precise_timers[0].precise == PreciseThroughput(9, 12.5, 10)
+
+
+def test_what_is_not_known_is_none_and_says_why(read):
+    plan = read(jmx.plan(jmx.group(jmx.sampler("a"), threads="${fleet}", loops="many")))
+    (group,) = plan.groups
+    assert group.threads is None
+    assert group.unresolved["num_threads"].startswith("${fleet} is no user defined variable")
+    assert group.unresolved["loops"] == "'many' is not a number"
+
+
+def test_disabled_elements_are_left_out_with_all_below_them(read):
+    controller = jmx.element("GenericController", "off", [jmx.sampler("c")], enabled=False)
+    plan = read(
+        jmx.plan(
+            jmx.group(
+                jmx.sampler("a", jmx.timer(enabled=False), enabled=True),
+                jmx.sampler("b", enabled=False),
+                controller,
+            ),
+            jmx.group(jmx.sampler("d"), enabled=False),
+        )
+    )
+    assert plan.labels == ("a",)
+    assert plan.groups[0].samplers[0].timers == ()
+
+
+def test_a_timer_applies_to_its_siblings_and_all_below_them_but_not_beside_a_controller(read):
+    inner = jmx.element("GenericController", "in", [jmx.sampler("b", jmx.constant_timer(5))])
+    outer = jmx.element(
+        "GenericController", "out", [jmx.constant_timer(30), jmx.sampler("a"), inner]
+    )
+    plan = read(jmx.plan(jmx.constant_timer(100), jmx.group(outer, jmx.sampler("c"))))
+    pauses = {s.label.text: s.all_pauses_ms for s in plan.groups[0].samplers}
+    assert pauses == {"a": 130, "b": 135, "c": 100}
+
+
+def test_random_timers_count_with_their_longest_pause(read):
+    def pause(kind, **props):
+        text = jmx.plan(jmx.group(jmx.sampler("a", jmx.element(kind, **props))))
+        return read(text).groups[0].samplers[0].all_pauses_ms
+
+    wait = {"ConstantTimer__delay": 100, "RandomTimer__range": 25}
+    assert pause("UniformRandomTimer", **wait) == 125
+    assert pause("GaussianRandomTimer", **wait) == 175
+    assert pause("PoissonRandomTimer", **wait) == 140
+    assert pause("ConstantThroughputTimer") == 0
+    assert pause("SyncTimer") is None
+
+
+def test_a_pause_after_a_sampler_is_noticed(read):
+    plan = read(
+        jmx.plan(jmx.group(jmx.sampler("a"), jmx.think(ms=50), jmx.sampler("b"), jmx.think()))
+    )
+    following = [s.followed_by_pause for s in plan.groups[0].samplers]
+    assert following == [True, False, False, False]
+    assert plan.labels == ("a", "b")
+
+
+def test_transactions_have_labels_of_their_own_and_a_parent_sample_hides_its_samplers(read):
+    hiding = {"TransactionController__parent": "true"}
+    inside = [jmx.sampler("step")]
+    plan = read(
+        jmx.plan(
+            jmx.group(
+                jmx.element("TransactionController", "visit", [jmx.sampler("page")]),
+                jmx.element("TransactionController", "order", inside, **hiding),
+            )
+        )
+    )
+    assert plan.labels == ("page", "order", "visit")
+    assert [label.text for label in plan.sampler_labels] == ["page", "order"]
+    assert [label.text for label in plan.parent_labels] == ["order"]
+    assert [label.text for label in plan.transaction_labels] == ["visit"]
+    assert plan.groups[0].samplers[1].hidden_by == "order"
+
+
+def test_inside_of_a_parent_sample_only_transactions_without_one_leave_a_row(read):
+    def transaction(name, *children, parent="false"):
+        kind = "TransactionController"
+        return jmx.element(kind, name, children, TransactionController__parent=parent)
+
+    inner = transaction("inner", jmx.sampler("step"), parent="true")
+    simple = jmx.element("GenericController", "simple", [inner])
+    beside = transaction("beside", jmx.sampler("page"))
+    plan = read(jmx.plan(jmx.group(transaction("outer", simple, beside, parent="${__P(p,true)}"))))
+    assert [label.text for label in plan.parent_labels] == ["outer"]
+    assert [label.text for label in plan.transaction_labels] == ["beside"]
+    assert plan.labels == ("outer", "beside")
+
+
+def test_a_label_with_a_variable_becomes_a_pattern(read):
+    plan = read(jmx.plan(jmx.group(jmx.sampler("item (${row})"), jmx.sampler("fixed"))))
+    assert plan.labels == ("fixed",)
+    assert plan.label_patterns == (r"item\ \((?s:.*)\)",)
+    assert jmx.may_have(plan, "item (7)")
+    assert jmx.may_have(plan, "fixed")
+    assert not jmx.may_have(plan, "item 7")
+
+
+def test_setup_and_teardown_groups_are_told_apart(read):
+    plan = read(
+        jmx.plan(
+            jmx.group(jmx.sampler("in"), kind="SetupThreadGroup"),
+            jmx.group(jmx.sampler("out"), kind="PostThreadGroup"),
+            jmx.group(jmx.sampler("load")),
+        )
+    )
+    assert [(g.is_setup, g.is_teardown) for g in plan.groups] == [
+        (True, False),
+        (False, True),
+        (False, False),
+    ]
+
+
+def fragment(*children, **how):
+    return jmx.element("TestFragmentController", "fragment", children, **how)
+
+
+def module(*names):
+    """A Module Controller that runs what stands there below the plan."""
+    path = "".join(f"<stringProp>{name}</stringProp>" for name in ("root", "plan", *names))
+    extra = f'<collectionProp name="ModuleController.node_path">{path}</collectionProp>'
+    return jmx.element("ModuleController", "module", extra=extra)
+
+
+@pytest.mark.parametrize("wrap", [jmx.document, jmx.plan], ids=["alone", "in a plan"])
+def test_an_included_fragment_stands_in_place_of_its_controller(read, tmp_path, wrap):
+    (tmp_path / "fragments").mkdir()
+    (tmp_path / "fragments" / "a.jmx").write_text(wrap(fragment(jmx.sampler("inside"))))
+    path = {"IncludeController__includepath": "fragments/${__P(part)}.jmx"}
+    include = jmx.element("IncludeController", "include", **path)
+    plan = read(jmx.plan(jmx.group(jmx.timer(), include)), part="a")
+    assert plan.labels == ("inside",)
+    assert len(plan.groups[0].samplers[0].precise_timers) == 1
+
+
+def test_a_module_controller_runs_its_target_even_where_that_is_disabled(read):
+    shelf = jmx.element(
+        "TestFragmentController",
+        "shelf",
+        [jmx.element("GenericController", "book", [jmx.sampler("page")], enabled=False)],
+    )
+    book = module("shelf", "book")
+    assert read(jmx.plan(shelf, jmx.group(book))).labels == ("page",)
+    with pytest.raises(PlanError, match="Module Controller 'module' points at 'root > plan"):
+        read(jmx.plan(jmx.group(book)))
+
+
+def include(target):
+    return jmx.element("IncludeController", "inc", IncludeController__includepath=target)
+
+
+@pytest.mark.parametrize("nested", [False, True], ids=["itself", "what is around it"])
+@pytest.mark.parametrize(
+    "lost",
+    [
+        include("gone.jmx"),
+        include("${when}.jmx"),
+        include("text.jmx"),
+        include("itself.jmx"),
+        module("gone"),
+        module("visitors", "around"),
+    ],
+    ids=["missing", "unknown", "broken", "circle", "no target", "endless"],
+)
+def test_a_controller_below_something_disabled_need_not_lead_anywhere(read, tmp_path, lost, nested):
+    (tmp_path / "text.jmx").write_text("no plan")
+    twice = [include("itself.jmx")] * 2
+    (tmp_path / "itself.jmx").write_text(jmx.document(fragment(*twice)))
+    around = jmx.element("GenericController", "around", [lost, lost], enabled=not nested)
+    off = jmx.group(around, jmx.sampler("b"), enabled=nested)
+    plan = read(jmx.plan(jmx.group(jmx.sampler("a"), name="on"), off))
+    assert plan.labels == (("a", "b") if nested else ("a",))
+    on = jmx.element("GenericController", "around", [lost])
+    with pytest.raises(PlanError):
+        read(jmx.plan(jmx.group(on)))
+
+
+def test_what_a_module_controller_runs_of_a_disabled_fragment_is_read_and_must_be_there(
+    read, tmp_path
+):
+    text = jmx.plan(fragment(include("a.jmx"), enabled=False), jmx.group(module("fragment")))
+    with pytest.raises(PlanError, match=r"names 'a.jmx', which is not there"):
+        read(text)
+    (tmp_path / "a.jmx").write_text(jmx.document(fragment(jmx.sampler("inside"))))
+    assert read(text).labels == ("inside",)
+
+
+def test_a_file_may_be_included_twice_one_after_the_other(read, tmp_path):
+    (tmp_path / "b.jmx").write_text(jmx.document(fragment(jmx.sampler("inside"))))
+    (tmp_path / "a.jmx").write_text(jmx.document(fragment(include("b.jmx"), include("./b.jmx"))))
+    plan = read(jmx.plan(jmx.group(include("a.jmx"), include("a.jmx"))))
+    assert [sampler.label.text for sampler in plan.groups[0].samplers] == ["inside"] * 4
+
+
+@pytest.mark.parametrize(
+    ("written", "loops"), [("true", -1), ("false", 3), ("${__P(on,true)}", -1), (None, -1)]
+)
+def test_a_main_controller_that_continues_for_ever_has_no_last_loop(read, written, loops):
+    props = {"LoopController__loops": 3}
+    if written is not None:
+        props["LoopController__continue_forever"] = written
+    for kind in ("ThreadGroup", "SetupThreadGroup", "PostThreadGroup"):
+        group = jmx.element(kind, "users", [jmx.sampler("a")], **props)
+        assert read(jmx.plan(group)).groups[0].loops == loops
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "is not well-formed XML"),
+        ("<jmeterTestPlan><hashTree>", "is not well-formed XML"),
+        ("<html/>", "is not a JMeter plan but <html>"),
+        (jmx.document(), "no TestPlan in it"),
+        (jmx.plan(jmx.group(include("nowhere.jmx"))), "names 'nowhere.jmx', which is not there"),
+        (jmx.plan(jmx.group(include("${when}.jmx"))), "names no file that is known"),
+        (jmx.plan(jmx.group(include("plan.jmx"))), "has no Test Fragment"),
+        (jmx.plan(fragment(include("plan.jmx"))), "includes itself"),
+    ],
+)
+def test_a_plan_that_cannot_be_read_is_refused_in_one_line_that_names_it(read, text, message):
+    with pytest.raises(PlanError, match=message) as caught:
+        read(text)
+    assert "plan.jmx" in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_plan_that_is_not_there_is_refused_by_its_name(tmp_path):
+    with pytest.raises(PlanError, match=r"missing.jmx: cannot be read .*; check the path"):
+        read_plan(tmp_path / "missing.jmx", {})
+
+
+def test_a_plan_as_jmeter_saves_it_is_read_whole():
+    plan = read_plan(GOLDEN / "timer-run.jmx", {})
+    (group,) = plan.groups
+    assert plan.labels == ("nap",)
+    assert (group.threads, group.duration_s, group.same_user_on_next_iteration) == (6, 10, True)
+    assert group.samplers[0].timers[0].precise == PreciseThroughput(2024, 30.0, 10)

@@ -1,0 +1,137 @@
+"""What a run sets anew is not taken for what it was when the run started."""
+
+import pytest
+
+import jmx_text as jmx
+from tollgate.plan.read import read_plan
+
+
+def names(collection, *texts):
+    rows = "".join(f'<stringProp name="{hash(text)}">{text}</stringProp>' for text in texts)
+    return f'<collectionProp name="{collection}">{rows}</collectionProp>'
+
+
+def script(kind, text):
+    return jmx.element(kind, "put", script=text)
+
+
+SETTERS = {
+    "feed": jmx.element("CSVDataSet", "pages", variableNames="user, page ,x"),
+    "random feed": jmx.element(
+        "com.blazemeter.jmeter.RandomCSVDataSetConfig", "pages", variableNames="page"
+    ),
+    "regular expression": jmx.element("RegexExtractor", "x", RegexExtractor__refname="page"),
+    "json": jmx.element(
+        "JSONPostProcessor", "x", JSONPostProcessor__referenceNames="user; page;token"
+    ),
+    "jmespath": jmx.element("JMESPathExtractor", "x", JMESExtractor__referenceName="page"),
+    "xpath": jmx.element("XPathExtractor", "x", XPathExtractor__refname="page"),
+    "xpath 2": jmx.element("XPath2Extractor", "x", XPathExtractor2__refname="page"),
+    "boundaries": jmx.element("BoundaryExtractor", "x", BoundaryExtractor__refname="page"),
+    "html": jmx.element("HtmlExtractor", "x", HtmlExtractor__refname="page"),
+    "json of a plugin": jmx.element(
+        "com.atlantbh.jmeter.plugins.jsonutils.jsonpathextractor.JSONPathExtractor", "x", VAR="page"
+    ),
+    "user parameters": jmx.element(
+        "UserParameters", "x", extra=names("UserParameters.names", "user", "page")
+    ),
+    "counter": jmx.element("CounterConfig", "x", CounterConfig__name="page"),
+    "random variable": jmx.element("RandomVariableConfig", "x", variableName="page"),
+    "groovy": script("JSR223PreProcessor", "def n = 1\nvars.put('page', n.toString())"),
+    "groovy object": script("JSR223PostProcessor", 'vars . putObject( "page", [])'),
+    "beanshell": script("BeanShellPreProcessor", 'vars.put("page", "x");'),
+    "beanshell sampler": jmx.element(
+        "BeanShellSampler", "x", BeanShellSampler__query='vars.remove("page");'
+    ),
+}
+
+
+@pytest.fixture
+def read(tmp_path):
+    """The plan of a sampler `GET ${page}` beside these elements, where page is `home` at first."""
+
+    def read_text(*beside, **variables):
+        path = tmp_path / "plan.jmx"
+        group = jmx.group(jmx.sampler("GET ${page}"), *beside)
+        path.write_text(jmx.plan(group, **{"page": "home", **variables}))
+        return read_plan(path, {})
+
+    return read_text
+
+
+@pytest.mark.parametrize("setter", SETTERS.values(), ids=SETTERS)
+def test_a_label_of_a_variable_that_the_run_sets_anew_may_be_any(read, setter):
+    plan = read(setter)
+    assert "GET home" not in plan.labels
+    assert jmx.may_have(plan, "GET cart")
+    assert jmx.may_have(plan, "GET home")
+    assert not jmx.may_have(plan, "PUT cart")
+
+
+def test_a_for_each_controller_sets_its_variable_anew(read):
+    plan = read(
+        jmx.element("ForeachController", "each", [], ForeachController__returnVal="page"),
+    )
+    assert jmx.may_have(plan, "GET cart")
+
+
+@pytest.mark.parametrize("setter", SETTERS.values(), ids=SETTERS)
+def test_what_is_disabled_sets_nothing(read, setter):
+    off = jmx.element("GenericController", "off", [setter], enabled=False)
+    assert read(off).labels == ("GET home",)
+    assert read(setter.replace('enabled="true"', 'enabled="false"')).labels == ("GET home",)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        jmx.element("CSVDataSet", "users", variableNames="user,homepage"),
+        jmx.element("RegexExtractor", "x", RegexExtractor__refname="page_2"),
+        script("JSR223PreProcessor", "log.info(vars.get('page')); vars.put('other', 'page')"),
+        jmx.element(
+            "UserParameters",
+            "x",
+            extra=names("UserParameters.names", "user")
+            + f'<collectionProp name="UserParameters.thread_values">{names("1", "page")}'
+            "</collectionProp>",
+        ),
+    ],
+)
+def test_a_variable_that_nothing_sets_keeps_its_value(read, other):
+    assert read(other).labels == ("GET home",)
+
+
+@pytest.mark.parametrize("written", [{}, {"variableNames": " "}], ids=["absent", "empty"])
+def test_a_feed_whose_file_names_its_columns_may_set_what_labels_are_made_of_and_no_more(
+    read, written
+):
+    feed = jmx.element("CSVDataSet", "users", filename="users.csv", **written)
+    plan = read(feed, jmx.timer(throughput="${rate}"), rate="25")
+    assert jmx.may_have(plan, "GET cart")
+    assert plan.groups[0].samplers[0].precise_timers[0].precise.rate == 25
+    named = jmx.element("CSVDataSet", "users", filename="users.csv", variableNames="user")
+    assert read(named).labels == ("GET home",)
+
+
+def test_a_thread_group_is_read_with_what_its_variables_are_at_the_start(tmp_path):
+    feed = jmx.element("CSVDataSet", "loads", variableNames="users,again,rate")
+    group = jmx.group(
+        jmx.sampler("a", jmx.timer(throughput="${rate}")),
+        feed,
+        name="${users} users",
+        threads="${users}",
+        loops="${again}",
+    )
+    path = tmp_path / "plan.jmx"
+    path.write_text(jmx.plan(group, users="7", again="3", rate="25"))
+    (read,) = read_plan(path, {}).groups
+    assert (read.name, read.threads, read.loops) == ("7 users", 7, 3)
+    (timer,) = read.samplers[0].precise_timers
+    assert timer.precise is None
+    assert "${rate} may be set anew by CSVDataSet 'loads'" in timer.reason
+
+
+def test_a_variable_that_is_made_of_another_is_made_when_the_run_starts(read):
+    feed = jmx.element("CSVDataSet", "roots", variableNames="root")
+    made = jmx.element("Arguments", "made", extra=jmx.arguments(page="${root}"))
+    assert read(feed, made, root="shop").labels == ("GET shop",)

@@ -1,0 +1,74 @@
+"""What was set for a run is recorded: the variables of the service, and how bzt was called."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from types import SimpleNamespace
+from unittest.mock import Mock
+
+import pytest
+
+from tollgate.base.paths import ROOT
+from tollgate.commands import bzt
+from tollgate.run import variables
+from tollgate.run.environment import fingerprint
+
+#: Set by PM2 or by ecosystem.config.js for each app, whatever their caller has.
+GIVEN = {"HOST", "PORT", "NODE_APP_INSTANCE", "exec_mode", "pm_id", "BALANCER_SERVERS"}
+
+
+@pytest.mark.parametrize("file", ["app/settings.js", "app/balancer/settings.js"])
+def test_every_setting_of_the_service_is_known_to_change_it(file: str) -> None:
+    read = set(re.findall(r"variable: '(\w+)'", (ROOT / file).read_text()))
+    assert read - GIVEN
+    assert read - GIVEN <= set(variables.SERVICE)
+
+
+def test_what_slows_head_alone_is_known_to_change_the_service() -> None:
+    text = (ROOT / "ecosystem.config.js").read_text()
+    (names,) = re.findall(r"const set = \[(.*?)\]", text)
+    slowing = {f"HEAD_{name}" for name in re.findall(r"'(\w+)'", names)}
+    assert slowing
+    assert slowing <= set(variables.SERVICE)
+
+
+def test_those_that_are_set_are_recorded_and_no_other(monkeypatch) -> None:
+    for name in (*variables.known(os.environ), "MODE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("INJECT_DELAY_MS", "400")
+    monkeypatch.setenv("BASE", "v1.2")
+    monkeypatch.setenv("PI_POINTS", "")
+    monkeypatch.setenv("SECRET_TOKEN", "x")
+    assert fingerprint()["variables"] == {"BASE": "v1.2", "INJECT_DELAY_MS": "400"}
+
+
+def test_what_is_secret_in_them_is_not() -> None:
+    options = "-Xmx1g -Dstore.password=abc --api-token 'a b' -Djavax.net.ssl.keyStore=/a.jks"
+    given = {"JVM_ARGS": options, "BALANCER_UPSTREAMS": "http://me:abc@127.0.0.1:1"}
+    assert variables.known(given) == {
+        "JVM_ARGS": (
+            "-Xmx1g -Dstore.password=<redacted> --api-token <redacted> "
+            "-Djavax.net.ssl.keyStore=/a.jks"
+        ),
+        "BALANCER_UPSTREAMS": "http://<redacted>@127.0.0.1:1",
+    }
+
+
+def test_bzts_arguments_are_at_hand_for_the_record(monkeypatch) -> None:
+    engine = SimpleNamespace()
+    made = SimpleNamespace(log=None, handle_exception=None, perform=lambda _: 3)
+    monkeypatch.setattr(bzt.cli, "CLI", lambda _: made)
+    monkeypatch.setattr(bzt, "secrecy", Mock(Engine=lambda *_: engine))
+    monkeypatch.setattr(bzt, "interrupt_once", lambda _: None)
+    monkeypatch.setattr(bzt.artifacts, "keep_to_own", lambda _: None)
+    monkeypatch.setattr(bzt, "judge_unstarted", lambda _: None)
+    monkeypatch.setenv("JMETER_HOME", os.environ.get("JMETER_HOME", ""))
+    monkeypatch.setattr(
+        sys, "argv", ["bzt", "taurus.yml", "-compare", "-o", "a=b", "-o", "a.pass=b"]
+    )
+    with pytest.raises(SystemExit):
+        bzt.main()
+    known = ["taurus.yml", "-compare", "-o", "a=b", "-o", "a.pass=<redacted>"]
+    assert engine.arguments == known

@@ -1,0 +1,186 @@
+"""Rows that go backwards in time are those of a clock that was set back, and no others."""
+
+import random
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import closed_loop
+import jtl_rows
+from tollgate.samples.clock import step_back
+from tollgate.samples.file_order import has_successor, is_suspicious, latest_ends, proven_step
+
+HEADER = jtl_rows.HEADER + ",TESTSTART.MS"
+
+
+def columns(rows):
+    """start, end and thread number of each row, by place in the file."""
+    names = sorted({it.thread for it in rows})
+    found = [(it.start_ms, it.start_ms + it.elapsed_ms, names.index(it.thread)) for it in rows]
+    return np.array(found, np.int64).reshape(-1, 3).T
+
+
+def found_in(rows):
+    start, end, thread = columns(rows)
+    order = np.argsort(thread, kind="stable")
+    follows = has_successor(thread[order].astype(np.uint64))
+    return proven_step(order, start[order], end[order], follows, latest_ends(end, 0))
+
+
+def some(rng, *choices):
+    return lambda: rng.choice(choices)
+
+
+times = st.lists(st.integers(0, 8000), min_size=1, max_size=4)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 99), st.integers(1, 9), times, times, times)
+def test_no_clock_is_said_to_be_set_back_because_something_was_slow(
+    seed, threads, answers, held, pauses
+):
+    rng = random.Random(seed)
+    does = [some(rng, *choices) for choices in (answers, held, pauses)]
+    assert found_in(closed_loop.sent(threads, 60_000, *does)) is None
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 99), st.integers(1, 9), st.integers(2000, 40_000), st.integers(5000, 15_000))
+def test_a_step_is_found_with_its_size_and_its_moment(seed, threads, back, at):
+    rng = random.Random(seed)
+    rows = closed_loop.sent(threads, 20_000, some(rng, 5, 90), step=(at, back))
+    step = found_in(rows)
+    assert step.is_proven
+    assert back - 100 <= step.back_ms <= back
+    assert at - 100 <= step.at_ms <= at + 100
+
+
+def test_a_wobble_below_a_second_is_no_step():
+    rows = closed_loop.sent(3, 20_000, lambda: 50, step=(9000, 900))
+    assert found_in(rows) is None
+
+
+def test_only_requests_that_begin_before_rows_had_ended_are_suspicious():
+    start = np.array([0, 10, 20])
+    assert not is_suspicious(start, np.array([0, 1000, 1020]))
+    assert is_suspicious(start, np.array([0, 1000, 1021]))
+
+
+@pytest.fixture
+def jtl(tmp_path):
+    """Writes rows to a JTL, without these columns perhaps; returns its path."""
+
+    def write(rows, header=HEADER):
+        path = tmp_path / "kpi.jtl"
+        path.write_text(jtl_rows.jtl(*rows, header=header))
+        return path
+
+    return write
+
+
+def slow_and_fast(seed, step=None):
+    """Two thread groups: one with slow post-processors and think times, one with slow answers."""
+    rng = random.Random(seed)
+    held = closed_loop.sent(
+        threads=4,
+        until_ms=60_000,
+        answer_ms=some(rng, 5, 40),
+        held_ms=some(rng, 0, 0, 0, 6000),
+        pause_ms=some(rng, 0, 3000),
+        step=step,
+    )
+    slow = closed_loop.sent(
+        threads=20,
+        until_ms=60_000,
+        answer_ms=some(rng, 20, 9000),
+        pause_ms=some(rng, 0, 500),
+        step=step,
+        group="others 2",
+    )
+    return sorted([*held, *slow], key=lambda it: it.written_ms)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_slow_answers_post_processors_and_think_times_are_no_step(jtl, seed):
+    path = jtl(closed_loop.lines(slow_and_fast(seed)))
+    assert step_back(path) is None
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_step_among_slow_answers_post_processors_and_think_times_is_found(jtl, seed):
+    path = jtl(closed_loop.lines(slow_and_fast(seed, step=(30_000, 12_000))))
+    step = step_back(path)
+    assert step.is_proven
+    assert 9000 <= step.back_ms <= 12_000
+
+
+def test_a_file_that_was_sorted_by_start_is_held_to_no_order_of_other_threads(jtl):
+    rows = sorted(slow_and_fast(1), key=lambda it: it.start_ms)
+    assert step_back(jtl(closed_loop.lines(rows))) is None
+    alone = closed_loop.sent(1, 60_000, lambda: 20_000, step=(20_000, 12_000))
+    assert [it.start_ms for it in alone] == sorted(it.start_ms for it in alone)
+    assert step_back(jtl(closed_loop.lines(alone))).back_ms == 11_999
+
+
+def test_rows_of_transactions_begin_before_those_that_they_add_up(jtl):
+    rows = closed_loop.lines(closed_loop.sent(1, 20_000, lambda: 2500))
+    message = '"Number of samples in transaction : 2, number of failing samples : 0"'
+    for at in (6, 4, 2):
+        start = (at - 2) * 2501
+        total = jtl_rows.row(start, 5001, "both", message=message, thread="visitors 1-1")
+        rows.insert(at, f"{total},{jtl_rows.START_MS}")
+    assert step_back(jtl(rows)) is None
+    # A parent sample stands in their place, and is a request like others.
+    assert step_back(jtl(rows), ["both"]).back_ms == 5001
+
+
+@pytest.mark.parametrize("step", [None, (9000, 6000)])
+def test_parts_of_a_page_stand_behind_it_and_begin_before_its_end(step):
+    pages = closed_loop.sent(3, 20_000, lambda: 2000, step=step)
+    rows = [
+        replace(page, start_ms=page.start_ms + at, elapsed_ms=elapsed)
+        for page in pages
+        for at, elapsed in ((0, 2000), (100, 1900), (10, 500))
+    ]
+    found = found_in(rows)
+    assert (found and found.back_ms) == (step and 5999)
+
+
+def by_arrival(rows):
+    """As under an Open Model Thread Group: each request in a thread of its own."""
+    for number, it in enumerate(sorted(rows, key=lambda it: it.true_ms)):
+        yield closed_loop.Sent(
+            it.start_ms, it.true_ms, it.elapsed_ms, f"arrivals 1-{number + 1}", it.written_ms
+        )
+
+
+NO_THREADS = HEADER.replace("threadName", "nobody")
+
+
+@pytest.mark.parametrize("header", [HEADER, NO_THREADS])
+def test_where_no_thread_tells_a_long_stretch_of_rows_does(jtl, header):
+    rng = random.Random(2)
+    rows = closed_loop.sent(9, 60_000, some(rng, 5, 90), pause_ms=some(rng, 10, 900))
+    stepped = closed_loop.sent(
+        9, 60_000, some(rng, 5, 90), pause_ms=some(rng, 10, 900), step=(30_000, 12_000)
+    )
+    if header == HEADER:
+        rows, stepped = ([*by_arrival(each)] for each in (rows, stepped))
+    assert step_back(jtl(closed_loop.lines(rows), header)) is None
+    step = step_back(jtl(closed_loop.lines(stepped), header))
+    assert not step.is_proven
+    assert 11_000 <= step.back_ms <= 12_000
+
+
+def test_where_no_thread_tells_slow_post_processors_and_a_stall_are_no_step(jtl):
+    path = jtl(closed_loop.lines(slow_and_fast(1)), NO_THREADS)
+    assert step_back(path) is None
+    stalled = closed_loop.sent(60, 20_000, lambda: 50)
+    held = [it for it in stalled if 9900 <= it.true_ms < 10_000]
+    others = [it for it in stalled if it not in held]
+    after = next(place for place, it in enumerate(others) if it.true_ms > 18_000)
+    rows = [*others[:after], *held, *others[after:]]
+    assert step_back(jtl(closed_loop.lines(rows), NO_THREADS)) is None

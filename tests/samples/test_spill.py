@@ -1,0 +1,119 @@
+"""What does not fit into memory goes beside the JTL, and a disk that is full is told in a line."""
+
+import resource
+import signal
+from pathlib import Path
+
+import duckdb
+import pytest
+
+import run_folder
+from jtl_text import fields, lines, usual
+from run_folder import reasons
+from tollgate.gather import evidence
+from tollgate.samples import scan as jtl_scan
+from tollgate.samples.jtl import read_jtl
+from tollgate.samples.layout import JtlError
+from tollgate.samples.samples import read_samples
+
+connect = duckdb.connect
+
+
+@pytest.fixture
+def spills(monkeypatch):
+    """Gives DuckDB little memory, and this room to spill to; returns the spill folders."""
+    folders = []
+
+    def with_room(room):
+        def connected(config):
+            con = connect(config={**config, "memory_limit": "16MB"})
+            con.execute(f"SET max_temp_directory_size='{room}'")
+            folders.append(Path(config["temp_directory"]))
+            return con
+
+        monkeypatch.setattr(jtl_scan.duckdb, "connect", connected)
+        return folders
+
+    return with_room
+
+
+@pytest.fixture
+def full_disk():
+    """Lets no file grow beyond some bytes."""
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    signal.signal(signal.SIGXFSZ, handler)
+
+
+@pytest.fixture
+def wide(tmp_path):
+    """A JTL of which no two samples are alike."""
+    path = tmp_path / "kpi.jtl"
+    path.write_bytes(
+        lines(
+            fields(number, elapsed=number, thread=f"{hash(str(number))}") for number in range(10**5)
+        )
+    )
+    return path
+
+
+def refusal(path):
+    with pytest.raises(JtlError) as caught:
+        read_samples(path, ["search"])
+    start, end = f"{path}: reading it takes more disk than the ", f" that are free in {path.parent}"
+    assert str(caught.value).startswith(start)
+    assert str(caught.value).endswith(f" MiB{end}; make room there and judge the run again")
+
+
+def test_a_spill_that_has_no_room_is_one_line_with_the_folder_and_what_is_free(spills, wide):
+    folders = spills("256KiB")
+    refusal(wide)
+    assert [it.parent for it in folders] == [wide.parent]
+    assert list(wide.parent.iterdir()) == [wide]
+
+
+def test_a_disk_that_is_full_is_no_damaged_file(spills, wide, full_disk):  # noqa: ARG001
+    spills("10GB")
+    refusal(wide)
+    assert list(wide.parent.iterdir()) == [wide]
+
+
+def test_any_other_fault_of_the_database_names_the_file(tmp_path):
+    fault = r"kpi\.jtl: cannot be read: Catalog Error: .* nothing"
+    with pytest.raises(JtlError, match=fault), jtl_scan.database(tmp_path / "kpi.jtl") as con:
+        con.execute("SELECT * FROM nothing")
+
+
+def test_where_nobody_may_write_it_spills_where_temporary_files_go(tmp_path, monkeypatch):
+    path = tmp_path / "kpi.jtl"
+    path.write_bytes(usual(100))
+    make = jtl_scan.tempfile.mkdtemp
+
+    def refused(suffix=None, prefix=None, dir=None):  # noqa: A002
+        if dir:
+            raise PermissionError
+        return make(suffix, prefix, dir)
+
+    monkeypatch.setattr(jtl_scan.tempfile, "mkdtemp", refused)
+    assert read_jtl(path).rows == 100
+
+
+@pytest.mark.parametrize("error", [JtlError("kpi.jtl", "is too much"), OSError("is too much")])
+@pytest.mark.parametrize(
+    "step", ["read_jtl", "replay_jtl", "evidence_workers.with_losses", "_forecast"]
+)
+def test_a_fault_in_any_pass_over_the_samples_is_a_fact_about_the_run(
+    tmp_path, monkeypatch, step, error
+):
+    def fail(*_, **__):
+        raise error
+
+    monkeypatch.setattr(f"tollgate.gather.evidence.{step}", fail)
+    run, _ = evidence.gather(tmp_path, run_folder.make(tmp_path))
+    (execution,) = run.executions
+    assert execution.facts.jtl_error.endswith("is too much")
+    assert execution.labels == {}
+    assert "is too much" in reasons(run_folder.judge(run))

@@ -1,0 +1,257 @@
+"""Schedules joined with the samples of a file: batch by batch or whole, with the same outcome."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import jmx_text as jmx
+import jtl_rows
+from tollgate.plan.read import read_plan
+from tollgate.samples.batches import open_batches
+from tollgate.samples.jtl import read_jtl
+from tollgate.samples.layout import JtlError
+from tollgate.schedule.samples import Limits, foreseen_problems, replay_jtl
+from tollgate.schedule.schedule import expected_schedules
+from tollgate.stats.bins import SECONDS, Bins
+
+STREAMED = Limits(whole=0)
+ORIGIN = jtl_rows.START_MS
+ROUNDED = ("lateness_p50_ms", "lateness_p99_ms", "generator_p99_ms")
+
+
+@pytest.fixture
+def plan(tmp_path):
+    """Two open models, one with two labels by turns and one that follows them, the other with a
+    label that is made up at run time; and a timer."""
+    either = jmx.element("RandomController", "either", [jmx.sampler("a1"), jmx.sampler("a2")])
+    path = tmp_path / "plan.jmx"
+    path.write_text(
+        jmx.plan(
+            jmx.open_group(either, jmx.sampler("after"), name="one"),
+            jmx.open_group(jmx.sampler("b${noun}"), name="two", seed=9),
+            jmx.group(jmx.sampler("paced", jmx.timer(throughput=10, duration=10)), name="three"),
+        )
+    )
+    return read_plan(path, {})
+
+
+def rows_of(plan, missing=(), until_s=10):
+    """Lines of a JTL: some late, some sent twice, and threads that no arrival has."""
+    rng, lines = np.random.default_rng(5), []
+
+    def line(label, thread, at_s, **more):
+        at_ms, elapsed = int(at_s * 1000), int(rng.integers(0, 90))
+        lines.append((at_ms, jtl_rows.row(at_ms, elapsed, label, thread=thread, **more)))
+
+    schedules = expected_schedules(plan)
+    for group, key, labels in (("one", "a1", ("a1", "a2")), ("two", "b${noun}", ("bücher",))):
+        for arrival, due in enumerate(schedules[key].arrivals(until_s)):
+            thread, late = f"{group} 1-{arrival + 1}", float(rng.choice([0, 0.001, 0.7]))
+            if arrival in missing:
+                continue
+            line(rng.choice(labels), thread, due + late, ok=bool(rng.random() < 0.9))
+            if rng.random() < 0.3:
+                line(rng.choice(labels), thread, due + late + 0.1)
+                line("after", thread, due + late + 0.1)
+        line(labels[0], f"{group} 1-999", 4)
+        line(labels[0], "no number", 5)
+        line(labels[0], "no number", 6)
+        message = f"Number of samples in transaction : 1{group}"
+        line(labels[0], f"{group} 1-3", 7, message=message)
+    for number, due in enumerate(schedules["paced"].arrivals(until_s)):
+        line("paced", f"three 3-{number % 4}", due)
+    rng.shuffle(lines)
+    return [text for _, text in lines]
+
+
+def test_whether_the_zero_of_a_schedule_was_guessed_is_told_however_it_was_joined(plan, tmp_path):
+    path = tmp_path / "kpi.jtl"
+    path.write_text(jtl_rows.jtl(*rows_of(plan)))
+    jtl = read_jtl(path, ORIGIN)
+    for starts in ((ORIGIN, ORIGIN), None):
+        for how in (STREAMED, None):
+            told = replace(jtl, test_starts_ms=starts)
+            facts = replay_jtl(plan, path, told, 1.0, None, SECONDS, how).facts
+            assert {it.origin_is_estimated for it in facts} == {starts is None}
+
+
+@pytest.fixture
+def both(plan, tmp_path):
+    """Joins the lines batch by batch and whole."""
+
+    def joined(lines, encoding="utf-8", tail="", from_s=1.0, until_s=None, bins=SECONDS):
+        path = tmp_path / "kpi.jtl"
+        path.write_bytes((jtl_rows.jtl(*lines) + tail).encode(encoding))
+        jtl = read_jtl(path, ORIGIN, bins)
+        return [
+            replay_jtl(plan, path, replace(jtl, test_starts_ms=starts), from_s, until_s, bins, how)
+            for starts in ((ORIGIN, ORIGIN), None)
+            for how in (STREAMED, None)
+        ]
+
+    return joined
+
+
+def same(streamed, whole):
+    assert streamed.response == whole.response
+    assert streamed.closed == whole.closed
+    for one, other in zip(streamed.facts, whole.facts, strict=True):
+        for name in ROUNDED:
+            assert getattr(one, name) == pytest.approx(getattr(other, name), abs=0.051)
+        zeros = dict.fromkeys(ROUNDED, 0)
+        assert replace(one, **zeros) == replace(other, **zeros)
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {},
+        {"encoding": "latin-1"},
+        {"tail": f"{ORIGIN + 9000},5,a1,20"},
+        {"until_s": 4.2},
+        {"bins": Bins(4, 1, 9)},
+    ],
+    ids=str,
+)
+def test_a_file_gives_the_same_batch_by_batch_and_whole(plan, both, how):
+    streamed, whole, estimated, estimated_whole = both(rows_of(plan, missing=(3, 30)), **how)
+    same(streamed, whole)
+    same(estimated, estimated_whole)
+    one, two, _ = streamed.facts
+    assert two.labels == (r"b\xfccher" if how.get("encoding") else "bücher",)
+    assert two.sent > 15
+    assert one.missing == (1 if how.get("until_s") else 2)
+    assert one.extra == 2
+    assert one.late_generator > 0
+
+
+def test_batches_hold_every_sample_once_in_order_of_time(plan, tmp_path):
+    path = tmp_path / "kpi.jtl"
+    path.write_text(jtl_rows.jtl(*rows_of(plan)))
+    jtl = read_jtl(path)
+    labels = list(jtl.samplers)
+    with open_batches(path, labels, jtl.raw_labels, size=20) as batches:
+        found = list(batches)
+        assert len(found) > 5
+        starts = np.concatenate([each.start_ms for each in found])
+        assert (np.diff(starts) >= 0).all()
+        for number, label in enumerate(labels):
+            mine = [each.of_labels([number]) for each in found]
+            assert sum(len(each.ok) for each in mine) == jtl.samplers[label].counts.total
+            elapsed = sum(int(each.elapsed_ms.sum()) for each in mine)
+            counts = jtl.samplers[label].counts
+            assert elapsed == counts.elapsed_ms @ counts.n
+        assert batches.threads_outside([labels.index("a1")], 60) == 2
+
+
+def test_labels_that_the_file_does_not_have_give_no_samples(tmp_path):
+    path = tmp_path / "kpi.jtl"
+    path.write_text(jtl_rows.jtl(jtl_rows.row()))
+    with open_batches(path, ["none"], read_jtl(path).raw_labels) as batches:
+        assert list(batches) == []
+
+
+def test_a_damaged_file_is_refused_as_by_the_other_readers(tmp_path):
+    path = tmp_path / "kpi.jtl"
+    path.write_text(jtl_rows.jtl(jtl_rows.row(), jtl_rows.row(elapsed=5.7)))
+    with (
+        pytest.raises(JtlError, match=r"elapsed = '5\.7'"),
+        open_batches(path, ["search"], {"search": "search"}),
+    ):
+        pass
+
+
+def test_a_timers_schedule_with_too_many_samples_is_a_problem_and_gives_no_response_time(
+    plan, tmp_path
+):
+    path = tmp_path / "kpi.jtl"
+    path.write_text(jtl_rows.jtl(*rows_of(plan)))
+    jtl = read_jtl(path, ORIGIN)
+    found = replay_jtl(plan, path, jtl, 0, None, SECONDS, Limits(closed=99))
+    assert set(found.response) == {"a1", "a2", "bücher"}
+    assert len(found.facts) == 2
+    (problem,) = found.problems
+    assert "100 samples belong to the Precise Throughput Timer of paced" in problem
+    assert "use an Open Model Thread Group" in problem
+    assert replay_jtl(plan, path, jtl, 0, None, SECONDS, Limits(closed=100)).problems == ()
+
+
+def test_a_timers_schedule_with_too_many_events_is_foreseen_before_any_load(plan):
+    (problem,) = foreseen_problems(plan, 500_000.1)
+    assert "5000001 samples belong to the Precise Throughput Timer of paced" in problem
+    assert foreseen_problems(plan, 500_000) == []
+
+
+@pytest.fixture
+def overlapping(tmp_path):
+    """Two open models and a closed loop, whose labels all fit the first one's."""
+    path = tmp_path / "plan.jmx"
+    path.write_text(
+        jmx.plan(
+            jmx.open_group(jmx.sampler("GET ${path}"), name="one"),
+            jmx.open_group(jmx.sampler("GET /b${noun}"), name="één", seed=9),
+            jmx.group(jmx.sampler("GET /health"), name="three"),
+        )
+    )
+    return read_plan(path, {})
+
+
+def overlapping_rows(plan):
+    lines = []
+    schedules = expected_schedules(plan)
+    for group, key, labels in (
+        ("one 1", "GET ${path}", ("GET /ä", "GET /health")),
+        ("één 2", "GET /b${noun}", ("GET /b1", "GET /b2")),
+    ):
+        for arrival, due in enumerate(schedules[key].arrivals(10)):
+            at_ms, thread = int(due * 1000), f"{group}-{arrival + 1}"
+            lines.append(jtl_rows.row(at_ms, 20, labels[arrival % 2], thread=thread))
+            lines.append(jtl_rows.row(at_ms + 30, 70, labels[arrival % 2], thread=thread))
+    for number in range(300):
+        thread = f"three 3-{number % 4 + 1}"
+        lines.append(jtl_rows.row(number * 30, 4, "GET /health", thread=thread))
+    return lines
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "latin-1"])
+def test_labels_of_several_thread_groups_give_the_same_batch_by_batch_and_whole(
+    overlapping, tmp_path, encoding
+):
+    path = tmp_path / "kpi.jtl"
+    path.write_bytes(jtl_rows.jtl(*overlapping_rows(overlapping)).encode(encoding))
+    jtl = replace(read_jtl(path, ORIGIN), test_starts_ms=(ORIGIN, ORIGIN))
+    streamed, whole = (
+        replay_jtl(overlapping, path, jtl, 0, None, SECONDS, how) for how in (STREAMED, None)
+    )
+    same(streamed, whole)
+    if encoding == "latin-1":
+        # The second group's name is no text there: what fits both is nobody's for sure.
+        assert set(whole.response) == {r"GET /\xe4"}
+        return
+    assert set(whole.response) == {"GET /ä", "GET /b1", "GET /b2"}
+    for label, counts in whole.response.items():
+        assert counts.total == jtl.samplers[label].counts.total
+    for facts in whole.facts:
+        assert (facts.extra, facts.missing) == (0, 0)
+        assert facts.lateness_max_ms <= 1
+
+
+def test_samples_of_several_jmeters_are_a_problem_and_give_no_response_time(plan, tmp_path):
+    path = tmp_path / "kpi.jtl"
+    path.write_text(jtl_rows.jtl(*rows_of(plan)))
+    jtl = replace(read_jtl(path, ORIGIN), test_starts_ms=(ORIGIN, ORIGIN + 40))
+    found = replay_jtl(plan, path, jtl, 0, None, SECONDS)
+    assert (found.response, found.facts) == ({}, ())
+    (problem,) = found.problems
+    assert f"TESTSTART.MS is {ORIGIN} and {ORIGIN + 40}" in problem
+    assert "let one JMeter send the load" in problem
+
+
+def test_samples_of_several_jmeters_that_follow_no_schedule_are_no_problem(tmp_path):
+    (tmp_path / "plan.jmx").write_text(jmx.plan(jmx.group(jmx.sampler("search"))))
+    path = tmp_path / "kpi.jtl"
+    path.write_text(jtl_rows.jtl(jtl_rows.row()))
+    jtl = replace(read_jtl(path, ORIGIN), test_starts_ms=(ORIGIN, ORIGIN + 40))
+    closed = read_plan(tmp_path / "plan.jmx", {})
+    assert replay_jtl(closed, path, jtl, 0, None, SECONDS).problems == ()

@@ -1,0 +1,237 @@
+"""Which labels follow a schedule, and recorded runs of JMeter that follow theirs."""
+
+import csv
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import jmx_text as jmx
+from tollgate.plan.read import read_plan
+from tollgate.schedule.schedule import (
+    THREAD_NAME,
+    ClosedLoop,
+    Rows,
+    Schedule,
+    expected_schedules,
+    join,
+    summarise,
+)
+
+GOLDEN = Path(__file__).with_name("golden")
+
+
+@pytest.fixture
+def schedules(tmp_path):
+    def of(*children):
+        path = tmp_path / "plan.jmx"
+        path.write_text(jmx.plan(*children))
+        return expected_schedules(read_plan(path, {}))
+
+    return of
+
+
+def recorded(name, label):
+    """Return the schedule, the rows and TESTSTART.MS of a recorded run."""
+    schedule = expected_schedules(read_plan(GOLDEN / f"{name}.jmx", {}))[label]
+    with (GOLDEN / f"{name}.jtl").open(newline="") as file:
+        samples = list(csv.DictReader(file))
+    rows = Rows(
+        start_ms=np.array([int(s["timeStamp"]) for s in samples]),
+        elapsed_ms=np.array([int(s["elapsed"]) for s in samples]),
+        thread=np.array([int(re.match(THREAD_NAME, s["threadName"])[2]) for s in samples]),
+        governed=np.array([s["label"] == label for s in samples]),
+    )
+    assert {re.match(THREAD_NAME, s["threadName"])[1] for s in samples} == {schedule.group}
+    return schedule, rows, int(samples[0]["TESTSTART.MS"])
+
+
+def test_a_recorded_run_of_a_precise_throughput_timer_replays_to_within_2_ms():
+    schedule, rows, origin = recorded("timer-run", "nap")
+    joined = join(schedule, rows, origin)
+    assert (joined.intended, len(joined.missing), joined.extra) == (300, 0, 0)
+    assert joined.lateness_ms.min() >= -2
+    # JMeter's threads began half a second late, and caught up; five sleeps were too long later on.
+    begun = joined.intended_ms > origin + 1000
+    assert np.mean(joined.lateness_ms[begun] <= 2) > 0.98
+    assert (joined.generator_ms[~begun] > 100).any()
+    assert summarise(joined).late_service == 0
+
+
+def test_a_thread_group_outlasts_its_duration_by_the_time_that_it_took_to_start():
+    schedule, rows, origin = recorded("timer-run", "nap")
+    joined = join(schedule, rows, origin)
+    # Five events of the timer's second window: sent, as JMeter does, but not asked for.
+    assert len(joined.event) == 305
+    assert sorted(joined.event) == list(range(305))
+    assert summarise(joined).sent == 300
+
+
+def test_without_teststart_a_recorded_run_has_its_origin_estimated_to_within_2_ms():
+    schedule, rows, origin = recorded("timer-run", "nap")
+    joined = join(schedule, rows)
+    assert joined.origin_is_estimated
+    assert joined.origin_ms == pytest.approx(origin, abs=2)
+
+
+def test_a_recorded_run_of_an_open_model_joins_every_arrival_with_its_thread():
+    schedule, rows, origin = recorded("group-run", "nap")
+    joined = join(schedule, rows, origin)
+    assert (joined.intended, len(joined.missing), joined.extra) == (180, 0, 0)
+    assert joined.lateness_ms.min() >= -2
+    assert np.median(joined.lateness_ms) < 5
+    assert np.allclose(joined.generator_ms, np.maximum(joined.lateness_ms, 0))
+
+
+def test_a_thread_group_ends_the_schedule_before_the_timer_does(schedules):
+    timer = jmx.timer(duration=60)
+    schedule = schedules(jmx.group(jmx.sampler("a", timer), duration=10))["a"]
+    assert schedule.end_s == 10
+    assert 60 < len(schedule.arrivals(10)) < 140
+    assert len(schedule.arrivals(60)) == 600
+
+
+def test_finite_loops_ask_for_so_many_events_and_no_more(schedules):
+    loops = jmx.group(jmx.sampler("a", jmx.timer()), loops=30, threads=5, duration=None)
+    schedule = schedules(loops)["a"]
+    assert (schedule.end_s, schedule.limit) == (None, 150)
+    events = schedule.arrivals(np.inf)
+    assert len(events) == 150
+    assert events.max() > 10
+
+
+def test_samplers_under_one_timer_share_its_schedule(schedules):
+    either = jmx.element("RandomController", "either", [jmx.sampler("base"), jmx.sampler("head")])
+    found = schedules(jmx.group(jmx.timer(), either))
+    assert found["base"] is found["head"]
+    assert [label.text for label in found["base"].labels] == ["base", "head"]
+
+
+def test_think_time_of_the_thread_is_part_of_its_schedule(schedules):
+    group = jmx.group(
+        jmx.sampler("a", jmx.timer()), jmx.think(jmx.constant_timer(400)), jmx.think(ms=100)
+    )
+    assert schedules(group)["a"].think_ms == 500
+
+
+def test_a_label_with_a_variable_keeps_its_schedule(schedules):
+    schedule = schedules(jmx.group(jmx.timer(), jmx.sampler("item ${row}")))["item ${row}"]
+    assert schedule.matches("item 12")
+    assert not schedule.matches("other")
+
+
+PARENT = {"TransactionController__parent": "true"}
+PACING = jmx.element("ConstantThroughputTimer", "per minute")
+
+
+@pytest.mark.parametrize(
+    ("children", "reason"),
+    [
+        ([jmx.group(jmx.sampler("a"))], "no timer says when"),
+        ([jmx.group(jmx.sampler("a"), PACING)], "'per minute' slows a loop down"),
+        ([jmx.group(jmx.sampler("a", jmx.timer(randomSeed=0)))], "random seed is 0"),
+        ([jmx.group(jmx.sampler("a", jmx.timer(throughput="${r}")))], "throughput cannot be known"),
+        ([jmx.group(jmx.sampler("a", jmx.timer(), jmx.timer()))], "waits add up"),
+        ([jmx.group(jmx.sampler("a", jmx.timer(), jmx.constant_timer(5)))], "beyond its event"),
+        ([jmx.group(jmx.sampler("a", jmx.timer()), PACING)], "beyond its event"),
+        ([jmx.group(jmx.timer(), jmx.sampler("a"), jmx.think(ms=9))], "'think' uses up events"),
+        (
+            [jmx.group(jmx.sampler("a", jmx.timer()), jmx.sampler("b", jmx.timer(randomSeed=8)))],
+            "share one queue",
+        ),
+        (
+            [
+                jmx.group(
+                    jmx.timer(),
+                    jmx.element("TransactionController", "visit", [jmx.sampler("a")], **PARENT),
+                    jmx.element("IfController", "if", [jmx.sampler("a")]),
+                )
+            ],
+            "'visit' generates a parent sample",
+        ),
+        (
+            [jmx.group(jmx.sampler("a", jmx.timer())), jmx.group(jmx.sampler("a", jmx.timer()))],
+            "more than one thread group",
+        ),
+        (
+            [jmx.group(jmx.sampler("a", jmx.timer()), jmx.sampler("a"))],
+            "with a schedule and without one",
+        ),
+        (
+            [jmx.group(jmx.sampler("a", jmx.timer()), kind="SetupThreadGroup")],
+            "is a SetupThreadGroup",
+        ),
+        (
+            [jmx.group(jmx.sampler("a", jmx.timer()), duration="${long}")],
+            "duration is only known at run time",
+        ),
+        (
+            [jmx.group(jmx.sampler("a", jmx.timer()), jmx.think(ms="${nap}"))],
+            "pause of its thread is only known",
+        ),
+        ([jmx.open_group(jmx.sampler("a"), seed=0)], "random seed is 0"),
+        ([jmx.open_group(jmx.sampler("a"), schedule="rate(5)")], "expected / or per"),
+        ([jmx.open_group(jmx.sampler("a"), schedule="${plan}")], "schedule is only known at run"),
+        ([jmx.open_group(jmx.sampler("a", jmx.timer()))], "'a' waits after the arrival"),
+        ([jmx.open_group(jmx.think(ms=3), jmx.sampler("a"))], "follows another sampler"),
+    ],
+)
+def test_a_label_without_a_schedule_says_why(schedules, children, reason):
+    found = schedules(*children)["a"]
+    assert isinstance(found, ClosedLoop)
+    assert reason in found.reason
+
+
+def test_only_a_closed_loop_carries_the_warning_of_coordinated_omission(schedules):
+    found = schedules(
+        jmx.group(jmx.sampler("loop")),
+        jmx.open_group(jmx.sampler("arrives"), jmx.sampler("goes on")),
+    )
+    assert "coordinated omission" in found["loop"].warning
+    assert isinstance(found["arrives"], Schedule)
+    assert found["goes on"].warning == ""
+
+
+def test_any_choice_of_first_sampler_follows_the_arrivals_of_an_open_model(schedules):
+    either = jmx.element("RandomController", "either", [jmx.sampler("a"), jmx.sampler("b")])
+    maybe = jmx.element("IfController", "maybe", [jmx.sampler("c")])
+    found = schedules(jmx.open_group(maybe, either, jmx.sampler("d")))
+    assert found["a"] is found["b"] is found["c"]
+    assert isinstance(found["d"], ClosedLoop)
+
+
+def test_in_a_branch_that_is_picked_only_the_first_sampler_follows_the_arrivals(schedules):
+    pause = jmx.element(
+        "TestAction",
+        "reads",
+        [
+            jmx.element(
+                "UniformRandomTimer", "think", ConstantTimer__delay=500, RandomTimer__range=9
+            )
+        ],
+        ActionProcessor__action=1,
+    )
+    long = jmx.element("GenericController", "long", [jmx.sampler("a"), pause, jmx.sampler("b")])
+    short = jmx.element("GenericController", "short", [jmx.sampler("c")])
+    either = jmx.element("SwitchController", "one of them", [long, short, jmx.sampler("d")])
+    found = schedules(jmx.open_group(either, jmx.sampler("e")))
+    assert found["a"] is found["c"] is found["d"]
+    assert isinstance(found["a"], Schedule)
+    assert isinstance(found["b"], ClosedLoop)
+    assert isinstance(found["e"], ClosedLoop)
+
+
+def test_behind_a_condition_in_a_branch_the_next_sampler_may_be_the_first_as_well(schedules):
+    maybe = jmx.element("IfController", "maybe", [jmx.sampler("a")])
+    branch = jmx.element("GenericController", "branch", [maybe, jmx.sampler("b"), jmx.sampler("c")])
+    found = schedules(jmx.open_group(jmx.element("SwitchController", "one", [branch])))
+    assert found["a"] is found["b"]
+    assert isinstance(found["c"], ClosedLoop)
+
+
+def test_a_transaction_controller_has_no_schedule_of_its_own(schedules):
+    visit = jmx.element("TransactionController", "visit", [jmx.sampler("a", jmx.timer())])
+    found = schedules(jmx.group(visit))
+    assert isinstance(found["a"], Schedule)
+    assert "Transaction Controller" in found["visit"].reason

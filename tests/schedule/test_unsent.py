@@ -1,0 +1,78 @@
+"""Scheduled requests that were not sent count against whatever would hold only without them."""
+
+from dataclasses import replace
+
+import pytest
+
+from executions import counts, execution
+from tollgate.judge.facts import Run
+from tollgate.judge.judgement import judge
+from tollgate.schedule.model import NEVER_MS, TIMED_OUT, Unsent
+from tollgate.stats.counts import Counts
+
+
+def unsent(n, slow_ms=5000, at=20, labels=("search",)):
+    return Unsent(labels, Counts.of([at] * n, [slow_ms] * n, [False] * n, codes=(TIMED_OUT,)))
+
+
+def verdict_of(criterion, *missing, service=None):
+    made = execution(criterion, service=counts() if service is None else service)
+    verdict = judge(Run((replace(made, unsent=missing),)))
+    (result,) = verdict.executions[0].criteria
+    return result.verdict
+
+
+@pytest.mark.parametrize(
+    ("criterion", "verdict"),
+    {
+        # Of 3,000 requests 30 were not sent, and would have timed out after five seconds.
+        "fail of search>0%": "INCONCLUSIVE",
+        "fail>0": "INCONCLUSIVE",
+        "fail of search>2%": "PASS",
+        "succ of search<100%": "INCONCLUSIVE",
+        "rc500>0": "INCONCLUSIVE",
+        "rc5??>0%": "INCONCLUSIVE",
+        "rcSocketTimeoutException>0": "INCONCLUSIVE",
+        "rc*Exception>0": "INCONCLUSIVE",
+        "rc200 of search<100%": "INCONCLUSIVE",
+        "hits of search<2990": "PASS",
+        "hits of search>3010": "INCONCLUSIVE",
+        "p50 of search>250ms": "PASS",
+        "p95 of search>250ms": "PASS",
+        "p99.5 of search>250ms": "INCONCLUSIVE",
+        "p99.5 of search>100ms": "FAIL",
+        "avg-rt of search>160ms": "INCONCLUSIVE",
+        "avg-rt of search>1s": "PASS",
+        "avg-lt of search>80ms": "INCONCLUSIVE",
+        "fail of search>1% for 3s": "PASS",
+        "fail of search>10% over 3s": "INCONCLUSIVE",
+    }.items(),
+)
+def test_a_criterion_passes_only_if_it_would_with_each_of_them_failed_and_timed_out(
+    criterion, verdict
+):
+    assert verdict_of(criterion, unsent(30)) == verdict
+
+
+def test_without_a_timeout_a_mean_cannot_be_told_and_a_median_can():
+    assert verdict_of("avg-rt of search>1h", unsent(1, NEVER_MS)) == "INCONCLUSIVE"
+    assert verdict_of("p50 of search>1s", unsent(1, NEVER_MS)) == "PASS"
+
+
+def test_those_of_a_shared_schedule_may_all_have_been_of_one_rare_label():
+    rare = counts(180, 60)
+    shared = unsent(90, labels=("often", "search"))
+    assert verdict_of("fail of search>30%", shared, service=rare) == "INCONCLUSIVE"
+    assert verdict_of("fail of search>40%", shared, service=rare) == "PASS"
+
+
+def test_those_of_other_labels_and_of_the_warm_up_do_not_count():
+    assert verdict_of("fail of search>0%", unsent(30, labels=("buy",))) == "PASS"
+    made = execution("fail of search>0%", warmup_s=10.0, measured_s=50.0)
+    assert judge(Run((replace(made, unsent=(unsent(30, at=9),)),))).verdict == "PASS"
+
+
+def test_an_inconclusive_criterion_says_how_many_were_not_sent():
+    made = execution("fail of search>0%")
+    (reason,) = judge(Run((replace(made, unsent=(unsent(30),)),))).reasons
+    assert "30 scheduled requests were not sent" in reason.text

@@ -1,0 +1,195 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from tollgate.stats.autocorrelation import design_effect
+from tollgate.stats.counts import Counts
+from tollgate.stats.intervals import mean_interval, share_interval, stdev_interval
+from tollgate.stats.percentiles import percentile_interval, samples_needed
+
+RUNS = 500
+SHAPES = [(240, 30), (3000, 60)]
+PERCENTILES = (50, 90, 95)
+# Lognormal latencies around 200 ms, so that JMeter's whole milliseconds hide nothing.
+MEDIAN_MS, SIGMA = 200.0, 0.6
+
+
+def autoregressive(rng, at_s, correlation):
+    """Standard normal values in which each remembers the one before; correlation(gap in s)."""
+    steps = correlation(np.diff(at_s, prepend=at_s[0]))
+    steps[0] = 0.0
+    noise = rng.standard_normal(len(at_s)) * np.sqrt(1 - steps**2)
+    values = np.empty(len(at_s))
+    last = 0.0
+    for index, (step, fresh) in enumerate(zip(steps, noise, strict=True)):
+        values[index] = last = step * last + fresh
+    return values
+
+
+def shocked(rng, at_s, share, correlation):
+    """Standard normal values of which `share` of the variance is common to each second."""
+    seconds = autoregressive(rng, np.arange(61.0), lambda gap: np.full(len(gap), correlation))
+    own = rng.standard_normal(len(at_s))
+    return math.sqrt(share) * seconds[at_s.astype(int)] + math.sqrt(1 - share) * own
+
+
+PROCESSES = {
+    "independent": lambda rng, at_s: rng.standard_normal(len(at_s)),
+    "each request remembers 0.9 of the last": lambda rng, at_s: autoregressive(
+        rng, at_s, lambda gap: np.full(len(gap), 0.9)
+    ),
+    "a disturbance fades in a second": lambda rng, at_s: autoregressive(
+        rng, at_s, lambda gap: np.exp(-gap)
+    ),
+    "a third of the variance is common to a second": lambda rng, at_s: shocked(rng, at_s, 0.3, 0),
+    "two fifths last for some seconds": lambda rng, at_s: shocked(rng, at_s, 0.4, 0.3),
+}
+
+
+def simulated(rng, process, n, seconds):
+    at_s = np.sort(rng.uniform(0, seconds, n))
+    latency = MEDIAN_MS * np.exp(SIGMA * PROCESSES[process](rng, at_s))
+    return Counts.of(at_s.astype(int), np.rint(latency).astype(int))
+
+
+def truth(p):
+    return round(MEDIAN_MS * math.exp(SIGMA * stats.norm.ppf(p / 100)))
+
+
+@pytest.mark.parametrize("process", PROCESSES)
+def test_of_500_runs_92_to_98_percent_of_the_intervals_hold_the_true_percentile(process):
+    rng = np.random.default_rng(20240229)
+    held = np.zeros((len(SHAPES), len(PERCENTILES)))
+    for shape, (n, seconds) in enumerate(SHAPES):
+        for _ in range(RUNS):
+            counts = simulated(rng, process, n, seconds)
+            for index, p in enumerate(PERCENTILES):
+                found = percentile_interval(counts, p)
+                held[shape, index] += found.low <= truth(p) <= found.high
+    shares = held / RUNS
+    assert 0.92 <= shares.mean() <= 0.98, shares
+    # A share of 500 runs has a standard error of one percent.
+    assert shares.min() >= 0.91, shares
+    assert shares.max() <= 0.99, shares
+
+
+def test_of_500_runs_92_to_98_percent_hold_the_true_p99_of_3000_samples():
+    rng = np.random.default_rng(99)
+    held = sum(
+        found.low <= truth(99) <= found.high
+        for found in (
+            percentile_interval(simulated(rng, "independent", 3000, 60), 99) for _ in range(RUNS)
+        )
+    )
+    assert 0.92 <= held / RUNS <= 0.98
+
+
+def test_of_500_runs_92_to_98_percent_of_the_intervals_hold_the_true_mean_and_share():
+    rng = np.random.default_rng(3)
+    mean = MEDIAN_MS * math.exp(SIGMA**2 / 2)
+    process, held = "a third of the variance is common to a second", np.zeros(2)
+    limit = truth(90)
+    for _ in range(RUNS):
+        counts = simulated(rng, process, 3000, 60)
+        seconds, n = counts.seconds, counts.sum_by_second()
+        found = mean_interval(seconds, n, counts.sum_by_second(counts.elapsed_ms))
+        held[0] += found.low <= mean <= found.high
+        slow = counts.sum_by_second(counts.elapsed_ms > limit)
+        found = share_interval(seconds, n, slow)
+        held[1] += found.low <= 0.1 <= found.high
+    assert (held >= 0.92 * RUNS).all(), held
+    assert (held <= 0.98 * RUNS).all(), held
+
+
+def test_an_interval_that_ignored_autocorrelation_would_lie():
+    rng = np.random.default_rng(4)
+    process, held = "a third of the variance is common to a second", 0
+    for _ in range(200):
+        elapsed = simulated(rng, process, 3000, 60)
+        low, high = elapsed.order_statistics(stats.binom.ppf([0.025, 0.975], elapsed.total, 0.5))
+        held += low <= truth(50) <= high
+    assert held / 200 < 0.6
+
+
+def test_independent_samples_give_the_textbook_ranks():
+    # 100 samples, p50: the distribution-free 95 % interval lies between ranks 40 and 61. One from
+    # either half in each second, so that no second says more than another.
+    counts = Counts.of(np.arange(100) // 2, np.arange(100) // 2 + 50 * (np.arange(100) % 2) + 1)
+    found = percentile_interval(counts, 50)
+    assert found.deff < 1.2
+    assert 39 <= found.low <= 41
+    assert 60 <= found.high <= 62
+
+
+@pytest.mark.parametrize(("p", "needed"), [(50, 6), (90, 36), (95, 72), (99, 368), (99.9, 3688)])
+def test_the_samples_that_a_percentile_needs_are_known(p, needed):
+    assert samples_needed(p) == needed
+    assert samples_needed(100 - p) == needed
+    assert samples_needed(p, deff=2) == 2 * needed
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.integers(1, 200), st.sampled_from([50, 90, 95, 99]))
+def test_with_fewer_samples_than_needed_there_is_no_upper_bound(n, p):
+    counts = Counts.of(np.arange(n) % 20, np.arange(n))
+    found = percentile_interval(counts, p)
+    if n < samples_needed(p, found.deff if math.isfinite(found.deff) else 1):
+        assert found.high == math.inf
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(0, 40), st.integers(1, 500)), min_size=30, max_size=300),
+    st.sampled_from([5, 50, 95]),
+)
+def test_the_interval_holds_what_was_observed(samples, p):
+    counts = Counts.of(*zip(*samples, strict=True))
+    for found, value in (
+        (percentile_interval(counts, p), counts.order_statistics([-(-counts.total * p // 100)])[0]),
+        (stdev_interval(counts), counts.stdev),
+    ):
+        assert found.low <= value + 1e-6
+        assert value - 1e-6 <= found.high
+
+
+def test_less_than_five_seconds_tell_nothing():
+    counts = Counts.of(np.arange(4000) % 4, np.arange(4000))
+    assert percentile_interval(counts, 50).high == math.inf
+    seconds, n = counts.seconds, counts.sum_by_second()
+    assert mean_interval(seconds, n, n).high == math.inf
+    assert share_interval(seconds, n, n) == share_interval([], np.array([]), np.array([]))
+
+
+def test_no_failures_still_leave_a_possible_share():
+    # The rule of three: with 300 successes the share of failures is below 3.7/300 at 97.5 %.
+    found = share_interval(np.arange(30), np.full(30, 10), np.zeros(30))
+    assert found.low == 0
+    assert found.high == pytest.approx(0.0122, abs=1e-4)
+
+
+def test_a_steady_run_has_a_mean_without_doubt():
+    found = mean_interval(np.arange(10), np.full(10, 5.0), np.full(10, 50.0))
+    assert (found.low, found.high) == (10, 10)
+
+
+def test_a_burst_of_equal_values_leaves_the_percentile_in_doubt():
+    # 8 % of the samples, all 20 ms and all in five of sixty seconds: who knows about the next five?
+    elapsed = np.where(np.arange(600) // 10 >= 55, 20, 10)
+    found = percentile_interval(Counts.of(np.arange(600) // 10, elapsed), 95)
+    assert found.low == 10
+
+
+def test_samples_that_agree_within_a_second_count_for_less():
+    seconds, n = np.arange(60), np.full(60, 10)
+    together = np.where(np.random.default_rng(2).random(60) < 0.5, 10, 0)
+    assert design_effect(seconds, n, together, 0.95) > 5
+
+
+def test_seconds_without_samples_do_not_break_an_interval():
+    counts = Counts.of(np.repeat([0, 1, 2, 30, 31, 59], 20), np.tile(np.arange(20) + 1, 6))
+    found = percentile_interval(counts, 50)
+    assert found.low <= 10 <= found.high < math.inf

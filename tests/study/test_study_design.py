@@ -1,0 +1,229 @@
+"""The design of the study, good and bad."""
+
+from dataclasses import replace
+
+import pytest
+
+import plan_files
+import study_blocks
+import support
+from study_blocks import CELL, HEADER, design, errors_of
+from tollgate.plan.read import read_plan
+from tollgate.schedule.schedule import ClosedLoop, expected_schedules
+from tollgate.study.design import (
+    EXPERIMENTS,
+    DesignError,
+    blocks,
+    only,
+    read_design,
+    seconds_of,
+    shorten,
+)
+from tollgate.study.model import CROSSCHECK
+from tollgate.study.resampling import MIN_BLOCKS
+from tollgate.targets import pm2
+
+FORK = "sum,fork,fork,5,0,8,1,0.25,0,/sum/9,45"
+CLUSTER = "sum,cluster,cluster,5,0,8,1,0.25,0,/sum/9,45"
+
+
+@pytest.fixture
+def file(tmp_path):
+    """Writes a design and returns its path."""
+
+    def write(*rows, header=HEADER):
+        path = tmp_path / "study.csv"
+        path.write_text("".join(f"{row}\n" for row in (header, *rows)))
+        return path
+
+    return write
+
+
+# The design that comes with the suite.
+
+
+def test_the_design_has_the_published_experiments_within_a_quarter_of_an_hour():
+    cells = design()
+    assert tuple(dict.fromkeys(cell.experiment for cell in cells)) == EXPERIMENTS
+    assert all(cell.rounds >= MIN_BLOCKS for cell in cells)
+    assert seconds_of(blocks(cells, 21)) < 15 * 60
+    assert seconds_of(blocks(shorten(cells), 21)) < 60
+
+
+def test_every_app_of_the_design_is_one_of_the_ecosystem():
+    assert {cell.app for cell in design()} <= pm2.declared_apps().keys()
+
+
+def test_a_users_count_at_which_arms_are_compared_has_all_of_them():
+    for experiment in EXPERIMENTS:
+        cells = only(design(), [experiment])
+        most = max(cell.users for cell in cells)
+        arms = {cell.arm for cell in cells}
+        assert {cell.arm for cell in cells if cell.users == most} == arms
+
+
+def test_blocks_that_the_plan_has_by_itself_are_those_that_the_generator_writes(
+    tmp_path, monkeypatch
+):
+    for app in pm2.declared_apps():
+        monkeypatch.delenv(f"PORT_{app.upper().replace('-', '_')}", raising=False)
+    ports = {name: app.port for name, app in pm2.declared_apps().items()}
+    written = study_blocks.write_smoke(tmp_path / "study-blocks.csv", ports)
+    committed = study_blocks.COMMITTED
+    assert written.read_text() == committed.read_text(), f"keep it: cp {written} {committed}"
+
+
+def test_the_plan_has_a_sampler_for_each_experiment_of_the_same_name():
+    plan = plan_files.read(support.PLANS / "study.jmx")
+    (switch,) = [e for e in plan.walk() if e.kind == "SwitchController"]
+    assert tuple(child.name for child in switch.children) == EXPERIMENTS
+
+
+def test_the_plan_is_read_as_closed_loops_whose_labels_are_all_known_before_the_run():
+    plan = read_plan(support.PLANS / "study.jmx", {"users": "7"})
+    assert plan.labels == ("connect", *EXPERIMENTS, "another generator")
+    assert plan.label_patterns == ()
+    assert [(group.threads, group.unresolved) for group in plan.groups] == [(7, {})]
+    assert {type(found) for found in expected_schedules(plan).values()} == {ClosedLoop}
+
+
+def test_a_short_design_has_the_ends_of_each_arm_once_and_no_warm_up():
+    made = blocks(shorten(design()), 21)
+    assert {block.round for block in made} == {1}
+    ends = {
+        (c.experiment, c.arm, c.users)
+        for c in design()
+        for of in [[o.users for o in design() if (o.experiment, o.arm) == (c.experiment, c.arm)]]
+        if c.users in (min(of), max(of))
+    }
+    assert {(b.cell.experiment, b.cell.arm, b.cell.users) for b in made} == ends
+    assert len(made) == len(ends)
+    assert {b.cell.each for b in made} == {0, 2}
+    assert all(b.cell.lead_s < b.cell.seconds <= 2 for b in made if not b.cell.each)
+
+
+def test_a_long_block_is_cut_for_a_smoke_and_so_is_its_lead():
+    (short,) = shorten([replace(CELL, seconds=60, lead_s=10)])
+    assert (short.seconds, short.lead_s, short.rounds) == (2, 0.5, 1)
+
+
+# What is wrong with a design.
+
+
+def test_columns_may_come_in_any_order(file):
+    names = HEADER.split(",")
+    turned = [",".join(reversed(row.split(","))) for row in (FORK, CLUSTER)]
+    assert read_design(file(*turned, header=",".join(reversed(names)))) == read_design(
+        file(FORK, CLUSTER)
+    )
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "problem"),
+    [
+        ("users", "ten", "is no whole number from 1 on: write how many send requests at a time"),
+        ("users", "0", "is no whole number from 1 on: write how many send requests at a time"),
+        ("users", "2.5", "is no whole number from 1 on: write how many send requests at a time"),
+        ("published", "-1", "is no whole number from 0 on: write the published requests, 0 for no"),
+        ("rounds", "", "is no whole number from 1 on: write how often the cell is measured"),
+        ("seconds", "0.5", "is no whole number from 1 on: JMeter's Runtime Controller knows no le"),
+        ("lead_s", "nan", "is no number from 0 on: write seconds such as 0.25"),
+        ("each", "-1", "is no whole number from 0 on: write the requests of each user, 0 for as"),
+        ("experiment", "sums", "is none that plans/study.jmx has: take one of calculate, sum, "),
+        ("arm", "", "is no name: write one on a single line"),
+        ("app", "", "is no name: write one on a single line"),
+        ("path", "sum/9", "is no path: begin it with a slash, and write a blank in it as %20"),
+        ("path", "//elsewhere/9", "is no path: begin it with a slash"),
+        ("path", "http://elsewhere/9", "is no path: begin it with a slash"),
+        ("path", "/a b", "is no path: begin it with a slash, and write a blank in it as %20"),
+        ("answer", "(", "is no regular expression (missing ), unterminated subpattern at posi"),
+        ("answer", "", "is no regular expression: write one on a single line that answers match"),
+    ],
+)
+def test_a_value_that_cannot_be_used_is_named_with_its_row_and_column(file, column, value, problem):
+    cells = FORK.split(",")
+    cells[HEADER.split(",").index(column)] = value
+    (error, *_others) = errors_of(file(CLUSTER, ",".join(cells)))
+    assert error.startswith(f":3: {column} = {value!r} {problem}")
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        (
+            (FORK, CLUSTER, FORK),
+            ":4: repeats the cell of {path}:2 (sum, fork, 5 users): take one of them out",
+        ),
+        (
+            (FORK, CLUSTER.replace(",8,", ",9,")),
+            ":3: rounds = 9 of sum is 8 at {path}:2: all cells of an experiment have as many, so "
+            "write the same in both",
+        ),
+        (
+            (FORK, CLUSTER.replace("/sum/9", "/sum/8")),
+            ":3: path = '/sum/8' of sum is '/sum/9' at {path}:2: all cells of an experiment ask "
+            "for the same, so write the same in both",
+        ),
+        (
+            (FORK, CLUSTER, FORK.replace("fork,fork,5", "fork,cluster,6")),
+            ":4: app = 'cluster' of sum, fork is 'fork' at {path}:2: an arm is one app, so write "
+            "the same in both",
+        ),
+        (
+            (FORK,),
+            ": sum has no arm but 'fork', which leaves nothing to compare: add rows of another arm",
+        ),
+        (
+            (FORK.replace("0.25", "1"), CLUSTER),
+            ":2: lead_s = 1 leaves nothing of a block of 1 s to be measured: write less",
+        ),
+        (
+            (FORK + ",5", CLUSTER),
+            ":2: has 12 fields, the header has 11: put a value that holds commas between quotes, "
+            'and write "" for a quote in it',
+        ),
+        ((), f": has no rows: write a header {HEADER} and rows"),
+    ],
+)
+def test_rows_that_contradict_each_other_are_refused(file, rows, expected):
+    path = file(*rows)
+    assert errors_of(path) == [expected.format(path=path)]
+
+
+@pytest.mark.parametrize(
+    ("header", "expected"),
+    [
+        (HEADER + ",note", ":1: column 'note' is unknown: take it out"),
+        (HEADER + ",users", ":1: column 'users' stands there twice: take one of them out"),
+        (HEADER.removesuffix(",answer"), ":1: has no column 'answer': add it"),
+        (
+            HEADER.replace("lead_s", "leads"),
+            ":1: column 'leads' is unknown: take it out; did you mean 'lead_s'?",
+        ),
+    ],
+)
+def test_a_header_with_other_columns_is_refused(file, header, expected):
+    assert errors_of(file(FORK, CLUSTER, header=header))[0] == expected
+
+
+def test_all_that_is_wrong_is_told_at_once_and_no_more_than_can_be_read(file):
+    rows = [FORK.replace(",5,", f",{'x' * n},") for n in range(1, 31)]
+    errors = errors_of(file(*rows))
+    assert len(errors) == DesignError.SHOWN + 1
+    assert errors[-1] == "and 20 more such errors: correct these first"
+
+
+def test_a_file_that_cannot_be_read_is_one_line(tmp_path):
+    (tmp_path / "bad").write_bytes(b"experiment\xff")
+    (tmp_path / "quoted").write_text(f'{HEADER}\n"sum\n')
+    assert errors_of(tmp_path / "none") == [
+        ": can't be read: No such file or directory: name a file that can be"
+    ]
+    assert errors_of(tmp_path / "bad")[0].startswith(": is not CSV in UTF-8 (")
+    assert errors_of(tmp_path / "quoted")[0].startswith(": is not CSV in UTF-8 (unexpected end")
+
+
+def test_the_crosscheck_asks_one_app_with_every_generator():
+    cells = only(design(), [CROSSCHECK])
+    assert {cell.app for cell in cells} == {"fork"}
+    assert "jmeter" in {cell.arm for cell in cells}

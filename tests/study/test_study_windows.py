@@ -1,0 +1,131 @@
+from dataclasses import replace
+
+import pytest
+
+from study_cells import cell
+from tollgate.study.model import Block
+from tollgate.study.windows import TOLERANCE_MS, Span, StudyDataError, outages_of, windows
+
+TIMED = cell("fork", users=2)
+COUNTED = cell("fork", users=2, each=3, seconds=10, lead_s=0.0)
+
+
+def span(block=1, first=0, last=1020, users=2, requests=6, label="sum"):
+    return Span(str(block), label, users, first, last, requests)
+
+
+def found(one, *spans, rounds=(1,), outages=()):
+    blocks = [Block(number, turn, one) for number, turn in enumerate(rounds, 1)]
+    counted, left_out = windows(blocks, spans, outages)
+    return counted, left_out[one]
+
+
+def test_a_timed_blocks_window_leaves_the_switch_over_out():
+    (window,), left_out = found(TIMED, span(first=5000, last=6040))
+    assert (window.from_ms, window.to_ms, window.length_s) == (5250, 6000, 0.75)
+    assert left_out == ()
+
+
+def test_a_block_of_so_many_requests_counts_from_its_first_start_to_its_last_end():
+    (window,), _ = found(COUNTED, span(first=5000, last=7500))
+    assert (window.from_ms, window.length_s) == (5000, 2.5)
+    assert window.to_ms > 7500
+
+
+def test_the_warm_up_has_no_window_and_is_not_told_of():
+    counted, left_out = found(TIMED, span(1, 0, 400), span(2, 2000, 3100), rounds=(0, 1))
+    assert [window.block.number for window in counted] == [2]
+    assert left_out == ()
+
+
+def test_windows_come_in_the_order_of_the_rounds():
+    spans = [span(1, 0), span(2, 2000, 3010), span(3, 4000, 5010)]
+    counted, _ = found(TIMED, *spans, rounds=(3, 1, 2))
+    assert [window.block.round for window in counted] == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("one", "last", "requests", "whole"),
+    [
+        (TIMED, 1000 - TOLERANCE_MS, 9, True),
+        (TIMED, 999 - TOLERANCE_MS, 9, False),
+        (COUNTED, 400, 6, True),  # all were sent, however soon
+        (COUNTED, 400, 5, False),
+        (COUNTED, 10_100, 5, True),  # its time was up
+    ],
+)
+def test_a_block_is_left_out_if_it_ended_before_its_time_with_requests_left(
+    one, last, requests, whole
+):
+    counted, left_out = found(one, span(last=last, requests=requests))
+    assert (len(counted), len(left_out)) == ((1, 0) if whole else (0, 1))
+
+
+def test_users_who_never_came_are_an_error_unless_the_block_ended_early():
+    with pytest.raises(StudyDataError, match="1 users sent requests where the design has 2"):
+        found(TIMED, span(users=1))
+    assert found(TIMED, span(users=1, last=300))[1] == (
+        "round 1: the load ended too early, after 0.3 s and 6 requests",
+    )
+
+
+def test_more_requests_than_the_design_has_are_an_error():
+    with pytest.raises(StudyDataError, match="7 requests where 2 x 3 are the design's"):
+        found(COUNTED, span(requests=7))
+
+
+def test_blocks_may_touch_but_not_overlap():
+    touching = [span(1, 0, 1020), span(2, 1020 - TOLERANCE_MS, 2100)]
+    assert len(found(TIMED, *touching, rounds=(1, 2))[0]) == 2
+    overlapping = [touching[0], replace(touching[1], first_ms=1019 - TOLERANCE_MS)]
+    with pytest.raises(StudyDataError, match=r"barrier of plans/study\.jmx did not hold"):
+        found(TIMED, *overlapping, rounds=(1, 2))
+
+
+def test_blocks_in_another_order_than_the_designs_are_an_error():
+    with pytest.raises(StudyDataError, match="block = '2': began"):
+        found(TIMED, span(1, 5000, 6010), span(2, 0, 1010), rounds=(1, 2))
+
+
+def test_connecting_is_no_part_of_a_block():
+    connects = span(label="connect", first=-400, last=-1)
+    assert found(TIMED, connects, span()) == found(TIMED, span())
+
+
+def test_a_block_of_two_generators_is_an_error():
+    with pytest.raises(StudyDataError, match="both of JMeter and of another generator"):
+        found(TIMED, span(), span(label="another generator", users=1))
+
+
+@pytest.mark.parametrize(
+    ("app", "low", "high", "counts"),
+    [
+        ("fork", 100, 200, False),
+        ("fork", -900, -1, True),
+        ("fork", -900, 0, False),
+        ("fork", 1020, 1021, False),
+        ("fork", 1021, None, True),
+        ("fork", -900, None, False),
+        ("cluster", 100, 200, True),
+        ("pi-1", 100, 200, True),
+    ],
+)
+def test_a_block_counts_unless_it_met_the_death_of_a_worker_of_its_app(app, low, high, counts):
+    record = {
+        "app": app,
+        "worker": 3,
+        "from_s": low / 1000,
+        "to_s": None if high is None else high / 1000,
+    }
+    begin = 5_000_000
+    block = span(first=begin, last=begin + 1020)
+    counted, left_out = found(TIMED, block, outages=outages_of([record], begin / 1000))
+    assert left_out == (() if counts else ("round 1: worker 3 of fork died",))
+    assert len(counted) == counts
+
+
+@pytest.mark.parametrize("app", ["balancer", "pi-1", "pi-3"])
+def test_the_servers_behind_the_balancer_are_its_own(app):
+    outages = outages_of([{"app": app, "worker": 0, "from_s": 0.1, "to_s": 0.2}], 0)
+    one = cell("three servers", app="balancer", users=2)
+    assert found(one, span(), outages=outages)[1] == (f"round 1: worker 0 of {app} died",)

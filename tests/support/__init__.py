@@ -1,0 +1,119 @@
+"""What several tests need: JMeter, ports, a browser, and the processes of this session."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+
+from tollgate.base.paths import ROOT, jmeter_home
+
+#: Every process that a test starts inherits this variable, which is how those left are found.
+MARK = "TOLLGATE_TEST_SESSION"
+#: Settings of the caller's that would change what a test sees.
+SETTINGS = ("JVM_ARGS", "HEAP", "HOST", "PORT", "NODE_OPTIONS", "SERVER_HOST", "SERVER_PORT")
+#: Seconds that anything may take before a test gives up on it. Nothing is judged by time.
+PATIENCE = 240
+PLANS = ROOT / "plans"
+JMETER = jmeter_home() / "bin" / "jmeter"
+
+
+def environment(**extra: str) -> dict[str, str]:
+    """The caller's environment without the settings that would change what a test sees."""
+    return {key: value for key, value in os.environ.items() if key not in SETTINGS} | extra
+
+
+def run(*command: object, **options: object) -> subprocess.CompletedProcess[str]:
+    """Run a command to its end and capture what it says; the exit code is the test's business."""
+    options.setdefault("env", environment())
+    return subprocess.run(
+        [str(word) for word in command],
+        capture_output=True,
+        text=True,
+        check=False,
+        stdin=subprocess.DEVNULL,
+        timeout=PATIENCE,
+        **options,
+    )
+
+
+def wait_until(condition: Callable[[], object], what: str) -> object:
+    """Poll until the condition gives something true, and return that."""
+    deadline = time.monotonic() + PATIENCE
+    while not (found := condition()):
+        assert time.monotonic() < deadline, f"waited in vain until {what}"
+        time.sleep(0.02)
+    return found
+
+
+def free_port() -> int:
+    """A port that nothing listens on."""
+    with socket.socket() as candidate:
+        candidate.bind(("127.0.0.1", 0))
+        return candidate.getsockname()[1]
+
+
+def listens(port: int) -> bool:
+    """Whether something accepts connections on this port of loopback."""
+    with socket.socket() as candidate:
+        return candidate.connect_ex(("127.0.0.1", port)) == 0
+
+
+def ours() -> list[psutil.Process]:
+    """The processes that this session's tests started and that still live, but for zombies."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            marked = process.environ().get(MARK) == os.environ[MARK]
+            if marked and process.pid != os.getpid() and process.status() != psutil.STATUS_ZOMBIE:
+                found.append(process)
+        except psutil.Error:
+            continue
+    return found
+
+
+def browser() -> str | None:
+    """The Chromium to use: $CHROMIUM, or the first one on PATH."""
+    names = (os.environ.get("CHROMIUM"), "chromium", "chromium-browser", "google-chrome")
+    return next((path for name in names if name and (path := shutil.which(name))), None)
+
+
+def screen() -> bool:
+    """Whether a window of Java's can be shown: on a virtual screen, by a Java that has windows."""
+    java = shutil.which("java")
+    home = Path(java).resolve().parents[1] if java else None
+    return bool(home and shutil.which("Xvfb") and (home / "lib" / "libawt_xawt.so").exists())
+
+
+def mounts() -> bool:
+    """Whether this user may mount a filesystem."""
+    with tempfile.TemporaryDirectory() as place:
+        mounted = subprocess.run(
+            ["mount", "-t", "tmpfs", "tmpfs", place], capture_output=True, check=False
+        )
+        if mounted.returncode == 0:
+            subprocess.run(["umount", place], check=True)
+        return mounted.returncode == 0
+
+
+def other_filesystem() -> Path | None:
+    """A folder to write to on another filesystem than the project's; none where there is none."""
+    memory = Path("/dev/shm")
+    usable = memory.is_dir() and os.access(memory, os.W_OK)
+    return memory if usable and memory.stat().st_dev != ROOT.stat().st_dev else None
+
+
+#: What `@pytest.mark.needs` may name, and how to tell whether it is there.
+NEEDS: dict[str, Callable[[], object]] = {
+    "chromium": browser,
+    "a screen": screen,
+    "mounts": mounts,
+    "another filesystem": other_filesystem,
+}

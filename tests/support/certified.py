@@ -1,0 +1,83 @@
+"""Finished runs of a certification, and their samples, made up."""
+
+import numpy as np
+
+from certification.store import Run
+from compared import compared
+from tollgate.compare.model import Blocks, Side
+
+PROMISE = {
+    "effect": 0.05,
+    "error_effect": 0.001,
+    "fail_from": 0.5,
+    "false_alarm": 0.01,
+    "miss": 0.02,
+    "budget_s": 240.0,
+    "gates": ["p50", "p95", "errors"],
+    "labels": [],
+    "first_s": 60.0,
+    "every_s": 30.0,
+    "mode": "fork",
+}
+ENVIRONMENT = {
+    "cpu": "Some CPU",
+    "cores": 2,
+    "memory_bytes": 8 * 2**30,
+    "os": "Linux 6 x86_64",
+    "versions": {"jmeter": "5.6.3", "node": "20"},
+    "commit": "1a2b3c4d5e6f7a8b",
+}
+
+
+def tables(text):
+    """The tables by their titles, and the paragraph behind them."""
+    *parts, method = text.split("\n\n")
+    return {title.strip("*"): it for title, it in zip(parts[::2], parts[1::2], strict=True)}, method
+
+
+def finding(verdict="PASS", metric="p95", label="search", decided_s=60.0):
+    return {
+        "label": label,
+        "metric": metric,
+        "gates": True,
+        "verdict": verdict,
+        "decided_s": decided_s,
+    }
+
+
+def finished(number, condition="aa", verdict="PASS", **changes):
+    """A run with one finding, whose verdict is the run's."""
+    values = {
+        "seed": number,
+        "began": "2026-11-21T10:00:00+00:00",
+        "wall_s": 90.0,
+        "exit_code": {"PASS": 0, "FAIL": 3}.get(verdict, 1),
+        "seconds": 60.0,
+        "findings": [finding(verdict)],
+        "promise": PROMISE,
+        "environment": ENVIRONMENT,
+        "clock": {"search": {"requests": 40, "handler": 50.0, "work": 40.0, "injected": 2.0}},
+        "folder": f"runs/{number:04}-{condition}",
+    }
+    return Run(number=number, condition=condition, verdict=verdict, **{**values, **changes})
+
+
+def steady(base_ms, head_ms=None, seconds=60, label="search", later_ms=None):
+    """Ten requests a second of each side that all take as long; base, then head.
+
+    later_ms: what both take in the second half of the time."""
+    values = np.arange(200)
+
+    def side(took):
+        counts = np.zeros((seconds, len(values)), np.int64)
+        counts[: seconds // 2, took] = 10
+        counts[seconds // 2 :, later_ms or took] = 10
+        return Side(counts, np.zeros(seconds, np.int64))
+
+    return (Blocks(label, values, side(base_ms), side(head_ms or base_ms)),)
+
+
+def runs_of(ratio, many, seed=3):
+    rng = np.random.default_rng(seed)
+    lengths = [60, 90, 75, 60, 120, 60][:many]
+    return [(compared(rng, length, rate=40, sigma=0.2, ratio=ratio),) for length in lengths]

@@ -1,0 +1,126 @@
+"""Judged runs of every kind, for the tests of what is written about them."""
+
+from hypothesis import strategies as st
+
+from executions import counts, execution
+from forecasts import facts, mixed
+from tollgate.judge.facts import ExecutionFacts, Run, Settings
+from tollgate.judge.judgement import judge
+from tollgate.schedule.model import ScheduleFacts
+from watched_workers import leaking, reborn, watched
+
+KEPT = (ScheduleFacts(("search",), intended=3000, sent=3000, generator_p99_ms=1.5),)
+LATE = (
+    ScheduleFacts(
+        ("search",), 3000, 2900, missing_generator=100, measured=2900, generator_far_late=40
+    ),
+)
+#: Of an execution without samples: nothing was late, for nothing was sent.
+NONE_SENT = (ScheduleFacts(("search",), 3000, 0, 0, 0, 3000, *[float("nan")] * 4),)
+
+LABELS = (
+    *("<script>alert(1)</script>", "a|b", "a\\|b", "`rm`", "\"both\" 'quotes'", "two\nlines"),
+    *("tab\tand\r\nreturn", "nul\x00bell\x07", "\033[2J\033[31mred", "half \ud83d of a pair"),
+    *("snail 🐌", "日本語", "right \u202eto left", "& &amp; <!-- ]]>", "x" * 5000, "[a](http://b)"),
+)
+
+
+def criterion(label, subject="p95", limit="150ms"):
+    """A criterion on a label that may hold anything."""
+    return {"subject": subject, "label": label, "condition": ">", "threshold": limit}
+
+
+def on_label(label, name="search-fork"):
+    """A run of one label which fails."""
+    criteria = criterion(label), criterion(label, "fail", "0")
+    return Run((execution(*criteria, label=label, name=name),))
+
+
+def of_facts(*criteria, **facts):
+    """A run of one execution with these facts about it."""
+    return Run((execution(*criteria, facts=ExecutionFacts(**facts)),))
+
+
+MANY = ("p95 of search>250ms", "p95 of search>195ms", "p95 of search>150ms", "fail of search>0%")
+
+RUNS = {
+    "nothing ran": Run(()),
+    "pass": Run((execution("p95 of search>250ms", response=counts(), schedules=KEPT),)),
+    "pass, fail and inconclusive": Run((execution(*MANY),)),
+    "fail": Run((execution("p95 of search>150ms", "hits<1"),)),
+    "inconclusive": Run((execution("p99 of search>10s", service=counts(240, 30)),)),
+    "invalid": Run((execution("p95 of search>250ms", schedules=LATE),)),
+    "no samples": Run((execution("p95>1s", service=counts(0), schedules=NONE_SENT),)),
+    "no criteria": Run((execution(),)),
+    "cut off": of_facts("p95 of search>250ms", cut_off_line=3001),
+    "stopped": of_facts("p95 of search>9s for 5s", stopped_by="p95 of search>9s for 5s"),
+    "interrupted": Run((execution("p95 of search>250ms"),), interrupted=True),
+    "a problem": Run((execution("fail>0"),), problems=("the run ended with an error: full",)),
+    "kept to the forecast": Run((execution("p95>250ms", forecast=facts(*[mixed(50)] * 24)),)),
+    "left the forecast": Run(
+        (execution("p95>250ms", forecast=facts(mixed(50), mixed(9), {"login": 3}, reached=2)),)
+    ),
+    "two alike": Run((execution("p95>250ms"), execution("p95>150ms"))),
+    "windows": Run((execution("p95>150ms for 5s", "succ<1% over 5s, continue as non-failed"),)),
+    "every subject": Run(
+        (execution("avg-lt>1s", "avg-ct>1s", "stdev-rt>1s", "bytes>1kb", "concurr>1", "rc5??>0"),)
+    ),
+    "soak": Run(
+        (
+            execution(
+                *("rss-slope of worker>20MB/min", "time-left<1h", "restarts>0", "cpu>90%"),
+                *("p95-slope of search>1ms/min", "rss>1GB", "loop-delay-p95>50ms"),
+                service=counts(3000, 120),
+                resources=watched(leaking(60), leaking(0, name="1")),
+            ),
+        )
+    ),
+    "reloaded": Run(
+        (
+            execution(
+                "time-left<1h",
+                service=counts(3000, 120),
+                resources=watched(reborn([[80] * 60, [80] * 60]), planned=[("0", 60.0)]),
+            ),
+        )
+    ),
+    "nobody watched": Run((execution("rss-slope of worker>20MB/min"),)),
+    **{f"label {number}": on_label(label) for number, label in enumerate(LABELS)},
+}
+
+
+def judged(run, **settings):
+    """(verdict, run), as the functions that write about it take them."""
+    return judge(run, Settings(**settings)), run
+
+
+NAMES = st.text(st.characters(codec=None), min_size=1, max_size=12)
+
+
+@st.composite
+def runs(draw):
+    """Runs of up to two executions, with any label, name, samples, lateness and accidents."""
+    made = []
+    for _ in range(draw(st.integers(0, 2))):
+        label = draw(NAMES)
+        service = counts(draw(st.sampled_from([0, 1, 50, 900])), 30, failed=draw(st.integers(0, 3)))
+        subject, limit = draw(
+            st.sampled_from([("p95", "150ms"), ("p99", "1h"), ("fail", "0"), ("succ", "50%")])
+        )
+        sent = draw(st.integers(0, 1000))
+        schedule = ScheduleFacts((label,), 1000, sent, missing_generator=1000 - sent)
+        facts = ExecutionFacts(
+            generator_exit=draw(st.sampled_from([None, 0, 1])),
+            machine_problems=tuple(draw(st.lists(NAMES, max_size=2))),
+        )
+        made.append(
+            execution(
+                criterion(label, subject, limit),
+                service=service,
+                label=label,
+                name=draw(NAMES),
+                schedules=draw(st.sampled_from([(), (schedule,)])),
+                facts=facts,
+            )
+        )
+    return Run(tuple(made), draw(st.booleans()), tuple(draw(st.lists(NAMES, max_size=2))))

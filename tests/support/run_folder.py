@@ -1,0 +1,86 @@
+"""The folder of a small run: ten seconds that JMeter sent by a schedule, recorded in golden/."""
+
+import shutil
+from pathlib import Path
+
+from golden_lines import FOLDER
+from tollgate.gather import evidence
+from tollgate.judge.judgement import judge
+from tollgate.run import manifest
+
+#: 300 requests of the label `nap`, 20 to 51 ms each, by a Precise Throughput Timer.
+NAME = "timer-run"
+JTL = "kpi.jtl"
+HOLDS = ("p50 of nap>1s", "fail of nap>0%")
+BROKEN = ("p50 of nap>10ms", "fail of nap>0%")
+
+
+def recorded() -> bytes:
+    """The JTL of the recorded run."""
+    return (FOLDER / f"{NAME}.jtl").read_bytes()
+
+
+def make(folder: Path, of_the_run=HOLDS, **changes) -> manifest.Manifest:
+    """Write the folder of a run with these criteria, sealed; changes are its one execution's."""
+    (folder / "plan").mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(FOLDER / f"{NAME}.jmx", folder / "plan" / f"{NAME}.jmx")
+    (folder / JTL).write_bytes(recorded())
+    fields = {
+        "name": "nap-alone",
+        "plan": f"plan/{NAME}.jmx",
+        "jtl": JTL,
+        "properties": {},
+        "warmup": 2.0,
+        "measured": 8.0,
+        "exit_code": 0,
+        "began": 1795223300.0,
+        "ended": 1795223312.0,
+    }
+    execution = manifest.Execution(**(fields | changes))
+    manifest.seal(execution, folder)
+    made = manifest.Manifest(
+        kind="check",
+        started="2026-11-20T23:08:20+00:00",
+        criteria=list(of_the_run),
+        settings={},
+        environment={},
+        executions=[execution],
+    )
+    manifest.write(made, folder)
+    return made
+
+
+def follow(folder: Path) -> dict[str, object]:
+    """Write the recorded run's plan with an arrival schedule besides, taken from the property
+    `schedule`; returns the changes to the execution that name it and give it one."""
+    group = (
+        '<OpenModelThreadGroup testname="visitors">'
+        '<stringProp name="OpenModelThreadGroup.schedule">${__P(schedule,pause(9 s))}</stringProp>'
+        '<stringProp name="OpenModelThreadGroup.random_seed">7</stringProp>'
+        "</OpenModelThreadGroup><hashTree/>"
+    )
+    text = (FOLDER / f"{NAME}.jmx").read_text()
+    (folder / "plan").mkdir(parents=True, exist_ok=True)
+    plan = folder / "plan" / "followed.jmx"
+    plan.write_text(text.replace("<ThreadGroup ", f"{group}<ThreadGroup ", 1))
+    return {"plan": "plan/followed.jmx", "properties": {"schedule": "pause(5 s)"}}
+
+
+def spoil(folder: Path, jtl: bytes, sealed: bool = False) -> None:
+    """Put another JTL in the place of the run's; unsealed: and let run.json not know of it."""
+    (folder / JTL).write_bytes(jtl)
+    made = manifest.read(folder)
+    if not sealed:
+        made.executions[0].sha256 = made.executions[0].bytes = None
+    manifest.write(made, folder)
+
+
+def verdict_of(folder: Path):
+    """What `tollgate judge` would say; raises what it would refuse with."""
+    run, settings = evidence.gather(folder, manifest.read(folder))
+    return judge(run, settings)
+
+
+def reasons(verdict) -> str:
+    """All reasons for a verdict, with whose fault each is, in one line."""
+    return " / ".join(f"({reason.fault}) {reason.text}" for reason in verdict.reasons)

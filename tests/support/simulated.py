@@ -1,0 +1,64 @@
+"""Runs as JMeter would have made them, for tests: exact, and without JMeter."""
+
+import heapq
+import math
+
+import numpy as np
+from hypothesis import strategies as st
+
+from tollgate.plan.model import Label
+from tollgate.schedule.join import Rows
+from tollgate.schedule.model import FixedArrivals, Schedule
+
+ORIGIN = 1_700_000_000_000
+
+
+def schedule_of(events_s, threads=4, end_s=None, think_ms=0.0):
+    events = np.asarray(events_s, dtype=float)
+    end = float(events.max(initial=0)) + 0.001 if end_s is None else end_s
+    label = (Label("a"),)
+    return Schedule("group", label, FixedArrivals(events), False, threads, end, None, think_ms)
+
+
+def sent_by_jmeter(events_s, threads, answer_ms, loss_ms=0.0, think_ms=0.0, end_s=math.inf):
+    """Rows as JMeter would write them: whole milliseconds, one thread's samples in turn.
+
+    answer_ms: called with the time of sending. loss_ms: what the generator wastes before each.
+    """
+    free = [(0.0, number) for number in range(threads)]
+    rows = []
+    for event in np.asarray(events_s) * 1000:
+        ready, number = free[0]
+        start = math.floor(max(event, ready + loss_ms))
+        if start >= end_s * 1000:
+            break
+        elapsed = math.floor(answer_ms(start))
+        rows.append((ORIGIN + start, elapsed, number))
+        heapq.heapreplace(free, (start + elapsed + think_ms, number))
+    table = np.array(rows, dtype=np.int64).reshape(-1, 3)
+    return Rows(table[:, 0], table[:, 1], table[:, 2])
+
+
+def pick(rows, index):
+    thread = None if rows.thread is None else rows.thread[index]
+    return Rows(rows.start_ms[index], rows.elapsed_ms[index], thread)
+
+
+@st.composite
+def runs(draw, with_think=True):
+    """A run with random events, answers, threads and losses of time."""
+    gaps = draw(st.lists(st.integers(0, 200), min_size=1, max_size=60))
+    events = np.cumsum(gaps) / 1000
+    answers = draw(st.lists(st.integers(0, 400), min_size=1, max_size=7))
+    threads = draw(st.integers(1, 4))
+    think = draw(st.sampled_from([0.0, 50.0])) if with_think else 0.0
+    count = iter(range(10**6))
+    rows = sent_by_jmeter(
+        events,
+        threads,
+        lambda _: answers[next(count) % len(answers)],
+        loss_ms=draw(st.integers(0, 60)),
+        think_ms=think,
+        end_s=draw(st.sampled_from([math.inf, float(events[-1])])),
+    )
+    return schedule_of(events, threads, think_ms=think), rows

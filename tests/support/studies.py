@@ -1,0 +1,173 @@
+"""A study of known truth, with every experiment, arm and number of users of data/study.csv.
+
+Its throughputs follow `law` exactly; every interval is as wide as SPREAD on
+either side. Nothing in it is measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from study_figures import ARMS, CLAIMS, ONE, PAIRS, SHAPE, USERS, USERS_OF_ARM
+from tollgate.study.model import (
+    CROSSCHECK,
+    METRICS,
+    TOLD,
+    Block,
+    Bottleneck,
+    Cell,
+    CellResult,
+    Check,
+    Claim,
+    Comparison,
+    Curve,
+    Estimate,
+    ScalingPoint,
+    Study,
+)
+
+SEED, CORES, ROUNDS = 21, 2, 10
+SPREAD = 0.04
+
+
+def around(value: float, spread: float = SPREAD, note: str = "") -> Estimate:
+    """An estimate with an interval of the same width on either side, as a share of the value."""
+    return Estimate(value, value * (1 - spread), value * (1 + spread), note)
+
+
+def law(experiment: str, arm: str, users: float) -> float:
+    """The arm's throughput in 1/s, by a model of contention and coherency."""
+    one, contention, coherency = ARMS[experiment][arm][:3]
+    return one * users / (1 + contention * (users - 1) + coherency * users * (users - 1))
+
+
+def users_of(experiment: str, *arms: str) -> list[int]:
+    """The numbers of users that all of these arms are measured at."""
+    every = USERS[experiment]
+    return [each for each in every if all(each in USERS_OF_ARM.get(arm, every) for arm in arms)]
+
+
+def cell(experiment: str, arm: str, users: int, **changes: object) -> Cell:
+    """A row of the design; a pi block is so many answers a user, all the others take a second."""
+    app = ARMS.get(experiment, {}).get(arm, (0, 0, 0, "fork"))[3]
+    each = 5 if experiment == "pi" else 0
+    made = Cell(
+        *(experiment, arm, app, users, 0, ROUNDS),
+        *(60 if each else 1, 0.0 if each else 0.25, each, f"/{experiment}", "."),
+    )
+    return replace(made, **changes)
+
+
+def values(throughput: float, users: int) -> dict[str, float]:
+    """The metrics of a closed loop without think time: Little's law gives the mean."""
+    mean = 1000 * users / throughput
+    return {"throughput": throughput} | {name: mean * SHAPE[name] for name in SHAPE}
+
+
+def result(cell: Cell, throughput: float, workers: dict[str, float], **changes) -> CellResult:
+    """What was measured of a cell that had this throughput."""
+    told = values(throughput, cell.users)
+    requests = round(cell.users * cell.each or throughput * 0.75) * ROUNDS
+    made = CellResult(
+        cell=cell,
+        blocks=ROUNDS,
+        requests=requests,
+        failed=0,
+        metrics={name: around(told[name]) for name in TOLD},
+        workers={name: round(requests * share) for name, share in workers.items()},
+        cpu={"generator": 0.4, "service": 1.0, "idle": 0.6},
+        bottleneck=Bottleneck("service", "its processes took 1.00 of the 1 core they can use"),
+        busiest=max(workers.values()),
+    )
+    return replace(made, **changes)
+
+
+def cells() -> Iterable[CellResult]:
+    """All cells, those of the cross-check last."""
+    for experiment, arms in ARMS.items():
+        for arm, (*_, workers) in arms.items():
+            for users in users_of(experiment, arm):
+                made = cell(experiment, arm, users)
+                yield result(made, law(experiment, arm, users), workers)
+    made = cell(CROSSCHECK, "jmeter", 100, path="/sum/500000", seconds=3, lead_s=0.5)
+    yield result(made, 790.0, ONE)
+
+
+def comparisons() -> Iterable[Comparison]:
+    """Every arm against its baseline, at every number of users."""
+    for experiment, arms in ARMS.items():
+        for arm, base in (pair for pair in PAIRS if arms.keys() >= set(pair)):
+            for users in users_of(experiment, arm, base):
+                up = values(law(experiment, arm, users), users)
+                down = values(law(experiment, base, users), users)
+                ratios = {name: around(up[name] / down[name]) for name in METRICS}
+                yield Comparison(experiment, users, arm, base, ratios)
+
+
+def curves() -> Iterable[Curve]:
+    """Every arm's scaling."""
+    for experiment, arms in ARMS.items():
+        baseline = 1 / law(experiment, next(iter(arms)), 1)
+        for arm in arms:
+            points = tuple(
+                ScalingPoint(users, around(value), around(baseline * value))
+                for users in users_of(experiment, arm)
+                for value in [law(experiment, arm, users)]
+            )
+            yield Curve(experiment, arm, points)
+
+
+def claims() -> Iterable[Claim]:
+    """One of each row of the published figures, with each of the three answers among them."""
+    for name, system, claim, published, what, value, unit, answer in CLAIMS:
+        reason = f"the interval {value * 0.96:.3g} to {value * 1.04:.3g} says so"
+        yield Claim(name, system, claim, published, what, around(value), unit, answer, reason)
+
+
+def checks() -> tuple[Check, ...]:
+    """Three other generators, as runs made before have them, one of each agreement."""
+    agrees = {"throughput": around(1.01), "p50": around(0.99)}
+    differs = {"throughput": around(0.71), "p50": around(1.38)}
+    unknown = {name: Estimate(None, note="ab is not installed") for name in agrees}
+    return (
+        Check("autocannon", "8.0.0", agrees, "agrees", "both within 10 % of JMeter's"),
+        Check("loadtest", "8.2.1", differs, "disagrees", "it took 0.9 cores, JMeter 0.4"),
+        Check("ab", "", unknown, "cannot tell", "ab is not installed"),
+    )
+
+
+OUTAGE = {
+    "app": "pi-2",
+    "worker": "0",
+    "pid": 4711,
+    "from_s": 431.2,
+    "to_s": 432.9,
+    "lost": 0,
+    "experiment": "pi",
+}
+
+
+def study(**changes: object) -> Study:
+    """Everything, with one outage and one note."""
+    made = Study(
+        seed=SEED,
+        cores=CORES,
+        experiments=(*ARMS, CROSSCHECK),
+        cells=tuple(cells()),
+        comparisons=tuple(comparisons()),
+        curves=tuple(curves()),
+        claims=tuple(claims()),
+        checks=checks(),
+        outages=(OUTAGE,),
+        notes=("autocannon is not installed, so that crosscheck is left out: run `npm ci`",),
+    )
+    return replace(made, **changes)
+
+
+def pi_blocks(rounds: int = 2) -> tuple[Block, ...]:
+    """The blocks of pi at 10 users, those of the warm-up first."""
+    order = [(number, arm) for number in range(rounds + 1) for arm in ARMS["pi"]]
+    return tuple(
+        Block(turn, number, cell("pi", arm, 10)) for turn, (number, arm) in enumerate(order, 1)
+    )

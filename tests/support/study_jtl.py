@@ -1,0 +1,110 @@
+"""kpi.jtl of a study as JMeter 5.6.3 under Taurus writes it, with every request known."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from jtl_rows import HEADER, START_MS
+from jtl_text import lines
+from study_cells import cell
+from tollgate.study.model import Block
+from tollgate.study.windows import ANOTHER_GENERATOR
+
+#: JMeter puts the names of sample variables in quotes, and no others.
+STUDY_HEADER = HEADER + ',"TESTSTART.MS","block","worker","server"'
+
+
+@dataclass(frozen=True)
+class Sent:
+    """One request; `block` as JMeter writes the variable."""
+
+    block: str
+    start_ms: int
+    elapsed_ms: int
+    user: int = 1
+    ok: bool = True
+    worker: str = "0"
+    server: str = ""
+    label: str = "sum"
+
+    @property
+    def fields(self) -> tuple:
+        code = "200" if self.ok else "500"
+        words = (self.label, code, "OK", f"Users 1-{self.user}", str(self.ok).lower())
+        rest = (120, 2, 3, self.elapsed_ms, "h", 1, START_MS - 500)
+        return self.start_ms, self.elapsed_ms, *words, *rest, self.block, self.worker, self.server
+
+
+CELLS = (
+    cell("fork", users=1),
+    cell("cluster", users=3),
+    cell(
+        "three servers",
+        experiment="pi",
+        app="balancer",
+        users=2,
+        each=4,
+        seconds=30,
+        lead_s=0.0,
+    ),
+)
+
+
+def design(cells: Sequence = CELLS, rounds: int = 3) -> tuple[Block, ...]:
+    """Rounds 0, the warm-up, to `rounds` of all the cells, in their order or backwards by turns."""
+    turns = [(turn, it) for turn in range(rounds + 1) for it in cells[:: (-1) ** turn]]
+    return tuple(Block(number, turn, it) for number, (turn, it) in enumerate(turns, 1))
+
+
+def load(blocks: Iterable[Block], seed: int = 1, mean_ms: float = 40) -> list[Sent]:
+    """Every block one after the other, each user as soon as it has its answer."""
+    rng = np.random.default_rng(seed)
+    at, found = START_MS, []
+    for block in blocks:
+        it, ends = block.cell, []
+        for user in range(1, it.users + 1):
+            now = at + int(rng.integers(0, 5))
+            stop = at + 1000 * it.seconds + 5
+            sent = 0
+            while now < stop and (not it.each or sent < it.each):
+                elapsed = int(rng.exponential(mean_ms * (8 if it.each else 1)))
+                worker, server = (str(rng.integers(0, 2)), "")
+                if it.app == "balancer":
+                    worker, server = "0", f"pi-{rng.integers(1, 4)}"
+                ok = bool(rng.random() > 0.03)
+                found.append(
+                    Sent(str(block.number), now, elapsed, user, ok, worker, server, it.experiment)
+                )
+                now += elapsed
+                sent += 1
+            ends.append(now)
+        at = max(ends) + int(rng.integers(5, 40))
+    return found
+
+
+def by_another(block: Block, start_ms: int, seconds: float) -> Sent:
+    """The one sample of a block in which another load generator sent the requests."""
+    elapsed = int(1000 * seconds)
+    sample = Sent(str(block.number), start_ms, elapsed, worker="null", server="null")
+    return replace(sample, label=ANOTHER_GENERATOR)
+
+
+def write(run: Path, sent: Iterable[Sent], seed: int = 2, header: str = STUDY_HEADER) -> Path:
+    """kpi.jtl with these requests in any order, as threads write them."""
+    sent = list(sent)
+    order = np.random.default_rng(seed).permutation(len(sent))
+    path = run / "kpi.jtl"
+    path.write_bytes(lines((sent[place].fields for place in order), header=header))
+    return path
+
+
+def write_cpu(path: Path, rows: Iterable[Sequence[float]]) -> None:
+    """cpu.jsonl with rows of time, generator, service and idle."""
+    names = ("time", "generator", "service", "idle")
+    text = (json.dumps({**dict(zip(names, row, strict=True)), "cores": 2}) + "\n" for row in rows)
+    path.write_text("".join(text))

@@ -1,0 +1,231 @@
+"""The Node packages of a base: head's where they are the same, else by the real npm."""
+
+import json
+import os
+import shutil
+import subprocess
+
+import pytest
+
+from tollgate.targets import leftovers, packages
+from tollgate.targets.packages import PackagesError, check_head, provide
+
+
+@pytest.fixture(autouse=True)
+def state(tmp_path, monkeypatch):
+    """Where processes are written down, and no settings of npm's but these."""
+    monkeypatch.setattr(leftovers, "STARTED", tmp_path / "started.json")
+    monkeypatch.setenv("npm_config_offline", "true")
+    monkeypatch.setenv("npm_config_userconfig", os.devnull)
+    monkeypatch.setenv("npm_config_cache", str(tmp_path / "npm"))
+
+
+def npm(folder, *arguments):
+    subprocess.run(["npm", *arguments], cwd=folder, check=True, capture_output=True)
+
+
+def project(folder, version, dependency="file:says.tgz"):
+    """A service that needs a package which says what another one says: its version."""
+    code = {"tool": "require('says')", "says": f"'{version}'"}
+    for name, exported in code.items():
+        lib = folder / f"lib-{name}"
+        lib.mkdir(parents=True)
+        (lib / "package.json").write_text(json.dumps({"name": name, "version": version}))
+        (lib / "index.js").write_text(f"module.exports = {exported};")
+        npm(folder, "pack", f"./lib-{name}", "--silent")
+        (folder / f"{name}-{version}.tgz").rename(folder / f"{name}.tgz")
+    needs = {"name": "service", "dependencies": {"tool": "file:tool.tgz", "says": dependency}}
+    (folder / "package.json").write_text(json.dumps(needs))
+    npm(folder, "install", "--package-lock-only")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """Two versions of the service, the first one with its packages installed."""
+    folder = tmp_path_factory.mktemp("made")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("npm_config_offline", "true")
+        patch.setenv("npm_config_userconfig", os.devnull)
+        for version in ("1.0.0", "2.0.0"):
+            project(folder / version, version)
+        npm(folder / "1.0.0", "ci")
+    return folder
+
+
+@pytest.fixture
+def root(made, tmp_path):
+    """Head, with its packages."""
+    return shutil.copytree(made / "1.0.0", tmp_path / "root", symlinks=True)
+
+
+@pytest.fixture
+def base(made, tmp_path):
+    """Makes check-outs of a version, each in a folder of its own outside of the project."""
+
+    def check_out(version="2.0.0", name="base"):
+        ignored = shutil.ignore_patterns("node_modules")
+        return shutil.copytree(made / version, tmp_path / "place" / name, ignore=ignored)
+
+    return check_out
+
+
+@pytest.fixture
+def given(root, tmp_path):
+    """Gives a check-out its packages, and returns what that said."""
+    return lambda folder: provide(folder, root, tmp_path / "npm.log")
+
+
+def version_in(folder):
+    """What Node finds there."""
+    asked = ["node", "-p", "require('tool')"]
+    return subprocess.run(asked, cwd=folder, check=True, capture_output=True, text=True).stdout
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """No npm, where what it installs does not matter."""
+    monkeypatch.setattr(packages, "NPM", ("mkdir", "node_modules"))
+
+
+def test_a_base_that_asks_for_the_same_shares_the_packages_of_head(base, given, root):
+    folder = base("1.0.0")
+    assert given(folder) == "the same as head's"
+    assert (folder / "node_modules").readlink() == root / "node_modules"
+    assert version_in(folder) == "1.0.0\n"
+
+
+def test_a_base_with_another_lock_file_gets_its_own_packages(base, given, root):
+    folder = base()
+    assert given(folder) == "installed"
+    assert version_in(folder) == "2.0.0\n"
+    assert version_in(root) == "1.0.0\n"
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize("file", ["package.json", ".npmrc"])
+def test_what_npm_installs_by_is_part_of_what_is_asked_for(base, given, file):
+    folder = base("1.0.0")
+    text = (folder / file).read_text() if (folder / file).exists() else ""
+    (folder / file).write_text(f"{text}\n")
+    assert given(folder) == "installed"
+
+
+def test_removing_the_check_out_leaves_the_shared_packages_whole(base, given, root):
+    folder = base("1.0.0")
+    given(folder)
+    shutil.rmtree(folder)
+    assert version_in(root) == "1.0.0\n"
+
+
+@pytest.mark.parametrize("who", ["base", "both"])
+def test_packages_that_are_part_of_the_checkout_are_not_shared(tmp_path, given, root, who):
+    linked = project(tmp_path / "linked", "3.0.0", dependency="file:./lib-says")
+    if who == "both":
+        shutil.rmtree(root)
+        shutil.copytree(linked, root)
+        npm(root, "ci")
+        (root / "lib-says" / "index.js").write_text("module.exports = 'changed';")
+    assert given(linked) == "installed"
+    assert version_in(linked) == "3.0.0\n"
+
+
+def broken(folder):
+    (folder / "package-lock.json").write_text("{")
+
+
+def damaged(folder):
+    (folder / "tool.tgz").write_bytes(b"no archive")
+
+
+@pytest.mark.parametrize(
+    ("spoil", "why"),
+    [(broken, "can only install with an existing package-lock.json"), (damaged, "sha512")],
+)
+def test_packages_that_can_t_be_installed_are_told_in_one_line(base, given, tmp_path, spoil, why):
+    folder = base()
+    spoil(folder)
+    with pytest.raises(PackagesError) as refused:
+        given(folder)
+    said = str(refused.value)
+    assert said.startswith("`npm ci` failed for base: ")
+    assert why in said
+    assert said.endswith("(all of it: npm.log in the run's folder)")
+    assert "\n" not in said
+    assert (tmp_path / "npm.log").read_text()
+
+
+def test_a_base_without_a_lock_file_is_refused(base, given):
+    folder = base()
+    (folder / "package-lock.json").unlink()
+    with pytest.raises(PackagesError, match=r"base has no package-lock\.json"):
+        given(folder)
+
+
+def test_packages_in_the_repository_stay_what_they_are(base, given):
+    folder = base()
+    (folder / "node_modules" / "tool").mkdir(parents=True)
+    (folder / "node_modules" / "tool" / "index.js").write_text("module.exports = 'committed';")
+    assert given(folder) == "as committed"
+    assert version_in(folder) == "committed\n"
+
+
+def test_without_npm_it_says_what_to_install(base, given, monkeypatch):
+    monkeypatch.setattr(packages, "NPM", ("no-such-npm", "ci"))
+    with pytest.raises(PackagesError, match="npm is not on PATH"):
+        given(base())
+
+
+def test_npm_s_reason_is_what_explains_most():
+    said = "npm error code E404\nnpm error 404 no such package\nnpm error A complete log of this"
+    assert packages._reason(said) == "404 no such package"
+    assert packages._reason("npm ERR! code EUSAGE\n") == "code EUSAGE"
+    assert packages._reason("killed\n") == "killed"
+    assert packages._reason("") == "it said nothing"
+
+
+def test_head_must_have_what_its_lock_file_asks_for(made, root):
+    check_head(root)
+    shutil.copyfile(made / "2.0.0" / "package-lock.json", root / "package-lock.json")
+    said = "asks for node_modules/says 2.0.0, and 1.0.0 is installed, .*: run scripts/bootstrap"
+    with pytest.raises(PackagesError, match=said):
+        check_head(root)
+    shutil.rmtree(root / "node_modules")
+    with pytest.raises(PackagesError, match=r"head's packages can't be told: .*\.package-lock"):
+        check_head(root)
+
+
+@pytest.mark.parametrize(
+    ("asked", "found", "same"),
+    [
+        ({"integrity": "sha512-a"}, {"integrity": "sha512-b"}, False),
+        ({"integrity": "sha1-c sha512-a"}, {"integrity": "sha512-a"}, True),
+        ({"resolved": "git+ssh://host/it.git#1"}, {"resolved": "git+ssh://host/it.git#2"}, False),
+        ({"resolved": "git+ssh://host/it.git#1"}, {"integrity": "sha512-b"}, True),
+        # From a mirror, which has the same under another address.
+        (
+            {"integrity": "sha512-a", "resolved": "https://one.example/it.tgz"},
+            {"integrity": "sha512-a", "resolved": "https://two.example/it.tgz"},
+            True,
+        ),
+    ],
+)
+def test_a_version_alone_does_not_make_a_package_the_same(tmp_path, asked, found, same):
+    for name, told in (("package-lock.json", asked), ("node_modules/.package-lock.json", found)):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        packages_told = {"packages": {"node_modules/it": {"version": "1.0.0", **told}}}
+        (tmp_path / name).write_text(json.dumps(packages_told))
+    if same:
+        check_head(tmp_path)
+        return
+    said = "asks for node_modules/it 1.0.0, and another one of that version is installed, so"
+    with pytest.raises(PackagesError, match=said):
+        check_head(tmp_path)
+
+
+def test_packages_that_need_not_be_installed_are_not_missed(root):
+    lock = json.loads((root / "package-lock.json").read_text())
+    for kind in ("dev", "optional", "devOptional"):
+        lock["packages"][f"node_modules/{kind}"] = {"version": "1.0.0", kind: True}
+    (root / "package-lock.json").write_text(json.dumps(lock))
+    check_head(root)

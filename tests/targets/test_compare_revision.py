@@ -1,0 +1,229 @@
+"""Which commit is the base, in real repositories."""
+
+import pytest
+
+from git_repos import SERVER, Repo, repo
+from tollgate.targets import git
+from tollgate.targets.git import GitError
+from tollgate.targets.revision import find
+
+
+@pytest.fixture
+def upstream(tmp_path):
+    """The shared repository, with two commits on main."""
+    made = repo(tmp_path / "upstream")
+    made.commit("second")
+    return made
+
+
+@pytest.fixture
+def clone(upstream, tmp_path):
+    """A clone of it on a branch with a commit of its own, while main went on."""
+    made = upstream.clone(tmp_path / "clone")
+    upstream.commit("third")
+    made.git("fetch", "--quiet")
+    made.git("switch", "--quiet", "--create", "feature")
+    made.commit("feature")
+    return made
+
+
+def refused(root, wanted=None):
+    with pytest.raises(GitError) as refusal:
+        find(root, wanted)
+    assert "\n" not in str(refusal.value)
+    return str(refusal.value)
+
+
+def test_the_base_is_where_the_branch_left_the_main_branch_of_the_remote(clone):
+    found = find(clone.root, None)
+    assert found.base == clone.git("rev-parse", "HEAD~1")
+    assert found.base_told == f"{found.base[:7]} (merge base with origin/main)"
+    assert found.head == clone.git("rev-parse", "HEAD")
+    assert found.head_told == f"working tree at {found.head[:7]}"
+    assert not found.is_control
+
+
+def test_a_detached_head_as_ci_checks_it_out_is_no_different(clone):
+    expected = find(clone.root, None)
+    clone.git("checkout", "--quiet", "--detach")
+    assert find(clone.root, None) == expected
+
+
+def test_the_merge_of_a_pull_request_has_the_tip_of_main_as_its_base(clone):
+    clone.git("checkout", "--quiet", "--detach")
+    clone.git("merge", "--quiet", "--strategy=ours", "--message", "merge", "origin/main")
+    assert find(clone.root, None).base == clone.git("rev-parse", "origin/main")
+
+
+def test_the_remote_of_the_branch_goes_before_origin(clone, tmp_path):
+    other = repo(tmp_path / "other")
+    clone.git("remote", "rename", "origin", "mine")
+    clone.git("remote", "add", "origin", other.root.as_uri())
+    clone.git("fetch", "--quiet", "origin")
+    clone.git("branch", "--set-upstream-to=mine/main")
+    assert find(clone.root, None).base_is.startswith("merge base with mine/")
+
+
+def test_without_a_remote_the_local_main_branch_has_to_do(tmp_path):
+    made = repo(tmp_path / "alone")
+    made.git("branch", "--move", "master")
+    made.git("switch", "--quiet", "--create", "feature")
+    made.commit("feature")
+    assert find(made.root, None).base_is == "merge base with master"
+
+
+def test_on_the_main_branch_with_nothing_ahead_it_says_what_to_set(upstream, tmp_path):
+    made = upstream.clone(tmp_path / "fresh")
+    said = refused(made.root)
+    assert "nothing that origin/main has not" in said
+    assert "BASE=HEAD~1" in said
+    assert "BASE=HEAD for the control" in said
+
+
+@pytest.mark.parametrize("path", ["app/server.js", "app/new.js", "README.md", "lib/new.js"])
+def test_changes_on_the_main_branch_are_compared_with_its_commit(upstream, path):
+    upstream.commit("read me", "README.md")
+    upstream.write(path, "changed")
+    found = find(upstream.root, None)
+    assert (found.base, found.is_commit) == (found.head, False)
+    assert found.changed[0] in (path, "lib/")
+    assert found.head_told.endswith(", with changes")
+    assert not found.is_control
+
+
+@pytest.mark.parametrize("flag", ["--skip-worktree", "--assume-unchanged"])
+def test_a_file_that_git_was_told_not_to_look_at_may_be_anything(upstream, flag):
+    upstream.git("update-index", flag, SERVER)
+    upstream.write(SERVER, "changed")
+    assert upstream.git("status", "--porcelain") == ""
+    found = find(upstream.root, "HEAD")
+    assert found.changed == (SERVER,)
+    assert not found.is_control
+
+
+def test_what_git_ignores_under_the_app_is_head_s_alone_and_no_control(upstream):
+    upstream.commit("*.local.json\nnode_modules/\n", ".gitignore")
+    upstream.write("notes.local.json", "no part of the app")
+    upstream.write("node_modules/express/index.js", "installed")
+    assert find(upstream.root, "HEAD").is_control
+    upstream.write("app/config.local.json", "{}")
+    found = find(upstream.root, "HEAD")
+    assert (found.changed, found.ignored) == ((), ("app/config.local.json",))
+    assert not found.is_control
+    assert found.head_told.endswith(", with changes")
+    assert "nothing to compare" in refused(upstream.root)
+
+
+def test_a_change_inside_a_submodule_is_a_change(upstream, tmp_path):
+    lib = repo(tmp_path / "lib").root.as_uri()
+    upstream.git("-c", "protocol.file.allow=always", "submodule", "add", "--quiet", lib, "app/lib")
+    upstream.git("config", "--file", ".gitmodules", "submodule.app/lib.ignore", "all")
+    upstream.commit("with lib")
+    assert find(upstream.root, "HEAD").is_control
+    upstream.write("app/lib/app/server.js", "changed")
+    assert find(upstream.root, "HEAD").changed == ("app/lib",)
+
+
+def test_of_a_repository_with_several_parts_only_the_project_counts(upstream):
+    upstream.commit("inside", "perf/app/server.js")
+    upstream.write("README.md", "another part")
+    assert find(upstream.root / "perf", "HEAD").is_control
+    upstream.write("perf/app/new.js", "new")
+    assert not find(upstream.root / "perf", "HEAD").is_control
+
+
+def test_base_head_on_a_clean_tree_is_the_control(upstream):
+    assert find(upstream.root, "HEAD").is_control
+    assert not find(upstream.root, "HEAD~1").is_control
+
+
+@pytest.mark.parametrize("name", ["v1", "HEAD~1", "v1~0", ":/first"])
+def test_a_base_may_be_named_in_every_way_that_git_knows(upstream, name):
+    upstream.git("tag", "--annotate", "--message", "v1", "v1", "HEAD~1")
+    found = find(upstream.root, name)
+    assert found.base == upstream.git("rev-parse", "HEAD~1")
+    assert found.base_told == f"{found.base[:7]} ({name})"
+
+
+@pytest.mark.parametrize(
+    ("name", "step"),
+    [
+        ("featur", "did you mean feature?"),
+        ("--all", "`git fetch` it"),
+        ("HEAD:app", "`git fetch` it"),
+        ("f00f00f", "`git fetch` it"),
+        ("", "`git fetch` it"),
+    ],
+)
+def test_a_base_that_git_does_not_know_is_refused_with_the_nearest(clone, name, step):
+    said = refused(clone.root, name)
+    assert said.startswith(f"BASE is {name!r}, and git knows no such commit here: ")
+    assert step in said
+
+
+def test_a_branch_that_only_the_remote_has_is_found_under_its_name_there(clone):
+    clone.git("branch", "--delete", "--force", "main")
+    assert "did you mean origin/main?" in refused(clone.root, "main")
+
+
+def test_a_shallow_clone_without_the_merge_base_says_how_to_get_it(clone, tmp_path):
+    shallow = clone.clone(tmp_path / "shallow", "--depth=1", "--no-single-branch")
+    shallow.git("update-ref", "refs/remotes/origin/HEAD", "origin/main")
+    shallow.git("switch", "--quiet", "--orphan", "unrelated")
+    shallow.commit("unrelated")
+    for wanted in (None, "v0"):
+        said = refused(shallow.root, wanted)
+        assert "git fetch --unshallow" in said
+        assert "fetch-depth: 0" in said
+
+
+def test_a_checkout_of_one_branch_alone_has_no_main_branch(clone, tmp_path):
+    single = clone.clone(tmp_path / "single", "--depth=1", "--branch=feature", "--single-branch")
+    single.git("remote", "set-head", "origin", "--delete")
+    said = refused(single.root)
+    assert said.startswith("no main branch is known here (there is no origin/main, origin/master,")
+    assert "set BASE, or `git fetch --unshallow`" in said
+
+
+def test_histories_without_a_common_commit_are_refused(upstream):
+    upstream.git("switch", "--quiet", "--orphan", "unrelated")
+    upstream.commit("unrelated")
+    assert "HEAD and main have no commit in common; or set BASE" in refused(upstream.root)
+
+
+def test_an_unpacked_archive_is_no_checkout(tmp_path, monkeypatch):
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    said = refused(tmp_path)
+    assert "not a git repository" in said
+    assert "BASE_URL and HEAD_URL" in said
+
+
+def test_a_repository_without_a_commit_is_refused(tmp_path):
+    Repo(tmp_path).git("init", "--quiet")
+    assert "has no commit yet" in refused(tmp_path)
+
+
+def test_without_git_it_says_what_to_install(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert "git is not on PATH" in refused(tmp_path)
+
+
+def test_called_from_a_hook_git_looks_at_the_checkout_all_the_same(clone, upstream, monkeypatch):
+    expected = find(clone.root, None)
+    monkeypatch.setenv("GIT_DIR", str(upstream.root / ".git"))
+    monkeypatch.setenv("GIT_INDEX_FILE", str(upstream.root / ".git" / "index"))
+    assert find(clone.root, None) == expected
+
+
+def test_finding_the_base_changes_nothing_in_the_checkout(clone):
+    clone.write("app/new.js", "new")
+    before = clone.state()
+    find(clone.root, None)
+    find(clone.root, "HEAD")
+    assert clone.state() == before
+
+
+def test_what_git_gives_as_the_reason_is_one_line():
+    text = "warning: a\nfatal: detected dubious ownership\nTo add an exception:\n"
+    assert git.said(text) == "fatal: detected dubious ownership"
+    assert git.said("\n") == "it gave no reason"

@@ -1,0 +1,112 @@
+import json
+
+import pytest
+
+from tollgate.targets import pm2
+
+MIB = 1024 * 1024
+
+
+@pytest.fixture
+def ecosystem(tmp_path, monkeypatch):
+    """Writes an ecosystem.config.js and has it read; `apps` stands behind what else it does."""
+
+    def write(*apps: dict, first: str = "", cores: int = 4) -> dict[str, pm2.App]:
+        (tmp_path / "nap.js").write_text("setInterval(() => {}, 1000);")
+        (tmp_path / "nap.sh").write_text("sleep 1000")
+        file = tmp_path / "ecosystem.config.js"
+        file.write_text(
+            f"require('node:os').cpus = () => Array({cores}).fill({{}});\n{first}\n"
+            f"module.exports = {{ apps: {json.dumps(apps)} }};"
+        )
+        monkeypatch.setattr(pm2, "ECOSYSTEM", file)
+        return pm2.declared_apps()
+
+    return write
+
+
+def nap(**settings) -> dict:
+    return {"name": "nap", "script": "nap.js", "env": {"PORT": 4000}, **settings}
+
+
+@pytest.mark.parametrize(
+    ("settings", "mode", "instances"),
+    [
+        ({}, "fork", 1),
+        ({"instances": 1}, "cluster", 1),
+        ({"instances": 2}, "cluster", 2),
+        ({"instances": "2"}, "cluster", 2),
+        ({"instances": 0}, "cluster", 4),
+        ({"instances": "max"}, "cluster", 4),
+        ({"instances": -1}, "cluster", 3),
+        ({"instances": -2}, "fork", 2),  # PM2 looks for -1 alone
+        ({"instances": -9, "exec_mode": "cluster"}, "cluster", 1),
+        ({"instances": 2, "exec_mode": "fork"}, "fork", 2),
+        ({"instances": 2, "exec_mode": "fork_mode"}, "fork", 2),
+        ({"exec_mode": "cluster"}, "cluster", 1),
+        ({"instances": 2, "interpreter": "node"}, "cluster", 2),
+        ({"instances": 2, "interpreter": "none"}, "fork", 2),
+        ({"instances": 2, "script": "nap.sh"}, "fork", 2),
+    ],
+)
+def test_mode_and_instances_are_what_pm2_makes_of_them(ecosystem, settings, mode, instances):
+    assert ecosystem(nap(**settings)) == {"nap": pm2.App("nap", 4000, mode, instances)}
+
+
+def test_on_one_core_all_but_one_instance_is_one(ecosystem):
+    found = ecosystem(nap(instances=-1), cores=1)
+    assert found == {"nap": pm2.App("nap", 4000, "cluster", 1)}
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        "console.log('[dotenv@17.2.0] injecting env (3) from .env');",
+        "process.stdout.write('no end of line');",
+        "process.on('exit', () => console.log('[]'));",
+        "console.log('größe\\u2028'); console.error('Error: a warning');",
+        "setInterval(() => {}, 1000);",
+    ],
+    ids=["banner", "half a line", "at the end", "not ascii", "goes on"],
+)
+def test_what_an_ecosystem_prints_or_begins_is_none_of_its_apps(ecosystem, first):
+    assert list(ecosystem(nap(), first=first)) == ["nap"]
+
+
+@pytest.mark.parametrize(
+    ("apps", "first", "said"),
+    [
+        ([nap()], "process.exit(0);", "can't be read: Node ends before it has told its apps"),
+        ([nap()], "throw new Error('no .env');", "can't be loaded: Error: no .env"),
+        ([nap()], "process.exit(4);", "can't be loaded: it ends Node with code 4"),
+        ([nap(name=None)], "", "an app has no name"),
+        ([nap(env={})], "", "app 'nap' has no number in env.PORT"),
+    ],
+    ids=["leaves", "throws", "fails", "no name", "no port"],
+)
+def test_an_ecosystem_without_apps_that_can_be_asked_is_refused_in_a_line(
+    ecosystem, apps, first, said
+):
+    with pytest.raises(pm2.Pm2Error, match=said) as caught:
+        ecosystem(*apps, first=first)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("declared", "limit"),
+    [
+        ("512M", 512 * MIB),
+        ("1G", 1024 * MIB),
+        ("300K", 300 * 1024),
+        ("1048576", MIB),
+        (1048576, MIB),
+        (None, None),
+        ("half a gigabyte", None),  # PM2 refuses it, and sets no limit
+    ],
+)
+def test_the_memory_limit_is_what_pm2_makes_of_it(tmp_path, monkeypatch, declared, limit):
+    app = {"name": "nap", "script": "nap.js", "env": {"PORT": 4000}, "max_memory_restart": declared}
+    ecosystem = tmp_path / "ecosystem.config.js"
+    ecosystem.write_text(f"module.exports = {{ apps: [{json.dumps(app)}] }};")
+    monkeypatch.setattr(pm2, "ECOSYSTEM", ecosystem)
+    assert pm2.declared_apps() == {"nap": pm2.App("nap", 4000, "fork", 1, limit)}

@@ -1,0 +1,218 @@
+"""What apps are asked before any load, by servers that answer in any way."""
+
+import json
+import logging
+import socket
+import threading
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from tollgate.targets import probe, proving
+from tollgate.targets.pm2 import App
+from tollgate.targets.remote import Remote
+from tollgate.targets.scenarios import Probe
+
+UP, DOWN = {"status": "up", "reason": None}, {"status": "down", "reason": "GET /healthz: 500"}
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Answers GET /balancer/healthz with the server's next view, the last one for ever."""
+
+    def do_GET(self) -> None:
+        views = self.server.views
+        status, view = views.pop(0) if len(views) > 1 else views[0]
+        body = json.dumps(view).encode() if self.path == "/balancer/healthz" else b"[]"
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@contextmanager
+def balancer(*views):
+    """The app, which tells these views, (status, servers by name), one after the other."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.views = [
+        (status, {"servers": [{"name": name, **server} for name, server in servers.items()]})
+        for status, servers in views
+    ]
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield App("balancer", server.server_address[1], "fork", 1, deals_to="^pi-")
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def refusal(app):
+    with pytest.raises(probe.ProbeError) as caught:
+        probe.deals("127.0.0.1", app, ["pi-1", "pi-2"], 0.2)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_a_balancer_is_waited_for_until_it_deals_to_all_of_its_servers():
+    views = [(503, {}), (200, {"pi-1": UP}), (200, {"pi-1": UP, "pi-2": DOWN})]
+    with balancer(*views, (200, {"pi-1": UP, "pi-2": UP})) as app:
+        probe.deals("127.0.0.1", app, ["pi-1", "pi-2"], 60)
+
+
+def test_a_balancer_that_one_server_is_not_behind_is_refused_with_the_reason():
+    with balancer((200, {"pi-1": UP, "pi-2": DOWN})) as app:
+        assert "does not deal to all of its servers" in refusal(app)
+        assert "(pi-2: GET /healthz: 500)" in refusal(app)
+    with balancer((200, {"pi-1": UP})) as app:
+        assert "(pi-2: not found yet)" in refusal(app)
+
+
+def test_a_balancer_that_is_not_there_or_says_that_no_server_is_up_is_refused():
+    with balancer((503, {})) as app:
+        assert "HTTP Error 503" in refusal(app)
+    assert "Connection refused" in refusal(app)
+
+
+class Foreign(BaseHTTPRequestHandler):
+    """Gives the next of the server's answers, (status, headers), the last one for ever."""
+
+    def do_GET(self) -> None:
+        answers = self.server.answers
+        status, headers = answers.pop(0) if len(answers) > 1 else answers[0]
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", "2")
+        self.end_headers()
+        self.wfile.write(b"ok")
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@contextmanager
+def server(*answers):
+    """The port of a server that answers so."""
+    listener = ThreadingHTTPServer(("127.0.0.1", 0), Foreign)
+    listener.answers = list(answers)
+    thread = threading.Thread(target=listener.serve_forever)
+    thread.start()
+    try:
+        yield listener.server_address[1]
+    finally:
+        listener.shutdown()
+        thread.join()
+        listener.server_close()
+
+
+def of_worker(number):
+    return 200, {"X-Worker": str(number)}
+
+
+def test_each_worker_of_ours_has_to_answer():
+    with server(of_worker(0), of_worker(0), of_worker(1)) as port:
+        assert probe.answers("127.0.0.1", App("fork", port, "cluster", 2), 2, 60) == ""
+    with server(of_worker(0)) as port, pytest.raises(probe.ProbeError, match="only 1 of 2 workers"):
+        probe.answers("127.0.0.1", App("fork", port, "cluster", 2), 2, 0.2)
+
+
+def test_a_worker_of_ours_that_is_not_well_is_waited_for():
+    ill = 503, {"X-Worker": "0"}
+    with server(ill, ill, of_worker(0)) as port:
+        assert probe.answers("127.0.0.1", App("fork", port, "fork", 1), 1, 60) == ""
+    with server(ill) as port, pytest.raises(probe.ProbeError, match="HTTP Error 503"):
+        probe.answers("127.0.0.1", App("fork", port, "fork", 1), 1, 0.2)
+
+
+@pytest.mark.parametrize("status", [200, 404, 500])
+def test_any_answer_does_of_an_app_that_names_no_worker(status):
+    with server((status, {})) as port:
+        assert probe.answers("127.0.0.1", App("shop", port, "fork", 1), 1, 60) == ""
+        said = probe.answers("127.0.0.1", App("shop", port, "cluster", 4), 4, 60)
+    assert said.startswith("answers of shop carry no X-Worker, so that nobody can tell whether")
+    assert "each of its 4 workers" in said
+
+
+def test_a_service_is_there_whatever_it_answers_and_redirects_are_not_followed():
+    for answer in [(200, {}), (404, {}), (500, {}), (302, {"Location": "http://127.0.0.1:1/"})]:
+        with server(answer) as port:
+            probe.is_there(Remote("http", "127.0.0.1", port))
+
+
+@contextmanager
+def greeting():
+    """The port of something that speaks first, and no HTTP, to the one who asks."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def greet():
+            connection, _ = listener.accept()
+            connection.sendall(b"SSH-2.0-hello\r\n")
+            connection.close()
+
+        thread = threading.Thread(target=greet)
+        thread.start()
+        yield listener.getsockname()[1]
+        thread.join()
+
+
+def test_what_speaks_no_http_is_no_answer():
+    with greeting() as port, pytest.raises(probe.ProbeError, match="nothing answers at http"):
+        probe.is_there(Remote("http", "127.0.0.1", port))
+
+
+def test_a_probe_asks_for_a_body_and_tells_what_came_instead():
+    with server((200, {})) as port:
+        service = Remote("http", "127.0.0.1", port)
+        probe.answer_is_right(service, "/a", "^ok$")
+        with pytest.raises(probe.ProbeError, match=r'answered 200 "ok", which does not match'):
+            probe.answer_is_right(service, "/a", "fine")
+    with server((404, {})) as port, pytest.raises(probe.ProbeError, match="answered 404"):
+        probe.answer_is_right(Remote("http", "127.0.0.1", port), "/a", "ok")
+
+
+@pytest.mark.parametrize(("expected_ms", "lines"), [(None, 0), (1e-6, 1), (60_000, 0)])
+def test_answers_slower_than_the_load_was_made_for_are_told_in_one_line(caplog, expected_ms, lines):
+    state = {"status": "online", "exec_mode": "fork_mode", "restart_time": 0}
+    probes = [Probe("/a", "^ok$", expected_ms), Probe("/b", "^ok$", expected_ms)]
+    with server((200, {})) as port:
+        apps = [App("one", port, "fork", 1), App("two", port, "fork", 1)]
+        workers = [{"name": app.name, "pm2_env": state} for app in apps]
+        asked = {app.name: probes for app in apps}
+        proving.prove_apps({}, apps, workers, asked, logging.getLogger())
+    slow = [line for line in caplog.messages if "slower than the load" in line]
+    assert len(slow) == lines
+    assert all("GET /a took" in line and "GET /b took" in line for line in slow)
+
+
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+def test_a_redirect_is_an_answer_and_whoever_it_names_is_asked_nothing(status):
+    with socket.create_server(("127.0.0.1", 0)) as foreign:
+        elsewhere = {"Location": f"http://127.0.0.1:{foreign.getsockname()[1]}/"}
+        with server((status, elsewhere)) as port:
+            said = probe.answers("127.0.0.1", App("shop", port, "cluster", 2), 2, 60)
+            assert said.startswith("answers of shop carry no X-Worker")
+            with pytest.raises(probe.ProbeError, match=f"answered {status} "):
+                probe.answer_is_right(Remote("http", "127.0.0.1", port), "/", "ok")
+        foreign.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            foreign.accept()
+
+
+@pytest.mark.parametrize("host", ["a..b", "a b", "a" * 64 + ".example"])
+def test_a_host_that_is_none_is_one_line(host):
+    for ask in (probe.is_there, lambda remote: probe.answer_is_right(remote, "/", "ok")):
+        with pytest.raises(probe.ProbeError) as caught:
+            ask(Remote("http", host, 80))
+        assert "\n" not in str(caught.value)
+
+
+def test_a_balancer_that_speaks_no_http_is_refused_with_what_it_said():
+    with greeting() as port:
+        app = App("balancer", port, "fork", 1, deals_to="^pi-")
+        with pytest.raises(probe.ProbeError, match=r"SSH-2\.0-hello"):
+            probe.deals("127.0.0.1", app, ["pi-1"], 0)

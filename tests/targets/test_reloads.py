@@ -1,0 +1,158 @@
+import logging
+import threading
+
+import pytest
+from bzt import TaurusConfigError
+
+from tollgate.targets.pm2 import App, Pm2Error
+from tollgate.targets.reloads import Reloads, Timetable, period_of
+
+CLUSTER, FORK = App("cluster", 3002, "cluster", 2), App("fork", 3001, "fork", 1)
+LOG = logging.getLogger("test")
+
+
+@pytest.mark.parametrize(
+    ("setting", "variable", "expected"),
+    [
+        (None, None, None),
+        ("off", None, None),
+        (0, None, None),
+        ("20s", None, 20.0),
+        (30, None, 30.0),
+        ("2.5s", None, 2.5),
+        ("1m 30s", None, 90.0),
+        ("500MS", None, 0.5),
+        ("1m", "10s", 10.0),
+        ("20s", "off", None),
+        ("20s", "", 20.0),
+    ],
+)
+def test_the_period_is_the_environments_or_else_the_settings(setting, variable, expected):
+    environment = {} if variable is None else {"RELOAD_EVERY": variable}
+    assert period_of(setting, environment) == expected
+
+
+@pytest.mark.parametrize(
+    "value", ["soon", "-5s", "inf", "20 parsecs", "nan", "2,5s", "every 20s", "20 30", "5s 3"]
+)
+def test_a_period_that_is_no_time_is_refused_with_where_it_stands(value):
+    with pytest.raises(TaurusConfigError, match=r"modules\.targets\.reload-every is "):
+        period_of(value, {})
+    with pytest.raises(TaurusConfigError, match="RELOAD_EVERY is "):
+        period_of("20s", {"RELOAD_EVERY": value})
+
+
+def moments(timetable, until):
+    """The seconds at which something is due, asked twice a second."""
+    return [half / 2 for half in range(2 * until) if timetable.is_due(half / 2)]
+
+
+def test_reloads_are_due_at_multiples_of_the_period_but_not_so_late_that_they_outlast_the_load():
+    assert moments(Timetable.of(20.0, 0.0, 100.0, 16.0), 200) == [20, 40, 60, 80]
+    assert moments(Timetable.of(20.0, 0.0, 95.0, 16.0), 200) == [20, 40, 60]
+
+
+def test_none_is_due_in_the_warm_up():
+    assert moments(Timetable.of(10.0, 25.0, 80.0, 16.0), 200) == [30, 40, 50, 60]
+
+
+def test_a_load_that_nobody_ends_is_reloaded_for_ever():
+    assert moments(Timetable.of(50.0, 0.0, float("inf"), 16.0), 300)[-1] == 250
+
+
+def test_what_was_missed_is_due_once_and_not_made_up_for():
+    timetable = Timetable.of(10.0, 0.0, 100.0, 16.0)
+    assert [timetable.is_due(at) for at in (9.9, 35.0, 36.0, 41.0, 41.5)] == [
+        *(False, True, False),
+        *(True, False),
+    ]
+
+
+@pytest.fixture
+def gate():
+    """(reloads, apps that were reloaded, event that lets a reload end)"""
+    done, reloaded = threading.Event(), []
+
+    def reload(app):
+        reloaded.append(app.name)
+        done.wait(60)
+
+    made = Reloads(10.0, LOG, reload)
+    yield made, reloaded, done
+    done.set()
+    made.finish()
+
+
+def test_a_reload_does_not_hold_up_the_caller_and_is_never_doubled(gate):
+    made, reloaded, done = gate
+    made.expect("cluster", CLUSTER, 0.0, 100.0)
+    for second in (10, 20, 30):
+        made.tick("cluster", CLUSTER, second)  # the first is still under way
+    done.set()
+    made.finish()
+    assert reloaded == ["cluster"]
+    [record] = made.records
+    assert record["app"] == "cluster"
+    assert record["problem"] == ""
+    assert record["ended"] >= record["began"]
+
+
+def test_the_next_reload_begins_once_the_one_before_has_ended(gate):
+    made, reloaded, done = gate
+    made.expect("cluster", CLUSTER, 0.0, 100.0)
+    done.set()
+    for second in (10, 20):
+        made.tick("cluster", CLUSTER, second)
+        made._in_flight.result(60)
+    assert reloaded == ["cluster", "cluster"]
+
+
+def test_finishing_waits_for_the_reload_under_way_and_begins_no_other(gate):
+    made, reloaded, done = gate
+    made.expect("cluster", CLUSTER, 0.0, 100.0)
+    made.tick("cluster", CLUSTER, 10)
+    threading.Timer(0.1, done.set).start()
+    made.finish()
+    assert made.records[0]["ended"]
+    made.tick("cluster", CLUSTER, 20)
+    assert reloaded == ["cluster"]
+
+
+def test_a_reload_that_fails_is_recorded_with_why():
+    def refuse(app):
+        raise Pm2Error(f"`pm2 reload {app.name}` failed: no")
+
+    made = Reloads(10.0, LOG, refuse)
+    made.expect("cluster", CLUSTER, 0.0, 100.0)
+    made.tick("cluster", CLUSTER, 10)
+    made.finish()
+    [record] = made.records
+    assert record["problem"] == "`pm2 reload cluster` failed: no"
+    assert record["ended"] is not None
+
+
+@pytest.mark.parametrize("error", [ValueError("no"), OSError(), KeyError("pm2")])
+def test_a_reload_that_breaks_in_any_way_has_a_problem_and_an_end(error):
+    def broken(_app):
+        raise error
+
+    made = Reloads(10.0, LOG, broken)
+    made.expect("cluster", CLUSTER, 0.0, 100.0)
+    made.tick("cluster", CLUSTER, 10)
+    made.finish()
+    [record] = made.records
+    assert type(error).__name__ in record["problem"]
+    assert record["ended"] is not None
+
+
+def test_an_app_in_fork_mode_is_left_alone(gate):
+    made, reloaded, _ = gate
+    made.expect("fork", FORK, 0.0, 100.0)
+    made.tick("fork", FORK, 10)
+    assert (reloaded, made.records) == ([], [])
+
+
+def test_an_execution_too_short_for_any_reload_is_refused(gate):
+    made, _, _ = gate
+    with pytest.raises(TaurusConfigError, match=r"no reload of 'cluster' fits into the 35 s of"):
+        made.expect("cluster", CLUSTER, 20.0, 35.0)

@@ -1,0 +1,164 @@
+"""A service that runs already and is named by its URL."""
+
+import pytest
+from bzt import TaurusConfigError
+from bzt.utils import BetterDict
+
+import jmx_text as jmx
+from tollgate.targets import probe
+from tollgate.targets.remote import Remote, remote_of, unread
+from tollgate.targets.scenarios import Probe
+from tollgate.targets.wanted import wanted_probes, wanted_remotes
+
+
+def refusal(call, *arguments):
+    with pytest.raises(TaurusConfigError) as caught:
+        call(*arguments)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("url", "remote", "shown"),
+    [
+        ("http://127.0.0.1:8080", Remote("http", "127.0.0.1", 8080), "http://127.0.0.1:8080"),
+        ("http://localhost/", Remote("http", "localhost", 80), "http://localhost:80"),
+        ("https://shop.example", Remote("https", "shop.example", 443), "https://shop.example:443"),
+        ("http://[::1]:90", Remote("http", "::1", 90), "http://[::1]:90"),
+    ],
+)
+def test_a_url_tells_protocol_host_and_port(url, remote, shown):
+    assert remote_of({"url": url}, "shop") == remote
+    assert remote.url == shown
+    assert remote.properties == {
+        **{"protocol": remote.protocol, "host": remote.host, "port": remote.port}
+    }
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("127.0.0.1:8080", "ftp://127.0.0.1", "http://", "http://a:b", "http://a:99999", ""),
+        *("http://a/shop", "http://a?x=1", "http://a#x", "http://a:0", "8080"),
+    ],
+)
+def test_what_is_no_such_url_is_refused_with_an_example(url):
+    said = refusal(remote_of, {"url": url}, "shop")
+    assert said.startswith(f"targets: scenario 'shop' has url {url!r}: write protocol, host and")
+    assert "http://127.0.0.1:8080" in said
+
+
+def test_a_password_in_a_url_is_refused_and_not_repeated():
+    said = refusal(remote_of, {"url": "http://me:secret@a"}, "shop")
+    assert said.startswith("targets: scenario 'shop' has url '...@a': write protocol, host and")
+
+
+def test_a_number_is_no_url():
+    said = refusal(remote_of, {"url": 8080}, "shop")
+    assert said.startswith("targets: scenario 'shop' has url '8080': write protocol, host and")
+
+
+def test_a_scenario_has_a_target_or_a_url_or_neither():
+    assert remote_of({}, "shop") is None
+    assert remote_of({"target": "fork"}, "shop") is None
+    both = {"target": "fork", "url": "http://127.0.0.1:8080"}
+    assert "has a `target` and a `url`" in refusal(remote_of, both, "shop")
+
+
+@pytest.mark.parametrize(
+    ("host", "expected"),
+    [
+        *(("127.0.0.1", True), ("127.8.9.1", True), ("localhost", True), ("::1", True)),
+        *(("10.0.0.1", False), ("shop.example", False), ("127.0.0.1.example", False)),
+    ],
+)
+def test_only_loopback_counts_as_this_machine(host, expected):
+    assert Remote("http", host, 80).is_loopback is expected
+
+
+def test_a_plan_that_would_ask_somebody_else_is_found_out():
+    plain, tls = Remote("http", "a", 80), Remote("https", "a", 443)
+    reads = "${__P(host,127.0.0.1)} ${__property(port)}"
+    assert unread(plain, [reads]) == []
+    assert unread(plain, ["${__P(host,a)}", "${__P(port,1)}"]) == []
+    assert unread(tls, [reads]) == ["protocol"]
+    assert unread(plain, ["127.0.0.1"]) == ["host", "port"]
+    assert unread(plain, ["${__P(hostname)} ${__P( port ,80)}"]) == ["host"]
+
+
+def configured(**scenario):
+    return BetterDict.from_dict(
+        {"execution": [{"scenario": "shop"}], "scenarios": {"shop": scenario}}
+    )
+
+
+def test_the_plan_gets_where_the_service_is_and_the_run_what_to_ask_it(tmp_path):
+    plan = tmp_path / "shop.jmx"
+    plan.write_text("${__P(host,127.0.0.1)} ${__P(port,80)}")
+    probes = [{"path": "/a", "answer": "ok"}]
+    config = configured(script=str(plan), url="http://localhost:8080", probes=probes)
+    ((name, remote, asked),) = wanted_remotes(config)
+    assert (name, remote.url, asked) == ("shop", "http://localhost:8080", [Probe("/a", "ok")])
+    assert config["scenarios"]["shop"]["properties"] == remote.properties
+
+
+def test_a_plan_with_a_hard_coded_host_is_refused_where_the_scenario_names_a_url(tmp_path):
+    plan = tmp_path / "shop.jmx"
+    plan.write_text(jmx.plan(jmx.group(jmx.sampler("home", HTTPSampler__domain="127.0.0.1"))))
+    config = configured(script=str(plan), url="http://localhost:8080")
+    said = refusal(list, wanted_remotes(config))
+    assert said == (
+        f"targets: {plan} does not read the property 'host', so that it would not ask "
+        "http://localhost:8080: write ${__P(host,...)} in its HTTP Request Defaults"
+    )
+
+
+def test_probes_of_a_scenario_go_before_those_of_the_service():
+    config = BetterDict.from_dict(
+        {
+            "execution": [{"scenario": name} for name in ("fork", "mine", "none")],
+            "scenarios": {
+                "fork": {"target": "fork"},
+                "mine": {"target": ["mine", "fork"], "probes": [{"path": "/x", "answer": "y"}]},
+                "none": {"target": "quiet", "probes": []},
+            },
+        }
+    )
+    assert wanted_probes(config, [Probe("/sum/1", "1", 500)]) == {
+        "fork": [Probe("/sum/1", "1", 500), Probe("/x", "y")],
+        "mine": [Probe("/x", "y")],
+        "quiet": [],
+    }
+
+
+@pytest.mark.parametrize(
+    "probes",
+    ["/a", [{"path": "/a"}], [{"path": "a", "answer": ""}], ["/a"], [{"path": "/a", "x": 1}]],
+)
+def test_probes_that_nobody_could_ask_are_refused(probes):
+    config = configured(target="fork", probes=probes)
+    assert "write a list of entries with a `path`" in refusal(wanted_probes, config, [])
+
+
+@pytest.mark.parametrize("expected", ["500ms", 0, -1, True, [500]])
+def test_an_expected_time_that_is_no_number_of_milliseconds_is_refused(expected):
+    config = configured(
+        target="fork", probes=[{"path": "/a", "answer": "", "expected-ms": expected}]
+    )
+    assert f"expected-ms {expected!r}: write a number" in refusal(wanted_probes, config, [])
+
+
+def test_a_pattern_that_is_no_regular_expression_is_refused():
+    config = configured(target="fork", probes=[{"path": "/a", "answer": "("}])
+    assert "the probe of /a has answer '(', which is no regular" in refusal(
+        wanted_probes, config, []
+    )
+
+
+def test_a_service_that_is_not_there_is_refused_with_what_to_do():
+    with pytest.raises(probe.ProbeError) as caught:
+        probe.is_there(Remote("http", "127.0.0.1", 1))
+    said = str(caught.value)
+    assert said.startswith("nothing answers at http://127.0.0.1:1 (")
+    assert "Connection refused" in said
+    assert "start it first" in said

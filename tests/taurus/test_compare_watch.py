@@ -1,0 +1,159 @@
+"""Looks at a comparison under way: when they come, what is told of them, and what ends the run."""
+
+import pytest
+
+import compare_folder
+from compare_findings import found
+from compare_folder import WARMUP_S, Label, Load
+from jtl_rows import START_MS
+from tollgate.compare import record, samples
+from tollgate.compare.model import ERRORS, Gate, Settings
+from tollgate.samples.layout import JtlError
+from tollgate.taurus.compare_watch import AGAIN_S, Watch, look_text
+
+SETTINGS = Settings(budget_s=120.0, error_effect=0.05)
+FIRST_S, EVERY_S, LAG_S = 30.0, 10.0, 3.0
+
+
+class Run:
+    """A run that grows with a clock of its own, in seconds of measuring."""
+
+    def __init__(self, folder, **label):
+        labels = (Label("sum", **label), Label("search", 40.0))
+        self.load = Load(labels=labels, settings=SETTINGS)
+        self.done = folder / "done"
+        self.times = {"first_s": FIRST_S, "every_s": EVERY_S}
+        compare_folder.make(self.done, self.load, of=self.times)
+        header, *lines = (self.done / "kpi.jtl").read_text().splitlines(keepends=True)
+        self.header, self.lines = header, [(ended_ms(line), line) for line in lines]
+        self.jtl = folder / "kpi.jtl"
+        self.clock_s = 0.0
+        known = record.read(self.done)
+        self.watch = Watch(known, self.jtl, ["sum", "search"], WARMUP_S, LAG_S, self.now)
+
+    def now(self):
+        return START_MS / 1000 + WARMUP_S + self.clock_s
+
+    def wrote(self, until_s):
+        """JMeter has written what was answered until then, and half a line."""
+        until_ms = START_MS + 1000 * (WARMUP_S + until_s)
+        written = [line for at_ms, line in self.lines if at_ms <= until_ms]
+        self.jtl.write_text("".join([self.header, *written, self.lines[-1][1][:20]]))
+
+    def at(self, clock_s, wrote_s=None):
+        """What a look says then."""
+        self.clock_s = clock_s
+        self.wrote(clock_s if wrote_s is None else wrote_s)
+        return self.watch.look()
+
+    def until_decided(self):
+        """Look twice a second; returns what was said."""
+        said = []
+        for half_seconds in range(1, 240):
+            line = self.at(half_seconds / 2)
+            said += [line] if line else []
+            if self.watch.is_decided:
+                break
+        return said
+
+
+def ended_ms(line):
+    fields = line.split(",")
+    return int(fields[0]) + int(fields[1])
+
+
+def test_a_look_comes_when_what_was_sent_until_then_has_been_answered(tmp_path):
+    run = Run(tmp_path)
+    assert run.at(FIRST_S + LAG_S - 0.1) is None
+    assert run.at(FIRST_S + LAG_S + 0.9).startswith("Compare: 30 s of at most 120: ")
+    assert run.at(FIRST_S + LAG_S + 2) is None
+    assert run.at(FIRST_S + EVERY_S + LAG_S + 0.9).startswith("Compare: 40 s of at most 120: ")
+
+
+def test_a_look_has_every_request_that_was_sent_before_it_however_slow(tmp_path):
+    """An answer that took all of the timeout is not left out because it is the slowest."""
+    run = Run(tmp_path)
+    sent_ms = START_MS + 1000 * (WARMUP_S + FIRST_S) - 100
+    slow = next(line for _, line in run.lines if int(line.split(",")[0]) >= sent_ms - 200)
+    took_ms = 1000 * (LAG_S - 1)
+    fields = slow.split(",")
+    line = ",".join([str(sent_ms), str(int(took_ms)), *fields[2:]])
+    run.lines = sorted([*run.lines, (sent_ms + took_ms, line)])
+    assert run.at(FIRST_S + LAG_S + 1) is not None
+    label = fields[2].strip('"')
+    [blocks] = samples.read(run.jtl, [label], WARMUP_S, FIRST_S).blocks
+    assert took_ms in blocks.values_ms
+
+
+def test_a_look_waits_for_what_jmeter_has_not_written_yet(tmp_path):
+    run = Run(tmp_path)
+    due_s = FIRST_S + LAG_S + 1
+    assert run.at(due_s, wrote_s=FIRST_S) is None
+    assert run.at(due_s + AGAIN_S / 2) is None
+    assert run.at(due_s + AGAIN_S).startswith("Compare: 30 s of at most 120: ")
+
+
+def test_there_is_nothing_to_see_before_the_first_sample(tmp_path):
+    run = Run(tmp_path)
+    run.clock_s = 50.0
+    assert run.watch.look() is None
+    run.clock_s += AGAIN_S
+    run.jtl.write_text(run.header)
+    assert run.watch.look() is None
+
+
+def test_a_file_that_can_t_be_read_is_told_once_until_the_next_look(tmp_path):
+    run = Run(tmp_path)
+    run.wrote(60)
+    run.jtl.write_text(run.jtl.read_text().replace('"coin"', '"toss"'))
+    run.clock_s = 60.0
+    with pytest.raises(JtlError, match="the header has no column coin"):
+        run.watch.look()
+    run.clock_s += EVERY_S / 2
+    assert run.watch.look() is None
+    run.clock_s += EVERY_S
+    with pytest.raises(JtlError):
+        run.watch.look()
+
+
+@pytest.mark.parametrize("ratio", [1.0, 1.3])
+def test_what_ends_the_run_is_what_the_verdict_comes_to_afterwards(tmp_path, ratio):
+    run = Run(tmp_path, ratio=ratio)
+    said = run.until_decided()
+    decided_s = run.watch.record.decided_s
+    assert FIRST_S <= decided_s < SETTINGS.budget_s
+    assert run.watch.gate.verdict == ("PASS" if ratio == 1 else "FAIL")
+    assert len(said) == 1 + (decided_s - FIRST_S) / EVERY_S
+    assert said[-1].startswith(f"Compare: {decided_s:g} s of at most 120: 6 of 6 decided")
+    assert ("FAIL p50 of sum +" in said[-1]) == (ratio > 1)
+    assert run.watch.look() is None
+
+    ended = compare_folder.judged(tmp_path / "ended", run.load, decided_s=decided_s, of=run.times)
+    [execution] = ended.executions
+    assert execution.comparison.doubt == ""
+    assert execution.comparison.gate == run.watch.gate
+
+
+def test_no_more_than_three_open_and_three_failed_are_told_one_by_one(tmp_path):
+    run = Run(tmp_path, sigma=1.5)
+    line = run.at(FIRST_S + LAG_S + 1)
+    assert line.count("; open ") <= 3
+    assert "open p95 of sum " in line
+    assert "(at least -" in line
+
+
+def test_where_whole_milliseconds_are_too_coarse_for_all_that_is_open_the_look_says_so():
+    coarse = found("p50", "OPEN", 0.04, 0.05, is_coarse=True)
+    passed, few = found("p95", "PASS", 0.0, 0.01), found(ERRORS, "OPEN", 0.0, 0.01)
+    no_time_will = (
+        "too coarse for all that is open: unless its estimates change, more time will not"
+    )
+    for findings, is_said in (
+        ((coarse, passed), True),
+        ((coarse, passed, few), False),
+        ((passed, few), False),
+        ((passed,), False),
+    ):
+        line = look_text(Gate(SETTINGS, (60.0,), findings))
+        assert (no_time_will in line) is is_said
+        assert "\n" not in line

@@ -1,0 +1,142 @@
+"""Where JMeter runs, and how bzt follows a JTL while JMeter writes it."""
+
+from __future__ import annotations
+
+import logging
+import subprocess
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+from bzt.modules.jmeter import JTLReader
+from bzt.utils import BetterDict, Environment
+
+import jmx_text as jmx
+from tollgate.samples.check import RECORD_BYTES
+from tollgate.taurus.jmeter import InstalledJMeter, WholeRecords, with_test_start
+
+HEADER = (
+    "timeStamp,elapsed,label,responseCode,responseMessage,threadName,success,bytes,"
+    "grpThreads,allThreads,Latency,Connect\n"
+)
+BROKEN = '1700000000000,5,search,500,"first line\nsecond ""line""\n",a 1-1,false,9,1,1,4,1\n'
+WHOLE = "1700000001000,6,search,200,OK,a 1-1,true,9,1,1,4,1\n"
+
+
+class Engine:
+    """Starts what bzt's would, with the standard streams that it is given."""
+
+    @staticmethod
+    def start_subprocess(args, env, cwd=None, **streams) -> subprocess.Popen:
+        return subprocess.Popen(args, env=env.get(), cwd=cwd, text=True, **streams)
+
+
+@pytest.mark.parametrize("named", ["theirs/Größe 1.jmx", "{here}/theirs/Größe 1.jmx"])
+def test_jmeter_runs_in_the_folder_of_the_plan_however_that_is_named(tmp_path, monkeypatch, named):
+    (tmp_path / "theirs").mkdir()
+    monkeypatch.chdir(tmp_path)
+    executor = InstalledJMeter()
+    executor.engine, executor.env = Engine(), Environment()
+    executor.original_jmx = named.format(here=tmp_path)
+    Path(executor.original_jmx).write_text(jmx.plan())
+    with executor._execute(["sh", "-c", "pwd -P"]) as process:
+        assert process.stdout.read() == f"{(tmp_path / 'theirs').resolve()}\n"
+
+
+def reader(path: Path) -> JTLReader:
+    found = JTLReader(str(path), logging.getLogger("test"), None)
+    found.csvreader.file = WholeRecords(found.csvreader.file)
+    return found
+
+
+@pytest.mark.parametrize("cut", range(1, len(BROKEN)))
+def test_a_message_with_line_breaks_is_one_record_wherever_the_file_ends_for_now(tmp_path, cut):
+    path = tmp_path / "kpi.jtl"
+    follows = reader(path)
+    rows = []
+    written = ""
+    for piece in (HEADER + WHOLE, BROKEN[:cut], BROKEN[cut:] + WHOLE):
+        written += piece
+        path.write_text(written)
+        rows += [row.copy() for row in follows.csvreader.read()]
+    assert [row["responseCode"] for row in rows] == ["200", "500", "200"]
+    assert rows[1]["responseMessage"] == 'first line\nsecond "line"\n'
+
+
+def test_how_far_bzt_has_read_is_told_as_before(tmp_path):
+    path = tmp_path / "kpi.jtl"
+    path.write_text(HEADER + WHOLE)
+    follows = reader(path)
+    assert len(list(follows.csvreader.read())) == 1
+    assert follows.csvreader.file.offset == path.stat().st_size
+
+
+class Lines:
+    """bzt's reader of a file with these lines."""
+
+    def __init__(self, lines: list[str]) -> None:
+        self.lines = lines
+
+    def get_lines(self, size: int = -1, last_pass: bool = False):  # noqa: ARG002
+        yield from self.lines
+
+
+class Counted(str):
+    """A line that notes how often quotes are counted in it."""
+
+    __slots__ = ()
+    counted: ClassVar[list[int]] = []
+
+    def count(self, *words) -> int:
+        self.counted.append(len(self))
+        return super().count(*words)
+
+
+def test_a_quote_that_is_never_closed_holds_back_no_more_than_the_longest_record():
+    line = "x" * 999 + "\n"
+    lines = ['1,"' + line, *[line] * 4500, WHOLE]
+    found = list(WholeRecords(Lines(lines)).get_lines())
+    assert "".join(found) == "".join(lines)
+    assert max(map(len, found)) <= RECORD_BYTES + len(line) + 3
+    assert found[-1] == WHOLE
+
+
+def test_each_line_of_a_long_record_is_looked_at_once():
+    Counted.counted.clear()
+    lines = [Counted('1,"first\n'), *[Counted("more\n")] * 1000, Counted('last"\n')]
+    assert list(WholeRecords(Lines(lines)).get_lines()) == ["".join(lines)]
+    assert len(Counted.counted) == len(lines)
+
+
+VARIABLES = {
+    "": "TESTSTART.MS",
+    "user": "user,TESTSTART.MS",
+    "user,": "user,TESTSTART.MS",
+    "user, TESTSTART.MS": "user, TESTSTART.MS,TESTSTART.MS",
+    "TESTSTART.MS": "TESTSTART.MS",
+    "TESTSTART.MS,coin": "TESTSTART.MS,coin",
+}
+
+
+@pytest.mark.parametrize("given", VARIABLES)
+def test_the_samples_tell_when_jmeter_started_whatever_else_they_tell(given):
+    assert with_test_start(given) == VARIABLES[given]
+
+
+@pytest.mark.parametrize(
+    ("module", "scenario", "told"),
+    [
+        ({"sample_variables": "user"}, {}, "user,TESTSTART.MS"),
+        ({"sample_variables": "TESTSTART.MS"}, {"sample_variables": "a"}, "a,TESTSTART.MS"),
+        ({"sample_variables": "TESTSTART.MS,b"}, {}, "TESTSTART.MS,b"),
+        ({"sample_variables": None}, {}, "TESTSTART.MS"),
+        ({}, {}, "TESTSTART.MS"),
+    ],
+)
+def test_a_run_asks_jmeter_for_its_start_beside_the_users_own_variables(module, scenario, told):
+    executor = InstalledJMeter()
+    executor.settings = BetterDict.from_dict({"properties": module})
+    config = BetterDict.from_dict({"properties": {"users": 2, **scenario}})
+    executor.get_scenario = lambda: config
+    executor._ask_for_test_start()
+    assert config["properties"] == {"users": 2, "sample_variables": told}

@@ -1,0 +1,105 @@
+"""The service `report` writes the page of a run whatever becomes of the dashboards, and a page that
+can't be written is told and changes nothing."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+import run_folder
+from tollgate.outputs import dashboard
+from tollgate.pages.kit import assemble
+from tollgate.pages.run.write import judged
+from tollgate.pages.runs import build
+from tollgate.taurus.report import Report
+from tollgate.taurus.verdict import Verdict
+
+
+@pytest.fixture
+def report(tmp_path):
+    """The service as a run has it that was judged."""
+    run = tmp_path / "20261121T000000Z-check"
+    run_folder.make(run)
+    verdict = Verdict()
+    verdict.judged = judged(run)
+    verdict.verdict = verdict.judged.verdict
+    made = Report()
+    made.log = logging.getLogger("report")
+    made.engine = SimpleNamespace(
+        artifacts_dir=str(run),
+        provisioning=SimpleNamespace(executors=[]),
+        reporters=[verdict],
+        services=[],
+    )
+    return made
+
+
+def page_of(report):
+    return Path(report.engine.artifacts_dir) / "index.html"
+
+
+def test_the_page_is_written_and_named(report, capsys) -> None:
+    report.post_process()
+    assert "All 2 criteria hold." in page_of(report).read_text()
+    assert "20261121T000000Z-check/index.html" in capsys.readouterr().out
+
+
+def test_a_folder_around_the_run_that_is_somebody_elses_is_left_alone(
+    report, tmp_path, capsys
+) -> None:
+    report.post_process()
+    assert not (tmp_path / "index.html").exists()
+    (tmp_path / "index.html").write_text("<title>My site</title>")
+    report.post_process()
+    assert (tmp_path / "index.html").read_text() == "<title>My site</title>"
+    assert f"{tmp_path.name}/index.html" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("is_reports", [True, False], ids=["reports", "a list stands there"])
+def test_the_list_of_all_runs_is_made_where_there_is_one_to_be(
+    report, tmp_path, monkeypatch, capsys, is_reports: bool
+) -> None:
+    if is_reports:
+        monkeypatch.setattr("tollgate.taurus.report.REPORTS", tmp_path)
+    else:
+        build.write(tmp_path)
+    report.post_process()
+    assert "20261121T000000Z-check" in (tmp_path / "index.html").read_text()
+    assert f"{tmp_path.name}/index.html" in capsys.readouterr().out
+
+
+def test_latest_points_at_the_run_among_runs_alone(report, tmp_path, monkeypatch) -> None:
+    (tmp_path / "latest").write_text("somebody's notes")
+    report.prepare()
+    assert (tmp_path / "latest").read_text() == "somebody's notes"
+    (tmp_path / "latest").unlink()
+    monkeypatch.setattr("tollgate.taurus.report.REPORTS", tmp_path)
+    report.prepare()
+    assert (tmp_path / "latest").resolve() == page_of(report).parent
+
+
+def test_who_does_not_wait_for_the_dashboards_has_a_page_all_the_same(report, monkeypatch) -> None:
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(dashboard, "draw_all", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        report.post_process()
+    assert page_of(report).exists()
+
+
+def test_a_page_that_can_not_be_made_is_one_warning(report, monkeypatch, tmp_path, caplog) -> None:
+    monkeypatch.setattr(assemble, "SCRIPTS", (tmp_path / "uPlot.js",))
+    report.post_process()
+    warnings = [it.getMessage() for it in caplog.records if it.levelname == "WARNING"]
+    assert any("no index.html: no page:" in it and "run scripts/bootstrap" in it for it in warnings)
+    assert all("\n" not in it for it in warnings)
+
+
+def test_a_run_that_nobody_judged_has_no_page(report) -> None:
+    report.engine.reporters = []
+    report.post_process()
+    assert not page_of(report).exists()

@@ -1,0 +1,143 @@
+"""What of the design is measured here, and what that needs."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tollgate.base.paths import ROOT
+from tollgate.criteria.criterion import parse
+from tollgate.study.crosscheck_tools import TOOL
+from tollgate.study.design import read_design
+from tollgate.study.model import JMETER
+from tollgate.targets import pm2
+from tollgate.taurus.study_setup import (
+    ENVIRONMENT,
+    SetupError,
+    StudySettings,
+    apps_of,
+    chosen,
+    labels_of,
+    leave_criteria_out,
+    refuse_environment,
+    without_missing_tools,
+)
+
+DESIGN = read_design(ROOT / "data" / "study.csv")
+HERE = "9.0.0"  # autocannon
+
+
+def wanted(**changes):
+    return replace(StudySettings(Path("study.csv"), 21, False, None, ()), **changes)
+
+
+def experiments(cells):
+    return list(dict.fromkeys(cell.experiment for cell in cells))
+
+
+@pytest.mark.parametrize("name", ENVIRONMENT)
+def test_a_variable_that_changes_what_an_arm_is_is_refused(name):
+    with pytest.raises(SetupError, match=f"{name} is 'on', .*: unset it"):
+        refuse_environment({"PATH": "/bin", name: "on"})
+
+
+def test_an_empty_variable_counts_as_unset():
+    refuse_environment(dict.fromkeys(ENVIRONMENT, ""))
+
+
+def test_no_variable_that_the_apps_read_is_forgotten():
+    sources = [ROOT / "app" / "settings.js", ROOT / "app" / "balancer" / "settings.js"]
+    read = {name for it in sources for name in re.findall(r"variable: '(\w+)'", it.read_text())}
+    # PM2 sets the first three for each process, ecosystem.config.js the last.
+    assert read - {"NODE_APP_INSTANCE", "exec_mode", "pm_id", "BALANCER_SERVERS"} == {*ENVIRONMENT}
+
+
+def test_every_variable_that_makes_an_arm_is_refused_from_elsewhere():
+    text = (ROOT / "ecosystem.config.js").read_text()
+    set_there = set(re.findall(r"\b([A-Z]+(?:_[A-Z]+)+): '", text)) - {"BALANCER_SERVERS"}
+    assert set_there
+    assert set_there - {"NODE_ENV"} <= {*ENVIRONMENT}
+
+
+def test_the_whole_design_is_measured_unless_something_else_is_wanted():
+    assert chosen(DESIGN, wanted()) == DESIGN
+
+
+def test_experiments_alone_stay_in_the_order_of_the_design():
+    assert experiments(chosen(DESIGN, wanted(experiments=("pi", "kittens")))) == ["kittens", "pi"]
+
+
+def test_an_experiment_that_the_design_does_not_have_is_refused_with_the_nearest():
+    with pytest.raises(SetupError, match="experiments names 'kitten': did you mean 'kittens'"):
+        chosen(DESIGN, wanted(experiments=("kitten",)))
+
+
+def test_rounds_go_before_those_of_the_design_and_of_the_smoke():
+    assert {cell.rounds for cell in chosen(DESIGN, wanted(rounds=3))} == {3}
+    assert {cell.rounds for cell in chosen(DESIGN, wanted(short=True))} == {1}
+    assert {cell.rounds for cell in chosen(DESIGN, wanted(short=True, rounds=2))} == {2}
+
+
+def test_nothing_is_left_out_where_autocannon_is_installed():
+    assert without_missing_tools(DESIGN, HERE) == (DESIGN, ())
+
+
+def test_jmeter_is_not_checked_against_nothing():
+    cells, reasons = without_missing_tools(DESIGN, None)
+    assert experiments(cells) == [it for it in experiments(DESIGN) if it != "crosscheck"]
+    assert reasons == ("autocannon is not installed, so that crosscheck is left out: run `npm ci`",)
+
+
+def test_the_arm_of_a_tool_that_nobody_knows_is_left_out():
+    known = [cell for cell in DESIGN if cell.arm == "autocannon"]
+    unknown = [replace(cell, arm="ab") for cell in known]
+    cells, reasons = without_missing_tools((*DESIGN, *unknown), HERE)
+    said = "ab is no load generator of crosscheck, so that its blocks are left out: autocannon is"
+    assert (cells, reasons) == (DESIGN, (said,))
+    without_known = [cell for cell in DESIGN if cell not in known]
+    cells, reasons = without_missing_tools((*without_known, *unknown), HERE)
+    assert experiments(cells) == [it for it in experiments(DESIGN) if it != "crosscheck"]
+    assert reasons == (said,)
+
+
+def test_the_design_checks_jmeter_with_autocannon_alone():
+    arms = {cell.arm for cell in DESIGN if cell.experiment == "crosscheck"}
+    assert arms == {JMETER, TOOL}
+
+
+def test_the_design_asks_apps_that_the_ecosystem_has_and_those_behind_the_balancer():
+    declared = pm2.declared_apps()
+    compared = ("base", "head")  # no arms of the study
+    assert apps_of(DESIGN, declared) == [name for name in declared if name not in compared]
+    behind = [cell for cell in DESIGN if cell.arm == "three servers"]
+    assert apps_of(behind, declared) == ["pi-1", "pi-2", "pi-3", "balancer"]
+
+
+def test_no_app_is_started_that_nobody_asks():
+    declared = {name: pm2.App(name, 1, "fork", 1) for name in ("pi-1", "cluster", "fork", "nap")}
+    cells = [cell for cell in DESIGN if cell.experiment == "kittens"]
+    assert apps_of(cells, declared) == ["cluster", "fork"]
+
+
+def test_an_app_that_the_ecosystem_does_not_have_is_named_with_the_nearest():
+    with pytest.raises(SetupError, match=r"asks the app 'fork', .*did you mean 'forks'"):
+        apps_of(DESIGN[:1], {"forks": pm2.App("forks", 1, "fork", 1)})
+
+
+def test_the_labels_are_the_experiments_and_that_of_the_other_generators():
+    assert labels_of(DESIGN) == {*experiments(DESIGN), "another generator"}
+    crosscheck = [cell for cell in DESIGN if cell.experiment == "crosscheck"]
+    assert labels_of([cell for cell in crosscheck if cell.arm != "jmeter"]) == {"another generator"}
+    assert labels_of([cell for cell in crosscheck if cell.arm == "jmeter"]) == {"crosscheck"}
+
+
+def test_criteria_on_what_is_not_measured_are_left_out_and_no_others():
+    kept = ["fail of kittens>0%", "fail>0%", {"too slow": "avg-rt of pi>9s"}, "rss of worker>1GB"]
+    unreadable = ["p95 off sum"]
+    absent = ["fail of calculate>0%", {"late": "p90 of sum>2s"}, "fail of another generator>0%"]
+    reporting = [{"module": "verdict"}, {"criteria": [*absent, *kept, *unreadable]}]
+    cells = [cell for cell in DESIGN if cell.experiment in ("kittens", "pi")]
+    leave_criteria_out(reporting, DESIGN, cells)
+    assert reporting[1]["criteria"] == [*kept, *unreadable]
+    assert parse(kept[0]).label == "kittens"

@@ -1,0 +1,74 @@
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tollgate.workers.ends import ends_by_events
+
+BEGAN = 1_700_000_000
+
+
+def event(what, second, pid, worker=1, **more):
+    time = BEGAN * 1000 + round(second * 1000)
+    return {"time": time, "app": "cluster", "worker": worker, "pid": pid, "event": what, **more}
+
+
+def died(second, pid, worker=1):
+    return event("exit", second, pid, worker, byPm2=False)
+
+
+def online(second, pid, worker=1):
+    return event("online", second, pid, worker)
+
+
+def ended(*events):
+    return [
+        (end.worker, end.pid, round(end.went - BEGAN, 3), round(end.came - BEGAN, 3))
+        for end in ends_by_events(events)
+    ]
+
+
+def test_a_process_that_died_is_gone_until_its_successor_is_online():
+    assert ended(died(3, 101), online(4.24, 102)) == [(1, 101, 3, 4.24)]
+
+
+def test_one_that_never_came_back_is_gone_for_good():
+    assert ended(died(3, 101)) == [(1, 101, 3, math.inf)]
+
+
+def test_after_a_reload_nobody_was_gone():
+    assert ended(online(2, 102), event("exit", 5, 101, byPm2=True)) == [(1, 101, 5, 5)]
+
+
+def test_a_successor_that_died_before_it_was_ready_never_was_online():
+    """PM2 7.0.4 says `online` of a process that exits before it was ready, and then `exit`."""
+    stillborn = [online(3.2, 102), died(3.201, 102), online(3.3, 0), died(3.3, 0)]
+    assert ended(died(3, 101), *stillborn, online(4, 104)) == [(1, 101, 3, 4)]
+
+
+def test_each_of_several_deaths_is_one_end():
+    events = [died(3, 101), online(4, 102), died(6, 102), online(7.5, 103)]
+    assert ended(*events) == [(1, 101, 3, 4), (1, 102, 6, 7.5)]
+
+
+def test_an_exit_that_is_told_twice_is_one_end():
+    assert ended(died(3, 101), died(3.08, 101), online(4, 102)) == [(1, 101, 3, 4)]
+
+
+def test_workers_are_told_apart():
+    events = [died(3, 101), died(3.1, 100, worker=0), online(4, 102), online(5, 103, worker=0)]
+    assert ended(*events) == [(1, 101, 3, 4), (0, 100, 3.1, 5)]
+
+
+@given(st.lists(st.tuples(st.floats(0.1, 50), st.floats(0.1, 9)), max_size=8), st.randoms())
+def test_what_a_simulated_pm2_did_is_found_again_in_any_order(lives, random):
+    """lives: how long each process lived, and how long it took until the next one was online."""
+    events, expected, now = [], [], 0.0
+    for pid, (lived, gap) in enumerate(lives, 100):
+        went, came = round(now + lived, 3), round(now + lived + gap, 3)
+        events += [died(went, pid), online(came, pid + 1)]
+        expected.append((1, pid, went, came))
+        now = came
+    random.shuffle(events)
+    assert ended(*events) == [pytest.approx(each) for each in expected]
