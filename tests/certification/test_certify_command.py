@@ -17,7 +17,7 @@ from tollgate.base.paths import ROOT
 STUBBED = f"""
 import functools, sys
 from certification import command, live
-stub = (sys.executable, "{ROOT / "tests" / "stub_bzt.py"}")
+stub = (sys.executable, "{ROOT / "tests" / "support" / "stub_bzt.py"}")
 command.Live = functools.partial(live.Live, command=stub)
 command.check_like = lambda: None
 command.main()

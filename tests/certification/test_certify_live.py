@@ -22,7 +22,7 @@ from support.git_repos import repo
 from tollgate.base.paths import ROOT
 from tollgate.run.manifest import ManifestError
 
-STUB = (sys.executable, str(ROOT / "tests" / "stub_bzt.py"))
+STUB = (sys.executable, str(ROOT / "tests" / "support" / "stub_bzt.py"))
 NOBODY = ("-c", "user.name=Nobody", "-c", "user.email=nobody@example.org")
 CONDITIONS = parse(["aa*3", "work-20+noise"])
 

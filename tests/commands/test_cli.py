@@ -64,6 +64,12 @@ def test_an_archived_run_is_judged_as_the_live_run_was(tollgate, tmp_path, name)
         assert f"  {reason['verdict']} {reason['text']}\n" in out
 
 
+def test_as_json_it_says_what_the_live_run_wrote(tollgate, tmp_path):
+    folder = archived(tmp_path, of_the_run=run_folder.BROKEN)
+    code, out, _ = tollgate("judge", folder, "--json")
+    assert (code, out) == (3, (folder / "verdict.json").read_text())
+
+
 def test_an_interrupted_run_exits_as_the_live_run_did(tollgate, tmp_path):
     made = run_folder.make(tmp_path)
     made.interrupted = True

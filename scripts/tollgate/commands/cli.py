@@ -2,6 +2,7 @@
 
 tollgate judge RUN                      judge again, by the run's own criteria
 tollgate judge RUN --criterion 'p95 of search>200ms'    or by others
+tollgate judge RUN --json               print it as verdict.json has it
 tollgate report RUN                     make its page and dashboards again; a study: tell it again
 tollgate report RUN --dashboards        also of more samples than a run itself draws them from
 tollgate report reports                 the list of all runs again
@@ -59,6 +60,9 @@ def _parser() -> argparse.ArgumentParser:
         metavar="TEXT",
         help="judge by this instead of the run's own criteria; may be given several times",
     )
+    judging.add_argument(
+        "--json", action="store_true", help="print the verdict as verdict.json has it"
+    )
     judging.set_defaults(command=_judge)
     reporting = commands.add_parser("report", help="make an archived run's reports again")
     reporting.add_argument(
@@ -85,7 +89,10 @@ def _judge(arguments: argparse.Namespace) -> int:
             execution.criteria = []
     run, settings = evidence.gather(arguments.run, record)
     verdict = judge(run, settings)
-    outputs.show(verdict)
+    if arguments.json:
+        print(outputs.to_json(verdict, run, record), end="")
+    else:
+        outputs.show(verdict)
     return verdict.exit_code
 
 

@@ -14,11 +14,15 @@ from tollgate.run import Manifest
 
 def write_all(folder: Path, verdict: Verdict, run: Run, manifest: Manifest) -> None:
     """verdict.json, junit.xml and verdict.md, each whole or not at all."""
-    content = render.to_dict(verdict, run, manifest.kind, manifest.environment)
     markdown = render.to_markdown(verdict, manifest.kind)
-    atomic.write(folder / "verdict.json", render.to_json(content))
+    atomic.write(folder / "verdict.json", to_json(verdict, run, manifest))
     atomic.write(folder / "junit.xml", render.to_junit(verdict, manifest.kind))
     atomic.write(folder / "verdict.md", markdown)
+
+
+def to_json(verdict: Verdict, run: Run, manifest: Manifest) -> str:
+    """The text of verdict.json."""
+    return render.to_json(render.to_dict(verdict, run, manifest.kind, manifest.environment))
 
 
 def append_summary(markdown: str) -> None:

@@ -1,0 +1,98 @@
+"""Real runs of every kind, archived with their verdicts, are judged as they were when they ended.
+
+tests/archive/README.md says what each run is. TOLLGATE_WRITE_GOLDEN=1 writes what is said of them
+now; read the difference before committing it.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import shutil
+import sys
+from importlib.metadata import entry_points
+from pathlib import Path
+
+import pytest
+
+ARCHIVE = Path(__file__).parent / "archive"
+RUNS = sorted(run.parent.name for run in ARCHIVE.glob("*/run.json"))
+STUDIES = sorted(run.parent.name for run in ARCHIVE.glob("*/study.json"))
+#: What was said of a run, in place of what it left: no run's folder has it before it is judged.
+SAID = ("verdict.json", "study.json")
+#: Relative. CPUs add up floats in orders of their own, and the last digits tell which.
+ROUNDING = 1e-9
+
+
+def unpacked(name: str, to: Path) -> Path:
+    """The folder of a run, as the run left it for whoever judges it."""
+    archived = ARCHIVE / name
+    for file in (it for it in archived.rglob("*") if it.is_file() and it.name not in SAID):
+        target = to / file.relative_to(archived)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if file.suffix == ".gz":
+            target.with_suffix("").write_bytes(gzip.decompress(file.read_bytes()))
+        else:
+            shutil.copyfile(file, target)
+    return to
+
+
+@pytest.fixture
+def tollgate(monkeypatch, capsys):
+    """Runs the installed command in this process: (exit code, standard output)."""
+    (command,) = entry_points(group="console_scripts", name="tollgate")
+
+    def run(*words: object) -> tuple[int, str]:
+        monkeypatch.setattr(sys, "argv", ["tollgate", *map(str, words)])
+        with pytest.raises(SystemExit) as caught:
+            command.load()()
+        return caught.value.code, capsys.readouterr().out
+
+    return run
+
+
+def flat(value: object, path: str = "") -> dict[str, object]:
+    """The leaves of a JSON value by where they stand, such as `executions/0/name`."""
+    if isinstance(value, dict | list) and value:
+        parts = value.items() if isinstance(value, dict) else enumerate(value)
+        return {k: v for key, it in parts for k, v in flat(it, f"{path}/{key}").items()}
+    return {path: value}
+
+
+def assert_said(file: Path, text: str) -> None:
+    """Fails unless the JSON is that of the archived file, value for value."""
+    if os.environ.get("TOLLGATE_WRITE_GOLDEN"):
+        file.write_text(text)
+    meant = flat(json.loads(file.read_text()))
+    assert flat(json.loads(text)) == {key: nearly(it) for key, it in meant.items()}
+
+
+def nearly(value: object) -> object:
+    """What equals a value, and a float but for its last digits."""
+    return pytest.approx(value, rel=ROUNDING) if isinstance(value, float) else value
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_an_archived_run_has_the_verdict_that_it_had_when_it_ended(tollgate, tmp_path, name):
+    code, out = tollgate("judge", "--json", unpacked(name, tmp_path))
+    assert_said(ARCHIVE / name / "verdict.json", out)
+    assert code == json.loads(out)["exit_code"]
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_an_archived_study_answers_as_it_did_when_it_ended(tollgate, tmp_path, monkeypatch, name):
+    monkeypatch.setenv("JMETER_HOME", str(tmp_path / "none"))  # nobody looks at its dashboard
+    folder = unpacked(name, tmp_path)
+    tollgate("report", folder)
+    assert_said(ARCHIVE / name / "study.json", (folder / "study.json").read_text())
+
+
+def test_the_archive_has_every_kind_and_every_verdict():
+    said = {name: json.loads((ARCHIVE / name / "verdict.json").read_text()) for name in RUNS}
+    found = {(it["kind"], it["verdict"]) for it in said.values()}
+    kinds = {"check", "stress", "load", "soak", "study", "compare", "plan"}
+    assert {kind for kind, _ in found} == kinds
+    assert {verdict for _, verdict in found} == {"PASS", "FAIL", "INVALID", "INCONCLUSIVE"}
+    assert found >= {("compare", "PASS"), ("compare", "FAIL")}
+    assert [name for name in RUNS if said[name]["kind"] == "study"] == STUDIES
