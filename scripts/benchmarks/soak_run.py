@@ -14,7 +14,6 @@ from make_jtl import COLUMNS, MEAN_MS
 
 from tollgate.gather import evidence
 from tollgate.judge import judge
-from tollgate.pages.run import write
 from tollgate.run import manifest
 from tollgate.schedule import OpenModelArrivals
 
@@ -87,6 +86,6 @@ if __name__ == "__main__":
     if sys.argv[1] == "make":
         make(int(sys.argv[2]), Path(sys.argv[3]))
     elif sys.argv[1] == "page":
-        write.write(Path(sys.argv[2]))
+        run_page.write(Path(sys.argv[2]))
     else:
         print(judged(Path(sys.argv[2])))

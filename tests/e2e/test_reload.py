@@ -25,11 +25,24 @@ BUSY = {
 RELOADS = 20
 
 
-def under_reload(period: int, measured: int) -> dict:
-    config = only("cluster", FAILURES, warmup=1, measured=measured, **BUSY)
+#: Seconds with room for a reload, however many cores there are. No test waits for their end.
+MEASURED = 600 + 10 * (os.cpu_count() or 1)
+
+
+def under_reload(period: int) -> dict:
+    """A run that is ended once there was enough of it."""
+    config = only("cluster", FAILURES, warmup=1, measured=MEASURED, **BUSY)
     config["modules"]["targets"] = {"reload-every": f"{period}s"}
-    config["modules"]["verdict"] = {"missing-share": 0.5}
+    config["modules"]["verdict"] = {"missing-share": 0.5, "cut-short-counts": True}
     return config
+
+
+def after_reloads(run: Run, least: int) -> Finished:
+    """Ends it when so many reloads are over."""
+    support.wait_until(
+        lambda: run.log.read_text().count("Reloading cluster, ") > least, "it has been reloaded"
+    )
+    return run.signal(signal.SIGINT).end()
 
 
 def judged(ended: Finished) -> Execution:
@@ -54,12 +67,8 @@ def worker_pids(folder: Path, requests: int = 0) -> list[int]:
 
 
 def test_20_reloads_under_load_lose_no_request(tmp_path):
-    config = under_reload(2, 600)
-    config["modules"]["verdict"]["cut-short-counts"] = True  # once there have been enough of them
-    run = Run(tmp_path, config=config)
-    told = "Reloading cluster, "
-    support.wait_until(lambda: run.log.read_text().count(told) > RELOADS, "it has been reloaded")
-    ended = run.signal(signal.SIGINT).end()
+    run = Run(tmp_path, config=under_reload(2))
+    ended = after_reloads(run, RELOADS)
     reloads = judged(ended).resources.reloads
     assert len(reloads) >= RELOADS  # the one that the signal came into may be left out
     assert [(it.lost, it.problem) for it in reloads] == [(0, "")] * len(reloads), ended.output
@@ -70,14 +79,14 @@ def test_20_reloads_under_load_lose_no_request(tmp_path):
 
 
 def test_a_worker_that_is_killed_in_a_reload_makes_that_reload_a_lossy_one(tmp_path):
-    run = Run(tmp_path, config=under_reload(5, 20)).until("Reloading cluster, ")
+    run = Run(tmp_path, config=under_reload(5)).until("Reloading cluster, ")
     os.kill(worker_pids(run.folder)[-1], signal.SIGKILL)
-    ended = run.end()
+    ended = after_reloads(run, 1)
     [lossy, *others] = judged(ended).resources.reloads
     assert lossy.lost > 0
     assert [reload.lost for reload in others] == [0] * len(others)
     assert f"into the execution lost {lossy.lost} requests" in ended.reasons()
-    assert ended.code in (1, 3)
+    assert ended.code in (1, 2, 3)
 
 
 def test_a_killed_worker_is_told_with_when_how_long_and_what_it_cost(tmp_path):

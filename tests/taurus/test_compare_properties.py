@@ -52,7 +52,8 @@ def test_a_plan_is_utf_8_whatever_the_locale_says(tmp_path):
     plan = tmp_path / "plan.jmx"
     plan.write_text("<plan name='Größe'>${__P(sum_seed,0)}</plan>", encoding="utf-8")
     command = (
-        "import sys; from tollgate.compare.properties import drawn; print(*drawn(sys.argv[1], {}))"
+        "import sys; from tollgate.taurus.compare_properties import drawn; "
+        "print(*drawn(sys.argv[1], {}))"
     )
     ascii_only = {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
     done = run(

@@ -10,7 +10,14 @@ import pytest
 import support
 from tollgate.taurus import shutdown_ports
 
-TAKE = "from tollgate import shutdown_ports; print(shutdown_ports.take(), flush=True); input()"
+#: Ports that no JMeter of a run has.
+FIRST = 18_000
+TAKE = f"""
+from tollgate.taurus import shutdown_ports
+shutdown_ports.FIRST = {FIRST}
+print(shutdown_ports.take(), flush=True)
+input()
+"""
 
 
 @pytest.fixture(autouse=True)
@@ -18,6 +25,7 @@ def folder(tmp_path, monkeypatch):
     """Where the locks are: not those of runs that are under way."""
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(shutdown_ports, "FIRST", FIRST)
     shutdown_ports._reserved.cache_clear()
     yield tmp_path / f"tollgate-{shutdown_ports.os.getuid()}"
     shutdown_ports._reserved.cache_clear()

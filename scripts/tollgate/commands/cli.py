@@ -26,9 +26,7 @@ from tollgate.judge import judge
 from tollgate.outputs import dashboard
 from tollgate.outputs import study as study_report
 from tollgate.outputs import write as outputs
-from tollgate.pages import PageError
-from tollgate.pages.run import write as run_page
-from tollgate.pages.runs import build as runs_page
+from tollgate.pages import PageError, run_page, runs_page
 from tollgate.plan import PlanError
 from tollgate.run import manifest
 from tollgate.samples import JtlError

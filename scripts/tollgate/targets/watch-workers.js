@@ -15,7 +15,7 @@
  */
 
 const pm2 = require('pm2');
-const { VITALS } = require('../../app/vitals');
+const { VITALS } = require('../../../app/vitals');
 
 const PERIOD_MS = 1000;
 /** PM2 may be gone by the last look; the run must not wait for it. */

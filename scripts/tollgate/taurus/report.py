@@ -20,8 +20,7 @@ from tollgate.base import REPORTS
 from tollgate.base import disk as room
 from tollgate.outputs import dashboard
 from tollgate.outputs import write as outputs
-from tollgate.pages.run import write as run_page
-from tollgate.pages.runs import build as runs_page
+from tollgate.pages import run_page, runs_page
 from tollgate.taurus.study import Study
 from tollgate.taurus.verdict import Verdict
 

@@ -17,8 +17,7 @@ from tollgate.gather import evidence
 from tollgate.judge import judge
 from tollgate.outputs import render
 from tollgate.outputs import write as outputs
-from tollgate.pages import PageError
-from tollgate.pages.run import write as run_page
+from tollgate.pages import PageError, run_page
 from tollgate.run import fingerprint, manifest
 
 

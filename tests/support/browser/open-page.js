@@ -17,7 +17,7 @@ const { existsSync } = require('node:fs');
 const path = require('node:path');
 const { pathToFileURL } = require('node:url');
 const { parseArgs } = require('node:util');
-const { launch, listen } = require('../../scripts/pictures/browser');
+const { launch, listen } = require('../../../scripts/pictures/browser');
 
 const OPTIONS = {
   screenshot: { type: 'string' },
