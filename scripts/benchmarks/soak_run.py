@@ -14,6 +14,7 @@ from make_jtl import COLUMNS, MEAN_MS
 
 from tollgate.gather import evidence
 from tollgate.judge import judge
+from tollgate.pages import run_page
 from tollgate.run import manifest
 from tollgate.schedule import OpenModelArrivals
 
