@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tollgate.stats.blocks import percentile_by_block
 from tollgate.stats.counts import Counts
+from tollgate.stats.percentiles import percentile_by_block
 
 NEEDED = 72  # for p95, by the binomial interval
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from tollgate.stats.autocorrelation import span
 from tollgate.stats.bins import SECONDS, Bins
-from tollgate.stats.blocks import percentile_by_block
 from tollgate.stats.counts import Counts
 from tollgate.stats.intervals import (
     CONFIDENCE,
@@ -21,7 +20,7 @@ from tollgate.stats.intervals import (
 )
 from tollgate.stats.late_histogram import LateHistogram
 from tollgate.stats.noise import error_of_sum
-from tollgate.stats.percentiles import percentile_interval, samples_needed
+from tollgate.stats.percentiles import percentile_by_block, percentile_interval, samples_needed
 from tollgate.stats.sequential import LEAST_STEP, nominal_level
 from tollgate.stats.slope import BLOCKS, FEWEST, Trend, trend
 from tollgate.stats.totals import COLUMNS, SOURCES, Totals

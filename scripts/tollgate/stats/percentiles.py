@@ -11,13 +11,17 @@ the truth as often as they say:
   method claims too much. Woodruff (1952) takes the design effect at the percentile itself; Korn
   and Graubard (1998) give the exact binomial interval for an effective sample size. In ranks: the
   interval runs from one order statistic to another, and where there is none, it has no end.
+
+A percentile over the course of a run: exact values of blocks of time.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import optimize, special, stats
 
 from tollgate.stats.autocorrelation import design_effect, span
@@ -165,3 +169,45 @@ def _between(counts: Counts, rank: float) -> float:
     below = int(rank)
     low, high = counts.order_statistics([below, min(below + 1, counts.total)])
     return float(low + (rank - below) * (high - low))
+
+
+Floats = NDArray[np.float64]
+
+
+def percentile_by_block(
+    counts: Counts, percentile: float, from_s: float, to_s: float, blocks: int
+) -> tuple[Floats, Floats, NDArray[np.int64]]:
+    """(middle of each block in s, its percentile in ms, its samples); arrays of equal length.
+
+    The whole bins of [from_s, to_s) make at most `blocks` blocks of equal length, give or take a
+    bin. One with fewer samples than an interval for that percentile needs (independent ones, 72
+    for p95) is joined with those behind it, the last one with those before it. Without samples
+    enough in all of the window the arrays are empty. Raises ValueError if blocks is below 1.
+    """
+    if blocks < 1:
+        raise ValueError(f"a run can't be split into {blocks} blocks")
+    first, width = math.ceil(from_s), counts.width
+    bins = max(0, math.floor(to_s) - first) // width
+    borders = first + width * np.unique(np.arange(blocks + 1) * bins // blocks)
+    measured = counts.window(first, borders[-1])
+    upto = np.append(0, np.cumsum(measured.n))[np.searchsorted(measured.second, borders)]
+    borders = _joined(borders, np.diff(upto), samples_needed(percentile))
+    parts = [measured.window(low, high) for low, high in itertools.pairwise(borders)]
+    return (
+        (borders[:-1] + borders[1:]) / 2,
+        np.array([part.percentile(percentile) for part in parts], dtype=np.float64),
+        np.array([part.total for part in parts], dtype=np.int64),
+    )
+
+
+def _joined(borders: NDArray[np.int64], samples: NDArray[np.int64], needed: int):
+    """The borders that leave at least `needed` samples between any two; one border if none do."""
+    kept, held = [0], 0
+    for block, count in enumerate(samples):
+        held += int(count)
+        if held >= needed:
+            kept.append(block + 1)
+            held = 0
+    if len(kept) > 1:
+        kept[-1] = len(samples)
+    return borders[kept]
