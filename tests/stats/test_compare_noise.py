@@ -3,7 +3,7 @@ import pytest
 from scipy import special
 
 from support.compared import remembering
-from tollgate.stats.noise import error_of_sum
+from tollgate.stats.autocorrelation import error_of_sum
 
 RUNS = 3000
 

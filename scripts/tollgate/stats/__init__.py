@@ -5,7 +5,7 @@ In: arrays and counts. Out: estimates with their intervals; no file, no word of 
 
 from __future__ import annotations
 
-from tollgate.stats.autocorrelation import span
+from tollgate.stats.autocorrelation import error_of_sum, span
 from tollgate.stats.bins import SECONDS, Bins
 from tollgate.stats.counts import Counts
 from tollgate.stats.intervals import (
@@ -19,7 +19,6 @@ from tollgate.stats.intervals import (
     stdev_interval,
 )
 from tollgate.stats.late_histogram import LateHistogram
-from tollgate.stats.noise import error_of_sum
 from tollgate.stats.percentiles import percentile_by_block, percentile_interval, samples_needed
 from tollgate.stats.sequential import LEAST_STEP, nominal_level
 from tollgate.stats.slope import BLOCKS, FEWEST, Trend, trend
