@@ -9,13 +9,21 @@ from __future__ import annotations
 from tollgate.plan import bounds, copy, hosts, lint, plugins
 from tollgate.plan.arrivals import NotReplayableError, PreciseThroughput
 from tollgate.plan.bounds import Stops, stops_of
-from tollgate.plan.ends import ANY, StatedEnd, stated_end
+from tollgate.plan.ends import (
+    ANY,
+    StatedEnd,
+    certain_samplers,
+    is_steady,
+    longest_timer_s,
+    silence_s,
+    stated_end,
+    wait_s,
+)
 from tollgate.plan.expressions import Expander
 from tollgate.plan.hosts import read_hosts
 from tollgate.plan.java_random import JavaRandom
 from tollgate.plan.jmx import PlanError, read_tree
 from tollgate.plan.model import FLOW_CONTROL, LOOPING, Label, Plan, Sampler, ThreadGroup
-from tollgate.plan.reach import certain_samplers, is_steady, longest_timer_s, silence_s, wait_s
 from tollgate.plan.read import expander_of, read_plan
 
 __all__ = [

@@ -1,17 +1,111 @@
 """What a plan says of the end of a thread group: a duration, loops, or none at all. Pure.
 
 Source: JMeter's manual, Component Reference, "Thread Group", "Loop Controller".
+
+What of a thread group each of its threads reaches, and how long it waits on the way. Pure.
+
+Source: JMeter's manual, Component Reference, "Thread Group", "Loop Controller", "Timers".
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from tollgate.plan.model import FLOW_CONTROL, LOOPING, Label, Sampler, ThreadGroup
-from tollgate.plan.reach import LOOP, certain_samplers, is_endless
+from tollgate.plan.model import FLOW_CONTROL, LOOPING, Controller, Label, Sampler, ThreadGroup
+
+LOOP = "LoopController"
+#: Controllers that may go on for as long as the thread does.
+_LASTING = ("RunTime", "WhileController")
+#: Those that run what is in them again and again, as often as the plan may not say.
+_REPEATING = (LOOP, "ForeachController", *_LASTING)
+#: Whose threads wait for each other, or sample in threads of their own: the time between two
+#: samples of one thread has no bound.
+_HOLDING = ("CriticalSectionController", "ParallelSampler")
+
+
+def certain_samplers(group: ThreadGroup) -> Iterator[Sampler]:
+    """Samplers that each thread of the group reaches, if nothing ends it before, in order."""
+    if group.threads == 0 or group.loops == 0:
+        return
+    lasting: set[Controller] = set()
+    for sampler in group.samplers:
+        if not lasting <= set(sampler.parents):
+            return  # behind a loop that may not end
+        if sampler.kind == FLOW_CONTROL and sampler.all_pauses_ms == 0:
+            return  # it may end the thread or its turn
+        lasting |= {each for each in sampler.parents if _may_last(each)}
+        if sampler.kind != FLOW_CONTROL and all(map(_runs_once, sampler.parents)):
+            yield sampler
+
+
+def _runs_once(controller: Controller) -> bool:
+    """Whether the controller runs what is in it, once at least."""
+    loops = controller.kind == LOOP and controller.loops not in (None, 0)
+    return controller.is_plain or loops
+
+
+def is_endless(controller: Controller) -> bool:
+    """Whether it is a loop that never ends by itself, for all that the plan tells."""
+    return controller.kind == LOOP and (controller.loops is None or controller.loops < 0)
+
+
+def _may_last(controller: Controller) -> bool:
+    return is_endless(controller) or controller.kind in _LASTING
+
+
+def wait_s(group: ThreadGroup, first: Sampler) -> float:
+    """The longest that timers and pauses hold back the sampler in its thread, in seconds; inf where
+    that is not known."""
+    if any("Throughput" in timer.kind for timer in first.timers):
+        return math.inf
+    before = group.samplers[: group.samplers.index(first) + 1]
+    pauses = [each.all_pauses_ms for each in before]
+    return math.inf if None in pauses else math.fsum(pauses) / 1000
+
+
+def is_steady(group: ThreadGroup) -> bool:
+    """Whether each turn of the group's threads, and of each loop in it, leaves a sample for
+    certain, so that pauses alone are between two samples of a thread."""
+    around = {controller for sampler in group.samplers for controller in sampler.parents}
+    if any(controller.kind in _HOLDING for controller in around):
+        return False
+    loops = [each for each in around if each.kind in _REPEATING]
+    return any(certain_samplers(group)) and all(_leaves_a_sample(group, each) for each in loops)
+
+
+def _leaves_a_sample(group: ThreadGroup, loop: Controller) -> bool:
+    """Whether each turn of a loop in the group does."""
+    return any(
+        sampler.kind != FLOW_CONTROL
+        and loop in sampler.parents
+        and all(map(_runs_once, sampler.parents[sampler.parents.index(loop) + 1 :]))
+        for sampler in group.samplers
+    )
+
+
+def silence_s(group: ThreadGroup) -> float:
+    """The longest that pauses make a thread of a steady group silent, in seconds: no more than each
+    of them once. inf where that is not known."""
+    waits = [wait_s(group, group.samplers[-1]), *(_timers_s(each) for each in group.samplers)]
+    return math.inf if math.inf in waits else waits[0]
+
+
+def longest_timer_s(group: ThreadGroup) -> float:
+    """The longest that timers hold back any one sampler of the group, in seconds, inf where that is
+    not known. A thread ends by so much before its duration does: JMeter ends it at once where a
+    timer would wait beyond that (JMeterThread.delay)."""
+    return max(map(_timers_s, group.samplers))
+
+
+def _timers_s(sampler: Sampler) -> float:
+    pauses = [timer.pause_ms for timer in sampler.timers]
+    if None in pauses or any("Throughput" in timer.kind for timer in sampler.timers):
+        return math.inf
+    return math.fsum(pauses) / 1000
+
 
 #: Stands for whatever label a sample has.
 ANY = Label("", "(?s).*")
