@@ -2,21 +2,33 @@
 
 Fills in properties and variables, finds which timers and controllers apply to which sampler.
 Source: JMeter's manual, "Elements of a Test Plan", "Scoping Rules".
+
+What scripts in a plan may do to it as it runs, as far as their text shows. Pure.
+
+Source: JMeter's manual, Component Reference, "JSR223 PostProcessor"; SampleResult.setIgnore.
+
+Reads the timers of a plan. Source: JMeter's manual, Component Reference, "Timers".
+
+Properties of one element of a plan as text and numbers, with a reason where they are unknown.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
+from tollgate.plan.arrivals import NotReplayableError, PreciseThroughput
 from tollgate.plan.expressions import Expander
-from tollgate.plan.fields import Fields
-from tollgate.plan.jmx import Element, PlanError, read_tree
+from tollgate.plan.jmx import Element, read_tree
 from tollgate.plan.model import (
     FLOW_CONTROL,
     LOOPING,
+    PRECISE_THROUGHPUT,
+    SCRIPTS,
     Controller,
     Label,
     Plan,
@@ -25,9 +37,90 @@ from tollgate.plan.model import (
     Timer,
     Transaction,
 )
-from tollgate.plan.scripts import may_ignore_samples
-from tollgate.plan.timers import read_timer
 from tollgate.plan.variables import expander_of, label_expander_of, running_expander_of
+
+
+class Fields:
+    """Reads properties of one element and remembers, by name, why some are not known."""
+
+    def __init__(self, element: Element, expander: Expander) -> None:
+        self._element = element
+        self._expander = expander
+        self.unresolved: dict[str, str] = {}
+
+    def text(self, name: str) -> str | None:
+        """The property after expansion; None where it is absent or not known."""
+        if name not in self._element.props:
+            return None
+        expanded = self._expander.expand(self._element.props[name])
+        if expanded.reason:
+            self.unresolved[name.rpartition(".")[2]] = expanded.reason
+        return expanded.value
+
+    def number(self, name: str, absent: float | None = None) -> float | None:
+        return self._converted(name, absent, float)
+
+    def whole(self, name: str, absent: int | None = None) -> int | None:
+        return self._converted(name, absent, int)
+
+    def _converted(
+        self, name: str, absent: float | None, convert: Callable[[str], float]
+    ) -> float | None:
+        text = self.text(name)
+        if text is None:
+            return None if name in self._element.props else absent
+        try:
+            return convert(text.strip() or absent or 0)
+        except ValueError:
+            self.unresolved[name.rpartition(".")[2]] = f"'{text}' is not a number"
+            return None
+
+
+def read_timer(element: Element, expander: Expander) -> Timer:
+    """Return the timer with its properties filled in; one that paces a loop pauses 0 ms."""
+    name = expander.expand(element.name).shown
+    if element.kind == PRECISE_THROUGHPUT:
+        try:
+            precise = _precise(element, expander)
+        except NotReplayableError as error:
+            return Timer(element.kind, name, 0.0, reason=str(error))
+        return Timer(element.kind, name, 0.0, precise=precise)
+    fields = Fields(element, expander)
+    delay = fields.number("ConstantTimer.delay", absent=0.0)
+    spread = fields.number("RandomTimer.range", absent=0.0)
+    match element.kind:
+        case "ConstantTimer" | "UniformRandomTimer":
+            return Timer(element.kind, name, _add(delay, spread))
+        case "GaussianRandomTimer":
+            return Timer(element.kind, name, _add(delay, spread, spread, spread))
+        case "PoissonRandomTimer":
+            margin = None if spread is None else 3 * math.sqrt(max(spread, 0.0))
+            return Timer(element.kind, name, _add(delay, spread, margin))
+        case kind if "Throughput" in kind:
+            return Timer(kind, name, 0.0)
+        case kind:
+            return Timer(kind, name, None)
+
+
+def _precise(element: Element, expander: Expander) -> PreciseThroughput:
+    fields = Fields(element, expander)
+    throughput = fields.number("throughput")
+    period = fields.whole("throughputPeriod")
+    duration = fields.whole("duration")
+    batch = fields.whole("batchSize")
+    seed = fields.whole("randomSeed", absent=0)
+    if throughput is None or period is None or duration is None or batch is None or seed is None:
+        missing = ("settings", "not all of them are in the plan")
+        name, reason = next(iter(fields.unresolved.items()), missing)
+        raise NotReplayableError(f"the timer's {name} cannot be known: {reason}")
+    if period < 1:
+        raise NotReplayableError(f"the timer's throughput period is {period} s")
+    return PreciseThroughput(seed, throughput / period, duration, batch)
+
+
+def _add(*terms: float | None) -> float | None:
+    return None if None in terms else sum(term for term in terms if term is not None)
+
 
 # Samplers, JMeter's own and those of plugins, are known by the end of their class name.
 _SAMPLER_ENDINGS = ("Sampler", "SamplerProxy", "Sampler_", "Sampler2", "Sampler2_", FLOW_CONTROL)
@@ -35,18 +128,6 @@ _PAUSE = "1"
 _FOREVER = "LoopController.continue_forever"
 _HTTP, _DEFAULTS = "HTTPSampler", "ConfigTestElement"
 _TIMEOUT = "HTTPSampler.response_timeout"
-
-__all__ = [
-    "Label",
-    "Plan",
-    "PlanError",
-    "Sampler",
-    "ThreadGroup",
-    "Timer",
-    "expander_of",
-    "is_sampler",
-    "read_plan",
-]
 
 
 def read_plan(path: Path, properties: Mapping[str, str]) -> Plan:
@@ -227,3 +308,16 @@ def is_sampler(element: Element) -> bool:
 
 def _is_group(element: Element) -> bool:
     return element.kind.endswith("ThreadGroup")
+
+
+#: What a script calls to keep a sample out of the JTL.
+_IGNORE = re.compile(r"[Ii]gnore")
+
+
+def may_ignore_samples(element: Element) -> bool:
+    """Whether the element is a script that may keep samples out of the JTL."""
+    # A script in a file, `filename` or `BeanShellSampler.filename`, may do anything.
+    return element.kind.startswith(SCRIPTS) and any(
+        _IGNORE.search(text) or (name.endswith("filename") and text.strip())
+        for name, text in element.props.items()
+    )
