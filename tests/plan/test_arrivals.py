@@ -10,11 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tollgate.plan.arrivals import (
+    BLOCK,
+    JavaRandom,
     NotReplayableError,
     PreciseThroughput,
     precise_throughput_arrivals,
 )
-from tollgate.plan.java_random import BLOCK, JavaRandom
 from tollgate.schedule.grammar import ScheduleError, parse_schedule
 from tollgate.schedule.open_model import OpenModelArrivals, open_model_arrivals, schedule_duration_s
 

@@ -15,7 +15,7 @@ import pytest
 import support
 from support.jmeter_run import Run, node_server
 from tollgate.compare.samples import BASE, HEAD, read
-from tollgate.plan.java_random import INCREMENT, MULTIPLIER, STATE_BITS
+from tollgate.plan.arrivals import INCREMENT, MULTIPLIER, STATE_BITS
 from tollgate.plan.read import read_plan
 from tollgate.samples.jtl import read_jtl
 from tollgate.schedule.samples import replay_jtl

@@ -7,7 +7,7 @@ samplers), what a reader would point out in it, when it ends, whom it asks.
 from __future__ import annotations
 
 from tollgate.plan import bounds, copy, hosts, lint, plugins
-from tollgate.plan.arrivals import NotReplayableError, PreciseThroughput
+from tollgate.plan.arrivals import JavaRandom, NotReplayableError, PreciseThroughput
 from tollgate.plan.bounds import Stops, stops_of
 from tollgate.plan.ends import (
     ANY,
@@ -21,7 +21,6 @@ from tollgate.plan.ends import (
 )
 from tollgate.plan.expressions import Expander
 from tollgate.plan.hosts import read_hosts
-from tollgate.plan.java_random import JavaRandom
 from tollgate.plan.jmx import PlanError, read_tree
 from tollgate.plan.model import FLOW_CONTROL, LOOPING, Label, Plan, Sampler, ThreadGroup
 from tollgate.plan.read import expander_of, read_plan
