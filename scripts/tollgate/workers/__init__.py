@@ -6,16 +6,17 @@ In: workers.jsonl. Out: processes, their exits and restarts, and what they neede
 from __future__ import annotations
 
 from tollgate.workers.apps import TargetsWatched, read_targets, unwatched
-from tollgate.workers.facts import WorkerFacts, worker_facts
 from tollgate.workers.model import Outage, Reload, Resources, WorkerCount, WorkerSeries
 from tollgate.workers.processes import (
     FEWEST_LOOKS,
     SHORTEST_S,
     Growth,
+    WorkerFacts,
     growth,
     judged_share,
     lives,
     restarts,
+    worker_facts,
 )
 from tollgate.workers.watch import read_watch
 from tollgate.workers.watching import WatchingCost, share
