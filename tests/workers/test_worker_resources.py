@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tollgate.workers.model import Outage, Resources
-from tollgate.workers.watch import read_resources, read_watch, read_workers, watched
+from tollgate.workers.reading import read_resources, read_watch, read_workers, watched
 
 BEGAN, ENDED = 1_700_000_000.0, 1_700_000_010.0
 #: As the watcher wrote them of a worker that was killed: PM2 knows no memory of one being born.

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from tollgate.workers.watch import read_workers, watched
+from tollgate.workers.reading import read_workers, watched
 
 BEGAN, ENDED = 1_700_000_000.0, 1_700_000_010.0
 

@@ -18,7 +18,7 @@ from tollgate.workers.processes import (
     restarts,
     worker_facts,
 )
-from tollgate.workers.watch import read_watch
+from tollgate.workers.reading import read_watch
 from tollgate.workers.watching import WatchingCost, share
 
 __all__ = [

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tollgate.workers.model import Resources, WorkerCount
-from tollgate.workers.watch import read_watch
+from tollgate.workers.reading import read_watch
 
 
 @dataclass(frozen=True)
