@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from tollgate.workers.apps import read_targets, unwatched
 from tollgate.workers.model import WorkerCount
+from tollgate.workers.reading import read_targets, unwatched
 
 BEGAN, ENDED = 1_700_000_000.0, 1_700_000_010.0
 BALANCER, PI, CLUSTER = (

@@ -5,7 +5,6 @@ In: workers.jsonl. Out: processes, their exits and restarts, and what they neede
 
 from __future__ import annotations
 
-from tollgate.workers.apps import TargetsWatched, read_targets, unwatched
 from tollgate.workers.model import Outage, Reload, Resources, WorkerCount, WorkerSeries
 from tollgate.workers.processes import (
     FEWEST_LOOKS,
@@ -18,7 +17,7 @@ from tollgate.workers.processes import (
     restarts,
     worker_facts,
 )
-from tollgate.workers.reading import read_watch
+from tollgate.workers.reading import TargetsWatched, read_targets, read_watch, unwatched
 from tollgate.workers.watching import WatchingCost, share
 
 __all__ = [
