@@ -3,7 +3,7 @@ import sys
 
 import pytest
 
-from tollgate.workers.watching import WatchingCost, share
+from tollgate.workers.watching_cost import WatchingCost, share
 
 #: Burns half a second of CPU, says so, and waits to be told to end.
 BUSY = "import time\nwhile time.process_time() < .5: pass\nprint(flush=True)\ninput()"

@@ -18,7 +18,7 @@ from tollgate.workers.processes import (
     worker_facts,
 )
 from tollgate.workers.reading import TargetsWatched, read_targets, read_watch, unwatched
-from tollgate.workers.watching import WatchingCost, share
+from tollgate.workers.watching_cost import WatchingCost, share
 
 __all__ = [
     "FEWEST_LOOKS",
