@@ -16,8 +16,8 @@ from dataclasses import dataclass
 
 from tollgate.criteria.grammar import CriterionError, split
 from tollgate.criteria.resources import LATENCY_SLOPE, WORKER_SUBJECTS, read_label, refuse_window
+from tollgate.criteria.subjects import Subject, read_condition, read_subject
 from tollgate.criteria.thresholds import read_threshold, read_window
-from tollgate.criteria.values import Subject, read_condition, read_subject
 
 FIELDS = (
     *("subject", "label", "condition", "threshold", "timeframe"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-from tollgate.criteria.values import read_subject
+from tollgate.criteria.subjects import read_subject
 
 HEAD = re.compile(r"\s*(?P<subject>\S+?)(\s+of\s+(?P<label>.*\S))?\s*", re.DOTALL)
 ACTION = re.compile(r"(stop|continue)(?:\s+as\s+(failed|non-failed))?")

@@ -16,7 +16,7 @@ from tollgate.criteria.resources import (
     read_share,
     read_size,
 )
-from tollgate.criteria.values import Subject
+from tollgate.criteria.subjects import Subject
 
 TIME_UNITS_MS = {"ms": 1.0, "s": 1e3, "m": 60e3, "h": 3600e3, "d": 86400e3}
 BYTE_UNITS = {
