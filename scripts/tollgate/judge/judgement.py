@@ -32,7 +32,6 @@ from tollgate.judge.cut_short import is_cut_short, measured_nothing
 from tollgate.judge.drift import judge_drift
 from tollgate.judge.facts import Execution, Run, Settings
 from tollgate.judge.forecast import check_forecast, forecast_reasons
-from tollgate.judge.resources import judge_resource
 from tollgate.judge.stopped import Stop, left_out, stop_of
 from tollgate.judge.validity import execution_reasons, run_reasons
 from tollgate.judge.verdicts import (
@@ -53,6 +52,7 @@ from tollgate.judge.verdicts import (
     Verdict,
     worst,
 )
+from tollgate.judge.workers import judge_resource
 from tollgate.workers import worker_facts
 
 
