@@ -8,7 +8,7 @@ from support.golden_lines import FOLDER
 from support.jtl_rows import jtl, row
 from support.plan_files import PLAN_FILES, id_of
 from support.run_folder import reasons
-from tollgate.judge.silent_groups import Silent, silent_parts
+from tollgate.judge.missing_samples import Silent, silent_parts
 from tollgate.plan.read import read_plan
 from tollgate.samples.groups_seen import thread_groups
 
