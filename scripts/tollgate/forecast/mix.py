@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
+from tollgate.forecast.load import arrival_counts
 from tollgate.forecast.model import LoadStep
-from tollgate.forecast.steps import arrival_counts
 
 #: The fractional part of the golden ratio, as the plan's expression has it.
 GOLDEN = 0.6180339887498949

@@ -12,9 +12,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from tollgate.forecast.load import ShapeError, arrival_counts, load_steps
 from tollgate.forecast.mix import mix_text
 from tollgate.forecast.model import LoadStep
-from tollgate.forecast.steps import ShapeError, arrival_counts, load_steps
 from tollgate.forecast.words import announce, duration_text
 
 __all__ = [

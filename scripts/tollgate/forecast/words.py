@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tollgate.forecast.load import arrival_counts
 from tollgate.forecast.model import LoadStep
-from tollgate.forecast.steps import arrival_counts
 
 
 def announce(steps: Sequence[LoadStep], drain_s: float = 0.0, scale: float = 1.0) -> str:
