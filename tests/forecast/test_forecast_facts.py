@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from support import jtl_rows, run_folder
 from support.forecasts import SHARES, day, steps_of
 from tollgate.forecast.facts import MOST_POINTS, forecast_facts
-from tollgate.forecast.mix import mix_entries, target_of
+from tollgate.forecast.load import arrival_counts, load_steps, mix_entries, schedule_text, target_of
 from tollgate.forecast.record import Followed, from_record, to_record
-from tollgate.forecast.shape import arrival_counts, load_steps, schedule_text
 from tollgate.run import manifest
 from tollgate.run.manifest import ManifestError
 from tollgate.samples.groups import TRANSACTION_MESSAGE

@@ -10,18 +10,19 @@ from hypothesis import strategies as st
 
 from support.forecasts import SHARES, day, steps_of
 from tollgate.base.paths import ROOT
-from tollgate.forecast.mix import mix_entries, target_of
-from tollgate.forecast.model import LoadStep
-from tollgate.forecast.read import read_forecast
-from tollgate.forecast.shape import (
+from tollgate.forecast.load import (
     ShapeError,
     announce,
     arrival_counts,
     duration_text,
     load_steps,
+    mix_entries,
     mix_text,
     schedule_text,
+    target_of,
 )
+from tollgate.forecast.model import LoadStep
+from tollgate.forecast.read import read_forecast
 from tollgate.schedule.open_model import open_model_arrivals, schedule_duration_s
 
 HOURS = tuple(range(24))

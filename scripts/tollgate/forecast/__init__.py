@@ -6,8 +6,15 @@ In: a forecast's CSV file. Out: the load that follows it, and what of it was sen
 from __future__ import annotations
 
 from tollgate.forecast.facts import forecast_facts
-from tollgate.forecast.load import ShapeError, arrival_counts, load_steps
-from tollgate.forecast.mix import mix_text
+from tollgate.forecast.load import (
+    ShapeError,
+    announce,
+    arrival_counts,
+    duration_text,
+    load_steps,
+    mix_text,
+    schedule_text,
+)
 from tollgate.forecast.model import (
     Forecast,
     ForecastFacts,
@@ -18,8 +25,6 @@ from tollgate.forecast.model import (
 )
 from tollgate.forecast.read import ForecastError, read_forecast
 from tollgate.forecast.record import Followed, from_record, to_record
-from tollgate.forecast.shape import schedule_text
-from tollgate.forecast.words import announce, duration_text
 
 __all__ = [
     "Followed",

@@ -2,12 +2,30 @@
 
 Only time is ever compressed, never a rate: with scale 1440 an hour lasts 2.5 s, in which as many
 requests a second are sent as in the real hour.
+
+A forecast as a load. Pure.
+
+load_steps(forecast, factor, length, scale, warmup_s) -> steps of a run, or ShapeError
+arrival_counts(steps) -> how many requests each step has, the warm-up first
+schedule_text(steps, drain_s) -> what JMeter's Open Model Thread Group is told
+mix_text(steps) -> which target each arrival asks, as the plan reads it
+announce(steps, drain_s, scale), duration_text(seconds) -> the same for people
+
+Which target each arrival of a forecast's load asks: the text that the plan reads. Pure.
+
+Visitor n asks the first target whose cumulative share exceeds the fractional part of n times the
+golden ratio. Of any m visitors in a row, a target with share s then has m * s but for a few, far
+fewer than by chance: the sequence's discrepancy grows with log m only. Source: L. Kuipers and
+H. Niederreiter, Uniform Distribution of Sequences (1974), chapter 2, theorem 3.4.
+
+What a person is told about a load before it begins. Pure.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
 from tollgate.forecast.model import Forecast, ForecastStep, LoadStep
@@ -84,3 +102,135 @@ def arrival_counts(steps: Sequence[LoadStep]) -> tuple[int, ...]:
     wanted = [first.tps * first.from_s, *(step.tps * (step.to_s - step.from_s) for step in steps)]
     measured = [math.floor(total + 0.5) for total in accumulate(wanted[1:], initial=0.0)]
     return math.floor(wanted[0] + 0.5), *(after - before for before, after in pairwise(measured))
+
+
+_RATE_DIGITS = 12
+
+
+def schedule_text(steps: Sequence[LoadStep], drain_s: float) -> str:
+    """The schedule of an Open Model Thread Group: warm-up, steps, and a pause of drain_s.
+
+    A rate behind random_arrivals is one that JMeter ramps to, hence each rate is written twice. At
+    the end of its schedule JMeter interrupts the threads that still run: the pause lets answers
+    and think times come to their end. Source: JMeter's manual, Component Reference, "Open Model
+    Thread Group", and JMeter 5.6.3's own classes for the rounding (tests/golden).
+    """
+    first = steps[0]
+    lengths = [first.from_s, *(step.to_s - step.from_s for step in steps)]
+    parts = []
+    for count, length_s in zip(arrival_counts(steps), lengths, strict=True):
+        if length_s > 0:
+            seconds = _decimal(length_s, 3)
+            rate = f"rate({_rate(count, float(seconds))}/sec)"
+            parts.append(f"{rate} random_arrivals({seconds} sec) {rate}")
+    return f"{' '.join(parts)} pause({_decimal(drain_s, 3)} sec)"
+
+
+def _rate(count: int, seconds: float) -> str:
+    """The shortest decimal of which JMeter makes that many arrivals."""
+    for digits in range(_RATE_DIGITS + 1):
+        power = 10**digits
+        least = math.ceil(count / seconds * power)
+        # The product of an exact quotient can lie a hair below the count: then a unit more.
+        for text in (_decimal(number / power, digits) for number in (least, least + 1)):
+            # JMeter's own arithmetic: the mean of both ends' rates, times the length, cut off.
+            if int((float(text) + float(text)) / 2 * seconds) == count:
+                return text
+    raise ShapeError(f"no rate gives {count} requests in {seconds:g} s: take a lower factor")
+
+
+def _decimal(value: float, digits: int) -> str:
+    """Plain digits, since JMeter's parser knows no exponents."""
+    text = f"{value:.{digits}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+#: The fractional part of the golden ratio, as the plan's expression has it.
+GOLDEN = 0.6180339887498949
+# Shares in the text; a millionth of the load is less than a request of most runs.
+_DIGITS = 6
+
+
+@dataclass(frozen=True)
+class MixEntry:
+    """Visitors up to number `last` ask these targets; values are shares, cumulated up to 1."""
+
+    last: int
+    targets: Mapping[str, float]
+
+
+def mix_entries(steps: Sequence[LoadStep]) -> tuple[MixEntry, ...]:
+    """The targets of every arrival; those of the warm-up are shared out like the first step's.
+
+    Neighbouring steps with the same shares make one entry; steps without arrivals and targets
+    without a share make none.
+    """
+    entries: list[MixEntry] = []
+    done = 0
+    for last, step in zip(accumulate(arrival_counts(steps)), [steps[0], *steps], strict=True):
+        if last == done:
+            continue
+        done, targets = last, _cumulated(step.shares)
+        if entries and entries[-1].targets == targets:
+            entries.pop()
+        entries.append(MixEntry(last, targets))
+    return tuple(entries)
+
+
+def mix_text(steps: Sequence[LoadStep]) -> str:
+    """The entries as the plan reads them: `25 calculate:0.32 sum:0.61 search:1;50 calculate:...`"""
+    return ";".join(_entry_text(entry) for entry in mix_entries(steps))
+
+
+def target_of(number: int, entries: Sequence[MixEntry]) -> str:
+    """The target of visitor `number`, counted from 1. Raises LookupError behind the last one."""
+    place = number * GOLDEN % 1
+    for entry in entries:
+        if number <= entry.last:
+            return next(name for name, share in entry.targets.items() if place < share)
+    raise LookupError(f"visitor {number} comes after the last one, {entries[-1].last}")
+
+
+def _cumulated(shares: Mapping[str, float]) -> dict[str, float]:
+    taking_part = [name for name, share in shares.items() if share > 0]
+    total = math.fsum(shares.values())
+    sums = accumulate(shares[name] / total for name in taking_part)
+    cumulated = {name: round(share, _DIGITS) for name, share in zip(taking_part, sums, strict=True)}
+    # Rounded sums may end just below 1, and then some visitor would ask nothing.
+    return cumulated | {taking_part[-1]: 1.0}
+
+
+def _entry_text(entry: MixEntry) -> str:
+    words = [f"{name}:{_plain(share)}" for name, share in entry.targets.items()]
+    return " ".join([str(entry.last), *words])
+
+
+def _plain(share: float) -> str:
+    return f"{share:.{_DIGITS}f}".rstrip("0").rstrip(".")
+
+
+def announce(steps: Sequence[LoadStep], drain_s: float = 0.0, scale: float = 1.0) -> str:
+    """How many steps and requests one execution has, and how long it is, in one line.
+
+    drain_s: the pause at its end. What starting and stopping the targets takes is not in it.
+    """
+    rates = [step.tps for step in steps]
+    compressed = f" in time compressed {scale:g} times" if scale > 1 else ""
+    return (
+        f"{len(steps)} steps from {steps[0].name} on{compressed}: "
+        f"{sum(arrival_counts(steps)[1:]):,} requests at {min(rates):.3g} to {max(rates):.3g} a "
+        f"second in {duration_text(steps[-1].to_s + drain_s)}"
+    )
+
+
+def duration_text(seconds: float) -> str:
+    """`24 h 0 min`, `1 min 10 s`, `8 s`, `2.5 s`: rounded to the smaller of the two units."""
+    if seconds < 10:
+        return f"{seconds:.3g} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes == 0:
+        return f"{rest} s"
+    if minutes < 60:
+        return f"{minutes} min {rest} s"
+    hours, minutes = divmod(round(seconds / 60), 60)
+    return f"{hours} h {minutes} min"
