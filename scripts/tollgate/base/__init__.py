@@ -7,9 +7,18 @@ from __future__ import annotations
 
 from tollgate.base import atomic, disk, paths
 from tollgate.base.clock import ClockWatch
-from tollgate.base.figures import duration, figure, lasting, one_line, short, spanned
-from tollgate.base.file_error import FileError
-from tollgate.base.markup import code, escaped, row
+from tollgate.base.figures import (
+    FileError,
+    code,
+    duration,
+    escaped,
+    figure,
+    lasting,
+    one_line,
+    row,
+    short,
+    spanned,
+)
 from tollgate.base.paths import (
     BASE,
     ECOSYSTEM,
