@@ -2,7 +2,7 @@ import pytest
 
 from support.executions import counts, execution
 from support.forecasts import at_rates
-from tollgate.base.figures import lasting
+from tollgate.base.text import lasting
 from tollgate.judge.facts import ExecutionFacts, Run, Settings
 from tollgate.judge.judgement import judge
 from tollgate.schedule.model import ScheduleFacts

@@ -12,7 +12,7 @@ from support.compare_findings import ALL_KINDS, RECORD, comparison, run_of
 from support.executions import execution
 from support.forecasts import facts, mixed
 from support.judged import criterion
-from tollgate.base.figures import escaped
+from tollgate.base.text import escaped
 from tollgate.judge.facts import ExecutionFacts, Run
 from tollgate.judge.judgement import judge
 from tollgate.outputs import render

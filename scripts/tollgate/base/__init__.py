@@ -7,18 +7,6 @@ from __future__ import annotations
 
 from tollgate.base import atomic, disk, paths
 from tollgate.base.clock import ClockWatch
-from tollgate.base.figures import (
-    FileError,
-    code,
-    duration,
-    escaped,
-    figure,
-    lasting,
-    one_line,
-    row,
-    short,
-    spanned,
-)
 from tollgate.base.paths import (
     BASE,
     ECOSYSTEM,
@@ -31,6 +19,18 @@ from tollgate.base.paths import (
 )
 from tollgate.base.response_codes import NAMES, PREFIX, class_of, nearest, short_code
 from tollgate.base.signals import SIGNALS, end_by, uninterrupted
+from tollgate.base.text import (
+    FileError,
+    code,
+    duration,
+    escaped,
+    figure,
+    lasting,
+    one_line,
+    row,
+    short,
+    spanned,
+)
 from tollgate.base.urls import Url, read_url, shown
 
 __all__ = [
