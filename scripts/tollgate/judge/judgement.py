@@ -28,11 +28,10 @@ from tollgate.criteria import Criterion
 from tollgate.judge.besides import warnings_of
 from tollgate.judge.comparison import comparison_reasons
 from tollgate.judge.criterion import judge_criterion
-from tollgate.judge.cut_short import is_cut_short, measured_nothing
+from tollgate.judge.cut_short import Stop, is_cut_short, left_out, measured_nothing, stop_of
 from tollgate.judge.drift import judge_drift
 from tollgate.judge.facts import Execution, Run, Settings
 from tollgate.judge.forecast import check_forecast, forecast_reasons
-from tollgate.judge.stopped import Stop, left_out, stop_of
 from tollgate.judge.validity import execution_reasons, run_reasons
 from tollgate.judge.verdicts import (
     EXIT_CODES,
