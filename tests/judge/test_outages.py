@@ -5,7 +5,7 @@ import pytest
 
 from support.executions import counts, verdict_on
 from support.watched_workers import reborn
-from tollgate.judge.outages import events_left
+from tollgate.judge.workers import events_left
 from tollgate.workers.model import Outage, Reload, Resources, WorkerCount
 
 CRITERION = "p95 of search>250ms"

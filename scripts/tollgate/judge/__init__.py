@@ -12,7 +12,6 @@ from tollgate.judge.forecast import HELD, MISSED, NOT_REACHED, requests, signed,
 from tollgate.judge.judgement import judge, measured_window
 from tollgate.judge.missing_samples import silent_parts
 from tollgate.judge.observe import select, value_of
-from tollgate.judge.outages import events_left, told
 from tollgate.judge.unanswered import Charged, End, charge
 from tollgate.judge.verdicts import (
     FAIL,
@@ -27,7 +26,7 @@ from tollgate.judge.verdicts import (
     Verdict,
     worst,
 )
-from tollgate.judge.workers import MB_PER_MIN
+from tollgate.judge.workers import MB_PER_MIN, events_left, told
 
 __all__ = [
     "FAIL",

@@ -9,7 +9,7 @@ from tollgate.judge.comparison import comparison_warnings
 from tollgate.judge.cut_short import cut_short_warnings
 from tollgate.judge.facts import Execution, Settings
 from tollgate.judge.observe import hit_mask
-from tollgate.judge.outages import outages_judged, reloads_told
+from tollgate.judge.workers import outages_judged, reloads_told
 from tollgate.stats import Counts
 
 

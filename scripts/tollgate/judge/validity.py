@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from tollgate.base import figure
 from tollgate.judge.cut_short import END_SLACK_S, cut_short_reasons, is_cut_short, measured_nothing
 from tollgate.judge.facts import Execution, Run, Settings
-from tollgate.judge.outages import judges_restarts, resource_reasons
 from tollgate.judge.punctuality import schedule_reasons
 from tollgate.judge.verdicts import FAIL, GENERATOR, INVALID, MACHINE, OPERATOR, SERVICE, Reason
+from tollgate.judge.workers import judges_restarts, resource_reasons
 from tollgate.schedule import ScheduleFacts
 
 # A Poisson stream of rate r pauses for longer than 13.8 / r seconds once in a million times; where
