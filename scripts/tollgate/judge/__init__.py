@@ -10,9 +10,8 @@ from tollgate.judge.ended_early import Came, Thread, bounded_groups, early_ends,
 from tollgate.judge.facts import Execution, ExecutionFacts, LabelData, Run, Settings
 from tollgate.judge.forecast import HELD, MISSED, NOT_REACHED, requests, signed, worst_part
 from tollgate.judge.judgement import judge, measured_window
-from tollgate.judge.missing_samples import silent_parts
+from tollgate.judge.missing_samples import Charged, End, charge, silent_parts
 from tollgate.judge.observe import select, value_of
-from tollgate.judge.unanswered import Charged, End, charge
 from tollgate.judge.verdicts import (
     FAIL,
     INCONCLUSIVE,
