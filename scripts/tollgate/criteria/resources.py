@@ -25,8 +25,6 @@ second, and rather than a percentile of theirs, which a run of a minute or two c
 
 from __future__ import annotations
 
-import re
-
 WORKER = "worker"
 MIB = 1024**2
 SLOPE = "-slope"
@@ -42,14 +40,6 @@ WORKER_SUBJECTS = {
     "loop-delay-p95": "ms",
     "restarts": "count",
 }
-# By unit: how much of the unit in results it is.
-SIZES_MB = {
-    **{"b": 1 / MIB, "kb": 1 / 1024, "kib": 1 / 1024, "mb": 1.0, "mib": 1.0},
-    **{"gb": 1024.0, "gib": 1024.0},
-}
-TIMES_MS = {"ms": 1.0, "s": 1e3}
-PER_MIN = {"s": 60.0, "min": 1.0, "h": 1 / 60}
-NUMBER = r"(\d+(?:\.\d+)?)"
 
 
 def is_whole_run(name: str) -> bool:
@@ -73,30 +63,3 @@ def refuse_window(name: str, timeframe: object) -> None:
     if timeframe is not None and is_whole_run(name):
         problem = f"{name} is judged over the whole run"
         raise ValueError("timeframe", timeframe, problem, "leave the window out")
-
-
-def read_rate(unit: str, text: str) -> float:
-    """`1MB/min` or `0.5ms/s` in the unit, MB/min or ms/min. Raises ValueError."""
-    amounts = SIZES_MB if unit == MEMORY_SLOPE else TIMES_MS
-    found = re.fullmatch(rf"{NUMBER}([a-z]+)/([a-z]+)", text.lower())
-    if not found or found[2] not in amounts or found[3] not in PER_MIN:
-        units = "B, KB, MB or GB" if amounts is SIZES_MB else "ms or s"
-        step = f"write it in {units} per s, min or h, as in 1{unit}"
-        raise ValueError("threshold", text, "not a slope", step)
-    return float(found[1]) * amounts[found[2]] * PER_MIN[found[3]]
-
-
-def read_size(text: str) -> float:
-    """`400MB` in MB. Raises ValueError."""
-    found = re.fullmatch(rf"{NUMBER}([a-z]+)", text.lower())
-    if not found or found[2] not in SIZES_MB:
-        raise ValueError("threshold", text, "not a size", "write it in KB, MB or GB, as in 400MB")
-    return float(found[1]) * SIZES_MB[found[2]]
-
-
-def read_share(text: str) -> float:
-    """`90%` as 90; a process may take more than one core. Raises ValueError."""
-    found = re.fullmatch(rf"{NUMBER}\s*%", text)
-    if not found:
-        raise ValueError("threshold", text, "not a share of a core", "write it as 90%")
-    return float(found[1])

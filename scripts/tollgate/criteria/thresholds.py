@@ -8,16 +8,17 @@ from __future__ import annotations
 import functools
 import re
 
-from tollgate.criteria.resources import (
-    LATENCY_SLOPE,
-    MEMORY_SLOPE,
-    SLOPE,
-    read_rate,
-    read_share,
-    read_size,
-)
+from tollgate.criteria.resources import LATENCY_SLOPE, MEMORY_SLOPE, MIB, SLOPE
 from tollgate.criteria.subjects import Subject
 
+# By unit: how much of the unit in results it is.
+SIZES_MB = {
+    **{"b": 1 / MIB, "kb": 1 / 1024, "kib": 1 / 1024, "mb": 1.0, "mib": 1.0},
+    **{"gb": 1024.0, "gib": 1024.0},
+}
+TIMES_MS = {"ms": 1.0, "s": 1e3}
+PER_MIN = {"s": 60.0, "min": 1.0, "h": 1 / 60}
+NUMBER = r"(\d+(?:\.\d+)?)"
 TIME_UNITS_MS = {"ms": 1.0, "s": 1e3, "m": 60e3, "h": 3600e3, "d": 86400e3}
 BYTE_UNITS = {
     **{"": 1, "b": 1, "k": 1024, "kb": 1024, "kib": 1024},
@@ -49,6 +50,33 @@ def _of_resource(subject: Subject, condition: str, text: str) -> float:
 
 def _minutes(text: str) -> float:
     return _duration_ms("threshold", text) / TIME_UNITS_MS["m"]
+
+
+def read_rate(unit: str, text: str) -> float:
+    """`1MB/min` or `0.5ms/s` in the unit, MB/min or ms/min. Raises ValueError."""
+    amounts = SIZES_MB if unit == MEMORY_SLOPE else TIMES_MS
+    found = re.fullmatch(rf"{NUMBER}([a-z]+)/([a-z]+)", text.lower())
+    if not found or found[2] not in amounts or found[3] not in PER_MIN:
+        units = "B, KB, MB or GB" if amounts is SIZES_MB else "ms or s"
+        step = f"write it in {units} per s, min or h, as in 1{unit}"
+        raise ValueError("threshold", text, "not a slope", step)
+    return float(found[1]) * amounts[found[2]] * PER_MIN[found[3]]
+
+
+def read_size(text: str) -> float:
+    """`400MB` in MB. Raises ValueError."""
+    found = re.fullmatch(rf"{NUMBER}([a-z]+)", text.lower())
+    if not found or found[2] not in SIZES_MB:
+        raise ValueError("threshold", text, "not a size", "write it in KB, MB or GB, as in 400MB")
+    return float(found[1]) * SIZES_MB[found[2]]
+
+
+def read_share(text: str) -> float:
+    """`90%` as 90; a process may take more than one core. Raises ValueError."""
+    found = re.fullmatch(rf"{NUMBER}\s*%", text)
+    if not found:
+        raise ValueError("threshold", text, "not a share of a core", "write it as 90%")
+    return float(found[1])
 
 
 # The thresholds that Taurus doesn't know, by the unit of results.
