@@ -7,6 +7,6 @@ from __future__ import annotations
 
 from tollgate.criteria.check import check
 from tollgate.criteria.criterion import Criterion, CriterionError, parse, parse_all
-from tollgate.criteria.resources import MIB, SLOPE
+from tollgate.criteria.subjects import MIB, SLOPE
 
 __all__ = ["MIB", "SLOPE", "Criterion", "CriterionError", "check", "parse", "parse_all"]

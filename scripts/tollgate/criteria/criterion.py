@@ -15,8 +15,15 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from tollgate.criteria.grammar import CriterionError, split
-from tollgate.criteria.resources import LATENCY_SLOPE, WORKER_SUBJECTS, read_label, refuse_window
-from tollgate.criteria.subjects import Subject, read_condition, read_subject
+from tollgate.criteria.subjects import (
+    LATENCY_SLOPE,
+    WORKER_SUBJECTS,
+    Subject,
+    read_condition,
+    read_label,
+    read_subject,
+    refuse_window,
+)
 from tollgate.criteria.thresholds import read_threshold, read_window
 
 FIELDS = (

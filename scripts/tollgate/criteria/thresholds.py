@@ -8,8 +8,7 @@ from __future__ import annotations
 import functools
 import re
 
-from tollgate.criteria.resources import LATENCY_SLOPE, MEMORY_SLOPE, MIB, SLOPE
-from tollgate.criteria.subjects import Subject
+from tollgate.criteria.subjects import LATENCY_SLOPE, MEMORY_SLOPE, MIB, SLOPE, Subject
 
 # By unit: how much of the unit in results it is.
 SIZES_MB = {
