@@ -13,7 +13,7 @@ from support import plan_files
 from tollgate.commands import cli
 from tollgate.commands.new_target import command, edits, skeleton, writing
 from tollgate.commands.new_target.model import NewTarget, NewTargetError, checked
-from tollgate.criteria import criterion as criteria
+from tollgate.criteria import grammar as criteria
 from tollgate.plan import lint as plan_lint
 from tollgate.plan.read import read_plan
 from tollgate.targets.remote import Remote

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from support.golden_lines import check_golden
 from tollgate.criteria.check import check
-from tollgate.criteria.criterion import CriterionError, parse, parse_all
+from tollgate.criteria.grammar import CriterionError, parse, parse_all
 
 LABELS = ("search", "calculate", "GET /a:b", "a>b", "a, b", "list of things", "IndexPage")
 READ = {

@@ -7,7 +7,7 @@ from support import jtl_rows
 from support.executions import result_of, totals
 from support.run_folder import reasons
 from tollgate.criteria.check import check
-from tollgate.criteria.criterion import parse_all
+from tollgate.criteria.grammar import parse_all
 from tollgate.gather.evidence import EvidenceError
 from tollgate.judge.facts import Execution, LabelData
 from tollgate.judge.judgement import measured_window

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from support.executions import counts, execution, result_of, verdict_on
 from support.golden_lines import check_golden
 from tollgate.base.text import figure
-from tollgate.criteria.criterion import parse_all
+from tollgate.criteria.grammar import parse_all
 from tollgate.judge.facts import Run, Settings
 from tollgate.judge.judgement import judge
 from tollgate.schedule.model import ScheduleFacts

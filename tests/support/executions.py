@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from tollgate.criteria.criterion import parse_all
+from tollgate.criteria.grammar import parse_all
 from tollgate.judge.facts import Execution, ExecutionFacts, LabelData, Run
 from tollgate.judge.judgement import judge
 from tollgate.stats.counts import Counts

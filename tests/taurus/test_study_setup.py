@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tollgate.base.paths import ROOT
-from tollgate.criteria.criterion import parse
+from tollgate.criteria.grammar import parse
 from tollgate.study.crosscheck_tools import TOOL
 from tollgate.study.design import read_design
 from tollgate.study.model import JMETER

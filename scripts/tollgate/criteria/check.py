@@ -7,7 +7,7 @@ import itertools
 import re
 from collections.abc import Collection, Iterable
 
-from tollgate.criteria.criterion import Criterion, CriterionError
+from tollgate.criteria.grammar import Criterion, CriterionError
 from tollgate.stats import Bins
 
 # More labels than that do not help a reader who mistyped one.
