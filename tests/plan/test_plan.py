@@ -6,7 +6,8 @@ import pytest
 
 from support import jmx_text as jmx
 from tollgate.plan.arrivals import PreciseThroughput
-from tollgate.plan.read import PlanError, read_plan
+from tollgate.plan.jmx import PlanError
+from tollgate.plan.read import read_plan
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 
