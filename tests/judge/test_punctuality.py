@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from support.executions import counts, execution
+from tollgate.judge.criterion import decided_by_lateness
 from tollgate.judge.facts import Run
 from tollgate.judge.judgement import judge
-from tollgate.judge.punctuality import decided_by_lateness
 from tollgate.schedule.lateness import Displacement
 
 

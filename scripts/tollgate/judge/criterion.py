@@ -1,113 +1,117 @@
-"""One criterion against the samples it is about."""
+"""A criterion against its samples or looks: the estimate, its interval, the limit, the verdict.
+
+Lateness, rule 1 (validity.py has rule 2). A criterion on response time is judged with all lateness
+counted in. One that holds, holds: the generator made it no easier. One that does not is judged
+again without the generator's own part of the lateness; only if that changes a FAIL is the generator
+to blame, and the run INVALID. (A criterion that fails for too short a time, `p95<5ms`, is the same
+the other way round.)
+
+A slope of a percentile, `p95-slope of search>1ms/min`: the run is cut into blocks of time, each
+with samples enough for the percentile, and their values are a series like any other (stats/slope).
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
-from tollgate.base import figure
+from tollgate.base import duration, figure
 from tollgate.criteria import Criterion
-from tollgate.judge.facts import Execution, Settings
+from tollgate.judge.facts import Execution, LabelData, Settings
 from tollgate.judge.observe import (
     RESPONSE_TIME,
-    Observation,
+    Estimate,
     Part,
     comparison,
     observe,
     select,
     with_unsent,
 )
-from tollgate.judge.punctuality import decided_by_lateness
-from tollgate.judge.ruling import MOST_TIMES_LONGER, missed_by, rounded_up
 from tollgate.judge.verdicts import FAIL, GENERATOR, INCONCLUSIVE, INVALID, PASS, CriterionResult
 from tollgate.judge.windows import observe_windows
-from tollgate.stats import FEWEST_FOR_MEAN, MIN_SECONDS, samples_needed, span
+from tollgate.stats import (
+    BLOCKS,
+    FEWEST,
+    FEWEST_FOR_MEAN,
+    MIN_SECONDS,
+    percentile_by_block,
+    samples_needed,
+    span,
+    trend,
+)
+
+# Beyond so many times the samples, "run longer" is no advice.
+MOST_TIMES_LONGER = 1000
+PER_MIN = 60.0
 
 
 @dataclass(frozen=True)
-class _Found:
-    """What the samples of a part say of a criterion. needed: samples that would settle it."""
+class Ruling:
+    """What an estimate says of a criterion. needed: samples that would settle an INCONCLUSIVE.
+    fault: whose fault it is, where the verdict alone does not say."""
 
-    part: Part
-    seen: Observation
     verdict: str
     reason: str
-    needed: int | None
+    estimate: Estimate | None = None
+    needed: int | None = None
     fault: str | None = None
 
 
 def judge_criterion(
     criterion: Criterion, execution: Execution, settings: Settings, from_s: float, to_s: float
 ) -> CriterionResult:
-    """The criterion's result over the samples of [from_s, to_s)."""
-
-    def found(part: Part) -> _Found:
-        return _found(criterion, part, settings.confidence, from_s, to_s)
+    """The result of a criterion on samples, over those of [from_s, to_s)."""
 
     def part_of(*, punctual: bool) -> Part:
         return select(criterion, execution.labels.values(), settings, from_s, to_s, punctual)
 
-    told = found(part_of(punctual=False))
-    if told.part.basis == RESPONSE_TIME and told.verdict != INVALID:
-        told = _charged(criterion, told, lambda: found(part_of(punctual=True)))
+    def ruling_on(part: Part) -> Ruling:
+        return _ruling(criterion, part, settings.confidence, from_s, to_s)
+
+    part = part_of(punctual=False)
+    ruling = ruling_on(part)
+    if part.basis == RESPONSE_TIME and ruling.verdict != INVALID:
+        ruling = _charged(criterion, ruling, lambda: ruling_on(part_of(punctual=True)))
     unsent = [
         each.counts.window(from_s, to_s)
         for each in execution.unsent
         if not criterion.label or criterion.label in each.labels
     ]
-    if told.verdict == PASS and any(each.total for each in unsent):
-        told = _with_unsent(told, found(with_unsent(criterion, told.part, unsent)))
-    return _result(criterion, told, settings.confidence)
+    missing = sum(each.total for each in unsent)
+    if ruling.verdict == PASS and missing:
+        other = ruling_on(with_unsent(criterion, part, unsent))
+        ruling = _with_unsent(ruling, other, missing)
+    if criterion.is_latency and part.errors and ruling.verdict != INVALID:
+        ruling = _noting_errors(ruling, part)
+    return result(criterion, ruling, settings.confidence, part.basis, part.counts.total)
 
 
-def _charged(criterion: Criterion, told: _Found, find: Callable[[], _Found]) -> _Found:
-    """The same after punctuality.py's rule. find: finds it without the generator's lateness."""
-    without: list[_Found] = []
-
-    def verdict_without() -> str:
-        without.append(find())
-        return without[0].verdict
-
-    verdict = decided_by_lateness(criterion.condition, told.verdict, verdict_without)
-    if verdict == told.verdict:
-        return told
-    if verdict is not None:
-        return replace(told, verdict=verdict, reason=without[0].reason, needed=without[0].needed)
-    value = f"{figure(without[0].seen.value, criterion.threshold)} {criterion.unit}"
-    reason = f"the generator's own lateness decides: without it, it is {value}"
-    return replace(told, verdict=INVALID, reason=reason, needed=None, fault=GENERATOR)
+def judge_drift(
+    criterion: Criterion,
+    labels: Iterable[LabelData],
+    settings: Settings,
+    from_s: float,
+    to_s: float,
+) -> CriterionResult:
+    """The result of a criterion on a percentile's slope over the samples of [from_s, to_s)."""
+    part = select(criterion, labels, settings, from_s, to_s)
+    ruling = _ruling_on_slope(criterion, part, settings.confidence, from_s, to_s)
+    if part.errors:
+        ruling = _noting_errors(ruling, part)
+    return result(criterion, ruling, settings.confidence, part.basis, part.counts.total)
 
 
-def _with_unsent(told: _Found, other: _Found) -> _Found:
-    """A pass that would be none if what was not sent had been, and had timed out, is none."""
-    if other.verdict == PASS:
-        return told
-    unsent = other.part.counts.total - told.part.counts.total
-    reason = (
-        f"holds for what was sent; {unsent} scheduled requests were not sent, and counted as "
-        "failed and as slow as their timeout they break it"
-    )
-    return replace(told, verdict=INCONCLUSIVE, reason=reason, needed=None)
-
-
-def _found(
-    criterion: Criterion, part: Part, confidence: float, from_s: float, to_s: float
-) -> _Found:
-    if part.problem:
-        seen = Observation(math.nan, None, False, part.counts.total)
-    elif criterion.timeframe_s is None:
-        seen = observe(criterion, part, confidence)
-    else:
-        seen = observe_windows(criterion, part, from_s, to_s)
-    verdict, reason, needed = _judged(criterion, part, seen, confidence)
-    return _Found(part, seen, verdict, reason, needed)
-
-
-def _result(criterion: Criterion, found: _Found, confidence: float) -> CriterionResult:
-    part, seen, reason = found.part, found.seen, found.reason
-    if criterion.is_latency and part.errors and found.verdict != INVALID:
-        reason += f"; {part.errors} failed samples count too"
+def result(
+    criterion: Criterion,
+    ruling: Ruling,
+    confidence: float,
+    basis: str,
+    samples: int,
+    worker: str | None = None,
+) -> CriterionResult:
+    """The ruling as a result. samples: how many there were, where there is no estimate."""
+    seen = ruling.estimate or Estimate(math.nan, None, None, samples)
     window = f" {criterion.logic} {criterion.timeframe_s}s" if criterion.timeframe_s else ""
     return CriterionResult(
         criterion=criterion.text,
@@ -118,63 +122,197 @@ def _result(criterion: Criterion, found: _Found, confidence: float) -> Criterion
         condition=criterion.condition,
         limit=criterion.threshold,
         observed=None if math.isnan(seen.value) else seen.value,
-        low=seen.interval.low if seen.interval else None,
-        high=seen.interval.high if seen.interval else None,
+        low=seen.low,
+        high=seen.high,
         confidence=confidence,
         samples=seen.samples,
-        samples_needed=found.needed,
-        basis=part.basis,
+        samples_needed=ruling.needed,
+        basis=basis,
         window=seen.window,
         decides=criterion.fail,
-        verdict=found.verdict,
-        reason=reason,
-        fault=found.fault,
+        verdict=ruling.verdict,
+        reason=ruling.reason,
+        worker=worker,
+        fault=ruling.fault,
     )
 
 
-def _judged(
-    criterion: Criterion, part: Part, seen: Observation, confidence: float
-) -> tuple[str, str, int | None]:
-    """(verdict, reason, samples needed)."""
-    if not part.counts.total:
-        return INVALID, "gave no samples, so nothing was judged", None
-    if part.problem:
-        return INVALID, part.problem, None
-    if math.isnan(seen.value):
-        window = f"{criterion.timeframe_s} s"
-        return INCONCLUSIVE, f"no window of {window} had samples from end to end", None
+def rule_exactly(criterion: Criterion, estimate: Estimate) -> Ruling:
+    """The ruling on a value that was counted."""
+    limit = criterion.threshold
+    if comparison(criterion.condition)(estimate.value, limit):
+        return Ruling(FAIL, _missed_by(estimate.value, limit), estimate)
+    return Ruling(PASS, "holds", estimate)
+
+
+def rule(
+    criterion: Criterion, estimate: Estimate, unsure: Callable[[], tuple[str, int | None]]
+) -> Ruling:
+    """The ruling on an estimate, by its interval. unsure: (reason, samples needed) for one that
+    holds the limit."""
     violates, limit = comparison(criterion.condition), criterion.threshold
-    if not seen.estimates or seen.interval is None:
-        broken = violates(seen.value, limit)
-        return (FAIL, missed_by(seen.value, limit), None) if broken else (PASS, "holds", None)
-    ends = violates(seen.interval.low, limit), violates(seen.interval.high, limit)
+    ends = violates(estimate.low, limit), violates(estimate.high, limit)
     if all(ends):
-        return FAIL, missed_by(seen.value, limit) + ", beyond doubt", None
-    if not any(ends) and math.isfinite(seen.interval.high):
-        return PASS, "holds, and so does the whole interval", None
-    return INCONCLUSIVE, *_why_unsure(criterion, part, seen, confidence)
+        return Ruling(FAIL, _missed_by(estimate.value, limit) + ", beyond doubt", estimate)
+    if not any(ends):
+        return Ruling(PASS, "holds, and so does the whole interval", estimate)
+    reason, needed = unsure()
+    return Ruling(INCONCLUSIVE, reason, estimate, needed)
+
+
+def rule_over_time(
+    criterion: Criterion, estimate: Estimate, watched_s: float, times_longer: float
+) -> Ruling:
+    """The ruling on an estimate from watched_s seconds. times_longer: how many times as long a
+    measurement would settle on which side of the limit the value is."""
+
+    def unsure() -> tuple[str, int | None]:
+        if times_longer > MOST_TIMES_LONGER:
+            return "too near to the limit to tell", None
+        needed = max(estimate.samples + 1, _rounded_up(estimate.samples * times_longer))
+        unit, name = duration(watched_s * max(1.0, times_longer))
+        time = _rounded_up(watched_s * max(1.0, times_longer) / unit)
+        reason = f"the interval holds the limit: about {time} {name} of measuring would settle it"
+        return reason, needed
+
+    return rule(criterion, estimate, unsure)
+
+
+def decided_by_lateness(condition: str, verdict: str, without: Callable[[], str]) -> str | None:
+    """Rule 1: the verdict on a criterion, given the one with all lateness counted in. without:
+    finds the one without the generator's part. None: the generator is to blame."""
+    settled = FAIL if condition.startswith("<") else PASS
+    if verdict == settled:
+        return verdict
+    other = without()
+    if FAIL in (verdict, other) and verdict != other:
+        return None
+    if verdict == PASS:
+        return other
+    return verdict
+
+
+def _charged(criterion: Criterion, ruling: Ruling, find: Callable[[], Ruling]) -> Ruling:
+    """The same after rule 1. find: finds the ruling without the generator's lateness."""
+    without: list[Ruling] = []
+
+    def verdict_without() -> str:
+        without.append(find())
+        return without[0].verdict
+
+    verdict = decided_by_lateness(criterion.condition, ruling.verdict, verdict_without)
+    if verdict == ruling.verdict:
+        return ruling
+    if verdict is not None:
+        return replace(ruling, verdict=verdict, reason=without[0].reason, needed=without[0].needed)
+    value = f"{figure(without[0].estimate.value, criterion.threshold)} {criterion.unit}"
+    reason = f"the generator's own lateness decides: without it, it is {value}"
+    return replace(ruling, verdict=INVALID, reason=reason, needed=None, fault=GENERATOR)
+
+
+def _with_unsent(ruling: Ruling, other: Ruling, missing: int) -> Ruling:
+    """A pass that would be none if what was not sent had been, and had timed out, is none."""
+    if other.verdict == PASS:
+        return ruling
+    reason = (
+        f"holds for what was sent; {missing} scheduled requests were not sent, and counted as "
+        "failed and as slow as their timeout they break it"
+    )
+    return replace(ruling, verdict=INCONCLUSIVE, reason=reason, needed=None)
+
+
+def _noting_errors(ruling: Ruling, part: Part) -> Ruling:
+    return replace(ruling, reason=f"{ruling.reason}; {part.errors} failed samples count too")
+
+
+def _ruling(
+    criterion: Criterion, part: Part, confidence: float, from_s: float, to_s: float
+) -> Ruling:
+    nothing = Estimate(math.nan, None, None, part.counts.total)
+    if unjudgeable := _unjudgeable(part):
+        return replace(unjudgeable, estimate=nothing)
+    if criterion.timeframe_s is None:
+        estimate = observe(criterion, part, confidence)
+    else:
+        estimate = observe_windows(criterion, part, from_s, to_s)
+    if math.isnan(estimate.value):
+        window = f"{criterion.timeframe_s} s"
+        reason = f"no window of {window} had samples from end to end"
+        return Ruling(INCONCLUSIVE, reason, estimate)
+    if estimate.is_exact or estimate.low is None:
+        return rule_exactly(criterion, estimate)
+
+    def unsure() -> tuple[str, int | None]:
+        return _why_unsure(criterion, part, estimate, confidence)
+
+    ruling = rule(criterion, estimate, unsure)
+    if ruling.verdict == PASS and math.isinf(estimate.high):
+        reason, needed = unsure()
+        return Ruling(INCONCLUSIVE, reason, estimate, needed)
+    return ruling
+
+
+def _ruling_on_slope(
+    criterion: Criterion, part: Part, confidence: float, from_s: float, to_s: float
+) -> Ruling:
+    if unjudgeable := _unjudgeable(part):
+        return unjudgeable
+    total, p = part.counts.total, criterion.percentile
+    at_s, values, _ = percentile_by_block(part.counts, p, from_s, to_s, BLOCKS)
+    found = trend(at_s, values, confidence)
+    if found is None:
+        each = samples_needed(p)
+        needed = max(total + 1, FEWEST * each)
+        reason = (
+            f"too few samples for {criterion.subject}: at least {FEWEST} stretches of time with "
+            f"{each} each are needed, and there are {len(at_s)}"
+        )
+        return Ruling(INCONCLUSIVE, reason, None, needed)
+    slopes = (slope * PER_MIN for slope in (found.slope, found.low, found.high))
+    longer = found.times_longer(criterion.threshold / PER_MIN)
+    return rule_over_time(criterion, Estimate(*slopes, total), to_s - from_s, longer)
+
+
+def _unjudgeable(part: Part) -> Ruling | None:
+    if not part.counts.total:
+        return Ruling(INVALID, "gave no samples, so nothing was judged")
+    return Ruling(INVALID, part.problem) if part.problem else None
 
 
 def _why_unsure(
-    criterion: Criterion, part: Part, seen: Observation, confidence: float
+    criterion: Criterion, part: Part, estimate: Estimate, confidence: float
 ) -> tuple[str, int | None]:
     """(reason, samples needed): too short, too few, or too near to the limit."""
-    bins, width, interval, n = part.counts.bins, part.counts.width, seen.interval, seen.samples
+    bins, width, n = part.counts.bins, part.counts.width, estimate.samples
     if span(bins) < MIN_SECONDS:
         needed_s = MIN_SECONDS * width
         return f"{span(bins) * width} s of samples: at least {needed_s} s are needed", None
-    if criterion.percentile is not None and math.isinf(interval.high):
-        needed = samples_needed(criterion.percentile, interval.deff, confidence)
+    if criterion.percentile is not None and math.isinf(estimate.high):
+        needed = samples_needed(criterion.percentile, estimate.deff, confidence)
         # The ranks are whole, so that at the border a sample more can be needed than in theory.
         needed = max(needed, n + 1)
         return f"too few samples for {criterion.subject}: at least {needed} would do", needed
     if n < FEWEST_FOR_MEAN and criterion.percentile is None:
         reason = f"too few samples for a mean: at least {FEWEST_FOR_MEAN} are needed"
         return reason, FEWEST_FOR_MEAN
-    distance = abs(seen.value - criterion.threshold)
-    inner = interval.high if seen.value <= criterion.threshold else interval.low
-    times = (abs(inner - seen.value) / distance) ** 2 if distance else math.inf
+    times = estimate.times_longer(criterion)
     if times > MOST_TIMES_LONGER:
         return "too near to the limit to tell", None
-    needed = max(n + 1, rounded_up(n * times))
+    needed = max(n + 1, _rounded_up(n * times))
     return f"the interval holds the limit: about {needed} samples would settle it", needed
+
+
+def _missed_by(observed: float, limit: float) -> str:
+    """`over the limit by 12 %`."""
+    if observed == limit:
+        return "at the limit"
+    side = "over" if observed > limit else "under"
+    if limit == 0:
+        return f"{side} the limit"
+    return f"{side} the limit by {figure(100 * abs(observed - limit) / limit)} %"
+
+
+def _rounded_up(number: float) -> int:
+    """To two digits: an extrapolation is no better than that."""
+    step = 10 ** max(0, math.floor(math.log10(number)) - 1)
+    return math.ceil(number / step) * step

@@ -12,7 +12,7 @@ How each kind of criterion is judged:
   240 requests without a failure could not pass. A share's interval is reported all the same.
 - A scheduled request that was not sent counts as failed, and as slow as its timeout: a criterion
   that holds only without it is INCONCLUSIVE.
-- Lateness of the generator counts in response times; punctuality.py has the rule on it.
+- Lateness of the generator counts in response times; criterion.py has the rule on it.
 - Failed samples count in latencies, as in Taurus; the reason says how many there were. Fast
   failures flatter a latency, so that failures which no criterion covers are warned about, and a
   label whose every request failed fails the execution in any case.
@@ -27,9 +27,8 @@ from collections.abc import Iterator
 from tollgate.criteria import Criterion
 from tollgate.judge.besides import warnings_of
 from tollgate.judge.comparison import comparison_reasons
-from tollgate.judge.criterion import judge_criterion
+from tollgate.judge.criterion import judge_criterion, judge_drift
 from tollgate.judge.cut_short import Stop, is_cut_short, left_out, measured_nothing, stop_of
-from tollgate.judge.drift import judge_drift
 from tollgate.judge.facts import Execution, Run, Settings
 from tollgate.judge.forecast import check_forecast, forecast_reasons
 from tollgate.judge.validity import execution_reasons, run_reasons

@@ -50,17 +50,25 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Observation:
-    """A value in the criterion's unit, and its interval where it is an estimate.
-
-    value is NaN where the samples give none. estimates: whether the interval decides.
-    """
+class Estimate:
+    """A value in the criterion's unit, NaN where there is none, and its interval, None for what was
+    counted. samples: requests, or looks at a worker. is_exact: the interval is for information
+    alone, and the value decides. window: the seconds that it is about, `12-22 s`. deff: the design
+    effect of the samples."""
 
     value: float
-    interval: Interval | None
-    estimates: bool
+    low: float | None
+    high: float | None
     samples: int
+    is_exact: bool = False
     window: str | None = None
+    deff: float = math.nan
+
+    def times_longer(self, criterion: Criterion) -> float:
+        """How many times the samples would settle it, if the interval narrows by their root."""
+        distance = abs(self.value - criterion.threshold)
+        inner = self.high if self.value <= criterion.threshold else self.low
+        return (abs(inner - self.value) / distance) ** 2 if distance else math.inf
 
 
 def select(
@@ -131,11 +139,14 @@ def _problem(criterion: Criterion, wanted: list[LabelData], totals: Totals | Non
     )
 
 
-def observe(criterion: Criterion, part: Part, confidence: float) -> Observation:
+def observe(criterion: Criterion, part: Part, confidence: float) -> Estimate:
     """The criterion's value over all of the part, which is not about a window of it."""
-    value = value_of(criterion, part.counts, part.totals)
+    value, samples = value_of(criterion, part.counts, part.totals), part.counts.total
     interval = None if math.isnan(value) else _interval(criterion, part, confidence)
-    return Observation(value, interval, criterion.unit == "ms", part.counts.total)
+    is_exact = criterion.unit != "ms"
+    if interval is None:
+        return Estimate(value, None, None, samples, is_exact)
+    return Estimate(value, interval.low, interval.high, samples, is_exact, deff=interval.deff)
 
 
 def value_of(criterion: Criterion, counts: Counts, totals: Totals | None) -> float:

@@ -34,7 +34,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tollgate.criteria import Criterion
-from tollgate.judge.observe import TOTALS_COLUMNS, Observation, Part, hit_mask, value_of
+from tollgate.judge.observe import TOTALS_COLUMNS, Estimate, Part, hit_mask, value_of
 from tollgate.stats import Counts, Totals
 
 
@@ -70,7 +70,7 @@ class _Frame:
         return self.first + bins * self.width
 
 
-def observe_windows(criterion: Criterion, part: Part, from_s: float, to_s: float) -> Observation:
+def observe_windows(criterion: Criterion, part: Part, from_s: float, to_s: float) -> Estimate:
     """The window that is worst for the criterion; NaN if no window could be judged."""
     first, width = math.ceil(from_s), part.counts.width
     bins = max(0, math.floor(to_s) - first) // width
@@ -81,11 +81,11 @@ def observe_windows(criterion: Criterion, part: Part, from_s: float, to_s: float
         starts = np.arange(max(0, bins - frame.window + 1))
         ends, values = starts + frame.window, _taken_together(criterion, part, frame)
     if not len(values) or np.isnan(values).all():
-        return Observation(math.nan, None, False, part.counts.total)
+        return Estimate(math.nan, None, None, part.counts.total)
     worst = int(np.nanargmax(values) if criterion.condition[0] == ">" else np.nanargmin(values))
     low, high = int(frame.seconds(starts[worst])), int(frame.seconds(ends[worst]))
     samples = part.counts.window(low, high).total
-    return Observation(float(values[worst]), None, False, samples, f"{low}-{high} s")
+    return Estimate(float(values[worst]), None, None, samples, window=f"{low}-{high} s")
 
 
 def _is_plain_count(criterion: Criterion) -> bool:

@@ -23,8 +23,9 @@ import numpy as np
 
 from tollgate.base import duration, figure, short
 from tollgate.criteria import MIB, Criterion
+from tollgate.judge.criterion import Ruling, result, rule_exactly, rule_over_time
 from tollgate.judge.facts import Execution, Settings
-from tollgate.judge.ruling import Estimate, Ruled, result, rule, rule_exactly
+from tollgate.judge.observe import Estimate
 from tollgate.judge.verdicts import (
     FAIL,
     INCONCLUSIVE,
@@ -90,22 +91,22 @@ def judge_resource(
     elif criterion.subject == "time-left" and not all(it.memory_limit for it in resources.workers):
         problem = "the target has no memory limit: set max_memory_restart in ecosystem.config.js"
     if problem:
-        return _result(watch, None, Ruled(INVALID, problem))
+        return _result(watch, None, Ruling(INVALID, problem))
     judged = [
-        (series.worker, ruled)
+        (series.worker, ruling)
         for series in resources.workers
-        for ruled in _of_worker(watch, series)
+        for ruling in _of_worker(watch, series)
     ]
-    worker, ruled = max(judged, key=lambda each: _badness(criterion, each[1]))
-    return _result(watch, worker, ruled)
+    worker, ruling = max(judged, key=lambda each: _badness(criterion, each[1]))
+    return _result(watch, worker, ruling)
 
 
-def _badness(criterion: Criterion, ruled: Ruled) -> tuple[int, float]:
-    value = ruled.estimate.value if ruled.estimate else 0.0
-    return ORDER.index(ruled.verdict), value if criterion.condition[0] == ">" else -value
+def _badness(criterion: Criterion, ruling: Ruling) -> tuple[int, float]:
+    value = ruling.estimate.value if ruling.estimate else 0.0
+    return ORDER.index(ruling.verdict), value if criterion.condition[0] == ">" else -value
 
 
-def _of_worker(watch: _Watch, series: WorkerSeries) -> Iterator[Ruled]:
+def _of_worker(watch: _Watch, series: WorkerSeries) -> Iterator[Ruling]:
     subject = watch.criterion.subject
     if subject in ("rss-slope", "time-left"):
         yield from _of_lives(watch, series)
@@ -114,8 +115,8 @@ def _of_worker(watch: _Watch, series: WorkerSeries) -> Iterator[Ruled]:
         yield _exact(watch, count, int((series.second < watch.to_s).sum()))
     elif subject == "rss":
         rss = _measured(watch, series, series.rss)[1]
-        ruled = _exact(watch, rss.max() / MIB, len(rss)) if len(rss) else _untold(subject)
-        yield _unless_untold(watch, ruled)
+        ruling = _exact(watch, rss.max() / MIB, len(rss)) if len(rss) else _untold(subject)
+        yield _unless_untold(watch, ruling)
     else:
         told = _measured(watch, series, getattr(series, COLUMNS[subject]))
         yield _unless_untold(watch, _of_mean(watch, *told))
@@ -127,33 +128,33 @@ def _measured(watch: _Watch, series: WorkerSeries, values: np.ndarray):
     return series.second[told], values[told]
 
 
-def _untold(subject: str) -> Ruled:
+def _untold(subject: str) -> Ruling:
     reason = f"no look in the measured time told the {subject} of this worker"
     if subject.startswith("loop-delay"):
         # Of Node processes PM2 tells it; of another app nobody does.
         reason += ": PM2 knows it of Node alone; for another kind of app remove the criterion"
-    return Ruled(INVALID, reason)
+    return Ruling(INVALID, reason)
 
 
-def _unless_untold(watch: _Watch, ruled: Ruled) -> Ruled:
+def _unless_untold(watch: _Watch, ruling: Ruling) -> Ruling:
     """The same, but no PASS where the looks told too little: what they did not tell may be bad."""
-    if ruled.verdict != PASS:
-        return ruled
-    told, seconds = ruled.estimate.samples, watch.to_s - watch.from_s
+    if ruling.verdict != PASS:
+        return ruling
+    told, seconds = ruling.estimate.samples, watch.to_s - watch.from_s
     if told + EDGE_LOOKS >= LEAST_TOLD * seconds:
-        return ruled
+        return ruling
     reason = (
         f"told by {told} looks in {seconds:.0f} s, one a second was due: "
         f"at least {100 * LEAST_TOLD:.0f} % are needed"
     )
-    return replace(ruled, verdict=INCONCLUSIVE, reason=reason)
+    return replace(ruling, verdict=INCONCLUSIVE, reason=reason)
 
 
-def _exact(watch: _Watch, value: float, looks: int) -> Ruled:
+def _exact(watch: _Watch, value: float, looks: int) -> Ruling:
     return rule_exactly(watch.criterion, Estimate(float(value), None, None, looks))
 
 
-def _of_mean(watch: _Watch, at_s: np.ndarray, values: np.ndarray) -> Ruled:
+def _of_mean(watch: _Watch, at_s: np.ndarray, values: np.ndarray) -> Ruling:
     if not len(values):
         return _untold(watch.criterion.subject)
     seconds, place = np.unique(np.floor(at_s).astype(np.int64), return_inverse=True)
@@ -163,11 +164,13 @@ def _of_mean(watch: _Watch, at_s: np.ndarray, values: np.ndarray) -> Ruled:
     watched = int(seconds[-1] - seconds[0]) + 1
     if watched < MIN_SECONDS:
         reason = f"watched for {watched} s: at least {MIN_SECONDS} s are needed"
-        return Ruled(INCONCLUSIVE, reason, estimate)
-    return rule(watch.criterion, estimate, watched, estimate.times_longer(watch.criterion))
+        return Ruling(INCONCLUSIVE, reason, estimate)
+    return rule_over_time(
+        watch.criterion, estimate, watched, estimate.times_longer(watch.criterion)
+    )
 
 
-def _of_lives(watch: _Watch, series: WorkerSeries) -> Iterator[Ruled]:
+def _of_lives(watch: _Watch, series: WorkerSeries) -> Iterator[Ruling]:
     """One ruling for each process that can be judged; one on the worker if most of it can't."""
     all_lives = lives(series, watch.from_s, watch.to_s)
     grown = [it for it in (growth(life, watch.confidence) for life in all_lives) if it]
@@ -182,10 +185,10 @@ def _of_lives(watch: _Watch, series: WorkerSeries) -> Iterator[Ruled]:
         )
         if grown:
             reason = f"only {100 * share:.0f} % of the looks are at processes that can be judged"
-        yield Ruled(INCONCLUSIVE, reason)
+        yield Ruling(INCONCLUSIVE, reason)
 
 
-def _of_growth(watch: _Watch, grown: Growth, limit: float | None, processes: int) -> Ruled:
+def _of_growth(watch: _Watch, grown: Growth, limit: float | None, processes: int) -> Ruling:
     trend, life = grown.trend, grown.life
     looks = len(life.second)
     if watch.criterion.subject == "time-left":
@@ -194,18 +197,18 @@ def _of_growth(watch: _Watch, grown: Growth, limit: float | None, processes: int
     else:
         minutes = (each * MB_PER_MIN for each in (trend.slope, trend.low, trend.high))
         needed_slope = watch.criterion.threshold / MB_PER_MIN
-    ruled = rule(
+    ruling = rule_over_time(
         watch.criterion,
         Estimate(*minutes, looks),
         life.length_s,
         trend.times_longer(needed_slope),
     )
-    notes = [ruled.reason]
+    notes = [ruling.reason]
     if watch.criterion.subject == "rss-slope" and limit:
         notes += _time_left(grown, limit)
     if processes > 1:
         notes.append(f"judged was process {life.pid}, one of {processes}")
-    return replace(ruled, reason="; ".join(notes))
+    return replace(ruling, reason="; ".join(notes))
 
 
 def _time_left(grown: Growth, limit: float) -> list[str]:
@@ -225,9 +228,9 @@ def _time_left(grown: Growth, limit: float) -> list[str]:
     return [f"{size} would be reached in {short(value / unit)} {name} ({ends})"]
 
 
-def _result(watch: _Watch, worker: str | None, ruled: Ruled) -> CriterionResult:
-    looks = ruled.estimate.samples if ruled.estimate else 0
-    return result(watch.criterion, ruled, watch.confidence, LOOKS, looks, worker)
+def _result(watch: _Watch, worker: str | None, ruling: Ruling) -> CriterionResult:
+    looks = ruling.estimate.samples if ruling.estimate else 0
+    return result(watch.criterion, ruling, watch.confidence, LOOKS, looks, worker)
 
 
 def resource_reasons(resources: Resources, restarts_are_judged: bool) -> Iterator[Reason]:
