@@ -25,13 +25,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tollgate.criteria import Criterion
-from tollgate.judge.besides import warnings_of
 from tollgate.judge.comparison import comparison_reasons
 from tollgate.judge.criterion import judge_criterion, judge_drift
 from tollgate.judge.cut_short import Stop, is_cut_short, left_out, measured_nothing, stop_of
 from tollgate.judge.facts import Execution, Run, Settings
 from tollgate.judge.forecast import check_forecast, forecast_reasons
-from tollgate.judge.validity import execution_reasons, run_reasons
+from tollgate.judge.validity import execution_reasons, run_reasons, warnings_of
 from tollgate.judge.verdicts import (
     EXIT_CODES,
     EXIT_INTERRUPTED,
