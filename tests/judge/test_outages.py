@@ -6,7 +6,7 @@ import pytest
 from support.executions import counts, verdict_on
 from support.watched_workers import reborn
 from tollgate.judge.workers import events_left
-from tollgate.workers.model import Outage, Reload, Resources, WorkerCount
+from tollgate.workers.model import Outage, Reload, Resources, WorkerCount, WorkerEvent
 
 CRITERION = "p95 of search>250ms"
 DIED = Outage("1", 4711, 19.2, 20.44)
@@ -89,11 +89,11 @@ def test_reloads_whose_losses_nobody_counted_are_not_called_clean():
     assert verdict_of(reloads=(Reload(20.0, 22.0, None),)).executions[0].warnings == ()
 
 
-def test_an_event_gives_way_to_the_outage_that_tells_it_better_and_to_no_other():
-    death = "worker 1 (pid 4711) died and was started again 19 s into the execution"
+def test_an_event_gives_way_to_the_outage_of_the_same_process_and_to_no_other():
+    death = WorkerEvent("1", 4711, "worker 1 (pid 4711) died")
     others = (
-        "worker 1 (pid 47112) died and was started again 25 s into the execution",
-        "worker 11 (pid 4711) was gone 26 s into the execution",
+        WorkerEvent("1", 47112, "worker 1 (pid 47112) died"),
+        WorkerEvent("11", 4711, "worker 11 (pid 4711) was gone"),
     )
     assert events_left((death, *others), [DIED]) == others
     assert events_left((death, *others), []) == (death, *others)

@@ -8,7 +8,7 @@ from support.golden_lines import check_golden
 from tollgate.judge.facts import Execution, Run
 from tollgate.judge.judgement import judge
 from tollgate.schedule.model import ScheduleFacts
-from tollgate.workers.model import WorkerCount
+from tollgate.workers.model import WorkerCount, WorkerEvent
 
 CRITERION = "p95 of search>250ms"
 
@@ -25,7 +25,11 @@ INVALID = {
     "jtl refused": {"facts": {"jtl_error": "kpi.jtl:7: elapsed = 'x': not a whole number"}},
     "jmeter exit": {"facts": {"generator_exit": 1}},
     "jmeter died": {"facts": {"generator_error": "JMeter was killed by signal 9"}},
-    "worker died": {"facts": {"worker_events": ("worker 2 of fork died after 12 s",)}},
+    "worker died": {
+        "facts": {
+            "worker_events": (WorkerEvent("2 of fork", 7, "worker 2 of fork died after 12 s"),)
+        }
+    },
     "too few workers": {"facts": {"workers": (WorkerCount(2, 1),)}},
     "no workers seen": {"facts": {"workers": (WorkerCount(2),)}},
     "too few workers of one target": {

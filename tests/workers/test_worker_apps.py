@@ -53,7 +53,11 @@ def test_workers_of_all_targets_are_counted_and_called_by_their_app(found):
         WorkerCount(1, 1, 1, "pi-2"),
         WorkerCount(2, 2, 2, "cluster"),
     )
-    assert (watched.events, watched.problems, watched.resources.outages) == ((), (), ())
+    assert (
+        tuple(event.text for event in watched.events),
+        watched.problems,
+        watched.resources.outages,
+    ) == ((), (), ())
     names = [series.worker for series in watched.resources.workers]
     assert names == ["0 of balancer", "0 of pi-2", "0 of cluster", "1 of cluster"]
 
@@ -61,7 +65,7 @@ def test_workers_of_all_targets_are_counted_and_called_by_their_app(found):
 def test_a_worker_of_any_target_that_died_is_told_with_its_app(found):
     watched = found(looks(dead=[PI]))
     died = "worker 0 of pi-2 (pid 7) died and was started again 5 s into the execution"
-    assert watched.events == (died,)
+    assert tuple(event.text for event in watched.events) == (died,)
     assert [(it.worker, it.pid) for it in watched.resources.outages] == [("0 of pi-2", 7)]
 
 
@@ -82,7 +86,10 @@ def test_outages_of_several_targets_are_told_in_the_order_of_time(found):
 def test_one_target_is_told_without_its_name(found):
     watched = found(looks(dead=[PI]), [PI])
     died = "worker 0 (pid 7) died and was started again 5 s into the execution"
-    assert (watched.counts, watched.events) == ((WorkerCount(1, 1, 1),), (died,))
+    assert (watched.counts, tuple(event.text for event in watched.events)) == (
+        (WorkerCount(1, 1, 1),),
+        (died,),
+    )
     assert [it.worker for it in watched.resources.workers] == ["0"]
     assert [it.worker for it in watched.resources.outages] == ["0"]
 
@@ -116,7 +123,7 @@ def test_a_reload_excuses_the_app_that_was_reloaded_and_no_other(found):
     reload = {"app": "cluster", "began": BEGAN + 4, "ended": BEGAN + 5.5, "problem": ""}
     watched = found(looks(dead=[PI, CLUSTER]), reloads=[reload])
     [event] = watched.events
-    assert event.startswith("worker 0 of pi-2 ")
+    assert event.text.startswith("worker 0 of pi-2 ")
     planned = {it.worker: it.planned for it in watched.resources.outages}
     assert planned == {"0 of pi-2": False, "0 of cluster": True, "1 of cluster": True}
 

@@ -1,8 +1,10 @@
 import json
+import tempfile
+from pathlib import Path
 
 import pytest
 
-from tollgate.workers.reading import read_workers, watched
+from tollgate.workers.reading import read_watch
 
 BEGAN, ENDED = 1_700_000_000.0, 1_700_000_010.0
 
@@ -35,29 +37,36 @@ def from_second(second, worker, **change):
 
 
 def seen(lines):
-    return watched(lines, "cluster", BEGAN, ENDED)
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "workers.jsonl")
+        file.write_text("".join(json.dumps(each) + "\n" for each in lines))
+        return read_watch(file, "cluster", BEGAN, ENDED)[0]
+
+
+def texts(found):
+    return tuple(event.text for event in found.events)
 
 
 def test_workers_that_stayed_are_counted_and_give_no_event():
     found = seen(looks())
-    assert (found.seen, found.events, found.problem) == (2, (), "")
+    assert (found.seen, texts(found), found.problem) == (2, (), "")
 
 
 def test_a_worker_killed_and_restarted_between_two_looks_is_told():
     found = seen(looks(**from_second(4, 1, pid=777, restarts=1)))
-    assert found.events == ("worker 1 (pid 101) died and was started again 4 s into the execution",)
+    assert texts(found) == ("worker 1 (pid 101) died and was started again 4 s into the execution",)
     assert found.seen == 2
 
 
 def test_a_restart_is_told_even_if_the_pid_came_back_or_the_count_was_reset():
     same_pid = seen(looks(**from_second(4, 0, restarts=1)))
     same_count = seen(looks(**from_second(4, 0, pid=555)))
-    assert len(same_pid.events) == len(same_count.events) == 1
+    assert len(texts(same_pid)) == len(texts(same_count)) == 1
 
 
 def test_each_of_several_deaths_is_told():
     twice = from_second(3, 0, pid=301, restarts=1) | from_second(7, 0, pid=302, restarts=2)
-    assert [event.split(" died")[0] for event in seen(looks(**twice)).events] == [
+    assert [event.split(" died")[0] for event in texts(seen(looks(**twice)))] == [
         "worker 0 (pid 100)",
         "worker 0 (pid 301)",
     ]
@@ -65,33 +74,33 @@ def test_each_of_several_deaths_is_told():
 
 def test_a_worker_that_is_gone_is_told_and_not_counted():
     found = seen(looks(**{f"at{second}_1": None for second in range(6, 11)}))
-    assert found.events == ("worker 1 (pid 101) was gone 6 s into the execution",)
+    assert texts(found) == ("worker 1 (pid 101) was gone 6 s into the execution",)
     assert found.seen == 1
 
 
 def test_a_worker_that_came_to_be_is_told():
     lines = looks() + [line(second, 2) for second in range(5, 11)]
     found = seen(sorted(lines, key=lambda each: each["time"]))
-    assert found.events == ("worker 2 (pid 102) came to be 5 s into the execution",)
+    assert texts(found) == ("worker 2 (pid 102) came to be 5 s into the execution",)
     assert found.seen == 2
 
 
 def test_a_worker_that_was_not_online_at_one_look_is_told_and_not_counted():
     found = seen(looks(at5_0={"status": "launching"}))
-    assert found.events == ("worker 0 (pid 100) was launching 5 s into the execution",)
+    assert texts(found) == ("worker 0 (pid 100) was launching 5 s into the execution",)
     assert found.seen == 1
 
 
 def test_a_change_at_the_very_start_is_told_against_the_last_look_before_it():
     found = seen(looks(**from_second(1, 0, pid=777, restarts=1)))
-    assert found.events == ("worker 0 (pid 100) died and was started again 1 s into the execution",)
+    assert texts(found) == ("worker 0 (pid 100) died and was started again 1 s into the execution",)
     before = looks(range(-9, 11), **{f"at{second}_1": None for second in range(-9, -4)})
-    assert seen(before).events == ()
+    assert texts(seen(before)) == ()
 
 
 def test_what_happens_after_the_end_is_another_executions():
     later = [line(second, pid=900 + second, restarts=second) for second in range(13, 17)]
-    assert seen(looks() + later).events == ()
+    assert texts(seen(looks() + later)) == ()
 
 
 def test_silence_of_the_watcher_proves_nothing():
@@ -109,7 +118,7 @@ def test_no_look_at_all_says_so_and_counts_nobody():
 
 def test_what_went_before_a_silence_is_told_all_the_same():
     found = seen(looks(range(-1, 4), **from_second(2, 0, pid=777)))
-    assert len(found.events) == 1
+    assert len(texts(found)) == 1
     assert found.problem
 
 
@@ -117,16 +126,16 @@ def test_other_apps_are_ignored(tmp_path):
     other = [line(second, 0, pid=second, restarts=9, app="fork") for second in range(-1, 11)]
     file = tmp_path / "workers.jsonl"
     file.write_text("".join(json.dumps(each) + "\n" for each in other + looks()))
-    found = read_workers(file, "cluster", BEGAN, ENDED)
-    assert (found.seen, found.events, found.problem) == (2, (), "")
-    assert len(read_workers(file, "fork", BEGAN, ENDED).events) == 10
+    found = read_watch(file, "cluster", BEGAN, ENDED)[0]
+    assert (found.seen, texts(found), found.problem) == (2, (), "")
+    assert len(texts(read_watch(file, "fork", BEGAN, ENDED)[0])) == 10
 
 
 def test_a_last_line_that_was_cut_off_is_left_out(tmp_path):
     file = tmp_path / "workers.jsonl"
     text = "".join(json.dumps(each) + "\n" for each in looks())
     file.write_text(text + json.dumps(line(11))[:40])
-    assert read_workers(file, "cluster", BEGAN, ENDED) == seen(looks())
+    assert read_watch(file, "cluster", BEGAN, ENDED)[0] == seen(looks())
 
 
 @pytest.mark.parametrize("text", [None, "{]\n", "\x00\x01\n"])
@@ -134,7 +143,7 @@ def test_a_file_that_cannot_be_read_is_a_problem_of_one_line(tmp_path, text):
     file = tmp_path / "workers.jsonl"
     if text is not None:
         file.write_text(text)
-    found = read_workers(file, "cluster", BEGAN, ENDED)
+    found = read_watch(file, "cluster", BEGAN, ENDED)[0]
     assert found.seen is None
     assert found.problem.startswith("workers.jsonl can't be read: ")
     assert "\n" not in found.problem
@@ -142,6 +151,6 @@ def test_a_file_that_cannot_be_read_is_a_problem_of_one_line(tmp_path, text):
 
 def test_a_worker_that_died_after_the_last_look_is_told_by_the_first_one_after_the_end():
     lines = [*looks(range(-1, 10)), line(10.6), line(10.6, 1, pid=999, restarts=1)]
-    assert seen(lines).events == (
+    assert texts(seen(lines)) == (
         "worker 1 (pid 101) died and was started again 11 s into the execution",
     )

@@ -10,7 +10,7 @@ from tollgate.criteria import Criterion
 from tollgate.forecast import ForecastFacts
 from tollgate.schedule import ScheduleFacts, Unsent
 from tollgate.stats import Counts, Totals
-from tollgate.workers import Resources, WorkerCount
+from tollgate.workers import Resources, WorkerCount, WorkerEvent
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class ExecutionFacts:
     stopped_by: text of the criterion by which Taurus stopped the run early, before this execution
     had ended by itself, or had begun. ended_by_force: Taurus ended a JMeter that went on after its
     load had been ended.
-    workers: how many there were, one entry a target. worker_events: one line for each worker that
+    workers: how many there were, one entry a target. worker_events: one for each worker that
     died or was restarted. jtl_error: why the JTL could not be read. cut_off_line: line
     of a last sample that was cut off. generator_exit: JMeter's exit code. machine_problems: one
     line for each, such as a full disk. notes: what a reader should know and what changes no
@@ -74,7 +74,7 @@ class ExecutionFacts:
     jtl_error: str | None = None
     cut_off_line: int | None = None
     workers: tuple[WorkerCount, ...] = ()
-    worker_events: tuple[str, ...] = ()
+    worker_events: tuple[WorkerEvent, ...] = ()
     machine_problems: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     lint: tuple[str, ...] = ()

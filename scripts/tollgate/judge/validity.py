@@ -124,7 +124,7 @@ def ended_itself(execution: Execution) -> bool:
 
 def _workers(execution: Execution) -> Iterator[Reason]:
     for event in execution.facts.worker_events:
-        yield _invalid(SERVICE, event)
+        yield _invalid(SERVICE, event.text)
     for count in execution.facts.workers:
         workers = f"workers of {count.app}" if count.app else "workers"
         seen = count.seen

@@ -45,6 +45,7 @@ from tollgate.workers import (
     Outage,
     Reload,
     Resources,
+    WorkerEvent,
     WorkerSeries,
     growth,
     judged_share,
@@ -296,10 +297,12 @@ def reloads_told(reloads: Iterable[Reload]) -> Iterator[str]:
 _TIMES_SHOWN = 5
 
 
-def events_left(events: Iterable[str], outages: Iterable[Outage]) -> tuple[str, ...]:
-    """The events of the watch that no outage tells better: those about other processes."""
-    known = tuple(f"worker {outage.worker} (pid {outage.pid}) " for outage in outages)
-    return tuple(event for event in events if not event.startswith(known))
+def events_left(
+    events: Iterable[WorkerEvent], outages: Iterable[Outage]
+) -> tuple[WorkerEvent, ...]:
+    """The events of the watch that no outage covers: those about other processes."""
+    covered = {(outage.worker, outage.pid) for outage in outages}
+    return tuple(event for event in events if (event.worker, event.pid) not in covered)
 
 
 def _requests(count: int) -> str:

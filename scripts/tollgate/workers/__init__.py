@@ -5,7 +5,7 @@ In: workers.jsonl. Out: processes, their exits and restarts, and what they neede
 
 from __future__ import annotations
 
-from tollgate.workers.model import Outage, Reload, Resources, WorkerCount, WorkerSeries
+from tollgate.workers.model import Outage, Reload, Resources, WorkerCount, WorkerEvent, WorkerSeries
 from tollgate.workers.processes import (
     FEWEST_LOOKS,
     SHORTEST_S,
@@ -30,6 +30,7 @@ __all__ = [
     "TargetsWatched",
     "WatchingCost",
     "WorkerCount",
+    "WorkerEvent",
     "WorkerFacts",
     "WorkerSeries",
     "growth",

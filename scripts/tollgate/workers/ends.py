@@ -7,12 +7,12 @@ process was there at the last look that saw it online, its successor at the firs
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from tollgate.workers.lines import Line, Look
-from tollgate.workers.model import Outage
+from tollgate.workers.model import Outage, WorkerEvent
 
 #: PM2 says `online` of a process that dies before it was ready, and in the same breath `exit`.
 STILLBORN = 0.05
@@ -136,24 +136,24 @@ def _is_same(old: Line, new: Line | None) -> bool:
     )
 
 
-def merged(told: Sequence[End], seen: Sequence[End]) -> list[End]:
-    """All ends that were told, and those that were only seen, in order of time."""
+def merged(heard: Sequence[End], seen: Sequence[End]) -> list[End]:
+    """All ends that events tell of, and those that only looks show, in order of time."""
     unheard = [
         end
         for end in seen
-        if not any(each.is_about(end.worker, end.pid, end.went, end.came) for each in told)
+        if not any(each.is_about(end.worker, end.pid, end.went, end.came) for each in heard)
     ]
-    return sorted([*told, *unheard], key=lambda end: end.went)
+    return sorted([*heard, *unheard], key=lambda end: end.went)
 
 
-def told(end: End, began_s: float) -> Iterator[str]:
+def event_of(end: End, began_s: float) -> WorkerEvent:
     """What PM2's events say of a process that should not have ended."""
     who = f"worker {end.worker} (pid {end.pid}) died"
     at = f"{max(end.went - began_s, 0):.0f} s into the execution"
+    text = f"{who} and was started again {at}: its successor was online before"
     if end.came == math.inf:
-        yield f"{who} {at} and did not come back"
+        text = f"{who} {at} and did not come back"
     elif end.came > end.went:
         gone = end.came - end.went
-        yield f"{who} and was started again {at}: service degraded for {gone:.2f} s"
-    else:
-        yield f"{who} and was started again {at}: its successor was online before"
+        text = f"{who} and was started again {at}: service degraded for {gone:.2f} s"
+    return WorkerEvent(str(end.worker), end.pid, text)

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tollgate.workers.ends import End, LookedFor, Window, overlaps, told
+from tollgate.workers.ends import End, LookedFor, Window, event_of, overlaps
 from tollgate.workers.lines import Line, Look
+from tollgate.workers.model import WorkerEvent
 
 #: Seconds after an execution within which the next look still tells how it ended.
 LAST_LOOK = 2.0
@@ -138,19 +139,18 @@ class Seen:
             return line
         return {**line, "pid": self._pids.get(line["worker"], 0)}
 
-    def texts(self, heard: Sequence[End], during: Sequence[End]) -> Iterator[str]:
-        """One line for each thing that no reload of the timetable brought about, in order.
+    def events(self, heard: Sequence[End], during: Sequence[End]) -> Iterator[WorkerEvent]:
+        """What no reload of the timetable brought about, in order.
 
         heard: the ends that events tell of. during: all ends that concern the execution.
         """
         found = [
-            (end.went, text)
+            (end.went, event_of(end, self.began_s))
             for end in during
             if end.by_pm2 is not None and not end.planned
-            for text in told(end, self.began_s)
         ]
         found += [
-            (change.later, change.text)
+            (change.later, WorkerEvent(str(change.worker), change.pid, change.text))
             for change in self._changes
             if not overlaps(self.reloads, change.earlier, change.later)
             and not any(
@@ -158,7 +158,7 @@ class Seen:
                 for end in heard
             )
         ]
-        return (text for _, text in sorted(found, key=lambda each: each[0]))
+        return (event for _, event in sorted(found, key=lambda each: each[0]))
 
 
 def _changes_between(earlier: Look, later: Look, began_s: float) -> Iterator[_Change]:

@@ -81,6 +81,15 @@ class Resources:
 
 
 @dataclass(frozen=True)
+class WorkerEvent:
+    """What became of a worker's process, in one line that names both. pid: 0 where not known."""
+
+    worker: str
+    pid: int
+    text: str
+
+
+@dataclass(frozen=True)
 class WorkerCount:
     """How many workers of a target were asked for and how many were seen, None if nobody looked.
 

@@ -12,7 +12,7 @@ from typing import Any
 from tollgate.workers.ends import Window, ends_by_events, mark_planned, merged
 from tollgate.workers.lines import ClockSetBackError, Line, SeriesOf, lines_of, looks_of
 from tollgate.workers.looks import Seen, around
-from tollgate.workers.model import Outage, Reload, Resources, WorkerCount
+from tollgate.workers.model import Outage, Reload, Resources, WorkerCount, WorkerEvent
 
 #: Seconds without a line after which nobody watched; the watcher writes one each second.
 SILENCE = 5.0
@@ -27,29 +27,9 @@ class Watched:
     watch proves nothing, or an empty string."""
 
     seen: int | None
-    events: tuple[str, ...]
+    events: tuple[WorkerEvent, ...]
     problem: str = ""
     seen_or_restarting: int | None = None
-
-
-def read_workers(
-    path: Path, app: str, began_s: float, ended_s: float, reloads: Sequence[Window] = ()
-) -> Watched:
-    """What happened to the workers of an app between two moments, seconds since the epoch.
-
-    reloads: when each reload of the timetable began and ended, likewise.
-    """
-    return read_watch(path, app, began_s, ended_s, reloads)[0]
-
-
-def read_resources(
-    path: Path, app: str, began_s: float, ended_s: float, reloads: Sequence[Window] = ()
-) -> Resources:
-    """What the workers needed, and when one of them was missing; seconds are since began_s.
-
-    Empty when the file can't be read or the clock was set back: read_workers says so.
-    """
-    return read_watch(path, app, began_s, ended_s, reloads)[1]
 
 
 def read_watch(
@@ -83,17 +63,6 @@ def _with_app(line: Line) -> Line:
     return {**line, "worker": f"{line['worker']} of {line['app']}"}
 
 
-def watched(
-    lines: Iterable[Line],
-    app: str,
-    began_s: float,
-    ended_s: float,
-    reloads: Sequence[Window] = (),
-) -> Watched:
-    """The same as read_workers from the app's lines, in the order in which they were written."""
-    return _observe(lines, app, began_s, ended_s, reloads)[0]
-
-
 def _observe(
     lines: Iterable[Line], app: str, began_s: float, ended_s: float, reloads: Sequence[Window]
 ) -> tuple[Watched, tuple[Outage, ...] | None]:
@@ -117,8 +86,8 @@ def _observe(
     if seen.fewest is None or silence > SILENCE:
         problem = f"nobody watched the workers of {app} for {silence:.0f} s: see workers.err"
     outages = tuple(end.outage(began_s) for end in during)
-    texts = tuple(seen.texts(heard, during))
-    return Watched(seen.fewest, texts, problem, seen.fewest_with_restarting(during)), outages
+    events = tuple(seen.events(heard, during))
+    return Watched(seen.fewest, events, problem, seen.fewest_with_restarting(during)), outages
 
 
 @dataclass(frozen=True)
@@ -127,7 +96,7 @@ class TargetsWatched:
     be, but for the timetable's reloads. problems: why the watch proves nothing, one line each."""
 
     counts: tuple[WorkerCount, ...] = ()
-    events: tuple[str, ...] = ()
+    events: tuple[WorkerEvent, ...] = ()
     problems: tuple[str, ...] = ()
     resources: Resources = field(default_factory=Resources)
 
