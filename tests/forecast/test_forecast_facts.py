@@ -8,9 +8,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from support import jtl_rows, run_folder
-from support.forecasts import SHARES, day, steps_of
+from support.forecasts import SHARES, day, steps_of, target_of
 from tollgate.forecast.facts import MOST_POINTS, forecast_facts
-from tollgate.forecast.load import arrival_counts, load_steps, mix_entries, schedule_text, target_of
+from tollgate.forecast.load import arrival_counts, load_steps, mix_text, schedule_text
 from tollgate.forecast.record import Followed, from_record, to_record
 from tollgate.run import manifest
 from tollgate.run.manifest import ManifestError
@@ -122,10 +122,10 @@ def test_counts_are_those_of_counting_by_hand(
 
 def test_what_jmeter_would_send_for_a_compressed_day_is_found_step_by_step(tmp_path):
     steps = load_steps(day(*range(24)), scale=1440, warmup_s=5)
-    entries = mix_entries(steps)
+    text = mix_text(steps)
     events = open_model_arrivals(schedule_text(steps, 5), 21)
     rows = [
-        jtl_rows.row(int(at * 1000), label=target_of(number, entries))
+        jtl_rows.row(int(at * 1000), label=target_of(number, text))
         for number, at in enumerate(events, start=1)
     ]
     found = facts_of(tmp_path, rows, steps)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from support.forecasts import SHARES, day, steps_of
+from support.forecasts import SHARES, day, steps_of, target_of
 from tollgate.base.paths import ROOT
 from tollgate.forecast.load import (
     ShapeError,
@@ -16,10 +16,8 @@ from tollgate.forecast.load import (
     arrival_counts,
     duration_text,
     load_steps,
-    mix_entries,
     mix_text,
     schedule_text,
-    target_of,
 )
 from tollgate.forecast.model import LoadStep
 from tollgate.forecast.read import read_forecast
@@ -161,24 +159,10 @@ def test_steps_without_arrivals_have_no_entry_in_the_mix():
 
 
 def test_a_visitor_asks_the_first_target_whose_share_exceeds_his_place():
-    entries = mix_entries(steps_of(4, from_s=0))
+    text = mix_text(steps_of(4, from_s=0))
     # Fractional parts of n times the golden ratio: 0.618, 0.236, 0.854, 0.472.
-    assert [target_of(n, entries) for n in (1, 2, 3, 4)] == ["search", "search", "pi", "search"]
-    with pytest.raises(LookupError, match="after the last one, 10"):
-        target_of(11, entries)
-
-
-def read_by_the_plan(text, number):
-    """What the expression in the plan does with the text, word by word."""
-    place = (number * 0.6180339887498949) % 1
-    for step in text.split(";"):
-        words = step.split(" ")
-        if number <= float(words[0]):
-            for word in words:
-                share = word.split(":")
-                if len(share) == 2 and place < float(share[1]):
-                    return share[0]
-    return None
+    asked = [target_of(n, text) for n in (1, 2, 3, 4, 11)]
+    assert asked == ["search", "search", "pi", "search", None]
 
 
 WEIGHTS = st.lists(st.integers(0, 100), min_size=1, max_size=6).filter(any)
@@ -191,11 +175,10 @@ def test_in_any_step_each_target_gets_its_share_but_for_a_few(steps):
     for number, (tps, weights) in enumerate(steps):
         shares = {f"t{i}": weight / sum(weights) for i, weight in enumerate(weights)}
         made += steps_of(tps, length_s=5, from_s=5 + 5 * number, shares=shares)
-    entries, text = mix_entries(made), mix_text(made)
+    text = mix_text(made)
     number = arrival_counts(made)[0]
     for step, count in zip(made, arrival_counts(made)[1:], strict=True):
-        asked = [target_of(n, entries) for n in range(number + 1, number + count + 1)]
-        assert asked == [read_by_the_plan(text, n) for n in range(number + 1, number + count + 1)]
+        asked = [target_of(n, text) for n in range(number + 1, number + count + 1)]
         for target, share in step.shares.items():
             assert abs(asked.count(target) - share * count) < 4
         number += count

@@ -14,7 +14,6 @@ from tollgate.plan.arrivals import (
     JavaRandom,
     NotReplayableError,
     PreciseThroughput,
-    precise_throughput_arrivals,
 )
 from tollgate.schedule.grammar import ScheduleError, parse_schedule
 from tollgate.schedule.open_model import OpenModelArrivals, open_model_arrivals, schedule_duration_s
@@ -26,14 +25,9 @@ TOLERANCE_S = 1e-9
 
 @pytest.mark.parametrize("case", GOLDEN["timers"], ids=lambda c: f"seed {c['seed']}")
 def test_a_precise_throughput_timer_is_replayed_event_for_event(case):
-    events = precise_throughput_arrivals(
-        case["seed"],
-        case["throughput"],
-        case["period_s"],
-        case["duration_s"],
-        case["batch_size"],
-        until_s=math.nextafter(max(case["events"]), math.inf) + TOLERANCE_S,
-    )
+    rate = case["throughput"] / case["period_s"]
+    timer = PreciseThroughput(case["seed"], rate, case["duration_s"], case["batch_size"])
+    events = timer.arrivals(math.nextafter(max(case["events"]), math.inf) + TOLERANCE_S)
     # The golden list may stop inside a batch.
     assert 0 <= len(events) - len(case["events"]) < case["batch_size"]
     seen = events[: len(case["events"])]
@@ -120,18 +114,17 @@ def test_a_window_holds_rate_times_duration_events_rounded_up(seed, rate, durati
     [
         ({"seed": 0}, "random seed is 0"),
         ({"seed": 2**32}, "random seed is 0"),
-        ({"throughput": 0}, "throughput is 0"),
-        ({"throughput": -3}, "throughput is -3"),
+        ({"rate": 0}, "throughput is 0"),
+        ({"rate": -3}, "throughput is -3"),
         ({"duration_s": 0}, "duration is 0 s"),
         ({"batch_size": 0}, "batch size is 0"),
-        ({"period_s": 0}, "period is 0 s"),
-        ({"throughput": 1e9, "duration_s": 100}, "more events than JMeter"),
+        ({"rate": 1e9, "duration_s": 100}, "more events than JMeter"),
     ],
 )
 def test_a_timer_that_nobody_can_foresee_says_why(changes, reason):
-    settings = {"seed": 1, "throughput": 10, "period_s": 1, "duration_s": 5} | changes
+    settings = {"seed": 1, "rate": 10, "duration_s": 5} | changes
     with pytest.raises(NotReplayableError, match=reason):
-        precise_throughput_arrivals(**settings)
+        PreciseThroughput(**settings)
 
 
 def test_an_open_model_without_a_seed_is_not_replayable_unless_its_arrivals_are_even():

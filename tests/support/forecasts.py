@@ -52,3 +52,17 @@ def at_rates(*rates, **steps):
 def mixed(count):
     """So many requests, dealt out by SHARES."""
     return {"search": count - count // 4, "pi": count // 4}
+
+
+def target_of(number, text):
+    """The target of visitor `number`, as the expression in the plan takes it from mix_text's text,
+    word by word; None behind the last visitor."""
+    place = (number * 0.6180339887498949) % 1
+    for step in text.split(";"):
+        words = step.split(" ")
+        if number <= float(words[0]):
+            for word in words:
+                share = word.split(":")
+                if len(share) == 2 and place < float(share[1]):
+                    return share[0]
+    return None

@@ -51,6 +51,19 @@ def lasting(seconds: float) -> str:
     return f"{figure(seconds / unit_s)} {unit}"
 
 
+def duration_text(seconds: float) -> str:
+    """`24 h 0 min`, `1 min 10 s`, `8 s`, `2.5 s`: rounded to the smaller of the two units."""
+    if seconds < 10:
+        return f"{seconds:.3g} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes == 0:
+        return f"{rest} s"
+    if minutes < 60:
+        return f"{minutes} min {rest} s"
+    hours, minutes = divmod(round(seconds / 60), 60)
+    return f"{hours} h {minutes} min"
+
+
 def one_line(text: str) -> str:
     """The text on one line. What no terminal shows (control characters, so that a label can't
     move the cursor; halves of surrogate pairs, which no file takes) becomes a question mark."""

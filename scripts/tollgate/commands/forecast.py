@@ -6,12 +6,11 @@ import argparse
 import sys
 from pathlib import Path
 
-from tollgate.base import ROOT
+from tollgate.base import ROOT, duration_text
 from tollgate.forecast import (
     ForecastError,
     ShapeError,
     announce,
-    duration_text,
     load_steps,
     read_forecast,
 )

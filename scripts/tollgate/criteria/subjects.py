@@ -106,10 +106,6 @@ class Subject:
     pattern: str | None = None
 
     @property
-    def is_count(self) -> bool:
-        return self.unit == "count"
-
-    @property
     def takes_percent(self) -> bool:
         return self.name in PERCENT_SUBJECTS or self.pattern is not None
 

@@ -1,39 +1,30 @@
-"""A forecast as the steps of a run, and how many requests each of them has. Pure.
+"""A forecast as the load of a run: its steps, JMeter's schedule, and which target is asked. Pure.
 
 Only time is ever compressed, never a rate: with scale 1440 an hour lasts 2.5 s, in which as many
 requests a second are sent as in the real hour.
-
-A forecast as a load. Pure.
-
-load_steps(forecast, factor, length, scale, warmup_s) -> steps of a run, or ShapeError
-arrival_counts(steps) -> how many requests each step has, the warm-up first
-schedule_text(steps, drain_s) -> what JMeter's Open Model Thread Group is told
-mix_text(steps) -> which target each arrival asks, as the plan reads it
-announce(steps, drain_s, scale), duration_text(seconds) -> the same for people
-
-Which target each arrival of a forecast's load asks: the text that the plan reads. Pure.
 
 Visitor n asks the first target whose cumulative share exceeds the fractional part of n times the
 golden ratio. Of any m visitors in a row, a target with share s then has m * s but for a few, far
 fewer than by chance: the sequence's discrepancy grows with log m only. Source: L. Kuipers and
 H. Niederreiter, Uniform Distribution of Sequences (1974), chapter 2, theorem 3.4.
-
-What a person is told about a load before it begins. Pure.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
+from tollgate.base import duration_text
 from tollgate.forecast.model import Forecast, ForecastStep, LoadStep
 
 #: A shorter step is shorter than the lateness that a schedule is allowed.
 SHORTEST_STEP_S = 0.1
 #: JMeter numbers threads, of which each arrival is one, with 31 bits.
 MOST_ARRIVALS = 2**31 - 1
+_RATE_DIGITS = 12
+# Of shares; a millionth of the load is less than a request of most runs.
+_SHARE_DIGITS = 6
 
 
 class ShapeError(ValueError):
@@ -104,9 +95,6 @@ def arrival_counts(steps: Sequence[LoadStep]) -> tuple[int, ...]:
     return math.floor(wanted[0] + 0.5), *(after - before for before, after in pairwise(measured))
 
 
-_RATE_DIGITS = 12
-
-
 def schedule_text(steps: Sequence[LoadStep], drain_s: float) -> str:
     """The schedule of an Open Model Thread Group: warm-up, steps, and a pause of drain_s.
 
@@ -145,68 +133,33 @@ def _decimal(value: float, digits: int) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-#: The fractional part of the golden ratio, as the plan's expression has it.
-GOLDEN = 0.6180339887498949
-# Shares in the text; a millionth of the load is less than a request of most runs.
-_DIGITS = 6
+def mix_text(steps: Sequence[LoadStep]) -> str:
+    """Which target each arrival asks, as the plan reads it: `25 calculate:0.32 sum:0.61 search:1`,
+    the last visitor with these targets and their cumulated shares, entries parted by semicolons.
 
-
-@dataclass(frozen=True)
-class MixEntry:
-    """Visitors up to number `last` ask these targets; values are shares, cumulated up to 1."""
-
-    last: int
-    targets: Mapping[str, float]
-
-
-def mix_entries(steps: Sequence[LoadStep]) -> tuple[MixEntry, ...]:
-    """The targets of every arrival; those of the warm-up are shared out like the first step's.
-
-    Neighbouring steps with the same shares make one entry; steps without arrivals and targets
-    without a share make none.
+    Those of the warm-up are shared out like the first step's. Neighbouring steps with the same
+    shares make one entry; steps without arrivals and targets without a share make none.
     """
-    entries: list[MixEntry] = []
+    entries: list[tuple[int, str]] = []
     done = 0
     for last, step in zip(accumulate(arrival_counts(steps)), [steps[0], *steps], strict=True):
         if last == done:
             continue
         done, targets = last, _cumulated(step.shares)
-        if entries and entries[-1].targets == targets:
+        if entries and entries[-1][1] == targets:
             entries.pop()
-        entries.append(MixEntry(last, targets))
-    return tuple(entries)
+        entries.append((last, targets))
+    return ";".join(f"{last} {targets}" for last, targets in entries)
 
 
-def mix_text(steps: Sequence[LoadStep]) -> str:
-    """The entries as the plan reads them: `25 calculate:0.32 sum:0.61 search:1;50 calculate:...`"""
-    return ";".join(_entry_text(entry) for entry in mix_entries(steps))
-
-
-def target_of(number: int, entries: Sequence[MixEntry]) -> str:
-    """The target of visitor `number`, counted from 1. Raises LookupError behind the last one."""
-    place = number * GOLDEN % 1
-    for entry in entries:
-        if number <= entry.last:
-            return next(name for name, share in entry.targets.items() if place < share)
-    raise LookupError(f"visitor {number} comes after the last one, {entries[-1].last}")
-
-
-def _cumulated(shares: Mapping[str, float]) -> dict[str, float]:
-    taking_part = [name for name, share in shares.items() if share > 0]
+def _cumulated(shares: Mapping[str, float]) -> str:
+    names = [name for name, share in shares.items() if share > 0]
     total = math.fsum(shares.values())
-    sums = accumulate(shares[name] / total for name in taking_part)
-    cumulated = {name: round(share, _DIGITS) for name, share in zip(taking_part, sums, strict=True)}
-    # Rounded sums may end just below 1, and then some visitor would ask nothing.
-    return cumulated | {taking_part[-1]: 1.0}
-
-
-def _entry_text(entry: MixEntry) -> str:
-    words = [f"{name}:{_plain(share)}" for name, share in entry.targets.items()]
-    return " ".join([str(entry.last), *words])
-
-
-def _plain(share: float) -> str:
-    return f"{share:.{_DIGITS}f}".rstrip("0").rstrip(".")
+    sums = [*accumulate(shares[name] / total for name in names)]
+    # A rounded sum may end just below 1, and then some visitor would ask nothing.
+    sums[-1] = 1.0
+    pairs = zip(names, sums, strict=True)
+    return " ".join(f"{name}:{_decimal(share, _SHARE_DIGITS)}" for name, share in pairs)
 
 
 def announce(steps: Sequence[LoadStep], drain_s: float = 0.0, scale: float = 1.0) -> str:
@@ -221,16 +174,3 @@ def announce(steps: Sequence[LoadStep], drain_s: float = 0.0, scale: float = 1.0
         f"{sum(arrival_counts(steps)[1:]):,} requests at {min(rates):.3g} to {max(rates):.3g} a "
         f"second in {duration_text(steps[-1].to_s + drain_s)}"
     )
-
-
-def duration_text(seconds: float) -> str:
-    """`24 h 0 min`, `1 min 10 s`, `8 s`, `2.5 s`: rounded to the smaller of the two units."""
-    if seconds < 10:
-        return f"{seconds:.3g} s"
-    minutes, rest = divmod(round(seconds), 60)
-    if minutes == 0:
-        return f"{rest} s"
-    if minutes < 60:
-        return f"{minutes} min {rest} s"
-    hours, minutes = divmod(round(seconds / 60), 60)
-    return f"{hours} h {minutes} min"

@@ -161,21 +161,3 @@ class PreciseThroughput:
                 break
         events = np.concatenate(parts)[:limit]
         return events[: np.searchsorted(events, until_s, side="left")]
-
-
-def precise_throughput_arrivals(
-    seed: int,
-    throughput: float,
-    period_s: int,
-    duration_s: int,
-    batch_size: int = 1,
-    until_s: float | None = None,
-) -> NDArray[np.float64]:
-    """Return the events in seconds from the test start, those of the first window by default.
-
-    Raises NotReplayableError where JMeter draws a schedule that nobody can know beforehand.
-    """
-    if period_s < 1:
-        raise NotReplayableError(f"the throughput period is {period_s} s")
-    timer = PreciseThroughput(seed, throughput / period_s, duration_s, batch_size)
-    return timer.arrivals(float(duration_s) if until_s is None else until_s)

@@ -14,7 +14,7 @@ from pathlib import Path
 from bzt import TaurusConfigError, ToolError
 from bzt.engine import Service
 
-from tollgate.base import BASE, ROOT, uninterrupted
+from tollgate.base import BASE, ROOT, duration_text, uninterrupted
 from tollgate.compare import (
     SETTINGS,
     CompareRecord,
@@ -27,7 +27,6 @@ from tollgate.compare import (
     read_settings,
     record,
 )
-from tollgate.forecast import duration_text
 from tollgate.gather import labels_of
 from tollgate.plan import read_plan
 from tollgate.samples import JtlError

@@ -23,6 +23,7 @@ from pathlib import Path
 from bzt import TaurusConfigError
 from bzt.engine import Service
 
+from tollgate.base import duration_text
 from tollgate.compare import is_compare
 from tollgate.forecast import (
     Followed,
@@ -31,7 +32,6 @@ from tollgate.forecast import (
     LoadStep,
     ShapeError,
     announce,
-    duration_text,
     load_steps,
     mix_text,
     read_forecast,
