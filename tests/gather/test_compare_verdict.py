@@ -229,7 +229,7 @@ def test_a_decision_at_a_time_when_nobody_looked_is_invalid(tmp_path):
     noisy = replace(EARLY, labels=(Label("sum", sigma=1.5),))
     verdict = judged(tmp_path, noisy, decided_s=75.0)
     assert verdict.verdict == "INVALID"
-    assert "after 75 s of measuring, when nobody had looked" in reasons(verdict)
+    assert "after 75 s of measuring, when there was no look" in reasons(verdict)
 
 
 def test_a_decision_later_than_the_samples_go_is_invalid(tmp_path):

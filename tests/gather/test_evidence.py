@@ -79,7 +79,7 @@ def test_the_workers_of_the_target_are_part_of_the_evidence(judged, tmp_path):
         judged(**TARGET)
     )
     workers(tmp_path, range(4))
-    assert "nobody watched the workers of nap" in reasons(judged(**TARGET))
+    assert "the workers of nap were not watched" in reasons(judged(**TARGET))
     (tmp_path / "workers.jsonl").unlink()
     assert "1 workers were asked for and none were seen" in reasons(judged(**TARGET))
 

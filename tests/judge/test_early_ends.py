@@ -300,7 +300,7 @@ EARLY = {
         looping(controller("IfController", HOME), **on_error("stoptest")),
         [BOTH],
         {"failed": ["home"]},
-        "met sampler errors, after which it stops the test: nobody can tell what is missing",
+        "met sampler errors, after which it stops the test: what is missing is not known",
     ),
     "setting up": (users(kind="SetupThreadGroup"), [BOTH], {}, "after 14.2 s of the 60 s"),
     "tearing down": (looping(kind="PostThreadGroup"), [BOTH], {}, "18 of 40 samples of 'home'"),

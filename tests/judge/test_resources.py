@@ -208,7 +208,7 @@ def test_what_was_told_of_half_the_time_alone_can_fail_and_never_pass(column, cr
 
     assert half(bad).verdict == "FAIL"
     assert half(good).verdict == "INCONCLUSIVE"
-    assert "told by 30 looks in 60 s" in half(good).reason
+    assert "measured by 30 looks in 60 s" in half(good).reason
 
 
 def test_looks_that_are_missing_altogether_are_no_pass_either():

@@ -98,7 +98,7 @@ def test_a_target_that_the_watcher_never_saw_is_told(found):
     watched = found([each for each in looks() if each["app"] != "pi-2"])
     assert watched.counts[1] == WorkerCount(1, None, None, "pi-2")
     [problem] = watched.problems
-    assert "nobody watched the workers of pi-2" in problem
+    assert "the workers of pi-2 were not watched" in problem
 
 
 def test_a_file_that_cannot_be_read_is_one_problem_for_all_targets(found):

@@ -1,7 +1,7 @@
 """Names that JMeter writes as a response code where no answer came.
 
 Its HTTP sampler then writes "Non HTTP response code: " and the name of the class that was thrown
-(JMeter 5.6.3, HTTPSamplerBase.errorResult); Taurus and this project tell them by the last part of
+(JMeter 5.6.3, HTTPSamplerBase.errorResult); Taurus and this project know them by the last part of
 that name. Here are all classes that can be thrown of the packages which a request goes through: of
 Java 17's own, and of the jars of JMeter 5.6.3.
 """

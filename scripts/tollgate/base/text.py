@@ -1,9 +1,4 @@
-"""Numbers, intervals and durations as a person reads them.
-
-Text of unknown origin as Markdown that is no markup, and rows of tables. Pure.
-
-What is wrong with a file that a team wrote, all of it at once. Pure.
-"""
+"""Text for people: numbers, durations, Markdown that is no markup, errors of a file. Pure."""
 
 from __future__ import annotations
 
@@ -33,7 +28,7 @@ def spanned(low: float, high: float, against: float | None = None) -> str:
 
 
 def duration(seconds: float) -> tuple[float, str]:
-    """(length in seconds, name) of the unit that a person would tell such a time in."""
+    """(length in seconds, name) of the unit in which a person reads such a time."""
     for length, name, upto in ((1.0, "s", 120.0), (60.0, "min", 7200.0), (3600.0, "h", 172800.0)):
         if seconds < upto:
             return length, name
@@ -75,7 +70,7 @@ def one_line(text: str) -> str:
 # is a command to GitLab.
 _SPECIAL = re.compile(r"([\\`*_<>|\[\]&~$#]|^/)")
 # Whom a comment would notify, and what it would be linked to. Both are looked for in the text that
-# comes of the Markdown, where no escape is left; a character that nobody sees keeps them apart.
+# comes of the Markdown, where no escape is left; an invisible character keeps them apart.
 _REFERENCE = re.compile(r"@|[#!](?=\d)")
 _APART = "&#8203;"
 # Inside <code> Markdown goes on working; &, < and > are entities by then.
@@ -88,7 +83,7 @@ def row(cells: tuple[str, ...] | list[str]) -> str:
 
 
 def code(text: str) -> str:
-    """As code, in which nobody is notified. Where backticks can't hold the text, for they know no
+    """As code, which notifies no one. Where backticks can't hold the text, for they know no
     escape, as HTML."""
     text = one_line(text)
     if not re.search(r"[`|\\]", text):
@@ -98,7 +93,7 @@ def code(text: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """Text of unknown origin as one line that is no markup, and that notifies nobody."""
+    """Text of unknown origin as one line that is no markup, and that notifies no one."""
     return _REFERENCE.sub(rf"\g<0>{_APART}", _SPECIAL.sub(r"\\\1", one_line(text)))
 
 

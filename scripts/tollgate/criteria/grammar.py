@@ -1,14 +1,13 @@
-"""The text of a criterion, taken apart from both ends; and the refusal that names a field.
-
-Taurus's pass/fail criteria as objects: `p95 of search>250ms for 10s, continue as failed`.
+"""Taurus's grammar of pass/fail criteria: `p95 of search>250ms for 10s, continue as failed`.
 
 The grammar and its meaning are those of Taurus 1.17 (bzt/modules/passfail.py), and a criterion
-states when a run FAILS. What differs: wherever Taurus reads something other than what is written
-(no unit means seconds, `p95>250 ms` loses its unit, `rc500 of x>=5` becomes label `x>` and `=`,
-an action with a typo is dropped) this reader reads what is written or refuses with a reason.
+states when a run FAILS. A text is taken apart from both ends, so that a label may hold anything.
+What differs: wherever Taurus reads something other than what is written (no unit means seconds,
+`p95>250 ms` loses its unit, `rc500 of x>=5` becomes label `x>` and `=`, an action with a typo is
+dropped) this reader reads what is written or refuses with a reason.
 
-Beside Taurus's subjects there are those on the target's workers and on slopes, which Taurus never
-sees: criteria_resources.py says what they are.
+Tollgate's own subjects, on the target's workers and on slopes, which Taurus never sees, are
+described in subjects.py.
 """
 
 from __future__ import annotations
@@ -106,7 +105,7 @@ FIELDS = (
 @dataclass(frozen=True)
 class Criterion:
     """When a run fails. Thresholds are in `unit`: ms, bytes, users, count, percent (is_percent:
-    of the requests), or a unit of criteria_resources.
+    of the requests), or a unit of subjects.py.
 
     label '' means all samplers together; that of a criterion on workers is `worker`. logic and
     timeframe_s are None for a criterion on the whole run. text is the same for every way to write
@@ -179,7 +178,7 @@ def parse_all(config: Iterable | Mapping, labels: Collection[str] = ()) -> tuple
 def parse(item: str | Mapping, labels: Collection[str] = ()) -> Criterion:
     """One criterion: text, `{message: text}`, or a dictionary of Taurus's fields.
 
-    labels are the plan's: they tell where a label ends that holds ':', ',', '>' or ' of '. Raises
+    labels are the plan's: they show where a label ends that holds ':', ',', '>' or ' of '. Raises
     CriterionError.
     """
     message = None

@@ -1,8 +1,7 @@
-"""The subject and the condition of a criterion, each read strictly.
+"""What a criterion may be about: its subject and its condition, each read strictly.
 
-Every reader raises ValueError(field, value, problem, next step).
-
-Criteria on the workers of a target, and on how a value changes over a run.
+Every reader raises ValueError(field, value, problem, next step). SUBJECTS are Taurus's. Tollgate's
+own are on the workers of a target, and on how a percentile changes over a run.
 
 What each subject is, by the name that it has in taurus.yml; `worker` may be left out. Each worker
 is judged by itself, and the worst of them decides and is named. The warm-up is left out of all but
@@ -97,7 +96,7 @@ PERCENT_SUBJECTS = ("succ", "fail")
 
 @dataclass(frozen=True)
 class Subject:
-    """What is measured; `unit` is ms, bytes, users or count, or of criteria_resources. pattern is
+    """What is measured; `unit` is ms, bytes, users or count, or one of WORKER_SUBJECTS. pattern is
     set for rc<pattern>."""
 
     name: str
@@ -171,7 +170,7 @@ def _check_class(text: str, mask: str) -> None:
     if name == mask:
         problem = "JMeter writes no response code of that name"
     else:
-        problem = "a class is told by its own name, without what stands before it"
+        problem = "a class is written by its own name, without what stands before it"
     stem = name.strip("?*")
     near = name if name in CLASSES or (stem and stem != name) else nearest(name)
     if near:

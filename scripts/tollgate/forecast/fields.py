@@ -86,7 +86,7 @@ def spacing_problem(minutes: Sequence[float]) -> tuple[int, str] | None:
     """(row from 0, problem) if the times aren't evenly spaced through one day; else None.
 
     A day may begin at any hour. Whoever forgot a row has even gaps but one, so the usual gap
-    tells which row is the wrong one.
+    shows which row is the wrong one.
     """
     if len(minutes) < 2:
         return None

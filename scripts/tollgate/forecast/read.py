@@ -10,8 +10,6 @@ are an hour each, 96 are 15 minutes each. Under `hour` and `time` stand times of
 under `step` any names, of which times and whole numbers are checked for their order.
 
 The csv module reads it, not DuckDB, for the sake of errors that name line and column.
-
-The header of a forecast: which column is what, or why it can't be told. Pure.
 """
 
 from __future__ import annotations

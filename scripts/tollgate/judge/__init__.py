@@ -25,7 +25,7 @@ from tollgate.judge.verdicts import (
     Verdict,
     worst,
 )
-from tollgate.judge.workers import MB_PER_MIN, events_left, told
+from tollgate.judge.workers import MB_PER_MIN, events_left, outage_line
 
 __all__ = [
     "FAIL",
@@ -58,11 +58,11 @@ __all__ = [
     "judge",
     "looping_groups",
     "measured_window",
+    "outage_line",
     "requests",
     "select",
     "signed",
     "silent_parts",
-    "told",
     "value_of",
     "worst",
     "worst_part",

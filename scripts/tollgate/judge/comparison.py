@@ -47,7 +47,7 @@ def comparison_reasons(comparison: Comparison) -> Iterator[Reason]:
         if case.verdict == WORSE:
             yield Reason(FAIL, SERVICE, case.told)
         elif not case.holds and not broken[finding.label]:
-            # Where a side is broken that is the reason, and not what could not be told of it.
+            # Where a side is broken that is the reason, and not what is uncertain about it.
             fault = SERVICE if finding.label in failing else MACHINE
             yield Reason(INCONCLUSIVE, fault, case.told)
 
@@ -67,7 +67,7 @@ def _doubts(comparison: Comparison) -> Iterator[Reason]:
         return
     ended = f"the run ended itself after {lasting(comparison.record.decided_s)} of measuring"
     if comparison.doubt == NO_LOOK:
-        yield Reason(INVALID, OPERATOR, f"{ended}, when nobody had looked: compare.json is wrong")
+        yield Reason(INVALID, OPERATOR, f"{ended}, when there was no look: compare.json is wrong")
     else:
         text = f"{ended}, and the samples do not bear out that everything was decided by then"
         yield Reason(INCONCLUSIVE, MACHINE, text)

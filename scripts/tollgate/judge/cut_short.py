@@ -1,15 +1,12 @@
-"""What an interruption means for the verdict on an execution, in words. Pure.
+"""What an interruption and an early stop mean for the verdict on an execution. Pure.
 
-By default a run that was interrupted is INVALID: it was to measure more than it did. Where
-`cut-short-counts` is true, what was measured until then is judged, and the interruption is told.
-What never began, or was ended in its warm-up, measured nothing, and nothing can be made of that.
+An interrupted run is INVALID by default: it was to measure more than it did. Where
+`cut-short-counts` is true, what was measured until then is judged, and a warning says so. An
+execution that never began, or was ended in its warm-up, measured nothing and is INVALID always.
 
-What an early stop means for the verdict on each execution, in words. Pure.
-
-A criterion on a window of time may end the whole run before its time. Where the samples bear that
-out, the run has failed, and what is missing of it is no fault: neither the rest of the execution
-in which it happened, nor the executions that were to come. Where they do not, too little was
-measured.
+A criterion on a window of time may stop the whole run early. Where the samples confirm it, the run
+has failed, and what is missing of it is no fault: neither the rest of the execution in which it
+happened, nor the executions that were to come. Where they do not, too little was measured.
 """
 
 from __future__ import annotations
@@ -54,18 +51,18 @@ def cut_short_reasons(execution: Execution, settings: Settings) -> Iterator[Reas
     elif ended is None:
         yield _invalid(f"cut short, and there are no samples: {facts.jtl_error}")
     elif ended <= execution.warmup_s:
-        yield _invalid(f"{_told(execution)}, in the warm-up: nothing was measured")
+        yield _invalid(f"{_cut_line(execution)}, in the warm-up: nothing was measured")
     elif not settings.cut_short_counts:
-        yield _invalid(_told(execution))
+        yield _invalid(_cut_line(execution))
 
 
 def cut_short_warnings(execution: Execution, settings: Settings) -> Iterator[str]:
     """What stands beside a verdict on a part of what was to be measured."""
     if is_cut_short(execution) and not any(cut_short_reasons(execution, settings)):
-        yield f"{_told(execution)}: judged by what was measured until then"
+        yield f"{_cut_line(execution)}: judged by what was measured until then"
 
 
-def _told(execution: Execution) -> str:
+def _cut_line(execution: Execution) -> str:
     due = _due(execution)
     of = "" if due is None else f" of {lasting(due)}"
     return f"cut short after {lasting(max(0.0, execution.facts.ended_s))}{of}"
@@ -133,13 +130,13 @@ def left_out(execution: Execution, stop: Stop | None) -> Reason | None:
         return None
     began = _began(execution)
     if began and not stop.confirmed_in:
-        return None  # ended without cause, for all that its samples tell
+        return None  # ended without cause, as far as its samples show
     what = "not run to its end" if began else "not run"
     where = ", ".join(stop.confirmed_in or stop.under_way)
-    told = f"{what}: the run was stopped early by {stop.criterion!r}" + (where and f" in {where}")
+    text = f"{what}: the run was stopped early by {stop.criterion!r}" + (where and f" in {where}")
     if stop.confirmed_in:
-        return Reason(INCONCLUSIVE, SERVICE, told)
-    return Reason(INVALID, OPERATOR, told)
+        return Reason(INCONCLUSIVE, SERVICE, text)
+    return Reason(INVALID, OPERATOR, text)
 
 
 def _began(execution: Execution) -> bool:

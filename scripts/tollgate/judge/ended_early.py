@@ -1,10 +1,10 @@
 """Thread groups that ended before their time, which the plan states by a duration or loops. Pure.
 
 A JMeter whose test was stopped exits with 0 as one does whose test is over: what a sampler error
-was told to stop, what a script stopped, what a Shutdown from elsewhere did and threads that died of
+has to stop, what a script stopped, what a Shutdown from elsewhere did and threads that died of
 an error are not in the samples, and criteria on what came until then may well hold. So what came of
 each thread is held against what the plan says of its end. What follows a schedule is left out here:
-the schedule tells what is missing.
+the schedule shows what is missing.
 
 Sources: JMeter's manual, Component Reference, "Thread Group", "Loop Controller", "Flow Control
 Action", "CSV Data Set Config"; of its 5.6.3 JMeterThread.delay, which ends a thread at once where a
@@ -39,7 +39,7 @@ from tollgate.schedule import schedules_of
 
 #: Of a duration, how much may be missing at its end: as much as of a schedule.
 SLACK_SHARE = 0.01
-#: Where a plan does not tell how long its pauses are, none is taken to be longer than so many times
+#: Where a plan does not say how long its pauses are, none is taken to be longer than so many times
 #: the longest that was seen.
 BEYOND_SEEN = 3.0
 #: Timers of JMeter's own that pace a loop; those of plugins may end the test when they are done.
@@ -66,10 +66,10 @@ class Came:
     """What came of a run, in seconds since the test began.
 
     whole: all samples, as if one thread had sent them. threads: by place in plan.groups and number,
-    those of the groups asked for; None where their names do not tell whose they are. failed: labels
+    those of the groups asked for; None where their names do not show whose they are. failed: labels
     of which a sample failed. ended_s: when JMeter's process was seen to have ended. gaps: how long
-    a thread of each place was silent at most, as longest_gaps tells it; asked for if it matters.
-    start_is_known: whether the JTL tells when the test began; it is a guess otherwise.
+    a thread of each place was silent at most, as longest_gaps has it; asked for if it matters.
+    start_is_known: whether the JTL has when the test began; it is a guess otherwise.
     """
 
     whole: Thread
@@ -107,10 +107,12 @@ def early_ends(
     """Which groups ended before their time, in a run that was neither interrupted nor stopped early
     and whose JMeter ended by itself.
 
-    stops: as plan_bounds.stops_of tells it. until_s: when the load was ended on purpose before its
+    stops: as plan.stops_of has them. until_s: when the load was ended on purpose before its
     time, in seconds since the test began; None if it was not.
     """
-    is_renamed = not all(_is_of(plan.groups, label) for label in came.whole.samples)
+    is_renamed = not all(
+        any(group.may_leave(label) for group in plan.groups) for label in came.whole.samples
+    )
     faults, doubts = [], []
     for place in bounded_groups(plan):
         stated = stated_end(plan.groups[place], bool(stops[place].jumps))
@@ -140,27 +142,18 @@ def _of_unknown_end(plan: Plan, failed: Collection[str]) -> Iterator[EarlyEnd]:
         if action and place not in bounded:
             yield EarlyEnd(
                 f"the thread group {group.name!r} met sampler errors, after which it {action}: "
-                "nobody can tell what is missing; see jmeter.log",
+                "what is missing is not known; see jmeter.log",
                 by_service=True,
             )
 
 
 _NO_CAUSE = ("an error of JMeter's, or something outside of the plan, has ended it", False)
-_UNSURE = "what it sends on a condition, or a pause that the plan does not tell, may be why"
-
-
-def _is_of(groups: Sequence[ThreadGroup], label: str) -> bool:
-    """Whether one of the groups may leave a sample of this label."""
-    return any(
-        each.label.matches(label)
-        for group in groups
-        for each in (*group.samplers, *group.transactions)
-    )
+_UNSURE = "what it sends on a condition, or a pause of unknown length, may be why"
 
 
 def _stops_by_errors(group: ThreadGroup, failed: Collection[str]) -> str | None:
     """What the group stopped because of errors that it met; None for nothing."""
-    met = any(_is_of([group], label) for label in failed)
+    met = any(map(group.may_leave, failed))
     return _ON_ERROR.get(group.on_sample_error) if met else None
 
 
@@ -210,7 +203,7 @@ class _Group:
 
     def early(self) -> tuple[str, bool] | None:
         """(what ended too early, whether that is sure); None for nothing, and for a group without a
-        sample, of which silent_groups tells."""
+        sample, which missing_samples reports."""
         unfinished = [each for each in self._threads if not self._has_looped(each)]
         unseen = self._unseen()
         if not self._threads or self._due_s <= self._begin_s or not (unfinished or unseen):
@@ -234,9 +227,9 @@ class _Group:
 
     @property
     def _threads(self) -> list[Thread]:
-        """Those that left a sample; all of the run's as one where nobody knows whose they are."""
+        """Those that left a sample; all of the run's as one where their groups are not known."""
         if self.came.threads is None:
-            has_sent = any(_is_of([self._group], label) for label in self.came.whole.samples)
+            has_sent = any(map(self._group.may_leave, self.came.whole.samples))
             return [self.came.whole] if has_sent else []
         return list(self.came.threads.get(self.place, {}).values())
 
@@ -295,7 +288,7 @@ class _Group:
         return ended_s < self._due_s - self._slack_s - timers_s < math.inf
 
     def _margin_s(self, unfinished: list[Thread]) -> float:
-        """How long before its time a thread may have sent its last; inf where nobody can know."""
+        """How long before its time a thread may have sent its last; inf where that is not known."""
         margin_s = self._slack_s + silence_s(self._group)
         if not self.came.start_is_known:  # the first sample stands for it, which came later
             margin_s += (self._group.delay_s or 0.0) + silence_s(self._group)

@@ -1,4 +1,4 @@
-"""What judge is told about a run: plain values, filled in by the adapters and the other rooms."""
+"""What judge is given about a run: plain values, filled in by the adapters and the other rooms."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class LabelData:
     response: response times, by second of the intended start, or of its own where a sample had
     none; None where there is no schedule.
     lateness: of those that had one, in whole milliseconds rounded up, 0 for one that was early.
-    punctual: response times without the generator's own part of the lateness; None where nobody
-    knows that part.
+    punctual: response times without the generator's own part of the lateness; None where
+    that part is not known.
     totals: None where they are not known, and then avg-lt, avg-ct, bytes and concurr are not.
     is_transaction: the rows add up those of other labels. Parent samples do not: they stand in the
     place of what they add up, and are samples like any other.

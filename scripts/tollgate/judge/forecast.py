@@ -78,22 +78,22 @@ def poisson_interval(count: int, error_rate: float) -> tuple[float, float]:
 
 def forecast_reasons(result: ForecastResult) -> Iterator[Reason]:
     """One line if the load left the forecast: of its steps, or else in total or in its mix."""
-    told = "the load left the forecast: "
+    left = "the load left the forecast: "
     missed = _missed(result.steps)
     if missed:
         worst = worst_part(missed)
         step = f"step {result.steps.index(worst) + 1} ({worst.name})"
         how_many = f"{len(missed)} of {len(result.steps)} steps missed"
-        text = f"{told}{step} {_compared(worst, result)}, {how_many}"
+        text = f"{left}{step} {_compared(worst, result)}, {how_many}"
         yield Reason(INVALID, _fault(worst), text)
     elif result.total.outcome == MISSED:
-        text = f"{told}{_compared(result.total, result)} in all, though every step held"
+        text = f"{left}{_compared(result.total, result)} in all, though every step held"
         yield Reason(INVALID, _fault(result.total), text)
     elif missed := _missed(result.targets):
         worst = worst_part(missed)
         how_many = f"{len(missed)} of {len(result.targets)} targets missed"
         # So many requests as were asked for, but of other targets: the plan deals them out.
-        text = f"{told}{worst.name} {_compared(worst, result)}, {how_many}"
+        text = f"{left}{worst.name} {_compared(worst, result)}, {how_many}"
         yield Reason(INVALID, OPERATOR, text)
 
 
@@ -110,7 +110,7 @@ def _missed(parts: tuple[PartResult, ...]) -> list[PartResult]:
 
 
 def _fault(part: PartResult) -> str:
-    """Too few: the generator did not get round to them. Too many: somebody asked for them."""
+    """Too few: the generator did not get round to them. Too many: they were asked for elsewhere."""
     return GENERATOR if part.sent < part.forecast else OPERATOR
 
 

@@ -162,10 +162,10 @@ def _is_reason(result: CriterionResult, execution: Execution) -> bool:
 
 
 def _reason(result: CriterionResult, execution: Execution) -> Reason:
-    # What could not be told is nobody's fault but that of too short or too noisy a measurement.
+    # An uncertain result is the fault of too short or too noisy a measurement.
     fault = SERVICE if result.verdict in (FAIL, INVALID) else MACHINE
     if result.verdict == INVALID and result.basis == LOOKS:
-        fault = OPERATOR  # a criterion on what nobody watched or limited
+        fault = OPERATOR  # a criterion on what was not watched or has no limit
     if result.verdict == INVALID and is_cut_short(execution):
         fault = OPERATOR  # whoever interrupted the run did so before the first sample
     return Reason(result.verdict, result.fault or fault, result.told)

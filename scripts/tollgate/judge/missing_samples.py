@@ -1,18 +1,16 @@
-"""Parts of a plan that had to send and of which the JTL has no sample. Pure.
+"""Samples that should have come and did not: of silent thread groups, of unanswered requests. Pure.
 
-A thread that ends before its first sample, because its CSV file is missing or a script of it is
-wrong, leaves nothing but a line in jmeter.log, and JMeter exits with 0. Where a schedule says what
-was to be sent, what is missing is known; what else had to be sent, the plan's tree says.
-Source: JMeter's manual, Component Reference, "Thread Group", "Loop Controller".
+silent_parts: a thread that ends before its first sample, because its CSV file is missing or a
+script of it is wrong, leaves nothing but a line in jmeter.log, and JMeter exits with 0. Where a
+schedule says what was to be sent, what is missing is known; what else had to be sent, the plan's
+tree says. Source: JMeter's manual, Component Reference, "Thread Group", "Loop Controller".
 
-Requests that had no answer when a load was ended, and those that were held back by them. Pure.
-
-A thread in a loop sends nothing while it waits: a service that hangs keeps its own failures few. So
-a thread that was waiting when the load was ended, and whose request failed or never ended after a
-time that no answer of its group had taken, is charged with what it would have sent meanwhile at its
-own pace, each as slow as what was left of the wait. Source: G. Tene's correction for coordinated
-omission in HdrHistogram (recordValueWithExpectedInterval); the expected interval is the mean one of
-the thread until its last good answer.
+charge: a thread in a loop sends nothing while it waits, so a service that hangs keeps its own
+failures few. A thread that was waiting when the load was ended, and whose request failed or never
+ended after a time that no answer of its group had taken, is charged with what it would have sent
+meanwhile at its own pace, each as slow as what was left of the wait. Source: G. Tene's correction
+for coordinated omission in HdrHistogram (recordValueWithExpectedInterval); the expected interval is
+the mean one of the thread until its last good answer.
 """
 
 from __future__ import annotations
@@ -50,8 +48,8 @@ def silent_parts(
     """What of the plan left no sample in a run that was neither interrupted nor stopped early.
 
     labels: all that the JTL has. threads: the names of its threads without their last number, None
-    where it has none; asked for only if labels do not tell. until_s: when the load was ended before
-    its time, in seconds; None where it ended by itself.
+    where it has none; asked for only if labels do not show it. until_s: when the load was ended
+    before its time, in seconds; None where it ended by itself.
     """
     scheduled = {place for place, _ in schedules_of(plan)[1]}
     sent_for = {place: list(certain_samplers(group)) for place, group in enumerate(plan.groups)}
@@ -61,7 +59,7 @@ def silent_parts(
         if sent_for[place] and not (group.is_teardown and until_s is not None)
     ]
     unnamed = [place for place in due if not _has_own_label(plan, place, labels)]
-    # Of a schedule all that was not sent is known and told.
+    # Of a schedule all that was not sent is known and reported.
     mute = [place for place in unnamed if place not in scheduled]
     seen = _seen(plan, threads()) if mute else set()
     mute = [place for place in mute if seen is None or place not in seen]
@@ -81,17 +79,12 @@ def silent_parts(
 
 
 def _has_own_label(plan: Plan, place: int, labels: Collection[str]) -> bool:
-    """Whether a label tells that this thread group has sent something, and no other has."""
+    """Whether a label shows that this thread group has sent something, and no other has."""
     others = [group for it, group in enumerate(plan.groups) if it != place]
     return any(
-        _may_leave(plan.groups[place], label)
-        and not any(_may_leave(other, label) for other in others)
+        plan.groups[place].may_leave(label) and not any(other.may_leave(label) for other in others)
         for label in labels
     )
-
-
-def _may_leave(group: ThreadGroup, label: str) -> bool:
-    return any(each.label.matches(label) for each in (*group.samplers, *group.transactions))
 
 
 def _seen(plan: Plan, threads: Collection[str] | None) -> set[int] | None:
@@ -189,7 +182,7 @@ def charge(
         if thread in end.lost and (left.ended_ms or 0) < end.killed_ms:
             begun = min(began_ms(thread, left), end.ended_ms)
             if end.killed_ms - begun <= left.longest_ms:
-                continue  # for all that anybody knows it was as fast as others
+                continue  # as far as is known it was as fast as others
             waits.append((begun, end.killed_ms))
             own = [key for key in labels if key in left.counts] or labels
             for key in own:

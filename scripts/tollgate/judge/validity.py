@@ -1,4 +1,5 @@
-"""Whether a measurement is sound at all: every reason for INVALID, and whose fault it is.
+"""Whether a measurement is sound: every reason for INVALID, whose fault it is, and what only warns.
+Pure.
 
 Lateness, rule 2 (criterion.py has rule 1). Whatever the criteria say, the load has to be the one
 that was meant. A schedule is broken where more than FAR_LATE_SHARE of its measured requests were
@@ -10,7 +11,7 @@ Lateness that is not the generator's was brought about by the service, or by the
 It hides what a free thread would have met, so that rule 2 holds for it as well, unless the
 execution fails by itself: a service that hangs has failed, and is no broken measurement.
 
-What stands beside a verdict: what its reader should know and what changes none. Pure.
+Warnings stand beside a verdict: its reader should know them, and they change none.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from tollgate.judge.cut_short import (
 from tollgate.judge.facts import Execution, Run, Settings
 from tollgate.judge.observe import hit_mask
 from tollgate.judge.verdicts import FAIL, GENERATOR, INVALID, MACHINE, OPERATOR, SERVICE, Reason
-from tollgate.judge.workers import judges_restarts, outages_judged, reloads_told, resource_reasons
+from tollgate.judge.workers import judges_restarts, outages_judged, reload_notes, resource_reasons
 from tollgate.schedule import FAR_LATE_MS, ScheduleFacts
 from tollgate.stats import Counts
 
@@ -158,7 +159,7 @@ def _shortness(execution: Execution) -> Iterator[Reason]:
 
 
 def _last_second(execution: Execution) -> float:
-    """The end of the last second with samples; of the last bin if nobody knows the second."""
+    """The end of the last second with samples; of the last bin if the second is not known."""
     if execution.facts.last_start_s is not None:
         return math.floor(execution.facts.last_start_s) + 1.0
     services = [data.service for data in execution.labels.values() if data.service.total]
@@ -240,7 +241,7 @@ def warnings_of(
         )
     yield from execution.facts.notes
     yield from cut_short_warnings(execution, settings)
-    yield from reloads_told(execution.resources.reloads)
+    yield from reload_notes(execution.resources.reloads)
     yield from outages_judged(execution)
     if execution.comparison:
         yield from comparison_warnings(execution.comparison)

@@ -1,4 +1,4 @@
-"""What judge answers, and the one line in which a result is told."""
+"""What judge answers, and the one line that reports a result."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Reason:
 @dataclass(frozen=True)
 class CriterionResult:
     """One criterion, judged. Values are in `unit`; a share (%) of requests is exact, its interval
-    only told.
+    for information.
 
     observed is None where there were no samples. low and high are None where the value is an
     exact count or a window's; high is inf where the samples set no upper bound. decides is False

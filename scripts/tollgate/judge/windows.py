@@ -19,10 +19,9 @@ A run of many hours is counted in bins of several seconds (bins.py), of which ev
 multiple. There windows start where bins do, and what is said of each second above is said of each
 bin: its times and shares are those of all its samples, its counts and bytes are means per second.
 
-Values of windows that slide over bins, in time that grows with the bins and not their square.
-
-A histogram of the window's elapsed times takes in the bin that comes and lets go of the one that
-leaves, so a window costs as much as one bin, however long it is.
+Windows slide over the bins in time that grows with the bins and not their square: a histogram of
+the window's elapsed times takes in the bin that comes and lets go of the one that leaves, so a
+window costs as much as one bin, however long it is.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
-"""Criteria on the workers of a target: each worker by itself, and the worst of them decides. Pure.
+"""Criteria on the workers of a target, and what their reloads and outages mean. Pure.
 
-The interval of each worker is one of 95 % by itself. For PASS all of them must hold, so that many
-workers make it no easier; that one of many is called too high by chance, with its true value just
-at the limit, is a little likelier than with one.
-
-What reloads and outages of the workers mean for the verdict, in words. Pure.
+Each worker is judged by itself, and the worst of them decides. The interval of each is one of 95 %
+by itself. For PASS all of them must hold, so that many workers make it no easier; that one of many
+is called too high by chance, with its true value just at the limit, is a little likelier than with
+one.
 
 A reload of the run's own timetable is there to prove that it loses nothing: one that loses a
 request, or that does not come off, is the service's failure. A worker that ended by itself broke
@@ -57,9 +56,9 @@ MB_PER_MIN = 60 / MIB  # of bytes a second
 COLUMNS = {"cpu": "cpu", "loop-delay-p50": "loop_delay_p50", "loop-delay-p95": "loop_delay_p95"}
 #: With a smaller part of its looks in lives that could be judged, a worker has not been judged.
 LEAST_JUDGED = 0.5
-#: With a smaller part of the measured seconds told, nobody knows that the others were as good; one
+#: With values for a smaller part of the measured seconds the others may have been worse; one
 #: look may fall beside the edges of the time.
-LEAST_TOLD, EDGE_LOOKS = 0.9, 1
+LEAST_KNOWN, EDGE_LOOKS = 0.9, 1
 
 
 @dataclass(frozen=True)
@@ -116,37 +115,37 @@ def _of_worker(watch: _Watch, series: WorkerSeries) -> Iterator[Ruling]:
         yield _exact(watch, count, int((series.second < watch.to_s).sum()))
     elif subject == "rss":
         rss = _measured(watch, series, series.rss)[1]
-        ruling = _exact(watch, rss.max() / MIB, len(rss)) if len(rss) else _untold(subject)
-        yield _unless_untold(watch, ruling)
+        ruling = _exact(watch, rss.max() / MIB, len(rss)) if len(rss) else _unknown(subject)
+        yield _unless_unknown(watch, ruling)
     else:
-        told = _measured(watch, series, getattr(series, COLUMNS[subject]))
-        yield _unless_untold(watch, _of_mean(watch, *told))
+        known = _measured(watch, series, getattr(series, COLUMNS[subject]))
+        yield _unless_unknown(watch, _of_mean(watch, *known))
 
 
 def _measured(watch: _Watch, series: WorkerSeries, values: np.ndarray):
-    """(seconds, values) of the measured looks at which PM2 could tell."""
-    told = np.isfinite(values) & (series.second >= watch.from_s) & (series.second < watch.to_s)
-    return series.second[told], values[told]
+    """(seconds, values) of the measured looks for which PM2 had a value."""
+    known = np.isfinite(values) & (series.second >= watch.from_s) & (series.second < watch.to_s)
+    return series.second[known], values[known]
 
 
-def _untold(subject: str) -> Ruling:
-    reason = f"no look in the measured time told the {subject} of this worker"
+def _unknown(subject: str) -> Ruling:
+    reason = f"no look in the measured time has the {subject} of this worker"
     if subject.startswith("loop-delay"):
-        # Of Node processes PM2 tells it; of another app nobody does.
+        # PM2 knows it of Node processes alone.
         reason += ": PM2 knows it of Node alone; for another kind of app remove the criterion"
     return Ruling(INVALID, reason)
 
 
-def _unless_untold(watch: _Watch, ruling: Ruling) -> Ruling:
-    """The same, but no PASS where the looks told too little: what they did not tell may be bad."""
+def _unless_unknown(watch: _Watch, ruling: Ruling) -> Ruling:
+    """The same, but no PASS where too few looks have a value: the others may be bad."""
     if ruling.verdict != PASS:
         return ruling
-    told, seconds = ruling.estimate.samples, watch.to_s - watch.from_s
-    if told + EDGE_LOOKS >= LEAST_TOLD * seconds:
+    known, seconds = ruling.estimate.samples, watch.to_s - watch.from_s
+    if known + EDGE_LOOKS >= LEAST_KNOWN * seconds:
         return ruling
     reason = (
-        f"told by {told} looks in {seconds:.0f} s, one a second was due: "
-        f"at least {100 * LEAST_TOLD:.0f} % are needed"
+        f"measured by {known} looks in {seconds:.0f} s, one a second was due: "
+        f"at least {100 * LEAST_KNOWN:.0f} % are needed"
     )
     return replace(ruling, verdict=INCONCLUSIVE, reason=reason)
 
@@ -157,7 +156,7 @@ def _exact(watch: _Watch, value: float, looks: int) -> Ruling:
 
 def _of_mean(watch: _Watch, at_s: np.ndarray, values: np.ndarray) -> Ruling:
     if not len(values):
-        return _untold(watch.criterion.subject)
+        return _unknown(watch.criterion.subject)
     seconds, place = np.unique(np.floor(at_s).astype(np.int64), return_inverse=True)
     n, sums = np.bincount(place), np.bincount(place, weights=values)
     found = mean_interval(seconds, n, sums, watch.confidence)
@@ -240,7 +239,7 @@ def resource_reasons(resources: Resources, restarts_are_judged: bool) -> Iterato
     restarts_are_judged: by a criterion of this execution, which may still let them pass."""
     for outage in resources.outages:
         if not outage.planned and not (restarts_are_judged and _is_counted(outage, resources)):
-            yield Reason(INVALID, SERVICE, told(outage))
+            yield Reason(INVALID, SERVICE, outage_line(outage))
     for reload in resources.reloads:
         at = f"the reload {_seconds(reload.from_s)} s into the execution"
         if reload.problem:
@@ -260,7 +259,7 @@ def outages_judged(execution: Execution) -> list[str]:
     """The outages that make nothing INVALID because a criterion judges them, in words."""
     resources = execution.resources
     found = (it for it in resources.outages if not it.planned and _is_counted(it, resources))
-    return [told(outage) for outage in found] if judges_restarts(execution) else []
+    return [outage_line(outage) for outage in found] if judges_restarts(execution) else []
 
 
 def _is_counted(outage: Outage, resources: Resources) -> bool:
@@ -269,7 +268,7 @@ def _is_counted(outage: Outage, resources: Resources) -> bool:
     return outage.to_s is not None and is_seen
 
 
-def told(outage: Outage) -> str:
+def outage_line(outage: Outage) -> str:
     """When a worker died, for how long it was gone, and how many requests that cost."""
     at = f"{_seconds(outage.from_s)} s into the execution"
     lost = ""
@@ -278,13 +277,13 @@ def told(outage: Outage) -> str:
     who = f"worker {outage.worker} (pid {outage.pid}) died"
     if outage.to_s is None:
         return f"{who} {at} and did not come back{lost}"
-    back = "its successor was online before"  # somebody reloaded it, without the timetable
+    back = "its successor was online before"  # a reload without the timetable
     if outage.to_s > outage.from_s:
         back = f"PM2 had it back after {figure(outage.to_s - outage.from_s)} s"
     return f"{who} and was started again {at}; {back}{lost}"
 
 
-def reloads_told(reloads: Iterable[Reload]) -> Iterator[str]:
+def reload_notes(reloads: Iterable[Reload]) -> Iterator[str]:
     """One line on the reloads that went well."""
     clean = [it for it in reloads if it.lost == 0 and not it.problem and it.to_s < math.inf]
     if clean:

@@ -11,10 +11,9 @@ manual, Component Reference, "Precise Throughput Timer". What they do:
 - `exactLimit`, `allowedThroughputSurplus` and `batchThreadDelay` have no effect in 5.6.3.
 - A seed whose lowest 32 bits are zero (0 among them) means: a new schedule on every run.
 
-java.util.Random as arrays, because JMeter draws its arrivals from one.
-
-Source: the Java SE API documentation of java.util.Random, which fixes the algorithm: a linear
-congruential generator of 48 bits (D. Knuth, The Art of Computer Programming, vol. 2, 3.2.1).
+JMeter draws them from java.util.Random, which JavaRandom is, as arrays. Source: the Java SE API
+documentation of java.util.Random, which fixes the algorithm: a linear congruential generator of 48
+bits (D. Knuth, The Art of Computer Programming, vol. 2, 3.2.1).
 """
 
 from __future__ import annotations

@@ -45,8 +45,8 @@ class Stops:
 def stops_of(root: Element, expander: Expander) -> list[Stops]:
     """What may end each thread group, in the order of Plan.groups. root, expander: as in
     endless_groups."""
-    groups = [each for each in root.active if each.kind.endswith("ThreadGroup")]
-    others = [each for each in root.active if not each.kind.endswith("ThreadGroup")]
+    groups = root.thread_groups
+    others = [each for each in root.active if not each.is_thread_group]
     around = [each for top in others for each in top.walk()]
     inside = [each for group in groups for each in group.walk()]
     return [_stops([*group.walk(), *around], inside, expander) for group in groups]
@@ -112,7 +112,7 @@ def _unbounded(
     plan: Plan, root: Element, expander: Expander
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
     """(what goes on for ever, what may end it) of each group without a bound of its own."""
-    elements = [each for each in root.active if each.kind.endswith("ThreadGroup")]
+    elements = root.thread_groups
     for group, element in zip(plan.groups, elements, strict=True):
         if group.kind not in LOOPING or not group.samplers or group.duration_s:
             continue
@@ -154,7 +154,7 @@ def _loops_for_ever(element: Element, expander: Expander) -> bool:
 
 def _ends(root: Element, group: Element, others: Iterable[Element]) -> Iterator[str]:
     """What may end the threads of a group: in the group, around it, or of the test in others."""
-    around = [each for each in root.active if not each.kind.endswith("ThreadGroup")]
+    around = [each for each in root.active if not each.is_thread_group]
     for scope in (group, *around):
         yield from (_named(each) for each in scope.walk() if _may_stop(each, _STOP))
     for other in others:

@@ -1,9 +1,6 @@
-"""What a plan says of the end of a thread group: a duration, loops, or none at all. Pure.
+"""What each thread of a group reaches, how long it waits on the way, and when it ends. Pure.
 
-Source: JMeter's manual, Component Reference, "Thread Group", "Loop Controller".
-
-What of a thread group each of its threads reaches, and how long it waits on the way. Pure.
-
+The end is what the plan states: a duration, loops, or none at all.
 Source: JMeter's manual, Component Reference, "Thread Group", "Loop Controller", "Timers".
 """
 
@@ -48,7 +45,7 @@ def _runs_once(controller: Controller) -> bool:
 
 
 def is_endless(controller: Controller) -> bool:
-    """Whether it is a loop that never ends by itself, for all that the plan tells."""
+    """Whether it is a loop that never ends by itself, as far as the plan shows."""
     return controller.kind == LOOP and (controller.loops is None or controller.loops < 0)
 
 

@@ -3,8 +3,6 @@
 Known: __P, __property, __intSum, __longSum, plain arithmetic in __jexl2, __jexl3, __groovy and
 __javaScript, and user defined variables. Anything else stays as it is written and carries a reason.
 Source: JMeter's manual, "Functions and Variables".
-
-Plain arithmetic in JMeter's functions: sums of whole numbers, and + - * / % on literals.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
 """A .jmx file as a tree of elements, with Include and Module Controllers put in place.
 
-Nothing is interpreted here but the tree: which element stands where, and with which properties.
-
-The elements of a .jmx file as they stand in it: tops(path) -> those at its top, with all below.
-
-Nothing is interpreted here but the form of the file.
+tops(path) reads the elements as they stand in the file, read_tree(path) those that will run. Only
+the tree is interpreted here: which element stands where, and with which properties.
 """
 
 from __future__ import annotations
@@ -46,6 +43,15 @@ class Element:
     def active(self) -> tuple[Element, ...]:
         """The children that JMeter runs."""
         return tuple(child for child in self.children if child.enabled)
+
+    @property
+    def is_thread_group(self) -> bool:
+        return self.kind.endswith("ThreadGroup")
+
+    @property
+    def thread_groups(self) -> tuple[Element, ...]:
+        """The thread groups right below it that JMeter runs."""
+        return tuple(child for child in self.active if child.is_thread_group)
 
     def walk(self) -> Iterator[Element]:
         """Yield this element and everything below it that JMeter runs."""

@@ -1,11 +1,8 @@
 """What a reader of a plan would point out: lint(plan, properties) -> lines. It changes no verdict.
 
 One line for each kind of remark, with the names of the elements that it is about. Only what JMeter
-would run is looked at, with Include and Module Controllers in their places.
-
-What a reader of a plan would point out in its scripts, and which files it lacks.
-
-Source of what JMeter compiles and keeps: JMeter's manual, Component Reference, "JSR223 Sampler".
+would run is looked at, with Include and Module Controllers in their places. Source of what JMeter
+compiles and keeps: its manual, Component Reference, "JSR223 Sampler".
 """
 
 from __future__ import annotations
@@ -25,7 +22,7 @@ TIMEOUTS = {"connect": "HTTPSampler.connect_timeout", "response": "HTTPSampler.r
 HOST = "HTTPSampler.domain"
 # Samplers whose answers have a status, by how their names begin.
 _WITH_STATUS = ("HTTP", "Ajp")
-# They judge their own result, or ask nobody.
+# They judge their own result, or send no request.
 _UNASKED = ("DebugSampler", "JSR223Sampler", "BeanShellSampler", "BSFSampler", "SystemSampler")
 # Listeners by their class; one that sends figures elsewhere has a remark of its own.
 _LISTENERS = ("ResultCollector", "ResultSaver", "Summariser")
@@ -50,10 +47,8 @@ def lint(plan: Path, properties: Mapping[str, str]) -> list[str]:
 
 
 def remarks(root: Element) -> Iterator[str]:
-    """What the tree of a plan alone tells. Pure."""
-    groups = [each for each in root.active if each.kind.endswith("ThreadGroup")]
-    around = root.active
-    scoped = [it for group in groups for it in _samplers(group, around)]
+    """What the tree of a plan alone shows. Pure."""
+    scoped = [it for group in root.thread_groups for it in _samplers(group, root.active)]
     yield from _unchecked(scoped)
     yield from _without_timeout(scoped)
     everything = list(root.walk())
@@ -134,7 +129,7 @@ def _listeners(elements: Iterable[Element]) -> Iterator[str]:
 
 
 def _backend(element: Element) -> str:
-    """Where it sends what it is told: its class names that URL or host as it likes."""
+    """Where it sends its figures: its class names that URL or host as it likes."""
     places = (value for name, value in element.pairs if re.search("url|host", name, re.IGNORECASE))
     place = next((value.strip() for value in places if value.strip()), "somewhere")
     return (
@@ -166,7 +161,6 @@ def _hosts(elements: list[Element]) -> Iterator[str]:
 #: Names listed of each kind of remark.
 SHOWN = 5
 _UNCOMPILED = ("beanshell", "bsh", "javascript", "ecmascript", "js")
-_VARIABLE = re.compile(r"\$\{(?!__)([^${}]+)\}")
 _FUNCTION = re.compile(r"\$\{(__\w+)")
 #: Functions that a thread never gets another value of.
 _CONSTANT = ("__P", "__property", "__env", "__threadNum", "__threadGroupName", "__TestPlanName")

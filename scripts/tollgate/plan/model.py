@@ -153,6 +153,10 @@ class ThreadGroup:
     unresolved: Mapping[str, str] = field(default_factory=dict)
     name_pattern: str = ""
 
+    def may_leave(self, label: str) -> bool:
+        """Whether a sample of this label may come of it."""
+        return any(each.label.matches(label) for each in (*self.samplers, *self.transactions))
+
     @property
     def is_setup(self) -> bool:
         return self.kind == "SetupThreadGroup"

@@ -51,7 +51,7 @@ def advice(absent: dict[str, Path], home: Path) -> str:
 
 
 def _installing(absent: dict[str, Path], home: Path) -> str:
-    """How to install plugins; a JMeter of somebody's own may be without the Plugins Manager."""
+    """How to install plugins; a user's own JMeter may be without the Plugins Manager."""
     command = home / "bin" / "PluginsManagerCMD.sh"
     files = ",".join(str(file) for file in dict.fromkeys(absent.values()))
     line = f"`{shlex.quote(str(command))} install-for-jmx {shlex.quote(files)}`"

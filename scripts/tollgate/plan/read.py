@@ -1,15 +1,8 @@
 """Reads a .jmx as it will run: read_plan(path, properties) -> Plan.
 
-Fills in properties and variables, finds which timers and controllers apply to which sampler.
-Source: JMeter's manual, "Elements of a Test Plan", "Scoping Rules".
-
-What scripts in a plan may do to it as it runs, as far as their text shows. Pure.
-
-Source: JMeter's manual, Component Reference, "JSR223 PostProcessor"; SampleResult.setIgnore.
-
-Reads the timers of a plan. Source: JMeter's manual, Component Reference, "Timers".
-
-Properties of one element of a plan as text and numbers, with a reason where they are unknown.
+Fills in properties and variables, reads timers, finds which timers and controllers apply to which
+sampler. Source: JMeter's manual, "Elements of a Test Plan", "Scoping Rules"; Component Reference,
+"Timers", "JSR223 PostProcessor"; SampleResult.setIgnore.
 """
 
 from __future__ import annotations
@@ -236,7 +229,7 @@ class _Reader:
         scope = replace(
             scope, timers=scope.timers + timers, timeout_ms=self._default_timeout_ms(element, scope)
         )
-        if is_sampler(element) or element.kind == "TestPlan" or _is_group(element):
+        if is_sampler(element) or element.kind == "TestPlan" or element.is_thread_group:
             return scope
         hides = Fields(element, self._expander).text("TransactionController.parent") == "true"
         return replace(
@@ -304,10 +297,6 @@ def _with_following(samplers: list[Sampler]) -> Iterator[Sampler]:
 def is_sampler(element: Element) -> bool:
     """Whether JMeter runs it as a sampler, a Flow Control Action included."""
     return element.kind.endswith(_SAMPLER_ENDINGS) and element.kind != "ParallelSampler"
-
-
-def _is_group(element: Element) -> bool:
-    return element.kind.endswith("ThreadGroup")
 
 
 #: What a script calls to keep a sample out of the JTL.

@@ -105,7 +105,7 @@ class ScheduleFacts:
     extra: samples that no event asked for. origin_is_estimated: nobody knows the schedule's zero,
     so that what all samples are late by is not seen.
 
-    Of the measured requests (see punctuality.py): measured, how many there are; far_late, how many
+    Of the measured requests (see validity.py): measured, how many there are; far_late, how many
     were sent more than FAR_LATE_MS late, and generator_far_late, by the generator's part alone;
     displaced, how many that part has moved to another second.
     """

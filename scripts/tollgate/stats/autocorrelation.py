@@ -1,16 +1,14 @@
-"""How much less than independent samples a run's samples tell: design effect, long-run variance.
+"""The design effect and the long-run variance of samples that are not independent. Pure.
 
 Both work on one residual a bin, which is a second unless a run takes many hours (bins.py). The
 long-run variance is the equal-weighted cosine estimator, used with t critical values (Lazarus,
 Lewis, Stock and Watson 2018, "HAR Inference: Recommendations for Practice").
 
-The error of a sum over blocks of time whose noise may last longer than a block. Pure.
-
-Noise common to both sides has cancelled before this; what is left is mostly independent from second
-to second, and then nothing may be wasted, or a small regression takes too long to find. Yet a
-process can be slow for ten seconds all by itself. In one second this hides below the noise of
-single requests, so that the autocorrelation of neighbours, which long_run_variance goes by, tells
-too little.
+error_of_sum is about blocks of time whose noise may last longer than a block. Noise common to both
+sides of a comparison has cancelled before this; what is left is mostly independent from second to
+second, and then nothing may be wasted, or a small regression takes too long to find. Yet a process
+can be slow for ten seconds all by itself. In one second this hides below the noise of single
+requests, so that the autocorrelation of neighbours, which long_run_variance goes by, misses it.
 
 So a second estimate stands beside it: the sum of autocovariances up to where those of two
 neighbouring lags are no longer positive (Geyer 1992, "Practical Markov chain Monte Carlo", the
@@ -21,8 +19,8 @@ lags that it took, blocks / (2 lags + 1).
 Limits, by simulation of 60 to 600 blocks and tests of "no difference" at 1 %: independent noise
 refuses 0.5 to 0.8 %; where half of the variance remembers 0.6 of the second before, 0.8 to 1.4 %;
 where half remembers 0.9, 5.7, 3.2, 1.9 and 0.9 % at 60, 120, 300 and 600 blocks, with
-long_run_variance alone 8 to 12 %. Noise that stays for half a minute cannot be told from a
-regression within a minute or two by any method, and what makes a process slow as long as it lives
+long_run_variance alone 8 to 12 %. Noise that stays for half a minute cannot be distinguished from
+a regression within a minute or two by any method, and what makes a process slow as long as it lives
 in no time at all: other processes must be started for that.
 """
 

@@ -30,7 +30,7 @@ class Bins:
 
     @classmethod
     def of(cls, warmup_s: float, measured_s: float | None) -> Bins:
-        """The bins of an execution; by the second where nobody knows how long it is measured."""
+        """The bins of an execution; by the second where its length is not known."""
         if measured_s is None or measured_s <= LONGEST_BY_SECOND_S:
             return cls()
         width = math.ceil(measured_s / MOST_BINS)

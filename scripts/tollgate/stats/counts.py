@@ -4,8 +4,6 @@ JMeter writes `elapsed` as whole milliseconds, so counts per (bin, elapsed, ok, 
 is to know about a label's samples except their order within a bin, and they merge without loss.
 Service time and response time use the same type. A bin is a second, in a run of many hours several
 (bins.py); values of the whole run are as exact as ever.
-
-Columns of equal length that are sorted together, for counts.
 """
 
 from __future__ import annotations

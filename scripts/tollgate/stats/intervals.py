@@ -39,7 +39,7 @@ FEWEST_FOR_MEAN = 10
 class Interval:
     """[low, high] at CONFIDENCE; high is inf, or low 0, where the samples set no bound.
 
-    deff is the design effect, at least 1; n / deff independent samples would tell as much.
+    deff is the design effect, at least 1; n / deff independent samples are worth as much.
     """
 
     low: float

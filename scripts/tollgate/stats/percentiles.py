@@ -7,12 +7,12 @@ the truth as often as they say:
   ask of every value whether the share of samples at or under it is compatible with p, with the
   design effect at that value. A drift of two milliseconds around a median then does not hide that
   every sample was far under the limit.
-- Farther out so few samples lie beyond that their autocorrelation can't be told, and the first
+- Farther out so few samples lie beyond that their autocorrelation is not known, and the first
   method claims too much. Woodruff (1952) takes the design effect at the percentile itself; Korn
   and Graubard (1998) give the exact binomial interval for an effective sample size. In ranks: the
   interval runs from one order statistic to another, and where there is none, it has no end.
 
-A percentile over the course of a run: exact values of blocks of time.
+Over the course of a run (percentile_by_block) a percentile is the exact one of blocks of time.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from tollgate.stats.intervals import CONFIDENCE, MIN_SECONDS, UNKNOWN, Interval,
 NOTABLE_EFFECT = 1.2
 # Of the way from a percentile to the end of the distribution, what is left at those beside it.
 RUNGS = (0.5, 0.125)
-# Percentiles around which both sides hold samples enough to tell their autocorrelation.
+# Percentiles around which both sides hold samples enough to estimate their autocorrelation.
 CENTRAL = (25, 75)
-# With fewer samples than this the autocorrelation beside the percentile can't be told either.
+# With fewer samples than this the autocorrelation beside the percentile can't be estimated either.
 FEWEST_CENTRAL = 200
 
 

@@ -23,7 +23,7 @@ intervals hold the slope for white and autoregressive noise, sawteeth of three c
 levels that come and go, random walks, and leaks that arrive at random; mostly 95 to 99 %. Fewer do
 where steps are rare (80 % with three in a run) or where a sawtooth hides a random walk in a run of
 a minute or two (80 %). A rise that comes once, such as a sawtooth longer than the run, is a slope
-to any method: only a longer run tells.
+to any method: only a longer run shows it.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ Floats = NDArray[np.float64]
 
 # More points add nothing but the noise of short moments, which then hides what is slow.
 BLOCKS = 30
-# With fewer, the kind of noise can't be told, nor its strength.
+# With fewer, neither the kind of noise is known nor its strength.
 FEWEST = 10
 # Fuller 1976, table 8.5.1: below it a unit root is refused at 5 %; the denominator is fitted to the
 # table's values for 25 to 500 points.

@@ -23,7 +23,7 @@ class Totals:
 
     second: where a bin begins, in seconds since the origin; width: seconds in a bin. n: samples.
     latency_ms, connect_ms, bytes: sums over them. threads: the most that JMeter had running
-    (allThreads). None for what the JTL has no column of: nobody knows that it was 0.
+    (allThreads). None for what the JTL has no column of, which is not known to be 0.
     """
 
     second: np.ndarray
@@ -48,7 +48,7 @@ class Totals:
     @classmethod
     def merged(cls, parts: Iterable[Totals]) -> Totals:
         """All parts as one, sums added up; the parts must share their origin and their bins. What
-        one of them lacks, nobody knows of the whole."""
+        one of them lacks is not known of the whole."""
         parts = [part for part in parts if len(part.second)]
         if not parts:
             return cls(*(np.zeros(0, np.int64) for _ in COLUMNS))

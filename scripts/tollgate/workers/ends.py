@@ -1,6 +1,6 @@
 """Which processes of an app's workers ended, and when another one was there in their place. Pure.
 
-PM2's events tell it to the millisecond. Where there are none the looks do, to about a second: a
+PM2's events show it to the millisecond. Where there are none the looks do, to about a second: a
 process was there at the last look that saw it online, its successor at the first one that did.
 """
 
@@ -30,7 +30,7 @@ class End:
     """The end of one process; times in seconds since the epoch.
 
     came: when its successor was online, infinite if none came; went, if it was there before.
-    by_pm2: whether PM2 ended it. None: only looks tell of it, and `went` and `came` are those
+    by_pm2: whether PM2 ended it. None: only looks show it, and `went` and `came` are those
     between which it happened. planned: whether a reload of the timetable did (mark_planned).
     """
 
@@ -137,7 +137,7 @@ def _is_same(old: Line, new: Line | None) -> bool:
 
 
 def merged(heard: Sequence[End], seen: Sequence[End]) -> list[End]:
-    """All ends that events tell of, and those that only looks show, in order of time."""
+    """All ends that events report, and those that only looks show, in order of time."""
     unheard = [
         end
         for end in seen

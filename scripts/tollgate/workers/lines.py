@@ -109,9 +109,9 @@ class _Columns:
         self.second.append(second)
         for name, column in self.counted.items():
             column.append(int(line[name]))
-        is_told = bool(line.get("rss"))  # else what is said may be of the process before
+        is_known = bool(line.get("rss"))  # else the values may be of the process before
         for name, column in self.measured.items():
-            value = line.get(_MEASURED[name]) if is_told else None
+            value = line.get(_MEASURED[name]) if is_known else None
             column.append(math.nan if value is None else value)
 
     def series(self, worker: Any) -> WorkerSeries:
@@ -132,7 +132,7 @@ class SeriesOf:
 
     def passing(self, lines: Iterable[Line]) -> Iterator[Line]:
         """The same lines, noted as they pass. A worker without a process has no pid in them, and is
-        left out. One whose memory PM2 can't tell is kept: that nobody knew it must be seen."""
+        left out. One whose memory PM2 does not know is kept: that it was not known must be seen."""
         for line in lines:
             if "event" not in line and line["pid"]:
                 second = line["time"] / 1000 - self.began_s

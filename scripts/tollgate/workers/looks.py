@@ -11,7 +11,7 @@ from tollgate.workers.ends import End, LookedFor, Window, event_of, overlaps
 from tollgate.workers.lines import Line, Look
 from tollgate.workers.model import WorkerEvent
 
-#: Seconds after an execution within which the next look still tells how it ended.
+#: Seconds after an execution within which the next look still shows how it ended.
 LAST_LOOK = 2.0
 
 
@@ -142,7 +142,7 @@ class Seen:
     def events(self, heard: Sequence[End], during: Sequence[End]) -> Iterator[WorkerEvent]:
         """What no reload of the timetable brought about, in order.
 
-        heard: the ends that events tell of. during: all ends that concern the execution.
+        heard: the ends that events report. during: all ends that concern the execution.
         """
         found = [
             (end.went, event_of(end, self.began_s))

@@ -20,7 +20,7 @@ class WorkerSeries:
     at which PM2 restarts it, None where there is no limit.
     rss, heap: bytes. cpu: % of one core. loop_delay_p50, loop_delay_p95: event-loop delay in ms
     over the last second. requests: answered so far by the process of that pid. restarts: PM2's
-    count. Floats are NaN where PM2 could not tell.
+    count. Floats are NaN where PM2 had no value.
     """
 
     worker: str
@@ -41,7 +41,7 @@ class Outage:
     """A worker's process that ended, and the one that came in its place.
 
     to_s: when the new process was online, None if none came. planned: by a reload of the run's
-    own timetable. lost: requests that failed for want of it, None where nobody counted.
+    own timetable. lost: requests that failed for want of it, None where they were not counted.
     """
 
     worker: str
@@ -91,7 +91,7 @@ class WorkerEvent:
 
 @dataclass(frozen=True)
 class WorkerCount:
-    """How many workers of a target were asked for and how many were seen, None if nobody looked.
+    """How many workers of a target were asked for and how many were seen, None without a look.
 
     seen_or_restarting: with those that were missing until PM2 had started them again. app: which
     target, where an execution has several; otherwise empty.

@@ -11,7 +11,7 @@ by the mean rate of the process's life (the workload-based estimation of K. Vaid
 K. S. Trivedi, "A measurement-based model for estimation of resource exhaustion in operational
 software systems", ISSRE 1999).
 
-What was seen of each worker in an execution's measured time, for the reports. Pure.
+worker_facts sums up what was seen of each worker in an execution's measured time, for reports.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ import numpy as np
 from tollgate.stats import Trend, trend
 from tollgate.workers.model import Floats, Outage, Resources, WorkerSeries
 
-#: Fewer looks, or in a shorter time, tell nothing of a slope.
+#: Fewer looks, or in a shorter time, say nothing of a slope.
 FEWEST_LOOKS, SHORTEST_S = 20, 20.0
 
 
 @dataclass(frozen=True)
 class Life:
     """One process, warmed up: at each look RSS in bytes and requests answered so far, NaN where
-    nobody counts them. is_last: no other came after it."""
+    they are not counted. is_last: no other came after it."""
 
     pid: int
     second: Floats
@@ -78,7 +78,7 @@ class Growth:
 def lives(series: WorkerSeries, from_s: float, to_s: float) -> tuple[Life, ...]:
     """The processes whose looks lie in [from_s, to_s). from_s: the warm-up, which a process that
     came later needs as well, counted from the first look at it."""
-    is_up = (series.pid > 0) & (series.rss > 0)  # no RSS is told of one about to start
+    is_up = (series.pid > 0) & (series.rss > 0)  # one about to start has no RSS yet
     second, pid, rss = series.second[is_up], series.pid[is_up], series.rss[is_up]
     requests = series.requests[is_up]
     changes = np.flatnonzero(np.diff(pid)) + 1
@@ -132,13 +132,13 @@ def restarts(series: WorkerSeries, outages: Iterable[Outage], to_s: float) -> in
     replaced = int(np.count_nonzero(np.diff(pid[up])))
     mine = [it for it in outages if it.worker == series.worker]
     planned = sum(it.planned and it.from_s < to_s for it in mine)
-    told = sum(not it.planned and it.to_s is not None for it in mine)
-    return max(told, max(counted, replaced) - planned)
+    unplanned = sum(not it.planned and it.to_s is not None for it in mine)
+    return max(unplanned, max(counted, replaced) - planned)
 
 
 @dataclass(frozen=True)
 class WorkerFacts:
-    """One worker. None: not known, or not to be told from so few looks.
+    """One worker. None: not known, or too few looks to say.
 
     pids: its processes, in order. requests: answered in all of the execution. restarts: without
     planned reloads. rss_*: bytes. slope: bytes a second, (value, low, high), of the process that
@@ -204,10 +204,10 @@ def _time_left(grown: list[Growth], limit: float | None) -> float | None:
 
 def _requests(series: WorkerSeries) -> int | None:
     """What the processes answered between the first look and the last: each counts from 0."""
-    told = np.isfinite(series.requests) & (series.pid > 0)
-    if not told.any():
+    known = np.isfinite(series.requests) & (series.pid > 0)
+    if not known.any():
         return None
-    requests, pid = series.requests[told], series.pid[told]
+    requests, pid = series.requests[known], series.pid[known]
     gained = np.diff(requests)
     # A process that came later began at 0, and what it answered before its first look counts too.
     gained = np.where(np.diff(pid) != 0, requests[1:], np.clip(gained, 0, None))
@@ -215,5 +215,5 @@ def _requests(series: WorkerSeries) -> int | None:
 
 
 def _mean(values: Floats) -> float | None:
-    told = values[np.isfinite(values)]
-    return float(told.mean()) if len(told) and math.isfinite(told.sum()) else None
+    known = values[np.isfinite(values)]
+    return float(known.mean()) if len(known) and math.isfinite(known.sum()) else None

@@ -14,7 +14,7 @@ from tollgate.workers.lines import ClockSetBackError, Line, SeriesOf, lines_of, 
 from tollgate.workers.looks import Seen, around
 from tollgate.workers.model import Outage, Reload, Resources, WorkerCount, WorkerEvent
 
-#: Seconds without a line after which nobody watched; the watcher writes one each second.
+#: Seconds without a line after which they count as not watched; the watcher writes one each second.
 SILENCE = 5.0
 
 
@@ -84,7 +84,7 @@ def _observe(
     silence = seen.silence
     problem = ""
     if seen.fewest is None or silence > SILENCE:
-        problem = f"nobody watched the workers of {app} for {silence:.0f} s: see workers.err"
+        problem = f"the workers of {app} were not watched for {silence:.0f} s: see workers.err"
     outages = tuple(end.outage(began_s) for end in during)
     events = tuple(seen.events(heard, during))
     return Watched(seen.fewest, events, problem, seen.fewest_with_restarting(during)), outages

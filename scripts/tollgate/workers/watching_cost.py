@@ -13,7 +13,7 @@ class WatchingCost:
     then, the last reading counts."""
 
     def __init__(self, watcher: int, daemon: int | None) -> None:
-        """Pids; None for a daemon that nobody knows."""
+        """Pids; None for a daemon that is not known."""
         self._began = self._read = time.monotonic()
         self._processes = {"watcher_cpu_s": _process(watcher), "pm2_cpu_s": _process(daemon)}
         self._before = {name: _cpu(process) for name, process in self._processes.items()}

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from tollgate.criteria import MIB
 from tollgate.judge import ExecutionVerdict
-from tollgate.judge import told as outage_told
+from tollgate.judge import outage_line as outage_told
 from tollgate.pages.kit.parts import Child, Column, Row, element, listing, paragraph, table
 from tollgate.pages.run.lines import clock
 from tollgate.pages.run.view import View
