@@ -7,7 +7,7 @@ import pytest
 from support.jtl_rows import HEADER, START_MS
 from support.jtl_text import lines
 from tollgate.compare.samples import read
-from tollgate.samples import scan as jtl_scan
+from tollgate.samples import reading as jtl_scan
 from tollgate.samples.layout import JtlError
 
 #: JMeter puts the names of sample variables in quotes, and no others.

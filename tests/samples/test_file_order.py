@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from support import closed_loop, jtl_rows
 from tollgate.samples.clock import step_back
-from tollgate.samples.file_order import has_successor, is_suspicious, latest_ends, proven_step
+from tollgate.samples.order import has_successor, is_suspicious, latest_ends, proven_step
 
 HEADER = jtl_rows.HEADER + ",TESTSTART.MS"
 

@@ -11,7 +11,7 @@ from support import run_folder
 from support.jtl_text import fields, lines, usual
 from support.run_folder import reasons
 from tollgate.gather import evidence
-from tollgate.samples import scan as jtl_scan
+from tollgate.samples import reading as jtl_scan
 from tollgate.samples.jtl import read_jtl
 from tollgate.samples.layout import JtlError
 from tollgate.samples.samples import read_samples

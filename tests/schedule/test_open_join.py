@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from support.simulated import ORIGIN
 from tollgate.plan.model import Label
-from tollgate.samples.batches import Batch
 from tollgate.samples.samples import Samples
+from tollgate.samples.single import Batch
 from tollgate.schedule.model import Schedule
 from tollgate.schedule.open_join import OpenJoin, estimate_test_start_ms
 from tollgate.schedule.open_model import OpenModelArrivals

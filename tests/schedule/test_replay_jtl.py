@@ -8,9 +8,9 @@ import pytest
 from support import jmx_text as jmx
 from support import jtl_rows
 from tollgate.plan.read import read_plan
-from tollgate.samples.batches import open_batches
 from tollgate.samples.jtl import read_jtl
 from tollgate.samples.layout import JtlError
+from tollgate.samples.single import open_batches
 from tollgate.schedule.samples import Limits, foreseen_problems, replay_jtl
 from tollgate.schedule.schedule import expected_schedules
 from tollgate.stats.bins import SECONDS, Bins

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from tollgate.samples.file_order import (
+from tollgate.samples.counts import transaction_sql
+from tollgate.samples.layout import Layout, read_layout
+from tollgate.samples.order import (
     TOLERANCE_MS,
     Ints,
     Step,
@@ -19,9 +21,7 @@ from tollgate.samples.file_order import (
     proven_step,
     unexplained_step,
 )
-from tollgate.samples.groups import transaction_sql
-from tollgate.samples.layout import Layout, read_layout
-from tollgate.samples.scan import column, database, read_into
+from tollgate.samples.reading import column, database, read_into
 
 #: Rows that are looked at together: some 20 MB.
 _TOGETHER = 500_000

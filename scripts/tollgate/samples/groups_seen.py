@@ -6,8 +6,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from tollgate.samples.layout import read_layout
+from tollgate.samples.reading import database, read_into, text
 from tollgate.samples.samples import thread_group_sql
-from tollgate.samples.scan import database, read_into, text
 
 
 def thread_groups(path: str | Path) -> tuple[str, ...] | None:

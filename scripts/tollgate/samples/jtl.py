@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tollgate.samples.check import EARLIEST_MS, LATEST_MS
-from tollgate.samples.groups import Label, facts_of, groups_sql, labels_of
+from tollgate.samples.counts import Label, facts_of, groups_sql, labels_of
 from tollgate.samples.layout import JtlError, Layout, read_layout
-from tollgate.samples.scan import database, read_into
+from tollgate.samples.reading import database, read_into
 from tollgate.stats import SECONDS, Bins
 
 # Columns that JMeter can leave out, and that some subjects of criteria need.

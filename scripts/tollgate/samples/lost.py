@@ -19,9 +19,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from tollgate.samples.groups import transaction_sql
+from tollgate.samples.counts import transaction_sql
 from tollgate.samples.layout import Layout, read_layout
-from tollgate.samples.scan import column, database, read_into
+from tollgate.samples.reading import column, database, read_into
 from tollgate.workers import Outage, Reload, Resources
 
 #: Milliseconds after a window in which a client may still find out what happened in it.

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
-from tollgate.samples.groups import transaction_sql, valid_sql
+from tollgate.samples.counts import transaction_sql, valid_sql
 from tollgate.samples.layout import Layout, read_layout
-from tollgate.samples.scan import column, database, read_into, text
+from tollgate.samples.reading import column, database, read_into, text
 
 
 @dataclass(frozen=True)

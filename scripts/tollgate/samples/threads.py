@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Collection
 from pathlib import Path
 
-from tollgate.samples.groups import transaction_sql
+from tollgate.samples.counts import transaction_sql
 from tollgate.samples.layout import read_layout
+from tollgate.samples.reading import column, database, read_into, text
 from tollgate.samples.samples import thread_group_sql
-from tollgate.samples.scan import column, database, read_into, text
 
 
 def read_threads(path: str | Path, labels: Collection[str]) -> dict[str, dict[str, str]]:

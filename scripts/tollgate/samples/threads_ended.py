@@ -7,10 +7,10 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-from tollgate.samples.groups import transaction_sql
+from tollgate.samples.counts import transaction_sql
 from tollgate.samples.layout import Layout, read_layout
+from tollgate.samples.reading import column, database, read_into, text
 from tollgate.samples.samples import number_sql, thread_group_sql
-from tollgate.samples.scan import column, database, read_into, text
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,10 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tollgate.samples.groups import transaction_sql, valid_sql
+from tollgate.samples.counts import transaction_sql, valid_sql
 from tollgate.samples.layout import read_layout
+from tollgate.samples.reading import column, database, read_into, text
 from tollgate.samples.samples import number_sql, thread_group_sql
-from tollgate.samples.scan import column, database, read_into, text
 
 #: A label, and whether a Transaction Controller left the row.
 Key = tuple[str, bool]

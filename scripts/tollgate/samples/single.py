@@ -15,10 +15,10 @@ from pathlib import Path
 
 import numpy as np
 
-from tollgate.samples.groups import transaction_sql, valid_sql
+from tollgate.samples.counts import transaction_sql, valid_sql
 from tollgate.samples.layout import Layout, read_layout
+from tollgate.samples.reading import column, database, read_into
 from tollgate.samples.samples import number_sql, thread_group_sql
-from tollgate.samples.scan import column, database, read_into
 
 # Samples in a batch, unless more than that started within one second: 20 MB with its copies.
 BATCH = 250_000

@@ -11,7 +11,7 @@ import numpy as np
 
 from tollgate.samples.check import EARLIEST_MS, LATEST_MS
 from tollgate.samples.layout import Layout
-from tollgate.samples.scan import column, text
+from tollgate.samples.reading import column, text
 from tollgate.stats import COLUMNS, SOURCES, Bins, Counts, Totals
 
 # What JMeter's TransactionController puts into responseMessage, the only trace of its kind that
