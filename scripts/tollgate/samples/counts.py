@@ -1,30 +1,21 @@
-"""The SQL of read_jtl, and its answer as counts and sums per label."""
-# ruff: noqa: S608 - every piece of SQL here is a column's number or a constant of this package.
+"""The samples of a JTL as exact counts per (label, bin, elapsed, success, response code)."""
+# ruff: noqa: S608 - every piece of SQL here is a number or a constant of this package.
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
-from tollgate.samples.check import EARLIEST_MS, LATEST_MS
-from tollgate.samples.layout import Layout
-from tollgate.samples.reading import column, text
-from tollgate.stats import COLUMNS, SOURCES, Bins, Counts, Totals
+from tollgate.samples.layout import JtlError, peek_test_start
+from tollgate.samples.store import Store, using
+from tollgate.stats import COLUMNS, SECONDS, SOURCES, Bins, Counts, Totals
 
-# What JMeter's TransactionController puts into responseMessage, the only trace of its kind that
-# every set of columns holds; with dataType on, that field is empty for a transaction.
-TRANSACTION_MESSAGE = "Number of samples in transaction : "
-_WHOLE = (
-    *("rows", "second", "first_start", "last_start", "last_end"),
-    *("threads", "test_start", "test_start_last"),
-)
-_WHOLE_SQL = """
-    SELECT sum(n)::BIGINT, min(second), min(first_start), max(last_start),
-           max(last_start + elapsed::BIGINT), max(threads), min(test_start), max(test_start_last)
-    FROM groups"""
+# Columns that JMeter can leave out, and that some subjects of criteria need.
+_OPTIONAL = ("responseMessage", "threadName", "bytes", "allThreads", "Latency", "Connect")
 
 
 @dataclass(frozen=True)
@@ -36,112 +27,124 @@ class Label:
     totals: Totals
 
 
-def transaction_sql(layout: Layout) -> str:
-    """SQL that is true for the row of a Transaction Controller."""
-    message, kind = column(layout, "responseMessage", "''"), column(layout, "dataType", "''")
-    return f"(starts_with({message}, '{TRANSACTION_MESSAGE}') AND {kind} = '')"
+@dataclass(frozen=True)
+class Jtl:
+    """A whole JTL. Seconds in `samplers` and `transactions` count from origin_ms.
+
+    Times are epoch milliseconds. test_starts_ms is the first and last TESTSTART.MS: they differ
+    if the file holds the samples of more than one JMeter, which follow no schedule together.
+    cut_line is the line of a last record that a crash cut off and that is left out; None if the
+    file is whole. missing_columns names those that JMeter could have written and that some subjects
+    of criteria need. In names, bytes that are not UTF-8 appear as \\xff and the like.
+    """
+
+    path: str
+    samplers: Mapping[str, Label]
+    transactions: Mapping[str, Label]
+    origin_ms: int
+    rows: int
+    first_start_ms: int
+    last_start_ms: int
+    last_end_ms: int
+    threads_max: int
+    test_starts_ms: tuple[int, int] | None
+    cut_line: int | None
+    missing_columns: tuple[str, ...]
+
+    @property
+    def cut_off(self) -> bool:
+        return self.cut_line is not None
 
 
-def valid_sql(elapsed: str, success: str, earliest: str, latest: str) -> str:
-    """SQL that is true if these hold what JMeter writes; elapsed is text, the times are not."""
-    return (
-        f"(regexp_full_match({elapsed}, '[0-9]{{1,9}}') AND {success} IN ('true', 'false') AND "
-        f"coalesce({earliest} >= {EARLIEST_MS} AND {latest} < {LATEST_MS}, false))"
-    )
+def read_jtl(source: Store | str | Path, origin_ms: int | None = None, bins: Bins = SECONDS) -> Jtl:
+    """Counts of all samples, in these bins; rows may stand in any order.
+
+    Seconds count from origin_ms; by default that is JMeter's own start (TESTSTART.MS, where the
+    JTL has it) or else the whole second of the first sample. Raises JtlError, whose one line
+    names file, line, field and value, for anything that is not a CSV JTL with samples.
+    """
+    with using(source) as store:
+        cut_line = store.cut.line if store.cut else None
+        ((rows, first_start, last_start, last_end, threads, *starts),) = store.rows(
+            """SELECT count(*), min(start_ms), max(start_ms), max(start_ms + elapsed_ms),
+                      max(threads), min(test_start), max(test_start) FROM samples"""
+        )
+        _check(store.path, rows, cut_line)
+        if origin_ms is None:
+            origin_ms = peek_test_start(store.path, store.layout)
+        if origin_ms is None:
+            origin_ms = first_start // 1000 * 1000
+        samplers, transactions = _labels(store, origin_ms, bins)
+        return Jtl(
+            path=str(store.path),
+            samplers=samplers,
+            transactions=transactions,
+            origin_ms=origin_ms,
+            rows=rows,
+            first_start_ms=first_start,
+            last_start_ms=last_start,
+            last_end_ms=last_end,
+            threads_max=threads,
+            test_starts_ms=None if None in starts else tuple(starts),
+            cut_line=cut_line,
+            missing_columns=tuple(c for c in _OPTIONAL if c not in store.layout),
+        )
 
 
-def first_byte_sql(layout: Layout) -> str:
-    """SQL for the time to the first byte. JMeter writes 0 where no byte ever came, as at a timeout
-    or a refused connection: the wait for it then was at least as long as the whole sample."""
-    latency, elapsed = column(layout, "Latency", "0"), column(layout, "elapsed")
-    success, code = column(layout, "success"), column(layout, "responseCode", "''")
-    no_answer = f"{success} = 'false' AND NOT regexp_full_match({code}, '[1-5][0-9][0-9]')"
-    return (
-        f"CASE WHEN {latency} = 0 AND {no_answer} "
-        f"THEN coalesce(TRY_CAST({elapsed} AS BIGINT), 0) ELSE {latency} END"
-    )
+def _check(path: Path, rows: int, cut_line: int | None) -> None:
+    """Refuses a file without samples."""
+    if not rows:
+        if cut_line:
+            problem = f"holds one sample, cut off in line {cut_line}, and no whole one"
+            raise JtlError(path, problem, help_="see jmeter.log")
+        raise JtlError(path, "holds a header but no samples: JMeter sent nothing; see jmeter.log")
 
 
-def groups_sql(layout: Layout, origin_ms: int, bins: Bins) -> str:
-    """SQL for a table of counts and sums per label, kind, bin, elapsed, success and code."""
-    # elapsed stays text, so that it is checked once a group: DuckDB would round "5.7" to 6. The
-    # shift by a billion seconds makes the division round down for samples before the origin.
-    start = column(layout, "timeStamp")
-    test_start = column(layout, "TESTSTART.MS", "NULL::BIGINT")
-    second = f"(({start} - {origin_ms} + 1000000000000) // 1000 - 1000000000)"
-    threads = column(layout, "allThreads", "NULL::BIGINT")
-    columns = {
-        "latency": first_byte_sql(layout),
-        "connect": column(layout, "Connect", "0"),
-        "bytes": column(layout, "bytes", "0"),
-    }
-    sums = ", ".join(
-        f"coalesce(sum({sql}), 0)::BIGINT AS {alias}" for alias, sql in columns.items()
-    )
-    return f"""
-        SELECT *, contains(label || code, chr(10))
-                  OR NOT {valid_sql("elapsed", "success", "first_start", "last_start")} AS wrong
-        FROM (SELECT {column(layout, "label")} AS label,
-               {transaction_sql(layout)} AS is_transaction,
-               {bins.sql(second)} AS second,
-               {column(layout, "elapsed")} AS elapsed, {column(layout, "success")} AS success,
-               {column(layout, "responseCode")} AS code, count(*) AS n, {sums},
-               coalesce(max({threads}), 0) AS threads,
-               min({start}) AS first_start, max({start}) AS last_start,
-               min({test_start}) AS test_start, max({test_start}) AS test_start_last
-        FROM {{jtl}} GROUP BY ALL)"""
+def second_sql(origin_ms: int) -> str:
+    """SQL for the whole second since origin_ms in which a sample began."""
+    # The shift by a billion seconds makes the division round down for samples before the origin.
+    return f"((start_ms - {origin_ms} + 1000000000000) // 1000 - 1000000000)"
 
 
-def facts_of(con) -> dict[str, int | None]:
-    """What the table of groups says about the whole file, under the names in _WHOLE."""
-    return dict(zip(_WHOLE, con.execute(_WHOLE_SQL).fetchone(), strict=True))
-
-
-def labels_of(
-    con, layout: Layout, width: int
-) -> tuple[dict[str, Label], dict[str, Label], dict[str, str]]:
-    """Samplers and transactions by name, from the table of groups in bins of `width` seconds; and
-    each name as it stands in the table."""
-    lacking = {name for name, (source, _) in SOURCES.items() if source not in layout}
-    (names, raw), (codes, _) = _number(con, "label"), _number(con, "code")
-    rows = con.execute("""
-        SELECT labels.id AS label, is_transaction, second, elapsed::BIGINT AS elapsed,
-               success = 'true' AS ok, codes.id AS code, sum(n)::BIGINT AS n
-        FROM groups JOIN labels ON groups.label = labels.name JOIN codes ON code = codes.name
-        GROUP BY ALL ORDER BY labels.id, is_transaction""").fetchnumpy()
-    totals = con.execute("""
-        SELECT labels.id AS label, is_transaction, second, sum(n)::BIGINT AS n,
-               sum(latency)::BIGINT AS latency_ms, sum(connect)::BIGINT AS connect_ms,
-               sum(bytes)::BIGINT AS bytes, max(threads) AS threads
-        FROM groups JOIN labels ON groups.label = labels.name
-        GROUP BY ALL ORDER BY labels.id, is_transaction, second""").fetchnumpy()
+def _labels(store: Store, origin_ms: int, bins: Bins) -> tuple[dict[str, Label], dict[str, Label]]:
+    """Samplers and transactions by name."""
+    lacking = {name for name, (source, _) in SOURCES.items() if source not in store.layout}
+    second = bins.sql(second_sql(origin_ms))
+    names, codes = (_number(store, column) for column in ("label", "code"))
+    rows = store.columns(f"""
+        SELECT labels.id AS label, is_transaction, second, elapsed_ms, ok, codes.id AS code, n
+        FROM (SELECT label, is_transaction, {second} AS second, elapsed_ms, ok, code,
+                     count(*) AS n
+              FROM samples GROUP BY ALL) groups
+        JOIN labels ON groups.label = labels.name JOIN codes ON code = codes.name
+        ORDER BY labels.id, is_transaction""")
+    totals = store.columns(f"""
+        SELECT labels.id AS label, is_transaction, second, n, latency_ms, connect_ms, bytes, threads
+        FROM (SELECT label, is_transaction, {second} AS second, count(*) AS n,
+                     sum(latency_ms)::BIGINT AS latency_ms, sum(connect_ms)::BIGINT AS connect_ms,
+                     sum(bytes)::BIGINT AS bytes, max(threads) AS threads
+              FROM samples GROUP BY ALL) groups
+        JOIN labels ON groups.label = labels.name
+        ORDER BY labels.id, is_transaction, second""")
     kinds: tuple[dict, dict] = ({}, {})
     for kind, label, part in _parts(rows):
-        counts = Counts.of(
-            *(part[name] for name in ("second", "elapsed", "ok", "code")),
-            tuple(codes),
-            part["n"],
-            width,
-        )
-        kinds[kind][label] = counts
+        columns = (part[name] for name in ("second", "elapsed_ms", "ok", "code"))
+        kinds[kind][label] = Counts.of(*columns, codes, part["n"], bins.width_s)
     for kind, label, part in _parts(totals):
         found = (None if name in lacking else part[name] for name in COLUMNS)
-        totals_of = Totals(*found, width)
-        kinds[kind][label] = Label(names[label], kinds[kind][label], totals_of)
+        kinds[kind][label] = Label(names[label], kinds[kind][label], Totals(*found, bins.width_s))
     samplers, transactions = ({label.name: label for label in kind.values()} for kind in kinds)
-    return samplers, transactions, dict(zip(names, raw, strict=True))
+    return samplers, transactions
 
 
-def _number(con, column_name: str) -> tuple[list[str], list[str]]:
-    """(texts, raw texts) in order of their numbers.
+def _number(store: Store, column: str) -> tuple[str, ...]:
+    """The texts of a column in order of their numbers, which the table `labels` or `codes` gives.
 
-    Gives each distinct text of a column a number: strings by the million are not for Python."""
-    con.execute(f"""CREATE OR REPLACE TEMP TABLE {column_name}s AS
+    Strings by the million are not for Python."""
+    store.execute(f"""CREATE OR REPLACE TEMP TABLE {column}s AS
         SELECT name, row_number() OVER (ORDER BY name) - 1 AS id
-        FROM (SELECT DISTINCT {column_name} AS name FROM groups)""")
-    found = con.execute(f"SELECT name FROM {column_name}s ORDER BY id").fetchall()
-    raw = [name for (name,) in found]
-    return text(con, raw), raw
+        FROM (SELECT DISTINCT {column} AS name FROM samples)""")
+    return tuple(name for (name,) in store.rows(f"SELECT name FROM {column}s ORDER BY id"))
 
 
 def _parts(rows: dict) -> Iterator[tuple[int, int, dict]]:

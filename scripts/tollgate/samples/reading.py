@@ -1,71 +1,165 @@
-"""One pass of DuckDB over a JTL, up to where the file is whole."""
+"""From the CSV of a JTL to typed columns in a Parquet file, in one pass of DuckDB's.
+
+DuckDB reads fast and in parallel, and only decides that something is wrong; check.py then finds
+the line. Rows stay in the order of the file. Columns of the Parquet file:
+
+    start_ms, elapsed_ms   epoch milliseconds; milliseconds
+    ok, is_transaction     whether it succeeded; whether a Transaction Controller left the row
+    label, code            the response code
+    thread_group, number   the thread's name without the number at its end; that number, or -1
+    latency_ms             to the first byte; of a sample that no byte answered its elapsed_ms
+    connect_ms, bytes, threads    0 where the JTL has none
+    test_start             TESTSTART.MS, NULL where the JTL has none
+    coin, block, worker, server   variables of the plan, each only where the JTL has it
+"""
 # ruff: noqa: S608 - every piece of SQL here is a column's number or a constant of this package.
 
 from __future__ import annotations
 
 import codecs
-import shutil
-import tempfile
-from collections.abc import Iterator
+import json
+import os
+import threading
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
 
-from tollgate.samples.check import DAMAGED_HELP, Cut, read_slowly
-from tollgate.samples.layout import JtlError, Layout
-from tollgate.samples.source import BIGINTS, as_utf8, csv_sql, first_bytes, opened, piped
+from tollgate.samples.check import (
+    DAMAGED_HELP,
+    RECORD_BYTES,
+    Place,
+    first_record,
+    read_slowly,
+)
+from tollgate.samples.layout import EARLIEST_MS, LATEST_MS, NUMBERS, JtlError, Layout
 
-# Memory is DuckDB's limit plus its CSV buffers plus the result; with these, 10,000,000 rows of
-# some 470,000 distinct counts peak at about 270 MB. Beyond the limit DuckDB spills to disk.
-MEMORY_LIMIT = "200MB"
-THREADS = 2
+#: Columns that a CSV scan gives as BIGINT.
+BIGINTS = ("timeStamp", *NUMBERS)
+#: Variables of plans that the store keeps.
+VARIABLES = ("coin", "block", "worker", "server")
+# What JMeter's TransactionController puts into responseMessage, the only trace of its kind that
+# every set of columns holds; with dataType on, that field is empty for a transaction.
+TRANSACTION_MESSAGE = "Number of samples in transaction : "
+#: Under which a Parquet file says what it was made from.
+_KEY = "tollgate"
+#: Bytes that are read at a time.
+_CHUNK = 1 << 20
 
 
-@contextmanager
-def database(path: str | Path) -> Iterator[duckdb.DuckDBPyConnection]:
-    """An empty in-memory database with bounded memory, for the JTL at path.
+@dataclass(frozen=True)
+class Piece:
+    """What was read: `rows` samples up to the place `end`. cut: where a last record that is not
+    whole begins, None if there is none."""
 
-    Its spill folder is beside the JTL and is removed after use. Raises JtlError for whatever DuckDB
-    can't do.
+    rows: int
+    end: Place
+    cut: Place | None
+
+
+def write_parquet(
+    con: duckdb.DuckDBPyConnection,
+    path: str | Path,
+    layout: Layout,
+    target: Path,
+    begin: Place | None = None,
+    key: str = "",
+) -> Piece:
+    """Write the whole samples from `begin` on, by default all of them, to a Parquet file.
+
+    key: kept in the file, see read_key. What is added to the JTL meanwhile is not read. Raises
+    JtlError at the first line that is not a sample, and duckdb.Error.
     """
-    with _spill_folder(path) as spill:
-        con = duckdb.connect(config={"temp_directory": spill, "memory_limit": MEMORY_LIMIT})
+    begin = begin or first_record(layout)
+    size = Path(path).stat().st_size
+    whole = _survey(path, begin, size)
+    con.execute("SET preserve_insertion_order=true")
+    while True:
+        cut = None if whole.end.offset == size else whole.end
+        about = quoted(json.dumps([key, cut and [cut.line, cut.offset]]))
+        options = f"FORMAT parquet, KV_METADATA {{{_KEY}: {about}}}"
         try:
-            con.execute(f"SET threads={THREADS}; SET preserve_insertion_order=false")
-            yield con
-        except duckdb.Error as error:
-            raise _fault(path, spill, error) from error
-        finally:
-            con.close()
+            with _csv(path, layout, begin, whole, size) as csv:
+                query = f"SELECT {_columns_sql(layout)} FROM {csv}"
+                copied = con.execute(f"COPY ({query}) TO {quoted(target)} ({options})")
+                (rows,) = copied.fetchone()
+        except (duckdb.InvalidInputException, duckdb.ConversionException) as error:
+            cut = read_slowly(path, layout, begin, whole.end.offset).cut
+            if cut is None:
+                reason = str(error).splitlines()[0]
+                problem = f"cannot be read: {reason}"
+                raise JtlError(path, problem, help_=DAMAGED_HELP) from error
+            whole = _Whole(cut, whole.encoding)
+        else:
+            _check_rows(path, layout, begin, whole.end, rows)
+            return Piece(rows, whole.end, cut)
 
 
-def _spill_folder(path: str | Path) -> tempfile.TemporaryDirectory:
-    # Where there is room for the samples there mostly is room for a part of them; /tmp often is
-    # memory, and small.
-    try:
-        return tempfile.TemporaryDirectory(prefix=".spill-", dir=Path(path).resolve().parent)
-    except OSError:  # a run that was archived where nobody may write
-        return tempfile.TemporaryDirectory(prefix="tollgate-")
+def read_key(con: duckdb.DuckDBPyConnection, file: str) -> tuple[str, Place | None]:
+    """The key of a Parquet file, and where a last record of its JTL begins that was cut off.
+
+    Raises duckdb.Error, KeyError or ValueError for a file that write_parquet has not written.
+    """
+    found = con.execute(f"SELECT key, value FROM parquet_kv_metadata({quoted(file)})").fetchall()
+    key, cut = json.loads(dict(found)[_KEY.encode()])
+    return key, cut and Place(*cut)
 
 
-def _fault(path: str | Path, spill: str, error: duckdb.Error) -> JtlError:
-    if _is_of_spill(error):
-        folder, free = Path(spill).parent, shutil.disk_usage(spill).free >> 20
-        problem = f"reading it takes more disk than the {free} MiB that are free in {folder}"
-        return JtlError(path, problem, help_="make room there and judge the run again")
-    reason = next(iter(str(error).splitlines()), type(error).__name__)
-    return JtlError(path, f"cannot be read: {reason}")
+def _check_rows(path: str | Path, layout: Layout, begin: Place, end: Place, rows: int) -> None:
+    """Refuse a reading in which DuckDB lost a row."""
+    if rows == end.line - begin.line:
+        return
+    # Quoted line breaks and blank lines get here too: right, but only the slow reading can tell.
+    records = read_slowly(path, layout, begin, end.offset).records
+    if records != rows:
+        problem = f"{rows} samples were read of {records} in the file"
+        raise JtlError(path, problem, help_=DAMAGED_HELP)
 
 
-def _is_of_spill(error: duckdb.Error) -> bool:
-    """Whether the spill folder is full: by the disk or by DuckDB's own limit, which is a part of
-    what was free when it began."""
-    return any(name in str(error) for name in ("max_temp_directory_size", "duckdb_temp"))
+def quoted(text: object) -> str:
+    """A text, such as a path, as SQL."""
+    return "'" + str(text).replace("'", "''") + "'"
 
 
-def column(layout: Layout, name: str, otherwise: str = "NULL") -> str:
+def columns_key(layout: Layout) -> str:
+    """What the columns of a Parquet file of this layout mean; it differs if any of it does."""
+    return f"{layout} {_columns_sql(layout)}"
+
+
+def _columns_sql(layout: Layout) -> str:
+    start, elapsed = _column(layout, "timeStamp"), _column(layout, "elapsed")
+    label, code = _column(layout, "label"), _column(layout, "responseCode")
+    thread = _column(layout, "threadName", "''")
+    # Without regular expressions, which take three times as long.
+    stem = f"rtrim({thread}, '0123456789')"
+    has_number = f"(ends_with({stem}, '-') AND strlen({stem}) < strlen({thread}))"
+    digits = f"substr({thread}, length({stem}) + 1)"
+    columns = {
+        "start_ms": start,
+        "elapsed_ms": f"CASE WHEN {_valid_sql(layout)} THEN {elapsed}::INTEGER "
+        "ELSE error('a value that JMeter does not write') END",
+        "ok": f"{_column(layout, 'success')} = 'true'",
+        "label": label,
+        "is_transaction": f"starts_with({_column(layout, 'responseMessage', chr(39) * 2)}, "
+        f"'{TRANSACTION_MESSAGE}') AND {_column(layout, 'dataType', chr(39) * 2)} = ''",
+        "code": code,
+        "thread_group": f"CASE WHEN {has_number} THEN left({stem}, -1) ELSE {thread} END",
+        # That number is a Java int.
+        "number": f"CASE WHEN {has_number} THEN coalesce(TRY_CAST({digits} AS INTEGER), -1) "
+        "ELSE -1 END",
+        "latency_ms": _first_byte_sql(layout),
+        "connect_ms": f"coalesce({_column(layout, 'Connect', '0')}, 0)",
+        "bytes": f"coalesce({_column(layout, 'bytes', '0')}, 0)",
+        "threads": f"coalesce({_column(layout, 'allThreads', '0')}, 0)",
+        "test_start": _column(layout, "TESTSTART.MS", "NULL::BIGINT"),
+        **{name: _column(layout, name) for name in VARIABLES if name in layout},
+    }
+    return ", ".join(f"{sql} AS {name}" for name, sql in columns.items())
+
+
+def _column(layout: Layout, name: str, otherwise: str = "NULL") -> str:
     """SQL for a column of the JTL; text that is empty is '' there, not NULL."""
     if name not in layout:
         return otherwise
@@ -73,95 +167,125 @@ def column(layout: Layout, name: str, otherwise: str = "NULL") -> str:
     return sql if name in BIGINTS else f"coalesce({sql}, '')"
 
 
-def read_into(
-    con, table: str, query: str, path: str | Path, layout: Layout, growing: bool = False
-) -> Cut | None:
-    """Creates a temporary table from the query FROM {jtl}; the cut-off last record, if any.
-
-    {jtl} has the columns c0, c1, ... of the layout and all samples. The table has columns n
-    (samples a row) and wrong (true where a value is none that JMeter writes). Text comes as raw
-    bytes where the file is not UTF-8: see `text`. growing: JMeter may still write to the file; what
-    it adds meanwhile is not read. A query without a join keeps the order of the file if the
-    database has been set to preserve_insertion_order. Raises JtlError at the first line that is not
-    a sample.
-    """
-    size = Path(path).stat().st_size
-    whole = _survey(path, size)
-    con.execute(f"CREATE OR REPLACE TEMP TABLE encoding AS SELECT '{whole.encoding}' AS name")
-    while True:
-        try:
-            with _scan(path, layout, whole, None if growing else size) as scan:
-                filled = query.replace("{jtl}", f"({scan})")
-                con.execute(f"CREATE OR REPLACE TEMP TABLE {table} AS {filled}")
-        except (duckdb.InvalidInputException, duckdb.ConversionException) as error:
-            cut = read_slowly(path, layout, whole.end).cut
-            if cut is None:
-                reason = str(error).splitlines()[0]
-                problem = f"cannot be read: {reason}"
-                raise JtlError(path, problem, help_=DAMAGED_HELP) from error
-            whole = replace(whole, end=cut.offset, lines=cut.line - 2)
-        else:
-            _check(con, table, path, layout, whole)
-            return None if whole.end == size else Cut(whole.lines + 2, whole.end)
+def _valid_sql(layout: Layout) -> str:
+    """SQL that is true for what JMeter writes. elapsed is text: DuckDB would round `5.7` to 6."""
+    start, elapsed = _column(layout, "timeStamp"), _column(layout, "elapsed")
+    label, code = _column(layout, "label"), _column(layout, "responseCode")
+    return (
+        f"regexp_full_match({elapsed}, '[0-9]{{1,9}}') "
+        f"AND {_column(layout, 'success')} IN ('true', 'false') "
+        f"AND {start} >= {EARLIEST_MS} AND {start} < {LATEST_MS} "
+        f"AND NOT contains({label}, chr(10)) AND NOT contains({code}, chr(10))"
+    )
 
 
-def _check(con, table: str, path: str | Path, layout: Layout, whole: _Whole) -> None:
-    """Refuses what DuckDB read but what JMeter does not write, and any row that DuckDB lost."""
-    rows, wrong = con.execute(
-        f"SELECT coalesce(sum(n), 0)::BIGINT, count(*) FILTER (wrong) FROM {table}"
-    ).fetchone()
-    if not wrong and rows == whole.lines:
-        return
-    # Quoted line breaks and blank lines get here too: right, but only the slow reading can tell.
-    records = read_slowly(path, layout, whole.end).records
-    if wrong or records != rows:
-        problem = f"{rows} samples were read, {wrong} of them wrong, of {records} in the file"
-        raise JtlError(path, problem, help_=DAMAGED_HELP)
-
-
-def text(con, values: list[str]) -> list[str]:
-    """Text columns as they were meant: bytes that are not UTF-8 appear as \\xff and the like."""
-    if con.execute("SELECT name FROM encoding").fetchone()[0] == "utf-8":
-        return values
-    return [value.encode("latin-1").decode("utf-8", "backslashreplace") for value in values]
-
-
-@contextmanager
-def _scan(path: str | Path, layout: Layout, whole: _Whole, size: int | None) -> Iterator[str]:
-    """A SELECT for the whole samples. size: the file's, None while it grows, for DuckDB reads a
-    file to whatever has become its end."""
-    if whole.end == size and whole.encoding == "utf-8":
-        with opened(path) as name:
-            yield f"SELECT * FROM {csv_sql(name, layout)}"
-    else:
-        chunks = first_bytes(path, whole.end)
-        with piped(as_utf8(chunks) if whole.encoding == "latin-1" else chunks) as name:
-            yield f"SELECT * FROM {csv_sql(name, layout)}"
+def _first_byte_sql(layout: Layout) -> str:
+    """SQL for the time to the first byte. JMeter writes 0 where no byte ever came, as at a timeout
+    or a refused connection: the wait for it then was at least as long as the whole sample."""
+    if "Latency" not in layout:
+        return "0::BIGINT"
+    latency, elapsed = _column(layout, "Latency"), _column(layout, "elapsed")
+    success, code = _column(layout, "success"), _column(layout, "responseCode")
+    no_answer = f"{success} = 'false' AND NOT regexp_full_match({code}, '[1-5][0-9][0-9]')"
+    return (
+        f"coalesce(CASE WHEN {latency} = 0 AND {no_answer} "
+        f"THEN TRY_CAST({elapsed} AS BIGINT) ELSE {latency} END, 0)"
+    )
 
 
 @dataclass(frozen=True)
 class _Whole:
-    """The file up to byte `end`, behind its last newline, with which JMeter ends every line; lines:
-    how many stand behind the header. encoding: `utf-8` or `latin-1`."""
+    """The file up to `end`, behind the last newline, with which JMeter ends every line."""
 
-    end: int
-    lines: int
+    end: Place
     encoding: str
 
 
-def _survey(path: str | Path, size: int) -> _Whole:
+def _survey(path: str | Path, begin: Place, size: int) -> _Whole:
     """Some 0.3 s per gigabyte, for two things that DuckDB does not tell: lines and encoding."""
-    read, end, lines = 0, 0, -1
+    read, end, line = begin.offset, begin.offset, begin.line
     decoder, encoding = codecs.getincrementaldecoder("utf-8")(), "utf-8"
-    for chunk in first_bytes(path, size):
+    for chunk in _bytes(path, begin.offset, size):
         breaks = chunk.count(b"\n")
-        lines += breaks
+        line += breaks
         end = read + chunk.rindex(b"\n") + 1 if breaks else end
         read += len(chunk)
         try:
             if not chunk.isascii() or decoder.getstate()[0]:
                 decoder.decode(chunk)
         except UnicodeDecodeError:
-            encoding = "latin-1"
+            encoding = "unknown"
             decoder.reset()
-    return _Whole(end, lines, encoding)
+    return _Whole(Place(line, end), encoding)
+
+
+@contextmanager
+def _csv(path: str | Path, layout: Layout, begin: Place, whole: _Whole, size: int) -> Iterator[str]:
+    """SQL for the table of the samples from `begin` on, up to where the file is whole.
+
+    A part of a file goes through a pipe: a copy would need as much disk again, right after a crash
+    that may have been a full disk. So does a file that is no UTF-8, with its header, for DuckDB
+    takes the first line break for that of all lines.
+    """
+    is_all = begin == first_record(layout) and whole.end.offset == size
+    if is_all and whole.encoding == "utf-8" and Path(path).stat().st_size == size:
+        # By its descriptor: a path with * or [ in it would be a pattern.
+        with Path(path).open("rb") as file:
+            yield _csv_sql(f"/dev/fd/{file.fileno()}", layout)
+        return
+    header = _bytes(path, 0, layout.header_bytes)
+    chunks = (it for part in (header, _bytes(path, begin.offset, whole.end.offset)) for it in part)
+    with _piped(chunks if whole.encoding == "utf-8" else _as_utf8(chunks)) as name:
+        yield _csv_sql(name, layout)
+
+
+def _csv_sql(source: str, layout: Layout) -> str:
+    """SQL for a table of the CSV at a path, numbers as BIGINT."""
+    # Columns go by position: DuckDB's names ignore case, and a header may hold any text.
+    types = ["BIGINT" if name in BIGINTS else "VARCHAR" for name in layout.columns]
+    columns = ", ".join(f"'c{index}': '{kind}'" for index, kind in enumerate(types))
+    # No new_line option: given "\\r\\n", DuckDB 1.5 and 2.0 read no row and say nothing.
+    return (
+        f"read_csv('{source}', auto_detect=false, header=true, delim='{layout.delimiter}', "
+        f"quote='\"', escape='\"', columns={{{columns}}}, strict_mode=true, "
+        f"null_padding=false, max_line_size={RECORD_BYTES}, encoding='utf-8')"
+    )
+
+
+@contextmanager
+def _piped(chunks: Iterable[bytes]) -> Iterator[str]:
+    """A path that these bytes can be read from, once."""
+    outlet, inlet = os.pipe()
+    feeder = threading.Thread(target=_feed, args=(chunks, inlet), daemon=True)
+    feeder.start()
+    try:
+        yield f"/dev/fd/{outlet}"
+    finally:
+        os.close(outlet)
+        feeder.join()
+
+
+def _feed(chunks: Iterable[bytes], inlet: int) -> None:
+    try:
+        with open(inlet, "wb") as pipe:
+            for chunk in chunks:
+                pipe.write(chunk)
+    except BrokenPipeError:
+        pass  # DuckDB stopped at an error and has already said so.
+
+
+def _bytes(path: str | Path, begin: int, end: int) -> Iterator[bytes]:
+    """The bytes of a file from one place to another, or to its end."""
+    with Path(path).open("rb") as file:
+        file.seek(begin)
+        while begin < end and (chunk := file.read(min(_CHUNK, end - begin))):
+            yield chunk
+            begin += len(chunk)
+
+
+def _as_utf8(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    r"""Bytes of any kind as text, in which those that are no UTF-8 appear as \xff and the like."""
+    decoder = codecs.getincrementaldecoder("utf-8")("backslashreplace")
+    for chunk in chunks:
+        yield decoder.decode(chunk).encode()
+    yield decoder.decode(b"", final=True).encode()
