@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from tollgate.schedule.replay import replay_jtl
 
 import support
 from support.jmeter_run import Run, node_server
@@ -19,6 +18,7 @@ from tollgate.compare.samples import BASE, HEAD, read
 from tollgate.plan.arrivals import INCREMENT, MULTIPLIER, STATE_BITS
 from tollgate.plan.read import read_plan
 from tollgate.samples.counts import read_jtl
+from tollgate.schedule.replay import replay_jtl
 from tollgate.stats.bins import Bins
 
 # Small sums at half of the usual rates: a machine that is busy with other tests must keep up.
