@@ -7,7 +7,7 @@ import pytest
 from support.jtl_rows import HEADER, START_MS
 from support.jtl_text import lines
 from tollgate.compare.samples import read
-from tollgate.samples import scan as jtl_scan
+from tollgate.samples import reading
 from tollgate.samples.layout import JtlError
 
 #: JMeter puts the names of sample variables in quotes, and no others.
@@ -151,7 +151,7 @@ def test_a_file_that_still_grows_tells_what_is_whole_in_it(tmp_path):
 
 def test_what_is_added_while_the_file_is_read_does_not_disturb(tmp_path, monkeypatch):
     sent = load()
-    path, survey = write(tmp_path, sent[:150]), jtl_scan._survey
+    path, survey = write(tmp_path, sent[:150]), reading._survey
 
     def survey_and_write_on(*arguments):
         tail = survey(*arguments)
@@ -159,7 +159,7 @@ def test_what_is_added_while_the_file_is_read_does_not_disturb(tmp_path, monkeyp
             file.write(lines((it.fields for it in sent[150:]), header="")[1:])
         return tail
 
-    monkeypatch.setattr(jtl_scan, "_survey", survey_and_write_on)
+    monkeypatch.setattr(reading, "_survey", survey_and_write_on)
     check(read(path, LABELS, WARMUP_S, 600), sent[:150])
 
 

@@ -14,7 +14,7 @@ from tollgate.forecast.load import arrival_counts, load_steps, mix_text, schedul
 from tollgate.forecast.record import Followed, from_record, to_record
 from tollgate.run import manifest
 from tollgate.run.manifest import ManifestError
-from tollgate.samples.groups import TRANSACTION_MESSAGE
+from tollgate.samples.reading import TRANSACTION_MESSAGE
 from tollgate.schedule.open_model import open_model_arrivals
 
 

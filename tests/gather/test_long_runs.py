@@ -11,7 +11,7 @@ from tollgate.criteria.grammar import parse_all
 from tollgate.gather.evidence import EvidenceError
 from tollgate.judge.facts import Execution, LabelData
 from tollgate.judge.judgement import measured_window
-from tollgate.samples.jtl import read_jtl
+from tollgate.samples.counts import read_jtl
 from tollgate.stats.bins import Bins
 from tollgate.stats.counts import Counts
 from tollgate.stats.totals import Totals

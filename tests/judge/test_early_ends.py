@@ -13,7 +13,7 @@ from tollgate.judge.ended_early import Came, EarlyEnds, Thread, early_ends
 from tollgate.plan.bounds import stops_of
 from tollgate.plan.jmx import read_tree
 from tollgate.plan.read import expander_of, read_plan
-from tollgate.samples.threads_ended import longest_gaps, thread_rows
+from tollgate.samples.threads import longest_gaps, thread_rows
 
 HOME = jmx.sampler("home")
 CSV = {"stopThread": "true", "recycle": "false"}

@@ -17,8 +17,8 @@ from support.jmeter_run import Run, node_server
 from tollgate.compare.samples import BASE, HEAD, read
 from tollgate.plan.arrivals import INCREMENT, MULTIPLIER, STATE_BITS
 from tollgate.plan.read import read_plan
-from tollgate.samples.jtl import read_jtl
-from tollgate.schedule.samples import replay_jtl
+from tollgate.samples.counts import read_jtl
+from tollgate.schedule.replay import replay_jtl
 from tollgate.stats.bins import Bins
 
 # Small sums at half of the usual rates: a machine that is busy with other tests must keep up.

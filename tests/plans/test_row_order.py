@@ -13,7 +13,7 @@ import support
 from support import jmx_text as jmx
 from support.jmeter_run import Run
 from tollgate.base.response_codes import NAMES, short_code
-from tollgate.samples.clock import step_back
+from tollgate.samples.order import step_back
 
 #: What JMeter needs besides to load an element.
 GUI = {

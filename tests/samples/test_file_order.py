@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support import closed_loop, jtl_rows
-from tollgate.samples.clock import step_back
-from tollgate.samples.file_order import has_successor, is_suspicious, latest_ends, proven_step
+from tollgate.samples.order import has_successor, latest_ends, proven_step, step_back
 
 HEADER = jtl_rows.HEADER + ",TESTSTART.MS"
 
@@ -60,12 +59,6 @@ def test_a_step_is_found_with_its_size_and_its_moment(seed, threads, back, at):
 def test_a_wobble_below_a_second_is_no_step():
     rows = closed_loop.sent(3, 20_000, lambda: 50, step=(9000, 900))
     assert found_in(rows) is None
-
-
-def test_only_requests_that_begin_before_rows_had_ended_are_suspicious():
-    start = np.array([0, 10, 20])
-    assert not is_suspicious(start, np.array([0, 1000, 1020]))
-    assert is_suspicious(start, np.array([0, 1000, 1021]))
 
 
 @pytest.fixture

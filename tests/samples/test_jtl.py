@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from support.golden_lines import check_golden
 from support.jtl_rows import HEADER, START_MS, jtl, row
-from tollgate.samples.jtl import peek_test_start, read_jtl
-from tollgate.samples.layout import JtlError
-from tollgate.samples.samples import read_samples
+from tollgate.samples.counts import read_jtl
+from tollgate.samples.layout import JtlError, peek_test_start
+from tollgate.samples.single import read_samples
 from tollgate.stats.totals import Totals
 
 WHOLE = [

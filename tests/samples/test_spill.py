@@ -11,10 +11,10 @@ from support import run_folder
 from support.jtl_text import fields, lines, usual
 from support.run_folder import reasons
 from tollgate.gather import evidence
-from tollgate.samples import scan as jtl_scan
-from tollgate.samples.jtl import read_jtl
+from tollgate.samples import store
+from tollgate.samples.counts import read_jtl
 from tollgate.samples.layout import JtlError
-from tollgate.samples.samples import read_samples
+from tollgate.samples.single import read_samples
 
 connect = duckdb.connect
 
@@ -31,7 +31,7 @@ def spills(monkeypatch):
             folders.append(Path(config["temp_directory"]))
             return con
 
-        monkeypatch.setattr(jtl_scan.duckdb, "connect", connected)
+        monkeypatch.setattr(store.duckdb, "connect", connected)
         return folders
 
     return with_room
@@ -83,21 +83,21 @@ def test_a_disk_that_is_full_is_no_damaged_file(spills, wide, full_disk):  # noq
 
 def test_any_other_fault_of_the_database_names_the_file(tmp_path):
     fault = r"kpi\.jtl: cannot be read: Catalog Error: .* nothing"
-    with pytest.raises(JtlError, match=fault), jtl_scan.database(tmp_path / "kpi.jtl") as con:
+    with pytest.raises(JtlError, match=fault), store.database(tmp_path / "kpi.jtl") as con:
         con.execute("SELECT * FROM nothing")
 
 
 def test_where_nobody_may_write_it_spills_where_temporary_files_go(tmp_path, monkeypatch):
     path = tmp_path / "kpi.jtl"
     path.write_bytes(usual(100))
-    make = jtl_scan.tempfile.mkdtemp
+    make = store.tempfile.mkdtemp
 
     def refused(suffix=None, prefix=None, dir=None):  # noqa: A002
         if dir:
             raise PermissionError
         return make(suffix, prefix, dir)
 
-    monkeypatch.setattr(jtl_scan.tempfile, "mkdtemp", refused)
+    monkeypatch.setattr(store.tempfile, "mkdtemp", refused)
     assert read_jtl(path).rows == 100
 
 

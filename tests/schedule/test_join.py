@@ -1,16 +1,13 @@
 """Joining events with samples."""
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from support.simulated import ORIGIN, pick, runs, schedule_of, sent_by_jmeter
 from tollgate.plan.arrivals import PreciseThroughput
-from tollgate.plan.model import Label
 from tollgate.schedule.join import EARLY_TOLERANCE_MS, NO_EVENT, SHORTEST_PROOF, Rows, align
 from tollgate.schedule.lateness import join, summarise
-from tollgate.schedule.model import FixedArrivals, Schedule
 
 POISSON = PreciseThroughput(11, 40, 60).arrivals(60)
 
@@ -56,22 +53,6 @@ def test_the_time_that_a_caller_waits_is_rounded_up_to_whole_milliseconds():
     rows = Rows(np.array([ORIGIN + 100, ORIGIN + 103]), np.array([7, 0]))
     joined = join(schedule_of([0.1, 0.1005]), rows, ORIGIN)
     assert joined.response_ms.tolist() == [7, 3]
-
-
-def test_an_open_models_rows_are_joined_by_thread_and_followers_left_alone():
-    schedule = Schedule("g", (Label("a"),), FixedArrivals(np.array([0.1, 0.2, 0.3])), True)
-    rows = Rows(
-        start_ms=ORIGIN + np.array([330, 101, 150, 400, 500]),
-        elapsed_ms=np.array([10, 20, 30, 40, 50]),
-        thread=np.array([3, 1, 1, 3, 9]),
-    )
-    joined = join(schedule, rows, ORIGIN)
-    assert joined.event.tolist() == [2, 0, NO_EVENT, NO_EVENT, NO_EVENT]
-    assert (joined.intended, joined.missing.tolist(), joined.extra) == (3, [1], 1)
-    assert joined.response_ms.tolist() == [40, 21, 30, 40, 50]
-    assert summarise(joined).late_generator == 1
-    with pytest.raises(ValueError, match="thread numbers"):
-        join(schedule, Rows(rows.start_ms, rows.elapsed_ms), ORIGIN)
 
 
 @given(runs(), st.randoms(use_true_random=False))

@@ -1,16 +1,20 @@
 """Plans and samples joined: response times by label, and how each schedule was kept."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from support import jmx_text as jmx
-from support.simulated import ORIGIN
+from support import jtl_rows
 from tollgate.plan.read import read_plan
-from tollgate.samples.samples import Samples
+from tollgate.samples.counts import read_jtl
 from tollgate.schedule.model import NEVER_MS
-from tollgate.schedule.replay import replay
+from tollgate.schedule.replay import replay_jtl
 from tollgate.schedule.schedule import expected_schedules
+from tollgate.stats.bins import SECONDS
 
+ORIGIN = jtl_rows.START_MS
 BY_TIMER = jmx.timer(throughput=10, duration=10, randomSeed=7)
 
 
@@ -30,31 +34,34 @@ def events_ms(plan, label, until_s=10):
 
 def samples(start_ms, elapsed_ms=20, number=1, ok=True, group="visitors 1"):
     """Samples of one label that one thread group sent; times in ms since the test start."""
-    start = ORIGIN + np.floor(np.asarray(start_ms, float)).astype(np.int64)
-    n = len(start)
-    return Samples(
-        start_ms=start,
-        elapsed_ms=np.broadcast_to(np.asarray(elapsed_ms, np.int64), n),
-        ok=np.broadcast_to(np.asarray(ok, bool), n),
-        group=np.zeros(n, np.int32),
-        number=np.broadcast_to(np.asarray(number, np.int64), n),
-        groups=(group,),
-    )
+    start = np.floor(np.asarray(start_ms, float)).astype(np.int64)
+    others = (np.broadcast_to(it, len(start)) for it in (elapsed_ms, number, ok))
+    return [
+        (int(at), int(took), f"{group}-{who}" if who >= 0 else group, bool(fine))
+        for at, took, who, fine in zip(start, *others, strict=True)
+    ]
 
 
-def sent_by(*parts):
-    """Samples of one label that several thread groups sent."""
-    columns = ("start_ms", "elapsed_ms", "ok", "number")
-    joined = {name: np.concatenate([getattr(part, name) for part in parts]) for name in columns}
-    group = np.repeat(np.arange(len(parts), dtype=np.int32), [len(part) for part in parts])
-    return Samples(**joined, group=group, groups=tuple(part.groups[0] for part in parts))
+@pytest.fixture
+def replayed(tmp_path):
+    """Joins a plan with a JTL of these samples by label."""
+
+    def joined(plan, from_s=0.0, starts=(ORIGIN, ORIGIN), **of_labels):
+        path = tmp_path / "kpi.jtl"
+        rows = [
+            jtl_rows.row(at, elapsed, label, thread=thread, ok=ok)
+            for label, rows in of_labels.items()
+            for at, elapsed, thread, ok in rows
+        ]
+        # One of another label, since there is no JTL without samples.
+        path.write_text(jtl_rows.jtl(*rows, jtl_rows.row(0, label="other")))
+        jtl = replace(read_jtl(path, ORIGIN), test_starts_ms=starts)
+        return replay_jtl(plan, path, jtl, from_s, None, SECONDS)
+
+    return joined
 
 
-def replayed(plan, from_s=0.0, **of_labels):
-    return replay(plan, of_labels, ORIGIN, ORIGIN, from_s)
-
-
-def test_a_punctual_label_has_its_service_times_for_response_times(plan):
+def test_a_punctual_label_has_its_service_times_for_response_times(plan, replayed):
     read = plan(jmx.group(jmx.sampler("a", BY_TIMER)))
     due = events_ms(read, "a")
     found = replayed(read, a=samples(due, elapsed_ms=np.arange(len(due))))
@@ -67,7 +74,9 @@ def test_a_punctual_label_has_its_service_times_for_response_times(plan):
     assert found.closed == {}
 
 
-def test_a_late_label_is_charged_from_the_intended_start_in_the_second_of_that_start(plan):
+def test_a_late_label_is_charged_from_the_intended_start_in_the_second_of_that_start(
+    plan, replayed
+):
     read = plan(jmx.group(jmx.sampler("a", BY_TIMER), threads=400))
     due = events_ms(read, "a")
     found = replayed(read, a=samples(due + 3000, number=np.arange(len(due))))
@@ -77,7 +86,7 @@ def test_a_late_label_is_charged_from_the_intended_start_in_the_second_of_that_s
     assert found.facts[0].late_generator == len(due)
 
 
-def test_a_label_without_a_timer_has_no_response_time_and_keeps_threads_busy(plan):
+def test_a_label_without_a_timer_has_no_response_time_and_keeps_threads_busy(plan, replayed):
     read = plan(jmx.group(jmx.sampler("a", BY_TIMER), jmx.sampler("b"), threads=1))
     due = events_ms(read, "a", until_s=1)
     first, second = due[0], due[0] + 900
@@ -91,7 +100,7 @@ def test_a_label_without_a_timer_has_no_response_time_and_keeps_threads_busy(pla
     assert without_b.facts[0].late_generator == 1
 
 
-def test_two_labels_under_one_timer_share_its_events(plan):
+def test_two_labels_under_one_timer_share_its_events(plan, replayed):
     either = jmx.element("RandomController", "either", [jmx.sampler("a"), jmx.sampler("b")])
     read = plan(jmx.group(BY_TIMER, either))
     due = events_ms(read, "a")
@@ -105,7 +114,7 @@ def test_two_labels_under_one_timer_share_its_events(plan):
     assert (b.total, b.errors, set(b.elapsed_ms)) == (len(due[1::2]), 0, {40})
 
 
-def test_thread_groups_have_schedules_of_their_own(plan):
+def test_thread_groups_have_schedules_of_their_own(plan, replayed):
     read = plan(
         jmx.group(jmx.sampler("a", BY_TIMER), name="one"),
         jmx.group(jmx.sampler("b", jmx.timer(randomSeed=8)), name="two"),
@@ -115,7 +124,7 @@ def test_thread_groups_have_schedules_of_their_own(plan):
     assert by_label == {("a",): 0, ("b",): len(events_ms(read, "b"))}
 
 
-def test_a_label_made_up_at_run_time_follows_the_schedule_of_its_pattern(plan):
+def test_a_label_made_up_at_run_time_follows_the_schedule_of_its_pattern(plan, replayed):
     read = plan(jmx.group(jmx.timer(), jmx.sampler("item ${row}")))
     due = events_ms(read, "item ${row}")
     found = replayed(read, **{"item 1": samples(due[:50]), "item 2": samples(due[50:], number=2)})
@@ -123,7 +132,7 @@ def test_a_label_made_up_at_run_time_follows_the_schedule_of_its_pattern(plan):
     assert (found.facts[0].labels, found.facts[0].missing) == (("item 1", "item 2"), 0)
 
 
-def test_a_closed_loop_is_named_with_its_reason_and_has_no_facts(plan):
+def test_a_closed_loop_is_named_with_its_reason_and_has_no_facts(plan, replayed):
     read = plan(jmx.group(jmx.sampler("a")), jmx.open_group(jmx.sampler("b")))
     found = replayed(read, a=samples([0, 30]), b=samples([]))
     assert "no timer says when" in found.closed["a"]
@@ -131,7 +140,7 @@ def test_a_closed_loop_is_named_with_its_reason_and_has_no_facts(plan):
     assert [facts.labels for facts in found.facts] == [("b",)]
 
 
-def test_an_open_model_joins_by_thread_number_in_whatever_order_they_were_sent(plan):
+def test_an_open_model_joins_by_thread_number_in_whatever_order_they_were_sent(plan, replayed):
     read = plan(jmx.open_group(jmx.sampler("a"), jmx.sampler("b")))
     due = events_ms(read, "a")
     number = np.arange(1, len(due) + 1)
@@ -146,7 +155,7 @@ def test_an_open_model_joins_by_thread_number_in_whatever_order_they_were_sent(p
     assert elapsed.max() == pytest.approx(4020, abs=2)
 
 
-def test_an_open_model_misses_the_arrival_whose_thread_sent_nothing(plan):
+def test_an_open_model_misses_the_arrival_whose_thread_sent_nothing(plan, replayed):
     read = plan(jmx.open_group(jmx.sampler("a")))
     due = events_ms(read, "a")
     kept = np.arange(len(due)) != 5
@@ -154,7 +163,7 @@ def test_an_open_model_misses_the_arrival_whose_thread_sent_nothing(plan):
     assert (found.facts[0].missing, found.facts[0].sent) == (1, len(due) - 1)
 
 
-def test_lateness_in_the_warm_up_is_left_out_and_what_it_did_not_send_is_not(plan):
+def test_lateness_in_the_warm_up_is_left_out_and_what_it_did_not_send_is_not(plan, replayed):
     read = plan(jmx.group(jmx.sampler("a", BY_TIMER), threads=400))
     due = events_ms(read, "a")
     # Three seconds of warm-up: half a second late, and the last event of the run never sent.
@@ -170,16 +179,16 @@ def test_lateness_in_the_warm_up_is_left_out_and_what_it_did_not_send_is_not(pla
     assert early.missing == 50
 
 
-def test_nothing_sent_at_all_misses_every_event(plan):
+def test_nothing_sent_at_all_misses_every_event(plan, replayed):
     read = plan(jmx.group(jmx.sampler("a", BY_TIMER)))
-    (facts,) = replay(read, {}, ORIGIN, ORIGIN, 0.0).facts
+    (facts,) = replayed(read).facts
     assert (facts.labels, facts.sent) == (("a",), 0)
     assert facts.intended == facts.missing_generator == len(events_ms(read, "a"))
 
 
-def test_without_the_test_start_it_is_estimated(plan):
+def test_without_the_test_start_it_is_estimated(plan, replayed):
     read = plan(jmx.group(jmx.sampler("a", BY_TIMER)))
-    found = replay(read, {"a": samples(events_ms(read, "a") + 7000)}, ORIGIN, None, 0.0)
+    found = replayed(read, starts=None, a=samples(events_ms(read, "a") + 7000))
     assert found.facts[0].missing == 0
     assert found.facts[0].lateness_max_ms <= 2
 
@@ -188,13 +197,13 @@ def loop(*children):
     return jmx.element("LoopController", "again", children, LoopController__loops=10)
 
 
-def test_what_a_loop_sends_again_in_an_arrival_counts_by_its_own_start_and_time(plan):
+def test_what_a_loop_sends_again_in_an_arrival_counts_by_its_own_start_and_time(plan, replayed):
     read = plan(jmx.open_group(loop(jmx.sampler("page"))))
     due = events_ms(read, "page")
     number = np.arange(1, len(due) + 1)
     firsts = samples(due + 500, number=number)
     again = samples(np.repeat(due + 600, 9), elapsed_ms=2000, number=np.repeat(number, 9))
-    found = replayed(read, page=sent_by(firsts, again))
+    found = replayed(read, page=[*firsts, *again])
     response = found.response["page"]
     assert response.total == 10 * len(due)
     elapsed = np.repeat(response.elapsed_ms, response.n)
@@ -205,7 +214,9 @@ def test_what_a_loop_sends_again_in_an_arrival_counts_by_its_own_start_and_time(
     assert found.lateness["page"].total == len(due)
 
 
-def test_a_sampler_that_is_first_in_some_arrivals_counts_in_those_where_it_is_second_too(plan):
+def test_a_sampler_that_is_first_in_some_arrivals_counts_in_those_where_it_is_second_too(
+    plan, replayed
+):
     condition = jmx.element("IfController", "if new", [jmx.sampler("login")])
     read = plan(jmx.open_group(condition, jmx.sampler("search")))
     due = events_ms(read, "search")
@@ -231,7 +242,7 @@ EITHER = jmx.element("RandomController", "either", [jmx.sampler("a"), jmx.sample
         jmx.group(BY_TIMER, EITHER, threads=1, loops=3, duration=None),
     ],
 )
-def test_response_times_are_those_of_all_samples_whatever_was_sent(plan, group, seed):
+def test_response_times_are_those_of_all_samples_whatever_was_sent(plan, replayed, group, seed):
     rng = np.random.default_rng(seed)
     sent = {
         label: samples(
@@ -245,8 +256,9 @@ def test_response_times_are_those_of_all_samples_whatever_was_sent(plan, group, 
     found = replayed(plan(group), **sent)
     assert set(found.response) == {"a", "b"}
     for label, counts in found.response.items():
-        assert (counts.total, counts.errors) == (len(sent[label]), sum(~sent[label].ok))
-        assert counts.elapsed_ms @ counts.n >= sent[label].elapsed_ms.sum()
+        failed = sum(not ok for *_, ok in sent[label])
+        assert (counts.total, counts.errors) == (len(sent[label]), failed)
+        assert counts.elapsed_ms @ counts.n >= sum(elapsed for _, elapsed, *_ in sent[label])
         assert found.lateness[label].total <= counts.total
 
 
@@ -256,7 +268,9 @@ def two_groups(plan, *others):
     return plan(jmx.group(BY_TIMER, jmx.sampler("GET ${path}"), name="A"), *(others or (health,)))
 
 
-def test_a_label_of_another_thread_group_is_no_part_of_the_schedule_that_its_name_fits(plan):
+def test_a_label_of_another_thread_group_is_no_part_of_the_schedule_that_its_name_fits(
+    plan, replayed
+):
     read = two_groups(plan)
     due = events_ms(read, "GET ${path}")
     health = samples(np.arange(0, 10_000, 10), elapsed_ms=5, group="checks 2")
@@ -268,13 +282,15 @@ def test_a_label_of_another_thread_group_is_no_part_of_the_schedule_that_its_nam
     assert "no timer says when" in found.closed["GET /health"]
 
 
-def test_a_label_that_two_thread_groups_sent_is_joined_by_thread_and_judged_by_service_time(plan):
+def test_a_label_that_two_thread_groups_sent_is_joined_by_thread_and_judged_by_service_time(
+    plan, replayed
+):
     read = two_groups(plan)
     due = events_ms(read, "GET ${path}")
-    both = sent_by(
-        samples(due[::2], group="A 1"),
-        samples(np.arange(0, 10_000, 10), elapsed_ms=5, group="checks 2"),
-    )
+    both = [
+        *samples(due[::2], group="A 1"),
+        *samples(np.arange(0, 10_000, 10), elapsed_ms=5, group="checks 2"),
+    ]
     other = samples(due[1::2], group="A 1")
     found = replayed(read, **{"GET /a": other, "GET /health": both})
     (facts,) = found.facts
@@ -283,7 +299,7 @@ def test_a_label_that_two_thread_groups_sent_is_joined_by_thread_and_judged_by_s
     assert "more than one thread group" in found.closed["GET /health"]
 
 
-def test_a_second_open_model_does_not_take_arrivals_of_the_first(plan):
+def test_a_second_open_model_does_not_take_arrivals_of_the_first(plan, replayed):
     read = plan(
         jmx.open_group(jmx.sampler("GET ${path}"), name="A"),
         jmx.open_group(jmx.sampler("GET /b${noun}"), name="B", seed=9),
@@ -303,7 +319,9 @@ def test_a_second_open_model_does_not_take_arrivals_of_the_first(plan):
 
 
 @pytest.mark.parametrize("name", ["", "renamed by a script"])
-def test_without_names_of_threads_what_fits_two_groups_is_joined_and_not_judged_by_it(plan, name):
+def test_without_names_of_threads_what_fits_two_groups_is_joined_and_not_judged_by_it(
+    plan, replayed, name
+):
     read = two_groups(plan)
     due = events_ms(read, "GET ${path}")
     sent = {"GET /a": samples(due, group=name), "GET /health": samples([500], group=name)}
@@ -318,7 +336,7 @@ DEFAULTS = jmx.element("ConfigTestElement", **{"HTTPSampler__response_timeout": 
 
 @pytest.mark.parametrize(("properties", "slow_ms"), [({}, 4000), ({"t": "0"}, NEVER_MS)])
 def test_what_a_timer_asked_for_and_nobody_sent_is_as_slow_as_the_plans_timeout(
-    plan, properties, slow_ms
+    plan, replayed, properties, slow_ms
 ):
     read = plan(jmx.group(DEFAULTS, jmx.sampler("a", BY_TIMER)), **properties)
     due = events_ms(read, "a")

@@ -1,4 +1,4 @@
-"""Schedules joined with the samples of a file: batch by batch or whole, with the same outcome."""
+"""Schedules joined with the samples of a file, in batches of any size."""
 
 from dataclasses import replace
 
@@ -8,16 +8,15 @@ import pytest
 from support import jmx_text as jmx
 from support import jtl_rows
 from tollgate.plan.read import read_plan
-from tollgate.samples.batches import open_batches
-from tollgate.samples.jtl import read_jtl
-from tollgate.samples.layout import JtlError
-from tollgate.schedule.samples import Limits, foreseen_problems, replay_jtl
+from tollgate.samples import single
+from tollgate.samples.counts import read_jtl
+from tollgate.samples.single import SampleBatches
+from tollgate.samples.store import open_store
+from tollgate.schedule.replay import foreseen_problems, replay_jtl
 from tollgate.schedule.schedule import expected_schedules
 from tollgate.stats.bins import SECONDS, Bins
 
-STREAMED = Limits(whole=0)
 ORIGIN = jtl_rows.START_MS
-ROUNDED = ("lateness_p50_ms", "lateness_p99_ms", "generator_p99_ms")
 
 
 @pytest.fixture
@@ -65,42 +64,47 @@ def rows_of(plan, missing=(), until_s=10):
     return [text for _, text in lines]
 
 
-def test_whether_the_zero_of_a_schedule_was_guessed_is_told_however_it_was_joined(plan, tmp_path):
+def test_whether_the_zero_of_a_schedule_was_guessed_is_a_fact_about_it(plan, tmp_path):
     path = tmp_path / "kpi.jtl"
     path.write_text(jtl_rows.jtl(*rows_of(plan)))
     jtl = read_jtl(path, ORIGIN)
     for starts in ((ORIGIN, ORIGIN), None):
-        for how in (STREAMED, None):
-            told = replace(jtl, test_starts_ms=starts)
-            facts = replay_jtl(plan, path, told, 1.0, None, SECONDS, how).facts
-            assert {it.origin_is_estimated for it in facts} == {starts is None}
+        told = replace(jtl, test_starts_ms=starts)
+        facts = replay_jtl(plan, path, told, 1.0, None, SECONDS).facts
+        assert {it.origin_is_estimated for it in facts} == {starts is None}
 
 
 @pytest.fixture
-def both(plan, tmp_path):
-    """Joins the lines batch by batch and whole."""
+def in_batches(monkeypatch):
+    """Joins in batches of a few samples and in one; keyword arguments as of replay_jtl."""
+
+    def joined(*arguments):
+        found = []
+        for size in (20, 10**6):
+            monkeypatch.setattr(single, "BATCH", size)
+            found.append(replay_jtl(*arguments))
+        return found
+
+    return joined
+
+
+@pytest.fixture
+def both(plan, tmp_path, in_batches):
+    """Joins the lines in small batches and in one, with a known start and an estimated one."""
 
     def joined(lines, encoding="utf-8", tail="", from_s=1.0, until_s=None, bins=SECONDS):
         path = tmp_path / "kpi.jtl"
         path.write_bytes((jtl_rows.jtl(*lines) + tail).encode(encoding))
         jtl = read_jtl(path, ORIGIN, bins)
         return [
-            replay_jtl(plan, path, replace(jtl, test_starts_ms=starts), from_s, until_s, bins, how)
+            found
             for starts in ((ORIGIN, ORIGIN), None)
-            for how in (STREAMED, None)
+            for found in in_batches(
+                plan, path, replace(jtl, test_starts_ms=starts), from_s, until_s, bins
+            )
         ]
 
     return joined
-
-
-def same(streamed, whole):
-    assert streamed.response == whole.response
-    assert streamed.closed == whole.closed
-    for one, other in zip(streamed.facts, whole.facts, strict=True):
-        for name in ROUNDED:
-            assert getattr(one, name) == pytest.approx(getattr(other, name), abs=0.051)
-        zeros = dict.fromkeys(ROUNDED, 0)
-        assert replace(one, **zeros) == replace(other, **zeros)
 
 
 @pytest.mark.parametrize(
@@ -114,11 +118,11 @@ def same(streamed, whole):
     ],
     ids=str,
 )
-def test_a_file_gives_the_same_batch_by_batch_and_whole(plan, both, how):
-    streamed, whole, estimated, estimated_whole = both(rows_of(plan, missing=(3, 30)), **how)
-    same(streamed, whole)
-    same(estimated, estimated_whole)
-    one, two, _ = streamed.facts
+def test_a_file_gives_the_same_in_batches_of_any_size(plan, both, how):
+    small, large, estimated, estimated_large = both(rows_of(plan, missing=(3, 30)), **how)
+    assert small == large
+    assert estimated == estimated_large
+    one, two, _ = small.facts
     assert two.labels == (r"b\xfccher" if how.get("encoding") else "bücher",)
     assert two.sent > 15
     assert one.missing == (1 if how.get("until_s") else 2)
@@ -131,35 +135,25 @@ def test_batches_hold_every_sample_once_in_order_of_time(plan, tmp_path):
     path.write_text(jtl_rows.jtl(*rows_of(plan)))
     jtl = read_jtl(path)
     labels = list(jtl.samplers)
-    with open_batches(path, labels, jtl.raw_labels, size=20) as batches:
+    with open_store(path) as store:
+        batches = SampleBatches(store, [(label, None) for label in labels], size=20)
         found = list(batches)
         assert len(found) > 5
         starts = np.concatenate([each.start_ms for each in found])
         assert (np.diff(starts) >= 0).all()
         for number, label in enumerate(labels):
-            mine = [each.of_labels([number]) for each in found]
-            assert sum(len(each.ok) for each in mine) == jtl.samplers[label].counts.total
-            elapsed = sum(int(each.elapsed_ms.sum()) for each in mine)
+            mine = np.concatenate([each.elapsed_ms[each.label == number] for each in found])
             counts = jtl.samplers[label].counts
-            assert elapsed == counts.elapsed_ms @ counts.n
-        assert batches.threads_outside([labels.index("a1")], 60) == 2
+            assert (len(mine), mine.sum()) == (counts.total, counts.elapsed_ms @ counts.n)
+        assert SampleBatches(store, [("a1", None)]).threads_outside(60) == 2
+        assert SampleBatches(store, [("a1", ["no number"])]).threads_outside(60) == 1
 
 
 def test_labels_that_the_file_does_not_have_give_no_samples(tmp_path):
     path = tmp_path / "kpi.jtl"
     path.write_text(jtl_rows.jtl(jtl_rows.row()))
-    with open_batches(path, ["none"], read_jtl(path).raw_labels) as batches:
-        assert list(batches) == []
-
-
-def test_a_damaged_file_is_refused_as_by_the_other_readers(tmp_path):
-    path = tmp_path / "kpi.jtl"
-    path.write_text(jtl_rows.jtl(jtl_rows.row(), jtl_rows.row(elapsed=5.7)))
-    with (
-        pytest.raises(JtlError, match=r"elapsed = '5\.7'"),
-        open_batches(path, ["search"], {"search": "search"}),
-    ):
-        pass
+    with open_store(path) as store:
+        assert list(SampleBatches(store, [("none", None)])) == []
 
 
 def test_a_timers_schedule_with_too_many_samples_is_a_problem_and_gives_no_response_time(
@@ -168,13 +162,13 @@ def test_a_timers_schedule_with_too_many_samples_is_a_problem_and_gives_no_respo
     path = tmp_path / "kpi.jtl"
     path.write_text(jtl_rows.jtl(*rows_of(plan)))
     jtl = read_jtl(path, ORIGIN)
-    found = replay_jtl(plan, path, jtl, 0, None, SECONDS, Limits(closed=99))
+    found = replay_jtl(plan, path, jtl, 0, None, SECONDS, most=99)
     assert set(found.response) == {"a1", "a2", "bücher"}
     assert len(found.facts) == 2
     (problem,) = found.problems
     assert "100 samples belong to the Precise Throughput Timer of paced" in problem
     assert "use an Open Model Thread Group" in problem
-    assert replay_jtl(plan, path, jtl, 0, None, SECONDS, Limits(closed=100)).problems == ()
+    assert replay_jtl(plan, path, jtl, 0, None, SECONDS, most=100).problems == ()
 
 
 def test_a_timers_schedule_with_too_many_events_is_foreseen_before_any_load(plan):
@@ -215,16 +209,14 @@ def overlapping_rows(plan):
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "latin-1"])
-def test_labels_of_several_thread_groups_give_the_same_batch_by_batch_and_whole(
-    overlapping, tmp_path, encoding
+def test_labels_of_several_thread_groups_are_told_apart_by_the_names_of_their_threads(
+    overlapping, tmp_path, in_batches, encoding
 ):
     path = tmp_path / "kpi.jtl"
     path.write_bytes(jtl_rows.jtl(*overlapping_rows(overlapping)).encode(encoding))
     jtl = replace(read_jtl(path, ORIGIN), test_starts_ms=(ORIGIN, ORIGIN))
-    streamed, whole = (
-        replay_jtl(overlapping, path, jtl, 0, None, SECONDS, how) for how in (STREAMED, None)
-    )
-    same(streamed, whole)
+    small, whole = in_batches(overlapping, path, jtl, 0, None, SECONDS)
+    assert small == whole
     if encoding == "latin-1":
         # The second group's name is no text there: what fits both is nobody's for sure.
         assert set(whole.response) == {r"GET /\xe4"}

@@ -25,7 +25,7 @@ class Run:
         self.times = {"first_s": FIRST_S, "every_s": EVERY_S}
         compare_folder.make(self.done, self.load, of=self.times)
         header, *lines = (self.done / "kpi.jtl").read_text().splitlines(keepends=True)
-        self.header, self.lines = header, [(ended_ms(line), line) for line in lines]
+        self.header, self.lines = header, sorted((ended_ms(line), line) for line in lines)
         self.jtl = folder / "kpi.jtl"
         self.clock_s = 0.0
         known = record.read(self.done)

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
-from pathlib import Path
 
 from tollgate.base import lasting
 from tollgate.judge import ExecutionFacts
 from tollgate.run import Execution
-from tollgate.samples import TOLERANCE_MS, Jtl, Step, largest, step_back
+from tollgate.samples import TOLERANCE_MS, Jtl, Step, Store, largest, step_back
 
 _NEXT = "the samples' times can't be trusted; run again, with a clock that nobody sets meanwhile"
 
@@ -32,37 +31,39 @@ def steps_seen(planned: Execution) -> tuple[str, ...]:
 def with_clock(
     facts: ExecutionFacts,
     planned: Execution,
-    path: Path,
+    store: Store,
     jtl: Jtl,
     early: Iterable[Step],
     parents: Collection[str],
 ) -> ExecutionFacts:
-    """The facts with a problem of the machine where the JTL at path, which jtl counts, shows that
-    the clock was set back; as they are where the live run saw the clock being set.
+    """The facts with a problem of the machine where the samples, which jtl counts, show that the
+    clock was set back; as they are where the live run saw the clock being set.
 
-    early: what the arrivals of open models show, see Replay. parents: labels of parent samples, as
-    they stand in the JTL. Raises JtlError and OSError.
+    early: what the arrivals of open models show, see Replay. parents: labels of parent samples.
+    Raises JtlError and OSError.
     """
     if planned.clock_steps:
         return facts
-    found = next(_signs(planned, path, jtl, early, parents), None)
+    found = next(_signs(planned, store, jtl, early, parents), None)
     problems = (f"{found}: {_NEXT}",) if found else ()
     return replace(facts, machine_problems=(*facts.machine_problems, *problems))
 
 
 def _signs(
-    planned: Execution, path: Path, jtl: Jtl, early: Iterable[Step], parents: Collection[str]
+    planned: Execution, store: Store, jtl: Jtl, early: Iterable[Step], parents: Collection[str]
 ) -> Iterator[str]:
     """What shows that the clock was set back, the most exact first."""
-    step = step_back(path, parents)
+    step = step_back(store, parents)
     if step and step.is_proven:
-        sign = f"by {path.name} a thread goes on before the rows that it waited for were written"
+        sign = (
+            f"by {store.path.name} a thread goes on before the rows that it waited for were written"
+        )
         yield _told(step, jtl, sign)
     if arrival := largest(early):
         yield _told(arrival, jtl, "arrivals of the plan's schedule were sent before they were due")
     yield from _before_the_test(planned, jtl)
     if step and not step.is_proven:
-        sign = f"rows of {path.name} ended so long before those that stand before them"
+        sign = f"rows of {store.path.name} ended so long before those that stand before them"
         yield _told(step, jtl, sign)
 
 

@@ -17,6 +17,7 @@ from tollgate.compare import (
 from tollgate.compare import record as compare_record
 from tollgate.plan import Plan
 from tollgate.run import NAME, Execution, Manifest, ManifestError
+from tollgate.samples import Store
 
 KIND = "compare"
 
@@ -107,12 +108,12 @@ def _lag_s(planned: Execution) -> float:
 
 
 def gather(
-    run: Path, planned: Execution, plan: Plan, record: CompareRecord, cut_s: float | None
+    store: Store, planned: Execution, plan: Plan, record: CompareRecord, cut_s: float | None
 ) -> Comparison:
     """What came of the comparison. cut_s: as in `until_s`. Raises JtlError, OSError and, as
     `measured_s` does, ManifestError."""
     length_s = measured_s(record, planned, cut_s)
-    found = samples.read(run / planned.jtl, labels_of(plan), planned.warmup, length_s)
+    found = samples.read(store, labels_of(plan), planned.warmup, length_s)
     return compared(record, found)
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from tollgate.judge import Came, ExecutionFacts, Thread, bounded_groups, early_ends, looping_groups
 from tollgate.plan import LOOPING, Expander, Plan, expander_of, read_tree, stops_of
 from tollgate.run import Execution as Planned
-from tollgate.samples import Jtl, ThreadRows, longest_gaps, thread_rows
+from tollgate.samples import Jtl, Store, ThreadRows, longest_gaps, thread_rows
 from tollgate.schedule import named_alike
 
 
@@ -17,34 +17,32 @@ def with_early_ends(
     facts: ExecutionFacts,
     plan: Plan,
     planned: Planned,
+    store: Store,
     jtl: Jtl,
     until_s: float | None,
-    raw_parents: Collection[str],
+    parents: Collection[str],
 ) -> ExecutionFacts:
     """The facts with the groups of the plan that ended before their time; as they are where the run
     was interrupted or stopped early, and where JMeter did not end by itself: whoever ended it ended
-    them as well. until_s: when the load was ended on purpose. raw_parents: labels of parent
-    samples, as they stand in the JTL. Raises JtlError and OSError."""
+    them as well. until_s: when the load was ended on purpose. parents: labels of parent
+    samples. Raises JtlError and OSError."""
     was_ended = facts.interrupted or facts.stopped_by or facts.ended_by_force
     if was_ended or facts.generator_exit or not looping_groups(plan):
         return facts
     bare = Expander(planned.properties, {})
     root = read_tree(plan.path, lambda text: bare.expand(text).value)
     stops = stops_of(root, expander_of(root, planned.properties))
-    found = early_ends(plan, stops, _came(plan, planned, jtl, raw_parents), until_s)
+    found = early_ends(plan, stops, _came(plan, planned, store, jtl, parents), until_s)
     return replace(facts, early_ends=found.faults, notes=(*facts.notes, *found.doubts))
 
 
-def _came(plan: Plan, planned: Planned, jtl: Jtl, raw_parents: Collection[str]) -> Came:
-    rows = thread_rows(jtl.path, raw_parents, lambda name: bool(_looping(plan, name)))
+def _came(plan: Plan, planned: Planned, store: Store, jtl: Jtl, parents: Collection[str]) -> Came:
+    rows = thread_rows(store, parents, lambda name: bool(_looping(plan, name)))
     threads = None if rows is None else _by_place(plan, rows, jtl.origin_ms)
-    parents = {
-        name: it for name, it in jtl.transactions.items() if jtl.raw_labels[name] in raw_parents
-    }
-    labels = {**parents, **jtl.samplers}
+    labels = {**{name: jtl.transactions[name] for name in parents}, **jtl.samplers}
 
     def gaps() -> dict[int, float]:
-        found = longest_gaps(jtl.path, raw_parents) if threads else {}
+        found = longest_gaps(store, parents) if threads else {}
         return {place: gap for name, gap in found.items() for place in _looping(plan, name)}
 
     return Came(

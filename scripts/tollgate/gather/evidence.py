@@ -25,7 +25,7 @@ from tollgate.judge import Execution, ExecutionFacts, Run, Settings, events_left
 from tollgate.plan import Plan, read_plan
 from tollgate.run import NAME, Manifest, ManifestError, check_seal
 from tollgate.run import Execution as Planned
-from tollgate.samples import Jtl, JtlError, read_jtl
+from tollgate.samples import Jtl, JtlError, Store, open_store, read_jtl
 from tollgate.schedule import foreseen_problems, replay_jtl
 from tollgate.stats import Bins
 from tollgate.workers import TargetsWatched
@@ -37,7 +37,7 @@ class EvidenceError(Exception):
 
 def gather(run: Path, manifest: Manifest) -> tuple[Run, Settings]:
     """Everything about a run. Raises ManifestError, PlanError or EvidenceError: then the folder is
-    not what a run left. A JTL that can't be read, in whichever of the passes over it, is a fact
+    not what a run left. A JTL that can't be read is a fact
     about the run, not an error."""
     try:
         settings = Settings(**manifest.settings)
@@ -90,7 +90,8 @@ def _execution(run: Path, manifest: Manifest, planned: Planned) -> Execution:
     record = check_comparison(run, planned, plan)
     check_seal(planned, run)
     try:
-        return _read(run, manifest, planned, plan, criteria, record)
+        with open_store(run / planned.jtl) as store:
+            return _read(run, manifest, planned, plan, criteria, record, store)
     except (JtlError, OSError) as error:
         watched = evidence_workers.watched(run, manifest, planned, None)
         facts = _facts(manifest, planned, None, watched, jtl_error=str(error))
@@ -106,23 +107,23 @@ def _read(
     plan: Plan,
     criteria: tuple[Criterion, ...],
     record: CompareRecord | None,
+    store: Store,
 ) -> Execution:
     """All that the samples tell. Raises JtlError and OSError."""
     bins = _bins(planned, criteria)
-    jtl = read_jtl(run / planned.jtl, bins=bins)
+    jtl = read_jtl(store, bins=bins)
     parents = evidence_labels.parent_samples(plan, jtl)
-    raw_parents = [jtl.raw_labels[name] for name in parents]
     watched = evidence_workers.watched(run, manifest, planned, jtl)
     facts = _facts(manifest, planned, jtl, watched)
     cut_s = facts.ended_s if facts.interrupted or planned.told_to_end else None
     until_s = comparing.until_s(planned, record, cut_s)
-    replayed = replay_jtl(plan, run / planned.jtl, jtl, planned.warmup, until_s, bins)
+    replayed = replay_jtl(plan, store, jtl, planned.warmup, until_s, bins)
     facts = replace(facts, machine_problems=(*facts.machine_problems, *replayed.problems))
-    facts = with_clock(facts, planned, run / planned.jtl, jtl, replayed.steps, raw_parents)
-    facts = with_silent(facts, plan, run / planned.jtl, jtl, until_s)
-    facts = with_early_ends(facts, plan, planned, jtl, until_s, raw_parents)
+    facts = with_clock(facts, planned, store, jtl, replayed.steps, parents)
+    facts = with_silent(facts, plan, store, jtl, until_s)
+    facts = with_early_ends(facts, plan, planned, store, jtl, until_s, parents)
     resources = evidence_workers.with_losses(
-        run, manifest, planned, jtl, watched.resources, facts.ended_s, raw_parents
+        store, manifest, planned, jtl, watched.resources, facts.ended_s, parents
     )
     execution = Execution(
         name=planned.name,
@@ -134,20 +135,18 @@ def _read(
         unsent=replayed.unsent,
         facts=replace(facts, worker_events=events_left(facts.worker_events, resources.outages)),
         resources=resources,
-        forecast=_forecast(run, planned, jtl, facts.ended_s, raw_parents),
-        comparison=record and comparing.gather(run, planned, plan, record, cut_s),
+        forecast=_forecast(store, planned, jtl, facts.ended_s, parents),
+        comparison=record and comparing.gather(store, planned, plan, record, cut_s),
     )
     # A comparison that ends itself looks at no request that may still be under way.
-    return (
-        execution if record else with_waits(execution, plan, planned, run / planned.jtl, jtl, bins)
-    )
+    return execution if record else with_waits(execution, plan, planned, store, jtl, bins)
 
 
 def _forecast(
-    run: Path, planned: Planned, jtl: Jtl, ended_s: float | None, parents: Collection[str]
+    store: Store, planned: Planned, jtl: Jtl, ended_s: float | None, parents: Collection[str]
 ) -> ForecastFacts | None:
     followed = _followed(planned)
-    return followed and forecast_facts(run / planned.jtl, followed, jtl.origin_ms, ended_s, parents)
+    return followed and forecast_facts(store, followed, jtl.origin_ms, ended_s, parents)
 
 
 def _followed(planned: Planned) -> Followed | None:

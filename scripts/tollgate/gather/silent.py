@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 from tollgate.judge import ExecutionFacts, silent_parts
 from tollgate.plan import Plan
-from tollgate.samples import Jtl, thread_groups
+from tollgate.samples import Jtl, Store, thread_groups
 
 
 def with_silent(
-    facts: ExecutionFacts, plan: Plan, path: Path, jtl: Jtl, until_s: float | None
+    facts: ExecutionFacts, plan: Plan, store: Store, jtl: Jtl, until_s: float | None
 ) -> ExecutionFacts:
-    """The facts with what of the plan is missing in the JTL at path, which jtl counts; as they are
+    """The facts with what of the plan left no sample, of which jtl has the counts; as they are
     where the run was interrupted or stopped early, for then much may be. until_s: when the load was
     ended before its time. Raises JtlError and OSError."""
     if facts.interrupted or facts.stopped_by:
         return facts
     labels = {*jtl.samplers, *jtl.transactions}
-    found = silent_parts(plan, labels, lambda: thread_groups(path), until_s)
+    found = silent_parts(plan, labels, lambda: thread_groups(store), until_s)
     return replace(facts, silent=found.faults, notes=(*facts.notes, *found.doubts))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 
@@ -12,7 +11,7 @@ from tollgate.base import lasting
 from tollgate.judge import Charged, End, Execution, LabelData, charge
 from tollgate.plan import Plan, ThreadGroup
 from tollgate.run import Execution as Planned
-from tollgate.samples import Jtl, Key, Sent, read_sent
+from tollgate.samples import Jtl, Key, Sent, Store, read_sent
 from tollgate.schedule import ScheduleFacts, schedules_of, senders
 from tollgate.stats import COLUMNS, Bins, Counts, Totals
 
@@ -23,7 +22,7 @@ SILENCE_S = 1.0
 
 
 def with_waits(
-    execution: Execution, plan: Plan, planned: Planned, path: Path, jtl: Jtl, bins: Bins
+    execution: Execution, plan: Plan, planned: Planned, store: Store, jtl: Jtl, bins: Bins
 ) -> Execution:
     """The execution with requests that its threads waited for in vain, or could not send for it,
     among its failures. Raises JtlError and OSError."""
@@ -33,11 +32,11 @@ def with_waits(
     if not end.waiting:
         return execution
     parents = [
-        jtl.raw_labels[name]
+        name
         for (name, is_from_controller), data in execution.labels.items()
         if is_from_controller and not data.is_transaction
     ]
-    sent = read_sent(path, end.waiting, parents)
+    sent = read_sent(store, end.waiting, parents)
     if sent is None:
         return _with_problem(
             execution,

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tollgate.run import Execution, Manifest
-from tollgate.samples import Jtl, lost
+from tollgate.samples import Jtl, Store, lost
 from tollgate.workers import Resources, TargetsWatched, read_targets, share, unwatched
 
 
@@ -41,7 +41,7 @@ def told_to_end_s(planned: Execution, jtl: Jtl | None) -> float | None:
 
 
 def with_losses(
-    run: Path,
+    store: Store,
     manifest: Manifest,
     planned: Execution,
     jtl: Jtl,
@@ -50,11 +50,10 @@ def with_losses(
     parents: Collection[str] = (),
 ) -> Resources:
     """With the requests that each reload and each outage cost. ended_s: when the load was cut
-    short, in seconds since its start; None if it was not. parents: labels of parent samples, as
-    they stand in the JTL. Raises JtlError and OSError."""
+    short, in seconds since its start; None if it was not. parents: labels of parent samples.
+    Raises JtlError and OSError."""
     began, ended = planned.began or 0.0, planned.ended or 0.0
     apps = [target["name"] for target in planned.targets]
     reloads = [it for it in manifest.reloads if it["app"] in apps and began <= it["began"] <= ended]
     until_s = math.inf if ended_s is None else ended_s
-    path = run / planned.jtl
-    return lost.with_losses(resources, reloads, path, jtl.origin_ms, until_s, parents)
+    return lost.with_losses(resources, reloads, store, jtl.origin_ms, until_s, parents)

@@ -18,7 +18,7 @@ from tollgate.outputs.render import to_json
 from tollgate.outputs.study_json import About, to_dict
 from tollgate.outputs.study_table import to_table
 from tollgate.run import manifest
-from tollgate.samples import Jtl, Label, read_jtl, with_losses
+from tollgate.samples import Jtl, Label, open_store, read_jtl, with_losses
 from tollgate.study import (
     ANOTHER_GENERATOR,
     CONNECT,
@@ -73,9 +73,10 @@ def read(run: Path) -> tuple[Study, About]:
     planned = _execution(run, record)
     manifest.check_seal(planned, run)
     blocks = read_blocks(run / study_run.BLOCKS)
-    jtl = read_jtl(run / planned.jtl)
-    outages, problems = _read_outages(run, record, planned, jtl)
-    data = read_samples(run, blocks, outages, jtl.origin_ms / 1000, planned.jtl)
+    with open_store(run / planned.jtl) as store:
+        jtl = read_jtl(store)
+        outages, problems = _read_outages(run, record, planned, jtl)
+        data = read_samples(run, blocks, outages, jtl.origin_ms / 1000, store)
     instances = {target["name"]: target["instances"] for target in planned.targets}
     ran = Ran(record.environment["cores"], instances, how)
     study = build(data, crosscheck.checks(run, blocks, data), outages, ran)

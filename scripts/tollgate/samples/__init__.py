@@ -1,61 +1,78 @@
-"""kpi.jtl. The only room with SQL.
+"""kpi.jtl, read once. The only room with SQL.
 
-In: a JTL as JMeter wrote it. Out: exact counts and columns; a bad line is refused with its number.
+In: a JTL as JMeter wrote it. Out: a Store of typed samples, and what it answers: exact counts and
+arrays; a bad line is refused with its number.
 """
 
 from __future__ import annotations
 
 from tollgate.samples import lost
-from tollgate.samples.batches import BATCH, Batch, SampleBatches, open_batches
 from tollgate.samples.check import RECORD_BYTES
-from tollgate.samples.clock import step_back
-from tollgate.samples.file_order import TOLERANCE_MS, Step, early_step, largest
-from tollgate.samples.groups import Label, transaction_sql, valid_sql
-from tollgate.samples.groups_seen import thread_groups
-from tollgate.samples.jtl import Jtl, peek_test_start, read_jtl
-from tollgate.samples.layout import JtlError, Layout, read_layout, shown
+from tollgate.samples.counts import Jtl, Label, read_jtl
+from tollgate.samples.layout import JtlError, peek_test_start, read_layout, shown
 from tollgate.samples.lost import with_losses
-from tollgate.samples.samples import Samples, read_samples
-from tollgate.samples.scan import column, database, read_into, text
-from tollgate.samples.threads import read_threads
-from tollgate.samples.threads_ended import ThreadRows, longest_gaps, thread_rows
-from tollgate.samples.waits import Key, Sent, read_sent
+from tollgate.samples.order import TOLERANCE_MS, Step, early_step, largest, step_back
+from tollgate.samples.requests import (
+    block_answers,
+    block_spans,
+    check_coins,
+    coin_counts,
+    last_start_ms,
+    require,
+    step_counts,
+    window_counts,
+)
+from tollgate.samples.single import Batch, SampleBatches, Samples, read_samples
+from tollgate.samples.store import Growing, Store, open_store, using
+from tollgate.samples.threads import (
+    Key,
+    Sent,
+    ThreadRows,
+    longest_gaps,
+    read_sent,
+    read_threads,
+    thread_groups,
+    thread_rows,
+)
 
 __all__ = [
-    "BATCH",
     "RECORD_BYTES",
     "TOLERANCE_MS",
     "Batch",
+    "Growing",
     "Jtl",
     "JtlError",
     "Key",
     "Label",
-    "Layout",
     "SampleBatches",
     "Samples",
     "Sent",
     "Step",
+    "Store",
     "ThreadRows",
-    "column",
-    "database",
+    "block_answers",
+    "block_spans",
+    "check_coins",
+    "coin_counts",
     "early_step",
     "largest",
+    "last_start_ms",
     "longest_gaps",
     "lost",
-    "open_batches",
+    "open_store",
     "peek_test_start",
-    "read_into",
     "read_jtl",
     "read_layout",
     "read_samples",
     "read_sent",
     "read_threads",
+    "require",
     "shown",
     "step_back",
-    "text",
+    "step_counts",
     "thread_groups",
     "thread_rows",
-    "transaction_sql",
-    "valid_sql",
+    "using",
+    "window_counts",
     "with_losses",
 ]

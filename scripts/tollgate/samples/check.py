@@ -13,12 +13,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tollgate.samples.layout import NUMBERS, JtlError, Layout
+from tollgate.samples.layout import EARLIEST_MS, LATEST_MS, NUMBERS, JtlError, Layout
 
-# JMeter was born in 1998, and no clock of today says 2100: outside of these the field is not
-# epoch milliseconds (seconds and microseconds since 1970 both fall outside).
-EARLIEST_MS = 946_684_800_000
-LATEST_MS = 4_102_444_800_000
 # Eleven days: a longer sample is a damaged number.
 LONGEST_MS = 999_999_999
 # A record of more lines is an opening quote that was never closed, not a long message.
@@ -32,8 +28,8 @@ CLOCK_HELP = "the clock was set back while JMeter ran: set sampleresult.useNanoT
 
 
 @dataclass(frozen=True)
-class Cut:
-    """A last record that a crash cut off: where it begins."""
+class Place:
+    """The beginning of a record: its physical line, from 1, and its byte."""
 
     line: int
     offset: int
@@ -41,19 +37,26 @@ class Cut:
 
 @dataclass(frozen=True)
 class Reading:
-    """What the slow reading found: how many records are whole, and the cut-off one, if any."""
+    """What the slow reading found: how many records are whole, and where one that was cut off
+    begins, if any."""
 
     records: int
-    cut: Cut | None
+    cut: Place | None
 
 
-class _Records:
-    """Records of a JTL with the physical line and byte offset at which each begins."""
+def first_record(layout: Layout) -> Place:
+    """Where the first record begins."""
+    return Place(2, layout.header_bytes)
 
-    def __init__(self, path: str | Path, layout: Layout, end: int):
+
+class Records:
+    """Records of a JTL from `begin` to byte `end`, with the physical line and byte offset at which
+    each begins."""
+
+    def __init__(self, path: str | Path, layout: Layout, begin: Place, end: int):
         self.path, self.layout, self.end = path, layout, end
-        self.line, self.offset = 1, layout.header_bytes
-        self._read_line, self._read_offset = self.line, self.offset
+        self.line, self.offset = begin.line, begin.offset
+        self._read_line, self._read_offset = begin.line - 1, begin.offset
 
     def __iter__(self) -> Iterator[list[str]]:
         with Path(self.path).open("rb") as file:
@@ -78,12 +81,12 @@ class _Records:
             yield raw.decode("utf-8", "replace")
 
 
-def read_slowly(path: str | Path, layout: Layout, end: int) -> Reading:
-    """Reads the file from its header to byte `end`, record by record, and checks each.
+def read_slowly(path: str | Path, layout: Layout, begin: Place, end: int) -> Reading:
+    """Reads the file from `begin` to byte `end`, record by record, and checks each.
 
     Raises JtlError at the first record that is wrong and is not just the last one cut off.
     """
-    records, count = _Records(path, layout, end), 0
+    records, count = Records(path, layout, begin, end), 0
     limit = csv.field_size_limit(RECORD_BYTES)
     try:
         for row in records:
@@ -92,7 +95,7 @@ def read_slowly(path: str | Path, layout: Layout, end: int) -> Reading:
                 count += 1
     except csv.Error as error:
         if "unexpected end" in str(error):
-            return Reading(count, Cut(records.line, records.offset))
+            return Reading(count, Place(records.line, records.offset))
         problem = f"not CSV: {str(error).split(' - ')[0]}"
         raise JtlError(path, problem, line=records.line, help_=DAMAGED_HELP) from None
     finally:
@@ -100,7 +103,7 @@ def read_slowly(path: str | Path, layout: Layout, end: int) -> Reading:
     return Reading(count, None)
 
 
-def _check_record(records: _Records, row: list[str]) -> None:
+def _check_record(records: Records, row: list[str]) -> None:
     path, layout, line = records.path, records.layout, records.line
     if len(row) != len(layout.columns):
         problem = f"has {len(row)} fields where the header has {len(layout.columns)}"

@@ -12,6 +12,10 @@ DELIMITERS = (",", ";", "\t")
 # The first line must fit: JMeter's widest header is some 200 bytes, so that a longer "line" is
 # not a header, and reading on for a newline could swallow a file of any size.
 HEADER_BYTES = 65_536
+# JMeter was born in 1998, and no clock of today says 2100: outside of these the field is not
+# epoch milliseconds (seconds and microseconds since 1970 both fall outside).
+EARLIEST_MS = 946_684_800_000
+LATEST_MS = 4_102_444_800_000
 
 HEADER_HELP = "write it with jmeter.save.saveservice.print_field_names=true"
 JTL_HELP = "name a kpi.jtl that JMeter wrote as CSV"
@@ -66,6 +70,19 @@ def shown(value: object, width: int = 60) -> str:
     """A value for an error message: quoted, on one line, cut to a readable width."""
     text = str(value)
     return repr(text if len(text) <= width else text[:width] + "...")
+
+
+def peek_test_start(path: str | Path, layout: Layout | None = None) -> int | None:
+    """TESTSTART.MS of the first sample, in epoch ms; None where the JTL does not tell."""
+    layout = layout or read_layout(path)
+    if "TESTSTART.MS" not in layout:
+        return None
+    with Path(path).open(encoding="utf-8", errors="replace", newline="") as lines:
+        rows = csv.reader(lines, delimiter=layout.delimiter)
+        next(rows)
+        row = next(rows, [])
+    value = row[layout.index("TESTSTART.MS")] if len(row) == len(layout.columns) else ""
+    return int(value) if value.isdecimal() and EARLIEST_MS <= int(value) < LATEST_MS else None
 
 
 def _delimiter(path: str | Path, line: str) -> str:

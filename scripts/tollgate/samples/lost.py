@@ -10,7 +10,7 @@ A lost request is charged to one window of a kind: the last that had begun when 
 the first that began while it waited. One that hung from a crash until its timeout would otherwise
 count again for whatever happened meanwhile. Kinds are apart: a reload's worker may crash in it.
 """
-# ruff: noqa: S608 - every piece of SQL here is a column's number or a constant of this package.
+# ruff: noqa: S608 - every piece of SQL here is a constant of this package.
 
 from __future__ import annotations
 
@@ -19,20 +19,18 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from tollgate.samples.groups import transaction_sql
-from tollgate.samples.layout import Layout, read_layout
-from tollgate.samples.scan import column, database, read_into
+from tollgate.samples.store import Store, using
 from tollgate.workers import Outage, Reload, Resources
 
 #: Milliseconds after a window in which a client may still find out what happened in it.
 GRACE_MS = 1000
-_PROXY_CODES = "('502', '503', '504')"
+_NO_ANSWER = "NOT regexp_full_match(code, '[1-5][0-9][0-9]') OR code IN ('502', '503', '504')"
 
 
 def with_losses(
     resources: Resources,
     records: Sequence[Mapping],
-    jtl: str | Path,
+    source: Store | str | Path,
     origin_ms: float,
     until_s: float = math.inf,
     parents: Collection[str] = (),
@@ -40,8 +38,7 @@ def with_losses(
     """The same with the reloads that run.json records for the app, and how many requests were lost
     to each of them and to each outage. origin_ms: zero of the execution's seconds. until_s: when
     the load was cut short; JMeter broke off the requests that were under way then. parents: labels
-    of parent samples, as they stand in the JTL, which are requests though they look like
-    transactions.
+    of parent samples, which are requests though they look like transactions.
 
     A reload that never ended, or an outage that nothing ended, goes on to the end of the JTL.
     """
@@ -50,7 +47,7 @@ def with_losses(
     ]
     out = [_window(it, origin_ms) for it in resources.outages]
     until_ms = origin_ms + until_s * 1000
-    in_reloads, in_outages = count_lost(jtl, [reloading, out], until_ms, parents)
+    in_reloads, in_outages = count_lost(source, [reloading, out], until_ms, parents)
     reloads = tuple(
         Reload((low - origin_ms) / 1000, (high - origin_ms) / 1000, lost, it["problem"])
         for it, (low, high), lost in zip(records, reloading, in_reloads, strict=True)
@@ -69,7 +66,7 @@ def _window(outage: Outage, origin_ms: float) -> tuple[float, float]:
 
 
 def count_lost(
-    path: str | Path,
+    source: Store | str | Path,
     kinds: Sequence[Sequence[tuple[float, float]]],
     until_ms: float = math.inf,
     parents: Collection[str] = (),
@@ -79,8 +76,7 @@ def count_lost(
 
     A window may have lost a request if any of the time from its start to its end lies in
     [from, to + GRACE_MS] and it had ended by until_ms. parents: as in with_losses.
-    Only lost requests ever leave the scan, and DuckDB spills them to disk if they are too many.
-    For files that read_jtl has read: it has checked the values. Raises JtlError as it does.
+    Raises JtlError.
     """
     rows = [
         (kind, number, low, high + GRACE_MS)
@@ -90,35 +86,24 @@ def count_lost(
     found = [[0] * len(windows) for windows in kinds]
     if not rows:
         return found
-    with database(path) as con:
-        layout = read_layout(path)
-        names = [list(parents)]
-        con.execute("CREATE TEMP TABLE parents AS SELECT unnest(?::VARCHAR[]) AS parent", names)
-        read_into(con, "requests", _requests_sql(layout), path, layout)
-        con.execute("CREATE TEMP TABLE windows (kind INT, id INT, from_ms DOUBLE, to_ms DOUBLE)")
-        con.executemany("INSERT INTO windows VALUES (?, ?, ?, ?)", rows)
-        con.execute("DELETE FROM requests WHERE end_ms > ?::DOUBLE", [until_ms])
-        charged = con.execute("""
-            WITH charges AS (
+    with using(source) as store:
+        columns = ["kind INTEGER", "id INTEGER", "from_ms DOUBLE", "to_ms DOUBLE"]
+        store.table("windows", columns, rows)
+        charged = store.rows(
+            f"""
+            WITH requests AS (
+                SELECT start_ms, start_ms + elapsed_ms AS end_ms, count(*) AS n FROM samples
+                WHERE NOT ok AND (NOT is_transaction OR list_contains(?, label)) AND ({_NO_ANSWER})
+                AND start_ms + elapsed_ms <= ?::DOUBLE
+                GROUP BY ALL),
+            charges AS (
                 SELECT kind, n, arg_min(id, CASE WHEN from_ms <= start_ms
                     THEN (0, start_ms - from_ms) ELSE (1, from_ms - start_ms) END) AS id
                 FROM windows JOIN requests ON start_ms <= to_ms AND end_ms >= from_ms
                 GROUP BY kind, start_ms, end_ms, n)
-            SELECT kind, id, sum(n)::BIGINT FROM charges GROUP BY kind, id""").fetchall()
+            SELECT kind, id, sum(n)::BIGINT FROM charges GROUP BY kind, id""",
+            [list(parents), until_ms],
+        )
     for kind, number, lost in charged:
         found[kind][number] = lost
     return found
-
-
-def _requests_sql(layout: Layout) -> str:
-    """SQL for a table of the lost requests by start and end; both are NULL for all the others."""
-    start, elapsed = column(layout, "timeStamp"), column(layout, "elapsed")
-    success, code = column(layout, "success"), column(layout, "responseCode")
-    no_answer = f"NOT regexp_full_match({code}, '[1-5][0-9][0-9]') OR {code} IN {_PROXY_CODES}"
-    is_request = f"(parent IS NOT NULL OR NOT {transaction_sql(layout)})"
-    lost = f"({success} = 'false' AND {is_request} AND ({no_answer}))"
-    return f"""
-        SELECT CASE WHEN {lost} THEN {start} END AS start_ms,
-               CASE WHEN {lost} THEN {start} + TRY_CAST({elapsed} AS BIGINT) END AS end_ms,
-               false AS wrong, count(*) AS n
-        FROM {{jtl}} LEFT JOIN parents ON {column(layout, "label")} = parent GROUP BY ALL"""

@@ -1,36 +1,161 @@
-"""Which threads sent each label of a JTL, by the names of their thread groups."""
-# ruff: noqa: S608 - every piece of SQL here is a column's number or a constant of this package.
+"""What each thread of a JTL sent: which labels, until when, how long it was silent in between.
+
+A thread group is named by its threads' names without their last number. Rows of Transaction
+Controllers are no samples, but those of parent samples are, which look alike: `parents` are their
+labels. All functions raise JtlError.
+"""
+# ruff: noqa: S608 - every piece of SQL here is a constant of this package.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from tollgate.samples.groups import transaction_sql
-from tollgate.samples.layout import read_layout
-from tollgate.samples.samples import thread_group_sql
-from tollgate.samples.scan import column, database, read_into, text
+from tollgate.samples.store import Store, using
+
+#: A label, and whether a Transaction Controller left the row.
+Key = tuple[str, bool]
+_IS_SAMPLE = "(NOT is_transaction OR list_contains(?, label))"
 
 
-def read_threads(path: str | Path, labels: Collection[str]) -> dict[str, dict[str, str]]:
-    """For each of these samplers the names of its threads without their last number, in order, as
-    in Samples.groups; and to each name what open_batches asks for, which is the same where the file
-    is UTF-8. One pass over the file. Raises JtlError.
+@dataclass(frozen=True)
+class ThreadRows:
+    """All samples of one label by one thread. number: the last one in the thread's name.
+    last_end_ms: epoch milliseconds."""
+
+    number: int
+    label: str
+    n: int
+    last_end_ms: int
+
+
+@dataclass
+class Sent:
+    """What one thread left in the JTL; times in epoch milliseconds, None where it left nothing.
+
+    first_ms, ended_ms: when its first row began and when its last one ended. answered_ms: when its
+    last success came. counts: rows of each label until then. longest_ms: the longest success of all
+    threads of its group, 0 without one. hung: (begin, end) of those requests after answered_ms
+    that failed and took longer than that.
     """
-    layout = read_layout(path)
-    query = f"""
-        SELECT {column(layout, "label")} AS label, {thread_group_sql(layout)} AS thread,
-               {transaction_sql(layout)} AS is_transaction, count(*) AS n, false AS wrong
-        FROM {{jtl}} GROUP BY ALL"""
-    with database(path) as con:
-        read_into(con, "threads", query, path, layout)
-        found = con.execute(
-            "SELECT label, thread FROM threads WHERE NOT is_transaction ORDER BY label, thread"
-        ).fetchall()
-        names = text(con, [label for label, _ in found])
-        threads = text(con, [thread for _, thread in found])
-    by_label: dict[str, dict[str, str]] = {label: {} for label in labels}
-    for label, thread, (_, raw) in zip(names, threads, found, strict=True):
-        if label in by_label:
-            by_label[label][thread] = raw
-    return by_label
+
+    first_ms: int | None = None
+    ended_ms: int | None = None
+    answered_ms: int | None = None
+    counts: dict[Key, int] = field(default_factory=dict)
+    longest_ms: int = 0
+    hung: list[tuple[int, int]] = field(default_factory=list)
+
+
+def thread_groups(source: Store | str | Path) -> tuple[str, ...] | None:
+    """The names of all threads that left a row, a Transaction Controller's too, each without its
+    last number and once. None where the JTL has no column threadName."""
+    with using(source) as store:
+        if "threadName" not in store.layout:
+            return None
+        found = store.rows("SELECT DISTINCT thread_group FROM samples ORDER BY thread_group")
+        return tuple(name for (name,) in found)
+
+
+def read_threads(source: Store | str | Path, labels: Collection[str]) -> dict[str, tuple[str, ...]]:
+    """For each of these samplers the names of its threads without their last number, in order."""
+    with using(source) as store:
+        found = store.rows("""SELECT DISTINCT label, thread_group FROM samples
+            WHERE NOT is_transaction ORDER BY label, thread_group""")
+    return {label: tuple(name for it, name in found if it == label) for label in labels}
+
+
+def thread_rows(
+    source: Store | str | Path, parents: Collection[str], wanted: Callable[[str], bool]
+) -> dict[str, tuple[ThreadRows, ...]] | None:
+    """The names of all threads without their last number, each with the rows of its threads, if it
+    is wanted: an Open Model Thread Group has a thread an arrival. None where the JTL has no column
+    threadName."""
+    with using(source) as store:
+        if "threadName" not in store.layout:
+            return None
+        names = store.rows(
+            f"SELECT DISTINCT thread_group FROM samples WHERE {_IS_SAMPLE}", [list(parents)]
+        )
+        return {
+            name: _thread_rows(store, parents, name) if wanted(name) else () for (name,) in names
+        }
+
+
+def _thread_rows(store: Store, parents: Collection[str], name: str) -> tuple[ThreadRows, ...]:
+    found = store.rows(
+        f"""SELECT number, label, count(*), max(start_ms + elapsed_ms) FROM samples
+        WHERE {_IS_SAMPLE} AND thread_group = ? GROUP BY number, label""",
+        [list(parents), name],
+    )
+    return tuple(ThreadRows(*row) for row in found)
+
+
+def longest_gaps(source: Store | str | Path, parents: Collection[str]) -> dict[str, float]:
+    """By the name of its threads without their last number, how long one of them was silent at most
+    between two of its samples, in seconds."""
+    with using(source) as store:
+        found = store.rows(
+            f"""SELECT thread_group, max(start_ms - before_ms) FROM (
+                SELECT thread_group, start_ms, max(start_ms + elapsed_ms) OVER (
+                    PARTITION BY thread_group, number ORDER BY start_ms, start_ms + elapsed_ms
+                    ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before_ms
+                FROM samples WHERE {_IS_SAMPLE})
+            WHERE before_ms IS NOT NULL GROUP BY thread_group""",
+            [list(parents)],
+        )
+    return {name: max(0, gap) / 1000 for name, gap in found}
+
+
+def read_sent(
+    source: Store | str | Path, threads: Collection[str], parents: Collection[str]
+) -> dict[str, Sent] | None:
+    """What each of these threads left, by its name; None where the JTL has no names of threads."""
+    with using(source) as store:
+        if "threadName" not in store.layout:
+            return None
+        _pick(store, threads, parents)
+        return _sent(store, threads)
+
+
+def _pick(store: Store, threads: Collection[str], parents: Collection[str]) -> None:
+    """Make the table `mine`: the rows of the threads, by the place of each among them."""
+    wanted = []
+    for place, thread in enumerate(threads):
+        name, _, number = thread.rpartition("-")
+        wanted.append((place, name, int(number) if number.isdecimal() else -1))
+    store.table("wanted", ["place INTEGER", "thread_group VARCHAR", "number BIGINT"], wanted)
+    store.execute(
+        f"""CREATE OR REPLACE TEMP TABLE mine AS
+        WITH requests AS (
+            SELECT thread_group, number, label, is_transaction, ok, start_ms AS begins,
+                   start_ms + elapsed_ms AS ends, {_IS_SAMPLE} AS is_request FROM samples
+            WHERE thread_group IN (SELECT thread_group FROM wanted)),
+        groups AS (SELECT thread_group, max(ends - begins) FILTER (ok AND is_request) AS longest
+                   FROM requests GROUP BY thread_group)
+        SELECT *, coalesce(longest, 0)::BIGINT AS longest_ms,
+               coalesce(max(ends) FILTER (ok AND is_request) OVER (PARTITION BY place), 0)
+               AS answered
+        FROM requests JOIN wanted USING (thread_group, number) JOIN groups USING (thread_group)""",
+        [list(parents)],
+    )
+
+
+def _sent(store: Store, threads: Collection[str]) -> dict[str, Sent]:
+    names = list(threads)
+    found = {thread: Sent() for thread in names}
+    for place, *times in store.rows("""
+        SELECT place, min(begins), max(ends), nullif(any_value(answered), 0), any_value(longest_ms)
+        FROM mine GROUP BY place"""):
+        sent = found[names[place]]
+        sent.first_ms, sent.ended_ms, sent.answered_ms, sent.longest_ms = times
+    for place, label, is_transaction, n in store.rows("""
+        SELECT place, label, is_transaction, count(*) FROM mine WHERE ends <= answered
+        GROUP BY ALL ORDER BY ALL"""):
+        found[names[place]].counts[label, is_transaction] = n
+    for place, begins, ends in store.rows("""
+        SELECT place, begins, ends FROM mine WHERE NOT ok AND is_request AND begins >= answered
+        AND ends - begins > longest_ms ORDER BY ALL"""):
+        found[names[place]].hung.append((begins, ends))
+    return found

@@ -9,8 +9,7 @@ from tollgate.schedule.blame import FAR_LATE_MS
 from tollgate.schedule.model import ScheduleFacts, Unsent
 from tollgate.schedule.open_model import OpenModelArrivals
 from tollgate.schedule.queues import Queue, queues_of
-from tollgate.schedule.replay import Replay
-from tollgate.schedule.samples import foreseen_problems, replay_jtl
+from tollgate.schedule.replay import Replay, foreseen_problems, replay_jtl
 from tollgate.schedule.schedule import schedules_of
 from tollgate.schedule.threads import named_alike, senders
 

@@ -34,17 +34,6 @@ CAUSES = ("service", "plan", "generator")
 SERVICE, PLAN, GENERATOR = range(3)
 
 
-def blame_generator(
-    event_ms: Floats, event: Ints, missing: Ints, start_ms: Floats
-) -> tuple[Floats, Ints]:
-    """Blame where each arrival has a thread of its own: nothing but the generator delays it."""
-    lateness = start_ms - np.append(event_ms, np.nan)[event]
-    parts = np.zeros((len(CAUSES), len(event)))
-    parts[GENERATOR] = np.maximum(lateness, 0)
-    parts[:, event == NO_EVENT] = np.nan
-    return parts, np.full(len(missing), GENERATOR)
-
-
 def blame(
     schedule: Schedule, rows: Rows, event_ms: Floats, event: Ints, missing: Ints, origin_ms: float
 ) -> tuple[Floats, Ints]:

@@ -34,9 +34,8 @@ class Rows:
     """All samples of one thread group, in any order, Transaction Controllers' rows left out.
 
     start_ms: epoch milliseconds. elapsed_ms: JMeter's elapsed. thread: any number that is the same
-    for the same thread; for an open model it must be the number at the end of the thread's name;
-    None where the file has no thread names. governed: which rows the schedule is about, None for
-    all of them; the others only tell how long a thread was busy.
+    for the same thread; None where the file has no thread names. governed: which rows the schedule
+    is about, None for all of them; the others only tell how long a thread was busy.
     """
 
     start_ms: Ints
@@ -127,14 +126,3 @@ def _proof_length(event_ms: Floats, samples: int) -> int:
         if p < 1
         else samples
     )
-
-
-def align_by_thread(thread: Ints, start_ms: Ints, count: int) -> Ints:
-    """Return the index of each row's arrival in an open model, NO_EVENT for all but a thread's
-    first row: those follow their forerunner, not the schedule. Thread 1 is the first arrival."""
-    order = np.lexsort((start_ms, thread))
-    first = np.diff(thread[order], prepend=thread.min(initial=0) - 1) > 0
-    events = np.full(len(thread), NO_EVENT, dtype=np.int64)
-    events[order[first]] = thread[order[first]] - 1
-    events[(events < 0) | (events >= count)] = NO_EVENT
-    return events

@@ -13,8 +13,6 @@ from tollgate.schedule.blame import (
     FAR_LATE_MS,
     LATE_MS,
     blame,
-    blame_generator,
-    count_threads,
 )
 from tollgate.schedule.join import (
     EARLY_TOLERANCE_MS,
@@ -23,7 +21,6 @@ from tollgate.schedule.join import (
     Ints,
     Rows,
     align,
-    align_by_thread,
     estimate_origin_ms,
 )
 from tollgate.schedule.model import Schedule
@@ -36,8 +33,8 @@ UNKNOWN_START_S = 60.0
 class Joined:
     """The governed rows of one schedule, in the order in which they came in.
 
-    event: index of each row's event, NO_EVENT for rows without one (extra, or an open model's
-    followers); such rows have NaN in the arrays of floats and their elapsed as response_ms.
+    event: index of each row's event, NO_EVENT for extra rows; such rows have NaN in the arrays of
+    floats and their elapsed as response_ms.
     lateness_ms: actual minus intended start; wobble makes it slightly negative.
     service_ms + plan_ms + generator_ms = max(lateness_ms, 0).
     response_ms: from the intended start to the end of the answer. Whole milliseconds, rounded up;
@@ -124,21 +121,18 @@ def join(schedule: Schedule, rows: Rows, origin_ms: float | None = None) -> Join
 
     origin_ms: TESTSTART.MS, which is the zero of JMeter's timers to the millisecond. None makes an
     estimate, see estimate_origin_ms. A run on several JMeter servers has an origin for each: join
-    each server's rows by themselves. Raises ValueError for an open model without thread numbers.
+    each server's rows by themselves. An open model is joined by open_join.py.
     """
     governed = rows.is_governed
     start, elapsed = rows.start_ms[governed], rows.elapsed_ms[governed]
     events_s = schedule.arrivals(_horizon_s(schedule, start, origin_ms))
     origin = estimate_origin_ms(events_s, start) if origin_ms is None else origin_ms
-    event, followers = _aligned(schedule, rows, events_s, origin)
+    event = _aligned(rows, events_s, origin)
     intended = _required(schedule, events_s, event)
     is_missing = np.ones(intended + 1, dtype=bool)
     is_missing[np.minimum(event, intended)] = False
     missing = np.flatnonzero(is_missing[:intended])
-    if schedule.by_thread:
-        parts, cause = blame_generator(events_s * 1000, event, missing, start - origin)
-    else:
-        parts, cause = blame(schedule, rows, events_s * 1000, event, missing, origin)
+    parts, cause = blame(schedule, rows, events_s * 1000, event, missing, origin)
     due = np.append(events_s, np.nan)[event] * 1000
     waited = np.nan_to_num(np.maximum(start - np.floor(due + origin), 0)).astype(np.int64)
     return Joined(
@@ -155,30 +149,23 @@ def join(schedule: Schedule, rows: Rows, origin_ms: float | None = None) -> Join
         missing=missing,
         missing_ms=events_s[missing] * 1000 + origin,
         missing_cause=cause,
-        extra=int(np.count_nonzero(event == NO_EVENT)) - followers,
+        extra=int(np.count_nonzero(event == NO_EVENT)),
     )
 
 
-def _aligned(
-    schedule: Schedule, rows: Rows, events_s: Floats, origin_ms: float
-) -> tuple[Ints, int]:
-    """Return the event of each governed row, and how many rows only follow a thread's first."""
+def _aligned(rows: Rows, events_s: Floats, origin_ms: float) -> Ints:
+    """Return the event of each governed row."""
     governed = rows.is_governed
     start, elapsed = rows.start_ms[governed], rows.elapsed_ms[governed]
-    if schedule.by_thread:
-        if rows.thread is None:
-            raise ValueError("an open model's rows can only be joined by their thread numbers")
-        thread = rows.thread[governed]
-        return align_by_thread(thread, start, len(events_s)), len(start) - count_threads(thread)
     order = np.lexsort((elapsed, start))
     event = np.empty(len(start), dtype=np.int64)
     event[order] = align(events_s * 1000, start[order] - origin_ms)
-    return event, 0
+    return event
 
 
 def _horizon_s(schedule: Schedule, start: Ints, origin_ms: float | None) -> float:
     """Return up to when events must be known: the end of the schedule or the last sample."""
-    if schedule.by_thread or (schedule.end_s is None and schedule.limit is not None):
+    if schedule.end_s is None and schedule.limit is not None:
         return math.inf
     if not len(start):
         return schedule.end_s or 0.0
@@ -193,7 +180,7 @@ def _required(schedule: Schedule, events_s: Floats, event: Ints) -> int:
     """Return how many events had to be sent."""
     if schedule.end_s is not None:
         return int(np.searchsorted(events_s, schedule.end_s))
-    if schedule.by_thread or schedule.limit is not None:
+    if schedule.limit is not None:
         return len(events_s)
     # Nothing says when the group ends, so what was sent last is taken for the end.
     return int(event.max(initial=NO_EVENT)) + 1
@@ -220,11 +207,11 @@ def summarise(joined: Joined, rows: NDArray[np.bool_] | None = None) -> Summary:
         missing_plan=int(missing[1]),
         missing_generator=int(missing[2]),
         extra=joined.extra,
-        lateness_p50=_percentile(lateness, 50),
-        lateness_p99=_percentile(lateness, 99),
-        lateness_max=_percentile(lateness, 100),
-        generator_p99=_percentile(generator, 99),
-        generator_max=_percentile(generator, 100),
+        lateness_p50=percentile(lateness, 50),
+        lateness_p99=percentile(lateness, 99),
+        lateness_max=percentile(lateness, 100),
+        generator_p99=percentile(generator, 99),
+        generator_max=percentile(generator, 100),
         late_service=int(lates[0]),
         late_plan=int(lates[1]),
         late_generator=int(lates[2]),
@@ -236,7 +223,10 @@ def summarise(joined: Joined, rows: NDArray[np.bool_] | None = None) -> Summary:
     )
 
 
-def _percentile(values: Floats, percent: float) -> float:
+def percentile(values: Floats, percent: float) -> float:
+    """The smallest value that at least that share does not exceed, NaN without values. Changes the
+    order of the values."""
     if not len(values):
         return math.nan
-    return float(np.percentile(values, percent, method="inverted_cdf"))
+    found = np.percentile(values, percent, method="inverted_cdf", overwrite_input=True)
+    return float(found)

@@ -1,35 +1,66 @@
 """An open model's arrivals joined with any number of samples, in memory that has a bound.
 
-Arrival n belongs to the first sample of thread n (join.py), so it is enough to go through the
-samples in order of their start and to remember which arrivals have had theirs: a bit for each. The
-results are those of join.py and lateness.py on whole arrays, which the tests hold it to; only the
-percentiles of lateness are rounded, see late_histogram.py.
+Arrival n belongs to the first sample of thread n, and the later ones follow that, not the schedule.
+So it is enough to go through the samples in order of their start and to remember which arrivals
+have had theirs: a bit for each, and 8 bytes for how late it was.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 
-from tollgate.samples import Batch, Step, early_step, largest
+from tollgate.samples import Batch, Jtl, SampleBatches, Step, Store, early_step, largest
 from tollgate.schedule.blame import FAR_LATE_MS, LATE_MS
 from tollgate.schedule.join import Floats, Ints
-from tollgate.schedule.lateness import Displacement
+from tollgate.schedule.lateness import Displacement, percentile
 from tollgate.schedule.model import Schedule, ScheduleFacts
 from tollgate.schedule.open_model import OpenModelArrivals
-from tollgate.stats import Bins, Counts, LateHistogram
+from tollgate.schedule.queues import Kept, Queue, unsent_of
+from tollgate.stats import Bins, Counts
 
 # Rows of counts that are put together in one go: sorting them by and by keeps memory bounded.
 _GATHERED = 200_000
 
 
+def join_open(
+    queue: Queue, store: Store, jtl: Jtl, test_start_ms: int | None, from_s: float, bins: Bins
+) -> Kept:
+    """Join the queue of an open model with the samples of the store, which jtl counts.
+
+    test_start_ms: TESTSTART.MS, None estimates it. from_s: as in OpenJoin.
+    """
+    batches = SampleBatches(store, [(it, queue.threads.get(it)) for it in queue.governed])
+    start_ms = test_start_ms
+    if start_ms is None:
+        starts = (batch.start_ms for batch in batches)
+        start_ms = estimate_test_start_ms(queue.schedule.replay, starts)
+    joined = OpenJoin(
+        queue.schedule, len(queue.governed), float(start_ms), jtl.origin_ms, from_s, bins
+    )
+    for batch in batches:
+        joined.add(batch)
+    judged = [
+        (number, label) for number, label in enumerate(queue.governed) if label not in queue.mixed
+    ]
+    facts = joined.facts(queue.names, batches.threads_outside(queue.schedule.replay.count))
+    return Kept(
+        response={label: joined.response(number) for number, label in judged},
+        lateness={label: joined.lateness(number) for number, label in judged},
+        facts=replace(facts, origin_is_estimated=test_start_ms is None),
+        unsent=unsent_of(queue, joined.unsent_ms(), bins),
+        step=joined.step,
+    )
+
+
 class OpenJoin:
     """One schedule. Batches are added in order of their start; then it tells what it saw.
 
-    schedule: an open model's. labels: the numbers that its labels have in the batches. step: as in
-    replay.Kept.
+    schedule: an open model's. labels: how many it has; batches have them by their numbers. step: as
+    in Kept.
     test_start_ms: TESTSTART.MS. origin_ms: zero of the seconds in the response times. from_s:
     lateness is summed up over arrivals from here on.
     """
@@ -37,7 +68,7 @@ class OpenJoin:
     def __init__(
         self,
         schedule: Schedule,
-        labels: Sequence[int],
+        labels: int,
         test_start_ms: float,
         origin_ms: int,
         from_s: float,
@@ -46,52 +77,55 @@ class OpenJoin:
         self._arrivals, self._start_ms = schedule.replay, test_start_ms
         self._intended = self._arrivals.count_before(schedule.end_s)
         self._origin_ms, self._from_ms, self._bins = origin_ms, origin_ms + from_s * 1000, bins
-        self._response = {label: _Gathered() for label in labels}
-        self._waited = {label: _Gathered() for label in labels}
+        self._response = {label: _Gathered() for label in range(labels)}
+        self._waited = {label: _Gathered() for label in range(labels)}
         self._seen = _Bits(self._arrivals.count)
-        self._lateness = LateHistogram()
+        # Untouched pages of it take no memory.
+        self._lateness_ms = np.empty(self._arrivals.count)
         self._displacement = Displacement()
         self._sent = self._late = self._far_late = self._measured = 0
         self.step: Step | None = None
 
     def add(self, batch: Batch) -> None:
-        """Join the samples of the batch that have one of the labels."""
-        mine = batch.of_labels(tuple(self._response))
-        rows, due_ms = self._firsts(mine)
-        begin_ms, waited = mine.start_ms.astype(np.float64), np.zeros(len(mine.start_ms), np.int64)
+        """Join the samples of the batch."""
+        rows, due_ms = self._firsts(batch)
+        begin_ms = batch.start_ms.astype(np.float64)
+        waited = np.zeros(len(begin_ms), np.int64)
         begin_ms[rows] = due_ms + self._start_ms
-        waited[rows] = np.maximum(mine.start_ms[rows] - np.floor(begin_ms[rows]), 0)
+        waited[rows] = np.maximum(batch.start_ms[rows] - np.floor(begin_ms[rows]), 0)
         second = self._bins.begin(np.floor((begin_ms - self._origin_ms) / 1000).astype(np.int64))
         has_event = np.zeros(len(second), bool)
         has_event[rows] = True
         # The later samples of an arrival have no intended start: they count by their own.
+        response_ms = batch.elapsed_ms + waited
         for label, gathered in self._response.items():
-            gathered.add(self._counts(mine, mine.label == label, second, mine.elapsed_ms + waited))
-        for label, gathered in self._waited.items():
-            here = has_event & (mine.label == label)
-            gathered.add(self._counts(mine, here, second, waited))
+            here = batch.label == label
+            gathered.add(self._counts(batch, here, second, response_ms))
+            self._waited[label].add(self._counts(batch, here & has_event, second, waited))
 
-    def _counts(self, mine: Batch, here: np.ndarray, second: Ints, values: Ints) -> Counts:
-        return Counts.of(second[here], values[here], mine.ok[here], width=self._bins.width_s)
+    def _counts(self, batch: Batch, here: np.ndarray, second: Ints, values: Ints) -> Counts:
+        return Counts.of(second[here], values[here], batch.ok[here], width=self._bins.width_s)
 
-    def _firsts(self, mine: Batch) -> tuple[Ints, Floats]:
+    def _firsts(self, batch: Batch) -> tuple[Ints, Floats]:
         """The rows that are the first of their arrival, and when it was due in ms; summed up."""
-        arrival = mine.number - 1
+        arrival = batch.number - 1
         inside = np.flatnonzero((arrival >= 0) & (arrival < self._arrivals.count))
         arrival, first = np.unique(arrival[inside], return_index=True)
         unseen = ~self._seen.has(arrival)
         arrival, rows = arrival[unseen], inside[first[unseen]]
         self._seen.add(arrival)
         self._sent += int(np.count_nonzero(arrival < self._intended))
-        start, due = mine.start_ms[rows], self._arrivals.at(arrival) * 1000
+        start, due = batch.start_ms[rows], self._arrivals.at(arrival) * 1000
         lateness = start - self._start_ms - due
-        measured = due + self._start_ms >= self._from_ms
-        self._sum_up(lateness[measured], due[measured])
-        self.step = largest([self.step, early_step(due + self._start_ms, lateness)])
+        intended_ms = due + self._start_ms
+        measured = intended_ms >= self._from_ms
+        # As precise as a time of the epoch, like the other schedules' in lateness.py.
+        self._sum_up(lateness[measured], intended_ms[measured] - self._start_ms)
+        self.step = largest([self.step, early_step(intended_ms, lateness)])
         return rows, due
 
     def _sum_up(self, lateness_ms: Floats, due_ms: Floats) -> None:
-        self._lateness.add(lateness_ms)
+        self._lateness_ms[self._measured : self._measured + len(lateness_ms)] = lateness_ms
         self._displacement.add(due_ms, np.maximum(lateness_ms, 0))
         self._measured += len(lateness_ms)
         self._late += int(np.count_nonzero(lateness_ms > LATE_MS))
@@ -115,15 +149,16 @@ class OpenJoin:
 
         Each arrival has a thread of its own, so nothing but the generator delays or drops it.
         """
-        p99 = self._lateness.percentile(99)
+        lateness_ms = self._lateness_ms[: self._measured]
+        p50, p99, longest = (percentile(lateness_ms, it) for it in (50, 99, 100))
         return ScheduleFacts(
             labels=names,
             intended=self._intended,
             sent=self._sent,
             missing_generator=self._intended - self._sent,
-            lateness_p50_ms=self._lateness.percentile(50),
+            lateness_p50_ms=p50,
             lateness_p99_ms=p99,
-            lateness_max_ms=self._lateness.max_ms,
+            lateness_max_ms=longest,
             generator_p99_ms=p99 if math.isnan(p99) else max(p99, 0.0),
             late_generator=self._late,
             extra=threads_outside,

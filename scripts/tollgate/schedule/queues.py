@@ -1,13 +1,20 @@
-"""The schedules of a plan, each with the labels of a file that its thread group sent. Pure."""
+"""The schedules of a plan, each with the labels of a file that its thread group sent, and how each
+was kept. Pure."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
 from tollgate.plan import Plan
+from tollgate.samples import Step
+from tollgate.schedule.model import NEVER_MS, TIMED_OUT, ScheduleFacts, Unsent
 from tollgate.schedule.schedule import ClosedLoop, Schedule, schedules_of
 from tollgate.schedule.threads import may_send, senders
+from tollgate.stats import Bins, Counts
 
 #: Stands for the names of threads where a file has none.
 NO_NAMES = ("",)
@@ -41,6 +48,19 @@ class Queue:
         end_s = until_s - ((test_start_ms or origin_ms) - origin_ms) / 1000
         end_s = max(0.0, min(end_s, self.schedule.end_s or end_s))
         return replace(self, schedule=replace(self.schedule, end_s=end_s))
+
+
+@dataclass(frozen=True)
+class Kept:
+    """How one schedule was kept: the counts by label and the step, as in Replay, the facts, and
+    what was not sent."""
+
+    response: dict[str, Counts]
+    lateness: dict[str, Counts]
+    facts: ScheduleFacts
+    unsent: Unsent
+    punctual: dict[str, Counts] = field(default_factory=dict)
+    step: Step | None = None
 
 
 def queues_of(
@@ -88,3 +108,13 @@ def _queue(
     sent.sort(key=lambda label: not schedule.matches(label))
     governed = tuple(label for label in sent if schedule.matches(label))
     return Queue(schedule, tuple(sent), governed, own, frozenset(mixed))
+
+
+def unsent_of(queue: Queue, due_ms: np.ndarray, bins: Bins) -> Unsent:
+    """What was due at these milliseconds since the execution's start and not sent."""
+    timeout_ms = queue.schedule.timeout_ms
+    slow_ms = np.full(len(due_ms), NEVER_MS if timeout_ms is None else math.ceil(timeout_ms))
+    second = bins.begin(np.floor(due_ms / 1000).astype(np.int64))
+    failed = np.zeros(len(due_ms), bool)
+    counts = Counts.of(second, slow_ms, failed, codes=(TIMED_OUT,), width=bins.width_s)
+    return Unsent(queue.names, counts)

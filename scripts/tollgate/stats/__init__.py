@@ -18,7 +18,6 @@ from tollgate.stats.intervals import (
     share_interval,
     stdev_interval,
 )
-from tollgate.stats.late_histogram import LateHistogram
 from tollgate.stats.percentiles import percentile_by_block, percentile_interval, samples_needed
 from tollgate.stats.sequential import LEAST_STEP, nominal_level
 from tollgate.stats.slope import BLOCKS, FEWEST, Trend, trend
@@ -38,7 +37,6 @@ __all__ = [
     "Bins",
     "Counts",
     "Interval",
-    "LateHistogram",
     "Totals",
     "Trend",
     "error_of_sum",

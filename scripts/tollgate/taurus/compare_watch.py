@@ -19,7 +19,7 @@ from tollgate.compare import (
     samples,
 )
 from tollgate.compare import words as told
-from tollgate.samples import peek_test_start
+from tollgate.samples import Growing, peek_test_start
 
 #: Seconds until the file is read again where JMeter has not got so far.
 AGAIN_S = 2
@@ -48,6 +48,7 @@ class Watch:
         missing would be what is slow. now: seconds since the epoch."""
         self.record = record
         self.jtl = jtl
+        self.samples = Growing(jtl)
         self.labels = labels
         self.warmup_s = warmup_s
         self.lag_s = lag_s
@@ -76,7 +77,8 @@ class Watch:
             return None
         self.not_before = self.now() + self.record.every_s  # unless the file can be read
         budget_s = self.record.settings.budget_s
-        found = samples.read(self.jtl, self.labels, self.warmup_s, budget_s + self.lag_s)
+        with self.samples.read() as store:
+            found = samples.read(store, self.labels, self.warmup_s, budget_s + self.lag_s)
         # JMeter writes in blocks, so that the file may be behind the clock.
         if found.seconds < due_s + self.lag_s:
             self.not_before = self.now() + AGAIN_S

@@ -1,5 +1,4 @@
 """The answers of pi one by one: when each came since its block began, and how long it took."""
-# ruff: noqa: S608 - every piece of SQL here is a column's number or a constant of this package.
 
 from __future__ import annotations
 
@@ -9,15 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tollgate.samples import (
-    JtlError,
-    Layout,
-    column,
-    database,
-    read_into,
-    read_layout,
-    transaction_sql,
-)
+from tollgate.samples import Store, block_answers, require, using
 from tollgate.study import Block
 
 EXPERIMENT = "pi"
@@ -41,17 +32,19 @@ class Answers:
     of_rounds: int
 
 
-def pi_series(jtl: Path, blocks: Sequence[Block]) -> tuple[Answers, ...]:
+def pi_series(source: Store | Path, blocks: Sequence[Block]) -> tuple[Answers, ...]:
     """The answers of each arm of pi at its most users; whole rounds, as many as MOST_ANSWERS take.
 
-    For files that read_jtl has read: it has checked the values. Raises JtlError.
+    Raises JtlError.
     """
     mine = [it for it in blocks if it.cell.experiment == EXPERIMENT and it.round > 0]
     if not mine:
         return ()
     most = max(block.cell.users for block in mine)
     chosen = [block for block in mine if block.cell.users == most]
-    rows = _read(jtl, [block.number for block in chosen])
+    with using(source) as store:
+        require(store, ("block",), "only a run of the study has it: name one under reports/")
+        rows = block_answers(store, EXPERIMENT, [block.number for block in chosen])
     arms = dict.fromkeys(block.cell.arm for block in chosen)
     return tuple(_arm(arm, [it for it in chosen if it.cell.arm == arm], rows) for arm in arms)
 
@@ -77,36 +70,3 @@ def _since_began(part: np.ndarray) -> np.ndarray:
     start, elapsed = part[:, 1], part[:, 2]
     began = start.min() if len(start) else 0
     return np.column_stack([start - began + elapsed, elapsed, part[:, 3]])
-
-
-def _read(jtl: Path, numbers: Sequence[int]) -> np.ndarray:
-    layout = read_layout(jtl)
-    if "block" not in layout:
-        help_ = "only a run of the study has it: name one under reports/"
-        raise JtlError(jtl, "the header has no column block", line=1, help_=help_)
-    with database(jtl) as con:
-        read_into(con, "answers", _answers_sql(layout), jtl, layout)
-        wanted = ", ".join(str(int(number)) for number in numbers)
-        found = con.execute(f"""
-            SELECT block, start_ms, elapsed_ms, failed, n FROM answers
-            WHERE block IN ({wanted}) ORDER BY ALL""").fetchnumpy()
-    rows = np.column_stack([found[name].astype(np.int64) for name in _COLUMNS])
-    return np.repeat(rows, found["n"].astype(np.int64), axis=0)
-
-
-_COLUMNS = ("block", "start_ms", "elapsed_ms", "failed")
-
-
-def _answers_sql(layout: Layout) -> str:
-    """SQL for a table of the samples of pi; all the others are one row of NULLs, for read_into
-    wants to see every sample."""
-    label = column(layout, "label")
-    mine = f"({label} = '{EXPERIMENT}' AND NOT {transaction_sql(layout)})"
-    values = {
-        "block": f"TRY_CAST({column(layout, 'block')} AS BIGINT)",
-        "start_ms": column(layout, "timeStamp"),
-        "elapsed_ms": f"TRY_CAST({column(layout, 'elapsed')} AS BIGINT)",
-        "failed": f"({column(layout, 'success')} <> 'true')::BIGINT",
-    }
-    told = ", ".join(f"CASE WHEN {mine} THEN {sql} END AS {name}" for name, sql in values.items())
-    return f"SELECT {told}, false AS wrong, count(*) AS n FROM {{jtl}} GROUP BY ALL"

@@ -1,0 +1,291 @@
+"""From the CSV of a JTL to typed columns in a Parquet file, in one pass of DuckDB's.
+
+DuckDB reads fast and in parallel, and only decides that something is wrong; check.py then finds
+the line. Rows stay in the order of the file. Columns of the Parquet file:
+
+    start_ms, elapsed_ms   epoch milliseconds; milliseconds
+    ok, is_transaction     whether it succeeded; whether a Transaction Controller left the row
+    label, code            the response code
+    thread_group, number   the thread's name without the number at its end; that number, or -1
+    latency_ms             to the first byte; of a sample that no byte answered its elapsed_ms
+    connect_ms, bytes, threads    0 where the JTL has none
+    test_start             TESTSTART.MS, NULL where the JTL has none
+    coin, block, worker, server   variables of the plan, each only where the JTL has it
+"""
+# ruff: noqa: S608 - every piece of SQL here is a column's number or a constant of this package.
+
+from __future__ import annotations
+
+import codecs
+import json
+import os
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+
+from tollgate.samples.check import (
+    DAMAGED_HELP,
+    RECORD_BYTES,
+    Place,
+    first_record,
+    read_slowly,
+)
+from tollgate.samples.layout import EARLIEST_MS, LATEST_MS, NUMBERS, JtlError, Layout
+
+#: Columns that a CSV scan gives as BIGINT.
+BIGINTS = ("timeStamp", *NUMBERS)
+#: Variables of plans that the store keeps.
+VARIABLES = ("coin", "block", "worker", "server")
+# What JMeter's TransactionController puts into responseMessage, the only trace of its kind that
+# every set of columns holds; with dataType on, that field is empty for a transaction.
+TRANSACTION_MESSAGE = "Number of samples in transaction : "
+#: Under which a Parquet file says what it was made from.
+_KEY = "tollgate"
+#: Bytes that are read at a time.
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True)
+class Piece:
+    """What was read: `rows` samples up to the place `end`. cut: where a last record that is not
+    whole begins, None if there is none."""
+
+    rows: int
+    end: Place
+    cut: Place | None
+
+
+def write_parquet(
+    con: duckdb.DuckDBPyConnection,
+    path: str | Path,
+    layout: Layout,
+    target: Path,
+    begin: Place | None = None,
+    key: str = "",
+) -> Piece:
+    """Write the whole samples from `begin` on, by default all of them, to a Parquet file.
+
+    key: kept in the file, see read_key. What is added to the JTL meanwhile is not read. Raises
+    JtlError at the first line that is not a sample, and duckdb.Error.
+    """
+    begin = begin or first_record(layout)
+    size = Path(path).stat().st_size
+    whole = _survey(path, begin, size)
+    con.execute("SET preserve_insertion_order=true")
+    while True:
+        cut = None if whole.end.offset == size else whole.end
+        about = quoted(json.dumps([key, cut and [cut.line, cut.offset]]))
+        options = f"FORMAT parquet, KV_METADATA {{{_KEY}: {about}}}"
+        try:
+            with _csv(path, layout, begin, whole, size) as csv:
+                query = f"SELECT {_columns_sql(layout)} FROM {csv}"
+                copied = con.execute(f"COPY ({query}) TO {quoted(target)} ({options})")
+                (rows,) = copied.fetchone()
+        except (duckdb.InvalidInputException, duckdb.ConversionException) as error:
+            cut = read_slowly(path, layout, begin, whole.end.offset).cut
+            if cut is None:
+                reason = str(error).splitlines()[0]
+                problem = f"cannot be read: {reason}"
+                raise JtlError(path, problem, help_=DAMAGED_HELP) from error
+            whole = _Whole(cut, whole.encoding)
+        else:
+            _check_rows(path, layout, begin, whole.end, rows)
+            return Piece(rows, whole.end, cut)
+
+
+def read_key(con: duckdb.DuckDBPyConnection, file: str) -> tuple[str, Place | None]:
+    """The key of a Parquet file, and where a last record of its JTL begins that was cut off.
+
+    Raises duckdb.Error, KeyError or ValueError for a file that write_parquet has not written.
+    """
+    found = con.execute(f"SELECT key, value FROM parquet_kv_metadata({quoted(file)})").fetchall()
+    key, cut = json.loads(dict(found)[_KEY.encode()])
+    return key, cut and Place(*cut)
+
+
+def _check_rows(path: str | Path, layout: Layout, begin: Place, end: Place, rows: int) -> None:
+    """Refuse a reading in which DuckDB lost a row."""
+    if rows == end.line - begin.line:
+        return
+    # Quoted line breaks and blank lines get here too: right, but only the slow reading can tell.
+    records = read_slowly(path, layout, begin, end.offset).records
+    if records != rows:
+        problem = f"{rows} samples were read of {records} in the file"
+        raise JtlError(path, problem, help_=DAMAGED_HELP)
+
+
+def quoted(text: object) -> str:
+    """A text, such as a path, as SQL."""
+    return "'" + str(text).replace("'", "''") + "'"
+
+
+def columns_key(layout: Layout) -> str:
+    """What the columns of a Parquet file of this layout mean; it differs if any of it does."""
+    return f"{layout} {_columns_sql(layout)}"
+
+
+def _columns_sql(layout: Layout) -> str:
+    start, elapsed = _column(layout, "timeStamp"), _column(layout, "elapsed")
+    label, code = _column(layout, "label"), _column(layout, "responseCode")
+    thread = _column(layout, "threadName", "''")
+    # Without regular expressions, which take three times as long.
+    stem = f"rtrim({thread}, '0123456789')"
+    has_number = f"(ends_with({stem}, '-') AND strlen({stem}) < strlen({thread}))"
+    digits = f"substr({thread}, length({stem}) + 1)"
+    columns = {
+        "start_ms": start,
+        "elapsed_ms": f"CASE WHEN {_valid_sql(layout)} THEN {elapsed}::INTEGER "
+        "ELSE error('a value that JMeter does not write') END",
+        "ok": f"{_column(layout, 'success')} = 'true'",
+        "label": label,
+        "is_transaction": f"starts_with({_column(layout, 'responseMessage', chr(39) * 2)}, "
+        f"'{TRANSACTION_MESSAGE}') AND {_column(layout, 'dataType', chr(39) * 2)} = ''",
+        "code": code,
+        "thread_group": f"CASE WHEN {has_number} THEN left({stem}, -1) ELSE {thread} END",
+        # That number is a Java int.
+        "number": f"CASE WHEN {has_number} THEN coalesce(TRY_CAST({digits} AS INTEGER), -1) "
+        "ELSE -1 END",
+        "latency_ms": _first_byte_sql(layout),
+        "connect_ms": f"coalesce({_column(layout, 'Connect', '0')}, 0)",
+        "bytes": f"coalesce({_column(layout, 'bytes', '0')}, 0)",
+        "threads": f"coalesce({_column(layout, 'allThreads', '0')}, 0)",
+        "test_start": _column(layout, "TESTSTART.MS", "NULL::BIGINT"),
+        **{name: _column(layout, name) for name in VARIABLES if name in layout},
+    }
+    return ", ".join(f"{sql} AS {name}" for name, sql in columns.items())
+
+
+def _column(layout: Layout, name: str, otherwise: str = "NULL") -> str:
+    """SQL for a column of the JTL; text that is empty is '' there, not NULL."""
+    if name not in layout:
+        return otherwise
+    sql = f"c{layout.index(name)}"
+    return sql if name in BIGINTS else f"coalesce({sql}, '')"
+
+
+def _valid_sql(layout: Layout) -> str:
+    """SQL that is true for what JMeter writes. elapsed is text: DuckDB would round `5.7` to 6."""
+    start, elapsed = _column(layout, "timeStamp"), _column(layout, "elapsed")
+    label, code = _column(layout, "label"), _column(layout, "responseCode")
+    return (
+        f"regexp_full_match({elapsed}, '[0-9]{{1,9}}') "
+        f"AND {_column(layout, 'success')} IN ('true', 'false') "
+        f"AND {start} >= {EARLIEST_MS} AND {start} < {LATEST_MS} "
+        f"AND NOT contains({label}, chr(10)) AND NOT contains({code}, chr(10))"
+    )
+
+
+def _first_byte_sql(layout: Layout) -> str:
+    """SQL for the time to the first byte. JMeter writes 0 where no byte ever came, as at a timeout
+    or a refused connection: the wait for it then was at least as long as the whole sample."""
+    if "Latency" not in layout:
+        return "0::BIGINT"
+    latency, elapsed = _column(layout, "Latency"), _column(layout, "elapsed")
+    success, code = _column(layout, "success"), _column(layout, "responseCode")
+    no_answer = f"{success} = 'false' AND NOT regexp_full_match({code}, '[1-5][0-9][0-9]')"
+    return (
+        f"coalesce(CASE WHEN {latency} = 0 AND {no_answer} "
+        f"THEN TRY_CAST({elapsed} AS BIGINT) ELSE {latency} END, 0)"
+    )
+
+
+@dataclass(frozen=True)
+class _Whole:
+    """The file up to `end`, behind the last newline, with which JMeter ends every line."""
+
+    end: Place
+    encoding: str
+
+
+def _survey(path: str | Path, begin: Place, size: int) -> _Whole:
+    """Some 0.3 s per gigabyte, for two things that DuckDB does not tell: lines and encoding."""
+    read, end, line = begin.offset, begin.offset, begin.line
+    decoder, encoding = codecs.getincrementaldecoder("utf-8")(), "utf-8"
+    for chunk in _bytes(path, begin.offset, size):
+        breaks = chunk.count(b"\n")
+        line += breaks
+        end = read + chunk.rindex(b"\n") + 1 if breaks else end
+        read += len(chunk)
+        try:
+            if not chunk.isascii() or decoder.getstate()[0]:
+                decoder.decode(chunk)
+        except UnicodeDecodeError:
+            encoding = "unknown"
+            decoder.reset()
+    return _Whole(Place(line, end), encoding)
+
+
+@contextmanager
+def _csv(path: str | Path, layout: Layout, begin: Place, whole: _Whole, size: int) -> Iterator[str]:
+    """SQL for the table of the samples from `begin` on, up to where the file is whole.
+
+    A part of a file goes through a pipe: a copy would need as much disk again, right after a crash
+    that may have been a full disk. So does a file that is no UTF-8, with its header, for DuckDB
+    takes the first line break for that of all lines.
+    """
+    is_all = begin == first_record(layout) and whole.end.offset == size
+    if is_all and whole.encoding == "utf-8" and Path(path).stat().st_size == size:
+        # By its descriptor: a path with * or [ in it would be a pattern.
+        with Path(path).open("rb") as file:
+            yield _csv_sql(f"/dev/fd/{file.fileno()}", layout)
+        return
+    header = _bytes(path, 0, layout.header_bytes)
+    chunks = (it for part in (header, _bytes(path, begin.offset, whole.end.offset)) for it in part)
+    with _piped(chunks if whole.encoding == "utf-8" else _as_utf8(chunks)) as name:
+        yield _csv_sql(name, layout)
+
+
+def _csv_sql(source: str, layout: Layout) -> str:
+    """SQL for a table of the CSV at a path, numbers as BIGINT."""
+    # Columns go by position: DuckDB's names ignore case, and a header may hold any text.
+    types = ["BIGINT" if name in BIGINTS else "VARCHAR" for name in layout.columns]
+    columns = ", ".join(f"'c{index}': '{kind}'" for index, kind in enumerate(types))
+    # No new_line option: given "\\r\\n", DuckDB 1.5 and 2.0 read no row and say nothing.
+    return (
+        f"read_csv('{source}', auto_detect=false, header=true, delim='{layout.delimiter}', "
+        f"quote='\"', escape='\"', columns={{{columns}}}, strict_mode=true, "
+        f"null_padding=false, max_line_size={RECORD_BYTES}, encoding='utf-8')"
+    )
+
+
+@contextmanager
+def _piped(chunks: Iterable[bytes]) -> Iterator[str]:
+    """A path that these bytes can be read from, once."""
+    outlet, inlet = os.pipe()
+    feeder = threading.Thread(target=_feed, args=(chunks, inlet), daemon=True)
+    feeder.start()
+    try:
+        yield f"/dev/fd/{outlet}"
+    finally:
+        os.close(outlet)
+        feeder.join()
+
+
+def _feed(chunks: Iterable[bytes], inlet: int) -> None:
+    try:
+        with open(inlet, "wb") as pipe:
+            for chunk in chunks:
+                pipe.write(chunk)
+    except BrokenPipeError:
+        pass  # DuckDB stopped at an error and has already said so.
+
+
+def _bytes(path: str | Path, begin: int, end: int) -> Iterator[bytes]:
+    """The bytes of a file from one place to another, or to its end."""
+    with Path(path).open("rb") as file:
+        file.seek(begin)
+        while begin < end and (chunk := file.read(min(_CHUNK, end - begin))):
+            yield chunk
+            begin += len(chunk)
+
+
+def _as_utf8(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    r"""Bytes of any kind as text, in which those that are no UTF-8 appear as \xff and the like."""
+    decoder = codecs.getincrementaldecoder("utf-8")("backslashreplace")
+    for chunk in chunks:
+        yield decoder.decode(chunk).encode()
+    yield decoder.decode(b"", final=True).encode()

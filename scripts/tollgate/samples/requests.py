@@ -1,0 +1,151 @@
+"""Requests counted for those who ask for more than labels: comparison, study, forecast.
+
+Rows of Transaction Controllers are left out, but for parent samples where they are asked for. All
+functions raise JtlError.
+"""
+# ruff: noqa: S608 - every piece of SQL here is a number or a constant of this package.
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from tollgate.samples.check import Records, first_record
+from tollgate.samples.counts import second_sql
+from tollgate.samples.layout import JtlError
+from tollgate.samples.store import Store, using
+
+
+def require(store: Store, names: Sequence[str], help_: str) -> None:
+    """Raise JtlError for columns that the JTL does not have."""
+    missing = [name for name in names if name not in store.layout]
+    if missing:
+        problem = f"the header has no column {', '.join(missing)}"
+        raise JtlError(store.path, problem, line=1, help_=help_)
+
+
+def last_start_ms(store: Store) -> int | None:
+    """When the last row's sample began, in epoch ms; None without any."""
+    ((last_ms,),) = store.rows("SELECT max(start_ms) FROM samples")
+    return last_ms
+
+
+def coin_counts(store: Store, origin_ms: int) -> dict[str, np.ndarray]:
+    """Columns label, coin, second (since origin_ms), elapsed_ms, ok, n: how many were alike."""
+    return store.columns(f"""
+        SELECT label, coin, {second_sql(origin_ms)} AS second, elapsed_ms::BIGINT AS elapsed_ms, ok,
+               count(*) AS n
+        FROM samples WHERE NOT is_transaction GROUP BY ALL""")
+
+
+def check_coins(store: Store, allowed: Sequence[str], help_: str) -> None:
+    """Raise JtlError, with its line, for the first sample that has none of these coins."""
+    ((wrong,),) = store.rows(
+        "SELECT count(*) FROM samples WHERE NOT is_transaction AND NOT list_contains(?, coin)",
+        [list(allowed)],
+    )
+    if not wrong:
+        return
+    ((number, label, coin),) = store.rows(
+        """SELECT number, label, coin FROM (
+            SELECT row_number() OVER () AS number, label, coin, is_transaction FROM samples)
+        WHERE NOT is_transaction AND NOT list_contains(?, coin) ORDER BY number LIMIT 1""",
+        [list(allowed)],
+    )
+    problem = f"neither {' nor '.join(allowed)}, so nobody knows who answered {label!r}"
+    line = line_of(store, number)
+    raise JtlError(store.path, problem, line=line, field="coin", value=coin, help_=help_)
+
+
+def line_of(store: Store, number: int) -> int:
+    """The physical line in which the sample with this number, from 1, begins. Reads the CSV."""
+    size = store.path.stat().st_size
+    records = Records(store.path, store.layout, first_record(store.layout), size)
+    count = 0
+    for row in records:
+        count += bool(row)
+        if count == number:
+            break
+    return records.line
+
+
+def block_spans(store: Store) -> list[tuple[str, str, int, int, int, int]]:
+    """(block, label, threads, first start and last end in epoch ms, requests) of a study."""
+    return store.rows("""
+        SELECT block, label, count(DISTINCT (thread_group, number)), min(start_ms),
+               max(start_ms + elapsed_ms), count(*)
+        FROM samples WHERE NOT is_transaction GROUP BY block, label ORDER BY block, label""")
+
+
+def window_counts(
+    store: Store, windows: Sequence[tuple[int, float, float]], without: str
+) -> dict[str, np.ndarray]:
+    """Requests that ended in [from_ms, to_ms) of the window of their block in a study.
+
+    windows: (block, from_ms, to_ms). without: a label that is left out. Columns number (of the
+    block), elapsed, ok, server, worker ('' for none), n: how many were alike.
+    """
+    store.table("windows", ["number INTEGER", "from_ms DOUBLE", "to_ms DOUBLE"], windows)
+    # JMeter writes `null` for a variable that has not been set yet.
+    names = ", ".join(
+        f"CASE WHEN {name} = 'null' THEN '' ELSE {name} END AS {name}"
+        for name in ("server", "worker")
+    )
+    return store.columns(
+        f"""SELECT windows.number AS number, elapsed_ms::BIGINT AS elapsed, ok, {names},
+                  count(*) AS n
+        FROM samples JOIN windows ON block = windows.number::VARCHAR
+        WHERE start_ms + elapsed_ms >= from_ms AND start_ms + elapsed_ms < to_ms
+              AND label <> ? AND NOT is_transaction
+        GROUP BY ALL""",
+        [without],
+    )
+
+
+def block_answers(store: Store, label: str, blocks: Sequence[int]) -> np.ndarray:
+    """int[N, 4] of block, start_ms, elapsed_ms, failed: the samples of a label in these blocks of a
+    study, ascending."""
+    found = store.columns(
+        """SELECT block, start_ms, elapsed_ms, failed FROM (
+            SELECT TRY_CAST(block AS BIGINT) AS block, start_ms, elapsed_ms::BIGINT AS elapsed_ms,
+                   (NOT ok)::BIGINT AS failed
+            FROM samples WHERE label = ? AND NOT is_transaction)
+        WHERE list_contains(?, block) ORDER BY ALL""",
+        [label, [int(number) for number in blocks]],
+    )
+    return np.column_stack(list(found.values()))
+
+
+def step_counts(
+    source: Store | str | Path,
+    origin_ms: int,
+    borders: Sequence[int],
+    size: int,
+    parents: Collection[str],
+) -> tuple[list[str], np.ndarray, np.ndarray]:
+    """(label, a moment in milliseconds since the origin, how many) of groups of samples.
+
+    A group has one label, lies in one piece of `size` ms from the first border on, and on one side
+    of every border; so there are few of them, however long the run.
+    """
+    first, last = borders[0], borders[-1]
+    # What lies before the first border is one piece, and so is what lies behind the last.
+    piece = f"CASE WHEN at_ms < {first} THEN -1 WHEN at_ms >= {last} THEN -2 "
+    piece += f"ELSE (at_ms - {first}) // {size} END"
+    inside = {(border - first) // size for border in borders if (border - first) % size}
+    split = ", ".join(map(str, sorted(inside))) or "NULL"
+    with using(source) as store:
+        found = store.columns(
+            f"""
+            SELECT label, min(at_ms) AS at_ms, count(*) AS n
+            FROM (SELECT label, at_ms, piece, CASE WHEN piece IN ({split}) THEN len(list_filter(
+                      {[*borders]}, lambda border: border <= at_ms)) END AS side
+                  FROM (SELECT label, at_ms, {piece} AS piece
+                        FROM (SELECT label, start_ms - {origin_ms} AS at_ms FROM samples
+                              WHERE NOT is_transaction OR list_contains(?, label))))
+            GROUP BY label, piece, side ORDER BY at_ms, label""",
+            [list(parents)],
+        )
+    return found["label"].tolist(), found["at_ms"], found["n"]

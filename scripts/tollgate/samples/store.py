@@ -1,0 +1,210 @@
+"""The samples of a JTL as typed columns, read from the CSV once and kept beside it.
+
+    with open_store("kpi.jtl") as store:
+        store.columns("SELECT label, count(*) AS n FROM samples GROUP BY label")
+
+The table `samples` has the columns that reading.py names, in the order of the file. It stands in a
+hidden Parquet file beside the JTL, `.kpi.jtl.parquet`, which is made anew whenever the JTL or the
+meaning of the columns has changed. Where nobody can write there, it is a temporary file.
+"""
+# ruff: noqa: S608 - every piece of SQL here is a path, a column's name or a constant.
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import duckdb
+import numpy as np
+
+from tollgate.samples.check import Place
+from tollgate.samples.layout import JtlError, Layout, read_layout
+from tollgate.samples.reading import columns_key, quoted, read_key, write_parquet
+
+# Memory is DuckDB's limit plus its CSV buffers plus the result. Beyond it DuckDB spills to disk.
+MEMORY_LIMIT = "200MB"
+THREADS = 2
+_NAME = "samples.parquet"
+
+
+class Store:
+    """The samples of one JTL. Transaction Controllers' rows are among them.
+
+    path: of the JTL. cut: where a last record begins that a crash cut off and that is left out,
+    None if the file is whole.
+    """
+
+    def __init__(
+        self, con: duckdb.DuckDBPyConnection, path: str | Path, layout: Layout, cut: Place | None
+    ) -> None:
+        self._con, self.path, self.layout, self.cut = con, Path(path), layout, cut
+
+    def execute(self, sql: str, parameters: Sequence[object] = ()) -> None:
+        """Carry out SQL, such as for a temporary table."""
+        self._con.execute(sql, list(parameters))
+
+    def rows(self, sql: str, parameters: Sequence[object] = ()) -> list[tuple]:
+        """What a query finds, a tuple a row."""
+        return self._con.execute(sql, list(parameters)).fetchall()
+
+    def columns(self, sql: str, parameters: Sequence[object] = ()) -> dict[str, np.ndarray]:
+        """What a query finds, an array a column, by the columns' names."""
+        found = self._con.execute(sql, list(parameters)).fetchnumpy()
+        return {name: np.asarray(values) for name, values in found.items()}
+
+    def table(self, name: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+        """Make a temporary table; columns: each with its type."""
+        self.execute(f"CREATE OR REPLACE TEMP TABLE {name} ({', '.join(columns)})")
+        if rows:
+            places = ", ".join("?" * len(columns))
+            self._con.executemany(f"INSERT INTO {name} VALUES ({places})", [[*it] for it in rows])
+
+
+@contextmanager
+def open_store(path: str | Path) -> Iterator[Store]:
+    """The store of the JTL at path, made first where it is not there yet.
+
+    Raises JtlError, whose one line names file, line, field and value, for anything that is not a
+    CSV JTL, and for whatever DuckDB can't do.
+    """
+    path = Path(path)
+    layout = read_layout(path)
+    with ExitStack() as stack:
+        con = stack.enter_context(database(path))
+        key = _key(path, layout)
+        file, cut = _opened(con, path, key, stack) or _made(con, path, layout, key, stack)
+        con.execute(f"CREATE TEMP VIEW samples AS SELECT * FROM read_parquet({quoted(file)})")
+        yield Store(con, path, layout, cut)
+
+
+@contextmanager
+def using(source: Store | str | Path) -> Iterator[Store]:
+    """A store as it is, or that of the JTL at a path. Raises JtlError as open_store does."""
+    if isinstance(source, Store):
+        yield source
+    else:
+        with open_store(source) as store:
+            yield store
+
+
+class Growing:
+    """The samples of a JTL that JMeter still writes; each reading takes in what is new."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self._forget()
+
+    def _forget(self) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="tollgate-")
+        self._parts: list[str] = []
+        self._begin: Place | None = None
+
+    @contextmanager
+    def read(self) -> Iterator[Store]:
+        """The store of all samples that are whole by now. Raises JtlError as open_store does."""
+        layout = read_layout(self.path)
+        if self._begin and self.path.stat().st_size < self._begin.offset:
+            self._forget()
+        with database(self.path) as con:
+            target = Path(self._folder.name) / f"{len(self._parts)}.parquet"
+            piece = write_parquet(con, self.path, layout, target, self._begin)
+            self._parts.append(quoted(target))
+            self._begin = piece.end
+            files = ", ".join(self._parts)
+            con.execute(f"CREATE TEMP VIEW samples AS SELECT * FROM read_parquet([{files}])")
+            yield Store(con, self.path, layout, piece.cut)
+
+
+@contextmanager
+def database(path: str | Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    """An empty in-memory database with bounded memory, for the JTL at path.
+
+    Its spill folder is beside the JTL and is removed after use. Raises JtlError for whatever DuckDB
+    can't do.
+    """
+    with _folder(path) as spill:
+        con = duckdb.connect(config={"temp_directory": spill, "memory_limit": MEMORY_LIMIT})
+        try:
+            con.execute(f"SET threads={THREADS}; SET preserve_insertion_order=false")
+            yield con
+        except duckdb.Error as error:
+            raise _fault(path, spill, error) from error
+        finally:
+            con.close()
+
+
+def _folder(path: str | Path) -> tempfile.TemporaryDirectory:
+    # Where there is room for the samples there mostly is room for a part of them; /tmp often is
+    # memory, and small.
+    try:
+        return tempfile.TemporaryDirectory(prefix=".spill-", dir=Path(path).resolve().parent)
+    except OSError:  # a run that was archived where nobody may write
+        return tempfile.TemporaryDirectory(prefix="tollgate-")
+
+
+def _kept_at(path: Path) -> Path:
+    return path.with_name(f".{path.name}.parquet")
+
+
+def _key(path: Path, layout: Layout) -> str:
+    """What the Parquet file was made from. A file's ctime and inode change with its content,
+    whatever its mtime says."""
+    stat = path.stat()
+    of_file = (stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino)
+    return hashlib.sha256(f"{of_file} {columns_key(layout)}".encode()).hexdigest()
+
+
+def _opened(
+    con: duckdb.DuckDBPyConnection, path: Path, key: str, stack: ExitStack
+) -> tuple[str, Place | None] | None:
+    """The file that was kept and the cut-off record of its JTL; None if it does not fit."""
+    try:
+        file = stack.enter_context(_kept_at(path).open("rb"))
+        name = f"/dev/fd/{file.fileno()}"
+        its_key, cut = read_key(con, name)
+    except (OSError, duckdb.Error, KeyError, ValueError):
+        return None
+    return (name, cut) if its_key == key else None
+
+
+def _made(
+    con: duckdb.DuckDBPyConnection, path: Path, layout: Layout, key: str, stack: ExitStack
+) -> tuple[str, Place | None]:
+    """As _opened, from the CSV. The file is renamed when it is whole: others never see a part."""
+    try:
+        file = Path(stack.enter_context(_folder(path))) / _NAME
+        piece = write_parquet(con, path, layout, file, key=key)
+    except duckdb.Error as error:
+        if not _is_of_disk(error):
+            raise
+        file = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tollgate-"))) / _NAME
+        try:
+            piece = write_parquet(con, path, layout, file, key=key)
+        except duckdb.Error:
+            raise error from None
+    with contextlib.suppress(OSError):  # a folder where nobody may write
+        file = file.replace(_kept_at(path))
+    # By its descriptor: another process may put its own in the place of this one.
+    opened = stack.enter_context(file.open("rb"))
+    return f"/dev/fd/{opened.fileno()}", piece.cut
+
+
+def _fault(path: str | Path, spill: str, error: duckdb.Error) -> JtlError:
+    if _is_of_disk(error):
+        folder = Path(path).resolve().parent
+        free = shutil.disk_usage(spill).free >> 20
+        problem = f"reading it takes more disk than the {free} MiB that are free in {folder}"
+        return JtlError(path, problem, help_="make room there and judge the run again")
+    reason = next(iter(str(error).splitlines()), type(error).__name__)
+    return JtlError(path, f"cannot be read: {reason}")
+
+
+def _is_of_disk(error: duckdb.Error) -> bool:
+    """Whether a disk is full: by itself or by DuckDB's own limit, which is a part of what was free
+    when it began."""
+    return any(name in str(error) for name in ("max_temp_directory_size", "duckdb_temp", _NAME))
