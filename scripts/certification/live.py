@@ -25,7 +25,7 @@ from tollgate.base import ROOT
 from tollgate.compare import INCONCLUSIVE, CompareRecord, SettingError, record, seconds_of
 from tollgate.run import ManifestError
 from tollgate.samples import JtlError
-from tollgate.targets import GitError, revision
+from tollgate.targets import GitError, find_revisions
 from tollgate.taurus import seeds_of
 
 PLAN = ROOT / "plans" / "compare.jmx"
@@ -115,7 +115,7 @@ def taurus_yml() -> dict[str, Any]:
 def check_like() -> None:
     """Raise LiveError where the project in the working tree is not that of HEAD."""
     try:
-        found = revision.find(ROOT, "HEAD")
+        found = find_revisions(ROOT, "HEAD")
     except GitError as problem:
         raise LiveError(str(problem)) from None
     if not found.is_control:

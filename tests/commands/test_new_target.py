@@ -10,15 +10,15 @@ import yaml
 
 import support
 from support import plan_files
+from tollgate.base import Url
 from tollgate.commands import cli
 from tollgate.commands.new_target import command, edits, skeleton, writing
 from tollgate.commands.new_target.model import NewTarget, NewTargetError, checked
 from tollgate.criteria import grammar as criteria
 from tollgate.plan import lint as plan_lint
 from tollgate.plan.read import read_plan
-from tollgate.targets.remote import Remote
 
-SERVICE = Remote("http", "127.0.0.1", 8080)
+SERVICE = Url("http", "127.0.0.1", 8080)
 FOLDERS = ("app/targets", "data", "plans/fragments", "tests/app")
 
 

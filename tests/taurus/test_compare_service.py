@@ -20,9 +20,9 @@ from tollgate.base.paths import ROOT
 from tollgate.compare import record
 from tollgate.gather.comparison import labels_of
 from tollgate.plan.read import read_plan
-from tollgate.targets import leftovers, pm2
-from tollgate.targets.packages import PackagesError
-from tollgate.targets.proving import probes_for
+from tollgate.targets import lock, pm2
+from tollgate.targets.checkout import PackagesError
+from tollgate.targets.probe import probes_for
 from tollgate.taurus import compare as service
 from tollgate.taurus import targets
 from tollgate.taurus.compare import Compare
@@ -72,7 +72,7 @@ def compare(tmp_path, checkout, monkeypatch, caplog):
     monkeypatch.setattr(service, "ROOT", checkout.root)
     monkeypatch.setattr(service, "BASE", tmp_path / "base")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(leftovers, "STARTED", tmp_path / "started.json")
+    monkeypatch.setattr(lock, "STARTED", tmp_path / "started.json")
 
     def make(*executions, properties=None, reload_every="off", services=None, **settings):
         made = Compare()
@@ -226,7 +226,7 @@ def test_a_check_out_that_can_t_be_removed_is_told_with_its_place(
     made = compare()
     made.prepare()
     left = (tmp_path / "base").resolve()
-    monkeypatch.setattr(service.place.shutil, "rmtree", lambda *_, **__: None)
+    monkeypatch.setattr(service.checkout.shutil, "rmtree", lambda *_, **__: None)
     made.post_process()
     assert f"compare: the check-out of base is left: {left} can't be removed" in caplog.text
 
@@ -330,7 +330,7 @@ def test_what_was_half_done_is_gone_afterwards(compare, monkeypatch, tmp_path):
     def fail(*_arguments):
         raise PackagesError("`npm ci` failed for base: no")
 
-    monkeypatch.setattr(service.packages, "provide", fail)
+    monkeypatch.setattr(service.checkout, "provide_packages", fail)
     made = compare()
     assert refused(made, ToolError) == "compare: `npm ci` failed for base: no"
     assert (tmp_path / "base").exists()

@@ -17,6 +17,7 @@ from tollgate.base.paths import (
     java_finds,
     jmeter_home,
 )
+from tollgate.base.processes import TooLongError, run_to_end
 from tollgate.base.response_codes import NAMES, PREFIX, class_of, nearest, short_code
 from tollgate.base.signals import SIGNALS, end_by, uninterrupted
 from tollgate.base.text import (
@@ -45,6 +46,7 @@ __all__ = [
     "STATE",
     "ClockWatch",
     "FileError",
+    "TooLongError",
     "Url",
     "atomic",
     "class_of",
@@ -62,6 +64,7 @@ __all__ = [
     "paths",
     "read_url",
     "row",
+    "run_to_end",
     "short",
     "short_code",
     "shown",

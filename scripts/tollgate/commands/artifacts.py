@@ -21,7 +21,7 @@ from bzt import TaurusConfigError, ToolError
 from bzt.engine import Engine
 
 from tollgate.base import disk as room
-from tollgate.targets import leftovers
+from tollgate.targets import lock
 
 #: What stands for the time in taurus.yml.
 UTC = "TOLLGATE_UTC"
@@ -113,9 +113,9 @@ def _refuse_second_run(config: Mapping[str, Any]) -> None:
     Raises ToolError."""
     services = config.get("services", [])
     names = [it.get("module", None) if isinstance(it, dict) else it for it in services]
-    owner = leftovers.holder() if "targets" in names else None
+    owner = lock.holder() if "targets" in names else None
     if owner is not None:
-        raise ToolError(f"targets: {leftovers.under_way(owner)}")
+        raise ToolError(f"targets: {lock.under_way(owner)}")
 
 
 def _refused(folder: Path, why: str) -> TaurusConfigError:

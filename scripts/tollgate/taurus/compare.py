@@ -33,15 +33,12 @@ from tollgate.plan import read_plan
 from tollgate.samples import JtlError
 from tollgate.targets import (
     GitError,
-    PackagesError,
-    PlaceError,
+    Revisions,
+    checkout,
+    find_revisions,
     name_of,
-    packages,
-    place,
     pm2,
-    revision,
     scenario_of,
-    worktree,
 )
 from tollgate.taurus import compare_properties as properties
 from tollgate.taurus import compare_setup as setup
@@ -77,7 +74,7 @@ class Compare(Service):
             self._set_up(read_settings(self.settings, os.environ))
         except (SettingError, SetupError, LagError) as problem:
             raise TaurusConfigError(f"compare: {problem}") from None
-        except (GitError, PackagesError, PlaceError, pm2.Pm2Error) as problem:
+        except (GitError, checkout.PackagesError, checkout.PlaceError, pm2.Pm2Error) as problem:
             raise ToolError(f"compare: {problem}") from None
 
     def _set_up(self, wanted: CompareSettings) -> None:
@@ -111,8 +108,8 @@ class Compare(Service):
 
     def _here(self, wanted: CompareSettings) -> tuple[list[SideRecord], dict[str, object]]:
         """Base beside the working tree, both for PM2 to start."""
-        found = revision.find(ROOT, wanted.base)
-        packages.check_head(ROOT)
+        found = find_revisions(ROOT, wanted.base)
+        checkout.check_head_packages(ROOT)
         targets = next((it for it in self.engine.services if isinstance(it, Targets)), None)
         if targets is None:
             raise SetupError("services has no `targets`, which would start base and head")
@@ -127,13 +124,13 @@ class Compare(Service):
         self.replaced = setup.replace_environment(variables)
         return setup.sides_of_revisions(found), setup.places_of_apps(pm2.declared_apps())
 
-    def _check_out(self, found: revision.Revisions) -> Path:
+    def _check_out(self, found: Revisions) -> Path:
         """Base, with its packages, outside of the project."""
-        self.log.info("Checking out base %s...", found.base_told)
-        folder = place.provide(ROOT)
-        place.note(folder, BASE)
-        base = worktree.check_out(ROOT, found.base, folder / place.CHECKOUT)
-        whence = packages.provide(base, ROOT, self.folder / "npm-base.log")
+        self.log.info("Checking out base %s...", found.base_text)
+        folder = checkout.provide_folder(ROOT)
+        checkout.note(folder, BASE)
+        base = checkout.check_out(ROOT, found.base, folder / checkout.CHECKOUT)
+        whence = checkout.provide_packages(base, ROOT, self.folder / "npm-base.log")
         self.log.info("Base has its Node packages: %s", whence)
         return base
 
@@ -202,6 +199,6 @@ class Compare(Service):
 
     def _clear(self) -> None:
         try:
-            place.clear(BASE, ROOT)
-        except PlaceError as problem:
+            checkout.clear(BASE, ROOT)
+        except checkout.PlaceError as problem:
             self.log.warning("compare: the check-out of base is left: %s", problem)

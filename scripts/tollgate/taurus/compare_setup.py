@@ -3,21 +3,16 @@ ecosystem.config.js."""
 
 from __future__ import annotations
 
-import contextlib
-import http.client
 import os
-import ssl
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tollgate.base import Url
 from tollgate.compare import INJECTIONS, SideRecord
-from tollgate.targets import Revisions, name_of, period_of, pm2, scenario_of
+from tollgate.targets import Revisions, name_of, period_of, pm2, probe, scenario_of
 
 #: Apps of ecosystem.config.js.
 SIDES = ("base", "head")
-#: Seconds that an answer from a URL may take.
-TIMEOUT_S = 15
 #: So many files are told by name.
 TOLD = 3
 
@@ -92,15 +87,20 @@ def put_back(replaced: Mapping[str, str | None]) -> None:
 def sides_of_revisions(found: Revisions) -> list[SideRecord]:
     """Base and head, both of this repository."""
     return [
-        SideRecord("base", found.base_told, found.base, None),
-        SideRecord("head", found.head_told, found.head if found.is_commit else None, None),
+        SideRecord("base", found.base_text, found.base, None),
+        SideRecord("head", found.head_text, found.head if found.is_commit else None, None),
     ]
 
 
 def sides_of_urls(urls: Sequence[Url]) -> list[SideRecord]:
     """Base and head, each where it answers. Raises SetupError where one does not."""
     for name, url in zip(SIDES, urls, strict=True):
-        ask(name, url)
+        why = probe.unanswered(url)
+        if why:
+            raise SetupError(
+                f"{name.upper()}_URL {url.text} does not answer as a web server does ({why}): "
+                "start what runs there, or correct the URL"
+            )
     return [
         SideRecord(name, url.text, None, url.text) for name, url in zip(SIDES, urls, strict=True)
     ]
@@ -123,27 +123,3 @@ def places_of_urls(urls: Sequence[Url]) -> dict[str, object]:
         for name, url in zip(SIDES, urls, strict=True)
         for key, value in (("host", url.host), ("port", url.port), ("protocol", url.protocol))
     }
-
-
-def ask(name: str, url: Url) -> None:
-    """Raise SetupError unless something answers there, whatever it answers."""
-    try:
-        # A host that can't be one is refused by the constructor, or where its name is looked up.
-        with contextlib.closing(_connection(url)) as connection:
-            connection.request("GET", "/", headers={"Connection": "close"})
-            connection.getresponse()
-    except (OSError, UnicodeError, http.client.HTTPException) as problem:
-        why = " ".join(str(problem).split()) or type(problem).__name__
-        raise SetupError(
-            f"{name.upper()}_URL {url.text} does not answer as a web server does ({why}): start "
-            "what runs there, or correct the URL"
-        ) from None
-
-
-def _connection(url: Url) -> http.client.HTTPConnection:
-    """As JMeter's are: by no proxy, and with any certificate."""
-    if url.protocol == "http":
-        return http.client.HTTPConnection(url.host, url.port, timeout=TIMEOUT_S)
-    trusting = ssl.create_default_context()
-    trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE
-    return http.client.HTTPSConnection(url.host, url.port, timeout=TIMEOUT_S, context=trusting)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from tollgate.targets import Remote
+from tollgate.base import Url
 
 _THIS_MACHINE = ("localhost", "127.0.0.1", "::1", "[::1]")
 #: By which a JVM is given options, in the order in which they win.
@@ -21,5 +21,5 @@ def direct_hosts(environment: Mapping[str, str], hosts: Iterable[str]) -> str:
     what the user's options already except."""
     options = " ".join(environment.get(name, "") for name in _OPTIONS)
     given = re.findall(r"""-Dhttp\.nonProxyHosts=["']?([^\s"']+)""", options)
-    ours = (host for host in hosts if Remote("http", host, 80).is_loopback)
+    ours = (host for host in hosts if Url("http", host, 80).is_loopback)
     return "|".join(dict.fromkeys([*_THIS_MACHINE, *ours, *given[-1:]]))

@@ -19,13 +19,13 @@ from bzt import NormalShutdown, TaurusConfigError
 from bzt.engine import Service
 from lxml import etree
 
-from tollgate.base import jmeter_home
+from tollgate.base import Url, jmeter_home
 from tollgate.plan import Expander, PlanError, expander_of, read_plan, read_tree
 from tollgate.plan import bounds as plan_bounds
 from tollgate.plan import copy as plan_copy
 from tollgate.plan import hosts as plan_hosts
 from tollgate.plan import plugins as plan_plugins
-from tollgate.targets import Remote, scenario_of
+from tollgate.targets import scenario_of
 from tollgate.taurus.checked import refuse_unknown
 
 SETTINGS = ("path", "criteria", "stop-after")
@@ -117,7 +117,7 @@ class OwnPlan(Service):
 
     def _tell_hosts(self, hosts: list[str]) -> None:
         for host in hosts:
-            if not Remote("http", host, 80).is_loopback:
+            if not Url("http", host, 80).is_loopback:
                 self.log.warning(
                     "plan: it sends load to %s, which is not this machine: be sure that whoever "
                     "runs it agrees",

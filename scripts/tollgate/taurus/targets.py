@@ -29,10 +29,10 @@ from tollgate.base import ROOT
 from tollgate.targets import (
     Reloads,
     leftovers,
+    lock,
     period_of,
     pm2,
     probe,
-    proving,
     targets_of,
     tools,
     wanted_apps,
@@ -80,10 +80,10 @@ class Targets(Service):
         if absent:
             raise ToolError(f"targets: {'; '.join(absent)}")
         try:
-            self.lock = leftovers.take_lock()
+            self.lock = lock.take_lock()
             for line in leftovers.clean_up():
                 self.log.warning("targets: %s", line)
-        except (leftovers.AlreadyRunning, pm2.Pm2Error) as problem:
+        except (lock.AlreadyRunning, pm2.Pm2Error) as problem:
             raise ToolError(f"targets: {problem}") from None
 
     def _prepare_apps(self) -> None:
@@ -94,10 +94,10 @@ class Targets(Service):
                 "there can PM2 reload an app without a gap"
             )
         config = self.engine.config
-        proving.ask_elsewhere(config, self.log)
+        probe.ask_elsewhere(config, self.log)
         if not self.apps:
             return
-        probes = proving.probes_for(config, self.parameters.get("probes", None))
+        probes = probe.probes_for(config, self.parameters.get("probes", None))
         for app in self.apps:
             probe.port_is_free(pm2.HOST, app.port, app.name)
         *names, last = [app.name for app in self.apps]
@@ -106,7 +106,7 @@ class Targets(Service):
         pm2.start([*names, last])
         self.daemon = pm2.daemon_pid()
         self._remember()
-        proving.prove_apps(config, self.apps, pm2.workers(), probes, self.log)
+        probe.prove_apps(config, self.apps, pm2.workers(), probes, self.log)
         self._watch()
 
     def _watch(self) -> None:
@@ -174,7 +174,7 @@ class Targets(Service):
         # Taurus keeps the plan that it changed beside the original until the run has ended.
         files = [plan for plan in (getattr(each, "modified_jmx", "") for each in executors) if plan]
         if (pids, files) != self.remembered:
-            leftovers.remember(pids, files)
+            lock.remember(pids, files)
             self.remembered = (pids, files)
 
     def shutdown(self) -> None:
@@ -190,7 +190,7 @@ class Targets(Service):
         super().post_process()
         self._stop()
         if self.lock:
-            leftovers.forget()
+            lock.forget()
             self.lock.close()
             self.lock = None
 
