@@ -12,11 +12,20 @@ from pathlib import Path
 import pytest
 
 from certification import live, recorded
-from certification.certificate import certificate
 from certification.conditions import parse
-from certification.live import MOST_BEYOND_S, PLAN, Live, LiveError, budget_of, seeds_of, taurus_yml
-from certification.session import Limits, session
+from certification.live import (
+    MOST_BEYOND_S,
+    PLAN,
+    Limits,
+    Live,
+    LiveError,
+    budget_of,
+    seeds_of,
+    session,
+    taurus_yml,
+)
 from certification.store import BROKEN, Store, StoreError
+from certification.table import certificate
 from support.certified import finished, tables
 from support.git_repos import repo
 from tollgate.base.paths import ROOT

@@ -3,9 +3,8 @@
 import numpy as np
 
 from certification import naive
-from certification.baselines import Baseline, baselines
-from certification.rates import Rate, rate
-from certification.rows import live_rows
+from certification.found import Rate, rate
+from certification.rows import Baseline, baselines, live_rows
 from certification.table import to_markdown
 from support.certified import ENVIRONMENT, finished, steady
 from support.compared import compared

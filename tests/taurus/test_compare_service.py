@@ -26,7 +26,7 @@ from tollgate.targets.probe import probes_for
 from tollgate.taurus import compare as service
 from tollgate.taurus import targets
 from tollgate.taurus.compare import Compare
-from tollgate.taurus.progress import Progress
+from tollgate.taurus.shared import under_way
 
 VARIABLES = (
     *("BASE", "BASE_URL", "HEAD_URL", "MODE", "RELOAD_EVERY", "COMPARE_MODE"),
@@ -275,7 +275,7 @@ def test_a_kind_without_a_budget_is_left_alone(compare, tmp_path):
     made.prepare()
     made.startup()
     assert made.check() is False
-    assert made.position(30, 10) is None
+    assert under_way(made.engine).position is None
     made.post_process()
     assert not record.is_compare(tmp_path)
     assert made.engine.services[0].calls == []
@@ -402,10 +402,9 @@ def talk(listener):
 def test_progress_says_that_the_run_may_end_before(compare):
     made = compare()
     made.prepare()
-    assert made.position(615, 20.4) == "20 of at most 615 s"
-    progress = Progress()
-    progress.engine = SimpleNamespace(services=[made])
-    assert progress._position(None, 615, 700) == "615 of at most 615 s"
+    position = under_way(made.engine).position
+    assert position(None, 615, 20.4) == "20 of at most 615 s"
+    assert position(None, 615, 700) == "615 of at most 615 s"
 
 
 def test_the_labels_looked_at_are_those_of_the_plan(compare, tmp_path):

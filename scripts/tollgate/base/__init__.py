@@ -23,6 +23,7 @@ from tollgate.base.signals import SIGNALS, end_by, uninterrupted
 from tollgate.base.text import (
     FileError,
     code,
+    did_you_mean,
     duration,
     escaped,
     figure,
@@ -51,6 +52,7 @@ __all__ = [
     "atomic",
     "class_of",
     "code",
+    "did_you_mean",
     "disk",
     "duration",
     "end_by",

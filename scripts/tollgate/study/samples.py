@@ -25,7 +25,7 @@ from tollgate.samples import (
     transaction_sql,
     valid_sql,
 )
-from tollgate.study.load import COUNTERS, mean_cores
+from tollgate.study.cpu import COUNTERS, mean_cores
 from tollgate.study.model import Block, Cell, CellData
 from tollgate.study.record import CPU
 from tollgate.study.windows import CONNECT, Span, StudyDataError, Window, outages_of, windows

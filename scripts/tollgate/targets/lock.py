@@ -1,15 +1,25 @@
-"""One run at a time in a checkout, and the list of what would outlive one that is killed.
+"""What keeps runs apart: one at a time in a checkout, and UDP ports of its own for each.
 
 A run holds the lock for as long as its process lives, and writes down the processes that would
 outlive it. The next run takes the lock and ends them by id, see leftovers.py.
+
+JMeter listens on a UDP port for messages such as `Shutdown`, from whomever on the machine. So each
+run keeps a block of ports to itself, by a lock in a folder that all checkouts of a user share;
+another user's run that has the same block finds its ports taken and goes on to the next.
 """
 
 from __future__ import annotations
 
 import contextlib
 import fcntl
+import functools
+import itertools
 import json
 import os
+import socket
+import stat
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
@@ -19,6 +29,10 @@ from tollgate.base import STATE
 
 LOCK = STATE / "run.lock"
 STARTED = STATE / "started.json"
+#: Above JMeter's own 4445 to 4455, and below those that systems give away by themselves.
+FIRST_PORT, SIZE, BLOCKS = 24_000, 16, 400
+#: JMeter listens on no port up to 1000.
+NO_PORT = 0
 
 
 class AlreadyRunning(Exception):  # noqa: N818 - it is a state, not a mistake
@@ -98,3 +112,47 @@ def _after_boot(process: psutil.Process) -> float:
     """Seconds from the machine's boot to the process's start: unlike its time of day, no setting of
     the clock changes them."""
     return process.create_time() - psutil.boot_time()
+
+
+def take_port() -> int:
+    """A port that is free now, another one each call as long as there are any; NO_PORT where no
+    block can be had. The block is this process's until it ends, however it ends."""
+    try:
+        ports, _lock = _reserved()
+    except OSError:
+        return NO_PORT
+    return next((port for port in itertools.islice(ports, SIZE) if _is_free(port)), NO_PORT)
+
+
+@functools.cache
+def _reserved() -> tuple[Iterator[int], IO[str]]:
+    """The block's ports, over and over, and its lock."""
+    for block in range(BLOCKS):
+        lock = (_folder() / f"shutdown-ports-{block}.lock").open("a")
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            lock.close()
+            continue
+        first = FIRST_PORT + block * SIZE
+        return itertools.cycle(range(first, first + SIZE)), lock
+    raise OSError("all blocks of ports are in use")
+
+
+def _folder() -> Path:
+    """The user's own, which no other can have put there. Raises OSError."""
+    folder = Path(tempfile.gettempdir()) / f"tollgate-{os.getuid()}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    found = folder.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
+        raise PermissionError(f"{folder} is not a folder of this user's")
+    return folder
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket(type=socket.SOCK_DGRAM) as candidate:
+        try:
+            candidate.bind(("", port))
+        except OSError:
+            return False
+    return True

@@ -1,34 +1,61 @@
-"""Settings and properties as numbers, and names of settings that somebody reads."""
+"""What the modules of taurus.yml share: the record of the run under way, and checks of settings."""
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from bzt import TaurusConfigError
+from bzt.engine import Engine
+
+from tollgate.base import did_you_mean
+from tollgate.pages import Judged
+from tollgate.study import Study
+from tollgate.targets import Reloads
+from tollgate.workers import WatchingCost
 
 # JMeter's functions read no exponents, and YAML 1.1 takes 1e3 for a string.
 _PLAIN = re.compile(r"[0-9]+(\.[0-9]+)?")
 
 
-def nearest(wanted: str, known: Iterable[str]) -> str:
-    """The next step for a name that nobody knows."""
-    names = [*known]
-    near = difflib.get_close_matches(wanted, names, 1)
-    return f"did you mean {near[0]!r}?" if near else f"known are {', '.join(names) or 'none'}"
+@dataclass
+class RunUnderWay:
+    """What one module lets the others know of a run; times are seconds since the epoch.
+
+    told_to_end: when `plan` ended the load of an executor. stopped_by, stopped_at: the criterion by
+    which `passfail` ended the run, and when. reloads, watching: of `targets`. position: of a study
+    or comparison, where an executor stands: (executor, seconds asked for, seconds elapsed) to text,
+    None where it can't say. judged: by `verdict`. study: by `study`.
+    """
+
+    told_to_end: dict[object, float] = field(default_factory=dict)
+    stopped_by: str | None = None
+    stopped_at: float | None = None
+    reloads: Reloads | None = None
+    watching: WatchingCost | None = None
+    position: Callable[[object, float, float], str | None] | None = None
+    judged: Judged | None = None
+    study: Study | None = None
+
+
+def under_way(engine: Engine) -> RunUnderWay:
+    """The one record of an engine's run."""
+    if not hasattr(engine, "run_under_way"):
+        engine.run_under_way = RunUnderWay()
+    return engine.run_under_way
 
 
 def refuse_unknown(module: str, settings: Mapping[str, object], known: Iterable[str]) -> None:
-    """Raises TaurusConfigError, one line, for a setting that nobody reads."""
+    """Raises TaurusConfigError, one line, for a setting that does not exist."""
     names = [*known]
     for name in settings:
         if name not in (*names, "class"):
             raise TaurusConfigError(
                 f"{module}: modules.{module} has the setting {name!r}, which nobody reads: "
-                f"{nearest(str(name), names)}"
+                f"{did_you_mean(str(name), names)}"
             )
 
 

@@ -37,7 +37,7 @@ from tollgate.targets import (
     tools,
     wanted_apps,
 )
-from tollgate.taurus.checked import property_of, refuse_unknown
+from tollgate.taurus.shared import property_of, refuse_unknown, under_way
 from tollgate.workers import WatchingCost
 
 WATCHER = Path(pm2.__file__).with_name("watch-workers.js")
@@ -67,6 +67,7 @@ class Targets(Service):
         try:
             period = period_of(self.settings.get("reload-every", None), os.environ)
             self.reloads = Reloads(period, self.log) if period else None
+            under_way(self.engine).reloads = self.reloads
             self._prepare_apps()
         except (pm2.Pm2Error, probe.ProbeError) as problem:
             raise ToolError(f"targets: {problem}") from None
@@ -121,6 +122,7 @@ class Targets(Service):
                 stderr=err,
             )
         self.watching = WatchingCost(self.watcher.pid, pm2.daemon_pid())
+        under_way(self.engine).watching = self.watching
 
     def startup(self) -> None:
         """Draw up the timetables of reloads, once the executions' lengths are known."""
