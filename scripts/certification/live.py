@@ -113,13 +113,13 @@ def session(
             store.clean_up()
         runs.append(run)
         started += 1
-        say(f"run {number}: {told(run)}")
+        say(f"run {number}: {summary(run)}")
         broken = broken + 1 if run.verdict == BROKEN else 0
         if broken == MOST_BROKEN:
             raise StoreError(f"{broken} runs in a row left no verdict; the last: {run.problem}")
 
 
-def told(run: Run) -> str:
+def summary(run: Run) -> str:
     """`PASS after 60 s of measuring, 92 s in all`."""
     after = f" after {run.seconds:g} s of measuring" if run.seconds is not None else ""
     problem = f": {run.problem}" if run.problem else ""
@@ -128,10 +128,10 @@ def told(run: Run) -> str:
 
 PLAN = ROOT / "plans" / "compare.jmx"
 BZT = Path(sys.executable).with_name("bzt")
-#: bzt's exit code when somebody ended it.
+#: bzt's exit code when a user ended it.
 INTERRUPTED = 2
 #: What is kept of each finding.
-TOLD = ("label", "metric", "gates", "verdict", "base", "head", "change", "interval", "decided_s")
+KEPT = ("label", "metric", "gates", "verdict", "base", "head", "change", "interval", "decided_s")
 #: Seconds that a run may take beyond its budget of measuring: set-up, warm-up, verdict.
 MOST_BEYOND_S = 600
 BUDGET = "modules.compare.budget"
@@ -241,7 +241,7 @@ def _read(run: Run, made: Path) -> Run:
         run,
         verdict=verdict["verdict"],
         seconds=comparison["ended_itself_s"] or comparison["compared_s"],
-        findings=[{name: it[name] for name in TOLD} for it in comparison["findings"]],
+        findings=[{name: it[name] for name in KEPT} for it in comparison["findings"]],
         promise=_promise(compared),
         environment=verdict["environment"],
     )
@@ -259,7 +259,7 @@ def _unfinished(run: Run, made: Path, problem: str) -> Run:
 
 
 def _check_same(compared: CompareRecord) -> None:
-    """A session lasts for hours, and meanwhile somebody may edit a file or check something out."""
+    """A session lasts for hours, and meanwhile a user may edit a file or check something out."""
     if not same_code(compared):
         raise LiveError(
             f"the run compared base, {compared.base.told}, with head, {compared.head.told}: both "

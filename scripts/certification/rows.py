@@ -166,8 +166,8 @@ class Resampled:
 
 def comparable(runs: Sequence[Run]) -> list[Run]:
     """Those of whom the gate promised what it did of the last one."""
-    told = [run for run in runs if run.verdict != BROKEN]
-    return [run for run in told if run.promise == told[-1].promise]
+    ended = [run for run in runs if run.verdict != BROKEN]
+    return [run for run in ended if run.promise == ended[-1].promise]
 
 
 def live_rows(runs: Sequence[Run], samples: Samples, settings: Settings) -> list[Row]:

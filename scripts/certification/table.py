@@ -87,7 +87,7 @@ def _promise(promise: dict[str, Any]) -> str:
 
 
 def _beyond(runs: Sequence[Run]) -> list[str]:
-    """What a command takes besides measuring."""
+    """What a command takes beyond measuring."""
     beyond = [run.wall_s - run.seconds for run in runs if run.seconds is not None]
     if not beyond:
         return []
@@ -128,9 +128,9 @@ def _versions(environment: dict[str, Any]) -> str:
     return ", ".join(f"{name} {version}" for name, version in environment["versions"].items())
 
 
-def _commit(told: str) -> str:
+def _commit(text: str) -> str:
     """Short, but never without the `-dirty` behind it."""
-    revision, dash, dirty = told.partition("-")
+    revision, dash, dirty = text.partition("-")
     return revision[:12] + dash + dirty
 
 
@@ -229,7 +229,7 @@ def _effects(effects: Sequence[Effect]) -> str:
 
 
 def _of(condition: Condition) -> tuple[str, str]:
-    return condition.told, "noisy" if condition.noisy else "none"
+    return condition.text, "noisy" if condition.noisy else "none"
 
 
 def _blocked(row: Row) -> str:

@@ -4,7 +4,7 @@ Taurus takes a folder that is there already, and writes over what it finds. Two 
 second would have one name, `reports/<UTC time>-<kind>`, in one checkout or in two that share a
 folder of reports. So a folder with the time in its name is made by whoever takes that second, and
 whoever comes later waits for the next one: names stay what they are, and in order. A folder that
-somebody chose may be there, but not while another run writes to it.
+a user chose may be there, but not while another run writes to it.
 """
 
 from __future__ import annotations

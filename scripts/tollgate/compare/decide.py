@@ -112,7 +112,7 @@ def decided(
     if change.high(low_level) < 0 and value <= -enough:
         return replace(found, verdict=IMPROVED, reason="better beyond doubt", at_s=at_s)
     if most < effect:
-        reason = f"a rise of {told(found.metric, effect)} is ruled out"
+        reason = f"a rise of {amount(found.metric, effect)} is ruled out"
         return replace(found, verdict=PASS, reason=reason, at_s=at_s)
     if least > 0 and value >= enough:
         return replace(found, verdict=FAIL, reason="worse beyond doubt", at_s=at_s)
@@ -149,8 +149,8 @@ def _too_coarse(change: Change, effect: float) -> str:
     """Nor would more samples, however many."""
     return (
         f"cannot tell: JMeter's whole milliseconds are too coarse for a rise of "
-        f"{told(change.metric, effect)}: nearly all times around {change.metric} are among those "
-        f"of {change.among}, and it may be off by {told(change.metric, change.coarse)}; give a "
+        f"{amount(change.metric, effect)}: nearly all times around {change.metric} are among those "
+        f"of {change.among}, and it may be off by {amount(change.metric, change.coarse)}; give a "
         "request more work, or leave the label or metric out of modules.compare's labels or gates"
     )
 
@@ -167,7 +167,7 @@ def weighed(before: Finding | None, now: Finding, is_like: bool) -> Finding:
     return replace(before, refused=now.refused)
 
 
-def told(metric: str, change: float) -> str:
+def amount(metric: str, change: float) -> str:
     """A change on its own scale, in words: `5.0 %`, or `0.10 percentage points` of errors."""
     if metric == ERRORS:
         return f"{change * 100:.2f} percentage points"
@@ -176,7 +176,7 @@ def told(metric: str, change: float) -> str:
 
 Key = tuple[str, str]
 
-# Before that, noise that lasts for some seconds can't be told from a change.
+# Before that, noise that lasts for some seconds can't be distinguished from a change.
 FIRST_S = 60.0
 
 

@@ -4,7 +4,7 @@ A percentile lies inside JMeter's whole milliseconds: samples of m ms lie betwee
 m + 0.5, on a smooth curve through the counts of their neighbours (below), so that
 a p95 of 2 ms does not change in steps of 50 %. By how much such a curve may be wrong is added to
 both ends of the interval, for more samples would not make it better: where nearly all times lie
-within the same millisecond or two, only large changes can be told.
+within the same millisecond or two, only large changes can be seen.
 
 The error of a ratio comes from one residual a block of time. By the delta method a percentile q of
 share p errs by (p - F(q)) / f(q) (Bahadur 1966; Francisco and Fuller 1991 for samples in clusters),
@@ -44,7 +44,7 @@ exponential shapes with spreads of 0.05 to 2.5 ms, each at phases all over a mil
 is at most 0.1 ms at the median and 0.4 ms at a p95, and no larger than the bound, but for shapes
 that begin abruptly within a millisecond of the percentile: there by up to 0.04 ms. The bound is
 some 0.01 ms for `sum`; for times that vary by 0.3 ms it is a quarter of a millisecond, 3 % of 8 ms,
-and what can't be told then is better not told.
+and what can't be known then is better not said.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ _STEEPEST = 3.0
 # Bound in ms = _BEND |second difference of log densities| + _SLOPE s^2 + _STEEP s^4, s an eighth of
 # the difference of the densities at both borders: the error of a straight line.
 _BEND, _SLOPE, _STEEP = 0.05, 0.7, 12.0
-# A percentile that lies somewhere in a millisecond is told with half of it.
+# A percentile that lies somewhere in a millisecond is reported with half of it.
 _MOST_MS = 0.5
 _HALVINGS = 26
 
@@ -183,7 +183,7 @@ def mean_ratio(blocks: Blocks) -> LogRatio:
 
 
 def cannot_tell(blocks: Blocks, metric: str, needed: int) -> str:
-    """Why nothing can be told, or nothing. needed: samples of each side."""
+    """Why nothing can be said, or nothing. needed: samples of each side."""
     seconds, base, head = len(blocks.base.n), blocks.base.total, blocks.head.total
     if seconds < FEWEST_BLOCKS:
         return f"{seconds} blocks of time, {FEWEST_BLOCKS} are needed"

@@ -8,7 +8,7 @@
     false-alarm: 1%       how often a candidate that is like the base may fail
     miss: 2%              how often a metric may pass in spite of a rise as large as the effect
     budget: 10m           of measuring; a kind that names none compares nothing
-    gates: p50,p95,errors what decides; p99 and mean are told as well
+    gates: p50,p95,errors what decides; p99 and mean are informational
     labels: sum,search    of which it does; by default all that the plan has
     first: 60             seconds of measuring before the samples are first looked at
     every: 30             seconds from one look to the next
@@ -141,7 +141,7 @@ def _urls(settings: Mapping[str, object], given: Mapping[str, str]) -> tuple[Url
 
 
 def _refuse_with_urls(settings: Mapping[str, object], given: Mapping[str, str]) -> None:
-    """What would say something about apps that nobody starts."""
+    """What would say something about apps that are not started."""
     heads = [f"HEAD_{name}" for name in INJECTIONS]
     for name in ("BASE", "MODE", *INJECTIONS, *heads):
         if name in given:

@@ -53,8 +53,8 @@ def claims(
     data, results: of the same cells.
     """
     measured = {_key(cell): data[cell] for cell in data}
-    told = {_key(result.cell): result for result in results}
-    return tuple(_claim(row, measured, told, machine, seed) for row in CLAIMS)
+    by_key = {_key(result.cell): result for result in results}
+    return tuple(_claim(row, measured, by_key, machine, seed) for row in CLAIMS)
 
 
 def answer_of(found: Estimate, rule: Rule) -> str:
@@ -71,11 +71,11 @@ def answer_of(found: Estimate, rule: Rule) -> str:
 def _claim(
     row: Published,
     measured: Mapping[Key, CellData],
-    told: Mapping[Key, CellResult],
+    by_key: Mapping[Key, CellResult],
     machine: Machine,
     seed: int,
 ) -> Claim:
-    missing = [key for key in row.cells if key not in measured or not told[key].requests]
+    missing = [key for key in row.cells if key not in measured or not by_key[key].requests]
     if missing:
         experiment = row.cells[0][0]
         is_part = any(of == experiment for of, _, _ in measured)
@@ -84,7 +84,7 @@ def _claim(
         return _told(row, found, CANNOT_TELL, found.note)
     cells = [measured[key] for key in row.cells]
     found = estimate(partial(row.quantity, machine), cells, seed)
-    obstacles = [*_obstacles([told[key] for key in row.cells])]
+    obstacles = [*_obstacles([by_key[key] for key in row.cells])]
     if machine.cores < row.cores:
         obstacles.append("one core has nothing that several processes could share")
     obstacles += other_work(row.cells, measured)
@@ -93,13 +93,13 @@ def _claim(
     if obstacles:
         reason = f"{'; '.join(obstacles)}; {_value(row, found)} is no answer"
         return _told(row, found, CANNOT_TELL, reason)
-    headrooms = [told[key].bottleneck.headroom for key in row.cells]
+    headrooms = [by_key[key].bottleneck.headroom for key in row.cells]
     wide = widest(partial(row.quantity, machine), cells, headrooms, found, seed)
     answer = answer_of(found, row.rule)
     context = [row.context(machine), *_performances(row, measured, seed)]
     if answer not in (CANNOT_TELL, answer_of(wide, row.rule)):
         answer = CANNOT_TELL
-        context.insert(0, _held_back(row, wide, [told[key] for key in row.cells], machine))
+        context.insert(0, _held_back(row, wide, [by_key[key] for key in row.cells], machine))
     reason = "; ".join(filter(None, [_verdict(row, found), *context]))
     return _told(row, found, answer, reason)
 
@@ -145,8 +145,8 @@ def _obstacles(results: Sequence[CellResult]) -> Iterator[str]:
             yield f"{share} requests failed ({_names([_key(result.cell)])})"
         cell, mean = result.cell, result.metrics["mean"].value
         if not cell.each and mean and mean / 1000 > SLOW * (cell.seconds - cell.lead_s):
-            told = f"{figure(mean)} ms each ({_names([_key(cell)])})"
-            yield f"a block holds too few answers of {told}"
+            answers = f"{figure(mean)} ms each ({_names([_key(cell)])})"
+            yield f"a block holds too few answers of {answers}"
         if result.bottleneck.who == "generator":
             yield f"the generator was the bottleneck ({_names([_key(result.cell)])})"
         elif result.bottleneck.who == "unknown":

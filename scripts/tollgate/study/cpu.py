@@ -181,7 +181,7 @@ class CpuRecorder:
                 while not self._ended.wait(PERIOD_S):
                     out.write(self._line())
                 out.write(self._line())
-        except Exception as problem:  # else nobody would know: a thread's error is not shown
+        except Exception as problem:  # a thread's error is not shown: it would be lost
             self.log.warning("study: %s ends before the run: %r", self.path.name, problem)
         self.log.debug(
             "study: recording CPU time took %.2f s of CPU in %.0f s",

@@ -65,7 +65,7 @@ class _Pairs:
 
 
 def crosscheck_command() -> str:
-    """The executable that plans/study.jmx calls, see crosscheck_command.py."""
+    """The executable that plans/study.jmx calls, see commands/crosscheck.py."""
     return str(Path(__file__).parents[1] / "commands" / "crosscheck-tool")
 
 

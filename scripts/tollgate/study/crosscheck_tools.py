@@ -130,18 +130,18 @@ def _children_cpu_s() -> float:
 
 def of_autocannon(text: str, version: str, cpu_s: float) -> ToolResult:
     """From the output of `autocannon --json`. Raises ToolError."""
-    told = _json(TOOL, text)
+    found = _json(TOOL, text)
     try:
-        answered, lost = int(told["requests"]["total"]), int(told["errors"])
+        answered, lost = int(found["requests"]["total"]), int(found["errors"])
         return ToolResult(
             tool=TOOL,
             version=version,
             requests=answered + lost,
-            failed=lost + int(told["non2xx"]),
-            seconds=float(told["duration"]),
-            throughput=(answered + lost) / float(told["duration"]),
-            p50_ms=float(told["latency"]["p50"]),
-            mean_ms=float(told["latency"]["mean"]),
+            failed=lost + int(found["non2xx"]),
+            seconds=float(found["duration"]),
+            throughput=(answered + lost) / float(found["duration"]),
+            p50_ms=float(found["latency"]["p50"]),
+            mean_ms=float(found["latency"]["mean"]),
             p95_ms=None,
             step_ms=1.0,
             cpu_s=cpu_s,
@@ -165,24 +165,24 @@ def checked(result: ToolResult, seconds: int) -> ToolResult:
 
 
 def recorded(text: str) -> ToolResult:
-    """From the JSON that crosscheck_command.py wrote. Raises ToolError."""
-    told = _json("crosscheck", text)
+    """From the JSON that commands/crosscheck.py wrote. Raises ToolError."""
+    found = _json("crosscheck", text)
     names = [each.name for each in fields(ToolResult)]
-    if sorted(told) != sorted(names):
+    if sorted(found) != sorted(names):
         raise ToolError(f"it must hold exactly {', '.join(names)}")
-    for name, value in told.items():
+    for name, value in found.items():
         kind = str if name in ("tool", "version") else (int, float)
-        untold = name == "p95_ms" and value is None
-        if not (untold or (isinstance(value, kind) and not isinstance(value, bool))):
+        unknown = name == "p95_ms" and value is None
+        if not (unknown or (isinstance(value, kind) and not isinstance(value, bool))):
             raise ToolError(f"{name} is {value!r}")
-    return ToolResult(**told)
+    return ToolResult(**found)
 
 
 def _json(tool: str, text: str) -> dict[str, Any]:
     try:
-        told = json.loads(text)
+        found = json.loads(text)
     except ValueError:
-        told = None
-    if not isinstance(told, dict):
+        found = None
+    if not isinstance(found, dict):
         raise ToolError(f"{tool}: printed no JSON object but {text[:80]!r}")
-    return told
+    return found

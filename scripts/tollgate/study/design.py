@@ -296,7 +296,7 @@ def blocks(cells: Sequence[Cell], seed: int) -> tuple[Block, ...]:
     """The blocks of a run in their order: experiments as they first appear; in each round 0, the
     warm-up, and then rounds 1 to R of all its cells, each round in random order.
 
-    An experiment of a single round is a smoke, of which nothing is told, and has no warm-up. An
+    An experiment of a single round is a smoke, of which nothing is reported, and has no warm-up. An
     experiment's order depends on the seed and its cells, not on what else is measured.
     """
     turns = [

@@ -21,8 +21,8 @@ from tollgate.study.scaling import concurrency_performance
 Key = tuple[str, str, int]
 #: Numbers of users that claims are about: calculate's for its growth, and kittens'.
 FEW, MANY, KITTENS_USERS = 5, 20, 10
-#: A ratio has to be this far beyond 1 to count as more or less: nobody would choose how to run a
-#: service by a smaller difference.
+#: A ratio has to be this far beyond 1 to count as more or less: a smaller difference is no
+#: reason to run a service in another way.
 DELTA = 0.02
 
 
@@ -51,7 +51,7 @@ class Published:
     decides, of the machine and of the metrics of those cells, float[B] each, to float[B]. what: its
     name. unit: of it, empty for a ratio. context: what else a reader needs to know about it.
     cores: how many it takes before several processes have anything to share.
-    performances: the arms whose concurrency performance is told beside it, the first cell being the
+    performances: the arms whose concurrency performance stands beside it, the first cell being the
     baseline."""
 
     id: str

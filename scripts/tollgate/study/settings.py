@@ -133,8 +133,8 @@ def _is_jmeters(cell: Cell) -> bool:
 def leave_criteria_out(
     reporting: Iterable[Mapping[str, Any]], design: Sequence[Cell], cells: Sequence[Cell]
 ) -> None:
-    """Take from the reporters' lists the criteria on what of the design is not measured: nobody
-    could judge them. What can't be read stays: verdict says what is wrong with it."""
+    """Take from the reporters' lists the criteria on what of the design is not measured: they
+    could not be judged. What can't be read stays: verdict says what is wrong with it."""
     absent = labels_of(design) - labels_of(cells)
     for entry in reporting:
         criteria = entry.get("criteria", [])

@@ -60,8 +60,8 @@ def given_properties(config: Mapping, execution: Mapping) -> dict[str, object]:
 
 #: Apps of ecosystem.config.js.
 SIDES = ("base", "head")
-#: So many files are told by name.
-TOLD = 3
+#: So many files are named in a line.
+NAMED = 3
 
 
 class SetupError(ValueError):
@@ -91,7 +91,7 @@ def refuse(config: Mapping, variables: Mapping[str, str]) -> None:
 
 
 def unequal(found: Revisions, variables: Mapping[str, str]) -> list[str]:
-    """What somebody may not know of the two sides, a line each."""
+    """In what the two sides differ beyond their commits, a line each."""
     lines = []
     if found.changed:
         files = _listed(found.changed)
@@ -106,8 +106,8 @@ def unequal(found: Revisions, variables: Mapping[str, str]) -> list[str]:
 
 
 def _listed(files: Sequence[str]) -> str:
-    more = f" and {len(files) - TOLD} more" if len(files) > TOLD else ""
-    return f"{', '.join(files[:TOLD])}{more}"
+    more = f" and {len(files) - NAMED} more" if len(files) > NAMED else ""
+    return f"{', '.join(files[:NAMED])}{more}"
 
 
 def environment(mode: str, base: Path, head: Path) -> dict[str, str]:
@@ -180,7 +180,7 @@ class Compare(Service):
         self.record: CompareRecord | None = None
         self.watch: Watch | None = None
         self.lag_s = 0.0
-        self.targets: Targets | None = None  # from when on nobody else uses this checkout
+        self.targets: Targets | None = None  # from when on no other run uses this checkout
         self.replaced: dict[str, str | None] = {}
 
     @property

@@ -182,7 +182,7 @@ class Study(Service):
             self.recorder = None
 
     def position(self, executor: object, _asked_s: float = 0, _elapsed_s: float = 0) -> str | None:
-        """Where the study stands, for `progress`; None where it can't be told."""
+        """Where the study stands, for `progress`; None where that is not known."""
         number = last_block(Path(executor.kpi_jtl)) if self.blocks else None
         return position_text(self.blocks, number) if self._has(number) else None
 
@@ -190,8 +190,8 @@ class Study(Service):
         return number is not None and 1 <= number <= len(self.blocks)
 
     def shutdown(self) -> None:
-        """Raises ToolError where the plan ended by itself before its last block: nobody has said
-        how long it takes, so that to verdict it would look complete."""
+        """Raises ToolError where the plan ended by itself before its last block: no
+        property says how long it takes, so that to verdict it would look complete."""
         super().shutdown()
         self._stop_recording()
         if not self.blocks or self.engine.stopping_reason is not None:
@@ -269,7 +269,7 @@ def position_text(blocks: Sequence[Block], number: int) -> str:
 
 
 def length_text(seconds: float) -> str:
-    """`6 min`, `30 s`: whole minutes or tens of seconds, rounded up: nobody knows it better."""
+    """`6 min`, `30 s`: whole minutes or tens of seconds, rounded up."""
     if seconds <= 50:
         return f"{max(1, math.ceil(seconds / 10))}0 s"
     return f"{math.ceil(seconds / 60)} min"

@@ -172,7 +172,7 @@ class Verdict(Reporter):
         if not self.manifest:
             return  # the run was refused, and bzt says why
         # The load is over: a signal now could only take the verdict away, and would leave a run
-        # that nobody has judged, or one half of whose seals are written.
+        # that is not judged, or one half of whose seals are written.
         with uninterrupted():
             if self.room:
                 self.room.give_back()
