@@ -15,11 +15,10 @@ from contextlib import suppress
 from pathlib import Path
 
 from certification import conditions
-from certification.certificate import certificate
 from certification.conditions import ConditionError
-from certification.live import Live, LiveError, check_like
-from certification.session import Limits, session, told
+from certification.live import Limits, Live, LiveError, check_like, session, summary
 from certification.store import Store, StoreError
+from certification.table import certificate
 from tollgate.base import REPORTS, SIGNALS, end_by
 from tollgate.commands import ERROR, Parser
 from tollgate.run import ManifestError
@@ -112,7 +111,7 @@ def _say(line: str) -> None:
 def _status(_: argparse.Namespace, store: Store) -> None:
     runs = store.read()
     for run in runs:
-        print(f"{run.number:4} {run.began} {run.condition:16} {told(run)}")
+        print(f"{run.number:4} {run.began} {run.condition:16} {summary(run)}")
     counts = Counter(run.condition for run in runs)
     listed = ", ".join(f"{n} {condition}" for condition, n in sorted(counts.items()))
     print(f"{len(runs)} runs in {store.folder}{': ' if listed else ''}{listed}")

@@ -41,7 +41,7 @@ class Condition:
         return name + NOISE * self.noisy
 
     @property
-    def told(self) -> str:
+    def text(self) -> str:
         """What head has more than base, for people."""
         if self.is_aa:
             return "nothing (A/A)"

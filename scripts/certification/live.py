@@ -1,4 +1,7 @@
-"""One live run: `bzt taurus.yml -compare` of HEAD with itself, as anybody would call it."""
+"""Live runs of `bzt taurus.yml -compare`, HEAD with itself, one after another.
+
+Their samples are read as the gate saw them.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,8 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timezone
 from pathlib import Path
@@ -16,24 +20,118 @@ from typing import Any
 
 import yaml
 
-from certification.conditions import Condition
+from certification.conditions import Condition, next_run
 from certification.probe import ProbeError, probe
 from certification.processes import neighbour, run_to_end
-from certification.recorded import labels_of, same_code
-from certification.store import BROKEN, Run, Store, folder_of
+from certification.store import BROKEN, NAME, Run, Store, StoreError, folder_of, next_number
 from tollgate.base import ROOT
-from tollgate.compare import INCONCLUSIVE, CompareRecord, SettingError, record, seconds_of
-from tollgate.run import ManifestError
+from tollgate.compare import (
+    INCONCLUSIVE,
+    Blocks,
+    CompareRecord,
+    SettingError,
+    record,
+    samples,
+    seconds_of,
+    seeds_of,
+)
+from tollgate.run import ManifestError, manifest
 from tollgate.samples import JtlError
-from tollgate.targets import GitError, revision
-from tollgate.taurus import seeds_of
+from tollgate.targets import GitError, find_revisions
+
+
+def blocks_of(store: Path, run: Run) -> tuple[Blocks, ...]:
+    """Each label's blocks, until the moment at which the run was decided: what came after that
+    took no part. Raises JtlError, ManifestError, for a run whose samples are not what it left, and
+    StoreError for one that compared something else than the same code."""
+    folder = store / run.folder
+    made = manifest.read(folder)
+    compared = record.read(folder)
+    if not same_code(compared):
+        raise StoreError(
+            f"{folder} compared {compared.base.told} with {compared.head.told}, which are not the "
+            f"same code: take the line of run {run.number} out of {store / NAME}"
+        )
+    (execution,) = (it for it in made.executions if it.name == compared.execution)
+    manifest.check_seal(execution, folder)
+    until_s = compared.decided_s or compared.settings.budget_s
+    jtl = folder / execution.jtl
+    return samples.read(jtl, labels_of(run.findings), execution.warmup, until_s).blocks
+
+
+def labels_of(findings: Sequence[Mapping]) -> list[str]:
+    """The labels that were compared, in their order."""
+    return list(dict.fromkeys(finding["label"] for finding in findings))
+
+
+def same_code(compared: CompareRecord) -> bool:
+    """Whether base and head were the same commit, which a working tree with changes is not."""
+    return compared.base.revision is not None and compared.base.revision == compared.head.revision
+
+
+#: So many broken runs in a row are no accident.
+MOST_BROKEN = 3
+
+
+@dataclass(frozen=True)
+class Limits:
+    """runs: start no more. minutes: start none after so many; the last one may last longer, for a
+    run that is left out because it would take long leaves a wrong picture. None: no limit."""
+
+    runs: int | None = None
+    minutes: float | None = None
+
+
+def session(
+    store: Store,
+    weights: Mapping[Condition, int],
+    seed: int,
+    limits: Limits,
+    execute: Callable[[Condition, int, int], Run],
+    say: Callable[[str], None],
+    clock: Callable[[], float] = time.monotonic,
+) -> None:
+    """Carry the certification on. execute: (condition, number, seed) to a finished run, whose
+    samples are in the store. Raises StoreError after MOST_BROKEN runs in a row without a verdict,
+    and where something can't be removed that a run left which did not finish.
+    """
+    for left in store.clean_up():
+        say(f"removed {left}: a run that did not finish left it")
+    runs = store.read()
+    began, started, broken = clock(), 0, 0
+    while limits.runs is None or started < limits.runs:
+        if limits.minutes is not None and clock() - began >= 60 * limits.minutes:
+            return
+        done = Counter(run.of for run in runs if run.verdict != BROKEN)
+        condition = next_run(weights, done, seed)
+        number = next_number(runs)
+        say(f"run {number}: {condition.key}")
+        try:
+            run = execute(condition, number, seed + number)
+            store.keep(run)
+        finally:
+            store.clean_up()
+        runs.append(run)
+        started += 1
+        say(f"run {number}: {summary(run)}")
+        broken = broken + 1 if run.verdict == BROKEN else 0
+        if broken == MOST_BROKEN:
+            raise StoreError(f"{broken} runs in a row left no verdict; the last: {run.problem}")
+
+
+def summary(run: Run) -> str:
+    """`PASS after 60 s of measuring, 92 s in all`."""
+    after = f" after {run.seconds:g} s of measuring" if run.seconds is not None else ""
+    problem = f": {run.problem}" if run.problem else ""
+    return f"{run.verdict}{after}, {run.wall_s:.0f} s in all{problem}"
+
 
 PLAN = ROOT / "plans" / "compare.jmx"
 BZT = Path(sys.executable).with_name("bzt")
-#: bzt's exit code when somebody ended it.
+#: bzt's exit code when a user ended it.
 INTERRUPTED = 2
 #: What is kept of each finding.
-TOLD = ("label", "metric", "gates", "verdict", "base", "head", "change", "interval", "decided_s")
+KEPT = ("label", "metric", "gates", "verdict", "base", "head", "change", "interval", "decided_s")
 #: Seconds that a run may take beyond its budget of measuring: set-up, warm-up, verdict.
 MOST_BEYOND_S = 600
 BUDGET = "modules.compare.budget"
@@ -115,7 +213,7 @@ def taurus_yml() -> dict[str, Any]:
 def check_like() -> None:
     """Raise LiveError where the project in the working tree is not that of HEAD."""
     try:
-        found = revision.find(ROOT, "HEAD")
+        found = find_revisions(ROOT, "HEAD")
     except GitError as problem:
         raise LiveError(str(problem)) from None
     if not found.is_control:
@@ -143,7 +241,7 @@ def _read(run: Run, made: Path) -> Run:
         run,
         verdict=verdict["verdict"],
         seconds=comparison["ended_itself_s"] or comparison["compared_s"],
-        findings=[{name: it[name] for name in TOLD} for it in comparison["findings"]],
+        findings=[{name: it[name] for name in KEPT} for it in comparison["findings"]],
         promise=_promise(compared),
         environment=verdict["environment"],
     )
@@ -161,7 +259,7 @@ def _unfinished(run: Run, made: Path, problem: str) -> Run:
 
 
 def _check_same(compared: CompareRecord) -> None:
-    """A session lasts for hours, and meanwhile somebody may edit a file or check something out."""
+    """A session lasts for hours, and meanwhile a user may edit a file or check something out."""
     if not same_code(compared):
         raise LiveError(
             f"the run compared base, {compared.base.told}, with head, {compared.head.told}: both "

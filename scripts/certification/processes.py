@@ -24,23 +24,23 @@ BZT_GRACE_S = 180
 @contextmanager
 def neighbour(wanted: bool, seed: int, seconds: float) -> Iterator[dict]:
     """A burner for as long as the block lasts, at most so long. What it gives is empty without
-    one; else it tells what burns, and in the end how many CPU seconds it took in how many."""
-    told: dict = {}
+    one; else it says what burns, and in the end how many CPU seconds it took in how many."""
+    facts: dict = {}
     if not wanted:
-        yield told
+        yield facts
         return
     command = [sys.executable, "-m", "certification.burner", str(seed), str(seconds)]
     began = time.monotonic()
     with ended(command, {}) as process:
-        told |= {
+        facts |= {
             "burns": f"one core, in bursts and pauses of {burner.MEAN_S:g} s in the mean",
             "seed": seed,
         }
-        yield told
+        yield facts
         with suppress(psutil.NoSuchProcess):
             spent = psutil.Process(process.pid).cpu_times()
-            told["cpu_s"] = round(spent.user + spent.system, 1)
-            told["seconds"] = round(time.monotonic() - began, 1)
+            facts["cpu_s"] = round(spent.user + spent.system, 1)
+            facts["seconds"] = round(time.monotonic() - began, 1)
 
 
 @contextmanager

@@ -34,7 +34,7 @@ class StoreError(Exception):
 @dataclass(frozen=True)
 class Run:
     """One live run. condition: its key. seed: of its arrivals, coin and neighbour. began: UTC.
-    wall_s: of the whole command. seconds: of measuring until the verdict, None where nobody knows.
+    wall_s: of the whole command. seconds: of measuring until the verdict, None where unknown.
     findings: of verdict.json, without their texts. promise: what the gate promised and when it
     looked. clock: what probe.py found, by label. neighbour: empty without one. folder: of its
     samples, relative to the store, empty where there are none. problem: why there is no verdict or
@@ -80,7 +80,7 @@ class Store:
 
     def lock(self) -> IO[str]:
         """Hold the store until the file returned is closed. Raises StoreError, also for a folder
-        that is somebody else's: only one that was empty becomes a store, and has runs.jsonl from
+        that is not one: only one that was empty becomes a store, and has runs.jsonl from
         then on."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)

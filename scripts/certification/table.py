@@ -1,4 +1,4 @@
-"""The certification as Markdown. Pure.
+"""The certification as Markdown: from a store of runs to its tables, and what these rest on.
 
 Each table answers one question and has few columns, so that it can be read where a README is read.
 """
@@ -7,15 +7,136 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from statistics import median
+from typing import Any
 
 from certification.conditions import Condition
-from certification.effects import METRICS, Added, Change, Effect
-from certification.found import WITHIN_S, Found
-from certification.method import method
-from certification.rows import Resampled, Row
-from certification.store import Run
-from tollgate.compare import FAIL, PASS
+from certification.effects import LEAST_ADDED, METRICS, Added, Change, Effect, effects
+from certification.found import MEASURED, WITHIN_S, Found
+from certification.live import blocks_of
+from certification.resample import SEGMENT_S
+from certification.rows import (
+    OLDEST_S,
+    Resampled,
+    Row,
+    by_condition,
+    comparable,
+    live_rows,
+    resampled_row,
+)
+from certification.store import BROKEN, Run, Store, StoreError
+from tollgate.compare import FAIL, PASS, Settings
+
+_TIMES = (
+    "Times are medians of measuring, over all runs of a row, of which one that never got there "
+    "counts as longer than any: where half of them did not, a dash stands below FAIL, and `not "
+    "decided` elsewhere."
+)
+_FOUND = (
+    "Found in time: that metric of that label failed, no later than so many seconds of measuring. "
+    f"A label of which less than {LEAST_ADDED * 100:g} % was added to the answers, by the server's "
+    "own clock, is left out there. How much slower head really was: by JMeter's times, which have "
+    "the network, the connection and the queue in them."
+)
+_RESAMPLED = (
+    f"Resampled: the complete gate on runs put together from recorded seconds, {SEGMENT_S} s at a "
+    "time; in A/A base and head change places at random. The intervals are those of drawing alone: "
+    "of differences between processes it knows those of the recorded runs."
+)
+
+
+def method(
+    runs: Sequence[Run], rows: Sequence[Row], resampled: bool, left_out: Sequence[str]
+) -> str:
+    """A paragraph of lines. runs: those that are in the tables, at least one. left_out: a line for
+    each kind of run that is not."""
+    promise, environments = runs[-1].promise, [it.environment for it in runs if it.environment]
+    lines = [
+        f"{len(runs)} live runs, {_days(runs)}, conditions in random order, each with arrivals, "
+        f"coin and neighbour of its own; BASE=HEAD, MODE={promise['mode']}. In brackets: exact "
+        "95 % intervals (Clopper and Pearson).",
+        _promise(promise),
+        "Blocked in all: runs whose exit code is not 0, so that nothing is merged, FAIL or not.",
+        " ".join([_TIMES, *_beyond(runs)]),
+        *([] if all(run.of.is_aa for run in runs) else [_FOUND]),
+        *_noise(runs),
+        _simpler_gates(rows),
+        *([_RESAMPLED] if resampled else []),
+        f"Machine: {_all(_machine(it) for it in environments)}.",
+        f"Versions: {_all(_versions(it) for it in environments)}; commit "
+        f"{_all(_commit(it['commit']) for it in environments)}.",
+        *left_out,
+    ]
+    return "  \n".join(lines)
+
+
+def _days(runs: Sequence[Run]) -> str:
+    days = sorted({run.began[:10] for run in runs})
+    return days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
+
+
+def _promise(promise: dict[str, Any]) -> str:
+    labels = ", ".join(promise["labels"]) or "all labels"
+    return (
+        f"The gate: effect {promise['effect']:.1%} of {', '.join(promise['gates'])} of {labels}; "
+        f"false alarms {promise['false_alarm']:.1%}, misses {promise['miss']:.1%}; first look "
+        f"after {promise['first_s']:g} s, then every {promise['every_s']:g} s, at most "
+        f"{promise['budget_s']:g} s."
+    )
+
+
+def _beyond(runs: Sequence[Run]) -> list[str]:
+    """What a command takes beyond measuring."""
+    beyond = [run.wall_s - run.seconds for run in runs if run.seconds is not None]
+    if not beyond:
+        return []
+    return [f"The whole command takes {median(beyond):.0f} s more (median)."]
+
+
+def _noise(runs: Sequence[Run]) -> list[str]:
+    noisy = [run for run in runs if run.neighbour.get("cpu_s")]
+    if not noisy:
+        return []
+    spent, seconds = (sum(run.neighbour[name] for run in noisy) for name in ("cpu_s", "seconds"))
+    burns = _all(run.neighbour["burns"] for run in noisy)
+    return [f"The neighbour burns {burns}: {spent / seconds:.0%} of a core over all."]
+
+
+def _simpler_gates(rows: Sequence[Row]) -> str:
+    ages_s = [age_s for row in rows for age_s in row.ages_s]
+    old = f", in the median {median(ages_s) / 60:.0f} minutes earlier" if ages_s else ""
+    return (
+        "(a) fails if a label's p95 is more than 5 % above base's in the last run before it of the "
+        f"same commit with the same neighbour or none{old}; runs without one in the "
+        f"{OLDEST_S / 60:.0f} minutes before are left out. (b) fails if head's p95 in the second "
+        "half of a run's seconds is more than 5 % above base's in the first. Both judge live runs "
+        "of the same length, with half of the requests that a benchmark of one side alone would "
+        "send in that time; (b) has all of them in A/A, where it takes those of both sides."
+    )
+
+
+def _machine(environment: dict[str, Any]) -> str:
+    memory = environment["memory_bytes"] / 2**30
+    return (
+        f"{environment['cpu']}, {environment['cores']} cores, {memory:.0f} GiB, "
+        + (environment["os"])
+    )
+
+
+def _versions(environment: dict[str, Any]) -> str:
+    return ", ".join(f"{name} {version}" for name, version in environment["versions"].items())
+
+
+def _commit(text: str) -> str:
+    """Short, but never without the `-dirty` behind it."""
+    revision, dash, dirty = text.partition("-")
+    return revision[:12] + dash + dirty
+
+
+def _all(texts: Iterable[str]) -> str:
+    return "; ".join(dict.fromkeys(texts))
+
 
 NOTHING, NOT_DECIDED = "-", "not decided"
 _OF = ("head has more", "neighbour")
@@ -108,7 +229,7 @@ def _effects(effects: Sequence[Effect]) -> str:
 
 
 def _of(condition: Condition) -> tuple[str, str]:
-    return condition.told, "noisy" if condition.noisy else "none"
+    return condition.text, "noisy" if condition.noisy else "none"
 
 
 def _blocked(row: Row) -> str:
@@ -152,3 +273,48 @@ def _table(title: str, names: Sequence[str], rows: Iterable[Sequence[object]]) -
 
 def _line(cells: Iterable[object]) -> str:
     return "| " + " | ".join(map(str, cells)) + " |"
+
+
+_LOOKS = ("first_s", "every_s")
+
+
+def certificate(store: Store, sequences: int, seed: int, say: Callable[[str], None]) -> str:
+    """The tables as Markdown. sequences: resampled runs a condition. Raises StoreError where there
+    are no runs or one compared something else than the same code, JtlError and ManifestError where
+    samples are not those of their run."""
+    runs = store.read()
+    kept = comparable(runs)
+    if not kept:
+        raise StoreError(f"no run in {store.folder} has a verdict: `certify run` first")
+    measured = (run for run in kept if run.findings and run.verdict in MEASURED)
+    samples = {run.number: blocks_of(store.folder, run) for run in measured}
+    settings, looks = _promised(kept[-1])
+    resampled, found = [], []
+    for condition, mine in by_condition(kept).items():
+        sampled = [run for run in mine if run.number in samples]
+        blocks = [samples[run.number] for run in sampled]
+        say(f"{condition.key}: {len(blocks)} live runs")
+        row = resampled_row(condition, blocks, settings, looks, sequences, seed)
+        resampled += [row] if row else []
+        found += effects(condition, sampled, blocks, seed) if blocks else []
+    live = live_rows(kept, samples, settings)
+    return to_markdown(kept, live, resampled, found, _left_out(runs, kept))
+
+
+def _promised(run: Run) -> tuple[Settings, tuple[float, float]]:
+    """What the gate promised in this run, and its first look and how far they are apart."""
+    others = {it: value for it, value in run.promise.items() if it not in (*_LOOKS, "mode")}
+    lists = {name: tuple(others.pop(name)) for name in ("gates", "labels")}
+    first_s, every_s = (run.promise[name] for name in _LOOKS)
+    return Settings(**others, **lists), (first_s, every_s)
+
+
+def _left_out(runs: list[Run], kept: list[Run]) -> list[str]:
+    broken = sum(run.verdict == BROKEN for run in runs)
+    others = len(runs) - len(kept) - broken
+    lines = []
+    if broken:
+        lines.append(f"Left out: {broken} runs without a verdict, which could not start or broke.")
+    if others:
+        lines.append(f"Left out: {others} runs in which the gate had other settings.")
+    return lines

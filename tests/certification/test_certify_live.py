@@ -11,12 +11,21 @@ from pathlib import Path
 
 import pytest
 
-from certification import live, recorded
-from certification.certificate import certificate
+from certification import live
 from certification.conditions import parse
-from certification.live import MOST_BEYOND_S, PLAN, Live, LiveError, budget_of, seeds_of, taurus_yml
-from certification.session import Limits, session
+from certification.live import (
+    MOST_BEYOND_S,
+    PLAN,
+    Limits,
+    Live,
+    LiveError,
+    budget_of,
+    seeds_of,
+    session,
+    taurus_yml,
+)
 from certification.store import BROKEN, Store, StoreError
+from certification.table import certificate
 from support.certified import finished, tables
 from support.git_repos import repo
 from tollgate.base.paths import ROOT
@@ -94,7 +103,7 @@ def test_a_run_is_recorded_with_all_that_the_table_needs(store):
 
 def test_the_blocks_are_those_that_the_gate_saw(store):
     run = store.read()[0]
-    blocks = recorded.blocks_of(store.folder, run)
+    blocks = live.blocks_of(store.folder, run)
     assert [it.label for it in blocks] == ["sum", "search"]
     assert {len(it.base.n) for it in blocks} == {120}
     samples = (store.folder / run.folder / "kpi.jtl").read_text().count("\n") - 1

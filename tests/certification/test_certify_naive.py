@@ -2,10 +2,8 @@
 
 import numpy as np
 
-from certification import naive
-from certification.baselines import Baseline, baselines
-from certification.rates import Rate, rate
-from certification.rows import live_rows
+from certification.found import Rate, rate
+from certification.rows import Baseline, baselines, live_rows, one_after_the_other, stored_baseline
 from certification.table import to_markdown
 from support.certified import ENVIRONMENT, finished, steady
 from support.compared import compared
@@ -16,20 +14,20 @@ SETTINGS = Settings(budget_s=240.0)
 
 def test_a_stored_baseline_fails_what_is_more_than_5_percent_slower_than_base_was():
     earlier = steady(100)
-    assert not naive.stored_baseline(earlier, steady(100, 105))
-    assert naive.stored_baseline(earlier, steady(100, 107))
+    assert not stored_baseline(earlier, steady(100, 105))
+    assert stored_baseline(earlier, steady(100, 107))
     # The machine became slower: base would fail as well, and nobody asks it.
-    assert naive.stored_baseline(earlier, steady(120, 120))
-    assert not naive.stored_baseline(earlier, steady(80, 100))
+    assert stored_baseline(earlier, steady(120, 120))
+    assert not stored_baseline(earlier, steady(80, 100))
 
 
 def test_one_after_the_other_compares_the_first_half_of_base_with_the_second_of_head():
-    assert not naive.one_after_the_other(steady(100, 105), same_code=False)
-    assert naive.one_after_the_other(steady(100, 107), same_code=False)
+    assert not one_after_the_other(steady(100, 105), same_code=False)
+    assert one_after_the_other(steady(100, 107), same_code=False)
     # Both became slower in the middle of the run, and head is blamed for it.
     for same_code in (True, False):
-        assert naive.one_after_the_other(steady(100, 100, later_ms=120), same_code)
-    assert not naive.one_after_the_other(steady(100, 110, later_ms=100), same_code=False)
+        assert one_after_the_other(steady(100, 100, later_ms=120), same_code)
+    assert not one_after_the_other(steady(100, 110, later_ms=100), same_code=False)
 
 
 def test_one_after_the_other_has_all_samples_of_each_half_where_both_are_the_same_code():
@@ -37,19 +35,19 @@ def test_one_after_the_other_has_all_samples_of_each_half_where_both_are_the_sam
     what one side alone shows by chance, the other one does not."""
     rng = np.random.default_rng(5)
     runs = [(compared(rng, 60, rate=4, sigma=0.3, ratio=1.0),) for _ in range(200)]
-    failed = [rate(naive.one_after_the_other(it, same) for it in runs) for same in (False, True)]
+    failed = [rate(one_after_the_other(it, same) for it in runs) for same in (False, True)]
     halves, all_of_it = (it.share for it in failed)
     assert all_of_it < halves
-    assert not naive.one_after_the_other(steady(100, 107), same_code=True)
+    assert not one_after_the_other(steady(100, 107), same_code=True)
 
 
 def test_any_label_makes_a_naive_gate_fail_but_one_without_samples():
     fine, slow = steady(100), steady(50, 60, label="sum")
-    assert naive.one_after_the_other([*fine, *slow], same_code=False)
+    assert one_after_the_other([*fine, *slow], same_code=False)
     empty = Side(np.zeros((60, 200), np.int64), np.zeros(60, np.int64))
     nothing = Blocks("sum", np.arange(200), empty, empty)
-    assert not naive.one_after_the_other([*fine, nothing], same_code=False)
-    assert not naive.stored_baseline([*fine, nothing], [*fine, *slow])
+    assert not one_after_the_other([*fine, nothing], same_code=False)
+    assert not stored_baseline([*fine, nothing], [*fine, *slow])
 
 
 def began(number, minute, condition="aa", commit="1a2b3c4", **changes):

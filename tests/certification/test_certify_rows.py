@@ -7,9 +7,8 @@ import pytest
 
 from certification import rows
 from certification.conditions import Condition
-from certification.rates import Rate, rate
+from certification.found import NEVER, Rate, median_s, quantile_s, rate
 from certification.rows import comparable, live_rows, resampled_row
-from certification.times import NEVER, median_s, quantile_s
 from support.certified import PROMISE, finding, finished, runs_of
 from tollgate.compare.model import FAIL, PASS, Finding, Gate, Settings
 

@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 
 from certification.conditions import parse
-from certification.session import Limits, session
+from certification.live import Limits, session
 from certification.store import BROKEN, Store, StoreError
 from support.certified import finished
 

@@ -16,7 +16,7 @@ from bzt.utils import BetterDict
 from support import environment
 from tollgate.base.paths import ROOT
 from tollgate.commands import artifacts
-from tollgate.targets import leftovers
+from tollgate.targets import lock
 
 #: A moment, 0.25 s into its second.
 NOON = 1_780_000_000.25
@@ -127,7 +127,7 @@ def test_of_starts_in_one_second_each_has_a_folder_of_its_own(tmp_path):
 
 def engine(monkeypatch, artifacts_dir: str, services: list, under_way: int | None = None) -> Engine:
     """Taurus's own, which makes its folder as it is told here."""
-    monkeypatch.setattr(leftovers, "holder", lambda: under_way)
+    monkeypatch.setattr(lock, "holder", lambda: under_way)
     made = Engine(logging.getLogger("artifacts"))
     made.config.merge({"settings": {"artifacts-dir": artifacts_dir}, "services": services})
     artifacts.keep_to_own(made)

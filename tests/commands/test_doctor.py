@@ -18,7 +18,7 @@ import pytest
 import support
 from tollgate.commands.doctor import command, machine
 from tollgate.commands.doctor.finding import FAIL, WARN, Finding
-from tollgate.targets import leftovers
+from tollgate.targets import leftovers, lock
 from tollgate.targets.pm2 import declared_apps
 
 TOLLGATE = Path(sys.executable).with_name("tollgate")
@@ -164,27 +164,27 @@ def test_a_listener_of_another_user_is_not_taken_for_this_process(
 def test_a_run_that_is_under_way_is_told_and_its_lock_left_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(leftovers, "LOCK", tmp_path / "run.lock")
-    monkeypatch.setattr(leftovers, "STATE", tmp_path)
-    assert leftovers.holder() is None
-    with leftovers.take_lock() as lock:
-        assert leftovers.holder() == os.getpid()
+    monkeypatch.setattr(lock, "LOCK", tmp_path / "run.lock")
+    monkeypatch.setattr(lock, "STATE", tmp_path)
+    assert lock.holder() is None
+    with lock.take_lock() as held:
+        assert lock.holder() == os.getpid()
         with (tmp_path / "run.lock").open() as other, pytest.raises(OSError):  # noqa: PT011
             fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        assert not lock.closed
-    assert leftovers.holder() is None
+        assert not held.closed
+    assert lock.holder() is None
 
 
 def test_a_lock_that_names_a_process_of_another_kind_is_nobodys(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(leftovers, "LOCK", tmp_path / "run.lock")
+    monkeypatch.setattr(lock, "LOCK", tmp_path / "run.lock")
     (tmp_path / "run.lock").write_text(str(os.getppid()))
-    assert leftovers.holder() is None
+    assert lock.holder() is None
 
 
 def test_another_run_that_is_under_way_is_in_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(leftovers, "holder", lambda: 4711)
+    monkeypatch.setattr(lock, "holder", lambda: 4711)
     assert machine.look(node_runs=False)[:2] == [
         Finding(
             *(FAIL, "other runs", "one is under way (bzt with pid 4711)"),

@@ -10,15 +10,15 @@ import yaml
 
 import support
 from support import plan_files
+from tollgate.base import Url
 from tollgate.commands import cli
-from tollgate.commands.new_target import command, edits, skeleton, writing
+from tollgate.commands.new_target import command, files
 from tollgate.commands.new_target.model import NewTarget, NewTargetError, checked
 from tollgate.criteria import grammar as criteria
 from tollgate.plan import lint as plan_lint
 from tollgate.plan.read import read_plan
-from tollgate.targets.remote import Remote
 
-SERVICE = Remote("http", "127.0.0.1", 8080)
+SERVICE = Url("http", "127.0.0.1", 8080)
 FOLDERS = ("app/targets", "data", "plans/fragments", "tests/app")
 
 
@@ -27,7 +27,7 @@ def project(tmp_path, monkeypatch):
     """A project with what the command reads and changes, which it takes for ours."""
     for folder in FOLDERS:
         (tmp_path / folder).mkdir(parents=True)
-    for file in (skeleton.APP, skeleton.CONFIG):
+    for file in (files.APP, files.CONFIG):
         shutil.copy(support.ROOT / file, tmp_path / file)
     monkeypatch.setattr(command, "ROOT", tmp_path)
     return tmp_path
@@ -46,7 +46,7 @@ def new_target(project, monkeypatch, capsys):  # noqa: ARG001 - it is the projec
     return run
 
 
-def files(project):
+def files_of(project):
     return {
         str(path.relative_to(project)): path.read_text()
         for path in project.rglob("*")
@@ -75,15 +75,15 @@ def test_a_target_of_ours_is_a_router_with_all_that_goes_with_it(new_target, pro
         *(["changed", path] for path in ("taurus.yml", "app/app.js")),
     ]
     assert "Run it: ./scripts/run -order-service" in out
-    assert set(files(project)) == {*made, "taurus.yml", "app/app.js"}
-    assert "meadow" not in "".join(files(project).values())
+    assert set(files_of(project)) == {*made, "taurus.yml", "app/app.js"}
+    assert "meadow" not in "".join(files_of(project).values())
 
 
 def test_a_service_of_somebody_else_needs_no_router(new_target, project):
     code, out, _ = new_target("shop", "--url", "http://127.0.0.1:8080", "--path", "/items?x=1")
     assert code == 0, out
     assert "app/app.js" not in out
-    assert set(files(project)) == {
+    assert set(files_of(project)) == {
         *("plans/check-shop.jmx", "plans/fragments/shop.jmx", "data/shop.csv"),
         *("taurus.yml", "app/app.js"),
     }
@@ -105,15 +105,15 @@ def test_a_service_elsewhere_is_asked_there_by_its_plan_alone_too(new_target, pr
 
 @pytest.mark.parametrize("name", ["meadows", "meadow-target", "meadow"])
 def test_a_name_that_holds_the_templates_word_is_written_as_it_is(name):
-    router = skeleton.new_files(NewTarget(name))[f"app/targets/{name}.js"]
-    other = skeleton.new_files(NewTarget("weather"))["app/targets/weather.js"]
+    router = files.new_files(NewTarget(name))[f"app/targets/{name}.js"]
+    other = files.new_files(NewTarget("weather"))["app/targets/weather.js"]
     identifier = NewTarget(name).identifier
     assert router.replace(identifier, "weather").replace(name, "weather") == other
 
 
 def test_what_would_break_taurus_yml_is_refused_in_one_line():
     with pytest.raises(NewTargetError, match="is no YAML") as caught:
-        edits.with_kind("cli-aliases:\n  load: {}\n", NewTarget("shop"), "  shop: a: b\n")
+        files.with_kind("cli-aliases:\n  load: {}\n", NewTarget("shop"), "  shop: a: b\n")
     assert "\n" not in str(caught.value)
 
 
@@ -146,20 +146,20 @@ def test_the_plan_is_clean_and_has_the_labels_that_the_criteria_are_about(tmp_pa
     target = NewTarget("order-service", remote)
     for folder in FOLDERS:
         (tmp_path / folder).mkdir(parents=True)
-    writing.write(tmp_path, skeleton.new_files(target), {})
+    files.write(tmp_path, files.new_files(target), {})
     path = tmp_path / "plans/check-order-service.jmx"
     assert plan_lint.lint(path, {}) == []
     plan = read_plan(path, {})
     assert plan.labels == ("order-service",)
     (sampler,) = plan.groups[0].samplers
     assert sampler.precise_timers[0].precise.rate == 10
-    kind = yaml.safe_load(skeleton.alias(target))["order-service"]
+    kind = yaml.safe_load(files.alias(target))["order-service"]
     stated = criteria.parse_all(kind["~~reporting"][1]["criteria"], plan.labels)
     assert {each.label for each in stated} == {"order-service"}
     fragment = tmp_path / "plans/fragments/order-service.jmx"
     rows = (tmp_path / "data/order-service.csv").read_text().splitlines()
     assert set(rows[0].split(",")) == plan_files.variables_used(fragment)
-    assert len(set(rows[1:])) == skeleton.ROWS
+    assert len(set(rows[1:])) == files.ROWS
 
 
 def test_a_new_targets_router_passes_the_test_that_comes_with_it(tmp_path):
@@ -172,8 +172,8 @@ def test_a_new_targets_router_passes_the_test_that_comes_with_it(tmp_path):
         (tmp_path / name).mkdir(parents=True)
     (tmp_path / "node_modules").symlink_to(support.ROOT / "node_modules")
     for target in (NewTarget("order-service"), NewTarget("weather")):
-        changed = skeleton.changed_files(target, tmp_path)
-        writing.write(tmp_path, skeleton.new_files(target), changed)
+        changed = files.changed_files(target, tmp_path)
+        files.write(tmp_path, files.new_files(target), changed)
     tests = [f"tests/app/{name}.test.js" for name in ("order-service", "weather")]
     done = support.run("node", "--test", *tests, cwd=tmp_path)
     assert done.returncode == 0, done.stdout
@@ -187,10 +187,10 @@ def test_what_is_generated_passes_the_linters(tmp_path):
         (tmp_path / folder).mkdir(parents=True)
     longest = NewTarget("a-name-of-a-target-as-long-as-one-can-be")
     for target in (NewTarget("ab"), longest):
-        text = (support.ROOT / skeleton.APP).read_text()
-        new = skeleton.new_files(target)
-        writing.write(tmp_path, new, {})
-        (tmp_path / f"app/{target.name}-app.js").write_text(edits.mounted(text, target))
+        text = (support.ROOT / files.APP).read_text()
+        new = files.new_files(target)
+        files.write(tmp_path, new, {})
+        (tmp_path / f"app/{target.name}-app.js").write_text(files.mounted(text, target))
     for tool in (["eslint", "--max-warnings", "0", "."], ["prettier", "--check", "**/*.js"]):
         done = subprocess.run(
             [str(support.ROOT / "node_modules" / ".bin" / tool[0]), *tool[1:]],
@@ -206,9 +206,9 @@ def test_what_is_generated_passes_the_linters(tmp_path):
     "name", ["", "a", "Shop", "my shop", "shop.eu", "../shop", "1st", "a--b", "a-", "ü", "x" * 41]
 )
 def test_a_name_that_would_break_a_file_a_label_or_a_property_is_refused(name, new_target, project):
-    before = files(project)
+    before = files_of(project)
     assert "is no name for a target" in refusal(new_target(name))
-    assert files(project) == before
+    assert files_of(project) == before
 
 
 @pytest.mark.parametrize(
@@ -229,18 +229,18 @@ def test_a_name_that_would_break_a_file_a_label_or_a_property_is_refused(name, n
     ],
 )
 def test_a_name_that_is_taken_is_refused(name, said, new_target, project):
-    before = files(project)
+    before = files_of(project)
     assert said in refusal(new_target(name))
-    assert files(project) == before
+    assert files_of(project) == before
 
 
 def test_a_file_that_is_there_is_never_written_over(new_target, project):
     mine = project / "data" / "shop.csv"
     mine.write_text("mine\n")
-    before = files(project)
+    before = files_of(project)
     said = refusal(new_target("shop", "--url", "http://127.0.0.1:8080"))
     assert "data/shop.csv is there already" in said
-    assert files(project) == before
+    assert files_of(project) == before
 
 
 @pytest.mark.parametrize(
@@ -254,23 +254,23 @@ def test_a_file_that_is_there_is_never_written_over(new_target, project):
     ],
 )
 def test_what_can_not_be_made_is_refused_in_one_line(words, said, new_target, project):
-    before = files(project)
+    before = files_of(project)
     assert said in refusal(new_target(*words))
-    assert files(project) == before
+    assert files_of(project) == before
 
 
 @pytest.mark.parametrize("broken", ["data", "plans/fragments"])
 def test_where_one_file_can_not_be_written_none_is(broken, new_target, project):
     (project / broken).rmdir()
-    before = files(project)
+    before = files_of(project)
     said = refusal(new_target("shop", "--url", "http://127.0.0.1:8080"))
     assert said.startswith("tollgate: nothing was made: ")
-    assert files(project) == before
+    assert files_of(project) == before
 
 
 def test_where_the_last_file_can_not_be_put_in_its_place_none_is(project, monkeypatch):
     target = NewTarget("shop", SERVICE)
-    before = files(project)
+    before = files_of(project)
     replace = Path.replace
 
     def failing(path, to):
@@ -280,25 +280,25 @@ def test_where_the_last_file_can_not_be_put_in_its_place_none_is(project, monkey
 
     monkeypatch.setattr(Path, "replace", failing)
     with pytest.raises(NewTargetError, match=r"nothing was made: .*No space left"):
-        writing.write(project, skeleton.new_files(target), skeleton.changed_files(target, project))
-    assert files(project) == before
+        files.write(project, files.new_files(target), files.changed_files(target, project))
+    assert files_of(project) == before
 
 
 @pytest.mark.parametrize("text", ["a: [", "a: 1", "cli-aliases: 1"])
 def test_a_taurus_yml_without_kinds_is_refused(text):
     with pytest.raises(NewTargetError, match=r"no `cli-aliases` that can be read"):
-        edits.with_kind(text, NewTarget("shop"), "  shop:\n    x: 1\n")
+        files.with_kind(text, NewTarget("shop"), "  shop:\n    x: 1\n")
 
 
 def test_a_taurus_yml_whose_kinds_are_not_at_its_end_is_refused():
     text = "cli-aliases:\n  load: {}\nmodules:\n  x:\n    y: 1\n"
     with pytest.raises(NewTargetError, match="does not end in its `cli-aliases`"):
-        edits.with_kind(text, NewTarget("shop"), "  shop:\n    x: 1\n")
+        files.with_kind(text, NewTarget("shop"), "  shop:\n    x: 1\n")
 
 
 def test_an_app_js_without_its_list_is_refused():
     with pytest.raises(NewTargetError, match="name the service by --url or --app"):
-        edits.mounted("const x = 1;\n", NewTarget("shop"))
+        files.mounted("const x = 1;\n", NewTarget("shop"))
 
 
 def test_a_name_with_dashes_is_an_identifier_in_javascript_and_a_word_in_properties():

@@ -116,9 +116,10 @@ def test_what_slows_both_and_what_slows_head_alone_don_t_go_together():
 def test_two_urls_are_a_protocol_a_host_and_a_port_each():
     given = {"BASE_URL": "http://127.0.0.1:8080", "HEAD_URL": "https://[::1]/"}
     assert read(given).urls == (
-        Url("http://127.0.0.1:8080", "http", "127.0.0.1", 8080),
-        Url("https://[::1]", "https", "::1", 443),
+        Url("http", "127.0.0.1", 8080),
+        Url("https", "::1", 443),
     )
+    assert [each.text for each in read(given).urls] == ["http://127.0.0.1:8080", "https://[::1]"]
     assert read(base_url="http://a", head_url="http://b").urls[1].host == "b"
 
 

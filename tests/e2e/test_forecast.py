@@ -117,7 +117,7 @@ def test_a_day_at_full_length_that_is_interrupted_leaves_a_verdict_on_what_was_m
         ({"SCALE": "quick"}, "load: SCALE is 'quick': write a number"),
         ({"SCALE": "0.5"}, "scale = 0.5: write a number of at least 1"),
         ({"SCALE": "30000"}, "to measure: take a smaller one"),
-        ({"MODE": "clutser"}, "did you mean cluster?"),
+        ({"MODE": "clutser"}, "did you mean 'cluster'?"),
     ],
 )
 def test_a_setting_that_makes_no_load_is_refused_before_anything_starts(tmp_path, env, said):

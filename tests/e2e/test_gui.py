@@ -14,9 +14,9 @@ import pytest
 import support
 from support import plan_files
 from support.screens import virtual_screen
+from tollgate.base import Url
+from tollgate.commands.new_target.files import new_files
 from tollgate.commands.new_target.model import NewTarget
-from tollgate.commands.new_target.skeleton import new_files
-from tollgate.targets.remote import Remote
 
 pytestmark = pytest.mark.needs("a screen")
 every_file = pytest.mark.parametrize("path", plan_files.ALL_FILES, ids=plan_files.id_of)
@@ -24,7 +24,7 @@ every_file = pytest.mark.parametrize("path", plan_files.ALL_FILES, ids=plan_file
 #: What `tollgate new target` would make: the text of each plan and fragment, by its path.
 GENERATED = {
     path: text
-    for target in (NewTarget("a-router"), NewTarget("shop", Remote("http", "127.0.0.1", 8080)))
+    for target in (NewTarget("a-router"), NewTarget("shop", Url("http", "127.0.0.1", 8080)))
     for path, text in new_files(target).items()
     if path.endswith(".jmx")
 }

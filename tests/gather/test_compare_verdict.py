@@ -14,8 +14,8 @@ from support.jtl_rows import START_MS
 from support.run_folder import reasons, spoil, verdict_of
 from tollgate.commands import cli
 from tollgate.compare import record
-from tollgate.compare.lag import lag_s
 from tollgate.compare.record import SideRecord
+from tollgate.compare.settings import lag_s
 from tollgate.gather import evidence
 from tollgate.gather.comparison import labels_of
 from tollgate.judge.facts import Settings as Strictness

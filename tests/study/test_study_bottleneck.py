@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from support.study_cells import data
-from tollgate.study.bottleneck import bottleneck
+from tollgate.study.stats import bottleneck
 
 
 def found(generator, service, idle, cores=2, usable=1):

@@ -9,11 +9,10 @@ from hypothesis import strategies as st
 
 from support.cell_data import ROUNDS, by_cell, measured
 from tollgate.base.paths import ROOT
-from tollgate.study.claims import answer_of, claims
+from tollgate.study.answers import answer_of, claims
 from tollgate.study.design import read_design
 from tollgate.study.model import Estimate
-from tollgate.study.published import CLAIMS
-from tollgate.study.rules import LESS, MORE, Machine
+from tollgate.study.published import CLAIMS, LESS, MORE, Machine
 from tollgate.study.stats import cell_result
 
 SEED, NOISE = 21, 0.004

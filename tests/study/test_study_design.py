@@ -19,7 +19,7 @@ from tollgate.study.design import (
     shorten,
 )
 from tollgate.study.model import CROSSCHECK
-from tollgate.study.resampling import MIN_BLOCKS
+from tollgate.study.stats import MIN_BLOCKS
 from tollgate.targets import pm2
 
 FORK = "sum,fork,fork,5,0,8,1,0.25,0,/sum/9,45"

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from support.cell_data import by_cell, measured
-from tollgate.study.claims import claims
-from tollgate.study.headroom import widest
-from tollgate.study.rules import Machine
-from tollgate.study.stats import cell_result, estimate
+from tollgate.study.answers import claims
+from tollgate.study.published import Machine
+from tollgate.study.stats import cell_result, estimate, widest
 
 SEED = 21
 MACHINE = Machine(cores=2, workers=2)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from support.study_jtl import write_cpu
-from tollgate.study.load import SILENCE_S, CpuError, mean_cores
+from tollgate.study.cpu import SILENCE_S, CpuError, mean_cores
 
 
 @pytest.fixture

@@ -7,8 +7,16 @@ from scipy import stats
 from support.study_cells import data
 from tollgate.study.metrics import COARSE_MS, PERCENTILES
 from tollgate.study.model import METRICS, Comparison, Estimate
-from tollgate.study.resampling import MIN_BLOCKS, interval, multiplicities, told
-from tollgate.study.stats import cell_result, compare, estimate, estimates
+from tollgate.study.stats import (
+    MIN_BLOCKS,
+    cell_result,
+    compare,
+    estimate,
+    estimates,
+    interval,
+    multiplicities,
+    with_interval,
+)
 
 SEED = 21
 
@@ -132,9 +140,9 @@ def test_several_numbers_of_the_same_cells_are_those_that_each_would_be():
 
 
 def test_what_is_not_finite_is_never_told():
-    assert told(float("nan"), np.ones(9), 9).value is None
-    assert told(float("inf"), np.ones(9), 9).value is None
-    found = told(1.0, np.array([1.0, np.nan, np.inf]), 9)
+    assert with_interval(float("nan"), np.ones(9), 9).value is None
+    assert with_interval(float("inf"), np.ones(9), 9).value is None
+    found = with_interval(1.0, np.array([1.0, np.nan, np.inf]), 9)
     assert (found.value, found.low) == (1.0, None)
     assert "2 of 3 resamples" in found.note
 

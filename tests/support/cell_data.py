@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from tollgate.study.model import Cell, CellData
-from tollgate.study.rules import WORK
+from tollgate.study.published import WORK
 
 ROUNDS = 10
 #: Requests that a block's histogram holds; the window is as long as these take.

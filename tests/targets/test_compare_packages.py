@@ -7,14 +7,14 @@ import subprocess
 
 import pytest
 
-from tollgate.targets import leftovers, packages
-from tollgate.targets.packages import PackagesError, check_head, provide
+from tollgate.targets import checkout, lock
+from tollgate.targets.checkout import PackagesError, check_head_packages, provide_packages
 
 
 @pytest.fixture(autouse=True)
 def state(tmp_path, monkeypatch):
     """Where processes are written down, and no settings of npm's but these."""
-    monkeypatch.setattr(leftovers, "STARTED", tmp_path / "started.json")
+    monkeypatch.setattr(lock, "STARTED", tmp_path / "started.json")
     monkeypatch.setenv("npm_config_offline", "true")
     monkeypatch.setenv("npm_config_userconfig", os.devnull)
     monkeypatch.setenv("npm_config_cache", str(tmp_path / "npm"))
@@ -73,7 +73,7 @@ def base(made, tmp_path):
 @pytest.fixture
 def given(root, tmp_path):
     """Gives a check-out its packages, and returns what that said."""
-    return lambda folder: provide(folder, root, tmp_path / "npm.log")
+    return lambda folder: provide_packages(folder, root, tmp_path / "npm.log")
 
 
 def version_in(folder):
@@ -85,7 +85,7 @@ def version_in(folder):
 @pytest.fixture
 def quick(monkeypatch):
     """No npm, where what it installs does not matter."""
-    monkeypatch.setattr(packages, "NPM", ("mkdir", "node_modules"))
+    monkeypatch.setattr(checkout, "NPM", ("mkdir", "node_modules"))
 
 
 def test_a_base_that_asks_for_the_same_shares_the_packages_of_head(base, given, root):
@@ -171,28 +171,28 @@ def test_packages_in_the_repository_stay_what_they_are(base, given):
 
 
 def test_without_npm_it_says_what_to_install(base, given, monkeypatch):
-    monkeypatch.setattr(packages, "NPM", ("no-such-npm", "ci"))
+    monkeypatch.setattr(checkout, "NPM", ("no-such-npm", "ci"))
     with pytest.raises(PackagesError, match="npm is not on PATH"):
         given(base())
 
 
 def test_npm_s_reason_is_what_explains_most():
     said = "npm error code E404\nnpm error 404 no such package\nnpm error A complete log of this"
-    assert packages._reason(said) == "404 no such package"
-    assert packages._reason("npm ERR! code EUSAGE\n") == "code EUSAGE"
-    assert packages._reason("killed\n") == "killed"
-    assert packages._reason("") == "it said nothing"
+    assert checkout._reason(said) == "404 no such package"
+    assert checkout._reason("npm ERR! code EUSAGE\n") == "code EUSAGE"
+    assert checkout._reason("killed\n") == "killed"
+    assert checkout._reason("") == "it said nothing"
 
 
 def test_head_must_have_what_its_lock_file_asks_for(made, root):
-    check_head(root)
+    check_head_packages(root)
     shutil.copyfile(made / "2.0.0" / "package-lock.json", root / "package-lock.json")
     said = "asks for node_modules/says 2.0.0, and 1.0.0 is installed, .*: run scripts/bootstrap"
     with pytest.raises(PackagesError, match=said):
-        check_head(root)
+        check_head_packages(root)
     shutil.rmtree(root / "node_modules")
     with pytest.raises(PackagesError, match=r"head's packages can't be told: .*\.package-lock"):
-        check_head(root)
+        check_head_packages(root)
 
 
 @pytest.mark.parametrize(
@@ -216,11 +216,11 @@ def test_a_version_alone_does_not_make_a_package_the_same(tmp_path, asked, found
         packages_told = {"packages": {"node_modules/it": {"version": "1.0.0", **told}}}
         (tmp_path / name).write_text(json.dumps(packages_told))
     if same:
-        check_head(tmp_path)
+        check_head_packages(tmp_path)
         return
     said = "asks for node_modules/it 1.0.0, and another one of that version is installed, so"
     with pytest.raises(PackagesError, match=said):
-        check_head(tmp_path)
+        check_head_packages(tmp_path)
 
 
 def test_packages_that_need_not_be_installed_are_not_missed(root):
@@ -228,4 +228,4 @@ def test_packages_that_need_not_be_installed_are_not_missed(root):
     for kind in ("dev", "optional", "devOptional"):
         lock["packages"][f"node_modules/{kind}"] = {"version": "1.0.0", kind: True}
     (root / "package-lock.json").write_text(json.dumps(lock))
-    check_head(root)
+    check_head_packages(root)

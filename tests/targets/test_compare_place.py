@@ -7,8 +7,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from tollgate.targets import place
-from tollgate.targets.place import PlaceError
+from tollgate.targets import checkout
+from tollgate.targets.checkout import PlaceError
 
 
 @pytest.fixture
@@ -46,38 +46,38 @@ def finds(folder, name):
 
 def test_what_a_base_lacks_is_not_found_among_head_s_packages(root, cache):
     assert finds(root / ".tollgate" / "base", "accelerator")
-    folder = place.provide(root)
+    folder = checkout.provide_folder(root)
     assert folder.is_relative_to(cache)
-    assert not finds(folder / place.CHECKOUT, "accelerator")
+    assert not finds(folder / checkout.CHECKOUT, "accelerator")
 
 
 def test_it_is_the_user_s_alone_and_the_same_in_the_next_run(root, tmp_path):
-    folder = place.provide(root)
+    folder = checkout.provide_folder(root)
     assert folder.stat().st_mode & 0o777 == 0o700
     folder.chmod(0o777)
-    assert place.provide(root) == folder
+    assert checkout.provide_folder(root) == folder
     assert folder.stat().st_mode & 0o777 == 0o700
     (tmp_path / "another").mkdir()
-    assert place.provide(tmp_path / "another") != folder
+    assert checkout.provide_folder(tmp_path / "another") != folder
 
 
 def test_a_place_below_packages_that_head_does_not_see_is_passed_over(root, tmp_path):
     package(tmp_path / "cache", "accelerator")
-    folder = place.provide(root)
+    folder = checkout.provide_folder(root)
     assert folder.is_relative_to(tmp_path / "home" / ".cache")
     assert not finds(folder, "accelerator")
 
 
 def test_packages_that_head_sees_as_well_do_no_harm(root, cache, tmp_path):
     package(tmp_path, "accelerator")
-    assert place.provide(root).is_relative_to(cache)
+    assert checkout.provide_folder(root).is_relative_to(cache)
 
 
 def test_a_cache_inside_the_project_is_no_place(root, tmp_path, monkeypatch):
     (tmp_path / "link").symlink_to(root)
     for inside in (root / ".cache", tmp_path / "link" / ".cache"):
         monkeypatch.setenv("XDG_CACHE_HOME", str(inside))
-        assert place.provide(root).is_relative_to(tmp_path / "home" / ".cache")
+        assert checkout.provide_folder(root).is_relative_to(tmp_path / "home" / ".cache")
         assert not inside.exists()
 
 
@@ -92,65 +92,65 @@ def temporary_alone(root, tmp_path, monkeypatch):
 
 
 def test_without_a_cache_it_is_with_the_temporary_files(root, temporary_alone):
-    assert place.provide(root).parent == temporary_alone
+    assert checkout.provide_folder(root).parent == temporary_alone
 
 
 @pytest.mark.usefixtures("temporary_alone")
 def test_a_folder_of_that_name_that_is_not_ours_is_refused_in_one_line(root, tmp_path, monkeypatch):
-    folder = place.provide(root)
+    folder = checkout.provide_folder(root)
     folder.rmdir()
     (tmp_path / "theirs").mkdir()
     folder.symlink_to(tmp_path / "theirs")
     with pytest.raises(PlaceError, match="is somebody else's; set XDG_CACHE_HOME to a") as refused:
-        place.provide(root)
+        checkout.provide_folder(root)
     assert "\n" not in str(refused.value)
     folder.unlink()
     folder.mkdir()
-    assert place.provide(root) == folder
+    assert checkout.provide_folder(root) == folder
     somebody_else = os.getuid() + 1
-    monkeypatch.setattr(place, "_candidates", lambda _root: [folder])
+    monkeypatch.setattr(checkout, "_candidates", lambda _root: [folder])
     monkeypatch.setattr(os, "getuid", lambda: somebody_else)
     with pytest.raises(PlaceError, match="is somebody else's"):
-        place.provide(root)
+        checkout.provide_folder(root)
 
 
 def test_where_compiled_packages_would_not_load_is_no_place(root, cache, tmp_path, monkeypatch):
     def flags(path):
         return SimpleNamespace(f_flag=8 if os.fspath(path).startswith(str(cache)) else 0)
 
-    monkeypatch.setattr(place, "_NOEXEC", 8)
+    monkeypatch.setattr(checkout, "_NOEXEC", 8)
     monkeypatch.setattr(os, "statvfs", flags)
-    assert place.provide(root).is_relative_to(tmp_path / "home" / ".cache")
+    assert checkout.provide_folder(root).is_relative_to(tmp_path / "home" / ".cache")
 
 
 def test_a_check_out_is_found_by_its_link_and_leaves_nothing(root):
     link = root / ".tollgate" / "base"
-    assert not place.clear(link, root)
-    folder = place.provide(root)
-    place.note(folder, link)
-    (folder / place.CHECKOUT / "tree").mkdir(parents=True)
+    assert not checkout.clear(link, root)
+    folder = checkout.provide_folder(root)
+    checkout.note(folder, link)
+    (folder / checkout.CHECKOUT / "tree").mkdir(parents=True)
     assert (link / "tree").exists()
-    assert place.clear(link, root)
+    assert checkout.clear(link, root)
     assert not link.is_symlink()
     assert not folder.exists()
 
 
 def test_what_can_t_be_removed_is_named_and_stays_written_down(root, monkeypatch):
     link = root / ".tollgate" / "base"
-    folder = place.provide(root)
-    (folder / place.CHECKOUT).mkdir()
-    place.note(folder, link)
+    folder = checkout.provide_folder(root)
+    (folder / checkout.CHECKOUT).mkdir()
+    checkout.note(folder, link)
     with monkeypatch.context() as patch:
-        patch.setattr(place.shutil, "rmtree", lambda *_, **__: None)
+        patch.setattr(checkout.shutil, "rmtree", lambda *_, **__: None)
         with pytest.raises(PlaceError, match=r"/base can't be removed: remove it by hand"):
-            place.clear(link, root)
+            checkout.clear(link, root)
     assert link.is_symlink()
-    assert place.clear(link, root)
+    assert checkout.clear(link, root)
 
 
 def test_a_link_that_leads_elsewhere_removes_nothing(root, tmp_path):
     link = root / ".tollgate" / "base"
     (tmp_path / "precious" / "base").mkdir(parents=True)
     link.symlink_to(tmp_path / "precious" / "base")
-    assert not place.clear(link, root)
+    assert not checkout.clear(link, root)
     assert (tmp_path / "precious" / "base").exists()

@@ -4,8 +4,7 @@ import pytest
 
 from support.git_repos import SERVER, Repo, repo
 from tollgate.targets import git
-from tollgate.targets.git import GitError
-from tollgate.targets.revision import find
+from tollgate.targets.git import GitError, find_revisions
 
 
 @pytest.fixture
@@ -29,30 +28,30 @@ def clone(upstream, tmp_path):
 
 def refused(root, wanted=None):
     with pytest.raises(GitError) as refusal:
-        find(root, wanted)
+        find_revisions(root, wanted)
     assert "\n" not in str(refusal.value)
     return str(refusal.value)
 
 
 def test_the_base_is_where_the_branch_left_the_main_branch_of_the_remote(clone):
-    found = find(clone.root, None)
+    found = find_revisions(clone.root, None)
     assert found.base == clone.git("rev-parse", "HEAD~1")
-    assert found.base_told == f"{found.base[:7]} (merge base with origin/main)"
+    assert found.base_text == f"{found.base[:7]} (merge base with origin/main)"
     assert found.head == clone.git("rev-parse", "HEAD")
-    assert found.head_told == f"working tree at {found.head[:7]}"
+    assert found.head_text == f"working tree at {found.head[:7]}"
     assert not found.is_control
 
 
 def test_a_detached_head_as_ci_checks_it_out_is_no_different(clone):
-    expected = find(clone.root, None)
+    expected = find_revisions(clone.root, None)
     clone.git("checkout", "--quiet", "--detach")
-    assert find(clone.root, None) == expected
+    assert find_revisions(clone.root, None) == expected
 
 
 def test_the_merge_of_a_pull_request_has_the_tip_of_main_as_its_base(clone):
     clone.git("checkout", "--quiet", "--detach")
     clone.git("merge", "--quiet", "--strategy=ours", "--message", "merge", "origin/main")
-    assert find(clone.root, None).base == clone.git("rev-parse", "origin/main")
+    assert find_revisions(clone.root, None).base == clone.git("rev-parse", "origin/main")
 
 
 def test_the_remote_of_the_branch_goes_before_origin(clone, tmp_path):
@@ -61,7 +60,7 @@ def test_the_remote_of_the_branch_goes_before_origin(clone, tmp_path):
     clone.git("remote", "add", "origin", other.root.as_uri())
     clone.git("fetch", "--quiet", "origin")
     clone.git("branch", "--set-upstream-to=mine/main")
-    assert find(clone.root, None).base_is.startswith("merge base with mine/")
+    assert find_revisions(clone.root, None).base_is.startswith("merge base with mine/")
 
 
 def test_without_a_remote_the_local_main_branch_has_to_do(tmp_path):
@@ -69,7 +68,7 @@ def test_without_a_remote_the_local_main_branch_has_to_do(tmp_path):
     made.git("branch", "--move", "master")
     made.git("switch", "--quiet", "--create", "feature")
     made.commit("feature")
-    assert find(made.root, None).base_is == "merge base with master"
+    assert find_revisions(made.root, None).base_is == "merge base with master"
 
 
 def test_on_the_main_branch_with_nothing_ahead_it_says_what_to_set(upstream, tmp_path):
@@ -84,10 +83,10 @@ def test_on_the_main_branch_with_nothing_ahead_it_says_what_to_set(upstream, tmp
 def test_changes_on_the_main_branch_are_compared_with_its_commit(upstream, path):
     upstream.commit("read me", "README.md")
     upstream.write(path, "changed")
-    found = find(upstream.root, None)
+    found = find_revisions(upstream.root, None)
     assert (found.base, found.is_commit) == (found.head, False)
     assert found.changed[0] in (path, "lib/")
-    assert found.head_told.endswith(", with changes")
+    assert found.head_text.endswith(", with changes")
     assert not found.is_control
 
 
@@ -96,7 +95,7 @@ def test_a_file_that_git_was_told_not_to_look_at_may_be_anything(upstream, flag)
     upstream.git("update-index", flag, SERVER)
     upstream.write(SERVER, "changed")
     assert upstream.git("status", "--porcelain") == ""
-    found = find(upstream.root, "HEAD")
+    found = find_revisions(upstream.root, "HEAD")
     assert found.changed == (SERVER,)
     assert not found.is_control
 
@@ -105,12 +104,12 @@ def test_what_git_ignores_under_the_app_is_head_s_alone_and_no_control(upstream)
     upstream.commit("*.local.json\nnode_modules/\n", ".gitignore")
     upstream.write("notes.local.json", "no part of the app")
     upstream.write("node_modules/express/index.js", "installed")
-    assert find(upstream.root, "HEAD").is_control
+    assert find_revisions(upstream.root, "HEAD").is_control
     upstream.write("app/config.local.json", "{}")
-    found = find(upstream.root, "HEAD")
+    found = find_revisions(upstream.root, "HEAD")
     assert (found.changed, found.ignored) == ((), ("app/config.local.json",))
     assert not found.is_control
-    assert found.head_told.endswith(", with changes")
+    assert found.head_text.endswith(", with changes")
     assert "nothing to compare" in refused(upstream.root)
 
 
@@ -119,30 +118,30 @@ def test_a_change_inside_a_submodule_is_a_change(upstream, tmp_path):
     upstream.git("-c", "protocol.file.allow=always", "submodule", "add", "--quiet", lib, "app/lib")
     upstream.git("config", "--file", ".gitmodules", "submodule.app/lib.ignore", "all")
     upstream.commit("with lib")
-    assert find(upstream.root, "HEAD").is_control
+    assert find_revisions(upstream.root, "HEAD").is_control
     upstream.write("app/lib/app/server.js", "changed")
-    assert find(upstream.root, "HEAD").changed == ("app/lib",)
+    assert find_revisions(upstream.root, "HEAD").changed == ("app/lib",)
 
 
 def test_of_a_repository_with_several_parts_only_the_project_counts(upstream):
     upstream.commit("inside", "perf/app/server.js")
     upstream.write("README.md", "another part")
-    assert find(upstream.root / "perf", "HEAD").is_control
+    assert find_revisions(upstream.root / "perf", "HEAD").is_control
     upstream.write("perf/app/new.js", "new")
-    assert not find(upstream.root / "perf", "HEAD").is_control
+    assert not find_revisions(upstream.root / "perf", "HEAD").is_control
 
 
 def test_base_head_on_a_clean_tree_is_the_control(upstream):
-    assert find(upstream.root, "HEAD").is_control
-    assert not find(upstream.root, "HEAD~1").is_control
+    assert find_revisions(upstream.root, "HEAD").is_control
+    assert not find_revisions(upstream.root, "HEAD~1").is_control
 
 
 @pytest.mark.parametrize("name", ["v1", "HEAD~1", "v1~0", ":/first"])
 def test_a_base_may_be_named_in_every_way_that_git_knows(upstream, name):
     upstream.git("tag", "--annotate", "--message", "v1", "v1", "HEAD~1")
-    found = find(upstream.root, name)
+    found = find_revisions(upstream.root, name)
     assert found.base == upstream.git("rev-parse", "HEAD~1")
-    assert found.base_told == f"{found.base[:7]} ({name})"
+    assert found.base_text == f"{found.base[:7]} ({name})"
 
 
 @pytest.mark.parametrize(
@@ -209,17 +208,17 @@ def test_without_git_it_says_what_to_install(tmp_path, monkeypatch):
 
 
 def test_called_from_a_hook_git_looks_at_the_checkout_all_the_same(clone, upstream, monkeypatch):
-    expected = find(clone.root, None)
+    expected = find_revisions(clone.root, None)
     monkeypatch.setenv("GIT_DIR", str(upstream.root / ".git"))
     monkeypatch.setenv("GIT_INDEX_FILE", str(upstream.root / ".git" / "index"))
-    assert find(clone.root, None) == expected
+    assert find_revisions(clone.root, None) == expected
 
 
 def test_finding_the_base_changes_nothing_in_the_checkout(clone):
     clone.write("app/new.js", "new")
     before = clone.state()
-    find(clone.root, None)
-    find(clone.root, "HEAD")
+    find_revisions(clone.root, None)
+    find_revisions(clone.root, "HEAD")
     assert clone.state() == before
 
 

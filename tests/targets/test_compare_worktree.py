@@ -10,10 +10,11 @@ import pytest
 
 import support
 from support.git_repos import SERVER, repo
-from tollgate.targets import command, leftovers, place, pm2, worktree
-from tollgate.targets.command import TooLongError
+from tollgate.base import TooLongError
+from tollgate.targets import checkout as checkouts
+from tollgate.targets import leftovers, lock, pm2
+from tollgate.targets.checkout import PlaceError
 from tollgate.targets.git import GitError
-from tollgate.targets.place import PlaceError
 
 
 @pytest.fixture(autouse=True)
@@ -21,7 +22,7 @@ def state(tmp_path, monkeypatch):
     """Where processes are written down and what marks them, apart from any run's."""
     folder = tmp_path / "state"
     folder.mkdir()
-    monkeypatch.setattr(leftovers, "STARTED", folder / "started.json")
+    monkeypatch.setattr(lock, "STARTED", folder / "started.json")
     monkeypatch.setattr(pm2, "started_from", lambda: str(tmp_path))
     return folder
 
@@ -45,13 +46,13 @@ def checkout(tmp_path):
 
 def test_a_check_out_is_the_whole_revision_and_nothing_else(checkout, tmp_path):
     head = checkout.git("rev-parse", "HEAD")
-    folder = worktree.check_out(checkout.root, head, tmp_path / "base")
+    folder = checkouts.check_out(checkout.root, head, tmp_path / "base")
     assert (folder / SERVER).read_text() == "second"
     assert (folder / "app" / "link").read_text() == "linked"
     assert (folder / "omitted.txt").exists()
     assert (folder / "a.crlf").read_bytes() == b"one\r\ntwo\r\n"
     first = checkout.git("rev-parse", "HEAD~1")
-    folder = worktree.check_out(checkout.root, first, tmp_path / "base")
+    folder = checkouts.check_out(checkout.root, first, tmp_path / "base")
     assert sorted(it.name for it in folder.iterdir()) == [".git", "app"]
     assert (folder / SERVER).read_text() == "first"
 
@@ -59,9 +60,9 @@ def test_a_check_out_is_the_whole_revision_and_nothing_else(checkout, tmp_path):
 def test_afterwards_the_checkout_is_as_it_was_and_no_hook_ran(checkout, tmp_path):
     before = checkout.state()
     git_before = sorted((checkout.root / ".git").rglob("*"))
-    worktree.check_out(checkout.root, checkout.git("rev-parse", "HEAD"), tmp_path / "base")
+    checkouts.check_out(checkout.root, checkout.git("rev-parse", "HEAD"), tmp_path / "base")
     for _ in range(2):
-        place.remove(tmp_path / "base", checkout.root)
+        checkouts.remove(tmp_path / "base", checkout.root)
         assert not (tmp_path / "base").exists()
     assert checkout.state() == before
     assert sorted((checkout.root / ".git").rglob("*")) == git_before
@@ -69,7 +70,7 @@ def test_afterwards_the_checkout_is_as_it_was_and_no_hook_ran(checkout, tmp_path
 
 
 def test_meanwhile_no_branch_is_locked(checkout, tmp_path):
-    worktree.check_out(checkout.root, "main", tmp_path / "base")
+    checkouts.check_out(checkout.root, "main", tmp_path / "base")
     checkout.git("switch", "--quiet", "--detach")
     checkout.git("switch", "--quiet", "main")
     checkout.git("branch", "--move", "main", "other")
@@ -81,16 +82,16 @@ def test_worktrees_of_the_user_s_stay_also_those_that_are_not_there_now(checkout
         checkout.git("worktree", "add", "--quiet", "--detach", mine, "HEAD")
     (tmp_path / "mine" / "away").rename(tmp_path / "unmounted")
     before = checkout.git("worktree", "list")
-    worktree.check_out(checkout.root, "HEAD", tmp_path / "base")
+    checkouts.check_out(checkout.root, "HEAD", tmp_path / "base")
     assert checkout.git("worktree", "list").count("\n") == 3
-    place.remove(tmp_path / "base", checkout.root)
+    checkouts.remove(tmp_path / "base", checkout.root)
     assert checkout.git("worktree", "list") == before
 
 
 def test_an_entry_that_a_killed_git_left_locked_goes_with_the_next_check_out(checkout, tmp_path):
-    worktree.check_out(checkout.root, "HEAD", tmp_path / "base")
+    checkouts.check_out(checkout.root, "HEAD", tmp_path / "base")
     (checkout.root / ".git" / "worktrees" / "base" / "locked").write_text("initializing")
-    folder = worktree.check_out(checkout.root, "HEAD~1", tmp_path / "base")
+    folder = checkouts.check_out(checkout.root, "HEAD~1", tmp_path / "base")
     assert (folder / SERVER).read_text() == "first"
     assert checkout.git("worktree", "list").count("\n") == 1
 
@@ -99,30 +100,30 @@ def test_a_sparse_checkout_gets_the_whole_base(checkout, tmp_path):
     checkout.git("restore", ".")
     checkout.git("sparse-checkout", "set", "--no-cone", "/app/")
     assert not (checkout.root / "link.txt").exists()
-    folder = worktree.check_out(checkout.root, "HEAD", tmp_path / "base")
+    folder = checkouts.check_out(checkout.root, "HEAD", tmp_path / "base")
     assert (folder / "link.txt").exists()
 
 
 def test_a_linked_worktree_is_a_checkout_like_any_other(checkout, tmp_path):
     checkout.git("worktree", "add", "--quiet", "--detach", str(tmp_path / "linked"), "HEAD~1")
-    folder = worktree.check_out(tmp_path / "linked", "main", tmp_path / "base")
+    folder = checkouts.check_out(tmp_path / "linked", "main", tmp_path / "base")
     assert (folder / SERVER).read_text() == "second"
 
 
 def test_a_project_in_a_part_of_a_repository_is_found_there_in_the_base(checkout, tmp_path):
     checkout.write("perf/app/server.js", "inside")
     checkout.commit("moved", "perf/README.md")
-    folder = worktree.check_out(checkout.root / "perf", "HEAD", tmp_path / "base")
+    folder = checkouts.check_out(checkout.root / "perf", "HEAD", tmp_path / "base")
     assert (folder / SERVER).read_text() == "inside"
     with pytest.raises(GitError, match=r"has no perf/app/server\.js, so there is no"):
-        worktree.check_out(checkout.root / "perf", "HEAD~1", tmp_path / "base")
+        checkouts.check_out(checkout.root / "perf", "HEAD~1", tmp_path / "base")
 
 
 def test_of_a_repository_with_several_parts_only_the_project_s_is_checked_out(checkout, tmp_path):
     checkout.write("perf/app/server.js", "inside")
     checkout.write("perf/b.crlf", "one\ntwo\n")
     checkout.commit("large", "other/large.bin")
-    folder = worktree.check_out(checkout.root / "perf", "HEAD", tmp_path / "base")
+    folder = checkouts.check_out(checkout.root / "perf", "HEAD", tmp_path / "base")
     assert sorted(it.name for it in (tmp_path / "base").iterdir()) == [".git", "perf"]
     # What .gitattributes says above the project counts all the same.
     assert (folder / "b.crlf").read_bytes() == b"one\r\ntwo\r\n"
@@ -135,24 +136,24 @@ def test_a_base_with_a_submodule_is_refused_because_it_would_be_without_it(check
     checkout.commit("with lib")
     said = r"app/lib is a submodule in HEAD, .*: start both .* compare them with BASE_URL and HEAD"
     with pytest.raises(GitError, match=said):
-        worktree.check_out(checkout.root, "HEAD", tmp_path / "base")
+        checkouts.check_out(checkout.root, "HEAD", tmp_path / "base")
     assert not (tmp_path / "base").exists()
-    folder = worktree.check_out(checkout.root / "perf", "HEAD", tmp_path / "base")
+    folder = checkouts.check_out(checkout.root / "perf", "HEAD", tmp_path / "base")
     assert (folder / SERVER).read_text() == "inside"
 
 
 def test_a_check_out_that_is_still_there_is_not_checked_out_into(checkout, tmp_path, monkeypatch):
-    worktree.check_out(checkout.root, "HEAD~1", tmp_path / "base")
-    monkeypatch.setattr(place.shutil, "rmtree", lambda *_, **__: None)
+    checkouts.check_out(checkout.root, "HEAD~1", tmp_path / "base")
+    monkeypatch.setattr(checkouts.shutil, "rmtree", lambda *_, **__: None)
     with pytest.raises(PlaceError, match=r"/base can't be removed"):
-        worktree.check_out(checkout.root, "HEAD", tmp_path / "base")
+        checkouts.check_out(checkout.root, "HEAD", tmp_path / "base")
 
 
 def test_a_base_without_a_server_is_refused(checkout, tmp_path):
     checkout.git("rm", "--quiet", "--force", SERVER)
     checkout.git("commit", "--quiet", "--message", "gone")
     with pytest.raises(GitError, match=r"has no app/server.js, .*: set BASE to a commit that has"):
-        worktree.check_out(checkout.root, "HEAD", tmp_path / "base")
+        checkouts.check_out(checkout.root, "HEAD", tmp_path / "base")
 
 
 def test_a_check_out_that_fails_says_why_in_one_line(checkout, tmp_path):
@@ -160,7 +161,7 @@ def test_a_check_out_that_fails_says_why_in_one_line(checkout, tmp_path):
     path = checkout.root / ".git" / "objects" / blob[:2] / blob[2:]
     path.unlink()
     with pytest.raises(GitError, match=r"can't be checked out: (error|fatal): ") as refused:
-        worktree.check_out(checkout.root, checkout.git("rev-parse", "HEAD"), tmp_path / "base")
+        checkouts.check_out(checkout.root, checkout.git("rev-parse", "HEAD"), tmp_path / "base")
     assert "\n" not in str(refused.value)
 
 
@@ -170,21 +171,21 @@ def test_called_from_a_hook_the_index_of_the_commit_under_way_is_left_alone(
     monkeypatch.setenv("GIT_DIR", str(checkout.root / ".git"))
     monkeypatch.setenv("GIT_INDEX_FILE", str(checkout.root / ".git" / "index"))
     before = (checkout.root / ".git" / "index").read_bytes()
-    folder = worktree.check_out(checkout.root, "HEAD~1", tmp_path / "base")
+    folder = checkouts.check_out(checkout.root, "HEAD~1", tmp_path / "base")
     assert (folder / SERVER).read_text() == "first"
     assert (checkout.root / ".git" / "index").read_bytes() == before
 
 
 def test_the_next_run_removes_what_a_killed_one_left(checkout, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    folder, link = place.provide(checkout.root), tmp_path / "link"
-    place.note(folder, link)
-    worktree.check_out(checkout.root, "HEAD", folder / place.CHECKOUT)
+    folder, link = checkouts.provide_folder(checkout.root), tmp_path / "link"
+    checkouts.note(folder, link)
+    checkouts.check_out(checkout.root, "HEAD", folder / checkouts.CHECKOUT)
     monkeypatch.setattr(leftovers, "BASE", link)
     monkeypatch.setattr(leftovers, "ROOT", checkout.root)
     monkeypatch.setattr(pm2, "PM2_HOME", tmp_path / "pm2")
     with monkeypatch.context() as patch:
-        patch.setattr(place.shutil, "rmtree", lambda *_, **__: None)
+        patch.setattr(checkouts.shutil, "rmtree", lambda *_, **__: None)
         [left] = leftovers.clean_up()
     assert left.endswith("/base can't be removed: remove it by hand")
     assert leftovers.clean_up() == [
@@ -201,16 +202,16 @@ SLEEPER = [sys.executable, "-c", "import time; print('here', flush=True); time.s
 def test_a_command_that_takes_too_long_is_ended_with_its_children(tmp_path):
     nested = ["sh", "-c", f"'{sys.executable}' -c 'import time; time.sleep(600)' & wait"]
     with pytest.raises(TooLongError, match=r"`sh -c` did not end within 0\.5 s"):
-        command.run(nested, tmp_path, {**os.environ, "MARK": str(tmp_path)}, 0.5)
+        checkouts._run(nested, tmp_path, {**os.environ, "MARK": str(tmp_path)}, 0.5)
     support.wait_until(lambda: not marked(str(tmp_path)), "they have ended")
-    assert not leftovers.STARTED.exists()
+    assert not lock.STARTED.exists()
 
 
 def test_what_a_command_left_is_ended_though_the_command_has_ended_itself(tmp_path):
     """It holds the output open, so that nobody knows whether more is to come."""
     left = ["sh", "-c", f"'{sys.executable}' -c 'import time; time.sleep(600)' & exit 0"]
     with pytest.raises(TooLongError):
-        command.run(left, tmp_path, {**os.environ, "MARK": str(tmp_path)}, 0.5)
+        checkouts._run(left, tmp_path, {**os.environ, "MARK": str(tmp_path)}, 0.5)
     support.wait_until(lambda: not marked(str(tmp_path)), "it has ended")
 
 
@@ -228,10 +229,9 @@ def marked(text):
 RUNNER = """
 import sys
 from pathlib import Path
-from tollgate.targets import leftovers
-from tollgate.targets import command
-leftovers.STARTED = Path(sys.argv[1])
-command.run(sys.argv[2:], Path.cwd(), __import__("os").environ, 600)
+from tollgate.targets import checkout, lock
+lock.STARTED = Path(sys.argv[1])
+checkout._run(sys.argv[2:], Path.cwd(), __import__("os").environ, 600)
 """
 
 
@@ -262,5 +262,5 @@ def test_a_command_ends_with_who_waits_for_it_or_with_the_next_run(
 
 
 def test_a_command_s_output_and_exit_code_come_back(tmp_path):
-    done = command.run(["sh", "-c", "echo out; echo err >&2; exit 3"], tmp_path, os.environ, 60)
+    done = checkouts._run(["sh", "-c", "echo out; echo err >&2; exit 3"], tmp_path, os.environ, 60)
     assert (done.returncode, done.stdout) == (3, "out\nerr\n")

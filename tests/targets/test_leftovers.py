@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 import support
-from tollgate.targets import leftovers, pm2, probe
+from tollgate.targets import leftovers, lock, pm2, probe
 
 #: Says that it is there, and stays.
 STAYING = "import time; print(flush=True); time.sleep(600)"
@@ -109,10 +109,10 @@ def test_nobody_is_told_twice_where_a_left_over_has_children(start, tmp_path):
 def test_what_a_killed_run_wrote_down_is_known_again_though_the_clock_was_set(
     start, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(leftovers, "STARTED", tmp_path / "started.json")
+    monkeypatch.setattr(lock, "STARTED", tmp_path / "started.json")
     monkeypatch.setattr(leftovers, "BASE", tmp_path / "base")
     process = start(None)
-    leftovers.remember([process.pid], [])
+    lock.remember([process.pid], [])
     booted = psutil.boot_time()
     for module in (psutil, psutil._psplatform):
         monkeypatch.setattr(module, "boot_time", lambda: booted + 3600)

@@ -9,9 +9,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from tollgate.targets import probe, proving
+from tollgate.base import Url
+from tollgate.targets import probe
 from tollgate.targets.pm2 import App
-from tollgate.targets.remote import Remote
 from tollgate.targets.scenarios import Probe
 
 UP, DOWN = {"status": "up", "reason": None}, {"status": "down", "reason": "GET /healthz: 500"}
@@ -141,7 +141,7 @@ def test_any_answer_does_of_an_app_that_names_no_worker(status):
 def test_a_service_is_there_whatever_it_answers_and_redirects_are_not_followed():
     for answer in [(200, {}), (404, {}), (500, {}), (302, {"Location": "http://127.0.0.1:1/"})]:
         with server(answer) as port:
-            probe.is_there(Remote("http", "127.0.0.1", port))
+            probe.is_there(Url("http", "127.0.0.1", port))
 
 
 @contextmanager
@@ -162,17 +162,17 @@ def greeting():
 
 def test_what_speaks_no_http_is_no_answer():
     with greeting() as port, pytest.raises(probe.ProbeError, match="nothing answers at http"):
-        probe.is_there(Remote("http", "127.0.0.1", port))
+        probe.is_there(Url("http", "127.0.0.1", port))
 
 
 def test_a_probe_asks_for_a_body_and_tells_what_came_instead():
     with server((200, {})) as port:
-        service = Remote("http", "127.0.0.1", port)
+        service = Url("http", "127.0.0.1", port)
         probe.answer_is_right(service, "/a", "^ok$")
         with pytest.raises(probe.ProbeError, match=r'answered 200 "ok", which does not match'):
             probe.answer_is_right(service, "/a", "fine")
     with server((404, {})) as port, pytest.raises(probe.ProbeError, match="answered 404"):
-        probe.answer_is_right(Remote("http", "127.0.0.1", port), "/a", "ok")
+        probe.answer_is_right(Url("http", "127.0.0.1", port), "/a", "ok")
 
 
 @pytest.mark.parametrize(("expected_ms", "lines"), [(None, 0), (1e-6, 1), (60_000, 0)])
@@ -183,7 +183,7 @@ def test_answers_slower_than_the_load_was_made_for_are_told_in_one_line(caplog, 
         apps = [App("one", port, "fork", 1), App("two", port, "fork", 1)]
         workers = [{"name": app.name, "pm2_env": state} for app in apps]
         asked = {app.name: probes for app in apps}
-        proving.prove_apps({}, apps, workers, asked, logging.getLogger())
+        probe.prove_apps({}, apps, workers, asked, logging.getLogger())
     slow = [line for line in caplog.messages if "slower than the load" in line]
     assert len(slow) == lines
     assert all("GET /a took" in line and "GET /b took" in line for line in slow)
@@ -197,7 +197,7 @@ def test_a_redirect_is_an_answer_and_whoever_it_names_is_asked_nothing(status):
             said = probe.answers("127.0.0.1", App("shop", port, "cluster", 2), 2, 60)
             assert said.startswith("answers of shop carry no X-Worker")
             with pytest.raises(probe.ProbeError, match=f"answered {status} "):
-                probe.answer_is_right(Remote("http", "127.0.0.1", port), "/", "ok")
+                probe.answer_is_right(Url("http", "127.0.0.1", port), "/", "ok")
         foreign.setblocking(False)
         with pytest.raises(BlockingIOError):
             foreign.accept()
@@ -207,7 +207,7 @@ def test_a_redirect_is_an_answer_and_whoever_it_names_is_asked_nothing(status):
 def test_a_host_that_is_none_is_one_line(host):
     for ask in (probe.is_there, lambda remote: probe.answer_is_right(remote, "/", "ok")):
         with pytest.raises(probe.ProbeError) as caught:
-            ask(Remote("http", host, 80))
+            ask(Url("http", host, 80))
         assert "\n" not in str(caught.value)
 
 

@@ -5,10 +5,15 @@ from bzt import TaurusConfigError
 from bzt.utils import BetterDict
 
 from support import jmx_text as jmx
+from tollgate.base import Url
 from tollgate.targets import probe
-from tollgate.targets.remote import Remote, remote_of, unread
-from tollgate.targets.scenarios import Probe
-from tollgate.targets.wanted import wanted_probes, wanted_remotes
+from tollgate.targets.scenarios import (
+    Probe,
+    remote_of,
+    unread,
+    wanted_probes,
+    wanted_remotes,
+)
 
 
 def refusal(call, *arguments):
@@ -21,10 +26,10 @@ def refusal(call, *arguments):
 @pytest.mark.parametrize(
     ("url", "remote", "shown"),
     [
-        ("http://127.0.0.1:8080", Remote("http", "127.0.0.1", 8080), "http://127.0.0.1:8080"),
-        ("http://localhost/", Remote("http", "localhost", 80), "http://localhost:80"),
-        ("https://shop.example", Remote("https", "shop.example", 443), "https://shop.example:443"),
-        ("http://[::1]:90", Remote("http", "::1", 90), "http://[::1]:90"),
+        ("http://127.0.0.1:8080", Url("http", "127.0.0.1", 8080), "http://127.0.0.1:8080"),
+        ("http://localhost/", Url("http", "localhost", 80), "http://localhost:80"),
+        ("https://shop.example", Url("https", "shop.example", 443), "https://shop.example:443"),
+        ("http://[::1]:90", Url("http", "::1", 90), "http://[::1]:90"),
     ],
 )
 def test_a_url_tells_protocol_host_and_port(url, remote, shown):
@@ -73,11 +78,11 @@ def test_a_scenario_has_a_target_or_a_url_or_neither():
     ],
 )
 def test_only_loopback_counts_as_this_machine(host, expected):
-    assert Remote("http", host, 80).is_loopback is expected
+    assert Url("http", host, 80).is_loopback is expected
 
 
 def test_a_plan_that_would_ask_somebody_else_is_found_out():
-    plain, tls = Remote("http", "a", 80), Remote("https", "a", 443)
+    plain, tls = Url("http", "a", 80), Url("https", "a", 443)
     reads = "${__P(host,127.0.0.1)} ${__property(port)}"
     assert unread(plain, [reads]) == []
     assert unread(plain, ["${__P(host,a)}", "${__P(port,1)}"]) == []
@@ -157,7 +162,7 @@ def test_a_pattern_that_is_no_regular_expression_is_refused():
 
 def test_a_service_that_is_not_there_is_refused_with_what_to_do():
     with pytest.raises(probe.ProbeError) as caught:
-        probe.is_there(Remote("http", "127.0.0.1", 1))
+        probe.is_there(Url("http", "127.0.0.1", 1))
     said = str(caught.value)
     assert said.startswith("nothing answers at http://127.0.0.1:1 (")
     assert "Connection refused" in said

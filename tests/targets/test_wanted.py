@@ -6,7 +6,7 @@ from bzt.utils import BetterDict
 
 from tollgate.targets import pm2
 from tollgate.targets.pm2 import App
-from tollgate.targets.wanted import wanted_apps
+from tollgate.targets.scenarios import wanted_apps
 
 APPS = (
     App("fork", 3001, "fork", 1),

@@ -20,13 +20,13 @@ from tollgate.base.paths import ROOT
 from tollgate.compare import record
 from tollgate.gather.comparison import labels_of
 from tollgate.plan.read import read_plan
-from tollgate.targets import leftovers, pm2
-from tollgate.targets.packages import PackagesError
-from tollgate.targets.proving import probes_for
+from tollgate.targets import lock, pm2
+from tollgate.targets.checkout import PackagesError
+from tollgate.targets.probe import probes_for
 from tollgate.taurus import compare as service
 from tollgate.taurus import targets
 from tollgate.taurus.compare import Compare
-from tollgate.taurus.progress import Progress
+from tollgate.taurus.shared import under_way
 
 VARIABLES = (
     *("BASE", "BASE_URL", "HEAD_URL", "MODE", "RELOAD_EVERY", "COMPARE_MODE"),
@@ -72,7 +72,7 @@ def compare(tmp_path, checkout, monkeypatch, caplog):
     monkeypatch.setattr(service, "ROOT", checkout.root)
     monkeypatch.setattr(service, "BASE", tmp_path / "base")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(leftovers, "STARTED", tmp_path / "started.json")
+    monkeypatch.setattr(lock, "STARTED", tmp_path / "started.json")
 
     def make(*executions, properties=None, reload_every="off", services=None, **settings):
         made = Compare()
@@ -226,7 +226,7 @@ def test_a_check_out_that_can_t_be_removed_is_told_with_its_place(
     made = compare()
     made.prepare()
     left = (tmp_path / "base").resolve()
-    monkeypatch.setattr(service.place.shutil, "rmtree", lambda *_, **__: None)
+    monkeypatch.setattr(service.checkout.shutil, "rmtree", lambda *_, **__: None)
     made.post_process()
     assert f"compare: the check-out of base is left: {left} can't be removed" in caplog.text
 
@@ -275,7 +275,7 @@ def test_a_kind_without_a_budget_is_left_alone(compare, tmp_path):
     made.prepare()
     made.startup()
     assert made.check() is False
-    assert made.position(30, 10) is None
+    assert under_way(made.engine).position is None
     made.post_process()
     assert not record.is_compare(tmp_path)
     assert made.engine.services[0].calls == []
@@ -330,7 +330,7 @@ def test_what_was_half_done_is_gone_afterwards(compare, monkeypatch, tmp_path):
     def fail(*_arguments):
         raise PackagesError("`npm ci` failed for base: no")
 
-    monkeypatch.setattr(service.packages, "provide", fail)
+    monkeypatch.setattr(service.checkout, "provide_packages", fail)
     made = compare()
     assert refused(made, ToolError) == "compare: `npm ci` failed for base: no"
     assert (tmp_path / "base").exists()
@@ -402,10 +402,9 @@ def talk(listener):
 def test_progress_says_that_the_run_may_end_before(compare):
     made = compare()
     made.prepare()
-    assert made.position(615, 20.4) == "20 of at most 615 s"
-    progress = Progress()
-    progress.engine = SimpleNamespace(services=[made])
-    assert progress._position(None, 615, 700) == "615 of at most 615 s"
+    position = under_way(made.engine).position
+    assert position(None, 615, 20.4) == "20 of at most 615 s"
+    assert position(None, 615, 700) == "615 of at most 615 s"
 
 
 def test_the_labels_looked_at_are_those_of_the_plan(compare, tmp_path):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tollgate.taurus.direct import direct_hosts
+from tollgate.taurus.jmeter import direct_hosts
 
 HERE = ["localhost", "127.0.0.1", "::1", "[::1]"]
 

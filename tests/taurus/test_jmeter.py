@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import logging
 import subprocess
+from importlib import metadata
 from pathlib import Path
 from typing import ClassVar
 
 import pytest
-from bzt.modules.jmeter import JTLReader
+from bzt.modules.jmeter import JMeterExecutor, JTLReader
 from bzt.utils import BetterDict, Environment
 
 from support import jmx_text as jmx
@@ -140,3 +141,12 @@ def test_a_run_asks_jmeter_for_its_start_beside_the_users_own_variables(module, 
     executor.get_scenario = lambda: config
     executor._ask_for_test_start()
     assert config["properties"] == {"users": 2, "sample_variables": told}
+
+
+def test_the_private_method_that_is_overridden_is_one_of_this_bzt():
+    """With another version: look whether it still writes its choice over a plan's cookie managers,
+    and from which method."""
+    assert metadata.version("bzt") == "1.17.2"
+    name = "_JMeterExecutor__force_hc4_cookie_handler"
+    assert name in vars(JMeterExecutor)
+    assert name in vars(InstalledJMeter)

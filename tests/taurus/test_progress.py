@@ -57,7 +57,7 @@ def line(tmp_path):
         aggregator.engine = SimpleNamespace(check_interval=1, config=BetterDict())
         progress = Progress()
         progress.engine = SimpleNamespace(
-            provisioning=SimpleNamespace(executors=executors), aggregator=aggregator, services=[]
+            provisioning=SimpleNamespace(executors=executors), aggregator=aggregator
         )
         progress.prepare()
         for each in executors:

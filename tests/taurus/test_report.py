@@ -28,8 +28,6 @@ def report(tmp_path, monkeypatch):
             provisioning=SimpleNamespace(
                 executors=[SimpleNamespace(label="fork", kpi_jtl=str(jtl))]
             ),
-            reporters=[],
-            services=[],
         )
         return made, drawn
 

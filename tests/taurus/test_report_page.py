@@ -15,7 +15,7 @@ from tollgate.pages.kit import assemble
 from tollgate.pages.run.write import judged
 from tollgate.pages.runs import build
 from tollgate.taurus.report import Report
-from tollgate.taurus.verdict import Verdict
+from tollgate.taurus.shared import under_way
 
 
 @pytest.fixture
@@ -23,17 +23,13 @@ def report(tmp_path):
     """The service as a run has it that was judged."""
     run = tmp_path / "20261121T000000Z-check"
     run_folder.make(run)
-    verdict = Verdict()
-    verdict.judged = judged(run)
-    verdict.verdict = verdict.judged.verdict
     made = Report()
     made.log = logging.getLogger("report")
     made.engine = SimpleNamespace(
         artifacts_dir=str(run),
         provisioning=SimpleNamespace(executors=[]),
-        reporters=[verdict],
-        services=[],
     )
+    under_way(made.engine).judged = judged(run)
     return made
 
 
@@ -100,6 +96,6 @@ def test_a_page_that_can_not_be_made_is_one_warning(report, monkeypatch, tmp_pat
 
 
 def test_a_run_that_nobody_judged_has_no_page(report) -> None:
-    report.engine.reporters = []
+    under_way(report.engine).judged = None
     report.post_process()
     assert not page_of(report).exists()

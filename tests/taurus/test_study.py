@@ -11,16 +11,16 @@ from bzt import TaurusConfigError, ToolError
 from bzt.engine.dicts import Configuration
 from bzt.utils import BetterDict
 
+from tollgate.base import did_you_mean
 from tollgate.base.paths import ROOT
 from tollgate.run import manifest
 from tollgate.study import record as study_run
 from tollgate.study.design import read_blocks, read_design
+from tollgate.study.settings import labels_of
 from tollgate.targets import pm2
 from tollgate.taurus import study
-from tollgate.taurus.checked import nearest
-from tollgate.taurus.modes import ModeError, chosen
+from tollgate.taurus.load import ModeError, chosen_modes
 from tollgate.taurus.study import Study
-from tollgate.taurus.study_setup import labels_of
 from tollgate.taurus.verdict import Ruling
 
 DESIGN = str(ROOT / "data" / "study.csv")
@@ -43,7 +43,7 @@ def service(monkeypatch, tmp_path, caplog):
     caplog.set_level(logging.DEBUG)
     monkeypatch.setattr(study.pm2, "declared_apps", lambda: APPS)
     monkeypatch.setattr(study.crosscheck, "installed_version", lambda: HERE)
-    for name in ("RELOAD_EVERY", *study.setup.ENVIRONMENT):
+    for name in ("RELOAD_EVERY", *study.settings.ENVIRONMENT):
         monkeypatch.delenv(name, raising=False)
 
     def make(config=None, **settings):
@@ -171,7 +171,7 @@ def test_reloads_are_refused(service, monkeypatch):
 
 def test_a_mode_is_none_of_the_executions_of_a_study():
     with pytest.raises(ModeError, match=r"MODE is 'fork', .* known are study, both"):
-        chosen("fork", ["study"], 0, "cluster")
+        chosen_modes("fork", ["study"], 0, "cluster")
 
 
 def test_several_executions_are_refused(service):
@@ -184,7 +184,7 @@ def test_several_executions_are_refused(service):
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"seeds": 3}, nearest("seeds", study.SETTINGS)),
+        ({"seeds": 3}, did_you_mean("seeds", study.SETTINGS)),
         ({"rounds": "many"}, "rounds is 'many': write"),
         ({"experiments": "sums"}, "experiments names 'sums': did you mean 'sum'"),
         ({"design": "data/no-such.csv"}, "data/no-such.csv"),

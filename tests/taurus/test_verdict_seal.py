@@ -8,8 +8,7 @@ from bzt import ManualShutdown
 
 from support import compare_folder, run_folder
 from tollgate.run import manifest
-from tollgate.taurus.early_stop import EarlyStop
-from tollgate.taurus.own_plan import OwnPlan
+from tollgate.taurus.shared import under_way
 from tollgate.taurus.verdict import Verdict
 
 
@@ -20,8 +19,8 @@ class Executor:
         self.start_time, self.process = began, None
 
 
-def sealed(folder, made, interrupted_at=None, reporters=(), services=lambda _: []):
-    """run.json after the load has ended. services: those of Taurus, for the one executor."""
+def sealed(folder, made, interrupted_at=None, known=lambda _run, _executor: None):
+    """run.json after the load has ended. known: notes what other modules know of the run."""
     (planned,) = made.executions
     executor = Executor(planned.began)
     reporter = Verdict()
@@ -31,9 +30,8 @@ def sealed(folder, made, interrupted_at=None, reporters=(), services=lambda _: [
         provisioning=SimpleNamespace(executors=[executor]),
         stopping_reason=ManualShutdown(),
         interrupted_at=interrupted_at,
-        reporters=list(reporters),
-        services=services(executor),
     )
+    known(under_way(reporter.engine), executor)
     reporter._seal()
     return manifest.read(folder)
 
@@ -47,10 +45,11 @@ def test_run_json_says_when_the_run_was_interrupted(tmp_path, interrupted_at):
 
 
 def test_run_json_says_when_a_criterion_stopped_the_run(tmp_path):
-    stop = EarlyStop()
-    stop.stopped_by, stop.stopped_at = "p95 of nap>1s for 5s", 1795223309.25
-    found = sealed(tmp_path, run_folder.make(tmp_path), reporters=[EarlyStop(), stop])
-    assert (found.stopped_by, found.stopped_at) == (stop.stopped_by, stop.stopped_at)
+    def stopped(run, _executor):
+        run.stopped_by, run.stopped_at = "p95 of nap>1s for 5s", 1795223309.25
+
+    found = sealed(tmp_path, run_folder.make(tmp_path), known=stopped)
+    assert (found.stopped_by, found.stopped_at) == ("p95 of nap>1s for 5s", 1795223309.25)
 
 
 #: As jmeter.py notes it.
@@ -58,13 +57,11 @@ WAITING = {"at": 1795223309.25, "threads": ["visitors 1-1"]}
 
 
 def test_run_json_says_when_stop_after_had_jmeter_end(tmp_path):
-    def told(executor):
-        service = OwnPlan()
-        service.told_at = {executor: 1795223309.25}
+    def ended(run, executor):
+        run.told_to_end = {executor: 1795223309.25}
         executor.forced, executor.in_flight = True, [WAITING]
-        return [service]
 
-    found = sealed(tmp_path / "told", run_folder.make(tmp_path / "told"), services=told)
+    found = sealed(tmp_path / "ended", run_folder.make(tmp_path / "ended"), known=ended)
     assert found.executions[0].told_to_end == 1795223309.25
     assert found.executions[0].ended_by_force
     assert found.executions[0].in_flight == [WAITING]

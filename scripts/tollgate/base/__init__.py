@@ -17,11 +17,13 @@ from tollgate.base.paths import (
     java_finds,
     jmeter_home,
 )
+from tollgate.base.processes import TooLongError, run_to_end
 from tollgate.base.response_codes import NAMES, PREFIX, class_of, nearest, short_code
 from tollgate.base.signals import SIGNALS, end_by, uninterrupted
 from tollgate.base.text import (
     FileError,
     code,
+    did_you_mean,
     duration,
     duration_text,
     escaped,
@@ -46,10 +48,12 @@ __all__ = [
     "STATE",
     "ClockWatch",
     "FileError",
+    "TooLongError",
     "Url",
     "atomic",
     "class_of",
     "code",
+    "did_you_mean",
     "disk",
     "duration",
     "duration_text",
@@ -64,6 +68,7 @@ __all__ = [
     "paths",
     "read_url",
     "row",
+    "run_to_end",
     "short",
     "short_code",
     "shown",

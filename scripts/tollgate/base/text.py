@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import difflib
 import html
 import math
 import re
+from collections.abc import Iterable
 
 
 def figure(value: float, against: float | None = None) -> str:
@@ -95,6 +97,13 @@ def code(text: str) -> str:
 def escaped(text: str) -> str:
     """Text of unknown origin as one line that is no markup, and that notifies no one."""
     return _REFERENCE.sub(rf"\g<0>{_APART}", _SPECIAL.sub(r"\\\1", one_line(text)))
+
+
+def did_you_mean(wanted: str, known: Iterable[str]) -> str:
+    """The next step for a name that is not known: `did you mean 'fork'?`, or all the known ones."""
+    names = [*known]
+    near = difflib.get_close_matches(wanted, names, 1)
+    return f"did you mean {near[0]!r}?" if near else f"known are {', '.join(names) or 'none'}"
 
 
 class FileError(ValueError):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import ipaddress
+from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 PORTS = {"http": 80, "https": 443}
@@ -10,12 +11,31 @@ PORTS = {"http": 80, "https": 443}
 
 @dataclass(frozen=True)
 class Url:
-    """text: as it was given. host: without the brackets of an IPv6 address."""
+    """host: a name or an address, an IPv6 one without brackets. text: as it was given."""
 
-    text: str
     protocol: str
     host: str
     port: int
+    text: str = field(default="", compare=False)
+
+    @property
+    def url(self) -> str:
+        """`http://127.0.0.1:8080`, with the port in any case."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{self.protocol}://{host}:{self.port}"
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether it is on this machine, as far as its name says."""
+        try:
+            return ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return self.host == "localhost"
+
+    @property
+    def properties(self) -> dict[str, str | int]:
+        """What a plan gets as JMeter properties."""
+        return {"protocol": self.protocol, "host": self.host, "port": self.port}
 
 
 def read_url(name: str, text: str) -> Url:
@@ -39,7 +59,8 @@ def read_url(name: str, text: str) -> Url:
             f"{name} is {text!r}: the plan's paths begin at /, so write protocol, host and port "
             f"alone, {example}"
         )
-    return Url(text.strip().rstrip("/"), parts.scheme, parts.hostname, port or PORTS[parts.scheme])
+    text = text.strip().rstrip("/")
+    return Url(parts.scheme, parts.hostname, port or PORTS[parts.scheme], text)
 
 
 def shown(text: str) -> str:

@@ -4,7 +4,7 @@ Taurus takes a folder that is there already, and writes over what it finds. Two 
 second would have one name, `reports/<UTC time>-<kind>`, in one checkout or in two that share a
 folder of reports. So a folder with the time in its name is made by whoever takes that second, and
 whoever comes later waits for the next one: names stay what they are, and in order. A folder that
-somebody chose may be there, but not while another run writes to it.
+a user chose may be there, but not while another run writes to it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from bzt import TaurusConfigError, ToolError
 from bzt.engine import Engine
 
 from tollgate.base import disk as room
-from tollgate.targets import leftovers
+from tollgate.targets import lock
 
 #: What stands for the time in taurus.yml.
 UTC = "TOLLGATE_UTC"
@@ -113,9 +113,9 @@ def _refuse_second_run(config: Mapping[str, Any]) -> None:
     Raises ToolError."""
     services = config.get("services", [])
     names = [it.get("module", None) if isinstance(it, dict) else it for it in services]
-    owner = leftovers.holder() if "targets" in names else None
+    owner = lock.holder() if "targets" in names else None
     if owner is not None:
-        raise ToolError(f"targets: {leftovers.under_way(owner)}")
+        raise ToolError(f"targets: {lock.under_way(owner)}")
 
 
 def _refused(folder: Path, why: str) -> TaurusConfigError:

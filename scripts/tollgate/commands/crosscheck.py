@@ -45,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _end(_signal: int, _frame: object) -> NoReturn:
     """JMeter ends a command that takes too long: the generator that runs must end with it, even one
-    that has been started this very moment and that nobody holds yet."""
+    that has been started this very moment and is held by no variable yet."""
     for process in psutil.Process().children(recursive=True):
         with contextlib.suppress(psutil.NoSuchProcess):
             process.kill()

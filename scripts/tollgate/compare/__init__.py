@@ -9,7 +9,6 @@ from tollgate.compare import record, samples, words
 from tollgate.compare.decide import close, look, next_look_s
 from tollgate.compare.errors import MOST_FAILED
 from tollgate.compare.estimates import HALF_MS, percentile, percentile_ratio, unfair
-from tollgate.compare.lag import LagError, lag_s
 from tollgate.compare.looks import judge_blocks
 from tollgate.compare.model import (
     ERRORS,
@@ -30,11 +29,17 @@ from tollgate.compare.settings import (
     INJECTIONS,
     SETTINGS,
     CompareSettings,
+    LagError,
     SettingError,
+    again,
+    drawn_seeds,
     is_compare,
+    lag_s,
     read_settings,
     seconds_of,
+    seeds_of,
 )
+from tollgate.compare.watch import Watch
 from tollgate.compare.words import Case, cases
 
 __all__ = [
@@ -62,9 +67,12 @@ __all__ = [
     "Settings",
     "Side",
     "SideRecord",
+    "Watch",
+    "again",
     "cases",
     "close",
     "compared",
+    "drawn_seeds",
     "is_compare",
     "judge_blocks",
     "lag_s",
@@ -77,6 +85,7 @@ __all__ = [
     "record",
     "samples",
     "seconds_of",
+    "seeds_of",
     "unfair",
     "words",
 ]

@@ -89,15 +89,15 @@ def unlike_work(blocks: Blocks) -> str:
     """Why the times of a label are no answer's to hold against each other, or nothing.
 
     A base that refuses most requests at once makes any head look slow, and a head that does so is
-    fast. Told of the side that fails more often.
+    fast. Of the side that fails more often.
     """
     sides = {"base": blocks.base, "head": blocks.head}
     shares = {name: side.failed.sum() / side.total for name, side in sides.items() if side.total}
     worse = max(shares, key=shares.__getitem__, default=None)
     if worse is None or shares[worse] <= MOST_FAILED:
         return ""
-    told = f"{100 * shares[worse]:.3g} % of {worse}'s requests failed"
-    return f"{told}: the times are not of the same work"
+    failed = f"{100 * shares[worse]:.3g} % of {worse}'s requests failed"
+    return f"{failed}: the times are not of the same work"
 
 
 def _design_effect(blocks: Blocks, failed: tuple[int, ...], n: tuple[int, ...]) -> float:

@@ -1,7 +1,7 @@
 """All the looks that a comparison takes at its samples, the same live as afterwards. Pure.
 
-The moments follow from the settings and from what earlier looks decided, never from when somebody
-happened to look: so `tollgate judge` comes to what the run came to.
+The moments follow from the settings and from what earlier looks decided, never from when the file
+happened to be read: so `tollgate judge` comes to what the run came to.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """What a comparison is made of: blocks of time, settings, estimates, and what is said of them.
 
 Every arrival was sent to `base` or to `head` by the toss of a fair coin, so both saw the same
-seconds, the same data and the same noise. How much they differ is a change (compare/change.py).
+seconds, the same data and the same noise. How much they differ is a change
+(`Change` in compare/decide.py).
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ class Settings:
     often a candidate that is like the base may fail, over all labels, metrics and looks.
     miss: how often a metric may pass in spite of a rise as large as the effect. budget_s: when
     looking ends. gates: the metrics that decide, and labels: those of which they do, all where it
-    is empty; the others are only told.
+    is empty; the others are informational.
     """
 
     effect: float = 0.05
@@ -146,12 +147,12 @@ def _side(counts: Counts, values: NDArray[np.int64], from_s: int, blocks: int) -
 @dataclass(frozen=True)
 class Finding:
     """What is said of one metric of one label. change, low, high: ratios head / base - 1, or
-    differences of error rates; None where they can't be told.
+    differences of error rates; None where they are unknown.
 
     low holds at the metric's share of the false alarm rate, high at the rate of misses, each at all
     looks together; of a metric that was refused, low holds at the share of those that are left.
     refused: whether "no worse" was ever refused. at_s: when it was decided, None while it is not.
-    more_s: about how much more time would decide it, None if that can't be told. is_coarse: no time
+    more_s: about how much more time would decide it, None if that is unknown. is_coarse: no time
     would, for whole milliseconds are too coarse, were the estimate to stay as it is.
     """
 

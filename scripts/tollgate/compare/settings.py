@@ -8,7 +8,7 @@
     false-alarm: 1%       how often a candidate that is like the base may fail
     miss: 2%              how often a metric may pass in spite of a rise as large as the effect
     budget: 10m           of measuring; a kind that names none compares nothing
-    gates: p50,p95,errors what decides; p99 and mean are told as well
+    gates: p50,p95,errors what decides; p99 and mean are informational
     labels: sum,search    of which it does; by default all that the plan has
     first: 60             seconds of measuring before the samples are first looked at
     every: 30             seconds from one look to the next
@@ -20,19 +20,51 @@ from __future__ import annotations
 
 import math
 import re
+import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from tollgate.base import Url, read_url
 from tollgate.compare.decide import FIRST_S
 from tollgate.compare.model import METRICS, Settings
 from tollgate.stats import LEAST_STEP
 
+#: What plans/compare.jmx waits for, in ms, where no property says so.
+TIMEOUTS_MS = {"connect_timeout": 2000, "response_timeout": 5000}
+#: Seconds beyond the timeouts in which JMeter writes down what it has given up.
+WRITING_S = 1.0
+
+
+class LagError(ValueError):
+    """One line: which timeout never comes, and what to write."""
+
+
+def lag_s(properties: Mapping[str, object]) -> float:
+    """Seconds after which whatever was sent has been answered or given up, and is in the file.
+
+    properties: of the plan. Raises LagError for timeouts that never come: then what is slow might
+    be missing for good.
+    """
+    total_ms = 0.0
+    for name, usual_ms in TIMEOUTS_MS.items():
+        text = str(properties.get(name, usual_ms))
+        if not re.fullmatch(r"\d+", text) or not int(text):
+            raise LagError(
+                f"the property {name} is {text!r}: write whole milliseconds above 0, for the "
+                "samples are only judged once everything sent before has been answered or given up"
+            )
+        total_ms += int(text)
+    return total_ms / 1000 + WRITING_S
+
+
 SETTINGS = (
     *("base", "base-url", "head-url", "mode"),
     *("effect", "error-effect", "false-alarm", "miss", "gates", "labels"),
     *("budget", "first", "every"),
 )
+#: Seeds are from 1 to this: the thread groups take 0 for a new one at each start.
+LARGEST_SEED = 2**31 - 1
 MODES = ("fork", "cluster")
 EVERY_S = 30.0
 #: What slows an app, as app/settings.js calls it: its name in compare.json, and how it is written.
@@ -109,7 +141,7 @@ def _urls(settings: Mapping[str, object], given: Mapping[str, str]) -> tuple[Url
 
 
 def _refuse_with_urls(settings: Mapping[str, object], given: Mapping[str, str]) -> None:
-    """What would say something about apps that nobody starts."""
+    """What would say something about apps that are not started."""
     heads = [f"HEAD_{name}" for name in INJECTIONS]
     for name in ("BASE", "MODE", *INJECTIONS, *heads):
         if name in given:
@@ -196,3 +228,27 @@ def _check_looks(first_s: float, every_s: float, budget_s: float) -> None:
             f"first is {first_s:g} s of a budget of {budget_s:g} s, too near its end for another "
             f"look: write {most} s or less, or {budget_s:g} s"
         )
+
+
+def seeds_of(plan: str) -> list[str]:
+    """The properties of a plan that seed its random numbers.
+
+    Each run has its own. With the same arrivals and the same tosses of the coin head would get the
+    same harder half of the requests each time, and all runs would err together.
+    """
+    return sorted(set(re.findall(r"\$\{__P\((\w*seed)\b", plan)))
+
+
+def drawn_seeds(script: object, properties: Mapping[str, object]) -> dict[str, int]:
+    """A seed for each that is not set. script: the plan's path. Raises SettingError."""
+    try:
+        plan = Path(str(script)).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as problem:
+        raise SettingError(f"the plan {script} can't be read: {problem}") from None
+    unset = [name for name in seeds_of(plan) if name not in properties]
+    return {name: 1 + secrets.randbelow(LARGEST_SEED) for name in unset}
+
+
+def again(seeds: Mapping[str, int]) -> str:
+    """How to have the same arrivals and tosses once more."""
+    return " ".join(f"-o modules.jmeter.properties.{name}={it}" for name, it in seeds.items())

@@ -1,4 +1,4 @@
-"""Findings of a comparison as people are told them. Pure."""
+"""Findings of a comparison in words. Pure."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def change(finding: Finding, amount: float | None, effect: float) -> str:
 
 
 def interval(finding: Finding, effect: float) -> str:
-    """`at least +17.2 %, at most +23.4 %`; empty where nothing can be told."""
+    """`at least +17.2 %, at most +23.4 %`; empty where nothing can be said."""
     if finding.low is None or finding.high is None:
         return ""
     low, high = (change(finding, end, effect) for end in (finding.low, finding.high))

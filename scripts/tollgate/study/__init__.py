@@ -5,8 +5,9 @@ In: samples and CPU times of cells in random blocks. Out: figures, curves, answe
 
 from __future__ import annotations
 
-from tollgate.study import crosscheck, model, record
+from tollgate.study import crosscheck, model, record, settings
 from tollgate.study.answers import Ran, build
+from tollgate.study.cpu import CpuError, CpuRecorder
 from tollgate.study.crosscheck_tools import TOOL, Load, ToolError, run
 from tollgate.study.design import (
     DesignError,
@@ -18,7 +19,6 @@ from tollgate.study.design import (
     shorten,
     write_blocks,
 )
-from tollgate.study.load import CpuError
 from tollgate.study.model import (
     CROSSCHECK,
     JMETER,
@@ -35,8 +35,8 @@ from tollgate.study.model import (
     Study,
 )
 from tollgate.study.record import StudyRun, StudyRunError
-from tollgate.study.resampling import MIN_BLOCKS
 from tollgate.study.samples import read
+from tollgate.study.stats import MIN_BLOCKS
 from tollgate.study.windows import ANOTHER_GENERATOR, CONNECT
 from tollgate.study.words import (
     AGREES,
@@ -70,6 +70,7 @@ __all__ = [
     "Claim",
     "Comparison",
     "CpuError",
+    "CpuRecorder",
     "Curve",
     "DesignError",
     "Estimate",
@@ -94,6 +95,7 @@ __all__ = [
     "record",
     "run",
     "seconds_of",
+    "settings",
     "shorten",
     "summary",
     "tone",

@@ -1,19 +1,219 @@
-"""From what was measured of each cell to everything that the study says. Pure."""
+"""Everything that the study says, from what was measured of each cell: claims beside their answers.
+
+A claim is answered only by a measurement that could have said the contrary: with all of its cells,
+enough rounds, no failed request, and a generator that did not hold back the throughput. Everything
+else is `cannot tell`, and the reason says why. Pure.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from tollgate.study.claims import claims
-from tollgate.study.model import CROSSCHECK, JMETER, Cell, CellData, Check, Study
+from tollgate.base import figure
+from tollgate.study.model import (
+    CROSSCHECK,
+    JMETER,
+    Cell,
+    CellData,
+    CellResult,
+    Check,
+    Claim,
+    Estimate,
+    Study,
+)
+from tollgate.study.published import CLAIMS, Key, Machine, Published, Rule, other_work
 from tollgate.study.record import StudyRun
-from tollgate.study.resampling import MIN_BLOCKS
-from tollgate.study.rules import Machine
-from tollgate.study.scaling import BASELINES, PAIRS, comparisons, curves, experiments_of
-from tollgate.study.stats import cell_result
+from tollgate.study.scaling import (
+    BASELINES,
+    PAIRS,
+    comparisons,
+    concurrency_performance,
+    curves,
+    experiments_of,
+)
+from tollgate.study.stats import MIN_BLOCKS, cell_result, estimate, widest
 from tollgate.study.windows import BALANCER, BEHIND_IT
+from tollgate.study.words import AGREES, DISAGREES, interval, number, users
+from tollgate.study.words import UNKNOWN as CANNOT_TELL
+
+#: Answers that end outside of a block's measured seconds are not counted; where one takes a greater
+#: part of these, those that are counted are the fast ones.
+SLOW = 1 / 3
+
+
+def claims(
+    data: Mapping[Cell, CellData], results: Sequence[CellResult], machine: Machine, seed: int
+) -> tuple[Claim, ...]:
+    """An answer for every row of published.CLAIMS, also for those that this run did not measure.
+
+    data, results: of the same cells.
+    """
+    measured = {_key(cell): data[cell] for cell in data}
+    by_key = {_key(result.cell): result for result in results}
+    return tuple(_claim(row, measured, by_key, machine, seed) for row in CLAIMS)
+
+
+def answer_of(found: Estimate, rule: Rule) -> str:
+    """`agrees`, `disagrees` or `cannot tell` for an estimate with an interval."""
+    if found.low is None or found.high is None:
+        return CANNOT_TELL
+    if rule.low <= found.low and found.high <= rule.high:
+        return AGREES
+    if found.high < rule.below or found.low > rule.above:
+        return DISAGREES
+    return CANNOT_TELL
+
+
+def _claim(
+    row: Published,
+    measured: Mapping[Key, CellData],
+    by_key: Mapping[Key, CellResult],
+    machine: Machine,
+    seed: int,
+) -> Claim:
+    missing = [key for key in row.cells if key not in measured or not by_key[key].requests]
+    if missing:
+        experiment = row.cells[0][0]
+        is_part = any(of == experiment for of, _, _ in measured)
+        what = _names(missing) if is_part else f"this run left {experiment} out"
+        found = Estimate(None, note=f"not measured: {what}")
+        return _told(row, found, CANNOT_TELL, found.note)
+    cells = [measured[key] for key in row.cells]
+    found = estimate(partial(row.quantity, machine), cells, seed)
+    obstacles = [*_obstacles([by_key[key] for key in row.cells])]
+    if machine.cores < row.cores:
+        obstacles.append("one core has nothing that several processes could share")
+    obstacles += other_work(row.cells, measured)
+    if found.low is None:
+        obstacles.insert(0, found.note)
+    if obstacles:
+        reason = f"{'; '.join(obstacles)}; {_value(row, found)} is no answer"
+        return _told(row, found, CANNOT_TELL, reason)
+    headrooms = [by_key[key].bottleneck.headroom for key in row.cells]
+    wide = widest(partial(row.quantity, machine), cells, headrooms, found, seed)
+    answer = answer_of(found, row.rule)
+    context = [row.context(machine), *_performances(row, measured, seed)]
+    if answer not in (CANNOT_TELL, answer_of(wide, row.rule)):
+        answer = CANNOT_TELL
+        context.insert(0, _held_back(row, wide, [by_key[key] for key in row.cells], machine))
+    reason = "; ".join(filter(None, [_verdict(row, found), *context]))
+    return _told(row, found, answer, reason)
+
+
+def _held_back(
+    row: Published, wide: Estimate, results: Sequence[CellResult], machine: Machine
+) -> str:
+    """Why an interval on one side is no answer: the generator took the cores that it needed."""
+    held = [
+        f"{_names([_key(it.cell)])} got {it.cpu['service']:.2f} cores beside JMeter's "
+        f"{it.cpu['generator']:.2f}{_others(it, machine)}, and could use more"
+        for it in results
+        if it.bottleneck.headroom > 1
+    ]
+    ends = f"{_apart(wide.low, row.rule)} to {_apart(wide.high, row.rule)}"
+    return f"but {' and '.join(held)}: with these it could be anything from {ends}"
+
+
+def _others(result: CellResult, machine: Machine) -> str:
+    others = machine.cores - sum(it or 0.0 for it in result.cpu.values())
+    return f" and others' {others:.2f}" if others >= 0.05 else ""
+
+
+def _told(row: Published, found: Estimate, answer: str, reason: str) -> Claim:
+    return Claim(
+        id=row.id,
+        system=row.system,
+        claim=row.claim,
+        published=row.published,
+        what=row.what,
+        measured=found,
+        unit=row.unit,
+        answer=answer,
+        reason=reason,
+    )
+
+
+def _obstacles(results: Sequence[CellResult]) -> Iterator[str]:
+    """What keeps the cells of a claim from answering it."""
+    for result in results:
+        if result.failed:
+            share = f"{result.failed:,} of {result.requests:,}"
+            yield f"{share} requests failed ({_names([_key(result.cell)])})"
+        cell, mean = result.cell, result.metrics["mean"].value
+        if not cell.each and mean and mean / 1000 > SLOW * (cell.seconds - cell.lead_s):
+            answers = f"{figure(mean)} ms each ({_names([_key(cell)])})"
+            yield f"a block holds too few answers of {answers}"
+        if result.bottleneck.who == "generator":
+            yield f"the generator was the bottleneck ({_names([_key(result.cell)])})"
+        elif result.bottleneck.who == "unknown":
+            reason = result.bottleneck.reason
+            yield f"whether the generator was the bottleneck is not known: {reason}"
+
+
+def _verdict(row: Published, found: Estimate) -> str:
+    """`0.61, 95 % interval 0.58 to 0.63, is wholly below 0.98`."""
+    rule = row.rule
+    agreed, refused = _inside(rule), _outside(rule, found)
+    where = {
+        AGREES: f"is wholly {agreed}",
+        DISAGREES: f"is wholly {refused}",
+        CANNOT_TELL: f"is neither wholly {agreed} nor wholly {refused}",
+    }[answer_of(found, rule)]
+    ends = " to ".join(_apart(end, rule) for end in (found.low, found.high))
+    return f"{_value(row, found)}, 95 % interval {ends}, {where}"
+
+
+def _apart(value: float, rule: Rule) -> str:
+    """In digits enough to see on which side of the rule's limits it lies."""
+    limits = filter(math.isfinite, (rule.low, rule.high, rule.below, rule.above))
+    return max((figure(value, against=limit) for limit in limits), key=len)
+
+
+def _value(row: Published, found: Estimate) -> str:
+    if found.value is None:
+        return "what is not known"
+    return f"{figure(found.value)} {row.unit}".strip()
+
+
+def _inside(rule: Rule) -> str:
+    if math.isfinite(rule.low) and math.isfinite(rule.high):
+        return f"within {figure(rule.low)} to {figure(rule.high)}"
+    return f"above {figure(rule.low)}" if math.isfinite(rule.low) else f"below {figure(rule.high)}"
+
+
+def _outside(rule: Rule, found: Estimate) -> str:
+    sides = [("below", rule.below), ("above", rule.above)]
+    if answer_of(found, rule) == DISAGREES:
+        sides = sides[:1] if found.high < rule.below else sides[1:]
+    return " or ".join(f"{side} {figure(end)}" for side, end in sides if math.isfinite(end))
+
+
+def _performances(row: Published, measured: Mapping[Key, CellData], seed: int) -> Iterator[str]:
+    """The concurrency performance of the row's arms, in the terms in which it was published."""
+    baseline, users = row.cells[0], row.cells[-1][2]
+    for arm in row.performances:
+        key = (baseline[0], arm, users)
+        if key in measured:
+            cells = [measured[baseline], measured[key]]
+            found = estimate(concurrency_performance, cells, seed)
+            yield f"concurrency performance of {arm} {_with_interval(found)}"
+
+
+def _with_interval(found: Estimate) -> str:
+    return f"{number(found.value)} ({interval(found) or found.note})"
+
+
+def _key(cell: Cell) -> Key:
+    return cell.experiment, cell.arm, cell.users
+
+
+def _names(keys: Iterable[Key]) -> str:
+    return " and ".join(f"{arm} at {users(count)}" for _, arm, count in keys)
+
 
 #: Apps whose work is done by further processes, as many as may run at once.
 WITH_CHILDREN = ("search-per-search", "search-per-carrier")

@@ -34,12 +34,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from tollgate.study.bottleneck import BUSY, mean_cores
 from tollgate.study.crosscheck_tools import ToolError, ToolResult, installed_version, recorded
 from tollgate.study.metrics import Metrics
 from tollgate.study.model import CROSSCHECK, JMETER, Block, Cell, CellData, Check, Estimate
 from tollgate.study.record import CHECKS
-from tollgate.study.resampling import multiplicities, told
+from tollgate.study.stats import BUSY, mean_cores, multiplicities, with_interval
 
 __all__ = ["TOLERANCE", "checks", "crosscheck_command", "installed_version"]
 
@@ -66,7 +65,7 @@ class _Pairs:
 
 
 def crosscheck_command() -> str:
-    """The executable that plans/study.jmx calls, see crosscheck_command.py."""
+    """The executable that plans/study.jmx calls, see commands/crosscheck.py."""
     return str(Path(__file__).parents[1] / "commands" / "crosscheck-tool")
 
 
@@ -155,7 +154,7 @@ def _ratios(pairs: _Pairs) -> dict[str, Estimate]:
 
     with np.errstate(divide="ignore", invalid="ignore"):
         once, again = of(np.ones((1, count))), of(multiplicities(count, SEED))
-    return {name: told(float(once[name][0]), again[name], count) for name in NAMES}
+    return {name: with_interval(float(once[name][0]), again[name], count) for name in NAMES}
 
 
 def _judged(tool: str, ratios: Mapping[str, Estimate], lost: Sequence[str]) -> tuple[str, str]:

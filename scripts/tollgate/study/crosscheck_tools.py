@@ -10,7 +10,6 @@ which connections are opened and Node compiles.
 from __future__ import annotations
 
 import contextlib
-import ipaddress
 import json
 import os
 import resource
@@ -19,7 +18,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 from urllib.parse import urlsplit
 
-from tollgate.base import ROOT
+from tollgate.base import ROOT, TooLongError, Url, run_to_end
 
 TOOL = "autocannon"
 #: Seconds beyond those of the load in which it must have started, counted and ended.
@@ -74,10 +73,10 @@ def installed_version() -> str | None:
 
 def refuse_elsewhere(url: str) -> None:
     """Raises ToolError for anything but http on a literal address of loopback, or localhost."""
-    parts = urlsplit(url)
     with contextlib.suppress(ValueError):
-        host = "127.0.0.1" if parts.hostname == "localhost" else parts.hostname or ""
-        if parts.scheme == "http" and parts.port and ipaddress.ip_address(host).is_loopback:
+        parts = urlsplit(url)
+        port = parts.port
+        if parts.scheme == "http" and port and Url("http", parts.hostname or "", port).is_loopback:
             return
     raise ToolError(
         f"the URL is {url!r}: other generators load this machine alone, name one like "
@@ -105,25 +104,23 @@ def _command(load: Load) -> list[str]:
 def _output(command: list[str], limit_s: float) -> tuple[str, float]:
     """(standard output, CPU seconds) of a command."""
     before = _children_cpu_s()
-    process = subprocess.Popen(
-        command,
-        env={**os.environ, "NODE_OPTIONS": ""},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    with process:
-        try:
-            out, err = process.communicate(timeout=limit_s)
-        except subprocess.TimeoutExpired:
-            raise ToolError(f"{TOOL}: did not end within {limit_s:g} s, and was killed") from None
-        finally:
-            process.kill()
-    if process.returncode:
-        said = next((line for line in reversed((out + err).splitlines()) if line.strip()), "")
-        raise ToolError(f"{TOOL}: ended with exit code {process.returncode}: {said or 'no word'}")
-    return out, _children_cpu_s() - before
+    try:
+        done = run_to_end(
+            command,
+            folder=ROOT,
+            environment={**os.environ, "NODE_OPTIONS": ""},
+            limit_s=limit_s,
+            stderr=subprocess.PIPE,
+        )
+    except TooLongError as problem:
+        raise ToolError(f"{TOOL}: {problem}, and was killed") from None
+    if done.returncode:
+        said = next(
+            (line for line in reversed((done.stdout + done.stderr).splitlines()) if line.strip()),
+            "",
+        )
+        raise ToolError(f"{TOOL}: ended with exit code {done.returncode}: {said or 'no word'}")
+    return done.stdout, _children_cpu_s() - before
 
 
 def _children_cpu_s() -> float:
@@ -133,18 +130,18 @@ def _children_cpu_s() -> float:
 
 def of_autocannon(text: str, version: str, cpu_s: float) -> ToolResult:
     """From the output of `autocannon --json`. Raises ToolError."""
-    told = _json(TOOL, text)
+    found = _json(TOOL, text)
     try:
-        answered, lost = int(told["requests"]["total"]), int(told["errors"])
+        answered, lost = int(found["requests"]["total"]), int(found["errors"])
         return ToolResult(
             tool=TOOL,
             version=version,
             requests=answered + lost,
-            failed=lost + int(told["non2xx"]),
-            seconds=float(told["duration"]),
-            throughput=(answered + lost) / float(told["duration"]),
-            p50_ms=float(told["latency"]["p50"]),
-            mean_ms=float(told["latency"]["mean"]),
+            failed=lost + int(found["non2xx"]),
+            seconds=float(found["duration"]),
+            throughput=(answered + lost) / float(found["duration"]),
+            p50_ms=float(found["latency"]["p50"]),
+            mean_ms=float(found["latency"]["mean"]),
             p95_ms=None,
             step_ms=1.0,
             cpu_s=cpu_s,
@@ -168,24 +165,24 @@ def checked(result: ToolResult, seconds: int) -> ToolResult:
 
 
 def recorded(text: str) -> ToolResult:
-    """From the JSON that crosscheck_command.py wrote. Raises ToolError."""
-    told = _json("crosscheck", text)
+    """From the JSON that commands/crosscheck.py wrote. Raises ToolError."""
+    found = _json("crosscheck", text)
     names = [each.name for each in fields(ToolResult)]
-    if sorted(told) != sorted(names):
+    if sorted(found) != sorted(names):
         raise ToolError(f"it must hold exactly {', '.join(names)}")
-    for name, value in told.items():
+    for name, value in found.items():
         kind = str if name in ("tool", "version") else (int, float)
-        untold = name == "p95_ms" and value is None
-        if not (untold or (isinstance(value, kind) and not isinstance(value, bool))):
+        unknown = name == "p95_ms" and value is None
+        if not (unknown or (isinstance(value, kind) and not isinstance(value, bool))):
             raise ToolError(f"{name} is {value!r}")
-    return ToolResult(**told)
+    return ToolResult(**found)
 
 
 def _json(tool: str, text: str) -> dict[str, Any]:
     try:
-        told = json.loads(text)
+        found = json.loads(text)
     except ValueError:
-        told = None
-    if not isinstance(told, dict):
+        found = None
+    if not isinstance(found, dict):
         raise ToolError(f"{tool}: printed no JSON object but {text[:80]!r}")
-    return told
+    return found

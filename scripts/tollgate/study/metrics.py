@@ -26,7 +26,7 @@ from tollgate.study.model import METRICS, CellData
 
 Floats = NDArray[np.float64]
 _HALF_MS = 0.5
-#: A percentile below it is told without an interval, which would only show how well it repeats.
+#: A percentile below it is shown without an interval, which would only show how well it repeats.
 COARSE_MS = 3.0
 PERCENTILES = tuple(name for name in METRICS if name.startswith("p"))
 
@@ -37,8 +37,8 @@ class Metrics(Mapping):
     throughput: requests that ended in the windows, by the windows' seconds, failed ones included.
     mean and percentiles: of all requests of the choice together, in ms. block_max: the mean over
     its blocks of each block's slowest request, in ms. A maximum grows with the number of requests;
-    a block is the published experiment done once, and pooled rounds would be a longer one. Besides,
-    a bootstrap can't tell how much the largest value of a sample varies (Efron and Tibshirani, "An
+    a block is the published experiment done once, and pooled rounds would be a longer one. And a
+    bootstrap can't tell how much the largest value of a sample varies (Efron and Tibshirani, "An
     Introduction to the Bootstrap", 1993, section 7.4), but well how much a mean does.
 
     NaN, or infinite, where a choice has no requests or no time.

@@ -16,7 +16,7 @@ import numpy as np
 #: service time (a closed loop has no intended start). block_max: the mean over blocks of each
 #: block's slowest request.
 METRICS = ("throughput", "mean", "p50", "p90", "p95", "p99", "block_max")
-#: What is told of each cell. max: of all of its requests, which has no interval.
+#: What is reported of each cell. max: of all of its requests, which has no interval.
 TOLD = (*METRICS, "max")
 #: The experiment in which another load generator takes turns with JMeter.
 CROSSCHECK = "crosscheck"
@@ -66,12 +66,12 @@ class CellData:
     rounds: int[R], which round each row is, ascending. window_s: float[R], the measured length of
     each. values_ms: int[V], the distinct service times, ascending; counts: int[R, V], how many
     requests that ended in the window took each of them. failed: int[R], how many of those failed.
-    workers: requests by `X-Server/X-Worker` (`X-Worker` alone where nobody deals in front).
+    workers: requests by `X-Server/X-Worker` (`X-Worker` alone without a balancer in front).
     generator_cores, service_cores, idle_cores: float[R], mean cores busy with JMeter, with the
     processes under PM2, and idle, in each window; NaN where not known.
     left_out: why each other block is not here, e.g. `round 3: worker 0 of fork died`.
     busiest: float[R], the share of each block's requests that one worker answered, the busiest of
-    that block; empty where nobody knows.
+    that block; empty where unknown.
     """
 
     cell: Cell
@@ -90,7 +90,7 @@ class CellData:
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number with its 95 % interval; None for each of them that can't be told, and `note` why."""
+    """A number with its 95 % interval; None for each of them that is unknown, and `note` why."""
 
     value: float | None
     low: float | None = None
@@ -104,7 +104,7 @@ class Bottleneck:
     arm could have used more), `neither` (waiting) or `unknown`.
 
     headroom: by what factor it could at most be higher if the arm had got all cores that it can
-    use; 1 where some were idle anyway, or nobody knows."""
+    use; 1 where some were idle anyway, or that is unknown."""
 
     who: str
     reason: str
@@ -113,8 +113,8 @@ class Bottleneck:
 
 @dataclass(frozen=True)
 class CellResult:
-    """One cell, told. metrics: by TOLD. busiest: mean over blocks of the share of the requests that
-    each block's busiest worker answered; None where nobody knows."""
+    """The figures of a cell. metrics: by TOLD. busiest: mean over blocks of the share of the
+    requests that each block's busiest worker answered; None where unknown."""
 
     cell: Cell
     blocks: int

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tollgate.samples import JtlError, Store, block_spans, require, using, window_counts
-from tollgate.study.load import COUNTERS, mean_cores
+from tollgate.study.cpu import COUNTERS, mean_cores
 from tollgate.study.model import Block, Cell, CellData
 from tollgate.study.record import CPU
 from tollgate.study.windows import CONNECT, Span, StudyDataError, Window, outages_of, windows

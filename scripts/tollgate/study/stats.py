@@ -1,20 +1,206 @@
-"""Numbers of cells with their intervals: single metrics, ratios of arms, anything else. Pure.
+"""Numbers of cells with their intervals, and what held a cell's throughput. Pure.
 
-Intervals: study/resampling.py. What the metrics are: study/metrics.py.
+What the metrics are: study/metrics.py.
+
+Intervals.
+The rounds are the experiment's independent repetitions; requests of one block are not independent,
+and the machine drifts from round to round. So whole rounds are drawn with replacement, a block
+bootstrap whose blocks are the design's own, and the same rounds for every cell that goes into a
+number: what a round did to all arms cancels in their ratio.
+
+A percentile interval from n rounds is too narrow, as if the normal distribution held with a
+variance divided by n. The expanded percentile interval takes the quantiles of the replicates
+farther out, at Phi(-sqrt(n / (n - 1)) t) with Student's t of n - 1 degrees of freedom
+(T. C. Hesterberg, "What Teachers Should Know About the Bootstrap", The American Statistician 69(4),
+2015, section 4.4 of the full text, arXiv:1411.5279); it is the same for a ratio and its inverse.
+
+Limits, by simulation (tests/study/test_study_coverage.py): with 8 to 12 rounds 93 to 96 % of the
+intervals hold a ratio of throughputs or means, also with a drift common to all arms, requests that
+depend on each other, and heavy tails; 94 to 98.5 % hold a ratio of medians, most of them where
+rounds differ by factors. Where one block in ten of each arm is slow by half, some 93 % do.
+
+Bottleneck.
+Operational analysis (P. J. Denning and J. P. Buzen, "The Operational Analysis of Queueing Network
+Models", ACM Computing Surveys 10(3), 1978): by the Utilization Law a resource is busy for its
+throughput times what a request demands of it, and the one that is busy all the time holds the
+throughput. The resources here are the cores that the arm can use, and those of the machine, which
+the service and the generator share; where the latter are all busy, whoever demands more of them for
+a request holds it.
+
+Headroom.
+JMeter shares the machine with the servers. Where no core was idle, an arm with several processes
+may have been held by what JMeter and others used, and an arm of one process not: their ratio is
+then one of this machine under this load. By the Utilization Law an arm
+that got more cores could serve no more than headroom times its throughput, and in a closed loop
+without pauses its response times would be shorter by the same factor (Little's law). An answer has
+to hold with and without it.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from functools import reduce
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial, reduce
 
 import numpy as np
+from scipy import stats
 
-from tollgate.study.bottleneck import bottleneck, mean_cores
+from tollgate.stats import CONFIDENCE
 from tollgate.study.metrics import COARSE_MS, PERCENTILES, Floats, Metrics
-from tollgate.study.model import METRICS, CellData, CellResult, Comparison, Estimate
-from tollgate.study.resampling import MIN_BLOCKS, RESAMPLES, multiplicities, told
+from tollgate.study.model import METRICS, Bottleneck, CellData, CellResult, Comparison, Estimate
+
+#: With fewer rounds the resampled ones are too few different ones for an interval at 95 %.
+MIN_BLOCKS = 8
+#: The outermost quantile, 0.57 % with 8 rounds, then lies at the 23rd replicate.
+RESAMPLES = 4000
+#: A core is never seen wholly busy: looks at counters are a few ticks off, and a closed loop has
+#: moments without a request.
+BUSY = 0.9
+#: Of the machine's cores; less than this that is idle is what the kernel leaves between processes.
+IDLE = 0.1
+#: Of the measured time for which CPU must be known.
+_KNOWN = 0.5
+
+
+def multiplicities(rounds: int, seed: int, resamples: int = RESAMPLES) -> Floats:
+    """float[resamples, rounds]: how often each resample has each round; every row sums to rounds.
+
+    Equal for equal arguments, so that numbers with the same rounds share their resamples. Raises
+    ValueError without rounds.
+    """
+    if rounds < 1:
+        raise ValueError("there are no rounds to resample")
+    rng = np.random.default_rng(seed)
+    return rng.multinomial(rounds, np.full(rounds, 1 / rounds), resamples).astype(np.float64)
+
+
+def interval(replicates: Floats, rounds: int, confidence: float = CONFIDENCE) -> tuple:
+    """(low, high), the expanded percentile interval from the replicates of `rounds` rounds, at
+    least two. The replicates must be finite."""
+    reach = math.sqrt(rounds / (rounds - 1)) * stats.t.ppf((1 + confidence) / 2, rounds - 1)
+    share = float(stats.norm.cdf(-reach))
+    low, high = np.quantile(replicates, [share, 1 - share])
+    return float(low), float(high)
+
+
+def with_interval(value: float, replicates: Floats, rounds: int) -> Estimate:
+    """A value with its interval, or with the reason why it has none.
+
+    value: from all rounds as they were. replicates: float[B] from the resampled ones; they may be
+    empty where there are fewer than MIN_BLOCKS rounds.
+    """
+    if not math.isfinite(value):
+        return Estimate(None, note="not to be told: no request was measured, or a divisor is 0")
+    if rounds < MIN_BLOCKS:
+        were = "round was" if rounds == 1 else "rounds were"
+        note = f"no interval: {rounds} {were} measured, {MIN_BLOCKS} are needed"
+        return Estimate(float(value), note=note)
+    lost = int(np.count_nonzero(~np.isfinite(replicates)))
+    if lost:
+        note = f"no interval: {lost} of {len(replicates)} resamples hold no request or divide by 0"
+        return Estimate(float(value), note=note)
+    return Estimate(float(value), *interval(replicates, rounds))
+
+
+def bottleneck(data: CellData, cores: int, usable_cores: int) -> Bottleneck:
+    """Who held the throughput of a cell, and the sentence that says why.
+
+    cores: of the machine. usable_cores: how many the arm could use if it were alone, which is one
+    for a single Node process and the workers of a cluster, if the machine has as many cores.
+    """
+    mean = mean_cores(data)
+    service, generator, idle = mean["service"], mean["generator"], mean["idle"]
+    if np.isnan([service, generator, idle]).any():
+        return Bottleneck("unknown", f"the CPU was not recorded ({_name(data)})")
+    usable = max(1, min(usable_cores, cores))
+    used = f"the service, PM2 included, used {service:.2f} of the {_cores(usable)} that it can use"
+    headroom = max(1.0, usable / service) if service and idle < IDLE * cores else 1.0
+    if service >= BUSY * usable:
+        return Bottleneck("service", f"{used}, which is {BUSY:.0%} or more", headroom)
+    machine = f"{idle:.2f} of the machine's {_cores(cores)} were idle"
+    others = cores - idle - service - generator
+    if others >= IDLE * cores:
+        machine += f", other processes used {others:.2f}"
+    if idle >= IDLE * cores:
+        return Bottleneck("neither", f"{used}, and {machine}: requests waited for something else")
+    who = "generator" if generator >= service else "machine"
+    reason = f"{used}, and only {machine}; {_demands(data, generator, service)}"
+    return Bottleneck(who, reason, headroom)
+
+
+def mean_cores(data: CellData) -> dict[str, float]:
+    """Mean cores busy with `generator` and `service`, and `idle`, over the windows in which all are
+    known; NaN where these are less than half of the measured time."""
+    rows = np.array([data.generator_cores, data.service_cores, data.idle_cores], dtype=np.float64)
+    known = ~np.isnan(rows).any(axis=0)
+    names = ("generator", "service", "idle")
+    length = data.window_s[known].sum()
+    if not length or length < _KNOWN * data.window_s.sum():
+        return dict.fromkeys(names, float("nan"))
+    means = rows[:, known] @ data.window_s[known] / length
+    return dict(zip(names, means.tolist(), strict=True))
+
+
+def _demands(data: CellData, generator: float, service: float) -> str:
+    """Demand = utilization / throughput, in ms of CPU a request."""
+    requests = data.counts.sum()
+    if not requests:
+        return f"JMeter used {generator:.2f} cores, and no request ended"
+    ms = 1000 * data.window_s.sum() / requests
+    each = f"{generator * ms:.3g} ms of JMeter's CPU and {service * ms:.3g} ms of the service's"
+    return f"a request took {each}"
+
+
+def _cores(count: int) -> str:
+    return "one core" if count == 1 else f"{count} cores"
+
+
+def _name(data: CellData) -> str:
+    cell = data.cell
+    return f"{cell.experiment}, {cell.arm}, {cell.users} users"
+
+
+def widest(
+    quantity: Callable[..., Floats],
+    cells: Sequence[CellData],
+    headrooms: Sequence[float],
+    found: Estimate,
+    seed: int,
+) -> Estimate:
+    """`found`, an estimate of the quantity of these cells, with an interval as wide as it gets when
+    any one of the cells uses its headroom."""
+    ends = [found]
+    for place, headroom in enumerate(headrooms):
+        if headroom > 1:
+            factors = [headroom if place == at else 1.0 for at in range(len(cells))]
+            ends.append(estimate(partial(_faster, quantity, factors), cells, seed))
+    lows = [it.low for it in ends if it.low is not None]
+    highs = [it.high for it in ends if it.high is not None]
+    return Estimate(found.value, min(lows, default=None), max(highs, default=None), found.note)
+
+
+def _faster(
+    quantity: Callable[..., Floats], factors: Sequence[float], *metrics: Mapping[str, Floats]
+) -> Floats:
+    return quantity(*(_Faster(*pair) for pair in zip(metrics, factors, strict=True)))
+
+
+class _Faster(Mapping):
+    """The metrics of a cell that is faster by a factor."""
+
+    def __init__(self, metrics: Mapping[str, Floats], factor: float) -> None:
+        self.metrics, self.factor = metrics, factor
+
+    def __getitem__(self, name: str) -> Floats:
+        is_rate = name == "throughput"
+        return self.metrics[name] * (self.factor if is_rate else 1 / self.factor)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.metrics)
+
+    def __len__(self) -> int:
+        return len(self.metrics)
+
 
 _NO_ROUND = "not to be told: no round was measured"
 
@@ -55,7 +241,7 @@ def estimates(
     with np.errstate(divide="ignore", invalid="ignore"):
         for name, function in functions.items():
             again = function(*resampled) if wanted else np.empty(0)
-            found[name] = told(float(function(*once)[0]), again, len(rounds))
+            found[name] = with_interval(float(function(*once)[0]), again, len(rounds))
     return found
 
 
@@ -79,7 +265,7 @@ def compare(arm: CellData, baseline: CellData, seed: int) -> Comparison:
 
 
 def cell_result(data: CellData, cores: int, usable_cores: int, seed: int) -> CellResult:
-    """A cell, told. cores, usable_cores: see study/bottleneck.py."""
+    """The figures of a cell. cores, usable_cores: see `bottleneck`."""
     metrics = estimates({name: _metric(name) for name in METRICS}, [data], seed)
     return CellResult(
         cell=data.cell,

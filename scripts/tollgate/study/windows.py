@@ -2,7 +2,7 @@
 
 A block counts if the load was the design's from its first to its last request and all of its
 workers lived through it. One that does not is left out with the reason; samples that contradict the
-design itself, so that nobody knows what was measured, are an error.
+design itself, so that what was measured is unknown, are an error.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def windows(
 ) -> tuple[list[Window], dict[Cell, tuple[str, ...]]]:
     """The window of each block that counts, and for each cell why its other blocks don't.
 
-    Round 0 has no window and is not told of. Raises StudyDataError.
+    Round 0 has no window and is left out. Raises StudyDataError.
     """
     found = _by_block(blocks, spans)
     _check_order(found)

@@ -55,7 +55,7 @@ def summary(study: Study, cpu: str) -> str:
         return f"No published claim was measured {where}."
     if unknown == count:
         return f"Whether the {claims} {'holds' if count == 1 else 'hold'} {where} can't be told."
-    # What can't be told must not look like a "no", so that the sentence begins with what is known.
+    # What is unknown must not look like a "no", so that the sentence begins with what is known.
     said = f"{refuted} of the {claims} {'does' if refuted == 1 else 'do'} not hold {where}"
     if agreed:
         many = "All" if agreed == count else f"{agreed} of the"
@@ -75,7 +75,7 @@ def answer(study: Study) -> tuple[str, str]:
 
 
 def _counts(study: Study) -> tuple[int, int, int]:
-    """How many claims agree, disagree, and can't be told."""
+    """How many claims agree, disagree, and have no answer."""
     answers = [claim.answer for claim in study.claims]
     agreed, refuted = answers.count(AGREES), answers.count(DISAGREES)
     return agreed, refuted, len(answers) - agreed - refuted

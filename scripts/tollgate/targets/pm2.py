@@ -105,9 +105,9 @@ def declared_apps() -> dict[str, App]:
         errors = [line for line in lines if re.match(r"\w*Error\b", line)]
         reasons = errors or lines or [f"it ends Node with code {done.returncode}"]
         raise Pm2Error(f"{ECOSYSTEM.name} can't be loaded: {reasons[0]}")
-    told = [line for line in done.stdout.split("\n") if line.startswith(MARK)]
+    marked = [line for line in done.stdout.split("\n") if line.startswith(MARK)]
     try:
-        apps = [_app(each) for each in json.loads(told[-1].removeprefix(MARK))]
+        apps = [_app(each) for each in json.loads(marked[-1].removeprefix(MARK))]
     except (IndexError, ValueError):
         raise Pm2Error(
             f"{ECOSYSTEM.name} can't be read: Node ends before it has told its apps; let it do "

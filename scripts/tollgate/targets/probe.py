@@ -4,22 +4,34 @@ from __future__ import annotations
 
 import http.client
 import json
+import logging
 import re
 import socket
 import ssl
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 
+from tollgate.base import Url
 from tollgate.targets import leftovers, pm2
-from tollgate.targets.remote import Remote
+from tollgate.targets.scenarios import (
+    Probes,
+    note,
+    probes_of,
+    wanted_probes,
+    wanted_remotes,
+)
 
 #: Seconds for one request. The slowest target computes for less than one.
 REQUEST_TIMEOUT = 15
 #: Seconds between two looks at something that is not ready yet.
 LOOK_AGAIN = 0.05
+#: Seconds that an app may take from `ready` to its first right answer.
+ANSWER_TIMEOUT = 20
+#: How often what is expected within a time is asked before it counts as slower.
+TRIES = 3
 #: What may come in place of an answer: nothing, something that is not HTTP, or no question at all,
 #: because the host's name can't be one.
 NO_ANSWER = (OSError, http.client.HTTPException, UnicodeError)
@@ -126,19 +138,29 @@ def _unproven(app: pm2.App, workers: int) -> str:
     )
 
 
-def is_there(remote: Remote) -> None:
-    """Raise ProbeError unless something answers, with whatever status, where a URL points."""
-    of = {"context": _trusting()} if remote.protocol == "https" else {}
+def is_there(url: Url) -> None:
+    """Raise ProbeError unless something answers where a URL points."""
+    why = unanswered(url)
+    if why:
+        raise ProbeError(
+            f"nothing answers at {url.url} ({why}): start it first; what a scenario names by its "
+            "`url` is neither started nor stopped by a run"
+        )
+
+
+def unanswered(url: Url) -> str:
+    """Why nothing answers there as a web server does, with whatever status; "" if something does.
+    As JMeter asks: by no proxy, and with any certificate."""
+    of = {"context": _trusting()} if url.protocol == "https" else {}
     kind = http.client.HTTPSConnection if of else http.client.HTTPConnection
     try:
-        with closing(kind(remote.host, remote.port, timeout=REQUEST_TIMEOUT, **of)) as connection:
+        # A host that can't be one is refused by the constructor, or where its name is looked up.
+        with closing(kind(url.host, url.port, timeout=REQUEST_TIMEOUT, **of)) as connection:
             connection.request("GET", "/", headers={"Connection": "close"})
             connection.getresponse()
     except NO_ANSWER as error:
-        raise ProbeError(
-            f"nothing answers at {remote.url} ({str(error) or type(error).__name__}): start it "
-            "first; what a scenario names by its `url` is started and stopped by nobody here"
-        ) from None
+        return " ".join(str(error).split()) or type(error).__name__
+    return ""
 
 
 def _trusting() -> ssl.SSLContext:
@@ -173,7 +195,7 @@ def _missing_in_the_deal(host: str, port: int, servers: Iterable[str]) -> str:
     return "; ".join(f"{name}: {it['reason']}" for name, it in found if it["status"] != "up")
 
 
-def answer_is_right(remote: Remote, path: str, pattern: str) -> float:
+def answer_is_right(remote: Url, path: str, pattern: str) -> float:
     """How many milliseconds the answer to GET path took. Raises ProbeError unless its body contains
     the pattern."""
     host, port = remote.host, remote.port
@@ -209,7 +231,84 @@ def _get(host: str, port: int, path: str, protocol: str = "http") -> http.client
         urllib.request.HTTPSHandler(context=_trusting()),
         _NoRedirects,
     )
-    url = Remote(protocol, host, port).url + path
-    # Its protocol is http or https, as remote.py reads it.
+    url = Url(protocol, host, port).url + path
+    # Its protocol is http or https, as base/urls.py reads it.
     request = urllib.request.Request(url, headers={"Connection": "close"})  # noqa: S310
     return opener.open(request, timeout=REQUEST_TIMEOUT)
+
+
+def prove_apps(
+    config: Mapping,
+    apps: Sequence[pm2.App],
+    running: Iterable[dict],
+    probes: Mapping[str, Probes],
+    log: logging.Logger,
+) -> None:
+    """Ask each app that runs under PM2. What can't be proven of one is noted for the verdict.
+
+    running: the workers, as pm2.workers gives them. Raises ProbeError."""
+    running = list(running)
+    slow: dict[str, str] = {}
+    for app in apps:
+        found = workers_of(app, running)
+        if app.deals_to:
+            servers = pm2.servers_behind(app, apps)
+            deals(pm2.HOST, app, servers, ANSWER_TIMEOUT)
+        else:
+            unproven = answers(pm2.HOST, app, found, ANSWER_TIMEOUT)
+            if unproven:
+                log.warning("targets: %s", unproven)
+                note(config, app.name, unproven)
+        slow |= _ask(Url("http", pm2.HOST, app.port), probes[app.name])
+        log.info("Target %s: %d worker(s) on %s:%d", app.name, found, pm2.HOST, app.port)
+    _warn_of_slow(slow, log)
+
+
+def probes_for(config: Mapping, of_the_service: object) -> dict[str, Probes]:
+    """What each app is asked, by its name. Raises TaurusConfigError."""
+    return wanted_probes(config, probes_of(of_the_service, "the service `targets`") or [])
+
+
+def ask_elsewhere(config: Mapping, log: logging.Logger) -> None:
+    """Ask each service that the run does not start, and give its plan where it is.
+
+    Raises ProbeError and TaurusConfigError."""
+    for name, remote, probes in wanted_remotes(config):
+        if not remote.is_loopback:
+            log.warning(
+                "targets: execution %s sends its load to %s, which is not this machine: be sure "
+                "that whoever runs it agrees",
+                *(name, remote.url),
+            )
+        is_there(remote)
+        _warn_of_slow(_ask(remote, probes), log)
+        log.info("Service %s of %s answers; it is neither started nor stopped", remote.url, name)
+
+
+def _ask(remote: Url, probes: Probes) -> dict[str, str]:
+    """Ask it all, and return what is slower than expected: by path, how much. Raises ProbeError."""
+    slow = {}
+    for path, answer, expected_ms in probes:
+        took_ms = min(_times(remote, path, answer, expected_ms))
+        if expected_ms is not None and took_ms > expected_ms:
+            slow[path] = f"GET {path} took {took_ms:.0f} ms instead of {expected_ms:g}"
+    return slow
+
+
+def _times(remote: Url, path: str, answer: str, expected_ms: float | None) -> Iterator[float]:
+    """A first answer may be slow for once: one that is gets another chance, and a third."""
+    for _ in range(TRIES):
+        took_ms = answer_is_right(remote, path, answer)
+        yield took_ms
+        if expected_ms is None or took_ms <= expected_ms:
+            return
+
+
+def _warn_of_slow(slow: Mapping[str, str], log: logging.Logger) -> None:
+    if slow:
+        log.warning(
+            "targets: slower than the load of taurus.yml was made for: %s: the run may end "
+            "INCONCLUSIVE; send less (-o modules.jmeter.properties.pi_rate=0.2, say) or measure "
+            "longer (-o modules.jmeter.properties.measured=120)",
+            "; ".join(slow.values()),
+        )

@@ -50,7 +50,7 @@ def period_of(setting: object, environment: Mapping[str, str]) -> float | None:
 @dataclass
 class Timetable:
     """When the reloads of one execution are due, in seconds since its load's start: at multiples of
-    the period from first_s up to last_s, which is infinite for a load that nobody ends."""
+    the period from first_s up to last_s, which is infinite for a load without an end."""
 
     period: float
     first_s: float
@@ -126,7 +126,7 @@ class Reloads:
             self.reload(app)
         except (pm2.Pm2Error, OSError) as problem:
             record["problem"] = str(problem) or repr(problem)
-        except Exception as problem:  # else nobody would ever know: a thread's error is not shown
+        except Exception as problem:  # a thread's error is not shown: it would be lost
             record["problem"] = f"unexpected: {problem!r}"
         if record["problem"]:
             self.log.warning("targets: %s", record["problem"])

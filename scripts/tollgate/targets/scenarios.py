@@ -1,14 +1,61 @@
-"""The executions of Taurus's configuration, before Taurus makes anything of them."""
+"""What the scenarios of a run ask: apps of ecosystem.config.js, and services that run already.
+
+They are read from Taurus's configuration, before Taurus makes anything of it:
+
+scenarios:
+  fork:
+    script: plans/check.jmx
+    target: fork                    an app, or a list of apps; started and stopped by the run
+  shop:
+    script: plans/check-shop.jmx
+    url: http://127.0.0.1:8080      a service that no run starts or stops
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from bzt import TaurusConfigError
 from bzt.utils import BetterDict
+
+from tollgate.base import Url, read_url, shown
+from tollgate.plan import copy as plan_copy
+from tollgate.targets import pm2
+
+
+def remote_of(scenario: Mapping, name: str) -> Url | None:
+    """The service that a scenario names as its `url`, None where it names none.
+
+    name: of the execution. Raises TaurusConfigError, also for a `target` beside it."""
+    given = scenario.get("url", None)
+    if given is None:
+        return None
+    if scenario.get("target", None):
+        raise TaurusConfigError(
+            f"targets: scenario {name!r} has a `target` and a `url`: keep the target for an app "
+            "that the run starts, or the url for a service that runs already"
+        )
+    try:
+        return read_url("url", str(given))
+    except ValueError:
+        raise TaurusConfigError(
+            f"targets: scenario {name!r} has url {shown(str(given))!r}: write protocol, host and "
+            "perhaps a port, such as http://127.0.0.1:8080; paths belong to the plan"
+        ) from None
+
+
+def unread(remote: Url, plan: Iterable[str]) -> list[str]:
+    """The properties of `remote` that a plan does not read, so that it would ask another service.
+
+    plan: the text of the plan and of each file that it includes."""
+    text = "\n".join(plan)
+    # Without a protocol JMeter takes http.
+    names = [name for name in remote.properties if (name, remote.protocol) != ("protocol", "http")]
+    return [name for name in names if not re.search(rf"__(P|property)\(\s*{name}\s*[,)]", text)]
+
 
 _EXPECTED = "expected-ms"
 
@@ -103,3 +150,101 @@ def name_of(execution: Mapping) -> str:
     if isinstance(scenario, dict):
         return Path(str(scenario.get("script", None) or "inline scenario")).name
     return str(scenario)
+
+
+Probes = list[Probe]
+
+
+def wanted_apps(config: Mapping[str, Any], has_timetable: bool) -> list[pm2.App]:
+    """The apps, each once; each scenario's plan gets its host and, with one target, its port.
+
+    has_timetable: of reloads, which can have one target alone. Raises TaurusConfigError for what
+    can't be run, and Pm2Error."""
+    declared: dict[str, pm2.App] = {}
+    wanted: dict[str, pm2.App] = {}
+    for execution in config.get("execution", []):
+        scenario, name = scenario_of(config, execution), name_of(execution)
+        targets = targets_of(scenario, name)
+        if not targets:
+            continue
+        declared = declared or pm2.declared_apps()
+        apps = [_declared(target, name, declared) for target in targets]
+        _check(apps, name, has_timetable)
+        wanted |= {app.name: app for app in apps}
+        port = {"port": apps[0].port} if len(apps) == 1 else {}
+        scenario.merge({"properties": {"host": pm2.HOST, **port}})
+    _check_ports(wanted.values())
+    return list(wanted.values())
+
+
+def wanted_probes(config: Mapping[str, Any], common: Probes) -> dict[str, Probes]:
+    """What each app is asked before any load, by its name: the probes of the scenarios that name
+    it, or the common ones where a scenario has none of its own. Raises TaurusConfigError."""
+    found: dict[str, Probes] = {}
+    for execution in config.get("execution", []):
+        scenario, name = scenario_of(config, execution), name_of(execution)
+        own = probes_of(scenario.get("probes", None), f"scenario {name!r}")
+        for target in targets_of(scenario, name):
+            mine = found.setdefault(target, [])
+            mine += [each for each in (common if own is None else own) if each not in mine]
+    return found
+
+
+def wanted_remotes(config: Mapping[str, Any]) -> Iterator[tuple[str, Url, Probes]]:
+    """(execution, service, what it is asked before any load) of each scenario with a `url`, whose
+    plan gets protocol, host and port. Raises TaurusConfigError."""
+    for execution in config.get("execution", []):
+        scenario, name = scenario_of(config, execution), name_of(execution)
+        remote = remote_of(scenario, name)
+        if remote is None:
+            continue
+        script = Path(str(scenario.get("script", None) or ""))
+        if script.is_file():  # where it isn't, Taurus says so
+            files = plan_copy.with_includes(script)
+            missing = unread(remote, (file.read_text("utf-8", "replace") for file in files))
+            if missing:
+                raise TaurusConfigError(
+                    f"targets: {script} does not read the property {missing[0]!r}, so that it "
+                    f"would not ask {remote.url}: write ${{__P({missing[0]},...)}} in its HTTP "
+                    "Request Defaults"
+                )
+        scenario.merge({"properties": remote.properties})
+        probes = probes_of(scenario.get("probes", None), f"scenario {name!r}")
+        yield name, remote, probes or []
+
+
+def _declared(target: str, scenario: str, declared: Mapping[str, pm2.App]) -> pm2.App:
+    if target not in declared:
+        raise TaurusConfigError(
+            f"targets: scenario {scenario!r} has target {target!r}, which "
+            f"ecosystem.config.js does not have; its apps are: {', '.join(declared)}"
+        )
+    return declared[target]
+
+
+def _check_ports(apps: Iterable[pm2.App]) -> None:
+    """All apps of a run are up at the same time. In cluster mode the daemon listens for them, so
+    that two with one port start without an error, and share each other's requests."""
+    owners: dict[int, str] = {}
+    for app in apps:
+        first = owners.setdefault(app.port, app.name)
+        if first != app.name:
+            raise TaurusConfigError(
+                f"targets: the apps {first!r} and {app.name!r} both have port {app.port}, so that "
+                "each would get requests of the other: give one of them another port, in "
+                "ecosystem.config.js or by PORT_ and its name"
+            )
+
+
+def _check(apps: list[pm2.App], scenario: str, has_timetable: bool) -> None:
+    if has_timetable and len(apps) > 1:
+        raise TaurusConfigError(
+            f"targets: reload-every is set, and scenario {scenario!r} has several targets: "
+            "a timetable is for one; set reload-every to off"
+        )
+    for app in apps:
+        if app.deals_to and not pm2.servers_behind(app, apps):
+            raise TaurusConfigError(
+                f"targets: scenario {scenario!r} has target {app.name!r}, which deals to apps that "
+                f"match {app.deals_to!r}, and none of those: name them as targets as well"
+            )

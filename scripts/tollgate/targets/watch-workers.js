@@ -26,7 +26,7 @@ const MIB = 1024 * 1024;
 
 /** Pids by generation: PM2's events don't name the process, but tell when it was started. */
 const pids = new Map();
-/** The generation of each worker whose end was told last: PM2 tells it twice when it ends one. */
+/** The generation of each worker whose end was reported last: PM2 does so twice when it ends one. */
 const ended = new Map();
 let events = Promise.resolve();
 
@@ -37,8 +37,8 @@ function metric(env, name, factor = 1) {
 
 /** What the worker tells of itself (app/vitals.js); of another service, PM2's own metrics. */
 function vitals(time, env) {
-  const told = metric(env, VITALS.time);
-  if (told === null) {
+  const reported = metric(env, VITALS.time);
+  if (reported === null) {
     return {
       heap: metric(env, 'Used Heap Size', MIB),
       loopDelayP50: metric(env, 'Event Loop Latency'),
@@ -46,7 +46,7 @@ function vitals(time, env) {
       requests: null,
     };
   }
-  const isFresh = time - told <= STALE_MS;
+  const isFresh = time - reported <= STALE_MS;
   return {
     heap: metric(env, VITALS.heap),
     loopDelayP50: isFresh ? metric(env, VITALS.loopDelayP50) : null,
@@ -66,9 +66,9 @@ function generation(env) {
 
 function isTold(env) {
   const place = `${env.name} ${workerOf(env)}`;
-  const told = ended.get(place) === env.pm_uptime;
+  const isKnown = ended.get(place) === env.pm_uptime;
   ended.set(place, env.pm_uptime);
-  return told;
+  return isKnown;
 }
 
 function line(time, worker) {

@@ -5,19 +5,17 @@ In: Taurus's life cycle. Out: calls of the other rooms, in time.
 
 from __future__ import annotations
 
-from tollgate.taurus.checked import number
 from tollgate.taurus.compare import Compare
-from tollgate.taurus.compare_properties import seeds_of
 from tollgate.taurus.early_stop import EarlyStop
 from tollgate.taurus.jmeter import InstalledJMeter
 from tollgate.taurus.load import Load
 from tollgate.taurus.own_plan import OwnPlan
 from tollgate.taurus.progress import Progress
 from tollgate.taurus.report import Report
+from tollgate.taurus.shared import number
 from tollgate.taurus.study import Study
 from tollgate.taurus.targets import Targets
-from tollgate.taurus.unstarted import judge_unstarted
-from tollgate.taurus.verdict import Verdict
+from tollgate.taurus.verdict import Verdict, judge_unstarted
 
 __all__ = [
     "Compare",
@@ -32,5 +30,4 @@ __all__ = [
     "Verdict",
     "judge_unstarted",
     "number",
-    "seeds_of",
 ]

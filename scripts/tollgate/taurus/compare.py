@@ -9,19 +9,24 @@ two apps that it asks for.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from bzt import TaurusConfigError, ToolError
 from bzt.engine import Service
 
-from tollgate.base import BASE, ROOT, duration_text, uninterrupted
+from tollgate.base import BASE, ROOT, Url, duration_text, uninterrupted
 from tollgate.compare import (
+    INJECTIONS,
     SETTINGS,
     CompareRecord,
     CompareSettings,
     LagError,
     SettingError,
     SideRecord,
+    Watch,
+    again,
+    drawn_seeds,
     is_compare,
     lag_s,
     read_settings,
@@ -32,22 +37,138 @@ from tollgate.plan import read_plan
 from tollgate.samples import JtlError
 from tollgate.targets import (
     GitError,
-    PackagesError,
-    PlaceError,
+    Revisions,
+    checkout,
+    find_revisions,
     name_of,
-    packages,
-    place,
+    period_of,
     pm2,
-    revision,
+    probe,
     scenario_of,
-    worktree,
 )
-from tollgate.taurus import compare_properties as properties
-from tollgate.taurus import compare_setup as setup
-from tollgate.taurus.checked import property_of, refuse_unknown
-from tollgate.taurus.compare_setup import SetupError
-from tollgate.taurus.compare_watch import Watch
+from tollgate.taurus.shared import property_of, refuse_unknown, under_way
 from tollgate.taurus.targets import Targets
+
+
+def given_properties(config: Mapping, execution: Mapping) -> dict[str, object]:
+    """The properties that a person has set; as in Taurus, a scenario's own go before the rest."""
+    module = config.get("modules").get("jmeter").get("properties")
+    own = scenario_of(config, execution).get("properties", None)
+    return {**(module or {}), **(own or {})}
+
+
+#: Apps of ecosystem.config.js.
+SIDES = ("base", "head")
+#: So many files are named in a line.
+NAMED = 3
+
+
+class SetupError(ValueError):
+    """One line: what can't be compared and what to do."""
+
+
+def refuse(config: Mapping, variables: Mapping[str, str]) -> None:
+    """Raises SetupError for what would make two comparisons of one, or none. config: Taurus's."""
+    modules = config.get("modules")
+    if period_of(modules.get("targets").get("reload-every", None), variables):
+        raise SetupError(
+            "RELOAD_EVERY or modules.targets.reload-every is set, and a reload hits base and head "
+            "at different moments: leave reloads out"
+        )
+    executions = config.get("execution", [])
+    if len(executions) != 1:
+        names = ", ".join(name_of(each) for each in executions) or "none"
+        raise SetupError(f"base and head share one execution, and this run has: {names}")
+    given = modules.get("jmeter").get("properties")
+    own = scenario_of(config, executions[0]).get("properties", None) or {}
+    measured = own.get("measured", given.get("measured", 0))
+    if str(measured) not in ("0", "0.0"):
+        raise SetupError(
+            f"the property measured is {measured}: modules.compare.budget says how long to "
+            "measure, so set that"
+        )
+
+
+def unequal(found: Revisions, variables: Mapping[str, str]) -> list[str]:
+    """In what the two sides differ beyond their commits, a line each."""
+    lines = []
+    if found.changed:
+        files = _listed(found.changed)
+        lines.append(f"head is the working tree with changes not committed: {files}")
+    if found.ignored:
+        lines.append(f"head alone has what git ignores under app/: {_listed(found.ignored)}")
+    for name in INJECTIONS:
+        value = variables.get(name, "")
+        if value.strip("0."):
+            lines.append(f"{name}={value} slows base and head alike; HEAD_{name} slows head alone")
+    return lines
+
+
+def _listed(files: Sequence[str]) -> str:
+    more = f" and {len(files) - NAMED} more" if len(files) > NAMED else ""
+    return f"{', '.join(files[:NAMED])}{more}"
+
+
+def environment(mode: str, base: Path, head: Path) -> dict[str, str]:
+    """What ecosystem.config.js makes the two apps of. base, head: where each has its app/."""
+    return {"COMPARE_MODE": mode, "BASE_FOLDER": str(base), "HEAD_FOLDER": str(head)}
+
+
+def replace_environment(variables: Mapping[str, str]) -> dict[str, str | None]:
+    """Set variables of this process; returns what they were, for `put_back`."""
+    replaced = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    return replaced
+
+
+def put_back(replaced: Mapping[str, str | None]) -> None:
+    """Variables of this process as they were; None: not set."""
+    for name, value in replaced.items():
+        if value is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = value
+
+
+def sides_of_revisions(found: Revisions) -> list[SideRecord]:
+    """Base and head, both of this repository."""
+    return [
+        SideRecord("base", found.base_text, found.base, None),
+        SideRecord("head", found.head_text, found.head if found.is_commit else None, None),
+    ]
+
+
+def sides_of_urls(urls: Sequence[Url]) -> list[SideRecord]:
+    """Base and head, each where it answers. Raises SetupError where one does not."""
+    for name, url in zip(SIDES, urls, strict=True):
+        why = probe.unanswered(url)
+        if why:
+            raise SetupError(
+                f"{name.upper()}_URL {url.text} does not answer as a web server does ({why}): "
+                "start what runs there, or correct the URL"
+            )
+    return [
+        SideRecord(name, url.text, None, url.text) for name, url in zip(SIDES, urls, strict=True)
+    ]
+
+
+def places_of_apps(declared: Mapping[str, pm2.App]) -> dict[str, object]:
+    """Properties of the plan. Raises SetupError where an app is not declared."""
+    for name in SIDES:
+        if name not in declared:
+            raise SetupError(f"ecosystem.config.js has no app {name!r}: put it back")
+    ports = {f"{name}_port": declared[name].port for name in SIDES}
+    hosts = {f"{name}_host": pm2.HOST for name in SIDES}
+    return hosts | ports | {f"{name}_protocol": "http" for name in SIDES}
+
+
+def places_of_urls(urls: Sequence[Url]) -> dict[str, object]:
+    """Properties of the plan."""
+    return {
+        f"{name}_{key}": value
+        for name, url in zip(SIDES, urls, strict=True)
+        for key, value in (("host", url.host), ("port", url.port), ("protocol", url.protocol))
+    }
 
 
 class Compare(Service):
@@ -58,7 +179,7 @@ class Compare(Service):
         self.record: CompareRecord | None = None
         self.watch: Watch | None = None
         self.lag_s = 0.0
-        self.targets: Targets | None = None  # from when on nobody else uses this checkout
+        self.targets: Targets | None = None  # from when on no other run uses this checkout
         self.replaced: dict[str, str | None] = {}
 
     @property
@@ -72,25 +193,25 @@ class Compare(Service):
         if not is_compare(self.engine.config.get("modules")):
             return
         try:
-            setup.refuse(self.engine.config, os.environ)
+            refuse(self.engine.config, os.environ)
             self._set_up(read_settings(self.settings, os.environ))
         except (SettingError, SetupError, LagError) as problem:
             raise TaurusConfigError(f"compare: {problem}") from None
-        except (GitError, PackagesError, PlaceError, pm2.Pm2Error) as problem:
+        except (GitError, checkout.PackagesError, checkout.PlaceError, pm2.Pm2Error) as problem:
             raise ToolError(f"compare: {problem}") from None
 
     def _set_up(self, wanted: CompareSettings) -> None:
         execution = self.engine.config.get("execution")[0]
         scenario = scenario_of(self.engine.config, execution)
-        given = properties.given(self.engine.config, execution)
+        given = given_properties(self.engine.config, execution)
         self.lag_s = lag_s(given)
-        seeds = properties.drawn(scenario.get("script", None), given)
+        seeds = drawn_seeds(scenario.get("script", None), given)
         if wanted.urls:
-            sides, places = setup.sides_of_urls(wanted.urls), setup.places_of_urls(wanted.urls)
+            sides, places = sides_of_urls(wanted.urls), places_of_urls(wanted.urls)
         else:
             sides, places = self._here(wanted)
         if not wanted.urls:
-            scenario["target"] = list(setup.SIDES)
+            scenario["target"] = list(SIDES)
         # JMeter adds whole seconds.
         measured = int(wanted.gate.budget_s)
         scenario.merge({"properties": {**places, **seeds, "measured": measured}})
@@ -104,35 +225,36 @@ class Compare(Service):
             injected=wanted.injected,
         )
         record.write(self.record, self.folder)
+        under_way(self.engine).position = self.position
         self._announce()
         if seeds:
-            self.log.info("Seeds of this run; for the same again: %s", properties.again(seeds))
+            self.log.info("Seeds of this run; for the same again: %s", again(seeds))
 
     def _here(self, wanted: CompareSettings) -> tuple[list[SideRecord], dict[str, object]]:
         """Base beside the working tree, both for PM2 to start."""
-        found = revision.find(ROOT, wanted.base)
-        packages.check_head(ROOT)
+        found = find_revisions(ROOT, wanted.base)
+        checkout.check_head_packages(ROOT)
         targets = next((it for it in self.engine.services if isinstance(it, Targets)), None)
         if targets is None:
             raise SetupError("services has no `targets`, which would start base and head")
         targets.hold()
         self.targets = targets
         base = self._check_out(found)
-        for line in setup.unequal(found, os.environ):
+        for line in unequal(found, os.environ):
             self.log.warning("compare: %s", line)
         if found.is_control and not wanted.injected:
             self.log.info("Base and head are the same code: this is the control, which must pass")
-        variables = setup.environment(wanted.mode, base, ROOT)
-        self.replaced = setup.replace_environment(variables)
-        return setup.sides_of_revisions(found), setup.places_of_apps(pm2.declared_apps())
+        variables = environment(wanted.mode, base, ROOT)
+        self.replaced = replace_environment(variables)
+        return sides_of_revisions(found), places_of_apps(pm2.declared_apps())
 
-    def _check_out(self, found: revision.Revisions) -> Path:
+    def _check_out(self, found: Revisions) -> Path:
         """Base, with its packages, outside of the project."""
-        self.log.info("Checking out base %s...", found.base_told)
-        folder = place.provide(ROOT)
-        place.note(folder, BASE)
-        base = worktree.check_out(ROOT, found.base, folder / place.CHECKOUT)
-        whence = packages.provide(base, ROOT, self.folder / "npm-base.log")
+        self.log.info("Checking out base %s...", found.base_text)
+        folder = checkout.provide_folder(ROOT)
+        checkout.note(folder, BASE)
+        base = checkout.check_out(ROOT, found.base, folder / checkout.CHECKOUT)
+        whence = checkout.provide_packages(base, ROOT, self.folder / "npm-base.log")
         self.log.info("Base has its Node packages: %s", whence)
         return base
 
@@ -181,7 +303,7 @@ class Compare(Service):
         record.write(self.record, self.folder)
         return True
 
-    def position(self, asked_s: float, elapsed_s: float) -> str | None:
+    def position(self, _executor: object, asked_s: float, elapsed_s: float) -> str | None:
         """Where the comparison stands, for `progress`; None where there is none."""
         if not self.record:
             return None
@@ -196,11 +318,11 @@ class Compare(Service):
             try:
                 self.targets.shutdown()
             finally:
-                setup.put_back(self.replaced)
+                put_back(self.replaced)
                 self._clear()
 
     def _clear(self) -> None:
         try:
-            place.clear(BASE, ROOT)
-        except PlaceError as problem:
+            checkout.clear(BASE, ROOT)
+        except checkout.PlaceError as problem:
             self.log.warning("compare: the check-out of base is left: %s", problem)

@@ -14,16 +14,14 @@ from bzt.engine import Reporter
 from bzt.modules.passfail import CriteriaProcessor, PassFailStatus
 
 from tollgate.criteria import Criterion, parse_all
+from tollgate.taurus.shared import under_way
 
 
 class EarlyStop(PassFailStatus):
-    """Ends the run at the first criterion that trips; `stopped_by` is its text, `stopped_at` when
-    that was, in seconds since the epoch."""
+    """Ends the run at the first criterion that trips, and lets `verdict` know which and when."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.stopped_by: str | None = None
-        self.stopped_at: float | None = None
         self.watched: list[tuple[Criterion, object]] = []
 
     def prepare(self) -> None:
@@ -52,7 +50,8 @@ class EarlyStop(PassFailStatus):
         if finished:
             tripped = [ours for ours, taurus in self.watched if taurus.is_triggered and ours.stop]
             if tripped:
-                self.stopped_by, self.stopped_at = tripped[0].text, time.time()
+                run = under_way(self.engine)
+                run.stopped_by, run.stopped_at = tripped[0].text, time.time()
             raise NormalShutdown
         return False
 

@@ -1,4 +1,11 @@
-"""Taurus executor `jmeter`, without a JVM started for each execution to see whether one starts."""
+"""Taurus executor `jmeter`: starts JMeter, ends it in good order, and follows what it writes.
+
+No JVM is started for each execution to see whether one starts. JMeter takes its proxy from
+`http.proxyHost`, which JAVA_TOOL_OPTIONS may set, and of the hosts to ask directly it knows whole
+names and endings, not Java's own `127.*`: so each name of this machine is given (`direct_hosts`).
+Which threads wait for an answer is seen in a dump of the JVM's threads: it writes one to its
+standard output when it gets a SIGQUIT, and goes on (`sampling_now`).
+"""
 
 from __future__ import annotations
 
@@ -10,21 +17,32 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import psutil
 from bzt import NormalShutdown
 from bzt.modules.jmeter import JMeter, JMeterExecutor
 from bzt.utils import FileReader
 
-from tollgate.base import java_finds
+from tollgate.base import Url, java_finds
 from tollgate.plan import read_hosts
 from tollgate.samples import RECORD_BYTES
-from tollgate.taurus import shutdown_ports
-from tollgate.taurus.direct import direct_hosts
-from tollgate.taurus.thread_dump import sampling_now
+from tollgate.targets import lock
 
+_THIS_MACHINE = ("localhost", "127.0.0.1", "::1", "[::1]")
+#: By which a JVM is given options, in the order in which they win.
+_OPTIONS = ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "JVM_ARGS", "_JAVA_OPTIONS")
+#: The line of a dump that follows all threads.
+DUMP_END = "JNI global ref"
+#: Seconds that a JVM may take to write it.
+DUMP_PATIENCE_S = 5.0
+#: In the stack of a thread that is inside a sampler, rather than in a timer before it.
+SAMPLING = "org.apache.jmeter.threads.JMeterThread.doSampling("
+#: A Flow Control Action, whose pause sends no request.
+PAUSING = "org.apache.jmeter.sampler.TestAction."
+_THREAD = re.compile(r'^"(?P<name>.*)" #\d+ ', re.MULTILINE)
 #: JMeter's property for the variables that it writes beside each sample, and the one that holds
 #: when the test started.
 VARIABLES, TEST_START = "sample_variables", "TESTSTART.MS"
@@ -36,6 +54,66 @@ IS_DEAF = "Failed to create UDP port"
 FOR_ANSWERS_S, FOR_SLOW_ANSWERS_S = 2.5, 10.0
 #: Seconds for a JMeter that gives up its requests, and for one that writes down what it holds.
 TO_GIVE_UP_S, TO_WRITE_S = 2.5, 30.0
+
+
+def direct_hosts(environment: Mapping[str, str], hosts: Iterable[str]) -> str:
+    """JMeter's `nonProxyHosts`: this machine, by the names that the plan's hosts have for it, and
+    what the user's options already except."""
+    options = " ".join(environment.get(name, "") for name in _OPTIONS)
+    given = re.findall(r"""-Dhttp\.nonProxyHosts=["']?([^\s"']+)""", options)
+    ours = (host for host in hosts if Url("http", host, 80).is_loopback)
+    return "|".join(dict.fromkeys([*_THIS_MACHINE, *ours, *given[-1:]]))
+
+
+def sampling_now(process: psutil.Process, output: Path) -> list[str] | None:
+    """Names of the JMeter's threads that are inside a sampler; None where its JVM does not say.
+    output: of that process."""
+    jvm = _jvm(process)
+    if jvm is None:
+        return None
+    before = output.stat().st_size
+    with contextlib.suppress(psutil.Error):
+        jvm.send_signal(signal.SIGQUIT)
+    deadline = time.monotonic() + DUMP_PATIENCE_S
+    while time.monotonic() < deadline and process.poll() is None:
+        dump = _text_from(output, before)
+        if DUMP_END in dump:
+            return list(sampling(dump))
+        time.sleep(0.02)
+    return None
+
+
+def sampling(dump: str) -> Iterator[str]:
+    """Names of the threads in a dump that are inside a sampler."""
+    starts = [*_THREAD.finditer(dump)]
+    ends = [*(each.start() for each in starts[1:]), len(dump)]
+    for thread, end in zip(starts, ends, strict=True):
+        stack = dump[thread.end() : end]
+        if SAMPLING in stack and PAUSING not in stack:
+            yield thread["name"]
+
+
+def _jvm(process: psutil.Process) -> psutil.Process | None:
+    """The process that answers SIGQUIT with a dump: others would die of it, such as the shell of a
+    launcher, or a JVM with -Xrs."""
+    with contextlib.suppress(psutil.Error):
+        for each in (process, *process.children(recursive=True)):
+            if "java" in each.name() and _catches_quit(each.pid):
+                return each
+    return None
+
+
+def _catches_quit(pid: int) -> bool:
+    with contextlib.suppress(OSError):
+        caught = re.search(r"^SigCgt:\s*(\w+)", Path(f"/proc/{pid}/status").read_text(), re.M)
+        return bool(caught and int(caught[1], 16) >> (signal.SIGQUIT - 1) & 1)
+    return False
+
+
+def _text_from(path: Path, offset: int) -> str:
+    with path.open("rb") as file:
+        file.seek(offset)
+        return file.read().decode(errors="replace")
 
 
 class InstalledJMeter(JMeterExecutor):
@@ -60,7 +138,7 @@ class InstalledJMeter(JMeterExecutor):
         self.tool = self._get_tool(JMeter, config=self.settings, props=self.properties)
 
     def prepare(self) -> None:
-        """Let JMeter tell when it started, and bzt follow the samples record by record."""
+        """Have JMeter write when it started, and bzt follow the samples record by record."""
         self._ask_for_test_start()
         super().prepare()
         self.properties_file = self._kept_apart(self.properties_file)
@@ -76,7 +154,7 @@ class InstalledJMeter(JMeterExecutor):
         JMeter looks for CSV files and includes beside the plan only where its working directory has
         none of that name (FileServer, IncludeController), and for the script files of JSR223
         elements in its working directory alone (JSR223TestElement): in the project's folder,
-        somebody's own plan would read the project's files and none of its scripts.
+        a user's own plan would read the project's files and none of its scripts.
         """
         folder = Path(self.original_jmx).absolute().parent
         properties = {key: str(value) for key, value in self.properties.items()}
@@ -128,7 +206,7 @@ class InstalledJMeter(JMeterExecutor):
 
     def tell_to_end(self) -> bool:
         """End the load, in good order if JMeter listens; False for one that does not listen yet."""
-        is_deaf = self.management_port == shutdown_ports.NONE or IS_DEAF in self._output()
+        is_deaf = self.management_port == lock.NO_PORT or IS_DEAF in self._output()
         if self._announced_port() is None and not is_deaf:
             return False
         self._note_in_flight()
@@ -169,7 +247,7 @@ class InstalledJMeter(JMeterExecutor):
 
     def _set_remote_port(self) -> None:
         """Have a port of our own in the place of bzt's choice, which another JMeter may have."""
-        self.management_port = shutdown_ports.take()
+        self.management_port = lock.take_port()
 
     @property
     def _output_path(self) -> Path:
@@ -213,8 +291,8 @@ class InstalledJMeter(JMeterExecutor):
         self.in_flight.append({"at": now, "threads": threads})
 
     def _ask_for_test_start(self) -> None:
-        """Add TESTSTART.MS to whatever variables the samples are to tell: it is the zero of every
-        schedule, and without it nobody could say how late all of the samples were."""
+        """Add TESTSTART.MS to whatever variables the samples are to have: it is the zero of every
+        schedule, and without it the lateness of all samples would be unknown."""
         scenario = self.get_scenario()
         own = scenario.get("properties")
         given = own.get(VARIABLES, self.settings.get("properties").get(VARIABLES, ""))

@@ -15,7 +15,7 @@ It stands before the other services: they start and judge what is left in `execu
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -23,7 +23,7 @@ from pathlib import Path
 from bzt import TaurusConfigError
 from bzt.engine import Service
 
-from tollgate.base import duration_text
+from tollgate.base import did_you_mean, duration_text
 from tollgate.compare import is_compare
 from tollgate.forecast import (
     Followed,
@@ -40,8 +40,35 @@ from tollgate.forecast import (
 )
 from tollgate.plan import PlanError, read_plan
 from tollgate.targets import is_inline, name_of, scenario_of
-from tollgate.taurus import modes
-from tollgate.taurus.checked import nearest, number, property_of, refuse_unknown
+from tollgate.taurus.shared import number, property_of, refuse_unknown
+
+#: Together they may take so long before one of them has to do.
+BOTH_MODES_S = 180.0
+BOTH = "both"
+
+
+class ModeError(ValueError):
+    """One line: what MODE is and what it could be."""
+
+
+def chosen_modes(
+    wanted: str, names: Sequence[str], all_s: float, preferred: str
+) -> tuple[list[str], str]:
+    """(names of the executions to run in their order, why not all of them).
+
+    wanted: MODE: the name of an execution, `both` for all of them, or nothing, which means all
+    of them where they take at most BOTH_MODES_S together, and the preferred one where they don't.
+    all_s: what they take together. Raises ModeError.
+    """
+    if wanted in names:
+        return [wanted], f"MODE={wanted}"
+    if wanted and wanted != BOTH:
+        step = did_you_mean(wanted, [*names, BOTH])
+        raise ModeError(f"MODE is {wanted!r}, which no execution is called: {step}")
+    if wanted == BOTH or all_s <= BOTH_MODES_S or preferred not in names:
+        return list(names), ""
+    return [preferred], "all modes would take too long for the default; MODE=both runs them"
+
 
 SETTINGS = ("mode", "preferred", "forecast", "factor", "length", "scale")
 #: What the plans wait for an answer, in ms, where no property says so.
@@ -81,7 +108,7 @@ class Load(Service):
         try:
             planned = [self._planned(each) for each in self.engine.config.get("execution", [])]
             chosen = self._choose(self._with_steps(planned) if follows else planned)
-        except (ForecastError, ShapeError, modes.ModeError, PlanError) as problem:
+        except (ForecastError, ShapeError, ModeError, PlanError) as problem:
             raise TaurusConfigError(f"load: {problem}") from None
         if follows:
             for each in chosen:
@@ -136,7 +163,7 @@ class Load(Service):
         if not is_inline(planned.execution) and planned.name not in known:
             raise TaurusConfigError(
                 f"load: execution {planned.name!r} has a scenario that `scenarios` does not have: "
-                f"{nearest(planned.name, known)}"
+                f"{did_you_mean(planned.name, known)}"
             )
         if not script:
             raise TaurusConfigError(
@@ -159,8 +186,8 @@ class Load(Service):
             wanted = ""  # there MODE is that of the two apps, and `compare` reads it
         named = [each.name for each in planned if not is_inline(each.execution)]
         preferred = self.settings.get("preferred", "cluster")
-        names, why = modes.chosen(wanted, named, sum(each.seconds for each in planned), preferred)
-        one = wanted not in ("", modes.BOTH)
+        names, why = chosen_modes(wanted, named, sum(each.seconds for each in planned), preferred)
+        one = wanted not in ("", BOTH)
         kept = [
             each
             for each in planned

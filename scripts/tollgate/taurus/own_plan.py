@@ -1,4 +1,4 @@
-"""Taurus service `plan`: somebody's own JMeter plan, as it is, in the kind `plan`.
+"""Taurus service `plan`: a JMeter plan of the user's own, as it is, in the kind `plan`.
 
 Settings, under modules.plan in taurus.yml; the environment variables in brackets go before them:
 
@@ -19,14 +19,14 @@ from bzt import NormalShutdown, TaurusConfigError
 from bzt.engine import Service
 from lxml import etree
 
-from tollgate.base import jmeter_home
+from tollgate.base import Url, jmeter_home
 from tollgate.plan import Expander, PlanError, expander_of, read_plan, read_tree
 from tollgate.plan import bounds as plan_bounds
 from tollgate.plan import copy as plan_copy
 from tollgate.plan import hosts as plan_hosts
 from tollgate.plan import plugins as plan_plugins
-from tollgate.targets import Remote, scenario_of
-from tollgate.taurus.checked import refuse_unknown
+from tollgate.targets import scenario_of
+from tollgate.taurus.shared import refuse_unknown, under_way
 
 SETTINGS = ("path", "criteria", "stop-after")
 UNITS = {"s": 1, "m": 60, "min": 60, "h": 3600}
@@ -50,6 +50,7 @@ class OwnPlan(Service):
         """Give the execution its plan and its criteria. Raises TaurusConfigError, one line."""
         super().prepare()
         refuse_unknown("plan", self.settings, SETTINGS)
+        under_way(self.engine).told_to_end = self.told_at
         try:
             path = self._path()
             self.stop_after = self._seconds(self._setting("STOP_AFTER", "stop-after"))
@@ -57,7 +58,7 @@ class OwnPlan(Service):
                 scenario = scenario_of(self.engine.config, execution)
                 self._check(path, self._properties(scenario))
                 scenario["script"] = str(path)
-                self._tell_properties(path.parent, scenario)
+                self._warn_of_properties(path.parent, scenario)
                 self._give_criteria(scenario)
         except (PlanError, OSError, etree.XMLSyntaxError) as problem:
             raise TaurusConfigError(f"plan: {problem}") from None
@@ -113,18 +114,18 @@ class OwnPlan(Service):
         if not self.stop_after:
             for line in plan_bounds.presumed_ends(plan, root, expander):
                 self.log.warning("plan: %s: STOP_AFTER=10min, say, ends it for certain", line)
-        self._tell_hosts(plan_hosts.hosts(root, expander))
+        self._warn_of_hosts(plan_hosts.hosts(root, expander))
 
-    def _tell_hosts(self, hosts: list[str]) -> None:
+    def _warn_of_hosts(self, hosts: list[str]) -> None:
         for host in hosts:
-            if not Remote("http", host, 80).is_loopback:
+            if not Url("http", host, 80).is_loopback:
                 self.log.warning(
                     "plan: it sends load to %s, which is not this machine: be sure that whoever "
                     "runs it agrees",
                     host,
                 )
 
-    def _tell_properties(self, folder: Path, scenario: dict) -> None:
+    def _warn_of_properties(self, folder: Path, scenario: dict) -> None:
         for name in BESIDE:
             if (folder / name).is_file():
                 self._note(
@@ -167,7 +168,7 @@ class OwnPlan(Service):
         if executor not in self.told_at:
             is_over = loaded_s >= self.stop_after
             if is_over and (executor.tell_to_end() or loaded_s >= self.stop_after + PATIENCE):
-                # Taken before it is said: nobody has to send what is due from then on.
+                # Taken before it is said: what is due from then on need not be sent.
                 self.told_at[executor] = now
                 self.log.info(
                     "%s: %.0f s are over: telling JMeter to end", executor.label, loaded_s

@@ -12,9 +12,7 @@ from pathlib import Path
 from bzt.engine import Service
 from bzt.modules.aggregator import AggregatorListener, DataPoint, KPISet
 
-from tollgate.taurus.checked import property_of
-from tollgate.taurus.compare import Compare
-from tollgate.taurus.study import Study
+from tollgate.taurus.shared import property_of, under_way
 
 #: Seconds between two lines, at least and at most; in between, a tenth of what has passed.
 SHORTEST_PERIOD = 5.0
@@ -62,9 +60,10 @@ class Progress(Service):
             property_of(executor.properties, name, 0, where) for name in ("warmup", "measured")
         )
         elapsed = _elapsed(executor)
-        # Nobody may have said how long it takes: a plan can end by itself.
+        # How long it takes may not be known: a plan can end by itself.
         at = f"{min(elapsed, asked):.0f} of {asked:.0f} s" if asked else f"{elapsed:.0f} s"
-        at = self._position(executor, asked, elapsed) or at
+        position = under_way(self.engine).position
+        at = (position and position(executor, asked, elapsed)) or at
         jtl = Path(executor.kpi_jtl)
         if not (jtl.exists() and jtl.stat().st_size):  # JMeter writes in blocks
             return f"{executor.label}: JMeter has written nothing yet ({at})"
@@ -72,18 +71,6 @@ class Progress(Service):
         failed = f", {count} failed so far" if count else ""
         read = executor.reader.read_records
         return f"{executor.label}: {at}, {read} requests read{failed}"
-
-    def _position(self, executor: object, asked_s: float, elapsed_s: float) -> str | None:
-        """What those say who know better than the clock."""
-        for service in self.engine.services:
-            at = None
-            if isinstance(service, Study):
-                at = service.position(executor)
-            elif isinstance(service, Compare):
-                at = service.position(asked_s, elapsed_s)
-            if at:
-                return at
-        return None
 
 
 def period(elapsed_s: float) -> float:

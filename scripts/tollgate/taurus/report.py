@@ -3,8 +3,8 @@
 Points reports/latest at the run when it begins; when it has ended, lets JMeter draw the HTML
 dashboard of each execution that has not too many samples for that, writes index.html, and says what
 to open. `latest` and the list of all runs are kept up in reports/, and elsewhere where there is a
-list already: a run may be told to leave its files in any folder, and what stands around that is
-somebody else's.
+list already: a run may leave its files in any folder, and what stands around that is not
+its own.
 `modules.report.dashboards: false` leaves the dashboards out.
 """
 
@@ -21,8 +21,7 @@ from tollgate.base import disk as room
 from tollgate.outputs import dashboard
 from tollgate.outputs import write as outputs
 from tollgate.pages import run_page, runs_page
-from tollgate.taurus.study import Study
-from tollgate.taurus.verdict import Verdict
+from tollgate.taurus.shared import under_way
 
 
 class Report(Service):
@@ -55,13 +54,13 @@ class Report(Service):
         try:
             for name, problem in dashboard.draw_all(run, drawn).items():
                 self.log.warning("report: no dashboard of %s: %s", name, problem)
-        finally:  # also where somebody does not wait for the dashboards
+        finally:  # also where the dashboards are interrupted
             self._write_page(run)
         for name in (name for name, jtl in drawn.items() if not jtl.exists()):
             self.log.warning("report: no dashboard of %s: it has no samples", name)
-        for reporter in self.engine.reporters:
-            if isinstance(reporter, Verdict) and reporter.verdict:
-                outputs.show(reporter.verdict)
+        judged = under_way(self.engine).judged
+        if judged:
+            outputs.show(judged.verdict)
         listed = self._list_runs(run.parent)
         pages = [run / run_page.NAME, *(run / "dashboard" / name / "index.html" for name in jtls)]
         pages += [run / "verdict.md", run / "junit.xml", *listed]
@@ -70,14 +69,12 @@ class Report(Service):
             print("\nOpen:", *shown, sep="\n  ", flush=True)
 
     def _write_page(self, run: Path) -> None:
-        """Write index.html. The verdict stands whatever becomes of it, and a failure is told."""
-        judged = [it.judged for it in self.engine.reporters if isinstance(it, Verdict)]
-        studies = [it.study for it in self.engine.services if isinstance(it, Study)]
-        known, study = (next(filter(None, found), None) for found in (judged, studies))
-        if known is None:
-            return  # nobody judged the run, and bzt says why
+        """Write index.html. The verdict stands whatever becomes of it, and a failure is logged."""
+        known = under_way(self.engine)
+        if known.judged is None:
+            return  # the run was not judged, and bzt says why
         try:
-            run_page.write(run, known, study)
+            run_page.write(run, known.judged, known.study)
         except Exception as problem:
             self.log.debug("report: no page", exc_info=True)
             self.log.warning("report: no %s: %s", run_page.NAME, problem or repr(problem))

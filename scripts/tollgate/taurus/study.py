@@ -1,4 +1,4 @@
-"""Taurus service `study`: sets the study up, watches its CPU time, and has it told in the end.
+"""Taurus service `study`: sets the study up, watches its CPU time, and reports it in the end.
 
 Settings, under modules.study in taurus.yml; a kind that names no design is no study:
 
@@ -17,7 +17,7 @@ from __future__ import annotations
 import csv
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -25,27 +25,26 @@ import psutil
 from bzt import TaurusConfigError, ToolError
 from bzt.engine import Service
 
-from tollgate.base import uninterrupted
+from tollgate.base import did_you_mean, uninterrupted
 from tollgate.outputs import study as report
 from tollgate.run import manifest
 from tollgate.study import (
     MIN_BLOCKS,
     Block,
     Cell,
+    CpuRecorder,
     DesignError,
     blocks,
     crosscheck,
     model,
     read_design,
     seconds_of,
+    settings,
     write_blocks,
 )
 from tollgate.study import record as study_run
-from tollgate.targets import name_of, period_of, pm2, scenario_of
-from tollgate.taurus import study_setup as setup
-from tollgate.taurus.checked import refuse_unknown
-from tollgate.taurus.study_cpu import CpuRecorder
-from tollgate.taurus.study_setup import SettingError, SetupError, StudySettings, read_settings
+from tollgate.targets import App, name_of, period_of, pm2, scenario_of, servers_behind
+from tollgate.taurus.shared import refuse_unknown, under_way
 from tollgate.taurus.verdict import Ruling
 
 SETTINGS = ("design", "seed", "short", "rounds", "experiments")
@@ -76,36 +75,39 @@ class Study(Service):
             return
         try:
             self._refuse()
-            self._set_up(read_settings(self.settings))
-        except (DesignError, SettingError, SetupError) as problem:
+            self._set_up(settings.read_settings(self.settings))
+        except (DesignError, settings.SettingError, settings.SetupError) as problem:
             raise TaurusConfigError(f"study: {problem}") from None
         except pm2.Pm2Error as problem:
             raise ToolError(f"study: {problem}") from None
 
     def _refuse(self) -> None:
         """What would make the arms others than they seem, or part them."""
-        setup.refuse_environment(os.environ)
+        settings.refuse_environment(os.environ)
         timetable = self.engine.config.get("modules").get("targets").get("reload-every", None)
         if period_of(timetable, os.environ):
-            raise SetupError(
+            raise settings.SetupError(
                 "RELOAD_EVERY or modules.targets.reload-every is set, and a block in which workers "
                 "are replaced measures something else: leave reloads out"
             )
         executions = self.engine.config.get("execution", [])
         if len(executions) != 1:
             names = ", ".join(name_of(each) for each in executions) or "none"
-            raise SetupError(f"all arms take turns in one execution, and this run has: {names}")
+            raise settings.SetupError(
+                f"all arms take turns in one execution, and this run has: {names}"
+            )
 
-    def _set_up(self, wanted: StudySettings) -> None:
+    def _set_up(self, wanted: settings.StudySettings) -> None:
         """Draw up the blocks, and give the plan and the report what they need."""
         design = read_design(wanted.design)
-        cells, left_out = setup.without_missing_tools(
-            setup.chosen(design, wanted), crosscheck.installed_version()
+        cells, left_out = settings.without_missing_tools(
+            settings.chosen(design, wanted), crosscheck.installed_version()
         )
         if not cells:
-            raise SetupError(f"nothing is left to measure: {'; '.join(left_out)}")
-        setup.leave_criteria_out(self.engine.config.get("reporting", []), design, cells)
+            raise settings.SetupError(f"nothing is left to measure: {'; '.join(left_out)}")
+        settings.leave_criteria_out(self.engine.config.get("reporting", []), design, cells)
         self.blocks = blocks(cells, wanted.seed)
+        under_way(self.engine).position = self.position
         self._give(cells)
         record = study_run.StudyRun(
             design=str(wanted.design),
@@ -121,7 +123,7 @@ class Study(Service):
     def _give(self, cells: Sequence[Cell]) -> None:
         """The plan gets the blocks, and `targets` the apps that they ask."""
         declared = pm2.declared_apps()
-        apps = setup.apps_of(cells, declared)
+        apps = apps_of(cells, declared)
         path, checks = self.folder / study_run.BLOCKS, self.folder / study_run.CHECKS
         write_blocks(path, self.blocks, {name: declared[name].port for name in apps})
         checks.mkdir(exist_ok=True)
@@ -179,8 +181,8 @@ class Study(Service):
             self.recorder.stop()
             self.recorder = None
 
-    def position(self, executor: object) -> str | None:
-        """Where the study stands, for `progress`; None where it can't be told."""
+    def position(self, executor: object, _asked_s: float = 0, _elapsed_s: float = 0) -> str | None:
+        """Where the study stands, for `progress`; None where that is not known."""
         number = last_block(Path(executor.kpi_jtl)) if self.blocks else None
         return position_text(self.blocks, number) if self._has(number) else None
 
@@ -188,8 +190,8 @@ class Study(Service):
         return number is not None and 1 <= number <= len(self.blocks)
 
     def shutdown(self) -> None:
-        """Raises ToolError where the plan ended by itself before its last block: nobody has said
-        how long it takes, so that to verdict it would look complete."""
+        """Raises ToolError where the plan ended by itself before its last block: no
+        property says how long it takes, so that to verdict it would look complete."""
         super().shutdown()
         self._stop_recording()
         if not self.blocks or self.engine.stopping_reason is not None:
@@ -208,12 +210,27 @@ class Study(Service):
             return
         with uninterrupted():
             try:
-                self.study = report.write(self.folder)
+                self.study = under_way(self.engine).study = report.write(self.folder)
             except Exception as problem:  # whatever it is, the run must not pass in silence
                 self.log.debug("study: no report", exc_info=True)
                 self.log.error("study: no report: %s", problem or repr(problem))
                 raise Ruling(1) from None
         print(f"\n{report.to_table(self.study)}", flush=True)
+
+
+def apps_of(cells: Sequence[Cell], declared: Mapping[str, App]) -> list[str]:
+    """The apps that must run, in the order of ecosystem.config.js: those that the cells ask, and
+    those to which one of them deals its requests. Raises SetupError."""
+    asked = {cell.app for cell in cells}
+    for name in sorted(asked - declared.keys()):
+        raise settings.SetupError(
+            f"the design asks the app {name!r}, which ecosystem.config.js does not have: "
+            f"{did_you_mean(name, declared)}"
+        )
+    dealt = {
+        server for name in asked for server in servers_behind(declared[name], declared.values())
+    }
+    return [name for name in declared if name in asked | dealt]
 
 
 def last_block(jtl: Path) -> int | None:
@@ -252,7 +269,7 @@ def position_text(blocks: Sequence[Block], number: int) -> str:
 
 
 def length_text(seconds: float) -> str:
-    """`6 min`, `30 s`: whole minutes or tens of seconds, rounded up: nobody knows it better."""
+    """`6 min`, `30 s`: whole minutes or tens of seconds, rounded up."""
     if seconds <= 50:
         return f"{max(1, math.ceil(seconds / 10))}0 s"
     return f"{math.ceil(seconds / 60)} min"

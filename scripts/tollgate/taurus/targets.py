@@ -29,15 +29,15 @@ from tollgate.base import ROOT
 from tollgate.targets import (
     Reloads,
     leftovers,
+    lock,
     period_of,
     pm2,
     probe,
-    proving,
     targets_of,
     tools,
     wanted_apps,
 )
-from tollgate.taurus.checked import property_of, refuse_unknown
+from tollgate.taurus.shared import property_of, refuse_unknown, under_way
 from tollgate.workers import WatchingCost
 
 WATCHER = Path(pm2.__file__).with_name("watch-workers.js")
@@ -67,6 +67,7 @@ class Targets(Service):
         try:
             period = period_of(self.settings.get("reload-every", None), os.environ)
             self.reloads = Reloads(period, self.log) if period else None
+            under_way(self.engine).reloads = self.reloads
             self._prepare_apps()
         except (pm2.Pm2Error, probe.ProbeError) as problem:
             raise ToolError(f"targets: {problem}") from None
@@ -80,10 +81,10 @@ class Targets(Service):
         if absent:
             raise ToolError(f"targets: {'; '.join(absent)}")
         try:
-            self.lock = leftovers.take_lock()
+            self.lock = lock.take_lock()
             for line in leftovers.clean_up():
                 self.log.warning("targets: %s", line)
-        except (leftovers.AlreadyRunning, pm2.Pm2Error) as problem:
+        except (lock.AlreadyRunning, pm2.Pm2Error) as problem:
             raise ToolError(f"targets: {problem}") from None
 
     def _prepare_apps(self) -> None:
@@ -94,10 +95,10 @@ class Targets(Service):
                 "there can PM2 reload an app without a gap"
             )
         config = self.engine.config
-        proving.ask_elsewhere(config, self.log)
+        probe.ask_elsewhere(config, self.log)
         if not self.apps:
             return
-        probes = proving.probes_for(config, self.parameters.get("probes", None))
+        probes = probe.probes_for(config, self.parameters.get("probes", None))
         for app in self.apps:
             probe.port_is_free(pm2.HOST, app.port, app.name)
         *names, last = [app.name for app in self.apps]
@@ -106,7 +107,7 @@ class Targets(Service):
         pm2.start([*names, last])
         self.daemon = pm2.daemon_pid()
         self._remember()
-        proving.prove_apps(config, self.apps, pm2.workers(), probes, self.log)
+        probe.prove_apps(config, self.apps, pm2.workers(), probes, self.log)
         self._watch()
 
     def _watch(self) -> None:
@@ -121,6 +122,7 @@ class Targets(Service):
                 stderr=err,
             )
         self.watching = WatchingCost(self.watcher.pid, pm2.daemon_pid())
+        under_way(self.engine).watching = self.watching
 
     def startup(self) -> None:
         """Draw up the timetables of reloads, once the executions' lengths are known."""
@@ -174,7 +176,7 @@ class Targets(Service):
         # Taurus keeps the plan that it changed beside the original until the run has ended.
         files = [plan for plan in (getattr(each, "modified_jmx", "") for each in executors) if plan]
         if (pids, files) != self.remembered:
-            leftovers.remember(pids, files)
+            lock.remember(pids, files)
             self.remembered = (pids, files)
 
     def shutdown(self) -> None:
@@ -190,7 +192,7 @@ class Targets(Service):
         super().post_process()
         self._stop()
         if self.lock:
-            leftovers.forget()
+            lock.forget()
             self.lock.close()
             self.lock = None
 

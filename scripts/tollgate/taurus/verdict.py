@@ -7,17 +7,21 @@ Settings, under modules.verdict in taurus.yml:
     cut-short-counts: false       true judges an interrupted run by what was measured until then
     latency: response             `service` judges service time even where a schedule exists
     missing-share, forecast-tolerance, confidence: see tollgate/judge/facts.py
+
+Taurus prepares the targets first, and calls only on modules that it has begun to prepare: a run
+that is interrupted meanwhile gets its verdict from `judge_unstarted`.
 """
 
 from __future__ import annotations
 
+import sys
 import time
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
 from bzt import ManualShutdown, NormalShutdown, TaurusConfigError
-from bzt.engine import Reporter
+from bzt.engine import Engine, Reporter
 from bzt.modules.jmeter import JMeterExecutor
 
 from tollgate.base import ClockWatch, uninterrupted
@@ -27,16 +31,13 @@ from tollgate.gather import evidence, refusals
 from tollgate.judge import judge
 from tollgate.outputs import render
 from tollgate.outputs import write as outputs
-from tollgate.pages import Judged
+from tollgate.pages import Judged, PageError, run_page
 from tollgate.plan import PlanError
 from tollgate.plan import copy as plan_copy
 from tollgate.plan import lint as plan_lint
 from tollgate.run import Redaction, fingerprint, manifest
 from tollgate.targets import App, declared_apps, remote_of, targets_of
-from tollgate.taurus.checked import property_of
-from tollgate.taurus.early_stop import EarlyStop
-from tollgate.taurus.own_plan import OwnPlan
-from tollgate.taurus.targets import Targets
+from tollgate.taurus.shared import property_of, under_way
 
 
 class Ruling(NormalShutdown):
@@ -57,7 +58,6 @@ class Verdict(Reporter):
         super().__init__()
         self.manifest: manifest.Manifest | None = None
         self.verdict = None
-        self.judged: Judged | None = None
         self.ended: dict[object, float] = {}
         self.room: room.Kept | None = None
         self.clock = ClockWatch()
@@ -99,7 +99,7 @@ class Verdict(Reporter):
         entries = self.engine.config.get("reporting", [])
         found = []
         for entry in entries:
-            # Whatever the module is called: criteria that nobody judges would be a lie.
+            # Whatever the module is called: criteria that are not judged would be a lie.
             found += _as_list(entry.get("criteria", []))
         return found
 
@@ -145,7 +145,7 @@ class Verdict(Reporter):
             if executor.process and executor.process.poll() is not None:
                 self.ended.setdefault(executor, time.time())
         if room.free(self.folder) < room.LOW:
-            problem = room.full(self.folder)  # tells what was free before anything was given back
+            problem = room.full(self.folder)  # says what was free before anything was given back
             self.room.give_back()
             raise problem
         return super().check()
@@ -172,46 +172,41 @@ class Verdict(Reporter):
         if not self.manifest:
             return  # the run was refused, and bzt says why
         # The load is over: a signal now could only take the verdict away, and would leave a run
-        # that nobody has judged, or one half of whose seals are written.
+        # that is not judged, or one half of whose seals are written.
         with uninterrupted():
             if self.room:
                 self.room.give_back()
             self._seal()
             run, settings = evidence.gather(self.folder, self.manifest)
             self.verdict = judge(run, settings)
-            self.judged = Judged(self.manifest, run, settings, self.verdict)
+            judged = Judged(self.manifest, run, settings, self.verdict)
+            under_way(self.engine).judged = judged
             outputs.write_all(self.folder, self.verdict, run, self.manifest)
             outputs.append_summary(render.to_markdown(self.verdict, self.manifest.kind))
         if self.verdict.exit_code:
             raise Ruling(self.verdict.exit_code)
 
     def _seal(self) -> None:
+        """Complete run.json: how each execution ended, and what the other modules know of it."""
+        known = under_way(self.engine)
         # What JMeter still did after the interruption, on its way out, is no part of the run.
         interrupted_at = getattr(self.engine, "interrupted_at", None)
-        own = [each for each in self.engine.services if isinstance(each, OwnPlan)]
-        told_to_end = {executor: at for each in own for executor, at in each.told_at.items()}
         for planned, executor in zip(
             self.manifest.executions, self.engine.provisioning.executors, strict=True
         ):
             planned.began = executor.start_time
             planned.ended = self.ended.get(executor, interrupted_at or time.time())
             planned.exit_code = executor.process.poll() if executor.process else None
-            planned.told_to_end = told_to_end.get(executor)
+            planned.told_to_end = known.told_to_end.get(executor)
             planned.ended_by_force = getattr(executor, "forced", False)
             planned.in_flight = getattr(executor, "in_flight", [])
             manifest.seal(planned, self.folder)
         reason = self.engine.stopping_reason
-        stops = [each for each in self.engine.reporters if isinstance(each, EarlyStop)]
-        for stop in [each for each in stops if each.stopped_by]:
-            self.manifest.stopped_by, self.manifest.stopped_at = stop.stopped_by, stop.stopped_at
+        self.manifest.stopped_by, self.manifest.stopped_at = known.stopped_by, known.stopped_at
         self.manifest.interrupted = isinstance(reason, ManualShutdown)
         self.manifest.interrupted_at = interrupted_at
-        services = [each for each in self.engine.services if isinstance(each, Targets)]
-        self.manifest.reloads = [
-            it for each in services if each.reloads for it in each.reloads.records
-        ]
-        costs = [each.watching.so_far() for each in services if each.watching]
-        self.manifest.watching = costs[0] if costs else None
+        self.manifest.reloads = known.reloads.records if known.reloads else []
+        self.manifest.watching = known.watching.so_far() if known.watching else None
         self.manifest.compare_sha256 = compare_record.sealed(self.folder)
         if reason is not None and not isinstance(reason, KeyboardInterrupt):
             redaction = getattr(self.engine, "redaction", None) or Redaction()
@@ -240,3 +235,33 @@ def _as_list(criteria: list | dict) -> list:
 
 def _first_line(error: BaseException) -> str:
     return next(iter(str(error).splitlines()), type(error).__name__)
+
+
+def judge_unstarted(engine: Engine) -> None:
+    """Write and show the verdict on a run that was interrupted before it had a run.json."""
+    folder = Path(engine.artifacts_dir) if engine.artifacts_dir else None
+    if not isinstance(engine.stopping_reason, ManualShutdown) or folder is None:
+        return
+    if not folder.is_dir() or (folder / manifest.NAME).exists():
+        return
+    settings = engine.config.get("modules").get("verdict", {})
+    record = manifest.Manifest(
+        kind=settings.get("kind", "check"),
+        started=datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        criteria=[],
+        settings={},
+        environment=fingerprint(),
+        executions=[],
+        interrupted=True,
+        arguments=getattr(engine, "arguments", None),
+    )
+    manifest.write(record, folder)
+    run, strictness = evidence.gather(folder, record)
+    verdict = judge(run, strictness)
+    outputs.write_all(folder, verdict, run, record)
+    outputs.append_summary(render.to_markdown(verdict, record.kind))
+    outputs.show(verdict)
+    try:
+        run_page.write(folder, run_page.Judged(record, run, strictness, verdict))
+    except PageError as problem:
+        print(f"report: {problem}", file=sys.stderr)

@@ -33,8 +33,8 @@ def line(finding: Finding, colour: bool) -> str:
     status = f"{finding.status:<4}"
     if colour:
         status = f"{_COLOURS[finding.status]}{status}{_PLAIN}"
-    told = f"{status}  {finding.what:<12}  {finding.found}"
-    return f"{told}\n{'':<20}-> {finding.todo}" if finding.todo else told
+    text = f"{status}  {finding.what:<12}  {finding.found}"
+    return f"{text}\n{'':<20}-> {finding.todo}" if finding.todo else text
 
 
 def summary(findings: Iterable[Finding]) -> str:

@@ -1,6 +1,6 @@
 """What is installed, and whether it is new enough.
 
-The tools that nobody else installs, their least versions and how to ask them stand in
+The tools that a user installs, their least versions and how to ask them stand in
 scripts/prerequisites.sh, where scripts/bootstrap needs them before there is any Python.
 """
 

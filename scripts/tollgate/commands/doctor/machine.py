@@ -14,7 +14,7 @@ import psutil
 
 from tollgate.base import ROOT
 from tollgate.commands.doctor.finding import FAIL, OK, WARN, Finding
-from tollgate.targets import leftovers, pm2, probe
+from tollgate.targets import leftovers, lock, pm2, probe
 
 GIB = 1 << 30
 #: JMeter takes 0.5 GiB of heap and as much beside it, each worker some 0.1, bzt 0.2.
@@ -48,7 +48,7 @@ def look(node_runs: bool) -> list[Finding]:
 
 
 def _another_run() -> Finding:
-    pid = leftovers.holder()
+    pid = lock.holder()
     if pid is None:
         return Finding(OK, "other runs", "none is under way in this checkout")
     todo = "wait for it or end it; two runs measure each other"

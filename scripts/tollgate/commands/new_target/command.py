@@ -9,7 +9,7 @@ from bzt import TaurusConfigError
 
 from tollgate.base import ROOT
 from tollgate.commands.arguments import ERROR
-from tollgate.commands.new_target import skeleton, writing
+from tollgate.commands.new_target import files
 from tollgate.commands.new_target.model import NewTarget, NewTargetError, checked
 from tollgate.targets import Pm2Error, declared_apps, remote_of
 
@@ -31,9 +31,9 @@ def make(arguments: argparse.Namespace) -> int:
     """Write the files and say what to do next; returns 1, with one line, if it can't be done."""
     try:
         target = checked(_asked(arguments))
-        new = skeleton.new_files(target)
-        changed = skeleton.changed_files(target, ROOT)
-        writing.write(ROOT, new, changed)
+        new = files.new_files(target)
+        changed = files.changed_files(target, ROOT)
+        files.write(ROOT, new, changed)
     except (NewTargetError, Pm2Error) as problem:
         print(f"tollgate: {problem}", file=sys.stderr)
         return ERROR

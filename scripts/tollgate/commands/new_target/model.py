@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from tollgate.targets import Remote
+from tollgate.base import Url
 
 #: Names of files, labels, routes and kinds of run.
 NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
@@ -24,7 +24,7 @@ class NewTarget:
     both a router of the project's own server. path: what a service is asked."""
 
     name: str
-    remote: Remote | None = None
+    remote: Url | None = None
     app: str | None = None
     path: str = "/"
 

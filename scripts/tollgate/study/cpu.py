@@ -3,7 +3,8 @@
 Each line holds `time` in seconds since the epoch and, cumulative since some moment before the
 first line, CPU seconds: `generator` of JMeter's processes, `service` of those under PM2's daemon,
 `idle` of the machine. `cores`: how many CPUs it has. Only differences between lines mean
-something.
+something: mean cores in a window. A counter at a moment between two lines is interpolated; where
+lines are missing, nothing is known.
 """
 
 from __future__ import annotations
@@ -15,7 +16,75 @@ import threading
 import time
 from pathlib import Path
 
+import numpy as np
 import psutil
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+#: What is recorded, in the order of the rows that `mean_cores` gives.
+COUNTERS = ("generator", "service", "idle")
+#: Seconds between two lines beyond which what happened in between is not known.
+SILENCE_S = 1.0
+
+
+class CpuError(ValueError):
+    """cpu.jsonl that can't be read. One line: file, line, problem, next step."""
+
+
+def mean_cores(path: Path, from_s: Floats, to_s: Floats) -> Floats:
+    """float[3, W]: mean cores by COUNTERS in each window [from_s, to_s] of seconds since the epoch.
+
+    NaN for a window that does not lie wholly within the record, or with an end in a silence of it,
+    and for all of them without the file. Raises CpuError for a line that is none of the recorder's;
+    the last one may be cut off.
+    """
+    record = _read(path)
+    cores = np.full((len(COUNTERS), len(from_s)), np.nan)
+    if len(record) < 2:
+        return cores
+    time = record[:, 0]
+    known = _covered(time, from_s) & _covered(time, to_s) & (to_s > from_s)
+    low, high = from_s[known], to_s[known]
+    for row, counter in enumerate(record.T[1:]):
+        used = np.interp(high, time, counter) - np.interp(low, time, counter)
+        cores[row, known] = used / (high - low)
+    return cores
+
+
+def _covered(time: Floats, moments: Floats) -> NDArray[np.bool_]:
+    after = np.clip(np.searchsorted(time, moments), 1, len(time) - 1)
+    close = time[after] - time[after - 1] <= SILENCE_S
+    return close & (moments >= time[0]) & (moments <= time[-1])
+
+
+def _read(path: Path) -> Floats:
+    """float[lines, 4]: time and COUNTERS."""
+    try:
+        lines = path.read_bytes().split(b"\n")
+    except FileNotFoundError:
+        return np.empty((0, 4))
+    except OSError as error:
+        raise CpuError(f"{path}: cannot be read: {error.strerror}") from None
+    # A line without its end was cut off; whole files end in an empty one.
+    rows = [_row(path, number, line) for number, line in enumerate(lines[:-1], 1)]
+    record = np.array(rows, dtype=np.float64).reshape(-1, 4)
+    back = np.flatnonzero(np.diff(record[:, 0]) <= 0)
+    if len(back):
+        raise CpuError(f"{path}:{back[0] + 2}: the clock was set back; run the study again")
+    return record
+
+
+def _row(path: Path, number: int, line: bytes) -> list[float]:
+    try:
+        values = json.loads(line)
+        row = [float(values[name]) for name in ("time", *COUNTERS)]
+        if not np.isfinite(row).all():
+            raise ValueError("not finite")
+    except (ValueError, TypeError, KeyError) as error:
+        problem = f"is no line of the recorder's: {error}"
+        raise CpuError(f"{path}:{number}: {problem}; run the study again") from None
+    return row
+
 
 #: Seconds between two lines: a block's window of 0.75 s has three or four.
 PERIOD_S = 0.2
@@ -112,7 +181,7 @@ class CpuRecorder:
                 while not self._ended.wait(PERIOD_S):
                     out.write(self._line())
                 out.write(self._line())
-        except Exception as problem:  # else nobody would know: a thread's error is not shown
+        except Exception as problem:  # a thread's error is not shown: it would be lost
             self.log.warning("study: %s ends before the run: %r", self.path.name, problem)
         self.log.debug(
             "study: recording CPU time took %.2f s of CPU in %.0f s",

@@ -1,4 +1,4 @@
-"""The settings under modules.study, what a run measures of its design, what that needs. Pure."""
+"""The settings under modules.study, and what of its design a run measures. Pure."""
 
 from __future__ import annotations
 
@@ -7,19 +7,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from tollgate.base import did_you_mean
 from tollgate.criteria import CriterionError, parse
-from tollgate.study import (
-    ANOTHER_GENERATOR,
-    CROSSCHECK,
-    JMETER,
-    MIN_BLOCKS,
-    TOOL,
-    Cell,
-    only,
-    shorten,
-)
-from tollgate.targets import App, servers_behind
-from tollgate.taurus.checked import nearest
+from tollgate.study.crosscheck_tools import TOOL
+from tollgate.study.design import only, shorten
+from tollgate.study.model import CROSSCHECK, JMETER, Cell
+from tollgate.study.stats import MIN_BLOCKS
+from tollgate.study.windows import ANOTHER_GENERATOR
 
 #: What app/settings.js and app/balancer/settings.js read that changes what an arm is. The apps of
 #: ecosystem.config.js set it where an arm wants it; PM2 would hand the caller's to all others.
@@ -98,7 +92,7 @@ def chosen(cells: Sequence[Cell], wanted: StudySettings) -> tuple[Cell, ...]:
     known = [*dict.fromkeys(cell.experiment for cell in cells)]
     for name in wanted.experiments:
         if name not in known:
-            raise SetupError(f"experiments names {name!r}: {nearest(name, known)}")
+            raise SetupError(f"experiments names {name!r}: {did_you_mean(name, known)}")
     found = only(cells, wanted.experiments) if wanted.experiments else cells
     found = shorten(found) if wanted.short else found
     return tuple(replace(cell, rounds=wanted.rounds or cell.rounds) for cell in found)
@@ -125,21 +119,6 @@ def without_missing_tools(
     return tuple(measured), tuple(reasons)
 
 
-def apps_of(cells: Sequence[Cell], declared: Mapping[str, App]) -> list[str]:
-    """The apps that must run, in the order of ecosystem.config.js: those that the cells ask, and
-    those to which one of them deals its requests. Raises SetupError."""
-    asked = {cell.app for cell in cells}
-    for name in sorted(asked - declared.keys()):
-        raise SetupError(
-            f"the design asks the app {name!r}, which ecosystem.config.js does not have: "
-            f"{nearest(name, declared)}"
-        )
-    dealt = {
-        server for name in asked for server in servers_behind(declared[name], declared.values())
-    }
-    return [name for name in declared if name in asked | dealt]
-
-
 def labels_of(cells: Sequence[Cell]) -> set[str]:
     """The labels that the plan gives the requests of these cells."""
     others = any(cell.experiment == CROSSCHECK and cell.arm != JMETER for cell in cells)
@@ -154,8 +133,8 @@ def _is_jmeters(cell: Cell) -> bool:
 def leave_criteria_out(
     reporting: Iterable[Mapping[str, Any]], design: Sequence[Cell], cells: Sequence[Cell]
 ) -> None:
-    """Take from the reporters' lists the criteria on what of the design is not measured: nobody
-    could judge them. What can't be read stays: verdict says what is wrong with it."""
+    """Take from the reporters' lists the criteria on what of the design is not measured: they
+    could not be judged. What can't be read stays: verdict says what is wrong with it."""
     absent = labels_of(design) - labels_of(cells)
     for entry in reporting:
         criteria = entry.get("criteria", [])

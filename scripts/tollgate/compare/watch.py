@@ -1,4 +1,4 @@
-"""The looks at a comparison that is under way: when, at what, and what a person is told of them."""
+"""The looks at a comparison that is under way: when, at what, and a line on each."""
 
 from __future__ import annotations
 
@@ -7,24 +7,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from tollgate.compare import (
-    ERRORS,
-    FAIL,
-    OPEN,
-    CompareRecord,
-    Finding,
-    Gate,
-    judge_blocks,
-    next_look_s,
-    samples,
-)
-from tollgate.compare import words as told
+from tollgate.compare import samples, words
+from tollgate.compare.decide import next_look_s
+from tollgate.compare.looks import judge_blocks
+from tollgate.compare.model import ERRORS, FAIL, OPEN, Finding, Gate
+from tollgate.compare.record import CompareRecord
 from tollgate.samples import Growing, peek_test_start
 
 #: Seconds until the file is read again where JMeter has not got so far.
 AGAIN_S = 2
-#: So many findings are told one by one.
-TOLD = 3
+#: So many findings are named in a line.
+NAMED = 3
 _COARSE = (
     "JMeter's whole milliseconds are too coarse for all that is open: unless its estimates change, "
     "more time will not decide it"
@@ -90,7 +83,7 @@ class Watch:
         return look_text(self.gate)
 
     def _has_begun(self) -> bool:
-        """Whether anybody knows when measuring began; JMeter's file tells with its first sample."""
+        """Whether it is known when measuring began: JMeter's file has it with the first sample."""
         if self.began is None and self.jtl.is_file() and self.jtl.stat().st_size:
             origin_ms = peek_test_start(self.jtl)
             if origin_ms is not None:
@@ -114,14 +107,14 @@ def look_text(gate: Gate) -> str:
 
 def _text(what: str, finding: Finding, gate: Gate) -> str:
     if finding.change is None:
-        return f"{what} {told.name(finding)}"
+        return f"{what} {words.name(finding)}"
     settings = gate.settings
     effect = settings.error_effect if finding.metric == ERRORS else settings.effect
-    change = told.change(finding, finding.change, effect)
-    ends = told.interval(finding, effect)
-    return f"{what} {told.name(finding)} {change}{f' ({ends})' if ends else ''}"
+    change = words.change(finding, finding.change, effect)
+    ends = words.interval(finding, effect)
+    return f"{what} {words.name(finding)} {change}{f' ({ends})' if ends else ''}"
 
 
 def _few(texts: Sequence[str]) -> list[str]:
-    more = len(texts) - TOLD
-    return [*texts[:TOLD], *([f"and {more} more"] if more > 0 else [])]
+    more = len(texts) - NAMED
+    return [*texts[:NAMED], *([f"and {more} more"] if more > 0 else [])]

@@ -11,18 +11,18 @@ from tollgate.criteria.grammar import parse
 from tollgate.study.crosscheck_tools import TOOL
 from tollgate.study.design import read_design
 from tollgate.study.model import JMETER
-from tollgate.targets import pm2
-from tollgate.taurus.study_setup import (
+from tollgate.study.settings import (
     ENVIRONMENT,
     SetupError,
     StudySettings,
-    apps_of,
     chosen,
     labels_of,
     leave_criteria_out,
     refuse_environment,
     without_missing_tools,
 )
+from tollgate.targets import pm2
+from tollgate.taurus.study import apps_of
 
 DESIGN = read_design(ROOT / "data" / "study.csv")
 HERE = "9.0.0"  # autocannon

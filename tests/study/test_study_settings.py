@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tollgate.taurus.study_setup import SettingError, read_settings
+from tollgate.study.settings import SettingError, read_settings
 
 DESIGN = {"design": "data/study.csv"}
 

@@ -11,8 +11,8 @@ from itertools import pairwise
 import psutil
 import pytest
 
-from tollgate.taurus import study_cpu
-from tollgate.taurus.study_cpu import CpuRecorder, ProcessTree, idle_s
+from tollgate.study import cpu as study_cpu
+from tollgate.study.cpu import CpuRecorder, ProcessTree, idle_s
 
 #: The kernel counts in ticks, and each figure of each process is cut off to whole ones.
 TICK_S = 1 / os.sysconf("SC_CLK_TCK")

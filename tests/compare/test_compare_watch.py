@@ -8,8 +8,8 @@ from support.compare_folder import WARMUP_S, Label, Load
 from support.jtl_rows import START_MS
 from tollgate.compare import record, samples
 from tollgate.compare.model import ERRORS, Gate, Settings
+from tollgate.compare.watch import AGAIN_S, Watch, look_text
 from tollgate.samples.layout import JtlError
-from tollgate.taurus.compare_watch import AGAIN_S, Watch, look_text
 
 SETTINGS = Settings(budget_s=120.0, error_effect=0.05)
 FIRST_S, EVERY_S, LAG_S = 30.0, 10.0, 3.0

@@ -6,8 +6,7 @@ import sys
 import pytest
 
 from support import PLANS, ROOT, environment, run
-from tollgate.compare.lag import TIMEOUTS_MS, LagError, lag_s
-from tollgate.taurus.compare_properties import again, drawn, seeds_of
+from tollgate.compare.settings import TIMEOUTS_MS, LagError, again, drawn_seeds, lag_s, seeds_of
 
 PLAN = PLANS / "compare.jmx"
 
@@ -19,7 +18,7 @@ def test_all_random_numbers_of_the_plan_are_seeded_by_the_run():
 
 
 def test_seeds_are_drawn_anew_and_apart_but_for_those_that_are_set():
-    seeds = [drawn(PLAN, {"sum_seed": 41}) for _ in range(20)]
+    seeds = [drawn_seeds(PLAN, {"sum_seed": 41}) for _ in range(20)]
     assert all(set(each) == {"coin_seed", "search_seed"} for each in seeds)
     numbers = [number for each in seeds for number in each.values()]
     assert len(set(numbers)) == len(numbers)
@@ -52,8 +51,8 @@ def test_a_plan_is_utf_8_whatever_the_locale_says(tmp_path):
     plan = tmp_path / "plan.jmx"
     plan.write_text("<plan name='Größe'>${__P(sum_seed,0)}</plan>", encoding="utf-8")
     command = (
-        "import sys; from tollgate.taurus.compare_properties import drawn; "
-        "print(*drawn(sys.argv[1], {}))"
+        "import sys; from tollgate.compare.settings import drawn_seeds; "
+        "print(*drawn_seeds(sys.argv[1], {}))"
     )
     ascii_only = {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
     done = run(

@@ -1,0 +1,252 @@
+"""The files of a new target: made from templates, added to app/app.js and taurus.yml, written.
+
+The templates are a working example called `meadow`. What is there already is changed as text, so
+that its comments stay. All files are written, or none.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+from collections.abc import Iterator, Mapping
+from importlib import resources
+from pathlib import Path
+from xml.sax.saxutils import escape
+
+import yaml
+
+from tollgate.commands.new_target.model import NewTarget, NewTargetError
+
+#: Words of JavaScript that can't name a variable.
+_WORDS = """
+    arguments await break case catch class const continue debugger default delete do else enum eval
+    export extends false finally for function if implements import in instanceof interface let new
+    null package private protected public return static super switch this throw true try typeof
+    undefined var void while with yield
+"""
+RESERVED = frozenset(_WORDS.split())
+_REQUIRE = re.compile(r"^const \w+ = require\('\./targets/[\w-]+'\);\n", re.MULTILINE)
+_LIST = re.compile(r"^  const targets = \[\n(?:    .*\n)*", re.MULTILINE)
+
+
+def mounted(app: str, target: NewTarget) -> str:
+    """The text of app/app.js with the target's router. Raises NewTargetError."""
+    word = target.identifier
+    if word in RESERVED or re.search(rf"\b{re.escape(word)}\b", app):
+        raise NewTargetError(
+            f"{target.name!r} would be {word} in app/app.js, where that is taken: "
+            "choose another name"
+        )
+    requires = list(_REQUIRE.finditer(app))
+    listed = _LIST.search(app)
+    if not requires or not listed:
+        raise NewTargetError(
+            "app/app.js has no list `const targets = [` below the `require`s of its targets any "
+            "more: bring them back, or name the service by --url or --app"
+        )
+    parts = (
+        app[: requires[-1].end()],
+        f"const {word} = require('./targets/{target.name}');\n",
+        app[requires[-1].end() : listed.end()],
+        f"    {word}(settings),\n",
+        app[listed.end() :],
+    )
+    return "".join(parts)
+
+
+def with_kind(config: str, target: NewTarget, alias: str) -> str:
+    """The text of taurus.yml with one more kind of run, which comes last. Raises NewTargetError.
+
+    alias: its text, indented as an entry of cli-aliases."""
+    try:
+        before = yaml.safe_load(config)
+        kinds = list(before["cli-aliases"])
+    except (yaml.YAMLError, TypeError, KeyError):
+        raise NewTargetError(
+            "taurus.yml has no `cli-aliases` that can be read: mend it first"
+        ) from None
+    _refuse_taken(target.name, before)
+    text = f"{config.rstrip()}\n\n{alias.rstrip()}\n"
+    try:
+        after = yaml.safe_load(text)
+    except yaml.YAMLError as problem:
+        line = " ".join(str(problem).split())
+        raise NewTargetError(
+            f"what would be added to taurus.yml is no YAML ({line}): choose another name, path or "
+            "url"
+        ) from None
+    if list(after["cli-aliases"]) != [*kinds, target.name] or list(after) != list(before):
+        raise NewTargetError(
+            "taurus.yml does not end in its `cli-aliases`, where a kind of run is added: move "
+            "them to its end"
+        )
+    return text
+
+
+def _refuse_taken(name: str, config: dict) -> None:
+    if name in config["cli-aliases"]:
+        raise NewTargetError(f"taurus.yml has a kind {name!r} already: choose another name")
+    if name in (config.get("scenarios") or {}):
+        raise NewTargetError(f"taurus.yml has a scenario {name!r} already: choose another name")
+    if name in _aliases_of_taurus():
+        raise NewTargetError(f"Taurus has a kind {name!r} of its own: choose another name")
+    if yaml.safe_load(name) != name:
+        raise NewTargetError(f"{name!r} means something else in YAML: choose another name")
+
+
+def _aliases_of_taurus() -> list[str]:
+    """Taurus would merge its own settings of that name into the run."""
+    base = resources.files("bzt") / "resources" / "10-base-config.yml"
+    parts = yaml.safe_load_all(base.read_text(encoding="utf-8"))
+    return [name for part in parts for name in part.get("cli-aliases", {})]
+
+
+TEMPLATES = Path(__file__).with_name("templates")
+#: Rows of the feed; fewer than 20 make a load that a cache answers.
+ROWS = 20
+APP, CONFIG = "app/app.js", "taurus.yml"
+
+
+def new_files(target: NewTarget) -> dict[str, str]:
+    """The text of each new file, by its path in the project."""
+    name = target.name
+    kind = "router" if target.is_router else "service"
+    files = {
+        f"plans/check-{name}.jmx": _plan(target),
+        f"plans/fragments/{name}.jmx": _filled(target, f"{kind}-fragment.jmx"),
+        f"data/{name}.csv": "".join(f"{line}\n" for line in _rows(target)),
+    }
+    if target.is_router:
+        files |= {
+            f"app/targets/{name}.js": _filled(target, "router.js"),
+            f"tests/app/{name}.test.js": _filled(target, "router.test.js"),
+        }
+    return files
+
+
+def changed_files(target: NewTarget, root: Path) -> dict[str, str]:
+    """The new text of each file that is there already, by its path. Raises NewTargetError."""
+    files = {CONFIG: with_kind(_read(root, CONFIG), target, alias(target))}
+    if target.is_router:
+        files[APP] = mounted(_read(root, APP), target)
+    return files
+
+
+def alias(target: NewTarget) -> str:
+    """The kind of run that asks the target alone, as an entry of cli-aliases in taurus.yml."""
+    name = target.name
+    modes = ("fork", "cluster") if target.is_router else (name,)
+    probe, answer = (f"/{name}/3", r'"square":9\b') if target.is_router else (target.path, "")
+    lines = [
+        f"{name}: # `./scripts/run -{name}`; made by `tollgate new target`",
+        "  settings:",
+        f"    artifacts-dir: reports/${{TOLLGATE_UTC}}-{name}",
+        "  ~~execution:",
+        *(f"  - scenario: {mode}" for mode in modes),
+        "  scenarios:",
+    ]
+    for mode in modes:
+        lines += [
+            f"    {mode}:",
+            f"      script: plans/check-{name}.jmx",
+            *(f"      {line}" for line in _where(target)),
+            "      probes: # asked before any load; the answer must contain the pattern",
+            f"      - path: {json.dumps(probe)}",
+            f"        answer: '{answer}'",
+        ]
+    lines += [
+        "  modules:",
+        "    verdict:",
+        f"      kind: {name}",
+        "  ~~reporting:",
+        "  - module: verdict",
+        "  - module: passfail",
+        "    criteria: # what must not happen",
+        f"    - avg-lt of {name}>350ms",
+        f"    - avg-rt of {name}>2500ms",
+        f"    - fail of {name}>0%",
+    ]
+    return "".join(f"  {line}\n" for line in lines)
+
+
+def _where(target: NewTarget) -> list[str]:
+    if target.remote:
+        return [f"url: {target.remote.url} # runs already; never started or stopped by a run"]
+    return [f"target: {target.app} # an app of ecosystem.config.js"] if target.app else []
+
+
+def _rows(target: NewTarget) -> Iterator[str]:
+    if target.is_router:
+        yield "n,square"
+        yield from (f"{n},{n * n}" for n in range(1, ROWS + 1))
+        return
+    yield "path,answer"
+    sign = "&" if "?" in target.path else "?"
+    yield from (f"{target.path}{sign}visitor={number},." for number in range(1, ROWS + 1))
+
+
+def _plan(target: NewTarget) -> str:
+    text = _filled(target, "check.jmx")
+    if target.remote:
+        host = escape(target.remote.host)
+        text = text.replace("__P(host,127.0.0.1)", f"__P(host,{host})")
+        text = text.replace("__P(port,3001)", f"__P(port,{target.remote.port})")
+        text = text.replace("__P(protocol,http)", f"__P(protocol,{target.remote.protocol})")
+    return text
+
+
+def _filled(target: NewTarget, template: str) -> str:
+    text = (TEMPLATES / template).read_text(encoding="utf-8")
+    words = {
+        "meadowTarget": target.identifier,
+        "meadow_": f"{target.prefix}_",
+        "meadow": target.name,
+    }
+    # In one pass: a name may hold one of the words itself.
+    return re.sub("|".join(words), lambda found: words[found[0]], text)
+
+
+def _read(root: Path, path: str) -> str:
+    try:
+        return (root / path).read_text(encoding="utf-8")
+    except OSError as error:
+        raise NewTargetError(f"{path} can't be read: {error.strerror}") from None
+
+
+def write(root: Path, new: Mapping[str, str], changed: Mapping[str, str]) -> None:
+    """Write new files, and others anew. Raises NewTargetError and leaves everything as it was
+    where one of the new files is there already, or one can't be written."""
+    there = [path for path in new if (root / path).exists()]
+    if there:
+        raise NewTargetError(f"{there[0]} is there already: choose another name, or remove it")
+    before = {path: (root / path).read_bytes() for path in changed}
+    texts = {**new, **changed}
+    try:
+        for path, text in texts.items():  # a full disk shows here, before anything has changed
+            _growing(root / path).write_text(text, encoding="utf-8")
+        for path in texts:
+            _growing(root / path).replace(root / path)
+    except BaseException as error:
+        _undo(root, new, before)
+        if isinstance(error, OSError):
+            reason = f"{error.filename or root}: {error.strerror}"
+            raise NewTargetError(f"nothing was made: {reason}") from None
+        raise
+
+
+def _growing(path: Path) -> Path:
+    return path.with_name(f".{path.name}.new")
+
+
+def _undo(root: Path, new: Mapping[str, str], before: Mapping[str, bytes]) -> None:
+    for path in [*new, *before]:
+        with contextlib.suppress(OSError):
+            _growing(root / path).unlink(missing_ok=True)
+    for path in new:
+        with contextlib.suppress(OSError):
+            (root / path).unlink(missing_ok=True)
+    for path, content in before.items():
+        with contextlib.suppress(OSError):
+            if (root / path).read_bytes() != content:
+                (root / path).write_bytes(content)

@@ -1,0 +1,158 @@
+"""What keeps runs apart: one at a time in a checkout, and UDP ports of its own for each.
+
+A run holds the lock for as long as its process lives, and writes down the processes that would
+outlive it. The next run takes the lock and ends them by id, see leftovers.py.
+
+JMeter listens on a UDP port for messages such as `Shutdown`, from whomever on the machine. So each
+run keeps a block of ports to itself, by a lock in a folder that all checkouts of a user share;
+another user's run that has the same block finds its ports taken and goes on to the next.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import functools
+import itertools
+import json
+import os
+import socket
+import stat
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+import psutil
+
+from tollgate.base import STATE
+
+LOCK = STATE / "run.lock"
+STARTED = STATE / "started.json"
+#: Above JMeter's own 4445 to 4455, and below those that systems give away by themselves.
+FIRST_PORT, SIZE, BLOCKS = 24_000, 16, 400
+#: JMeter listens on no port up to 1000.
+NO_PORT = 0
+
+
+class AlreadyRunning(Exception):  # noqa: N818 - it is a state, not a mistake
+    """Another run holds the lock; the message says which."""
+
+
+def take_lock() -> IO[str]:
+    """Hold the lock until the file returned is closed or this process ends, however it ends."""
+    STATE.mkdir(exist_ok=True)
+    lock = LOCK.open("a+")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        lock.seek(0)
+        owner = lock.read().strip() or "unknown"
+        lock.close()
+        raise AlreadyRunning(under_way(owner)) from None
+    lock.truncate(0)
+    lock.write(str(os.getpid()))
+    lock.flush()
+    return lock
+
+
+def under_way(owner: int | str) -> str:
+    """Why a second run can't begin. owner: the pid of the first."""
+    return (
+        f"another run is under way in this checkout (bzt with pid {owner}): "
+        "wait for it, end it, or use a second clone with other ports"
+    )
+
+
+def holder() -> int | None:
+    """The pid of the run that is under way, found without touching the lock; None without one."""
+    try:
+        pid = int(LOCK.read_text())
+        opened = [Path(each.path) for each in psutil.Process(pid).open_files()]
+    except (OSError, ValueError, psutil.Error):
+        return None
+    return pid if LOCK in opened else None
+
+
+def remember(pids: list[int], files: list[str]) -> None:
+    """Write down the processes and files that the next run must end if this one can't."""
+    entries: list[dict] = [{"file": file} for file in files]
+    for pid in pids:
+        try:
+            entries.append({"pid": pid, "after_boot": _after_boot(psutil.Process(pid))})
+        except psutil.NoSuchProcess:
+            continue
+    written = STARTED.with_suffix(".new")
+    written.write_text(json.dumps(entries))
+    written.replace(STARTED)
+
+
+def forget() -> None:
+    """Nothing of this run is left."""
+    STARTED.unlink(missing_ok=True)
+
+
+def remembered() -> tuple[list[psutil.Process], list[Path]]:
+    """The processes of the list that still live, and its files."""
+    try:
+        entries = json.loads(STARTED.read_text())
+    except (OSError, ValueError):
+        return [], []
+    alive = []
+    for entry in entries:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            process = psutil.Process(entry["pid"]) if "pid" in entry else None
+            # Not a later one of its number.
+            if process and abs(_after_boot(process) - entry["after_boot"]) < 1:
+                alive.append(process)
+    return alive, [Path(entry["file"]) for entry in entries if "file" in entry]
+
+
+def _after_boot(process: psutil.Process) -> float:
+    """Seconds from the machine's boot to the process's start: unlike its time of day, no setting of
+    the clock changes them."""
+    return process.create_time() - psutil.boot_time()
+
+
+def take_port() -> int:
+    """A port that is free now, another one each call as long as there are any; NO_PORT where no
+    block can be had. The block is this process's until it ends, however it ends."""
+    try:
+        ports, _lock = _reserved()
+    except OSError:
+        return NO_PORT
+    return next((port for port in itertools.islice(ports, SIZE) if _is_free(port)), NO_PORT)
+
+
+@functools.cache
+def _reserved() -> tuple[Iterator[int], IO[str]]:
+    """The block's ports, over and over, and its lock."""
+    for block in range(BLOCKS):
+        lock = (_folder() / f"shutdown-ports-{block}.lock").open("a")
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            lock.close()
+            continue
+        first = FIRST_PORT + block * SIZE
+        return itertools.cycle(range(first, first + SIZE)), lock
+    raise OSError("all blocks of ports are in use")
+
+
+def _folder() -> Path:
+    """The user's own, which no other can have put there. Raises OSError."""
+    folder = Path(tempfile.gettempdir()) / f"tollgate-{os.getuid()}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    found = folder.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
+        raise PermissionError(f"{folder} is not a folder of this user's")
+    return folder
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket(type=socket.SOCK_DGRAM) as candidate:
+        try:
+            candidate.bind(("", port))
+        except OSError:
+            return False
+    return True

@@ -1,0 +1,85 @@
+"""What the modules of taurus.yml share: the record of the run under way, and checks of settings."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from bzt import TaurusConfigError
+from bzt.engine import Engine
+
+from tollgate.base import did_you_mean
+from tollgate.pages import Judged
+from tollgate.study import Study
+from tollgate.targets import Reloads
+from tollgate.workers import WatchingCost
+
+# JMeter's functions read no exponents, and YAML 1.1 takes 1e3 for a string.
+_PLAIN = re.compile(r"[0-9]+(\.[0-9]+)?")
+
+
+@dataclass
+class RunUnderWay:
+    """What one module lets the others know of a run; times are seconds since the epoch.
+
+    told_to_end: when `plan` ended the load of an executor. stopped_by, stopped_at: the criterion by
+    which `passfail` ended the run, and when. reloads, watching: of `targets`. position: of a study
+    or comparison, where an executor stands: (executor, seconds asked for, seconds elapsed) to text,
+    None where it can't say. judged: by `verdict`. study: by `study`.
+    """
+
+    told_to_end: dict[object, float] = field(default_factory=dict)
+    stopped_by: str | None = None
+    stopped_at: float | None = None
+    reloads: Reloads | None = None
+    watching: WatchingCost | None = None
+    position: Callable[[object, float, float], str | None] | None = None
+    judged: Judged | None = None
+    study: Study | None = None
+
+
+def under_way(engine: Engine) -> RunUnderWay:
+    """The one record of an engine's run."""
+    if not hasattr(engine, "run_under_way"):
+        engine.run_under_way = RunUnderWay()
+    return engine.run_under_way
+
+
+def refuse_unknown(module: str, settings: Mapping[str, object], known: Iterable[str]) -> None:
+    """Raises TaurusConfigError, one line, for a setting that does not exist."""
+    names = [*known]
+    for name in settings:
+        if name not in (*names, "class"):
+            raise TaurusConfigError(
+                f"{module}: modules.{module} has the setting {name!r}, which nobody reads: "
+                f"{did_you_mean(str(name), names)}"
+            )
+
+
+def number(value: object) -> float:
+    """`2`, `0.5`, `1e3` or `1/3`, as a number or as text. Raises ValueError for anything else."""
+    text = str(value)
+    try:
+        found = float(Fraction(text)) if "/" in text else float(text)
+    except (ValueError, ZeroDivisionError, OverflowError):
+        found = math.nan
+    if not math.isfinite(found):
+        raise ValueError(f"{text!r} is not a number such as 2 or 1/3")
+    return found
+
+
+def property_of(properties: Mapping[str, object], name: str, default: float, where: str) -> float:
+    """A JMeter property such as warmup and measured, in its own unit, as the plan reads it.
+
+    where: whose it is, e.g. `load: execution 'fork'`. Raises TaurusConfigError.
+    """
+    value = properties.get(name, default)
+    if not _PLAIN.fullmatch(str(value)):
+        raise TaurusConfigError(
+            f"{where}: the property {name} is {value!r}: write plain digits without a unit, "
+            f"such as {default or 60:g}"
+        )
+    return float(str(value))
