@@ -27,7 +27,6 @@ from tollgate.study import (
     DesignError,
     Ran,
     Study,
-    StudyRunError,
     build,
     crosscheck,
     read_blocks,
@@ -45,7 +44,7 @@ class StudyReportError(Exception):
 
 
 #: All that reading and writing may raise but for what every run's may; one line each.
-PROBLEMS = (StudyReportError, StudyRunError, DesignError, CpuError)
+PROBLEMS = (StudyReportError, DesignError, CpuError)
 
 
 def is_study(run: Path) -> bool:

@@ -34,7 +34,7 @@ from tollgate.study.model import (
     ScalingPoint,
     Study,
 )
-from tollgate.study.record import StudyRun, StudyRunError
+from tollgate.study.record import StudyRun
 from tollgate.study.resampling import MIN_BLOCKS
 from tollgate.study.samples import read
 from tollgate.study.windows import ANOTHER_GENERATOR, CONNECT
@@ -78,7 +78,6 @@ __all__ = [
     "ScalingPoint",
     "Study",
     "StudyRun",
-    "StudyRunError",
     "ToolError",
     "answer",
     "blocks",
