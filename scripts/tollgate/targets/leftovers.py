@@ -19,7 +19,7 @@ from typing import IO
 
 import psutil
 
-from tollgate.base import BASE, ROOT, STATE
+from tollgate.base import BASE, ROOT, STATE, atomic
 from tollgate.targets import place, pm2
 
 LOCK = STATE / "run.lock"
@@ -78,9 +78,7 @@ def remember(pids: list[int], files: list[str]) -> None:
             entries.append({"pid": pid, "after_boot": _after_boot(psutil.Process(pid))})
         except psutil.NoSuchProcess:
             continue
-    written = STARTED.with_suffix(".new")
-    written.write_text(json.dumps(entries))
-    written.replace(STARTED)
+    atomic.write(STARTED, json.dumps(entries))
 
 
 def forget() -> None:
