@@ -13,9 +13,9 @@ from support.golden_lines import check_golden
 from tollgate.judge.facts import Run
 from tollgate.judge.forecast import check_forecast, forecast_reasons, poisson_interval
 from tollgate.judge.judgement import judge
-from tollgate.outputs.forecast import forecast_dict, forecast_line, steps_table
+from tollgate.outputs.console import to_table
+from tollgate.outputs.json_forecast import forecast_dict, forecast_line, steps_table
 from tollgate.outputs.markdown import to_markdown
-from tollgate.outputs.table import to_table
 
 HOLDS = "p95 of search>250ms"
 

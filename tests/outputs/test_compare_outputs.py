@@ -24,9 +24,9 @@ from tollgate.judge.facts import Run
 from tollgate.judge.judgement import judge
 from tollgate.judge.verdicts import ExecutionVerdict, Verdict, worst
 from tollgate.outputs import write as outputs
+from tollgate.outputs.console import headline, to_table
+from tollgate.outputs.junit import MEASUREMENT, to_dict, to_json, to_junit
 from tollgate.outputs.markdown import to_markdown
-from tollgate.outputs.render import MEASUREMENT, to_dict, to_json, to_junit
-from tollgate.outputs.table import headline, to_table
 from tollgate.run import manifest
 
 SCHEMA = json.loads((ROOT / "scripts" / "tollgate" / "outputs" / "verdict.schema.json").read_text())

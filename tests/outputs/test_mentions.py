@@ -15,7 +15,7 @@ from support.judged import criterion
 from tollgate.base.text import escaped
 from tollgate.judge.facts import ExecutionFacts, Run
 from tollgate.judge.judgement import judge
-from tollgate.outputs import render
+from tollgate.outputs import junit as render
 from tollgate.outputs import write as outputs
 
 NAMES = (

@@ -9,7 +9,8 @@ from support import run_folder
 from tollgate.base.paths import ROOT
 from tollgate.gather import evidence
 from tollgate.judge.judgement import judge
-from tollgate.outputs import render, table
+from tollgate.outputs import console as table
+from tollgate.outputs import junit as render
 from tollgate.run import manifest
 
 URL = "http://127.0.0.1:8080"

@@ -12,8 +12,8 @@ from support import studies
 from support.golden_file import check_file
 from support.judged import LABELS
 from tollgate.base.paths import ROOT
-from tollgate.outputs.render import to_json
-from tollgate.outputs.study_json import About, to_dict
+from tollgate.outputs.json_study import About, to_dict
+from tollgate.outputs.junit import to_json
 from tollgate.outputs.study_table import WIDTH, headline, to_table
 from tollgate.study.model import Estimate, Study
 from tollgate.study.record import StudyRun

@@ -8,8 +8,8 @@ from support.golden_file import check_file
 from support.judged import LABELS, MANY, RUNS, judged, on_label, runs
 from tollgate.judge.facts import Run, Settings
 from tollgate.judge.judgement import judge
-from tollgate.outputs.cells import shorten, width
-from tollgate.outputs.table import headline, to_table
+from tollgate.outputs.console import headline, to_table
+from tollgate.outputs.text import shorten, width
 
 COLOUR = re.compile(r"\033\[\d+m")
 

@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 from support import PLANS
 from support.judged import RUNS, judged, runs
 from tollgate.base.paths import ROOT
-from tollgate.outputs.render import to_dict, to_json
+from tollgate.outputs.junit import to_dict, to_json
 from tollgate.run.environment import fingerprint
 
 SCHEMA = json.loads((ROOT / "scripts" / "tollgate" / "outputs" / "verdict.schema.json").read_text())

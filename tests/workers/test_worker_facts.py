@@ -10,9 +10,9 @@ from support.golden_file import check_file
 from support.watched_workers import MIB, leaking, reborn, watched, worker
 from tollgate.judge.facts import Run
 from tollgate.judge.judgement import judge
+from tollgate.outputs.console import to_table
+from tollgate.outputs.junit import to_dict, to_json, to_junit
 from tollgate.outputs.markdown import to_markdown
-from tollgate.outputs.render import to_dict, to_json, to_junit
-from tollgate.outputs.table import to_table
 from tollgate.workers.model import Outage, Reload
 
 LEAK = "rss-slope of worker>20MB/min"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from tollgate.base import one_line
 from tollgate.compare import FAIL, IMPROVED, INCONCLUSIVE, Comparison, Finding
 from tollgate.compare import words as told
-from tollgate.outputs.cells import shorten
+from tollgate.outputs.text import shorten
 
 HEADINGS = ("", "head against base", "base", "head", "change", "at least", "at most")
 #: The worst first; what has no say last.

@@ -6,8 +6,8 @@ from tollgate.base import code, escaped, row
 from tollgate.judge import CriterionResult, ExecutionVerdict, Verdict
 from tollgate.outputs import compare_markdown as comparison
 from tollgate.outputs import workers as workers_told
-from tollgate.outputs.cells import interval, limit, observed
-from tollgate.outputs.forecast import forecast_line
+from tollgate.outputs.json_forecast import forecast_line
+from tollgate.outputs.text import interval, limit, observed
 
 HEADINGS = ("criterion", "observed", "limit", "interval", "n", "verdict")
 

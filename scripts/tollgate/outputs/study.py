@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from tollgate.base import atomic
-from tollgate.outputs.render import to_json
-from tollgate.outputs.study_json import About, to_dict
+from tollgate.outputs.json_study import About, to_dict
+from tollgate.outputs.junit import to_json
 from tollgate.outputs.study_table import to_table
 from tollgate.run import manifest
 from tollgate.samples import Jtl, Label, read_jtl, with_losses

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from tollgate.base import one_line
-from tollgate.outputs.cells import shorten, width
+from tollgate.outputs.text import shorten, width
 from tollgate.study import AGREES, DISAGREES, UNKNOWN, Check, Claim, Study, interval, number
 
 #: Columns of a terminal that nothing here is wider than.

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from tollgate.base import atomic
 from tollgate.judge import Run, Verdict
-from tollgate.outputs import render, table
+from tollgate.outputs import console as table
+from tollgate.outputs import junit as render
 from tollgate.run import Manifest
 
 

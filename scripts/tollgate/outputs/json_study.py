@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from tollgate.outputs.render import finite
+from tollgate.outputs.junit import finite
 from tollgate.study import (
     CellResult,
     Check,

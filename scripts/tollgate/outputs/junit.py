@@ -25,8 +25,8 @@ from tollgate.judge import (
     worst,
 )
 from tollgate.outputs import workers as workers_told
-from tollgate.outputs.compare_json import comparison_dict
-from tollgate.outputs.forecast import forecast_dict
+from tollgate.outputs.json_comparison import comparison_dict
+from tollgate.outputs.json_forecast import forecast_dict
 from tollgate.outputs.markdown import to_markdown
 
 __all__ = ["MEASUREMENT", "of_the_run", "to_dict", "to_json", "to_junit", "to_markdown", "unsound"]

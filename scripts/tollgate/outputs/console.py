@@ -18,8 +18,8 @@ from tollgate.judge import (
 )
 from tollgate.outputs import compare_table as comparing
 from tollgate.outputs import workers as workers_told
-from tollgate.outputs.cells import interval, limit, observed, shorten, width
-from tollgate.outputs.forecast import forecast_line
+from tollgate.outputs.json_forecast import forecast_line
+from tollgate.outputs.text import interval, limit, observed, shorten, width
 
 #: More reasons than this are counted, not listed; verdict.md has them all.
 REASONS_SHOWN = 8
