@@ -1,14 +1,13 @@
-"""A verdict for programs and people: JSON, JUnit, Markdown, console.
+"""A result for programs and people: JSON, JUnit, Markdown, console.
 
-In: a Verdict, a Study or a Comparison. Out: its files, and JMeter's dashboards.
+In: a Verdict or a Study. Out: its files with their JSON Schemas, and JMeter's dashboards.
 """
 
 from __future__ import annotations
 
 from tollgate.outputs import dashboard, study, write
-from tollgate.outputs import junit as render
-from tollgate.outputs.json_forecast import forecast_line, steps_table
-from tollgate.outputs.text import interval, limit, observed, shorten
+from tollgate.outputs.console import steps_table
+from tollgate.outputs.text import forecast_line, interval, limit, observed, shorten
 
 __all__ = [
     "dashboard",
@@ -16,7 +15,6 @@ __all__ = [
     "interval",
     "limit",
     "observed",
-    "render",
     "shorten",
     "steps_table",
     "study",

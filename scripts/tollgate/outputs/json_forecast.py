@@ -1,104 +1,150 @@
-"""How a run kept to its forecast, for programs and for people; a load as a table. Pure."""
+"""How a run kept to its forecast, in verdict.json: the models, and the content. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from tollgate.forecast import (
-    ForecastFacts,
-    ForecastResult,
-    LoadStep,
-    PartResult,
-    StepFacts,
-    arrival_counts,
+from pydantic import Field
+
+from tollgate.forecast import ForecastFacts, ForecastResult, PartResult, StepFacts
+from tollgate.judge import NOT_REACHED
+from tollgate.outputs.json_model import (
+    Amount,
+    Confidence,
+    Count,
+    Interval,
+    Model,
+    Positive,
+    content,
+    ends,
 )
-from tollgate.judge import HELD, NOT_REACHED, requests, signed, worst_part
+
+#: held: within the tolerance, as far as can be told. missed: beyond it. not reached: the run ended
+#: before.
+Outcome = Literal["held", "missed", "not reached"]
+#: forecast/facts.py makes no more.
+Points = Annotated[list[Amount], Field(max_length=3600)]
 
 
-def forecast_dict(
+class PartEntry(Model):
+    """Requests sent beside requests forecast, of all together."""
+
+    forecast: Amount
+    """Requests that the forecast asks for."""
+    sent: Count
+    """Requests that were sent."""
+    error_percent: float | None
+    """By how many percent more were sent; null where the forecast asks for none or nothing was
+    judged."""
+    interval: Interval | None
+    """Interval of what was sent, so wide that all intervals of the execution hold together; null
+    where nothing was judged."""
+    outcome: Outcome
+    """What came of it."""
+
+
+class TargetEntry(PartEntry):
+    """The requests of one label."""
+
+    name: str
+    """The target, which is the label."""
+
+
+class StepEntry(PartEntry):
+    """One step of the forecast."""
+
+    name: str
+    """Its name in the file, e.g. `07:00`."""
+    from_s: Amount
+    """Where it begins, in seconds since the execution's start."""
+    to_s: Amount
+    """Where it ends, in seconds since the execution's start."""
+    forecast_tps: Amount
+    """Requests a second that the forecast asks for."""
+    sent_tps: Amount | None
+    """Requests a second that were sent, over the whole step; null where the run ended before the
+    step did."""
+
+
+class Timeline(Model):
+    """Requests a second, forecast and sent, in pieces of equal length from the first step on; the
+    last piece may be shorter."""
+
+    resolution_s: Positive
+    """Length of a piece in seconds."""
+    forecast: Points
+    """Requests a second that the forecast asks for."""
+    sent: Points
+    """Requests a second that were sent."""
+
+
+class ForecastEntry(Model):
+    """Requests sent beside requests forecast, by their actual start, without the warm-up."""
+
+    file: str
+    """The forecast's file."""
+    factor: Positive
+    """By what the forecast's rates were multiplied."""
+    scale: Annotated[float, Field(ge=1)]
+    """How many times faster than in production the steps followed one another; rates are never
+    scaled."""
+    tolerance: Amount
+    """How far from the forecast is held, as a share of it; one request always is."""
+    confidence: Confidence
+    """The confidence that all intervals hold together, as a share of 1."""
+    step_s: Positive
+    """Length of a step of this run, in seconds."""
+    steps: Annotated[list[StepEntry], Field(min_length=1)]
+    """The steps in the order of the run."""
+    targets: list[TargetEntry]
+    """The targets, over all steps that were reached."""
+    total: PartEntry
+    """All requests of the steps that were reached."""
+    timeline: Timeline
+    """The course of both rates."""
+
+
+def forecast_content(
     facts: ForecastFacts | None, result: ForecastResult | None
 ) -> dict[str, Any] | None:
     """An execution's `forecast` in verdict.json; None where it follows none."""
     if facts is None or result is None:
         return None
     first = facts.steps[0].step
-    return {
-        "file": facts.path,
-        "factor": facts.factor,
-        "scale": facts.scale,
-        "tolerance": result.tolerance,
-        "confidence": result.confidence,
-        "step_s": round(first.to_s - first.from_s, 3),
-        "steps": [
-            {
-                "name": judged.name,
-                "from_s": each.step.from_s,
-                "to_s": each.step.to_s,
-                "forecast_tps": each.step.tps,
-                "sent_tps": _sent_tps(each, judged),
-                **_part(judged),
-            }
-            for each, judged in zip(facts.steps, result.steps, strict=True)
-        ],
-        "targets": [{"name": each.name, **_part(each)} for each in result.targets],
-        "total": _part(result.total),
-        "timeline": {
-            "resolution_s": facts.resolution_s,
-            "forecast": [asked for asked, _ in facts.timeline],
-            "sent": [sent for _, sent in facts.timeline],
-        },
-    }
-
-
-def _sent_tps(facts: StepFacts, judged: PartResult) -> float | None:
-    """None for a step in which the run was cut short: its length is not that of its load."""
-    if judged.outcome == NOT_REACHED:
-        return None
-    return facts.sent / (facts.step.to_s - facts.step.from_s)
-
-
-def _part(part: PartResult) -> dict[str, Any]:
-    return {
-        "forecast": round(part.forecast, 6),
-        "sent": part.sent,
-        "error_percent": part.error_percent,
-        "interval": None if part.low is None else [part.low, part.high],
-        "outcome": part.outcome,
-    }
-
-
-def forecast_line(result: ForecastResult) -> str:
-    """`forecast: 24 of 24 steps held, 1,432 of 1,431 requests, worst step 8 (07:00) +1.3 %`."""
-    judged = [each for each in result.steps if each.outcome != NOT_REACHED]
-    held = sum(each.outcome == HELD for each in judged)
-    said = [f"forecast: {held} of {len(judged)} steps held"]
-    if len(judged) < len(result.steps):
-        said.append(f"{len(result.steps) - len(judged)} not reached")
-    if judged:
-        said.append(f"{result.total.sent:,} of {requests(result.total.forecast)} requests")
-        worst = worst_part(judged)
-        error = worst.error_percent
-        by = f" {signed(error)} %" if error is not None else ""
-        counts = f"{worst.sent:,} of {requests(worst.forecast)}"
-        said.append(f"worst step {result.steps.index(worst) + 1} ({worst.name}){by}: {counts}")
-    return ", ".join(said)
-
-
-def steps_table(steps: Sequence[LoadStep]) -> str:
-    """The steps of a load with their rates, requests and targets, in aligned columns."""
-    rows = [*_rows(steps)]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = (
-        "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) for row in rows
+    pairs = zip(facts.steps, result.steps, strict=True)
+    return content(
+        ForecastEntry,
+        result,
+        file=facts.path,
+        factor=facts.factor,
+        scale=facts.scale,
+        step_s=round(first.to_s - first.from_s, 3),
+        steps=[_step(each, judged) for each, judged in pairs],
+        targets=[_part(TargetEntry, each, name=each.name) for each in result.targets],
+        total=_part(PartEntry, result.total),
+        timeline=content(
+            Timeline,
+            facts,
+            forecast=[asked for asked, _ in facts.timeline],
+            sent=[sent for _, sent in facts.timeline],
+        ),
     )
-    return "\n".join(lines)
 
 
-def _rows(steps: Sequence[LoadStep]) -> Iterator[tuple[str, ...]]:
-    targets = list(steps[0].shares)
-    yield "step", "from s", "to s", "TPS", "requests", *(f"{name} %" for name in targets)
-    for step, count in zip(steps, arrival_counts(steps)[1:], strict=True):
-        shares = (f"{100 * step.shares[name]:.4g}" for name in targets)
-        times = (f"{step.from_s:.10g}", f"{step.to_s:.10g}")
-        yield step.name, *times, f"{step.tps:.6g}", f"{count:,}", *shares
+def _step(facts: StepFacts, judged: PartResult) -> dict[str, Any]:
+    step = facts.step
+    # The length of a step in which the run was cut short is not that of its load.
+    tps = None if judged.outcome == NOT_REACHED else facts.sent / (step.to_s - step.from_s)
+    return _part(
+        StepEntry,
+        judged,
+        from_s=step.from_s,
+        to_s=step.to_s,
+        forecast_tps=step.tps,
+        sent_tps=tps,
+    )
+
+
+def _part(model: type[PartEntry], part: PartResult, **given: Any) -> dict[str, Any]:
+    interval = ends(part.low, part.high)
+    return content(model, part, forecast=round(part.forecast, 6), interval=interval, **given)

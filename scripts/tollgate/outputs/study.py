@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from tollgate.base import atomic
+from tollgate.outputs.console import study_table as to_table
+from tollgate.outputs.json_model import to_json
 from tollgate.outputs.json_study import About, to_dict
-from tollgate.outputs.junit import to_json
-from tollgate.outputs.study_table import to_table
 from tollgate.run import manifest
 from tollgate.samples import Jtl, Label, read_jtl, with_losses
 from tollgate.study import (

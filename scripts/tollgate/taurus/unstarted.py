@@ -15,7 +15,6 @@ from bzt.engine import Engine
 
 from tollgate.gather import evidence
 from tollgate.judge import judge
-from tollgate.outputs import render
 from tollgate.outputs import write as outputs
 from tollgate.pages import PageError, run_page
 from tollgate.run import fingerprint, manifest
@@ -43,7 +42,7 @@ def judge_unstarted(engine: Engine) -> None:
     run, strictness = evidence.gather(folder, record)
     verdict = judge(run, strictness)
     outputs.write_all(folder, verdict, run, record)
-    outputs.append_summary(render.to_markdown(verdict, record.kind))
+    outputs.append_summary(verdict, record.kind)
     outputs.show(verdict)
     try:
         run_page.write(folder, run_page.Judged(record, run, strictness, verdict))

@@ -25,7 +25,6 @@ from tollgate.base import disk as room
 from tollgate.compare import record as compare_record
 from tollgate.gather import evidence, refusals
 from tollgate.judge import judge
-from tollgate.outputs import render
 from tollgate.outputs import write as outputs
 from tollgate.pages import Judged
 from tollgate.plan import PlanError
@@ -181,7 +180,7 @@ class Verdict(Reporter):
             self.verdict = judge(run, settings)
             self.judged = Judged(self.manifest, run, settings, self.verdict)
             outputs.write_all(self.folder, self.verdict, run, self.manifest)
-            outputs.append_summary(render.to_markdown(self.verdict, self.manifest.kind))
+            outputs.append_summary(self.verdict, self.manifest.kind)
         if self.verdict.exit_code:
             raise Ruling(self.verdict.exit_code)
 
