@@ -88,17 +88,17 @@ class FindingEntry(Model):
     """What head gave; null without samples."""
     change: float | None
     """How much more head takes: of times head / base - 1, of the error rate head - base; null where
-    it can't be told."""
+    it is not known."""
     interval: Interval | None
     """Ends of the repeated interval of the change, which holds at all looks together. The low end
     misses the truth in `false_alarm` of all runs at most, with everything else that gates; the high
-    end in `miss` of them. Null where it can't be told, and an end where it has no bound."""
+    end in `miss` of them. Null where it is not known, and an end where it has no bound."""
     samples: SamplesEntry
     """Requests of the label in all seconds that count."""
     decided_s: Positive | None
     """After how many seconds of measuring it was decided; null where it was not."""
     more_s: Positive | None
-    """About how many seconds more would decide it; null where that can't be told."""
+    """About how many seconds more would decide it; null where that is not known."""
     message_line: Text
     """All of it in one line, e.g. `p95 of sum: head 5.31 ms against base 4.42 ms, +20.1 % (at least
     +17.2 %, at most +23.4 %)`."""

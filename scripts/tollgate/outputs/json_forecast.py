@@ -12,16 +12,14 @@ from tollgate.outputs.json_model import (
     Amount,
     Confidence,
     Count,
-    Interval,
     Model,
     Positive,
     content,
     ends,
 )
 
-#: held: within the tolerance, as far as can be told. missed: beyond it. not reached: the run ended
-#: before.
-Outcome = Literal["held", "missed", "not reached"]
+#: Both ends of an interval of requests.
+Bounds = Annotated[list[Amount], Field(min_length=2, max_length=2)]
 #: forecast/facts.py makes no more.
 Points = Annotated[list[Amount], Field(max_length=3600)]
 
@@ -36,11 +34,12 @@ class PartEntry(Model):
     error_percent: float | None
     """By how many percent more were sent; null where the forecast asks for none or nothing was
     judged."""
-    interval: Interval | None
+    interval: Bounds | None
     """Interval of what was sent, so wide that all intervals of the execution hold together; null
     where nothing was judged."""
-    outcome: Outcome
-    """What came of it."""
+    outcome: Literal["held", "missed", "not reached"]
+    """held: within the tolerance, as far as the samples show. missed: beyond it. not reached: the
+    run ended before."""
 
 
 class TargetEntry(PartEntry):

@@ -47,7 +47,7 @@ class EstimateEntry(Model):
     """A number with its 95 % interval."""
 
     value: float | None
-    """From all rounds as they were; null where it can't be told."""
+    """From all rounds as they were; null where it is not known."""
     interval: Interval | None
     """[low, high]; null where there is none. One end alone is null where the data set no bound."""
     note: str
@@ -265,8 +265,8 @@ class DesignEntry(Model):
 
 class StudyFile(Model):
     """What a study of one process against several measured, and what it says of each published
-    claim. Intervals are at 95 %, from a block bootstrap over rounds; every number that can't be
-    told is null, and a note says why."""
+    claim. Intervals are at 95 %, from a block bootstrap over rounds; every number that is not
+    known is null, and a note says why."""
 
     version: Literal[2]
     """Of this format; raised when a field goes or changes its meaning. Version 1 had a `usl` in

@@ -269,7 +269,9 @@ class VerdictFile(Model):
     or that could not be observed, are null: JSON knows no infinity."""
 
     verdict: VerdictName
-    """The worst of the run's own reasons and of the verdicts of all executions."""
+    """The worst of the run's own reasons and of the verdicts of all executions. PASS: holds. FAIL:
+    violated beyond doubt. INCONCLUSIVE: too little or too noisy data to decide. INVALID: the
+    measurement itself is broken. INVALID beats FAIL beats INCONCLUSIVE beats PASS."""
     exit_code: Literal[0, 1, 2, 3]
     """What bzt and `tollgate judge` exit with: 0 PASS (or INCONCLUSIVE where
     modules.verdict.inconclusive-passes is true), 3 FAIL, 1 INVALID or INCONCLUSIVE, 2

@@ -98,7 +98,7 @@ def _execution(run: Path, record: manifest.Manifest) -> manifest.Execution:
 def _read_outages(
     run: Path, record: manifest.Manifest, planned: manifest.Execution, jtl: Jtl
 ) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
-    """(the workers that ended by themselves under load, in order of time; why nobody can tell).
+    """(the workers that ended by themselves under load, in order of time; problems with a file).
 
     Of each outage: app, worker, pid; from_s and to_s, seconds since jtl.origin_ms; lost, the
     requests that failed for want of the worker; experiment, the one under way, None for none.
@@ -117,11 +117,11 @@ def _read_outages(
     until_s = ended_s - began_s if cut_short else math.inf
     out = Resources(outages=tuple(outage for outage, _ in found))
     counted = with_losses(out, (), run / planned.jtl, jtl.origin_ms, until_s).outages
-    told = zip(counted, (app for _, app in found), strict=True)
-    return [_told(outage, app, jtl.samplers) for outage, app in told], tuple(problems)
+    pairs = zip(counted, (app for _, app in found), strict=True)
+    return [_outage(outage, app, jtl.samplers) for outage, app in pairs], tuple(problems)
 
 
-def _told(outage: Outage, app: str, samplers: Mapping[str, Label]) -> dict[str, Any]:
+def _outage(outage: Outage, app: str, samplers: Mapping[str, Label]) -> dict[str, Any]:
     return {
         "app": app,
         "worker": outage.worker,

@@ -34,16 +34,16 @@ class Execution:
     targets: apps of ecosystem.config.js, each with its name, mode, instances and memory limit in
     bytes; none where the plan asks a service not ours. url: of such a service, if the scenario
     names it.
-    notes: what the verdict tells beside what it judges, one line each. lint: what was noticed of
+    notes: what the verdict says beside what it judges, one line each. lint: what was noticed of
     the plan, likewise.
     criteria: those of this execution and its scenario alone.
-    forecast: what it follows, as forecast_record.py writes it; None for nothing.
+    forecast: what it follows, as forecast.to_record writes it; None for nothing.
     exit_code: JMeter's, None if it never started or was still running at the end.
     clock_steps: each [seconds since it began, by how many seconds the clock was set], less than 0
     for back.
     told_to_end: when STOP_AFTER had JMeter end its load; None where it did not. ended_by_force:
     whether it went on after that, or after any other end before its time, so that it had to be
-    ended. in_flight: which threads waited for an answer then, as jmeter.py writes it.
+    ended. in_flight: which threads waited for an answer then, as taurus writes it.
     bytes, sha256: of the JTL as the run left it; None for nothing.
     """
 

@@ -13,7 +13,7 @@ from bzt.engine import Configuration
 from tollgate.base import atomic
 from tollgate.run.redaction import Redaction
 
-#: What Taurus and JMeter leave besides samples, by name; a run's verdict is none of it.
+#: What Taurus and JMeter leave beside samples, by name; a run's verdict is none of it.
 _BY_PRODUCTS = ("*.log", "*.out", "*.err", "error*.jtl", "trace*.jtl", "modified_*.jmx")
 _MERGED = "merged"
 

@@ -1,7 +1,7 @@
 """The environment variables that make a run what it is. Pure.
 
 app/settings.js, app/balancer/settings.js and ecosystem.config.js read those of the service, Node
-some by itself; the others choose what is run, and are told in the settings that they go before.
+some by itself; the others choose what is run, and go before the settings.
 """
 
 from __future__ import annotations
