@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from certification.conditions import Condition, ConditionError, parse
+from tollgate.base import atomic
 
 NAME = "runs.jsonl"
 LOCK = "lock"
@@ -128,9 +129,7 @@ class Store:
     def keep(self, run: Run) -> None:
         """Add a run whose samples are in `run.folder`."""
         lines = self._file.read_text() if self._file.exists() else ""
-        growing = self._file.with_suffix(".new")
-        growing.write_text(lines + json.dumps(asdict(run)) + "\n")
-        growing.replace(self._file)
+        atomic.write(self._file, lines + json.dumps(asdict(run)) + "\n")
 
     def move(self, made: Path, name: str) -> str:
         """Take what counts out of the folder that a run made; returns where it is now."""

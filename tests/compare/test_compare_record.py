@@ -50,7 +50,9 @@ def change(name, value):
     ("spoil", "why"),
     [
         (change("version", 2), "version 2, and this Tollgate reads 1"),
-        (change("settings", {"gates": []}), "labels"),
+        (lambda raw: raw["settings"].pop("labels"), r"settings\.labels: it is missing"),
+        (lambda raw: raw["settings"].update(gates=[]), "gates: name at least one"),
+        (lambda raw: raw["settings"].update(miss="2 %"), r"settings\.miss: .*number, not '2 %'"),
         (change("base", {"name": "base"}), "missing"),
         (change("surplus", 1), "surplus"),
         (lambda raw: raw.pop("first_s"), "first_s"),

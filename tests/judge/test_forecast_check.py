@@ -13,9 +13,10 @@ from support.golden_lines import check_golden
 from tollgate.judge.facts import Run
 from tollgate.judge.forecast import check_forecast, forecast_reasons, poisson_interval
 from tollgate.judge.judgement import judge
-from tollgate.outputs.forecast import forecast_dict, forecast_line, steps_table
+from tollgate.outputs.console import steps_table, verdict_table
+from tollgate.outputs.json_forecast import forecast_content
 from tollgate.outputs.markdown import to_markdown
-from tollgate.outputs.table import to_table
+from tollgate.outputs.text import forecast_line
 
 HOLDS = "p95 of search>250ms"
 
@@ -154,7 +155,7 @@ def test_any_counts_are_judged_and_more_tolerance_never_misses_more(sent, tps, t
     for one, other in zip(strict.steps, lenient.steps, strict=True):
         assert other.outcome in (one.outcome, "held")
     assert len(list(forecast_reasons(strict))) <= 1
-    assert json.dumps(forecast_dict(made, strict), allow_nan=False)
+    assert json.dumps(forecast_content(made, strict), allow_nan=False)
     assert "\n" not in forecast_line(strict)
 
 
@@ -185,12 +186,12 @@ def test_one_line_says_how_a_run_kept_to_its_forecast(name):
 def test_the_line_stands_in_the_table_and_in_the_summary():
     verdict = judge(Run((execution(HOLDS, forecast=LEFT), execution(HOLDS))))
     line = forecast_line(check(LEFT))
-    assert to_table(verdict).splitlines().count(f"  {line}") == 1
+    assert verdict_table(verdict).splitlines().count(f"  {line}") == 1
     assert to_markdown(verdict, "stress").count("forecast: 23 of 24 steps held") == 1
 
 
 def test_verdict_json_holds_forecast_and_sent_of_each_step():
-    content = forecast_dict(LEFT, check(LEFT))
+    content = forecast_content(LEFT, check(LEFT))
     step = content["steps"][13]
     assert step["interval"] == pytest.approx(poisson_interval(12, 0.05 / 27))
     del step["interval"]
@@ -216,7 +217,7 @@ def test_verdict_json_holds_forecast_and_sent_of_each_step():
 
 def test_a_rate_over_a_step_in_which_the_run_was_cut_is_told_for_none():
     made = facts(mixed(50), mixed(30), {}, reached=1)
-    rates = [step["sent_tps"] for step in forecast_dict(made, check(made))["steps"]]
+    rates = [step["sent_tps"] for step in forecast_content(made, check(made))["steps"]]
     assert rates == [20.0, None, None]
 
 

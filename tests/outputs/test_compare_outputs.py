@@ -24,9 +24,11 @@ from tollgate.judge.facts import Run
 from tollgate.judge.judgement import judge
 from tollgate.judge.verdicts import ExecutionVerdict, Verdict, worst
 from tollgate.outputs import write as outputs
+from tollgate.outputs.console import verdict_headline, verdict_table
+from tollgate.outputs.json_model import to_json
+from tollgate.outputs.json_verdict import to_dict
+from tollgate.outputs.junit import MEASUREMENT, to_junit
 from tollgate.outputs.markdown import to_markdown
-from tollgate.outputs.render import MEASUREMENT, to_dict, to_json, to_junit
-from tollgate.outputs.table import headline, to_table
 from tollgate.run import manifest
 
 SCHEMA = json.loads((ROOT / "scripts" / "tollgate" / "outputs" / "verdict.schema.json").read_text())
@@ -106,16 +108,16 @@ def test_the_markdown_of_the_control_tells_the_noise() -> None:
 
 
 def test_the_console_shows_the_worst_first() -> None:
-    check_file("compare/table.txt", to_table(verdict_on(RUNS["every kind"])[0]) + "\n")
+    check_file("compare/table.txt", verdict_table(verdict_on(RUNS["every kind"])[0]) + "\n")
 
 
 def test_the_headline_counts_criteria_and_metrics_each_by_its_name() -> None:
     verdict, _ = verdict_on(RUNS["every kind"])
     (execution,) = verdict.executions
-    assert headline(verdict).startswith("FAIL: 3 of 6 metrics hold")
+    assert verdict_headline(verdict).startswith("FAIL: 3 of 6 metrics hold")
     criteria = judge(OTHERS["pass"]).executions[0].criteria
     both = replace(verdict, executions=(replace(execution, criteria=criteria),))
-    assert headline(both).startswith("FAIL: 1 of 1 criteria and 3 of 6 metrics hold")
+    assert verdict_headline(both).startswith("FAIL: 1 of 1 criteria and 3 of 6 metrics hold")
 
 
 def test_junit_is_as_ci_systems_read_it() -> None:
@@ -189,7 +191,7 @@ def test_no_label_breaks_an_output(label) -> None:
         if row.startswith("|"):
             assert (row.count("|"), row.count("\\|")) == (8, 0)
     ET.fromstring(to_junit(verdict, "compare").encode())
-    assert all(line.isprintable() for line in to_table(verdict).splitlines())
+    assert all(line.isprintable() for line in verdict_table(verdict).splitlines())
 
 
 def test_no_label_becomes_markup() -> None:
@@ -201,14 +203,14 @@ def test_no_label_becomes_markup() -> None:
 def test_a_head_that_was_slowed_on_purpose_is_told_so() -> None:
     for text in (
         to_markdown(verdict_on(RUNS["injected"])[0], "compare").replace("\\", ""),
-        to_table(verdict_on(RUNS["injected"])[0]),
+        verdict_table(verdict_on(RUNS["injected"])[0]),
     ):
         assert "head was slowed on purpose: HEAD_INJECT_WORK_PERCENT=20" in text
 
 
 def test_the_summary_of_a_github_job_has_the_table(tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
-    outputs.append_summary(to_markdown(verdict_on(RUNS["every kind"])[0], "compare"))
+    outputs.append_summary(verdict_on(RUNS["every kind"])[0], "compare")
     assert "| `sum` | p95 | 4.42 ms | 5.31 ms | +20.1 % |" in (tmp_path / "summary.md").read_text()
 
 

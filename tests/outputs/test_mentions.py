@@ -15,8 +15,10 @@ from support.judged import criterion
 from tollgate.base.text import escaped
 from tollgate.judge.facts import ExecutionFacts, Run
 from tollgate.judge.judgement import judge
-from tollgate.outputs import render
 from tollgate.outputs import write as outputs
+from tollgate.outputs.json_verdict import to_dict
+from tollgate.outputs.junit import to_junit
+from tollgate.outputs.markdown import to_markdown
 
 NAMES = (
     *("@octocat", "GET @octocat/team #12 |x|", "by `@octocat` of o/r#12", "@octocat\\", "a@b.org"),
@@ -48,10 +50,10 @@ def failing(name: str) -> Run:
 def test_no_name_in_a_verdict_notifies_anybody(name, tmp_path, monkeypatch) -> None:
     run = failing(name)
     verdict = judge(run)
-    markdown = render.to_markdown(verdict, name)
+    markdown = to_markdown(verdict, name)
     assert notified(markdown) == []
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary"))
-    outputs.append_summary(markdown)
+    outputs.append_summary(verdict, name)
     assert notified((tmp_path / "summary").read_text()) == []
 
 
@@ -61,7 +63,7 @@ def test_no_branch_and_no_label_of_a_comparison_notifies_anybody(name) -> None:
         RECORD, base=replace(RECORD.base, told=name), head=replace(RECORD.head, told=name)
     )
     compared = comparison(tuple(replace(it, label=name) for it in ALL_KINDS), of_name)
-    markdown = render.to_markdown(judge(run_of(compared)), "compare")
+    markdown = to_markdown(judge(run_of(compared)), "compare")
     assert "**FAIL**" in markdown
     assert notified(markdown) == []
 
@@ -70,8 +72,8 @@ def test_programs_get_the_label_as_it_is() -> None:
     name = "GET @octocat/team #12"
     run = failing(name)
     verdict = judge(run)
-    assert f"fail of {name}&gt;0%" in render.to_junit(verdict, "check")
-    content = render.to_dict(verdict, run, "check", {})
+    assert f"fail of {name}&gt;0%" in to_junit(verdict, "check")
+    content = to_dict(verdict, run, "check", {})
     assert name in json.dumps(content)
     assert content["executions"][0]["name"] == name
 

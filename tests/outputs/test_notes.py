@@ -9,7 +9,10 @@ from support import run_folder
 from tollgate.base.paths import ROOT
 from tollgate.gather import evidence
 from tollgate.judge.judgement import judge
-from tollgate.outputs import render, table
+from tollgate.outputs.console import verdict_table
+from tollgate.outputs.json_model import to_json
+from tollgate.outputs.json_verdict import to_dict
+from tollgate.outputs.markdown import to_markdown
 from tollgate.run import manifest
 
 URL = "http://127.0.0.1:8080"
@@ -25,8 +28,8 @@ def told(tmp_path):
         run_folder.make(tmp_path, **changes)
         run, settings = evidence.gather(tmp_path, manifest.read(tmp_path))
         verdict = judge(run, settings)
-        content = render.to_dict(verdict, run, "check", ENVIRONMENT)
-        return verdict, content, render.to_markdown(verdict, "check"), table.to_table(verdict)
+        content = to_dict(verdict, run, "check", ENVIRONMENT)
+        return verdict, content, to_markdown(verdict, "check"), verdict_table(verdict)
 
     return judged
 
@@ -69,4 +72,4 @@ def test_verdict_json_with_all_of_them_is_as_its_schema_says(told):
         (ROOT / "scripts" / "tollgate" / "outputs" / "verdict.schema.json").read_text()
     )
     for changes in ({}, {"url": URL, "notes": [NOTE], "lint": [LINT]}):
-        jsonschema.validate(json.loads(render.to_json(told(**changes)[1])), schema)
+        jsonschema.validate(json.loads(to_json(told(**changes)[1])), schema)

@@ -8,6 +8,7 @@ import pytest
 from support.judged import LABELS, RUNS, judged, on_label
 from tollgate.judge.judgement import judge
 from tollgate.outputs import write as outputs
+from tollgate.outputs.markdown import to_markdown
 from tollgate.run import manifest
 
 
@@ -75,10 +76,11 @@ def test_the_summary_is_added_to_the_page_of_a_github_job(tmp_path, monkeypatch)
     page = tmp_path / "summary.md"
     page.write_text("what another step said\n")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(page))
-    outputs.append_summary("## Tollgate: PASS\n")
-    outputs.append_summary("## Tollgate: 🐌\n")
-    expected = "what another step said\n## Tollgate: PASS\n## Tollgate: 🐌\n"
-    assert page.read_text(encoding="utf-8") == expected
+    passed, failed = judge(RUNS["pass"]), judge(RUNS["fail"])
+    outputs.append_summary(passed, "check")
+    outputs.append_summary(failed, "🐌")
+    expected = to_markdown(passed, "check") + to_markdown(failed, "🐌")
+    assert page.read_text(encoding="utf-8") == "what another step said\n" + expected
 
 
 @pytest.mark.parametrize("value", [None, ""])
@@ -88,7 +90,7 @@ def test_without_such_a_page_nothing_is_written(value, tmp_path, monkeypatch):
         monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
     else:
         monkeypatch.setenv("GITHUB_STEP_SUMMARY", value)
-    outputs.append_summary("## Tollgate: PASS\n")
+    outputs.append_summary(judge(RUNS["pass"]), "check")
     assert list(Path().iterdir()) == []
 
 
@@ -98,7 +100,7 @@ def test_a_page_that_cannot_be_written_to_is_told_and_takes_no_verdict_away(
 ):
     path = str(tmp_path / page)
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", path)
-    outputs.append_summary("## Tollgate: FAIL\n")
+    outputs.append_summary(judge(RUNS["fail"]), "check")
     said = capsys.readouterr().err
     assert said.count("\n") == 1
     assert said.startswith(f"tollgate: GITHUB_STEP_SUMMARY is {path!r}, which can't be written to")

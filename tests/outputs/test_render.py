@@ -12,8 +12,10 @@ from support.judged import RUNS, judged, runs
 from tollgate.judge.facts import Run
 from tollgate.judge.judgement import judge
 from tollgate.judge.verdicts import FAIL, INVALID, SERVICE, Reason
+from tollgate.outputs.json_model import to_json
+from tollgate.outputs.json_verdict import to_dict
+from tollgate.outputs.junit import of_the_run, to_junit, unsound
 from tollgate.outputs.markdown import to_markdown
-from tollgate.outputs.render import of_the_run, to_dict, to_json, to_junit, unsound
 
 SLOW = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 

@@ -12,8 +12,7 @@ import pytest
 
 from tollgate.base.paths import ROOT
 from tollgate.commands import bzt
-from tollgate.run import variables
-from tollgate.run.environment import fingerprint
+from tollgate.run.environment import SERVICE, fingerprint, variables
 
 #: Set by PM2 or by ecosystem.config.js for each app, whatever their caller has.
 GIVEN = {"HOST", "PORT", "NODE_APP_INSTANCE", "exec_mode", "pm_id", "BALANCER_SERVERS"}
@@ -23,7 +22,7 @@ GIVEN = {"HOST", "PORT", "NODE_APP_INSTANCE", "exec_mode", "pm_id", "BALANCER_SE
 def test_every_setting_of_the_service_is_known_to_change_it(file: str) -> None:
     read = set(re.findall(r"variable: '(\w+)'", (ROOT / file).read_text()))
     assert read - GIVEN
-    assert read - GIVEN <= set(variables.SERVICE)
+    assert read - GIVEN <= set(SERVICE)
 
 
 def test_what_slows_head_alone_is_known_to_change_the_service() -> None:
@@ -31,11 +30,11 @@ def test_what_slows_head_alone_is_known_to_change_the_service() -> None:
     (names,) = re.findall(r"const set = \[(.*?)\]", text)
     slowing = {f"HEAD_{name}" for name in re.findall(r"'(\w+)'", names)}
     assert slowing
-    assert slowing <= set(variables.SERVICE)
+    assert slowing <= set(SERVICE)
 
 
 def test_those_that_are_set_are_recorded_and_no_other(monkeypatch) -> None:
-    for name in (*variables.known(os.environ), "MODE"):
+    for name in (*variables(os.environ), "MODE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("INJECT_DELAY_MS", "400")
     monkeypatch.setenv("BASE", "v1.2")
@@ -47,7 +46,7 @@ def test_those_that_are_set_are_recorded_and_no_other(monkeypatch) -> None:
 def test_what_is_secret_in_them_is_not() -> None:
     options = "-Xmx1g -Dstore.password=abc --api-token 'a b' -Djavax.net.ssl.keyStore=/a.jks"
     given = {"JVM_ARGS": options, "BALANCER_UPSTREAMS": "http://me:abc@127.0.0.1:1"}
-    assert variables.known(given) == {
+    assert variables(given) == {
         "JVM_ARGS": (
             "-Xmx1g -Dstore.password=<redacted> --api-token <redacted> "
             "-Djavax.net.ssl.keyStore=/a.jks"

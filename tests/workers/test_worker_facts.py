@@ -10,9 +10,11 @@ from support.golden_file import check_file
 from support.watched_workers import MIB, leaking, reborn, watched, worker
 from tollgate.judge.facts import Run
 from tollgate.judge.judgement import judge
+from tollgate.outputs.console import verdict_table
+from tollgate.outputs.json_model import to_json
+from tollgate.outputs.json_verdict import to_dict
+from tollgate.outputs.junit import to_junit
 from tollgate.outputs.markdown import to_markdown
-from tollgate.outputs.render import to_dict, to_json, to_junit
-from tollgate.outputs.table import to_table
 from tollgate.workers.model import Outage, Reload
 
 LEAK = "rss-slope of worker>20MB/min"
@@ -93,14 +95,14 @@ def test_outages_and_reloads_are_in_verdict_json_with_what_they_cost():
 
 def test_a_soak_reads_like_the_golden_files():
     verdict = judge(SOAK)
-    check_file("render/soak.txt", to_table(verdict) + "\n")
+    check_file("render/soak.txt", verdict_table(verdict) + "\n")
     check_file("render/soak.md", to_markdown(verdict, "soak"))
     check_file("render/soak.xml", to_junit(verdict, "soak"))
 
 
 def test_workers_are_shown_where_a_criterion_or_a_change_of_processes_is_about_them():
     def shown(run):
-        return "worker 0: RSS" in to_table(judge(run))
+        return "worker 0: RSS" in verdict_table(judge(run))
 
     assert shown(run_of("restarts>0", resources=watched(leaking(0))))
     assert not shown(run_of("p95>1s", resources=watched(leaking(0))))

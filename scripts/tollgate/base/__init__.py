@@ -5,7 +5,7 @@ In: nothing of Tollgate. Out: helpers that know nothing of runs, plans or sample
 
 from __future__ import annotations
 
-from tollgate.base import atomic, disk, paths
+from tollgate.base import atomic, disk, paths, records
 from tollgate.base.clock import ClockWatch
 from tollgate.base.paths import (
     BASE,
@@ -67,6 +67,7 @@ __all__ = [
     "one_line",
     "paths",
     "read_url",
+    "records",
     "row",
     "run_to_end",
     "short",

@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TextIO
 
 
-def write(path: Path, text: str) -> None:
-    """Write a file beside its place and move it there. Raises OSError, and leaves nothing then."""
+@contextlib.contextmanager
+def replacing(path: Path, **how: str) -> Iterator[TextIO]:
+    """A file beside a path's place, open for writing, that is moved there at the end. how: as for
+    `open`. Raises OSError; where anything is raised, nothing is left but what was there before."""
     growing = path.with_name(f".{path.name}")
     try:
-        growing.write_text(text, encoding="utf-8")
+        with growing.open("w", **how) as file:
+            yield file
         growing.replace(path)
-    except OSError:
+    except BaseException:
         with contextlib.suppress(OSError):
             growing.unlink()
         raise
+
+
+def write(path: Path, text: str) -> None:
+    """Write a file as a whole. Raises OSError, and leaves nothing then."""
+    with replacing(path, encoding="utf-8") as file:
+        file.write(text)

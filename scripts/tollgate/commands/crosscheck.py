@@ -20,6 +20,7 @@ from typing import NoReturn
 
 import psutil
 
+from tollgate.base import atomic
 from tollgate.study import TOOL, Load, ToolError, run
 
 USAGE = "crosscheck ARM URL USERS SECONDS LEAD_S OUTPUT.json"
@@ -31,9 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         load, path = _read(sys.argv[1:] if arguments is None else arguments)
         result = run(load)
-        partial = path.with_name(f"{path.name}.part")
-        partial.write_text(json.dumps(asdict(result)) + "\n")
-        partial.replace(path)
+        atomic.write(path, json.dumps(asdict(result)) + "\n")
     except ToolError as problem:
         print(f"crosscheck: {problem}", file=sys.stderr)
         return 1

@@ -14,6 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from tollgate.base import records
 from tollgate.stats import Counts
 
 #: Percentiles that are compared, by name.
@@ -38,6 +39,8 @@ class Settings:
     looking ends. gates: the metrics that decide, and labels: those of which they do, all where it
     is empty; the others are informational.
     """
+
+    __pydantic_config__ = records.STRICT
 
     effect: float = 0.05
     error_effect: float = 0.002

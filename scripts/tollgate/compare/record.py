@@ -5,13 +5,11 @@ Written when the run begins, and again when the run ends itself; sealed by its S
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from tollgate.base import atomic
+from tollgate.base import records
 from tollgate.compare.model import Settings
 from tollgate.run import Manifest, ManifestError, digest
 
@@ -25,6 +23,8 @@ class SideRecord:
     """One of the two. name: `base` or `head`. told: which code it is, for people. revision: the
     full SHA of the commit, None for a URL and for a working tree with changes, which is no commit.
     url: None where PM2 runs it."""
+
+    __pydantic_config__ = records.STRICT
 
     name: str
     told: str
@@ -40,6 +40,8 @@ class CompareRecord:
     of measuring the run ended itself, None where it did not; the seconds behind don't count.
     """
 
+    __pydantic_config__ = records.STRICT
+
     base: SideRecord
     head: SideRecord
     execution: str
@@ -53,7 +55,7 @@ class CompareRecord:
 
 def write(record: CompareRecord, run: Path) -> None:
     """Write compare.json into the run's folder, whole or not at all."""
-    atomic.write(run / NAME, json.dumps({**asdict(record), "version": VERSION}, indent=2) + "\n")
+    records.write(run / NAME, record, version=VERSION)
 
 
 def sealed(run: Path) -> str | None:
@@ -78,26 +80,16 @@ def is_compare(run: Path) -> bool:
 
 def read(run: Path) -> CompareRecord:
     """The compare.json of a run's folder. Raises ManifestError, one line."""
-    path = run / NAME
-    try:
-        return _from_json(json.loads(path.read_text()))
-    except (FileNotFoundError, NotADirectoryError):
-        raise ManifestError(
-            f"{run} is not the folder of a comparison: it has no {NAME}; name one under reports/"
-        ) from None
-    except (OSError, ValueError, TypeError, KeyError) as error:
-        raise ManifestError(f"{path} can't be read: {error}; run the comparison again") from None
+    again = "run the comparison again"
+    return records.read(run / NAME, CompareRecord, ManifestError, "comparison", again, _prepare)
 
 
-def _from_json(raw: Any) -> CompareRecord:
-    if not isinstance(raw, Mapping):
-        raise ValueError(f"it holds no object but {str(raw)[:40]!r}")
-    values = dict(raw)
-    version = values.pop("version", None)
+def _prepare(raw: dict[str, Any]) -> None:
+    """Refuses another version, and a promise of which a part would be a default of today."""
+    version = raw.pop("version", None)
     if version != VERSION:
         raise ValueError(f"it has version {version}, and this Tollgate reads {VERSION}")
-    given = values.pop("settings")
-    several = {name: tuple(given[name]) for name in ("gates", "labels")}
-    settings = Settings(**{**given, **several})
-    base, head = (SideRecord(**values.pop(name)) for name in ("base", "head"))
-    return CompareRecord(base=base, head=head, settings=settings, **values)
+    promised = raw.get("settings")
+    for each in fields(Settings):
+        if isinstance(promised, dict) and each.name not in promised:
+            raise ValueError(f"settings.{each.name}: it is missing")

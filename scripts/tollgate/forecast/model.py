@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from tollgate.base import records
+
 
 @dataclass(frozen=True)
 class ForecastStep:
@@ -31,6 +33,8 @@ class Forecast:
 @dataclass(frozen=True)
 class LoadStep:
     """One step of a run: from_s and to_s are seconds since the execution's start."""
+
+    __pydantic_config__ = records.STRICT
 
     name: str
     from_s: float

@@ -9,11 +9,12 @@ With it `tollgate judge` needs no forecast file, which may have changed since.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import Any
 
+from tollgate.base import records
 from tollgate.forecast.model import LoadStep
 
 
@@ -21,6 +22,8 @@ from tollgate.forecast.model import LoadStep
 class Followed:
     """A forecast's file, the factor of its rates, by how much its time was compressed, its steps
     one after the other."""
+
+    __pydantic_config__ = records.STRICT
 
     path: str
     factor: float
@@ -36,23 +39,14 @@ def to_record(followed: Followed) -> dict[str, Any]:
 def from_record(record: Mapping[str, Any]) -> Followed:
     """The forecast of a record. Raises ValueError, with what is wrong, for anything else."""
     try:
-        steps = [_step(each) for each in record["steps"]]
-        followed = Followed(
-            str(record["path"]), float(record["factor"]), float(record["scale"]), tuple(steps)
-        )
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise ValueError(f"the forecast is not one that a run wrote: {error!r}") from None
-    _check(steps)
+        followed = records.parse(Followed, record)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"the forecast is not one that a run wrote: {error}") from None
+    _check(followed.steps)
     return followed
 
 
-def _step(record: Mapping[str, Any]) -> LoadStep:
-    shares = {str(name): float(share) for name, share in record["shares"].items()}
-    numbers = (float(record[name]) for name in ("from_s", "to_s", "tps"))
-    return LoadStep(str(record["name"]), *numbers, shares)
-
-
-def _check(steps: Sequence[LoadStep]) -> None:
+def _check(steps: tuple[LoadStep, ...]) -> None:
     if not steps:
         raise ValueError("the forecast has no steps")
     for step in steps:

@@ -1,13 +1,13 @@
-"""A verdict for programs and people: JSON, JUnit, Markdown, console.
+"""A result for programs and people: JSON, JUnit, Markdown, console.
 
-In: a Verdict, a Study or a Comparison. Out: its files, and JMeter's dashboards.
+In: a Verdict or a Study. Out: its files with their JSON Schemas, and JMeter's dashboards.
 """
 
 from __future__ import annotations
 
-from tollgate.outputs import dashboard, render, study, write
-from tollgate.outputs.cells import interval, limit, observed, shorten
-from tollgate.outputs.forecast import forecast_line, steps_table
+from tollgate.outputs import dashboard, study, write
+from tollgate.outputs.console import steps_table
+from tollgate.outputs.text import forecast_line, interval, limit, observed, shorten
 
 __all__ = [
     "dashboard",
@@ -15,7 +15,6 @@ __all__ = [
     "interval",
     "limit",
     "observed",
-    "render",
     "shorten",
     "steps_table",
     "study",

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 from tollgate.base import code, escaped, row
+from tollgate.compare import FAIL, IMPROVED, INCONCLUSIVE, Comparison, Finding, words
 from tollgate.judge import CriterionResult, ExecutionVerdict, Verdict
-from tollgate.outputs import compare_markdown as comparison
-from tollgate.outputs import workers as workers_told
-from tollgate.outputs.cells import interval, limit, observed
-from tollgate.outputs.forecast import forecast_line
+from tollgate.outputs.text import forecast_line, interval, limit, observed, worker_lines
 
 HEADINGS = ("criterion", "observed", "limit", "interval", "n", "verdict")
+COMPARED = ("label", "metric", "base", "head", "change", "interval", "verdict")
+_STRIKING = (FAIL, INCONCLUSIVE, IMPROVED)
 
 
 def to_markdown(verdict: Verdict, kind: str) -> str:
@@ -18,48 +20,52 @@ def to_markdown(verdict: Verdict, kind: str) -> str:
     lines += [f"- **{it.verdict}** ({it.fault}): {escaped(it.text)}" for it in verdict.reasons]
     for execution in verdict.executions:
         lines += ["", f"### {escaped(execution.name)}: {execution.verdict}", ""]
-        lines += _warnings(execution)
-        lines += _forecast(execution)
-        lines += _comparison(execution)
-        lines += _criteria(execution)
-        lines += _workers(execution)
-        lines += _lint(execution)
+        # Without an empty line between them they would run into one paragraph.
+        lines += [it for warning in execution.warnings for it in (f"> {escaped(warning)}", "")]
+        if execution.forecast:
+            lines += [escaped(forecast_line(execution.forecast)), ""]
+        lines += _results(execution)
+        if workers := worker_lines(execution):
+            lines += ["", *_list(workers)]
+        if execution.lint:
+            lines += ["", "What was noticed of the plan:", "", *_list(execution.lint)]
     return "\n".join(lines) + "\n"
 
 
-def _comparison(execution: ExecutionVerdict) -> list[str]:
-    return comparison.to_lines(execution.comparison) if execution.comparison else []
+def _results(execution: ExecutionVerdict) -> list[str]:
+    """What was compared, and the criteria; without either, a table of no criterion."""
+    parts = []
+    if execution.comparison:
+        parts.append(_comparison(execution.comparison))
+    if execution.criteria or not execution.comparison:
+        parts.append(_table(HEADINGS, map(_criterion, execution.criteria)))
+    first, *others = parts
+    return [*first, *(line for part in others for line in ["", *part])]
 
 
-def _criteria(execution: ExecutionVerdict) -> list[str]:
-    if execution.comparison and not execution.criteria:
-        return []
-    between = [""] if execution.comparison else []
-    rows = [row(_cells(result)) for result in execution.criteria]
-    return [*between, row(HEADINGS), row(["---"] * len(HEADINGS)), *rows]
+def _comparison(comparison: Comparison) -> list[str]:
+    """Which code was compared, every metric of every label, and how it was decided."""
+    course = words.course(comparison)
+    noise = words.noise(comparison) if comparison.is_control else []
+    return [
+        *_list(words.sides(comparison.record)),
+        "",
+        *_table(COMPARED, (_finding(each, comparison) for each in comparison.gate.findings)),
+        "",
+        escaped(f"{course[:1].upper()}{course[1:]}. {words.promise(comparison)}"),
+        *(["", *_list(noise)] if comparison.is_control else []),
+    ]
 
 
-def _workers(execution: ExecutionVerdict) -> list[str]:
-    told = workers_told.lines(execution)
-    return ["", *(f"- {escaped(line)}" for line in told)] if told else []
+def _list(lines: Iterable[str]) -> list[str]:
+    return [f"- {escaped(line)}" for line in lines]
 
 
-def _lint(execution: ExecutionVerdict) -> list[str]:
-    told = [f"- {escaped(line)}" for line in execution.lint]
-    return ["", "What was noticed of the plan:", "", *told] if told else []
+def _table(headings: Sequence[str], rows: Iterable[tuple[str, ...]]) -> list[str]:
+    return [row(headings), row(["---"] * len(headings)), *map(row, rows)]
 
 
-def _forecast(execution: ExecutionVerdict) -> list[str]:
-    told = execution.forecast
-    return [escaped(forecast_line(told)), ""] if told else []
-
-
-def _warnings(execution: ExecutionVerdict) -> list[str]:
-    # Without an empty line between them they would run into one paragraph.
-    return [line for warning in execution.warnings for line in (f"> {escaped(warning)}", "")]
-
-
-def _cells(result: CriterionResult) -> tuple[str, ...]:
+def _criterion(result: CriterionResult) -> tuple[str, ...]:
     return (
         code(result.criterion),
         observed(result),
@@ -67,4 +73,18 @@ def _cells(result: CriterionResult) -> tuple[str, ...]:
         interval(result),
         str(result.samples),
         result.verdict if result.decides else f"{result.verdict}, no say",
+    )
+
+
+def _finding(finding: Finding, comparison: Comparison) -> tuple[str, ...]:
+    effect = words.effect_of(comparison, finding)
+    verdict = words.verdict(finding)
+    return (
+        code(finding.label),
+        finding.metric,
+        words.value(finding, finding.base),
+        words.value(finding, finding.head),
+        words.change(finding, finding.change, effect),
+        words.interval(finding, effect) or words.UNKNOWN,
+        f"**{verdict}**" if finding.verdict in _STRIKING and finding.gates else verdict,
     )

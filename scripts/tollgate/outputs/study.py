@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from tollgate.base import atomic
-from tollgate.outputs.render import to_json
-from tollgate.outputs.study_json import About, to_dict
-from tollgate.outputs.study_table import to_table
+from tollgate.outputs.console import study_table as to_table
+from tollgate.outputs.json_model import to_json
+from tollgate.outputs.json_study import About, to_dict
 from tollgate.run import manifest
 from tollgate.samples import Jtl, Label, open_store, read_jtl, with_losses
 from tollgate.study import (
@@ -27,7 +27,6 @@ from tollgate.study import (
     DesignError,
     Ran,
     Study,
-    StudyRunError,
     build,
     crosscheck,
     read_blocks,
@@ -45,7 +44,7 @@ class StudyReportError(Exception):
 
 
 #: All that reading and writing may raise but for what every run's may; one line each.
-PROBLEMS = (StudyReportError, StudyRunError, DesignError, CpuError)
+PROBLEMS = (StudyReportError, DesignError, CpuError)
 
 
 def is_study(run: Path) -> bool:
@@ -100,7 +99,7 @@ def _execution(run: Path, record: manifest.Manifest) -> manifest.Execution:
 def _read_outages(
     run: Path, record: manifest.Manifest, planned: manifest.Execution, jtl: Jtl
 ) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
-    """(the workers that ended by themselves under load, in order of time; why nobody can tell).
+    """(the workers that ended by themselves under load, in order of time; problems with a file).
 
     Of each outage: app, worker, pid; from_s and to_s, seconds since jtl.origin_ms; lost, the
     requests that failed for want of the worker; experiment, the one under way, None for none.
@@ -119,11 +118,11 @@ def _read_outages(
     until_s = ended_s - began_s if cut_short else math.inf
     out = Resources(outages=tuple(outage for outage, _ in found))
     counted = with_losses(out, (), run / planned.jtl, jtl.origin_ms, until_s).outages
-    told = zip(counted, (app for _, app in found), strict=True)
-    return [_told(outage, app, jtl.samplers) for outage, app in told], tuple(problems)
+    pairs = zip(counted, (app for _, app in found), strict=True)
+    return [_outage(outage, app, jtl.samplers) for outage, app in pairs], tuple(problems)
 
 
-def _told(outage: Outage, app: str, samplers: Mapping[str, Label]) -> dict[str, Any]:
+def _outage(outage: Outage, app: str, samplers: Mapping[str, Label]) -> dict[str, Any]:
     return {
         "app": app,
         "worker": outage.worker,

@@ -6,10 +6,9 @@ In: what bzt is about to do. Out: run.json, sealed and without secrets, and the 
 from __future__ import annotations
 
 from tollgate.run import environment, manifest, secrecy
-from tollgate.run.environment import cpu_model, fingerprint, jmeter_version
+from tollgate.run.environment import SERVICE, cpu_model, fingerprint, jmeter_version
 from tollgate.run.manifest import NAME, Execution, Manifest, ManifestError, check_seal, digest
 from tollgate.run.redaction import MARK, Redaction
-from tollgate.run.variables import SERVICE
 
 __all__ = [
     "MARK",

@@ -1,4 +1,8 @@
-"""The fingerprint of the machine and the versions that a verdict holds for."""
+"""What a verdict holds for: the machine, the versions, and the variables that were set.
+
+app/settings.js, app/balancer/settings.js and ecosystem.config.js read the variables of the service,
+Node some by itself; the others choose what is run, and go before the settings.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +13,26 @@ import platform
 import re
 import subprocess
 import zipfile
+from collections.abc import Mapping
 from importlib import metadata
 from pathlib import Path
 
 from tollgate.base import ROOT, jmeter_home
-from tollgate.run import variables
+from tollgate.run.redaction import Redaction
+
+#: What changes the service: figures under different values are not comparable.
+SERVICE = (
+    *("INJECT_DELAY_MS", "INJECT_WORK_PERCENT"),
+    *("HEAD_INJECT_DELAY_MS", "HEAD_INJECT_WORK_PERCENT"),
+    *("USE_RANDOM_DELAY", "USE_CHILD_PROCESSES", "KITTENS_LEAK", "PI_POINTS", "LOG_REQUESTS"),
+    *("BALANCER_UPSTREAMS", "BALANCER_TIMEOUT_MS", "MEMORY_LIMIT", "RELOAD_EVERY"),
+    *("NODE_OPTIONS", "UV_THREADPOOL_SIZE"),
+)
+#: What chooses the load, its targets and its judge, or changes the generator.
+_RUN = (
+    *("MODE", "SCALE", "PLAN", "CRITERIA", "STOP_AFTER"),
+    *("BASE", "BASE_URL", "HEAD_URL", "JVM_ARGS"),
+)
 
 
 def fingerprint(plans: Path | None = None) -> dict:
@@ -35,9 +54,16 @@ def fingerprint(plans: Path | None = None) -> dict:
             "python": platform.python_version(),
         },
         "commit": commit(),
-        "variables": variables.known(os.environ),
+        "variables": variables(os.environ),
         "plans": _hashes(plans) if plans else {},
     }
+
+
+def variables(environment: Mapping[str, str]) -> dict[str, str]:
+    """Those that are set, by name, without what is secret in URLs and among Java's options. An
+    empty variable counts as unset, as it does for the apps."""
+    text = Redaction().text
+    return {name: text(environment[name]) for name in (*_RUN, *SERVICE) if environment.get(name)}
 
 
 def _hashes(folder: Path) -> dict[str, str]:

@@ -7,13 +7,12 @@ part of it, and a file that has changed since is refused.
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tollgate.base import atomic
+from tollgate.base import records
 
 NAME = "run.json"
 #: Raised when a manifest's meaning changes; older ones are refused rather than misread.
@@ -35,18 +34,20 @@ class Execution:
     targets: apps of ecosystem.config.js, each with its name, mode, instances and memory limit in
     bytes; none where the plan asks a service not ours. url: of such a service, if the scenario
     names it.
-    notes: what the verdict tells beside what it judges, one line each. lint: what was noticed of
+    notes: what the verdict says beside what it judges, one line each. lint: what was noticed of
     the plan, likewise.
     criteria: those of this execution and its scenario alone.
-    forecast: what it follows, as forecast_record.py writes it; None for nothing.
+    forecast: what it follows, as forecast.to_record writes it; None for nothing.
     exit_code: JMeter's, None if it never started or was still running at the end.
     clock_steps: each [seconds since it began, by how many seconds the clock was set], less than 0
     for back.
     told_to_end: when STOP_AFTER had JMeter end its load; None where it did not. ended_by_force:
     whether it went on after that, or after any other end before its time, so that it had to be
-    ended. in_flight: which threads waited for an answer then, as jmeter.py writes it.
+    ended. in_flight: which threads waited for an answer then, as taurus writes it.
     bytes, sha256: of the JTL as the run left it; None for nothing.
     """
+
+    __pydantic_config__ = records.STRICT
 
     name: str
     plan: str
@@ -82,6 +83,8 @@ class Manifest:
     reloads: each with the `app`, when it `began` and `ended` (seconds since the epoch), and the
     `problem` that it met, if any. watching: what it cost, see tollgate/workers/watching.py."""
 
+    __pydantic_config__ = records.STRICT
+
     kind: str
     started: str
     criteria: list[Any]
@@ -102,31 +105,25 @@ class Manifest:
 
 def write(manifest: Manifest, run: Path) -> None:
     """Write run.json whole or not at all."""
-    atomic.write(run / NAME, json.dumps(asdict(manifest), indent=2, default=str) + "\n")
+    records.write(run / NAME, manifest)
 
 
 def read(run: Path) -> Manifest:
     """Read run.json. Raises ManifestError."""
-    path = run / NAME
-    try:
-        raw = json.loads(path.read_text())
-        if not isinstance(raw, dict):
-            raise ValueError(f"it holds no object but {str(raw)[:40]!r}")
-        _check_version(raw, path)
-        executions = [_execution(dict(each), run) for each in raw.pop("executions")]
-        manifest = Manifest(executions=executions, **raw)
-    except (FileNotFoundError, NotADirectoryError):
-        raise ManifestError(
-            f"{run} is not the folder of a run: it has no {NAME}; name one under reports/"
-        ) from None
-    except (OSError, ValueError, TypeError, KeyError) as error:
-        raise ManifestError(f"{path} can't be read: {error}") from None
-    return manifest
+
+    def prepare(fields: dict[str, Any]) -> None:
+        _check_version(fields, run / NAME)
+        executions = fields.get("executions")
+        for each in executions if isinstance(executions, list) else ():
+            if isinstance(each, dict):
+                _check_whole(each, run)
+
+    return records.read(run / NAME, Manifest, ManifestError, "run", prepare=prepare)
 
 
-def _check_version(raw: dict[str, Any], path: Path) -> None:
+def _check_version(fields: Mapping[str, Any], path: Path) -> None:
     """Before anything else of it is read: another version may have other fields."""
-    version = raw.get("version", VERSION)
+    version = fields.get("version", VERSION)
     if version != VERSION:
         raise ManifestError(
             f"{path} has version {version}, this Tollgate reads {VERSION}: "
@@ -134,13 +131,12 @@ def _check_version(raw: dict[str, Any], path: Path) -> None:
         )
 
 
-def _execution(raw: dict[str, Any], run: Path) -> Execution:
+def _check_whole(execution: dict[str, Any], run: Path) -> None:
     """Raises ManifestError where the JTL does not hold all of the samples."""
-    problem = compacted(raw, run)
+    problem = compacted(execution, run)
     if problem:
         raise ManifestError(problem)
-    raw.pop(_COMPACTED, None)
-    return Execution(**raw)
+    execution.pop(_COMPACTED, None)
 
 
 def compacted(raw: Mapping[str, Any], run: Path) -> str:

@@ -132,7 +132,7 @@ class Redaction:
 
     def hide(self, text: str) -> str:
         """Any text without what was taken away until now: whole where it is long enough to be
-        told from other words, else where it stands behind its name."""
+        unlike other words, else where it stands behind its name."""
         if not self._taken:
             return text
         if self._taken != self._known:

@@ -10,9 +10,10 @@ from pathlib import Path
 import bzt.engine
 from bzt.engine import Configuration
 
+from tollgate.base import atomic
 from tollgate.run.redaction import Redaction
 
-#: What Taurus and JMeter leave besides samples, by name; a run's verdict is none of it.
+#: What Taurus and JMeter leave beside samples, by name; a run's verdict is none of it.
 _BY_PRODUCTS = ("*.log", "*.out", "*.err", "error*.jtl", "trace*.jtl", "modified_*.jmx")
 _MERGED = "merged"
 
@@ -98,10 +99,5 @@ def _rewrite(path: Path, change: Callable[[str], str]) -> None:
     with path.open(**kept) as lines:
         if all(change(line) == line for line in lines):
             return
-    growing = path.with_name(f".{path.name}")
-    try:
-        with path.open(**kept) as old, growing.open("w", **kept) as new:
-            new.writelines(map(change, old))
-        growing.replace(path)
-    finally:
-        growing.unlink(missing_ok=True)
+    with path.open(**kept) as old, atomic.replacing(path, **kept) as new:
+        new.writelines(map(change, old))

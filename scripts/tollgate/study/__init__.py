@@ -34,7 +34,7 @@ from tollgate.study.model import (
     ScalingPoint,
     Study,
 )
-from tollgate.study.record import StudyRun, StudyRunError
+from tollgate.study.record import StudyRun
 from tollgate.study.samples import read
 from tollgate.study.stats import MIN_BLOCKS
 from tollgate.study.windows import ANOTHER_GENERATOR, CONNECT
@@ -79,7 +79,6 @@ __all__ = [
     "ScalingPoint",
     "Study",
     "StudyRun",
-    "StudyRunError",
     "ToolError",
     "answer",
     "blocks",

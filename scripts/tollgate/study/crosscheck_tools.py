@@ -14,11 +14,11 @@ import json
 import os
 import resource
 import subprocess
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from tollgate.base import ROOT, TooLongError, Url, run_to_end
+from tollgate.base import ROOT, TooLongError, Url, records, run_to_end
 
 TOOL = "autocannon"
 #: Seconds beyond those of the load in which it must have started, counted and ended.
@@ -49,6 +49,8 @@ class ToolResult:
 
     Runs made before have results of other tools too, in the same form.
     """
+
+    __pydantic_config__ = records.STRICT
 
     tool: str
     version: str
@@ -165,17 +167,8 @@ def checked(result: ToolResult, seconds: int) -> ToolResult:
 
 
 def recorded(text: str) -> ToolResult:
-    """From the JSON that commands/crosscheck.py wrote. Raises ToolError."""
-    found = _json("crosscheck", text)
-    names = [each.name for each in fields(ToolResult)]
-    if sorted(found) != sorted(names):
-        raise ToolError(f"it must hold exactly {', '.join(names)}")
-    for name, value in found.items():
-        kind = str if name in ("tool", "version") else (int, float)
-        unknown = name == "p95_ms" and value is None
-        if not (unknown or (isinstance(value, kind) and not isinstance(value, bool))):
-            raise ToolError(f"{name} is {value!r}")
-    return ToolResult(**found)
+    """From the JSON that commands/crosscheck.py wrote. Raises ToolError, ValueError."""
+    return records.parse(ToolResult, _json("crosscheck", text))
 
 
 def _json(tool: str, text: str) -> dict[str, Any]:

@@ -6,9 +6,11 @@ the apps and their instances.
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
+
+from tollgate.base import records
+from tollgate.run import ManifestError
 
 NAME = "study-run.json"
 #: The blocks of the run, which the plan reads and the report as well.
@@ -19,10 +21,6 @@ CPU = "cpu.jsonl"
 CHECKS = "crosscheck"
 
 
-class StudyRunError(Exception):
-    """One line: which file, what is wrong with it, what to do."""
-
-
 @dataclass(frozen=True)
 class StudyRun:
     """design: the file that it follows. seed: of the order of the blocks. short: whether it was
@@ -30,6 +28,8 @@ class StudyRun:
     experiments: the names of those that were to run, in their order. left_out: what of the design
     could not be run here, one sentence each.
     """
+
+    __pydantic_config__ = records.STRICT
 
     design: str
     seed: int
@@ -40,20 +40,10 @@ class StudyRun:
 
 
 def write(study: StudyRun, run: Path) -> None:
-    """Write study-run.json into the run's folder."""
-    (run / NAME).write_text(json.dumps(asdict(study), indent=2) + "\n")
+    """Write study-run.json into the run's folder, whole or not at all."""
+    records.write(run / NAME, study)
 
 
 def read(run: Path) -> StudyRun:
-    """The study-run.json of a run's folder. Raises StudyRunError."""
-    path = run / NAME
-    try:
-        record = json.loads(path.read_text())
-        lists = {name: tuple(map(str, record[name])) for name in ("experiments", "left_out")}
-        return StudyRun(**{**record, **lists})
-    except FileNotFoundError:
-        raise StudyRunError(
-            f"{run} is not the folder of a study: it has no {NAME}; name one under reports/"
-        ) from None
-    except (OSError, ValueError, TypeError, KeyError) as error:
-        raise StudyRunError(f"{path} can't be read: {error!r}; run the study again") from None
+    """The study-run.json of a run's folder. Raises ManifestError, one line."""
+    return records.read(run / NAME, StudyRun, ManifestError, "study", "run the study again")

@@ -25,7 +25,7 @@ from typing import IO
 
 import psutil
 
-from tollgate.base import STATE
+from tollgate.base import STATE, atomic
 
 LOCK = STATE / "run.lock"
 STARTED = STATE / "started.json"
@@ -82,9 +82,7 @@ def remember(pids: list[int], files: list[str]) -> None:
             entries.append({"pid": pid, "after_boot": _after_boot(psutil.Process(pid))})
         except psutil.NoSuchProcess:
             continue
-    written = STARTED.with_suffix(".new")
-    written.write_text(json.dumps(entries))
-    written.replace(STARTED)
+    atomic.write(STARTED, json.dumps(entries))
 
 
 def forget() -> None:

@@ -29,7 +29,6 @@ from tollgate.base import disk as room
 from tollgate.compare import record as compare_record
 from tollgate.gather import evidence, refusals
 from tollgate.judge import judge
-from tollgate.outputs import render
 from tollgate.outputs import write as outputs
 from tollgate.pages import Judged, PageError, run_page
 from tollgate.plan import PlanError
@@ -182,7 +181,7 @@ class Verdict(Reporter):
             judged = Judged(self.manifest, run, settings, self.verdict)
             under_way(self.engine).judged = judged
             outputs.write_all(self.folder, self.verdict, run, self.manifest)
-            outputs.append_summary(render.to_markdown(self.verdict, self.manifest.kind))
+            outputs.append_summary(self.verdict, self.manifest.kind)
         if self.verdict.exit_code:
             raise Ruling(self.verdict.exit_code)
 
@@ -259,7 +258,7 @@ def judge_unstarted(engine: Engine) -> None:
     run, strictness = evidence.gather(folder, record)
     verdict = judge(run, strictness)
     outputs.write_all(folder, verdict, run, record)
-    outputs.append_summary(render.to_markdown(verdict, record.kind))
+    outputs.append_summary(verdict, record.kind)
     outputs.show(verdict)
     try:
         run_page.write(folder, run_page.Judged(record, run, strictness, verdict))

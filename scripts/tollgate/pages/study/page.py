@@ -53,7 +53,7 @@ class StudyPart:
 def part(run: Path, study: Study) -> StudyPart:
     """What the page of a run's folder says of this study.
 
-    Raises JtlError, ManifestError, StudyRunError and DesignError, one line each.
+    Raises JtlError, ManifestError and DesignError, one line each.
     """
     record, how = manifest.read(run), study_run.read(run)
     jtl = run / record.executions[0].jtl

@@ -8,14 +8,14 @@ from support.golden_file import check_file
 from support.judged import LABELS, MANY, RUNS, judged, on_label, runs
 from tollgate.judge.facts import Run, Settings
 from tollgate.judge.judgement import judge
-from tollgate.outputs.cells import shorten, width
-from tollgate.outputs.table import headline, to_table
+from tollgate.outputs.console import verdict_headline, verdict_table
+from tollgate.outputs.text import shorten, width
 
 COLOUR = re.compile(r"\033\[\d+m")
 
 
 def table(run, **changed):
-    return to_table(judge(run, Settings(**changed)))
+    return verdict_table(judge(run, Settings(**changed)))
 
 
 def rows(text):
@@ -59,10 +59,10 @@ def test_the_heading_names_the_confidence_that_the_intervals_have():
 
 
 def test_the_headline_names_every_fault_behind_the_verdict_and_no_other():
-    assert headline(judge(RUNS["pass"])) == "PASS: 1 of 1 criteria hold"
-    assert headline(judge(RUNS["interrupted"])).endswith("; the fault of the operator")
+    assert verdict_headline(judge(RUNS["pass"])) == "PASS: 1 of 1 criteria hold"
+    assert verdict_headline(judge(RUNS["interrupted"])).endswith("; the fault of the operator")
     both = Run(RUNS["invalid"].executions, interrupted=True)
-    assert headline(judge(both)).endswith("; the fault of the operator and the generator")
+    assert verdict_headline(judge(both)).endswith("; the fault of the operator and the generator")
 
 
 def test_more_reasons_than_a_person_reads_are_counted():
@@ -75,9 +75,9 @@ def test_more_reasons_than_a_person_reads_are_counted():
 def test_colour_changes_nothing_but_the_colour():
     for run in RUNS.values():
         verdict, _ = judged(run)
-        coloured = to_table(verdict, colour=True)
+        coloured = verdict_table(verdict, colour=True)
         assert COLOUR.search(coloured)
-        assert COLOUR.sub("", coloured) == to_table(verdict)
+        assert COLOUR.sub("", coloured) == verdict_table(verdict)
 
 
 @pytest.mark.parametrize("label", LABELS, ids=range(len(LABELS)))
@@ -96,7 +96,7 @@ def test_no_label_moves_the_cursor_or_breaks_a_line_or_a_column(label):
 @given(runs())
 def test_a_table_of_anything_can_be_printed_and_tells_the_verdict(run):
     verdict = judge(run)
-    text = to_table(verdict)
+    text = verdict_table(verdict)
     text.encode("utf-8")
     assert f"\n{verdict.verdict}: " in text
     # An empty line, the title and the headings, then a line each; at most eight of the reasons.

@@ -5,8 +5,8 @@ from support.executions import counts, execution
 from support.judged import LATE, MANY, RUNS, of_facts, on_label
 from tollgate.judge.facts import Run, Settings
 from tollgate.judge.judgement import judge
+from tollgate.outputs.junit import MEASUREMENT, of_the_run, to_junit, unsound
 from tollgate.outputs.markdown import to_markdown
-from tollgate.outputs.render import MEASUREMENT, of_the_run, to_junit, unsound
 
 
 def junit(run, kind="check"):

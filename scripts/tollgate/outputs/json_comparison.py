@@ -1,0 +1,167 @@
+"""A comparison in verdict.json: the models of its part, and its content. Pure."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from tollgate.compare import ERRORS, Comparison, Finding, words
+from tollgate.outputs.json_model import (
+    Amount,
+    Count,
+    Interval,
+    Model,
+    Positive,
+    Text,
+    content,
+    ends,
+)
+
+Metric = Literal["p50", "p95", "p99", "mean", "errors"]
+
+
+class SideEntry(Model):
+    """One of the two."""
+
+    name: Literal["base", "head"]
+    """Its name."""
+    told: str
+    """Which code it is, e.g. `1a2b3c4 (merge base with origin/main)`."""
+    revision: str | None
+    """SHA of the commit; null where no commit holds it or a URL was given."""
+    url: str | None
+    """Where it was asked; null where PM2 ran it."""
+
+
+class SamplesEntry(Model):
+    """Requests of each side."""
+
+    base: Count
+    """Requests that went to base."""
+    head: Count
+    """Requests that went to head."""
+
+
+class SettingsEntry(Model):
+    """What the gate promises: modules.compare."""
+
+    effect: Positive
+    """The smallest rise of a response time that matters, as a share of it."""
+    error_effect: Positive
+    """The smallest rise of the error rate that matters, a difference of shares."""
+    fail_from: Positive
+    """The share of the effect from which an estimate can fail."""
+    false_alarm: Positive
+    """How often a candidate that is like the base may fail, over all that gates and all looks, as a
+    share of runs."""
+    miss: Positive
+    """How often a metric may pass in spite of a rise as large as the effect, as a share of runs."""
+    budget_s: Positive
+    """After how many seconds of measuring looking ends."""
+    gates: Annotated[list[Metric], Field(min_length=1)]
+    """The metrics that decide; the others are informational."""
+    labels: list[str]
+    """The labels whose metrics decide; empty for all."""
+
+
+class FindingEntry(Model):
+    """One metric of one label. What is said stands as of the look that decided it."""
+
+    label: str
+    """The label."""
+    metric: Metric
+    """The metric."""
+    gates: bool
+    """Whether it has a say in the verdict."""
+    verdict: Literal["PASS", "FAIL", "IMPROVED", "INCONCLUSIVE", "TOLD"]
+    """FAIL: worse beyond doubt. PASS: a rise as large as the effect is ruled out. IMPROVED:
+    better beyond doubt, which passes. INCONCLUSIVE: the time was too short to tell. TOLD: it has
+    no say."""
+    reason: str
+    """Why, in words; may be empty where it has no say."""
+    unit: Literal["ms", "share"]
+    """Of base and head: `ms`, or `share` for the error rate, a share of 1."""
+    base: float | None
+    """What base gave; null without samples."""
+    head: float | None
+    """What head gave; null without samples."""
+    change: float | None
+    """How much more head takes: of times head / base - 1, of the error rate head - base; null where
+    it is not known."""
+    interval: Interval | None
+    """Ends of the repeated interval of the change, which holds at all looks together. The low end
+    misses the truth in `false_alarm` of all runs at most, with everything else that gates; the high
+    end in `miss` of them. Null where it is not known, and an end where it has no bound."""
+    samples: SamplesEntry
+    """Requests of the label in all seconds that count."""
+    decided_s: Positive | None
+    """After how many seconds of measuring it was decided; null where it was not."""
+    more_s: Positive | None
+    """About how many seconds more would decide it; null where that is not known."""
+    message_line: Text
+    """All of it in one line, e.g. `p95 of sum: head 5.31 ms against base 4.42 ms, +20.1 % (at least
+    +17.2 %, at most +23.4 %)`."""
+
+
+class ComparisonEntry(Model):
+    """Base against head, asked at the same time under one load: each arrival went to one of the two
+    by the toss of a fair coin."""
+
+    base: SideEntry
+    """What head is held against."""
+    head: SideEntry
+    """What is to be judged."""
+    mode: Literal["fork", "cluster", "url"]
+    """How PM2 ran both; `url` where it ran neither."""
+    control: bool
+    """Whether both were the same, A against A, so that all that differs is noise."""
+    injected: dict[str, float]
+    """By what head alone was slowed on purpose, by name, e.g. `work_percent`; empty for nothing."""
+    settings: SettingsEntry
+    """What the gate promises."""
+    verdict: Literal["PASS", "FAIL", "INCONCLUSIVE"]
+    """What the findings that gate come to. What makes the measurement itself doubtful is among the
+    execution's reasons."""
+    compared_s: Count
+    """Whole seconds of measuring that count."""
+    ended_itself_s: Amount | None
+    """Seconds of measuring after which the run ended itself, for everything was decided; null where
+    it did not."""
+    looks_s: list[Positive]
+    """When the samples were looked at, in seconds of measuring."""
+    findings: list[FindingEntry]
+    """Every metric of every label, those without a say as well; the same ones in every run."""
+
+
+def comparison_content(comparison: Comparison | None) -> dict[str, Any] | None:
+    """An execution's `comparison` in verdict.json; None where nothing is compared."""
+    if comparison is None:
+        return None
+    record, gate = comparison.record, comparison.gate
+    return content(
+        ComparisonEntry,
+        record,
+        base=content(SideEntry, record.base),
+        head=content(SideEntry, record.head),
+        control=comparison.is_control,
+        settings=content(SettingsEntry, gate.settings),
+        verdict=gate.verdict,
+        compared_s=comparison.seconds,
+        ended_itself_s=record.decided_s,
+        looks_s=gate.looks_s,
+        findings=[_finding(each, comparison) for each in gate.findings],
+    )
+
+
+def _finding(finding: Finding, comparison: Comparison) -> dict[str, Any]:
+    base, head = comparison.samples.get(finding.label, (0, 0))
+    return content(
+        FindingEntry,
+        finding,
+        unit="share" if finding.metric == ERRORS else "ms",
+        interval=ends(finding.low, finding.high),
+        samples={"base": base, "head": head},
+        decided_s=finding.at_s,
+        message_line=words.line(finding, words.effect_of(comparison, finding)),
+    )

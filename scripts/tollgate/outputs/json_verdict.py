@@ -1,0 +1,343 @@
+"""verdict.json: its models and its content. Pure."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from tollgate.judge import CriterionResult, Execution, ExecutionVerdict, Run, Verdict
+from tollgate.outputs.json_comparison import ComparisonEntry, comparison_content
+from tollgate.outputs.json_forecast import ForecastEntry, forecast_content
+from tollgate.outputs.json_model import (
+    Amount,
+    Confidence,
+    Count,
+    Environment,
+    Interval,
+    Model,
+    Text,
+    VerdictName,
+    Whole,
+    content,
+    contents,
+    ends,
+    finite,
+)
+from tollgate.workers import WorkerFacts
+
+TITLE = "Tollgate's verdict.json"
+Basis = Literal[
+    "samples", "response time", "service time", "time to first byte", "connect time", "looks"
+]
+
+
+class ReasonEntry(Model):
+    """One line on why a verdict is not PASS."""
+
+    verdict: Literal["FAIL", "INCONCLUSIVE", "INVALID"]
+    """The verdict that this reason alone leads to."""
+    fault: Literal["generator", "service", "machine", "operator"]
+    """Whose fault it is: of the load generator, the service under test, the machine (too noisy, too
+    short, broken), or the operator (what was asked for, or an interruption)."""
+    text: Text
+    """The reason in words."""
+
+
+class CriterionEntry(Model):
+    """One criterion, judged. observed, limit and interval are in `unit`."""
+
+    criterion: Text
+    """The criterion in Taurus's grammar. It states when the run fails, and is its name in
+    junit.xml."""
+    message: str | None
+    """The message that taurus.yml gives it, null without one."""
+    label: str
+    """The label that it is about; empty: all samplers together."""
+    subject: Text
+    """What is measured, e.g. `p95`, `fail`, `rc5??`; for all samplers together with its window of
+    time behind it."""
+    unit: Literal["ms", "%", "count", "bytes", "users", "MB", "min", "MB/min", "ms/min"]
+    """Unit of observed, limit and interval: milliseconds, percent, a plain count, bytes, users, MB
+    of 1024 x 1024 bytes, minutes, or a slope per minute."""
+    condition: Literal["<", "<=", "=", ">", ">="]
+    """The comparison of observed with limit that makes the run fail."""
+    limit: Amount
+    """The threshold."""
+    observed: float | None
+    """The observed value, below 0 for a falling slope; null without samples, too few for a slope,
+    and for a time-left without end."""
+    interval: Interval | None
+    """Lower and upper end of the confidence interval of observed, null where that is an exact count
+    or a window's. An end is null where the samples set no bound."""
+    confidence: Confidence
+    """The confidence that the interval was made for, as a share of 1."""
+    samples: Count
+    """Samples of the label in the measured window; for a criterion on workers, looks at the one
+    that decided."""
+    samples_needed: Whole | None
+    """About how many samples would settle an INCONCLUSIVE; null where that is not the question."""
+    basis: Literal[
+        "samples", "response time", "service time", "time to first byte", "connect time", "looks"
+    ]
+    """What the values are of: `response time` counts from the intended start, `service time` is
+    JMeter's elapsed, `looks` are those at workers."""
+    window: str | None
+    """The worst window of a criterion with one, in seconds since the start, e.g. `12-22 s`; null
+    for the others."""
+    decides: bool
+    """false for `as non-failed`: reported, but without a say in the verdict."""
+    verdict: VerdictName
+    """The verdict on this criterion alone."""
+    reason: str
+    """Why, in words."""
+    worker: str | None
+    """The worker that decided, for a criterion on workers; null for the others."""
+    message_line: Text
+    """All of it in one line, e.g. `p95 of search = 231 ms (limit 250 ms, 95 % CI 219-244,
+    n=412)`."""
+
+
+class ScheduleEntry(Model):
+    """What one schedule meant to be sent beside what was sent. Requests are counted over the whole
+    execution, lateness over the measured part of it."""
+
+    labels: list[str]
+    """The labels that share this schedule."""
+    intended: Count
+    """Requests that had to be sent."""
+    sent: Count
+    """Of those, requests that were sent."""
+    missing_service: Count
+    """Requests not sent while all threads waited for answers."""
+    missing_plan: Count
+    """Requests not sent while threads kept to pauses of the plan's own."""
+    missing_generator: Count
+    """Requests not sent although a thread was free."""
+    lateness_p50_ms: float | None
+    """Median of actual minus intended start, in ms; slightly negative by JMeter's clock."""
+    lateness_p99_ms: float | None
+    """99th percentile of the same, in ms."""
+    lateness_max_ms: float | None
+    """The greatest lateness, in ms."""
+    generator_p99_ms: float | None
+    """99th percentile of the part of the lateness that is the generator's alone, in ms."""
+    late_service: Count
+    """Requests late mostly because all threads waited for answers."""
+    late_plan: Count
+    """Requests late mostly because of the plan's own pauses."""
+    late_generator: Count
+    """Requests late mostly although a thread was free."""
+    extra: Count
+    """Requests that no event of the schedule asked for."""
+    origin_is_estimated: bool
+    """Whether the schedule's zero was guessed from the samples, for want of TESTSTART.MS, so that
+    lateness that all of them have in common does not show."""
+    measured: Count
+    """Requests of the measured part that an event asked for."""
+    far_late: Count
+    """Of those, requests sent more than a second late."""
+    generator_far_late: Count
+    """Of those, requests sent more than a second late by the generator alone."""
+    displaced: Count
+    """Requests that the generator moved to another second than they were due in, as far as other
+    requests did not take their places."""
+
+
+class Slope(Model):
+    """A slope over time with its confidence interval (tollgate/stats/slope.py)."""
+
+    value: float
+    """The Theil-Sen slope."""
+    low: float | None
+    """The interval's lower end; null without one."""
+    high: float | None
+    """The interval's upper end; null without one."""
+    unit: Literal["bytes/s"]
+    """Unit of the three."""
+
+
+class WorkerEntry(Model):
+    """One worker over the measured time of the execution. Values are null where PM2 did not tell
+    them."""
+
+    worker: str
+    """PM2's number of the worker, which a process in its place keeps; where the execution has
+    several targets, with its app: `0 of pi-2`."""
+    pids: list[Whole]
+    """Its processes, in the order in which they came."""
+    looks: Count
+    """Looks at it in the measured time, about one a second."""
+    requests: Count | None
+    """Requests that it answered in the whole execution, warm-up included."""
+    restarts: Count
+    """Processes that were started again in the whole execution, planned reloads left out."""
+    rss_first_bytes: Amount | None
+    """RSS in bytes at the first look."""
+    rss_last_bytes: Amount | None
+    """RSS in bytes at the last look."""
+    rss_max_bytes: Amount | None
+    """RSS in bytes at the highest look."""
+    rss_slope: Slope | None
+    """How fast RSS grew, in the process in which it grew fastest; null with too few looks."""
+    time_left_s: Amount | None
+    """Seconds from the last look until RSS reaches the memory limit at the last process's slope;
+    null for never, without a limit, or where there is no slope."""
+    cpu_percent: Amount | None
+    """CPU time, in percent of one core, on average."""
+    loop_delay_p50_ms: Amount | None
+    """Mean over the seconds of the median event-loop delay within each, in ms."""
+    loop_delay_p95_ms: Amount | None
+    """Mean over the seconds of the 95th percentile of the event-loop delay within each, in ms."""
+
+
+class OutageEntry(Model):
+    """A worker's process that ended, and the one that came in its place. Seconds count from the
+    execution's start."""
+
+    worker: str
+    """The worker, as in `workers`."""
+    pid: int
+    """The process that ended."""
+    from_s: float
+    """When it was gone, in seconds."""
+    to_s: float | None
+    """When the next process was online, in seconds, in a reload even before from_s; null: none
+    came."""
+    planned: bool
+    """Whether a reload of the run's own timetable ended it."""
+    lost: Count | None
+    """Requests lost for want of it; null where they were not counted."""
+
+
+class ReloadEntry(Model):
+    """One `pm2 reload` of the run's own timetable. Seconds count from the execution's start."""
+
+    from_s: float
+    """When it began, in seconds."""
+    to_s: float | None
+    """When it ended, in seconds; null if it did not."""
+    lost: Count | None
+    """Requests lost while it went on; null where they were not counted."""
+    problem: str
+    """Why it failed; empty if it did not."""
+
+
+class ExecutionEntry(Model):
+    """One plan against one target."""
+
+    name: str
+    """The scenario's name in taurus.yml."""
+    verdict: VerdictName
+    """The worst of this execution's reasons."""
+    reasons: list[ReasonEntry]
+    """Everything that keeps this execution from PASS."""
+    warnings: list[str]
+    """What a reader should know and what changes no verdict, one line each."""
+    lint: list[str]
+    """What was noticed of the plan and what changes no verdict, one line each, e.g. samplers
+    without an assertion."""
+    url: str | None
+    """The service that was asked where the run did not start it, with its port; null where it did,
+    or where the plan alone knows."""
+    warmup_s: Amount
+    """Seconds from the start that are not judged."""
+    measured_s: Amount | None
+    """Seconds after the warm-up that were to be measured; null: until the load ended by itself."""
+    schedules: list[ScheduleEntry]
+    """How each schedule of the plan was kept; empty for closed loops."""
+    criteria: list[CriterionEntry]
+    """Every criterion, in the order of taurus.yml."""
+    forecast: ForecastEntry | None
+    """How the load kept to the forecast of production; null where the plan follows none."""
+    comparison: ComparisonEntry | None
+    """How head differs from base; null where the execution compares nothing."""
+    workers: list[WorkerEntry]
+    """What was seen of each worker of the targets; empty if they were not watched."""
+    memory_limit_bytes: Amount | None
+    """RSS in bytes at which PM2 restarts a worker, of several targets the lowest; null where there
+    is no limit."""
+    watching: Amount | None
+    """CPU time that watching the workers took, the watcher and PM2's daemon together, as a share of
+    one core; null where not known."""
+    outages: list[OutageEntry]
+    """Every process of the targets' workers that ended while the load went on."""
+    reloads: list[ReloadEntry]
+    """Every `pm2 reload` of the run's own timetable: modules.targets.reload-every."""
+
+
+class VerdictFile(Model):
+    """The verdict on one run and everything it rests on. Numbers that the samples set no bound to,
+    or that could not be observed, are null: JSON knows no infinity."""
+
+    verdict: VerdictName
+    """The worst of the run's own reasons and of the verdicts of all executions. PASS: holds. FAIL:
+    violated beyond doubt. INCONCLUSIVE: too little or too noisy data to decide. INVALID: the
+    measurement itself is broken. INVALID beats FAIL beats INCONCLUSIVE beats PASS."""
+    exit_code: Literal[0, 1, 2, 3]
+    """What bzt and `tollgate judge` exit with: 0 PASS (or INCONCLUSIVE where
+    modules.verdict.inconclusive-passes is true), 3 FAIL, 1 INVALID or INCONCLUSIVE, 2
+    interrupted."""
+    kind: str
+    """The kind of run, e.g. `check`: modules.verdict.kind."""
+    reasons: list[ReasonEntry]
+    """Everything that keeps the run from PASS, worst first: the run's own reasons and those of all
+    executions, these with the execution's name and `: ` in front. Empty for PASS."""
+    environment: Environment
+    """The machine and the versions that the verdict holds for."""
+    executions: list[ExecutionEntry]
+    """One entry for each execution of taurus.yml, in its order."""
+
+
+def to_dict(verdict: Verdict, run: Run, kind: str, environment: dict) -> dict[str, Any]:
+    """The content of verdict.json."""
+    pairs = zip(verdict.executions, run.executions, strict=True)
+    return finite(
+        content(
+            VerdictFile,
+            verdict,
+            kind=kind,
+            reasons=contents(ReasonEntry, verdict.reasons),
+            environment=environment,
+            executions=[_execution(each, facts) for each, facts in pairs],
+        )
+    )
+
+
+def _execution(judged: ExecutionVerdict, execution: Execution) -> dict[str, Any]:
+    resources = execution.resources
+    return content(
+        ExecutionEntry,
+        judged,
+        reasons=contents(ReasonEntry, judged.reasons),
+        url=execution.facts.url,
+        warmup_s=execution.warmup_s,
+        measured_s=execution.measured_s,
+        schedules=contents(ScheduleEntry, execution.schedules),
+        criteria=[_criterion(each) for each in judged.criteria],
+        forecast=forecast_content(execution.forecast, judged.forecast),
+        comparison=comparison_content(judged.comparison),
+        workers=[_worker(each) for each in judged.workers],
+        memory_limit_bytes=resources.memory_limit,
+        watching=resources.watching_cpu,
+        outages=contents(OutageEntry, resources.outages),
+        reloads=contents(ReloadEntry, resources.reloads),
+    )
+
+
+def _criterion(result: CriterionResult) -> dict[str, Any]:
+    interval = ends(result.low, result.high)
+    return content(CriterionEntry, result, interval=interval, message_line=result.line)
+
+
+def _worker(worker: WorkerFacts) -> dict[str, Any]:
+    slope = worker.slope and dict(zip(Slope.model_fields, (*worker.slope, "bytes/s"), strict=True))
+    return content(
+        WorkerEntry,
+        worker,
+        rss_first_bytes=worker.rss_first,
+        rss_last_bytes=worker.rss_last,
+        rss_max_bytes=worker.rss_max,
+        rss_slope=slope,
+        cpu_percent=worker.cpu,
+        loop_delay_p50_ms=worker.loop_delay_p50,
+        loop_delay_p95_ms=worker.loop_delay_p95,
+    )

@@ -1,0 +1,121 @@
+"""What Markdown, the console and pages share: parts of a result as short text, one line each. Pure.
+
+Text of unknown origin is made fit for a line.
+"""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+
+from tollgate.base import duration, figure, short, spanned
+from tollgate.criteria import MIB
+from tollgate.forecast import ForecastResult
+from tollgate.judge import (
+    HELD,
+    MB_PER_MIN,
+    NOT_REACHED,
+    CriterionResult,
+    ExecutionVerdict,
+    requests,
+    signed,
+    worst_part,
+)
+from tollgate.workers import WorkerFacts
+
+
+def observed(result: CriterionResult) -> str:
+    """The observed value with its unit, `-` without samples."""
+    if result.observed is None:
+        return "-"
+    return _with_unit(figure(result.observed, against=result.limit), result.unit)
+
+
+def limit(result: CriterionResult) -> str:
+    """The limit with its unit."""
+    return _with_unit(figure(result.limit), result.unit)
+
+
+def interval(result: CriterionResult) -> str:
+    """The confidence interval, `exact` for what was counted, `-` without samples."""
+    if result.observed is None:
+        return "-"
+    if result.low is None or result.high is None:
+        return "exact"
+    return spanned(result.low, result.high, against=result.limit)
+
+
+def _with_unit(value: str, unit: str) -> str:
+    return value if unit == "count" else f"{value} {unit}"
+
+
+def shorten(text: str, most: int) -> str:
+    """At most so many characters: the middle gives way, for the end of a criterion is its limit."""
+    if len(text) <= most:
+        return text
+    kept = most - len("...")
+    return f"{text[: kept - kept // 2]}...{text[len(text) - kept // 2 :]}"
+
+
+def width(text: str) -> int:
+    """How many columns of a terminal a printable text takes."""
+    wide = sum(unicodedata.east_asian_width(each) in "WF" for each in text)
+    return len(text) + wide - sum(unicodedata.combining(each) > 0 for each in text)
+
+
+def forecast_line(result: ForecastResult) -> str:
+    """`forecast: 24 of 24 steps held, 1,432 of 1,431 requests, worst step 8 (07:00) +1.3 %`."""
+    judged = [each for each in result.steps if each.outcome != NOT_REACHED]
+    held = sum(each.outcome == HELD for each in judged)
+    said = [f"forecast: {held} of {len(judged)} steps held"]
+    if len(judged) < len(result.steps):
+        said.append(f"{len(result.steps) - len(judged)} not reached")
+    if judged:
+        said.append(f"{result.total.sent:,} of {requests(result.total.forecast)} requests")
+        worst = worst_part(judged)
+        error = worst.error_percent
+        by = f" {signed(error)} %" if error is not None else ""
+        counts = f"{worst.sent:,} of {requests(worst.forecast)}"
+        said.append(f"worst step {result.steps.index(worst) + 1} ({worst.name}){by}: {counts}")
+    return ", ".join(said)
+
+
+def worker_lines(judged: ExecutionVerdict) -> list[str]:
+    """A line on each worker, where a criterion or a change of processes makes them of interest."""
+    is_judged = any(result.worker is not None for result in judged.criteria)
+    has_changed = any(len(worker.pids) > 1 for worker in judged.workers)
+    return [_worker_line(worker) for worker in judged.workers] if is_judged or has_changed else []
+
+
+def _worker_line(worker: WorkerFacts) -> str:
+    """`worker 1: RSS 66 to 124 MB, 0.2 MB/min (-1 to 1.4); cpu 12 %; loop delay p95 31 ms`."""
+    return f"worker {worker.worker}: {'; '.join([*_memory(worker), *_others(worker)])}"
+
+
+def _memory(worker: WorkerFacts) -> list[str]:
+    if worker.rss_first is None or worker.rss_last is None:
+        return ["RSS not known"]
+    text = f"RSS {worker.rss_first / MIB:.0f} to {worker.rss_last / MIB:.0f} MB"
+    if worker.slope is None:
+        return [f"{text}, too few looks for a slope"]
+    value, low, high = (each * MB_PER_MIN for each in worker.slope)
+    text += f", {figure(value)} MB/min ({spanned(low, high)})"
+    if worker.time_left_s is not None and math.isfinite(worker.time_left_s):
+        unit, name = duration(worker.time_left_s)
+        text += f", {short(worker.time_left_s / unit)} {name} to its limit"
+    return [text]
+
+
+def _others(worker: WorkerFacts) -> list[str]:
+    means = {"cpu": worker.cpu, "loop delay p50": worker.loop_delay_p50}
+    means["loop delay p95"] = worker.loop_delay_p95
+    found = [
+        f"{name} {figure(value)} {'%' if name == 'cpu' else 'ms'}"
+        for name, value in means.items()
+        if value is not None
+    ]
+    if worker.requests is not None:
+        found.append(f"{worker.requests} requests")
+    if len(worker.pids) > 1:
+        found.append(f"{len(worker.pids)} processes, {worker.restarts} restarts")
+    return found
