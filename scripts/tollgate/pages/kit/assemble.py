@@ -149,7 +149,7 @@ def _shown(value: object) -> object:
 
 
 def _raw(tag: str, text: str) -> Markup:
-    """One of the project's own scripts or styles, which HTML takes as it stands up to its end tag."""
+    """A script or style of the project, which HTML takes as it stands up to its end tag."""
     if f"</{tag}" in text.lower() or "<!--" in text:
         raise PageError(f"a {tag} of the page holds what would end it: </{tag} or <!--")
     return Markup(text)  # noqa: S704

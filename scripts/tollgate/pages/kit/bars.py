@@ -30,7 +30,7 @@ LIMIT_AT = f"{_LIMIT_AT:.2f}%"
 
 class Ruler(Protocol):
     """A scale from low to high. none: the value that stands for no difference. at: where a value
-    lies, as an SVG length. told: a tick's number, as it is written."""
+    lies, as an SVG length. text: a tick's number, as it is written."""
 
     none: ClassVar[float]
 
@@ -45,7 +45,7 @@ class Ruler(Protocol):
 
     def at(self, value: float) -> str: ...
 
-    def told(self, tick: float) -> str: ...
+    def text(self, tick: float) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Scale:
         share = math.log2(within / self.low) / math.log2(self.high / self.low)
         return along(share)
 
-    def told(self, tick: float) -> str:
+    def text(self, tick: float) -> str:
         """`2`, `1/2`."""
         return f"{tick:g}" if tick >= 1 else f"1/{1 / tick:g}"
 
@@ -90,7 +90,7 @@ def along(share: float) -> str:
 def scale_head(scale: Ruler) -> ET.Element:
     """The numbers of the scale, for the head of the column."""
     words = (
-        element("text", scale.told(tick), x=scale.at(tick), y=20, text_anchor="middle")
+        element("text", scale.text(tick), x=scale.at(tick), y=20, text_anchor="middle")
         for tick in scale.ticks
     )
     return _svg(*words)
