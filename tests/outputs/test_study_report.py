@@ -36,7 +36,7 @@ def test_a_run_is_told_in_json_and_on_a_page(tmp_path, sent):
     assert [it["arm"] for it in content["cells"]] == ["fork", "cluster"]
     assert {it["answer"] for it in content["claims"]} == {"agrees", "cannot tell"}
     run_page.write(tmp_path, study=study)
-    assert "What was asked, and what came out" in (tmp_path / "index.html").read_text()
+    assert ">Criteria</h2>" in (tmp_path / "index.html").read_text()
     assert "agrees" in study_report.to_table(study)
 
 

@@ -13,12 +13,10 @@ from support.watched_workers import watched, worker
 from tollgate.judge.facts import Execution, LabelData, Run, Settings
 from tollgate.judge.judgement import judge
 from tollgate.judge.observe import select
-from tollgate.pages.kit import assemble as page
-from tollgate.pages.kit.charts import Chart
 from tollgate.pages.run import criteria
 from tollgate.pages.run.intended import Intended
 from tollgate.pages.run.view import View
-from tollgate.pages.run.write import Judged, to_page
+from tollgate.pages.run.write import Judged, to_html
 from tollgate.run import manifest
 from tollgate.stats.counts import Counts
 
@@ -64,7 +62,7 @@ def test_the_page_of_ten_million_samples_is_smaller_than_3_mb(
     run, settings = Run(tuple(made)), Settings()
     verdict = judge(run, settings)
     assert sum(it.verdict == "FAIL" for one in verdict.executions for it in one.criteria) == 12
-    html = page.to_html(to_page(tmp_path, Judged(record, run, settings, verdict)))
+    html = to_html(tmp_path, Judged(record, run, settings, verdict))
     # 6 violated criteria, 6 charts over time, 12 labels, 4 of the workers.
     assert html.count("data-chart=") == 6 + 6 + 12 + 4
     assert len(html.encode()) < 3_000_000
@@ -81,5 +79,5 @@ def test_labels_are_merged_once_for_all_criteria_that_are_about_them(
     )
     verdict = judge(Run((made,)))
     found = criteria.failures([view], verdict.executions, Settings(), [])
-    assert sum(isinstance(it, Chart) for it in found) == 6
+    assert len(found.charts) == 6
     assert len(asked) == 1

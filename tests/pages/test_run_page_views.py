@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import html
 import re
-import xml.etree.ElementTree as ET
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,11 +19,11 @@ from tollgate.base.paths import ROOT
 from tollgate.judge.facts import LabelData, Run, Settings
 from tollgate.judge.forecast import check_forecast
 from tollgate.judge.judgement import judge
-from tollgate.pages.kit import assemble as page
-from tollgate.pages.kit.charts import Chart, figure
+from tollgate.pages.kit.assemble import Head, render
+from tollgate.pages.kit.charts import Chart
 from tollgate.pages.run import criteria, forecast, over_time, spread, surroundings, workers
 from tollgate.pages.run.intended import Intended
-from tollgate.pages.run.view import View, named, readable
+from tollgate.pages.run.view import View, full, readable
 from tollgate.run import manifest
 from tollgate.stats.counts import Counts
 
@@ -36,14 +36,28 @@ def labelled(*labels: LabelData, **changes) -> View:
     return View(replace(made, labels={(it.name, False): it for it in labels}), "fork", 0)
 
 
-def text_of(*parts: object) -> str:
-    """What can be read of a page's parts."""
-    return " ".join(re.sub("<[^>]*>", " ", html_of(*parts)).split())
+def page_of(**sections: object) -> str:
+    """The page of a run that has these sections alone, in place of all others."""
+    record = manifest.Manifest("check", "2026-11-20T23:08:20+00:00", [], {}, {}, [])
+    empty = {
+        "study": None,
+        "comparison": None,
+        "criteria": criteria.content([]),
+        "failures": criteria.failures([], [], Settings(), []),
+        "over_time": [],
+        "some_failed": False,
+        "spread": None,
+        "forecasts": [],
+        "workers": None,
+        "surroundings": surroundings.content(Path("run"), record),
+    }
+    return render("run/page.html.jinja", Head("t", "k", "s", "PASS", "good"), **empty | sections)
 
 
-def html_of(*parts: object) -> str:
-    found = [figure(it, 0) if isinstance(it, Chart) else it for it in parts]
-    return " ".join(it if isinstance(it, str) else ET.tostring(it, "unicode") for it in found)
+def text_of(**sections: object) -> str:
+    """What can be read of it."""
+    shown = re.sub("<[^>]*>", " ", page_of(**sections).split("<script")[0])
+    return " ".join(html.unescape(shown).split())
 
 
 def mixed_plan() -> View:
@@ -91,15 +105,16 @@ def watched_view(*series) -> View:
     return View(execution(resources=watched(*series)), "fork", 0)
 
 
-def content_of(view: View) -> list:
-    return workers.content([view], [SimpleNamespace(workers=())], [])
+def charts_of(view: View) -> dict[str, Chart]:
+    found = workers.content([view], [SimpleNamespace(workers=())], [])
+    return {it.title: it for it in found.charts}
 
 
 def test_requests_and_restarts_of_workers_are_said_to_have_the_warm_up_in_them() -> None:
     made = execution(resources=watched(worker([80] * 60)), warmup_s=20.0, measured_s=40.0)
     verdict = judge(Run((made,))).executions[0]
     assert verdict.workers[0].requests == 59 * 20
-    text = text_of(*workers.content([View(made, "fork", 0)], [verdict], []))
+    text = text_of(workers=workers.content([View(made, "fork", 0)], [verdict], []))
     assert "requests and restarts with those of the warm-up" in text
     assert "1,180" in text
 
@@ -118,15 +133,12 @@ def test_requests_and_restarts_of_workers_are_said_to_have_the_warm_up_in_them()
 )
 def test_whose_event_loop_delay_is_drawn_is_said(requests: list, words: str) -> None:
     series = [worker([80] * 60, str(at), requests=it) for at, it in enumerate(requests)]
-    charts = [it for it in content_of(watched_view(*series)) if isinstance(it, Chart)]
-    (delay,) = (it for it in charts if it.title == "Event-loop delay")
-    assert delay.summary == words
+    assert charts_of(watched_view(*series))["Event-loop delay"].summary == words
 
 
 def test_one_worker_more_is_one() -> None:
     series = [worker([80] * 60, str(at)) for at in range(workers.MOST_DRAWN + 1)]
-    chart = next(it for it in content_of(watched_view(*series)) if isinstance(it, Chart))
-    assert "1 more worker is in the table below." in chart.note
+    assert "1 more worker is in the table below." in charts_of(watched_view(*series))["CPU"].note
 
 
 def test_one_criterion_more_is_one() -> None:
@@ -134,19 +146,18 @@ def test_one_criterion_more_is_one() -> None:
     made = execution(*texts)
     verdict = judge(Run((made,)))
     found = criteria.failures([View(made, "fork", 0)], verdict.executions, Settings(), [])
-    assert found[0].endswith("with its limit. 1 more is in the table above.")
+    text = text_of(failures=found)
+    assert "Each with its limit, over time. 1 more is in the table above." in text
 
 
 def test_a_table_says_what_its_cells_are_of_their_period() -> None:
-    charts = {
-        it.title: it for it in content_of(watched_view(worker([80] * 60))) if isinstance(it, Chart)
-    }
-    captions = {title: text_of(chart.numbers) for title, chart in charts.items()}
+    charts = charts_of(watched_view(worker([80] * 60)))
+    captions = {title: chart.numbers.caption for title, chart in charts.items()}
     assert "equal periods, of which it is the most; workers.jsonl" in captions["Memory"]
     assert "equal periods, of which it is the most; workers.jsonl" in captions["Event-loop delay"]
     assert "equal periods, of which it is the mean; workers.jsonl" in captions["CPU"]
     throughput = over_time.throughput([labelled(LabelData("nap", counts()))], [])
-    assert "equal periods, exactly counted; kpi.jtl" in text_of(throughput.numbers)
+    assert "equal periods, exactly counted; kpi.jtl" in throughput.numbers.caption
 
 
 def stepwise(steps: int, missed: int) -> tuple[View, SimpleNamespace]:
@@ -159,7 +170,7 @@ def stepwise(steps: int, missed: int) -> tuple[View, SimpleNamespace]:
 
 def test_a_cut_table_of_steps_says_so_and_has_what_was_missed() -> None:
     view, verdict = stepwise(forecast.MOST_STEPS + 50, 20)
-    text = text_of(*forecast.content([view], [verdict]))
+    text = text_of(forecasts=forecast.content([view], [verdict]))
     assert "the first 200 of 250 steps, missed ones before all others; verdict.json has all" in text
     assert "every target and step" not in text
     assert all(f" s{at} missed " in text for at in range(230, 250))
@@ -168,7 +179,7 @@ def test_a_cut_table_of_steps_says_so_and_has_what_was_missed() -> None:
 
 def test_a_table_of_all_steps_stands_in_their_order() -> None:
     view, verdict = stepwise(12, 2)
-    text = text_of(*forecast.content([view], [verdict]))
+    text = text_of(forecasts=forecast.content([view], [verdict]))
     assert "fork: every target and step" in text
     assert text.index(" s0 held ") < text.index(" s11 missed ")
     assert "verdict.json" not in text
@@ -181,19 +192,18 @@ def instant() -> View:
 
 
 def test_what_took_less_than_a_millisecond_is_not_said_to_have_taken_half_of_one() -> None:
-    (chart,) = (it for it in spread.content([instant()]) if isinstance(it, Chart))
+    (chart,) = spread.content([instant()]).charts
     assert (chart.y.least, min(chart.series[0].y)) == (1.0, 0.5)
     assert "less than 1 ms is drawn at 0.5" in chart.note
     slow = labelled(LabelData("nap", counts()))
-    (other,) = (it for it in spread.content([slow]) if isinstance(it, Chart))
+    (other,) = spread.content([slow]).charts
     assert other.note == ""
 
 
 @pytest.mark.needs("chromium")
 def test_the_readout_of_what_took_less_than_a_millisecond_says_below_1(tmp_path: Path) -> None:
-    section = page.Section("spread", "By target", spread.content([instant()]))
     path = tmp_path / "index.html"
-    path.write_text(page.to_html(page.Page("t", "k", "s", "PASS", "good", [section])))
+    path.write_text(page_of(spread=spread.content([instant()])))
     seen = pages.look(path, "--press", "ArrowRight@[data-chart='0']")
     assert pages.problems(seen) == []
     assert "fork service below 1" in seen["text"]
@@ -203,19 +213,21 @@ def test_names_that_differ_in_the_middle_are_told_apart_by_their_titles() -> Non
     assert readable(ALIKE[0]) == readable(ALIKE[1])
     took = Counts.of(np.arange(60), np.full(60, 20))
     found = spread.content([labelled(*(LabelData(name, took) for name in ALIKE))])
-    html = html_of(*found)
+    shown = page_of(spread=found)
     # In the title of its chart and in the table of all.
-    assert [html.count(f'title="{name}"') for name in ALIKE] == [2, 2]
-    assert named("nap") == "nap"
-    assert len(named("x" * 100_000).get("title")) == 500
+    assert [shown.count(f'title="{name}"') for name in ALIKE] == [2, 2]
+    assert full("nap") == ""
+    assert len(full("x" * 100_000)) == 500
 
 
 @pytest.mark.parametrize("where", ["reports/20261101T080000Z-check", "my runs/one"])
 def test_the_report_is_made_again_from_where_the_run_stands(where: str, tmp_path: Path) -> None:
     record = manifest.Manifest("check", "2026-11-20T23:08:20+00:00", [], {}, {}, [])
-    below = text_of(*surroundings.content(ROOT / where, record))
+    below = text_of(surroundings=surroundings.content(ROOT / where, record))
     quoted = where if " " not in where else f"'{where}'"
     assert f".venv/bin/tollgate report {quoted} " in f"{below} "
     away = tmp_path / where
     quoted = str(away) if " " not in where else f"'{away}'"
-    assert f".venv/bin/tollgate report {quoted} " in text_of(*surroundings.content(away, record))
+    assert f".venv/bin/tollgate report {quoted} " in text_of(
+        surroundings=surroundings.content(away, record)
+    )

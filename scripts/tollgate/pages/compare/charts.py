@@ -1,19 +1,18 @@
-"""The charts of a comparison's page: both sides' times. Pure."""
+"""The charts of a comparison: both sides' times, and the change at each look. Pure."""
 
 from __future__ import annotations
 
 import itertools
 import math
-import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tollgate.base import figure
-from tollgate.compare import HALF_MS, LabelCounts, Side, percentile
-from tollgate.pages.kit.charts import LINE, Axis, Chart, Series
-from tollgate.pages.kit.parts import Column, table
+from tollgate.compare import ERRORS, HALF_MS, Finding, Gate, LabelCounts, Side, percentile, words
+from tollgate.pages.kit.charts import JOINED, LINE, Axis, Chart, Series
+from tollgate.pages.kit.tables import Column, Table, numeric
 
 Floats = NDArray[np.float64]
 
@@ -26,7 +25,12 @@ _NAMED = {50: "50 %", 90: "90 %", 99: "99 %", 99.9: "99.9 %", 99.99: "99.99 %"}
 _BEYOND = 5
 #: Steps of a histogram, where that is no more than there are milliseconds.
 _STEPS = 40
-_NUMBER = "number"
+#: Per cents that a chart reaches either way for an early look, which may know next to nothing.
+_FARTHEST = 100.0
+_BEYOND_NOTE = (
+    "Intervals that run out of the chart end beyond it, and an arrow at its edge stands for an "
+    "estimate beyond it: the table has the numbers."
+)
 
 
 def distributions(counts: Sequence[LabelCounts]) -> list[Chart]:
@@ -47,14 +51,14 @@ def histogram(counts: LabelCounts) -> Chart:
         (f"{figure(low)} to {figure(high)}", *(f"{100 * share[at]:.1f}" for share in shares))
         for at, (low, high) in enumerate(itertools.pairwise(edges))
     ]
-    columns = (Column("ms"), *(Column(f"{side}, %", _NUMBER) for side in SIDES))
+    columns = (Column("ms"), *numeric(*(f"{side}, %" for side in SIDES)))
     return Chart(
         title=f"{counts.label}: how many took how long",
         summary=f"Requests to each side by their service time, {ends}.",
         x=Axis("service time, ms", log=True, ticks=_doublings(edges)),
         y=Axis("density, % of the highest"),
         series=_pair(middles.tolist(), [(100 * each / highest).tolist() for each in density]),
-        numbers=table(f"{counts.label}: service times", columns, rows),
+        numbers=Table(f"{counts.label}: service times", columns, rows),
     )
 
 
@@ -124,14 +128,81 @@ def _percentiles(counts: LabelCounts, side: str, percents: Sequence[float]) -> l
 
 def _percentile_table(
     label: str, percents: Sequence[float], values: dict[str, list[float]]
-) -> ET.Element:
-    columns = (
-        *(Column("answered"), Column("base, ms", _NUMBER), Column("head, ms", _NUMBER)),
-        Column("change", _NUMBER),
-    )
+) -> Table:
+    columns = (Column("answered"), *numeric("base, ms", "head, ms", "change"))
     pairs = zip(percents, *(values[side] for side in SIDES), strict=True)
     rows = [
         (f"{percent:g} %", figure(base), figure(head), f"{100 * (head / base - 1):+.1f} %")
         for percent, base, head in pairs
     ]
-    return table(f"{label}: percentiles of the service times", columns, rows)
+    return Table(f"{label}: percentiles of the service times", columns, rows)
+
+
+def looks(gates: Sequence[Gate]) -> list[Chart]:
+    """The change and its repeated interval at each look, a chart for each time that gates."""
+    if not gates:
+        return []
+    keys = [it.key for it in gates[-1].findings if it.gates and it.metric != ERRORS]
+    return [_looked(key, gates) for key in keys]
+
+
+def _looked(key: tuple[str, str], gates: Sequence[Gate]) -> Chart:
+    label, metric = key
+    effect = 100 * gates[-1].settings.effect
+    seen = [next(it for it in gate.findings if it.key == key) for gate in gates]
+    at = [gate.looks_s[-1] for gate in gates]
+    last = seen[-1]
+    changed = words.change(last, last.change, effect / 100)
+    ends = words.interval(last, effect / 100) or "no interval"
+    series = Series(
+        "head against base",
+        at,
+        *([_percent(end) for end in ends] for ends in zip(*map(_ends, seen), strict=True)),
+        draw=JOINED,
+        colour=1,
+    )
+    low, high = _reach(series, effect)
+    room = (high - low) / 15
+    beyond = any(not low <= it <= high for it in _known(series))
+    return Chart(
+        title=f"{metric} of {label}",
+        summary=f"At the last look {changed}, {ends}.",
+        x=Axis("seconds of measuring", low=0.0, high=at[-1] * 1.05),
+        y=Axis("change, %", low=low - room, high=high + room),
+        series=(series,),
+        numbers=_look_table(key, at, seen, effect / 100),
+        levels=(0.0,),
+        limit=effect,
+        note=_BEYOND_NOTE if beyond else "",
+    )
+
+
+def _ends(finding: Finding) -> tuple[float | None, float | None, float | None]:
+    return finding.change, finding.low, finding.high
+
+
+def _percent(share: float | None) -> float | None:
+    return None if share is None else 100 * share
+
+
+def _known(series: Series) -> list[float]:
+    return [it for it in (*series.y, *series.low, *series.high) if it is not None]
+
+
+def _reach(series: Series, effect: float) -> tuple[float, float]:
+    """The per cents that the axis holds: no change, the effect, the last estimate, and of the rest
+    what is no farther than twice that, or _FARTHEST."""
+    far = max(_FARTHEST, 2 * abs(series.y[-1] or 0.0))
+    near = [min(max(it, -far), far) for it in _known(series)]
+    return min([*near, 0.0]), max([*near, 2 * effect])
+
+
+def _look_table(
+    key: tuple[str, str], at: Sequence[float], seen: Sequence[Finding], effect: float
+) -> Table:
+    columns = (*numeric("s", "change", "at least", "at most"), Column("verdict"))
+    rows = [
+        (f"{moment:g}", *(words.change(it, end, effect) for end in _ends(it)), it.verdict)
+        for moment, it in zip(at, seen, strict=True)
+    ]
+    return Table(f"{key[1]} of {key[0]}, look by look", columns, rows)

@@ -1,4 +1,4 @@
-"""A comparison in index.html: what is said of head, what it rests on, and how it was decided."""
+"""A comparison in index.html: the outcome for head, what it rests on, and how it was decided."""
 
 from __future__ import annotations
 
@@ -6,40 +6,47 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tollgate.compare import ERRORS, IMPROVED, Blocks, Comparison, Finding, Gate, look, samples
+from tollgate.compare import (
+    ERRORS,
+    IMPROVED,
+    Blocks,
+    Comparison,
+    Finding,
+    Gate,
+    look,
+    samples,
+    words,
+)
 from tollgate.compare import FAIL as WORSE
-from tollgate.compare import words as told
 from tollgate.judge import FAIL, INCONCLUSIVE, INVALID, PASS, Run, Verdict
-from tollgate.pages.compare import charts as page_charts
-from tollgate.pages.compare import looks as page_looks
-from tollgate.pages.compare import tables as page_tables
-from tollgate.pages.kit.assemble import Section
-from tollgate.pages.kit.parts import Child, element, listing, paragraph
+from tollgate.pages.compare import charts, tables
+from tollgate.pages.compare.tables import FindingTable
+from tollgate.pages.kit.charts import Chart
+from tollgate.pages.kit.tables import Table
 from tollgate.run import manifest
 
-#: Of what shows requests whoever they went to.
-OF_BOTH = "This is of base and head together; what each of them did stands above."
-#: Of the findings that make it fail.
-_WORSE_TOLD = 2
-#: Of what gates, by name.
+#: Findings that the sentence names, of those that make it fail.
+_MOST_WORSE = 2
+#: Labels and metrics that it names.
 _NAMED = 4
-_DISTRIBUTIONS_TOLD = (
-    "Both sides were asked in the same seconds, by the toss of a coin for each request. Times are "
-    "JMeter's whole milliseconds, and percentiles lie on a smooth curve through their counts."
-)
-_LOOKS_TOLD = (
-    "What each look at the samples said: the change so far with its repeated interval. The red "
-    "line is the smallest rise that matters; a metric passes once its interval is below it."
-)
 
 
 @dataclass(frozen=True)
 class ComparePart:
-    """What the page of a comparison has beside that of any run. sentence: what is said of head,
-    empty where something else decided, so that the verdict's own says more."""
+    """What the page of a comparison has more than that of any run. sentence: the outcome for head,
+    empty where something else decided, so that the verdict's own says more. sides, noise: lines.
+    findings: of times and of errors. distributions, looks: charts. course: how it was decided, and
+    decided: when each metric was."""
 
     sentence: str
-    sections: list[Section]
+    sides: Sequence[str]
+    findings: Sequence[FindingTable]
+    promise: str
+    noise: Sequence[str]
+    distributions: Sequence[Chart]
+    looks: Sequence[Chart]
+    course: str
+    decided: Table
 
 
 def part(run: Path, record: manifest.Manifest, facts: Run, verdict: Verdict) -> ComparePart | None:
@@ -52,8 +59,18 @@ def part(run: Path, record: manifest.Manifest, facts: Run, verdict: Verdict) -> 
     if compared is None:
         return None
     planned, comparison = compared
-    blocks = _blocks(run, planned, comparison)
-    return ComparePart(sentence(verdict, comparison), _sections(comparison, blocks))
+    how = words.course(comparison)
+    return ComparePart(
+        sentence=sentence(verdict, comparison),
+        sides=list(words.sides(comparison.record)),
+        findings=[tables.times(comparison), tables.failures(comparison)],
+        promise=words.promise(comparison),
+        noise=list(words.noise(comparison)) if comparison.is_control else [],
+        distributions=charts.distributions(comparison.counts),
+        looks=charts.looks(course(comparison, _blocks(run, planned, comparison))),
+        course=f"{how[:1].upper()}{how[1:]}.",
+        decided=tables.course(comparison),
+    )
 
 
 def _blocks(run: Path, planned: manifest.Execution, comparison: Comparison) -> tuple[Blocks, ...]:
@@ -62,19 +79,6 @@ def _blocks(run: Path, planned: manifest.Execution, comparison: Comparison) -> t
     if not comparison.seconds:
         return ()
     return samples.read(run / planned.jtl, labels, planned.warmup, comparison.seconds).blocks
-
-
-def _sections(comparison: Comparison, blocks: Sequence[Blocks]) -> list[Section]:
-    """From the findings down to each look; those without content are left out."""
-    distributions = page_charts.distributions(comparison.counts)
-    charts = page_looks.looks(course(comparison, blocks))
-    found = (
-        Section("compare", "Head against base", _findings(comparison)),
-        Section("distributions", "Both sides", [_DISTRIBUTIONS_TOLD, *distributions]),
-        Section("looks", "How it was decided", [_LOOKS_TOLD, *charts, *_decided(comparison)]),
-    )
-    kept = (True, bool(distributions), bool(charts))
-    return [section for section, keep in zip(found, kept, strict=True) if keep]
 
 
 def course(comparison: Comparison, blocks: Sequence[Blocks]) -> list[Gate]:
@@ -88,7 +92,7 @@ def course(comparison: Comparison, blocks: Sequence[Blocks]) -> list[Gate]:
 
 
 def sentence(verdict: Verdict, comparison: Comparison) -> str:
-    """What a run with this verdict says of head: no more than the metrics that gate bear out. Empty
+    """What a run with this verdict shows of head: no more than its gating metrics bear out. Empty
     where neither they nor a criterion decided."""
     gating = comparison.gating
     if verdict.verdict == INVALID:
@@ -148,31 +152,8 @@ def _listed(findings: Sequence[Finding], comparison: Comparison) -> str:
     """`p95 of sum +19.1 %, p50 of sum +16.8 % and 2 more`, the largest change first."""
     ordered = sorted(findings, key=lambda it: -abs(it.change or 0.0))
     texts = [
-        f"{told.name(it)} {told.change(it, it.change, told.effect_of(comparison, it))}"
-        for it in ordered[:_WORSE_TOLD]
+        f"{words.name(it)} {words.change(it, it.change, words.effect_of(comparison, it))}"
+        for it in ordered[:_MOST_WORSE]
     ]
     more = len(findings) - len(texts)
     return ", ".join(texts) + (f" and {more} more" if more else "")
-
-
-def _findings(comparison: Comparison) -> list[Child]:
-    return [
-        listing(told.sides(comparison.record)),
-        page_tables.times(comparison),
-        page_tables.failures(comparison),
-        paragraph(told.promise(comparison), kind="note"),
-        *_noise(comparison),
-    ]
-
-
-def _noise(comparison: Comparison) -> list[Child]:
-    lines = list(told.noise(comparison)) if comparison.is_control else []
-    if not lines:
-        return []
-    heading = element("h3", "A against A: the noise that was found")
-    return [heading, "An estimate, and half of its interval's width.", listing(lines)]
-
-
-def _decided(comparison: Comparison) -> list[Child]:
-    text = told.course(comparison)
-    return [f"{text[:1].upper()}{text[1:]}.", page_tables.course(comparison)]

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import math
-import xml.etree.ElementTree as ET
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from tollgate.compare import ERRORS, FAIL, IMPROVED, INCONCLUSIVE, PASS, Comparison, Finding
-from tollgate.compare import words as told
-from tollgate.pages.kit.bars import along, beyond, interval_bar, scale_head
-from tollgate.pages.kit.parts import Child, Column, Group, Row, badge, element, table
+from tollgate.compare import ERRORS, Comparison, Finding, words
+from tollgate.pages.kit.assemble import tone
+from tollgate.pages.kit.bars import IntervalBar, along, beyond
+from tollgate.pages.kit.tables import Column, Table
 from tollgate.study import Estimate
 
-TONES = {PASS: "good", IMPROVED: "good", FAIL: "bad", INCONCLUSIVE: "unsure"}
 #: How many of the effect's size a scale reaches at most, either way: what is further off is clear.
 _FARTHEST = 8
 _NUMBERS = 7
@@ -54,82 +52,100 @@ class Changes:
         """Whether a change lies beyond an end."""
         return value is not None and beyond(value, self) != 0
 
-    def told(self, tick: float) -> str:
+    def text(self, tick: float) -> str:
         """`+5`, `0`, `-0.1`: per cents, or points."""
         return f"{100 * tick:+.4g}" if tick else "0"
 
 
-def times(comparison: Comparison) -> ET.Element:
-    """Response times."""
+@dataclass(frozen=True)
+class FindingRow:
+    """A metric of a label. ends: of the change, or empty. tone: of its verdict, unused where the
+    metric is informational."""
+
+    metric: str
+    base: str
+    head: str
+    bar: IntervalBar
+    change: str
+    ends: str
+    is_gating: bool
+    verdict: str
+    tone: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class FindingTable:
+    """heading: of the column with the changes. groups: (label, its numbers of requests, rows)."""
+
+    caption: str
+    heading: str
+    scale: Changes
+    groups: Sequence[tuple[str, str, Sequence[FindingRow]]]
+
+
+def times(comparison: Comparison) -> FindingTable:
+    """Service times."""
     effect = comparison.gate.settings.effect
     findings = [it for it in comparison.gate.findings if it.metric != ERRORS]
     caption = (
         f"Service times. Green: a rise of {100 * effect:g} % is ruled out, or head is better; red: "
-        "head is worse beyond doubt; grey: told, without a say."
+        "head is worse beyond doubt; grey: informational."
     )
     return _findings(caption, "change, %", findings, comparison)
 
 
-def failures(comparison: Comparison) -> ET.Element:
+def failures(comparison: Comparison) -> FindingTable:
     """Error rates, whose changes are differences and have a scale of their own."""
     effect = comparison.gate.settings.error_effect
     findings = [it for it in comparison.gate.findings if it.metric == ERRORS]
-    say = f"What must be ruled out is a rise of {100 * effect:g} percentage points"
+    rule = f"What must be ruled out is a rise of {100 * effect:g} percentage points"
     if not any(it.gates for it in findings):
-        say = "They are told, without a say"
-    return _findings(f"Failed requests. {say}.", "change, percentage points", findings, comparison)
+        rule = "They are informational"
+    return _findings(f"Failed requests. {rule}.", "change, percentage points", findings, comparison)
 
 
-def course(comparison: Comparison) -> ET.Element:
+def course(comparison: Comparison) -> Table:
     """When each finding that gates was decided."""
     columns = Column("metric"), Column("decided after, s", "number"), Column("because", "wide")
-    rows = (
-        (told.name(it), told.UNKNOWN if it.at_s is None else f"{it.at_s:g}", told.reason(it))
+    rows = [
+        (words.name(it), words.UNKNOWN if it.at_s is None else f"{it.at_s:g}", words.reason(it))
         for it in comparison.gating
-    )
-    return table("What decided, and when", columns, list(rows))
+    ]
+    return Table("What decided, and when", columns, rows)
 
 
 def _findings(
     caption: str, heading: str, findings: Sequence[Finding], comparison: Comparison
-) -> ET.Element:
-    effect = told.effect_of(comparison, findings[0]) if findings else 1.0
+) -> FindingTable:
+    effect = words.effect_of(comparison, findings[0]) if findings else 1.0
     scale = Changes.of(findings, effect)
     if any(scale.lacks(end) for it in findings for end in (it.low, it.change, it.high)):
         caption += " An arrow points to what lies beyond the scale."
-    columns = (
-        *(Column("metric"), Column("base", "number"), Column("head", "number")),
-        *(Column(heading, "bar", scale_head(scale)), Column("change: at least, at most", "number")),
-        Column("verdict"),
-    )
-    rows: list[Row] = []
+    groups = []
     for label in dict.fromkeys(it.label for it in findings):
         base, head = comparison.samples.get(label, (0, 0))
-        counts = element("span", f"{base:,} requests to base, {head:,} to head", class_="small")
-        rows.append(Group((label, " ", counts)))
-        rows += [_row(it, scale, effect) for it in findings if it.label == label]
-    return table(caption, columns, rows, kind="cards")
+        rows = [_row(it, scale, effect) for it in findings if it.label == label]
+        groups.append((label, f"{base:,} requests to base, {head:,} to head", rows))
+    return FindingTable(caption, heading, scale, groups)
 
 
-def _row(finding: Finding, scale: Changes, effect: float) -> Sequence[Child]:
+def _row(finding: Finding, scale: Changes, effect: float) -> FindingRow:
     estimate = Estimate(finding.change, finding.low, finding.high)
-    tone = TONES.get(finding.verdict, "across")
-    ends = [told.change(finding, it, effect) for it in (finding.low, finding.high)]
-    within = element("span", ", ".join(ends), class_="small") if finding.low is not None else None
-    return (
-        finding.metric,
-        *(told.value(finding, each) for each in (finding.base, finding.head)),
-        interval_bar(estimate, scale, tone),
-        element("span", told.change(finding, finding.change, effect), within),
-        _verdict(finding),
+    kind = tone(finding.verdict) if finding.gates else "across"
+    ends = [words.change(finding, it, effect) for it in (finding.low, finding.high)]
+    return FindingRow(
+        metric=finding.metric,
+        base=words.value(finding, finding.base),
+        head=words.value(finding, finding.head),
+        bar=IntervalBar.of(estimate, scale, kind),
+        change=words.change(finding, finding.change, effect),
+        ends=", ".join(ends) if finding.low is not None else "",
+        is_gating=finding.gates,
+        verdict=words.verdict(finding),
+        tone=kind,
+        reason=words.reason(finding) if finding.gates else finding.reason,
     )
-
-
-def _verdict(finding: Finding) -> Child:
-    if not finding.gates:
-        return element("span", "told only", element("span", finding.reason, class_="small"))
-    reason = element("span", told.reason(finding), class_="small")
-    return element("span", badge(told.verdict(finding), TONES[finding.verdict]), reason)
 
 
 def _round(step: float) -> float:

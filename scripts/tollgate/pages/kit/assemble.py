@@ -14,12 +14,20 @@ import json
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
+from itertools import groupby
 from pathlib import Path
 
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
 from tollgate.base import ROOT
+from tollgate.compare import IMPROVED
+from tollgate.judge import FAIL, INVALID, PASS
 from tollgate.pages.kit import charts as page_charts
+from tollgate.pages.kit.bars import LIMIT_AT
 from tollgate.pages.kit.charts import Chart
-from tollgate.pages.kit.parts import Child, badge, element
+from tollgate.pages.kit.parts import Child, printable
 
 FOLDER = Path(__file__).parent
 #: The chart library, from its npm package.
@@ -33,6 +41,8 @@ STYLES = (
     *(FOLDER / name for name in ("page.css", "tables.css", "charts.css", "runs.css")),
 )
 LICENCE = UPLOT / "LICENSE"
+#: Of the verdicts on runs and findings; of others the tone is `unsure`.
+TONES = {PASS: "good", IMPROVED: "good", FAIL: "bad", INVALID: "bad"}
 
 
 class PageError(Exception):
@@ -40,103 +50,109 @@ class PageError(Exception):
 
 
 @dataclass(frozen=True)
-class Section:
-    """A part of the page. Charts stand in its content, and in a grid where several follow."""
+class Remark:
+    """A line below the sentence. answer: a badge before it, in this tone."""
 
-    id: str
-    heading: str
-    content: Sequence[Child | Chart]
+    text: str
+    answer: str = ""
+    tone: str = ""
 
 
 @dataclass(frozen=True)
-class Page:
+class Head:
     """title: of the window. kicker: the line above the sentence, e.g. the kind and the time.
-    sentence: what the run says. answer: its shortest form, with its tone (see page/parts.py).
-    remarks: lines below the sentence."""
+    sentence: what the page says. answer: its shortest form, in its tone: `good`, `bad`, `unsure`.
+    """
 
     title: str
     kicker: str
     sentence: str
     answer: str
     tone: str
-    sections: Sequence[Section]
-    remarks: Sequence[Child] = ()
+    remarks: Sequence[Remark] = ()
 
 
-def to_html(page: Page) -> str:
-    """The page as text. Raises PageError where an npm package is not installed."""
-    charts: list[Chart] = []
-    sections = [_section(each, charts) for each in page.sections]
+class Contents:
+    """What macros register while a template is rendered. sections: (id, heading)."""
+
+    def __init__(self) -> None:
+        self.sections: list[tuple[str, str]] = []
+        self._charts: list[dict] = []
+
+    def section(self, id_: str, heading: str) -> str:
+        """The id again."""
+        self.sections.append((id_, heading))
+        return id_
+
+    def chart(self, chart: Chart) -> int:
+        """The chart's place in the page's data."""
+        self._charts.append(page_charts.data(chart))
+        return len(self._charts) - 1
+
+    def data(self) -> Markup:
+        """All charts for page.js. Within a script element no entity is one: nothing in there may
+        look like a tag's beginning."""
+        text = json.dumps(self._charts, allow_nan=False, separators=(",", ":"))
+        for special in "<>&":
+            text = text.replace(special, f"\\u{ord(special):04x}")
+        return Markup(text)  # noqa: S704
+
+
+def render(template: str, head: Head, **values: object) -> str:
+    """A page as text. template: its path below pages/; it extends kit/page.html.jinja and takes
+    these values. Raises PageError where an npm package is not installed."""
     scripts, styles = [_script(path) for path in SCRIPTS], [_read(path) for path in STYLES]
-    head = element(
-        "head",
-        element("meta", charset="utf-8"),
-        element("meta", http_equiv="Content-Security-Policy", content=_policy(scripts, styles)),
-        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("meta", name="color-scheme", content="light dark"),
-        element("title", page.title),
-        *(_raw("style", style) for style in styles),
-    )
-    body = element(
-        "body",
-        element("a", "To the content", href="#content", class_="skip"),
-        _header(page),
-        element("main", *sections, id="content"),
-        _data([page_charts.data(chart) for chart in charts]),
-        *(_raw("script", script) for script in scripts),
-    )
-    root = element("html", head, body, lang="en")
-    return f"<!DOCTYPE html>\n{ET.tostring(root, encoding='unicode', method='html')}\n"
-
-
-def _header(page: Page) -> ET.Element:
-    links = [element("a", it.heading, href=f"#{it.id}") for it in page.sections]
-    return element(
-        "header",
-        element("p", badge(page.answer, page.tone), " ", page.kicker, class_="kicker"),
-        # A line never begins with the sign of a number's unit.
-        element("h1", page.sentence.replace(" %", "\u00a0%")),
-        *(element("p", remark, class_="remark") for remark in page.remarks),
-        element("nav", *links, aria_label="Sections"),
+    return (
+        environment()
+        .get_template(template)
+        .render(
+            **values,
+            head=head,
+            contents=Contents(),
+            policy=_policy(scripts, styles),
+            scripts=[_raw("script", it) for it in scripts],
+            styles=[_raw("style", it) for it in styles],
+        )
     )
 
 
-def _section(section: Section, charts: list[Chart]) -> ET.Element:
-    """The section's element; its charts are appended to the page's."""
-    heading = element("h2", section.heading, id=f"{section.id}-heading")
-    made = element("section", heading, id=section.id, aria_labelledby=f"{section.id}-heading")
-    grid = None
-    for each in section.content:
-        if isinstance(each, Chart):
-            kind = "charts wide" if each.wide else "charts"
-            if grid is None or grid.get("class") != kind:
-                grid = ET.SubElement(made, "div", {"class": kind})
-            grid.append(page_charts.figure(each, len(charts)))
-            charts.append(each)
-        elif each is not None:
-            grid = None
-            made.append(element("p", each) if isinstance(each, str) else each)
+@cache
+def environment() -> Environment:
+    """The templates of all pages. Every value is escaped; one that is missing raises."""
+    made = Environment(
+        loader=FileSystemLoader(FOLDER.parent),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_shown,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    made.filters["tone"] = tone
+    made.filters["grouped"] = grouped
+    made.globals["LIMIT_AT"] = LIMIT_AT
     return made
 
 
-def _data(charts: list[dict]) -> ET.Element:
-    text = json.dumps(charts, allow_nan=False, separators=(",", ":"))
-    # Within a script element no entity is one: nothing in there may look like a tag's beginning.
-    for special in "<>&":
-        text = text.replace(special, f"\\u{ord(special):04x}")
-    made = _raw("script", text)
-    made.set("type", "application/json")
-    made.set("id", "charts")
-    return made
+def tone(verdict: str) -> str:
+    """The tone of a verdict's badge."""
+    return TONES.get(verdict, "unsure")
 
 
-def _raw(tag: str, text: str) -> ET.Element:
-    """A script or style, which HTML takes as it stands up to its end tag."""
+def _shown(value: object) -> object:
+    """A value as a template shows it: None as nothing."""
+    if isinstance(value, ET.Element):
+        return Markup(ET.tostring(value, encoding="unicode", method="html"))  # noqa: S704
+    if isinstance(value, str) and not isinstance(value, Markup):
+        return printable(value)
+    return "" if value is None else value
+
+
+def _raw(tag: str, text: str) -> Markup:
+    """A script or style of the project, which HTML takes as it stands up to its end tag."""
     if f"</{tag}" in text.lower() or "<!--" in text:
         raise PageError(f"a {tag} of the page holds what would end it: </{tag} or <!--")
-    made = ET.Element(tag)
-    made.text = text
-    return made
+    return Markup(text)  # noqa: S704
 
 
 def _policy(scripts: list[str], styles: list[str]) -> str:
@@ -171,3 +187,44 @@ def _read(path: Path) -> str:
         raise PageError(
             f"no page: {path} can't be read ({error.strerror}); run scripts/bootstrap"
         ) from None
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a page whose content Python builds."""
+
+    id: str
+    heading: str
+    content: Sequence[Child | Chart]
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page whose sections Python builds; see Head."""
+
+    title: str
+    kicker: str
+    sentence: str
+    answer: str
+    tone: str
+    sections: Sequence[Section]
+    remarks: Sequence[Child] = ()
+
+
+def to_html(page: Page) -> str:
+    """The page as text. Raises PageError where an npm package is not installed."""
+    remarks = [Remark(it) for it in page.remarks]
+    head = Head(page.title, page.kicker, page.sentence, page.answer, page.tone, remarks)
+    return render("kit/sections.html.jinja", head, sections=page.sections)
+
+
+def grouped(content: Sequence[Child | Chart]) -> list[tuple[str, list]]:
+    """Charts that follow each other stand in one grid."""
+    shown = (it for it in content if it is not None)
+    return [(kind, list(group)) for kind, group in groupby(shown, _kind)]
+
+
+def _kind(part: Child | Chart) -> str:
+    if isinstance(part, Chart):
+        return "wide" if part.wide else "charts"
+    return "text" if isinstance(part, str) else "element"

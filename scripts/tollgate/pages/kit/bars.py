@@ -25,11 +25,12 @@ _ARROWS = {-1: "\u25c4", 1: "\u25ba"}
 _HEIGHT, _MIDDLE = 37, 19
 #: Per cents of the width at which a limit stands: half as much again fits behind it.
 _LIMIT_AT = 66.7
+LIMIT_AT = f"{_LIMIT_AT:.2f}%"
 
 
 class Ruler(Protocol):
     """A scale from low to high. none: the value that stands for no difference. at: where a value
-    lies, as an SVG length. told: a tick's number, as it is written."""
+    lies, as an SVG length. text: a tick's number, as it is written."""
 
     none: ClassVar[float]
 
@@ -44,7 +45,7 @@ class Ruler(Protocol):
 
     def at(self, value: float) -> str: ...
 
-    def told(self, tick: float) -> str: ...
+    def text(self, tick: float) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ class Scale:
         share = math.log2(within / self.low) / math.log2(self.high / self.low)
         return along(share)
 
-    def told(self, tick: float) -> str:
+    def text(self, tick: float) -> str:
         """`2`, `1/2`."""
         return f"{tick:g}" if tick >= 1 else f"1/{1 / tick:g}"
 
@@ -89,7 +90,7 @@ def along(share: float) -> str:
 def scale_head(scale: Ruler) -> ET.Element:
     """The numbers of the scale, for the head of the column."""
     words = (
-        element("text", scale.told(tick), x=scale.at(tick), y=20, text_anchor="middle")
+        element("text", scale.text(tick), x=scale.at(tick), y=20, text_anchor="middle")
         for tick in scale.ticks
     )
     return _svg(*words)
@@ -109,6 +110,71 @@ def interval_bar(estimate: Estimate, scale: Ruler, kind: str = "") -> ET.Element
     sides = {beyond(it, scale) for it in (low, value, high) if it is not None}
     drawn += [_arrow(way, scale) for way in _ARROWS if way in sides]
     return _svg(*rules, element("g", *drawn, class_=kind or side(estimate)))
+
+
+@dataclass(frozen=True)
+class IntervalBar:
+    """A value with its interval on a scale, as SVG lengths. rules: (x, CSS class) of the scale.
+    ends: of the interval. value: None where it is not known or beyond the scale. arrows: (x,
+    character) at the ends of the scale that something lies beyond. kind: a CSS class."""
+
+    rules: Sequence[tuple[str, str]]
+    ends: tuple[str, str] | None
+    value: str | None
+    arrows: Sequence[tuple[str, str]]
+    kind: str
+
+    @classmethod
+    def of(cls, estimate: Estimate, scale: Ruler, kind: str = "") -> IntervalBar:
+        """kind: by default whether it is above no difference, below or across it."""
+        low, high, value = estimate.low, estimate.high, estimate.value
+        is_interval = low is not None and high is not None
+        is_seen = value is not None and not beyond(value, scale)
+        sides = {beyond(it, scale) for it in (low, value, high) if it is not None}
+        ends = {-1: scale.low, 1: scale.high}
+        return cls(
+            rules=[(scale.at(it), "one" if it == scale.none else "rule") for it in scale.ticks],
+            ends=(scale.at(low), scale.at(high)) if is_interval else None,
+            value=scale.at(value) if is_seen else None,
+            arrows=[(scale.at(ends[way]), _ARROWS[way]) for way in _ARROWS if way in sides],
+            kind=kind or side(estimate),
+        )
+
+
+@dataclass(frozen=True)
+class LimitBar:
+    """A value and its interval as shares of its limit, which stands at the same place in every row,
+    as SVG lengths; what lies beyond the end is cut off there. value: None where it is not known."""
+
+    value: str | None
+    ends: tuple[str, str] | None
+    tone: str
+
+    @classmethod
+    def of(cls, value: float | None, low: float | None, high: float | None, tone: str) -> LimitBar:
+        """From multiples of the limit; infinity is beyond any end."""
+        is_interval = low is not None and high is not None
+        ends = (_percent(_of_limit(low)), _percent(_of_limit(high))) if is_interval else None
+        return cls(None if value is None else _percent(_of_limit(value)), ends, tone)
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a whole, as SVG lengths. kind: a CSS class, by its place among the parts."""
+
+    x: str
+    width: str
+    kind: str
+
+
+def parts(shares: Sequence[float]) -> list[Part]:
+    """Parts of a whole beside each other, in order, with a gap of half a per cent."""
+    found, begin = [], 0.0
+    for index, share in enumerate(shares):
+        width = max(100 * share - 0.5, 0.2)
+        found.append(Part(_percent(begin), _percent(width), f"part-{index % _PALETTE}"))
+        begin += 100 * share
+    return found
 
 
 def beyond(value: float, scale: Ruler) -> int:

@@ -17,7 +17,7 @@ DOTTED, DOT_DASHED = "dotted", "dot-dashed"
 #: What a span of an axis means: a time that does not count, one in which a worker was missing, a
 #: reload, which is meant to be, and where the values took another level.
 UNCOUNTED, OUTAGE, RELOAD, CHANGE = "uncounted", "outage", "reload", "change"
-#: So many x at least, in equal steps, are told by their first, step and number.
+#: So many x at least, in equal steps, are written as their first, step and count.
 _REGULAR = 8
 
 
@@ -26,8 +26,8 @@ class Axis:
     """label: with the unit. log: whether to this base. ticks: where to write numbers, if not where
     uPlot would, and names: what to write there instead. low, high: its ends, None for what the data
     need; of lines over time what is zoomed in on needs other ends. is_time: of seconds, which are
-    told as 0:45, 1:30:00. least: of what is less no more is known than that, and no more is told,
-    wherever it is drawn."""
+    written as 0:45, 1:30:00. least: a smaller value is only known to be smaller, and is written as
+    that, wherever it is drawn."""
 
     label: str
     log: bool = False
@@ -71,7 +71,7 @@ class Chart:
     """summary: one sentence on what is to be seen. numbers: the same as a table. levels: of y, to
     compare with; limit: one to be seen, with a word. zoom: whether dragging along x shows a part
     of it. sync: charts of the same name share cursor and zoom. wide: in a grid of wide charts.
-    tone: `wrong` of what went wrong, `unclear` of what could not be told. full_title: is shown by
+    tone: `wrong` of what went wrong, `unclear` of what is undecided. full_title: is shown by
     pointing at a title that has only a part of it."""
 
     title: str
@@ -93,9 +93,9 @@ class Chart:
 
 def data(chart: Chart) -> dict:
     """The chart for charts.js: finite numbers and null only."""
-    told = {name: value for name, value in asdict(_bare(chart)).items() if name != "numbers"}
-    told["series"] = [{**each, "x": _steps(each["x"])} for each in told["series"]]
-    return _finite(told)
+    fields = {name: value for name, value in asdict(_bare(chart)).items() if name != "numbers"}
+    fields["series"] = [{**each, "x": _steps(each["x"])} for each in fields["series"]]
+    return _finite(fields)
 
 
 def figure(chart: Chart, number: int) -> ET.Element:

@@ -3,114 +3,107 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
 
 from tollgate.base import one_line
 from tollgate.criteria import SLOPE, Criterion
-from tollgate.judge import (
-    FAIL,
-    INCONCLUSIVE,
-    INVALID,
-    LOOKS,
-    ORDER,
-    PASS,
-    CriterionResult,
-    Settings,
-    value_of,
-)
+from tollgate.judge import INCONCLUSIVE, LOOKS, ORDER, PASS, CriterionResult, Settings, value_of
 from tollgate.judge import ExecutionVerdict as Judged
 from tollgate.outputs import interval, limit, observed
-from tollgate.pages.kit.bars import limit_bar, limit_head
+from tollgate.pages.kit.assemble import tone
+from tollgate.pages.kit.bars import LimitBar
 from tollgate.pages.kit.charts import Chart, Span
-from tollgate.pages.kit.parts import (
-    Child,
-    Column,
-    Group,
-    Row,
-    badge,
-    details,
-    element,
-    listing,
-    table,
-)
 from tollgate.pages.run import workers
 from tollgate.pages.run.grid import Grid
-from tollgate.pages.run.lines import Line, Told, Values, chart
+from tollgate.pages.run.lines import Line, Text, Values, chart
 from tollgate.pages.run.view import View
 
-TONES = {PASS: "good", FAIL: "bad", INCONCLUSIVE: "unsure", INVALID: "bad"}
 #: Charts of criteria that did not hold, the worst first.
 MOST_CHARTS = 6
-_NUMBER = "number"
-_TOLD = (
-    "The bar reaches to what was observed, on a scale that puts every limit at the same place; the "
-    "thin line is the interval that holds the true value. Counts and shares are exact."
-)
 
 
-def content(judged: Sequence[Judged]) -> list[Child]:
-    """All criteria of all executions in one table."""
-    rows: list[Row] = []
-    for execution in judged:
-        if not execution.criteria:
-            continue
-        mark = badge(execution.verdict, TONES[execution.verdict])
-        rows.append(Group((one_line(execution.name), " ", mark)))
-        rows += [_row(it) for it in sorted(execution.criteria, key=_importance)]
-    notes = [
-        element("p", f"{one_line(execution.name)}: {one_line(warning)}", class_="note")
-        for execution in judged
-        for warning in execution.warnings
+@dataclass(frozen=True)
+class CriterionRow:
+    """A criterion with what was observed. basis: what it was judged by, where that is not each
+    sample. reason: why it does not hold. bar: observed value and interval against the limit."""
+
+    text: str
+    basis: str
+    reason: str
+    verdict: str
+    decides: bool
+    observed: str
+    limit: str
+    bar: LimitBar
+    interval: str
+    n: int
+
+
+@dataclass(frozen=True)
+class ExecutionRows:
+    """The criteria of an execution, the worst first."""
+
+    name: str
+    verdict: str
+    rows: Sequence[CriterionRow]
+
+
+@dataclass(frozen=True)
+class Criteria:
+    """executions: those that have criteria. confidence: of the intervals, in per cent. warnings:
+    lines. lint: what was noticed of the plans, which changes no verdict."""
+
+    executions: Sequence[ExecutionRows]
+    confidence: str
+    warnings: Sequence[str]
+    lint: Sequence[str]
+
+
+def content(judged: Sequence[Judged]) -> Criteria:
+    """All criteria of all executions."""
+    executions = [
+        ExecutionRows(
+            one_line(it.name), it.verdict, [_row(each) for each in sorted(it.criteria, key=_rank)]
+        )
+        for it in judged
+        if it.criteria
     ]
-    notes += _noticed(judged)
-    if not rows and any(each.comparison for each in judged):
-        return notes  # head was held against base, not against limits
-    if not rows:
-        return ["No criterion was stated: what is below is what was measured.", *notes]
-    confidence = {it.confidence for each in judged for it in each.criteria}
-    heading = f"{100 * max(confidence):g} % interval"
-    columns = (
-        *(Column("criterion: fails if"), Column("verdict"), Column("observed", _NUMBER)),
-        *(Column("limit", _NUMBER), Column("against the limit", "bar narrow", limit_head())),
-        *(Column(heading, _NUMBER), Column("n", _NUMBER)),
+    confidence = max((it.confidence for each in judged for it in each.criteria), default=0.0)
+    return Criteria(
+        executions,
+        f"{100 * confidence:g}",
+        [f"{one_line(it.name)}: {one_line(text)}" for it in judged for text in it.warnings],
+        [f"{one_line(it.name)}: {one_line(text)}" for it in judged for text in it.lint],
     )
-    return [table(_TOLD, columns, rows, kind="cards criteria"), *notes]
 
 
-def _noticed(judged: Sequence[Judged]) -> list[Child]:
-    """What stood out in the plans, to unfold: it changes no verdict."""
-    lines = [f"{one_line(it.name)}: {one_line(line)}" for it in judged for line in it.lint]
-    return [details("What was noticed of the plan", listing(lines))] if lines else []
-
-
-def _importance(result: CriterionResult) -> int:
+def _rank(result: CriterionResult) -> int:
     return -ORDER.index(result.verdict if result.decides else PASS)
 
 
-def _row(it: CriterionResult) -> Sequence[Child]:
-    said = one_line(it.criterion)
-    why = it.reason if it.verdict != PASS else ""
+def _row(it: CriterionResult) -> CriterionRow:
     basis = "" if it.basis in ("samples", LOOKS) else it.basis
-    told = ", ".join(part for part in (basis, it.window, _worker(it)) if part)
-    name = element(
-        *("span", element("code", said), " "),
-        element("span", one_line(told), class_="basis") if told else None,
-        element("span", one_line(why), class_="small") if why else None,
-    )
-    mark = badge(it.verdict, TONES[it.verdict]) if it.decides else badge("note", "unsure")
+    worker = "" if it.worker is None else f"worker {it.worker}"
     # Of a limit of nothing there are no shares: there is something, or there is nothing.
     ends = (it.low, it.high) if it.limit else (None, None)
-    ratios = [_ratio(value, it.limit) for value in (it.observed, *ends)]
-    tone = TONES[it.verdict] if it.decides else "unsure"
-    bar = limit_bar(*ratios, tone)
-    return name, mark, observed(it), limit(it), bar, interval(it), f"{it.samples:,}"
-
-
-def _worker(result: CriterionResult) -> str:
-    return "" if result.worker is None else f"worker {result.worker}"
+    return CriterionRow(
+        text=one_line(it.criterion),
+        basis=one_line(", ".join(part for part in (basis, it.window, worker) if part)),
+        reason=one_line(it.reason) if it.verdict != PASS else "",
+        verdict=it.verdict,
+        decides=it.decides,
+        observed=observed(it),
+        limit=limit(it),
+        bar=LimitBar.of(
+            *(_ratio(value, it.limit) for value in (it.observed, *ends)),
+            tone=tone(it.verdict) if it.decides else "unsure",
+        ),
+        interval=interval(it),
+        n=it.samples,
+    )
 
 
 def _ratio(value: float | None, of: float) -> float | None:
@@ -121,9 +114,17 @@ def _ratio(value: float | None, of: float) -> float | None:
     return value / of
 
 
+@dataclass(frozen=True)
+class Failures:
+    """Charts of criteria that are violated or undecided. more: how many others there are."""
+
+    charts: Sequence[Chart]
+    more: int
+
+
 def failures(
     views: Sequence[View], judged: Sequence[Judged], settings: Settings, spans: Sequence[Span]
-) -> list[Child | Chart]:
+) -> Failures:
     """A chart over time of what each violated or undecided criterion is about, with its limit; the
     other executions stand beside it."""
     found = []
@@ -140,11 +141,8 @@ def failures(
         worst = [(of, it.worker) for it, same, of in found if same == criterion]
         made = _chart(criterion, result, view, views, settings, spans, worst)
         drawn += [made] if made else []
-    if not drawn:
-        return []
-    more = len({(of, it.worker is not None) for it, of, _ in found}) - len(drawn)
-    left = f" {more} more {'is' if more == 1 else 'are'} in the table above." if more > 0 else ""
-    return [f"What did not hold, or could not be told, with its limit.{left}", *drawn]
+    all_of_them = {(of, it.worker is not None) for it, of, _ in found}
+    return Failures(drawn, len(all_of_them) - len(drawn))
 
 
 def _chart(
@@ -158,13 +156,13 @@ def _chart(
 ) -> Chart | None:
     """worst: the workers that did not hold it, the worst first."""
     limit_here = result.limit if _is_by_time(criterion) else None
-    told = Told(one_line(criterion.text), one_line(f"{view.name}: {result.told}"), _unit(criterion))
+    text = Text(one_line(criterion.text), one_line(f"{view.name}: {result.told}"), _unit(criterion))
     if criterion.is_of_workers:
-        told, lines = _of_workers(criterion, views, told, worst)
+        text, lines = _of_workers(criterion, views, text, worst)
     else:
         lines = [_line(criterion, each, settings) for each in views]
-    tone = "wrong" if result.verdict != INCONCLUSIVE else "unclear"
-    return chart(told, lines, spans, limit=limit_here, tone=tone)
+    kind = "wrong" if result.verdict != INCONCLUSIVE else "unclear"
+    return chart(text, lines, spans, limit=limit_here, tone=kind)
 
 
 def _is_by_time(criterion: Criterion) -> bool:
@@ -184,12 +182,12 @@ def _unit(criterion: Criterion) -> str:
 def _of_workers(
     criterion: Criterion,
     views: Sequence[View],
-    told: Told,
+    text: Text,
     worst: Sequence[tuple[View, str | None]],
-) -> tuple[Told, list[Line]]:
-    """The words with the unit, and the lines: those of the workers it is about before others."""
+) -> tuple[Text, list[Line]]:
+    """The text with the unit, and the lines: those of the workers it is about before others."""
     if criterion.subject not in workers.MEASURES:
-        return told, []
+        return text, []
     unit, measure, of_point = workers.MEASURES[criterion.subject]
     lines = []
     for view in views:
@@ -200,7 +198,7 @@ def _of_workers(
         )
         drawn = shown[: workers.MOST_DRAWN]
         lines += [workers.line_of(view, each, at, measure) for at, each in enumerate(drawn)]
-    return replace(told, unit=unit, numbers_in=workers.FILE, of_point=of_point), lines
+    return replace(text, unit=unit, numbers_in=workers.FILE, of_point=of_point), lines
 
 
 def _line(criterion: Criterion, view: View, settings: Settings) -> Line:

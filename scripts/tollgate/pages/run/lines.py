@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import xml.etree.ElementTree as ET
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from tollgate.pages.kit.charts import LINE, Axis, Chart, Series, Span
-from tollgate.pages.kit.parts import Column, table
+from tollgate.pages.kit.tables import Column, Table, numeric
 from tollgate.pages.run.grid import Grid
 from tollgate.pages.run.view import View
 from tollgate.study import number
@@ -17,11 +16,10 @@ from tollgate.study import number
 #: All charts over time share cursor and zoom.
 SYNC = "time"
 TIME = "time since the execution's start"
-_NUMBER = "number"
 #: More than a screen shows, and half as long as a float.
 _DIGITS = 5
 
-#: Values of each bin of a grid (float64, NaN for unknown), and of how many samples each tells.
+#: Values of each bin of a grid (float64, NaN for unknown), and from how many samples each is.
 Values = tuple[np.ndarray, np.ndarray | None]
 
 
@@ -36,9 +34,9 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Told:
-    """The words of a chart. numbers_in: which file has all values. of_point: what is told of all
-    samples that a point stands for."""
+class Text:
+    """The text of a chart. numbers_in: which file has all values. of_point: how the samples that a
+    point stands for make its value."""
 
     title: str
     summary: str
@@ -48,34 +46,33 @@ class Told:
     of_point: str = "exactly counted"
 
 
-def chart(told: Told, lines: Sequence[Line], spans: Sequence[Span], **more: object) -> Chart | None:
+def chart(text: Text, lines: Sequence[Line], spans: Sequence[Span], **more: object) -> Chart | None:
     """None where no line has a point."""
     lines = [line for line in lines if line.view.grid is not None]
     series = [_series(line) for line in lines]
     if not any(value is not None for each in series for value in each.y):
         return None
     return Chart(
-        title=told.title,
-        summary=told.summary,
+        title=text.title,
+        summary=text.summary,
         x=_axis([line.view.grid for line in lines], series),
-        y=Axis(told.unit, high=_highest(lines)),
+        y=Axis(text.unit, high=_highest(lines)),
         series=tuple(series),
-        numbers=_numbers(told, lines),
-        note=" ".join(it for it in (told.note, _binning(told, lines)) if it),
+        numbers=_numbers(text, lines),
+        note=" ".join(it for it in (text.note, _binning(text, lines)) if it),
         zoom=True,
         sync=SYNC,
-        wide=True,
         spans=tuple(spans),
         **more,
     )
 
 
-def _binning(told: Told, lines: Sequence[Line]) -> str:
+def _binning(text: Text, lines: Sequence[Line]) -> str:
     """What a point stands for, where that is more than a second."""
     widths = sorted({line.view.grid.width for line in lines})
     if widths == [1]:
         return ""
-    return f"A point stands for {' or '.join(map(str, widths))} s, {told.of_point}."
+    return f"A point stands for {' or '.join(map(str, widths))} s, {text.of_point}."
 
 
 def _axis(grids: Sequence[Grid], series: Sequence[Series]) -> Axis:
@@ -116,7 +113,7 @@ def _short(value: float) -> float | None:
     return float(f"{value:.{_DIGITS}g}") if np.isfinite(value) else None
 
 
-def _numbers(told: Told, lines: Sequence[Line]) -> ET.Element:
+def _numbers(text: Text, lines: Sequence[Line]) -> Table:
     """Each line over the same few periods, counted anew; one of them begins where the warm-up ends,
     so that none is judged by half."""
     rows: list[tuple[str, ...]] = []
@@ -125,20 +122,16 @@ def _numbers(told: Told, lines: Sequence[Line]) -> ET.Element:
         values, n = line.of(grid)
         counts = [None] * grid.count if n is None else n.tolist()
         for start, value, count in zip(grid.starts.tolist(), values.tolist(), counts, strict=True):
-            said = "-" if count is None else f"{count:,}"
             since = clock(start) + (", warm-up" if start < grid.border else "")
-            rows.append((line.label, since, number(value), said))
-    columns = (
-        *(Column("line"), Column("from", _NUMBER)),
-        *(Column(told.unit, _NUMBER), Column("n", _NUMBER)),
-    )
-    what = f"each value stands for one of a few equal periods, {told.of_point}"
-    caption = f"{told.title}: {what}; {told.numbers_in} has all of it."
-    return table(caption, columns, rows)
+            samples = "-" if count is None else f"{count:,}"
+            rows.append((line.label, since, number(value), samples))
+    what = f"each value stands for one of a few equal periods, {text.of_point}"
+    caption = f"{text.title}: {what}; {text.numbers_in} has all of it."
+    return Table(caption, (Column("line"), *numeric("from", text.unit, "n")), rows)
 
 
 def clock(seconds: float) -> str:
-    """`0:45`, `12:00`, `1:30:00`, as the charts tell times."""
+    """`0:45`, `12:00`, `1:30:00`, as the charts write times."""
     whole = round(abs(seconds))
     minutes, rest = divmod(whole, 60)
     sign = "-" if seconds < 0 and whole else ""

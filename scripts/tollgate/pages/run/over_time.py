@@ -5,60 +5,47 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tollgate.pages.kit.charts import DASHED, Chart, Span
-from tollgate.pages.kit.parts import Child
 from tollgate.pages.run.grid import Grid
-from tollgate.pages.run.lines import Line, Told, Values, chart
+from tollgate.pages.run.lines import Line, Text, Values, chart
 from tollgate.pages.run.view import View
 from tollgate.study import number
 
 PERCENTILES = (50, 95, 99)
-_HOW = (
-    "All charts over time zoom together. Drag to zoom in, double-click to see all; or focus a "
-    "chart and use the arrow keys, + and -, and 0. What is shaded is not judged, and may reach "
-    "beyond the top."
-)
+#: Labels without a schedule that are named.
+_NAMES = 3
 _RESPONSE = (
     "Response time counts from when a request was meant to be sent, service time (dashed) from "
     "when it was: where they part, requests waited."
 )
 
 
-def charts(
-    views: Sequence[View], spans: Sequence[Span], latency: bool = True
-) -> list[Child | Chart]:
+def charts(views: Sequence[View], spans: Sequence[Span], latency: bool = True) -> list[Chart]:
     """From the load down to lateness; nothing where there are no samples. latency: also of the
     response times of all requests together, which mean little where arms take turns."""
     found = [throughput(views, spans)]
     found += [percentile(views, spans, p) for p in PERCENTILES] if latency else []
     found += [errors(views, spans), lateness(views, spans)]
-    shown = [each for each in found if each is not None]
-    if not shown:
-        return []
-    none = "" if any(view.sent.errors for view in views) else "No request failed."
-    return [" ".join(it for it in (_HOW, none) if it), *shown]
+    return [each for each in found if each is not None]
 
 
 def throughput(views: Sequence[View], spans: Sequence[Span]) -> Chart | None:
-    """Requests sent a second, beside those that were meant to be."""
+    """Requests sent a second, beside those that a schedule intended."""
     lines = []
     for view in views:
         lines.append(Line(view, f"{view.name} sent", _sent(view)))
         if view.intended is not None:
             lines.append(Line(view, f"{view.name} intended", _intended(view), DASHED))
-    told = Told(
-        "Throughput",
-        "Requests sent, beside those that the schedule meant to send (dashed).",
-        "requests/s",
-        _unscheduled(views),
-    )
-    if not any(view.intended for view in views):
-        told = Told("Throughput", "Requests sent; no schedule says how many were meant.", told.unit)
-    return chart(told, lines, spans)
+    summary, note = "Requests sent; no schedule says how many were intended.", ""
+    if any(view.intended for view in views):
+        summary = "Requests sent, beside those that the schedule intended (dashed)."
+        note = _unscheduled(views)
+    return chart(Text("Throughput", summary, "requests/s", note), lines, spans)
 
 
 def percentile(views: Sequence[View], spans: Sequence[Span], p: int) -> Chart | None:
     """A percentile of response time beside that of service time; where there is no schedule, of
-    service time alone. Requests without one are left out beside those that have one, and told."""
+    service time alone. Requests without one are left out beside those that have one: the note says
+    so."""
     lines = []
     for view in views:
         if view.response is None:
@@ -73,7 +60,7 @@ def percentile(views: Sequence[View], spans: Sequence[Span], p: int) -> Chart | 
     whose = "scheduled requests" if left_out else "all requests"
     if left_out and any(view.response is None for view in views):
         left_out += " Where an execution has no schedule at all, none are left out."
-    return chart(Told(f"p{p}, {whose}", summary, "ms", left_out), lines, spans)
+    return chart(Text(f"p{p}, {whose}", summary, "ms", left_out), lines, spans)
 
 
 def errors(views: Sequence[View], spans: Sequence[Span]) -> Chart | None:
@@ -84,7 +71,7 @@ def errors(views: Sequence[View], spans: Sequence[Span]) -> Chart | None:
     total = sum(view.sent.total for view in views)
     lines = [Line(view, f"{view.name} failed", _failed(view)) for view in views]
     summary = f"{failed:,} of {total:,} requests failed, warm-up included."
-    return chart(Told("Errors", summary, "failed requests/s"), lines, spans, tone="wrong")
+    return chart(Text("Errors", summary, "failed requests/s"), lines, spans, tone="wrong")
 
 
 def lateness(views: Sequence[View], spans: Sequence[Span]) -> Chart | None:
@@ -93,13 +80,13 @@ def lateness(views: Sequence[View], spans: Sequence[Span]) -> Chart | None:
     for view in (view for view in views if view.lateness is not None):
         lines.append(Line(view, f"{view.name} p99", _percentile(view, "lateness", 99)))
         lines.append(Line(view, f"{view.name} p50", _percentile(view, "lateness", 50), DASHED))
-    told = [
+    values = [
         f"{view.name} {number(view.lateness.window(*view.window).percentile(99))} ms"
         for view in views
         if view.lateness is not None
     ]
-    summary = f"Sent after it was meant to be. p99 of the measured time: {', '.join(told)}."
-    return chart(Told("Lateness", summary, "ms"), lines, spans)
+    summary = f"Sent after it was meant to be. p99 of the measured time: {', '.join(values)}."
+    return chart(Text("Lateness", summary, "ms"), lines, spans)
 
 
 def _sent(view: View):
@@ -133,22 +120,14 @@ def _failed(view: View):
 
 
 def _unscheduled(views: Sequence[View]) -> str:
-    names = sorted(
-        {it.name for view in views if view.scheduled for it in view.samplers if it.response is None}
-    )
+    """Names some of the requests that follow no schedule beside others that do; or empty."""
+    left_out = [
+        it for view in views if view.scheduled for it in view.samplers if it.response is None
+    ]
+    names = sorted({it.name for it in left_out})
     if not names:
         return ""
-    shown = ", ".join(names[:_NAMES]) + (
-        f" and {len(names) - _NAMES} more" if names[_NAMES:] else ""
-    )
-    requests = sum(
-        it.service.total
-        for view in views
-        if view.scheduled
-        for it in view.samplers
-        if it.response is None
-    )
-    return f"Left out are {requests:,} requests that follow no schedule: {shown}."
-
-
-_NAMES = 3
+    more = f" and {len(names) - _NAMES} more" if names[_NAMES:] else ""
+    requests = sum(it.service.total for it in left_out)
+    which = f"{', '.join(names[:_NAMES])}{more}"
+    return f"Left out are {requests:,} requests that follow no schedule: {which}."

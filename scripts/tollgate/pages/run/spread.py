@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from tollgate.pages.kit.charts import DASHED, LINE, Axis, Chart, Series
-from tollgate.pages.kit.parts import Child, Column, Group, Row, details, table
-from tollgate.pages.run.view import View, full, named, readable
+from tollgate.pages.kit.tables import Column, Group, Row, Table, numeric
+from tollgate.pages.run.view import View, full, readable
 from tollgate.stats import Counts
 from tollgate.study import number
 
@@ -19,29 +20,30 @@ _NAMED = {2: "50 %", 10: "90 %", 20: "95 %", 100: "99 %", 1_000: "99.9 %", 10_00
 _NAMED |= {100_000: "99.999 %", 1: "0"}
 #: Points of a line: evenly along the logarithmic axis, with the named ones among them.
 _POINTS = np.unique(np.concatenate([np.geomspace(1, 1e5, 61), np.array(sorted(_NAMED), float)]))
-#: JMeter tells whole milliseconds: 0 means less than one, and has no place on this scale. It is
+#: JMeter writes whole milliseconds: 0 means less than one, and has no place on this scale. It is
 #: drawn at half of that.
 _LEAST_MS = 1.0
 _SUMMED = (50, 95, 99, 100)
-_NUMBER = "number"
-_TOLD = (
-    "How long the slowest took: at 99 % stands the time that one request in a hundred exceeded, in "
-    "the measured time. Solid from when a request was meant to be sent, dashed from when it was."
-)
 _BELOW = "What took less than 1 ms is drawn at 0.5: JMeter counts whole milliseconds."
 
 
-def content(views: Sequence[View]) -> list[Child | Chart]:
-    """A chart for each of the busiest labels, and all labels in a table."""
+@dataclass(frozen=True)
+class Spread:
+    """charts: of the busiest of so many labels; is_cut: others have none. table: of all labels."""
+
+    labels: int
+    is_cut: bool
+    charts: Sequence[Chart]
+    table: Table
+
+
+def content(views: Sequence[View]) -> Spread | None:
+    """None where there are no samples."""
     names = by_size(views)
     if not names:
-        return []
-    shown = [chart for chart in (_chart(views, name) for name in names[:MOST_CHARTS]) if chart]
-    more = len(names) - MOST_CHARTS
-    left = f" Of {len(names):,} labels the {MOST_CHARTS} busiest have a chart." if more > 0 else ""
-    figures = _table(views, names)
-    # Few of them are read at a glance, and many are in the way of what follows.
-    return [_TOLD + left, *shown, figures if more <= 0 else details("All labels", figures)]
+        return None
+    charts = [chart for chart in (_chart(views, name) for name in names[:MOST_CHARTS]) if chart]
+    return Spread(len(names), len(names) > MOST_CHARTS, charts, _table(views, names))
 
 
 def by_size(views: Sequence[View]) -> list[str]:
@@ -55,7 +57,8 @@ def by_size(views: Sequence[View]) -> list[str]:
 
 def _chart(views: Sequence[View], name: str) -> Chart | None:
     series: list[Series] = []
-    told, rows = [], []
+    slowest: list[str] = []
+    rows: list[Row] = []
     for view in views:
         both = _counts(view, name)
         for what, counts in both.items():
@@ -63,15 +66,15 @@ def _chart(views: Sequence[View], name: str) -> Chart | None:
             series.append(_series(f"{view.name} {what}", counts, view.colour, draw))
             rows += _rows(f"{view.name} {what}", counts)
         if both:
-            told.append(f"{view.name} {number(next(iter(both.values())).percentile(99))} ms")
+            slowest.append(f"{view.name} {number(next(iter(both.values())).percentile(99))} ms")
     if not series:
         return None
-    columns = (Column("line"), Column("of all requests", _NUMBER), Column("ms at most", _NUMBER))
+    columns = (Column("line"), *numeric("of all requests", "ms at most"))
     most = max(each.x[-1] for each in series)
     return Chart(
         title=readable(name),
-        full_title=full(name) or "",
-        summary=f"p99: {', '.join(told)}.",
+        full_title=full(name),
+        summary=f"p99: {', '.join(slowest)}.",
         x=Axis(
             "of all requests",
             log=True,
@@ -82,7 +85,7 @@ def _chart(views: Sequence[View], name: str) -> Chart | None:
         y=Axis("ms", log=True, base=10, least=_LEAST_MS),
         series=tuple(series),
         note=_BELOW if any(min(each.y) < _LEAST_MS for each in series) else "",
-        numbers=table(readable(name), columns, rows),
+        numbers=Table(readable(name), columns, rows),
     )
 
 
@@ -108,16 +111,16 @@ def _series(label: str, counts: Counts, colour: int, draw: str) -> Series:
 
 
 def _rows(label: str, counts: Counts) -> list[Row]:
-    told = [it for it in sorted(_NAMED) if it > 1 and it <= counts.total]
-    rows: list[Row] = [Group((f"{label}, n {counts.total:,}",))]
-    rows += [("", _NAMED[it], number(counts.percentile(100 * (1 - 1 / it)))) for it in told]
+    named = [it for it in sorted(_NAMED) if it > 1 and it <= counts.total]
+    rows: list[Row] = [Group(f"{label}, n {counts.total:,}")]
+    rows += [("", _NAMED[it], number(counts.percentile(100 * (1 - 1 / it)))) for it in named]
     return [*rows, ("", "all", number(counts.percentile(100)))]
 
 
-def _table(views: Sequence[View], names: Sequence[str]) -> Child:
+def _table(views: Sequence[View], names: Sequence[str]) -> Table:
     rows: list[Row] = []
     for name in names[:MOST_ROWS]:
-        rows.append(Group((named(name),)))
+        rows.append(Group(readable(name), full(name)))
         for view in views:
             both = _counts(view, name)
             for what, counts in both.items():
@@ -125,8 +128,5 @@ def _table(views: Sequence[View], names: Sequence[str]) -> Child:
                 failed = f"{counts.errors:,}"
                 rows.append((f"{view.name} {what}", f"{counts.total:,}", failed, *values))
     cut = f", the {MOST_ROWS} busiest of {len(names):,} labels" if names[MOST_ROWS:] else ""
-    columns = (
-        *(Column("times"), Column("n", _NUMBER), Column("failed", _NUMBER)),
-        *(Column(it, _NUMBER) for it in ("p50, ms", "p95, ms", "p99, ms", "slowest, ms")),
-    )
-    return table(f"The measured time in numbers{cut}", columns, rows)
+    columns = numeric("n", "failed", "p50, ms", "p95, ms", "p99, ms", "slowest, ms")
+    return Table(f"The measured time in numbers{cut}", (Column("times"), *columns), rows)

@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from tollgate.base import ROOT, one_line
-from tollgate.pages.kit.parts import (
-    Child,
-    Column,
-    Row,
-    details,
-    element,
-    listing,
-    paragraph,
-    table,
-    terms,
-)
+from tollgate.pages.kit.tables import Column, Table
 from tollgate.pages.run.view import readable
 from tollgate.run import manifest
 
@@ -42,34 +33,37 @@ FILES = {
 _RUN_FILE = "taurus.yml"
 #: An option that the run made again must not take over: it would write over this one.
 _FOLDER = "settings.artifacts-dir="
-_UNKNOWN = "How it was started is unknown: it was made before run.json told."
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """terms: (name, value) of the machine and the versions. command: makes the run again, None
+    where that is not known. plans: SHA-256 of each file. files: (address, path, what it is)."""
+
+    terms: Sequence[tuple[str, str]]
+    command: str | None
+    is_dirty: bool
+    report: str
+    plans: Table | None
+    files: Sequence[tuple[str, str, str]]
 
 
 def content(
-    run: Path, record: manifest.Manifest, command: str | None = None, more: Iterable = ()
-) -> list[Child]:
-    """Terms, the command, and links to the files that exist. command: in place of the one that the
-    record tells. more: further (name, value) pairs."""
-    command = command or again(record)
-    files = [
-        element("span", element("a", name, href=quote(name)), f": {what}")
-        for name, what in files_of(run, record)
-    ]
-    return [
-        terms([*_machine(record.environment), ("Began", f"{record.started} (UTC)"), *more]),
-        element("h3", "The same run again"),
-        element("pre", command, tabindex=0) if command else paragraph(_UNKNOWN),
-        *_left_to_say(record),
-        element("h3", "Its report again, from this folder alone"),
-        element(
-            "pre",
-            f".venv/bin/tollgate report {shlex.quote(_from_root(run))}",
-            tabindex=0,
-        ),
-        *_plans(record.environment),
-        element("h3", "Files of this run"),
-        listing(files) if files else paragraph("None is there any more."),
-    ]
+    run: Path,
+    record: manifest.Manifest,
+    command: str | None = None,
+    more: Sequence[tuple[str, str]] = (),
+) -> Surroundings:
+    """command: in place of the one that the record has. more: further terms."""
+    known = record.environment
+    return Surroundings(
+        terms=[*_machine(known), ("Began", f"{record.started} (UTC)"), *more],
+        command=command or again(record),
+        is_dirty=str(known.get("commit", "")).endswith("-dirty"),
+        report=f".venv/bin/tollgate report {shlex.quote(_from_root(run))}",
+        plans=_plans(known.get("plans", {})),
+        files=[(quote(name), name, what) for name, what in files_of(run, record)],
+    )
 
 
 def _from_root(run: Path) -> str:
@@ -78,7 +72,7 @@ def _from_root(run: Path) -> str:
     return str(path.relative_to(ROOT) if path.is_relative_to(ROOT) else path)
 
 
-def _machine(known: dict[str, Any]) -> list[tuple[str, Child]]:
+def _machine(known: dict[str, Any]) -> list[tuple[str, str]]:
     memory = known.get("memory_bytes")
     versions = known.get("versions", {})
     return [
@@ -93,13 +87,13 @@ def _machine(known: dict[str, Any]) -> list[tuple[str, Child]]:
 
 
 def _variables(environment: dict[str, Any]) -> dict[str, str]:
-    """The environment variables that were set for the run; none where it does not tell."""
+    """The environment variables that were set for the run; none where it is not known."""
     return {str(name): str(it) for name, it in environment.get("variables", {}).items()}
 
 
 def again(record: manifest.Manifest) -> str | None:
     """A command line that makes the run again, in a folder of its own; None where the record does
-    not tell how it was started."""
+    not say how it was started."""
     if record.arguments is None:
         return None
     given = _without_folder(record.arguments)
@@ -119,21 +113,12 @@ def _without_folder(arguments: Iterable[str]) -> list[str]:
     return kept
 
 
-def _left_to_say(record: manifest.Manifest) -> list[Child]:
-    commit = str(record.environment.get("commit", ""))
-    dirty = "Files differed from the commit when it ran. " if commit.endswith("-dirty") else ""
-    return [paragraph(f"{dirty}effective.yml has every setting that it ran with.", kind="note")]
-
-
-def _plans(environment: dict[str, Any]) -> list[Child]:
-    plans = environment.get("plans", {})
-    if not plans:
-        return []
-    rows: list[Row] = [
-        (readable(str(name)), element("code", str(it))) for name, it in plans.items()
-    ]
-    made = table("SHA-256 of each plan file", (Column("file"), Column("SHA-256")), rows)
-    return [details("Plans", made)]
+def _plans(digests: dict[str, Any]) -> Table | None:
+    if not digests:
+        return None
+    rows = [(readable(str(name)), str(it)) for name, it in digests.items()]
+    columns = (Column("file"), Column("SHA-256"))
+    return Table("SHA-256 of each plan file", columns, rows)
 
 
 def files_of(run: Path, record: manifest.Manifest) -> list[tuple[str, str]]:

@@ -12,7 +12,6 @@ from tollgate.base import one_line
 from tollgate.criteria import Criterion
 from tollgate.judge import Execution, LabelData, Settings, measured_window, select
 from tollgate.outputs import shorten
-from tollgate.pages.kit.parts import Child, element
 from tollgate.pages.run.grid import Binned, Grid
 from tollgate.pages.run.intended import Intended
 from tollgate.run import manifest
@@ -117,7 +116,7 @@ class View:
 
 
 def colours(executions: Sequence[manifest.Execution]) -> list[int]:
-    """A colour each: a mode has its own on every page, as far as nobody else has it."""
+    """A colour each: a mode has its own on every page, as far as it is free."""
     return dealt(
         [wanted(it.name, {target.get("mode") for target in it.targets}) for it in executions]
     )
@@ -142,14 +141,8 @@ def readable(name: str) -> str:
     return shorten(one_line(name), _NAME_WIDTH) or "(no name)"
 
 
-def full(name: str) -> str | None:
-    """All of a name, as far as anybody reads it, where `readable` shows a part of it: two that
-    differ in the middle alone look alike."""
+def full(name: str) -> str:
+    """All of a name, up to a bound, where `readable` shows a part of it, and empty elsewhere: two
+    that differ in the middle alone look alike."""
     line = one_line(name)
-    return shorten(line, _FULL_WIDTH) if len(line) > _NAME_WIDTH else None
-
-
-def named(name: str) -> Child:
-    """`readable`, with all of the name to be shown by pointing at it."""
-    told = full(name)
-    return element("span", readable(name), title=told) if told else readable(name)
+    return shorten(line, _FULL_WIDTH) if len(line) > _NAME_WIDTH else ""

@@ -1,15 +1,16 @@
-"""What the workers needed, second by second, and which of them died or were reloaded. Pure."""
+"""What the workers used second by second, which died or were reloaded, and totals. Pure."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from tollgate.criteria import MIB
 from tollgate.judge import ExecutionVerdict
+from tollgate.judge import told as outage_line
 from tollgate.pages.kit.charts import (
     DASHED,
     DOT_DASHED,
@@ -21,17 +22,19 @@ from tollgate.pages.kit.charts import (
     Chart,
     Span,
 )
-from tollgate.pages.kit.parts import Child
+from tollgate.pages.kit.tables import Column, Row, Table, numeric
 from tollgate.pages.run.grid import Grid
-from tollgate.pages.run.lines import Line, Told, Values, chart
+from tollgate.pages.run.lines import Line, Text, Values, chart, clock
 from tollgate.pages.run.view import View
-from tollgate.pages.run.worker_tables import events, figures
+from tollgate.study import number
 from tollgate.workers import WorkerSeries
 
-#: How the workers of an execution are told apart, which share its colour.
+#: The workers of an execution share its colour, and differ in these.
 _STYLES = (LINE, DASHED, DOTTED, DOT_DASHED)
 #: Lines of a chart; of more workers than that the busiest are drawn, the others in the table.
 MOST_DRAWN = len(_STYLES)
+#: Events that are listed; verdict.json has all of them.
+MOST_EVENTS = 20
 FILE = "workers.jsonl"
 Measure = Callable[[WorkerSeries, Grid], np.ndarray]
 #: What a point is of its looks, for the note below the chart.
@@ -46,8 +49,7 @@ def spans(views: Sequence[View]) -> list[Span]:
     if warmup > 0:
         found.append(Span(-math.inf, warmup, UNCOUNTED, "warm-up"))
     end = max((view.window[1] for view in views), default=math.inf)
-    # Where nobody said how long to measure all counts, what was never sent for want of a generator
-    # as well.
+    # Without a measured time everything counts, also what was never sent since the generator died.
     has_end = all(view.execution.measured_s is not None for view in views)
     if has_end and any(view.grid and view.grid.end > end for view in views):
         found.append(Span(end, math.inf, UNCOUNTED, "after the measured time"))
@@ -69,35 +71,104 @@ def _within(span: Span, views: Sequence[View]) -> Span:
     return Span(max(span.low, low), min(span.high, high), span.kind, span.label)
 
 
+@dataclass(frozen=True)
+class Workers:
+    """events: lines on deaths and reloads, in order of time."""
+
+    events: Sequence[str]
+    charts: Sequence[Chart]
+    table: Table
+
+
 def content(
     views: Sequence[View], judged: Sequence[ExecutionVerdict], shown: Sequence[Span]
-) -> list[Child | Chart]:
-    """Charts, what happened to the workers, and each in numbers; nothing where nobody watched."""
+) -> Workers | None:
+    """None where the workers were not watched."""
     if not any(view.execution.resources.workers for view in views):
-        return []
+        return None
     found = [
-        _chart(views, shown, Told("CPU", "Of one core, by worker.", "%"), _mean("cpu")),
         _chart(
-            *(views, shown, Told("Memory", "Resident set size (RSS).", "MB")),
-            *(_most("rss", 1 / MIB), MOST),
+            views, shown, Text("CPU", "Of one core, by worker.", "%", of_point=MEAN), _mean("cpu")
         ),
         _chart(
-            *(views, shown),
-            Told("Event-loop delay", _delay(views), "ms"),
-            *(_most("loop_delay_p95"), MOST),
+            views,
+            shown,
+            Text("Memory", "Resident set size (RSS).", "MB", of_point=MOST),
+            _most("rss", 1 / MIB),
         ),
         _chart(
-            *(views, shown),
-            Told("Requests answered", "By each worker's own count.", "requests/s"),
+            views,
+            shown,
+            Text("Event-loop delay", _delay(views), "ms", of_point=MOST),
+            _most("loop_delay_p95"),
+        ),
+        _chart(
+            views,
+            shown,
+            Text("Requests answered", "By each worker's own count.", "requests/s", of_point=MEAN),
             _answered,
         ),
     ]
-    return [*events(views), *(it for it in found if it), figures(views, judged)]
+    return Workers(_events(views), [it for it in found if it], _figures(views, judged))
+
+
+def _events(views: Sequence[View]) -> list[str]:
+    found = []
+    for view in views:
+        resources = view.execution.resources
+        mine = [(it.from_s, outage_line(it)) for it in resources.outages if not it.planned]
+        for it in resources.reloads:
+            lost = "" if it.lost is None else f", {it.lost:,} requests lost"
+            took = f" in {number(it.to_s - it.from_s)} s" if math.isfinite(it.to_s) else ""
+            line = f"{clock(it.from_s)}: all workers were reloaded{took}{lost}"
+            mine.append((it.from_s, f"{line}; {it.problem}" if it.problem else line))
+        found += [(at, f"{view.name}: {line}") for at, line in mine]
+    lines = [line for _, line in sorted(found, key=lambda each: each[0])]
+    more = len(lines) - MOST_EVENTS
+    rest = [f"and {more:,} more: see verdict.json"] if more > 0 else []
+    return [*lines[:MOST_EVENTS], *rest]
+
+
+def _figures(views: Sequence[View], judged: Sequence[ExecutionVerdict]) -> Table:
+    """All workers. Requests and restarts are counted from the execution's start on."""
+    rows: list[Row] = [
+        (
+            f"{view.name} {it.worker}",
+            _count(it.requests),
+            _count(it.restarts),
+            number(it.cpu),
+            _memory(it.rss_first, it.rss_last, it.rss_max),
+            number(it.loop_delay_p50),
+            number(it.loop_delay_p95),
+            _count(it.looks),
+        )
+        for view, verdict in zip(views, judged, strict=True)
+        for it in verdict.workers
+    ]
+    columns = numeric(
+        "requests",
+        "restarts",
+        "CPU, % of a core",
+        "RSS first, last, most, MB",
+        "loop delay p50, ms",
+        "loop delay p95, ms",
+        "looks",
+    )
+    caption = "Each worker in its measured time; requests and restarts with those of the warm-up"
+    return Table(caption, (Column("worker"), *columns), rows, kind="cards")
+
+
+def _memory(*values: float | None) -> str:
+    return " / ".join("-" if it is None else f"{it / MIB:,.0f}" for it in values)
+
+
+def _count(value: int | None) -> str:
+    return "-" if value is None else f"{value:,}"
 
 
 def _delay(views: Sequence[View]) -> str:
-    """Whose figure it is: workers that tell of their requests measure their delay themselves, of
-    the others PM2 has a figure of its own (watch-workers.js)."""
+    """Whose figure it is: workers that report their requests measure their delay themselves, of the
+    others PM2 has a figure of its own (watch-workers.js)."""
     workers = [it for view in views for it in view.execution.resources.workers]
     known = [it for it in workers if np.isfinite(it.loop_delay_p95).any()]
     own = [bool(np.isfinite(it.requests).any()) for it in known]
@@ -106,9 +177,7 @@ def _delay(views: Sequence[View]) -> str:
     return f"p95, by PM2's own figure{' where a worker tells none of its own' if any(own) else ''}."
 
 
-def _chart(
-    views: Sequence[View], shown: Sequence[Span], told: Told, of: Measure, of_point: str = MEAN
-) -> Chart | None:
+def _chart(views: Sequence[View], shown: Sequence[Span], text: Text, of: Measure) -> Chart | None:
     lines, left_out = [], 0
     for view in views:
         workers = sorted(view.execution.resources.workers, key=_busy, reverse=True)
@@ -118,8 +187,7 @@ def _chart(
         lines += [line_of(view, each, at, of) for at, each in enumerate(kept)]
     are = "worker is" if left_out == 1 else "workers are"
     note = f"{left_out} more {are} in the table below." if left_out else ""
-    told = replace(told, note=note, numbers_in=FILE, of_point=of_point)
-    return chart(told, lines, shown)
+    return chart(replace(text, note=note, numbers_in=FILE), lines, shown)
 
 
 def line_of(view: View, series: WorkerSeries, at: int, of: Measure) -> Line:
@@ -132,8 +200,8 @@ def line_of(view: View, series: WorkerSeries, at: int, of: Measure) -> Line:
 
 
 def _busy(series: WorkerSeries) -> float:
-    told = series.requests[np.isfinite(series.requests)]
-    return float(told.max()) if len(told) else 0.0
+    known = series.requests[np.isfinite(series.requests)]
+    return float(known.max()) if len(known) else 0.0
 
 
 def _mean(name: str, factor: float = 1.0) -> Measure:
@@ -146,8 +214,8 @@ def _most(name: str, factor: float = 1.0) -> Measure:
 
 def _answered(series: WorkerSeries, grid: Grid) -> np.ndarray:
     """Requests a second; a process that came in another's place counts from 0."""
-    told = np.isfinite(series.requests)
-    second, requests, pid = series.second[told], series.requests[told], series.pid[told]
+    known = np.isfinite(series.requests)
+    second, requests, pid = series.second[known], series.requests[known], series.pid[known]
     if len(second) < 2:
         return np.full(grid.count, np.nan)
     gained = np.where(np.diff(pid) != 0, requests[1:], np.clip(np.diff(requests), 0, None))

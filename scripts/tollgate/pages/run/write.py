@@ -6,16 +6,16 @@ read twice; `tollgate report` starts from the folder.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tollgate.base import atomic
+from tollgate.base import atomic, one_line
 from tollgate.gather import evidence
-from tollgate.judge import Run, Settings, Verdict, judge
+from tollgate.judge import FAIL, INVALID, PASS, Run, Settings, Verdict, judge
 from tollgate.pages.compare import page as compare_page
-from tollgate.pages.kit import assemble as page
-from tollgate.pages.kit.assemble import Page, Section
-from tollgate.pages.run import criteria, forecast, over_time, spread, surroundings, told, workers
+from tollgate.pages.kit.assemble import Head, Remark, render, tone
+from tollgate.pages.run import criteria, forecast, over_time, spread, surroundings, workers
 from tollgate.pages.run.intended import intended
 from tollgate.pages.run.view import View, colours, readable
 from tollgate.pages.study import page as study_page
@@ -23,6 +23,17 @@ from tollgate.run import manifest
 from tollgate.study import Study
 
 NAME = "index.html"
+#: Of why the run did not pass; all of them stand in verdict.md.
+MOST_REASONS = 5
+#: Executions that are named.
+_NAMES = 3
+#: Whose fault it is.
+FAULTS = {
+    "generator": "the load generator's",
+    "service": "the service's",
+    "operator": "in how the run was set up or ended",
+    "machine": "the machine's, or there were too few samples",
+}
 
 
 @dataclass(frozen=True)
@@ -48,65 +59,63 @@ def write(run: Path, known: Judged | None = None, study: Study | None = None) ->
 
     Raises PageError, and what evidence.gather and the reading of a study raise, one line each.
     """
-    atomic.write(run / NAME, page.to_html(to_page(run, known or judged(run), study)))
+    atomic.write(run / NAME, to_html(run, known or judged(run), study))
     return run / NAME
 
 
-def to_page(run: Path, known: Judged, study: Study | None = None) -> Page:
-    """The whole page: what a study or a comparison found comes before what every run has."""
-    began = known.record.started[:16].replace("T", " ")
+def to_html(run: Path, known: Judged, study: Study | None = None) -> str:
+    """The whole page: what a study or a comparison found comes before what every run has.
+
+    Raises PageError, and what the reading of a study raises.
+    """
     views, verdict = _views(run, known), known.verdict
-    asked = study_page.part(run, study) if study else None
+    studied = study_page.part(run, study) if study else None
     compared = compare_page.part(run, known.record, known.run, verdict)
-    sentence = (compared.sentence if compared else "") or told.sentence(verdict)
-    remarks = [*told.remarks(verdict), told.load(views)]
-    head = (verdict.verdict, told.tone(verdict))
-    if asked:
-        # A study answers questions; that the measurement was sound, or not, stands below.
-        sentence, head = asked.sentence, (asked.answer, asked.tone)
-        remarks = [told.badged(verdict), *remarks, *asked.remarks]
-    own = asked.sections if asked else compared.sections if compared else ()
-    of_both = compare_page.OF_BOTH if compared else ""
-    return Page(
-        title=f"{head[0]}: {readable(known.record.kind)}, {began}",
-        kicker=f"Tollgate {readable(known.record.kind)}, {began} UTC",
-        sentence=sentence,
-        answer=head[0],
-        tone=head[1],
-        sections=[it for it in [*own, *_sections(run, known, views, asked, of_both)] if it.content],
-        remarks=remarks,
+    spans = workers.spans(views)
+    command, facts = (studied.command, studied.facts) if studied else (None, ())
+    return render(
+        "run/page.html.jinja",
+        _head(known, views, studied, compared),
+        study=studied,
+        comparison=compared,
+        criteria=criteria.content(verdict.executions),
+        failures=criteria.failures(views, verdict.executions, known.settings, spans),
+        # A study's arms take turns: its requests together have no times worth a chart.
+        over_time=over_time.charts(views, spans, latency=studied is None),
+        some_failed=any(view.sent.errors for view in views),
+        spread=None if studied else spread.content(views),
+        forecasts=forecast.content(views, verdict.executions),
+        workers=workers.content(views, verdict.executions, spans),
+        surroundings=surroundings.content(run, known.record, command, facts),
     )
 
 
-def _sections(
-    run: Path,
+def _head(
     known: Judged,
-    views: list[View],
+    views: Sequence[View],
     study: study_page.StudyPart | None,
-    of_both: str,
-) -> list[Section]:
-    """From the criteria down to the raw files. of_both: stands above what mixes two sides."""
-    verdicts = known.verdict.executions
-    spans = workers.spans(views)
-    # A study's arms take turns, so that its requests together have no times worth a chart.
-    is_mixed = study is not None
-    over = over_time.charts(views, spans, latency=not is_mixed)
-    by_target = [] if is_mixed else spread.content(views)
-    if of_both:
-        over, by_target = ([of_both, *each] if each else [] for each in (over, by_target))
-    broken = criteria.failures(views, verdicts, known.settings, spans)
-    command, more = (study.command, study.facts) if study else (None, ())
-    machine = surroundings.content(run, known.record, command, more)
-    left_out = study.left_out if study else []
-    return [
-        Section("criteria", "What was asked, and what came out", criteria.content(verdicts)),
-        Section("broken", "Where it went wrong", broken),
-        Section("time", "Over time", over),
-        Section("spread", "By target", by_target),
-        Section("forecast", "The forecast", forecast.content(views, verdicts)),
-        Section("machines", "Workers", workers.content(views, verdicts, spans)),
-        Section("environment", "Machine, and the same again", [*machine, *left_out]),
-    ]
+    comparison: compare_page.ComparePart | None,
+) -> Head:
+    began = known.record.started[:16].replace("T", " ")
+    kind, verdict = readable(known.record.kind), known.verdict
+    own = sentence(verdict)
+    said, answer, mark = own, verdict.verdict, tone(verdict.verdict)
+    remarks = [*reasons(verdict), Remark(load(views))]
+    if comparison and comparison.sentence:
+        said = comparison.sentence
+    if study:
+        # A study answers questions; that the measurement was sound, or not, stands below.
+        remarks = [Remark(f"The run itself: {own}", answer, mark), *remarks]
+        remarks += [Remark(it) for it in study.remarks]
+        said, answer, mark = study.sentence, study.answer, study.tone
+    return Head(
+        title=f"{answer}: {kind}, {began}",
+        kicker=f"Tollgate {kind}, {began} UTC",
+        sentence=said,
+        answer=answer,
+        tone=mark,
+        remarks=remarks,
+    )
 
 
 def _views(run: Path, known: Judged) -> list[View]:
@@ -117,3 +126,53 @@ def _views(run: Path, known: Judged) -> list[View]:
             planned, known.run.executions, colours(planned), strict=True
         )
     ]
+
+
+def sentence(verdict: Verdict) -> str:
+    """The verdict, and whose fault it is if it is not PASS."""
+    faults = {it.fault: None for it in verdict.reasons if it.verdict == verdict.verdict}
+    whose = " and ".join(FAULTS.get(fault, fault) for fault in faults)
+    return f"{_outcome(verdict)}{f'; the fault is {whose}' if whose else ''}."
+
+
+def _outcome(verdict: Verdict) -> str:
+    results = [it for each in verdict.executions for it in each.criteria if it.decides]
+    count = len(results)
+    criteria = "one criterion" if count == 1 else f"{count} criteria"
+    broken = sum(it.verdict == verdict.verdict for it in results)
+    if verdict.verdict == PASS:
+        if not count:
+            return "The measurement is sound, and no criterion was stated"
+        return "The one criterion holds" if count == 1 else f"All {criteria} hold"
+    if verdict.verdict == INVALID:
+        return "The measurement is broken, so that it proves nothing"
+    if verdict.verdict == FAIL and broken:
+        return f"{broken} of {criteria} {'does' if broken == 1 else 'do'} not hold"
+    if verdict.verdict == FAIL:
+        return "The run failed, though no criterion was violated"
+    if broken:
+        return f"{broken} of {criteria} {'is' if broken == 1 else 'are'} undecided"
+    return "Whether the service is good enough is undecided"
+
+
+def reasons(verdict: Verdict) -> list[Remark]:
+    """Why the verdict is not PASS, the worst first."""
+    shown = [
+        Remark(one_line(it.text), it.verdict, tone(it.verdict))
+        for it in verdict.reasons[:MOST_REASONS]
+    ]
+    more = len(verdict.reasons) - len(shown)
+    rest = "one more reason" if more == 1 else f"{more} more reasons"
+    return [*shown, *([Remark(f"And {rest}: see verdict.md.")] if more > 0 else [])]
+
+
+def load(views: Sequence[View]) -> str:
+    """How much was sent to whom: `2,380 requests in fork and cluster; none failed.`"""
+    total = sum(view.sent.total for view in views)
+    failed = sum(view.sent.errors for view in views)
+    if not total:
+        return "No request was recorded."
+    names = [view.name for view in views if view.sent.total]
+    shown = f"{len(names)} executions" if len(names) > _NAMES else " and ".join(names)
+    outcome = "none failed" if not failed else f"{failed:,} of them failed"
+    return f"{total:,} requests in {shown}, warm-up included; {outcome}."

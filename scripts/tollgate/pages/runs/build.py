@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from tollgate.base import atomic
-from tollgate.pages.kit import assemble as page
-from tollgate.pages.kit.assemble import Page, PageError, Section
-from tollgate.pages.runs import listing, told, trend_sections
+from tollgate.pages.kit import assemble
+from tollgate.pages.kit.assemble import Head, PageError, Remark
+from tollgate.pages.kit.tables import Column, Table
+from tollgate.pages.runs import rows, words
+from tollgate.pages.runs.changes import FEWEST, LEAST, runs_needed
 from tollgate.pages.runs.model import Folder
 from tollgate.pages.runs.read import VERDICT, read
-from tollgate.pages.runs.trends import SHOWN, trends
+from tollgate.pages.runs.trends import SHOWN, Trend, trends
 from tollgate.run import manifest
 
 NAME = "index.html"
@@ -22,6 +24,7 @@ NAME = "index.html"
 _TITLE = "Tollgate runs"
 #: Bytes of a page within which its title stands, behind its styles.
 _HEAD = 200_000
+_UNREADABLE = (Column("folder"), Column("why", "wide"))
 
 
 def holds_runs(folder: Path) -> bool:
@@ -36,7 +39,7 @@ def holds_runs(folder: Path) -> bool:
 
 
 def _is_file(path: Path) -> bool:
-    """Not where somebody else's folder, such as lost+found, lets nobody look."""
+    """False in a folder that can't be read, such as another user's lost+found."""
     try:
         return path.is_file()
     except OSError:
@@ -54,34 +57,46 @@ def write(folder: Path) -> Path:
     try:
         with _alone(folder):
             _check_ours(path)
-            atomic.write(path, page.to_html(to_page(read(folder))))
+            atomic.write(path, to_html(read(folder)))
     except OSError as error:
         raise PageError(f"{path} can't be written: {error.strerror}") from None
     return path
 
 
-def to_page(folder: Folder) -> Page:
-    """The whole page. Pure."""
+def to_html(folder: Folder) -> str:
+    """The whole page. Raises PageError where an npm package is not installed."""
     found = trends(folder.runs)
-    newest = folder.runs[0] if folder.runs else None
-    when = f", the newest of {told.time_of(newest)} UTC" if newest and newest.started else ""
     shown = found[:SHOWN]
-    moved = trend_sections.changes(shown)
-    parts = (
-        Section("changes", "What changed", moved),
-        Section("runs", "All runs", listing.runs(folder)),
-        *trend_sections.sections(found),
-        Section("others", "Other folders", listing.other_folders(folder)),
-        Section("method", "How to read this", [*told.method(shown), trend_sections.more(found)]),
+    searched = sum(line.is_searched for trend in shown for line in trend.lines)
+    return assemble.render(
+        "runs/runs.html.jinja",
+        _head(folder, shown),
+        runs=rows.runs(folder),
+        changes=rows.changes(shown),
+        moved_together=rows.moved_together(shown),
+        trends=rows.trend_rows(found),
+        older=len(found) - len(shown),
+        unreadable=Table("Can't be read", _UNREADABLE, folder.unreadable),
+        others=folder.others[: rows.MOST],
+        other_count=len(folder.others),
+        searched=searched,
+        needed=runs_needed(max(searched, 1)),
+        fewest=FEWEST,
+        least=LEAST,
     )
-    return Page(
+
+
+def _head(folder: Folder, shown: Sequence[Trend]) -> Head:
+    newest = folder.runs[0] if folder.runs else None
+    when = f", the newest of {words.time_of(newest)} UTC" if newest and newest.started else ""
+    answer = (newest.verdict if newest else None) or words.NO_VERDICT
+    return Head(
         title=_TITLE,
         kicker=f"Tollgate, all runs of this folder{when}",
-        sentence=told.summary(folder),
-        answer=(newest.verdict if newest else None) or told.NO_VERDICT,
-        tone=told.tone(newest.verdict if newest else None),
-        sections=[it for it in parts if it.content],
-        remarks=[told.overview(shown)] if folder.runs else [],
+        sentence=words.summary(folder),
+        answer=answer,
+        tone=assemble.tone(answer),
+        remarks=[Remark(words.overview(shown))] if folder.runs else [],
     )
 
 
@@ -102,6 +117,6 @@ def is_ours(path: Path) -> bool:
 
 
 def _check_ours(path: Path) -> None:
-    """A run may have been told to leave its files in any folder."""
+    """A run may be set to leave its files in any folder."""
     if path.exists() and not is_ours(path):
         raise PageError(f"{path} is another page; move it, or runs elsewhere")
