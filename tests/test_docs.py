@@ -191,7 +191,8 @@ def test_the_rooms_are_listed_in_import_order_with_their_docstrings():
 
 def table_of_rooms() -> str:
     """A row a room, low to high as import-linter has them: name, purpose, in, out."""
-    layers = re.search(r"^layers = \[\n(.*?)^\]", (ROOT / "pyproject.toml").read_text(), re.M | re.S)
+    project = (ROOT / "pyproject.toml").read_text()
+    layers = re.search(r"^layers = \[\n(.*?)^\]", project, re.MULTILINE | re.DOTALL)
     rows = ["| room | purpose | in | out |", "|---|---|---|---|"]
     for room in reversed(re.findall(r'"(\w+)"', layers[1])):
         purpose, taken, given = docstring_of(room)
