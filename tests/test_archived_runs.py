@@ -6,36 +6,20 @@ now; read the difference before committing it.
 
 from __future__ import annotations
 
-import gzip
 import json
 import os
-import shutil
 import sys
 from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
 
-ARCHIVE = Path(__file__).parent / "archive"
+from support.archived import ARCHIVE, unpacked
+
 RUNS = sorted(run.parent.name for run in ARCHIVE.glob("*/run.json"))
 STUDIES = sorted(run.parent.name for run in ARCHIVE.glob("*/study.json"))
-#: What was said of a run, in place of what it left: no run's folder has it before it is judged.
-SAID = ("verdict.json", "study.json")
 #: Relative. CPUs add up floats in orders of their own, and the last digits tell which.
 ROUNDING = 1e-9
-
-
-def unpacked(name: str, to: Path) -> Path:
-    """The folder of a run, as the run left it for whoever judges it."""
-    archived = ARCHIVE / name
-    for file in (it for it in archived.rglob("*") if it.is_file() and it.name not in SAID):
-        target = to / file.relative_to(archived)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        if file.suffix == ".gz":
-            target.with_suffix("").write_bytes(gzip.decompress(file.read_bytes()))
-        else:
-            shutil.copyfile(file, target)
-    return to
 
 
 @pytest.fixture

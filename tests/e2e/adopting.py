@@ -1,4 +1,4 @@
-"""A copy of the project for a team to adopt, and the commands of its README."""
+"""A copy of the project for a team to adopt, and the commands of its documentation."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Copy:
     """The project, as if it had been cloned and installed beside the team's own folders."""
 
     def __init__(self, folder: Path, ports: dict[str, int]) -> None:
-        """ports: which free ones stand for those that the README names."""
+        """ports: which free ones stand for those that the documentation names."""
         self.root = folder / "tollgate"
         self.ports = ports
         shutil.copytree(support.ROOT, self.root, ignore=shutil.ignore_patterns(*LEFT_OUT))
@@ -38,10 +38,12 @@ class Copy:
         (self.root / "scripts" / "bootstrap").write_text("#!/bin/sh\n")
 
     def blocks(self, language: str) -> list[str]:
-        """The blocks of this language in the README's section, with the copy's ports."""
-        text = (self.root / "README.md").read_text()
-        section = re.search(rf"^## {SECTION}\n(.*?)^## ", text, re.MULTILINE | re.DOTALL)
-        blocks = re.findall(rf"^```{language}\n(.*?)^```", section[1], re.MULTILINE | re.DOTALL)
+        """The blocks of this language in the README's section and on the page of one's own plans,
+        with the copy's ports."""
+        readme = (self.root / "README.md").read_text()
+        section = re.search(rf"^## {SECTION}\n(.*?)^## ", readme, re.MULTILINE | re.DOTALL)
+        text = section[1] + (self.root / "docs" / "own-plans.md").read_text()
+        blocks = re.findall(rf"^```{language}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
         return [self.here(block) for block in blocks]
 
     def block(self, words: str) -> str:
@@ -55,7 +57,7 @@ class Copy:
         return text
 
     def shell(self, commands: str, **env: str) -> subprocess.CompletedProcess[str]:
-        """Run commands of the README in the copy, by its own code."""
+        """Run commands of the documentation in the copy, by its own code."""
         settings = {"PYTHONPATH": str(self.root / "scripts"), **env}
         environment = support.environment(**settings)
         environment.pop("JMETER_HOME", None)

@@ -1,4 +1,4 @@
-"""A service and a plan that are not ours, adopted by the very commands of the README."""
+"""A service and a plan that are not ours, adopted by the very commands of the documentation."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def by_router(copy) -> Ran:
 
 @pytest.fixture(scope="module")
 def their_plan(copy) -> Ran:
-    block = copy.block("PLAN=").replace("path/to/their plan.jmx", f"../theirs/plans/{THEIR_PLAN}")
+    block = copy.block("PLAN=").replace("path/to/your plan.jmx", f"../theirs/plans/{THEIR_PLAN}")
     return Ran(copy, f"{block.rstrip()} {PATIENT}", **C_LOCALE)
 
 

@@ -1,0 +1,207 @@
+"""The documentation says what is so: its links, commands, paths, criteria and sample outputs.
+
+tests/e2e/test_adoption.py carries out what README and docs/own-plans.md say of one's own service.
+TOLLGATE_WRITE_GOLDEN=1 writes the table of rooms in scripts/tollgate/README.md.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import itertools
+import os
+import re
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+import support
+from support import ROOT
+from support.archived import unpacked
+from tollgate.criteria import parse
+from tollgate.study.published import CLAIMS
+
+README = ROOT / "README.md"
+ROOMS = ROOT / "scripts" / "tollgate" / "README.md"
+DOCS = sorted((ROOT / "docs").glob("*.md"))
+PAGES = [README, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", ROOMS, *DOCS]
+#: Without the changelog, which also names what is gone.
+GUIDES = [page for page in PAGES if page.name != "CHANGELOG.md"]
+TOLLGATE = Path(sys.executable).with_name("tollgate")
+#: Examples of what a reader makes.
+THEIRS = ("shop", "stock", "weather")
+ELIDED = "..."
+CRITERION = re.compile(r"[a-z][\w.?*-]*( of \w+)?[<>]=?\d[^\s,]*")
+
+each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+each_guide = pytest.mark.parametrize("page", GUIDES, ids=lambda page: str(page.relative_to(ROOT)))
+
+
+def blocks(page: Path, language: str) -> list[tuple[str, str]]:
+    """The fenced blocks of a language: what stands behind its name, and the text."""
+    fence = rf"^```{language}\b *(.*)\n((?:.*\n)*?)```$"
+    return re.findall(fence, page.read_text(), re.MULTILINE)
+
+
+def code(page: Path) -> list[str]:
+    """Every code span of a page, and every line of commands and of indented code."""
+    text = re.sub(r"^```\w*.*\n(?:.*\n)*?```$", "", page.read_text(), flags=re.MULTILINE)
+    indented = re.findall(r"^ {4}(\S.*)$", text, re.MULTILINE)
+    commands = [line for _, block in blocks(page, "sh") for line in block.splitlines()]
+    return [" ".join(span.split()) for span in re.findall(r"`([^`]+)`", text)] + indented + commands
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors that GitHub gives to the headings of a page."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", each.lower()).replace(" ", "-") for each in headings}
+
+
+def contains(lines: list[str], part: list[str]) -> bool:
+    """Whether lines that follow each other are these; one that ends with `...` is a beginning."""
+    return any(
+        all(map(is_like, lines[at:], part)) and len(lines) - at >= len(part)
+        for at in range(len(lines))
+    )
+
+
+def is_like(line: str, sample: str) -> bool:
+    if sample.endswith(ELIDED):
+        return line.startswith(sample.removesuffix(ELIDED))
+    return line == sample
+
+
+def parts(sample: str) -> list[list[str]]:
+    """What stands between the lines that are left out."""
+    lines = [line.rstrip() for line in sample.splitlines()]
+    groups = itertools.groupby(lines, key=lambda line: line.strip() == ELIDED)
+    return [list(group) for is_elided, group in groups if not is_elided]
+
+
+@functools.cache
+def help_of(command: str) -> str:
+    done = support.run(TOLLGATE, *command.split(), "--help")
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@functools.cache
+def sources() -> str:
+    """Everything that reads an environment variable."""
+    folders = [
+        path for name in ("app", "scripts", "tests/support") for path in (ROOT / name).rglob("*")
+    ]
+    files = [ROOT / "ecosystem.config.js", ROOT / "taurus.yml", *folders]
+    read = (it for it in files if it.is_file() and it.suffix in ("", ".py", ".js", ".yml", ".sh"))
+    return "\n".join(it.read_text(encoding="utf-8") for it in read)
+
+
+def settings() -> dict:
+    return yaml.safe_load((ROOT / "taurus.yml").read_text())
+
+
+def test_the_readme_is_short_and_leads_to_every_page():
+    text = README.read_text()
+    assert len(text.splitlines()) <= 200
+    assert [page.name for page in DOCS if f"](docs/{page.name})" not in text] == []
+
+
+@each_page
+def test_every_link_is_relative_and_leads_somewhere(page):
+    for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text()):
+        if page.name == "CHANGELOG.md" and link.startswith("https://"):
+            continue
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        assert target.exists(), link
+        assert not anchor or anchor in anchors(target), link
+
+
+@each_guide
+def test_every_command_exists(page):
+    kinds = set(settings()["cli-aliases"]) | set(THEIRS)
+    for text in code(page):
+        for script in re.findall(r"(?<![\w/])(?:\./)?scripts/[\w-]+(?![\w./-])", text):
+            assert (ROOT / script).exists(), script
+        for kind in re.findall(r"scripts/run -(\w+)", text):
+            assert kind in kinds | {"o"}, text
+        for name in re.findall(r"modules\.(\w+)", text):
+            assert name in settings()["modules"], text
+        if called := re.search(r"(?:^|/)tollgate (new target|[a-z]+)\b(.*)", text):
+            known = help_of(called[1])
+            for option in re.findall(r"--[a-z]+", called[2]):
+                assert option in known, text
+
+
+@each_guide
+def test_every_path_exists(page):
+    roots = ("app", "data", "docs", "plans", "scripts", "tests")
+    for text in code(page):
+        for path in re.findall(rf"(?<![\w./-])(?:{'|'.join(roots)})/[\w./*-]*\w", text):
+            if not any(name in path for name in THEIRS):
+                assert list(ROOT.glob(path)), path
+
+
+@each_guide
+def test_every_environment_variable_is_read_by_something(page):
+    for text in code(page):
+        for name in re.findall(r"(?:^|(?<= ))([A-Z][A-Z0-9_]{3,})(?==|$)", text):
+            known = name.removeprefix("HEAD_") if "INJECT" in name else name
+            known = "PORT_" if name.startswith("PORT_") else known
+            assert known in sources(), name
+
+
+@each_guide
+def test_every_criterion_is_one(page):
+    for text in code(page):
+        if found := CRITERION.match(text.split("  ")[0]):
+            parse(found[0])
+
+
+SAMPLES = [(page, *block) for page in GUIDES for block in blocks(page, "text")]
+
+
+@pytest.mark.parametrize(
+    ("page", "run", "sample"), SAMPLES, ids=[f"{page.name}-{run}" for page, run, _ in SAMPLES]
+)
+def test_a_sample_output_is_what_an_archived_run_gives(page, run, sample, tmp_path):
+    assert run.startswith("tests/archive/"), f"{page.name}: name the run behind ```text"
+    done = support.run(TOLLGATE, "judge", unpacked(Path(run).name, tmp_path))
+    given = [line.rstrip() for line in done.stdout.splitlines()]
+    for part in parts(sample):
+        assert contains(given, part), "\n".join(part)
+
+
+def test_the_answers_of_the_study_are_to_the_published_claims():
+    text = (ROOT / "docs" / "study.md").read_text()
+    rows = [f"| {each.system} | {each.claim} | {each.published} |" for each in CLAIMS]
+    assert [row for row in rows if row not in text] == []
+
+
+def test_the_rooms_are_listed_in_import_order_with_their_docstrings():
+    text = ROOMS.read_text()
+    begin, end = re.search(r"^<!-- rooms.*-->$", text, re.MULTILINE), "<!-- end of rooms -->"
+    head, tail = text[: begin.end()], text[text.index(end) :]
+    if os.environ.get("TOLLGATE_WRITE_GOLDEN"):
+        ROOMS.write_text(f"{head}\n{table_of_rooms()}{tail}")
+    assert ROOMS.read_text() == f"{head}\n{table_of_rooms()}{tail}"
+
+
+def table_of_rooms() -> str:
+    """A row a room, low to high as import-linter has them: name, purpose, in, out."""
+    project = (ROOT / "pyproject.toml").read_text()
+    layers = re.search(r"^layers = \[\n(.*?)^\]", project, re.MULTILINE | re.DOTALL)
+    rows = ["| room | purpose | in | out |", "|---|---|---|---|"]
+    for room in reversed(re.findall(r'"(\w+)"', layers[1])):
+        purpose, taken, given = docstring_of(room)
+        rows.append(f"| `{room}` | {purpose} | {taken} | {given} |")
+    return "\n" + "\n".join(rows) + "\n\n"
+
+
+def docstring_of(room: str) -> tuple[str, str, str]:
+    """What the first line of a room's docstring says, and what comes in and goes out."""
+    source = (ROOT / "scripts" / "tollgate" / room / "__init__.py").read_text()
+    text = " ".join(ast.get_docstring(ast.parse(source)).split())
+    return re.fullmatch(r"(.*?)\.? In: (.*?)\.? Out: (.*?)\.?", text).groups()
