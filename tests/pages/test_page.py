@@ -8,7 +8,7 @@ import re
 from html.parser import HTMLParser
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from jinja2 import UndefinedError
 
@@ -30,8 +30,8 @@ ATTACKS = (
     "&lt;script&gt;",
     "javascript:alert(1)",
 )
-#: uPlot, what lies over charts, scales, charts, what makes them live, and the data.
-SCRIPTS = 6
+#: uPlot, scales, charts, what makes them live, and the data.
+SCRIPTS = 5
 
 
 class Reader(HTMLParser):
@@ -130,6 +130,7 @@ def test_data_can_not_end_the_script_that_holds_it_and_come_back_as_they_were(at
     assert not re.search("[<>&]", read.scripts[0])
 
 
+@settings(deadline=None)
 @given(st.text(min_size=1))
 def test_any_text_comes_back_from_the_data_and_from_the_body(text: str) -> None:
     read = Reader(html_of(text))

@@ -34,7 +34,7 @@ FOLDER = Path(__file__).parent
 UPLOT = ROOT / "node_modules" / "uplot"
 SCRIPTS = (
     UPLOT / "dist" / "uPlot.iife.min.js",
-    *(FOLDER / name for name in ("over.js", "scales.js", "charts.js", "page.js")),
+    *(FOLDER / name for name in ("scales.js", "charts.js", "page.js")),
 )
 STYLES = (
     UPLOT / "dist" / "uPlot.min.css",

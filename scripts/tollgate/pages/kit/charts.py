@@ -1,4 +1,4 @@
-"""What a chart of a page shows, as data for page/charts.js and as a table for who can't see it."""
+"""What a chart of a page shows, as data for charts.js and as a table for who can't see it."""
 
 from __future__ import annotations
 
