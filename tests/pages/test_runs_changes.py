@@ -8,8 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from tollgate.pages.runs.chance import SIDE, chance, clear_chance
-from tollgate.pages.runs.changes import FEWEST, LEAST, changes, runs_needed, too_new
+from tollgate.pages.runs.changes import (
+    FEWEST,
+    LEAST,
+    SIDE,
+    chance,
+    changes,
+    clear_chance,
+    runs_needed,
+    too_new,
+)
 
 
 def noise(runs: int, seed: int, wild: float = 0.05) -> NDArray[np.float64]:
