@@ -18,7 +18,7 @@ import support
 from support import listed_runs, pages
 from support.listed_runs import criterion
 from tollgate.pages.kit.assemble import PageError
-from tollgate.pages.runs import build, listing, trend_sections
+from tollgate.pages.runs import build, rows, trend_sections
 from tollgate.pages.runs.read import read
 
 ATTACK = "</script><script>alert(1)</script>"
@@ -295,7 +295,7 @@ def test_that_most_figures_moved_at_once_is_said(tmp_path: Path) -> None:
 def test_hundreds_of_runs_give_a_small_page_that_says_what_it_leaves_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(listing, "MOST", 200)
+    monkeypatch.setattr(rows, "MOST", 200)
     for at in range(240):
         kind = f"kind-{at % 12}"
         figures = [criterion(f"label {name}", 20.0 + (at * 7 + name) % 11) for name in range(15)]

@@ -11,7 +11,7 @@ from pathlib import Path
 from tollgate.base import atomic
 from tollgate.pages.kit import assemble as page
 from tollgate.pages.kit.assemble import Page, PageError, Section
-from tollgate.pages.runs import listing, told, trend_sections
+from tollgate.pages.runs import rows, trend_sections, words
 from tollgate.pages.runs.model import Folder
 from tollgate.pages.runs.read import VERDICT, read
 from tollgate.pages.runs.trends import SHOWN, trends
@@ -64,24 +64,24 @@ def to_page(folder: Folder) -> Page:
     """The whole page. Pure."""
     found = trends(folder.runs)
     newest = folder.runs[0] if folder.runs else None
-    when = f", the newest of {told.time_of(newest)} UTC" if newest and newest.started else ""
+    when = f", the newest of {words.time_of(newest)} UTC" if newest and newest.started else ""
     shown = found[:SHOWN]
     moved = trend_sections.changes(shown)
     parts = (
         Section("changes", "What changed", moved),
-        Section("runs", "All runs", listing.runs(folder)),
+        Section("runs", "All runs", rows.runs(folder)),
         *trend_sections.sections(found),
-        Section("others", "Other folders", listing.other_folders(folder)),
-        Section("method", "How to read this", [*told.method(shown), trend_sections.more(found)]),
+        Section("others", "Other folders", rows.other_folders(folder)),
+        Section("method", "How to read this", [*words.method(shown), trend_sections.more(found)]),
     )
     return Page(
         title=_TITLE,
         kicker=f"Tollgate, all runs of this folder{when}",
-        sentence=told.summary(folder),
-        answer=(newest.verdict if newest else None) or told.NO_VERDICT,
-        tone=told.tone(newest.verdict if newest else None),
+        sentence=words.summary(folder),
+        answer=(newest.verdict if newest else None) or words.NO_VERDICT,
+        tone=words.tone(newest.verdict if newest else None),
         sections=[it for it in parts if it.content],
-        remarks=[told.overview(shown)] if folder.runs else [],
+        remarks=[words.overview(shown)] if folder.runs else [],
     )
 
 

@@ -19,11 +19,11 @@ from tollgate.pages.kit.parts import (
     paragraph,
     table,
 )
-from tollgate.pages.runs import told
+from tollgate.pages.runs import words
 from tollgate.pages.runs.changes import Change
-from tollgate.pages.runs.listing import link
+from tollgate.pages.runs.charts import charts
+from tollgate.pages.runs.rows import link
 from tollgate.pages.runs.sparkline import sparkline
-from tollgate.pages.runs.trend_charts import charts
 from tollgate.pages.runs.trends import SHOWN, Line, Trend
 
 #: Charts of a page, so that it stays fast: tables have the lines of all trends shown.
@@ -43,7 +43,7 @@ def changes(found: Sequence[Trend]) -> list[Child]:
     if not moved:
         return []
     at = {id(it[2]): it[1].points[it[2].at].at for it in moved}
-    moved.sort(key=lambda it: (told.time_of(it[0].runs[at[id(it[2])]]), it[1].name), reverse=True)
+    moved.sort(key=lambda it: (words.time_of(it[0].runs[at[id(it[2])]]), it[1].name), reverse=True)
     columns = (
         *(Column("since", "term"), Column("figure"), Column("from, to", _NUMBER)),
         Column("which is"),
@@ -68,11 +68,11 @@ def _change(trend: Trend, line: Line, change: Change) -> Row:
     around = [trend.runs[it.at] for it in line.points[change.at - _NEAR : change.at + _NEAR]]
     what = element("span", line.name, element("span", _where(trend, line), class_="small"))
     return (
-        link(run, told.time_of(run)),
+        link(run, words.time_of(run)),
         what,
-        told.moved(line, change),
-        badge(told.direction(line, change), told.tone_of(line, change)),
-        told.differences(around),
+        words.moved(line, change),
+        badge(words.direction(line, change), words.tone_of(line, change)),
+        words.differences(around),
     )
 
 
@@ -88,7 +88,7 @@ def _together(found: Sequence[Trend]) -> list[str]:
         at = Counter(it.points[change.at].at for it in tested for change in it.changes)
         for place, count in sorted(at.items()):
             if count >= _MANY and count > len(tested) / 2:
-                when = told.time_of(trend.runs[place])
+                when = words.time_of(trend.runs[place])
                 texts.append(
                     f"{count} of the {len(tested)} figures of {trend.kind} moved at the run of "
                     f"{when} UTC: what moves most of them at once is the machine or a version more "
@@ -118,15 +118,15 @@ def _heading(trend: Trend, found: Sequence[Trend]) -> str:
     """Told apart by the time of its newest run where it is not the only one of its kind."""
     alike = [it for it in found if it.kind == trend.kind]
     name = f"Trend of {trend.kind}"
-    return name if len(alike) == 1 else f"{name}, until {told.time_of(trend.runs[-1])}"
+    return name if len(alike) == 1 else f"{name}, until {words.time_of(trend.runs[-1])}"
 
 
 def _content(trend: Trend) -> list[Child]:
     first, last = trend.runs[0], trend.runs[-1]
     out = f"; {trend.left_out} left out as INVALID or interrupted" if trend.left_out else ""
     setting = (
-        f"{len(trend.runs)} runs of {trend.plan} on {trend.machine}, {told.time_of(first)} to "
-        f"{told.time_of(last)} UTC{out}. Same plan, same load, same targets."
+        f"{len(trend.runs)} runs of {trend.plan} on {trend.machine}, {words.time_of(first)} to "
+        f"{words.time_of(last)} UTC{out}. Same plan, same load, same targets."
     )
     constant = [it for it in trend.lines if it.is_constant]
     varied = [it for it in trend.lines if not it.is_constant]
@@ -134,7 +134,7 @@ def _content(trend: Trend) -> list[Child]:
     if varied:
         found.append(_table(trend, varied))
     if constant:
-        names = [f"{line.name} ({line.execution}): {told.newest(line)[0]}" for line in constant]
+        names = [f"{line.name} ({line.execution}): {words.newest(line)[0]}" for line in constant]
         count = f"{len(names)} figure{'' if len(names) == 1 else 's'}"
         found.append(details(f"{count} with the same value in every run", listing(names)))
     return found
@@ -157,25 +157,25 @@ def _table(trend: Trend, lines: Sequence[Line]) -> ET.Element:
 
 
 def _row(trend: Trend, line: Line) -> Row:
-    newest, within = told.newest(line)
+    newest, within = words.newest(line)
     small = element("span", within, class_="small") if within else None
     return (
         line.name,
         sparkline(line, len(trend.runs)),
         element("span", newest, small),
-        told.spread(line),
-        told.limit(line),
+        words.spread(line),
+        words.limit(line),
         _shown(trend, line),
     )
 
 
 def _shown(trend: Trend, line: Line) -> Child:
     if not line.changes:
-        return element("span", told.said(line), class_="small")
+        return element("span", words.said(line), class_="small")
     parts: list[Child] = []
     for change in line.changes:
         run = trend.runs[line.points[change.at].at]
-        mark = badge(told.direction(line, change), told.tone_of(line, change))
-        since = link(run, f"since {told.time_of(run)}")
-        parts.append(element("div", mark, f" {told.moved(line, change)} ", since))
+        mark = badge(words.direction(line, change), words.tone_of(line, change))
+        since = link(run, f"since {words.time_of(run)}")
+        parts.append(element("div", mark, f" {words.moved(line, change)} ", since))
     return element("div", *parts)

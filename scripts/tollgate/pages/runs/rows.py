@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from tollgate.judge import PASS
 from tollgate.pages.kit.parts import Child, Column, Row, badge, details, element, listing, table
-from tollgate.pages.runs import told
+from tollgate.pages.runs import words
 from tollgate.pages.runs.model import Folder, Listed
 
 #: Rows that stand open; the others are to be unfolded.
@@ -93,12 +93,12 @@ def _table(caption: str, shown: Sequence[Listed], kinds: Sequence[str]) -> ET.El
 
 def _row(run: Listed) -> Row:
     return (
-        link(run, told.time_of(run)),
+        link(run, words.time_of(run)),
         run.kind,
-        badge(run.verdict or told.NO_VERDICT, told.tone(run.verdict)),
+        badge(run.verdict or words.NO_VERDICT, words.tone(run.verdict)),
         _held(run),
         _why(run),
-        told.version(run.versions["commit"]),
+        words.version(run.versions["commit"]),
         run.machine,
     )
 

@@ -9,8 +9,8 @@ from tollgate.base import figure
 from tollgate.pages.kit.charts import CHANGE, CURVE, JOINED, Axis, Chart, Series, Span
 from tollgate.pages.kit.parts import Column, table
 from tollgate.pages.run.view import dealt, wanted
-from tollgate.pages.runs import told
-from tollgate.pages.runs.listing import link
+from tollgate.pages.runs import words
+from tollgate.pages.runs.rows import link
 from tollgate.pages.runs.trends import Line, Point, Trend
 
 #: Numbers along the axis of a chart.
@@ -78,10 +78,10 @@ def _summary(trend: Trend, lines: Sequence[Line]) -> str:
 
 def _in_words(trend: Trend, line: Line) -> str:
     if not line.changes:
-        return told.said(line)
+        return words.said(line)
     at = [trend.runs[line.points[it.at].at] for it in line.changes]
     pairs = zip(line.changes, at, strict=True)
-    return "; ".join(f"{told.moved(line, it)} since {told.time_of(run)}" for it, run in pairs)
+    return "; ".join(f"{words.moved(line, it)} since {words.time_of(run)}" for it, run in pairs)
 
 
 def _numbers(trend: Trend, lines: Sequence[Line]) -> ET.Element:
@@ -89,7 +89,7 @@ def _numbers(trend: Trend, lines: Sequence[Line]) -> ET.Element:
     columns += [Column(f"{it.execution}, {it.unit}", "number") for it in lines]
     points = [{it.at: it for it in line.points} for line in lines]
     rows = [
-        (str(at + 1), link(run, told.time_of(run)), *(_cell(it.get(at)) for it in points))
+        (str(at + 1), link(run, words.time_of(run)), *(_cell(it.get(at)) for it in points))
         for at, run in enumerate(trend.runs)
     ]
     return table(lines[0].name, columns, rows)
