@@ -329,10 +329,12 @@ def test_a_line_is_too_short_where_not_even_the_clearest_change_could_be_told(
         figures = [criterion(f"label {name}", 20.0 + (at * 7 + name) % 11) for name in range(30)]
         listed_runs.make(tmp_path, at, {"fork": figures})
     lines = found(tmp_path)[0].lines
-    assert {words.said(it) for it in lines} == {"too few runs to tell: 11 of 15"}
+    assert {words.unchanged(it) for it in lines} == {"too few runs to tell: 11 of 15"}
     assert words.overview(found(tmp_path)) == (
         "Trends: too few comparable runs (15 are needed) to tell of 30."
     )
     listed_runs.series(tmp_path / "one", [20.0 + at * 7 % 11 for at in range(11)])
     (line,) = found(tmp_path / "one")[0].lines
-    assert words.said(line).startswith("no change shown; in the newest 4 runs even a clear one may")
+    assert words.unchanged(line).startswith(
+        "no change shown; in the newest 4 runs even a clear one may"
+    )

@@ -36,7 +36,7 @@ def holds_runs(folder: Path) -> bool:
 
 
 def _is_file(path: Path) -> bool:
-    """Not where somebody else's folder, such as lost+found, lets nobody look."""
+    """False in a folder that can't be read, such as another user's lost+found."""
     try:
         return path.is_file()
     except OSError:
@@ -102,6 +102,6 @@ def is_ours(path: Path) -> bool:
 
 
 def _check_ours(path: Path) -> None:
-    """A run may have been told to leave its files in any folder."""
+    """A run may be set to leave its files in any folder."""
     if path.exists() and not is_ours(path):
         raise PageError(f"{path} is another page; move it, or runs elsewhere")

@@ -18,8 +18,8 @@ al., "Hunter: using change point detection to hunt for performance regressions",
 A page shows dozens of series, so the share of false marks among all marks is limited (Benjamini and
 Hochberg, 1995), and to less than usual, since the same runs are looked at again after each further
 run. The test assumes that chance deals the runs independently. On a shared machine an hour may be
-slow as a whole, which no series of runs can tell from a slow commit: a mark says that figures
-moved, not why.
+slow as a whole, and a series of runs can't distinguish that from a slow commit: a mark says that
+figures moved, not why.
 """
 
 from __future__ import annotations
@@ -104,8 +104,8 @@ def _cuts(values: NDArray[np.float64], start: int, rare: float) -> list[int]:
     if chance(values) > rare:
         return []
     at = _place(values)
-    # So that both sides together are wrong less often than this cut: the same runs said where it
-    # is, which makes chances on either side a little too small.
+    # So that both sides together are wrong less often than this cut: its place was chosen from
+    # the same runs, which makes chances on either side a little too small.
     rare /= 4
     left, right = _cuts(values[:at], start, rare), _cuts(values[at:], start + at, rare)
     return [*left, start + at, *right]

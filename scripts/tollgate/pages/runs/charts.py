@@ -69,16 +69,16 @@ def _spans(line: Line) -> list[Span]:
 
 
 def _summary(trend: Trend, lines: Sequence[Line]) -> str:
-    words = {line.execution: _in_words(trend, line) for line in lines}
-    if len(set(words.values())) == 1:
-        first = next(iter(words.values()))
+    found = {line.execution: _in_words(trend, line) for line in lines}
+    if len(set(found.values())) == 1:
+        first = next(iter(found.values()))
         return f"{first[:1].upper()}{first[1:]}."
-    return " ".join(f"{execution}: {said}." for execution, said in words.items())
+    return " ".join(f"{execution}: {text}." for execution, text in found.items())
 
 
 def _in_words(trend: Trend, line: Line) -> str:
     if not line.changes:
-        return words.said(line)
+        return words.unchanged(line)
     at = [trend.runs[line.points[it.at].at] for it in line.changes]
     pairs = zip(line.changes, at, strict=True)
     return "; ".join(f"{words.moved(line, it)} since {words.time_of(run)}" for it, run in pairs)

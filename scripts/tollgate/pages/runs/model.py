@@ -1,4 +1,4 @@
-"""What the list of runs knows of each, as far as its files tell. Pure."""
+"""What the list of runs knows of each run, as far as its files say. Pure."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Figure:
 
     @property
     def measure(self) -> tuple[str, ...]:
-        """What tells figures of different things apart. The limit does not: it may be moved, and
+        """What distinguishes figures of different things. The limit does not: it may be moved, and
         what is measured stays the same. With a window the length of that is part of it."""
         what = (self.subject, self.label, self.unit, self.basis)
         return (*what, self.criterion) if self.window else what
@@ -66,7 +66,7 @@ class Execution:
 @dataclass(frozen=True)
 class Listed:
     """One run. name: of its folder. verdict: None where there is none (yet). started: with its time
-    zone, None where nothing tells. reasons: of the verdict, worst first. page: the address of what
+    zone, None where no file says. reasons: of the verdict, worst first. page: the address of what
     to open, relative to the list. problem: what of its files could not be read, empty for
     nothing."""
 
@@ -96,22 +96,22 @@ class Listed:
 
     @property
     def variables(self) -> tuple[tuple[str, str], ...]:
-        """(name, value) of the environment variables that changed the service. A run that does not
-        tell them may have had any, so that it is not comparable with one that had none."""
-        told = self.environment.get("variables")
-        if not _is(told):
+        """(name, value) of the environment variables that changed the service. A run that did not
+        record them may have had any, so that it is not comparable with one that had none."""
+        known = self.environment.get("variables")
+        if not isinstance(known, dict):
             return (("variables", "unknown"),)
-        return tuple((name, str(told[name])) for name in SERVICE if name in told)
+        return tuple((name, str(known[name])) for name in SERVICE if name in known)
 
     @property
     def versions(self) -> dict[str, str]:
         """What may change between runs of one trend: the commit, and the versions of the parts."""
-        told = self.environment.get("versions")
-        parts = {str(name): str(value) for name, value in told.items()} if _is(told) else {}
+        known = self.environment.get("versions")
+        parts = known if isinstance(known, dict) else {}
         return {
             "commit": str(self.environment.get("commit") or "unknown"),
             "os": str(self.environment.get("os") or "unknown"),
-            **parts,
+            **{str(name): str(value) for name, value in parts.items()},
         }
 
 
@@ -123,7 +123,3 @@ class Folder:
     runs: Sequence[Listed]
     unreadable: Sequence[tuple[str, str]]
     others: Sequence[str]
-
-
-def _is(value: object) -> bool:
-    return isinstance(value, dict)

@@ -171,7 +171,7 @@ def _row(trend: Trend, line: Line) -> Row:
 
 def _shown(trend: Trend, line: Line) -> Child:
     if not line.changes:
-        return element("span", words.said(line), class_="small")
+        return element("span", words.unchanged(line), class_="small")
     parts: list[Child] = []
     for change in line.changes:
         run = trend.runs[line.points[change.at].at]

@@ -11,8 +11,8 @@ from tollgate.pages.runs.model import Execution, Figure, Listed
 
 #: Runs that a trend looks back on; older ones stay in the list.
 NEWEST = 100
-#: Trends whose changes are looked for, those with the newest runs: plans that nobody runs any more
-#: are no further chances to be wrong, or one mark would get harder with every change of a plan.
+#: Trends whose changes are looked for, those with the newest runs: plans that are not run any more
+#: are no further chances to be wrong, or a mark would get harder with every change of a plan.
 SHOWN = 6
 
 
@@ -30,9 +30,9 @@ class Point:
 class Line:
     """One figure of one execution, oldest run first. limit, condition: those of the newest run, the
     limit None where nothing fails by it. modes: of the execution's targets. Changes count their
-    index in `points`. needed: runs below which no change can be told from chance, among as many
-    figures. too_new: in how many of the newest runs even a clear change need not show yet; None
-    where there are too few for any."""
+    index in `points`. needed: runs below which no change can be distinguished from chance, among as
+    many figures. too_new: in how many of the newest runs even a clear change need not show yet;
+    None where there are too few for any."""
 
     execution: str
     name: str
@@ -71,7 +71,7 @@ class Line:
 
     @property
     def is_short(self) -> bool:
-        """Whether not even the clearest change could be told from chance."""
+        """Whether not even the clearest change could be distinguished from chance."""
         return not self.changes and self.too_new is None
 
 
@@ -147,8 +147,7 @@ def _line(
     points = [Point(at, it.observed, it.low, it.high) for at, it in found]
     modes = frozenset(mode for _, mode, _ in targets)
     limit = newest.limit if newest.decides else None
-    said = newest.name, newest.unit, newest.condition, limit
-    return Line(execution, *said, points, modes=modes)
+    return Line(execution, newest.name, newest.unit, newest.condition, limit, points, modes=modes)
 
 
 def _begin(trend: Trend) -> str:
@@ -164,7 +163,7 @@ def _marked(found: Sequence[Trend]) -> list[Trend]:
     varied = sum(not line.is_constant for trend in found for line in trend.lines)
     many = sum(map(bool, moved.values()))
 
-    def told(line: Line) -> Line:
+    def marked(line: Line) -> Line:
         # A line that is too short as yet will be looked at together with others that are by then.
         among = len(lines) if line.is_searched else max(varied, 1)
         others = (among, min(many, among - 1))
@@ -172,4 +171,4 @@ def _marked(found: Sequence[Trend]) -> list[Trend]:
         cuts = moved.get(id(line), ())
         return replace(line, changes=cuts, needed=runs_needed(*others), too_new=newest)
 
-    return [replace(trend, lines=[told(line) for line in trend.lines]) for trend in found]
+    return [replace(trend, lines=[marked(line) for line in trend.lines]) for trend in found]

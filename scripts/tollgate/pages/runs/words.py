@@ -1,4 +1,4 @@
-"""What the list of runs says in words. Pure."""
+"""What the page of a folder of runs says in words. Pure."""
 
 from __future__ import annotations
 
@@ -38,24 +38,24 @@ def summary(folder: Folder) -> str:
         return "There is no run in this folder yet."
     newest = folder.runs[0]
     which = f"newest of {len(folder.runs):,} runs" if len(folder.runs) > 1 else "only run"
-    said = f"is {newest.verdict}" if newest.verdict else "has no verdict, or none yet"
-    return f"The {which} ({newest.kind}) {said}."
+    verdict = f"is {newest.verdict}" if newest.verdict else "has no verdict, or none yet"
+    return f"The {which} ({newest.kind}) {verdict}."
 
 
 def overview(found: Sequence[Trend]) -> str:
     """What the trends show together."""
     lines = [line for trend in found for line in trend.lines]
     moved = sum(bool(line.changes) for line in lines)
-    told = sum(not line.is_short for line in lines)
-    short = len(lines) - told
+    short = sum(line.is_short for line in lines)
+    long = len(lines) - short
     if not lines:
         return "No two runs are comparable yet, so there is no trend to show."
     parts = []
-    if told:
+    if long:
         parts.append(
-            f"{moved} of {told} figures moved to another level"
+            f"{moved} of {long} figures moved to another level"
             if moved
-            else f"no change is shown in {told} figures"
+            else f"no change is shown in {long} figures"
         )
     if short:
         needed = max(it.needed for it in lines if it.is_short)
@@ -102,7 +102,7 @@ def moved(line: Line, change: Change) -> str:
     return f"{before} to {after}{share}"
 
 
-def said(line: Line) -> str:
+def unchanged(line: Line) -> str:
     """What a line without a change shows."""
     if line.is_short:
         return f"too few runs to tell: {len(line.points)} of {line.needed}"
@@ -114,10 +114,10 @@ def differences(around: Sequence[Listed]) -> str:
     """What of the versions differs between the two runs in the middle of some, or else between the
     first and the last: the place of a change is an estimate, and may be off by a run or two."""
     middle = len(around) // 2
-    if told := _between(around[middle - 1], around[middle]):
-        return told
-    if told := _between(around[0], around[-1]):
-        return f"a run or two from there: {told}"
+    if changed := _between(around[middle - 1], around[middle]):
+        return changed
+    if changed := _between(around[0], around[-1]):
+        return f"a run or two from there: {changed}"
     last = around[-1].versions["commit"]
     if last == "unknown" or last.endswith("-dirty"):
         return "not the versions; whether the code is not known, the checkout had changes"
@@ -132,9 +132,9 @@ def _between(before: Listed, after: Listed) -> str:
     )
 
 
-def version(told: str | None) -> str:
+def version(found: str | None) -> str:
     """A version, or the beginning of a commit."""
-    text = told or "unknown"
+    text = found or "unknown"
     commit, dash, dirty = text.partition("-")
     is_commit = len(commit) == 40 and all(it in "0123456789abcdef" for it in commit)
     return f"{commit[:_GIT]}{dash}{dirty}" if is_commit else text
