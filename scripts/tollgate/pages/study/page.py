@@ -11,7 +11,7 @@ from typing import Any
 from tollgate.pages.kit.assemble import Section
 from tollgate.pages.kit.parts import Child, details, element, listing
 from tollgate.pages.study import charts as page_charts
-from tollgate.pages.study import tables
+from tollgate.pages.study import rows
 from tollgate.pages.study.series import Answers, pi_series
 from tollgate.run import manifest
 from tollgate.study import CROSSCHECK, Study, answer, read_blocks, summary
@@ -96,15 +96,15 @@ def _command(how: study_run.StudyRun) -> str:
 def _sections(study: Study, series: Sequence[Answers]) -> tuple[Section, ...]:
     """From the answers down to all figures; sections without content are left out."""
     found = (
-        Section("claims", "Published claims, measured again", [tables.claims(study)]),
+        Section("claims", "Published claims, measured again", [rows.claims(study)]),
         Section("throughput", "Throughput over users", _throughput(study)),
         Section("scaling", "Does it scale?", _scaling(study)),
         Section("pi", "Every answer of pi", _pi(series)),
         Section("ratios", "Arm against arm", _ratios(study)),
-        Section("workers", "Who got the requests", tables.workers(study)),
+        Section("workers", "Who got the requests", rows.workers(study)),
         Section("crosscheck", "Another load generator", _crosscheck(study)),
-        Section("arms", "All figures", tables.arms(study)),
-        Section("outages", "Workers that died", tables.outages(study)),
+        Section("arms", "All figures", rows.arms(study)),
+        Section("outages", "Workers that died", rows.outages(study)),
     )
     return tuple(section for section in found if section.content)
 
@@ -122,9 +122,9 @@ def _scaling(study: Study) -> list[Any]:
 def _ratios(study: Study) -> list[Child]:
     if not study.comparisons:
         return []
-    means = tables.ratios(study, "mean")
+    means = rows.ratios(study, "mean")
     unfolded = details("The same for the mean response time: left of 1 is faster", means)
-    return [_RATIOS_TOLD, tables.ratios(study, "throughput"), unfolded]
+    return [_RATIOS_TOLD, rows.ratios(study, "throughput"), unfolded]
 
 
 def _pi(series: Sequence[Answers]) -> list[Any]:
@@ -139,4 +139,4 @@ def _crosscheck(study: Study) -> list[Child]:
         "The same server under the same load, JMeter and another generator by turns. "
         f"The blocks are those of the experiment {CROSSCHECK}."
     )
-    return [told, tables.checks(study)]
+    return [told, rows.checks(study)]
