@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
 import re
@@ -18,7 +19,7 @@ import support
 from support import listed_runs, pages
 from support.listed_runs import criterion
 from tollgate.pages.kit.assemble import PageError
-from tollgate.pages.runs import build, rows, trend_sections
+from tollgate.pages.runs import build, rows
 from tollgate.pages.runs.read import read
 
 ATTACK = "</script><script>alert(1)</script>"
@@ -28,8 +29,9 @@ TOLLGATE = Path(sys.executable).with_name("tollgate")
 
 def text_of(folder: Path) -> str:
     """What can be read on the page of a folder."""
-    html = build.write(folder).read_text()
-    return " ".join(re.sub("<(script|style).*?</\\1>|<[^>]*>", " ", html, flags=re.S).split())
+    page = build.write(folder).read_text()
+    text = re.sub("<(script|style).*?</\\1>|<[^>]*>", " ", page, flags=re.S)
+    return " ".join(html.unescape(text).split())
 
 
 def moved(folder: Path) -> None:
@@ -50,10 +52,10 @@ def test_runs_stand_newest_first_with_verdict_kind_and_a_link(tmp_path: Path) ->
         (new.name, "soak", "PASS"),
         (old.name, "check", "FAIL"),
     ]
-    html = build.write(tmp_path).read_text()
-    assert f'href="{new.name}/index.html"' in html
-    assert f'href="{old.name}/verdict.md"' in html
-    assert "1 of 2" in html
+    page = build.write(tmp_path).read_text()
+    assert f'href="{new.name}/index.html"' in page
+    assert f'href="{old.name}/verdict.md"' in page
+    assert "1 of 2" in page
 
 
 def test_every_link_leads_to_a_file(tmp_path: Path) -> None:
@@ -241,9 +243,9 @@ def test_runs_that_end_at_once_leave_a_whole_page_with_all_of_them(tmp_path: Pat
         each.start()
     for each in threads:
         each.join()
-    html = (tmp_path / "index.html").read_text()
-    assert html.endswith("</html>\n")
-    assert "newest of 6 runs" in html
+    page = (tmp_path / "index.html").read_text()
+    assert page.endswith("</html>\n")
+    assert "newest of 6 runs" in page
     assert not list(tmp_path.glob(".*"))
 
 
@@ -301,11 +303,11 @@ def test_hundreds_of_runs_give_a_small_page_that_says_what_it_leaves_out(
         figures = [criterion(f"label {name}", 20.0 + (at * 7 + name) % 11) for name in range(15)]
         listed_runs.make(tmp_path, at, {"fork": figures, "cluster": figures}, kind=kind)
     path = build.write(tmp_path)
-    html = path.read_text()
+    page = path.read_text()
     assert path.stat().st_size < 1_000_000
-    assert html.count("data-chart=") == trend_sections.MOST_CHARTS
-    assert "40 still earlier runs are not listed here" in html
-    assert "6 older trends are not shown" in html
+    assert page.count("data-chart=") == rows.MOST_CHARTS
+    assert "40 still earlier runs are not listed here" in page
+    assert "6 older trends are not shown" in page
 
 
 def test_an_empty_folder_is_a_page_all_the_same(tmp_path: Path) -> None:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from tollgate.base import atomic
-from tollgate.pages.kit import assemble as page
-from tollgate.pages.kit.assemble import Page, PageError, Section
-from tollgate.pages.runs import rows, trend_sections, words
+from tollgate.pages.kit import assemble
+from tollgate.pages.kit.assemble import Head, PageError, Remark
+from tollgate.pages.kit.tables import Column, Table
+from tollgate.pages.runs import rows, words
+from tollgate.pages.runs.changes import FEWEST, LEAST, runs_needed
 from tollgate.pages.runs.model import Folder
 from tollgate.pages.runs.read import VERDICT, read
-from tollgate.pages.runs.trends import SHOWN, trends
+from tollgate.pages.runs.trends import SHOWN, Trend, trends
 from tollgate.run import manifest
 
 NAME = "index.html"
@@ -22,6 +24,7 @@ NAME = "index.html"
 _TITLE = "Tollgate runs"
 #: Bytes of a page within which its title stands, behind its styles.
 _HEAD = 200_000
+_UNREADABLE = (Column("folder"), Column("why", "wide"))
 
 
 def holds_runs(folder: Path) -> bool:
@@ -54,34 +57,46 @@ def write(folder: Path) -> Path:
     try:
         with _alone(folder):
             _check_ours(path)
-            atomic.write(path, page.to_html(to_page(read(folder))))
+            atomic.write(path, to_html(read(folder)))
     except OSError as error:
         raise PageError(f"{path} can't be written: {error.strerror}") from None
     return path
 
 
-def to_page(folder: Folder) -> Page:
-    """The whole page. Pure."""
+def to_html(folder: Folder) -> str:
+    """The whole page. Raises PageError where an npm package is not installed."""
     found = trends(folder.runs)
+    shown = found[:SHOWN]
+    searched = sum(line.is_searched for trend in shown for line in trend.lines)
+    return assemble.render(
+        "runs/runs.html.jinja",
+        _head(folder, shown),
+        runs=rows.runs(folder),
+        changes=rows.changes(shown),
+        moved_together=rows.moved_together(shown),
+        trends=rows.trend_rows(found),
+        older=len(found) - len(shown),
+        unreadable=Table("Can't be read", _UNREADABLE, folder.unreadable),
+        others=folder.others[: rows.MOST],
+        other_count=len(folder.others),
+        searched=searched,
+        needed=runs_needed(max(searched, 1)),
+        fewest=FEWEST,
+        least=LEAST,
+    )
+
+
+def _head(folder: Folder, shown: Sequence[Trend]) -> Head:
     newest = folder.runs[0] if folder.runs else None
     when = f", the newest of {words.time_of(newest)} UTC" if newest and newest.started else ""
-    shown = found[:SHOWN]
-    moved = trend_sections.changes(shown)
-    parts = (
-        Section("changes", "What changed", moved),
-        Section("runs", "All runs", rows.runs(folder)),
-        *trend_sections.sections(found),
-        Section("others", "Other folders", rows.other_folders(folder)),
-        Section("method", "How to read this", [*words.method(shown), trend_sections.more(found)]),
-    )
-    return Page(
+    answer = (newest.verdict if newest else None) or words.NO_VERDICT
+    return Head(
         title=_TITLE,
         kicker=f"Tollgate, all runs of this folder{when}",
         sentence=words.summary(folder),
-        answer=(newest.verdict if newest else None) or words.NO_VERDICT,
-        tone=words.tone(newest.verdict if newest else None),
-        sections=[it for it in parts if it.content],
-        remarks=[words.overview(shown)] if folder.runs else [],
+        answer=answer,
+        tone=assemble.tone(answer),
+        remarks=[Remark(words.overview(shown))] if folder.runs else [],
     )
 
 

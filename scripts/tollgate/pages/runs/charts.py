@@ -1,22 +1,23 @@
-"""Charts of a trend: each figure that varies, its executions overlaid. Pure."""
+"""The drawings of a trend: a chart of each figure that varies, and small ones for tables. Pure."""
 
 from __future__ import annotations
 
-import xml.etree.ElementTree as ET
 from collections.abc import Mapping, Sequence
 
 from tollgate.base import figure
 from tollgate.pages.kit.charts import CHANGE, CURVE, JOINED, Axis, Chart, Series, Span
-from tollgate.pages.kit.parts import Column, table
+from tollgate.pages.kit.tables import Cell, Column, Link, Table
 from tollgate.pages.run.view import dealt, wanted
 from tollgate.pages.runs import words
-from tollgate.pages.runs.rows import link
+from tollgate.pages.runs.model import Listed
 from tollgate.pages.runs.trends import Line, Point, Trend
 
 #: Numbers along the axis of a chart.
 _TICKS = 10
 #: Executions in a chart.
 _MOST_LINES = 4
+#: The coordinates of a small drawing; runs.html.jinja has the size in its viewBox.
+_WIDTH, _HEIGHT, _MARGIN = 100.0, 37.0, 5.0
 
 
 def charts(trend: Trend) -> list[Chart]:
@@ -84,16 +85,53 @@ def _in_words(trend: Trend, line: Line) -> str:
     return "; ".join(f"{words.moved(line, it)} since {words.time_of(run)}" for it, run in pairs)
 
 
-def _numbers(trend: Trend, lines: Sequence[Line]) -> ET.Element:
+def _numbers(trend: Trend, lines: Sequence[Line]) -> Table:
     columns = [Column("run"), Column("UTC", "term")]
     columns += [Column(f"{it.execution}, {it.unit}", "number") for it in lines]
     points = [{it.at: it for it in line.points} for line in lines]
     rows = [
-        (str(at + 1), link(run, words.time_of(run)), *(_cell(it.get(at)) for it in points))
+        (str(at + 1), _time(run), *(_value(it.get(at)) for it in points))
         for at, run in enumerate(trend.runs)
     ]
-    return table(lines[0].name, columns, rows)
+    return Table(lines[0].name, columns, rows)
 
 
-def _cell(point: Point | None) -> str:
+def _time(run: Listed) -> Cell:
+    """When a run began, as a link to its own page, where it has one."""
+    return Link(words.time_of(run), run.page) if run.page else words.time_of(run)
+
+
+def _value(point: Point | None) -> str:
     return "-" if point is None else figure(point.value)
+
+
+def sparkline(line: Line, runs: int) -> list[tuple[str, str]]:
+    """The line over all runs of its trend, for the cell of a table: (CSS class, path) of the
+    trend, of the levels between changes, of a rule at each change and of a dot at the newest. The
+    template stretches the drawing to its cell; it needs no script, so that hundreds stay fast."""
+    low, high = min(line.values), max(line.values)
+
+    def x(at: int) -> float:
+        return _MARGIN + (_WIDTH - 2 * _MARGIN) * at / max(runs - 1, 1)
+
+    def y(value: float) -> float:
+        share = (value - low) / (high - low) if high > low else 0.5
+        return _HEIGHT - _MARGIN - (_HEIGHT - 2 * _MARGIN) * share
+
+    places = [(x(it.at), y(it.value)) for it in line.points]
+    drawn = [("trend", _path(places))]
+    for first, last, level in line.levels:
+        ends = (x(line.points[index].at) for index in (first, last))
+        drawn.append(("level", _path([(end, y(level)) for end in ends])))
+    for change in line.changes:
+        before, after = (x(line.points[index].at) for index in (change.at - 1, change.at))
+        middle = (before + after) / 2
+        drawn.append(("mark", _path([(middle, 0.0), (middle, _HEIGHT)])))
+    # Of no length, with round ends: a dot that is not stretched with the drawing.
+    drawn.append(("dot", _path([places[-1], places[-1]])))
+    return drawn
+
+
+def _path(places: Sequence[tuple[float, float]]) -> str:
+    first, *others = places
+    return "".join([f"M{first[0]:.1f} {first[1]:.1f}", *(f"L{x:.1f} {y:.1f}" for x, y in others)])

@@ -6,21 +6,14 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from tollgate.base import figure, spanned
-from tollgate.judge import FAIL, INVALID, PASS
-from tollgate.pages.runs.changes import FEWEST, LEAST, Change, runs_needed
+from tollgate.pages.runs.changes import Change
 from tollgate.pages.runs.model import Folder, Listed
 from tollgate.pages.runs.trends import Line, Trend
 
-#: How a verdict is shown, see page/parts.py.
-TONES = {PASS: "good", FAIL: "bad", INVALID: "bad"}
 NO_VERDICT = "no verdict"
 WORSE, BETTER, MOVED = "worse", "better", "moved"
 _TONE_OF = {WORSE: "bad", BETTER: "good", MOVED: "unsure"}
 _GIT = 9
-
-
-def tone(verdict: str | None) -> str:
-    return TONES.get(verdict or "", "unsure")
 
 
 def time_of(run: Listed) -> str:
@@ -138,29 +131,3 @@ def version(found: str | None) -> str:
     commit, dash, dirty = text.partition("-")
     is_commit = len(commit) == 40 and all(it in "0123456789abcdef" for it in commit)
     return f"{commit[:_GIT]}{dash}{dirty}" if is_commit else text
-
-
-def method(shown: Sequence[Trend]) -> list[str]:
-    """Which runs are comparable, and what a mark means and takes. shown: trends with changes."""
-    searched = [line for trend in shown for line in trend.lines if line.is_searched]
-    figures = len(searched)
-    more = f", and {runs_needed(figures)} to tell one of the {figures} here" if figures > 1 else ""
-    return [
-        _COMPARABLE,
-        "A change is looked for by ranks, so that a single wild run is none: Pettitt's test, "
-        "standardised, with chances counted over random orders of the runs, again on both sides of "
-        f"each change. It takes {FEWEST} comparable runs{more}, and several of them after the "
-        "change: each row says in how many of the newest runs even a clear one may not show yet. "
-        "At most 1 in 100 marks should be due to chance, if chance deals the runs independently. "
-        f"Levels that moved by less than {LEAST:.0%} are not marked. No mark does not mean that "
-        "nothing changed.",
-    ]
-
-
-_COMPARABLE = (
-    "Runs are comparable if the same plan with the same fragments (by their SHA-256) and "
-    "properties met the same targets, as many instances of them, under the same environment "
-    "variables that change them, on the same CPU model with as many cores. The commit and the "
-    "versions of Node, Java, JMeter and the system may differ: they "
-    "are what a trend is to show."
-)
