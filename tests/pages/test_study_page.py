@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -10,8 +11,8 @@ import numpy as np
 import pytest
 
 from support import pages, studies, study_jtl
-from tollgate.pages.kit import assemble as page
-from tollgate.pages.kit.assemble import Page
+from tollgate.pages.kit import assemble
+from tollgate.pages.kit.assemble import Head, Remark
 from tollgate.pages.study import page as study_page
 from tollgate.pages.study.series import Answers
 from tollgate.run import manifest
@@ -20,6 +21,11 @@ from tollgate.study.design import write_blocks
 from tollgate.study.model import Bottleneck, Claim, Estimate, Study
 from tollgate.study.words import answer, summary
 
+#: A page of nothing but a study.
+PAGE = """{% extends "kit/page.html.jinja" %}
+{% from "study/study.html.jinja" import sections with context %}
+{% block content %}{{ sections(study) }}{% endblock %}
+"""
 ATTACK = "</script><script>alert(1)</script>"
 ENVIRONMENT = {"cpu": "AMD EPYC", "cores": 2, "versions": {"node": "20.20.2"}}
 STARTED = "2026-11-21T04:57:17+00:00"
@@ -43,20 +49,18 @@ def answers(arm: str = "one server", slowest_s: float = 2.9) -> Answers:
     return Answers(arm, at, ms, np.zeros(500, bool), 10, 10)
 
 
-def html(study: Study | None = None, series=None, **how: object) -> str:
+def page_of(study: Study | None = None, series=None, **how: object) -> str:
     series = (answers(), answers("three servers", 1.6)) if series is None else series
     ran = study_run.StudyRun(**(HOW | how))
     part = study_page.made(study or studies.study(), series, ran, "AMD EPYC")
-    made = Page(
-        title=part.answer,
-        kicker="study",
-        sentence=part.sentence,
-        answer=part.answer,
-        tone=part.tone,
-        sections=part.sections,
-        remarks=part.remarks,
-    )
-    return page.to_html(made)
+    remarks = [Remark(it) for it in part.remarks]
+    head = Head(part.answer, "study", part.sentence, part.answer, part.tone, remarks)
+    return assemble.render(assemble.environment().from_string(PAGE), head, study=part)
+
+
+def text_of(*study: object, **how: object) -> str:
+    """What can be read on it."""
+    return " ".join(html.unescape(re.sub("<[^>]*>", " ", page_of(*study, **how))).split())
 
 
 def claimed(*told: str) -> Study:
@@ -108,13 +112,13 @@ def test_what_can_not_be_told_is_no_answer_of_its_own() -> None:
 
 
 def test_a_smoke_says_that_its_figures_mean_nothing() -> None:
-    assert "This was the short smoke" in html(short=True)
-    assert "This was the short smoke" not in html()
+    assert "This was the short smoke" in text_of(short=True)
+    assert "This was the short smoke" not in text_of()
 
 
 def test_every_claim_stands_with_figure_interval_answer_and_reason() -> None:
     study = studies.study()
-    text = " ".join(re.sub("<[^>]*>", " ", html()).split())
+    text = text_of()
     for claim in study.claims:
         assert all(it in text for it in (claim.claim, claim.published, claim.what, claim.reason))
     assert "1.86 (1.79 to 1.93)" in text
@@ -124,11 +128,7 @@ def test_an_estimate_that_is_not_known_tells_why() -> None:
     unknown = Estimate(None, note="3 rounds, 8 are needed")
     study = studies.study()
     bare = [replace(it, ratios=dict.fromkeys(it.ratios, unknown)) for it in study.comparisons]
-    assert "3 rounds, 8 are needed" in html(replace(study, comparisons=tuple(bare)))
-
-
-def text_of(study: Study) -> str:
-    return " ".join(re.sub("<[^>]*>", " ", html(study)).split())
+    assert "3 rounds, 8 are needed" in text_of(replace(study, comparisons=tuple(bare)))
 
 
 def test_a_cell_that_the_generator_held_says_so() -> None:
@@ -155,7 +155,7 @@ def test_an_outage_says_when_where_and_what_it_cost() -> None:
 
 def test_a_study_of_nothing_is_a_page_all_the_same() -> None:
     empty = Study(21, 2, (), (), (), (), (), ())
-    text = html(empty, ())
+    text = page_of(empty, ())
     assert "No published claim was measured" in text
     assert "data-chart=" not in text
 
@@ -174,7 +174,7 @@ def test_a_browser_shows_it_from_disk_without_an_error_or_a_request(
     scheme: str, width: int, tmp_path: Path
 ) -> None:
     path = tmp_path / "index.html"
-    path.write_text(html())
+    path.write_text(page_of())
     size = ("--viewport", f"{width}x900", "--colour-scheme", scheme)
     seen = pages.look(path, "--offline", "--full-page", *size)
     assert pages.problems(seen) == []
@@ -202,7 +202,7 @@ def test_a_label_that_is_a_script_stays_text_in_a_browser(tmp_path: Path) -> Non
     claims = [replace(it, claim=ATTACK, reason=ATTACK) for it in study.claims]
     bad = replace(study, cells=tuple(cells), curves=tuple(curves), claims=tuple(claims))
     path = tmp_path / "index.html"
-    path.write_text(html(bad))
+    path.write_text(page_of(bad))
     seen = pages.look(path, "--offline")
     assert pages.problems(seen) == []
     assert seen["text"].count(ATTACK) > 2 * len(claims)
@@ -211,7 +211,7 @@ def test_a_label_that_is_a_script_stays_text_in_a_browser(tmp_path: Path) -> Non
 @pytest.mark.needs("chromium")
 def test_a_chart_is_read_by_keyboard_and_an_arm_hidden_by_its_button(tmp_path: Path) -> None:
     path = tmp_path / "index.html"
-    path.write_text(html())
+    path.write_text(page_of())
     plain = pages.look(path)
     press = ("ArrowRight@[data-chart='3']", "ArrowRight@[data-chart='3']")
     options = (word for each in press for word in ("--press", each))

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import xml.etree.ElementTree as ET
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from tollgate.pages.kit.charts import DOTS, JOINED, Axis, Chart, Series
-from tollgate.pages.kit.parts import Column, Group, Row, table
+from tollgate.pages.kit.tables import Column, Group, Row, Table, numeric
 from tollgate.pages.study.series import MOST_ANSWERS, Answers
 from tollgate.study import Curve, Estimate, ScalingPoint, Study, interval, number, users
 
-_NUMBER = "number"
 _REQUESTS, _PERFORMANCE = "requests/s", "concurrency performance"
 #: The experiment whose write-up made concurrency performance known comes first.
 _FIRST = "kittens"
@@ -69,33 +67,33 @@ def _summary(curves: Sequence[Curve], pick: Pick) -> str:
     """What the chart's right end says: `At 50 users: fork 2,130, cluster 3,690.`"""
     most = max(point.users for curve in curves for point in curve.points)
     ends = ((curve.arm, curve.points[-1]) for curve in curves)
-    told = [f"{arm} {number(pick(point).value)}" for arm, point in ends if point.users == most]
-    return f"At {users(most)}: {', '.join(told)}."
+    values = [f"{arm} {number(pick(point).value)}" for arm, point in ends if point.users == most]
+    return f"At {users(most)}: {', '.join(values)}."
 
 
 def _measured(curve: Curve, index: int, pick: Pick) -> Series:
-    told = [pick(point) for point in curve.points]
+    estimates = [pick(point) for point in curve.points]
     return Series(
         label=curve.arm,
         x=[point.users for point in curve.points],
-        y=[it.value for it in told],
-        low=[it.low for it in told],
-        high=[it.high for it in told],
+        y=[it.value for it in estimates],
+        low=[it.low for it in estimates],
+        high=[it.high for it in estimates],
         draw=JOINED,
         colour=index % _PALETTE,
     )
 
 
-def _numbers(experiment: str, curves: Sequence[Curve], pick: Pick, what: str) -> ET.Element:
+def _numbers(experiment: str, curves: Sequence[Curve], pick: Pick, what: str) -> Table:
     rows: list[Row] = []
     for curve in curves:
-        rows.append(Group((curve.arm,)))
+        rows.append(Group(curve.arm))
         rows += [
             (users(point.users), number(pick(point).value), _span(pick(point)))
             for point in curve.points
         ]
-    columns = Column("users"), Column(what, _NUMBER), Column("95 % interval", _NUMBER)
-    return table(f"{experiment}: {what}", columns, rows)
+    columns = (Column("users"), *numeric(what, "95 % interval"))
+    return Table(f"{experiment}: {what}", columns, rows)
 
 
 def _span(estimate: Estimate) -> str:
@@ -109,8 +107,10 @@ def _cloud(found: Answers, index: int, longest: float, slowest: float) -> Chart:
     failed = int(found.failed.sum())
     rows = [
         ("answers", f"{len(ms):,}"),
-        *(("failed", f"{failed:,}"), ("fastest, ms", number(float(ms.min())))),
-        *(("median, ms", number(float(p50))), ("p95, ms", number(float(p95)))),
+        ("failed", f"{failed:,}"),
+        ("fastest, ms", number(float(ms.min()))),
+        ("median, ms", number(float(p50))),
+        ("p95, ms", number(float(p95))),
         ("slowest, ms", number(float(ms.max()))),
     ]
     shown = f"{len(ms):,} answers of {found.rounds} rounds laid over each other"
@@ -122,7 +122,7 @@ def _cloud(found: Answers, index: int, longest: float, slowest: float) -> Chart:
         series=(
             Series("answers", found.seconds.tolist(), seconds.tolist(), draw=DOTS, colour=index),
         ),
-        numbers=table(f"pi, {found.arm}", (Column("what"), Column("value", _NUMBER)), rows),
+        numbers=Table(f"pi, {found.arm}", (Column("what"), *numeric("value")), rows),
         zoom=True,
         note=_cut_note(found),
     )
