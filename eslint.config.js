@@ -15,7 +15,7 @@ module.exports = [
       curly: ['error', 'multi-line'],
       eqeqeq: 'error',
       'max-depth': ['error', 3],
-      'max-lines': ['error', 200],
+      'max-lines': ['error', 350],
       'max-lines-per-function': ['error', 40],
       'max-params': ['error', 4],
       'no-console': 'off',

@@ -1,4 +1,4 @@
-"""HTML pages: of a run, of a folder of runs.
+"""HTML pages from Jinja2 templates: of a run, of a folder of runs.
 
 In: a run's folder and its verdict. Out: index.html, in one file.
 """

@@ -1,1 +1,4 @@
-"""What the page of a run says of a comparison."""
+"""The sections of a comparison on the page of its run.
+
+In: a comparison and its samples. Out: values for comparison.html.jinja.
+"""

@@ -11,11 +11,9 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import groupby
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -27,14 +25,13 @@ from tollgate.judge import FAIL, INVALID, PASS
 from tollgate.pages.kit import charts as page_charts
 from tollgate.pages.kit.bars import LIMIT_AT
 from tollgate.pages.kit.charts import Chart
-from tollgate.pages.kit.parts import Child, printable
 
 FOLDER = Path(__file__).parent
 #: The chart library, from its npm package.
 UPLOT = ROOT / "node_modules" / "uplot"
 SCRIPTS = (
     UPLOT / "dist" / "uPlot.iife.min.js",
-    *(FOLDER / name for name in ("over.js", "scales.js", "charts.js", "page.js")),
+    *(FOLDER / name for name in ("scales.js", "charts.js", "page.js")),
 )
 STYLES = (
     UPLOT / "dist" / "uPlot.min.css",
@@ -43,6 +40,8 @@ STYLES = (
 LICENCE = UPLOT / "LICENSE"
 #: Of the verdicts on runs and findings; of others the tone is `unsure`.
 TONES = {PASS: "good", IMPROVED: "good", FAIL: "bad", INVALID: "bad"}
+#: White space that is shown though Python does not call it printable.
+_SPACES = "\n\u00a0"
 
 
 class PageError(Exception):
@@ -129,7 +128,6 @@ def environment() -> Environment:
         keep_trailing_newline=True,
     )
     made.filters["tone"] = tone
-    made.filters["grouped"] = grouped
     made.globals["LIMIT_AT"] = LIMIT_AT
     return made
 
@@ -141,11 +139,15 @@ def tone(verdict: str) -> str:
 
 def _shown(value: object) -> object:
     """A value as a template shows it: None as nothing."""
-    if isinstance(value, ET.Element):
-        return Markup(ET.tostring(value, encoding="unicode", method="html"))  # noqa: S704
     if isinstance(value, str) and not isinstance(value, Markup):
         return printable(value)
     return "" if value is None else value
+
+
+def printable(text: str) -> str:
+    """What no screen shows (control characters, those that turn the direction of reading, halves
+    of surrogate pairs, which no file takes) becomes a question mark."""
+    return "".join(each if each.isprintable() or each in _SPACES else "?" for each in text)
 
 
 def _raw(tag: str, text: str) -> Markup:
@@ -187,44 +189,3 @@ def _read(path: Path) -> str:
         raise PageError(
             f"no page: {path} can't be read ({error.strerror}); run scripts/bootstrap"
         ) from None
-
-
-@dataclass(frozen=True)
-class Section:
-    """A part of a page whose content Python builds."""
-
-    id: str
-    heading: str
-    content: Sequence[Child | Chart]
-
-
-@dataclass(frozen=True)
-class Page:
-    """A page whose sections Python builds; see Head."""
-
-    title: str
-    kicker: str
-    sentence: str
-    answer: str
-    tone: str
-    sections: Sequence[Section]
-    remarks: Sequence[Child] = ()
-
-
-def to_html(page: Page) -> str:
-    """The page as text. Raises PageError where an npm package is not installed."""
-    remarks = [Remark(it) for it in page.remarks]
-    head = Head(page.title, page.kicker, page.sentence, page.answer, page.tone, remarks)
-    return render("kit/sections.html.jinja", head, sections=page.sections)
-
-
-def grouped(content: Sequence[Child | Chart]) -> list[tuple[str, list]]:
-    """Charts that follow each other stand in one grid."""
-    shown = (it for it in content if it is not None)
-    return [(kind, list(group)) for kind, group in groupby(shown, _kind)]
-
-
-def _kind(part: Child | Chart) -> str:
-    if isinstance(part, Chart):
-        return "wide" if part.wide else "charts"
-    return "text" if isinstance(part, str) else "element"

@@ -1,7 +1,7 @@
 'use strict';
 
 /**
- * Draws one chart of the page's data (see page/charts.py) with uPlot: `tollgate.draw(node, chart)`.
+ * Draws one chart of the page's data (see charts.py) with uPlot: `tollgate.draw(node, chart)`.
  *
  * uPlot keeps scales, axes, lines and the cursor. Marks with their intervals are drawn here, from the
  * chart's own points, for uPlot would take one y for each x.
@@ -11,8 +11,7 @@
   const MARK = 4;
   const DOT = 2;
 
-  const { axes, drawLimit, drawSpans, isCurve, isLine, partOfX, rangeInSight, rangeOfX, rangeOfY } =
-    globalThis.tollgate;
+  const { axes, isCurve, isLine, partOfX, rangeInSight, rangeOfX, rangeOfY } = globalThis.tollgate;
 
   const isCloud = (series) => series.draw === 'dots';
 
@@ -91,6 +90,51 @@
     ctx.moveTo(bbox.left, y);
     ctx.lineTo(bbox.left + bbox.width, y);
     ctx.stroke();
+  }
+
+  function inSight(u, low, high) {
+    const { left, width } = u.bbox;
+    const ends = [low, high].map((value) => u.valToPos(value, 'x', true));
+    return [Math.max(ends[0], left), Math.min(ends[1], left + width)];
+  }
+
+  const FILLS = { uncounted: 'rule', outage: 'bad', reload: 'link', change: 'bad' };
+
+  /** Below the lines: what does not count is shaded, what happened is a line across the chart. */
+  function drawSpans(u, { spans }, theme) {
+    const { ctx, bbox } = u;
+    ctx.save();
+    for (const { low, high, kind } of spans) {
+      const [from, to] = inSight(u, low, high);
+      if (to < from) continue;
+      ctx.fillStyle = theme[FILLS[kind]];
+      ctx.globalAlpha = kind === 'uncounted' ? 0.55 : 0.16;
+      ctx.fillRect(from, bbox.top, to - from, bbox.height);
+      if (kind === 'uncounted') continue;
+      ctx.globalAlpha = 0.9;
+      ctx.fillRect(from, bbox.top, Math.max(1, uPlot.pxRatio), bbox.height);
+    }
+    ctx.restore();
+  }
+
+  /** A limit, with its name at the end that the values leave free. */
+  function drawLimit(u, { limit }, { bad, font }) {
+    if (limit === null) return;
+    const { ctx, bbox } = u;
+    const ratio = uPlot.pxRatio;
+    const y = u.valToPos(limit, 'y', true);
+    if (y < bbox.top - 1 || y > bbox.top + bbox.height + 1) return;
+    ctx.save();
+    Object.assign(ctx, { strokeStyle: bad, fillStyle: bad, lineWidth: 1.5 * ratio, font });
+    ctx.beginPath();
+    ctx.moveTo(bbox.left, y);
+    ctx.lineTo(bbox.left + bbox.width, y);
+    ctx.stroke();
+    ctx.textAlign = 'right';
+    const isHigh = y - bbox.top < 20 * ratio;
+    ctx.textBaseline = isHigh ? 'top' : 'bottom';
+    ctx.fillText('limit', bbox.left + bbox.width - 4 * ratio, y + (isHigh ? 3 : -3) * ratio);
+    ctx.restore();
   }
 
   function drawOver(u, chart, theme) {

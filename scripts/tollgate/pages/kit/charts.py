@@ -1,13 +1,12 @@
-"""What a chart of a page shows, as data for page/charts.js and as a table for who can't see it."""
+"""What a chart of a page shows, as data for charts.js and as a table for who can't see it."""
 
 from __future__ import annotations
 
 import math
-import xml.etree.ElementTree as ET
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
-from tollgate.pages.kit.parts import details, element
+from tollgate.pages.kit.tables import Table
 
 #: How a series is drawn: marks (with their intervals) joined by lines, a smooth curve without
 #: marks, or a cloud of small dots; values over time as a line, or as a thin one in another style
@@ -70,7 +69,7 @@ class Span:
 class Chart:
     """summary: one sentence on what is to be seen. numbers: the same as a table. levels: of y, to
     compare with; limit: one to be seen, with a word. zoom: whether dragging along x shows a part
-    of it. sync: charts of the same name share cursor and zoom. wide: in a grid of wide charts.
+    of it. sync: charts of the same name share cursor and zoom.
     tone: `wrong` of what went wrong, `unclear` of what is undecided. full_title: is shown by
     pointing at a title that has only a part of it."""
 
@@ -79,43 +78,22 @@ class Chart:
     x: Axis
     y: Axis
     series: tuple[Series, ...]
-    numbers: ET.Element
+    numbers: Table | None
     levels: tuple[float, ...] = ()
     zoom: bool = False
     note: str = ""
     limit: float | None = None
     spans: tuple[Span, ...] = ()
     sync: str = ""
-    wide: bool = False
     tone: str = ""
     full_title: str = ""
 
 
 def data(chart: Chart) -> dict:
     """The chart for charts.js: finite numbers and null only."""
-    fields = {name: value for name, value in asdict(_bare(chart)).items() if name != "numbers"}
+    fields = asdict(replace(chart, numbers=None))  # which stands on the page as a table
     fields["series"] = [{**each, "x": _steps(each["x"])} for each in fields["series"]]
     return _finite(fields)
-
-
-def figure(chart: Chart, number: int) -> ET.Element:
-    """The place of the chart that stands at this position of the page's data."""
-    label = f"{chart.title}. {chart.summary} The table below has its numbers."
-    plot = element(
-        "div", class_="plot", data_chart=number, tabindex=0, role="group", aria_label=label
-    )
-    note = element("span", chart.note, class_="small") if chart.note else None
-    title = element("strong", chart.title, title=chart.full_title or None)
-    caption = element("figcaption", title, " ", chart.summary, note)
-    return element(
-        *("figure", caption, plot, details("Numbers of this chart", chart.numbers)),
-        class_=f"chart {chart.tone}".strip(),
-    )
-
-
-def _bare(chart: Chart) -> Chart:
-    # asdict copies what it finds, and elements are neither data nor to be copied.
-    return Chart(**{**vars(chart), "numbers": None})
 
 
 def _steps(x: Sequence[float]) -> Sequence[float] | dict:

@@ -48,7 +48,7 @@
     return Math.abs(series.x[index] - x) <= step ? index : -1;
   }
 
-  function told(series, x, least) {
+  function valueOf(series, x, least) {
     const index = placeOf(series, x);
     const [y, low, high] = ['y', 'low', 'high'].map((name) => series[name][index] ?? null);
     if (y === null) return '';
@@ -123,18 +123,18 @@
     follow(u) {
       if (u.cursor.left < 0 || u.cursor.idx === null) return;
       this.at = nearest(this.stops, u.posToVal(u.cursor.left, 'x'));
-      this.tell();
+      this.describe();
     }
 
-    tell() {
+    describe() {
       const { x: axis, y, series, spans } = this.chart;
       const x = this.stops[this.at];
       const shown = series.filter((it) => !isCurve(it) && !this.hidden.has(keyOf(it)));
-      const values = shown.map((each) => told(each, x, y.least)).filter(Boolean);
+      const values = shown.map((each) => valueOf(each, x, y.least)).filter(Boolean);
       const here = spans.filter(({ low, high }) => x >= low && x <= high);
-      const said = [...values, ...new Set(here.map(({ label }) => label))].join(', ');
+      const text = [...values, ...new Set(here.map(({ label }) => label))].join(', ');
       const at = axis.names[axis.ticks.indexOf(x)] ?? (axis.is_time ? time(x) : numbered(x));
-      this.readout.textContent = axis.is_time ? `${at}: ${said}` : `${axis.label} ${at}: ${said}`;
+      this.readout.textContent = axis.is_time ? `${at}: ${text}` : `${axis.label} ${at}: ${text}`;
     }
 
     press(event) {
@@ -152,7 +152,7 @@
       this.at = Math.min(Math.max(next, 0), this.stops.length - 1);
       const left = this.drawn.valToPos(this.stops[this.at], 'x');
       this.drawn.setCursor({ left, top: 0 }, false);
-      this.tell();
+      this.describe();
     }
 
     /** Zoom to a part of what is in sight, around the cursor; Infinity shows all. */

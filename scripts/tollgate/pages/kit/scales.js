@@ -2,7 +2,20 @@
 
 /** What the axes of a chart of the page's data reach over, and what is written along them. */
 {
-  const { INCREMENTS, time } = globalThis.tollgate;
+  /** Seconds between two numbers on an axis of time. */
+  const INCREMENTS = [1, 2, 5, 10, 15, 30].flatMap((it) => [it, it * 60]);
+  INCREMENTS.push(...[1, 2, 3, 6, 12, 24, 48, 96].map((hours) => hours * 3600));
+  INCREMENTS.sort((a, b) => a - b);
+
+  /** `0:45`, `12:00`, `1:30:00`. */
+  function time(seconds) {
+    const whole = Math.round(Math.abs(seconds));
+    const parts = [Math.floor(whole / 60) % 60, whole % 60];
+    if (whole >= 3600) parts.unshift(Math.floor(whole / 3600));
+    const text = parts.map((part, at) => (at ? String(part).padStart(2, '0') : part)).join(':');
+    return seconds < 0 && whole > 0 ? `-${text}` : text;
+  }
+
   /** Pixels that the numbers along the x axis need from one to the next. */
   const ROOM = 26;
   /** The same where they have names. */
@@ -105,7 +118,7 @@
     return found.filter((value) => value >= min && value <= max);
   }
 
-  Object.assign(globalThis.tollgate, {
+  globalThis.tollgate = {
     axes,
     isCurve,
     isLine,
@@ -114,5 +127,6 @@
     rangeInSight,
     rangeOfX,
     rangeOfY,
-  });
+    time,
+  };
 }

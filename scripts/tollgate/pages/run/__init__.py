@@ -1,1 +1,4 @@
-"""The page of a run."""
+"""The page of a run.
+
+In: a run's folder, what was measured and the verdict. Out: its index.html.
+"""

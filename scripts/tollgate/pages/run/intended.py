@@ -36,7 +36,7 @@ class Intended:
 
 
 def intended(run: Path, planned: manifest.Execution, execution: Execution) -> Intended | None:
-    """From the plan that the run kept; None where it has no schedule, or nobody knows its zero.
+    """From the plan that the run kept; None where it has no schedule, or its zero is not known.
 
     An open model's arrivals are gone through a step at a time, so that memory has a bound.
     """

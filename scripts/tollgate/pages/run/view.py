@@ -128,7 +128,7 @@ def wanted(name: str, modes: Collection[str | None]) -> int | None:
 
 
 def dealt(asked: Sequence[int | None]) -> list[int]:
-    """A colour each: the one that is asked for, where nobody before has it, or else a free one."""
+    """A colour each: the one that is asked for, where none before has it, or else a free one."""
     first = [None if colour in asked[:at] else colour for at, colour in enumerate(asked)]
     free = [it for it in range(PALETTE) if it not in first]
     # More executions than colours share them; the legend tells them apart.

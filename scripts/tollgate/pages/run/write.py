@@ -55,7 +55,7 @@ def judged(run: Path) -> Judged:
 
 def write(run: Path, known: Judged | None = None, study: Study | None = None) -> Path:
     """Write the page of a run's folder; returns its path. known: if it was judged already. study:
-    what a study run said.
+    the answers of a study run.
 
     Raises PageError, and what evidence.gather and the reading of a study raise, one line each.
     """
@@ -99,19 +99,19 @@ def _head(
     began = known.record.started[:16].replace("T", " ")
     kind, verdict = readable(known.record.kind), known.verdict
     own = sentence(verdict)
-    said, answer, mark = own, verdict.verdict, tone(verdict.verdict)
+    head, answer, mark = own, verdict.verdict, tone(verdict.verdict)
     remarks = [*reasons(verdict), Remark(load(views))]
     if comparison and comparison.sentence:
-        said = comparison.sentence
+        head = comparison.sentence
     if study:
         # A study answers questions; that the measurement was sound, or not, stands below.
         remarks = [Remark(f"The run itself: {own}", answer, mark), *remarks]
         remarks += [Remark(it) for it in study.remarks]
-        said, answer, mark = study.sentence, study.answer, study.tone
+        head, answer, mark = study.sentence, study.answer, study.tone
     return Head(
         title=f"{answer}: {kind}, {began}",
         kicker=f"Tollgate {kind}, {began} UTC",
-        sentence=said,
+        sentence=head,
         answer=answer,
         tone=mark,
         remarks=remarks,
