@@ -196,7 +196,8 @@ def test_the_next_run_removes_what_a_killed_one_left(checkout, tmp_path, monkeyp
     assert leftovers.clean_up() == []
 
 
-SLEEPER = [sys.executable, "-c", "import time; print('here', flush=True); time.sleep(600)"]
+#: Prints nothing: a write to the pipe of a reader that was killed would end it.
+SLEEPER = [sys.executable, "-c", "import time; time.sleep(600)"]
 
 
 def test_a_command_that_takes_too_long_is_ended_with_its_children(tmp_path):
