@@ -43,7 +43,7 @@ def row(rows: int, folder: Path) -> str:
     making, memory, _ = measured([*child, "page", str(run)], folder)
     page = run / "index.html"
     return (
-        f"| {int(said):,} | {size / MIB:.0f} MiB | {judging:.1f} s, {least / MIB:.0f} MiB "
+        f"| {int(said.split()[0]):,} | {size / MIB:.0f} MiB | {judging:.1f} s, {least / MIB:.0f} MiB "
         f"| {making:.1f} s, {memory / MIB:.0f} MiB | {page.stat().st_size / 1e6:.2f} MB "
         f"| {drawn_after(page, folder):.2f} s |"
     )
