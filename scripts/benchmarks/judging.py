@@ -1,7 +1,11 @@
-"""Time and peak memory of judging a soak of 48 hours, by its number of samples: judging.py ROWS...
+"""Time and peak memory of judging a soak of 48 hours beside a bare scan of its JTL.
 
-Each judging is a process of its own, from the run's folder to the verdict. The more samples, the
-higher the rate of the run; its length and so the number of its bins stay the same.
+    scripts/bench judge [ROWS ...] [--rounds N]
+
+In each round DuckDB counts the rows of the CSV and reads each of its fields; Tollgate reads it into
+its store, and judges the run, seal and store included: each in a process of its own, whose start
+is not counted. Ratios are of one round, so that whatever else the machine does falls out of them.
+The more samples, the higher the rate of the run; the number of its bins stays the same.
 """
 
 from __future__ import annotations
@@ -9,6 +13,7 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
+import statistics
 import sys
 import tempfile
 from pathlib import Path
@@ -17,31 +22,66 @@ from bench import HERE, MIB, BenchError, measured
 
 from tollgate.run import cpu_model
 
+#: What soak_run.py measures, in the order of a round.
+PARTS = {
+    "count": "bare scan, rows counted",
+    "scan": "bare scan, each field read",
+    "store": "into the store",
+    "judge": "sealed, read, joined and judged",
+}
 
-def row(rows: int, folder: Path) -> str:
-    """`| samples | JTL | time | memory |`; the run's folder is gone afterwards."""
+
+def table(rows: int, rounds: int, folder: Path) -> list[str]:
+    """Lines of Markdown; the run's folder is gone afterwards."""
     run = folder / f"soak-{rows}"
     child = [sys.executable, str(HERE / "soak_run.py")]
     measured([*child, "make", str(rows), str(run)], folder)
     size = (run / "kpi.jtl").stat().st_size
-    seconds, memory, said = measured([*child, "judge", str(run)], folder)
+    seconds: dict[str, list[float]] = {part: [] for part in PARTS}
+    memory: dict[str, list[int]] = {part: [] for part in PARTS}
+    samples = 0
+    for _ in range(rounds):
+        for part in PARTS:
+            _, peak, said = measured([*child, part, str(run)], folder)
+            samples, took = int(said.split()[0]), float(said.split()[1])
+            seconds[part].append(took)
+            memory[part].append(peak)
     shutil.rmtree(run)
-    return f"| {int(said):,} | {size / MIB:.0f} MiB | {seconds:.1f} s | {memory / MIB:.0f} MiB |"
+    lines = [
+        f"{samples:,} samples, {size / MIB:.0f} MiB, {rounds} rounds",
+        "",
+        "| | wall time | of counting rows | of reading fields | peak memory |",
+        "|---|---|---|---|---|",
+    ]
+    for part, name in PARTS.items():
+        ratios = [
+            spread([one / other for one, other in zip(seconds[part], seconds[base], strict=True)])
+            for base in ("count", "scan")
+        ]
+        peak = f"{max(memory[part]) / MIB:.0f} MiB"
+        lines.append(f"| {name} | {spread(seconds[part])} s | {' | '.join(ratios)} | {peak} |")
+    return lines
+
+
+def spread(values: list[float]) -> str:
+    """The median, least and most."""
+    return f"{statistics.median(values):.2f} ({min(values):.2f} to {max(values):.2f})"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("rows", type=int, nargs="*", default=[1_000_000, 5_000_000, 20_000_000])
+    parser.add_argument("rows", type=int, nargs="*", default=[10_000_000])
+    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--folder", help="for temporary files, some 200 bytes a row")
     arguments = parser.parse_args()
-    print("| samples | JTL | wall time | peak memory |\n|---|---|---|---|")
     with tempfile.TemporaryDirectory(prefix="tollgate-bench-", dir=arguments.folder) as name:
         for rows in arguments.rows:
             try:
-                print(row(rows, Path(name)), flush=True)
+                print("\n".join(table(rows, arguments.rounds, Path(name))), flush=True)
             except BenchError as problem:
                 sys.exit(f"judging: {problem}")
-    print(f"\nMachine: {cpu_model()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}.")
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    print(f"\nMachine: {cpu_model()}, {cores} cores, load {os.getloadavg()[0]:.1f}.")
 
 
 if __name__ == "__main__":

@@ -41,9 +41,10 @@ def row(rows: int, folder: Path) -> str:
     size = (run / "kpi.jtl").stat().st_size
     judging, least, said = measured([*child, "judge", str(run)], folder)
     making, memory, _ = measured([*child, "page", str(run)], folder)
+    samples = int(said.split()[0])
     page = run / "index.html"
     return (
-        f"| {int(said):,} | {size / MIB:.0f} MiB | {judging:.1f} s, {least / MIB:.0f} MiB "
+        f"| {samples:,} | {size / MIB:.0f} MiB | {judging:.1f} s, {least / MIB:.0f} MiB "
         f"| {making:.1f} s, {memory / MIB:.0f} MiB | {page.stat().st_size / 1e6:.2f} MB "
         f"| {drawn_after(page, folder):.2f} s |"
     )

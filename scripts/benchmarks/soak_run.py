@@ -1,21 +1,29 @@
 """A soak of 48 hours at any rate: soak_run.py make ROWS FOLDER writes the folder of such a run,
-soak_run.py judge FOLDER judges it and prints how many samples were sent by their schedule,
-soak_run.py page FOLDER judges it and writes its page.
+soak_run.py page FOLDER judges it and writes its page. The others print how many samples they saw
+and in how many seconds, without the start of the process:
+
+    count FOLDER    DuckDB scans the JTL and counts its rows
+    scan FOLDER     DuckDB scans the JTL and reads each field
+    store FOLDER    the samples go into the store for the first time
+    judge FOLDER    it is judged, seal and store included
 """
 
 from __future__ import annotations
 
 import sys
+import time
 from pathlib import Path
 
 import duckdb
 import numpy as np
 from make_jtl import COLUMNS, MEAN_MS
+from readers import forget
 
 from tollgate.gather import evidence
 from tollgate.judge import judge
 from tollgate.pages import run_page
 from tollgate.run import manifest
+from tollgate.samples import open_store
 from tollgate.schedule import OpenModelArrivals
 
 HOURS, SEED, START_MS = 48, 7, 1_700_000_000_000
@@ -66,6 +74,8 @@ def make(rows: int, folder: Path) -> None:
         exit_code=0,
         began=start,
         ended=start + length,
+        sha256=manifest.digest(folder / "kpi.jtl"),
+        bytes=(folder / "kpi.jtl").stat().st_size,
     )
     made = manifest.Manifest(
         "soak", "2023-11-14T22:13:20+00:00", list(CRITERIA), {}, {}, [execution]
@@ -83,10 +93,37 @@ def judged(folder: Path) -> int:
     return sum(schedule.sent for schedule in execution.schedules)
 
 
+def scanned(folder: Path, found: str) -> int:
+    """With as many threads as the store has, and no limit of memory."""
+    types = dict.fromkeys(COLUMNS, "VARCHAR")
+    options = f"header=true, auto_detect=false, delim=',', quote='\"', columns={types}"
+    with duckdb.connect(config={"threads": 2}) as con:
+        query = f"SELECT {found} FROM read_csv('{folder}/kpi.jtl', {options})"  # noqa: S608
+        return con.execute(query).fetchone()[0]
+
+
+def stored(folder: Path) -> int:
+    with open_store(folder / "kpi.jtl") as store:
+        return store.rows("SELECT count(*) FROM samples")[0][0]
+
+
+def timed(what: str, folder: Path) -> None:
+    forget(folder / "kpi.jtl")
+    fields = "count(*), " + ", ".join(f'max("{name}")' for name in COLUMNS)
+    begin = time.perf_counter()
+    rows = {
+        "count": lambda: scanned(folder, "count(*)"),
+        "scan": lambda: scanned(folder, fields),
+        "store": lambda: stored(folder),
+        "judge": lambda: judged(folder),
+    }[what]()
+    print(rows, time.perf_counter() - begin)
+
+
 if __name__ == "__main__":
     if sys.argv[1] == "make":
         make(int(sys.argv[2]), Path(sys.argv[3]))
     elif sys.argv[1] == "page":
         run_page.write(Path(sys.argv[2]))
     else:
-        print(judged(Path(sys.argv[2])))
+        timed(sys.argv[1], Path(sys.argv[2]))

@@ -1,0 +1,153 @@
+"""The store of a JTL: when it is made, when it is used again, and what it never holds."""
+
+import os
+
+import pytest
+
+from support import jtl_rows
+from support.jtl_text import fields, lines
+from tollgate.samples import reading, store
+from tollgate.samples.counts import read_jtl
+from tollgate.samples.layout import JtlError
+from tollgate.samples.order import step_back
+from tollgate.samples.single import read_samples
+from tollgate.samples.store import Growing, open_store
+
+
+@pytest.fixture
+def path(tmp_path):
+    file = tmp_path / "kpi.jtl"
+    file.write_bytes(lines(fields(number, elapsed=number) for number in range(50)))
+    return file
+
+
+@pytest.fixture
+def scans(monkeypatch):
+    """How many bytes of CSV each reading began and ended with."""
+    found = []
+    survey = reading._survey
+
+    def noted(path, begin, size):
+        found.append((begin.offset, size))
+        return survey(path, begin, size)
+
+    monkeypatch.setattr(reading, "_survey", noted)
+    return found
+
+
+def kept(path):
+    return path.with_name(".kpi.jtl.parquet")
+
+
+def elapsed(asked):
+    return [took for (took,) in asked.rows("SELECT elapsed_ms FROM samples")]
+
+
+def test_the_csv_is_read_once_whatever_is_asked(path, scans):
+    read_jtl(path)
+    read_samples(path, ["search"])
+    step_back(path)
+    assert len(scans) == 1
+    assert kept(path).is_file()
+    assert sorted(it.name for it in path.parent.iterdir()) == [".kpi.jtl.parquet", "kpi.jtl"]
+
+
+def test_rows_stay_in_the_order_of_the_file(path):
+    with open_store(path) as asked:
+        assert elapsed(asked) == list(range(50))
+
+
+def test_a_file_of_the_same_size_and_time_but_another_content_is_read_again(path, scans):
+    assert read_jtl(path).samplers["search"].counts.errors == 0
+    times = path.stat()
+    path.write_bytes(
+        path.read_bytes().replace(b",true,", b",false,", 1).replace(b",OK,", b",O,", 1)
+    )
+    os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+    assert path.stat().st_size == times.st_size
+    assert read_jtl(path).samplers["search"].counts.errors == 1
+    assert len(scans) == 2
+
+
+@pytest.mark.parametrize("spoilt", [b"", b"PAR1", b"no parquet at all, but long enough"])
+def test_a_store_that_is_damaged_is_made_again(path, scans, spoilt):
+    read_jtl(path)
+    kept(path).write_bytes(spoilt)
+    assert read_jtl(path).rows == 50
+    read_jtl(path)
+    assert len(scans) == 2
+
+
+def test_a_store_whose_columns_meant_something_else_is_made_again(path, scans, monkeypatch):
+    read_jtl(path)
+    with monkeypatch.context() as patched:
+        patched.setattr(reading, "TRANSACTION_MESSAGE", "OK")
+        assert read_jtl(path).samplers == {}
+    assert read_jtl(path).rows == 50
+    assert len(scans) == 3
+
+
+def test_a_cut_off_last_record_is_known_from_the_store_as_well(path, scans):
+    path.write_bytes(path.read_bytes()[:-5])
+    for _ in range(2):
+        found = read_jtl(path)
+        assert (found.rows, found.cut_line) == (49, 51)
+    assert len(scans) == 1
+
+
+def test_a_file_with_a_wrong_line_leaves_no_store(path):
+    path.write_bytes(path.read_bytes().replace(b",true,", b",maybe,", 1))
+    with pytest.raises(JtlError, match=r"kpi\.jtl:2: success = 'maybe'"):
+        read_jtl(path)
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_where_the_folder_can_not_be_written_the_store_is_temporary(path, monkeypatch):
+    def refused(*_):
+        raise PermissionError
+
+    monkeypatch.setattr(store.Path, "replace", refused)
+    with open_store(path) as asked:
+        assert elapsed(asked) == list(range(50))
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_a_reading_of_a_file_that_grows_takes_in_what_is_new_and_whole(tmp_path, scans):
+    path = tmp_path / "kpi.jtl"
+    rows = [
+        lines([fields(number, 'a "b",\nc', elapsed=number)], header="")[1:] for number in (1, 2, 3)
+    ]
+    header = f"{jtl_rows.HEADER}\n".encode()
+    growing = Growing(path)
+    for written, whole in (
+        (header + rows[0], [1]),
+        (header + rows[0] + rows[1][:30], [1]),
+        (header + rows[0] + rows[1][:60], [1]),
+        (header + rows[0] + rows[1] + rows[2], [1, 2, 3]),
+        (header + rows[0] + rows[1] + rows[2], [1, 2, 3]),
+    ):
+        path.write_bytes(written)
+        with growing.read() as asked:
+            assert elapsed(asked) == whole
+    first = len(header + rows[0])
+    assert [begin for begin, _ in scans] == [len(header), first, first, first, len(written)]
+
+
+def test_a_wrong_line_of_a_file_that_grows_has_its_number_in_the_whole_file(tmp_path):
+    path = tmp_path / "kpi.jtl"
+    path.write_text(jtl_rows.jtl(jtl_rows.row(), jtl_rows.row()))
+    growing = Growing(path)
+    with growing.read():
+        pass
+    path.write_text(jtl_rows.jtl(*[jtl_rows.row()] * 3, jtl_rows.row(elapsed="x")))
+    with pytest.raises(JtlError, match=r"kpi\.jtl:5: elapsed = 'x'"), growing.read():
+        pass
+
+
+def test_a_file_that_begins_anew_is_read_anew(tmp_path):
+    path = tmp_path / "kpi.jtl"
+    growing = Growing(path)
+    for count in (5, 2):
+        path.write_text(jtl_rows.jtl(*[jtl_rows.row()] * count))
+        with growing.read() as asked:
+            assert len(elapsed(asked)) == count
