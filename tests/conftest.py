@@ -7,22 +7,48 @@ import signal
 import time
 from collections.abc import Callable, Iterator
 
+import hypothesis
 import psutil
 import pytest
 
 import support
 from support import run_folder
+from support.repetitions import Repetitions
 
+#: Folders of tests that start bzt, JMeter, browsers or installers.
+SLOW = ("e2e", "plans", "scripts")
 #: Seconds that processes may take to end which their test has already told to.
 GRACE = 5
+
+
+MARKERS = (
+    "needs(name): leaves the test out, and says so, where this isn't installed",
+    "alone: measures times or loads, and runs while nothing else does",
+    "statistics: a simulation, a tenth of whose repetitions is made without --all-repetitions",
+)
+# No example of Hypothesis's is too slow, however busy the machine is.
+hypothesis.settings.register_profile(
+    "any machine", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--all-repetitions", action="store_true", help="make all repetitions of each simulation"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
     _hear_signals()
     os.environ[support.MARK] = f"{os.getpid()}-{time.time_ns()}"
-    config.addinivalue_line(
-        "markers", "needs(name): leaves the test out, and says so, where this isn't installed"
-    )
+    for marker in MARKERS:
+        config.addinivalue_line("markers", marker)
+    hypothesis.settings.load_profile("any machine")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What starts processes comes first, so that no long file is left for the end."""
+    items.sort(key=lambda item: item.path.parent.name not in SLOW)
 
 
 def _hear_signals() -> None:
@@ -69,6 +95,14 @@ def _nothing_is_left() -> Iterator[None]:
         process.kill()
     psutil.wait_procs(left)
     assert not described, f"left behind: {described}"
+
+
+@pytest.fixture
+def repetitions(request: pytest.FixtureRequest) -> Callable[[int], Repetitions]:
+    """Gives so many repetitions of a simulation, or the tenth that this session makes of them."""
+    assert request.node.get_closest_marker("statistics"), "mark the simulation `statistics`"
+    makes_all = request.config.getoption("--all-repetitions")
+    return lambda whole: Repetitions.of(whole, makes_all)
 
 
 @pytest.fixture

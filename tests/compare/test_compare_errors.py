@@ -33,27 +33,29 @@ def test_without_a_failure_the_high_end_is_what_so_many_samples_can_hide():
     assert found.low(0.01) == pytest.approx(-found.high(0.01))
 
 
+@pytest.mark.statistics
 @pytest.mark.parametrize("rates", [(0.0, 0.0), (0.002, 0.002), (0.01, 0.013), (0.2, 0.25), (1, 1)])
-def test_of_2000_intervals_at_least_95_percent_hold_the_true_difference(rates):
-    rng = np.random.default_rng(11)
+def test_of_2000_intervals_at_least_95_percent_hold_the_true_difference(rates, repetitions):
+    rng, runs = np.random.default_rng(11), repetitions(2000)
     held = 0
-    for _ in range(2000):
+    for _ in runs:
         found = error_rise(blocks_of(*(rng.binomial(40, rate, 60) for rate in rates)))
         held += found.low(0.025) <= rates[1] - rates[0] <= found.high(0.025)
-    assert held / 2000 >= 0.945
+    assert held >= runs.least(0.945)
 
 
-def test_failures_that_crowd_together_are_not_taken_for_so_many_proofs():
-    rng = np.random.default_rng(12)
+@pytest.mark.statistics
+def test_failures_that_crowd_together_are_not_taken_for_so_many_proofs(repetitions):
+    rng, runs = np.random.default_rng(12), repetitions(1000)
     alarms = naive = 0
-    for _ in range(1000):
+    for _ in runs:
         # Either process breaks down now and then, and all it has in that second fails.
         failed = [np.where(rng.random(120) < 0.02, 40, 0) for _ in range(2)]
         found = error_rise(blocks_of(*failed))
         alarms += found.low(0.01) > 0
         naive += ErrorRise(found.failed, found.n, 1.0).low(0.01) > 0
-    assert alarms / 1000 <= 0.015
-    assert naive / 1000 > 0.2
+    assert alarms <= runs.most(0.015)
+    assert naive > runs.least(0.2)
 
 
 def test_a_single_breakdown_proves_nothing_and_rules_nothing_out():

@@ -1,6 +1,7 @@
 """The promise that counts most: a candidate like its base fails in at most one run of a hundred."""
 
 import numpy as np
+import pytest
 from scipy import stats
 
 from support.compared import SHORT, compared, judged, runs, verdicts
@@ -21,31 +22,33 @@ SERVICES = [
 ]
 
 
-def test_of_2000_sequences_of_looks_at_like_services_at_most_1_percent_fail():
-    rng = np.random.default_rng(20)
+@pytest.mark.statistics
+def test_of_2000_sequences_of_looks_at_like_services_at_most_1_percent_fail(repetitions):
+    rng, sequences = np.random.default_rng(20), repetitions(SEQUENCES)
     gates = [
         gate
         for service in SERVICES
-        for gate in runs(rng, SEQUENCES // len(SERVICES), SHORT, **service)
+        for gate in runs(rng, sequences.made // len(SERVICES), SHORT, **service)
     ]
     alarms = sum(gate.verdict == FAIL for gate in gates)
-    assert alarms <= 0.01 * SEQUENCES, alarms
+    assert alarms <= sequences.most(0.01), alarms
     # Nor are the boundaries so strict that nothing could ever cross them.
-    assert alarms >= 1
+    assert alarms >= 1 or sequences.made < SEQUENCES
 
 
-def test_two_labels_of_three_metrics_each_share_the_one_error():
+@pytest.mark.statistics
+def test_two_labels_of_three_metrics_each_share_the_one_error(repetitions):
     """What gates by default are six hypotheses: each is tested at a sixth of the error."""
-    rng = np.random.default_rng(24)
+    rng, pairs = np.random.default_rng(24), repetitions(PAIRS)
     alarms = 0
-    for number in range(PAIRS):
+    for number in pairs:
         noisy = SERVICES[number % len(SERVICES)]
         services = {"sum": noisy, "search": {"rate": 15.0, **noisy}}
         labels = [compared(rng, 240, label=name, **it) for name, it in services.items()]
         gate = judged(labels, SHORT)
         assert sum(each.gates for each in gate.findings) == 6
         alarms += gate.verdict == FAIL
-    assert stats.binomtest(alarms, PAIRS, 0.01, alternative="greater").pvalue > 0.01, alarms
+    assert stats.binomtest(alarms, pairs.made, 0.01, alternative="greater").pvalue > 0.01, alarms
 
 
 def test_of_300_regressions_of_5_percent_at_most_2_percent_pass():

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
 import support
+from e2e.bzt_run import WARMUP_S, seconds
+from support.project_copy import copy_project
 
 THEIRS = Path(__file__).with_name("theirs")
 SECTION = "Your own service"
-#: What is installed is shared, what a run leaves is not.
-LEFT_OUT = (".git", "node_modules", ".venv", ".tollgate", "reports", "modified_*", "__pycache__")
 #: Enough to judge a mean by, and no minutes of it.
-SHORT = "-o modules.jmeter.properties.warmup=1 -o modules.jmeter.properties.measured=8"
+SHORT = " ".join(f"-o {option}" for option in seconds(WARMUP_S, 8))
 #: For a busy machine, where a schedule of a few requests can be late.
 PATIENT = "-o modules.verdict.missing-share=0.5"
 
@@ -25,17 +24,8 @@ class Copy:
 
     def __init__(self, folder: Path, ports: dict[str, int]) -> None:
         """ports: which free ones stand for those that the documentation names."""
-        self.root = folder / "tollgate"
+        self.root = copy_project(folder / "tollgate")
         self.ports = ports
-        shutil.copytree(support.ROOT, self.root, ignore=shutil.ignore_patterns(*LEFT_OUT))
-        (self.root / "node_modules").symlink_to(support.ROOT / "node_modules")
-        (self.root / ".tollgate").mkdir()
-        (self.root / ".tollgate" / "jmeter").symlink_to(support.ROOT / ".tollgate" / "jmeter")
-        (self.root / ".venv").mkdir()
-        for name in ("bin", "lib", "include", "pyvenv.cfg"):
-            (self.root / ".venv" / name).symlink_to(support.ROOT / ".venv" / name)
-        # It would install anew, into what is shared, if it were asked in another folder.
-        (self.root / "scripts" / "bootstrap").write_text("#!/bin/sh\n")
 
     def blocks(self, language: str) -> list[str]:
         """The blocks of this language in the README's section and on the page of one's own plans,

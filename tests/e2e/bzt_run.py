@@ -15,6 +15,7 @@ from pathlib import Path
 import psutil
 
 import support
+from support.project_copy import own_project
 from tollgate.targets.pm2 import declared_apps
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -23,6 +24,8 @@ BZT = Path(sys.executable).with_name("bzt")
 APPS = tuple(declared_apps())
 #: Seconds after which a run that should have ended long ago fails its test.
 PATIENCE = 300
+#: Seconds in which JMeter warms up also on a busy machine, where a run must be able to pass.
+WARMUP_S = 5
 
 
 @dataclass
@@ -59,24 +62,24 @@ class Run:
         *options: str,
         config: dict | None = None,
         alias: str = "",
-        root: Path = ROOT,
+        root: Path | None = None,
         dashboards: bool = False,
         root_of_runs: Path | None = None,
         **env: str,
     ) -> None:
         """config: laid over taurus.yml, as a second file on bzt's command line. alias: the kind.
-        root: the project; of another copy than this one, its modules run as well. dashboards:
+        root: a copy of the project, whose modules run as well; the own one by default. dashboards:
         whether JMeter draws its own, which takes it seconds an execution. root_of_runs: where
         the run's folder is to be, in place of tmp_path."""
         self.folder = (root_of_runs or tmp_path) / "run"
-        self.root = root
+        self.root = root or own_project()
         configs = ["taurus.yml"]
         if config:
             (tmp_path / "over.json").write_text(json.dumps(config))
             configs.append(str(tmp_path / "over.json"))
         self.log = tmp_path / "bzt.out"
         ports = {_variable(app): str(support.free_port()) for app in APPS}
-        self.env = {**ports, "PYTHONPATH": str(root / "scripts"), **env}
+        self.env = {**ports, "PYTHONPATH": str(self.root / "scripts"), **env}
         settings = [f"settings.artifacts-dir={self.folder}", *options]
         if not dashboards:
             settings.append("modules.report.dashboards=false")
@@ -86,7 +89,7 @@ class Run:
         with self.log.open("w") as out:
             self.process = subprocess.Popen(
                 [str(BZT), *configs, *arguments],
-                cwd=root,
+                cwd=self.root,
                 env=support.environment(**self.env),
                 stdin=subprocess.DEVNULL,
                 stdout=out,

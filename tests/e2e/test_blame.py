@@ -1,4 +1,4 @@
-"""Whose fault it is: a stalled service, a starved generator, a killed worker. Real processes."""
+"""Whose fault it is: a stalled service, a starved generator, a killed JMeter. Real processes."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import psutil
+import pytest
 
 from e2e.bzt_run import Run, only
 from tollgate.gather import evidence
@@ -31,6 +32,7 @@ def worker_pids(folder: Path, app: str) -> list[int]:
     return [line["pid"] for line in lines if line["app"] == app and line["time"] == last]
 
 
+@pytest.mark.alone
 def test_a_stalled_service_shows_in_response_time_alone_and_is_blamed_on_the_service(tmp_path):
     # One thread: while it waits for the stalled answer, nobody sends the requests that are due.
     config = only("fork", ["p50 of calculate>500ms"], warmup=2, measured=MEASURED)
@@ -60,6 +62,7 @@ def test_a_stalled_service_shows_in_response_time_alone_and_is_blamed_on_the_ser
     assert schedule.late_service > schedule.late_generator
 
 
+@pytest.mark.alone
 def test_a_starved_generator_makes_the_run_invalid_and_is_blamed(tmp_path):
     config = only("fork", ["p50 of calculate>1000ms"], warmup=1, measured=8)
     run = Run(tmp_path, config=config).until("requests")
@@ -80,18 +83,6 @@ def test_a_starved_generator_makes_the_run_invalid_and_is_blamed(tmp_path):
         it for it in ended.verdict["executions"][0]["schedules"] if it["labels"] == ["calculate"]
     ]
     assert schedule["generator_far_late"] > 1
-
-
-def test_a_killed_cluster_worker_is_named_and_the_run_does_not_pass(tmp_path):
-    config = only("cluster", ["fail of calculate>100%"], warmup=1, measured=8)
-    config["~reporting"][1]["criteria"] = ["p50 of calculate>1000ms"]
-    run = Run(tmp_path, config=config).until("requests")
-    pids = worker_pids(run.folder, "cluster")
-    os.kill(pids[0], signal.SIGKILL)
-    ended = run.end()
-    assert ended.code in (1, 3)
-    assert f"(pid {pids[0]}) died and was started again" in ended.reasons()
-    assert run.left_behind() == []
 
 
 def test_a_killed_jmeter_makes_the_run_invalid_and_leaves_nothing(tmp_path):

@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 
 import support
-from e2e.bzt_run import BZT, Finished, Run, only
+from e2e.bzt_run import BZT, WARMUP_S, Finished, Run, only
 from tollgate.pages.runs import build
 
 SCHEMA = support.ROOT / "scripts" / "tollgate" / "outputs" / "verdict.schema.json"
@@ -23,7 +23,7 @@ RIGHT_ANSWERS = {
         {"module": "passfail", "criteria": [f"fail of {target}>0%" for target in TARGETS]},
     ],
     "modules": {
-        "jmeter": {"properties": {"warmup": 1, "measured": 6}},
+        "jmeter": {"properties": {"warmup": WARMUP_S, "measured": 6}},
         "verdict": {"missing-share": 0.5},
     },
 }
@@ -125,7 +125,7 @@ def test_the_users_own_pm2_and_bzt_are_left_alone(passed):
 def test_a_known_delay_stops_and_fails_the_run_and_junit_names_the_criteria(tmp_path: Path):
     # Judged exactly, second by second: a few seconds on a busy machine are too few for an interval.
     slow = [f"avg-lt of {target}>350ms for 3s" for target in ("calculate", "search")]
-    config = only("fork", [*slow, "fail of sum>0%"], warmup=1, measured=60)
+    config = only("fork", [*slow, "fail of sum>0%"], warmup=WARMUP_S, measured=60)
     config["~execution"].append({"scenario": "cluster"})
     config["modules"] |= {"verdict": {"missing-share": 0.5}}
     ended = Run(tmp_path, config=config, INJECT_DELAY_MS="400").end()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from e2e.bzt_run import Run, only
+from e2e.bzt_run import WARMUP_S, Run, only
 from tollgate.base import disk as room
 
 pytestmark = pytest.mark.needs("mounts")
@@ -35,7 +35,7 @@ def mounted(tmp_path: Path) -> Iterator[Callable[[int], Path]]:
 
 
 def test_a_run_on_another_disk_keeps_what_its_targets_printed(tmp_path, mounted):
-    config = only("fork", ["fail of calculate>0%"], warmup=1, measured=3)
+    config = only("fork", ["fail of calculate>0%"], warmup=WARMUP_S, measured=3)
     run = Run(tmp_path, config=config, LOG_REQUESTS="true", root_of_runs=mounted(64))
     ended = run.end()
     assert ended.code == 0, ended.output

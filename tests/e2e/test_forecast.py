@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import signal
 from pathlib import Path
 
@@ -111,21 +110,6 @@ def test_a_day_at_full_length_that_is_interrupted_leaves_a_verdict_on_what_was_m
     assert again.returncode == 2, again.stderr
 
 
-@pytest.mark.parametrize(
-    ("env", "said"),
-    [
-        ({"SCALE": "quick"}, "load: SCALE is 'quick': write a number"),
-        ({"SCALE": "0.5"}, "scale = 0.5: write a number of at least 1"),
-        ({"SCALE": "30000"}, "to measure: take a smaller one"),
-        ({"MODE": "clutser"}, "did you mean 'cluster'?"),
-    ],
-)
-def test_a_setting_that_makes_no_load_is_refused_before_anything_starts(tmp_path, env, said):
-    ended = Run(tmp_path, alias="stress", **env).end()
-    assert ended.code == 1
-    assert said in ended.error()
-
-
 def test_a_bad_forecast_is_refused_with_row_and_column(tmp_path):
     (tmp_path / "mine.csv").write_text("hour,tps,sum\n0,4,100\n1,-3,100\n")
     ended = Run(tmp_path, f"modules.load.forecast={tmp_path / 'mine.csv'}", alias="stress").end()
@@ -133,14 +117,3 @@ def test_a_bad_forecast_is_refused_with_row_and_column(tmp_path):
     assert "mine.csv" in ended.error()
     assert "tps" in ended.error()
     assert "-3" in ended.error()
-
-
-def test_mode_chooses_the_execution_of_the_default_kind_too(tmp_path):
-    ended = Run(
-        tmp_path,
-        "modules.jmeter.properties.measured=2",
-        "modules.jmeter.properties.warmup=1",
-        MODE="fork",
-    ).end()
-    content = json.loads((ended.folder / "verdict.json").read_text())
-    assert [each["name"] for each in content["executions"]] == ["fork"]

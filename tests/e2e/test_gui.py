@@ -45,9 +45,12 @@ class Window:
         for path, text in GENERATED.items():
             (folder / path).write_text(text)
         (folder / "start.bsh").write_text(START)
+        # The Plugins Manager writes into the home of the JMeter whose window it is in.
+        home = shutil.copytree(support.JMETER.parents[1], folder / "jmeter")
         self.log = folder / "jmeter.log"
         self.done = support.run(
-            *(support.JMETER, "-j", self.log, f"-Jbeanshell.init.file={folder / 'start.bsh'}"),
+            *(home / "bin" / "jmeter", "-j", self.log),
+            f"-Jbeanshell.init.file={folder / 'start.bsh'}",
             *("-Jjmeter.gui.action.save.backup_on_save=false", *self._properties()),
             cwd=folder,
             env=support.environment(DISPLAY=screen),

@@ -11,6 +11,7 @@ import pytest
 
 import support
 from e2e.adopting import Copy
+from e2e.bzt_run import WARMUP_S
 
 #: Both executions, each of a few seconds, with all that a run draws.
 SHORT = {
@@ -18,7 +19,7 @@ SHORT = {
         {"module": "verdict"},
         {"module": "passfail", "criteria": ["fail of calculate>0%"]},
     ],
-    "modules": {"jmeter": {"properties": {"warmup": 1, "measured": 3}}},
+    "modules": {"jmeter": {"properties": {"warmup": WARMUP_S, "measured": 3}}},
 }
 
 pytestmark = pytest.mark.needs("another filesystem")

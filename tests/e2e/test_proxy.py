@@ -2,38 +2,27 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 
 import pytest
 
-from e2e.bzt_run import Run, only
+from e2e.bzt_run import WARMUP_S, Run, only
+from support.http_server import Handler, serving
 
 
-class Proxy(BaseHTTPRequestHandler):
+class Proxy(Handler):
     """Counts what it is asked for, and passes nothing on."""
 
-    def do_GET(self) -> None:
+    def respond(self) -> None:
         self.server.asked.append(self.path)
-        self.send_response(502)
-        self.send_header("Content-Length", "0")
-        self.end_headers()
-
-    def log_message(self, *_: object) -> None:
-        pass
+        self.answer(502)
 
 
 @pytest.fixture
 def proxy() -> Iterator[ThreadingHTTPServer]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Proxy)
-    server.asked = []
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield server
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with serving(Proxy, asked=[]) as server:
+        yield server
 
 
 def test_load_for_this_machine_goes_through_no_proxy_of_the_environment(tmp_path, proxy):
@@ -43,7 +32,7 @@ def test_load_for_this_machine_goes_through_no_proxy_of_the_environment(tmp_path
     environment["JAVA_TOOL_OPTIONS"] = (
         f"-Dhttp.proxyHost=127.0.0.1 -Dhttp.proxyPort={port} -Dhttp.nonProxyHosts=shop.example"
     )
-    config = only("fork", ["fail of calculate>0%", "fail of sum>0%"], warmup=1, measured=3)
+    config = only("fork", ["fail of calculate>0%", "fail of sum>0%"], warmup=WARMUP_S, measured=3)
     ended = Run(tmp_path, config=config, no_proxy="", NO_PROXY="", **environment).end()
     assert ended.code == 0, ended.output
     assert proxy.asked == []

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
 import support
 from e2e.bzt_run import ROOT, Finished, Run
+from support.http_server import Handler, serving
 from tollgate.run.redaction import MARK
 
 #: Given as an argument, in a file of settings, among Java's options, and too short to be looked for
@@ -23,32 +23,19 @@ AT = "modules.jmeter.properties"
 PLAN = Path(__file__).with_name("login.jmx")
 
 
-class Service(BaseHTTPRequestHandler):
+class Service(Handler):
     """Refuses everything, so that JMeter writes down the whole of what it asked."""
 
-    protocol_version = "HTTP/1.1"
-
-    def do_POST(self) -> None:
+    def respond(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
         self.server.got.add((self.headers["Authorization"], self.headers["X-Key"], body.decode()))
-        self.send_response(403)
-        self.send_header("Content-Length", "0")
-        self.end_headers()
-
-    def log_message(self, *_: object) -> None:
-        pass
+        self.answer(403)
 
 
 @pytest.fixture(scope="module")
 def service() -> Iterator[ThreadingHTTPServer]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Service)
-    server.got = set()
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield server
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with serving(Service, got=set()) as server:
+        yield server
 
 
 @pytest.fixture(scope="module")

@@ -53,13 +53,3 @@ def test_a_server_killed_behind_the_balancer_loses_no_request_and_is_named_in_th
     assert workers["0 of pi-2"][0] == pids["pi-2"]
     assert len(workers["0 of pi-2"]) == 2
     assert run.left_behind() == []
-
-
-def test_a_balancer_without_its_servers_is_refused_before_anything_starts(tmp_path):
-    config = only("balanced", ["fail>0%"], warmup=1, measured=8)
-    config["scenarios"] = {"balanced": {"script": "plans/check.jmx", "target": "balancer"}}
-    run = Run(tmp_path, config=config)
-    ended = run.end()
-    assert ended.code == 1
-    assert "has target 'balancer', which deals to apps that match" in ended.error()
-    assert run.left_behind() == []

@@ -8,8 +8,6 @@ import socket
 import sys
 from pathlib import Path
 
-import pytest
-
 import support
 from e2e.bzt_run import Finished, Run, only, seconds
 from tollgate.pages.runs import build as runs_page
@@ -69,32 +67,12 @@ def test_a_target_that_answers_wrong_gets_no_load(tmp_path):
     assert run.left_behind() == []
 
 
-def test_a_target_that_nobody_declared_is_refused_with_those_that_exist(tmp_path):
-    ended = Run(tmp_path, "scenarios.fork.target=frok").end()
-    assert ended.code == 1
-    assert "'frok'" in ended.error()
-    assert "fork, cluster" in ended.error()
-
-
-def test_a_missing_jmeter_is_named_and_not_downloaded(tmp_path):
-    run = Run(tmp_path, JMETER_HOME=str(tmp_path / "nowhere"))
-    ended = run.end()
-    assert ended.code == 1
-    assert f"JMeter is not in {tmp_path}/nowhere/bin/jmeter" in ended.error()
-    assert "scripts/bootstrap" in ended.error()
-    assert not (tmp_path / "nowhere").exists()
-
-
-def test_node_missing_from_the_path_is_named(tmp_path):
-    ended = Run(tmp_path, PATH=str(tmp_path)).end()
-    assert ended.code == 1
-    assert "node is not on PATH" in ended.error()
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_under_load_ends_the_run_as_interrupted_and_keeps_its_samples(tmp_path, number):
-    run = Run(tmp_path, *LONG, dashboards=True).until(" of 61 s, ")
-    ended = run.signal(number).end()
+def test_a_signal_under_load_ends_the_run_as_interrupted_and_keeps_its_samples(tmp_path):
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+    run = Run(tmp_path / "first", *LONG, dashboards=True).until(" of 61 s, ")
+    assert_turned_away(Run(tmp_path / "second").end(), run)
+    ended = run.signal(signal.SIGINT).end()
     assert ended.code == 2
     assert (ended.folder / "kpi.jtl").stat().st_size > 0
     assert_readable(ended, "INVALID")
@@ -105,6 +83,16 @@ def test_a_signal_under_load_ends_the_run_as_interrupted_and_keeps_its_samples(t
     assert (ended.folder / "dashboard" / "fork" / "index.html").exists()
     assert "no dashboard of cluster: it has no samples" in ended.output
     assert run.left_behind() == []
+
+
+def assert_turned_away(second: Finished, first: Run) -> None:
+    """A second run in the same checkout does not begin, and the first one goes on."""
+    assert second.code == 1
+    assert f"another run is under way in this checkout (bzt with pid {first.process.pid})" in (
+        second.error()
+    )
+    assert not second.folder.exists()
+    assert first.process.poll() is None
 
 
 def test_a_signal_while_the_targets_start_leaves_a_verdict_and_nothing_else(tmp_path):
@@ -135,7 +123,7 @@ def test_a_run_cut_short_is_judged_by_what_was_measured_where_that_counts(tmp_pa
     config["modules"]["verdict"] = {"cut-short-counts": True, "missing-share": 0.5}
     run = Run(tmp_path, config=config).until(" of 61 s, ")
     support.wait_until(lambda: run.log.read_text().count(" of 61 s, ") > 2, "seconds have passed")
-    ended = run.signal(signal.SIGINT).end()
+    ended = run.signal(signal.SIGTERM).end()
     assert ended.code == 2
     verdict = ended.verdict["verdict"]
     assert verdict in ("PASS", "FAIL"), ended.reasons()
@@ -146,21 +134,6 @@ def test_a_run_cut_short_is_judged_by_what_was_measured_where_that_counts(tmp_pa
     assert told[0].endswith(" s of 61 s: judged by what was measured until then")
     assert told[0] in (ended.folder / "verdict.md").read_text()
     assert run.left_behind() == []
-
-
-def test_a_second_run_in_the_same_checkout_is_turned_away_and_the_first_goes_on(tmp_path):
-    (tmp_path / "first").mkdir()
-    (tmp_path / "second").mkdir()
-    first = Run(tmp_path / "first", *LONG).until(" of 61 s, ")
-    second = Run(tmp_path / "second").end()
-    assert second.code == 1
-    assert f"another run is under way in this checkout (bzt with pid {first.process.pid})" in (
-        second.error()
-    )
-    assert not second.folder.exists()
-    assert first.process.poll() is None
-    assert first.signal(signal.SIGINT).end().code == 2
-    assert first.left_behind() == []
 
 
 def test_of_two_starts_at_once_one_runs_and_nothing_of_the_other_is_in_its_folder(tmp_path):

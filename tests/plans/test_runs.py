@@ -81,10 +81,14 @@ def test_every_plan_is_run_here() -> None:
     assert set(SHORT) == {path.stem for path in OURS}
 
 
-@pytest.mark.parametrize("plan", OURS, ids=plan_files.id_of)
-@pytest.mark.parametrize("where", ["from its own folder", "from another folder"])
-def test_a_plan_runs_by_jmeter_alone(plan: Path, where: str, server: int, tmp_path: Path) -> None:
-    at_home = where == "from its own folder"
+FROM_ELSEWHERE = [pytest.param(plan, False, id=f"{plan.stem} from another folder") for plan in OURS]
+AT_HOME = pytest.param(support.PLANS / "check.jmx", True, id="check from its own folder")
+
+
+@pytest.mark.parametrize(("plan", "at_home"), [*FROM_ELSEWHERE, AT_HOME])
+def test_a_plan_runs_by_jmeter_alone(
+    plan: Path, at_home: bool, server: int, tmp_path: Path
+) -> None:
     run = Run(
         plan.name if at_home else plan,
         cwd=plan.parent if at_home else tmp_path,

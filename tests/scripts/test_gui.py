@@ -74,6 +74,9 @@ def test_it_opens_the_plan_and_leaves_the_users_preferences_alone(
     )
     assert done.returncode == 0, done.stderr
     plan = ROOT / "plans" / "check.jmx"
+    launcher = ROOT / "scripts" / "jmeter" / "launcher" / "PluginsManagerCMD.sh"
+    kept = support.JMETER.with_name("PluginsManagerCMD.sh")
+    assert kept.read_text() == launcher.read_text()
     assert (tmp_path / "title").read_text() == f"check.jmx ({plan}) - Apache JMeter (5.6.3)"
     assert [it.name for it in home.rglob("*") if "prefs" in it.name] == []
     kept = ROOT / ".tollgate" / "gui" / ".java" / ".userPrefs" / "org" / "tollgate" / "test"

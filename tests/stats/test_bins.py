@@ -3,7 +3,7 @@
 import duckdb
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tollgate.stats.bins import LONGEST_BY_SECOND_S, MOST_BINS, Bins
@@ -20,7 +20,6 @@ def test_a_run_has_a_bounded_number_of_bins_however_long_it_is(measured_s, width
     assert (measured_s or 0) / width <= max(MOST_BINS, LONGEST_BY_SECOND_S)
 
 
-@settings(deadline=None)
 @given(
     st.integers(1, 50),
     st.integers(0, 90),

@@ -7,6 +7,7 @@ from scipy import special
 from tollgate.stats import sequential
 from tollgate.stats.sequential import boundaries, nominal_level, spent
 
+BATCH = 5000
 TWENTY = tuple(np.arange(1, 21) / 20)
 
 
@@ -31,16 +32,20 @@ def test_a_single_look_at_the_end_is_an_ordinary_test():
     assert nominal_level((1.0,), 0.001) == pytest.approx(0.001, rel=1e-6)
 
 
+@pytest.mark.statistics
 @pytest.mark.parametrize("level", [0.05, 0.01, 0.001])
 @pytest.mark.parametrize("fractions", [TWENTY, (0.1, 0.12, 0.5, 0.9, 1.0), (0.005, 0.01, 1.0)])
-def test_of_400000_sequences_without_a_change_as_many_cross_as_the_level_says(level, fractions):
-    rng = np.random.default_rng(1)
+def test_of_400000_sequences_without_a_change_as_many_cross_as_the_level_says(
+    level, fractions, repetitions
+):
+    rng, batches = np.random.default_rng(1), repetitions(80)
     crossed = sum(
-        int((motions(rng, 50_000, fractions) > boundaries(fractions, level)).any(axis=1).sum())
-        for _ in range(8)
+        int((motions(rng, BATCH, fractions) > boundaries(fractions, level)).any(axis=1).sum())
+        for _ in batches
     )
-    error = np.sqrt(level * (1 - level) / 400_000)
-    assert abs(crossed / 400_000 - level) < 4 * error
+    sequences = BATCH * batches.made
+    error = np.sqrt(level * (1 - level) / sequences)
+    assert abs(crossed / sequences - level) < 4 * error
 
 
 def test_looking_20_times_at_1_percent_without_spending_would_alarm_five_times_as_often():
@@ -61,7 +66,7 @@ def test_an_effect_for_a_single_test_of_95_percent_power_is_found_in_90_and_in_l
     assert stopped.mean() / 20 < 0.65
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     st.lists(st.integers(1, 200), min_size=1, max_size=8, unique=True),
     st.sampled_from([1e-5, 1e-3, 0.02]),

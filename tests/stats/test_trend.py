@@ -72,27 +72,31 @@ NOISES = {
 }
 
 
-def coverage(noise, size, slope=0.37, runs=RUNS):
-    """The share of runs whose interval holds the slope that was put in."""
+def held(noise, size, runs, slope=0.37):
+    """In how many of these runs the interval holds the slope that was put in."""
     rng = np.random.default_rng(20240229)
     at = np.arange(size) + 0.5
-    held = 0
-    for _ in range(runs):
+    count = 0
+    for _ in runs:
         found = trend(at, slope * at + noise(rng, size), CONFIDENCE)
-        held += found.low <= slope <= found.high
-    return held / runs
+        count += found.low <= slope <= found.high
+    return count
 
 
+@pytest.mark.statistics
 @pytest.mark.parametrize("size", LOOKS)
 @pytest.mark.parametrize("name", NOISES)
-def test_at_least_90_percent_of_the_intervals_hold_the_true_slope(name, size):
+def test_at_least_90_percent_of_the_intervals_hold_the_true_slope(name, size, repetitions):
+    runs = repetitions(RUNS)
     # A share of 300 runs has a standard error of at most two percent.
-    assert coverage(NOISES[name], size) >= 0.90
+    assert held(NOISES[name], size, runs) >= runs.least(0.90)
 
 
+@pytest.mark.statistics
 @pytest.mark.parametrize("name", ["white", "random walk", "AR(1) of 0.9", "white with spikes"])
-def test_20_looks_are_enough_for_an_honest_interval(name):
-    assert coverage(NOISES[name], 20) >= 0.90
+def test_20_looks_are_enough_for_an_honest_interval(name, repetitions):
+    runs = repetitions(RUNS)
+    assert held(NOISES[name], 20, runs) >= runs.least(0.90)
 
 
 LIMITS = {
@@ -108,19 +112,19 @@ LIMITS = {
 @pytest.mark.parametrize("name", LIMITS)
 def test_what_the_documentation_says_of_its_limits_is_so(name):
     noise, size, low, high = LIMITS[name]
-    assert low <= coverage(noise, size) <= high
+    assert low <= held(noise, size, range(RUNS)) / RUNS <= high
 
 
 def test_sens_own_interval_would_miss_the_slope_of_most_walks():
     rng = np.random.default_rng(1)
-    held = 0
+    count = 0
     for _ in range(RUNS):
         low, high = stats.theilslopes(walk(rng, 120), np.arange(120.0), CONFIDENCE)[2:]
-        held += low <= 0 <= high
-    assert held / RUNS < 0.4
+        count += low <= 0 <= high
+    assert count / RUNS < 0.4
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 2**32 - 1), st.sampled_from(LOOKS[:2]))
 def test_the_slope_is_that_of_scipy_where_there_are_few_enough_looks(seed, size):
     values = np.random.default_rng(seed).standard_normal(size)[:30]
@@ -168,7 +172,7 @@ def test_two_looks_at_one_moment_are_no_slope_of_their_own():
     assert trend(at, 2 * at, CONFIDENCE).slope == pytest.approx(2)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(st.floats(-1e3, 1e3), min_size=FEWEST, max_size=80),
     st.floats(-50, 50),

@@ -29,7 +29,7 @@ def spread(requests):
     return found
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(BLOCKS, st.data())
 def test_every_metric_is_that_of_the_requests_written_out_one_by_one(blocks, drawn):
     times = drawn.draw(st.lists(st.integers(0, 3), min_size=len(blocks), max_size=len(blocks)))

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import os
+import random
 import shutil
 import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import psutil
@@ -21,6 +23,8 @@ MARK = "TOLLGATE_TEST_SESSION"
 SETTINGS = ("JVM_ARGS", "HEAP", "HOST", "PORT", "NODE_OPTIONS", "SERVER_HOST", "SERVER_PORT")
 #: Seconds that anything may take before a test gives up on it. Nothing is judged by time.
 PATIENCE = 240
+#: Above the ports of common services, below those of JMeter's messages and of connections.
+PORTS = range(10_000, 24_000)
 PLANS = ROOT / "plans"
 JMETER = jmeter_home() / "bin" / "jmeter"
 
@@ -54,10 +58,27 @@ def wait_until(condition: Callable[[], object], what: str) -> object:
 
 
 def free_port() -> int:
-    """A port that nothing listens on."""
+    """A port of the loopback that nothing listens on, another one on each call."""
+    return next(port for port in _ports() if _is_free(port))
+
+
+@functools.cache
+def _ports() -> Iterator[int]:
+    """Ports below those that the system gives to connections by itself, this process's share of
+    them in no particular order: tests that run at the same time have no port in common."""
+    number = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    count = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", 1))
+    ports = range(PORTS.start + number, PORTS.stop, count)
+    return iter(random.SystemRandom().sample(ports, len(ports)))
+
+
+def _is_free(port: int) -> bool:
     with socket.socket() as candidate:
-        candidate.bind(("127.0.0.1", 0))
-        return candidate.getsockname()[1]
+        try:
+            candidate.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
 
 
 def listens(port: int) -> bool:

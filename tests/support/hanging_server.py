@@ -6,8 +6,9 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+
+from support.http_server import Handler, serving
 
 PLAN = """<?xml version="1.0" encoding="UTF-8"?>
 <jmeterTestPlan version="1.2" properties="5.0" jmeter="5.6.3"><hashTree>
@@ -54,40 +55,25 @@ def write_plan(folder: Path, port: int, group: str = CLOSED, timeout_ms: int | s
     return plan
 
 
-class Hanging(BaseHTTPRequestHandler):
+class Hanging(Handler):
     """Takes 20 ms for an answer."""
 
-    protocol_version = "HTTP/1.1"  # keep-alive
-
-    def do_GET(self) -> None:
+    def respond(self) -> None:
         server = self.server
         with server.lock:
             server.asked_at = server.asked_at or time.monotonic()
         hangs = time.monotonic() - server.asked_at >= server.answers_s
         if server.ends.wait(None if hangs else 0.02):
             return
-        self.send_response(200)
-        self.send_header("Content-Length", "2")
-        self.end_headers()
-        self.wfile.write(b"ok")
-
-    def log_message(self, *_: object) -> None:
-        pass
+        self.answer(body="ok")
 
 
 @contextmanager
 def hanging_server(answers_s: float) -> Iterator[int]:
     """Its port; it answers for so many seconds from the first request on."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Hanging)
-    server.daemon_threads = True
-    server.lock, server.ends = threading.Lock(), threading.Event()
-    server.asked_at, server.answers_s = None, answers_s
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield server.server_address[1]
-    finally:
-        server.ends.set()
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    ends = threading.Event()
+    with serving(Hanging, ends=ends, asked_at=None, answers_s=answers_s) as server:
+        try:
+            yield server.server_port
+        finally:
+            ends.set()

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import csv
 import json
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from itertools import cycle
 from urllib.parse import parse_qs, urlsplit
 
-from support import ROOT
+from support import ROOT, http_server
 
 OPERAND = 123_456_789_012
 FIBONACCI = 2_178_309
@@ -99,39 +98,22 @@ def _first(answer: dict, **changed: object) -> dict:
     return answer | {"tickets": [first | changed, *others]}
 
 
-class Handler(BaseHTTPRequestHandler):
+class Handler(http_server.Handler):
     """Answers with the next thing wrong, and counts what was."""
 
-    protocol_version = "HTTP/1.1"  # keep-alive
-
-    def do_GET(self) -> None:
+    def respond(self) -> None:
         path = next(path for path in RIGHT if self.path.startswith(path))
         with self.server.lock:
             what = next(self.server.next_wrong[path])
             self.server.given[path, what] += 1
         answer = WRONG[path][what](RIGHT[path](self.path))
         status, body = answer if isinstance(answer, tuple) else (200, answer)
-        sent = (body if isinstance(body, str) else json.dumps(body)).encode()
-        self.send_response(status)
-        self.send_header("Content-Length", str(len(sent)))
-        self.end_headers()
-        self.wfile.write(sent)
-
-    def log_message(self, *_: object) -> None:
-        pass
+        self.answer(status, body if isinstance(body, str) else json.dumps(body))
 
 
 @contextmanager
 def serving() -> Iterator[ThreadingHTTPServer]:
     """The server, with `given` counting the wrong answers by path and what is wrong."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    server.lock = threading.Lock()
-    server.given = Counter()
-    server.next_wrong = {path: cycle(wrong) for path, wrong in WRONG.items()}
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield server
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    next_wrong = {path: cycle(wrong) for path, wrong in WRONG.items()}
+    with http_server.serving(Handler, given=Counter(), next_wrong=next_wrong) as server:
+        yield server

@@ -96,8 +96,8 @@ def test_the_end_of_a_connection_is_told_where_nobody_listens():
 def test_nobody_is_told_twice_where_a_left_over_has_children(start, tmp_path):
     code = (
         "import subprocess, sys; "
-        "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)']); "
-        f"{STAYING}"
+        f"child = subprocess.Popen([sys.executable, '-c', {STAYING!r}], stdout=subprocess.PIPE); "
+        f"child.stdout.readline(); {STAYING}"
     )
     parent = start(f"{tmp_path}#1", code)
     family = [psutil.Process(parent.pid), *psutil.Process(parent.pid).children()]

@@ -5,10 +5,10 @@ import logging
 import socket
 import threading
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
+from support.http_server import Handler, serving
 from tollgate.base import Url
 from tollgate.targets import probe
 from tollgate.targets.pm2 import App
@@ -17,38 +17,25 @@ from tollgate.targets.scenarios import Probe
 UP, DOWN = {"status": "up", "reason": None}, {"status": "down", "reason": "GET /healthz: 500"}
 
 
-class Handler(BaseHTTPRequestHandler):
+class Balancer(Handler):
     """Answers GET /balancer/healthz with the server's next view, the last one for ever."""
 
-    def do_GET(self) -> None:
+    def respond(self) -> None:
         views = self.server.views
         status, view = views.pop(0) if len(views) > 1 else views[0]
-        body = json.dumps(view).encode() if self.path == "/balancer/healthz" else b"[]"
-        self.send_response(status)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:
-        pass
+        body = json.dumps(view) if self.path == "/balancer/healthz" else "[]"
+        self.answer(status, body)
 
 
 @contextmanager
 def balancer(*views):
     """The app, which tells these views, (status, servers by name), one after the other."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.views = [
+    told = [
         (status, {"servers": [{"name": name, **server} for name, server in servers.items()]})
         for status, servers in views
     ]
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield App("balancer", server.server_address[1], "fork", 1, deals_to="^pi-")
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    with serving(Balancer, views=told) as server:
+        yield App("balancer", server.server_port, "fork", 1, deals_to="^pi-")
 
 
 def refusal(app):
@@ -78,36 +65,20 @@ def test_a_balancer_that_is_not_there_or_says_that_no_server_is_up_is_refused():
     assert "Connection refused" in refusal(app)
 
 
-class Foreign(BaseHTTPRequestHandler):
+class Foreign(Handler):
     """Gives the next of the server's answers, (status, headers), the last one for ever."""
 
-    def do_GET(self) -> None:
+    def respond(self) -> None:
         answers = self.server.answers
         status, headers = answers.pop(0) if len(answers) > 1 else answers[0]
-        self.send_response(status)
-        for name, value in headers.items():
-            self.send_header(name, value)
-        self.send_header("Content-Length", "2")
-        self.end_headers()
-        self.wfile.write(b"ok")
-
-    def log_message(self, *_: object) -> None:
-        pass
+        self.answer(status, "ok", **headers)
 
 
 @contextmanager
 def server(*answers):
     """The port of a server that answers so."""
-    listener = ThreadingHTTPServer(("127.0.0.1", 0), Foreign)
-    listener.answers = list(answers)
-    thread = threading.Thread(target=listener.serve_forever)
-    thread.start()
-    try:
-        yield listener.server_address[1]
-    finally:
-        listener.shutdown()
-        thread.join()
-        listener.server_close()
+    with serving(Foreign, answers=list(answers)) as listener:
+        yield listener.server_port
 
 
 def of_worker(number):

@@ -4,9 +4,10 @@ import logging
 from types import SimpleNamespace
 
 import pytest
-from bzt import TaurusConfigError
+from bzt import TaurusConfigError, ToolError
 from bzt.utils import BetterDict
 
+from tollgate.targets import leftovers
 from tollgate.targets.scenarios import name_of, scenario_of, targets_of
 from tollgate.taurus import verdict
 from tollgate.taurus.targets import Targets
@@ -64,6 +65,34 @@ def test_a_target_that_is_no_name_is_refused(target):
 def test_a_setting_of_targets_that_nobody_reads_is_refused_with_the_nearest():
     with pytest.raises(TaurusConfigError, match=r"'reload-evry'.*did you mean 'reload-every'"):
         targets("fork", **{"reload-evry": "20s"}).prepare()
+
+
+@pytest.fixture
+def unheld(monkeypatch):
+    """No run of this checkout is in the way of `prepare`."""
+    monkeypatch.setattr(leftovers, "take_lock", lambda: None)
+    monkeypatch.setattr(leftovers, "clean_up", list)
+
+
+@pytest.mark.usefixtures("unheld")
+def test_a_timetable_of_reloads_that_no_target_can_follow_is_refused():
+    with pytest.raises(TaurusConfigError, match=r"no execution has a target in cluster mode"):
+        targets({"target": "fork"}, **{"reload-every": "5s"}).prepare()
+
+
+@pytest.mark.usefixtures("unheld")
+@pytest.mark.parametrize(
+    ("variable", "told"),
+    [
+        ("PATH", "targets: node is not on PATH"),
+        ("JMETER_HOME", r"targets: JMeter is not in {}/bin/jmeter: run scripts/bootstrap"),
+    ],
+)
+def test_a_tool_that_is_missing_is_named_and_not_downloaded(tmp_path, monkeypatch, variable, told):
+    monkeypatch.setenv(variable, str(tmp_path / "nowhere"))
+    with pytest.raises(ToolError, match=told.format(tmp_path / "nowhere")):
+        targets({"target": "fork"}).prepare()
+    assert not (tmp_path / "nowhere").exists()
 
 
 @pytest.mark.parametrize("name", ["warmup", "measured"])

@@ -133,6 +133,25 @@ def test_a_length_may_be_a_fraction(prepared):
     assert len(config["scenarios"]["fork"]["forecast"]["steps"]) == 8
 
 
+@pytest.mark.parametrize(
+    ("scale", "told"),
+    [
+        ("quick", "SCALE is 'quick': write a number"),
+        ("0.5", "scale = 0.5: write a number of at least 1"),
+        ("30000", "to measure: take a smaller one"),
+    ],
+)
+def test_a_scale_that_makes_no_load_is_refused(prepared, monkeypatch, scale, told):
+    monkeypatch.setenv("SCALE", scale)
+    with pytest.raises(TaurusConfigError, match=f"^load: .*{told}"):
+        prepared(**FOLLOWS)
+
+
+def test_a_mode_that_is_no_execution_is_refused(prepared):
+    with pytest.raises(TaurusConfigError, match=r"^load: .*did you mean cluster"):
+        prepared({"scenario": "fork"}, {"scenario": "cluster"}, mode="clutser")
+
+
 @pytest.mark.parametrize("value", ["half", "1/0", "inf"])
 def test_a_length_that_is_no_number_is_refused(prepared, value):
     with pytest.raises(TaurusConfigError, match=r"load: length is .*: write a number such as"):

@@ -1,0 +1,50 @@
+"""A small HTTP server of a test's own, on a free port, in a thread."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Keeps connections open and logs nothing; `respond` is for each server to define."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        self.respond()
+
+    def do_POST(self) -> None:
+        self.respond()
+
+    def answer(self, status: int = 200, body: bytes | str = b"", **headers: str) -> None:
+        """Send a whole answer. headers: an underscore stands for a dash."""
+        sent = body.encode() if isinstance(body, str) else body
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name.replace("_", "-"), value)
+        self.send_header("Content-Length", str(len(sent)))
+        self.end_headers()
+        self.wfile.write(sent)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@contextmanager
+def serving(handler: type[Handler], **state: object) -> Iterator[ThreadingHTTPServer]:
+    """The server, with this state as its attributes and a `lock` for it."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    server.daemon_threads = True
+    server.lock = threading.Lock()
+    vars(server).update(state)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()

@@ -1,0 +1,49 @@
+"""Copies of the project in which tests run bzt: a checkout has one run at a time."""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+import support
+from support.git_repos import Repo
+
+#: What is installed is shared, what a run leaves is not.
+LEFT_OUT = (
+    *(".git", "node_modules", ".venv", ".tollgate", "reports"),
+    *("modified_*", "__pycache__", ".*_cache", ".hypothesis"),
+)
+
+
+def copy_project(root: Path) -> Path:
+    """Write the project to this folder, which must not exist, with links to what is installed."""
+    shutil.copytree(support.ROOT, root, ignore=shutil.ignore_patterns(*LEFT_OUT))
+    (root / "node_modules").symlink_to(support.ROOT / "node_modules")
+    (root / ".tollgate").mkdir()
+    (root / ".tollgate" / "jmeter").symlink_to(support.ROOT / ".tollgate" / "jmeter")
+    (root / ".venv").mkdir()
+    for name in ("bin", "lib", "include", "pyvenv.cfg"):
+        (root / ".venv" / name).symlink_to(support.ROOT / ".venv" / name)
+    # It would install anew, into what is shared, if it were asked in another folder.
+    (root / "scripts" / "bootstrap").write_text("#!/bin/sh\n")
+    return root
+
+
+@functools.cache
+def own_project() -> Path:
+    """The project itself, or this process's copy of it, with a commit, where tests run several at a
+    time."""
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        return support.ROOT
+    folder = tempfile.mkdtemp(prefix="tollgate-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    made = copy_project(Path(folder) / "tollgate")
+    history = Repo(made)
+    history.git("init", "--quiet", "--initial-branch=main")
+    history.git("add", "--all")
+    history.git("commit", "--quiet", "--message", "all of it")
+    return made
