@@ -11,7 +11,7 @@ from pathlib import Path
 import support
 from e2e.bzt_run import Finished, Run, only
 from tollgate.gather import evidence
-from tollgate.judge.facts import Execution
+from tollgate.judge.facts import MeasuredExecution
 from tollgate.run import manifest
 
 TARGETS = ("calculate", "sum", "search", "kittens", "pi")
@@ -47,7 +47,7 @@ def after_reloads(run: Run, least: int) -> Finished:
     return run.signal(signal.SIGINT).end()
 
 
-def judged(ended: Finished) -> Execution:
+def judged(ended: Finished) -> MeasuredExecution:
     """The one execution of a run, as judge was told about it."""
     gathered, _ = evidence.gather(ended.folder, manifest.read(ended.folder))
     [execution] = gathered.executions

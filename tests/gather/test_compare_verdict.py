@@ -18,7 +18,7 @@ from tollgate.compare.record import SideRecord
 from tollgate.compare.settings import lag_s
 from tollgate.gather import evidence
 from tollgate.gather.comparison import labels_of
-from tollgate.judge.facts import Settings as Strictness
+from tollgate.judge.facts import JudgeSettings as Strictness
 from tollgate.judge.judgement import judge
 from tollgate.plan.read import read_plan
 from tollgate.run import manifest

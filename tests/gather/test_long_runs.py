@@ -9,7 +9,7 @@ from support.run_folder import reasons
 from tollgate.criteria.check import check
 from tollgate.criteria.grammar import parse_all
 from tollgate.gather.evidence import EvidenceError
-from tollgate.judge.facts import Execution, LabelData
+from tollgate.judge.facts import LabelData, MeasuredExecution
 from tollgate.judge.judgement import measured_window
 from tollgate.samples.counts import read_jtl
 from tollgate.stats.bins import Bins
@@ -129,7 +129,7 @@ def test_too_few_bins_are_told_in_seconds():
 
 def test_the_last_bin_is_measured_to_its_end():
     counts = Counts.of([0, 8, 16], [1, 1, 1], width=WIDTH)
-    execution = Execution("one", {"a": LabelData("a", counts)}, (), 8.0)
+    execution = MeasuredExecution("one", {"a": LabelData("a", counts)}, (), 8.0)
     assert measured_window(execution) == (8.0, 24.0)
 
 

@@ -3,13 +3,13 @@ import pytest
 from support.executions import counts, execution
 from support.forecasts import at_rates
 from tollgate.base.text import lasting
-from tollgate.judge.facts import ExecutionFacts, Run, Settings
+from tollgate.judge.facts import ExecutionFacts, JudgeSettings, MeasuredRun
 from tollgate.judge.judgement import judge
 from tollgate.schedule.model import ScheduleFacts
 from tollgate.workers.model import WorkerCount
 
 CRITERION = "p95 of search>250ms"
-COUNTS = Settings(cut_short_counts=True)
+COUNTS = JudgeSettings(cut_short_counts=True)
 
 
 def interrupted(settings=None, warmup_s=0.0, measured_s=86_400.0, others=(), **facts):
@@ -18,7 +18,7 @@ def interrupted(settings=None, warmup_s=0.0, measured_s=86_400.0, others=(), **f
     service = counts(1000, 34)
     times = {"warmup_s": warmup_s, "measured_s": measured_s}
     one = execution(CRITERION, service=service, response=service, facts=facts, **times)
-    return judge(Run((one, *others), interrupted=True), settings)
+    return judge(MeasuredRun((one, *others), interrupted=True), settings)
 
 
 def followed(day, measured_s, **facts):
@@ -27,7 +27,7 @@ def followed(day, measured_s, **facts):
     facts = ExecutionFacts(interrupted=True, **facts)
     changes = {"facts": facts, "measured_s": measured_s, "forecast": day}
     one = execution(CRITERION, service=service, response=service, **changes)
-    return judge(Run((one,), interrupted=True), COUNTS)
+    return judge(MeasuredRun((one,), interrupted=True), COUNTS)
 
 
 def texts(verdict):
@@ -53,7 +53,7 @@ def test_a_run_cut_short_is_judged_by_what_was_measured_where_that_counts():
 
 def test_it_can_fail_as_well():
     slow = execution("p95 of search>150ms", facts=ExecutionFacts(interrupted=True, ended_s=60.0))
-    verdict = judge(Run((slow,), interrupted=True), COUNTS)
+    verdict = judge(MeasuredRun((slow,), interrupted=True), COUNTS)
     assert (verdict.verdict, verdict.exit_code) == ("FAIL", 2)
 
 
@@ -93,7 +93,7 @@ def test_an_execution_that_never_began_cannot_be_judged(settings):
         workers=(WorkerCount(2),),
     )
     never = execution(CRITERION, service=counts(0), facts=facts, name="cluster", labels={})
-    verdict = judge(Run((never,), interrupted=True), settings)
+    verdict = judge(MeasuredRun((never,), interrupted=True), settings)
     own = ["(operator) the run was interrupted"] if settings is None else []
     assert texts(verdict) == [
         *own,
@@ -127,7 +127,7 @@ def test_a_label_that_had_no_sample_yet_is_not_the_services_fault():
     facts = ExecutionFacts(interrupted=True, ended_s=34.0)
     times = {"warmup_s": 20.0, "measured_s": 900.0}
     one = execution(CRITERION, service=counts(10, 10), facts=facts, **times)
-    verdict = judge(Run((one,), interrupted=True), COUNTS)
+    verdict = judge(MeasuredRun((one,), interrupted=True), COUNTS)
     assert verdict.verdict == "INVALID"
     assert {it.fault for it in verdict.reasons} == {"operator"}
 
@@ -143,7 +143,9 @@ def test_what_else_is_wrong_makes_a_run_that_was_cut_short_invalid_all_the_same(
     unsent = (ScheduleFacts(("search",), intended=1000, sent=900, missing_generator=100),)
     facts = ExecutionFacts(interrupted=True, ended_s=34.0)
     one = execution(CRITERION, facts=facts, measured_s=900.0, schedules=unsent)
-    assert "generator was too slow" in texts(judge(Run((one,), interrupted=True), COUNTS))[0]
+    assert (
+        "generator was too slow" in texts(judge(MeasuredRun((one,), interrupted=True), COUNTS))[0]
+    )
 
 
 @pytest.mark.parametrize(

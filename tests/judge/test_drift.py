@@ -5,7 +5,7 @@ import pytest
 
 from support.executions import execution, result_of, verdict_on
 from support.golden_lines import check_golden
-from tollgate.judge.facts import Run, Settings
+from tollgate.judge.facts import JudgeSettings, MeasuredRun
 from tollgate.judge.judgement import judge
 from tollgate.stats.counts import Counts
 
@@ -58,9 +58,9 @@ def test_20_of_20_runs_that_slow_down_are_found_and_steady_ones_are_not():
 
 def test_response_time_is_judged_where_there_is_a_schedule():
     kept = execution("p95-slope of search>5ms/min", service=slowing(0), response=slowing(20))
-    (result,) = judge(Run((kept,))).executions[0].criteria
+    (result,) = judge(MeasuredRun((kept,))).executions[0].criteria
     assert (result.verdict, result.basis) == ("FAIL", "response time")
-    (result,) = judge(Run((kept,)), Settings(latency="service")).executions[0].criteria
+    (result,) = judge(MeasuredRun((kept,)), JudgeSettings(latency="service")).executions[0].criteria
     assert (result.verdict, result.basis) == ("PASS", "service time")
 
 

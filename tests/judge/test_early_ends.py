@@ -9,7 +9,7 @@ from support import own_run, run_folder
 from support.golden_lines import FOLDER
 from support.jtl_rows import jtl, row
 from support.plan_files import PLAN_FILES, id_of
-from tollgate.judge.ended_early import Came, EarlyEnds, Thread, early_ends
+from tollgate.judge.ended_early import EarlyEnds, SampledThreads, Thread, early_ends
 from tollgate.plan.bounds import stops_of
 from tollgate.plan.jmx import read_tree
 from tollgate.plan.read import expander_of, read_plan
@@ -32,7 +32,7 @@ def found(tmp_path):
             place: dict(enumerate(each, 1)) for place, each in enumerate(threads)
         }
         everything = whole or summed([it for each in threads for it in each])
-        seen = Came(everything, by_place, **came)
+        seen = SampledThreads(everything, by_place, **came)
         return early_ends(plan, stops_of(root, expander_of(root, {})), seen, until_s)
 
     return find
@@ -412,7 +412,7 @@ def test_where_the_start_is_a_guess_the_first_pause_counts_too(found):
 @pytest.mark.parametrize("path", PLAN_FILES, ids=id_of)
 def test_the_plans_of_this_repository_are_never_accused(path):
     plan = read_plan(path, {})
-    came = Came(Thread(dict.fromkeys(plan.labels, 9), 14.0))
+    came = SampledThreads(Thread(dict.fromkeys(plan.labels, 9), 14.0))
     root = read_tree(path, lambda text: text)
     assert early_ends(plan, stops_of(root, expander_of(root, {})), came) == EarlyEnds()
 

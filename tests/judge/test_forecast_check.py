@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from support.executions import execution, verdict_on
 from support.forecasts import SHARES, at_rates, facts, mixed, steps_of
 from support.golden_lines import check_golden
-from tollgate.judge.facts import Run
+from tollgate.judge.facts import MeasuredRun
 from tollgate.judge.forecast import check_forecast, forecast_reasons, poisson_interval
 from tollgate.judge.judgement import judge
 from tollgate.outputs.console import steps_table, verdict_table
@@ -184,7 +184,7 @@ def test_one_line_says_how_a_run_kept_to_its_forecast(name):
 
 
 def test_the_line_stands_in_the_table_and_in_the_summary():
-    verdict = judge(Run((execution(HOLDS, forecast=LEFT), execution(HOLDS))))
+    verdict = judge(MeasuredRun((execution(HOLDS, forecast=LEFT), execution(HOLDS))))
     line = forecast_line(check(LEFT))
     assert verdict_table(verdict).splitlines().count(f"  {line}") == 1
     assert to_markdown(verdict, "stress").count("forecast: 23 of 24 steps held") == 1

@@ -9,7 +9,7 @@ from support.executions import counts, execution, result_of, verdict_on
 from support.golden_lines import check_golden
 from tollgate.base.text import figure
 from tollgate.criteria.grammar import parse_all
-from tollgate.judge.facts import Run, Settings
+from tollgate.judge.facts import JudgeSettings, MeasuredRun
 from tollgate.judge.judgement import judge
 from tollgate.schedule.model import ScheduleFacts
 from tollgate.stats.counts import Counts
@@ -61,7 +61,7 @@ EXITS = {
 @pytest.mark.parametrize(("criterion", "expected"), EXITS.items())
 def test_the_exit_code_follows_from_the_verdict(criterion, expected):
     strict = verdict_on(criterion)
-    lenient = verdict_on(criterion, settings=Settings(inconclusive_passes=True))
+    lenient = verdict_on(criterion, settings=JudgeSettings(inconclusive_passes=True))
     assert (strict.verdict, strict.exit_code, lenient.exit_code) == expected
 
 
@@ -134,7 +134,7 @@ def test_response_time_is_judged_where_a_schedule_exists_and_service_time_on_dem
     late = counts(low=300, high=400)
     by_default = result_of("p95 of search>250ms", response=late)
     on_demand = result_of(
-        "p95 of search>250ms", response=late, settings=Settings(latency="service")
+        "p95 of search>250ms", response=late, settings=JudgeSettings(latency="service")
     )
     assert (by_default.verdict, by_default.basis) == ("FAIL", "response time")
     assert (on_demand.verdict, on_demand.basis) == ("PASS", "service time")
@@ -146,7 +146,10 @@ def test_all_samplers_together_are_judged_without_a_label_and_transactions_are_n
     other = execution(label="buy", service=counts(1000, low=900, high=901)).labels["buy", False]
     bought = {("buy", True): replace(other, is_transaction=True)}
     run = execution("hits>3000", "hits of buy<1000", labels=first | bought)
-    assert [r.verdict for r in judge(Run((run,))).executions[0].criteria] == ["PASS", "PASS"]
+    assert [r.verdict for r in judge(MeasuredRun((run,))).executions[0].criteria] == [
+        "PASS",
+        "PASS",
+    ]
 
 
 def test_warm_up_is_left_out():
@@ -249,7 +252,7 @@ def test_a_column_that_the_jtl_lacks_makes_the_run_invalid():
     made = execution("avg-lt of search>1s", "avg-ct of search>1s")
     data = made.labels["search", False]
     bare = replace(data, totals=replace(data.totals, latency_ms=None))
-    result = judge(Run((replace(made, labels={("search", False): bare}),)))
+    result = judge(MeasuredRun((replace(made, labels={("search", False): bare}),)))
     assert [it.verdict for it in result.executions[0].criteria] == ["INVALID", "PASS"]
     assert "the JTL has no column Latency, which avg-lt needs" in result.reasons[0].text
 
@@ -277,11 +280,11 @@ def test_the_worst_reason_comes_first_and_names_its_execution():
 def test_one_invalid_execution_makes_the_run_invalid():
     good = execution("p95 of search>250ms")
     bad = execution("p95 of basket>250ms")
-    assert judge(Run((good, bad))).verdict == "INVALID"
+    assert judge(MeasuredRun((good, bad))).verdict == "INVALID"
 
 
 def test_judging_twice_gives_the_same_verdict():
-    run = Run((execution("p95 of search>195ms", "fail>1%", service=counts(failed=7)),))
+    run = MeasuredRun((execution("p95 of search>195ms", "fail>1%", service=counts(failed=7)),))
     assert judge(run) == judge(run)
 
 

@@ -6,10 +6,10 @@ import pytest
 from support.executions import counts, verdict_on
 from support.watched_workers import reborn
 from tollgate.judge.workers import events_left
-from tollgate.workers.model import Outage, Reload, Resources, WorkerCount, WorkerEvent
+from tollgate.workers.model import Reload, Resources, WorkerCount, WorkerEvent, WorkerOutage
 
 CRITERION = "p95 of search>250ms"
-DIED = Outage("1", 4711, 19.2, 20.44)
+DIED = WorkerOutage("1", 4711, 19.2, 20.44)
 
 
 def verdict_of(**resources):
@@ -30,7 +30,7 @@ def texts(verdict):
     ],
 )
 def test_a_worker_that_died_is_told_with_when_how_long_and_what_it_cost(lost, told):
-    outage = Outage("1", 4711, 19.2, 20.44, lost=lost)
+    outage = WorkerOutage("1", 4711, 19.2, 20.44, lost=lost)
     assert texts(verdict_of(outages=(outage,))) == [
         "INVALID (service) search-fork: worker 1 (pid 4711) died and was started again 19.2 s into "
         f"the execution; PM2 had it back after 1.24 s{told}"
@@ -38,7 +38,7 @@ def test_a_worker_that_died_is_told_with_when_how_long_and_what_it_cost(lost, to
 
 
 def test_a_worker_that_did_not_come_back_is_told():
-    [text] = texts(verdict_of(outages=(Outage("1", 4711, 19.2, None, lost=40),)))
+    [text] = texts(verdict_of(outages=(WorkerOutage("1", 4711, 19.2, None, lost=40),)))
     assert text.endswith(
         "worker 1 (pid 4711) died 19.2 s into the execution and did not come back; "
         "40 requests were lost"
@@ -46,12 +46,12 @@ def test_a_worker_that_did_not_come_back_is_told():
 
 
 def test_a_worker_that_somebody_reloaded_is_told_and_was_not_missing():
-    [text] = texts(verdict_of(outages=(Outage("1", 4711, 19.2, 18.7, lost=0),)))
+    [text] = texts(verdict_of(outages=(WorkerOutage("1", 4711, 19.2, 18.7, lost=0),)))
     assert "19.2 s into the execution; its successor was online before; 0 requests" in text
 
 
 def test_an_outage_that_was_planned_is_nothing_bad():
-    planned = Outage("1", 4711, 19.2, 20.44, planned=True, lost=0)
+    planned = WorkerOutage("1", 4711, 19.2, 20.44, planned=True, lost=0)
     verdict = verdict_of(outages=(planned,), reloads=(Reload(19.0, 21.0, 0),))
     assert (verdict.verdict, texts(verdict)) == ("PASS", [])
 

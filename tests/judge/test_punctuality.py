@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from support.executions import counts, execution
 from tollgate.judge.criterion import decided_by_lateness
-from tollgate.judge.facts import Run
+from tollgate.judge.facts import MeasuredRun
 from tollgate.judge.judgement import judge
 from tollgate.schedule.lateness import Displacement
 
@@ -18,7 +18,7 @@ def result(criterion, response, punctual):
     """Of a label whose response times have these counts, and these without the generator's part."""
     made = execution(criterion, response=response)
     data = replace(made.labels["search", False], punctual=punctual)
-    verdict = judge(Run((replace(made, labels={("search", False): data}),)))
+    verdict = judge(MeasuredRun((replace(made, labels={("search", False): data}),)))
     return verdict.executions[0].criteria[0], verdict
 
 

@@ -9,9 +9,9 @@ import pytest
 from support.executions import counts, execution, result_of, verdict_on
 from support.golden_lines import check_golden
 from support.watched_workers import MIB, leaking, reborn, watched, worker
-from tollgate.judge.facts import Run
+from tollgate.judge.facts import MeasuredRun
 from tollgate.judge.judgement import judge
-from tollgate.workers.model import Outage, Resources, WorkerCount
+from tollgate.workers.model import Resources, WorkerCount, WorkerOutage
 from tollgate.workers.processes import growth, lives, restarts
 
 SLOPE = "rss-slope of worker>20MB/min"
@@ -223,19 +223,19 @@ def test_a_slope_over_memory_that_most_looks_did_not_tell_is_no_pass():
 
 @pytest.mark.parametrize("outage", [(0.1, 0.4), (119.6, 119.9), (120.2, 120.9), (-0.2, 0.3)])
 def test_a_restart_that_no_two_looks_show_counts_by_its_outage(outage):
-    resources = replace(watched(worker([80] * 120)), outages=(Outage("0", 99, *outage),))
+    resources = replace(watched(worker([80] * 120)), outages=(WorkerOutage("0", 99, *outage),))
     verdict = verdict_on("restarts>0", service=counts(3000, 120), resources=resources)
     assert (verdict.verdict, verdict.executions[0].criteria[0].observed) == ("FAIL", 1)
     assert verdict.executions[0].workers[0].restarts == 1
 
 
 def test_a_planned_reload_that_no_look_shows_hides_no_other_restart():
-    outages = (Outage("0", 99, 0.1, 0.4), Outage("0", 100, 119.6, 119.6, planned=True))
+    outages = (WorkerOutage("0", 99, 0.1, 0.4), WorkerOutage("0", 100, 119.6, 119.6, planned=True))
     assert restarts(worker([80] * 120), outages, 120.0) == 1
 
 
 def test_a_restart_of_a_worker_that_no_look_saw_is_judged_by_no_criterion():
-    resources = replace(watched(worker([80] * 120)), outages=(Outage("1", 99, 5.0, 5.5),))
+    resources = replace(watched(worker([80] * 120)), outages=(WorkerOutage("1", 99, 5.0, 5.5),))
     verdict = verdict_on("restarts>5", service=counts(3000, 120), resources=resources)
     assert verdict.verdict == "INVALID"
 
@@ -252,7 +252,7 @@ def test_an_unwatched_run_is_the_operators_fault_and_a_leak_the_services():
     nobody = verdict_on(SLOPE, resources=Resources())
     assert (nobody.verdict, nobody.reasons[0].fault) == ("INVALID", "operator")
     leak = judge(
-        Run((execution(SLOPE, service=counts(3000, 120), resources=watched(leaking(60))),))
+        MeasuredRun((execution(SLOPE, service=counts(3000, 120), resources=watched(leaking(60))),))
     )
     assert (leak.verdict, leak.exit_code, leak.reasons[0].fault) == ("FAIL", 3, "service")
     assert "worker 0" in leak.reasons[0].text
@@ -307,7 +307,7 @@ def test_two_days_of_eight_workers_are_judged():
 
 
 def test_an_outage_that_the_watch_saw_does_not_change_what_the_criteria_say():
-    outage = Outage("0", 100, 60.0, 61.0)
+    outage = WorkerOutage("0", 100, 60.0, 61.0)
     result = result_of(
         SLOPE,
         service=counts(3000, 120),

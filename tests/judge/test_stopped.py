@@ -11,7 +11,7 @@ from bzt import AutomatedShutdown, NormalShutdown
 from support import run_folder
 from support.executions import counts, execution
 from support.run_folder import reasons
-from tollgate.judge.facts import ExecutionFacts, Run
+from tollgate.judge.facts import ExecutionFacts, MeasuredRun
 from tollgate.judge.judgement import judge
 from tollgate.run import manifest
 from tollgate.taurus.early_stop import EarlyStop
@@ -47,7 +47,7 @@ def told(verdict):
 
 
 def test_what_a_confirmed_stop_kept_from_beginning_does_not_make_the_run_invalid():
-    verdict = judge(Run((one("fork", n=600, seconds=12, stopped_by=STOP), never())))
+    verdict = judge(MeasuredRun((one("fork", n=600, seconds=12, stopped_by=STOP), never())))
     assert (verdict.verdict, verdict.exit_code) == ("FAIL", 3)
     assert [it.verdict for it in verdict.executions] == ["FAIL", "INCONCLUSIVE"]
     (failed, left) = told(verdict)
@@ -60,24 +60,24 @@ def test_what_a_confirmed_stop_kept_from_beginning_does_not_make_the_run_invalid
 @pytest.mark.parametrize("code", [-9, 143])
 def test_a_jmeter_that_had_to_be_ended_by_force_is_no_fault_and_one_that_broke_is(code):
     ended = {"n": 600, "seconds": 12, "stopped_by": STOP, "generator_exit": code}
-    verdict = judge(Run((one("fork", **ended, ended_by_force=True),)))
+    verdict = judge(MeasuredRun((one("fork", **ended, ended_by_force=True),)))
     assert (verdict.verdict, verdict.exit_code) == ("FAIL", 3)
     assert {reason.fault for reason in verdict.reasons} == {"service"}
-    broken = judge(Run((one("fork", **ended),)))
+    broken = judge(MeasuredRun((one("fork", **ended),)))
     assert broken.verdict == "INVALID"
     assert f"INVALID (generator) fork: JMeter exited with code {code}" in told(broken)
 
 
 def test_what_had_ended_before_the_stop_is_judged_as_ever():
     stopped = one("cluster", n=600, seconds=12, stopped_by=STOP)
-    verdict = judge(Run((one("fork", **FAST), stopped)))
+    verdict = judge(MeasuredRun((one("fork", **FAST), stopped)))
     assert (verdict.verdict, verdict.exit_code) == ("FAIL", 3)
     assert [it.verdict for it in verdict.executions] == ["PASS", "FAIL"]
 
 
 def test_a_stop_that_taurus_notices_late_is_that_of_the_execution_whose_samples_bear_it_out():
     begun = one("cluster", n=20, seconds=2, **FAST, stopped_by=STOP)
-    verdict = judge(Run((one("fork"), begun)))
+    verdict = judge(MeasuredRun((one("fork"), begun)))
     assert (verdict.verdict, verdict.exit_code) == ("FAIL", 3)
     assert [it.verdict for it in verdict.executions] == ["FAIL", "INCONCLUSIVE"]
     assert "cluster: not run to its end: the run was stopped early" in told(verdict)[1]
@@ -87,7 +87,7 @@ def test_a_stop_that_taurus_notices_late_is_that_of_the_execution_whose_samples_
 def test_a_stop_that_no_samples_bear_out_makes_the_run_invalid(others):
     ended = [one(name, **FAST) for name in others]
     stopped = one("mid", n=600, seconds=12, **FAST, stopped_by=STOP)
-    verdict = judge(Run((*ended, stopped, never())))
+    verdict = judge(MeasuredRun((*ended, stopped, never())))
     assert (verdict.verdict, verdict.exit_code) == ("INVALID", 1)
     assert told(verdict) == [
         f"INVALID (operator) mid: stopped early by a criterion that the samples do not bear out: "
@@ -100,7 +100,7 @@ def test_a_stop_that_no_samples_bear_out_makes_the_run_invalid(others):
 
 def test_what_else_is_wrong_with_an_execution_that_was_not_run_is_told():
     stopped = one("fork", n=600, seconds=12, stopped_by=STOP)
-    verdict = judge(Run((stopped, never(machine_problems=("the disk is full",)))))
+    verdict = judge(MeasuredRun((stopped, never(machine_problems=("the disk is full",)))))
     assert verdict.verdict == "INVALID"
     assert "INVALID (machine) cluster: the disk is full" in told(verdict)
 

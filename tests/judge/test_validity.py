@@ -5,7 +5,7 @@ import pytest
 from support.executions import counts, execution, verdict_on
 from support.forecasts import at_rates
 from support.golden_lines import check_golden
-from tollgate.judge.facts import Execution, Run
+from tollgate.judge.facts import MeasuredExecution, MeasuredRun
 from tollgate.judge.judgement import judge
 from tollgate.schedule.model import ScheduleFacts
 from tollgate.workers.model import WorkerCount, WorkerEvent
@@ -104,7 +104,7 @@ QUIET, CLOSED = (at_rates(*[2] * 11, rate, length_s=7200.0) for rate in (0.1, 0)
 def test_how_long_a_run_may_be_silent_at_its_end_is_said_by_its_forecast(day, last_s, missing):
     one = execution(CRITERION, measured_s=86_400.0, forecast=day)
     one = replace(one, facts=replace(one.facts, last_start_s=last_s), labels=MANY_SAMPLES)
-    texts = [it.text for it in judge(Run((one,))).reasons if "measured" in it.text]
+    texts = [it.text for it in judge(MeasuredRun((one,))).reasons if "measured" in it.text]
     assert texts == ([f"search-fork: {missing}"] if missing else [])
 
 
@@ -134,24 +134,26 @@ def test_a_run_cut_short_by_a_stop_as_non_failed_has_measured_too_little_to_pass
 
 
 def test_an_interrupted_run_is_invalid_and_exits_2():
-    verdict = judge(Run((execution(CRITERION),), interrupted=True))
+    verdict = judge(MeasuredRun((execution(CRITERION),), interrupted=True))
     assert (verdict.verdict, verdict.exit_code) == ("INVALID", 2)
 
 
 def test_a_problem_of_the_whole_run_makes_it_invalid():
-    verdict = judge(Run((execution(CRITERION),), problems=("reports/x is not writable",)))
+    verdict = judge(MeasuredRun((execution(CRITERION),), problems=("reports/x is not writable",)))
     assert verdict.reasons[0].text == "reports/x is not writable"
     assert verdict.verdict == "INVALID"
 
 
 def test_what_a_problem_of_the_run_cut_off_is_no_reason_of_its_own():
     changes = {"schedules": kept(missing_generator=900), "measured_s": 600.0}
-    verdict = judge(Run((execution(CRITERION, **changes),), problems=("PM2's daemon died",)))
+    verdict = judge(
+        MeasuredRun((execution(CRITERION, **changes),), problems=("PM2's daemon died",))
+    )
     assert [it.text for it in verdict.reasons] == ["PM2's daemon died"]
 
 
 def test_a_run_without_executions_is_invalid():
-    assert judge(Run(())).verdict == "INVALID"
+    assert judge(MeasuredRun(())).verdict == "INVALID"
 
 
 def test_a_gate_that_cannot_fail_proves_nothing():
@@ -162,5 +164,5 @@ def test_a_gate_that_cannot_fail_proves_nothing():
 
 
 def test_an_execution_without_labels_is_invalid():
-    run = Run((execution(CRITERION), Execution("empty", {}, measured_s=60.0)))
+    run = MeasuredRun((execution(CRITERION), MeasuredExecution("empty", {}, measured_s=60.0)))
     assert judge(run).verdict == "INVALID"

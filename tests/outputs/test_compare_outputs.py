@@ -20,9 +20,9 @@ from tollgate.compare import words as told
 from tollgate.compare.model import ERRORS
 from tollgate.gather import evidence
 from tollgate.judge.comparison import comparison_reasons
-from tollgate.judge.facts import Run
+from tollgate.judge.facts import MeasuredRun
 from tollgate.judge.judgement import judge
-from tollgate.judge.verdicts import ExecutionVerdict, Verdict, worst
+from tollgate.judge.verdicts import ExecutionVerdict, RunVerdict, worst
 from tollgate.outputs import write as outputs
 from tollgate.outputs.console import verdict_headline, verdict_table
 from tollgate.outputs.json_model import to_json
@@ -35,14 +35,14 @@ SCHEMA = json.loads((ROOT / "scripts" / "tollgate" / "outputs" / "verdict.schema
 VALIDATOR = Draft202012Validator(SCHEMA)
 
 
-def verdict_on(compared) -> tuple[Verdict, Run]:
+def verdict_on(compared) -> tuple[RunVerdict, MeasuredRun]:
     """As judge would say it of a measurement that is sound."""
     reasons = tuple(comparison_reasons(compared))
     verdict = worst(reason.verdict for reason in reasons)
     execution = ExecutionVerdict("compare", verdict, reasons, (), (), comparison=compared)
     named = tuple(execution.named(reason) for reason in reasons)
     run = compare_findings.run_of(compared)
-    return Verdict(verdict, {"PASS": 0, "FAIL": 3}.get(verdict, 1), named, (execution,)), run
+    return RunVerdict(verdict, {"PASS": 0, "FAIL": 3}.get(verdict, 1), named, (execution,)), run
 
 
 def content_of(compared) -> dict:
@@ -84,7 +84,7 @@ def test_what_is_no_comparison_is_refused(spoil) -> None:
 def test_other_kinds_of_runs_say_that_nothing_is_compared() -> None:
     execution = ExecutionVerdict("fork", "PASS", (), (), ())
     run = compare_findings.run_of(None)
-    content = to_dict(Verdict("PASS", 0, (), (execution,)), run, "check", ENVIRONMENT)
+    content = to_dict(RunVerdict("PASS", 0, (), (execution,)), run, "check", ENVIRONMENT)
     assert content["executions"][0]["comparison"] is None
 
 

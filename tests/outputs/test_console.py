@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from support.executions import counts, execution
 from support.golden_file import check_file
 from support.judged import LABELS, MANY, RUNS, judged, on_label, runs
-from tollgate.judge.facts import Run, Settings
+from tollgate.judge.facts import JudgeSettings, MeasuredRun
 from tollgate.judge.judgement import judge
 from tollgate.outputs.console import verdict_headline, verdict_table
 from tollgate.outputs.text import shorten, width
@@ -15,7 +15,7 @@ COLOUR = re.compile(r"\033\[\d+m")
 
 
 def table(run, **changed):
-    return verdict_table(judge(run, Settings(**changed)))
+    return verdict_table(judge(run, JudgeSettings(**changed)))
 
 
 def rows(text):
@@ -36,7 +36,7 @@ def test_the_table_reads_like_the_golden_file(name):
 
 def test_the_worst_comes_first_what_has_no_say_among_what_passes_and_the_verdict_last():
     notice = "p95 of search>100ms, continue as non-failed"
-    text = table(Run((execution(notice, *MANY),)))
+    text = table(MeasuredRun((execution(notice, *MANY),)))
     verdicts = [line.split()[0] for line in rows(text)[1:]]
     assert verdicts == ["FAIL", "INCONCLUSIVE", "note", "PASS", "PASS"]
     assert "\nFAIL: 2 of 4 criteria hold; the fault of the service\n" in text
@@ -49,7 +49,7 @@ def test_only_a_failure_says_by_how_much_the_limit_was_missed():
 
 
 def test_a_limit_of_nothing_is_missed_by_no_percentage():
-    line = rows(table(Run((execution("fail of search>0", service=counts(failed=30)),))))[1]
+    line = rows(table(MeasuredRun((execution("fail of search>0", service=counts(failed=30)),))))[1]
     assert line.split() == ["FAIL", "fail", "of", "search>0", "30", "0", "exact", "3000"]
 
 
@@ -61,13 +61,13 @@ def test_the_heading_names_the_confidence_that_the_intervals_have():
 def test_the_headline_names_every_fault_behind_the_verdict_and_no_other():
     assert verdict_headline(judge(RUNS["pass"])) == "PASS: 1 of 1 criteria hold"
     assert verdict_headline(judge(RUNS["interrupted"])).endswith("; the fault of the operator")
-    both = Run(RUNS["invalid"].executions, interrupted=True)
+    both = MeasuredRun(RUNS["invalid"].executions, interrupted=True)
     assert verdict_headline(judge(both)).endswith("; the fault of the operator and the generator")
 
 
 def test_more_reasons_than_a_person_reads_are_counted():
     texts = [f"p{p} of search>100ms" for p in range(50, 62)]
-    lines = table(Run((execution(*texts),))).splitlines()
+    lines = table(MeasuredRun((execution(*texts),))).splitlines()
     assert lines[-1] == "  and 4 more: see verdict.md"
     assert sum("beyond doubt" in line for line in lines) == 8
 

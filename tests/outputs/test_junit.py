@@ -3,7 +3,7 @@ from dataclasses import replace
 
 from support.executions import counts, execution
 from support.judged import LATE, MANY, RUNS, of_facts, on_label
-from tollgate.judge.facts import Run, Settings
+from tollgate.judge.facts import JudgeSettings, MeasuredRun
 from tollgate.judge.judgement import judge
 from tollgate.outputs.junit import MEASUREMENT, of_the_run, to_junit, unsound
 from tollgate.outputs.markdown import to_markdown
@@ -32,7 +32,7 @@ def test_junit_names_are_the_same_whatever_comes_out():
 
     good = execution(*MANY)
     same = [
-        names(Run((each,), *rest))
+        names(MeasuredRun((each,), *rest))
         for each, *rest in (
             (good,),
             (good, True),
@@ -70,7 +70,9 @@ def test_a_failure_says_the_observed_value_the_limit_the_interval_and_the_count(
 
 
 def test_a_criterion_without_a_say_is_never_a_failure():
-    run = Run((execution("p95 of search>250ms", "p95 of search>100ms, continue as non-failed"),))
+    run = MeasuredRun(
+        (execution("p95 of search>250ms", "p95 of search>100ms, continue as non-failed"),)
+    )
     assert not list(junit(run).iter("failure"))
     assert "| FAIL, no say |" in to_markdown(judge(run), "check")
 
@@ -89,7 +91,7 @@ def test_a_criterions_own_reason_does_not_make_the_measurement_unsound():
 
 
 def test_a_service_that_failed_every_request_is_a_failure_in_that_case():
-    root = junit(Run((execution("p95 of search>250ms", service=counts(failed=3000)),)))
+    root = junit(MeasuredRun((execution("p95 of search>250ms", service=counts(failed=3000)),)))
     failure = case(root, "tollgate.check.search-fork", MEASUREMENT).find("failure")
     assert "every request of search failed" in failure.get("message")
 
@@ -107,10 +109,12 @@ def test_the_runs_own_reasons_are_told_in_a_case_of_the_run():
 
 def test_an_execution_named_like_the_beginning_of_another_text_takes_no_reason_away():
     named = replace(execution("p95 of search>250ms"), name="the run ended with an error")
-    run = Run((named,), problems=("the run ended with an error: full",))
+    run = MeasuredRun((named,), problems=("the run ended with an error: full",))
     (reason,) = of_the_run(judge(run))
     assert reason.text == "the run ended with an error: full"
-    alike = Run((replace(RUNS["invalid"].executions[0], name="a"), replace(named, name="a: b")))
+    alike = MeasuredRun(
+        (replace(RUNS["invalid"].executions[0], name="a"), replace(named, name="a: b"))
+    )
     assert of_the_run(judge(alike)) == []
 
 
@@ -135,9 +139,9 @@ def test_junit_is_utf_8_whatever_the_locale(monkeypatch):
 
 
 def test_inconclusive_is_green_where_a_team_lets_it_pass_and_an_error_elsewhere():
-    few = Run((execution("p99 of search>5s", service=counts(60, 30)),))
+    few = MeasuredRun((execution("p99 of search>5s", service=counts(60, 30)),))
     for lenient, wanted in ((False, ["error"]), (True, [])):
-        verdict = judge(few, Settings(inconclusive_passes=lenient))
+        verdict = judge(few, JudgeSettings(inconclusive_passes=lenient))
         assert verdict.verdict == "INCONCLUSIVE"
         root = ET.fromstring(to_junit(verdict, "check").encode())
         [found] = [it for it in root.iter("testcase") if it.get("name") != MEASUREMENT]

@@ -13,7 +13,7 @@ from support.executions import execution
 from support.forecasts import facts, mixed
 from support.judged import criterion
 from tollgate.base.text import escaped
-from tollgate.judge.facts import ExecutionFacts, Run
+from tollgate.judge.facts import ExecutionFacts, MeasuredRun
 from tollgate.judge.judgement import judge
 from tollgate.outputs import write as outputs
 from tollgate.outputs.json_verdict import to_dict
@@ -35,7 +35,7 @@ def notified(markdown: str) -> list[str]:
     return re.findall(r"@\w+|[#!]\d+", text) + re.findall(r"^/\w+", markdown, re.M)
 
 
-def failing(name: str) -> Run:
+def failing(name: str) -> MeasuredRun:
     """A run that says the name wherever it may: label, message, problems, notes, and lint."""
     told = ExecutionFacts(
         generator_error=name, machine_problems=(name,), notes=(name,), lint=(name,), url=name
@@ -43,7 +43,7 @@ def failing(name: str) -> Run:
     criteria = criterion(name), {name: f"fail of {name}>0%"}
     followed = facts(*[mixed(50)] * 3, mixed(9), {name: 3})
     made = execution(*criteria, label=name, name=name, facts=told, forecast=followed)
-    return Run((made,), problems=(name,))
+    return MeasuredRun((made,), problems=(name,))
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from support.executions import execution
 from support.golden_file import check_file
 from support.judged import RUNS, judged, runs
-from tollgate.judge.facts import Run
+from tollgate.judge.facts import MeasuredRun
 from tollgate.judge.judgement import judge
 from tollgate.judge.verdicts import FAIL, INVALID, SERVICE, Reason
 from tollgate.outputs.json_model import to_json
@@ -63,7 +63,7 @@ def test_lateness_of_nothing_is_null():
 
 def test_executions_of_one_name_keep_their_own_facts():
     longer = replace(execution("p95>250ms"), measured_s=30.0)
-    first, second = written(Run((longer, execution("p95>250ms"))))["executions"]
+    first, second = written(MeasuredRun((longer, execution("p95>250ms"))))["executions"]
     assert (first["measured_s"], second["measured_s"]) == (30, 60)
 
 

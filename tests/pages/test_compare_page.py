@@ -18,8 +18,8 @@ from tollgate.compare import samples
 from tollgate.compare.decide import close
 from tollgate.compare.model import ERRORS, Blocks, Gate
 from tollgate.compare.result import LabelCounts
-from tollgate.judge.facts import Run
-from tollgate.judge.verdicts import ExecutionVerdict, Verdict
+from tollgate.judge.facts import MeasuredRun
+from tollgate.judge.verdicts import ExecutionVerdict, RunVerdict
 from tollgate.pages.compare import charts as page_charts
 from tollgate.pages.compare import page
 from tollgate.pages.compare import tables as page_tables
@@ -39,9 +39,9 @@ def counts(values, base, head) -> LabelCounts:
     return LabelCounts("sum", *(np.array(it) for it in (values, base, head)))
 
 
-def verdict(said: str) -> Verdict:
+def verdict(said: str) -> RunVerdict:
     """A verdict with no criteria beside the comparison."""
-    return Verdict(said, 1, (), (ExecutionVerdict("compare", said, (), (), ()),))
+    return RunVerdict(said, 1, (), (ExecutionVerdict("compare", said, (), (), ()),))
 
 
 def headings(run: Path) -> list[str]:
@@ -134,7 +134,7 @@ def test_a_criterion_is_not_held_against_head_alone(tmp_path) -> None:
     unsure = replace(execution, criteria=(replace(result, verdict="INCONCLUSIVE"),))
     said = page.sentence(failed, execution.comparison)
     assert said == "A criterion on both sides together fails."
-    said = page.sentence(Verdict("INCONCLUSIVE", 1, (), (unsure,)), execution.comparison)
+    said = page.sentence(RunVerdict("INCONCLUSIVE", 1, (), (unsure,)), execution.comparison)
     assert said == "Cannot tell: a criterion on both sides together is left undecided."
 
 
@@ -305,4 +305,4 @@ def test_the_control_shows_its_noise(tmp_path) -> None:
 
 def test_a_page_of_another_kind_has_no_such_part() -> None:
     record = manifest.Manifest("check", "", [], {}, {}, [])
-    assert page.part(Path(), record, Run(()), verdict("PASS")) is None
+    assert page.part(Path(), record, MeasuredRun(()), verdict("PASS")) is None

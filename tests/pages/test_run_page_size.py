@@ -10,7 +10,7 @@ import pytest
 
 from support.executions import execution
 from support.watched_workers import watched, worker
-from tollgate.judge.facts import Execution, LabelData, Run, Settings
+from tollgate.judge.facts import JudgeSettings, LabelData, MeasuredExecution, MeasuredRun
 from tollgate.judge.judgement import judge
 from tollgate.judge.observe import select
 from tollgate.pages.run import criteria
@@ -25,7 +25,7 @@ MANY, MODES, SECONDS, TIMES = 12, 2, 1_200, 12
 VIOLATED = ("p50>1ms", "p90>1ms", "p95>1ms", "p99>1ms", "avg-rt>1ms", "p99.9>1ms")
 
 
-def ten_million(name: str) -> Execution:
+def ten_million(name: str) -> MeasuredExecution:
     """One of two executions that sent ten million requests together, of which one in 12 failed."""
     second = np.repeat(np.arange(SECONDS), TIMES)
     each = np.tile(np.arange(TIMES), SECONDS)
@@ -59,7 +59,7 @@ def test_the_page_of_ten_million_samples_is_smaller_than_3_mb(
         for it in made
     ]
     record = manifest.Manifest("check", "2026-11-20T23:08:20+00:00", [], {}, {}, planned)
-    run, settings = Run(tuple(made)), Settings()
+    run, settings = MeasuredRun(tuple(made)), JudgeSettings()
     verdict = judge(run, settings)
     assert sum(it.verdict == "FAIL" for one in verdict.executions for it in one.criteria) == 12
     html = to_html(tmp_path, Judged(record, run, settings, verdict))
@@ -77,7 +77,7 @@ def test_labels_are_merged_once_for_all_criteria_that_are_about_them(
     monkeypatch.setattr(
         "tollgate.pages.run.view.select", lambda *args: asked.append(args) or select(*args)
     )
-    verdict = judge(Run((made,)))
-    found = criteria.failures([view], verdict.executions, Settings(), [])
+    verdict = judge(MeasuredRun((made,)))
+    found = criteria.failures([view], verdict.executions, JudgeSettings(), [])
     assert len(found.charts) == 6
     assert len(asked) == 1

@@ -16,7 +16,7 @@ from support.executions import counts, execution
 from support.forecasts import facts, mixed
 from support.watched_workers import watched, worker
 from tollgate.base.paths import ROOT
-from tollgate.judge.facts import LabelData, Run, Settings
+from tollgate.judge.facts import JudgeSettings, LabelData, MeasuredRun
 from tollgate.judge.forecast import check_forecast
 from tollgate.judge.judgement import judge
 from tollgate.pages.kit.assemble import Head, render
@@ -43,7 +43,7 @@ def page_of(**sections: object) -> str:
         "study": None,
         "comparison": None,
         "criteria": criteria.content([]),
-        "failures": criteria.failures([], [], Settings(), []),
+        "failures": criteria.failures([], [], JudgeSettings(), []),
         "over_time": [],
         "some_failed": False,
         "spread": None,
@@ -112,7 +112,7 @@ def charts_of(view: View) -> dict[str, Chart]:
 
 def test_requests_and_restarts_of_workers_are_said_to_have_the_warm_up_in_them() -> None:
     made = execution(resources=watched(worker([80] * 60)), warmup_s=20.0, measured_s=40.0)
-    verdict = judge(Run((made,))).executions[0]
+    verdict = judge(MeasuredRun((made,))).executions[0]
     assert verdict.workers[0].requests == 59 * 20
     text = text_of(workers=workers.content([View(made, "fork", 0)], [verdict], []))
     assert "requests and restarts with those of the warm-up" in text
@@ -144,8 +144,8 @@ def test_one_worker_more_is_one() -> None:
 def test_one_criterion_more_is_one() -> None:
     texts = [f"p{50 + at} of search>1ms" for at in range(criteria.MOST_CHARTS + 1)]
     made = execution(*texts)
-    verdict = judge(Run((made,)))
-    found = criteria.failures([View(made, "fork", 0)], verdict.executions, Settings(), [])
+    verdict = judge(MeasuredRun((made,)))
+    found = criteria.failures([View(made, "fork", 0)], verdict.executions, JudgeSettings(), [])
     text = text_of(failures=found)
     assert "Each with its limit, over time. 1 more is in the table above." in text
 

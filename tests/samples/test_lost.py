@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from support.jtl_rows import START_MS, jtl, row
 from tollgate.samples.layout import JtlError
 from tollgate.samples.lost import GRACE_MS, count_lost, with_losses
-from tollgate.workers.model import Outage, Reload, Resources
+from tollgate.workers.model import Reload, Resources, WorkerOutage
 
 RESET = "Non HTTP response code: java.net.SocketException"
 
@@ -58,7 +58,7 @@ def test_a_parent_sample_that_failed_for_a_lost_request_is_counted_for_it(tmp_pa
     window = [[(START_MS, START_MS + 1000)]]
     assert count_lost(file, window) == [[0]]
     assert count_lost(file, window, parents=["a", "'", "none"]) == [[4]]
-    outages = Resources(outages=(Outage("0", 7, 0.1, 1.0),))
+    outages = Resources(outages=(WorkerOutage("0", 7, 0.1, 1.0),))
     assert with_losses(outages, [], file, START_MS, parents=["b"]).outages[0].lost == 2
 
 
@@ -89,7 +89,9 @@ def test_what_the_end_of_the_load_broke_off_was_not_lost(tmp_path):
     file = tmp_path / "kpi.jtl"
     file.write_text(jtl(row(0), gone(500, 99), gone(500, 100), gone(500, 101), gone(700)))
     assert count_lost(file, [[(START_MS, START_MS + 1000)]], START_MS + 600) == [[2]]
-    resources = with_losses(Resources(outages=(Outage("0", 7, 0.1, 1.0),)), [], file, START_MS, 0.6)
+    resources = with_losses(
+        Resources(outages=(WorkerOutage("0", 7, 0.1, 1.0),)), [], file, START_MS, 0.6
+    )
     assert resources.outages[0].lost == 2
 
 
@@ -142,8 +144,10 @@ def test_reloads_and_outages_come_out_in_seconds_with_what_each_lost(tmp_path):
         {"app": "cluster", "began": at + 10, "ended": at + 12, "problem": ""},
         {"app": "cluster", "began": at + 20, "ended": at + 22, "problem": "refused"},
     ]
-    before = Outage("0", 79, 20.6, 20.1)  # its successor was online before it ended
-    seen = Resources(outages=(Outage("1", 77, 30.5, 31.5), Outage("0", 78, 40.0, None), before))
+    before = WorkerOutage("0", 79, 20.6, 20.1)  # its successor was online before it ended
+    seen = Resources(
+        outages=(WorkerOutage("1", 77, 30.5, 31.5), WorkerOutage("0", 78, 40.0, None), before)
+    )
     found = with_losses(seen, records, file, START_MS)
     assert found.reloads == (Reload(10, 12, 0, ""), Reload(20, 22, 1, "refused"))
     assert [(it.pid, it.lost) for it in found.outages] == [(77, 2), (78, 0), (79, 0)]

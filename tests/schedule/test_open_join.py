@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from support.simulated import ORIGIN
-from tollgate.plan.model import Label
+from tollgate.plan.model import PlanLabel
 from tollgate.samples.single import Batch
 from tollgate.schedule.blame import FAR_LATE_MS, LATE_MS
 from tollgate.schedule.join import estimate_origin_ms
@@ -36,7 +36,7 @@ def runs(draw):
     seed = draw(st.integers(1, 9))
     arrivals = OpenModelArrivals(draw(st.sampled_from(SCHEDULES)), seed)
     end_s = draw(st.none() | st.floats(0, 15))
-    schedule = Schedule("g", tuple(map(Label, NAMES)), arrivals, by_thread=True, end_s=end_s)
+    schedule = Schedule("g", tuple(map(PlanLabel, NAMES)), arrivals, by_thread=True, end_s=end_s)
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     rows = draw(st.integers(0, 3 * arrivals.count + 3))
     # From -1, the number of a thread without one, to some more than there are.
@@ -176,7 +176,7 @@ def test_every_sample_counts_once_in_the_response_times_of_its_label(run, start,
 
 def test_all_of_a_long_schedule_is_intended_although_nothing_of_it_is_drawn():
     day = OpenModelArrivals("rate(1000/s) random_arrivals(1 h) " * 48, 7)
-    schedule = Schedule("g", (Label("a"),), day, by_thread=True)
+    schedule = Schedule("g", (PlanLabel("a"),), day, by_thread=True)
     join = OpenJoin(schedule, 1, float(ORIGIN), ORIGIN, 0.0, Bins())
     facts = join.facts(("a",), 0)
     assert (facts.intended, facts.missing_generator) == (172_800_000, 172_800_000)

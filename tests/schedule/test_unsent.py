@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from support.executions import counts, execution
-from tollgate.judge.facts import Run
+from tollgate.judge.facts import MeasuredRun
 from tollgate.judge.judgement import judge
 from tollgate.schedule.model import NEVER_MS, TIMED_OUT, Unsent
 from tollgate.stats.counts import Counts
@@ -17,7 +17,7 @@ def unsent(n, slow_ms=5000, at=20, labels=("search",)):
 
 def verdict_of(criterion, *missing, service=None):
     made = execution(criterion, service=counts() if service is None else service)
-    verdict = judge(Run((replace(made, unsent=missing),)))
+    verdict = judge(MeasuredRun((replace(made, unsent=missing),)))
     (result,) = verdict.executions[0].criteria
     return result.verdict
 
@@ -69,10 +69,10 @@ def test_those_of_a_shared_schedule_may_all_have_been_of_one_rare_label():
 def test_those_of_other_labels_and_of_the_warm_up_do_not_count():
     assert verdict_of("fail of search>0%", unsent(30, labels=("buy",))) == "PASS"
     made = execution("fail of search>0%", warmup_s=10.0, measured_s=50.0)
-    assert judge(Run((replace(made, unsent=(unsent(30, at=9),)),))).verdict == "PASS"
+    assert judge(MeasuredRun((replace(made, unsent=(unsent(30, at=9),)),))).verdict == "PASS"
 
 
 def test_an_inconclusive_criterion_says_how_many_were_not_sent():
     made = execution("fail of search>0%")
-    (reason,) = judge(Run((replace(made, unsent=(unsent(30),)),))).reasons
+    (reason,) = judge(MeasuredRun((replace(made, unsent=(unsent(30),)),))).reasons
     assert "30 scheduled requests were not sent" in reason.text

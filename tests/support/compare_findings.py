@@ -10,7 +10,7 @@ from support.compare_folder import BASE, HEAD, SAME
 from tollgate.compare.model import ERRORS, Finding, Gate, Settings
 from tollgate.compare.record import CompareRecord
 from tollgate.compare.result import Comparison, LabelCounts, not_compared
-from tollgate.judge.facts import Execution, Run
+from tollgate.judge.facts import MeasuredExecution, MeasuredRun
 
 SETTINGS = Settings()
 RECORD = CompareRecord(BASE, HEAD, "compare", "fork", SETTINGS, 60.0, 30.0, {}, 120.0)
@@ -66,9 +66,9 @@ def comparison(findings=ALL_KINDS, record: CompareRecord = RECORD) -> Comparison
     return Comparison(record, Gate(SETTINGS, (60.0, 90.0, 120.0), findings), counts, 120)
 
 
-def run_of(compared: Comparison | None) -> Run:
+def run_of(compared: Comparison | None) -> MeasuredRun:
     """A run of this comparison alone, its measurement sound."""
-    return Run((Execution("compare", {}, (), 15.0, 120.0, comparison=compared),))
+    return MeasuredRun((MeasuredExecution("compare", {}, (), 15.0, 120.0, comparison=compared),))
 
 
 RUNS = {

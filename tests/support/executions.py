@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from tollgate.criteria.grammar import parse_all
-from tollgate.judge.facts import Execution, ExecutionFacts, LabelData, Run
+from tollgate.judge.facts import ExecutionFacts, LabelData, MeasuredExecution, MeasuredRun
 from tollgate.judge.judgement import judge
 from tollgate.stats.counts import Counts
 from tollgate.stats.totals import Totals
@@ -36,7 +36,7 @@ def execution(*criteria, service=None, response=None, label="search", **changes)
     service = counts() if service is None else service
     data = LabelData(label, service, response, totals(service) if service.total else None)
     measured = float(service.seconds[-1] + 1) if service.total else 60.0
-    made = Execution(
+    made = MeasuredExecution(
         "search-fork", {(label, False): data}, parse_all(criteria, [label]), 0.0, measured
     )
     return replace(made, **changes)
@@ -46,7 +46,7 @@ def verdict_on(*criteria, settings=None, facts=None, **changes):
     """Judge's verdict on a run of one such execution."""
     if facts:
         changes["facts"] = ExecutionFacts(**facts)
-    return judge(Run((execution(*criteria, **changes),)), settings)
+    return judge(MeasuredRun((execution(*criteria, **changes),)), settings)
 
 
 def result_of(*criteria, **changes):

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from support.executions import counts, execution
 from support.forecasts import facts, mixed
 from support.watched_workers import leaking, reborn, watched
-from tollgate.judge.facts import ExecutionFacts, Run, Settings
+from tollgate.judge.facts import ExecutionFacts, JudgeSettings, MeasuredRun
 from tollgate.judge.judgement import judge
 from tollgate.schedule.model import ScheduleFacts
 
@@ -33,39 +33,45 @@ def criterion(label, subject="p95", limit="150ms"):
 def on_label(label, name="search-fork"):
     """A run of one label which fails."""
     criteria = criterion(label), criterion(label, "fail", "0")
-    return Run((execution(*criteria, label=label, name=name),))
+    return MeasuredRun((execution(*criteria, label=label, name=name),))
 
 
 def of_facts(*criteria, **facts):
     """A run of one execution with these facts about it."""
-    return Run((execution(*criteria, facts=ExecutionFacts(**facts)),))
+    return MeasuredRun((execution(*criteria, facts=ExecutionFacts(**facts)),))
 
 
 MANY = ("p95 of search>250ms", "p95 of search>195ms", "p95 of search>150ms", "fail of search>0%")
 
 RUNS = {
-    "nothing ran": Run(()),
-    "pass": Run((execution("p95 of search>250ms", response=counts(), schedules=KEPT),)),
-    "pass, fail and inconclusive": Run((execution(*MANY),)),
-    "fail": Run((execution("p95 of search>150ms", "hits<1"),)),
-    "inconclusive": Run((execution("p99 of search>10s", service=counts(240, 30)),)),
-    "invalid": Run((execution("p95 of search>250ms", schedules=LATE),)),
-    "no samples": Run((execution("p95>1s", service=counts(0), schedules=NONE_SENT),)),
-    "no criteria": Run((execution(),)),
+    "nothing ran": MeasuredRun(()),
+    "pass": MeasuredRun((execution("p95 of search>250ms", response=counts(), schedules=KEPT),)),
+    "pass, fail and inconclusive": MeasuredRun((execution(*MANY),)),
+    "fail": MeasuredRun((execution("p95 of search>150ms", "hits<1"),)),
+    "inconclusive": MeasuredRun((execution("p99 of search>10s", service=counts(240, 30)),)),
+    "invalid": MeasuredRun((execution("p95 of search>250ms", schedules=LATE),)),
+    "no samples": MeasuredRun((execution("p95>1s", service=counts(0), schedules=NONE_SENT),)),
+    "no criteria": MeasuredRun((execution(),)),
     "cut off": of_facts("p95 of search>250ms", cut_off_line=3001),
     "stopped": of_facts("p95 of search>9s for 5s", stopped_by="p95 of search>9s for 5s"),
-    "interrupted": Run((execution("p95 of search>250ms"),), interrupted=True),
-    "a problem": Run((execution("fail>0"),), problems=("the run ended with an error: full",)),
-    "kept to the forecast": Run((execution("p95>250ms", forecast=facts(*[mixed(50)] * 24)),)),
-    "left the forecast": Run(
+    "interrupted": MeasuredRun((execution("p95 of search>250ms"),), interrupted=True),
+    "a problem": MeasuredRun(
+        (execution("fail>0"),), problems=("the run ended with an error: full",)
+    ),
+    "kept to the forecast": MeasuredRun(
+        (execution("p95>250ms", forecast=facts(*[mixed(50)] * 24)),)
+    ),
+    "left the forecast": MeasuredRun(
         (execution("p95>250ms", forecast=facts(mixed(50), mixed(9), {"login": 3}, reached=2)),)
     ),
-    "two alike": Run((execution("p95>250ms"), execution("p95>150ms"))),
-    "windows": Run((execution("p95>150ms for 5s", "succ<1% over 5s, continue as non-failed"),)),
-    "every subject": Run(
+    "two alike": MeasuredRun((execution("p95>250ms"), execution("p95>150ms"))),
+    "windows": MeasuredRun(
+        (execution("p95>150ms for 5s", "succ<1% over 5s, continue as non-failed"),)
+    ),
+    "every subject": MeasuredRun(
         (execution("avg-lt>1s", "avg-ct>1s", "stdev-rt>1s", "bytes>1kb", "concurr>1", "rc5??>0"),)
     ),
-    "soak": Run(
+    "soak": MeasuredRun(
         (
             execution(
                 *("rss-slope of worker>20MB/min", "time-left<1h", "restarts>0", "cpu>90%"),
@@ -75,7 +81,7 @@ RUNS = {
             ),
         )
     ),
-    "reloaded": Run(
+    "reloaded": MeasuredRun(
         (
             execution(
                 "time-left<1h",
@@ -84,14 +90,14 @@ RUNS = {
             ),
         )
     ),
-    "nobody watched": Run((execution("rss-slope of worker>20MB/min"),)),
+    "nobody watched": MeasuredRun((execution("rss-slope of worker>20MB/min"),)),
     **{f"label {number}": on_label(label) for number, label in enumerate(LABELS)},
 }
 
 
 def judged(run, **settings):
     """(verdict, run), as the functions that write about it take them."""
-    return judge(run, Settings(**settings)), run
+    return judge(run, JudgeSettings(**settings)), run
 
 
 NAMES = st.text(st.characters(codec=None), min_size=1, max_size=12)
@@ -123,4 +129,4 @@ def runs(draw):
                 facts=facts,
             )
         )
-    return Run(tuple(made), draw(st.booleans()), tuple(draw(st.lists(NAMES, max_size=2))))
+    return MeasuredRun(tuple(made), draw(st.booleans()), tuple(draw(st.lists(NAMES, max_size=2))))

@@ -6,7 +6,7 @@ import math
 import numpy as np
 from hypothesis import strategies as st
 
-from tollgate.plan.model import Label
+from tollgate.plan.model import PlanLabel
 from tollgate.schedule.join import Rows
 from tollgate.schedule.model import FixedArrivals, Schedule
 
@@ -16,7 +16,7 @@ ORIGIN = 1_700_000_000_000
 def schedule_of(events_s, threads=4, end_s=None, think_ms=0.0):
     events = np.asarray(events_s, dtype=float)
     end = float(events.max(initial=0)) + 0.001 if end_s is None else end_s
-    label = (Label("a"),)
+    label = (PlanLabel("a"),)
     return Schedule("group", label, FixedArrivals(events), False, threads, end, None, think_ms)
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from tollgate.workers.model import Outage, Resources, WorkerSeries
+from tollgate.workers.model import Resources, WorkerOutage, WorkerSeries
 
 MIB = 1024**2
 
@@ -48,7 +48,7 @@ def reborn(lives, **changes):
 
 def watched(*workers, limit_mb=512, planned=(), **changes):
     """Resources of these workers; planned: (worker, second) of reloads."""
-    outages = tuple(Outage(name, 100, at, at + 0.2, planned=True) for name, at in planned)
+    outages = tuple(WorkerOutage(name, 100, at, at + 0.2, planned=True) for name, at in planned)
     limit = limit_mb and limit_mb * MIB
     workers = tuple(replace(series, memory_limit=limit) for series in workers)
     return Resources(workers, outages=outages, memory_limit=limit, **changes)

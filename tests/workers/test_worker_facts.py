@@ -8,21 +8,21 @@ import pytest
 from support.executions import counts, execution
 from support.golden_file import check_file
 from support.watched_workers import MIB, leaking, reborn, watched, worker
-from tollgate.judge.facts import Run
+from tollgate.judge.facts import MeasuredRun
 from tollgate.judge.judgement import judge
 from tollgate.outputs.console import verdict_table
 from tollgate.outputs.json_model import to_json
 from tollgate.outputs.json_verdict import to_dict
 from tollgate.outputs.junit import to_junit
 from tollgate.outputs.markdown import to_markdown
-from tollgate.workers.model import Outage, Reload
+from tollgate.workers.model import Reload, WorkerOutage
 
 LEAK = "rss-slope of worker>20MB/min"
 
 
 def run_of(*criteria, resources, **changes):
     made = execution(*criteria, service=counts(3000, 120), resources=resources, **changes)
-    return Run((made,))
+    return MeasuredRun((made,))
 
 
 def content(run):
@@ -82,7 +82,7 @@ def test_outages_and_reloads_are_in_verdict_json_with_what_they_cost():
     resources = watched(reborn([[80] * 60, [80] * 60]))
     resources = resources.__class__(
         resources.workers,
-        (Outage("0", 100, 60.0, None, lost=3),),
+        (WorkerOutage("0", 100, 60.0, None, lost=3),),
         (Reload(30.0, 31.5, 0),),
         resources.memory_limit,
     )

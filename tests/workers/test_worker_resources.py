@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tollgate.workers.model import Outage, Resources
+from tollgate.workers.model import Resources, WorkerOutage
 from tollgate.workers.reading import read_watch
 
 BEGAN, ENDED = 1_700_000_000.0, 1_700_000_010.0
@@ -136,7 +136,7 @@ def test_a_death_that_only_looks_saw_is_told_beside_events_of_another():
 
 def test_without_events_the_looks_bracket_the_outage(tmp_path):
     found = resources(tmp_path, looks(at4={"pid": 201, "status": "launching"}, at5={"pid": 201}))
-    assert found.outages == (Outage("1", 101, 3.0, 5.0),)
+    assert found.outages == (WorkerOutage("1", 101, 3.0, 5.0),)
 
 
 def test_without_events_the_pid_of_a_worker_between_two_processes_is_that_of_the_first():

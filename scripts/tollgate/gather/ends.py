@@ -6,7 +6,14 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
-from tollgate.judge import Came, ExecutionFacts, Thread, bounded_groups, early_ends, looping_groups
+from tollgate.judge import (
+    ExecutionFacts,
+    SampledThreads,
+    Thread,
+    bounded_groups,
+    early_ends,
+    looping_groups,
+)
 from tollgate.plan import LOOPING, Expander, Plan, expander_of, read_tree, stops_of
 from tollgate.run import Execution as Planned
 from tollgate.samples import Jtl, Store, ThreadRows, longest_gaps, thread_rows
@@ -36,7 +43,9 @@ def with_early_ends(
     return replace(facts, early_ends=found.faults, notes=(*facts.notes, *found.doubts))
 
 
-def _came(plan: Plan, planned: Planned, store: Store, jtl: Jtl, parents: Collection[str]) -> Came:
+def _came(
+    plan: Plan, planned: Planned, store: Store, jtl: Jtl, parents: Collection[str]
+) -> SampledThreads:
     rows = thread_rows(store, parents, lambda name: bool(_looping(plan, name)))
     threads = None if rows is None else _by_place(plan, rows, jtl.origin_ms)
     labels = {**{name: jtl.transactions[name] for name in parents}, **jtl.samplers}
@@ -45,7 +54,7 @@ def _came(plan: Plan, planned: Planned, store: Store, jtl: Jtl, parents: Collect
         found = longest_gaps(store, parents) if threads else {}
         return {place: gap for name, gap in found.items() for place in _looping(plan, name)}
 
-    return Came(
+    return SampledThreads(
         whole=Thread(
             {name: label.counts.total for name, label in labels.items()},
             (jtl.last_end_ms - jtl.origin_ms) / 1000,

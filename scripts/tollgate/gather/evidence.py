@@ -21,7 +21,13 @@ from tollgate.gather.ends import with_early_ends
 from tollgate.gather.silent import with_silent
 from tollgate.gather.unjudgeable import unjudgeable
 from tollgate.gather.waits import with_waits
-from tollgate.judge import Execution, ExecutionFacts, Run, Settings, events_left
+from tollgate.judge import (
+    ExecutionFacts,
+    JudgeSettings,
+    MeasuredExecution,
+    MeasuredRun,
+    events_left,
+)
 from tollgate.plan import Plan, read_plan
 from tollgate.run import NAME, Manifest, ManifestError, check_seal
 from tollgate.run import Execution as Planned
@@ -35,19 +41,19 @@ class EvidenceError(Exception):
     """Criteria that can't be judged; one line for each."""
 
 
-def gather(run: Path, manifest: Manifest) -> tuple[Run, Settings]:
+def gather(run: Path, manifest: Manifest) -> tuple[MeasuredRun, JudgeSettings]:
     """Everything about a run. Raises ManifestError, PlanError or EvidenceError: then the folder is
     not what a run left. A JTL that can't be read is a fact
     about the run, not an error."""
     try:
-        settings = Settings(**manifest.settings)
+        settings = JudgeSettings(**manifest.settings)
     except TypeError as error:
-        reason = str(error).removeprefix("Settings.__init__() ")
+        reason = str(error).removeprefix("JudgeSettings.__init__() ")
         raise ManifestError(f"{run / NAME} can't be read: settings: {reason}") from None
     comparing.check_record(run, manifest)
     executions = tuple(_execution(run, manifest, planned) for planned in manifest.executions)
     problems = (manifest.problem,) if manifest.problem else ()
-    return Run(executions, manifest.interrupted, problems), settings
+    return MeasuredRun(executions, manifest.interrupted, problems), settings
 
 
 def criteria_of(manifest: Manifest, planned: Planned, plan: Plan) -> tuple[Criterion, ...]:
@@ -84,7 +90,7 @@ def check_comparison(run: Path, planned: Planned, plan: Plan) -> CompareRecord |
     return record
 
 
-def _execution(run: Path, manifest: Manifest, planned: Planned) -> Execution:
+def _execution(run: Path, manifest: Manifest, planned: Planned) -> MeasuredExecution:
     plan = read_plan(run / planned.plan, planned.properties)
     criteria = criteria_of(manifest, planned, plan)
     record = check_comparison(run, planned, plan)
@@ -96,7 +102,9 @@ def _execution(run: Path, manifest: Manifest, planned: Planned) -> Execution:
         watched = evidence_workers.watched(run, manifest, planned, None)
         facts = _facts(manifest, planned, None, watched, jtl_error=str(error))
         times = planned.warmup, comparing.due_s(planned, record)
-        nothing = Execution(planned.name, {}, criteria, *times, (), facts, watched.resources)
+        nothing = MeasuredExecution(
+            planned.name, {}, criteria, *times, (), facts, watched.resources
+        )
         return replace(nothing, comparison=record and comparing.nothing(plan, record))
 
 
@@ -108,7 +116,7 @@ def _read(
     criteria: tuple[Criterion, ...],
     record: CompareRecord | None,
     store: Store,
-) -> Execution:
+) -> MeasuredExecution:
     """All that the samples tell. Raises JtlError and OSError."""
     bins = _bins(planned, criteria)
     jtl = read_jtl(store, bins=bins)
@@ -125,7 +133,7 @@ def _read(
     resources = evidence_workers.with_losses(
         store, manifest, planned, jtl, watched.resources, facts.ended_s, parents
     )
-    execution = Execution(
+    execution = MeasuredExecution(
         name=planned.name,
         labels=evidence_labels.labels_of(jtl, replayed, parents),
         criteria=criteria,

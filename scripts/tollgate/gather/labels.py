@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 
 from tollgate.judge import LabelData
-from tollgate.plan import Label, Plan
+from tollgate.plan import Plan, PlanLabel
 from tollgate.samples import Jtl, JtlError
 from tollgate.schedule import Replay
 
@@ -18,7 +18,7 @@ from tollgate.schedule import Replay
 KIND_COLUMN, KIND_FLAG = "responseMessage", "message"
 
 
-def names_of(labels: Iterable[Label]) -> list[str]:
+def names_of(labels: Iterable[PlanLabel]) -> list[str]:
     """Those of the labels that are known before the run."""
     return [label.text for label in labels if not label.pattern]
 
@@ -77,7 +77,7 @@ def labels_of(
     return samplers | transactions
 
 
-def _has(labels: Iterable[Label], name: str) -> bool:
+def _has(labels: Iterable[PlanLabel], name: str) -> bool:
     return any(label.matches(name) for label in labels)
 
 

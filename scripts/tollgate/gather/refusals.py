@@ -12,7 +12,7 @@ from bzt import TaurusConfigError
 from bzt.modules.jmeter import JMeterExecutor
 
 from tollgate.forecast import from_record, to_record
-from tollgate.judge import Settings
+from tollgate.judge import JudgeSettings
 from tollgate.plan import read_plan
 from tollgate.run import MARK, Redaction
 
@@ -22,18 +22,18 @@ LOAD_SETTINGS = ("concurrency", "iterations", "ramp-up", "hold-for", "throughput
 
 def checked_settings(wanted: Mapping[str, Any]) -> dict[str, Any]:
     """Settings of modules.verdict, by the names of facts.Settings. Raises TaurusConfigError."""
-    known = {field.name for field in fields(Settings)}
+    known = {field.name for field in fields(JudgeSettings)}
     found = {key.replace("-", "_"): value for key, value in wanted.items()}
     for name in found.keys() - known:
         raise TaurusConfigError(
             f"verdict: modules.verdict has the setting {name!r}, which nobody reads; "
             f"known are: {', '.join(sorted(known)).replace('_', '-')}"
         )
-    _check_values(Settings(**found))
+    _check_values(JudgeSettings(**found))
     return found
 
 
-def _check_values(settings: Settings) -> None:
+def _check_values(settings: JudgeSettings) -> None:
     """A misspelt value must not choose the lenient side by itself."""
     allowed = {
         "inconclusive-passes": (settings.inconclusive_passes in (True, False), "true or false"),

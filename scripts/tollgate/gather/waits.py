@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from tollgate.base import lasting
-from tollgate.judge import Charged, End, Execution, LabelData, charge
+from tollgate.judge import Charged, LabelData, LoadEnd, MeasuredExecution, charge
 from tollgate.plan import Plan, ThreadGroup
 from tollgate.run import Execution as Planned
 from tollgate.samples import Jtl, Key, Sent, Store, read_sent
@@ -22,8 +22,8 @@ SILENCE_S = 1.0
 
 
 def with_waits(
-    execution: Execution, plan: Plan, planned: Planned, store: Store, jtl: Jtl, bins: Bins
-) -> Execution:
+    execution: MeasuredExecution, plan: Plan, planned: Planned, store: Store, jtl: Jtl, bins: Bins
+) -> MeasuredExecution:
     """The execution with requests that its threads waited for in vain, or could not send for it,
     among its failures. Raises JtlError and OSError."""
     end = _end(planned)
@@ -55,7 +55,7 @@ def with_waits(
     return execution
 
 
-def _end(planned: Planned) -> End | None:
+def _end(planned: Planned) -> LoadEnd | None:
     """How the load was ended, None where it ended itself or nobody knows what was under way."""
     known = [each for each in planned.in_flight if each["threads"] is not None]
     if not known:
@@ -63,14 +63,14 @@ def _end(planned: Planned) -> End | None:
     first, last = known[0], known[-1]
     lost = frozenset(last["threads"] if planned.ended_by_force else ())
     ended_ms, killed_ms = planned.in_flight[0]["at"] * 1000, last["at"] * 1000
-    return End(ended_ms, killed_ms, tuple(first["threads"]), lost)
+    return LoadEnd(ended_ms, killed_ms, tuple(first["threads"]), lost)
 
 
 def _charge(
-    execution: Execution,
+    execution: MeasuredExecution,
     plan: Plan,
     groups: list[ThreadGroup],
-    end: End,
+    end: LoadEnd,
     sent: Mapping[str, Sent],
     jtl: Jtl,
 ) -> Charged:
@@ -95,7 +95,7 @@ def _charge(
     return charge(end, sent, _labels(execution, groups), paced, began_ms)
 
 
-def _labels(execution: Execution, groups: Collection[ThreadGroup]) -> list[Key]:
+def _labels(execution: MeasuredExecution, groups: Collection[ThreadGroup]) -> list[Key]:
     """That requests of the groups may have: those that came, or else those that the plan names."""
     known = [
         label
@@ -114,13 +114,13 @@ def _labels(execution: Execution, groups: Collection[ThreadGroup]) -> list[Key]:
 
 
 def _with_charged(
-    execution: Execution,
+    execution: MeasuredExecution,
     groups: list[ThreadGroup],
     charged: Charged,
-    end: End,
+    end: LoadEnd,
     jtl: Jtl,
     bins: Bins,
-) -> Execution:
+) -> MeasuredExecution:
     labels = dict(execution.labels)
     for key in charged.begins_ms:
         begins = np.concatenate(charged.begins_ms[key])
@@ -172,7 +172,7 @@ def _blamed(schedule: ScheduleFacts, group: ThreadGroup, unsent: int) -> Schedul
     )
 
 
-def _told(group: ThreadGroup, charged: Charged, end: End, jtl: Jtl) -> str:
+def _told(group: ThreadGroup, charged: Charged, end: LoadEnd, jtl: Jtl) -> str:
     since, until = ((it - jtl.origin_ms) / 1000 for it in (charged.began_ms, end.ended_ms))
     labels = ", ".join(charged.guessed)
     which = f", those without a sample for each of {labels}" if labels else ""
@@ -184,7 +184,9 @@ def _told(group: ThreadGroup, charged: Charged, end: End, jtl: Jtl) -> str:
     )
 
 
-def _silent(execution: Execution, plan: Plan, planned: Planned, jtl: Jtl) -> Execution:
+def _silent(
+    execution: MeasuredExecution, plan: Plan, planned: Planned, jtl: Jtl
+) -> MeasuredExecution:
     """What nobody looked at when STOP_AFTER ended the load must not have been a hanging service."""
     if planned.told_to_end is None or execution.schedules:
         return execution
@@ -203,7 +205,7 @@ def _silent(execution: Execution, plan: Plan, planned: Planned, jtl: Jtl) -> Exe
     )
 
 
-def _with_problem(execution: Execution, problem: str) -> Execution:
+def _with_problem(execution: MeasuredExecution, problem: str) -> MeasuredExecution:
     facts = execution.facts
     facts = replace(facts, machine_problems=(*facts.machine_problems, problem))
     return replace(execution, facts=facts)

@@ -6,11 +6,23 @@ INVALID, with every reason.
 
 from __future__ import annotations
 
-from tollgate.judge.ended_early import Came, Thread, bounded_groups, early_ends, looping_groups
-from tollgate.judge.facts import Execution, ExecutionFacts, LabelData, Run, Settings
+from tollgate.judge.ended_early import (
+    SampledThreads,
+    Thread,
+    bounded_groups,
+    early_ends,
+    looping_groups,
+)
+from tollgate.judge.facts import (
+    ExecutionFacts,
+    JudgeSettings,
+    LabelData,
+    MeasuredExecution,
+    MeasuredRun,
+)
 from tollgate.judge.forecast import HELD, MISSED, NOT_REACHED, requests, signed, worst_part
 from tollgate.judge.judgement import judge, measured_window
-from tollgate.judge.missing_samples import Charged, End, charge, silent_parts
+from tollgate.judge.missing_samples import Charged, LoadEnd, charge, silent_parts
 from tollgate.judge.observe import select, value_of
 from tollgate.judge.verdicts import (
     FAIL,
@@ -22,7 +34,7 @@ from tollgate.judge.verdicts import (
     CriterionResult,
     ExecutionVerdict,
     Reason,
-    Verdict,
+    RunVerdict,
     worst,
 )
 from tollgate.judge.workers import MB_PER_MIN, events_left, outage_line
@@ -38,19 +50,19 @@ __all__ = [
     "NOT_REACHED",
     "ORDER",
     "PASS",
-    "Came",
     "Charged",
     "CriterionResult",
-    "End",
-    "Execution",
     "ExecutionFacts",
     "ExecutionVerdict",
+    "JudgeSettings",
     "LabelData",
+    "LoadEnd",
+    "MeasuredExecution",
+    "MeasuredRun",
     "Reason",
-    "Run",
-    "Settings",
+    "RunVerdict",
+    "SampledThreads",
     "Thread",
-    "Verdict",
     "bounded_groups",
     "charge",
     "early_ends",

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 
 from tollgate.base import duration, figure
 from tollgate.criteria import Criterion
-from tollgate.judge.facts import Execution, LabelData, Settings
+from tollgate.judge.facts import JudgeSettings, LabelData, MeasuredExecution
 from tollgate.judge.observe import (
     RESPONSE_TIME,
     Estimate,
@@ -59,7 +59,11 @@ class Ruling:
 
 
 def judge_criterion(
-    criterion: Criterion, execution: Execution, settings: Settings, from_s: float, to_s: float
+    criterion: Criterion,
+    execution: MeasuredExecution,
+    settings: JudgeSettings,
+    from_s: float,
+    to_s: float,
 ) -> CriterionResult:
     """The result of a criterion on samples, over those of [from_s, to_s)."""
 
@@ -90,7 +94,7 @@ def judge_criterion(
 def judge_drift(
     criterion: Criterion,
     labels: Iterable[LabelData],
-    settings: Settings,
+    settings: JudgeSettings,
     from_s: float,
     to_s: float,
 ) -> CriterionResult:

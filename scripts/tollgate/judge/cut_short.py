@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tollgate.base import lasting
-from tollgate.judge.facts import Execution, Settings
+from tollgate.judge.facts import JudgeSettings, MeasuredExecution
 from tollgate.judge.verdicts import (
     FAIL,
     INCONCLUSIVE,
@@ -30,20 +30,20 @@ from tollgate.judge.verdicts import (
 END_SLACK_S = 1.0
 
 
-def is_cut_short(execution: Execution) -> bool:
+def is_cut_short(execution: MeasuredExecution) -> bool:
     """Whether the interruption of the run took some of this execution away."""
     ended, due = execution.facts.ended_s, _last_request_due(execution)
     finished = ended is not None and due is not None and ended >= due - END_SLACK_S
     return execution.facts.interrupted and not finished
 
 
-def measured_nothing(execution: Execution) -> bool:
+def measured_nothing(execution: MeasuredExecution) -> bool:
     """Whether the interruption came before the execution's load, or in its warm-up."""
     ended = execution.facts.ended_s
     return is_cut_short(execution) and (ended is None or ended <= execution.warmup_s)
 
 
-def cut_short_reasons(execution: Execution, settings: Settings) -> Iterator[Reason]:
+def cut_short_reasons(execution: MeasuredExecution, settings: JudgeSettings) -> Iterator[Reason]:
     """Why an execution that was cut short can't be judged, if it can't."""
     facts, ended = execution.facts, execution.facts.ended_s
     if facts.generator_error:
@@ -56,25 +56,25 @@ def cut_short_reasons(execution: Execution, settings: Settings) -> Iterator[Reas
         yield _invalid(_cut_line(execution))
 
 
-def cut_short_warnings(execution: Execution, settings: Settings) -> Iterator[str]:
+def cut_short_warnings(execution: MeasuredExecution, settings: JudgeSettings) -> Iterator[str]:
     """What stands beside a verdict on a part of what was to be measured."""
     if is_cut_short(execution) and not any(cut_short_reasons(execution, settings)):
         yield f"{_cut_line(execution)}: judged by what was measured until then"
 
 
-def _cut_line(execution: Execution) -> str:
+def _cut_line(execution: MeasuredExecution) -> str:
     due = _due(execution)
     of = "" if due is None else f" of {lasting(due)}"
     return f"cut short after {lasting(max(0.0, execution.facts.ended_s))}{of}"
 
 
-def _due(execution: Execution) -> float | None:
+def _due(execution: MeasuredExecution) -> float | None:
     if execution.measured_s is None:
         return None
     return execution.warmup_s + execution.measured_s
 
 
-def _last_request_due(execution: Execution) -> float | None:
+def _last_request_due(execution: MeasuredExecution) -> float | None:
     """The end of the load; closed hours at the end of a forecast are none."""
     due = _due(execution)
     # A JMeter that had to be killed in such hours was cut short all the same: it had not ended.
@@ -88,7 +88,7 @@ def _invalid(text: str) -> Reason:
 
 
 @dataclass(frozen=True)
-class Stop:
+class EarlyStop:
     """criterion: its text. confirmed_in: the executions whose samples show that it had to trip.
     under_way: those that it ended."""
 
@@ -96,14 +96,14 @@ class Stop:
     confirmed_in: tuple[str, ...]
     under_way: tuple[str, ...]
 
-    def is_confirmed(self, execution: Execution) -> bool:
+    def is_confirmed(self, execution: MeasuredExecution) -> bool:
         """Whether this execution's own samples bear it out."""
         return execution.facts.stopped_by is not None and execution.name in self.confirmed_in
 
 
 def stop_of(
-    executions: Sequence[Execution], results: Sequence[Sequence[CriterionResult]]
-) -> Stop | None:
+    executions: Sequence[MeasuredExecution], results: Sequence[Sequence[CriterionResult]]
+) -> EarlyStop | None:
     """What stopped the run early, None for nothing. results: those of each execution's criteria.
 
     Taurus is some seconds behind: an execution may have ended and the next one have begun before
@@ -120,10 +120,10 @@ def stop_of(
         if criterion.text == text and result.decides and result.verdict == FAIL
     ]
     under_way = [each.name for each in stopped if _began(each)]
-    return Stop(text, tuple(dict.fromkeys(confirmed)), tuple(under_way))
+    return EarlyStop(text, tuple(dict.fromkeys(confirmed)), tuple(under_way))
 
 
-def left_out(execution: Execution, stop: Stop | None) -> Reason | None:
+def left_out(execution: MeasuredExecution, stop: EarlyStop | None) -> Reason | None:
     """Why an execution is not judged: the stop kept it from its load, or ended it for what another
     had shown. None for one that is judged."""
     if stop is None or execution.facts.stopped_by is None or stop.is_confirmed(execution):
@@ -139,7 +139,7 @@ def left_out(execution: Execution, stop: Stop | None) -> Reason | None:
     return Reason(INVALID, OPERATOR, text)
 
 
-def _began(execution: Execution) -> bool:
+def _began(execution: MeasuredExecution) -> bool:
     # Who has no samples because JMeter broke has begun; who has none because it never started has
     # an error that says so.
     return execution.facts.generator_error is None

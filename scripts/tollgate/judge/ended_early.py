@@ -23,8 +23,8 @@ from tollgate.judge.facts import EarlyEnd
 from tollgate.plan import (
     ANY,
     LOOPING,
-    Label,
     Plan,
+    PlanLabel,
     StatedEnd,
     Stops,
     ThreadGroup,
@@ -62,7 +62,7 @@ class Thread:
 
 
 @dataclass(frozen=True)
-class Came:
+class SampledThreads:
     """What came of a run, in seconds since the test began.
 
     whole: all samples, as if one thread had sent them. threads: by place in plan.groups and number,
@@ -102,7 +102,7 @@ def looping_groups(plan: Plan) -> list[int]:
 
 
 def early_ends(
-    plan: Plan, stops: Sequence[Stops], came: Came, until_s: float | None = None
+    plan: Plan, stops: Sequence[Stops], came: SampledThreads, until_s: float | None = None
 ) -> EarlyEnds:
     """Which groups ended before their time, in a run that was neither interrupted nor stopped early
     and whose JMeter ended by itself.
@@ -198,7 +198,7 @@ class _Group:
     plan: Plan
     place: int
     stated: StatedEnd
-    came: Came
+    came: SampledThreads
     until_s: float | None
 
     def early(self) -> tuple[str, bool] | None:
@@ -327,7 +327,7 @@ class _Group:
         return f"{sent} of {need} samples{what} that the plan says"
 
 
-def _count(thread: Thread, label: Label) -> int:
+def _count(thread: Thread, label: PlanLabel) -> int:
     return sum(n for name, n in thread.samples.items() if label.matches(name))
 
 

@@ -84,7 +84,7 @@ class ExecutionFacts:
 
 
 @dataclass(frozen=True)
-class Execution:
+class MeasuredExecution:
     """One plan against one mode. measured_s None: until the load ends by itself.
 
     Judged are the samples that started (for response times: were meant to start) in
@@ -113,16 +113,16 @@ class Execution:
 
 
 @dataclass(frozen=True)
-class Run:
+class MeasuredRun:
     """All executions of one bzt call. problems: one line for each thing that broke the run."""
 
-    executions: tuple[Execution, ...]
+    executions: tuple[MeasuredExecution, ...]
     interrupted: bool = False
     problems: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
-class Settings:
+class JudgeSettings:
     """How strictly to judge.
 
     cut_short_counts: judge an interrupted run by what was measured until then.

@@ -27,8 +27,8 @@ from collections.abc import Iterator
 from tollgate.criteria import Criterion
 from tollgate.judge.comparison import comparison_reasons
 from tollgate.judge.criterion import judge_criterion, judge_drift
-from tollgate.judge.cut_short import Stop, is_cut_short, left_out, measured_nothing, stop_of
-from tollgate.judge.facts import Execution, Run, Settings
+from tollgate.judge.cut_short import EarlyStop, is_cut_short, left_out, measured_nothing, stop_of
+from tollgate.judge.facts import JudgeSettings, MeasuredExecution, MeasuredRun
 from tollgate.judge.forecast import check_forecast, forecast_reasons
 from tollgate.judge.validity import execution_reasons, run_reasons, warnings_of
 from tollgate.judge.verdicts import (
@@ -46,16 +46,16 @@ from tollgate.judge.verdicts import (
     CriterionResult,
     ExecutionVerdict,
     Reason,
-    Verdict,
+    RunVerdict,
     worst,
 )
 from tollgate.judge.workers import judge_resource
 from tollgate.workers import worker_facts
 
 
-def judge(run: Run, settings: Settings | None = None) -> Verdict:
+def judge(run: MeasuredRun, settings: JudgeSettings | None = None) -> RunVerdict:
     """The verdict on a run; a pure function of its arguments."""
-    settings = settings or Settings()
+    settings = settings or JudgeSettings()
     results = [_results(one, settings) for one in run.executions]
     stop = stop_of(run.executions, results)
     executions = tuple(
@@ -71,10 +71,10 @@ def judge(run: Run, settings: Settings | None = None) -> Verdict:
         exit_code = EXIT_INTERRUPTED
     elif verdict == INCONCLUSIVE and settings.inconclusive_passes:
         exit_code = EXIT_CODES[PASS]
-    return Verdict(verdict, exit_code, tuple(reasons), executions)
+    return RunVerdict(verdict, exit_code, tuple(reasons), executions)
 
 
-def _results(execution: Execution, settings: Settings) -> tuple[CriterionResult, ...]:
+def _results(execution: MeasuredExecution, settings: JudgeSettings) -> tuple[CriterionResult, ...]:
     from_s, to_s = measured_window(execution)
     return tuple(
         _result(criterion, execution, settings, from_s, to_s) for criterion in execution.criteria
@@ -82,10 +82,10 @@ def _results(execution: Execution, settings: Settings) -> tuple[CriterionResult,
 
 
 def _judged(
-    execution: Execution,
-    settings: Settings,
+    execution: MeasuredExecution,
+    settings: JudgeSettings,
     results: tuple[CriterionResult, ...],
-    stop: Stop | None,
+    stop: EarlyStop | None,
     *,
     is_broken: bool,
 ) -> ExecutionVerdict:
@@ -119,7 +119,11 @@ def _judged(
 
 
 def _result(
-    criterion: Criterion, execution: Execution, settings: Settings, from_s: float, to_s: float
+    criterion: Criterion,
+    execution: MeasuredExecution,
+    settings: JudgeSettings,
+    from_s: float,
+    to_s: float,
 ) -> CriterionResult:
     if criterion.is_of_workers:
         has_target = bool(execution.facts.workers)
@@ -129,7 +133,7 @@ def _result(
     return judge_criterion(criterion, execution, settings, from_s, to_s)
 
 
-def measured_window(execution: Execution) -> tuple[float, float]:
+def measured_window(execution: MeasuredExecution) -> tuple[float, float]:
     """(from, to) in seconds since the execution's start; it ends early if the load did."""
     services = [data.service for data in execution.labels.values() if data.service.total]
     last = max((float(each.seconds[-1]) + each.width for each in services), default=0.0)
@@ -143,25 +147,25 @@ def measured_window(execution: Execution) -> tuple[float, float]:
     return execution.warmup_s, to_s
 
 
-def _all_failed(execution: Execution, from_s: float, to_s: float) -> Iterator[Reason]:
+def _all_failed(execution: MeasuredExecution, from_s: float, to_s: float) -> Iterator[Reason]:
     for data in execution.labels.values():
         counts = data.service.window(from_s, to_s)
         if counts.total and counts.errors == counts.total:
             yield Reason(FAIL, SERVICE, f"every request of {data.name} failed (n={counts.total})")
 
 
-def _compared(execution: Execution) -> Iterator[Reason]:
+def _compared(execution: MeasuredExecution) -> Iterator[Reason]:
     # Where the JTL could not be read or nothing was measured, that is the reason.
     if execution.comparison and not execution.facts.jtl_error and not measured_nothing(execution):
         yield from comparison_reasons(execution.comparison)
 
 
-def _is_reason(result: CriterionResult, execution: Execution) -> bool:
+def _is_reason(result: CriterionResult, execution: MeasuredExecution) -> bool:
     # Where an interruption left nothing to judge, that is the reason, and not each criterion's.
     return result.decides and result.verdict != PASS and not measured_nothing(execution)
 
 
-def _reason(result: CriterionResult, execution: Execution) -> Reason:
+def _reason(result: CriterionResult, execution: MeasuredExecution) -> Reason:
     # An uncertain result is the fault of too short or too noisy a measurement.
     fault = SERVICE if result.verdict in (FAIL, INVALID) else MACHINE
     if result.verdict == INVALID and result.basis == LOOKS:

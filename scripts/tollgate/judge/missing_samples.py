@@ -127,7 +127,7 @@ def _without_a_sample(
 
 
 @dataclass(frozen=True)
-class End:
+class LoadEnd:
     """How a load was ended before its time, in epoch milliseconds.
 
     waiting: threads that waited for an answer at ended_ms. lost: those of them that still did at
@@ -164,7 +164,7 @@ class Charged:
 
 
 def charge(
-    end: End,
+    end: LoadEnd,
     sent: Mapping[str, Sent],
     labels: Collection[Key],
     paced: Callable[[Key], bool],

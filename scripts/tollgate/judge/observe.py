@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tollgate.criteria import Criterion
-from tollgate.judge.facts import LabelData, Settings
+from tollgate.judge.facts import JudgeSettings, LabelData
 from tollgate.stats import (
     FEWEST_FOR_MEAN,
     SOURCES,
@@ -74,7 +74,7 @@ class Estimate:
 def select(
     criterion: Criterion,
     labels: Iterable[LabelData],
-    settings: Settings,
+    settings: JudgeSettings,
     from_s: float,
     to_s: float,
     punctual: bool = False,

@@ -29,7 +29,7 @@ from tollgate.judge.cut_short import (
     is_cut_short,
     measured_nothing,
 )
-from tollgate.judge.facts import Execution, Run, Settings
+from tollgate.judge.facts import JudgeSettings, MeasuredExecution, MeasuredRun
 from tollgate.judge.observe import hit_mask
 from tollgate.judge.verdicts import FAIL, GENERATOR, INVALID, MACHINE, OPERATOR, SERVICE, Reason
 from tollgate.judge.workers import judges_restarts, outages_judged, reload_notes, resource_reasons
@@ -49,7 +49,7 @@ FAR_LATE_SHARE = 0.01
 DISPLACED_SHARE = 0.25
 
 
-def run_reasons(run: Run, settings: Settings) -> Iterator[Reason]:
+def run_reasons(run: MeasuredRun, settings: JudgeSettings) -> Iterator[Reason]:
     """What is wrong with the run as a whole."""
     if run.interrupted and not settings.cut_short_counts:
         yield _invalid(OPERATOR, "the run was interrupted")
@@ -63,7 +63,7 @@ def run_reasons(run: Run, settings: Settings) -> Iterator[Reason]:
 
 
 def execution_reasons(
-    execution: Execution, settings: Settings, is_excused: bool, has_failed: bool
+    execution: MeasuredExecution, settings: JudgeSettings, is_excused: bool, has_failed: bool
 ) -> Iterator[Reason]:
     """What is wrong with one execution.
 
@@ -88,7 +88,7 @@ def execution_reasons(
         yield from _lateness(schedule, has_failed)
 
 
-def _accidents(execution: Execution, is_excused: bool) -> Iterator[Reason]:
+def _accidents(execution: MeasuredExecution, is_excused: bool) -> Iterator[Reason]:
     facts, has_ended_itself = execution.facts, ended_itself(execution)
     if facts.generator_error:
         yield _invalid(GENERATOR, facts.generator_error)
@@ -115,7 +115,7 @@ def _exit_text(code: int) -> str:
     return f"{text}: it ran out of memory, see jmeter.out; more of it: HEAP='-Xms512m -Xmx2g'"
 
 
-def ended_itself(execution: Execution) -> bool:
+def ended_itself(execution: MeasuredExecution) -> bool:
     """Whether it was a comparison that had found all it could, or a load that was ended before its
     time. A JMeter that then goes on is ended by force: no sample that counts is touched by that."""
     comparison = execution.comparison
@@ -123,7 +123,7 @@ def ended_itself(execution: Execution) -> bool:
     return has_decided or execution.facts.ended_by_force
 
 
-def _workers(execution: Execution) -> Iterator[Reason]:
+def _workers(execution: MeasuredExecution) -> Iterator[Reason]:
     for event in execution.facts.worker_events:
         yield _invalid(SERVICE, event.text)
     for count in execution.facts.workers:
@@ -138,7 +138,7 @@ def _workers(execution: Execution) -> Iterator[Reason]:
             yield _invalid(OPERATOR, problem)
 
 
-def _shortness(execution: Execution) -> Iterator[Reason]:
+def _shortness(execution: MeasuredExecution) -> Iterator[Reason]:
     if execution.facts.stopped_by:
         problem = "stopped early by a criterion that the samples do not bear out: "
         yield _invalid(OPERATOR, problem + execution.facts.stopped_by)
@@ -158,7 +158,7 @@ def _shortness(execution: Execution) -> Iterator[Reason]:
         yield _invalid(GENERATOR, problem)
 
 
-def _last_second(execution: Execution) -> float:
+def _last_second(execution: MeasuredExecution) -> float:
     """The end of the last second with samples; of the last bin if the second is not known."""
     if execution.facts.last_start_s is not None:
         return math.floor(execution.facts.last_start_s) + 1.0
@@ -166,7 +166,7 @@ def _last_second(execution: Execution) -> float:
     return float(max(each.seconds[-1] + each.width for each in services))
 
 
-def _longest_pause(execution: Execution, due: float) -> float:
+def _longest_pause(execution: MeasuredExecution, due: float) -> float:
     """How long a stream of that many samples may be silent without its having ended."""
     total = sum(data.service.total for data in execution.labels.values())
     return PAUSE_FACTOR * due / total
@@ -197,7 +197,7 @@ def _lateness(schedule: ScheduleFacts, has_failed: bool) -> Iterator[Reason]:
         )
 
 
-def _unsent(schedule: ScheduleFacts, settings: Settings) -> Iterator[Reason]:
+def _unsent(schedule: ScheduleFacts, settings: JudgeSettings) -> Iterator[Reason]:
     tolerated = max(1.0, settings.missing_share * schedule.intended)
     name = ", ".join(schedule.labels)
     of = f"of {schedule.intended} scheduled requests of {name} were not sent"
@@ -221,7 +221,7 @@ def _invalid(fault: str, text: str) -> Reason:
 
 
 def warnings_of(
-    execution: Execution, settings: Settings, from_s: float, to_s: float
+    execution: MeasuredExecution, settings: JudgeSettings, from_s: float, to_s: float
 ) -> Iterator[str]:
     """One line for each thing, of the samples of [from_s, to_s)."""
     yield from _unnoticed(execution, from_s, to_s)
@@ -249,7 +249,7 @@ def warnings_of(
         yield "no criterion can fail this execution"
 
 
-def _unnoticed(execution: Execution, from_s: float, to_s: float) -> Iterator[str]:
+def _unnoticed(execution: MeasuredExecution, from_s: float, to_s: float) -> Iterator[str]:
     for data in execution.labels.values():
         counts = data.service.window(from_s, to_s)
         mine = [c for c in execution.criteria if c.fail and c.label in (data.name, "")]
@@ -278,7 +278,7 @@ def _unseen(counts: Counts, criteria: Iterable[Criterion]) -> int:
     return int(counts.n[unseen].sum())
 
 
-def _by_service_time(execution: Execution, settings: Settings) -> Iterator[str]:
+def _by_service_time(execution: MeasuredExecution, settings: JudgeSettings) -> Iterator[str]:
     latency = {c.label for c in execution.criteria if c.may_respond and c.fail}
     closed = [
         data.name

@@ -106,7 +106,7 @@ class ExecutionVerdict:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class RunVerdict:
     """The run's verdict. reasons: the run's own and those of all executions, worst first."""
 
     verdict: str

@@ -23,7 +23,7 @@ import numpy as np
 from tollgate.base import duration, figure, short
 from tollgate.criteria import MIB, Criterion
 from tollgate.judge.criterion import Ruling, result, rule_exactly, rule_over_time
-from tollgate.judge.facts import Execution, Settings
+from tollgate.judge.facts import JudgeSettings, MeasuredExecution
 from tollgate.judge.observe import Estimate
 from tollgate.judge.verdicts import (
     FAIL,
@@ -41,10 +41,10 @@ from tollgate.workers import (
     FEWEST_LOOKS,
     SHORTEST_S,
     Growth,
-    Outage,
     Reload,
     Resources,
     WorkerEvent,
+    WorkerOutage,
     WorkerSeries,
     growth,
     judged_share,
@@ -75,7 +75,7 @@ class _Watch:
 def judge_resource(
     criterion: Criterion,
     resources: Resources,
-    settings: Settings,
+    settings: JudgeSettings,
     from_s: float,
     to_s: float,
     has_target: bool = False,
@@ -250,25 +250,25 @@ def resource_reasons(resources: Resources, restarts_are_judged: bool) -> Iterato
             yield Reason(FAIL, SERVICE, f"{at} lost {_requests(reload.lost)}")
 
 
-def judges_restarts(execution: Execution) -> bool:
+def judges_restarts(execution: MeasuredExecution) -> bool:
     """Whether a criterion says what a restart of a worker means."""
     return any(each.subject == "restarts" and each.fail for each in execution.criteria)
 
 
-def outages_judged(execution: Execution) -> list[str]:
+def outages_judged(execution: MeasuredExecution) -> list[str]:
     """The outages that make nothing INVALID because a criterion judges them, in words."""
     resources = execution.resources
     found = (it for it in resources.outages if not it.planned and _is_counted(it, resources))
     return [outage_line(outage) for outage in found] if judges_restarts(execution) else []
 
 
-def _is_counted(outage: Outage, resources: Resources) -> bool:
+def _is_counted(outage: WorkerOutage, resources: Resources) -> bool:
     """Whether a criterion on restarts counts it: the worker came back, and was looked at."""
     is_seen = any(series.worker == outage.worker for series in resources.workers)
     return outage.to_s is not None and is_seen
 
 
-def outage_line(outage: Outage) -> str:
+def outage_line(outage: WorkerOutage) -> str:
     """When a worker died, for how long it was gone, and how many requests that cost."""
     at = f"{_seconds(outage.from_s)} s into the execution"
     lost = ""
@@ -297,7 +297,7 @@ _TIMES_SHOWN = 5
 
 
 def events_left(
-    events: Iterable[WorkerEvent], outages: Iterable[Outage]
+    events: Iterable[WorkerEvent], outages: Iterable[WorkerOutage]
 ) -> tuple[WorkerEvent, ...]:
     """The events of the watch that no outage covers: those about other processes."""
     covered = {(outage.worker, outage.pid) for outage in outages}

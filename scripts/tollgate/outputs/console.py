@@ -16,7 +16,7 @@ from tollgate.judge import (
     PASS,
     CriterionResult,
     ExecutionVerdict,
-    Verdict,
+    RunVerdict,
 )
 from tollgate.outputs.text import (
     forecast_line,
@@ -45,7 +45,7 @@ _FINDINGS = (FAIL, INCONCLUSIVE, IMPROVED)
 _GAP = "  "
 
 
-def verdict_table(verdict: Verdict, colour: bool = False) -> str:
+def verdict_table(verdict: RunVerdict, colour: bool = False) -> str:
     """Every criterion in a row, the worst first; below that the verdict and why."""
     lines: list[str] = []
     for execution in verdict.executions:
@@ -66,7 +66,7 @@ def verdict_table(verdict: Verdict, colour: bool = False) -> str:
     return "\n".join(lines)
 
 
-def verdict_headline(verdict: Verdict, colour: bool = False) -> str:
+def verdict_headline(verdict: RunVerdict, colour: bool = False) -> str:
     """One line: the verdict, how many criteria or compared metrics it rests on, and whose fault it
     is."""
     results = [it for each in verdict.executions for it in each.criteria if it.decides]

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from tollgate.judge import CriterionResult, Execution, ExecutionVerdict, Run, Verdict
+from tollgate.judge import (
+    CriterionResult,
+    ExecutionVerdict,
+    MeasuredExecution,
+    MeasuredRun,
+    RunVerdict,
+)
 from tollgate.outputs.json_comparison import ComparisonEntry, comparison_content
 from tollgate.outputs.json_forecast import ForecastEntry, forecast_content
 from tollgate.outputs.json_model import (
@@ -287,7 +293,7 @@ class VerdictFile(Model):
     """One entry for each execution of taurus.yml, in its order."""
 
 
-def to_dict(verdict: Verdict, run: Run, kind: str, environment: dict) -> dict[str, Any]:
+def to_dict(verdict: RunVerdict, run: MeasuredRun, kind: str, environment: dict) -> dict[str, Any]:
     """The content of verdict.json."""
     pairs = zip(verdict.executions, run.executions, strict=True)
     return finite(
@@ -302,7 +308,7 @@ def to_dict(verdict: Verdict, run: Run, kind: str, environment: dict) -> dict[st
     )
 
 
-def _execution(judged: ExecutionVerdict, execution: Execution) -> dict[str, Any]:
+def _execution(judged: ExecutionVerdict, execution: MeasuredExecution) -> dict[str, Any]:
     resources = execution.resources
     return content(
         ExecutionEntry,

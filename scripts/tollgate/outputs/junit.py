@@ -15,7 +15,7 @@ from tollgate.judge import (
     CriterionResult,
     ExecutionVerdict,
     Reason,
-    Verdict,
+    RunVerdict,
     worst,
 )
 
@@ -25,7 +25,7 @@ _DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>'
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def to_junit(verdict: Verdict, kind: str) -> str:
+def to_junit(verdict: RunVerdict, kind: str) -> str:
     """JUnit XML: one suite for the run, then one an execution with a case for each criterion.
 
     The cases and their names are the same from run to run, whatever came out, so that CI systems
@@ -53,7 +53,7 @@ def to_junit(verdict: Verdict, kind: str) -> str:
     return f"{_DECLARATION}\n{ET.tostring(root, encoding='unicode')}\n"
 
 
-def of_the_run(verdict: Verdict) -> list[Reason]:
+def of_the_run(verdict: RunVerdict) -> list[Reason]:
     """The reasons that are no execution's, e.g. that the run was interrupted."""
     return _without(
         verdict.reasons, (each.named(it) for each in verdict.executions for it in each.reasons)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from tollgate.base import code, escaped, row
 from tollgate.compare import FAIL, IMPROVED, INCONCLUSIVE, Comparison, Finding, words
-from tollgate.judge import CriterionResult, ExecutionVerdict, Verdict
+from tollgate.judge import CriterionResult, ExecutionVerdict, RunVerdict
 from tollgate.outputs.text import forecast_line, interval, limit, observed, worker_lines
 
 HEADINGS = ("criterion", "observed", "limit", "interval", "n", "verdict")
@@ -14,7 +14,7 @@ COMPARED = ("label", "metric", "base", "head", "change", "interval", "verdict")
 _STRIKING = (FAIL, INCONCLUSIVE, IMPROVED)
 
 
-def to_markdown(verdict: Verdict, kind: str) -> str:
+def to_markdown(verdict: RunVerdict, kind: str) -> str:
     """A summary for people: the verdict, the reasons, then every criterion."""
     lines = [f"## Tollgate: {verdict.verdict} ({escaped(kind)})", ""]
     lines += [f"- **{it.verdict}** ({it.fault}): {escaped(it.text)}" for it in verdict.reasons]

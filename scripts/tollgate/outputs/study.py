@@ -33,7 +33,7 @@ from tollgate.study import (
 )
 from tollgate.study import read as read_samples
 from tollgate.study import record as study_run
-from tollgate.workers import Outage, Resources, read_watch
+from tollgate.workers import Resources, WorkerOutage, read_watch
 
 __all__ = ["JSON", "PROBLEMS", "is_study", "read", "to_table", "write"]
 JSON = "study.json"
@@ -106,7 +106,7 @@ def _read_outages(
     Raises JtlError.
     """
     began_s, ended_s = jtl.origin_ms / 1000, jtl.last_end_ms / 1000
-    found: list[tuple[Outage, str]] = []
+    found: list[tuple[WorkerOutage, str]] = []
     problems: dict[str, None] = {}  # a file that can't be read is one, and not one of each app
     for target in planned.targets:
         app = target["name"]
@@ -122,7 +122,7 @@ def _read_outages(
     return [_outage(outage, app, jtl.samplers) for outage, app in pairs], tuple(problems)
 
 
-def _outage(outage: Outage, app: str, samplers: Mapping[str, Label]) -> dict[str, Any]:
+def _outage(outage: WorkerOutage, app: str, samplers: Mapping[str, Label]) -> dict[str, Any]:
     return {
         "app": app,
         "worker": outage.worker,

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from tollgate.base import atomic
-from tollgate.judge import Run, Verdict
+from tollgate.judge import MeasuredRun, RunVerdict
 from tollgate.outputs import json_verdict
 from tollgate.outputs.console import verdict_table
 from tollgate.outputs.json_model import to_json as to_text
@@ -16,7 +16,7 @@ from tollgate.outputs.markdown import to_markdown
 from tollgate.run import Manifest
 
 
-def write_all(folder: Path, verdict: Verdict, run: Run, manifest: Manifest) -> None:
+def write_all(folder: Path, verdict: RunVerdict, run: MeasuredRun, manifest: Manifest) -> None:
     """verdict.json, junit.xml and verdict.md, each whole or not at all."""
     markdown = to_markdown(verdict, manifest.kind)
     atomic.write(folder / "verdict.json", to_json(verdict, run, manifest))
@@ -24,12 +24,12 @@ def write_all(folder: Path, verdict: Verdict, run: Run, manifest: Manifest) -> N
     atomic.write(folder / "verdict.md", markdown)
 
 
-def to_json(verdict: Verdict, run: Run, manifest: Manifest) -> str:
+def to_json(verdict: RunVerdict, run: MeasuredRun, manifest: Manifest) -> str:
     """The text of verdict.json."""
     return to_text(json_verdict.to_dict(verdict, run, manifest.kind, manifest.environment))
 
 
-def append_summary(verdict: Verdict, kind: str) -> None:
+def append_summary(verdict: RunVerdict, kind: str) -> None:
     """Add the Markdown to a GitHub job's page, where there is one. A page that can't be written to
     is reported, and changes neither the verdict nor the exit code."""
     summary = os.environ.get("GITHUB_STEP_SUMMARY")
@@ -47,7 +47,7 @@ def append_summary(verdict: Verdict, kind: str) -> None:
         )
 
 
-def show(verdict: Verdict) -> None:
+def show(verdict: RunVerdict) -> None:
     """Print the table, in colour on a terminal unless NO_COLOR is set."""
     colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     text = verdict_table(verdict, colour)

@@ -22,7 +22,7 @@ from tollgate.plan.ends import (
 from tollgate.plan.expressions import Expander
 from tollgate.plan.hosts import read_hosts
 from tollgate.plan.jmx import PlanError, read_tree
-from tollgate.plan.model import FLOW_CONTROL, LOOPING, Label, Plan, Sampler, ThreadGroup
+from tollgate.plan.model import FLOW_CONTROL, LOOPING, Plan, PlanLabel, Sampler, ThreadGroup
 from tollgate.plan.read import expander_of, read_plan
 
 __all__ = [
@@ -31,10 +31,10 @@ __all__ = [
     "LOOPING",
     "Expander",
     "JavaRandom",
-    "Label",
     "NotReplayableError",
     "Plan",
     "PlanError",
+    "PlanLabel",
     "PreciseThroughput",
     "Sampler",
     "StatedEnd",

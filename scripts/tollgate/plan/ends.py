@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from tollgate.plan.model import FLOW_CONTROL, LOOPING, Controller, Label, Sampler, ThreadGroup
+from tollgate.plan.model import FLOW_CONTROL, LOOPING, Controller, PlanLabel, Sampler, ThreadGroup
 
 LOOP = "LoopController"
 #: Controllers that may go on for as long as the thread does.
@@ -105,7 +105,7 @@ def _timers_s(sampler: Sampler) -> float:
 
 
 #: Stands for whatever label a sample has.
-ANY = Label("", "(?s).*")
+ANY = PlanLabel("", "(?s).*")
 _NEXT_LOOP = "startnextloop"
 
 
@@ -119,7 +119,7 @@ class StatedEnd:
     """
 
     duration_s: float = math.inf
-    needs: Mapping[Label, int] = field(default_factory=dict)
+    needs: Mapping[PlanLabel, int] = field(default_factory=dict)
 
     @property
     def is_never(self) -> bool:
@@ -144,9 +144,9 @@ def stated_end(group: ThreadGroup, may_jump: bool) -> StatedEnd | None:
         return None
     if may_jump or group.on_sample_error == _NEXT_LOOP or any(map(_may_jump, group.samplers)):
         return StatedEnd(duration_s, {ANY: group.loops})
-    needs: Counter[Label] = Counter()
+    needs: Counter[PlanLabel] = Counter()
     for sampler in certain:
-        label = Label(sampler.hidden_by) if sampler.hidden_by else sampler.label
+        label = PlanLabel(sampler.hidden_by) if sampler.hidden_by else sampler.label
         if sampler.hidden_by:  # one for all that are in it
             needs[label] = group.loops
         else:

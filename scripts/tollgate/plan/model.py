@@ -35,7 +35,7 @@ PLAIN_CONTROLLERS = frozenset(
 
 
 @dataclass(frozen=True, order=True)
-class Label:
+class PlanLabel:
     """A label of the JTL. `pattern` is a regular expression where `text` still holds variables
     that only the running test fills in, and empty where `text` is the label itself."""
 
@@ -89,7 +89,7 @@ class Sampler:
     that is not known.
     """
 
-    label: Label
+    label: PlanLabel
     kind: str
     timers: tuple[Timer, ...] = ()
     parents: tuple[Controller, ...] = ()
@@ -122,7 +122,7 @@ class Transaction:
     Source: JMeter 5.6.3, JMeterThread.doEndTransactionSampler.
     """
 
-    label: Label
+    label: PlanLabel
     generate_parent_sample: bool
     include_timers: bool
     leaves_a_row: bool = True
@@ -184,23 +184,23 @@ class Plan:
     may_ignore: bool = False
 
     @property
-    def sampler_labels(self) -> tuple[Label, ...]:
+    def sampler_labels(self) -> tuple[PlanLabel, ...]:
         """Labels of the rows of samplers, and of the parent samples that stand in the place of
         some; each once, in the plan's order."""
         rows = (s.label for group in self.groups for s in group.samplers if s.leaves_a_row)
         return tuple(dict.fromkeys((*rows, *self.parent_labels)))
 
     @property
-    def parent_labels(self) -> tuple[Label, ...]:
+    def parent_labels(self) -> tuple[PlanLabel, ...]:
         """Labels of the parent samples that Transaction Controllers generate."""
         return self._rows_of_transactions(are_samples=True)
 
     @property
-    def transaction_labels(self) -> tuple[Label, ...]:
+    def transaction_labels(self) -> tuple[PlanLabel, ...]:
         """Labels of the rows that Transaction Controllers leave beside those that they add up."""
         return self._rows_of_transactions(are_samples=False)
 
-    def _rows_of_transactions(self, *, are_samples: bool) -> tuple[Label, ...]:
+    def _rows_of_transactions(self, *, are_samples: bool) -> tuple[PlanLabel, ...]:
         each = (it for group in self.groups for it in group.transactions if it.leaves_a_row)
         rows = (it.label for it in each if it.generate_parent_sample == are_samples)
         return tuple(dict.fromkeys(rows))

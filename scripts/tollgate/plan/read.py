@@ -23,8 +23,8 @@ from tollgate.plan.model import (
     PRECISE_THROUGHPUT,
     SCRIPTS,
     Controller,
-    Label,
     Plan,
+    PlanLabel,
     Sampler,
     ThreadGroup,
     Timer,
@@ -259,7 +259,7 @@ class _Reader:
             loops = Fields(element, self._expander).whole("LoopController.loops")
         return Controller(element.kind, self._label(element).text, loops)
 
-    def _label(self, element: Element) -> Label:
+    def _label(self, element: Element) -> PlanLabel:
         return _label(element, self._labels)
 
     def _own_pause_ms(self, element: Element) -> float | None:
@@ -269,9 +269,9 @@ class _Reader:
         return fields.number("ActionProcessor.duration", absent=0.0)
 
 
-def _label(element: Element, expander: Expander) -> Label:
+def _label(element: Element, expander: Expander) -> PlanLabel:
     text = expander.expand(element.name)
-    return Label(text.shown, text.pattern if text.reason else "")
+    return PlanLabel(text.shown, text.pattern if text.reason else "")
 
 
 def _loops(element: Element, fields: Fields) -> int | None:

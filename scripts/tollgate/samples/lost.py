@@ -20,7 +20,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tollgate.samples.store import Store, using
-from tollgate.workers import Outage, Reload, Resources
+from tollgate.workers import Reload, Resources, WorkerOutage
 
 #: Milliseconds after a window in which a client may still find out what happened in it.
 GRACE_MS = 1000
@@ -59,7 +59,7 @@ def with_losses(
     return replace(resources, reloads=reloads, outages=outages)
 
 
-def _window(outage: Outage, origin_ms: float) -> tuple[float, float]:
+def _window(outage: WorkerOutage, origin_ms: float) -> tuple[float, float]:
     """A successor may be online before: a reload starts it first."""
     to_s = math.inf if outage.to_s is None else max(outage.to_s, outage.from_s)
     return origin_ms + outage.from_s * 1000, origin_ms + to_s * 1000

@@ -14,7 +14,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from tollgate.plan import Label
+from tollgate.plan import PlanLabel
 from tollgate.stats import Counts
 
 COORDINATED_OMISSION = (
@@ -58,7 +58,7 @@ class Schedule:
     """
 
     group: str
-    labels: tuple[Label, ...]
+    labels: tuple[PlanLabel, ...]
     replay: Replay
     by_thread: bool = False
     threads: int | None = None

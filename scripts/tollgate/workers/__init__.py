@@ -5,7 +5,14 @@ In: workers.jsonl. Out: processes, their exits and restarts, and what they neede
 
 from __future__ import annotations
 
-from tollgate.workers.model import Outage, Reload, Resources, WorkerCount, WorkerEvent, WorkerSeries
+from tollgate.workers.model import (
+    Reload,
+    Resources,
+    WorkerCount,
+    WorkerEvent,
+    WorkerOutage,
+    WorkerSeries,
+)
 from tollgate.workers.processes import (
     FEWEST_LOOKS,
     SHORTEST_S,
@@ -24,7 +31,6 @@ __all__ = [
     "FEWEST_LOOKS",
     "SHORTEST_S",
     "Growth",
-    "Outage",
     "Reload",
     "Resources",
     "TargetsWatched",
@@ -32,6 +38,7 @@ __all__ = [
     "WorkerCount",
     "WorkerEvent",
     "WorkerFacts",
+    "WorkerOutage",
     "WorkerSeries",
     "growth",
     "judged_share",

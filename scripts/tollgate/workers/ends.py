@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tollgate.workers.lines import Line, Look
-from tollgate.workers.model import Outage, WorkerEvent
+from tollgate.workers.model import WorkerEvent, WorkerOutage
 
 #: PM2 says `online` of a process that dies before it was ready, and in the same breath `exit`.
 STILLBORN = 0.05
@@ -26,7 +26,7 @@ Window = tuple[float, float]
 
 
 @dataclass
-class End:
+class ProcessEnd:
     """The end of one process; times in seconds since the epoch.
 
     came: when its successor was online, infinite if none came; went, if it was there before.
@@ -52,13 +52,13 @@ class End:
         is_then = self.went <= later + LOOK_SLACK and self.came >= earlier - LOOK_SLACK
         return self.worker == worker and (is_then or self.pid == pid != 0)
 
-    def outage(self, began_s: float) -> Outage:
+    def outage(self, began_s: float) -> WorkerOutage:
         """The same as the judge wants it, in seconds since began_s."""
         to_s = None if self.came == math.inf else self.came - began_s
-        return Outage(str(self.worker), self.pid, self.went - began_s, to_s, self.planned)
+        return WorkerOutage(str(self.worker), self.pid, self.went - began_s, to_s, self.planned)
 
 
-def mark_planned(ends: Iterable[End], reloads: Sequence[Window]) -> None:
+def mark_planned(ends: Iterable[ProcessEnd], reloads: Sequence[Window]) -> None:
     """Mark the ends, which come in order of time, that reloads of the timetable brought about: of
     each worker one a reload. PM2 also ends a worker by itself, for its memory, in such a time."""
     used: set[tuple[Any, int]] = set()
@@ -75,10 +75,10 @@ def overlaps(reloads: Sequence[Window], earlier: float, later: float) -> bool:
     return any(began <= later and earlier <= ended + RELOAD_GRACE for began, ended in reloads)
 
 
-def ends_by_events(events: Iterable[Line]) -> list[End]:
+def ends_by_events(events: Iterable[Line]) -> list[ProcessEnd]:
     """From PM2's events, in any order."""
-    found: list[End] = []
-    last: dict[Any, End] = {}
+    found: list[ProcessEnd] = []
+    last: dict[Any, ProcessEnd] = {}
     online: dict[Any, Line] = {}
     for event in sorted(events, key=lambda each: each["time"]):
         worker, time = event["worker"], event["time"] / 1000
@@ -101,24 +101,24 @@ def ends_by_events(events: Iterable[Line]) -> list[End]:
     return found
 
 
-def _ended(event: Line, came: float = math.inf) -> End:
+def _ended(event: Line, came: float = math.inf) -> ProcessEnd:
     time = event["time"] / 1000
-    return End(event["worker"], event["pid"], time, came, event.get("byPm2", True))
+    return ProcessEnd(event["worker"], event["pid"], time, came, event.get("byPm2", True))
 
 
 @dataclass
 class LookedFor:
     """The same from looks, which come in order."""
 
-    found: list[End] = field(default_factory=list)
+    found: list[ProcessEnd] = field(default_factory=list)
     _alive: dict[Any, tuple[float, Line]] = field(default_factory=dict)
-    _out: dict[Any, End] = field(default_factory=dict)
+    _out: dict[Any, ProcessEnd] = field(default_factory=dict)
 
     def take(self, look: Look) -> None:
         time, lines = look
         for worker, (seen, line) in list(self._alive.items()):
             if worker not in self._out and not _is_same(line, lines.get(worker)):
-                self._out[worker] = End(worker, line["pid"], seen)
+                self._out[worker] = ProcessEnd(worker, line["pid"], seen)
                 self.found.append(self._out[worker])
         for worker, line in lines.items():
             if line["status"] == "online" and line["pid"]:
@@ -136,7 +136,7 @@ def _is_same(old: Line, new: Line | None) -> bool:
     )
 
 
-def merged(heard: Sequence[End], seen: Sequence[End]) -> list[End]:
+def merged(heard: Sequence[ProcessEnd], seen: Sequence[ProcessEnd]) -> list[ProcessEnd]:
     """All ends that events report, and those that only looks show, in order of time."""
     unheard = [
         end
@@ -146,7 +146,7 @@ def merged(heard: Sequence[End], seen: Sequence[End]) -> list[End]:
     return sorted([*heard, *unheard], key=lambda end: end.went)
 
 
-def event_of(end: End, began_s: float) -> WorkerEvent:
+def event_of(end: ProcessEnd, began_s: float) -> WorkerEvent:
     """What PM2's events say of a process that should not have ended."""
     who = f"worker {end.worker} (pid {end.pid}) died"
     at = f"{max(end.went - began_s, 0):.0f} s into the execution"

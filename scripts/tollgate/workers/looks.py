@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tollgate.workers.ends import End, LookedFor, Window, event_of, overlaps
+from tollgate.workers.ends import LookedFor, ProcessEnd, Window, event_of, overlaps
 from tollgate.workers.lines import Line, Look
 from tollgate.workers.model import WorkerEvent
 
@@ -84,7 +84,7 @@ class Seen:
         fewest = self._fewest_reloading if self._fewest == math.inf else self._fewest
         return None if fewest == math.inf else int(fewest)
 
-    def fewest_with_restarting(self, ends: Sequence[End]) -> int | None:
+    def fewest_with_restarting(self, ends: Sequence[ProcessEnd]) -> int | None:
         """The same with the workers counted that were missing for one of these ends, if it was not
         planned and another process came."""
         restarts = [end for end in ends if not end.planned and end.came < math.inf]
@@ -139,7 +139,9 @@ class Seen:
             return line
         return {**line, "pid": self._pids.get(line["worker"], 0)}
 
-    def events(self, heard: Sequence[End], during: Sequence[End]) -> Iterator[WorkerEvent]:
+    def events(
+        self, heard: Sequence[ProcessEnd], during: Sequence[ProcessEnd]
+    ) -> Iterator[WorkerEvent]:
         """What no reload of the timetable brought about, in order.
 
         heard: the ends that events report. during: all ends that concern the execution.

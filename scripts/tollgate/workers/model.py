@@ -37,7 +37,7 @@ class WorkerSeries:
 
 
 @dataclass(frozen=True)
-class Outage:
+class WorkerOutage:
     """A worker's process that ended, and the one that came in its place.
 
     to_s: when the new process was online, None if none came. planned: by a reload of the run's
@@ -74,7 +74,7 @@ class Resources:
     """
 
     workers: tuple[WorkerSeries, ...] = ()
-    outages: tuple[Outage, ...] = ()
+    outages: tuple[WorkerOutage, ...] = ()
     reloads: tuple[Reload, ...] = ()
     memory_limit: float | None = None
     watching_cpu: float | None = None

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tollgate.stats import Trend, trend
-from tollgate.workers.model import Floats, Outage, Resources, WorkerSeries
+from tollgate.workers.model import Floats, Resources, WorkerOutage, WorkerSeries
 
 #: Fewer looks, or in a shorter time, say nothing of a slope.
 FEWEST_LOOKS, SHORTEST_S = 20, 20.0
@@ -120,7 +120,7 @@ def judged_share(judged: Iterable[Life], series: WorkerSeries, from_s: float, to
     return sum(len(life.second) for life in judged) / looks if looks else 0.0
 
 
-def restarts(series: WorkerSeries, outages: Iterable[Outage], to_s: float) -> int:
+def restarts(series: WorkerSeries, outages: Iterable[WorkerOutage], to_s: float) -> int:
     """How often a process was started again, warm-up included and planned reloads left out.
 
     Looks show it before to_s, and only between two of them. Outages count whenever they were in the

@@ -12,7 +12,7 @@ from typing import Any
 from tollgate.workers.ends import Window, ends_by_events, mark_planned, merged
 from tollgate.workers.lines import ClockSetBackError, Line, SeriesOf, lines_of, looks_of
 from tollgate.workers.looks import Seen, around
-from tollgate.workers.model import Outage, Reload, Resources, WorkerCount, WorkerEvent
+from tollgate.workers.model import Reload, Resources, WorkerCount, WorkerEvent, WorkerOutage
 
 #: Seconds without a line after which they count as not watched; the watcher writes one each second.
 SILENCE = 5.0
@@ -65,7 +65,7 @@ def _with_app(line: Line) -> Line:
 
 def _observe(
     lines: Iterable[Line], app: str, began_s: float, ended_s: float, reloads: Sequence[Window]
-) -> tuple[Watched, tuple[Outage, ...] | None]:
+) -> tuple[Watched, tuple[WorkerOutage, ...] | None]:
     """The outages are None where the clock was set back."""
     events: list[Line] = []
     seen = Seen(began_s, ended_s, reloads)

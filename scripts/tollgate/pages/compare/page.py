@@ -18,7 +18,7 @@ from tollgate.compare import (
     words,
 )
 from tollgate.compare import FAIL as WORSE
-from tollgate.judge import FAIL, INCONCLUSIVE, INVALID, PASS, Run, Verdict
+from tollgate.judge import FAIL, INCONCLUSIVE, INVALID, PASS, MeasuredRun, RunVerdict
 from tollgate.pages.compare import charts, tables
 from tollgate.pages.compare.tables import FindingTable
 from tollgate.pages.kit.charts import Chart
@@ -49,7 +49,9 @@ class ComparePart:
     decided: Table
 
 
-def part(run: Path, record: manifest.Manifest, facts: Run, verdict: Verdict) -> ComparePart | None:
+def part(
+    run: Path, record: manifest.Manifest, facts: MeasuredRun, verdict: RunVerdict
+) -> ComparePart | None:
     """Of a run's folder that was gathered and judged; None where nothing is compared.
 
     Raises JtlError and OSError.
@@ -91,7 +93,7 @@ def course(comparison: Comparison, blocks: Sequence[Blocks]) -> list[Gate]:
     return gates
 
 
-def sentence(verdict: Verdict, comparison: Comparison) -> str:
+def sentence(verdict: RunVerdict, comparison: Comparison) -> str:
     """What a run with this verdict shows of head: no more than its gating metrics bear out. Empty
     where neither they nor a criterion decided."""
     gating = comparison.gating
@@ -113,7 +115,7 @@ def sentence(verdict: Verdict, comparison: Comparison) -> str:
     return f"{whose}{_ruled_out(comparison)}{also}."
 
 
-def _by_criterion(verdict: Verdict) -> str:
+def _by_criterion(verdict: RunVerdict) -> str:
     results = (it for each in verdict.executions for it in each.criteria if it.decides)
     if all(it.verdict != verdict.verdict for it in results):
         return ""

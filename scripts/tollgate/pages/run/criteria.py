@@ -10,7 +10,15 @@ import numpy as np
 
 from tollgate.base import one_line
 from tollgate.criteria import SLOPE, Criterion
-from tollgate.judge import INCONCLUSIVE, LOOKS, ORDER, PASS, CriterionResult, Settings, value_of
+from tollgate.judge import (
+    INCONCLUSIVE,
+    LOOKS,
+    ORDER,
+    PASS,
+    CriterionResult,
+    JudgeSettings,
+    value_of,
+)
 from tollgate.judge import ExecutionVerdict as Judged
 from tollgate.outputs import interval, limit, observed
 from tollgate.pages.kit.assemble import tone
@@ -123,7 +131,7 @@ class Failures:
 
 
 def failures(
-    views: Sequence[View], judged: Sequence[Judged], settings: Settings, spans: Sequence[Span]
+    views: Sequence[View], judged: Sequence[Judged], settings: JudgeSettings, spans: Sequence[Span]
 ) -> Failures:
     """A chart over time of what each violated or undecided criterion is about, with its limit; the
     other executions stand beside it."""
@@ -150,7 +158,7 @@ def _chart(
     result: CriterionResult,
     view: View,
     views: Sequence[View],
-    settings: Settings,
+    settings: JudgeSettings,
     spans: Sequence[Span],
     worst: Sequence[tuple[View, str | None]],
 ) -> Chart | None:
@@ -201,7 +209,7 @@ def _of_workers(
     return replace(text, unit=unit, numbers_in=workers.FILE, of_point=of_point), lines
 
 
-def _line(criterion: Criterion, view: View, settings: Settings) -> Line:
+def _line(criterion: Criterion, view: View, settings: JudgeSettings) -> Line:
     def of(grid: Grid) -> Values:
         counts, totals = view.selected(criterion, settings)
         values, n = np.full(grid.count, np.nan), np.zeros(grid.count, np.int64)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tollgate.judge import Execution
+from tollgate.judge import MeasuredExecution
 from tollgate.pages.run.grid import Grid
 from tollgate.plan import read_plan
 from tollgate.run import manifest
@@ -35,7 +35,9 @@ class Intended:
         return grid.sums(self.seconds, self.n) / grid.lengths
 
 
-def intended(run: Path, planned: manifest.Execution, execution: Execution) -> Intended | None:
+def intended(
+    run: Path, planned: manifest.Execution, execution: MeasuredExecution
+) -> Intended | None:
     """From the plan that the run kept; None where it has no schedule, or its zero is not known.
 
     An open model's arrivals are gone through a step at a time, so that memory has a bound.
@@ -57,7 +59,7 @@ def intended(run: Path, planned: manifest.Execution, execution: Execution) -> In
     return Intended(seconds, n.astype(np.int64))
 
 
-def _until_s(execution: Execution) -> float | None:
+def _until_s(execution: MeasuredExecution) -> float | None:
     """When the load was ended before its schedule was through: it was cut short, or a comparison
     had found all it could; None where it was not."""
     ends = [execution.facts.ended_s]
@@ -66,7 +68,7 @@ def _until_s(execution: Execution) -> float | None:
     return min((end for end in ends if end is not None), default=None)
 
 
-def _counted(queue: Queue, execution: Execution) -> tuple[np.ndarray, np.ndarray]:
+def _counted(queue: Queue, execution: MeasuredExecution) -> tuple[np.ndarray, np.ndarray]:
     parts = [np.zeros(0, np.int64)]
     for events_s in _events(queue, execution):
         parts.append(np.bincount(np.floor(events_s).astype(np.int64)))
@@ -78,7 +80,7 @@ def _counted(queue: Queue, execution: Execution) -> tuple[np.ndarray, np.ndarray
     return seconds, n[seconds]
 
 
-def _events(queue: Queue, execution: Execution) -> Iterator[np.ndarray]:
+def _events(queue: Queue, execution: MeasuredExecution) -> Iterator[np.ndarray]:
     """Moments in seconds since the test start, up to when they had to be sent."""
     schedule = queue.schedule
     until = math.inf if schedule.end_s is None else schedule.end_s

@@ -10,7 +10,7 @@ import numpy as np
 
 from tollgate.base import one_line
 from tollgate.criteria import Criterion
-from tollgate.judge import Execution, LabelData, Settings, measured_window, select
+from tollgate.judge import JudgeSettings, LabelData, MeasuredExecution, measured_window, select
 from tollgate.outputs import shorten
 from tollgate.pages.run.grid import Binned, Grid
 from tollgate.pages.run.intended import Intended
@@ -28,7 +28,7 @@ class View:
     """name: fit to be read. colour: of the page's palette. intended: None where no schedule is
     known, or the JTL does not tell when its zero was."""
 
-    execution: Execution
+    execution: MeasuredExecution
     name: str
     colour: int
     intended: Intended | None = None
@@ -90,7 +90,9 @@ class View:
     def _selected(self) -> dict[tuple[str, bool, str], tuple[Counts, Totals | None]]:
         return {}
 
-    def selected(self, criterion: Criterion, settings: Settings) -> tuple[Counts, Totals | None]:
+    def selected(
+        self, criterion: Criterion, settings: JudgeSettings
+    ) -> tuple[Counts, Totals | None]:
         """All samples that a criterion is about; kept, since several are about the same."""
         key = (criterion.label, criterion.may_respond, settings.latency)
         if key not in self._selected:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tollgate.base import atomic, one_line
 from tollgate.gather import evidence
-from tollgate.judge import FAIL, INVALID, PASS, Run, Settings, Verdict, judge
+from tollgate.judge import FAIL, INVALID, PASS, JudgeSettings, MeasuredRun, RunVerdict, judge
 from tollgate.pages.compare import page as compare_page
 from tollgate.pages.kit.assemble import Head, Remark, render, tone
 from tollgate.pages.run import criteria, forecast, over_time, spread, surroundings, workers
@@ -41,9 +41,9 @@ class Judged:
     """A run with the verdict on it."""
 
     record: manifest.Manifest
-    run: Run
-    settings: Settings
-    verdict: Verdict
+    run: MeasuredRun
+    settings: JudgeSettings
+    verdict: RunVerdict
 
 
 def judged(run: Path) -> Judged:
@@ -128,14 +128,14 @@ def _views(run: Path, known: Judged) -> list[View]:
     ]
 
 
-def sentence(verdict: Verdict) -> str:
+def sentence(verdict: RunVerdict) -> str:
     """The verdict, and whose fault it is if it is not PASS."""
     faults = {it.fault: None for it in verdict.reasons if it.verdict == verdict.verdict}
     whose = " and ".join(FAULTS.get(fault, fault) for fault in faults)
     return f"{_outcome(verdict)}{f'; the fault is {whose}' if whose else ''}."
 
 
-def _outcome(verdict: Verdict) -> str:
+def _outcome(verdict: RunVerdict) -> str:
     results = [it for each in verdict.executions for it in each.criteria if it.decides]
     count = len(results)
     criteria = "one criterion" if count == 1 else f"{count} criteria"
@@ -155,7 +155,7 @@ def _outcome(verdict: Verdict) -> str:
     return "Whether the service is good enough is undecided"
 
 
-def reasons(verdict: Verdict) -> list[Remark]:
+def reasons(verdict: RunVerdict) -> list[Remark]:
     """Why the verdict is not PASS, the worst first."""
     shown = [
         Remark(one_line(it.text), it.verdict, tone(it.verdict))
