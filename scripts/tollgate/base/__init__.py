@@ -22,6 +22,7 @@ from tollgate.base.response_codes import NAMES, PREFIX, class_of, nearest, short
 from tollgate.base.signals import SIGNALS, end_by, uninterrupted
 from tollgate.base.text import (
     FileError,
+    closest,
     code,
     did_you_mean,
     duration,
@@ -52,6 +53,7 @@ __all__ = [
     "Url",
     "atomic",
     "class_of",
+    "closest",
     "code",
     "did_you_mean",
     "disk",

@@ -61,6 +61,13 @@ def duration_text(seconds: float) -> str:
     return f"{hours} h {minutes} min"
 
 
+def closest(name: str, known: Iterable[str]) -> str | None:
+    """The known name that is most like this one, in either case; None if none is."""
+    by_lower = {each.lower(): each for each in known}
+    near = difflib.get_close_matches(name.lower(), by_lower, 1)
+    return by_lower[near[0]] if near else None
+
+
 def one_line(text: str) -> str:
     """The text on one line. What no terminal shows (control characters, so that a label can't
     move the cursor; halves of surrogate pairs, which no file takes) becomes a question mark."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 import itertools
 import re
 from collections.abc import Collection, Iterable
 
+from tollgate.base import closest
 from tollgate.criteria.grammar import Criterion, CriterionError
 from tollgate.stats import Bins
 
@@ -54,19 +54,13 @@ def _label_error(
     if any(re.fullmatch(pattern, label) for pattern in patterns):
         return None
     names = sorted({*labels, *transactions})
-    near = _nearest(label, names)
+    near = closest(label, names)
     shown = ", ".join(repr(name) for name in names[:LABELS_SHOWN])
     shown += ", ..." if len(names) > LABELS_SHOWN else ""
     step = f"did you mean '{near}'? " if near else ""
     return CriterionError(
         criterion.text, "label", label, "the plan has no such label", f"{step}labels are {shown}"
     )
-
-
-def _nearest(label: str, names: list[str]) -> str | None:
-    by_lower = {name.lower(): name for name in names}
-    near = difflib.get_close_matches(label.lower(), by_lower, 1, 0.6)
-    return by_lower[near[0]] if near else None
 
 
 def _window_error(criterion: Criterion, measured_s: float | None) -> CriterionError | None:

@@ -15,14 +15,13 @@ The csv module reads it, not DuckDB, for the sake of errors that name line and c
 from __future__ import annotations
 
 import csv
-import difflib
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tollgate.base import FileError
+from tollgate.base import FileError, closest
 from tollgate.forecast import fields
 from tollgate.forecast.model import Forecast, ForecastStep
 from tollgate.samples import shown
@@ -125,9 +124,8 @@ def _target_errors(what: str, name: str, targets: list[str] | None) -> Iterator[
 
 
 def _meant(name: str, known: Iterable[str]) -> str:
-    of = {each.lower(): each for each in known}
-    close = difflib.get_close_matches(name.lower(), of, n=1)
-    return f"; did you mean {of[close[0]]!r}?" if close else ""
+    near = closest(name, known)
+    return f"; did you mean {near!r}?" if near else ""
 
 
 DAY_S = 86_400.0

@@ -110,7 +110,7 @@ def with_unsent(criterion: Criterion, part: Part, unsent: Iterable[Counts]) -> P
     """The part with requests that were not sent, as if each had been, and had timed out."""
     counts = Counts.merged(unsent)
     if criterion.subject.startswith("rc") and criterion.condition[0] != "<":
-        # Nobody knows what would have come, and this is what would have broken the criterion.
+        # What would have come is not known, and this would have broken the criterion.
         code = criterion.subject[2:].replace("*", "").replace("?", "0")
         counts = replace(counts, codes=tuple(code for _ in counts.codes))
     totals = part.totals

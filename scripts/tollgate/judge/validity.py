@@ -211,7 +211,7 @@ def _unsent(schedule: ScheduleFacts, settings: JudgeSettings) -> Iterator[Reason
             OPERATOR, f"{schedule.missing_plan} {of}: the plan's own pauses are too long"
         )
     if schedule.missing_service > tolerated:
-        # Nobody knows how long they would have taken; leaving them out would flatter the service.
+        # How long they would have taken is not known; leaving them out would flatter the service.
         text = f"{schedule.missing_service} {of}: all threads were waiting for answers"
         yield Reason(FAIL, SERVICE, text)
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from tollgate.plan.expressions import Expander
 from tollgate.plan.jmx import Element
-from tollgate.plan.model import FLOW_CONTROL, LOOPING, SCRIPTS, Plan, ThreadGroup
+from tollgate.plan.model import FLOW_CONTROL, LOOPING, Plan, ThreadGroup
 from tollgate.plan.read import is_sampler
 
 #: What a Flow Control Action does to its target: stop, stop now; break the loop around it.
@@ -57,28 +57,15 @@ def _stops(scope: list[Element], inside: list[Element], expander: Expander) -> S
     actions = [each for each in scope if each.kind == FLOW_CONTROL]
     flow = [it for it in actions if it.props.get("ActionProcessor.action") in (*_STOPS, _BREAKS)]
     flow += [it for it in inside if it.kind == FLOW_CONTROL and _may_stop_all(it)]
-    scripts = [each for each in scope if _holds(each, _STOP)]
-    scripts += [each for each in inside if _holds(each, _STOP_TEST)]
+    scripts = [each for each in scope if each.is_script_with(_STOP)]
+    scripts += [each for each in inside if each.is_script_with(_STOP_TEST)]
     found = (
         [each for each in scope if _ends_with_its_file(each, expander)],
         flow,
         scripts,
-        [each for each in scope if _holds(each, _JUMP) or _is_in_a_file(each)],
+        [each for each in scope if each.is_script_with(_JUMP) or each.is_script_in_a_file],
     )
-    return Stops(*(tuple(dict.fromkeys(map(_named, each))) for each in found))
-
-
-def _holds(element: Element, words: re.Pattern[str]) -> bool:
-    """Whether the element is a script whose text has such a word."""
-    is_script = element.kind.startswith(SCRIPTS)
-    return is_script and any(words.search(text) for text in element.props.values())
-
-
-def _is_in_a_file(element: Element) -> bool:
-    """Whether the element is a script, `filename` or `BeanShellSampler.filename`, in a file."""
-    return element.kind.startswith(SCRIPTS) and any(
-        name.endswith("filename") and text.strip() for name, text in element.props.items()
-    )
+    return Stops(*(tuple(dict.fromkeys(it.title for it in each)) for each in found))
 
 
 def _ends_with_its_file(element: Element, expander: Expander) -> bool:
@@ -156,15 +143,15 @@ def _ends(root: Element, group: Element, others: Iterable[Element]) -> Iterator[
     """What may end the threads of a group: in the group, around it, or of the test in others."""
     around = [each for each in root.active if not each.is_thread_group]
     for scope in (group, *around):
-        yield from (_named(each) for each in scope.walk() if _may_stop(each, _STOP))
+        yield from (each.title for each in scope.walk() if _may_stop(each, _STOP))
     for other in others:
-        yield from (_named(each) for each in other.walk() if _may_stop_all(each))
+        yield from (each.title for each in other.walk() if _may_stop_all(each))
 
 
 def _breaks(loop: Element) -> Iterator[str]:
     for each in loop.walk():
         if each.kind == FLOW_CONTROL and each.props.get("ActionProcessor.action") == _BREAKS:
-            yield _named(each)
+            yield each.title
 
 
 def _may_stop(element: Element, words: re.Pattern[str]) -> bool:
@@ -172,7 +159,7 @@ def _may_stop(element: Element, words: re.Pattern[str]) -> bool:
         return (element.props.get("stopThread"), element.props.get("recycle")) == ("true", "false")
     if element.kind == FLOW_CONTROL:
         return element.props.get("ActionProcessor.action") in _STOPS
-    return _holds(element, words) or _is_in_a_file(element)  # which may do anything
+    return element.is_script_with(words) or element.is_script_in_a_file  # which may do anything
 
 
 def _may_stop_all(element: Element) -> bool:
@@ -180,7 +167,3 @@ def _may_stop_all(element: Element) -> bool:
         return False
     everybody = element.props.get("ActionProcessor.target") == _EVERYBODY
     return _may_stop(element, _STOP_TEST) and (element.kind != FLOW_CONTROL or everybody)
-
-
-def _named(element: Element) -> str:
-    return f"{element.kind} {element.name!r}"

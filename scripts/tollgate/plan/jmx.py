@@ -6,6 +6,7 @@ the tree is interpreted here: which element stands where, and with which propert
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -14,6 +15,9 @@ from pathlib import Path
 from lxml import etree
 
 _SIMPLE = ("stringProp", "intProp", "longProp", "floatProp", "doubleProp", "boolProp")
+
+# Elements that hold a script, by how their names begin.
+_SCRIPTS = ("JSR223", "BeanShell", "BSF")
 
 
 class PlanError(ValueError):
@@ -43,6 +47,26 @@ class Element:
     def active(self) -> tuple[Element, ...]:
         """The children that JMeter runs."""
         return tuple(child for child in self.children if child.enabled)
+
+    @property
+    def title(self) -> str:
+        """`CSVDataSet 'users'`, as messages name it."""
+        return f"{self.kind} {self.name!r}"
+
+    @property
+    def is_script(self) -> bool:
+        return self.kind.startswith(_SCRIPTS)
+
+    @property
+    def is_script_in_a_file(self) -> bool:
+        """Whether it runs a file, `filename` or `BeanShellSampler.filename`: it may do anything."""
+        return self.is_script and any(
+            name.endswith("filename") and text.strip() for name, text in self.props.items()
+        )
+
+    def is_script_with(self, words: re.Pattern[str]) -> bool:
+        """Whether it is a script whose text has such a word."""
+        return self.is_script and any(words.search(text) for text in self.props.values())
 
     @property
     def is_thread_group(self) -> bool:

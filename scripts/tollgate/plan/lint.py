@@ -14,7 +14,7 @@ from pathlib import Path
 from tollgate.plan.bounds import endless_groups
 from tollgate.plan.expressions import Expander
 from tollgate.plan.jmx import Element, read_tree
-from tollgate.plan.model import FLOW_CONTROL, SCRIPTS
+from tollgate.plan.model import FLOW_CONTROL
 from tollgate.plan.read import expander_of, is_sampler, read_plan
 from tollgate.plan.variables import running_expander_of, set_anew
 
@@ -109,8 +109,7 @@ def _without_timeout(scoped: Iterable[_Scoped]) -> Iterator[str]:
 def _listeners(elements: Iterable[Element]) -> Iterator[str]:
     for element in elements:
         # A script that listens may be of the plan's own logic.
-        is_script = element.kind.startswith(SCRIPTS)
-        if is_script or not element.kind.endswith((*_LISTENERS, "Listener", "Visualizer")):
+        if element.is_script or not element.kind.endswith((*_LISTENERS, "Listener", "Visualizer")):
             continue
         if element.kind == "BackendListener":
             yield _backend(element)
@@ -225,7 +224,7 @@ def missing_files(root: Element, folder: Path, expander: Expander) -> Iterator[s
 
 def _files(element: Element) -> Iterator[str]:
     # Of a script it is `filename` or `BeanShellSampler.filename`.
-    if element.kind == "CSVDataSet" or element.kind.startswith(SCRIPTS):
+    if element.kind == "CSVDataSet" or element.is_script:
         for name, text in element.props.items():
             if name.rpartition(".")[2] == "filename":
                 yield text

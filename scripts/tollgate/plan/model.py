@@ -16,8 +16,6 @@ from tollgate.plan.arrivals import PreciseThroughput
 OPEN_MODEL = "OpenModelThreadGroup"
 PRECISE_THROUGHPUT = "PreciseThroughputTimer"
 FLOW_CONTROL = "TestAction"
-# Elements that hold a script, by how their names begin.
-SCRIPTS = ("JSR223", "BeanShell", "BSF")
 # Thread groups that loop; those of plugins, and the Open Model Thread Group, end in other ways.
 LOOPING = ("ThreadGroup", "SetupThreadGroup", "PostThreadGroup")
 # Controllers that run each of their children, in order, exactly once.

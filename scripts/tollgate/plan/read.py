@@ -21,7 +21,6 @@ from tollgate.plan.model import (
     FLOW_CONTROL,
     LOOPING,
     PRECISE_THROUGHPUT,
-    SCRIPTS,
     Controller,
     Plan,
     PlanLabel,
@@ -305,8 +304,4 @@ _IGNORE = re.compile(r"[Ii]gnore")
 
 def may_ignore_samples(element: Element) -> bool:
     """Whether the element is a script that may keep samples out of the JTL."""
-    # A script in a file, `filename` or `BeanShellSampler.filename`, may do anything.
-    return element.kind.startswith(SCRIPTS) and any(
-        _IGNORE.search(text) or (name.endswith("filename") and text.strip())
-        for name, text in element.props.items()
-    )
+    return element.is_script_with(_IGNORE) or element.is_script_in_a_file

@@ -45,7 +45,7 @@ def label_expander_of(root: Element, properties: Mapping[str, str]) -> Expander:
     """
     variables = _at_start(root, properties)
     feed = next((each for each in root.walk() if _is_feed(each) and not _columns(each)), None)
-    whose = f"{_named(feed)}, whose columns only its file names" if feed else ""
+    whose = f"{feed.title}, whose columns only its file names" if feed else ""
     anew = dict.fromkeys(variables, whose) if feed else {}
     return Expander(properties, {**variables, **_unknown({**anew, **set_anew(root)})})
 
@@ -53,7 +53,7 @@ def label_expander_of(root: Element, properties: Mapping[str, str]) -> Expander:
 def set_anew(root: Element) -> dict[str, str]:
     """The variables that elements set while the plan runs, each with what sets it."""
     return {
-        name.strip(): _named(element)
+        name.strip(): element.title
         for element in root.walk()
         for name in _set_by(element)
         if name.strip()
@@ -93,7 +93,3 @@ def _unknown(anew: Mapping[str, str]) -> dict[str, Text]:
         name: Text((Unknown(f"${{{name}}}", f"${{{name}}} may be set anew by {who}"),))
         for name, who in anew.items()
     }
-
-
-def _named(element: Element) -> str:
-    return f"{element.kind} {element.name!r}"

@@ -1,6 +1,6 @@
 """Looking again and again without crying wolf more often: group-sequential boundaries. Pure.
 
-Somebody who looks at 20 moments and stops at the first 1 % finding is wrong far more often than
+Whoever looks at 20 moments and stops at the first 1 % finding is wrong far more often than
 once in a hundred. Here an error is *spent*: by the fraction t of the time budget that has passed,
 at most `spent(t, level)` of it (Lan and DeMets 1983, "Discrete sequential boundaries for clinical
 trials"), and each look gets the critical value that uses up just what is new. So the moments of

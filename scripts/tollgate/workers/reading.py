@@ -102,7 +102,7 @@ class TargetsWatched:
 
 
 def unwatched(targets: Sequence[Mapping[str, Any]]) -> TargetsWatched:
-    """Nobody watched them, since the load never began. targets: as run.json has them."""
+    """They were not watched, since the load never began. targets: as run.json has them."""
     return TargetsWatched(tuple(_count(it, len(targets) > 1) for it in targets))
 
 
