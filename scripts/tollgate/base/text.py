@@ -8,6 +8,16 @@ import math
 import re
 from collections.abc import Iterable
 
+# Whatever begins markup in CommonMark or in GitHub's dialect of it; a line that begins with a slash
+# is a command to GitLab.
+_SPECIAL = re.compile(r"([\\`*_<>|\[\]&~$#]|^/)")
+# Whom a comment would notify, and what it would be linked to. Both are looked for in the text that
+# comes of the Markdown, where no escape is left; an invisible character keeps them apart.
+_REFERENCE = re.compile(r"@|[#!](?=\d)")
+_APART = "&#8203;"
+# Inside <code> Markdown goes on working; &, < and > are entities by then.
+_IN_CODE = re.compile(r"[\\`*_|\[\]~$#]")
+
 
 def figure(value: float, against: float | None = None) -> str:
     """A number in three or so digits, never rounded onto the limit it is compared with."""
@@ -73,17 +83,6 @@ def one_line(text: str) -> str:
     move the cursor; halves of surrogate pairs, which no file takes) becomes a question mark."""
     text = " ".join(text.split())
     return "".join(each if each.isprintable() else "?" for each in text)
-
-
-# Whatever begins markup in CommonMark or in GitHub's dialect of it; a line that begins with a slash
-# is a command to GitLab.
-_SPECIAL = re.compile(r"([\\`*_<>|\[\]&~$#]|^/)")
-# Whom a comment would notify, and what it would be linked to. Both are looked for in the text that
-# comes of the Markdown, where no escape is left; an invisible character keeps them apart.
-_REFERENCE = re.compile(r"@|[#!](?=\d)")
-_APART = "&#8203;"
-# Inside <code> Markdown goes on working; &, < and > are entities by then.
-_IN_CODE = re.compile(r"[\\`*_|\[\]~$#]")
 
 
 def row(cells: tuple[str, ...] | list[str]) -> str:

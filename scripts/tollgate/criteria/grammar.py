@@ -30,6 +30,10 @@ from tollgate.criteria.thresholds import read_threshold, read_window
 HEAD = re.compile(r"\s*(?P<subject>\S+?)(\s+of\s+(?P<label>.*\S))?\s*", re.DOTALL)
 ACTION = re.compile(r"(stop|continue)(?:\s+as\s+(failed|non-failed))?")
 TAIL = re.compile(r"(?P<threshold>\S+)(\s+(?P<logic>for|within|over)\s+(?P<timeframe>\S+))?")
+FIELDS = (
+    *("subject", "label", "condition", "threshold", "timeframe"),
+    *("logic", "stop", "fail", "message"),
+)
 
 
 class CriterionError(ValueError):
@@ -94,12 +98,6 @@ def _split_head(text: str, head: str, labels: Collection[str]) -> dict:
     step = "write it as a dictionary with subject, label, condition and threshold"
     labels_read = " or ".join(repr(reading["label"]) for reading in readings)
     raise CriterionError(text, "label", labels_read, "a ':' can be read in more ways", step)
-
-
-FIELDS = (
-    *("subject", "label", "condition", "threshold", "timeframe"),
-    *("logic", "stop", "fail", "message"),
-)
 
 
 @dataclass(frozen=True)

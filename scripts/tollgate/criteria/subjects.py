@@ -50,6 +50,23 @@ WORKER_SUBJECTS = {
     "loop-delay-p95": "ms",
     "restarts": "count",
 }
+CONDITIONS = ("<", "<=", "=", ">", ">=")
+# Names that Taurus takes, by the one that Tollgate shows. Taurus takes anything that begins with
+# succ, fail or concurr, so that `fails` and `failing` work and so would `failover`.
+SUBJECTS = {
+    "avg-rt": ("ms", ("avg-rt",)),
+    "avg-lt": ("ms", ("avg-lt",)),
+    "avg-ct": ("ms", ("avg-ct",)),
+    "stdev-rt": ("ms", ("stdev-rt",)),
+    "hits": ("count", ("hits",)),
+    "succ": ("count", ("succ", "success", "successes", "successful")),
+    "fail": ("count", ("fail", "fails", "failed", "failure", "failures", "failing")),
+    "concurr": ("users", ("concurr", "concurrency", "concurrent")),
+    "bytes": ("bytes", ("bytes",)),
+}
+NAMES = tuple(SUBJECTS)
+ALIASES = {alias: name for name, (_, aliases) in SUBJECTS.items() for alias in aliases}
+PERCENT_SUBJECTS = ("succ", "fail")
 
 
 def is_whole_run(name: str) -> bool:
@@ -73,25 +90,6 @@ def refuse_window(name: str, timeframe: object) -> None:
     if timeframe is not None and is_whole_run(name):
         problem = f"{name} is judged over the whole run"
         raise ValueError("timeframe", timeframe, problem, "leave the window out")
-
-
-CONDITIONS = ("<", "<=", "=", ">", ">=")
-# Names that Taurus takes, by the one that Tollgate shows. Taurus takes anything that begins with
-# succ, fail or concurr, so that `fails` and `failing` work and so would `failover`.
-SUBJECTS = {
-    "avg-rt": ("ms", ("avg-rt",)),
-    "avg-lt": ("ms", ("avg-lt",)),
-    "avg-ct": ("ms", ("avg-ct",)),
-    "stdev-rt": ("ms", ("stdev-rt",)),
-    "hits": ("count", ("hits",)),
-    "succ": ("count", ("succ", "success", "successes", "successful")),
-    "fail": ("count", ("fail", "fails", "failed", "failure", "failures", "failing")),
-    "concurr": ("users", ("concurr", "concurrency", "concurrent")),
-    "bytes": ("bytes", ("bytes",)),
-}
-NAMES = tuple(SUBJECTS)
-ALIASES = {alias: name for name, (_, aliases) in SUBJECTS.items() for alias in aliases}
-PERCENT_SUBJECTS = ("succ", "fail")
 
 
 @dataclass(frozen=True)

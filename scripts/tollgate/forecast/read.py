@@ -32,6 +32,9 @@ RATE_COLUMN = "tps"
 _SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}
 # A target's name stands in the plan's expression between blanks, colons and quotes.
 _TARGET = re.compile(r"\w[\w.-]*")
+DAY_S = 86_400.0
+#: A row a minute. The plan looks through the steps for every visitor.
+MOST_ROWS = 1440
 
 
 class ForecastError(FileError):
@@ -126,11 +129,6 @@ def _target_errors(what: str, name: str, targets: list[str] | None) -> Iterator[
 def _meant(name: str, known: Iterable[str]) -> str:
     near = closest(name, known)
     return f"; did you mean {near!r}?" if near else ""
-
-
-DAY_S = 86_400.0
-#: A row a minute. The plan looks through the steps for every visitor.
-MOST_ROWS = 1440
 
 
 def read_forecast(path: str | Path, targets: Iterable[str] | None = None) -> Forecast:

@@ -50,6 +50,8 @@ _ON_ERROR = {
     "stoptest": "stops the test",
     "stoptestnow": "stops the test at once",
 }
+_NO_CAUSE = ("an error of JMeter's, or something outside of the plan, has ended it", False)
+_UNSURE = "what it sends on a condition, or a pause of unknown length, may be why"
 
 
 @dataclass(frozen=True)
@@ -145,10 +147,6 @@ def _of_unknown_end(plan: Plan, failed: Collection[str]) -> Iterator[EarlyEnd]:
                 "what is missing is not known; see jmeter.log",
                 by_service=True,
             )
-
-
-_NO_CAUSE = ("an error of JMeter's, or something outside of the plan, has ended it", False)
-_UNSURE = "what it sends on a condition, or a pause of unknown length, may be why"
 
 
 def _stops_by_errors(group: ThreadGroup, failed: Collection[str]) -> str | None:

@@ -59,6 +59,7 @@ LEAST_JUDGED = 0.5
 #: With values for a smaller part of the measured seconds the others may have been worse; one
 #: look may fall beside the edges of the time.
 LEAST_KNOWN, EDGE_LOOKS = 0.9, 1
+_TIMES_SHOWN = 5
 
 
 @dataclass(frozen=True)
@@ -291,9 +292,6 @@ def reload_notes(reloads: Iterable[Reload]) -> Iterator[str]:
         more = f" and {len(clean) - _TIMES_SHOWN} more" if len(clean) > _TIMES_SHOWN else ""
         what = "one reload" if len(clean) == 1 else f"{len(clean)} reloads"
         yield f"{what} of the target lost no request: {times} s{more} into the execution"
-
-
-_TIMES_SHOWN = 5
 
 
 def events_left(

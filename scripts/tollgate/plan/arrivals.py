@@ -31,6 +31,8 @@ INCREMENT = 0xB
 STATE_BITS = 48
 # States computed side by side. 2**16 keeps the working arrays inside a core's cache.
 BLOCK = 1 << 16
+# JMeter counts the events of a window in a Java int.
+MAX_EVENTS_PER_WINDOW = 2**31 - 1
 
 
 class JavaRandom:
@@ -97,10 +99,6 @@ def _jumps(count: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
         terms = np.concatenate([terms, factors * last_term + terms])
         factors = np.concatenate([factors, factors * last_factor])
     return factors[:count], terms[:count]
-
-
-# JMeter counts the events of a window in a Java int.
-MAX_EVENTS_PER_WINDOW = 2**31 - 1
 
 
 class NotReplayableError(ValueError):

@@ -21,6 +21,9 @@ _REPEATING = (LOOP, "ForeachController", *_LASTING)
 #: Whose threads wait for each other, or sample in threads of their own: the time between two
 #: samples of one thread has no bound.
 _HOLDING = ("CriticalSectionController", "ParallelSampler")
+#: Stands for whatever label a sample has.
+ANY = PlanLabel("", "(?s).*")
+_NEXT_LOOP = "startnextloop"
 
 
 def certain_samplers(group: ThreadGroup) -> Iterator[Sampler]:
@@ -102,11 +105,6 @@ def _timers_s(sampler: Sampler) -> float:
     if None in pauses or any("Throughput" in timer.kind for timer in sampler.timers):
         return math.inf
     return math.fsum(pauses) / 1000
-
-
-#: Stands for whatever label a sample has.
-ANY = PlanLabel("", "(?s).*")
-_NEXT_LOOP = "startnextloop"
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ _OPERATORS: Mapping[type, Callable[[float, float], float]] = {
     ast.Mult: operator.mul,
     ast.Mod: operator.mod,
 }
+_SCRIPTS = ("__jexl2", "__jexl3", "__groovy", "__javaScript")
 
 
 def whole_sum(values: Sequence[str]) -> str:
@@ -66,9 +67,6 @@ def _evaluate(node: ast.expr) -> float:
         if type(node.op) in _OPERATORS:
             return _OPERATORS[type(node.op)](left, right)
     raise ValueError("more than arithmetic")
-
-
-_SCRIPTS = ("__jexl2", "__jexl3", "__groovy", "__javaScript")
 
 
 @dataclass(frozen=True)

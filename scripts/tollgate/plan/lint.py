@@ -30,6 +30,12 @@ _LISTENERS = ("ResultCollector", "ResultSaver", "Summariser")
 _VARIABLE = re.compile(r"\$\{(?!__)([^${}]+)\}")
 
 _Scoped = tuple[Element, tuple[Element, ...]]
+#: Names listed of each kind of remark.
+SHOWN = 5
+_UNCOMPILED = ("beanshell", "bsh", "javascript", "ecmascript", "js")
+_FUNCTION = re.compile(r"\$\{(__\w+)")
+#: Functions that a thread never gets another value of.
+_CONSTANT = ("__P", "__property", "__env", "__threadNum", "__threadGroupName", "__TestPlanName")
 
 
 def lint(plan: Path, properties: Mapping[str, str]) -> list[str]:
@@ -155,14 +161,6 @@ def _hosts(elements: list[Element]) -> Iterator[str]:
             f"the host {host} is hard-coded in {listed(names)}: write ${{__P(host,{host})}} in "
             "HTTP Request Defaults alone, and another place can be asked"
         )
-
-
-#: Names listed of each kind of remark.
-SHOWN = 5
-_UNCOMPILED = ("beanshell", "bsh", "javascript", "ecmascript", "js")
-_FUNCTION = re.compile(r"\$\{(__\w+)")
-#: Functions that a thread never gets another value of.
-_CONSTANT = ("__P", "__property", "__env", "__threadNum", "__threadGroupName", "__TestPlanName")
 
 
 def scripts(root: Element) -> Iterator[str]:

@@ -31,6 +31,15 @@ from tollgate.plan.model import (
 )
 from tollgate.plan.variables import expander_of, label_expander_of, running_expander_of
 
+# Samplers, JMeter's own and those of plugins, are known by the end of their class name.
+_SAMPLER_ENDINGS = ("Sampler", "SamplerProxy", "Sampler_", "Sampler2", "Sampler2_", FLOW_CONTROL)
+_PAUSE = "1"
+_FOREVER = "LoopController.continue_forever"
+_HTTP, _DEFAULTS = "HTTPSampler", "ConfigTestElement"
+_TIMEOUT = "HTTPSampler.response_timeout"
+#: What a script calls to keep a sample out of the JTL.
+_IGNORE = re.compile(r"[Ii]gnore")
+
 
 class Fields:
     """Reads properties of one element and remembers, by name, why some are not known."""
@@ -112,14 +121,6 @@ def _precise(element: Element, expander: Expander) -> PreciseThroughput:
 
 def _add(*terms: float | None) -> float | None:
     return None if None in terms else sum(term for term in terms if term is not None)
-
-
-# Samplers, JMeter's own and those of plugins, are known by the end of their class name.
-_SAMPLER_ENDINGS = ("Sampler", "SamplerProxy", "Sampler_", "Sampler2", "Sampler2_", FLOW_CONTROL)
-_PAUSE = "1"
-_FOREVER = "LoopController.continue_forever"
-_HTTP, _DEFAULTS = "HTTPSampler", "ConfigTestElement"
-_TIMEOUT = "HTTPSampler.response_timeout"
 
 
 def read_plan(path: Path, properties: Mapping[str, str]) -> Plan:
@@ -296,10 +297,6 @@ def _with_following(samplers: list[Sampler]) -> Iterator[Sampler]:
 def is_sampler(element: Element) -> bool:
     """Whether JMeter runs it as a sampler, a Flow Control Action included."""
     return element.kind.endswith(_SAMPLER_ENDINGS) and element.kind != "ParallelSampler"
-
-
-#: What a script calls to keep a sample out of the JTL.
-_IGNORE = re.compile(r"[Ii]gnore")
 
 
 def may_ignore_samples(element: Element) -> bool:

@@ -39,6 +39,10 @@ BIAS_SHARE = 0.05
 # interval says "cannot tell", too narrow a one lies.
 CAUTION = 0.5
 FEWEST_COSINES = 3
+Floats = NDArray[np.float64]
+# By chance alone Geyer's estimate is seldom that much larger.
+NOTABLE = 1.5
+FEWEST_FREEDOM = 3.0
 
 
 def design_effect(bins, n, hits, confidence: float) -> float:
@@ -97,13 +101,6 @@ def dense(bins, values) -> np.ndarray:
     dense = np.zeros(span(bins))
     dense[bins - bins[0]] = values
     return dense
-
-
-Floats = NDArray[np.float64]
-
-# By chance alone Geyer's estimate is seldom that much larger.
-NOTABLE = 1.5
-FEWEST_FREEDOM = 3.0
 
 
 def error_of_sum(residuals: Floats) -> tuple[float, float]:

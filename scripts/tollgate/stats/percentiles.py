@@ -36,6 +36,7 @@ RUNGS = (0.5, 0.125)
 CENTRAL = (25, 75)
 # With fewer samples than this the autocorrelation beside the percentile can't be estimated either.
 FEWEST_CENTRAL = 200
+Floats = NDArray[np.float64]
 
 
 def percentile_interval(counts: Counts, p: float, confidence: float = CONFIDENCE) -> Interval:
@@ -169,9 +170,6 @@ def _between(counts: Counts, rank: float) -> float:
     below = int(rank)
     low, high = counts.order_statistics([below, min(below + 1, counts.total)])
     return float(low + (rank - below) * (high - low))
-
-
-Floats = NDArray[np.float64]
 
 
 def percentile_by_block(

@@ -21,6 +21,16 @@ Line = dict[str, Any]
 #: One look: seconds since the epoch, and the line of each worker.
 Look = tuple[float, dict[Any, Line]]
 _NUMBERS = ("time", "pid", "restarts")
+#: Name in WorkerSeries and key in the lines.
+_MEASURED = {
+    "rss": "rss",
+    "heap": "heap",
+    "cpu": "cpu",
+    "loop_delay_p50": "loopDelayP50",
+    "loop_delay_p95": "loopDelayP95",
+    "requests": "requests",
+}
+_COUNTED = ("pid", "restarts")
 
 
 class WorkersError(ValueError):
@@ -85,18 +95,6 @@ def looks_of(lines: Iterable[Line], events: list[Line]) -> Iterator[Look]:
         look[line["worker"]] = line
     if look:
         yield time / 1000, look
-
-
-#: Name in WorkerSeries and key in the lines.
-_MEASURED = {
-    "rss": "rss",
-    "heap": "heap",
-    "cpu": "cpu",
-    "loop_delay_p50": "loopDelayP50",
-    "loop_delay_p95": "loopDelayP95",
-    "requests": "requests",
-}
-_COUNTED = ("pid", "restarts")
 
 
 class _Columns:
