@@ -21,7 +21,7 @@ LOAD_SETTINGS = ("concurrency", "iterations", "ramp-up", "hold-for", "throughput
 
 
 def checked_settings(wanted: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings of modules.verdict, by the names of facts.Settings. Raises TaurusConfigError."""
+    """Settings of modules.verdict, by the names of JudgeSettings. Raises TaurusConfigError."""
     known = {field.name for field in fields(JudgeSettings)}
     found = {key.replace("-", "_"): value for key, value in wanted.items()}
     for name in found.keys() - known:

@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tollgate.criteria import MIB
-from tollgate.judge import ExecutionVerdict
-from tollgate.judge import told as outage_line
+from tollgate.judge import ExecutionVerdict, outage_line
 from tollgate.pages.kit.charts import (
     DASHED,
     DOT_DASHED,
