@@ -122,6 +122,7 @@ def test_the_users_own_pm2_and_bzt_are_left_alone(passed):
     assert left & {".pm2", ".bzt", ".bzt-rc"} == set()
 
 
+@pytest.mark.alone
 def test_a_known_delay_stops_and_fails_the_run_and_junit_names_the_criteria(tmp_path: Path):
     # Judged exactly, second by second: a few seconds on a busy machine are too few for an interval.
     slow = [f"avg-lt of {target}>350ms for 3s" for target in ("calculate", "search")]

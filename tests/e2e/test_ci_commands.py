@@ -54,7 +54,10 @@ def ended(name: str, folder: Path) -> Ended:
     return Ended(done.returncode, done.stdout + done.stderr, folder / "run", summary)
 
 
-@pytest.mark.parametrize("name", SHORT)
+# Whether a load follows its forecast within seconds depends on what else the machine does.
+@pytest.mark.parametrize(
+    "name", ["check", "compare", pytest.param("soak", marks=pytest.mark.alone)]
+)
 def test_a_command_of_the_ci_files_ends_in_a_verdict_on_the_page_of_the_job(
     name: str, tmp_path: Path
 ) -> None:

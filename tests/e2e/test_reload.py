@@ -8,6 +8,8 @@ import re
 import signal
 from pathlib import Path
 
+import pytest
+
 import support
 from e2e.bzt_run import Finished, Run, only
 from tollgate.gather import evidence
@@ -68,6 +70,7 @@ def worker_pids(folder: Path, requests: int = 0) -> list[int]:
     return support.wait_until(newest, "the watcher has looked")
 
 
+@pytest.mark.alone
 def test_20_reloads_under_load_lose_no_request(tmp_path):
     run = Run(tmp_path, config=under_reload(2))
     ended = after_reloads(run, RELOADS)
