@@ -160,6 +160,7 @@ def test_the_moment_of_an_early_stop_is_kept(monkeypatch, how):
             return True
 
     reporter = EarlyStop()
+    reporter.engine = SimpleNamespace()
     reporter.processors = [Processor()]
     criteria = [SimpleNamespace(text=text, stop=True) for text in ("calm", "tripped")]
     taurus = [SimpleNamespace(is_triggered=it.text == "tripped") for it in criteria]
@@ -167,4 +168,5 @@ def test_the_moment_of_an_early_stop_is_kept(monkeypatch, how):
     monkeypatch.setattr("tollgate.taurus.early_stop.time.time", lambda: 1234.5)
     with pytest.raises(NormalShutdown):
         reporter.check()
-    assert (reporter.stopped_by, reporter.stopped_at) == ("tripped", 1234.5)
+    known = reporter.engine.run_under_way
+    assert (known.stopped_by, known.stopped_at) == ("tripped", 1234.5)

@@ -7,7 +7,7 @@ import pytest
 from bzt import TaurusConfigError, ToolError
 from bzt.utils import BetterDict
 
-from tollgate.targets import leftovers
+from tollgate.targets import leftovers, lock
 from tollgate.targets.scenarios import name_of, scenario_of, targets_of
 from tollgate.taurus import verdict
 from tollgate.taurus.targets import Targets
@@ -70,7 +70,7 @@ def test_a_setting_of_targets_that_nobody_reads_is_refused_with_the_nearest():
 @pytest.fixture
 def unheld(monkeypatch):
     """No run of this checkout is in the way of `prepare`."""
-    monkeypatch.setattr(leftovers, "take_lock", lambda: None)
+    monkeypatch.setattr(lock, "take_lock", lambda: None)
     monkeypatch.setattr(leftovers, "clean_up", list)
 
 

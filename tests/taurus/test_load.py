@@ -148,7 +148,7 @@ def test_a_scale_that_makes_no_load_is_refused(prepared, monkeypatch, scale, tol
 
 
 def test_a_mode_that_is_no_execution_is_refused(prepared):
-    with pytest.raises(TaurusConfigError, match=r"^load: .*did you mean cluster"):
+    with pytest.raises(TaurusConfigError, match=r"^load: .*did you mean 'cluster'"):
         prepared({"scenario": "fork"}, {"scenario": "cluster"}, mode="clutser")
 
 
