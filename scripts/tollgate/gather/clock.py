@@ -58,13 +58,13 @@ def _signs(
         sign = (
             f"by {store.path.name} a thread goes on before the rows that it waited for were written"
         )
-        yield _told(step, jtl, sign)
+        yield _line(step, jtl, sign)
     if arrival := largest(early):
-        yield _told(arrival, jtl, "arrivals of the plan's schedule were sent before they were due")
+        yield _line(arrival, jtl, "arrivals of the plan's schedule were sent before they were due")
     yield from _before_the_test(planned, jtl)
     if step and not step.is_proven:
         sign = f"rows of {store.path.name} ended so long before those that stand before them"
-        yield _told(step, jtl, sign)
+        yield _line(step, jtl, sign)
 
 
 def _before_the_test(planned: Execution, jtl: Jtl) -> Iterator[str]:
@@ -82,7 +82,7 @@ def _before_the_test(planned: Execution, jtl: Jtl) -> Iterator[str]:
         )
 
 
-def _told(step: Step, jtl: Jtl, sign: str) -> str:
+def _line(step: Step, jtl: Jtl, sign: str) -> str:
     at_s = max(0.0, (step.at_ms - jtl.origin_ms) / 1000)
     return (
         f"the clock was set back by {lasting(step.back_ms / 1000)} or more, {lasting(at_s)} into "

@@ -58,7 +58,7 @@ def gather(run: Path, manifest: Manifest) -> tuple[MeasuredRun, JudgeSettings]:
 
 def criteria_of(manifest: Manifest, planned: Planned, plan: Plan) -> tuple[Criterion, ...]:
     """The criteria of one execution, checked against its plan. Raises EvidenceError, also for a
-    schedule that nobody could prove."""
+    schedule that can not be proven."""
     try:
         criteria = parse_all([*manifest.criteria, *planned.criteria], plan.labels)
     except ValueError as error:
@@ -165,7 +165,7 @@ def _followed(planned: Planned) -> Followed | None:
 
 
 def _bins(planned: Planned, criteria: tuple[Criterion, ...]) -> Bins:
-    """As the check of the criteria took them to be. Where nobody said how long to measure, it is
+    """As the check of the criteria took them to be. Where the time to measure was not set, it is
     known now, but windows were not checked against it: then each second is counted by itself."""
     measured = planned.measured or None
     has_windows = any(criterion.timeframe_s for criterion in criteria)
@@ -176,7 +176,7 @@ def _bins(planned: Planned, criteria: tuple[Criterion, ...]) -> Bins:
 
 def _ended_before(planned: Planned, moment: float | None) -> bool:
     """Whether the execution had ended by itself, in time or too early, before the interruption or
-    the early stop at that moment; not if nobody knows the moment, as in runs of before."""
+    the early stop at that moment; not if the moment is unknown, as in runs of before."""
     known = planned.ended is not None and moment is not None
     return known and planned.ended < moment
 
@@ -193,7 +193,7 @@ def _facts(
     stopped = bool(manifest.stopped_by) and not _ended_before(planned, manifest.stopped_at)
     told_s = evidence_workers.told_to_end_s(planned, jtl)
     ends = [ended - began if interrupted or stopped else None, told_s]
-    told = [] if told_s is None else [f"ended by STOP_AFTER after {lasting(told_s)} of load"]
+    stop_note = [] if told_s is None else [f"ended by STOP_AFTER after {lasting(told_s)} of load"]
     return ExecutionFacts(
         interrupted=interrupted,
         ended_s=min((end for end in ends if end is not None), default=None) if jtl else None,
@@ -207,7 +207,7 @@ def _facts(
         workers=watched.counts,
         worker_events=watched.events,
         machine_problems=(*watched.problems, *steps_seen(planned)),
-        notes=(*planned.notes, *told),
+        notes=(*planned.notes, *stop_note),
         lint=tuple(planned.lint),
         url=planned.url,
     )

@@ -67,7 +67,7 @@ def checked_forecast(name: str, record: Mapping[str, Any] | None) -> dict[str, A
 
 def told_properties(plan: Path, given: Mapping[str, Any], where: str) -> dict[str, str]:
     """The properties as run.json tells them, without their secrets. Raises TaurusConfigError where
-    the plan reads otherwise with them, for the run is judged by what is told; PlanError."""
+    the plan reads otherwise with them, for the run is judged by what run.json holds; PlanError."""
     true, told = {key: str(value) for key, value in given.items()}, Redaction().properties(given)
     secret = [name for name in true if told[name] != true[name]]
     if not secret or read_plan(plan, told) == (meant := read_plan(plan, true)):

@@ -1,4 +1,4 @@
-"""What of an execution nobody could judge, however it went, told before any load. Pure."""
+"""What of an execution can not be judged, however it goes: refused before any load. Pure."""
 
 from __future__ import annotations
 

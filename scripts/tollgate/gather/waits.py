@@ -56,7 +56,7 @@ def with_waits(
 
 
 def _end(planned: Planned) -> LoadEnd | None:
-    """How the load was ended, None where it ended itself or nobody knows what was under way."""
+    """How the load was ended, None where it ended itself or what was under way is unknown."""
     known = [each for each in planned.in_flight if each["threads"] is not None]
     if not known:
         return None
@@ -132,7 +132,7 @@ def _with_charged(
     schedules = execution.schedules
     if groups[0].is_open_model:
         schedules = tuple(_blamed(each, groups[0], charged.unsent) for each in schedules)
-    note = _told(groups[0], charged, end, jtl)
+    note = _note(groups[0], charged, end, jtl)
     facts = replace(facts, notes=(*facts.notes, note))
     return replace(execution, labels=labels, schedules=schedules, facts=facts)
 
@@ -172,7 +172,7 @@ def _blamed(schedule: ScheduleFacts, group: ThreadGroup, unsent: int) -> Schedul
     )
 
 
-def _told(group: ThreadGroup, charged: Charged, end: LoadEnd, jtl: Jtl) -> str:
+def _note(group: ThreadGroup, charged: Charged, end: LoadEnd, jtl: Jtl) -> str:
     since, until = ((it - jtl.origin_ms) / 1000 for it in (charged.began_ms, end.ended_ms))
     labels = ", ".join(charged.guessed)
     which = f", those without a sample for each of {labels}" if labels else ""
@@ -187,7 +187,7 @@ def _told(group: ThreadGroup, charged: Charged, end: LoadEnd, jtl: Jtl) -> str:
 def _silent(
     execution: MeasuredExecution, plan: Plan, planned: Planned, jtl: Jtl
 ) -> MeasuredExecution:
-    """What nobody looked at when STOP_AFTER ended the load must not have been a hanging service."""
+    """A silence before STOP_AFTER ended the load must not be a service that hangs."""
     if planned.told_to_end is None or execution.schedules:
         return execution
     silent_s = planned.told_to_end - jtl.last_end_ms / 1000

@@ -66,7 +66,7 @@ def step_back(source: Store | str | Path, parents: Collection[str] = ()) -> Step
         if not is_suspect:
             return None
         store.execute(f"CREATE OR REPLACE TEMP TABLE in_order AS {_ROWS}", [list(parents)])
-        # A file that somebody has sorted by start tells nothing of the order in which JMeter wrote
+        # A file that was sorted by start says nothing of the order in which JMeter wrote
         # it: there each thread is only held to the end of its own last row.
         ends = _ends(store, running=not is_sorted)
         step, is_last = _look_by_thread(store, ends)
@@ -177,7 +177,7 @@ def proven_step(
 
 def _is_part(start_ms: Ints, end_ms: Ints, follows: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """For each row but the first: whether it is a part of an earlier one of its thread, such as an
-    embedded resource, which JMeter writes behind the whole if it is told to save subresults."""
+    embedded resource, which JMeter writes behind the whole if it is set to save subresults."""
     thread = np.cumsum(np.append(False, ~follows))
     length = int(end_ms.max() - end_ms.min()) + 1
     # Threads one after another, so that none goes on below the ends of the one before it.

@@ -5,7 +5,7 @@
 
 The table `samples` has the columns that reading.py names, in the order of the file. It stands in a
 hidden Parquet file beside the JTL, `.kpi.jtl.parquet`, which is made anew whenever the JTL or the
-meaning of the columns has changed. Where nobody can write there, it is a temporary file.
+meaning of the columns has changed. Where that folder can not be written, it is a temporary file.
 """
 # ruff: noqa: S608 - every piece of SQL here is a path, a column's name or a constant.
 
@@ -143,7 +143,7 @@ def _folder(path: str | Path) -> tempfile.TemporaryDirectory:
     # memory, and small.
     try:
         return tempfile.TemporaryDirectory(prefix=".spill-", dir=Path(path).resolve().parent)
-    except OSError:  # a run that was archived where nobody may write
+    except OSError:  # archived where writing is not allowed
         return tempfile.TemporaryDirectory(prefix="tollgate-")
 
 
@@ -187,7 +187,7 @@ def _made(
             piece = write_parquet(con, path, layout, file, key=key)
         except duckdb.Error:
             raise error from None
-    with contextlib.suppress(OSError):  # a folder where nobody may write
+    with contextlib.suppress(OSError):  # writing is not allowed there
         file = file.replace(_kept_at(path))
     # By its descriptor: another process may put its own in the place of this one.
     opened = stack.enter_context(file.open("rb"))

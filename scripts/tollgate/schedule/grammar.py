@@ -1,4 +1,4 @@
-"""The language in which an Open Model Thread Group is told its schedule.
+"""The language in which an Open Model Thread Group is given its schedule.
 
 Source: JMeter's manual, Component Reference, "Open Model Thread Group"; what it leaves open (case,
 abbreviated units, comments, sums of durations) follows JMeter 5.6.3's own parser.

@@ -52,7 +52,7 @@ class Schedule:
       otherwise the k-th event belongs to the k-th sample.
     threads: that can send, None where that is not known.
     end_s: events from here on need not be sent, None where the group ends by itself or not at all.
-    limit: of all events, only so many are asked for; None where nobody can tell.
+    limit: of all events, only so many are asked for; None where that is unknown.
     think_ms: the longest pause a thread makes in an iteration beside waiting for its event.
     timeout_ms: the longest response timeout of its requests, None where one of them has none.
     """
@@ -102,7 +102,7 @@ class ScheduleFacts:
 
     missing_*: events that were not sent, by whose fault. generator_p99_ms: the 99th percentile of
     that part of the lateness which is the generator's alone. late_*: samples late by that cause.
-    extra: samples that no event asked for. origin_is_estimated: nobody knows the schedule's zero,
+    extra: samples that no event asked for. origin_is_estimated: the schedule's zero is unknown,
     so that what all samples are late by is not seen.
 
     Of the measured requests (see validity.py): measured, how many there are; far_late, how many
@@ -137,9 +137,9 @@ class ScheduleFacts:
 
 @dataclass(frozen=True)
 class Unsent:
-    """The requests of one schedule that were due and not sent; nobody knows of which label each
-    would have been. counts: by bin of the moment at which each was due, failed and as slow as the
-    response timeout, or NEVER_MS where there is none."""
+    """The requests of one schedule that were due and not sent; the label of each is unknown.
+    counts: by bin of the moment at which each was due, failed and as slow as the response timeout,
+    or NEVER_MS where there is none."""
 
     labels: tuple[str, ...]
     counts: Counts

@@ -34,7 +34,7 @@ class Replay:
     that is less than all of it.
     facts: one entry a schedule. unsent: what was due and not sent, one entry a schedule in which
     anything was. closed: the reason for each label that follows none.
-    problems: one line for each schedule that nobody could join with its samples. steps: one for
+    problems: one line for each schedule that can not be joined with its samples. steps: one for
     each open model with an arrival that was sent before it was due, which only a clock can do."""
 
     response: dict[str, Counts]
