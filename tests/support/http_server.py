@@ -33,11 +33,16 @@ class Handler(BaseHTTPRequestHandler):
         pass
 
 
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    #: Connections that wait; with Python's own five, more at once were refused on a busy machine.
+    request_queue_size = 128
+
+
 @contextmanager
 def serving(handler: type[Handler], **state: object) -> Iterator[ThreadingHTTPServer]:
     """The server, with this state as its attributes and a `lock` for it."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    server.daemon_threads = True
+    server = _Server(("127.0.0.1", 0), handler)
     server.lock = threading.Lock()
     vars(server).update(state)
     thread = threading.Thread(target=server.serve_forever)
