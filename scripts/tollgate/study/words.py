@@ -23,7 +23,7 @@ METRIC_NAMES = {
 
 
 def tone(answer: str) -> str:
-    """The tone of an answer, see page/parts.py."""
+    """The tone of an answer: good, bad or unsure."""
     return TONES.get(answer, "unsure")
 
 

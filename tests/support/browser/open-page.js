@@ -5,7 +5,7 @@
  * { title, consoleErrors, pageErrors, failedRequests }, the last three as lists of lines; and what
  * is to be seen: { requests, text, tooWide, colours, drawnAfter }, see what().
  *
- *   node tests/browser/open-page.js URL|FILE... [--screenshot PNG] [--full-page]
+ *   node tests/support/browser/open-page.js URL|FILE... [--screenshot PNG] [--full-page]
  *     [--viewport 1280x800] [--colour-scheme light|dark] [--offline]
  *     [--click SELECTOR]... [--press KEY@SELECTOR]...
  *
