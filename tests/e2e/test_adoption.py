@@ -15,6 +15,9 @@ import support
 from e2e.adopting import PATIENT, SHORT, THEIRS, Copy, put_into_ecosystem, serve
 from support import plan_files
 
+# Others at the same time would delay the generator, and with it what must pass here.
+pytestmark = pytest.mark.alone
+
 #: As it is called at their place; and the locale is one in which Java finds no file of that name.
 THEIR_PLAN = "Größe 1.jmx"
 C_LOCALE = {"LC_ALL": "C"}

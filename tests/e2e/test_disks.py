@@ -13,7 +13,8 @@ import pytest
 from e2e.bzt_run import WARMUP_S, Run, only
 from tollgate.base import disk as room
 
-pytestmark = pytest.mark.needs("mounts")
+# Others at the same time would delay the generator, and with it what must pass here.
+pytestmark = [pytest.mark.needs("mounts"), pytest.mark.alone]
 
 
 @pytest.fixture
