@@ -17,6 +17,10 @@ from support.repetitions import Repetitions
 
 #: Folders of tests that start bzt, JMeter, browsers or installers.
 SLOW = ("e2e", "plans", "scripts")
+#: Folders of tests with real processes: what else a shared machine does can fail one of them, so
+#: that one that fails has a second go. The summary names it.
+REAL = (*SLOW, "certification", "commands", "pages", "study", "targets", "workers")
+SECOND_GO = pytest.mark.flaky(reruns=1)
 #: Seconds that processes may take to end which their test has already told to.
 GRACE = 5
 
@@ -49,6 +53,9 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What starts processes comes first, so that no long file is left for the end."""
     items.sort(key=lambda item: item.path.parent.name not in SLOW)
+    for item in items:
+        if item.path.parent.name in REAL:
+            item.add_marker(SECOND_GO)
 
 
 def _hear_signals() -> None:
@@ -77,6 +84,9 @@ def pytest_terminal_summary(
     for report in _left_out(config):
         reason = report.longrepr[-1] if isinstance(report.longrepr, tuple) else report.longrepr
         terminalreporter.write_line(f"LEFT OUT {report.nodeid}: {reason}", yellow=True)
+    for report in terminalreporter.stats.get("rerun", []):
+        terminalreporter.write_line(f"SECOND GO {report.nodeid}", yellow=True)
+        terminalreporter.write_line(report.longreprtext)
 
 
 @pytest.hookimpl(trylast=True)

@@ -23,7 +23,8 @@ SHORT = {
         ],
         {"BASE": "HEAD"},
     ),
-    "soak": ([], {"SCALE": "17280", "MODE": "fork"}),
+    # Whether a load follows its forecast within seconds depends on what else the machine does.
+    "soak": (["modules.verdict.forecast-tolerance=0.9"], {"SCALE": "17280", "MODE": "fork"}),
 }
 
 
@@ -54,10 +55,7 @@ def ended(name: str, folder: Path) -> Ended:
     return Ended(done.returncode, done.stdout + done.stderr, folder / "run", summary)
 
 
-# Whether a load follows its forecast within seconds depends on what else the machine does.
-@pytest.mark.parametrize(
-    "name", ["check", "compare", pytest.param("soak", marks=pytest.mark.alone)]
-)
+@pytest.mark.parametrize("name", ["check", "compare", "soak"])
 def test_a_command_of_the_ci_files_ends_in_a_verdict_on_the_page_of_the_job(
     name: str, tmp_path: Path
 ) -> None:

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import support
-from e2e.bzt_run import Finished, Run, only, seconds
+from e2e.bzt_run import LENIENT, Finished, Run, mostly_right, only, seconds
 from tollgate.pages.runs import build as runs_page
 
 LONG = seconds(1, 60)
@@ -118,16 +118,13 @@ def test_a_signal_in_the_warm_up_says_that_nothing_was_measured(tmp_path):
 
 
 def test_a_run_cut_short_is_judged_by_what_was_measured_where_that_counts(tmp_path):
-    # A busy machine makes the generator late, which only criteria on latency mind.
-    config = only("cluster", ["fail of calculate>0%"], warmup=1, measured=60)
-    config["modules"]["verdict"] = {"cut-short-counts": True, "missing-share": 0.5}
+    config = only("cluster", mostly_right("calculate"), warmup=1, measured=60)
+    config["modules"]["verdict"] = {**LENIENT, "cut-short-counts": True}
     run = Run(tmp_path, config=config).until(" of 61 s, ")
     support.wait_until(lambda: run.log.read_text().count(" of 61 s, ") > 2, "seconds have passed")
     ended = run.signal(signal.SIGTERM).end()
     assert ended.code == 2
-    verdict = ended.verdict["verdict"]
-    assert verdict in ("PASS", "FAIL"), ended.reasons()
-    assert_readable(ended, verdict)
+    assert_readable(ended, "PASS")
     [execution] = ended.verdict["executions"]
     told = [text for text in execution["warnings"] if text.startswith("cut short after ")]
     assert len(told) == 1
