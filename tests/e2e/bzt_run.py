@@ -168,12 +168,12 @@ def _variable(app: str) -> str:
 
 #: For a run that has to pass on any machine: what a busy one did not send counts as failed, and one
 #: whose every answer was wrong fails by itself.
-LENIENT = {"missing-share": 0.9}
+LENIENT = {"missing-share": 0.5}
 
 
 def mostly_right(*labels: str) -> list[str]:
     """Criteria that hold also where the machine was too busy to send all that was due."""
-    return [f"fail of {label}>90%" for label in labels]
+    return [f"fail of {label}>60%" for label in labels]
 
 
 def all_answered_right(folder: Path) -> bool:

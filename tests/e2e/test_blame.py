@@ -62,7 +62,6 @@ def test_a_stalled_service_shows_in_response_time_alone_and_is_blamed_on_the_ser
     assert schedule.late_service > schedule.late_generator
 
 
-@pytest.mark.alone
 def test_a_starved_generator_makes_the_run_invalid_and_is_blamed(tmp_path):
     config = only("fork", ["p50 of calculate>1000ms"], warmup=1, measured=8)
     run = Run(tmp_path, config=config).until("requests")

@@ -24,7 +24,7 @@ SHORT = {
         {"BASE": "HEAD"},
     ),
     # Whether a load follows its forecast within seconds depends on what else the machine does.
-    "soak": (["modules.verdict.forecast-tolerance=0.9"], {"SCALE": "17280", "MODE": "fork"}),
+    "soak": (["modules.verdict.forecast-tolerance=0.5"], {"SCALE": "17280", "MODE": "fork"}),
 }
 
 

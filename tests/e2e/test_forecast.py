@@ -11,7 +11,7 @@ import support
 from e2e.bzt_run import BZT, Finished, Run
 
 #: What a busy machine sends in another step than it was due in, where steps last half a second.
-TOLERANT = "modules.verdict.forecast-tolerance=0.9"
+TOLERANT = "modules.verdict.forecast-tolerance=0.5"
 #: An hour lasts half a second, and a day 12 s.
 DAY_OF_12_S = "7200"
 #: The leak at a glance: every second request is a kitten of 1 MB, six in a second.

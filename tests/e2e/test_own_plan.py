@@ -56,9 +56,9 @@ def three_groups() -> str:
 
 def test_what_stop_after_kept_from_being_sent_is_no_fault_and_a_silent_group_is(tmp_path: Path):
     (tmp_path / "theirs.jmx").write_text(three_groups())
-    own = {"PLAN": str(tmp_path / "theirs.jmx"), "STOP_AFTER": "10s", "CRITERIA": "fail>90%"}
+    own = {"PLAN": str(tmp_path / "theirs.jmx"), "STOP_AFTER": "10s", "CRITERIA": "fail>60%"}
     # On a busy machine some of what is due before the end is not sent.
-    ended = Run(tmp_path, "modules.verdict.missing-share=0.9", alias="plan", **own).end()
+    ended = Run(tmp_path, "modules.verdict.missing-share=0.5", alias="plan", **own).end()
     assert ended.reasons() == (
         "INVALID plan: the thread group 'members' left no sample, and it had to send 'log in': "
         "see jmeter.log for why not"

@@ -8,8 +8,6 @@ import re
 import signal
 from pathlib import Path
 
-import pytest
-
 import support
 from e2e.bzt_run import LENIENT, Finished, Run, mostly_right, only
 from tollgate.gather import evidence
@@ -70,7 +68,6 @@ def worker_pids(folder: Path, requests: int = 0) -> list[int]:
     return support.wait_until(newest, "the watcher has looked")
 
 
-@pytest.mark.alone
 def test_20_reloads_under_load_lose_no_request(tmp_path):
     run = Run(tmp_path, config=under_reload(2))
     ended = after_reloads(run, RELOADS)
