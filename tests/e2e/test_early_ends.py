@@ -47,12 +47,12 @@ FEED = """
   <boolProp name="stopThread">true</boolProp>
   <stringProp name="shareMode">shareMode.all</stringProp>
 </CSVDataSet><hashTree/>"""
-#: So late that two failures are less than one in a hundred.
-LATE = "vars.getIteration() &gt; 150"
+#: So late that two failures are less than one in twenty.
+LATE = "vars.getIteration() &gt; 40"
 FAILS = f"SampleResult.setSuccessful(!({LATE}));"
 FIRST_FAILS = f"SampleResult.setSuccessful(!(ctx.getThreadNum() == 0 &amp;&amp; {LATE}));"
 STOPS = f"if ({LATE}) ctx.getEngine().stopTest();"
-CRITERIA = ["fail>1%"]
+CRITERIA = ["fail>5%"]
 
 #: By plan, its thread groups and what each states; a minute is more than comes of it anywhere.
 EARLY = {

@@ -69,6 +69,6 @@ def test_a_stop_as_non_failed_hides_no_later_stop_as_failed(tmp_path):
 
 def test_a_run_in_which_every_request_fails_fails_though_no_criterion_says_so(tmp_path):
     config = only("fork", ["p95 of calculate>1000ms"], response_timeout=50, **SHORT)
-    ended = Run(tmp_path, config=config, INJECT_DELAY_MS="200").end()
+    ended = Run(tmp_path, config=config, INJECT_DELAY_MS="2000").end()
     assert ended.code != 0
     assert "every request of calculate failed" in ended.reasons()

@@ -24,11 +24,6 @@ GUI = {
     "JSR223PostProcessor": "TestBeanGUI",
     "ConstantTimer": "ConstantTimerGui",
 }
-LOOP = (
-    '<elementProp name="ThreadGroup.main_controller" elementType="LoopController" '
-    'guiclass="LoopControlPanel" testclass="LoopController">'
-    '<intProp name="LoopController.loops">-1</intProp></elementProp>'
-)
 HELD = jmx.element("JSR223PostProcessor", scriptLanguage="groovy", script="sleep(1500)")
 
 
@@ -38,6 +33,14 @@ def whole(plan):
         r"<(\w+) testname=",
         lambda it: f'<{it[1]} guiclass="{GUI[it[1]]}" testclass="{it[1]}" testname=',
         plan,
+    )
+
+
+def loops(number):
+    return (
+        '<elementProp name="ThreadGroup.main_controller" elementType="LoopController" '
+        'guiclass="LoopControlPanel" testclass="LoopController">'
+        f'<intProp name="LoopController.loops">{number}</intProp></elementProp>'
     )
 
 
@@ -66,8 +69,8 @@ def run(tmp_path_factory):
         ]
         quick = asks("quick", closed, jmx.constant_timer(100))
         groups = [
-            jmx.group(*slow, name="slow", threads=3, duration=5, extra=LOOP),
-            jmx.group(quick, name="quick", threads=2, duration=5, extra=LOOP),
+            jmx.group(*slow, name="slow", threads=3, duration=None, extra=loops(1)),
+            jmx.group(quick, name="quick", threads=2, duration=None, extra=loops(50)),
         ]
         (folder / "plan.jmx").write_text(whole(jmx.plan(*groups)))
         return Run(folder / "plan.jmx", folder, folder), folder / "out.jtl"
