@@ -40,6 +40,7 @@ def loops(number):
     return (
         '<elementProp name="ThreadGroup.main_controller" elementType="LoopController" '
         'guiclass="LoopControlPanel" testclass="LoopController">'
+        '<boolProp name="LoopController.continue_forever">false</boolProp>'
         f'<intProp name="LoopController.loops">{number}</intProp></elementProp>'
     )
 
