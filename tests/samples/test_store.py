@@ -151,3 +151,34 @@ def test_a_file_that_begins_anew_is_read_anew(tmp_path):
         path.write_text(jtl_rows.jtl(*[jtl_rows.row()] * count))
         with growing.read() as asked:
             assert len(elapsed(asked)) == count
+
+
+def test_queries_are_answered_in_turn_and_see_the_tables_of_the_store(path):
+    with open_store(path) as asked:
+        asked.table("wanted", ["name VARCHAR"], [("search",)])
+        queries = (
+            "SELECT elapsed_ms FROM samples JOIN wanted ON label = name "
+            f"WHERE elapsed_ms % 5 = {rest} ORDER BY elapsed_ms"
+            for rest in range(5)
+        )
+        found = [each["elapsed_ms"].tolist() for each in asked.each(queries)]
+    assert found == [list(range(rest, 50, 5)) for rest in range(5)]
+
+
+def test_no_queries_find_nothing(path):
+    with open_store(path) as asked:
+        assert list(asked.each([])) == []
+
+
+def test_queries_that_nobody_waits_for_any_more_leave_the_store_usable(path):
+    with open_store(path) as asked:
+        answers = asked.each(["SELECT count(*) AS n FROM samples"] * 3)
+        next(answers)
+        answers.close()
+        assert asked.rows("SELECT count(*) FROM samples") == [(50,)]
+
+
+def test_a_query_that_fails_is_refused_like_any_other(path):
+    with pytest.raises(JtlError) as caught, open_store(path) as asked:
+        list(asked.each(["SELECT 1 AS one", "SELECT error('broken') AS one", "SELECT 1 AS one"]))
+    assert caught.value.path == str(path)

@@ -23,14 +23,23 @@ def sorted_codes(code: np.ndarray, codes: tuple[str, ...]) -> tuple[np.ndarray, 
     """The same codes in sorted order and without those that no row has."""
     if len(code) and not 0 <= code.min() <= code.max() < len(codes):
         raise ValueError(f"a code index is outside of the {len(codes)} codes")
-    used = sorted({codes[index] for index in np.unique(code)})
+    used = sorted({codes[index] for index in np.flatnonzero(np.bincount(code))})
     moved = [used.index(name) if name in used else -1 for name in codes]
     return np.array(moved, np.int32)[code], tuple(used)
 
 
 def order_of(columns: list[np.ndarray]) -> np.ndarray:
-    """The order that sorts the columns, the first one foremost."""
-    return np.lexsort(columns[::-1])
+    """The order that sorts the columns of whole numbers, the first one foremost.
+
+    One number a row, where all its values fit into 63 bits, sorts ten times as fast."""
+    key, room = np.zeros(len(columns[0]), np.int64), 1
+    for column in columns if len(key) else []:
+        low, high = int(column.min()), int(column.max())
+        room *= high - low + 1
+        if room > np.iinfo(np.int64).max:
+            return np.lexsort(columns[::-1])
+        key = key * (high - low + 1) + (column - low)
+    return np.argsort(key, kind="stable")
 
 
 def first_of_each(columns: list[np.ndarray]) -> np.ndarray:
