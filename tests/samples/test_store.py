@@ -57,6 +57,32 @@ def test_rows_stay_in_the_order_of_the_file(path):
         assert elapsed(asked) == list(range(50))
 
 
+@pytest.mark.parametrize(
+    ("name", "group", "number"),
+    [
+        ("Search 1-17", "Search 1", 17),
+        ("a-b 1-007", "a-b 1", 7),
+        ("-5", "", 5),
+        ("a--5", "a-", 5),
+        ("Größe ✓ 1-3", "Größe ✓ 1", 3),
+        ("a-99999999999", "a", -1),
+        ("a-", "a-", -1),
+        ("a-5 ", "a-5 ", -1),
+        ("a-1e3", "a-1e3", -1),
+        ("17", "17", -1),
+        ("main", "main", -1),
+        ("-", "-", -1),
+        ("", "", -1),
+    ],
+)
+def test_a_thread_is_numbered_by_the_digits_behind_the_last_hyphen_of_its_name(
+    path, name, group, number
+):
+    path.write_bytes(lines([fields(0, thread=name)]))
+    with open_store(path) as asked:
+        assert asked.rows("SELECT thread_group, number FROM samples") == [(group, number)]
+
+
 def test_a_file_of_the_same_size_and_time_but_another_content_is_read_again(path, scans):
     assert read_jtl(path).samplers["search"].counts.errors == 0
     times = path.stat()
