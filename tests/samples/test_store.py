@@ -57,6 +57,32 @@ def test_rows_stay_in_the_order_of_the_file(path):
         assert elapsed(asked) == list(range(50))
 
 
+@pytest.mark.parametrize(
+    ("name", "group", "number"),
+    [
+        ("Search 1-17", "Search 1", 17),
+        ("a-b 1-007", "a-b 1", 7),
+        ("-5", "", 5),
+        ("a--5", "a-", 5),
+        ("Größe ✓ 1-3", "Größe ✓ 1", 3),
+        ("a-99999999999", "a", -1),
+        ("a-", "a-", -1),
+        ("a-5 ", "a-5 ", -1),
+        ("a-1e3", "a-1e3", -1),
+        ("17", "17", -1),
+        ("main", "main", -1),
+        ("-", "-", -1),
+        ("", "", -1),
+    ],
+)
+def test_a_thread_is_numbered_by_the_digits_behind_the_last_hyphen_of_its_name(
+    path, name, group, number
+):
+    path.write_bytes(lines([fields(0, thread=name)]))
+    with open_store(path) as asked:
+        assert asked.rows("SELECT thread_group, number FROM samples") == [(group, number)]
+
+
 def test_a_file_of_the_same_size_and_time_but_another_content_is_read_again(path, scans):
     assert read_jtl(path).samplers["search"].counts.errors == 0
     times = path.stat()
@@ -151,3 +177,34 @@ def test_a_file_that_begins_anew_is_read_anew(tmp_path):
         path.write_text(jtl_rows.jtl(*[jtl_rows.row()] * count))
         with growing.read() as asked:
             assert len(elapsed(asked)) == count
+
+
+def test_queries_are_answered_in_turn_and_see_the_tables_of_the_store(path):
+    with open_store(path) as asked:
+        asked.table("wanted", ["name VARCHAR"], [("search",)])
+        queries = (
+            "SELECT elapsed_ms FROM samples JOIN wanted ON label = name "
+            f"WHERE elapsed_ms % 5 = {rest} ORDER BY elapsed_ms"
+            for rest in range(5)
+        )
+        found = [each["elapsed_ms"].tolist() for each in asked.each(queries)]
+    assert found == [list(range(rest, 50, 5)) for rest in range(5)]
+
+
+def test_no_queries_find_nothing(path):
+    with open_store(path) as asked:
+        assert list(asked.each([])) == []
+
+
+def test_queries_that_nobody_waits_for_any_more_leave_the_store_usable(path):
+    with open_store(path) as asked:
+        answers = asked.each(["SELECT count(*) AS n FROM samples"] * 3)
+        next(answers)
+        answers.close()
+        assert asked.rows("SELECT count(*) FROM samples") == [(50,)]
+
+
+def test_a_query_that_fails_is_refused_like_any_other(path):
+    with pytest.raises(JtlError) as caught, open_store(path) as asked:
+        list(asked.each(["SELECT 1 AS one", "SELECT error('broken') AS one", "SELECT 1 AS one"]))
+    assert caught.value.path == str(path)

@@ -1,3 +1,5 @@
+from collections import Counter
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -35,6 +37,17 @@ def test_mean_and_deviation_equal_numpys(samples):
 def test_the_order_of_samples_does_not_matter(samples, random):
     shuffled = random.sample(samples, len(samples))
     assert counts_of(shuffled) == counts_of(samples)
+
+
+ANY = st.integers(-9, 9) | st.integers(-(2**63), 2**63 - 1)
+
+
+@given(st.lists(st.tuples(ANY, ANY, st.booleans()), min_size=1))
+def test_counts_are_sorted_and_alike_ones_together_however_far_apart_they_are(samples):
+    counts = Counts.of(*zip(*samples, strict=True))
+    columns = (counts.second, counts.elapsed_ms, counts.ok, counts.n)
+    found = list(zip(*(column.tolist() for column in columns), strict=True))
+    assert found == [(*sample, n) for sample, n in sorted(Counter(samples).items())]
 
 
 @given(SAMPLES, st.integers(0, 200))

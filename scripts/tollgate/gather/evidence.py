@@ -5,7 +5,9 @@ The live run and `tollgate judge` both come through here, so they can't disagree
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -94,9 +96,8 @@ def _execution(run: Path, manifest: Manifest, planned: Planned) -> MeasuredExecu
     plan = read_plan(run / planned.plan, planned.properties)
     criteria = criteria_of(manifest, planned, plan)
     record = check_comparison(run, planned, plan)
-    check_seal(planned, run)
     try:
-        with open_store(run / planned.jtl) as store:
+        with _sealed(planned, run), open_store(run / planned.jtl) as store:
             return _read(run, manifest, planned, plan, criteria, record, store)
     except (JtlError, OSError) as error:
         watched = evidence_workers.watched(run, manifest, planned, None)
@@ -106,6 +107,18 @@ def _execution(run: Path, manifest: Manifest, planned: Planned) -> MeasuredExecu
             planned.name, {}, criteria, *times, (), facts, watched.resources
         )
         return replace(nothing, comparison=record and comparing.nothing(plan, record))
+
+
+@contextmanager
+def _sealed(planned: Planned, run: Path) -> Iterator[None]:
+    """Check the seal of the samples beside what is read of them. Raises ManifestError for a broken
+    one, whatever that came to."""
+    with ThreadPoolExecutor(1) as beside:
+        seal = beside.submit(check_seal, planned, run)
+        try:
+            yield
+        finally:
+            seal.result()
 
 
 def _read(

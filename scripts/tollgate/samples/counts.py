@@ -109,23 +109,24 @@ def second_sql(origin_ms: int) -> str:
 def _labels(store: Store, origin_ms: int, bins: Bins) -> tuple[dict[str, Label], dict[str, Label]]:
     """Samplers and transactions by name."""
     lacking = {name for name, (source, _) in SOURCES.items() if source not in store.layout}
-    second = bins.sql(second_sql(origin_ms))
+    store.execute(f"""CREATE OR REPLACE TEMP TABLE alike AS
+        SELECT label, is_transaction, {bins.sql(second_sql(origin_ms))} AS second, elapsed_ms, ok,
+               code, count(*) AS n, sum(latency_ms)::BIGINT AS latency_ms,
+               sum(connect_ms)::BIGINT AS connect_ms, sum(bytes)::BIGINT AS bytes,
+               max(threads) AS threads
+        FROM samples GROUP BY ALL""")
     names, codes = (_number(store, column) for column in ("label", "code"))
-    rows = store.columns(f"""
+    rows = store.columns("""
         SELECT labels.id AS label, is_transaction, second, elapsed_ms, ok, codes.id AS code, n
-        FROM (SELECT label, is_transaction, {second} AS second, elapsed_ms, ok, code,
-                     count(*) AS n
-              FROM samples GROUP BY ALL) groups
-        JOIN labels ON groups.label = labels.name JOIN codes ON code = codes.name
+        FROM alike JOIN labels ON label = labels.name JOIN codes ON code = codes.name
         ORDER BY labels.id, is_transaction""")
-    totals = store.columns(f"""
-        SELECT labels.id AS label, is_transaction, second, n, latency_ms, connect_ms, bytes, threads
-        FROM (SELECT label, is_transaction, {second} AS second, count(*) AS n,
-                     sum(latency_ms)::BIGINT AS latency_ms, sum(connect_ms)::BIGINT AS connect_ms,
-                     sum(bytes)::BIGINT AS bytes, max(threads) AS threads
-              FROM samples GROUP BY ALL) groups
-        JOIN labels ON groups.label = labels.name
-        ORDER BY labels.id, is_transaction, second""")
+    totals = store.columns("""
+        SELECT labels.id AS label, is_transaction, second, sum(n)::BIGINT AS n,
+               sum(latency_ms)::BIGINT AS latency_ms, sum(connect_ms)::BIGINT AS connect_ms,
+               sum(bytes)::BIGINT AS bytes, max(threads) AS threads
+        FROM alike JOIN labels ON label = labels.name
+        GROUP BY ALL ORDER BY labels.id, is_transaction, second""")
+    store.execute("DROP TABLE alike")
     kinds: tuple[dict, dict] = ({}, {})
     for kind, label, part in _parts(rows):
         columns = (part[name] for name in ("second", "elapsed_ms", "ok", "code"))
@@ -138,12 +139,13 @@ def _labels(store: Store, origin_ms: int, bins: Bins) -> tuple[dict[str, Label],
 
 
 def _number(store: Store, column: str) -> tuple[str, ...]:
-    """The texts of a column in order of their numbers, which the table `labels` or `codes` gives.
+    """The texts of a column of `alike` in order of their numbers, which the table `labels` or
+    `codes` gives.
 
     Strings by the million are not for Python."""
     store.execute(f"""CREATE OR REPLACE TEMP TABLE {column}s AS
         SELECT name, row_number() OVER (ORDER BY name) - 1 AS id
-        FROM (SELECT DISTINCT {column} AS name FROM samples)""")
+        FROM (SELECT DISTINCT {column} AS name FROM alike)""")
     return tuple(name for (name,) in store.rows(f"SELECT name FROM {column}s ORDER BY id"))
 
 

@@ -124,14 +124,14 @@ class SampleBatches:
 
     def __iter__(self) -> Iterator[Batch]:
         """Batches in order of time; no sample starts before one of an earlier batch."""
-        for low, high in self._spans():
-            columns = self._store.columns(
-                f"""SELECT start_ms, id AS label, number::BIGINT AS number,
-                          elapsed_ms::BIGINT AS elapsed_ms, ok
-                {self._from} AND start_ms >= {low} AND start_ms < {high}
-                ORDER BY start_ms, id, number, elapsed_ms, ok"""
-            )
-            yield Batch(**columns)
+        queries = (
+            f"""SELECT start_ms, id AS label, number::BIGINT AS number,
+                      elapsed_ms::BIGINT AS elapsed_ms, ok
+            {self._from} AND start_ms >= {low} AND start_ms < {high}
+            ORDER BY start_ms, id, number, elapsed_ms, ok"""
+            for low, high in self._spans()
+        )
+        return (Batch(**columns) for columns in self._store.each(queries))
 
     def threads_outside(self, last: int) -> int:
         """How many threads have a number that is not within 1 and `last`."""

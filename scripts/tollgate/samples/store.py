@@ -15,7 +15,9 @@ import contextlib
 import hashlib
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -55,15 +57,29 @@ class Store:
 
     def columns(self, sql: str, parameters: Sequence[object] = ()) -> dict[str, np.ndarray]:
         """What a query finds, an array a column, by the columns' names."""
-        found = self._con.execute(sql, list(parameters)).fetchnumpy()
-        return {name: np.asarray(values) for name, values in found.items()}
+        return _columns(self._con.execute(sql, list(parameters)))
+
+    def each(self, queries: Iterable[str]) -> Iterator[dict[str, np.ndarray]]:
+        """What each query finds, as `columns`; meanwhile the next one is already worked on. They
+        see `samples` and what `table` made, but no temporary tables."""
+        with self._con.cursor() as cursor, ThreadPoolExecutor(1) as ahead:
+            asked: deque[Future] = deque()
+            for query in queries:
+                asked.append(ahead.submit(lambda sql: _columns(cursor.execute(sql)), query))
+                if len(asked) > 1:
+                    yield asked.popleft().result()
+            yield from (each.result() for each in asked)
 
     def table(self, name: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-        """Make a temporary table; columns: each with its type."""
-        self.execute(f"CREATE OR REPLACE TEMP TABLE {name} ({', '.join(columns)})")
+        """Make a table of the store, which is gone with it; columns: each with its type."""
+        self.execute(f"CREATE OR REPLACE TABLE {name} ({', '.join(columns)})")
         if rows:
             places = ", ".join("?" * len(columns))
             self._con.executemany(f"INSERT INTO {name} VALUES ({places})", [[*it] for it in rows])
+
+
+def _columns(result: duckdb.DuckDBPyConnection) -> dict[str, np.ndarray]:
+    return {name: np.asarray(values) for name, values in result.fetchnumpy().items()}
 
 
 @contextmanager
@@ -79,7 +95,7 @@ def open_store(path: str | Path) -> Iterator[Store]:
         con = stack.enter_context(database(path))
         key = _key(path, layout)
         file, cut = _opened(con, path, key, stack) or _made(con, path, layout, key, stack)
-        con.execute(f"CREATE TEMP VIEW samples AS SELECT * FROM read_parquet({quoted(file)})")
+        con.execute(f"CREATE VIEW samples AS SELECT * FROM read_parquet({quoted(file)})")
         yield Store(con, path, layout, cut)
 
 
@@ -117,7 +133,7 @@ class Growing:
             self._parts.append(quoted(target))
             self._begin = piece.end
             files = ", ".join(self._parts)
-            con.execute(f"CREATE TEMP VIEW samples AS SELECT * FROM read_parquet([{files}])")
+            con.execute(f"CREATE VIEW samples AS SELECT * FROM read_parquet([{files}])")
             yield Store(con, self.path, layout, piece.cut)
 
 

@@ -99,7 +99,7 @@ class OpenModelArrivals:
         """Return the arrivals with these numbers, each in [0, count), in seconds."""
         found = np.empty(len(numbers))
         step_of = np.searchsorted(self._first, numbers, side="right") - 1
-        for step in np.unique(step_of):
+        for step in np.flatnonzero(np.bincount(step_of)):
             here = step_of == step
             found[here] = self._events_of(int(step))[numbers[here] - self._first[step]]
         return found

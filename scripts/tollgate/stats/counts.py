@@ -23,14 +23,9 @@ def sorted_codes(code: np.ndarray, codes: tuple[str, ...]) -> tuple[np.ndarray, 
     """The same codes in sorted order and without those that no row has."""
     if len(code) and not 0 <= code.min() <= code.max() < len(codes):
         raise ValueError(f"a code index is outside of the {len(codes)} codes")
-    used = sorted({codes[index] for index in np.unique(code)})
+    used = sorted({codes[index] for index in np.flatnonzero(np.bincount(code))})
     moved = [used.index(name) if name in used else -1 for name in codes]
     return np.array(moved, np.int32)[code], tuple(used)
-
-
-def order_of(columns: list[np.ndarray]) -> np.ndarray:
-    """The order that sorts the columns, the first one foremost."""
-    return np.lexsort(columns[::-1])
 
 
 def first_of_each(columns: list[np.ndarray]) -> np.ndarray:
@@ -39,6 +34,22 @@ def first_of_each(columns: list[np.ndarray]) -> np.ndarray:
     if len(first):
         first[1:] = np.logical_or.reduce([column[1:] != column[:-1] for column in columns])
     return first
+
+
+def sorted_rows(columns: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """The order that sorts columns of whole numbers, the first one foremost, and True where a row
+    in that order differs from the one before it."""
+    # One number a row, where all its values fit into 63 bits, sorts ten times as fast.
+    key, room = np.zeros(len(columns[0]), np.int64), 1
+    for column in columns if len(key) else []:
+        low, high = int(column.min()), int(column.max())
+        room *= high - low + 1
+        if room > np.iinfo(np.int64).max:
+            order = np.lexsort(columns[::-1])
+            return order, first_of_each([column[order] for column in columns])
+        key = key * (high - low + 1) + (column - low)
+    order = np.argsort(key)
+    return order, first_of_each([key[order]])
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,11 +89,10 @@ class Counts:
         if any(len(column) != size for column in [*columns, n]):
             raise ValueError("counts need columns of equal length")
         columns[3], codes = sorted_codes(columns[3], tuple(codes) or ("",))
-        order = order_of(columns)
-        columns, n = [column[order] for column in columns], n[order]
-        first = first_of_each(columns)
-        n = np.add.reduceat(n, np.flatnonzero(first)) if size else n
-        return cls(*(column[first] for column in columns), n, codes, width)
+        order, first = sorted_rows(columns)
+        n = np.add.reduceat(n[order], np.flatnonzero(first)) if size else n
+        kept = order[first]
+        return cls(*(column[kept] for column in columns), n, codes, width)
 
     @classmethod
     def merged(cls, parts: Iterable[Counts]) -> Counts:
