@@ -12,7 +12,7 @@ from tollgate.base import atomic
 from tollgate.pages.kit import assemble
 from tollgate.pages.kit.assemble import Head, PageError, Remark
 from tollgate.pages.kit.tables import Column, Table
-from tollgate.pages.runs import rows, words
+from tollgate.pages.runs import rows, texts
 from tollgate.pages.runs.changes import FEWEST, LEAST, runs_needed
 from tollgate.pages.runs.model import Folder
 from tollgate.pages.runs.read import VERDICT, read
@@ -88,15 +88,15 @@ def to_html(folder: Folder) -> str:
 
 def _head(folder: Folder, shown: Sequence[Trend]) -> Head:
     newest = folder.runs[0] if folder.runs else None
-    when = f", the newest of {words.time_of(newest)} UTC" if newest and newest.started else ""
-    answer = (newest.verdict if newest else None) or words.NO_VERDICT
+    when = f", the newest of {texts.time_of(newest)} UTC" if newest and newest.started else ""
+    answer = (newest.verdict if newest else None) or texts.NO_VERDICT
     return Head(
         title=_TITLE,
         kicker=f"Tollgate, all runs of this folder{when}",
-        sentence=words.summary(folder),
+        sentence=texts.summary(folder),
         answer=answer,
         tone=assemble.tone(answer),
-        remarks=[Remark(words.overview(shown))] if folder.runs else [],
+        remarks=[Remark(texts.overview(shown))] if folder.runs else [],
     )
 
 

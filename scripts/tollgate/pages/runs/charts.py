@@ -8,7 +8,7 @@ from tollgate.base import figure
 from tollgate.pages.kit.charts import CHANGE, CURVE, JOINED, Axis, Chart, Series, Span
 from tollgate.pages.kit.tables import Cell, Column, Link, Table
 from tollgate.pages.run.view import dealt, wanted
-from tollgate.pages.runs import words
+from tollgate.pages.runs import texts
 from tollgate.pages.runs.model import Listed
 from tollgate.pages.runs.trends import Line, Point, Trend
 
@@ -79,10 +79,10 @@ def _summary(trend: Trend, lines: Sequence[Line]) -> str:
 
 def _in_words(trend: Trend, line: Line) -> str:
     if not line.changes:
-        return words.unchanged(line)
+        return texts.unchanged(line)
     at = [trend.runs[line.points[it.at].at] for it in line.changes]
     pairs = zip(line.changes, at, strict=True)
-    return "; ".join(f"{words.moved(line, it)} since {words.time_of(run)}" for it, run in pairs)
+    return "; ".join(f"{texts.moved(line, it)} since {texts.time_of(run)}" for it, run in pairs)
 
 
 def _numbers(trend: Trend, lines: Sequence[Line]) -> Table:
@@ -98,7 +98,7 @@ def _numbers(trend: Trend, lines: Sequence[Line]) -> Table:
 
 def _time(run: Listed) -> Cell:
     """When a run began, as a link to its own page, where it has one."""
-    return Link(words.time_of(run), run.page) if run.page else words.time_of(run)
+    return Link(texts.time_of(run), run.page) if run.page else texts.time_of(run)
 
 
 def _value(point: Point | None) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from tollgate.judge import PASS
 from tollgate.pages.kit.charts import Chart
-from tollgate.pages.runs import words
+from tollgate.pages.runs import texts
 from tollgate.pages.runs.changes import Change
 from tollgate.pages.runs.charts import charts, sparkline
 from tollgate.pages.runs.model import Folder, Listed
@@ -138,15 +138,15 @@ def _table(caption: str, shown: Sequence[Listed], place: dict[str, str]) -> RunT
 def _run(run: Listed, css: str) -> RunRow:
     why, notes = _why(run)
     return RunRow(
-        when=words.time_of(run),
+        when=texts.time_of(run),
         page=run.page,
         kind=run.kind,
         css=css,
-        verdict=run.verdict or words.NO_VERDICT,
+        verdict=run.verdict or texts.NO_VERDICT,
         held=_held(run),
         why=why,
         notes=notes,
-        commit=words.version(run.versions["commit"]),
+        commit=texts.version(run.versions["commit"]),
         machine=run.machine,
     )
 
@@ -185,14 +185,14 @@ def _change(trend: Trend, line: Line, change: Change) -> ChangeRow:
     run = trend.runs[line.points[change.at].at]
     around = [trend.runs[it.at] for it in line.points[change.at - _NEAR : change.at + _NEAR]]
     return ChangeRow(
-        since=words.time_of(run),
+        since=texts.time_of(run),
         page=run.page,
         figure=line.name,
         where=f"{trend.kind}, {line.execution}",
-        levels=words.moved(line, change),
-        direction=words.direction(line, change),
-        tone=words.tone_of(line, change),
-        versions=words.differences(around),
+        levels=texts.moved(line, change),
+        direction=texts.direction(line, change),
+        tone=texts.tone_of(line, change),
+        versions=texts.differences(around),
     )
 
 
@@ -204,7 +204,7 @@ def moved_together(found: Sequence[Trend]) -> list[str]:
         at = Counter(it.points[change.at].at for it in searched for change in it.changes)
         for place, count in sorted(at.items()):
             if count >= _MANY and count > len(searched) / 2:
-                when = words.time_of(trend.runs[place])
+                when = texts.time_of(trend.runs[place])
                 texts.append(
                     f"{count} of the {len(searched)} figures of {trend.kind} moved at the run of "
                     f"{when} UTC: what moves most of them at once is the machine or a version more "
@@ -229,7 +229,7 @@ def trend_rows(found: Sequence[Trend]) -> list[TrendRows]:
                     for name in dict.fromkeys(it.execution for it in varied)
                 ],
                 constant=[
-                    f"{it.name} ({it.execution}): {words.newest(it)[0]}"
+                    f"{it.name} ({it.execution}): {texts.newest(it)[0]}"
                     for it in trend.lines
                     if it.is_constant
                 ],
@@ -243,27 +243,27 @@ def _heading(trend: Trend, found: Sequence[Trend]) -> str:
     """With the time of its newest run where it is not the only trend of its kind."""
     alike = [it for it in found if it.kind == trend.kind]
     name = f"Trend of {trend.kind}"
-    return name if len(alike) == 1 else f"{name}, until {words.time_of(trend.runs[-1])}"
+    return name if len(alike) == 1 else f"{name}, until {texts.time_of(trend.runs[-1])}"
 
 
 def _setting(trend: Trend) -> str:
     out = f"; {trend.left_out} left out as INVALID or interrupted" if trend.left_out else ""
     return (
         f"{len(trend.runs)} runs of {trend.plan} on {trend.machine}, "
-        f"{words.time_of(trend.runs[0])} to {words.time_of(trend.runs[-1])} UTC{out}. "
+        f"{texts.time_of(trend.runs[0])} to {texts.time_of(trend.runs[-1])} UTC{out}. "
         "Same plan, same load, same targets."
     )
 
 
 def _figure(trend: Trend, line: Line) -> FigureRow:
-    newest, interval = words.newest(line)
+    newest, interval = texts.newest(line)
     return FigureRow(
         name=line.name,
         trend=sparkline(line, len(trend.runs)),
         newest=newest,
         interval=interval,
-        spread=words.spread(line),
-        limit=words.limit(line),
-        unchanged=words.unchanged(line),
+        spread=texts.spread(line),
+        limit=texts.limit(line),
+        unchanged=texts.unchanged(line),
         changes=[_change(trend, line, it) for it in line.changes],
     )
