@@ -12,12 +12,23 @@ from tollgate.pages.runs import texts
 from tollgate.pages.runs.model import Listed
 from tollgate.pages.runs.trends import Line, Point, Trend
 
+#: Charts of a page, so that it stays fast: tables have the lines of all trends shown.
+MOST = 12
 #: Numbers along the axis of a chart.
 _TICKS = 10
 #: Executions in a chart.
 _MOST_LINES = 4
 #: The coordinates of a small drawing; runs.html.jinja has the size in its viewBox.
 _WIDTH, _HEIGHT, _MARGIN = 100.0, 37.0, 5.0
+
+
+def of_all(found: Sequence[Trend]) -> list[list[Chart]]:
+    """Those of each trend, as far as the page stays fast."""
+    drawn, left = [], MOST
+    for trend in found:
+        drawn.append(charts(trend)[:left])
+        left -= len(drawn[-1])
+    return drawn
 
 
 def charts(trend: Trend) -> list[Chart]:
@@ -80,9 +91,10 @@ def _summary(trend: Trend, lines: Sequence[Line]) -> str:
 def _in_words(trend: Trend, line: Line) -> str:
     if not line.changes:
         return texts.unchanged(line)
-    at = [trend.runs[line.points[it.at].at] for it in line.changes]
-    pairs = zip(line.changes, at, strict=True)
-    return "; ".join(f"{texts.moved(line, it)} since {texts.time_of(run)}" for it, run in pairs)
+    return "; ".join(
+        f"{texts.moved(line, it)} since {texts.time_of(trend.first(line, it))}"
+        for it in line.changes
+    )
 
 
 def _numbers(trend: Trend, lines: Sequence[Line]) -> Table:
