@@ -1,4 +1,4 @@
-"""Reads a .jmx as it will run: read_plan(path, properties) -> Plan.
+"""Reads a .jmx as it will run: read_plan(path, properties) -> Plan, and whom it asks.
 
 Fills in properties and variables, reads timers, finds which timers and controllers apply to which
 sampler. Source: JMeter's manual, "Elements of a Test Plan", "Scoping Rules"; Component Reference,
@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from tollgate.plan.arrivals import NotReplayableError, PreciseThroughput
 from tollgate.plan.expressions import Expander
@@ -39,6 +40,10 @@ _HTTP, _DEFAULTS = "HTTPSampler", "ConfigTestElement"
 _TIMEOUT = "HTTPSampler.response_timeout"
 #: What a script calls to keep a sample out of the JTL.
 _IGNORE = re.compile(r"[Ii]gnore")
+#: Where samplers, and the defaults of theirs, name a host.
+_HOSTS = ("HTTPSampler.domain", "TCPSampler.server", "FTPSampler.server")
+#: A whole URL may stand here, and goes before the host.
+_PATH = "HTTPSampler.path"
 
 
 class Fields:
@@ -145,8 +150,7 @@ class _Scope:
 class _Reader:
     def __init__(self, path: Path, properties: Mapping[str, str]) -> None:
         self._path = path
-        bare = Expander(properties, {})
-        self._root = read_tree(path, lambda text: bare.expand(text).value)
+        self._root = read_tree(path, properties)
         self._at_start = expander_of(self._root, properties)
         self._expander = running_expander_of(self._root, properties)
         self._labels = label_expander_of(self._root, properties)
@@ -302,3 +306,28 @@ def is_sampler(element: Element) -> bool:
 def may_ignore_samples(element: Element) -> bool:
     """Whether the element is a script that may keep samples out of the JTL."""
     return element.is_script_with(_IGNORE) or element.is_script_in_a_file
+
+
+def read_hosts(path: Path, properties: Mapping[str, str]) -> list[str]:
+    """The hosts that a plan sends its requests to, as far as they are known before the run; each
+    once, in the plan's order. Raises PlanError."""
+    root = read_tree(path, properties)
+    return list(dict.fromkeys(_hosts(root, expander_of(root, properties))))
+
+
+def _hosts(root: Element, expander: Expander) -> Iterator[str]:
+    for element in root.walk():
+        for name in _HOSTS:
+            host = expander.expand(element.props.get(name, "")).value
+            if host and host.strip():
+                yield host.strip().strip("[]")
+        path = expander.expand(element.props.get(_PATH, "")).value or ""
+        if path.startswith(("http://", "https://")) and (host := _host_of(path)):
+            yield host
+
+
+def _host_of(url: str) -> str | None:
+    try:
+        return urlsplit(url).hostname
+    except ValueError:
+        return None
