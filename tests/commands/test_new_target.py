@@ -13,7 +13,7 @@ from support import plan_files
 from tollgate.base import Url
 from tollgate.commands import cli
 from tollgate.commands.new_target import command, files
-from tollgate.commands.new_target.model import NewTarget, NewTargetError, checked
+from tollgate.commands.new_target.files import NewTarget, NewTargetError, checked
 from tollgate.criteria import grammar as criteria
 from tollgate.plan import lint as plan_lint
 from tollgate.plan.read import read_plan

@@ -10,7 +10,7 @@ from bzt import TaurusConfigError
 from tollgate.base import ROOT
 from tollgate.commands.arguments import ERROR
 from tollgate.commands.new_target import files
-from tollgate.commands.new_target.model import NewTarget, NewTargetError, checked
+from tollgate.commands.new_target.files import NewTarget, NewTargetError, checked
 from tollgate.targets import Pm2Error, declared_apps, remote_of
 
 
