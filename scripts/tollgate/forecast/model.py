@@ -28,10 +28,6 @@ class Forecast:
     step_s: float
     steps: tuple[ForecastStep, ...]
 
-    @property
-    def length_s(self) -> float:
-        return self.step_s * len(self.steps)
-
 
 @dataclass(frozen=True)
 class LoadStep:

@@ -10,7 +10,7 @@ from tollgate.pages.kit.tables import Cell, Column, Link, Table
 from tollgate.pages.run.view import dealt, wanted
 from tollgate.pages.runs import texts
 from tollgate.pages.runs.model import Listed
-from tollgate.pages.runs.trends import Line, Point, Trend
+from tollgate.pages.runs.trends import Line, Trend
 
 #: Charts of a page, so that it stays fast: tables have the lines of all trends shown.
 MOST = 12
@@ -100,21 +100,17 @@ def _in_words(trend: Trend, line: Line) -> str:
 def _numbers(trend: Trend, lines: Sequence[Line]) -> Table:
     columns = [Column("run"), Column("UTC", "term")]
     columns += [Column(f"{it.execution}, {it.unit}", "number") for it in lines]
-    points = [{it.at: it for it in line.points} for line in lines]
+    values = [{it.at: figure(it.value) for it in line.points} for line in lines]
     rows = [
-        (str(at + 1), _time(run), *(_value(it.get(at)) for it in points))
+        (str(at + 1), _begun(run), *(it.get(at, "-") for it in values))
         for at, run in enumerate(trend.runs)
     ]
     return Table(lines[0].name, columns, rows)
 
 
-def _time(run: Listed) -> Cell:
-    """When a run began, as a link to its own page, where it has one."""
+def _begun(run: Listed) -> Cell:
+    """As a link to its own page, where it has one."""
     return Link(texts.time_of(run), run.page) if run.page else texts.time_of(run)
-
-
-def _value(point: Point | None) -> str:
-    return "-" if point is None else figure(point.value)
 
 
 def sparkline(line: Line, runs: int) -> list[tuple[str, str]]:

@@ -161,8 +161,8 @@ def _line(
 
 
 def _begin(trend: Trend) -> str:
-    newest = trend.runs[-1] if trend.runs else None
-    return newest.started.isoformat() if newest and newest.started else ""
+    newest = trend.runs[-1].started
+    return newest.isoformat() if newest else ""
 
 
 def _marked(found: Sequence[Trend]) -> list[Trend]:
