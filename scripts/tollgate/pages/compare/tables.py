@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from tollgate.compare import ERRORS, Comparison, Finding, words
 from tollgate.pages.kit.assemble import tone
-from tollgate.pages.kit.bars import IntervalBar, along, beyond
+from tollgate.pages.kit.bars import IntervalBar, Ruler
 from tollgate.pages.kit.tables import Column, Table
 from tollgate.study import Estimate
 
@@ -19,12 +19,10 @@ _NUMBERS = 7
 
 
 @dataclass(frozen=True)
-class Changes:
-    """A scale of changes, from low to high, in steps of a round number of per cents or points."""
+class Changes(Ruler):
+    """A scale of changes, in steps of a round number of per cents or points."""
 
     none: ClassVar[float] = 0.0
-    low: float
-    high: float
     step: float
 
     @classmethod
@@ -42,15 +40,6 @@ class Changes:
     def ticks(self) -> Sequence[float]:
         first, last = round(self.low / self.step), round(self.high / self.step)
         return [number * self.step if number else 0.0 for number in range(first, last + 1)]
-
-    def at(self, value: float) -> str:
-        """Where a change lies, as an SVG length; those beyond an end lie on it."""
-        within = min(max(value, self.low), self.high)
-        return along((within - self.low) / (self.high - self.low))
-
-    def lacks(self, value: float | None) -> bool:
-        """Whether a change lies beyond an end."""
-        return value is not None and beyond(value, self) != 0
 
     def text(self, tick: float) -> str:
         """`+5`, `0`, `-0.1`: per cents, or points."""
@@ -120,7 +109,8 @@ def _findings(
 ) -> FindingTable:
     effect = words.effect_of(comparison, findings[0]) if findings else 1.0
     scale = Changes.of(findings, effect)
-    if any(scale.lacks(end) for it in findings for end in (it.low, it.change, it.high)):
+    ends = [end for it in findings for end in (it.low, it.change, it.high) if end is not None]
+    if any(map(scale.side, ends)):
         caption += " An arrow points to what lies beyond the scale."
     groups = []
     for label in dict.fromkeys(it.label for it in findings):
