@@ -165,10 +165,9 @@ APP, CONFIG = "app/app.js", "taurus.yml"
 def new_files(target: NewTarget) -> dict[str, str]:
     """The text of each new file, by its path in the project."""
     name = target.name
-    kind = "router" if target.is_router else "service"
     files = {
         f"plans/check-{name}.jmx": _plan(target),
-        f"plans/fragments/{name}.jmx": _filled(target, f"{kind}-fragment.jmx"),
+        f"plans/fragments/{name}.jmx": _filled(target, "fragment.jmx"),
         f"data/{name}.csv": "".join(f"{line}\n" for line in _rows(target)),
     }
     if target.is_router:
@@ -231,11 +230,11 @@ def _where(target: NewTarget) -> list[str]:
 
 
 def _rows(target: NewTarget) -> Iterator[str]:
-    if target.is_router:
-        yield "n,square"
-        yield from (f"{n},{n * n}" for n in range(1, ROWS + 1))
-        return
     yield "path,answer"
+    if target.is_router:
+        squares = ((n, n * n) for n in range(1, ROWS + 1))
+        yield from (rf"/{target.name}/{n},n\W+{n}\W+square\W+{it}\b" for n, it in squares)
+        return
     sign = "&" if "?" in target.path else "?"
     yield from (f"{target.path}{sign}visitor={number},." for number in range(1, ROWS + 1))
 
