@@ -81,7 +81,7 @@ def make(rows: int, folder: Path) -> Path:
     """A JTL of so many rows, read once so that every reader finds it in the page cache."""
     path = folder / f"rows-{rows}.jtl"
     if not path.exists():
-        measured([sys.executable, str(HERE / "make_jtl.py"), str(rows), str(path)], folder)
+        measured([sys.executable, str(HERE / "readers.py"), "make", str(path), str(rows)], folder)
         measured(["cksum", str(path)], folder)
     return path
 

@@ -1,26 +1,29 @@
-"""Time and peak memory of judging a soak of 48 hours beside a bare scan of its JTL.
+"""Time and peak memory of judging a soak of 48 hours beside a bare scan of its JTL, and its page.
 
     scripts/bench judge [ROWS ...] [--rounds N]
 
 In each round DuckDB counts the rows of the CSV and reads each of its fields; Tollgate reads it into
-its store, and judges the run, seal and store included: each in a process of its own, whose start
-is not counted. Ratios are of one round, so that whatever else the machine does falls out of them.
-The more samples, the higher the rate of the run; the number of its bins stays the same.
+its store, and judges the run, seal and store included, once without and once with its page: each
+in a process of its own, whose start is not counted. Ratios are of one round, so that whatever else
+the machine does falls out of them. The more samples, the higher the rate of the run; the number of
+its bins stays the same.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
+import json
 import shutil
 import statistics
 import sys
 import tempfile
 from pathlib import Path
 
-from bench import HERE, MIB, BenchError, measured
+from bench import HERE, MIB, BenchError, machine, measured
 
-from tollgate.run import cpu_model
+from tollgate.base import ROOT
+
+OPEN = ROOT / "tests" / "support" / "browser" / "open-page.js"
 
 #: What soak_run.py measures, in the order of a round.
 PARTS = {
@@ -28,6 +31,7 @@ PARTS = {
     "scan": "bare scan, each field read",
     "store": "into the store",
     "judge": "sealed, read, joined and judged",
+    "page": "judged, and its page written",
 }
 
 
@@ -46,6 +50,7 @@ def table(rows: int, rounds: int, folder: Path) -> list[str]:
             samples, took = int(said.split()[0]), float(said.split()[1])
             seconds[part].append(took)
             memory[part].append(peak)
+    page = f"index.html: {(run / 'index.html').stat().st_size / 1e6:.2f} MB, {drawn(run, folder)}"
     shutil.rmtree(run)
     lines = [
         f"{samples:,} samples, {size / MIB:.0f} MiB, {rounds} rounds",
@@ -60,7 +65,20 @@ def table(rows: int, rounds: int, folder: Path) -> list[str]:
         ]
         peak = f"{max(memory[part]) / MIB:.0f} MiB"
         lines.append(f"| {name} | {spread(seconds[part])} s | {' | '.join(ratios)} | {peak} |")
-    return lines
+    return [*lines, "", page]
+
+
+def drawn(run: Path, folder: Path) -> str:
+    """When headless Chromium had drawn all charts of the page."""
+    try:
+        _, _, said = measured(["node", str(OPEN), str(run / "index.html"), "--offline"], folder)
+    except BenchError as problem:
+        return f"which was not opened: {problem}"
+    seen = json.loads(said)
+    problems = [*seen["consoleErrors"], *seen["pageErrors"], *seen["failedRequests"]]
+    if problems or seen.get("drawnAfter") is None:
+        raise BenchError(f"the page does not work: {problems or 'it drew no chart'}")
+    return f"all charts drawn in Chromium after {seen['drawnAfter'] / 1000:.2f} s"
 
 
 def spread(values: list[float]) -> str:
@@ -80,8 +98,7 @@ def main() -> None:
                 print("\n".join(table(rows, arguments.rounds, Path(name))), flush=True)
             except BenchError as problem:
                 sys.exit(f"judging: {problem}")
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    print(f"\nMachine: {cpu_model()}, {cores} cores, load {os.getloadavg()[0]:.1f}.")
+    print(f"\n{machine()}")
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
-"""A soak of 48 hours at any rate: soak_run.py make ROWS FOLDER writes the folder of such a run,
-soak_run.py page FOLDER judges it and writes its page. The others print how many samples they saw
-and in how many seconds, without the start of the process:
+"""A soak of 48 hours at any rate: soak_run.py make ROWS FOLDER writes the folder of such a run. The
+others print how many samples they saw and in how many seconds, without the start of the process:
 
     count FOLDER    DuckDB scans the JTL and counts its rows
     scan FOLDER     DuckDB scans the JTL and reads each field
     store FOLDER    the samples go into the store for the first time
     judge FOLDER    it is judged, seal and store included
+    page FOLDER     the same, and its page is written
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ from pathlib import Path
 
 import duckdb
 import numpy as np
-from make_jtl import COLUMNS, MEAN_MS
-from readers import forget
+from readers import COLUMNS, MEAN_MS, START_MS, forget
 
 from tollgate.gather import evidence
 from tollgate.judge import judge
@@ -26,7 +25,7 @@ from tollgate.run import manifest
 from tollgate.samples import open_store
 from tollgate.schedule import OpenModelArrivals
 
-HOURS, SEED, START_MS = 48, 7, 1_700_000_000_000
+HOURS, SEED = 48, 7
 CRITERIA = ("p95 of visit>1s", "p99.9>2s", "avg-rt of visit>500ms", "fail>5%", "hits<1 over 96s")
 
 _PLAN = """<?xml version="1.0" encoding="UTF-8"?>
@@ -38,7 +37,7 @@ _PLAN = """<?xml version="1.0" encoding="UTF-8"?>
 </hashTree></hashTree></jmeterTestPlan>
 """
 
-# As make_jtl.py draws them. A name is the thread's number; up to 2 ms late, as JMeter is.
+# As readers.py draws them. A name is the thread's number; up to 2 ms late, as JMeter is.
 _ROWS = f"""
     WITH drawn AS (SELECT *, (hash(i) % 1000003 + 1) / 1000004 AS chance FROM arrivals)
     SELECT due_ms + hash(i * 3) % 3, (2 - {MEAN_MS} * ln(chance))::INT, 'visit', '200', 'OK',
@@ -107,6 +106,11 @@ def stored(folder: Path) -> int:
         return store.rows("SELECT count(*) FROM samples")[0][0]
 
 
+def paged(folder: Path) -> int:
+    run_page.write(folder)
+    return stored(folder)
+
+
 def timed(what: str, folder: Path) -> None:
     forget(folder / "kpi.jtl")
     fields = "count(*), " + ", ".join(f'max("{name}")' for name in COLUMNS)
@@ -116,6 +120,7 @@ def timed(what: str, folder: Path) -> None:
         "scan": lambda: scanned(folder, fields),
         "store": lambda: stored(folder),
         "judge": lambda: judged(folder),
+        "page": lambda: paged(folder),
     }[what]()
     print(rows, time.perf_counter() - begin)
 
@@ -123,7 +128,5 @@ def timed(what: str, folder: Path) -> None:
 if __name__ == "__main__":
     if sys.argv[1] == "make":
         make(int(sys.argv[2]), Path(sys.argv[3]))
-    elif sys.argv[1] == "page":
-        run_page.write(Path(sys.argv[2]))
     else:
         timed(sys.argv[1], Path(sys.argv[2]))

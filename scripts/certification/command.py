@@ -8,7 +8,6 @@ certify table               all of it as Markdown, with resampled runs
 from __future__ import annotations
 
 import argparse
-import signal
 import sys
 from collections import Counter
 from contextlib import suppress
@@ -19,7 +18,7 @@ from certification.conditions import ConditionError
 from certification.live import Limits, Live, LiveError, check_like, session, summary
 from certification.store import Store, StoreError
 from certification.table import certificate
-from tollgate.base import REPORTS, SIGNALS, end_by
+from tollgate.base import REPORTS, end_by
 from tollgate.commands import ERROR, Parser
 from tollgate.run import ManifestError
 from tollgate.samples import JtlError
@@ -98,9 +97,7 @@ def _run(arguments: argparse.Namespace, store: Store) -> None:
         session(store, weights, arguments.seed, limits, live, _say)
 
 
-def _interrupt(_signal: int, _frame: object) -> None:
-    for number in SIGNALS:
-        signal.signal(number, signal.SIG_IGN)
+def _interrupt() -> None:
     raise KeyboardInterrupt
 
 

@@ -7,7 +7,7 @@ would be missing, and a condition of which most runs end undecided would look qu
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
@@ -15,7 +15,7 @@ from scipy import stats
 
 from certification.conditions import Condition
 from certification.store import Run
-from tollgate.compare import FAIL, INCONCLUSIVE, OPEN, PASS, Gate, Settings
+from tollgate.compare import FAIL, INCONCLUSIVE, OPEN, PASS, Settings
 
 LEVEL = 0.95
 
@@ -77,12 +77,6 @@ def failed_s(run: Run) -> float:
     return min(failures, default=NEVER)
 
 
-def gate_decided_s(gate: Gate) -> float:
-    """The same of a closed gate."""
-    undecided = any(it.gates and it.verdict in _UNDECIDED for it in gate.findings)
-    return NEVER if undecided else gate.looks_s[-1]
-
-
 def median_s(values: Iterable[float]) -> float | None:
     """NEVER where it falls among those that did not get there; None without values."""
     values = list(values)
@@ -100,8 +94,6 @@ LIVE, RESAMPLED = "live", "resampled"
 WITHIN_S = {"p50": 120.0, "p95": 600.0}
 #: Of a run with another verdict the samples are not those that were meant to be taken.
 MEASURED = (PASS, FAIL, INCONCLUSIVE)
-#: Of one run, by label and metric: after how many seconds of measuring it failed.
-Failures = Mapping[tuple[str, str], float]
 
 
 @dataclass(frozen=True)
@@ -115,8 +107,9 @@ class Found:
     rates: dict[str, Rate]
 
 
-def failures_of(run: Run) -> Failures:
-    """Nothing where the measurement is not valid, whatever was found in it."""
+def _failures(run: Run) -> dict[tuple[str, str], float]:
+    """By label and metric, after how many seconds of measuring it failed. Nothing where the
+    measurement is not valid, whatever was found in it."""
     if run.verdict not in MEASURED:
         return {}
     return {
@@ -126,24 +119,16 @@ def failures_of(run: Run) -> Failures:
     }
 
 
-def gate_failures(gate: Gate) -> Failures:
-    """The same of a gate."""
-    return {it.key: it.at_s for it in gate.findings if it.gates and it.verdict == FAIL}
-
-
 def found(
-    condition: Condition,
-    kind: str,
-    labels: Iterable[str],
-    runs: Sequence[Failures],
-    settings: Settings,
+    condition: Condition, kind: str, labels: Iterable[str], runs: Sequence[Run], settings: Settings
 ) -> list[Found]:
     """What each of the labels shows in these runs, every one of which counts."""
+    failures = [_failures(run) for run in runs]
 
     def within(label: str, metric: str, most_s: float) -> Rate:
         if not settings.gating(label, metric):
             return Rate(0, 0)
-        return rate(run.get((label, metric), NEVER) <= most_s for run in runs)
+        return rate(it.get((label, metric), NEVER) <= most_s for it in failures)
 
     return [
         Found(condition, label, kind, {it: within(label, it, s) for it, s in WITHIN_S.items()})

@@ -41,17 +41,14 @@ from certification.found import (
     Rate,
     decided_s,
     failed_s,
-    failures_of,
     found,
-    gate_decided_s,
-    gate_failures,
     median_s,
     quantile_s,
     rate,
 )
 from certification.resample import FEWEST_RUNS, Pool, resampled
 from certification.store import BROKEN, Run
-from tollgate.compare import FAIL, Blocks, Settings, Side, percentile_ratio
+from tollgate.compare import FAIL, Blocks, Gate, Settings, Side, percentile_ratio
 
 #: Seconds from one run's beginning to the other's: what is older is no baseline.
 OLDEST_S = 3600.0
@@ -134,7 +131,7 @@ Samples = Mapping[int, Sequence[Blocks]]
 class Row:
     """One condition, live. blocked: how often the exit code was not 0, for whatever reason.
     decided_s: median of measuring until everything was decided; fail_s: until the first failure;
-    both over all runs, see times.py, None without any. baseline, sequential: how often the naive
+    both over all runs, see found.py, None without any. baseline, sequential: how often the naive
     gates failed. ages_s: how old each baseline was. found: by label, what was found in time."""
 
     condition: Condition
@@ -192,7 +189,7 @@ def live_rows(runs: Sequence[Run], samples: Samples, settings: Settings) -> list
             ),
             rate(one_after_the_other(blocks, condition.is_aa) for blocks in measured),
             tuple(it.age_s for it in earlier),
-            tuple(found(condition, LIVE, labels, [failures_of(it) for it in mine], settings)),
+            tuple(found(condition, LIVE, labels, mine, settings)),
         )
 
     return [row(condition, mine) for condition, mine in by_condition(runs).items()]
@@ -211,10 +208,10 @@ def resampled_row(
         return None
     pool, rng = Pool.of(samples), np.random.default_rng(seed)
     gates = [resampled(pool, settings, looks, condition.is_aa, rng) for _ in range(sequences)]
-    verdicts = Counter(gate.verdict for gate in gates)
-    failures = [gate_failures(gate) for gate in gates]
+    runs = [_as_run(condition, gate) for gate in gates]
+    verdicts = Counter(run.verdict for run in runs)
     labels = [blocks.label for blocks in pool.labels]
-    took_s = [gate_decided_s(gate) for gate in gates]
+    took_s = [decided_s(run) for run in runs]
     return Resampled(
         condition,
         len(samples),
@@ -223,8 +220,19 @@ def resampled_row(
         Rate(verdicts[FAIL], sequences),
         median_s(took_s),
         quantile_s(took_s, 0.95),
-        tuple(found(condition, RESAMPLED, labels, failures, settings)),
+        tuple(found(condition, RESAMPLED, labels, runs, settings)),
     )
+
+
+def _as_run(condition: Condition, gate: Gate) -> Run:
+    """What a run that ended with this gate would have left."""
+    kept = [
+        {name: getattr(it, name) for name in ("label", "metric", "gates", "verdict")}
+        | {"decided_s": it.at_s}
+        for it in gate.findings
+    ]
+    seconds = gate.looks_s[-1]
+    return Run(0, condition.key, 0, "", seconds, None, gate.verdict, seconds, kept)
 
 
 def by_condition(runs: Iterable[Run]) -> dict[Condition, list[Run]]:

@@ -16,7 +16,7 @@ import psutil
 import pytest
 
 import support
-from tollgate.commands.doctor import command, machine
+from tollgate.commands.doctor import machine, show
 from tollgate.commands.doctor.finding import FAIL, WARN, Finding
 from tollgate.targets import leftovers, lock
 from tollgate.targets.pm2 import declared_apps
@@ -211,7 +211,7 @@ def test_ctrl_c_keeps_what_was_found_and_ends_with_one_line(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(machine, "look", interrupted)
-    assert command.show(argparse.Namespace()) == 2
+    assert show(argparse.Namespace()) == 2
     out, err = capsys.readouterr()
     assert err == "tollgate: interrupted: what is above holds\n"
     assert "Taurus" in out

@@ -1,5 +1,7 @@
 """`tollgate new target`: what it writes, where, and that it writes all of it or nothing."""
 
+import csv
+import re
 import shutil
 import subprocess
 import sys
@@ -12,8 +14,9 @@ import support
 from support import plan_files
 from tollgate.base import Url
 from tollgate.commands import cli
-from tollgate.commands.new_target import command, files
-from tollgate.commands.new_target.model import NewTarget, NewTargetError, checked
+from tollgate.commands import new_target as command
+from tollgate.commands.new_target import files
+from tollgate.commands.new_target.files import NewTarget, NewTargetError, checked
 from tollgate.criteria import grammar as criteria
 from tollgate.plan import lint as plan_lint
 from tollgate.plan.read import read_plan
@@ -160,6 +163,16 @@ def test_the_plan_is_clean_and_has_the_labels_that_the_criteria_are_about(tmp_pa
     rows = (tmp_path / "data/order-service.csv").read_text().splitlines()
     assert set(rows[0].split(",")) == plan_files.variables_used(fragment)
     assert len(set(rows[1:])) == files.ROWS
+
+
+def test_the_patterns_of_a_routers_answers_take_the_right_one_alone():
+    text = files.new_files(NewTarget("order-service"))["data/order-service.csv"]
+    for row in csv.DictReader(text.splitlines()):
+        n = int(row["path"].removeprefix("/order-service/"))
+        answers = [(n, n * n), (n, n * n + 1), (10 * n, n * n), (n, 10 * n * n)]
+        bodies = [f'{{"n":{n},"square":{square}}}' for n, square in answers]
+        matches = [bool(re.search(row["answer"], body)) for body in bodies]
+        assert matches == [True, False, False, False]
 
 
 def test_a_new_targets_router_passes_the_test_that_comes_with_it(tmp_path):

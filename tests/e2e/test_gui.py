@@ -15,8 +15,7 @@ import support
 from support import plan_files
 from support.screens import virtual_screen
 from tollgate.base import Url
-from tollgate.commands.new_target.files import new_files
-from tollgate.commands.new_target.model import NewTarget
+from tollgate.commands.new_target.files import NewTarget, new_files
 
 pytestmark = pytest.mark.needs("a screen")
 every_file = pytest.mark.parametrize("path", plan_files.ALL_FILES, ids=plan_files.id_of)

@@ -4,7 +4,7 @@ import pytest
 
 from support import run_folder
 from support.forecasts import steps_of
-from tollgate.forecast.record import Followed, to_record
+from tollgate.forecast import Followed, to_record
 from tollgate.gather import evidence
 from tollgate.gather.evidence import EvidenceError
 from tollgate.plan.read import read_plan

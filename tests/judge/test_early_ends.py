@@ -27,7 +27,7 @@ def found(tmp_path):
         path = tmp_path / "plan.jmx"
         test = jmx.element("TestPlan", "plan", [*around, *groups], extra=extra)
         path.write_text(jmx.document(test))
-        plan, root = read_plan(path, {}), read_tree(path, lambda text: text)
+        plan, root = read_plan(path, {}), read_tree(path, {})
         by_place = threads and {
             place: dict(enumerate(each, 1)) for place, each in enumerate(threads)
         }
@@ -413,7 +413,7 @@ def test_where_the_start_is_a_guess_the_first_pause_counts_too(found):
 def test_the_plans_of_this_repository_are_never_accused(path):
     plan = read_plan(path, {})
     came = SampledThreads(Thread(dict.fromkeys(plan.labels, 9), 14.0))
-    root = read_tree(path, lambda text: text)
+    root = read_tree(path, {})
     assert early_ends(plan, stops_of(root, expander_of(root, {})), came) == EarlyEnds()
 
 

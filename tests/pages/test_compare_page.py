@@ -22,8 +22,7 @@ from tollgate.judge.facts import MeasuredRun
 from tollgate.judge.verdicts import ExecutionVerdict, RunVerdict
 from tollgate.pages.compare import charts as page_charts
 from tollgate.pages.compare import page
-from tollgate.pages.compare import tables as page_tables
-from tollgate.pages.compare.tables import Changes
+from tollgate.pages.compare.page import Changes
 from tollgate.pages.kit import charts
 from tollgate.pages.run import write as run_page
 from tollgate.run import manifest
@@ -204,29 +203,27 @@ def test_a_scale_holds_none_and_the_effect_and_ends_at_its_ticks() -> None:
 
 
 def test_what_lies_beyond_the_scale_is_an_arrow_and_no_dot_at_its_end() -> None:
-    far = page_tables.times(
-        comparison((found("p95", "FAIL", 8.0, 2.0), found("p50", "PASS", 0.0, 0.01)))
-    )
+    far = page.times(comparison((found("p95", "FAIL", 8.0, 2.0), found("p50", "PASS", 0.0, 0.01))))
     ((_, _, (beyond, within)),) = far.groups
     assert (beyond.bar.value, beyond.bar.arrows) == (None, [("96.00%", "\u25ba")])
     assert within.bar.arrows == []
     assert within.bar.value == far.scale.at(0.0)
     assert far.caption.endswith("An arrow points to what lies beyond the scale.")
     near = comparison((found("p95", "FAIL", 0.201, 0.031),))
-    assert "arrow" not in page_tables.times(near).caption
+    assert "arrow" not in page.times(near).caption
 
 
 def test_an_interval_that_leaves_the_scale_on_both_sides_keeps_its_dot() -> None:
     wide = comparison((found("p95", "INCONCLUSIVE", 0.02, 0.9),))
-    ((_, _, (row,)),) = page_tables.times(wide).groups
+    ((_, _, (row,)),) = page.times(wide).groups
     assert row.bar.value is not None
     assert [arrow for _, arrow in row.bar.arrows] == ["\u25c4", "\u25ba"]
 
 
 def test_errors_that_do_not_gate_need_not_be_ruled_out() -> None:
-    free = page_tables.failures(comparison(gating(lambda it: it.metric == "p50")))
+    free = page.failures(comparison(gating(lambda it: it.metric == "p50")))
     assert free.caption == "Failed requests. They are informational."
-    bound = page_tables.failures(comparison(GOOD))
+    bound = page.failures(comparison(GOOD))
     assert "What must be ruled out is a rise of 0.2 percentage points." in bound.caption
 
 

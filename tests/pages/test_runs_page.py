@@ -19,7 +19,7 @@ import support
 from support import listed_runs, pages
 from support.listed_runs import criterion
 from tollgate.pages.kit.assemble import PageError
-from tollgate.pages.runs import build, rows
+from tollgate.pages.runs import build, charts
 from tollgate.pages.runs.read import read
 
 ATTACK = "</script><script>alert(1)</script>"
@@ -297,7 +297,7 @@ def test_that_most_figures_moved_at_once_is_said(tmp_path: Path) -> None:
 def test_hundreds_of_runs_give_a_small_page_that_says_what_it_leaves_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rows, "MOST", 200)
+    monkeypatch.setattr(build, "MOST", 200)
     for at in range(240):
         kind = f"kind-{at % 12}"
         figures = [criterion(f"label {name}", 20.0 + (at * 7 + name) % 11) for name in range(15)]
@@ -305,7 +305,7 @@ def test_hundreds_of_runs_give_a_small_page_that_says_what_it_leaves_out(
     path = build.write(tmp_path)
     page = path.read_text()
     assert path.stat().st_size < 1_000_000
-    assert page.count("data-chart=") == rows.MOST_CHARTS
+    assert page.count("data-chart=") == charts.MOST
     assert "40 still earlier runs are not listed here" in page
     assert "6 older trends are not shown" in page
 

@@ -9,7 +9,7 @@ import pytest
 
 from support import listed_runs
 from support.listed_runs import COMMIT, ENVIRONMENT, criterion
-from tollgate.pages.runs import words
+from tollgate.pages.runs import texts
 from tollgate.pages.runs.charts import charts
 from tollgate.pages.runs.read import read
 from tollgate.pages.runs.trends import NEWEST, SHOWN, Trend, trends
@@ -255,12 +255,12 @@ def test_a_change_names_its_run_its_size_and_whether_it_is_for_the_worse(tmp_pat
     (change,) = line.changes
     assert line.points[change.at].at == 12
     assert found(tmp_path)[0].runs[12].name == runs[12].name
-    assert words.moved(line, change) == "20.5 to 40.5 ms (+98 %)"
-    assert words.direction(line, change) == words.WORSE
+    assert texts.moved(line, change) == "20.5 to 40.5 ms (+98 %)"
+    assert texts.direction(line, change) == texts.WORSE
 
 
 @pytest.mark.parametrize(
-    ("condition", "which"), [(">", words.WORSE), ("<", words.BETTER), ("=", words.MOVED)]
+    ("condition", "which"), [(">", texts.WORSE), ("<", texts.BETTER), ("=", texts.MOVED)]
 )
 def test_which_way_is_worse_is_what_the_criterion_says(
     condition: str, which: str, tmp_path: Path
@@ -269,13 +269,13 @@ def test_which_way_is_worse_is_what_the_criterion_says(
         figure = criterion("sum", 20.0 if at < 10 else 40.0, condition=condition)
         listed_runs.make(tmp_path, at, {"fork": [figure]})
     (line,) = found(tmp_path)[0].lines
-    assert words.direction(line, line.changes[0]) == which
+    assert texts.direction(line, line.changes[0]) == which
 
 
 def differences(tmp_path: Path, *environments: dict) -> str:
     for at, environment in enumerate(environments):
         listed_runs.make(tmp_path, at, FIGURES, environment=environment)
-    return words.differences(read(tmp_path).runs[::-1])
+    return texts.differences(read(tmp_path).runs[::-1])
 
 
 def test_beside_a_change_stands_what_else_changed_there(tmp_path: Path) -> None:
@@ -303,7 +303,7 @@ def test_the_limit_of_a_figure_is_one_by_which_the_run_can_fail(tmp_path: Path) 
         listed_runs.make(tmp_path, at, {"fork": both})
     lines = {it.name: it for it in found(tmp_path)[0].lines}
     assert lines["p95 of sum"].limit == 250.0
-    assert words.limit(lines["p95 of pi"]) == "-"
+    assert texts.limit(lines["p95 of pi"]) == "-"
     assert lines["p95 of pi"].condition == ">"
 
 
@@ -329,12 +329,12 @@ def test_a_line_is_too_short_where_not_even_the_clearest_change_could_be_told(
         figures = [criterion(f"label {name}", 20.0 + (at * 7 + name) % 11) for name in range(30)]
         listed_runs.make(tmp_path, at, {"fork": figures})
     lines = found(tmp_path)[0].lines
-    assert {words.unchanged(it) for it in lines} == {"too few runs to tell: 11 of 15"}
-    assert words.overview(found(tmp_path)) == (
+    assert {texts.unchanged(it) for it in lines} == {"too few runs to tell: 11 of 15"}
+    assert texts.overview(found(tmp_path)) == (
         "Trends: too few comparable runs (15 are needed) to tell of 30."
     )
     listed_runs.series(tmp_path / "one", [20.0 + at * 7 % 11 for at in range(11)])
     (line,) = found(tmp_path / "one")[0].lines
-    assert words.unchanged(line).startswith(
+    assert texts.unchanged(line).startswith(
         "no change shown; in the newest 4 runs even a clear one may"
     )

@@ -86,12 +86,13 @@ def test_random_timers_count_with_their_longest_pause(read):
     assert pause("SyncTimer") is None
 
 
-def test_a_pause_after_a_sampler_is_noticed(read):
+def test_a_pause_is_a_sampler_without_a_label(read):
     plan = read(
         jmx.plan(jmx.group(jmx.sampler("a"), jmx.think(ms=50), jmx.sampler("b"), jmx.think()))
     )
-    following = [s.followed_by_pause for s in plan.groups[0].samplers]
-    assert following == [True, False, False, False]
+    pauses = [it.pause_ms for it in plan.groups[0].samplers]
+    assert pauses[:3] == [0, 50, 0]
+    assert len(pauses) == 4
     assert plan.labels == ("a", "b")
 
 
@@ -273,5 +274,5 @@ def test_a_plan_as_jmeter_saves_it_is_read_whole():
     plan = read_plan(GOLDEN / "timer-run.jmx", {})
     (group,) = plan.groups
     assert plan.labels == ("nap",)
-    assert (group.threads, group.duration_s, group.same_user_on_next_iteration) == (6, 10, True)
+    assert (group.threads, group.duration_s) == (6, 10)
     assert group.samplers[0].timers[0].precise == PreciseThroughput(2024, 30.0, 10)

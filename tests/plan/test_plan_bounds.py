@@ -17,7 +17,7 @@ def bounds(tmp_path):
     def judge(*children, **properties):
         path = tmp_path / "plan.jmx"
         path.write_text(jmx.plan(*children))
-        plan, root = read_plan(path, properties), read_tree(path, lambda text: text)
+        plan, root = read_plan(path, properties), read_tree(path, properties)
         known = (plan, root, expander_of(root, properties))
         return plan_bounds.endless_groups(*known), plan_bounds.presumed_ends(*known)
 

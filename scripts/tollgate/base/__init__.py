@@ -17,9 +17,8 @@ from tollgate.base.paths import (
     java_finds,
     jmeter_home,
 )
-from tollgate.base.processes import TooLongError, run_to_end
+from tollgate.base.processes import SIGNALS, TooLongError, end_by, run_to_end, uninterrupted
 from tollgate.base.response_codes import NAMES, PREFIX, class_of, nearest, short_code
-from tollgate.base.signals import SIGNALS, end_by, uninterrupted
 from tollgate.base.text import (
     FileError,
     closest,

@@ -1,4 +1,4 @@
-"""Runs a command to its end, with all that it starts."""
+"""A command that is run to its end with all that it starts, and the signals that end a run."""
 
 from __future__ import annotations
 
@@ -6,8 +6,12 @@ import contextlib
 import os
 import signal
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+
+#: Ctrl-C, how CI systems cancel a job, and a terminal that is closed.
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class TooLongError(Exception):
@@ -57,3 +61,33 @@ def run_to_end(
             if stream:
                 stream.close()
     return subprocess.CompletedProcess(command, process.returncode, out, err or "")
+
+
+def end_by(end: Callable[[], object]) -> None:
+    """Let the first of the signals call `end`, and no later one break the cleaning up; but for the
+    SIGHUP that whoever started this process has ignored: under `nohup` a run outlives its
+    terminal."""
+
+    def first(_signal: int, _frame: object) -> None:
+        for number in SIGNALS:
+            signal.signal(number, signal.SIG_IGN)
+        end()
+
+    for number in SIGNALS:
+        if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, first)
+
+
+@contextlib.contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Ignore them within; only the main thread can, and any other is never interrupted by them."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.signal(number, signal.SIG_IGN) for number in SIGNALS}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            # None: a handler that Python did not set, and can't set again.
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)

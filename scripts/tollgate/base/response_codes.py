@@ -13,178 +13,91 @@ import re
 
 PREFIX = "Non HTTP response code: "
 
-CLASSES = {
-    "java.io": """
-        CharConversionException EOFException FileNotFoundException IOError IOException
-        InterruptedIOException InvalidClassException InvalidObjectException NotActiveException
-        NotSerializableException ObjectStreamException OptionalDataException
-        StreamCorruptedException SyncFailedException UTFDataFormatException UncheckedIOException
-        UnsupportedEncodingException WriteAbortedException
-    """,
-    "java.lang": """
-        AbstractMethodError ArithmeticException ArrayIndexOutOfBoundsException ArrayStoreException
-        AssertionError BootstrapMethodError ClassCastException ClassCircularityError
-        ClassFormatError ClassNotFoundException CloneNotSupportedException
-        EnumConstantNotPresentException Error Exception ExceptionInInitializerError
-        IllegalAccessError IllegalAccessException IllegalArgumentException IllegalCallerException
-        IllegalMonitorStateException IllegalStateException IllegalThreadStateException
-        IncompatibleClassChangeError IndexOutOfBoundsException InstantiationError
-        InstantiationException InternalError InterruptedException LayerInstantiationException
-        LinkageError NegativeArraySizeException NoClassDefFoundError NoSuchFieldError
-        NoSuchFieldException NoSuchMethodError NoSuchMethodException NullPointerException
-        NumberFormatException OutOfMemoryError ReflectiveOperationException RuntimeException
-        SecurityException StackOverflowError StringIndexOutOfBoundsException ThreadDeath Throwable
-        TypeNotPresentException UnknownError UnsatisfiedLinkError UnsupportedClassVersionError
-        UnsupportedOperationException VerifyError VirtualMachineError
-    """,
-    "java.net": """
-        BindException ConnectException HttpRetryException MalformedURLException
-        NoRouteToHostException PortUnreachableException ProtocolException SocketException
-        SocketTimeoutException URISyntaxException UnknownHostException UnknownServiceException
-    """,
-    "java.net.http": """
-        HttpConnectTimeoutException HttpTimeoutException WebSocketHandshakeException
-    """,
-    "java.nio": """
-        BufferOverflowException BufferUnderflowException InvalidMarkException
-        ReadOnlyBufferException
-    """,
-    "java.nio.channels": """
-        AcceptPendingException AlreadyBoundException AlreadyConnectedException
-        AsynchronousCloseException CancelledKeyException ClosedByInterruptException
-        ClosedChannelException ClosedSelectorException ConnectionPendingException
-        FileLockInterruptionException IllegalBlockingModeException IllegalChannelGroupException
-        IllegalSelectorException InterruptedByTimeoutException NoConnectionPendingException
-        NonReadableChannelException NonWritableChannelException NotYetBoundException
-        NotYetConnectedException OverlappingFileLockException ReadPendingException
-        ShutdownChannelGroupException UnresolvedAddressException UnsupportedAddressTypeException
-        WritePendingException
-    """,
-    "java.nio.charset": """
-        CharacterCodingException CoderMalfunctionError IllegalCharsetNameException
-        MalformedInputException UnmappableCharacterException UnsupportedCharsetException
-    """,
-    "java.nio.file": """
-        AccessDeniedException AtomicMoveNotSupportedException ClosedDirectoryStreamException
-        ClosedFileSystemException ClosedWatchServiceException DirectoryIteratorException
-        DirectoryNotEmptyException FileAlreadyExistsException FileSystemAlreadyExistsException
-        FileSystemException FileSystemLoopException FileSystemNotFoundException
-        InvalidPathException NoSuchFileException NotDirectoryException NotLinkException
-        ProviderMismatchException ProviderNotFoundException ReadOnlyFileSystemException
-    """,
-    "java.security": """
-        AccessControlException DigestException GeneralSecurityException
-        InvalidAlgorithmParameterException InvalidKeyException InvalidParameterException
-        KeyException KeyManagementException KeyStoreException NoSuchAlgorithmException
-        NoSuchProviderException PrivilegedActionException ProviderException SignatureException
-        UnrecoverableEntryException UnrecoverableKeyException
-    """,
-    "java.security.cert": """
-        CRLException CertPathBuilderException CertPathValidatorException CertStoreException
-        CertificateEncodingException CertificateException CertificateExpiredException
-        CertificateNotYetValidException CertificateParsingException CertificateRevokedException
-    """,
-    "java.sql": """
-        BatchUpdateException DataTruncation SQLClientInfoException SQLDataException SQLException
-        SQLFeatureNotSupportedException SQLIntegrityConstraintViolationException
-        SQLInvalidAuthorizationSpecException SQLNonTransientConnectionException
-        SQLNonTransientException SQLRecoverableException SQLSyntaxErrorException
-        SQLTimeoutException SQLTransactionRollbackException SQLTransientConnectionException
-        SQLTransientException SQLWarning
-    """,
-    "java.util": """
-        ConcurrentModificationException DuplicateFormatFlagsException EmptyStackException
-        FormatFlagsConversionMismatchException FormatterClosedException
-        IllegalFormatArgumentIndexException IllegalFormatCodePointException
-        IllegalFormatConversionException IllegalFormatException IllegalFormatFlagsException
-        IllegalFormatPrecisionException IllegalFormatWidthException IllformedLocaleException
-        InputMismatchException InvalidPropertiesFormatException MissingFormatArgumentException
-        MissingFormatWidthException MissingResourceException NoSuchElementException
-        ServiceConfigurationError TooManyListenersException UnknownFormatConversionException
-        UnknownFormatFlagsException
-    """,
-    "java.util.concurrent": """
-        BrokenBarrierException CancellationException CompletionException ExecutionException
-        RejectedExecutionException TimeoutException
-    """,
-    "java.util.zip": """
-        DataFormatException ZipError ZipException
-    """,
-    "javax.crypto": """
-        AEADBadTagException BadPaddingException DecapsulateException ExemptionMechanismException
-        IllegalBlockSizeException NoSuchPaddingException ShortBufferException
-    """,
-    "javax.naming": """
-        AuthenticationException AuthenticationNotSupportedException CannotProceedException
-        CommunicationException ConfigurationException ContextNotEmptyException
-        InsufficientResourcesException InterruptedNamingException InvalidNameException
-        LimitExceededException LinkException LinkLoopException MalformedLinkException
-        NameAlreadyBoundException NameNotFoundException NamingException NamingSecurityException
-        NoInitialContextException NoPermissionException NotContextException
-        OperationNotSupportedException PartialResultException ReferralException
-        ServiceUnavailableException SizeLimitExceededException TimeLimitExceededException
-    """,
-    "javax.net.ssl": """
-        SSLException SSLHandshakeException SSLKeyException SSLPeerUnverifiedException
-        SSLProtocolException
-    """,
-    "javax.script": """
-        ScriptException
-    """,
-    "javax.security.auth.login": """
-        AccountException AccountExpiredException AccountLockedException AccountNotFoundException
-        CredentialException CredentialExpiredException CredentialNotFoundException
-        FailedLoginException LoginException
-    """,
-    "javax.security.sasl": """
-        AuthenticationException SaslException
-    """,
-    "org.apache.http": """
-        ConnectionClosedException ContentTooLongException HttpException
-        MalformedChunkCodingException MessageConstraintException MethodNotSupportedException
-        NoHttpResponseException ParseException ProtocolException TruncatedChunkException
-        UnsupportedHttpVersionException
-    """,
-    "org.apache.http.auth": """
-        AuthenticationException InvalidCredentialsException MalformedChallengeException
-    """,
-    "org.apache.http.client": """
-        CircularRedirectException ClientProtocolException HttpResponseException
-        NonRepeatableRequestException RedirectException
-    """,
-    "org.apache.http.conn": """
-        ConnectTimeoutException ConnectionPoolTimeoutException HttpHostConnectException
-        UnsupportedSchemeException
-    """,
-    "org.apache.http.conn.ssl": """
-        SSLInitializationException
-    """,
-    "org.apache.http.cookie": """
-        CookieRestrictionViolationException MalformedCookieException
-    """,
-    "org.apache.http.impl.auth": """
-        NTLMEngineException UnsupportedDigestAlgorithmException
-    """,
-    "org.apache.http.impl.client": """
-        TunnelRefusedException
-    """,
-    "org.apache.http.impl.conn": """
-        ConnectionShutdownException
-    """,
-    "org.apache.http.impl.execchain": """
-        RequestAbortedException TunnelRefusedException
-    """,
-    "org.apache.http.ssl": """
-        SSLInitializationException
-    """,
-    "org.apache.jmeter.protocol.http.parser": """
-        HTMLParseException LinkExtractorParseException
-    """,
-    "org.ietf.jgss": """
-        GSSException
-    """,
-}
-NAMES = frozenset(name for names in CLASSES.values() for name in names.split())
+_NAMES = """
+    AEADBadTagException AbstractMethodError AcceptPendingException AccessControlException
+    AccessDeniedException AccountException AccountExpiredException AccountLockedException
+    AccountNotFoundException AlreadyBoundException AlreadyConnectedException ArithmeticException
+    ArrayIndexOutOfBoundsException ArrayStoreException AssertionError AsynchronousCloseException
+    AtomicMoveNotSupportedException AuthenticationException AuthenticationNotSupportedException
+    BadPaddingException BatchUpdateException BindException BootstrapMethodError
+    BrokenBarrierException BufferOverflowException BufferUnderflowException CRLException
+    CancellationException CancelledKeyException CannotProceedException CertPathBuilderException
+    CertPathValidatorException CertStoreException CertificateEncodingException CertificateException
+    CertificateExpiredException CertificateNotYetValidException CertificateParsingException
+    CertificateRevokedException CharConversionException CharacterCodingException
+    CircularRedirectException ClassCastException ClassCircularityError ClassFormatError
+    ClassNotFoundException ClientProtocolException CloneNotSupportedException
+    ClosedByInterruptException ClosedChannelException ClosedDirectoryStreamException
+    ClosedFileSystemException ClosedSelectorException ClosedWatchServiceException
+    CoderMalfunctionError CommunicationException CompletionException ConcurrentModificationException
+    ConfigurationException ConnectException ConnectTimeoutException ConnectionClosedException
+    ConnectionPendingException ConnectionPoolTimeoutException ConnectionShutdownException
+    ContentTooLongException ContextNotEmptyException CookieRestrictionViolationException
+    CredentialException CredentialExpiredException CredentialNotFoundException DataFormatException
+    DataTruncation DecapsulateException DigestException DirectoryIteratorException
+    DirectoryNotEmptyException DuplicateFormatFlagsException EOFException EmptyStackException
+    EnumConstantNotPresentException Error Exception ExceptionInInitializerError ExecutionException
+    ExemptionMechanismException FailedLoginException FileAlreadyExistsException
+    FileLockInterruptionException FileNotFoundException FileSystemAlreadyExistsException
+    FileSystemException FileSystemLoopException FileSystemNotFoundException
+    FormatFlagsConversionMismatchException FormatterClosedException GSSException
+    GeneralSecurityException HTMLParseException HttpConnectTimeoutException HttpException
+    HttpHostConnectException HttpResponseException HttpRetryException HttpTimeoutException IOError
+    IOException IllegalAccessError IllegalAccessException IllegalArgumentException
+    IllegalBlockSizeException IllegalBlockingModeException IllegalCallerException
+    IllegalChannelGroupException IllegalCharsetNameException IllegalFormatArgumentIndexException
+    IllegalFormatCodePointException IllegalFormatConversionException IllegalFormatException
+    IllegalFormatFlagsException IllegalFormatPrecisionException IllegalFormatWidthException
+    IllegalMonitorStateException IllegalSelectorException IllegalStateException
+    IllegalThreadStateException IllformedLocaleException IncompatibleClassChangeError
+    IndexOutOfBoundsException InputMismatchException InstantiationError InstantiationException
+    InsufficientResourcesException InternalError InterruptedByTimeoutException InterruptedException
+    InterruptedIOException InterruptedNamingException InvalidAlgorithmParameterException
+    InvalidClassException InvalidCredentialsException InvalidKeyException InvalidMarkException
+    InvalidNameException InvalidObjectException InvalidParameterException InvalidPathException
+    InvalidPropertiesFormatException KeyException KeyManagementException KeyStoreException
+    LayerInstantiationException LimitExceededException LinkException LinkExtractorParseException
+    LinkLoopException LinkageError LoginException MalformedChallengeException
+    MalformedChunkCodingException MalformedCookieException MalformedInputException
+    MalformedLinkException MalformedURLException MessageConstraintException
+    MethodNotSupportedException MissingFormatArgumentException MissingFormatWidthException
+    MissingResourceException NTLMEngineException NameAlreadyBoundException NameNotFoundException
+    NamingException NamingSecurityException NegativeArraySizeException NoClassDefFoundError
+    NoConnectionPendingException NoHttpResponseException NoInitialContextException
+    NoPermissionException NoRouteToHostException NoSuchAlgorithmException NoSuchElementException
+    NoSuchFieldError NoSuchFieldException NoSuchFileException NoSuchMethodError
+    NoSuchMethodException NoSuchPaddingException NoSuchProviderException NonReadableChannelException
+    NonRepeatableRequestException NonWritableChannelException NotActiveException NotContextException
+    NotDirectoryException NotLinkException NotSerializableException NotYetBoundException
+    NotYetConnectedException NullPointerException NumberFormatException ObjectStreamException
+    OperationNotSupportedException OptionalDataException OutOfMemoryError
+    OverlappingFileLockException ParseException PartialResultException PortUnreachableException
+    PrivilegedActionException ProtocolException ProviderException ProviderMismatchException
+    ProviderNotFoundException ReadOnlyBufferException ReadOnlyFileSystemException
+    ReadPendingException RedirectException ReferralException ReflectiveOperationException
+    RejectedExecutionException RequestAbortedException RuntimeException SQLClientInfoException
+    SQLDataException SQLException SQLFeatureNotSupportedException
+    SQLIntegrityConstraintViolationException SQLInvalidAuthorizationSpecException
+    SQLNonTransientConnectionException SQLNonTransientException SQLRecoverableException
+    SQLSyntaxErrorException SQLTimeoutException SQLTransactionRollbackException
+    SQLTransientConnectionException SQLTransientException SQLWarning SSLException
+    SSLHandshakeException SSLInitializationException SSLKeyException SSLPeerUnverifiedException
+    SSLProtocolException SaslException ScriptException SecurityException ServiceConfigurationError
+    ServiceUnavailableException ShortBufferException ShutdownChannelGroupException
+    SignatureException SizeLimitExceededException SocketException SocketTimeoutException
+    StackOverflowError StreamCorruptedException StringIndexOutOfBoundsException SyncFailedException
+    ThreadDeath Throwable TimeLimitExceededException TimeoutException TooManyListenersException
+    TruncatedChunkException TunnelRefusedException TypeNotPresentException URISyntaxException
+    UTFDataFormatException UncheckedIOException UnknownError UnknownFormatConversionException
+    UnknownFormatFlagsException UnknownHostException UnknownServiceException
+    UnmappableCharacterException UnrecoverableEntryException UnrecoverableKeyException
+    UnresolvedAddressException UnsatisfiedLinkError UnsupportedAddressTypeException
+    UnsupportedCharsetException UnsupportedClassVersionError UnsupportedDigestAlgorithmException
+    UnsupportedEncodingException UnsupportedHttpVersionException UnsupportedOperationException
+    UnsupportedSchemeException VerifyError VirtualMachineError WebSocketHandshakeException
+    WriteAbortedException WritePendingException ZipError ZipException
+"""
+NAMES = frozenset(_NAMES.split())
 
 
 def short_code(code: str) -> str:

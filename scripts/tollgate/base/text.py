@@ -108,8 +108,8 @@ def escaped(text: str) -> str:
 def did_you_mean(wanted: str, known: Iterable[str]) -> str:
     """The next step for a name that is not known: `did you mean 'fork'?`, or all the known ones."""
     names = [*known]
-    near = difflib.get_close_matches(wanted, names, 1)
-    return f"did you mean {near[0]!r}?" if near else f"known are {', '.join(names) or 'none'}"
+    near = closest(wanted, names)
+    return f"did you mean {near!r}?" if near else f"known are {', '.join(names) or 'none'}"
 
 
 class FileError(ValueError):

@@ -5,6 +5,18 @@ In: arguments and environment. Out: exit codes.
 
 from __future__ import annotations
 
-from tollgate.commands.arguments import ERROR, Parser
+import argparse
+from typing import NoReturn
 
 __all__ = ["ERROR", "Parser"]
+
+ERROR = 1
+
+
+class Parser(argparse.ArgumentParser):
+    """Ends with ERROR where argparse ends with 2, which means that a run was interrupted."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print one line that begins with the command's name, and exit."""
+        command = self.prog.partition(" ")[0]  # a subcommand's prog names both
+        self.exit(ERROR, f"{command}: {message}\n")

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import logging
 import os
-import signal
 import sys
 import time
 from pathlib import Path
@@ -19,8 +18,8 @@ import bzt
 from bzt import ManualShutdown, cli
 from bzt.engine import Engine
 
-from tollgate.base import SIGNALS, end_by, paths, uninterrupted
 from tollgate.base import disk as room
+from tollgate.base import end_by, paths, uninterrupted
 from tollgate.commands import artifacts
 from tollgate.run import Redaction, secrecy
 from tollgate.taurus import judge_unstarted
@@ -31,9 +30,7 @@ BASE_CONFIG = Path(bzt.__file__).parent / "resources" / "10-base-config.yml"
 def interrupt_once(engine: Engine) -> None:
     """Let the first signal end the run in good order, and no later one break the cleaning up."""
 
-    def interrupt(_signal: int, _frame: object) -> None:
-        for number in SIGNALS:
-            signal.signal(number, signal.SIG_IGN)
+    def interrupt() -> None:
         # Some of bzt's modules swallow every exception; its main loop looks at this as well.
         engine.interrupted = True
         engine.interrupted_at = time.time()  # for verdict: what comes after that is not the run's

@@ -17,10 +17,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from tollgate.commands import forecast as forecast_command
-from tollgate.commands.arguments import ERROR, Parser
-from tollgate.commands.doctor import command as doctor
-from tollgate.commands.new_target import command as new_target
+from tollgate.commands import ERROR, Parser, doctor, forecast, new_target
 from tollgate.gather import evidence
 from tollgate.judge import judge
 from tollgate.outputs import dashboard
@@ -72,7 +69,7 @@ def _parser() -> argparse.ArgumentParser:
         help="however many samples there are: it takes JMeter minutes and gigabytes of memory",
     )
     reporting.set_defaults(command=_report)
-    forecast_command.add_to(commands)
+    forecast.add_to(commands)
     new_target.add_to(commands)
     doctor.add_to(commands)
     return parser

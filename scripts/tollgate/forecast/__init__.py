@@ -15,15 +15,17 @@ from tollgate.forecast.load import (
     schedule_text,
 )
 from tollgate.forecast.model import (
+    Followed,
     Forecast,
     ForecastFacts,
     ForecastResult,
     LoadStep,
     PartResult,
     StepFacts,
+    from_record,
+    to_record,
 )
 from tollgate.forecast.read import ForecastError, read_forecast
-from tollgate.forecast.record import Followed, from_record, to_record
 
 __all__ = [
     "Followed",

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tollgate.forecast.model import ForecastFacts, LoadStep, StepFacts
-from tollgate.forecast.record import Followed
+from tollgate.forecast.model import Followed, ForecastFacts, LoadStep, StepFacts
 from tollgate.samples import Store, step_counts
 
 #: So many points are more than a screen is wide: 24 s for each of a day, 48 s of two days.

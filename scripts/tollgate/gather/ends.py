@@ -14,7 +14,7 @@ from tollgate.judge import (
     early_ends,
     looping_groups,
 )
-from tollgate.plan import LOOPING, Expander, Plan, expander_of, read_tree, stops_of
+from tollgate.plan import LOOPING, Plan, expander_of, read_tree, stops_of
 from tollgate.run import Execution as Planned
 from tollgate.samples import Jtl, Store, ThreadRows, longest_gaps, thread_rows
 from tollgate.schedule import named_alike
@@ -36,8 +36,7 @@ def with_early_ends(
     was_ended = facts.interrupted or facts.stopped_by or facts.ended_by_force
     if was_ended or facts.generator_exit or not looping_groups(plan):
         return facts
-    bare = Expander(planned.properties, {})
-    root = read_tree(plan.path, lambda text: bare.expand(text).value)
+    root = read_tree(plan.path, planned.properties)
     stops = stops_of(root, expander_of(root, planned.properties))
     found = early_ends(plan, stops, _came(plan, planned, store, jtl, parents), until_s)
     return replace(facts, early_ends=found.faults, notes=(*facts.notes, *found.doubts))

@@ -6,10 +6,13 @@ samplers), what a reader would point out in it, when it ends, whom it asks.
 
 from __future__ import annotations
 
-from tollgate.plan import bounds, copy, hosts, lint, plugins
+from tollgate.plan import bounds, copy, lint, plugins
 from tollgate.plan.arrivals import JavaRandom, NotReplayableError, PreciseThroughput
 from tollgate.plan.bounds import Stops, stops_of
-from tollgate.plan.ends import (
+from tollgate.plan.jmx import PlanError, read_tree
+from tollgate.plan.model import FLOW_CONTROL, LOOPING, Plan, PlanLabel, Sampler, ThreadGroup
+from tollgate.plan.read import expander_of, read_hosts, read_plan
+from tollgate.plan.threads import (
     ANY,
     StatedEnd,
     certain_samplers,
@@ -19,17 +22,11 @@ from tollgate.plan.ends import (
     stated_end,
     wait_s,
 )
-from tollgate.plan.expressions import Expander
-from tollgate.plan.hosts import read_hosts
-from tollgate.plan.jmx import PlanError, read_tree
-from tollgate.plan.model import FLOW_CONTROL, LOOPING, Plan, PlanLabel, Sampler, ThreadGroup
-from tollgate.plan.read import expander_of, read_plan
 
 __all__ = [
     "ANY",
     "FLOW_CONTROL",
     "LOOPING",
-    "Expander",
     "JavaRandom",
     "NotReplayableError",
     "Plan",
@@ -44,7 +41,6 @@ __all__ = [
     "certain_samplers",
     "copy",
     "expander_of",
-    "hosts",
     "is_steady",
     "lint",
     "longest_timer_s",

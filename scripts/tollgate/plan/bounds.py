@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from tollgate.plan.expressions import Expander
 from tollgate.plan.jmx import Element
-from tollgate.plan.model import FLOW_CONTROL, LOOPING, Plan, ThreadGroup
+from tollgate.plan.model import FLOW_CONTROL, LOOPING, Plan
 from tollgate.plan.read import is_sampler
 
 #: What a Flow Control Action does to its target: stop, stop now; break the loop around it.
@@ -104,18 +104,14 @@ def _unbounded(
         if group.kind not in LOOPING or not group.samplers or group.duration_s:
             continue
         others = [other for other in elements if other is not element]
-        ends = (*_open_ends(group), *_ends(root, element, others))
+        open_end = ("its duration",) if "duration" in group.unresolved else ()
+        ends = (*open_end, *_ends(root, element, others))
         if group.loops is not None and group.loops < 0:
             yield f"the thread group {group.name!r} loops for ever", ends
             continue
         for loop in _endless_loops(element, expander):
             said = f"the loop {loop.name!r} in the thread group {group.name!r} goes on for ever"
             yield said, (*ends, *_breaks(loop))
-
-
-def _open_ends(group: ThreadGroup) -> Iterator[str]:
-    if "duration" in group.unresolved:
-        yield "its duration"
 
 
 def _endless_loops(element: Element, expander: Expander) -> Iterator[Element]:

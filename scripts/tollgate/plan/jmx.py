@@ -7,12 +7,14 @@ the tree is interpreted here: which element stands where, and with which propert
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 
 from lxml import etree
+
+from tollgate.plan.expressions import Expander
 
 _SIMPLE = ("stringProp", "intProp", "longProp", "floatProp", "doubleProp", "boolProp")
 
@@ -143,14 +145,14 @@ def _pairs(node: etree._Element) -> Iterator[tuple[str, str]]:
         yield props.get("Argument.name", ""), props.get("Argument.value", "")
 
 
-def read_tree(path: Path, expand: Callable[[str], str | None]) -> Element:
-    """Return the plan's TestPlan element; `expand` fills in the paths of includes.
+def read_tree(path: Path, properties: Mapping[str, str]) -> Element:
+    """Return the plan's TestPlan element; properties fill in the paths of includes.
 
     Include paths are relative to the folder of `path`, as JMeter resolves them from its base
     directory. Raises PlanError, but not for a controller below a disabled element, of which JMeter
     reads nothing.
     """
-    root = _with_includes(_test_plan(path), path, expand, ())
+    root = _with_includes(_test_plan(path), path, Expander(properties, {}), ())
     return _with_modules(root, root, path, (), off=False)
 
 
@@ -172,10 +174,7 @@ def _fragment(path: Path) -> Element | None:
 
 
 def _with_includes(
-    element: Element,
-    path: Path,
-    expand: Callable[[str], str | None],
-    within: tuple[Path, ...],
+    element: Element, path: Path, expander: Expander, within: tuple[Path, ...]
 ) -> Element:
     """Put what is included in place, below disabled elements too: a Module Controller may run it.
 
@@ -184,7 +183,7 @@ def _with_includes(
     children, problem, around = element.children, "", within
     if element.kind == "IncludeController" and element.enabled:
         try:
-            file, children = _included(element, path, expand, within)
+            file, children = _included(element, path, expander, within)
             around = (*within, file)
         except PlanError as error:
             children, problem = (), str(error)
@@ -192,20 +191,17 @@ def _with_includes(
         element,
         included=bool(within),
         problem=problem,
-        children=tuple(_with_includes(child, path, expand, around) for child in children),
+        children=tuple(_with_includes(child, path, expander, around) for child in children),
     )
 
 
 def _included(
-    element: Element,
-    path: Path,
-    expand: Callable[[str], str | None],
-    within: tuple[Path, ...],
+    element: Element, path: Path, expander: Expander, within: tuple[Path, ...]
 ) -> tuple[Path, tuple[Element, ...]]:
     """Return the included file and what stands below the first Test Fragment of it."""
     where = f"{path}: Include Controller '{element.name}'"
     written = element.props.get("IncludeController.includepath", "")
-    known = (expand(written) or "").strip()
+    known = (expander.expand(written).value or "").strip()
     if not known:
         raise PlanError(f"{where} names no file that is known ('{written}'); write a plain path")
     file = path.parent / known

@@ -40,8 +40,7 @@ _CONSTANT = ("__P", "__property", "__env", "__threadNum", "__threadGroupName", "
 
 def lint(plan: Path, properties: Mapping[str, str]) -> list[str]:
     """What there is to say about a plan as it will run. Raises PlanError."""
-    bare = Expander(properties, {})
-    root = read_tree(plan, lambda text: bare.expand(text).value)
+    root = read_tree(plan, properties)
     running = running_expander_of(root, properties)
     endless = endless_groups(read_plan(plan, properties), root, expander_of(root, properties))
     found = [

@@ -82,7 +82,7 @@ class Sampler:
 
     timers: all in scope, outermost first. parents: controllers around it, outermost first.
     hidden_by: the Transaction Controller whose parent sample takes the place of its row.
-    pause_ms: own pause of a Flow Control Action. followed_by_pause: such a pause comes next.
+    pause_ms: own pause of a Flow Control Action.
     timeout_ms: of an HTTP request, how long it waits for the answer; None for no limit, or one
     that is not known.
     """
@@ -93,7 +93,6 @@ class Sampler:
     parents: tuple[Controller, ...] = ()
     hidden_by: str = ""
     pause_ms: float | None = 0.0
-    followed_by_pause: bool = False
     timeout_ms: float | None = None
 
     @property
@@ -122,7 +121,6 @@ class Transaction:
 
     label: PlanLabel
     generate_parent_sample: bool
-    include_timers: bool
     leaves_a_row: bool = True
 
 
@@ -142,7 +140,6 @@ class ThreadGroup:
     ramp_up_s: float | None = None
     duration_s: float | None = None
     delay_s: float | None = None
-    same_user_on_next_iteration: bool = True
     on_sample_error: str = "continue"
     schedule: str | None = None
     random_seed: int | None = None

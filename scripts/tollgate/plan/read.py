@@ -1,4 +1,4 @@
-"""Reads a .jmx as it will run: read_plan(path, properties) -> Plan.
+"""Reads a .jmx as it will run: read_plan(path, properties) -> Plan, and whom it asks.
 
 Fills in properties and variables, reads timers, finds which timers and controllers apply to which
 sampler. Source: JMeter's manual, "Elements of a Test Plan", "Scoping Rules"; Component Reference,
@@ -11,8 +11,8 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from tollgate.plan.arrivals import NotReplayableError, PreciseThroughput
 from tollgate.plan.expressions import Expander
@@ -39,6 +39,10 @@ _HTTP, _DEFAULTS = "HTTPSampler", "ConfigTestElement"
 _TIMEOUT = "HTTPSampler.response_timeout"
 #: What a script calls to keep a sample out of the JTL.
 _IGNORE = re.compile(r"[Ii]gnore")
+#: Where samplers, and the defaults of theirs, name a host.
+_HOSTS = ("HTTPSampler.domain", "TCPSampler.server", "FTPSampler.server")
+#: A whole URL may stand here, and goes before the host.
+_PATH = "HTTPSampler.path"
 
 
 class Fields:
@@ -145,27 +149,27 @@ class _Scope:
 class _Reader:
     def __init__(self, path: Path, properties: Mapping[str, str]) -> None:
         self._path = path
-        bare = Expander(properties, {})
-        self._root = read_tree(path, lambda text: bare.expand(text).value)
+        self._root = read_tree(path, properties)
         self._at_start = expander_of(self._root, properties)
         self._expander = running_expander_of(self._root, properties)
         self._labels = label_expander_of(self._root, properties)
 
     def plan(self) -> Plan:
         scope = self._inside(self._root, _Scope())
-        groups = [e for e in self._root.active if e.kind.endswith("ThreadGroup")]
         return Plan(
             path=self._path,
-            groups=tuple(self._group(element, scope) for element in groups),
+            groups=tuple(self._group(element, scope) for element in self._root.thread_groups),
             is_serial=self._root.props.get("TestPlan.serialize_threadgroups") == "true",
-            may_ignore=any(may_ignore_samples(each) for each in self._root.walk()),
+            may_ignore=any(
+                each.is_script_with(_IGNORE) or each.is_script_in_a_file
+                for each in self._root.walk()
+            ),
         )
 
     def _group(self, element: Element, scope: _Scope) -> ThreadGroup:
         fields = Fields(element, self._at_start)
         scheduled = fields.text("ThreadGroup.scheduler") == "true"
         inner = self._inside(element, scope)
-        samplers = _with_following(list(self._samplers(element, inner)))
         name = _label(element, self._at_start)
         group = ThreadGroup(
             name=name.text,
@@ -176,13 +180,10 @@ class _Reader:
             ramp_up_s=fields.number("ThreadGroup.ramp_time"),
             duration_s=fields.number("ThreadGroup.duration") if scheduled else None,
             delay_s=fields.number("ThreadGroup.delay") if scheduled else None,
-            same_user_on_next_iteration=(
-                fields.text("ThreadGroup.same_user_on_next_iteration") != "false"
-            ),
             on_sample_error=fields.text("ThreadGroup.on_sample_error") or "continue",
             schedule=fields.text("OpenModelThreadGroup.schedule"),
             random_seed=fields.whole("OpenModelThreadGroup.random_seed", absent=0),
-            samplers=tuple(samplers),
+            samplers=tuple(self._samplers(element, inner)),
             transactions=tuple(self._transactions(element, leave_rows=True)),
         )
         return replace(group, unresolved=fields.unresolved)
@@ -193,13 +194,10 @@ class _Reader:
         for child in element.active:
             is_parent = False
             if child.kind == "TransactionController":
-                fields = Fields(child, self._expander)
-                is_parent = fields.text("TransactionController.parent") == "true"
+                is_parent = self._is_parent(child)
                 yield Transaction(
                     label=self._label(child),
                     generate_parent_sample=is_parent,
-                    # JMeter leaves this one out of the file where it is true.
-                    include_timers=fields.text("TransactionController.includeTimers") != "false",
                     leaves_a_row=leave_rows or not is_parent,
                 )
             yield from self._transactions(child, leave_rows=leave_rows and not is_parent)
@@ -231,12 +229,16 @@ class _Reader:
         )
         if is_sampler(element) or element.kind == "TestPlan" or element.is_thread_group:
             return scope
-        hides = Fields(element, self._expander).text("TransactionController.parent") == "true"
+        hides = self._is_parent(element)
         return replace(
             scope,
             parents=(*scope.parents, self._controller(element)),
             hidden_by=scope.hidden_by or (self._label(element).text if hides else ""),
         )
+
+    def _is_parent(self, element: Element) -> bool:
+        """Whether it is a Transaction Controller that generates a parent sample."""
+        return Fields(element, self._expander).text("TransactionController.parent") == "true"
 
     def _default_timeout_ms(self, element: Element, scope: _Scope) -> float | None:
         """Return what HTTP Request Defaults say at this level; the innermost ones win."""
@@ -284,21 +286,31 @@ def _loops(element: Element, fields: Fields) -> int | None:
     return -1 if forever and element.kind in LOOPING else fields.whole("LoopController.loops")
 
 
-def _with_following(samplers: list[Sampler]) -> Iterator[Sampler]:
-    for sampler, following in pairwise([*samplers, None]):
-        paused = (
-            following is not None
-            and following.kind == FLOW_CONTROL
-            and following.all_pauses_ms != 0
-        )
-        yield replace(sampler, followed_by_pause=paused)
-
-
 def is_sampler(element: Element) -> bool:
     """Whether JMeter runs it as a sampler, a Flow Control Action included."""
     return element.kind.endswith(_SAMPLER_ENDINGS) and element.kind != "ParallelSampler"
 
 
-def may_ignore_samples(element: Element) -> bool:
-    """Whether the element is a script that may keep samples out of the JTL."""
-    return element.is_script_with(_IGNORE) or element.is_script_in_a_file
+def read_hosts(path: Path, properties: Mapping[str, str]) -> list[str]:
+    """The hosts that a plan sends its requests to, as far as they are known before the run; each
+    once, in the plan's order. Raises PlanError."""
+    root = read_tree(path, properties)
+    return list(dict.fromkeys(_hosts(root, expander_of(root, properties))))
+
+
+def _hosts(root: Element, expander: Expander) -> Iterator[str]:
+    for element in root.walk():
+        for name in _HOSTS:
+            host = expander.expand(element.props.get(name, "")).value
+            if host and host.strip():
+                yield host.strip().strip("[]")
+        path = expander.expand(element.props.get(_PATH, "")).value or ""
+        if path.startswith(("http://", "https://")) and (host := _host_of(path)):
+            yield host
+
+
+def _host_of(url: str) -> str | None:
+    try:
+        return urlsplit(url).hostname
+    except ValueError:
+        return None

@@ -20,10 +20,9 @@ from bzt.engine import Service
 from lxml import etree
 
 from tollgate.base import Url, jmeter_home
-from tollgate.plan import Expander, PlanError, expander_of, read_plan, read_tree
+from tollgate.plan import PlanError, expander_of, read_hosts, read_plan, read_tree
 from tollgate.plan import bounds as plan_bounds
 from tollgate.plan import copy as plan_copy
-from tollgate.plan import hosts as plan_hosts
 from tollgate.plan import plugins as plan_plugins
 from tollgate.targets import scenario_of
 from tollgate.taurus.shared import refuse_unknown, under_way
@@ -101,8 +100,7 @@ class OwnPlan(Service):
             raise PlanError(f"{path}: {plan_plugins.advice(absent, jmeter_home())}")
         if not any(group.samplers for group in plan.groups):
             raise PlanError(f"{path}: has no sampler that is switched on, so it would send nothing")
-        bare = Expander(properties, {})
-        root = read_tree(path, lambda text: bare.expand(text).value)
+        root = read_tree(path, properties)
         expander = expander_of(root, properties)
         endless = plan_bounds.endless_groups(plan, root, expander)
         if endless and not self.stop_after:
@@ -114,7 +112,7 @@ class OwnPlan(Service):
         if not self.stop_after:
             for line in plan_bounds.presumed_ends(plan, root, expander):
                 self.log.warning("plan: %s: STOP_AFTER=10min, say, ends it for certain", line)
-        self._warn_of_hosts(plan_hosts.hosts(root, expander))
+        self._warn_of_hosts(read_hosts(path, properties))
 
     def _warn_of_hosts(self, hosts: list[str]) -> None:
         for host in hosts:

@@ -53,13 +53,11 @@ class Life:
 @dataclass(frozen=True)
 class Growth:
     """How a process's memory grew: bytes a second. peak: where its highest looks stand at its end,
-    in bytes: the trend there, raised until no look lies above it. by_request: fitted over requests
-    instead of time."""
+    in bytes: the trend there, raised until no look lies above it."""
 
     life: Life
     trend: Trend
     peak: float
-    by_request: bool
 
     def time_left(self, limit: float) -> tuple[float, float, float]:
         """(seconds until RSS reaches the limit in bytes, their interval's ends); inf for never."""
@@ -105,7 +103,7 @@ def growth(life: Life, confidence: float) -> Growth | None:
     peak = float(above.max() + found.slope * axis[-1])
     if by_request:
         found = found.scaled(float(life.requests[-1] - life.requests[0]) / life.length_s)
-    return Growth(life, found, peak, by_request)
+    return Growth(life, found, peak)
 
 
 def _counts_requests(life: Life) -> bool:

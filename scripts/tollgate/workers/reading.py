@@ -9,10 +9,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from tollgate.workers.ends import Window, ends_by_events, mark_planned, merged
 from tollgate.workers.lines import ClockSetBackError, Line, SeriesOf, lines_of, looks_of
-from tollgate.workers.looks import Seen, around
 from tollgate.workers.model import Reload, Resources, WorkerCount, WorkerEvent, WorkerOutage
+from tollgate.workers.observations import Seen, around
+from tollgate.workers.process_ends import Window, ends_by_events, mark_planned, merged
 
 #: Seconds without a line after which they count as not watched; the watcher writes one each second.
 SILENCE = 5.0

@@ -1,4 +1,5 @@
-"""The files of a new target: made from templates, added to app/app.js and taurus.yml, written.
+"""A new target: what it is called, and its files, made from templates, added to app/app.js and
+taurus.yml, written.
 
 The templates are a working example called `meadow`. What is there already is changed as text, so
 that its comments stay. All files are written, or none.
@@ -10,14 +11,20 @@ import contextlib
 import json
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from xml.sax.saxutils import escape
 
 import yaml
 
-from tollgate.commands.new_target.model import NewTarget, NewTargetError
+from tollgate.base import Url
 
+#: Names of files, labels, routes and kinds of run.
+NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+LONGEST = 40
+#: `-latest` could be a kind, but reports/latest is the newest run; `check` is a kind without alias.
+TAKEN = ("latest", "new", "both", "check")
 #: Words of JavaScript that can't name a variable.
 _WORDS = """
     arguments await break case catch class const continue debugger default delete do else enum eval
@@ -28,6 +35,53 @@ _WORDS = """
 RESERVED = frozenset(_WORDS.split())
 _REQUIRE = re.compile(r"^const \w+ = require\('\./targets/[\w-]+'\);\n", re.MULTILINE)
 _LIST = re.compile(r"^  const targets = \[\n(?:    .*\n)*", re.MULTILINE)
+
+
+class NewTargetError(ValueError):
+    """One line: what can't be made, why, and what to do."""
+
+
+@dataclass(frozen=True)
+class NewTarget:
+    """What to make. remote: a service that runs already. app: one of ecosystem.config.js. Without
+    both a router of the project's own server. path: what a service is asked."""
+
+    name: str
+    remote: Url | None = None
+    app: str | None = None
+    path: str = "/"
+
+    @property
+    def is_router(self) -> bool:
+        return self.remote is None and self.app is None
+
+    @property
+    def identifier(self) -> str:
+        """The name in JavaScript: `orderService` for `order-service`."""
+        first, *others = self.name.split("-")
+        return first + "".join(word.capitalize() for word in others)
+
+    @property
+    def prefix(self) -> str:
+        """The name in JMeter properties, where bzt takes a dot for a path: `order_service`."""
+        return self.name.replace("-", "_")
+
+
+def checked(target: NewTarget) -> NewTarget:
+    """The same. Raises NewTargetError."""
+    name = target.name
+    if not NAME.fullmatch(name) or not 2 <= len(name) <= LONGEST:
+        raise NewTargetError(
+            f"{name!r} is no name for a target: 2 to {LONGEST} of a-z, 0-9 and single dashes, "
+            "beginning with a letter, such as order-service"
+        )
+    if name in TAKEN:
+        raise NewTargetError(f"{name!r} is taken by Tollgate itself: choose another name")
+    if not re.fullmatch(r"/[^\s,\"$\\]*", target.path):
+        raise NewTargetError(
+            f"{target.path!r} is no path: it begins with / and holds no space, comma or quote"
+        )
+    return target
 
 
 def mounted(app: str, target: NewTarget) -> str:
@@ -111,10 +165,9 @@ APP, CONFIG = "app/app.js", "taurus.yml"
 def new_files(target: NewTarget) -> dict[str, str]:
     """The text of each new file, by its path in the project."""
     name = target.name
-    kind = "router" if target.is_router else "service"
     files = {
         f"plans/check-{name}.jmx": _plan(target),
-        f"plans/fragments/{name}.jmx": _filled(target, f"{kind}-fragment.jmx"),
+        f"plans/fragments/{name}.jmx": _filled(target, "fragment.jmx"),
         f"data/{name}.csv": "".join(f"{line}\n" for line in _rows(target)),
     }
     if target.is_router:
@@ -177,11 +230,11 @@ def _where(target: NewTarget) -> list[str]:
 
 
 def _rows(target: NewTarget) -> Iterator[str]:
-    if target.is_router:
-        yield "n,square"
-        yield from (f"{n},{n * n}" for n in range(1, ROWS + 1))
-        return
     yield "path,answer"
+    if target.is_router:
+        squares = ((n, n * n) for n in range(1, ROWS + 1))
+        yield from (rf"/{target.name}/{n},n\W+{n}\W+square\W+{it}\b" for n, it in squares)
+        return
     sign = "&" if "?" in target.path else "?"
     yield from (f"{target.path}{sign}visitor={number},." for number in range(1, ROWS + 1))
 

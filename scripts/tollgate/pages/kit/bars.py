@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
 from tollgate.study import Estimate
 
@@ -16,6 +16,7 @@ from tollgate.study import Estimate
 MARGIN = 4.0
 #: Numbers on a scale, at most.
 _TICKS = 6
+#: Colours of parts.
 _PALETTE = 4
 _ARROWS = {-1: "\u25c4", 1: "\u25ba"}
 #: Per cents of the width at which a limit stands: half as much again fits behind it.
@@ -23,33 +24,35 @@ _LIMIT_AT = 66.7
 LIMIT_AT = f"{_LIMIT_AT:.2f}%"
 
 
-class Ruler(Protocol):
-    """A scale from low to high. none: the value that stands for no difference. at: where a value
-    lies, as an SVG length. text: a tick's number, as it is written."""
+@dataclass(frozen=True)
+class Ruler:
+    """A scale from low to high, even unless it says otherwise. none: the value that stands for no
+    difference. Each kind has `ticks`, where its numbers stand, and `text`, as one is written."""
 
     none: ClassVar[float]
+    low: float
+    high: float
 
-    @property
-    def low(self) -> float: ...
+    def share(self, value: float) -> float:
+        """Of the scale's length up to a value."""
+        return (value - self.low) / (self.high - self.low)
 
-    @property
-    def high(self) -> float: ...
+    def at(self, value: float) -> str:
+        """Where a value lies, as an SVG length; those beyond an end lie on it."""
+        within = min(max(value, self.low), self.high)
+        return _percent(MARGIN + self.share(within) * (100 - 2 * MARGIN))
 
-    @property
-    def ticks(self) -> Sequence[float]: ...
-
-    def at(self, value: float) -> str: ...
-
-    def text(self, tick: float) -> str: ...
+    def side(self, value: float) -> int:
+        """-1 for below the scale, 1 for above it, 0 for on it."""
+        hair = (self.high - self.low) * 1e-6
+        return (value > self.high + hair) - (value < self.low - hair)
 
 
 @dataclass(frozen=True)
-class Scale:
+class Scale(Ruler):
     """Ratios from low to high, both powers of two: half lies as far from 1 as double does."""
 
     none: ClassVar[float] = 1.0
-    low: float
-    high: float
 
     @classmethod
     def of(cls, estimates: Iterable[Estimate]) -> Scale:
@@ -59,11 +62,9 @@ class Scale:
         low, high = min([*known, 0.71]), max([*known, 1.41])
         return cls(2.0 ** math.floor(math.log2(low)), 2.0 ** math.ceil(math.log2(high)))
 
-    def at(self, ratio: float) -> str:
-        """Where a ratio lies, as an SVG length; those beyond an end lie on it."""
-        within = min(max(ratio, self.low), self.high)
-        share = math.log2(within / self.low) / math.log2(self.high / self.low)
-        return along(share)
+    def share(self, value: float) -> float:
+        """By their logarithms."""
+        return math.log2(value / self.low) / math.log2(self.high / self.low)
 
     def text(self, tick: float) -> str:
         """`2`, `1/2`."""
@@ -75,11 +76,6 @@ class Scale:
         first, last = round(math.log2(self.low)), round(math.log2(self.high))
         step = math.ceil((last - first + 1) / _TICKS)
         return [2.0**power for power in range(first, last + 1) if power % step == 0]
-
-
-def along(share: float) -> str:
-    """Where a share of the scale's length ends, as an SVG length."""
-    return _percent(MARGIN + share * (100 - 2 * MARGIN))
 
 
 @dataclass(frozen=True)
@@ -99,8 +95,8 @@ class IntervalBar:
         """kind: by default whether it is above no difference, below or across it."""
         low, high, value = estimate.low, estimate.high, estimate.value
         is_interval = low is not None and high is not None
-        is_seen = value is not None and not beyond(value, scale)
-        sides = {beyond(it, scale) for it in (low, value, high) if it is not None}
+        is_seen = value is not None and not scale.side(value)
+        sides = {scale.side(it) for it in (low, value, high) if it is not None}
         ends = {-1: scale.low, 1: scale.high}
         return cls(
             rules=[(scale.at(it), "one" if it == scale.none else "rule") for it in scale.ticks],
@@ -142,15 +138,9 @@ def parts(shares: Sequence[float]) -> list[Part]:
     found, begin = [], 0.0
     for index, share in enumerate(shares):
         width = max(100 * share - 0.5, 0.2)
-        found.append(Part(_percent(begin), _percent(width), f"part-{index % _PALETTE}"))
+        found.append(Part(_percent(begin), _percent(width), f"series-{index % _PALETTE}"))
         begin += 100 * share
     return found
-
-
-def beyond(value: float, scale: Ruler) -> int:
-    """-1 below the scale, 1 above it, 0 on it."""
-    hair = (scale.high - scale.low) * 1e-6
-    return (value > scale.high + hair) - (value < scale.low - hair)
 
 
 def _side(estimate: Estimate) -> str:

@@ -79,7 +79,7 @@
       const shown = this.chart.series.filter((series) => !isCurve(series));
       const buttons = shown.map((series) => {
         const kind = isLine(series) ? series.draw : 'mark';
-        const swatch = make('span', { class: `swatch swatch-${series.colour} ${kind}` });
+        const swatch = make('span', { class: `swatch series-${series.colour} ${kind}` });
         const button = make(
           'button',
           { type: 'button', 'aria-pressed': 'true' },

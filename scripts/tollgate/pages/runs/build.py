@@ -12,11 +12,11 @@ from tollgate.base import atomic
 from tollgate.pages.kit import assemble
 from tollgate.pages.kit.assemble import Head, PageError, Remark
 from tollgate.pages.kit.tables import Column, Table
-from tollgate.pages.runs import rows, words
-from tollgate.pages.runs.changes import FEWEST, LEAST, runs_needed
+from tollgate.pages.runs import charts, texts
+from tollgate.pages.runs.changes import FEWEST, LEAST, Change, runs_needed
 from tollgate.pages.runs.model import Folder
 from tollgate.pages.runs.read import VERDICT, read
-from tollgate.pages.runs.trends import SHOWN, Trend, trends
+from tollgate.pages.runs.trends import SHOWN, Line, Trend, trends
 from tollgate.run import manifest
 
 NAME = "index.html"
@@ -24,6 +24,12 @@ NAME = "index.html"
 _TITLE = "Tollgate runs"
 #: Bytes of a page within which its title stands, behind its styles.
 _HEAD = 200_000
+#: Rows that stand open; the others are to be unfolded.
+_OPEN = 25
+#: Rows of the page at all: a browser shows so many at once without a pause.
+MOST = 1_000
+#: Kinds that runs.css has a rule for. Further ones share the last.
+_KINDS = 8
 _UNREADABLE = (Column("folder"), Column("why", "wide"))
 
 
@@ -68,16 +74,24 @@ def to_html(folder: Folder) -> str:
     found = trends(folder.runs)
     shown = found[:SHOWN]
     searched = sum(line.is_searched for trend in shown for line in trend.lines)
+    runs = folder.runs[:MOST]
+    kinds = list(dict.fromkeys(it.kind for it in runs))
     return assemble.render(
         "runs/runs.html.jinja",
         _head(folder, shown),
-        runs=rows.runs(folder),
-        changes=rows.changes(shown),
-        moved_together=rows.moved_together(shown),
-        trends=rows.trend_rows(found),
-        older=len(found) - len(shown),
+        texts=texts,
+        sparkline_of=charts.sparkline,
+        newest=runs[:_OPEN],
+        earlier=runs[_OPEN:],
+        unlisted=len(folder.runs) - len(runs),
+        places={kind: f"kind-{min(at, _KINDS - 1)}" for at, kind in enumerate(kinds)},
+        choices=_choices(kinds) if len(kinds) > 1 else (),
+        changes=_changes(shown),
+        moved_together=texts.moved_together(shown),
+        found=found,
+        trends=list(zip(shown, charts.of_all(shown), strict=True)),
         unreadable=Table("Can't be read", _UNREADABLE, folder.unreadable),
-        others=folder.others[: rows.MOST],
+        others=folder.others[:MOST],
         other_count=len(folder.others),
         searched=searched,
         needed=runs_needed(max(searched, 1)),
@@ -86,17 +100,36 @@ def to_html(folder: Folder) -> str:
     )
 
 
+def _choices(kinds: Sequence[str]) -> list[tuple[str, str]]:
+    """(class, name) of those that can be chosen."""
+    names = list(kinds[: _KINDS - 1])
+    if rest := kinds[_KINDS - 1 :]:
+        names.append(rest[0] if len(rest) == 1 else "other kinds")
+    return [("kind-all", "all kinds"), *((f"kind-{at}", it) for at, it in enumerate(names))]
+
+
+def _changes(found: Sequence[Trend]) -> list[tuple[Trend, Line, Change]]:
+    """Every change of every trend, the newest first."""
+    moved = [(trend, line, it) for trend in found for line in trend.lines for it in line.changes]
+    return sorted(moved, key=_when_and_what, reverse=True)
+
+
+def _when_and_what(moved: tuple[Trend, Line, Change]) -> tuple[str, str]:
+    trend, line, change = moved
+    return texts.time_of(trend.first(line, change)), line.name
+
+
 def _head(folder: Folder, shown: Sequence[Trend]) -> Head:
     newest = folder.runs[0] if folder.runs else None
-    when = f", the newest of {words.time_of(newest)} UTC" if newest and newest.started else ""
-    answer = (newest.verdict if newest else None) or words.NO_VERDICT
+    when = f", the newest of {texts.time_of(newest)} UTC" if newest and newest.started else ""
+    answer = (newest.verdict if newest else None) or texts.NO_VERDICT
     return Head(
         title=_TITLE,
         kicker=f"Tollgate, all runs of this folder{when}",
-        sentence=words.summary(folder),
+        sentence=texts.summary(folder),
         answer=answer,
         tone=assemble.tone(answer),
-        remarks=[Remark(words.overview(shown))] if folder.runs else [],
+        remarks=[Remark(texts.overview(shown))] if folder.runs else [],
     )
 
 

@@ -8,16 +8,27 @@ from tollgate.base import figure
 from tollgate.pages.kit.charts import CHANGE, CURVE, JOINED, Axis, Chart, Series, Span
 from tollgate.pages.kit.tables import Cell, Column, Link, Table
 from tollgate.pages.run.view import dealt, wanted
-from tollgate.pages.runs import words
+from tollgate.pages.runs import texts
 from tollgate.pages.runs.model import Listed
-from tollgate.pages.runs.trends import Line, Point, Trend
+from tollgate.pages.runs.trends import Line, Trend
 
+#: Charts of a page, so that it stays fast: tables have the lines of all trends shown.
+MOST = 12
 #: Numbers along the axis of a chart.
 _TICKS = 10
 #: Executions in a chart.
 _MOST_LINES = 4
 #: The coordinates of a small drawing; runs.html.jinja has the size in its viewBox.
 _WIDTH, _HEIGHT, _MARGIN = 100.0, 37.0, 5.0
+
+
+def of_all(found: Sequence[Trend]) -> list[list[Chart]]:
+    """Those of each trend, as far as the page stays fast."""
+    drawn, left = [], MOST
+    for trend in found:
+        drawn.append(charts(trend)[:left])
+        left -= len(drawn[-1])
+    return drawn
 
 
 def charts(trend: Trend) -> list[Chart]:
@@ -79,30 +90,27 @@ def _summary(trend: Trend, lines: Sequence[Line]) -> str:
 
 def _in_words(trend: Trend, line: Line) -> str:
     if not line.changes:
-        return words.unchanged(line)
-    at = [trend.runs[line.points[it.at].at] for it in line.changes]
-    pairs = zip(line.changes, at, strict=True)
-    return "; ".join(f"{words.moved(line, it)} since {words.time_of(run)}" for it, run in pairs)
+        return texts.unchanged(line)
+    return "; ".join(
+        f"{texts.moved(line, it)} since {texts.time_of(trend.first(line, it))}"
+        for it in line.changes
+    )
 
 
 def _numbers(trend: Trend, lines: Sequence[Line]) -> Table:
     columns = [Column("run"), Column("UTC", "term")]
     columns += [Column(f"{it.execution}, {it.unit}", "number") for it in lines]
-    points = [{it.at: it for it in line.points} for line in lines]
+    values = [{it.at: figure(it.value) for it in line.points} for line in lines]
     rows = [
-        (str(at + 1), _time(run), *(_value(it.get(at)) for it in points))
+        (str(at + 1), _begun(run), *(it.get(at, "-") for it in values))
         for at, run in enumerate(trend.runs)
     ]
     return Table(lines[0].name, columns, rows)
 
 
-def _time(run: Listed) -> Cell:
-    """When a run began, as a link to its own page, where it has one."""
-    return Link(words.time_of(run), run.page) if run.page else words.time_of(run)
-
-
-def _value(point: Point | None) -> str:
-    return "-" if point is None else figure(point.value)
+def _begun(run: Listed) -> Cell:
+    """As a link to its own page, where it has one."""
+    return Link(texts.time_of(run), run.page) if run.page else texts.time_of(run)
 
 
 def sparkline(line: Line, runs: int) -> list[tuple[str, str]]:

@@ -14,6 +14,8 @@ NEWEST = 100
 #: Trends whose changes are looked for, those with the newest runs: plans that are not run any more
 #: are no further chances to be wrong, or a mark would get harder with every change of a plan.
 SHOWN = 6
+#: Runs on either side of a change among which it may have happened as well.
+_NEAR = 3
 
 
 @dataclass(frozen=True)
@@ -87,6 +89,14 @@ class Trend:
     lines: Sequence[Line]
     left_out: int = 0
 
+    def first(self, line: Line, change: Change) -> Listed:
+        """The first run on the new level."""
+        return self.runs[line.points[change.at].at]
+
+    def around(self, line: Line, change: Change) -> list[Listed]:
+        """As many runs before a change as after it, but at an end of the line."""
+        return [self.runs[it.at] for it in line.points[change.at - _NEAR : change.at + _NEAR]]
+
 
 def trends(runs: Iterable[Listed]) -> list[Trend]:
     """All trends of two runs and more, that with the newest run first; the first SHOWN with their
@@ -151,8 +161,8 @@ def _line(
 
 
 def _begin(trend: Trend) -> str:
-    newest = trend.runs[-1] if trend.runs else None
-    return newest.started.isoformat() if newest and newest.started else ""
+    newest = trend.runs[-1].started
+    return newest.isoformat() if newest else ""
 
 
 def _marked(found: Sequence[Trend]) -> list[Trend]:

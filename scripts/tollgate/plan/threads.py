@@ -34,7 +34,7 @@ def certain_samplers(group: ThreadGroup) -> Iterator[Sampler]:
     for sampler in group.samplers:
         if not lasting <= set(sampler.parents):
             return  # behind a loop that may not end
-        if sampler.kind == FLOW_CONTROL and sampler.all_pauses_ms == 0:
+        if _may_jump(sampler):
             return  # it may end the thread or its turn
         lasting |= {each for each in sampler.parents if _may_last(each)}
         if sampler.kind != FLOW_CONTROL and all(map(_runs_once, sampler.parents)):
@@ -153,7 +153,7 @@ def stated_end(group: ThreadGroup, may_jump: bool) -> StatedEnd | None:
 
 
 def _may_jump(sampler: Sampler) -> bool:
-    """Whether it is a Flow Control Action that ends a loop or a turn of it."""
+    """Whether it is a Flow Control Action that ends the thread, a loop or a turn of it."""
     return sampler.kind == FLOW_CONTROL and sampler.all_pauses_ms == 0
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tollgate.workers.ends import ends_by_events
+from tollgate.workers.process_ends import ends_by_events
 
 BEGAN = 1_700_000_000
 

@@ -2,27 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import datetime
+from collections import Counter
+from collections.abc import Iterator, Sequence
 
 from tollgate.base import figure, spanned
+from tollgate.judge import PASS
 from tollgate.pages.runs.changes import Change
 from tollgate.pages.runs.model import Folder, Listed
 from tollgate.pages.runs.trends import Line, Trend
 
 NO_VERDICT = "no verdict"
 WORSE, BETTER, MOVED = "worse", "better", "moved"
-_TONE_OF = {WORSE: "bad", BETTER: "good", MOVED: "unsure"}
+#: Of a direction.
+TONES = {WORSE: "bad", BETTER: "good", MOVED: "unsure"}
 _GIT = 9
+#: Characters of a reason.
+_REASON = 240
+#: Lines of a trend that change at the same run, from which on the page says that many do.
+_MANY = 3
 
 
 def time_of(run: Listed) -> str:
     """`2026-11-21 10:35`, in UTC."""
-    return _minute(run.started) if run.started else "time unknown"
+    return run.started.strftime("%Y-%m-%d %H:%M") if run.started else "time unknown"
 
 
-def _minute(at: datetime) -> str:
-    return at.strftime("%Y-%m-%d %H:%M")
+def held(run: Listed) -> str:
+    """How many of its criteria hold."""
+    verdicts = [it.verdict for each in run.executions for it in each.figures if it.decides]
+    return f"{verdicts.count(PASS)} of {len(verdicts)}" if verdicts else "-"
+
+
+def why(run: Listed) -> list[str]:
+    """Of its verdict the first reason, which may be empty, and second lines below that."""
+    if run.verdict is None:
+        return [run.problem or "it is still under way, or was ended before it could be judged"]
+    text = run.reasons[0] if run.reasons else ""
+    text = text if len(text) <= _REASON else f"{text[:_REASON]}..."
+    more = len(run.reasons) - 1
+    if more > 0:
+        text += f"; and {more} more"
+    faults = f"the fault of the {' and the '.join(run.faults)}" if run.faults else ""
+    return [text, *filter(None, (faults, run.problem))]
 
 
 def summary(folder: Folder) -> str:
@@ -57,6 +78,43 @@ def overview(found: Sequence[Trend]) -> str:
     return f"Trends: {text}."
 
 
+def heading(trend: Trend, found: Sequence[Trend]) -> str:
+    """With the time of its newest run where it is not the only trend of its kind."""
+    alike = [it for it in found if it.kind == trend.kind]
+    name = f"Trend of {trend.kind}"
+    return name if len(alike) == 1 else f"{name}, until {time_of(trend.runs[-1])}"
+
+
+def setting(trend: Trend) -> str:
+    """What its runs have in common."""
+    out = f"; {trend.left_out} left out as INVALID or interrupted" if trend.left_out else ""
+    return (
+        f"{len(trend.runs)} runs of {trend.plan} on {trend.machine}, "
+        f"{time_of(trend.runs[0])} to {time_of(trend.runs[-1])} UTC{out}. "
+        "Same plan, same load, same targets."
+    )
+
+
+def constant(trend: Trend) -> list[str]:
+    """The figures that never differ."""
+    constant = [it for it in trend.lines if it.is_constant]
+    return [f"{it.name} ({it.execution}): {newest(it)[0]}" for it in constant]
+
+
+def moved_together(found: Sequence[Trend]) -> Iterator[str]:
+    """What moves nearly all figures at once is seldom the code of one of them."""
+    for trend in found:
+        searched = [it for it in trend.lines if it.is_searched]
+        at = Counter(it.points[change.at].at for it in searched for change in it.changes)
+        for place, count in sorted(at.items()):
+            if count >= _MANY and count > len(searched) / 2:
+                yield (
+                    f"{count} of the {len(searched)} figures of {trend.kind} moved at the run of "
+                    f"{time_of(trend.runs[place])} UTC: what moves most of them at once is the "
+                    "machine or a version more often than the code of one target."
+                )
+
+
 def value(number: float, unit: str) -> str:
     return figure(number) + ("" if unit in ("", "count") else f" {unit}")
 
@@ -82,10 +140,6 @@ def direction(line: Line, change: Change) -> str:
     if line.condition[:1] not in ("<", ">") or change.after == change.before:
         return MOVED
     return WORSE if (change.after > change.before) == line.condition.startswith(">") else BETTER
-
-
-def tone_of(line: Line, change: Change) -> str:
-    return _TONE_OF[direction(line, change)]
 
 
 def moved(line: Line, change: Change) -> str:

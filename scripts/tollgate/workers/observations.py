@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tollgate.workers.ends import LookedFor, ProcessEnd, Window, event_of, overlaps
 from tollgate.workers.lines import Line, Look
 from tollgate.workers.model import WorkerEvent
+from tollgate.workers.process_ends import LookedFor, ProcessEnd, Window, event_of, overlaps
 
 #: Seconds after an execution within which the next look still shows how it ended.
 LAST_LOOK = 2.0
