@@ -165,7 +165,9 @@ def test_the_plan_waits_for_the_other_blocks_when_all_of_the_warm_up_has_been_wr
     for block in first[:-1]:
         samples = study.samples[block.number]
         assert told[str(block.number), samples[0]["label"]] == len(samples)
-    assert told.keys().isdisjoint((str(block.number), block.cell.experiment) for block in first[-1:])
+    assert told.keys().isdisjoint(
+        (str(block.number), block.cell.experiment) for block in first[-1:]
+    )
     assert len(study.samples) == len(study.blocks) > len(first)
 
 

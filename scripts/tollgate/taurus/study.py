@@ -20,9 +20,8 @@ from __future__ import annotations
 import csv
 import math
 import os
-import time
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import psutil
@@ -193,15 +192,17 @@ class Study(Service):
         self.blocks, self.takes, self.cells = self.blocks + others, takes(cells, found), ()
         for reason in hopeless(cells, found):
             self.log.warning("study: %s", reason)
-        began_s = min(span.first_ms for span in spans) / 1000
-        ends_s = time.time() + seconds_of(others, self.takes)
+        left_s = seconds_of(others, self.takes)
+        warmed_ms = max(it.last_ms for it in spans) - min(it.first_ms for it in spans)
+        load_s = warmed_ms / 1000 + left_s
+        ends = datetime.now().astimezone() + timedelta(seconds=left_s)
         self.log.info(
             "Study: %s; with the warm-up the load takes %s and ends about %s",
             announce(others, self.seed, self.takes),
-            duration_text(ends_s - began_s),
-            datetime.fromtimestamp(ends_s).astimezone().strftime("%H:%M %Z"),
+            duration_text(load_s),
+            ends.strftime("%H:%M %Z"),
         )
-        warm = WarmUp(round(ends_s - began_s, 1), tuple(found.values()))
+        warm = WarmUp(round(load_s, 1), tuple(found.values()))
         records.write(self.folder / study_run.WARM_UP, warm)
 
     def check(self) -> bool:
@@ -256,9 +257,8 @@ class Study(Service):
             return
         number = self._last_block()
         if number is not None and (number != len(self.blocks) or self.cells):
-            raise ToolError(
-                f"study: the plan ended in block {number} of {len(self.blocks)}: see jmeter.log"
-            )
+            of = f"{len(self.blocks)} of the warm-up" if self.cells else len(self.blocks)
+            raise ToolError(f"study: the plan ended in block {number} of {of}: see jmeter.log")
 
     def post_process(self) -> None:
         """Write study.json; makes bzt exit 1 where that can't be done."""
