@@ -123,13 +123,12 @@ def hopeless(cells: Sequence[Cell], found: Mapping[Key, Warmed]) -> Iterator[str
     for claim in CLAIMS:
         for key in claim.cells:
             if key in short:
-                cell, (_, arm, users) = short[key], key
-                what = f"{cell.each} answers" if cell.each else "too few answers"
-                held = "do not hold" if cell.each else "hold"
+                experiment, arm, users = key
+                what = f"{short[key].each or 'enough'} answers of {found[key].response_s:.3g} s"
                 yield (
-                    f"{claim.id} can't be answered: blocks of {arm} at {users} users last "
-                    f"{cell.seconds} s at most and {held} {what} of "
-                    f"{found[key].response_s:.3g} s for each user"
+                    f"{claim.id} can't be answered: a block of {arm} at {users} users, which lasts "
+                    f"{short[key].seconds} s at most, does not hold {what} for each of them; end "
+                    f"what else runs on this machine, or leave {experiment} out"
                 )
 
 
