@@ -11,6 +11,7 @@ import pytest
 
 import support
 from e2e.bzt_run import BZT, Finished, Run
+from tollgate.study import lengthened, read_blocks, read_spans, warmed
 
 EXPERIMENTS = ["sum", "crosscheck", "pi"]
 
@@ -36,7 +37,7 @@ def killed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, Finished, int
         "modules.study.rounds=2",  # which warms up as well
         f'modules.study.experiments="{",".join(EXPERIMENTS)}"',
         alias="study",
-    ).until("study: pi, ")
+    ).until("study: pi, round")
     pid = pid_of(run.folder, "pi-2")
     os.kill(pid, signal.SIGKILL)
     return run, run.end(), pid
@@ -91,6 +92,16 @@ def test_the_other_load_generator_took_its_turns(killed, study):
     ]
     assert len(results) == 3  # rounds, the warm-up among them
     assert {result["failed"] for result in results} == {0}
+
+
+def test_blocks_are_as_long_as_the_warm_up_says(killed):
+    folder = killed[1].folder
+    blocks = read_blocks(folder / "blocks.csv")
+    first = [block for block in blocks if block.round == 0]
+    cells = [block.cell for block in first[1:-1]]
+    planned = lengthened(cells, warmed(first, read_spans(folder / "kpi.jtl")))
+    assert {block.cell for block in blocks if block.round} == set(planned)
+    assert json.loads((folder / "warm-up.json").read_text())["load_s"] > 0
 
 
 def test_the_report_is_made_again_from_the_runs_folder(killed):

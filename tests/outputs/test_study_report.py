@@ -12,8 +12,11 @@ from tollgate.commands import cli
 from tollgate.outputs import dashboard
 from tollgate.outputs import study as study_report
 from tollgate.pages.run import write as run_page
+from tollgate.run.environment import fingerprint
 from tollgate.run.manifest import ManifestError
+from tollgate.study.design import warm_up, write_blocks
 from tollgate.study.record import BLOCKS, CPU, NAME
+from tollgate.study.settings import SLOWER
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +88,7 @@ def test_without_cpu_figures_nobody_knows_the_bottleneck_and_nothing_is_answered
 
 
 def test_an_interrupted_run_tells_what_it_has(tmp_path, sent):
-    until_ms = START_MS + 6000
+    until_ms = START_MS + 10_000
     kept = [it for it in sent if it.start_ms + it.elapsed_ms < until_ms]
     study_folder.make(tmp_path, kept, interrupted=True, interrupted_at=until_ms / 1000)
     study_report.write(tmp_path)
@@ -94,6 +97,26 @@ def test_an_interrupted_run_tells_what_it_has(tmp_path, sent):
     assert all(0 < it["blocks"] < study_folder.ROUNDS for it in content["cells"])
     assert claim(content, "sum-throughput")["measured"]["value"] == pytest.approx(2, rel=0.2)
     assert claim(content, "sum-throughput")["answer"] == "cannot tell"
+
+
+def test_a_run_that_was_interrupted_in_its_warm_up_has_measured_nothing(tmp_path, sent):
+    first = warm_up(study_folder.CELLS, study_folder.SEED)
+    kept = [it for it in sent if it.block in ("1", "2")]
+    study_folder.make(tmp_path, kept, interrupted=True)
+    write_blocks(tmp_path / BLOCKS, first, {"fork": 3001, "cluster": 3002})
+    study_report.write(tmp_path)
+    content = json.loads((tmp_path / "study.json").read_text())
+    assert {it["blocks"] for it in content["cells"]} == {0}
+    assert len(content["cells"]) == len(study_folder.CELLS)
+    assert claim(content, "sum-throughput")["answer"] == "cannot tell"
+
+
+def test_work_that_slowed_all_servers_stands_in_the_notes(tmp_path):
+    environment = fingerprint() | {"cores": 2, "variables": {SLOWER: "150"}}
+    study_folder.make(tmp_path, environment=environment)
+    study_report.write(tmp_path)
+    content = json.loads((tmp_path / "study.json").read_text())
+    assert content["notes"][0].startswith(f"{SLOWER} is 150")
 
 
 def test_samples_that_have_changed_since_are_refused(tmp_path, sent):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -15,8 +16,12 @@ import pytest
 import support
 from support.jmeter_run import Run, node_server
 from support.odd_server import ODD_PATH, ODD_PATTERN, odd_server
-from tollgate.study.design import blocks, read_blocks, write_blocks
+from tollgate.samples import Growing
+from tollgate.study import read_spans
+from tollgate.study.design import read_blocks, rounds, warm_up, write_blocks
 from tollgate.study.model import CROSSCHECK, Block, Cell
+from tollgate.study.windows import Span
+from tollgate.taurus.study import last_block
 
 #: Some more than any block has users: what they do in the meantime must harm nothing.
 THREADS = 60
@@ -59,10 +64,12 @@ WRONG = {"wrong answer", "wrong status", "no server", "broken"}
 
 @dataclass
 class Study:
-    """One run of the plan, its samples by block."""
+    """One run of the plan, its samples by block. warmed: what the samples told of its warm-up while
+    it waited for the other blocks."""
 
     folder: Path
     run: Run
+    warmed: list[Span]
     blocks: tuple[Block, ...]
     odd: ThreadingHTTPServer
     port: int
@@ -98,19 +105,35 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
     ):
         ports = {"fork": fork, "cluster": cluster, "odd": odd.server_port}
         ports["nobody"] = support.free_port()
-        path = folder / "blocks.csv"
-        write_blocks(path, blocks(DESIGN, seed=3), ports)
+        path, record = folder / "blocks.csv", folder / "warm-up.json"
+        first = warm_up(DESIGN, seed=3)
+        write_blocks(path, first, ports)
+        warmed: list[Span] = []
+
+        def draw_up() -> None:
+            jtl = folder / "out.jtl"
+            support.wait_until(lambda: last_block(jtl) == len(first), "the end of the warm-up")
+            with Growing(jtl).read() as store:
+                warmed.extend(read_spans(store))
+            write_blocks(path, rounds(DESIGN, 3, after=len(first)), ports, append=True)
+            record.touch()
+
+        study_service = threading.Thread(target=draw_up)
+        study_service.start()
         run = Run(
             support.PLANS / "study.jmx",
             cwd=folder,
             out=folder,
             blocks=path,
             users=THREADS,
+            warm_up_blocks=len(first),
+            warm_up_record=record,
             crosscheck_command=generator,
             crosscheck_folder=folder,
             sample_variables="block,worker,server",
         )
-        made = Study(folder, run, read_blocks(path), odd, fork)
+        study_service.join()
+        made = Study(folder, run, warmed, read_blocks(path), odd, fork)
         for sample in run.samples:
             kept = made.connects if sample["label"] == "connect" else made.samples
             kept.setdefault(int(sample["block"]), []).append(sample)
@@ -132,6 +155,20 @@ def test_all_blocks_of_the_file_are_done_in_its_order_and_jmeter_ends_by_itself(
     assert sorted(begins, key=begins.get) == [block.number for block in study.blocks]
     assert study.run.done.stderr == ""
     assert "ERROR" not in study.run.log.read_text()
+
+
+def test_the_plan_waits_for_the_other_blocks_when_all_of_the_warm_up_has_been_written(
+    study: Study,
+) -> None:
+    first = [block for block in study.blocks if block.round == 0]
+    told = {(span.block, span.label): span.requests for span in study.warmed}
+    for block in first[:-1]:
+        samples = study.samples[block.number]
+        assert told[str(block.number), samples[0]["label"]] == len(samples)
+    assert told.keys().isdisjoint(
+        (str(block.number), block.cell.experiment) for block in first[-1:]
+    )
+    assert len(study.samples) == len(study.blocks) > len(first)
 
 
 def test_blocks_never_overlap(study: Study) -> None:

@@ -8,7 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from support.study_blocks import CELL, HEADER, design, errors_of
-from tollgate.study.design import blocks, only, read_blocks, seconds_of, write_blocks
+from tollgate.study.design import (
+    blocks,
+    only,
+    read_blocks,
+    rounds,
+    seconds_of,
+    shorten,
+    warm_up,
+    write_blocks,
+)
+from tollgate.study.model import CROSSCHECK, JMETER
 
 
 def order(of):
@@ -29,16 +39,15 @@ CELLS = st.lists(
 
 
 @given(CELLS, st.integers(1, 12), st.integers())
-def test_each_round_has_each_cell_once_and_experiments_come_one_after_another(cells, rounds, seed):
-    cells = [replace(cell, rounds=rounds) for cell in cells]
-    made = blocks(cells, seed)
-    assert [block.number for block in made] == [*range(1, len(made) + 1)]
-    expected_rounds = [1] if rounds == 1 else [*range(rounds + 1)]
+def test_each_round_has_each_cell_once_and_experiments_come_one_after_another(cells, many, seed):
+    cells = [replace(cell, rounds=many) for cell in cells]
+    made = rounds(cells, seed, after=7)
+    assert [block.number for block in made] == [*range(8, len(made) + 8)]
     in_order = [(b.cell.experiment, b.round) for b in made]
     assert [*dict.fromkeys(in_order)] == [
         (experiment, round_)
         for experiment in dict.fromkeys(cell.experiment for cell in cells)
-        for round_ in expected_rounds
+        for round_ in range(1, many + 1)
     ]
     assert in_order == sorted(in_order, key=[*dict.fromkeys(in_order)].index)
     for experiment, round_ in set(in_order):
@@ -46,9 +55,36 @@ def test_each_round_has_each_cell_once_and_experiments_come_one_after_another(ce
         assert Counter(there) == Counter(only(cells, [experiment]))
 
 
+@given(CELLS, st.integers(2, 12), st.integers())
+def test_the_warm_up_has_each_cell_between_two_blocks_of_the_fewest_users(cells, many, seed):
+    cells = [replace(cell, rounds=many) for cell in cells]
+    first, *others, last = warm_up(cells, seed)
+    assert Counter(block.cell for block in others) == Counter(cells)
+    assert first.cell == last.cell
+    assert last.cell.users == min(cell.users for cell in cells)
+    made = [first, *others, last]
+    assert {block.round for block in made} == {0}
+    assert blocks(cells, seed) == (*made, *rounds(cells, seed, after=len(made)))
+
+
+def test_jmeter_itself_sends_the_requests_of_the_block_that_closes_the_warm_up():
+    made = warm_up(only(design(), [CROSSCHECK]), 21)
+    assert (made[0].cell.arm, made[-1].cell.arm) == (JMETER, JMETER)
+
+
+def test_a_smoke_has_no_warm_up():
+    assert warm_up(shorten(design()), 21) == ()
+
+
+def test_blocks_that_are_longer_come_in_the_same_order():
+    longer = [replace(cell, seconds=2 * cell.seconds) for cell in design()]
+    assert order(rounds(longer, 21)) == order(rounds(design(), 21))
+
+
 def test_the_same_seed_makes_the_same_order_in_every_version_of_python():
     cells = [replace(CELL, users=users, rounds=2) for users in (1, 2, 3, 4)]
-    assert [b.cell.users for b in blocks(cells, 21)] == [1, 3, 2, 4, 1, 3, 4, 2, 4, 2, 3, 1]
+    made = [b.cell.users for b in blocks(cells, 21)]
+    assert made == [1, *(1, 3, 2, 4), 1, *(1, 3, 4, 2), *(4, 2, 3, 1)]
 
 
 def test_another_seed_makes_another_order():
@@ -57,18 +93,18 @@ def test_another_seed_makes_another_order():
 
 def test_rounds_differ_in_their_order():
     made = [b for b in blocks(design(), 21) if b.cell.experiment == "calculate"]
-    rounds = {tuple(b.cell for b in made if b.round == r) for r in range(9)}
-    assert len(rounds) == 9
+    orders = {tuple(b.cell for b in made if b.round == r) for r in range(9)}
+    assert len(orders) == 9
 
 
 def test_an_experiment_has_the_same_order_whatever_else_is_measured():
-    alone = order(blocks(only(design(), ["kittens"]), 21))
-    assert [turn for turn in order(blocks(design(), 21)) if turn[0] == "kittens"] == alone
+    alone = order(rounds(only(design(), ["kittens"]), 21))
+    assert [turn for turn in order(rounds(design(), 21)) if turn[0] == "kittens"] == alone
 
 
 def test_each_cell_comes_in_each_position_as_often_as_any_other():
     cells = [replace(CELL, users=users, rounds=400) for users in range(1, 7)]
-    made = blocks(cells, 21)[6:]  # without the warm-up
+    made = rounds(cells, 21)
     at = Counter((b.cell.users, place % 6) for place, b in enumerate(made))
     expected = 400 / 6
     chi_square = sum((count - expected) ** 2 / expected for count in at.values())
@@ -84,6 +120,17 @@ def test_the_expected_length_counts_seconds_or_what_requests_take():
     assert seconds_of([]) == 0
 
 
+def test_the_expected_length_is_the_measured_one_where_there_is_one():
+    one, other = CELL, replace(CELL, arm="cluster")
+    both = blocks([replace(one, rounds=1), replace(other, rounds=1)], 1)
+    assert seconds_of(both, {one.key: 2.5, other.key: 4.25}) == 6.75
+    assert seconds_of(both, {one.key: 2.5}) == 2.5 + seconds_of(only_of(both, "cluster"))
+
+
+def only_of(made, arm):
+    return [block for block in made if block.cell.arm == arm]
+
+
 # The file of blocks.
 
 PORTS = {"fork": 1234, "cluster": 99}
@@ -97,6 +144,16 @@ def test_blocks_come_out_of_their_file_as_they_went_in(tmp_path_factory, cells, 
     made = blocks([replace(cell, arm=arm, **other) for cell in set(cells)], 21)
     write_blocks(path, made, PORTS)
     assert read_blocks(path) == made
+
+
+def test_blocks_can_be_written_behind_others(tmp_path):
+    path, first = tmp_path / "blocks.csv", warm_up([CELL], 21)
+    write_blocks(path, first, PORTS)
+    with path.open() as opened:
+        opened.readlines()
+        write_blocks(path, rounds([CELL], 21, after=len(first)), PORTS, append=True)
+        assert len(opened.readlines()) == CELL.rounds
+    assert read_blocks(path) == blocks([CELL], 21)
 
 
 def test_the_file_tells_each_app_its_port_and_jmeter_to_go_on_for_ever(tmp_path):

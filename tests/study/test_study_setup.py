@@ -13,6 +13,7 @@ from tollgate.study.design import read_design
 from tollgate.study.model import JMETER
 from tollgate.study.settings import (
     ENVIRONMENT,
+    SLOWER,
     SetupError,
     StudySettings,
     chosen,
@@ -50,7 +51,12 @@ def test_no_variable_that_the_apps_read_is_forgotten():
     sources = [ROOT / "app" / "settings.js", ROOT / "app" / "balancer" / "settings.js"]
     read = {name for it in sources for name in re.findall(r"variable: '(\w+)'", it.read_text())}
     # PM2 sets the first three for each process, ecosystem.config.js the last.
-    assert read - {"NODE_APP_INSTANCE", "exec_mode", "pm_id", "BALANCER_SERVERS"} == {*ENVIRONMENT}
+    others = {"NODE_APP_INSTANCE", "exec_mode", "pm_id", "BALANCER_SERVERS"}
+    assert read - others == {*ENVIRONMENT, SLOWER}
+
+
+def test_work_that_slows_all_arms_alike_is_allowed():
+    refuse_environment({SLOWER: "200"})
 
 
 def test_every_variable_that_makes_an_arm_is_refused_from_elsewhere():

@@ -11,12 +11,17 @@ from bzt import TaurusConfigError, ToolError
 from bzt.engine.dicts import Configuration
 from bzt.utils import BetterDict
 
+from support.jtl_text import lines
+from support.study_jtl import Sent, load, write
 from tollgate.base import did_you_mean
 from tollgate.base.paths import ROOT
 from tollgate.run import manifest
 from tollgate.study import record as study_run
-from tollgate.study.design import read_blocks, read_design
+from tollgate.study.design import read_blocks, read_design, rounds, seconds_of
+from tollgate.study.lengths import lengthened, warmed
+from tollgate.study.samples import read_spans
 from tollgate.study.settings import labels_of
+from tollgate.study.windows import CONNECT
 from tollgate.targets import pm2
 from tollgate.taurus import study
 from tollgate.taurus.load import ModeError, chosen_modes
@@ -97,11 +102,14 @@ def test_a_kind_without_a_design_is_no_study(service, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_plan_gets_the_blocks_of_the_whole_design(prepared, tmp_path):
+def test_the_plan_gets_the_warm_up_of_the_whole_design(prepared, tmp_path):
     made = prepared()
     properties = scenario(made)["properties"]
     assert properties["blocks"] == str(tmp_path / "blocks.csv")
+    assert properties["warm_up_blocks"] == len(made.blocks)
+    assert properties["warm_up_record"] == str(tmp_path / "warm-up.json")
     assert read_blocks(tmp_path / "blocks.csv") == made.blocks
+    assert {block.round for block in made.blocks} == {0}
     assert {block.cell for block in made.blocks} == set(read_design(DESIGN))
     assert properties["users"] == max(block.cell.users for block in made.blocks)
     assert properties["crosscheck_folder"] == str(tmp_path / "crosscheck")
@@ -128,13 +136,15 @@ def test_the_same_seed_gives_the_same_order_and_another_one_another(prepared):
 
 def test_a_person_is_told_what_comes_and_how_long_it_takes(prepared, caplog):
     made = prepared(experiments="kittens")
-    assert f"Study: {len(made.blocks)} blocks of kittens, in random order (seed 21)" in caplog.text
-    assert "the load will end about" in caplog.text
+    said = f"Study: a warm-up of {len(made.blocks)} blocks of kittens, in random order (seed 21)"
+    assert said in caplog.text
     assert "intervals" not in caplog.text
 
 
 def test_a_smoke_says_that_it_answers_nothing(prepared, caplog):
-    prepared(short=True)
+    made = prepared(short=True)
+    assert {block.round for block in made.blocks} == {1}
+    assert scenario(made)["properties"]["warm_up_blocks"] == 0
     assert "1 round(s), and intervals and answers to claims need 8" in caplog.text
 
 
@@ -292,13 +302,94 @@ def test_progress_is_told_the_block_under_way(prepared, tmp_path):
 
 
 def test_a_plan_that_ends_before_its_last_block_is_an_error(prepared, tmp_path):
-    made = prepared()
+    made = prepared(short=True)
     last = len(made.blocks)
     samples(tmp_path, 1, last)
     made.shutdown()
     samples(tmp_path, 1, last - 1)
     with pytest.raises(ToolError, match=f"ended in block {last - 1} of {last}: see jmeter.log"):
         made.shutdown()
+
+
+def test_a_plan_that_ends_with_the_warm_up_is_an_error(prepared, tmp_path):
+    made = prepared()
+    samples(tmp_path, 1, len(made.blocks))
+    with pytest.raises(ToolError, match=f"of {len(made.blocks)} of the warm-up: see jmeter.log"):
+        made.shutdown()
+
+
+@pytest.fixture
+def warmed_up(prepared, running, monkeypatch, tmp_path):
+    """A study whose JMeter waits after a warm-up with such service times."""
+    monkeypatch.setattr(study.pm2, "daemon_pid", lambda: running.pid)
+
+    def make(mean_ms, **settings):
+        made = prepared(**settings)
+        *before, closing = made.blocks
+        sent = load(before, mean_ms=mean_ms)
+        ended_ms = max(it.start_ms + it.elapsed_ms for it in sent)
+        connect = Sent(str(closing.number), ended_ms + 20, 3, label=CONNECT)
+        last = lines([connect.fields], header="")
+        with write(tmp_path, sent).open("ab") as opened:
+            opened.write(last.lstrip())
+        # The connects come last in the file, as they do in time.
+        made._executor().process = running
+        return made
+
+    return make
+
+
+def test_blocks_as_long_as_the_warm_up_says_follow_it(warmed_up, tmp_path, caplog):
+    made = warmed_up(700, experiments="kittens")
+    before, cells = made.blocks, made.cells
+    made.check()
+    planned = {block.cell.key: block.cell for block in made.blocks if block.round}
+    longer = tuple(planned[cell.key] for cell in cells)
+    assert read_blocks(tmp_path / "blocks.csv") == made.blocks
+    assert made.blocks[: len(before)] == before
+    assert made.blocks[len(before) :] == rounds(longer, 21, after=len(before))
+    assert longer == lengthened(cells, warmed(before, read_spans(tmp_path / "kpi.jtl")))
+    assert all(planned[cell.key].seconds > cell.seconds for cell in cells)
+    record = json.loads((tmp_path / "warm-up.json").read_text())
+    assert {(it["experiment"], it["arm"], it["users"]) for it in record["cells"]} == {*planned}
+    assert record["load_s"] > seconds_of(made.blocks[len(before) :], made.takes)
+    assert [it for it in caplog.records if it.levelname == "WARNING"] == []
+
+
+def test_the_blocks_are_drawn_up_once(warmed_up, tmp_path):
+    made = warmed_up(5, experiments="kittens")
+    made.check()
+    blocks, text = made.blocks, (tmp_path / "blocks.csv").read_text()
+    made.check()
+    assert made.blocks == blocks
+    assert (tmp_path / "blocks.csv").read_text() == text
+
+
+def test_nothing_is_drawn_up_before_the_warm_up_is_over(warmed_up, tmp_path):
+    made = warmed_up(5, experiments="kittens")
+    before = made.blocks
+    samples(tmp_path, len(before) - 1)
+    made.check()
+    assert made.blocks == before
+    assert not (tmp_path / "warm-up.json").exists()
+
+
+def test_a_claim_that_no_block_can_answer_is_a_warning_before_the_load(warmed_up, caplog):
+    made = warmed_up(200_000, experiments="kittens")
+    made.check()
+    warnings = [it.getMessage() for it in caplog.records if it.levelname == "WARNING"]
+    assert {line.split(" can't")[0] for line in warnings} == {
+        "study: kittens-baseline",
+        "study: kittens-scaling",
+    }
+
+
+def test_a_warm_up_that_cannot_be_read_ends_the_run(warmed_up, tmp_path):
+    made = warmed_up(5, experiments="kittens")
+    samples(tmp_path, len(made.blocks))
+    with pytest.raises(ToolError, match=r"^study: no blocks after the warm-up: .*kpi.jtl:1: "):
+        made.check()
+    assert not (tmp_path / "warm-up.json").exists()
 
 
 def test_an_interrupted_plan_may_end_before_its_last_block(prepared, tmp_path):

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tollgate.base import duration_text
 from tollgate.base.paths import ROOT
 from tollgate.study.design import blocks, only, read_design, seconds_of
 from tollgate.taurus.study import announce, last_block, length_text, position_text
@@ -77,5 +78,11 @@ def test_lengths_are_rounded_up(seconds, text):
 
 
 def test_the_announcement_counts_the_blocks_and_names_the_seed():
-    length = length_text(seconds_of(PI))
+    length = duration_text(seconds_of(PI))
     assert announce(PI, 21) == f"{len(PI)} blocks of pi, in random order (seed 21), about {length}"
+
+
+def test_what_the_warm_up_measured_goes_into_what_is_announced_and_left():
+    takes = {block.cell.key: 10.0 for block in PI}
+    assert announce(PI[-3:], 21, takes).endswith("about 30 s")
+    assert position_text(PI, len(PI) - 3, takes).endswith("about 30 s left")

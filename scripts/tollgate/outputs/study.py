@@ -30,6 +30,7 @@ from tollgate.study import (
     build,
     crosscheck,
     read_blocks,
+    settings,
 )
 from tollgate.study import read as read_samples
 from tollgate.study import record as study_run
@@ -80,6 +81,9 @@ def read(run: Path) -> tuple[Study, About]:
     ran = Ran(record.environment["cores"], instances, how)
     study = build(data, crosscheck.checks(run, blocks, data), outages, ran)
     notes = [*study.notes, *problems]
+    slower = record.environment.get("variables", {}).get(settings.SLOWER)
+    if slower:
+        notes.insert(0, f"{settings.SLOWER} is {slower}: every answer took so much more work")
     if record.interrupted:
         notes.insert(0, "the run was interrupted: what came after that was not measured")
     if record.problem:

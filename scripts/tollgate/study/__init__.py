@@ -15,10 +15,13 @@ from tollgate.study.design import (
     only,
     read_blocks,
     read_design,
+    rounds,
     seconds_of,
     shorten,
+    warm_up,
     write_blocks,
 )
+from tollgate.study.lengths import WarmUp, hopeless, lengthened, takes, warmed
 from tollgate.study.model import (
     CROSSCHECK,
     JMETER,
@@ -31,11 +34,12 @@ from tollgate.study.model import (
     Comparison,
     Curve,
     Estimate,
+    Key,
     ScalingPoint,
     Study,
 )
 from tollgate.study.record import StudyRun
-from tollgate.study.samples import read
+from tollgate.study.samples import read, read_spans
 from tollgate.study.stats import MIN_BLOCKS
 from tollgate.study.windows import ANOTHER_GENERATOR, CONNECT
 from tollgate.study.words import (
@@ -74,30 +78,39 @@ __all__ = [
     "Curve",
     "DesignError",
     "Estimate",
+    "Key",
     "Load",
     "Ran",
     "ScalingPoint",
     "Study",
     "StudyRun",
     "ToolError",
+    "WarmUp",
     "answer",
     "blocks",
     "build",
     "crosscheck",
+    "hopeless",
     "interval",
+    "lengthened",
     "model",
     "number",
     "only",
     "read",
     "read_blocks",
     "read_design",
+    "read_spans",
     "record",
+    "rounds",
     "run",
     "seconds_of",
     "settings",
     "shorten",
     "summary",
+    "takes",
     "tone",
     "users",
+    "warm_up",
+    "warmed",
     "write_blocks",
 ]

@@ -23,9 +23,10 @@ from tollgate.study.model import (
     Check,
     Claim,
     Estimate,
+    Key,
     Study,
 )
-from tollgate.study.published import CLAIMS, Key, Machine, Published, Rule, other_work
+from tollgate.study.published import CLAIMS, Machine, Published, Rule, other_work
 from tollgate.study.record import StudyRun
 from tollgate.study.scaling import (
     BASELINES,
@@ -52,8 +53,8 @@ def claims(
 
     data, results: of the same cells.
     """
-    measured = {_key(cell): data[cell] for cell in data}
-    by_key = {_key(result.cell): result for result in results}
+    measured = {cell.key: data[cell] for cell in data}
+    by_key = {result.cell.key: result for result in results}
     return tuple(_claim(row, measured, by_key, machine, seed) for row in CLAIMS)
 
 
@@ -109,7 +110,7 @@ def _held_back(
 ) -> str:
     """Why an interval on one side is no answer: the generator took the cores that it needed."""
     held = [
-        f"{_names([_key(it.cell)])} got {it.cpu['service']:.2f} cores beside JMeter's "
+        f"{_names([it.cell.key])} got {it.cpu['service']:.2f} cores beside JMeter's "
         f"{it.cpu['generator']:.2f}{_others(it, machine)}, and could use more"
         for it in results
         if it.bottleneck.headroom > 1
@@ -142,13 +143,13 @@ def _obstacles(results: Sequence[CellResult]) -> Iterator[str]:
     for result in results:
         if result.failed:
             share = f"{result.failed:,} of {result.requests:,}"
-            yield f"{share} requests failed ({_names([_key(result.cell)])})"
+            yield f"{share} requests failed ({_names([result.cell.key])})"
         cell, mean = result.cell, result.metrics["mean"].value
         if not cell.each and mean and mean / 1000 > SLOW * (cell.seconds - cell.lead_s):
-            answers = f"{figure(mean)} ms each ({_names([_key(cell)])})"
+            answers = f"{figure(mean)} ms each ({_names([cell.key])})"
             yield f"a block holds too few answers of {answers}"
         if result.bottleneck.who == "generator":
-            yield f"the generator was the bottleneck ({_names([_key(result.cell)])})"
+            yield f"the generator was the bottleneck ({_names([result.cell.key])})"
         elif result.bottleneck.who == "unknown":
             reason = result.bottleneck.reason
             yield f"whether the generator was the bottleneck is not known: {reason}"
@@ -205,10 +206,6 @@ def _performances(row: Published, measured: Mapping[Key, CellData], seed: int) -
 
 def _with_interval(found: Estimate) -> str:
     return f"{number(found.value)} ({interval(found) or found.note})"
-
-
-def _key(cell: Cell) -> Key:
-    return cell.experiment, cell.arm, cell.users
 
 
 def _names(keys: Iterable[Key]) -> str:

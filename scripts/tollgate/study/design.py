@@ -11,10 +11,11 @@ for the sake of errors that name row and column.
 What each column means says Cell. All cells of an experiment ask for the same path and have the same
 number of rounds, so that they can be compared round by round.
 
-Each experiment runs to its end before the next begins, in rounds: a *randomised complete block
-design* (Fisher, "The Design of Experiments", 1935) in which a round, our unit of resampling, has
-each cell once, in an order of its own. What drifts more slowly than a round lasts hits all cells of
-the round alike; what drifts faster hits each of them as often as any other.
+After a warm-up of all of them (`warm_up`), each experiment runs to its end before the next begins,
+in rounds: a *randomised complete block design* (Fisher, "The Design of Experiments", 1935) in which
+a round, our unit of resampling, has each cell once, in an order of its own. What drifts more slowly
+than a round lasts hits all cells of the round alike; what drifts faster hits each of them as often
+as any other.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from pathlib import Path
 
 from tollgate.base import FileError
 from tollgate.samples import shown
-from tollgate.study.model import CROSSCHECK, Block, Cell
+from tollgate.study.model import CROSSCHECK, JMETER, Block, Cell, Key
 
 #: Those that plans/study.jmx has a sampler for.
 EXPERIMENTS = ("calculate", "sum", "search", "kittens", "pi", CROSSCHECK)
@@ -195,8 +196,10 @@ __all__ = [
     "only",
     "read_blocks",
     "read_design",
+    "rounds",
     "seconds_of",
     "shorten",
+    "warm_up",
     "write_blocks",
 ]
 
@@ -209,8 +212,8 @@ ENDLESS = "-1"
 #: Between two blocks, seconds: for the last answers, which take as long as an answer does under
 #: that load, and for all threads to begin the next. Measured over the design on two cores.
 _BETWEEN_S = 0.1
-#: What a request takes of a block that ends with its requests, about: an answer of pi on one core
-#: takes 0.15 s, and several servers share them.
+#: What a request takes of a block that ends with its requests, about, until the warm-up has told:
+#: an answer of pi on one core takes 0.15 s, and several servers share them.
 _REQUEST_S = 0.13
 
 
@@ -293,48 +296,66 @@ def _short(cell: Cell) -> Cell:
 
 
 def blocks(cells: Sequence[Cell], seed: int) -> tuple[Block, ...]:
-    """The blocks of a run in their order: experiments as they first appear; in each round 0, the
-    warm-up, and then rounds 1 to R of all its cells, each round in random order.
+    """The blocks of a run in their order, each as long as the design has it."""
+    first = warm_up(cells, seed)
+    return (*first, *rounds(cells, seed, len(first)))
 
-    An experiment of a single round is a smoke, of which nothing is reported, and has no warm-up. An
-    experiment's order depends on the seed and its cells, not on what else is measured.
+
+def warm_up(cells: Sequence[Cell], seed: int) -> tuple[Block, ...]:
+    """Round 0 of all experiments, from which the others get their length (study/lengths.py); none
+    of an experiment of a single round, which is a smoke, of which nothing is reported.
+
+    A cell of the fewest users opens it, cold, and closes it: before that load the plan waits for
+    the blocks that follow.
     """
-    turns = [
-        turn
-        for experiment in dict.fromkeys(cell.experiment for cell in cells)
-        for turn in _turns([cell for cell in cells if cell.experiment == experiment], seed)
-    ]
-    return tuple(
-        Block(number, round_, cell) for number, (round_, cell) in enumerate(turns, start=1)
-    )
+    order = [cell for round_, cell in _turns(cells, seed) if round_ == 0]
+    jmeters = [cell for cell in order if cell.experiment != CROSSCHECK or cell.arm == JMETER]
+    ends = sorted(jmeters, key=lambda cell: cell.users)[:1]
+    return tuple(Block(at, 0, it) for at, it in enumerate([*ends, *order, *ends], start=1))
+
+
+def rounds(cells: Sequence[Cell], seed: int, after: int = 0) -> tuple[Block, ...]:
+    """The blocks that are measured: experiments as they first appear, and of each its rounds 1 to
+    R of all its cells, each round in random order. after: how many blocks come before.
+
+    An experiment's order depends on the seed and its cells, not on what else is measured.
+    """
+    turns = (turn for turn in _turns(cells, seed) if turn[0])
+    return tuple(Block(at, round_, it) for at, (round_, it) in enumerate(turns, start=after + 1))
 
 
 def _turns(cells: Sequence[Cell], seed: int) -> Iterator[tuple[int, Cell]]:
-    # Sorted by random(): of all that the module draws, the one sequence that Python promises to
-    # keep for a seed from version to version. A sort by it is a permutation of equal chances.
-    draw = random.Random(f"{seed} {cells[0].experiment}")  # noqa: S311 - no secret
-    rounds = cells[0].rounds
-    for round_ in range(0 if rounds > 1 else 1, rounds + 1):
-        for cell in sorted(cells, key=lambda _: draw.random()):
-            yield round_, cell
+    """(round, cell) of one experiment after the other, each from round 0 on, or its only one."""
+    for experiment in dict.fromkeys(cell.experiment for cell in cells):
+        mine = [cell for cell in cells if cell.experiment == experiment]
+        # Sorted by random(): of all that the module draws, the one sequence that Python promises to
+        # keep for a seed from version to version. A sort by it is a permutation of equal chances.
+        draw = random.Random(f"{seed} {experiment}")  # noqa: S311 - no secret
+        for round_ in range(0 if mine[0].rounds > 1 else 1, mine[0].rounds + 1):
+            for cell in sorted(mine, key=lambda _: draw.random()):
+                yield round_, cell
 
 
-def seconds_of(of: Sequence[Block]) -> float:
-    """About how long these blocks take, in seconds, for announcements."""
-    return sum((_expected_s(block.cell) + _BETWEEN_S for block in of), 0.0)
+def seconds_of(of: Sequence[Block], takes: Mapping[Key, float] | None = None) -> float:
+    """About how long these blocks take, in seconds. takes: by cell, where that is known."""
+    known = takes or {}
+    return sum((known.get(block.cell.key) or _expected_s(block.cell) for block in of), 0.0)
 
 
 def _expected_s(cell: Cell) -> float:
     if not cell.each:
-        return cell.seconds
-    return min(cell.seconds, cell.users * cell.each * _REQUEST_S)
+        return cell.seconds + _BETWEEN_S
+    return min(cell.seconds, cell.users * cell.each * _REQUEST_S) + _BETWEEN_S
 
 
-def write_blocks(path: str | Path, of: Sequence[Block], ports: Mapping[str, int]) -> None:
+def write_blocks(
+    path: str | Path, of: Sequence[Block], ports: Mapping[str, int], append: bool = False
+) -> None:
     """Write the blocks as plans/study.jmx reads them, its variables named by the header.
 
-    ports: by app. `each` is -1 in the file where a cell has 0. Raises DesignError for an app that
-    has no port, before anything is written.
+    ports: by app. `each` is -1 in the file where a cell has 0. append: behind those that are there,
+    which JMeter has open. Raises DesignError for an app that has no port, before anything is
+    written.
     """
     missing = dict.fromkeys(b.cell.app for b in of if b.cell.app not in ports)
     if missing:
@@ -344,9 +365,10 @@ def write_blocks(path: str | Path, of: Sequence[Block], ports: Mapping[str, int]
                 for app in missing
             )
         )
-    with Path(path).open("w", encoding="utf-8", newline="") as file:
+    with Path(path).open("a" if append else "w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, BLOCK_COLUMNS, lineterminator="\n")
-        writer.writeheader()
+        if not append:
+            writer.writeheader()
         for block in of:
             cell = block.cell
             row = {name: getattr(cell, name) for name in COLUMNS}

@@ -22,6 +22,8 @@ TOLD = (*METRICS, "max")
 CROSSCHECK = "crosscheck"
 #: The arm of the cross-check that is no other generator.
 JMETER = "jmeter"
+#: Experiment, arm and users, which name a cell.
+Key = tuple[str, str, int]
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,8 @@ class Cell:
     experiment, arm: e.g. `calculate`, `cluster with logging`. app: of ecosystem.config.js.
     users: closed-loop users. published: how many requests the write-up sent, 0 for none.
     rounds: how often it is measured, the same for all cells of an experiment.
-    seconds: whole seconds that a block lasts, or may last where `each` bounds it.
+    seconds: whole seconds that a block lasts, or may last where `each` bounds it; in the design at
+    least, see study/lengths.py.
     lead_s: its first seconds, the switch-over, which are left out. each: requests of each user in
     a block; 0 for as many as fit into its seconds.
     path, answer: what is asked for, and the regular expression that an answer must contain.
@@ -48,6 +51,10 @@ class Cell:
     each: int
     path: str
     answer: str
+
+    @property
+    def key(self) -> Key:
+        return self.experiment, self.arm, self.users
 
 
 @dataclass(frozen=True)

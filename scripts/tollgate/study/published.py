@@ -15,10 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from tollgate.study.metrics import Floats, Metrics
-from tollgate.study.model import CellData
+from tollgate.study.model import CellData, Key
 from tollgate.study.scaling import concurrency_performance
 
-Key = tuple[str, str, int]
 #: Numbers of users that claims are about: calculate's for its growth, and kittens'.
 FEW, MANY, KITTENS_USERS = 5, 20, 10
 #: A ratio has to be this far beyond 1 to count as more or less: a smaller difference is no

@@ -15,6 +15,8 @@ from tollgate.run import ManifestError
 NAME = "study-run.json"
 #: The blocks of the run, which the plan reads and the report as well.
 BLOCKS = "blocks.csv"
+#: What the warm-up measured, see study/lengths.py; written when the other blocks have been.
+WARM_UP = "warm-up.json"
 #: The CPU time of generator, service and machine, see study/cpu.py.
 CPU = "cpu.jsonl"
 #: The folder of what the other load generator has found, by block: 312.json.

@@ -20,6 +20,7 @@ from tollgate.study.windows import CONNECT, Span, StudyDataError, Window, outage
 
 #: Columns that plans/study.jmx adds to those that JMeter always writes.
 EXTRA_COLUMNS = ("block", "worker", "server")
+_HELP = f"set JMeter's property sample_variables to {','.join(EXTRA_COLUMNS)} as well"
 
 
 def read(
@@ -41,10 +42,7 @@ def read(
     contradict the blocks, and load.CpuError for a cpu.jsonl that is none.
     """
     with using(source or run / "kpi.jtl") as store:
-        columns = ",".join(EXTRA_COLUMNS)
-        help_ = f"set JMeter's property sample_variables to {columns} as well"
-        require(store, EXTRA_COLUMNS, help_)
-        spans = [Span(*it) for it in block_spans(store)]
+        spans = read_spans(store)
         try:
             counted, left_out = windows(blocks, spans, outages_of(outages, origin_s))
         except StudyDataError as error:
@@ -55,6 +53,13 @@ def read(
     return {
         cell: _cell_data(cell, counted, rows, cores, reasons) for cell, reasons in left_out.items()
     }
+
+
+def read_spans(source: Store | Path) -> list[Span]:
+    """When each block of a study was under load. Raises JtlError."""
+    with using(source) as store:
+        require(store, EXTRA_COLUMNS, _HELP)
+        return [Span(*it) for it in block_spans(store)]
 
 
 def _cell_data(

@@ -19,8 +19,10 @@ from tollgate.study.windows import ANOTHER_GENERATOR
 #: ecosystem.config.js set it where an arm wants it; PM2 would hand the caller's to all others.
 ENVIRONMENT = (
     *("USE_RANDOM_DELAY", "USE_CHILD_PROCESSES", "KITTENS_LEAK", "PI_POINTS", "LOG_REQUESTS"),
-    *("INJECT_DELAY_MS", "INJECT_WORK_PERCENT", "BALANCER_UPSTREAMS", "BALANCER_TIMEOUT_MS"),
+    *("INJECT_DELAY_MS", "BALANCER_UPSTREAMS", "BALANCER_TIMEOUT_MS"),
 )
+#: What slows the work of all arms alike, as a slower machine would.
+SLOWER = "INJECT_WORK_PERCENT"
 DEFAULT_SEED = 21
 
 

@@ -76,7 +76,9 @@ def windows(
     found = _by_block(blocks, spans)
     _check_order(found)
     counted: list[Window] = []
-    left_out: dict[Cell, list[str]] = {block.cell: [] for block in blocks}
+    # A run that ended in its warm-up has planned no other blocks.
+    planned = [block for block in blocks if block.round] or blocks
+    left_out: dict[Cell, list[str]] = {block.cell: [] for block in planned}
     for block in sorted(blocks, key=lambda block: block.round):
         if block.round:
             span = found.get(block.number, (block, None))[1]

@@ -8,6 +8,9 @@ Settings, under modules.study in taurus.yml; a kind that names no design is no s
     rounds: 20                   in place of the design's
     experiments: kittens,pi      these alone; by default all
 
+The run begins with the warm-up alone. When it is over, and JMeter waits, the other blocks get their
+length from what it measured, and how long they take is announced.
+
 It stands behind `load`, which leaves it the one execution, and before `targets`, which starts the
 apps that it asks for.
 """
@@ -25,21 +28,31 @@ import psutil
 from bzt import TaurusConfigError, ToolError
 from bzt.engine import Service
 
-from tollgate.base import did_you_mean, uninterrupted
+from tollgate.base import did_you_mean, duration_text, records, uninterrupted
 from tollgate.outputs import study as report
 from tollgate.run import manifest
+from tollgate.samples import Growing, JtlError
 from tollgate.study import (
     MIN_BLOCKS,
     Block,
     Cell,
     CpuRecorder,
     DesignError,
+    Key,
+    WarmUp,
     blocks,
     crosscheck,
+    hopeless,
+    lengthened,
     model,
     read_design,
+    read_spans,
+    rounds,
     seconds_of,
     settings,
+    takes,
+    warm_up,
+    warmed,
     write_blocks,
 )
 from tollgate.study import record as study_run
@@ -59,6 +72,10 @@ class Study(Service):
     def __init__(self) -> None:
         super().__init__()
         self.blocks: tuple[Block, ...] = ()
+        self.cells: tuple[Cell, ...] = ()  # of the blocks that follow the warm-up; empty without
+        self.seed = 0
+        self.ports: dict[str, int] = {}
+        self.takes: dict[Key, float] = {}
         self.recorder: CpuRecorder | None = None
         self.has_recorded = False
         self.study: model.Study | None = None
@@ -106,7 +123,10 @@ class Study(Service):
         if not cells:
             raise settings.SetupError(f"nothing is left to measure: {'; '.join(left_out)}")
         settings.leave_criteria_out(self.engine.config.get("reporting", []), design, cells)
-        self.blocks = blocks(cells, wanted.seed)
+        self.blocks = warm_up(cells, wanted.seed)
+        self.cells = cells if self.blocks else ()
+        self.blocks = self.blocks or blocks(cells, wanted.seed)
+        self.seed = wanted.seed
         under_way(self.engine).position = self.position
         self._give(cells)
         record = study_run.StudyRun(
@@ -125,7 +145,8 @@ class Study(Service):
         declared = pm2.declared_apps()
         apps = apps_of(cells, declared)
         path, checks = self.folder / study_run.BLOCKS, self.folder / study_run.CHECKS
-        write_blocks(path, self.blocks, {name: declared[name].port for name in apps})
+        self.ports = {name: declared[name].port for name in apps}
+        write_blocks(path, self.blocks, self.ports)
         checks.mkdir(exist_ok=True)
         scenario = scenario_of(self.engine.config, self.engine.config.get("execution")[0])
         scenario["target"] = apps
@@ -134,6 +155,8 @@ class Study(Service):
                 "properties": {
                     "blocks": str(path),
                     "users": max(cell.users for cell in cells),
+                    "warm_up_blocks": len(self.blocks) if self.cells else 0,
+                    "warm_up_record": str(self.folder / study_run.WARM_UP),
                     "crosscheck_command": crosscheck.crosscheck_command(),
                     "crosscheck_folder": str(checks),
                 }
@@ -143,16 +166,47 @@ class Study(Service):
     def _announce(self, record: study_run.StudyRun) -> None:
         for reason in record.left_out:
             self.log.warning("study: %s", reason)
-        rounds = min(block.cell.rounds for block in self.blocks)
-        if rounds < MIN_BLOCKS:
-            missing = f"{rounds} round(s), and intervals and answers to claims need {MIN_BLOCKS}"
+        fewest = min(block.cell.rounds for block in self.blocks)
+        if fewest < MIN_BLOCKS:
+            missing = f"{fewest} round(s), and intervals and answers to claims need {MIN_BLOCKS}"
             self.log.warning("study: %s", missing)
-        ends = datetime.now().astimezone() + timedelta(seconds=seconds_of(self.blocks))
         text = announce(self.blocks, record.seed)
-        self.log.info("Study: %s; the load will end about %s", text, ends.strftime("%H:%M %Z"))
+        if self.cells:
+            least_s = seconds_of(rounds(self.cells, record.seed))
+            text += f"; what it measures sets the length of the others, {duration_text(least_s)} or"
+            text += " more"
+        self.log.info("Study: %s", text)
+
+    def _draw_up(self) -> None:
+        """Append the blocks that follow the warm-up to those that JMeter reads, and let it go on.
+        Raises ToolError."""
+        try:
+            with Growing(self._executor().kpi_jtl).read() as store:
+                spans = read_spans(store)
+            found = warmed(self.blocks, spans)
+            cells = lengthened(self.cells, found)
+            others = rounds(cells, self.seed, after=len(self.blocks))
+            write_blocks(self.folder / study_run.BLOCKS, others, self.ports, append=True)
+        except (DesignError, JtlError, OSError) as problem:
+            raise ToolError(f"study: no blocks after the warm-up: {problem}") from None
+        self.blocks, self.takes, self.cells = self.blocks + others, takes(cells, found), ()
+        for reason in hopeless(cells, found):
+            self.log.warning("study: %s", reason)
+        left_s = seconds_of(others, self.takes)
+        warmed_ms = max(it.last_ms for it in spans) - min(it.first_ms for it in spans)
+        load_s = warmed_ms / 1000 + left_s
+        ends = datetime.now().astimezone() + timedelta(seconds=left_s)
+        self.log.info(
+            "Study: %s; with the warm-up the load takes %s and ends about %s",
+            announce(others, self.seed, self.takes),
+            duration_text(load_s),
+            ends.strftime("%H:%M %Z"),
+        )
+        warm = WarmUp(round(load_s, 1), tuple(found.values()))
+        records.write(self.folder / study_run.WARM_UP, warm)
 
     def check(self) -> bool:
-        """Record CPU time from JMeter's start to its end."""
+        """Record CPU time from JMeter's start to its end; after the warm-up, say what follows."""
         if self.blocks:
             process = getattr(self._executor(), "process", None)
             runs = process is not None and process.poll() is None
@@ -160,6 +214,8 @@ class Study(Service):
                 self._record(process.pid)
             elif not runs:
                 self._stop_recording()
+            if runs and self.cells and self._last_block() == len(self.blocks):
+                self._draw_up()
         return super().check()
 
     def _executor(self) -> object:
@@ -184,7 +240,10 @@ class Study(Service):
     def position(self, executor: object, _asked_s: float = 0, _elapsed_s: float = 0) -> str | None:
         """Where the study stands, for `progress`; None where that is not known."""
         number = last_block(Path(executor.kpi_jtl)) if self.blocks else None
-        return position_text(self.blocks, number) if self._has(number) else None
+        return position_text(self.blocks, number, self.takes) if self._has(number) else None
+
+    def _last_block(self) -> int | None:
+        return last_block(Path(self._executor().kpi_jtl))
 
     def _has(self, number: int | None) -> bool:
         return number is not None and 1 <= number <= len(self.blocks)
@@ -196,11 +255,10 @@ class Study(Service):
         self._stop_recording()
         if not self.blocks or self.engine.stopping_reason is not None:
             return
-        number = last_block(Path(self._executor().kpi_jtl))
-        if number is not None and number != len(self.blocks):
-            raise ToolError(
-                f"study: the plan ended in block {number} of {len(self.blocks)}: see jmeter.log"
-            )
+        number = self._last_block()
+        if number is not None and (number != len(self.blocks) or self.cells):
+            of = f"{len(self.blocks)} of the warm-up" if self.cells else len(self.blocks)
+            raise ToolError(f"study: the plan ended in block {number} of {of}: see jmeter.log")
 
     def post_process(self) -> None:
         """Write study.json; makes bzt exit 1 where that can't be done."""
@@ -253,19 +311,23 @@ def last_block(jtl: Path) -> int | None:
     return None
 
 
-def announce(blocks: Sequence[Block], seed: int) -> str:
-    """`40 blocks of sum, pi, in random order (seed 21), about 3 min`."""
+def announce(blocks: Sequence[Block], seed: int, takes: Mapping[Key, float] | None = None) -> str:
+    """`40 blocks of sum, pi, in random order (seed 21), about 3 min 20 s`; `a warm-up of 8 blocks
+    of ...` of round 0."""
     experiments = ", ".join(dict.fromkeys(block.cell.experiment for block in blocks))
-    length = length_text(seconds_of(blocks))
-    return f"{len(blocks)} blocks of {experiments}, in random order (seed {seed}), about {length}"
+    count = f"{len(blocks)} blocks" if blocks[-1].round else f"a warm-up of {len(blocks)} blocks"
+    length = duration_text(seconds_of(blocks, takes))
+    return f"{count} of {experiments}, in random order (seed {seed}), about {length}"
 
 
-def position_text(blocks: Sequence[Block], number: int) -> str:
+def position_text(
+    blocks: Sequence[Block], number: int, takes: Mapping[Key, float] | None = None
+) -> str:
     """`kittens, round 3 of 10; block 312 of 640, about 6 min left`, for a block under way."""
     block = blocks[number - 1]
-    rounds = f"round {block.round} of {block.cell.rounds}" if block.round else "warm-up"
-    left = f"about {length_text(seconds_of(blocks[number:]))} left"
-    return f"{block.cell.experiment}, {rounds}; block {number} of {len(blocks)}, {left}"
+    of = f"round {block.round} of {block.cell.rounds}" if block.round else "warm-up"
+    left = f"about {length_text(seconds_of(blocks[number:], takes))} left"
+    return f"{block.cell.experiment}, {of}; block {number} of {len(blocks)}, {left}"
 
 
 def length_text(seconds: float) -> str:

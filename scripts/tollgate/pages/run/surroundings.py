@@ -21,6 +21,7 @@ FILES = {
     "junit.xml": "the verdict, for CI systems",
     "study.json": "the study, for programs",
     "blocks.csv": "the blocks in the order of the run",
+    "warm-up.json": "what the warm-up of the study measured, from which blocks have their length",
     "cpu.jsonl": "CPU time of generator, service and machine",
     "compare.json": "the comparison, for programs",
     "compare.md": "the comparison, for people",
