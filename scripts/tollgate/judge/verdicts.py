@@ -38,7 +38,8 @@ class CriterionResult:
     exact count or a window's; high is inf where the samples set no upper bound. decides is False
     for `as non-failed`: reported, but without a say. window: the worst seconds, `12-22 s`. worker:
     the one that decided, for a criterion on workers; `samples` are looks at it then. fault: whose
-    fault it is, where the verdict alone does not say.
+    fault it is, where the verdict alone does not say. decided_after_s: from which look on, in
+    seconds of measuring, it has had this verdict; None without looks, and for one that is open.
     """
 
     criterion: str
@@ -61,6 +62,7 @@ class CriterionResult:
     reason: str
     worker: str | None = None
     fault: str | None = None
+    decided_after_s: float | None = None
 
     @property
     def line(self) -> str:
