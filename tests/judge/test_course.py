@@ -72,8 +72,7 @@ DATES = {
 @pytest.mark.parametrize(("course", "after_s"), DATES.values(), ids=DATES)
 def test_a_pass_has_its_date(course, after_s):
     criterion = "p95 of search>250ms"
-    since = {criterion: it for it in course.since.values()}
-    course = replace(course, since=since)
+    course = replace(course, since=dict.fromkeys([criterion], course.since.get("X", ("", 0.0))))
     (found,) = results_of([execution(criterion, course=course)], JudgeSettings())[0]
     assert (found.verdict, found.decided_after_s) == ("PASS", after_s)
 

@@ -106,13 +106,13 @@ def test_looks_at_many_estimates_at_their_limits_seldom_fail_a_run(repetitions):
     random, runs, failed = np.random.default_rng(5), repetitions(1000), 0
     moments = [float(each) for each in range(10, 241, 10)]
     criteria = [f"avg-rt of {label}>1000ms" for label in ("a", "b", "c")]
-    for _ in range(runs):
+    for _ in runs:
         services = [
             Counts.of(np.repeat(np.arange(240), 10), np.rint(random.normal(1000, 100, 2400)), ok())
             for _ in criteria
         ]
         failed += _fails(criteria, services, moments)
-    assert failed <= runs.most(0.03)
+    assert failed <= runs.most(0.05), failed
 
 
 def ok():

@@ -26,9 +26,9 @@ from collections.abc import Iterator, Sequence
 
 from tollgate.criteria import Criterion
 from tollgate.judge.comparison import comparison_reasons
+from tollgate.judge.course import told_when
 from tollgate.judge.criterion import judge_criterion, judge_drift
 from tollgate.judge.cut_short import EarlyStop, is_cut_short, left_out, measured_nothing, stop_of
-from tollgate.judge.course import told_when
 from tollgate.judge.facts import JudgeSettings, MeasuredExecution, MeasuredRun
 from tollgate.judge.forecast import check_forecast, forecast_reasons
 from tollgate.judge.levels import shared_results

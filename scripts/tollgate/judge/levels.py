@@ -17,7 +17,7 @@ its own samples alone. With one look and one estimate both ends are those of the
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from tollgate.criteria import Criterion
 from tollgate.judge.facts import JudgeSettings, MeasuredExecution

@@ -58,6 +58,18 @@ class Store:
         found = self._con.execute(sql, list(parameters)).fetchnumpy()
         return {name: np.asarray(values) for name, values in found.items()}
 
+    @contextmanager
+    def until(self, ended_ms: int) -> Iterator[None]:
+        """Meanwhile the store has those samples alone that had ended by then (epoch ms)."""
+        self.execute("ALTER VIEW samples RENAME TO all_samples")
+        self.execute(f"""CREATE TEMP VIEW samples AS SELECT * FROM all_samples
+            WHERE start_ms + elapsed_ms <= {ended_ms}""")
+        try:
+            yield
+        finally:
+            self.execute("DROP VIEW samples")
+            self.execute("ALTER VIEW all_samples RENAME TO samples")
+
     def table(self, name: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
         """Make a temporary table; columns: each with its type."""
         self.execute(f"CREATE OR REPLACE TEMP TABLE {name} ({', '.join(columns)})")
