@@ -126,6 +126,7 @@ def _judged(
         *(execution.name, verdict, tuple(reasons), warnings, results, workers, forecast),
         comparison=execution.comparison,
         lint=execution.facts.lint,
+        course=execution.course,
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from tollgate.base import figure, spanned
 from tollgate.compare import Comparison
 from tollgate.forecast import ForecastResult
+from tollgate.judge.facts import Course
 from tollgate.workers import WorkerFacts
 
 PASS, FAIL, INCONCLUSIVE, INVALID = "PASS", "FAIL", "INCONCLUSIVE", "INVALID"
@@ -90,7 +91,8 @@ class CriterionResult:
 @dataclass(frozen=True)
 class ExecutionVerdict:
     """One execution's verdict; reasons explain it, warnings do not change it. workers: what was
-    seen of the target's. lint: what was noticed of the plan, which changes no verdict."""
+    seen of the target's. lint: what was noticed of the plan, which changes no verdict. course: of
+    one that may end early."""
 
     name: str
     verdict: str
@@ -101,6 +103,7 @@ class ExecutionVerdict:
     forecast: ForecastResult | None = None
     comparison: Comparison | None = None
     lint: tuple[str, ...] = ()
+    course: Course | None = None
 
     def named(self, reason: Reason) -> Reason:
         """One of these reasons as one of the run's: with this execution's name in front."""

@@ -224,6 +224,7 @@ class InstalledJMeter(JMeterExecutor):
         csv = getattr(self.reader, "csvreader", None)
         if csv is not None and isinstance(csv.file, WholeRecords):
             csv.file.is_over = True
+        self.reader.errors_reader = None
         if not (self._send(b"StopTestNow") and self._ends_within(TO_GIVE_UP_S)):
             self._end_by_force()
 

@@ -65,7 +65,7 @@ class Looks(Service):
 
     def _budget(self) -> float | None:
         value = self.settings.get("budget", None)
-        if value in (None, False, "off"):
+        if value is None or value is False or value == "off":
             return None
         try:
             return seconds_of("modules.looks.budget", value)
