@@ -1,14 +1,15 @@
 """How sure each end of an interval is, and how the estimates of a run share its false alarms. Pure.
 
 An interval has two ends, and each decides something else. The end towards the limit's good side
-decides PASS, alone: a run passes if every one of its criteria holds, so that many of them, or many
-looks, make no PASS likelier, and that end has the plain one-sided level (2.5 % for a confidence of
-95 %; R. Berger 1982, "Multiparameter hypothesis testing and acceptance sampling": the
-intersection-union test). The other end decides FAIL, and one false alarm fails the whole run: all
-estimates of all its executions share one level by Holm (1979, "A simple sequentially rejective
-multiple test procedure"), and so do all looks at them (stats/sequential.py). Holm at each look,
-with each estimate's level spent over its own looks, holds the level of the run: Ye, Li, Liu and Yao
-(2013, "A group sequential Holm procedure with multiple primary endpoints").
+decides PASS, and has the plain one-sided level (2.5 % for a confidence of 95 %): a run passes if
+every one of its criteria holds, so that many of them make no PASS likelier (R. Berger 1982,
+"Multiparameter hypothesis testing and acceptance sampling": the intersection-union test). Many
+looks do, where the true value is just at the limit; docs/criteria.md says how much. The other end
+decides FAIL, and one false alarm fails the whole run: all estimates of all its executions share one
+level by Holm (1979, "A simple sequentially rejective multiple test procedure"), and so do all looks
+at them (stats/sequential.py). Holm at each look, with each estimate's level spent over its own
+looks, holds the level of the run: Ye, Li, Liu and Yao (2013, "A group sequential Holm procedure
+with multiple primary endpoints").
 
 An execution's looks count the estimates of the others as not refused, so that they can be made from
 its own samples alone. With one look and one estimate both ends are those of the plain interval.

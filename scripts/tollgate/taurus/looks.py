@@ -24,6 +24,7 @@ from tollgate.compare import SettingError, is_compare, seconds_of
 from tollgate.gather import Watch, examined, outcome
 from tollgate.run import LEAST_S
 from tollgate.samples import JtlError
+from tollgate.stats import nominal_level
 from tollgate.targets import name_of, scenario_of
 from tollgate.taurus.shared import property_of, refuse_unknown, under_way
 
@@ -107,6 +108,7 @@ class Looks(Service):
         manifest = under_way(self.engine).manifest
         if self.budget_s is None or manifest is None:
             return
+        nominal_level((1.0,), 0.01)  # what all looks need once, before there is load to disturb
         executors = self.engine.provisioning.executors
         all_examined = examined(Path(self.engine.artifacts_dir), manifest)
         for executor, each in zip(executors, all_examined, strict=True):

@@ -27,7 +27,7 @@ from bzt.modules.jmeter import JMeterExecutor
 from tollgate.base import ClockWatch, uninterrupted
 from tollgate.base import disk as room
 from tollgate.compare import record as compare_record
-from tollgate.gather import evidence, refusals
+from tollgate.gather import evidence, hardly_decided, refusals
 from tollgate.judge import judge
 from tollgate.outputs import write as outputs
 from tollgate.pages import Judged, PageError, run_page
@@ -87,6 +87,8 @@ class Verdict(Reporter):
                 plan = evidence.read_plan(self.folder / each.plan, each.properties)
                 criteria = evidence.criteria_of(self.manifest, each, plan)
                 each.looks = each.looks and each.looks.with_lag(criteria)
+                for line in hardly_decided(criteria, each, plan):
+                    self.log.warning("verdict: %s", line)
                 evidence.check_comparison(self.folder, each, plan)
         except (evidence.EvidenceError, PlanError) as problem:
             self.manifest = None
