@@ -63,8 +63,7 @@ def _until_s(execution: MeasuredExecution) -> float | None:
     """When the load was ended before its schedule was through: it was cut short, or a comparison
     had found all it could; None where it was not."""
     ends = [execution.facts.ended_s]
-    ends_itself = execution.comparison is not None or execution.course is not None
-    if ends_itself and execution.measured_s is not None:
+    if execution.comparison is not None and execution.measured_s is not None:
         ends.append(execution.warmup_s + execution.measured_s)
     return min((end for end in ends if end is not None), default=None)
 
