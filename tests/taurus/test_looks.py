@@ -80,3 +80,18 @@ def test_what_is_no_budget_is_refused(prepared, budget):
 def test_kinds_that_end_themselves_take_no_budget(prepared, kind):
     with pytest.raises(TaurusConfigError, match="off"):
         prepared(modules=kind, measured=0)
+
+
+@pytest.mark.parametrize(
+    ("asked_s", "still", "text"),
+    [
+        (245.0, [], "40 of at most 245 s"),
+        (245.0, ["p95>1s"], "40 of at most 245 s, open: p95>1s"),
+        (0.0, list("abcde"), "40 s, open: a, b, c and 2 more"),
+    ],
+)
+def test_the_progress_line_names_what_is_open(asked_s, still, text):
+    looks = Looks()
+    looks.watches = {"fork": SimpleNamespace(last=object(), open=still)}
+    assert looks.position("fork", asked_s, 40.2) == text
+    assert looks.position("cluster", asked_s, 40.2) is None

@@ -49,9 +49,9 @@ class EarlyEnd:
 class ExecutionFacts:
     """What happened around one execution's samples. None: not known, or did not happen.
 
-    interrupted: the run was, before this execution had ended by itself. ended_s: when that, or an
-    early stop, or STOP_AFTER ended the load, in seconds since the execution's start. last_start_s:
-    when the last sample started, likewise.
+    interrupted: the run was, before this execution had ended by itself. ended_s: when that, or a
+    look, an early stop or STOP_AFTER ended the load, in seconds since the execution's start.
+    last_start_s: when the last sample started, likewise.
     stopped_by: text of the criterion by which Taurus stopped the run early, before this execution
     had ended by itself, or had begun. ended_by_force: Taurus ended a JMeter that went on after its
     load had been ended.
