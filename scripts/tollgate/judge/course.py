@@ -64,7 +64,7 @@ def _told_when(result: CriterionResult, course: Course) -> CriterionResult:
     if result.verdict != INCONCLUSIVE or not result.decides:
         return result
     if course.ended and last_s < course.budget_s:
-        why = f"open when another criterion's FAIL ended the execution after {lasting(last_s)}"
+        why = f"open when a look ended the execution after {lasting(last_s)}"
     elif last_s >= course.budget_s:
         why = (
             f"not decided in {lasting(course.budget_s)}, which is all of the budget: allow more "
