@@ -95,6 +95,20 @@ def test_a_request_without_its_answer_keeps_a_look_from_passing(judged):
     assert dates == {"p50": 6.0, "fail": 8.0}
 
 
+def test_a_look_at_no_answers_decides_nothing_and_the_next_one_does(judged):
+    """All that was sent before answers behind 7 s, when the first look is taken."""
+
+    def change(fields, at_s):
+        if at_s < 7.0:
+            fields["elapsed"] = str(int((7.2 - at_s) * 1000))
+
+    slow_at_first = written_by(changed(change), BEGAN_MS * 2)
+    found = said(judged("hits of nap<1", looks=LOOKS, spoiled=slow_at_first))
+    assert found.course.looks_s == (6.0, 8.0)
+    assert found.course.since["hits of nap<1"][0] == "INVALID"
+    assert found.criteria[0].verdict == "PASS"
+
+
 LOOP = jmx.plan(jmx.group(jmx.sampler("home"), threads=2, duration=None))
 
 

@@ -73,7 +73,7 @@ class Examined:
 
     def look(self, store: Store, course: Course) -> Look | None:
         """The look behind those of the course that the moments have; None where the samples do not
-        say when JMeter began, or there is none yet. Raises JtlError and OSError."""
+        say when JMeter began. Raises JtlError and OSError."""
         course = course.at(self.moments[len(course.looks_s)])
         execution = self._measured(store, course)
         if execution is None:
@@ -108,26 +108,31 @@ class Examined:
         if origin_ms is None:
             return None
         seen_s = to_s + planned.looks.lag_s
+        found = MeasuredExecution(
+            name=planned.name,
+            labels={},
+            criteria=self.criteria,
+            warmup_s=planned.warmup,
+            measured_s=at_s,
+            facts=ExecutionFacts(ended_s=to_s),
+            course=course,
+        )
         with store.until(origin_ms + round(seen_s * 1000)):
             try:
                 jtl = read_jtl(store, bins=self.bins)
             except JtlError:
-                return None  # no sample has ended yet
+                return found  # no sample has ended yet
             parents = evidence_labels.parent_samples(self.plan, jtl)
             replayed = replay_jtl(self.plan, store, jtl, planned.warmup, to_s, self.bins)
             labels = evidence_labels.labels_of(jtl, replayed, parents)
             waiting = held_back(labels, self.plan, store, jtl, (to_s, seen_s), self.bins, parents)
         watched = evidence_workers.watched(self.run, self.manifest, planned, jtl)
-        return MeasuredExecution(
-            name=planned.name,
+        return replace(
+            found,
             labels=labels,
-            criteria=self.criteria,
-            warmup_s=planned.warmup,
-            measured_s=at_s,
             unsent=(*replayed.unsent, *waiting),
-            facts=ExecutionFacts(ended_s=to_s, workers=watched.counts),
+            facts=replace(found.facts, workers=watched.counts),
             resources=watched.resources,
-            course=course,
         )
 
 
