@@ -62,7 +62,7 @@ class Store:
     def until(self, ended_ms: int) -> Iterator[None]:
         """Meanwhile the store has those samples alone that had ended by then (epoch ms)."""
         self.execute("ALTER VIEW samples RENAME TO all_samples")
-        self.execute(f"""CREATE TEMP VIEW samples AS SELECT * FROM all_samples
+        self.execute(f"""CREATE VIEW samples AS SELECT * FROM all_samples
             WHERE start_ms + elapsed_ms <= {ended_ms}""")
         try:
             yield
@@ -91,7 +91,7 @@ def open_store(path: str | Path) -> Iterator[Store]:
         con = stack.enter_context(database(path))
         key = _key(path, layout)
         file, cut = _opened(con, path, key, stack) or _made(con, path, layout, key, stack)
-        con.execute(f"CREATE TEMP VIEW samples AS SELECT * FROM read_parquet({quoted(file)})")
+        con.execute(f"CREATE VIEW samples AS SELECT * FROM read_parquet({quoted(file)})")
         yield Store(con, path, layout, cut)
 
 
@@ -125,11 +125,11 @@ class Growing:
             self._forget()
         with database(self.path) as con:
             target = Path(self._folder.name) / f"{len(self._parts)}.parquet"
-            piece = write_parquet(con, self.path, layout, target, self._begin)
+            piece = write_parquet(con, self.path, layout, target, self._begin, grows=True)
             self._parts.append(quoted(target))
             self._begin = piece.end
             files = ", ".join(self._parts)
-            con.execute(f"CREATE TEMP VIEW samples AS SELECT * FROM read_parquet([{files}])")
+            con.execute(f"CREATE VIEW samples AS SELECT * FROM read_parquet([{files}])")
             yield Store(con, self.path, layout, piece.cut)
 
 
