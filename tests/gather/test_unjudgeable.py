@@ -5,10 +5,10 @@ import pytest
 from support import run_folder
 from support.forecasts import steps_of
 from tollgate.forecast import Followed, to_record
-from tollgate.gather import evidence
+from tollgate.gather import evidence, hardly_decided
 from tollgate.gather.evidence import EvidenceError
 from tollgate.plan.read import read_plan
-from tollgate.run import manifest
+from tollgate.run import Looks, manifest
 
 
 def forecast(*rates, **shares):
@@ -79,3 +79,24 @@ def test_each_problem_is_told_in_a_line_of_its_own(tmp_path):
     lines = refusal(tmp_path, *criteria, plan={}, forecast=forecast(30, sum=1.0)).splitlines()
     assert len(lines) == 3
     assert manifest.read(tmp_path).executions[0].forecast
+
+
+NEEDS = {
+    ("p50 of nap>1s", "fail of nap>0%"): 0,
+    ("p99.9 of nap>1s", "p50-slope of nap>1ms/min"): 1,
+    ("p99.9 of nap>1s, continue as non-failed",): 0,
+    ("p99.9>1s",): 0,  # who sends what, the plan says of each label
+}
+
+
+@pytest.mark.parametrize(("criteria", "lines"), NEEDS.items())
+def test_what_the_budget_has_too_few_requests_for_is_told_before_any_load(
+    tmp_path, criteria, lines
+):
+    record = run_folder.make(tmp_path, criteria, looks=Looks.of(4.0, 8.0))
+    (planned,) = record.executions
+    plan = read_plan(tmp_path / planned.plan, {})
+    found = list(hardly_decided(evidence.criteria_of(record, planned, plan), planned, plan))
+    assert len(found) == lines
+    planned.looks = None
+    assert not list(hardly_decided(evidence.criteria_of(record, planned, plan), planned, plan))

@@ -208,3 +208,33 @@ def test_a_query_that_fails_is_refused_like_any_other(path):
     with pytest.raises(JtlError) as caught, open_store(path) as asked:
         list(asked.each(["SELECT 1 AS one", "SELECT error('broken') AS one", "SELECT 1 AS one"]))
     assert caught.value.path == str(path)
+
+
+def test_what_is_written_while_a_file_that_grows_is_read_waits_for_the_next_reading(
+    tmp_path, monkeypatch
+):
+    path = tmp_path / "kpi.jtl"
+    path.write_text(jtl_rows.jtl(*[jtl_rows.row()] * 5))
+    csv_sql = reading._csv_sql
+
+    def written_meanwhile(source, layout):
+        with path.open("a") as jtl:
+            jtl.write(jtl_rows.row() + "\n")
+        return csv_sql(source, layout)
+
+    growing = Growing(path)
+    monkeypatch.setattr(reading, "_csv_sql", written_meanwhile)
+    for count in (5, 6, 7):
+        with growing.read() as asked:
+            assert len(elapsed(asked)) == count
+
+
+def test_a_store_has_for_a_while_only_what_had_ended_by_then(path):
+    with open_store(path) as asked:
+        (first,) = asked.rows("SELECT min(start_ms + elapsed_ms) FROM samples")[0]
+        with asked.until(first):
+            assert elapsed(asked) == [0]
+        assert elapsed(asked) == list(range(50))
+        with pytest.raises(ZeroDivisionError), asked.until(first):
+            raise ZeroDivisionError
+        assert len(elapsed(asked)) == 50

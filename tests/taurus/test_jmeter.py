@@ -150,3 +150,10 @@ def test_the_private_method_that_is_overridden_is_one_of_this_bzt():
     name = "_JMeterExecutor__force_hc4_cookie_handler"
     assert name in vars(JMeterExecutor)
     assert name in vars(InstalledJMeter)
+
+
+def test_nothing_is_read_of_a_jmeter_that_was_ended():
+    records = WholeRecords(Lines(["a\n", "b\n"]))
+    assert list(records.get_lines()) == ["a\n", "b\n"]
+    records.is_over = True
+    assert list(records.get_lines()) == []

@@ -140,6 +140,13 @@ class Criterion:
         return self.unit == LATENCY_SLOPE
 
     @property
+    def is_estimate(self) -> bool:
+        """Whether it is judged by an interval: a latency, a slope or a mean of the whole run."""
+        if self.is_of_workers:
+            return self.subject not in ("rss", "restarts")
+        return self.unit in ("ms", LATENCY_SLOPE) and self.timeframe_s is None
+
+    @property
     def may_respond(self) -> bool:
         """Whether the response time can be judged in place of the service time."""
         return self.percentile is not None or self.subject in ("avg-rt", "stdev-rt")

@@ -7,5 +7,8 @@ from __future__ import annotations
 
 from tollgate.gather import evidence, refusals
 from tollgate.gather.comparison import labels_of
+from tollgate.gather.evidence import examined
+from tollgate.gather.unjudgeable import hardly_decided
+from tollgate.gather.watch import Watch, outcome
 
-__all__ = ["evidence", "labels_of", "refusals"]
+__all__ = ["Watch", "evidence", "examined", "hardly_decided", "labels_of", "outcome", "refusals"]

@@ -20,15 +20,19 @@ from tollgate.gather import labels as evidence_labels
 from tollgate.gather import workers as evidence_workers
 from tollgate.gather.clock import steps_seen, with_clock
 from tollgate.gather.ends import with_early_ends
+from tollgate.gather.looks import Examined, Look, ended
 from tollgate.gather.silent import with_silent
 from tollgate.gather.unjudgeable import unjudgeable
 from tollgate.gather.waits import with_waits
 from tollgate.judge import (
+    Course,
     ExecutionFacts,
     JudgeSettings,
     MeasuredExecution,
     MeasuredRun,
+    estimates,
     events_left,
+    measured_window,
 )
 from tollgate.plan import Plan, read_plan
 from tollgate.run import NAME, Manifest, ManifestError, check_seal
@@ -47,15 +51,32 @@ def gather(run: Path, manifest: Manifest) -> tuple[MeasuredRun, JudgeSettings]:
     """Everything about a run. Raises ManifestError, PlanError or EvidenceError: then the folder is
     not what a run left. A JTL that can't be read is a fact
     about the run, not an error."""
+    comparing.check_record(run, manifest)
+    settings = _settings(run, manifest)
+    executions = tuple(_execution(each) for each in examined(run, manifest))
+    problems = (manifest.problem,) if manifest.problem else ()
+    return MeasuredRun(executions, manifest.interrupted, problems), settings
+
+
+def examined(run: Path, manifest: Manifest) -> list[Examined]:
+    """What each execution is looked at with. Raises as gather does."""
+    settings, planned = _settings(run, manifest), manifest.executions
+    plans = [read_plan(run / it.plan, it.properties) for it in planned]
+    pairs = zip(planned, plans, strict=True)
+    criteria = [criteria_of(manifest, execution, plan) for execution, plan in pairs]
+    family = estimates(criteria)
+    return [
+        Examined(run, manifest, *each, settings, family, _bins(each[0], each[2]))
+        for each in zip(planned, plans, criteria, strict=True)
+    ]
+
+
+def _settings(run: Path, manifest: Manifest) -> JudgeSettings:
     try:
-        settings = JudgeSettings(**manifest.settings)
+        return JudgeSettings(**manifest.settings)
     except TypeError as error:
         reason = str(error).removeprefix("JudgeSettings.__init__() ")
         raise ManifestError(f"{run / NAME} can't be read: settings: {reason}") from None
-    comparing.check_record(run, manifest)
-    executions = tuple(_execution(run, manifest, planned) for planned in manifest.executions)
-    problems = (manifest.problem,) if manifest.problem else ()
-    return MeasuredRun(executions, manifest.interrupted, problems), settings
 
 
 def criteria_of(manifest: Manifest, planned: Planned, plan: Plan) -> tuple[Criterion, ...]:
@@ -92,13 +113,12 @@ def check_comparison(run: Path, planned: Planned, plan: Plan) -> CompareRecord |
     return record
 
 
-def _execution(run: Path, manifest: Manifest, planned: Planned) -> MeasuredExecution:
-    plan = read_plan(run / planned.plan, planned.properties)
-    criteria = criteria_of(manifest, planned, plan)
+def _execution(of: Examined) -> MeasuredExecution:
+    run, manifest, planned, plan, criteria = of.run, of.manifest, of.planned, of.plan, of.criteria
     record = check_comparison(run, planned, plan)
     try:
         with _sealed(planned, run), open_store(run / planned.jtl) as store:
-            return _read(run, manifest, planned, plan, criteria, record, store)
+            return _read(of, record, store)
     except (JtlError, OSError) as error:
         watched = evidence_workers.watched(run, manifest, planned, None)
         facts = _facts(manifest, planned, None, watched, jtl_error=str(error))
@@ -121,22 +141,17 @@ def _sealed(planned: Planned, run: Path) -> Iterator[None]:
             seal.result()
 
 
-def _read(
-    run: Path,
-    manifest: Manifest,
-    planned: Planned,
-    plan: Plan,
-    criteria: tuple[Criterion, ...],
-    record: CompareRecord | None,
-    store: Store,
-) -> MeasuredExecution:
+def _read(of: Examined, record: CompareRecord | None, store: Store) -> MeasuredExecution:
     """All that the samples tell. Raises JtlError and OSError."""
-    bins = _bins(planned, criteria)
+    run, manifest, planned, plan, bins = of.run, of.manifest, of.planned, of.plan, of.bins
     jtl = read_jtl(store, bins=bins)
     parents = evidence_labels.parent_samples(plan, jtl)
     watched = evidence_workers.watched(run, manifest, planned, jtl)
     facts = _facts(manifest, planned, jtl, watched)
-    cut_s = facts.ended_s if facts.interrupted or planned.told_to_end else None
+    look, course = _looked(of, store, jtl)
+    if look:
+        facts = replace(facts, ended_s=look.execution.facts.ended_s, stopped_by=None)
+    cut_s = facts.ended_s if facts.interrupted or planned.told_to_end or look else None
     until_s = comparing.until_s(planned, record, cut_s)
     replayed = replay_jtl(plan, store, jtl, planned.warmup, until_s, bins)
     facts = replace(facts, machine_problems=(*facts.machine_problems, *replayed.problems))
@@ -149,7 +164,7 @@ def _read(
     execution = MeasuredExecution(
         name=planned.name,
         labels=evidence_labels.labels_of(jtl, replayed, parents),
-        criteria=criteria,
+        criteria=of.criteria,
         warmup_s=planned.warmup,
         measured_s=comparing.due_s(planned, record),
         schedules=replayed.facts,
@@ -159,8 +174,25 @@ def _read(
         forecast=_forecast(store, planned, jtl, facts.ended_s, parents),
         comparison=record and comparing.gather(store, planned, plan, record, cut_s),
     )
+    if look:
+        return ended(execution, look)
     # A comparison that ends itself looks at no request that may still be under way.
-    return execution if record else with_waits(execution, plan, planned, store, jtl, bins)
+    execution = execution if record else with_waits(execution, plan, planned, store, jtl, bins)
+    return replace(execution, course=course and _at_the_end(course, execution))
+
+
+def _looked(of: Examined, store: Store, jtl: Jtl) -> tuple[Look | None, Course | None]:
+    """The look that ended the execution and the course of all looks, None where there is none."""
+    if of.planned.looks is None:
+        return None, None
+    ended = of.planned.ended
+    return of.replayed(store, None if ended is None else ended - jtl.origin_ms / 1000)
+
+
+def _at_the_end(course: Course, execution: MeasuredExecution) -> Course:
+    """The course with a last look, at all that was measured."""
+    from_s, to_s = measured_window(execution)
+    return course.at(max(to_s - from_s, *course.looks_s, 0.0))
 
 
 def _forecast(
@@ -180,7 +212,7 @@ def _followed(planned: Planned) -> Followed | None:
 def _bins(planned: Planned, criteria: tuple[Criterion, ...]) -> Bins:
     """As the check of the criteria took them to be. Where the time to measure was not set, it is
     known now, but windows were not checked against it: then each second is counted by itself."""
-    measured = planned.measured or None
+    measured = planned.looks.budget_s if planned.looks else planned.measured or None
     has_windows = any(criterion.timeframe_s for criterion in criteria)
     if measured is None and planned.began and planned.ended and not has_windows:
         measured = planned.ended - planned.began - planned.warmup

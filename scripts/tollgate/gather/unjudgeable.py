@@ -1,4 +1,5 @@
-"""What of an execution can not be judged, however it goes: refused before any load. Pure."""
+"""What of an execution can not be judged, however it goes, which is refused before any load, and
+what hardly can. Pure."""
 
 from __future__ import annotations
 
@@ -6,8 +7,10 @@ from collections.abc import Iterable, Iterator
 
 from tollgate.criteria import Criterion, CriterionError
 from tollgate.forecast import Followed
-from tollgate.plan import Plan
+from tollgate.plan import Plan, PreciseThroughput
 from tollgate.run import Execution
+from tollgate.schedule import schedules_of
+from tollgate.stats import FEWEST, FEWEST_FOR_MEAN, samples_needed
 
 
 def unjudgeable(
@@ -25,6 +28,33 @@ def unjudgeable(
         problem = _problem(criterion, planned, plan, followed)
         if problem:
             yield str(problem)
+
+
+def hardly_decided(criteria: Iterable[Criterion], planned: Execution, plan: Plan) -> Iterator[str]:
+    """One line for each criterion that the budget of an execution has too few requests for."""
+    if planned.looks is None:
+        return
+    budget_s, from_s = planned.looks.budget_s, planned.warmup
+    due = {
+        label.text: schedule.arrivals(from_s + budget_s)
+        for _, schedule in schedules_of(plan)[1]
+        if len(schedule.labels) == 1 and isinstance(schedule.replay, PreciseThroughput)
+        for label in schedule.labels
+    }
+    for criterion in criteria:
+        if criterion.label not in due or not (criterion.is_estimate and criterion.fail):
+            continue
+        needed = FEWEST_FOR_MEAN
+        if criterion.percentile is not None:
+            needed = samples_needed(criterion.percentile)
+            needed *= FEWEST if criterion.is_latency_slope else 1
+        sent = int((due[criterion.label] >= from_s).sum())
+        if sent < needed:
+            yield (
+                f"{planned.name}: '{criterion.text}' needs {needed} requests at least, and "
+                f"{budget_s:g} s, which is all of the budget, have room for {sent}: allow more "
+                "(modules.looks.budget), or send more"
+            )
 
 
 def _uses_its_schedule(planned: Execution, plan: Plan) -> bool:

@@ -8,11 +8,18 @@ from dataclasses import replace
 import numpy as np
 
 from tollgate.base import lasting
-from tollgate.judge import Charged, LabelData, LoadEnd, MeasuredExecution, charge
+from tollgate.judge import (
+    Charged,
+    LabelData,
+    LoadEnd,
+    MeasuredExecution,
+    charge,
+    looping_groups,
+)
 from tollgate.plan import Plan, ThreadGroup
 from tollgate.run import Execution as Planned
-from tollgate.samples import Jtl, Key, Sent, Store, read_sent
-from tollgate.schedule import ScheduleFacts, schedules_of, senders
+from tollgate.samples import Jtl, Key, Sent, Store, read_sent, thread_rows
+from tollgate.schedule import ScheduleFacts, Unsent, schedules_of, senders
 from tollgate.stats import COLUMNS, Bins, Counts, Totals
 
 #: In the place of a response code.
@@ -53,6 +60,56 @@ def with_waits(
         if charged.requests:
             execution = _with_charged(execution, groups, charged, end, jtl, bins)
     return execution
+
+
+def held_back(
+    labels: Mapping[Key, LabelData],
+    plan: Plan,
+    store: Store,
+    jtl: Jtl,
+    until_s: tuple[float, float],
+    bins: Bins,
+    parents: Collection[str],
+) -> tuple[Unsent, ...]:
+    """What threads in closed loops had under way, or could not send for it, at a look: nobody knows
+    which of them wait, so that each counts that was silent for longer than any answer had taken.
+
+    until_s: the end of what is looked at, and the look, in seconds since the execution's start.
+    Raises JtlError and OSError.
+    """
+    loops = {it for it in looping_groups(plan) if not _ends(plan, it, until_s)}
+
+    def places_of(name: str) -> tuple[int, ...]:
+        return tuple(senders(plan, range(len(plan.groups)), name))
+
+    def is_in_loop(name: str) -> bool:
+        return loops.issuperset(places_of(name))
+
+    rows = thread_rows(store, parents, is_in_loop) if loops else None
+    by_group: dict[tuple[int, ...], list[str]] = {}
+    for name, its in (rows or {}).items():
+        by_group.setdefault(places_of(name), []).extend({f"{name}-{it.number}" for it in its})
+    end_ms, look_ms = (jtl.origin_ms + each * 1000 for each in until_s)
+    found = []
+    execution = MeasuredExecution("", labels)
+    for places, threads in by_group.items():
+        end = LoadEnd(end_ms, look_ms, tuple(threads), frozenset(threads))
+        sent = read_sent(store, threads, parents) or {}
+        charged = _charge(execution, plan, [plan.groups[it] for it in places], end, sent, jtl)
+        for key, begins in charged.begins_ms.items():
+            second = _seconds(np.concatenate(begins), jtl, bins)
+            slow = np.concatenate(charged.elapsed_ms[key]).astype(np.int64)
+            failed = np.zeros(len(slow), bool)
+            counts = Counts.of(second, slow, failed, codes=(NO_ANSWER,), width=bins.width_s)
+            found.append(Unsent((key[0],), counts))
+    return tuple(found)
+
+
+def _ends(plan: Plan, place: int, until_s: tuple[float, float]) -> bool:
+    """Whether the threads of a group may have ended by the look, as the plan has it."""
+    group = plan.groups[place]
+    length_s = group.duration_s
+    return group.is_setup or bool(length_s and (group.delay_s or 0.0) + length_s < until_s[1])
 
 
 def _end(planned: Planned) -> LoadEnd | None:
@@ -123,9 +180,8 @@ def _with_charged(
 ) -> MeasuredExecution:
     labels = dict(execution.labels)
     for key in charged.begins_ms:
-        begins = np.concatenate(charged.begins_ms[key])
         elapsed = np.concatenate(charged.elapsed_ms[key]).astype(np.int64)
-        second = bins.begin(np.floor((begins - jtl.origin_ms) / 1000).astype(np.int64))
+        second = _seconds(np.concatenate(charged.begins_ms[key]), jtl, bins)
         data = labels.get(key) or LabelData(key[0], Counts.of([], [], width=bins.width_s))
         labels[key] = _added(data, second, elapsed)
     facts = execution.facts
@@ -135,6 +191,10 @@ def _with_charged(
     note = _note(groups[0], charged, end, jtl)
     facts = replace(facts, notes=(*facts.notes, note))
     return replace(execution, labels=labels, schedules=schedules, facts=facts)
+
+
+def _seconds(begins_ms: np.ndarray, jtl: Jtl, bins: Bins) -> np.ndarray:
+    return bins.begin(np.floor((begins_ms - jtl.origin_ms) / 1000).astype(np.int64))
 
 
 def _added(data: LabelData, second: np.ndarray, elapsed: np.ndarray) -> LabelData:

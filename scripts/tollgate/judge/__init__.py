@@ -6,6 +6,7 @@ INVALID, with every reason.
 
 from __future__ import annotations
 
+from tollgate.judge.course import is_settled, noted
 from tollgate.judge.ended_early import (
     SampledThreads,
     Thread,
@@ -14,6 +15,7 @@ from tollgate.judge.ended_early import (
     looping_groups,
 )
 from tollgate.judge.facts import (
+    Course,
     ExecutionFacts,
     JudgeSettings,
     LabelData,
@@ -21,7 +23,8 @@ from tollgate.judge.facts import (
     MeasuredRun,
 )
 from tollgate.judge.forecast import HELD, MISSED, NOT_REACHED, requests, signed, worst_part
-from tollgate.judge.judgement import judge, measured_window
+from tollgate.judge.judgement import judge, measured_window, results_of
+from tollgate.judge.levels import estimates
 from tollgate.judge.missing_samples import Charged, LoadEnd, charge, silent_parts
 from tollgate.judge.observe import select, value_of
 from tollgate.judge.verdicts import (
@@ -51,6 +54,7 @@ __all__ = [
     "ORDER",
     "PASS",
     "Charged",
+    "Course",
     "CriterionResult",
     "ExecutionFacts",
     "ExecutionVerdict",
@@ -66,12 +70,16 @@ __all__ = [
     "bounded_groups",
     "charge",
     "early_ends",
+    "estimates",
     "events_left",
+    "is_settled",
     "judge",
     "looping_groups",
     "measured_window",
+    "noted",
     "outage_line",
     "requests",
+    "results_of",
     "select",
     "signed",
     "silent_parts",

@@ -22,6 +22,7 @@ from tollgate.judge.facts import JudgeSettings, LabelData, MeasuredExecution
 from tollgate.judge.observe import (
     RESPONSE_TIME,
     Estimate,
+    Levels,
     Part,
     comparison,
     observe,
@@ -62,6 +63,7 @@ def judge_criterion(
     criterion: Criterion,
     execution: MeasuredExecution,
     settings: JudgeSettings,
+    levels: Levels,
     from_s: float,
     to_s: float,
 ) -> CriterionResult:
@@ -71,7 +73,7 @@ def judge_criterion(
         return select(criterion, execution.labels.values(), settings, from_s, to_s, punctual)
 
     def ruling_on(part: Part) -> Ruling:
-        return _ruling(criterion, part, settings.confidence, from_s, to_s)
+        return _ruling(criterion, part, levels, from_s, to_s)
 
     part = part_of(punctual=False)
     ruling = ruling_on(part)
@@ -95,12 +97,13 @@ def judge_drift(
     criterion: Criterion,
     labels: Iterable[LabelData],
     settings: JudgeSettings,
+    levels: Levels,
     from_s: float,
     to_s: float,
 ) -> CriterionResult:
     """The result of a criterion on a percentile's slope over the samples of [from_s, to_s)."""
     part = select(criterion, labels, settings, from_s, to_s)
-    ruling = _ruling_on_slope(criterion, part, settings.confidence, from_s, to_s)
+    ruling = _ruling_on_slope(criterion, part, levels, from_s, to_s)
     if part.errors:
         ruling = _noting_errors(ruling, part)
     return result(criterion, ruling, settings.confidence, part.basis, part.counts.total)
@@ -229,14 +232,12 @@ def _noting_errors(ruling: Ruling, part: Part) -> Ruling:
     return replace(ruling, reason=f"{ruling.reason}; {part.errors} failed samples count too")
 
 
-def _ruling(
-    criterion: Criterion, part: Part, confidence: float, from_s: float, to_s: float
-) -> Ruling:
+def _ruling(criterion: Criterion, part: Part, levels: Levels, from_s: float, to_s: float) -> Ruling:
     nothing = Estimate(math.nan, None, None, part.counts.total)
     if unjudgeable := _unjudgeable(part):
         return replace(unjudgeable, estimate=nothing)
     if criterion.timeframe_s is None:
-        estimate = observe(criterion, part, confidence)
+        estimate = observe(criterion, part, levels)
     else:
         estimate = observe_windows(criterion, part, from_s, to_s)
     if math.isnan(estimate.value):
@@ -247,23 +248,26 @@ def _ruling(
         return rule_exactly(criterion, estimate)
 
     def unsure() -> tuple[str, int | None]:
-        return _why_unsure(criterion, part, estimate, confidence)
+        return _why_unsure(criterion, part, estimate, 1 - 2 * levels.hold)
 
     ruling = rule(criterion, estimate, unsure)
     if ruling.verdict == PASS and math.isinf(estimate.high):
+        plain = observe(criterion, part, Levels(levels.hold, levels.hold))
+        if not math.isinf(plain.high):
+            return ruling
         reason, needed = unsure()
         return Ruling(INCONCLUSIVE, reason, estimate, needed)
     return ruling
 
 
 def _ruling_on_slope(
-    criterion: Criterion, part: Part, confidence: float, from_s: float, to_s: float
+    criterion: Criterion, part: Part, levels: Levels, from_s: float, to_s: float
 ) -> Ruling:
     if unjudgeable := _unjudgeable(part):
         return unjudgeable
     total, p = part.counts.total, criterion.percentile
     at_s, values, _ = percentile_by_block(part.counts, p, from_s, to_s, BLOCKS)
-    found = trend(at_s, values, confidence)
+    found = trend(at_s, values, 1 - 2 * levels.hold)
     if found is None:
         each = samples_needed(p)
         needed = max(total + 1, FEWEST * each)
@@ -272,9 +276,14 @@ def _ruling_on_slope(
             f"{each} each are needed, and there are {len(at_s)}"
         )
         return Ruling(INCONCLUSIVE, reason, None, needed)
-    slopes = (slope * PER_MIN for slope in (found.slope, found.low, found.high))
+
+    def slope(confidence: float) -> Estimate:
+        each = trend(at_s, values, confidence).scaled(PER_MIN)
+        return Estimate(each.slope, each.low, each.high, total)
+
+    estimate = levels.between(criterion.condition, slope)
     longer = found.times_longer(criterion.threshold / PER_MIN)
-    return rule_over_time(criterion, Estimate(*slopes, total), to_s - from_s, longer)
+    return rule_over_time(criterion, estimate, to_s - from_s, longer)
 
 
 def _unjudgeable(part: Part) -> Ruling | None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tollgate.compare import Comparison
 from tollgate.criteria import Criterion
 from tollgate.forecast import ForecastFacts
 from tollgate.schedule import ScheduleFacts, Unsent
-from tollgate.stats import Counts, Totals
+from tollgate.stats import LEAST_STEP, Counts, Totals
 from tollgate.workers import Resources, WorkerCount, WorkerEvent
 
 
@@ -49,9 +49,9 @@ class EarlyEnd:
 class ExecutionFacts:
     """What happened around one execution's samples. None: not known, or did not happen.
 
-    interrupted: the run was, before this execution had ended by itself. ended_s: when that, or an
-    early stop, or STOP_AFTER ended the load, in seconds since the execution's start. last_start_s:
-    when the last sample started, likewise.
+    interrupted: the run was, before this execution had ended by itself. ended_s: when that, or a
+    look, an early stop or STOP_AFTER ended the load, in seconds since the execution's start.
+    last_start_s: when the last sample started, likewise.
     stopped_by: text of the criterion by which Taurus stopped the run early, before this execution
     had ended by itself, or had begun. ended_by_force: Taurus ended a JMeter that went on after its
     load had been ended.
@@ -84,6 +84,35 @@ class ExecutionFacts:
 
 
 @dataclass(frozen=True)
+class Course:
+    """The looks at an execution that may end early, in seconds of measuring.
+
+    looks_s: when it was looked at, ascending; the last one is what it is judged by. least_s: what
+    it measures at least before it passes. budget_s: what it measures at most. since: the verdict on
+    each criterion, by its text, and from which look on it has been that. ended: whether a look
+    ended it.
+    """
+
+    least_s: float
+    budget_s: float
+    looks_s: tuple[float, ...] = ()
+    since: Mapping[str, tuple[str, float]] = field(default_factory=dict)
+    ended: bool = False
+
+    @property
+    def fractions(self) -> tuple[float, ...]:
+        """Shares of the budget, as stats.nominal_level takes them. The last look may lie anywhere:
+        a plan, or a person, may end the load right behind another."""
+        *earlier, last = (min(1.0, each / self.budget_s) for each in self.looks_s)
+        least = earlier[-1] + LEAST_STEP if earlier else LEAST_STEP
+        return (*earlier, min(1.0, max(last, least)))
+
+    def at(self, look_s: float) -> Course:
+        """The same with one more look."""
+        return replace(self, looks_s=(*self.looks_s, look_s))
+
+
+@dataclass(frozen=True)
 class MeasuredExecution:
     """One plan against one mode. measured_s None: until the load ends by itself.
 
@@ -91,6 +120,7 @@ class MeasuredExecution:
     [warmup_s, warmup_s + measured_s). labels: by name and whether a Transaction Controller left the
     rows, for one may have the name of a sampler. forecast: None where the plan follows none.
     comparison: None where nothing is compared; a run that ended itself was to measure until then.
+    course: None where there is one look, at the end.
     """
 
     name: str
@@ -104,6 +134,7 @@ class MeasuredExecution:
     forecast: ForecastFacts | None = None
     comparison: Comparison | None = None
     unsent: tuple[Unsent, ...] = ()
+    course: Course | None = None
 
     @property
     def can_fail(self) -> bool:

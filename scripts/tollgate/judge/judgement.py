@@ -5,7 +5,7 @@ How each kind of criterion is judged:
 - Latencies (percentiles, means, deviation) of the whole run are estimates, so that the 95 %
   interval decides: PASS if all of it respects the limit, FAIL if all of it violates the limit,
   INCONCLUSIVE if the limit lies inside or the samples are too few. So are slopes (trend.py) and
-  means of what was seen of workers (resources.py).
+  means of what was seen of workers (resources.py). levels.py says how sure each end of it is.
 - Counts and shares (hits, succ, fail, rc, in numbers or percent, bytes, concurr) are facts of
   this run, counted without error, and so are criteria on a window of time: they are compared
   exactly. Whoever writes `fail>1%` asks about the requests of this run; were it judged by interval,
@@ -22,14 +22,17 @@ INVALID beats FAIL beats INCONCLUSIVE beats PASS.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from tollgate.criteria import Criterion
 from tollgate.judge.comparison import comparison_reasons
+from tollgate.judge.course import told_when
 from tollgate.judge.criterion import judge_criterion, judge_drift
 from tollgate.judge.cut_short import EarlyStop, is_cut_short, left_out, measured_nothing, stop_of
 from tollgate.judge.facts import JudgeSettings, MeasuredExecution, MeasuredRun
 from tollgate.judge.forecast import check_forecast, forecast_reasons
+from tollgate.judge.levels import shared_results
+from tollgate.judge.observe import Levels
 from tollgate.judge.validity import execution_reasons, run_reasons, warnings_of
 from tollgate.judge.verdicts import (
     EXIT_CODES,
@@ -56,7 +59,7 @@ from tollgate.workers import worker_facts
 def judge(run: MeasuredRun, settings: JudgeSettings | None = None) -> RunVerdict:
     """The verdict on a run; a pure function of its arguments."""
     settings = settings or JudgeSettings()
-    results = [_results(one, settings) for one in run.executions]
+    results = results_of(run.executions, settings)
     stop = stop_of(run.executions, results)
     executions = tuple(
         _judged(one, settings, judged, stop, is_broken=bool(run.problems))
@@ -74,11 +77,19 @@ def judge(run: MeasuredRun, settings: JudgeSettings | None = None) -> RunVerdict
     return RunVerdict(verdict, exit_code, tuple(reasons), executions)
 
 
-def _results(execution: MeasuredExecution, settings: JudgeSettings) -> tuple[CriterionResult, ...]:
-    from_s, to_s = measured_window(execution)
-    return tuple(
-        _result(criterion, execution, settings, from_s, to_s) for criterion in execution.criteria
-    )
+def results_of(
+    executions: Sequence[MeasuredExecution], settings: JudgeSettings, family: int = 0
+) -> list[tuple[CriterionResult, ...]]:
+    """The results of each execution's criteria. family: how many estimates the run has (levels.py),
+    where these executions are not all of it."""
+
+    def judged(
+        criterion: Criterion, execution: MeasuredExecution, levels: Levels
+    ) -> CriterionResult:
+        return _result(criterion, execution, settings, levels)
+
+    found = shared_results(executions, settings, judged, family)
+    return [told_when(it, each) for it, each in zip(executions, found, strict=True)]
 
 
 def _judged(
@@ -115,6 +126,7 @@ def _judged(
         *(execution.name, verdict, tuple(reasons), warnings, results, workers, forecast),
         comparison=execution.comparison,
         lint=execution.facts.lint,
+        course=execution.course,
     )
 
 
@@ -122,15 +134,15 @@ def _result(
     criterion: Criterion,
     execution: MeasuredExecution,
     settings: JudgeSettings,
-    from_s: float,
-    to_s: float,
+    levels: Levels,
 ) -> CriterionResult:
+    how = settings, levels, *measured_window(execution)
     if criterion.is_of_workers:
         has_target = bool(execution.facts.workers)
-        return judge_resource(criterion, execution.resources, settings, from_s, to_s, has_target)
+        return judge_resource(criterion, execution.resources, *how, has_target)
     if criterion.is_latency_slope:
-        return judge_drift(criterion, execution.labels.values(), settings, from_s, to_s)
-    return judge_criterion(criterion, execution, settings, from_s, to_s)
+        return judge_drift(criterion, execution.labels.values(), *how)
+    return judge_criterion(criterion, execution, *how)
 
 
 def measured_window(execution: MeasuredExecution) -> tuple[float, float]:

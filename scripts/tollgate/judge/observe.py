@@ -50,6 +50,25 @@ class Part:
 
 
 @dataclass(frozen=True)
+class Levels:
+    """One-sided errors of an interval's ends: of the one that decides FAIL by lying beyond the
+    limit, and of the one that decides PASS by respecting it (levels.py)."""
+
+    fail: float
+    hold: float
+
+    def between(self, condition: str, find: Callable[[float], Estimate]) -> Estimate:
+        """The estimate with the end that each level gives. find: by the confidence of both ends."""
+        plain = find(1 - 2 * self.hold)
+        if self.fail == self.hold or plain.low is None or plain.is_exact:
+            return plain
+        repeated = find(1 - 2 * self.fail)
+        if condition.startswith(">"):
+            return replace(plain, low=repeated.low)
+        return replace(plain, high=repeated.high)
+
+
+@dataclass(frozen=True)
 class Estimate:
     """A value in the criterion's unit, NaN where there is none, and its interval, None for what was
     counted. samples: requests, or looks at a worker. is_exact: the interval is for information
@@ -139,8 +158,12 @@ def _problem(criterion: Criterion, wanted: list[LabelData], totals: Totals | Non
     )
 
 
-def observe(criterion: Criterion, part: Part, confidence: float) -> Estimate:
+def observe(criterion: Criterion, part: Part, levels: Levels) -> Estimate:
     """The criterion's value over all of the part, which is not about a window of it."""
+    return levels.between(criterion.condition, lambda it: _observe(criterion, part, it))
+
+
+def _observe(criterion: Criterion, part: Part, confidence: float) -> Estimate:
     value, samples = value_of(criterion, part.counts, part.totals), part.counts.total
     interval = None if math.isnan(value) else _interval(criterion, part, confidence)
     is_exact = criterion.unit != "ms"

@@ -116,11 +116,13 @@ def _exit_text(code: int) -> str:
 
 
 def ended_itself(execution: MeasuredExecution) -> bool:
-    """Whether it was a comparison that had found all it could, or a load that was ended before its
-    time. A JMeter that then goes on is ended by force: no sample that counts is touched by that."""
-    comparison = execution.comparison
+    """Whether it was a comparison that had found all it could, an execution that a look had ended,
+    or a load that was ended before its time. A JMeter that then goes on is ended by force: no
+    sample that counts is touched by that."""
+    comparison, course = execution.comparison, execution.course
     has_decided = comparison is not None and comparison.record.decided_s is not None
-    return has_decided or execution.facts.ended_by_force
+    was_ended = course is not None and course.ended
+    return has_decided or was_ended or execution.facts.ended_by_force
 
 
 def _workers(execution: MeasuredExecution) -> Iterator[Reason]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from tollgate.base import figure, spanned
 from tollgate.compare import Comparison
 from tollgate.forecast import ForecastResult
+from tollgate.judge.facts import Course
 from tollgate.workers import WorkerFacts
 
 PASS, FAIL, INCONCLUSIVE, INVALID = "PASS", "FAIL", "INCONCLUSIVE", "INVALID"
@@ -38,7 +39,8 @@ class CriterionResult:
     exact count or a window's; high is inf where the samples set no upper bound. decides is False
     for `as non-failed`: reported, but without a say. window: the worst seconds, `12-22 s`. worker:
     the one that decided, for a criterion on workers; `samples` are looks at it then. fault: whose
-    fault it is, where the verdict alone does not say.
+    fault it is, where the verdict alone does not say. decided_after_s: from which look on, in
+    seconds of measuring, it has had this verdict; None without looks, and for one that is open.
     """
 
     criterion: str
@@ -61,6 +63,7 @@ class CriterionResult:
     reason: str
     worker: str | None = None
     fault: str | None = None
+    decided_after_s: float | None = None
 
     @property
     def line(self) -> str:
@@ -88,7 +91,8 @@ class CriterionResult:
 @dataclass(frozen=True)
 class ExecutionVerdict:
     """One execution's verdict; reasons explain it, warnings do not change it. workers: what was
-    seen of the target's. lint: what was noticed of the plan, which changes no verdict."""
+    seen of the target's. lint: what was noticed of the plan, which changes no verdict. course: of
+    one that may end early."""
 
     name: str
     verdict: str
@@ -99,6 +103,7 @@ class ExecutionVerdict:
     forecast: ForecastResult | None = None
     comparison: Comparison | None = None
     lint: tuple[str, ...] = ()
+    course: Course | None = None
 
     def named(self, reason: Reason) -> Reason:
         """One of these reasons as one of the run's: with this execution's name in front."""

@@ -1,9 +1,8 @@
 """Criteria on the workers of a target, and what their reloads and outages mean. Pure.
 
-Each worker is judged by itself, and the worst of them decides. The interval of each is one of 95 %
-by itself. For PASS all of them must hold, so that many workers make it no easier; that one of many
-is called too high by chance, with its true value just at the limit, is a little likelier than with
-one.
+Each worker is judged by itself, and the worst of them decides. For PASS all of them must hold, so
+that many workers make it no easier; of the level at which the criterion fails each worker, or each
+of their processes where it judges those, has an equal share (Bonferroni).
 
 A reload of the run's own timetable is there to prove that it loses nothing: one that loses a
 request, or that does not come off, is the service's failure. A worker that ended by itself broke
@@ -15,7 +14,7 @@ judges it: a soak that looks for leaks must not call the leak it found a broken 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -24,7 +23,7 @@ from tollgate.base import duration, figure, short
 from tollgate.criteria import MIB, Criterion
 from tollgate.judge.criterion import Ruling, result, rule_exactly, rule_over_time
 from tollgate.judge.facts import JudgeSettings, MeasuredExecution
-from tollgate.judge.observe import Estimate
+from tollgate.judge.observe import Estimate, Levels
 from tollgate.judge.verdicts import (
     FAIL,
     INCONCLUSIVE,
@@ -52,6 +51,8 @@ from tollgate.workers import (
     restarts,
 )
 
+#: Subjects that are judged for each process.
+_OF_LIVES = ("rss-slope", "time-left")
 MB_PER_MIN = 60 / MIB  # of bytes a second
 COLUMNS = {"cpu": "cpu", "loop-delay-p50": "loop_delay_p50", "loop-delay-p95": "loop_delay_p95"}
 #: With a smaller part of its looks in lives that could be judged, a worker has not been judged.
@@ -68,15 +69,27 @@ class _Watch:
 
     criterion: Criterion
     resources: Resources
-    confidence: float
+    levels: Levels
     from_s: float
     to_s: float
+
+    def between(self, find: Callable[[float], Estimate]) -> Estimate:
+        """As Levels.between."""
+        return self.levels.between(self.criterion.condition, find)
+
+    def shared(self) -> _Watch:
+        """The same with the level that each of its estimates has."""
+        each = self.resources.workers
+        if self.criterion.subject in _OF_LIVES:
+            each = [life for it in each for life in lives(it, self.from_s, self.to_s)]
+        return replace(self, levels=replace(self.levels, fail=self.levels.fail / max(1, len(each))))
 
 
 def judge_resource(
     criterion: Criterion,
     resources: Resources,
     settings: JudgeSettings,
+    levels: Levels,
     from_s: float,
     to_s: float,
     has_target: bool = False,
@@ -84,7 +97,7 @@ def judge_resource(
     """The result of a criterion on workers, over the looks of [from_s, to_s) seconds.
 
     has_target: whether there were workers to be watched."""
-    watch = _Watch(criterion, resources, settings.confidence, from_s, to_s)
+    watch = _Watch(criterion, resources, levels, from_s, to_s)
     problem = ""
     if not resources.workers:
         step = "see workers.jsonl and workers.err" if has_target else "give the scenario a `target`"
@@ -92,14 +105,15 @@ def judge_resource(
     elif criterion.subject == "time-left" and not all(it.memory_limit for it in resources.workers):
         problem = "the target has no memory limit: set max_memory_restart in ecosystem.config.js"
     if problem:
-        return _result(watch, None, Ruling(INVALID, problem))
+        return _result(criterion, settings, None, Ruling(INVALID, problem))
+    shared = watch.shared()
     judged = [
         (series.worker, ruling)
         for series in resources.workers
-        for ruling in _of_worker(watch, series)
+        for ruling in _of_worker(shared, series)
     ]
     worker, ruling = max(judged, key=lambda each: _badness(criterion, each[1]))
-    return _result(watch, worker, ruling)
+    return _result(criterion, settings, worker, ruling)
 
 
 def _badness(criterion: Criterion, ruling: Ruling) -> tuple[int, float]:
@@ -109,7 +123,7 @@ def _badness(criterion: Criterion, ruling: Ruling) -> tuple[int, float]:
 
 def _of_worker(watch: _Watch, series: WorkerSeries) -> Iterator[Ruling]:
     subject = watch.criterion.subject
-    if subject in ("rss-slope", "time-left"):
+    if subject in _OF_LIVES:
         yield from _of_lives(watch, series)
     elif subject == "restarts":
         count = restarts(series, watch.resources.outages, watch.to_s)
@@ -160,8 +174,12 @@ def _of_mean(watch: _Watch, at_s: np.ndarray, values: np.ndarray) -> Ruling:
         return _unknown(watch.criterion.subject)
     seconds, place = np.unique(np.floor(at_s).astype(np.int64), return_inverse=True)
     n, sums = np.bincount(place), np.bincount(place, weights=values)
-    found = mean_interval(seconds, n, sums, watch.confidence)
-    estimate = Estimate(float(values.mean()), found.low, found.high, len(values))
+
+    def mean(confidence: float) -> Estimate:
+        found = mean_interval(seconds, n, sums, confidence)
+        return Estimate(float(values.mean()), found.low, found.high, len(values))
+
+    estimate = watch.between(mean)
     watched = int(seconds[-1] - seconds[0]) + 1
     if watched < MIN_SECONDS:
         reason = f"watched for {watched} s: at least {MIN_SECONDS} s are needed"
@@ -174,7 +192,8 @@ def _of_mean(watch: _Watch, at_s: np.ndarray, values: np.ndarray) -> Ruling:
 def _of_lives(watch: _Watch, series: WorkerSeries) -> Iterator[Ruling]:
     """One ruling for each process that can be judged; one on the worker if most of it can't."""
     all_lives = lives(series, watch.from_s, watch.to_s)
-    grown = [it for it in (growth(life, watch.confidence) for life in all_lives) if it]
+    confidence = 1 - 2 * watch.levels.hold
+    grown = [it for it in (growth(life, confidence) for life in all_lives) if it]
     for each in grown:
         yield _of_growth(watch, each, series.memory_limit, len(all_lives))
     share = judged_share((each.life for each in grown), series, watch.from_s, watch.to_s)
@@ -190,20 +209,22 @@ def _of_lives(watch: _Watch, series: WorkerSeries) -> Iterator[Ruling]:
 
 
 def _of_growth(watch: _Watch, grown: Growth, limit: float | None, processes: int) -> Ruling:
-    trend, life = grown.trend, grown.life
-    looks = len(life.second)
-    if watch.criterion.subject == "time-left":
-        minutes = (each / 60 for each in grown.time_left(limit))
+    life, is_time = grown.life, watch.criterion.subject == "time-left"
+
+    def minutes(confidence: float) -> Estimate:
+        here = growth(life, confidence)
+        if is_time:
+            ends = (each / 60 for each in here.time_left(limit))
+        else:
+            each = here.trend.scaled(MB_PER_MIN)
+            ends = (each.slope, each.low, each.high)
+        return Estimate(*ends, len(life.second))
+
+    needed_slope = watch.criterion.threshold / MB_PER_MIN
+    if is_time:
         needed_slope = grown.slope_to_limit(limit, watch.criterion.threshold * 60)
-    else:
-        minutes = (each * MB_PER_MIN for each in (trend.slope, trend.low, trend.high))
-        needed_slope = watch.criterion.threshold / MB_PER_MIN
-    ruling = rule_over_time(
-        watch.criterion,
-        Estimate(*minutes, looks),
-        life.length_s,
-        trend.times_longer(needed_slope),
-    )
+    times_longer = grown.trend.times_longer(needed_slope)
+    ruling = rule_over_time(watch.criterion, watch.between(minutes), life.length_s, times_longer)
     notes = [ruling.reason]
     if watch.criterion.subject == "rss-slope" and limit:
         notes += _time_left(grown, limit)
@@ -229,9 +250,11 @@ def _time_left(grown: Growth, limit: float) -> list[str]:
     return [f"{size} would be reached in {short(value / unit)} {name} ({ends})"]
 
 
-def _result(watch: _Watch, worker: str | None, ruling: Ruling) -> CriterionResult:
+def _result(
+    criterion: Criterion, settings: JudgeSettings, worker: str | None, ruling: Ruling
+) -> CriterionResult:
     looks = ruling.estimate.samples if ruling.estimate else 0
-    return result(watch.criterion, ruling, watch.confidence, LOOKS, looks, worker)
+    return result(criterion, ruling, settings.confidence, LOOKS, looks, worker)
 
 
 def resource_reasons(resources: Resources, restarts_are_judged: bool) -> Iterator[Reason]:

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from tollgate.outputs import dashboard, study, write
 from tollgate.outputs.console import steps_table
-from tollgate.outputs.text import forecast_line, interval, limit, observed, shorten
+from tollgate.outputs.text import course, decided, forecast_line, interval, limit, observed, shorten
 
 __all__ = [
+    "course",
     "dashboard",
+    "decided",
     "forecast_line",
     "interval",
     "limit",

@@ -19,6 +19,8 @@ from tollgate.judge import (
     RunVerdict,
 )
 from tollgate.outputs.text import (
+    course,
+    decided,
     forecast_line,
     interval,
     limit,
@@ -49,7 +51,7 @@ def verdict_table(verdict: RunVerdict, colour: bool = False) -> str:
     """Every criterion in a row, the worst first; below that the verdict and why."""
     lines: list[str] = []
     for execution in verdict.executions:
-        title = f"{_reason(execution.name)}: {execution.verdict}"
+        title = f"{_reason(execution.name)}: {execution.verdict}{course(execution)}"
         lines += ["", _paint(title, execution.verdict, colour)]
         if execution.comparison:
             lines += _comparison(execution.comparison, colour)
@@ -88,8 +90,11 @@ def _criteria(execution: ExecutionVerdict, colour: bool) -> Iterator[str]:
     # Python's sort is stable: criteria of one verdict stay in the order of taurus.yml.
     results = sorted(execution.criteria, key=_importance)
     confidence = f"{100 * results[0].confidence:g} % CI"
-    headings = ("", "criterion", "observed", "limit", confidence, "n")
-    heading, *lines = _aligned([headings, *map(_criterion, results)])
+    rows = [("", "criterion", "observed", "limit", confidence, "n"), *map(_criterion, results)]
+    if execution.course:
+        dates = ["decided", *map(decided, results)]
+        rows = [(*row, date) for row, date in zip(rows, dates, strict=True)]
+    heading, *lines = _aligned(rows)
     yield heading
     for result, line in zip(results, lines, strict=True):
         yield line if result.verdict == PASS else _paint(line, result.verdict, colour)

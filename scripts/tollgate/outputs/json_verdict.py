@@ -73,7 +73,9 @@ class CriterionEntry(Model):
     and for a time-left without end."""
     interval: Interval | None
     """Lower and upper end of the confidence interval of observed, null where that is an exact count
-    or a window's. An end is null where the samples set no bound."""
+    or a window's. An end is null where the samples set no bound. FAIL and PASS follow from where
+    both ends lie: the one that has to violate the limit for a FAIL has the level that all
+    estimates of the run share, at all looks; the other one has that of `confidence` alone."""
     confidence: Confidence
     """The confidence that the interval was made for, as a share of 1."""
     samples: Count
@@ -97,6 +99,9 @@ class CriterionEntry(Model):
     """Why, in words."""
     worker: str | None
     """The worker that decided, for a criterion on workers; null for the others."""
+    decided_after_s: Amount | None
+    """From which look on, in seconds of measuring, it has had its verdict; null where it is open,
+    and in an execution without a budget."""
     message_line: Text
     """All of it in one line, e.g. `p95 of search = 231 ms (limit 250 ms, 95 % CI 219-244,
     n=412)`."""
@@ -247,7 +252,11 @@ class ExecutionEntry(Model):
     warmup_s: Amount
     """Seconds from the start that are not judged."""
     measured_s: Amount | None
-    """Seconds after the warm-up that were to be measured; null: until the load ended by itself."""
+    """Seconds after the warm-up that were to be measured, where a look ended the execution those
+    until then; null: until the load ended by itself."""
+    budget_s: Amount | None
+    """Seconds after the warm-up that were to be measured at most; null for an execution that is
+    looked at once, at its end."""
     schedules: list[ScheduleEntry]
     """How each schedule of the plan was kept; empty for closed loops."""
     criteria: list[CriterionEntry]
@@ -317,6 +326,7 @@ def _execution(judged: ExecutionVerdict, execution: MeasuredExecution) -> dict[s
         url=execution.facts.url,
         warmup_s=execution.warmup_s,
         measured_s=execution.measured_s,
+        budget_s=execution.course and execution.course.budget_s,
         schedules=contents(ScheduleEntry, execution.schedules),
         criteria=[_criterion(each) for each in judged.criteria],
         forecast=forecast_content(execution.forecast, judged.forecast),

@@ -45,6 +45,19 @@ def interval(result: CriterionResult) -> str:
     return spanned(result.low, result.high, against=result.limit)
 
 
+def course(execution: ExecutionVerdict) -> str:
+    """` after 40 s of at most 240`, empty for an execution that is looked at once."""
+    if execution.course is None:
+        return ""
+    last_s, budget_s = execution.course.looks_s[-1], execution.course.budget_s
+    return f" after {figure(last_s)} s of at most {figure(budget_s)}"
+
+
+def decided(result: CriterionResult) -> str:
+    """From which look on it has had its verdict."""
+    return "open" if result.decided_after_s is None else f"{figure(result.decided_after_s)} s"
+
+
 def _with_unit(value: str, unit: str) -> str:
     return value if unit == "count" else f"{value} {unit}"
 

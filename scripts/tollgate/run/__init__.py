@@ -7,14 +7,17 @@ from __future__ import annotations
 
 from tollgate.run import environment, manifest, secrecy
 from tollgate.run.environment import SERVICE, cpu_model, fingerprint, jmeter_version
+from tollgate.run.looks import LEAST_S, Looks
 from tollgate.run.manifest import NAME, Execution, Manifest, ManifestError, check_seal, digest
 from tollgate.run.redaction import MARK, Redaction
 
 __all__ = [
+    "LEAST_S",
     "MARK",
     "NAME",
     "SERVICE",
     "Execution",
+    "Looks",
     "Manifest",
     "ManifestError",
     "Redaction",

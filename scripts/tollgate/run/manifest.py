@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tollgate.base import records
+from tollgate.run.looks import Looks
 
 NAME = "run.json"
 #: Raised when a manifest's meaning changes; older ones are refused rather than misread.
@@ -44,6 +45,8 @@ class Execution:
     told_to_end: when STOP_AFTER had JMeter end its load; None where it did not. ended_by_force:
     whether it went on after that, or after any other end before its time, so that it had to be
     ended. in_flight: which threads waited for an answer then, as taurus writes it.
+    looks: of one that may end early, None where it is looked at once, at its end. decided_s: after
+    how many seconds of measuring a look ended it; None where none did.
     bytes, sha256: of the JTL as the run left it; None for nothing.
     """
 
@@ -68,6 +71,8 @@ class Execution:
     ended_by_force: bool = False
     in_flight: list[dict[str, Any]] = field(default_factory=list)
     clock_steps: list[list[float]] = field(default_factory=list)
+    looks: Looks | None = None
+    decided_s: float | None = None
     bytes: int | None = None
     sha256: str | None = None
 

@@ -69,11 +69,13 @@ def write_parquet(
     target: Path,
     begin: Place | None = None,
     key: str = "",
+    grows: bool = False,
 ) -> Piece:
     """Write the whole samples from `begin` on, by default all of them, to a Parquet file.
 
-    key: kept in the file, see read_key. What is added to the JTL meanwhile is not read. Raises
-    JtlError at the first line that is not a sample, and duckdb.Error.
+    key: kept in the file, see read_key. grows: whether JMeter still writes; what is added to the
+    JTL meanwhile is not read. Raises JtlError at the first line that is not a sample, and
+    duckdb.Error.
     """
     begin = begin or first_record(layout)
     size = Path(path).stat().st_size
@@ -84,7 +86,7 @@ def write_parquet(
         about = quoted(json.dumps([key, cut and [cut.line, cut.offset]]))
         options = f"FORMAT parquet, {_DICTIONARY}, KV_METADATA {{{_KEY}: {about}}}"
         try:
-            with _csv(path, layout, begin, whole, size) as csv:
+            with _csv(path, layout, begin, whole, None if grows else size) as csv:
                 query = f"SELECT {_columns_sql(layout)} FROM {csv}"
                 copied = con.execute(f"COPY ({query}) TO {quoted(target)} ({options})")
                 (rows,) = copied.fetchone()
@@ -223,8 +225,11 @@ def _survey(path: str | Path, begin: Place, size: int) -> _Whole:
 
 
 @contextmanager
-def _csv(path: str | Path, layout: Layout, begin: Place, whole: _Whole, size: int) -> Iterator[str]:
-    """SQL for the table of the samples from `begin` on, up to where the file is whole.
+def _csv(
+    path: str | Path, layout: Layout, begin: Place, whole: _Whole, size: int | None
+) -> Iterator[str]:
+    """SQL for the table of the samples from `begin` on, up to where the file is whole. size: of the
+    file, None for one that grows.
 
     A part of a file goes through a pipe: a copy would need as much disk again, right after a crash
     that may have been a full disk. So does a file that is no UTF-8, with its header, for DuckDB

@@ -70,6 +70,18 @@ class Store:
                     yield asked.popleft().result()
             yield from (each.result() for each in asked)
 
+    @contextmanager
+    def until(self, ended_ms: int) -> Iterator[None]:
+        """Meanwhile the store has those samples alone that had ended by then (epoch ms)."""
+        self.execute("ALTER VIEW samples RENAME TO all_samples")
+        self.execute(f"""CREATE VIEW samples AS SELECT * FROM all_samples
+            WHERE start_ms + elapsed_ms <= {ended_ms}""")
+        try:
+            yield
+        finally:
+            self.execute("DROP VIEW samples")
+            self.execute("ALTER VIEW all_samples RENAME TO samples")
+
     def table(self, name: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
         """Make a table of the store, which is gone with it; columns: each with its type."""
         self.execute(f"CREATE OR REPLACE TABLE {name} ({', '.join(columns)})")
@@ -129,7 +141,7 @@ class Growing:
             self._forget()
         with database(self.path) as con:
             target = Path(self._folder.name) / f"{len(self._parts)}.parquet"
-            piece = write_parquet(con, self.path, layout, target, self._begin)
+            piece = write_parquet(con, self.path, layout, target, self._begin, grows=True)
             self._parts.append(quoted(target))
             self._begin = piece.end
             files = ", ".join(self._parts)

@@ -308,7 +308,7 @@ def _warn_of_slow(slow: Mapping[str, str], log: logging.Logger) -> None:
     if slow:
         log.warning(
             "targets: slower than the load of taurus.yml was made for: %s: the run may end "
-            "INCONCLUSIVE; send less (-o modules.jmeter.properties.pi_rate=0.2, say) or measure "
-            "longer (-o modules.jmeter.properties.measured=120)",
+            "INCONCLUSIVE; send less (-o modules.jmeter.properties.pi_rate=0.2, say) or allow more "
+            "measuring (-o modules.looks.budget=8m)",
             "; ".join(slow.values()),
         )

@@ -9,6 +9,7 @@ from tollgate.taurus.compare import Compare
 from tollgate.taurus.early_stop import EarlyStop
 from tollgate.taurus.jmeter import InstalledJMeter
 from tollgate.taurus.load import Load
+from tollgate.taurus.looks import Looks
 from tollgate.taurus.own_plan import OwnPlan
 from tollgate.taurus.progress import Progress
 from tollgate.taurus.report import Report
@@ -22,6 +23,7 @@ __all__ = [
     "EarlyStop",
     "InstalledJMeter",
     "Load",
+    "Looks",
     "OwnPlan",
     "Progress",
     "Report",

@@ -124,13 +124,14 @@ class InstalledJMeter(JMeterExecutor):
     in_flight: which threads were waiting for an answer when the load was ended before its time, and
     again before JMeter was ended by force: `at`, in seconds since the epoch, and the names of the
     `threads`, None where they are not known. forced: it went on after its load had been ended.
+    is_over: `stop_now` has ended it.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self._secret_files: list[Path] = []
         self.in_flight: list[dict[str, Any]] = []
-        self.forced = False
+        self.forced = self.is_over = False
         self.told_at: float | None = None  # by time.monotonic()
 
     def install_required_tools(self) -> None:
@@ -200,7 +201,7 @@ class InstalledJMeter(JMeterExecutor):
         # JMeter opens the samples' file once it has read its properties.
         if self._secret_files and Path(self.kpi_jtl).exists():
             self._remove_secrets()
-        if self.forced and self.process.poll() is not None:
+        if (self.forced or self.is_over) and self.process.poll() is not None:
             return True
         return super().check()
 
@@ -216,6 +217,17 @@ class InstalledJMeter(JMeterExecutor):
             self._signal(signal.SIGTERM)
         return True
 
+    def stop_now(self) -> None:
+        """End the load at once, with what is under way: an orderly end would not wake the threads
+        that sleep in timers. What JMeter writes from here on is none of the run's."""
+        self.is_over = True
+        csv = getattr(self.reader, "csvreader", None)
+        if csv is not None and isinstance(csv.file, WholeRecords):
+            csv.file.is_over = True
+        self.reader.errors_reader = None
+        if not (self._send(b"StopTestNow") and self._ends_within(TO_GIVE_UP_S)):
+            self._end_by_force()
+
     def shutdown(self) -> None:
         """End a JMeter that is still there: in good order, then at once, then by force."""
         if self._ends_within(0):
@@ -226,7 +238,11 @@ class InstalledJMeter(JMeterExecutor):
             return
         self._note_in_flight()
         self.forced = True
-        if self._send(b"StopTestNow") and self._ends_within(TO_GIVE_UP_S):
+        if not (self._send(b"StopTestNow") and self._ends_within(TO_GIVE_UP_S)):
+            self._end_by_force()
+
+    def _end_by_force(self) -> None:
+        if self._ends_within(0):
             return
         self.log.info("%s: JMeter goes on: ending it by force", self.label)
         self._signal(signal.SIGTERM)
@@ -315,7 +331,7 @@ class WholeRecords:
 
     bzt takes lines for records: with half of a quoted message at hand it reads half a record and
     ends the run with a TypeError. A quote that is never closed holds back no more than a record may
-    be long; what it is of, jtl_check says when the run has ended.
+    be long; what it is of, jtl_check says when the run has ended. is_over: nothing more is read.
     """
 
     def __init__(self, file: FileReader) -> None:
@@ -323,9 +339,12 @@ class WholeRecords:
         self._held: list[str] = []
         self._length = 0
         self._is_quoted = False
+        self.is_over = False
 
     def get_lines(self, size: int = -1, last_pass: bool = False) -> Iterator[str]:
         """Whole records; what is not finished yet comes first the next time."""
+        if self.is_over:
+            return
         for line in self._file.get_lines(size=size, last_pass=last_pass):
             self._held.append(line)
             self._length += len(line)

@@ -13,6 +13,7 @@ from bzt.engine import Engine
 
 from tollgate.base import did_you_mean
 from tollgate.pages import Judged
+from tollgate.run import Manifest
 from tollgate.study import Study
 from tollgate.targets import Reloads
 from tollgate.workers import WatchingCost
@@ -25,12 +26,16 @@ _PLAIN = re.compile(r"[0-9]+(\.[0-9]+)?")
 class RunUnderWay:
     """What one module lets the others know of a run; times are seconds since the epoch.
 
+    manifest: the run's record so far, of `verdict`. decided_s: of `looks`, after how many seconds
+    of measuring it ended an executor.
     told_to_end: when `plan` ended the load of an executor. stopped_by, stopped_at: the criterion by
-    which `passfail` ended the run, and when. reloads, watching: of `targets`. position: of a study
-    or comparison, where an executor stands: (executor, seconds asked for, seconds elapsed) to text,
-    None where it can't say. judged: by `verdict`. study: by `study`.
+    which `passfail` ended the run, and when. reloads, watching: of `targets`. position: of a study,
+    a comparison or `looks`, where an executor stands: (executor, seconds asked for, seconds
+    elapsed) to text, None where it can't say. judged: by `verdict`. study: by `study`.
     """
 
+    manifest: Manifest | None = None
+    decided_s: dict[object, float] = field(default_factory=dict)
     told_to_end: dict[object, float] = field(default_factory=dict)
     stopped_by: str | None = None
     stopped_at: float | None = None

@@ -27,14 +27,14 @@ from bzt.modules.jmeter import JMeterExecutor
 from tollgate.base import ClockWatch, uninterrupted
 from tollgate.base import disk as room
 from tollgate.compare import record as compare_record
-from tollgate.gather import evidence, refusals
+from tollgate.gather import evidence, hardly_decided, refusals
 from tollgate.judge import judge
 from tollgate.outputs import write as outputs
 from tollgate.pages import Judged, PageError, run_page
 from tollgate.plan import PlanError
 from tollgate.plan import copy as plan_copy
 from tollgate.plan import lint as plan_lint
-from tollgate.run import Redaction, fingerprint, manifest
+from tollgate.run import Looks, Redaction, fingerprint, manifest
 from tollgate.targets import App, declared_apps, remote_of, targets_of
 from tollgate.taurus.shared import property_of, under_way
 
@@ -85,12 +85,16 @@ class Verdict(Reporter):
             )
             for each in planned:
                 plan = evidence.read_plan(self.folder / each.plan, each.properties)
-                evidence.criteria_of(self.manifest, each, plan)
+                criteria = evidence.criteria_of(self.manifest, each, plan)
+                each.looks = each.looks and each.looks.with_lag(criteria)
+                for line in hardly_decided(criteria, each, plan):
+                    self.log.warning("verdict: %s", line)
                 evidence.check_comparison(self.folder, each, plan)
         except (evidence.EvidenceError, PlanError) as problem:
             self.manifest = None
             raise TaurusConfigError(f"verdict: {problem}") from None
         manifest.write(self.manifest, self.folder)
+        under_way(self.engine).manifest = self.manifest
         self.room = room.Kept(self.folder)
 
     def _criteria(self) -> list:
@@ -128,6 +132,7 @@ class Verdict(Reporter):
             measured=property_of(properties, "measured", 0, where),
             forecast=refusals.checked_forecast(executor.label, scenario.get("forecast", None)),
             url=remote.url if remote else None,
+            looks=_looks(scenario.get("looks", None)),
             notes=list(scenario.get("notes", [])),
             lint=plan_lint.lint(Path(executor.original_jmx), properties),
         )
@@ -196,6 +201,7 @@ class Verdict(Reporter):
             planned.began = executor.start_time
             planned.ended = self.ended.get(executor, interrupted_at or time.time())
             planned.exit_code = executor.process.poll() if executor.process else None
+            planned.decided_s = known.decided_s.get(executor)
             planned.told_to_end = known.told_to_end.get(executor)
             planned.ended_by_force = getattr(executor, "forced", False)
             planned.in_flight = getattr(executor, "in_flight", [])
@@ -213,6 +219,11 @@ class Verdict(Reporter):
             problem = redaction.hide(_first_line(reason))
             self.manifest.problem = f"the run ended with an error: {problem}"
         manifest.write(self.manifest, self.folder)
+
+
+def _looks(given: dict[str, float] | None) -> Looks | None:
+    """What the service `looks` has written into a scenario."""
+    return Looks.of(given["least"], given["budget"]) if given else None
 
 
 def _target(app: App) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from tollgate.judge import (
     value_of,
 )
 from tollgate.judge import ExecutionVerdict as Judged
-from tollgate.outputs import interval, limit, observed
+from tollgate.outputs import course, decided, interval, limit, observed
 from tollgate.pages.kit.assemble import tone
 from tollgate.pages.kit.bars import LimitBar
 from tollgate.pages.kit.charts import Chart, Span
@@ -36,7 +36,8 @@ MOST_CHARTS = 6
 @dataclass(frozen=True)
 class CriterionRow:
     """A criterion with what was observed. basis: what it was judged by, where that is not each
-    sample. reason: why it does not hold. bar: observed value and interval against the limit."""
+    sample. reason: why it does not hold. bar: observed value and interval against the limit.
+    decided: after which look; said where an execution has several."""
 
     text: str
     basis: str
@@ -48,13 +49,16 @@ class CriterionRow:
     bar: LimitBar
     interval: str
     n: int
+    decided: str
 
 
 @dataclass(frozen=True)
 class ExecutionRows:
-    """The criteria of an execution, the worst first."""
+    """The criteria of an execution, the worst first. course: for how long it was measured, where
+    that was not known before."""
 
     name: str
+    course: str
     verdict: str
     rows: Sequence[CriterionRow]
 
@@ -62,19 +66,24 @@ class ExecutionRows:
 @dataclass(frozen=True)
 class Criteria:
     """executions: those that have criteria. confidence: of the intervals, in per cent. warnings:
-    lines. lint: what was noticed of the plans, which changes no verdict."""
+    lines. lint: what was noticed of the plans, which changes no verdict. has_looks: whether some
+    execution was looked at more than once."""
 
     executions: Sequence[ExecutionRows]
     confidence: str
     warnings: Sequence[str]
     lint: Sequence[str]
+    has_looks: bool
 
 
 def content(judged: Sequence[Judged]) -> Criteria:
     """All criteria of all executions."""
     executions = [
         ExecutionRows(
-            one_line(it.name), it.verdict, [_row(each) for each in sorted(it.criteria, key=_rank)]
+            one_line(it.name),
+            course(it),
+            it.verdict,
+            [_row(each) for each in sorted(it.criteria, key=_rank)],
         )
         for it in judged
         if it.criteria
@@ -85,6 +94,7 @@ def content(judged: Sequence[Judged]) -> Criteria:
         f"{100 * confidence:g}",
         [f"{one_line(it.name)}: {one_line(text)}" for it in judged for text in it.warnings],
         [f"{one_line(it.name)}: {one_line(text)}" for it in judged for text in it.lint],
+        any(it.course for it in judged),
     )
 
 
@@ -111,6 +121,7 @@ def _row(it: CriterionResult) -> CriterionRow:
         ),
         interval=interval(it),
         n=it.samples,
+        decided=decided(it),
     )
 
 

@@ -1,0 +1,253 @@
+"""What the looks of a default run decide, on a machine that a queue stands for.
+
+    scripts/bench looks [--runs N] [--pi MS] [--kittens MS] [--cores N] [--budget S]
+
+Requests come by the timers of plans/check.jmx, with other seeds in each run, and wait in line for
+the one process of fork mode, or by turns for those of cluster mode. Each takes its time of the
+machine, slower or faster for some seconds as a shared one is. The criteria are those of taurus.yml,
+and the looks are judged by the code that judges a run. At the limit: each limit is the true mean,
+over days of the same queue, so that each FAIL is a false alarm; or that of one criterion is, so
+that each PASS is a miss.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+import yaml
+
+from tollgate.base import ROOT
+from tollgate.criteria import Criterion, parse_all
+from tollgate.judge import (
+    INCONCLUSIVE,
+    Course,
+    JudgeSettings,
+    LabelData,
+    MeasuredExecution,
+    MeasuredRun,
+    estimates,
+    is_settled,
+    judge,
+    noted,
+    results_of,
+)
+from tollgate.plan import PreciseThroughput, read_plan
+from tollgate.run import Looks
+from tollgate.schedule import schedules_of
+from tollgate.stats import Counts, Totals
+
+SETTINGS = JudgeSettings()
+#: Seconds of the warm-up, which are not judged.
+WARMUP_S = 5
+#: Milliseconds of the process that an answer takes, besides those that the arguments say, and those
+#: that it takes without keeping the process busy.
+OWN_MS, ASIDE_MS = {"calculate": 1.5, "sum": 2.0, "search": 9.0}, {"search": 45.0}
+#: How much slower or faster the machine is in a second, and how that of the next is like it.
+NOISE, LIKE = 0.2, 0.9
+HOUR_S = 3600
+#: Of which the true means are taken.
+HOURS = 100
+
+
+@dataclass(frozen=True)
+class Machine:
+    """own_ms: of a process by label. timers: by label. processes: by execution."""
+
+    own_ms: Mapping[str, float]
+    timers: Mapping[str, PreciseThroughput]
+    processes: Mapping[str, int]
+
+
+def timers() -> dict[str, PreciseThroughput]:
+    """The timer of each label of the plan."""
+    plan = read_plan(ROOT / "plans" / "check.jmx", {})
+    return {
+        label.text: schedule.replay
+        for _, schedule in schedules_of(plan)[1]
+        for label in schedule.labels
+    }
+
+
+def default_criteria() -> list[str]:
+    entries = yaml.safe_load((ROOT / "taurus.yml").read_text())["~reporting"]
+    return next(each["criteria"] for each in entries if "criteria" in each)
+
+
+def sent(machine: Machine, processes: int, length_s: int, random) -> dict[str, tuple]:
+    """By label when its requests came, in seconds, and how long their answers took, in ms."""
+    labels = list(machine.timers)
+    at = [_arrivals(machine.timers[it], length_s, random) for it in labels]
+    label = np.repeat(np.arange(len(labels)), [len(each) for each in at])
+    order = np.argsort(np.concatenate(at))
+    at_s, label = np.concatenate(at)[order], label[order]
+    own = np.array([machine.own_ms[it] for it in labels])[label]
+    own_ms = own * random.gamma(16, 1 / 16, len(own)) * _speed(length_s, random)[at_s.astype(int)]
+    aside = np.array([ASIDE_MS.get(it, 0.0) for it in labels])[label]
+    took = np.empty(len(at_s))
+    for process in range(processes):
+        mine = slice(process, None, processes)
+        took[mine] = _waited(at_s[mine] * 1000, own_ms[mine]) + own_ms[mine] + aside[mine]
+    return {it: (at_s[label == i], took[label == i]) for i, it in enumerate(labels)}
+
+
+def _arrivals(timer: PreciseThroughput, length_s: int, random) -> np.ndarray:
+    """When the timer lets requests go in a run of this length, in seconds."""
+    drawn = replace(timer, seed=int(random.integers(1, 2**31)), duration_s=length_s)
+    return drawn.arrivals(float(length_s))
+
+
+def _speed(length_s: int, random) -> np.ndarray:
+    """A factor for each second, 1 in the mean."""
+    steps = random.normal(0, NOISE * np.sqrt(1 - LIKE**2), length_s + 1)
+    found = np.empty(len(steps))
+    now = random.normal(0, NOISE)
+    for number, step in enumerate(steps):
+        found[number] = now
+        now = LIKE * now + step
+    return np.exp(found - NOISE**2 / 2)
+
+
+def _waited(at_ms: np.ndarray, own_ms: np.ndarray) -> np.ndarray:
+    """Waiting times in a line of one server (D. Lindley 1952, "The theory of queues")."""
+    steps = np.concatenate([[0.0], np.cumsum(own_ms[:-1] - np.diff(at_ms))])
+    return steps - np.minimum.accumulate(steps)
+
+
+def label_data(name: str, at_s: np.ndarray, took_ms: np.ndarray) -> LabelData:
+    second, elapsed = at_s.astype(np.int64), np.rint(took_ms).astype(np.int64)
+    counts = Counts.of(second, elapsed, np.ones(len(second), bool))
+    n = counts.sum_by_second().astype(np.int64)
+    sums = counts.sum_by_second(counts.elapsed_ms).astype(np.int64)
+    totals = Totals(counts.seconds, n, sums, n * 0, n, n)
+    return LabelData(name, counts, counts, totals)
+
+
+def measured(
+    name: str, machine: Machine, criteria: tuple[Criterion, ...], looks: Looks, random
+) -> MeasuredExecution:
+    """All that an execution would measure if it went on to the end of its budget."""
+    length_s = WARMUP_S + int(looks.budget_s)
+    found = sent(machine, machine.processes[name], length_s, random)
+    labels = {(it, False): label_data(it, *times) for it, times in found.items()}
+    return MeasuredExecution(name, labels, criteria, float(WARMUP_S), looks.budget_s)
+
+
+def decided(whole: MeasuredExecution, looks: Looks, family: int) -> MeasuredExecution:
+    """The same as it is judged at the look that ends it."""
+    course = Course(looks.least_s, looks.budget_s)
+    for at_s in looks.moments:
+        course = course.at(at_s)
+        here = replace(whole, measured_s=at_s, course=course)
+        (results,) = results_of([here], SETTINGS, family)
+        if is_settled(whole.criteria, results, course):
+            break
+        course = noted(course, results)
+    return here
+
+
+def true_means(machine: Machine, processes: int, random) -> dict[str, float]:
+    hours = [sent(machine, processes, HOUR_S, random) for _ in range(HOURS)]
+    return {
+        label: float(np.concatenate([np.rint(each[label][1]) for each in hours]).mean())
+        for label in machine.timers
+    }
+
+
+def at_limit(
+    criteria: tuple[Criterion, ...], means: Mapping[str, float], which: str
+) -> tuple[Criterion, ...]:
+    """The criteria with limits that are the true means, of all estimates or of one."""
+    return tuple(
+        replace(each, threshold=means[each.label])
+        if each.is_estimate and which in ("", each.text)
+        else each
+        for each in criteria
+    )
+
+
+@dataclass(frozen=True)
+class Row:
+    """verdicts, and seconds of measuring an execution."""
+
+    name: str
+    verdicts: list[str]
+    seconds: list[float]
+
+    def text(self) -> str:
+        shares = [100 * self.verdicts.count(it) / len(self.verdicts) for it in ("PASS", "FAIL")]
+        open_ = 100 * self.verdicts.count(INCONCLUSIVE) / len(self.verdicts)
+        return (
+            f"| {self.name} | {len(self.verdicts)} | {shares[0]:.1f} % | {shares[1]:.1f} % "
+            f"| {open_:.1f} % | {np.mean(self.seconds):.0f} s |"
+        )
+
+
+def simulated(
+    name: str,
+    machine: Machine,
+    criteria: Mapping[str, tuple[Criterion, ...]],
+    looks: Looks,
+    runs: int,
+    random,
+) -> Row:
+    """criteria: of each execution."""
+    family = estimates(list(criteria.values()))
+    verdicts, seconds = [], []
+    for _ in range(runs):
+        found = tuple(
+            decided(measured(it, machine, criteria[it], looks, random), looks, family)
+            for it in machine.processes
+        )
+        verdicts.append(judge(MeasuredRun(found), SETTINGS).verdict)
+        seconds += [each.course.looks_s[-1] for each in found]
+    return Row(name, verdicts, seconds)
+
+
+def rows(arguments: argparse.Namespace) -> Iterator[Row]:
+    random = np.random.default_rng(arguments.seed)
+    criteria = parse_all(default_criteria())
+    own = {**OWN_MS, "kittens": arguments.kittens, "pi": arguments.pi}
+    machine = Machine(own, timers(), {"fork": 1, "cluster": arguments.cores})
+    both = dict.fromkeys(machine.processes, criteria)
+    means = {name: true_means(machine, it, random) for name, it in machine.processes.items()}
+    for name, found in means.items():
+        shown = ", ".join(f"{label} {value:.0f}" for label, value in found.items())
+        print(f"{name}: true means in ms: {shown}", file=sys.stderr)
+    looks = Looks.of(30.0, arguments.budget).with_lag(criteria)
+    once = Looks.of(30.0, 30.0)
+    runs = arguments.runs
+    yield simulated("as it is", machine, both, looks, runs, random)
+    fixed = replace(once, every_s=30.0)
+    yield simulated("as it is, 30 s and one look", machine, both, fixed, runs, random)
+    limits = {name: at_limit(criteria, found, "") for name, found in means.items()}
+    yield simulated("every estimate at its limit", machine, limits, looks, runs, random)
+    for which in ("avg-lt of search>350ms", "avg-rt of pi>2500ms"):
+        one = {**both, "fork": at_limit(criteria, means["fork"], which)}
+        yield simulated(f"{which.split('>')[0]} at its limit", machine, one, looks, runs, random)
+
+
+def parse() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--runs", type=int, default=1000)
+    parser.add_argument("--pi", type=float, default=500.0, help="ms of one core")
+    parser.add_argument("--kittens", type=float, default=70.0, help="ms of one core")
+    parser.add_argument("--cores", type=int, default=2, help="processes in cluster mode")
+    parser.add_argument("--budget", type=float, default=240.0, help="s of measuring, at most")
+    parser.add_argument("--seed", type=int, default=1)
+    return parser.parse_args()
+
+
+def main() -> None:
+    arguments = parse()
+    print("| limits | runs | PASS | FAIL | INCONCLUSIVE | mean measuring, an execution |")
+    print("|---|---|---|---|---|---|")
+    for row in rows(arguments):
+        print(row.text(), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,151 @@
+"""Taurus service `looks`: ends an execution once its verdict is settled.
+
+Settings, under modules.looks in taurus.yml:
+
+    budget: 4m            of measuring, at most; `off` measures all that the plan has
+
+The property `measured` then says what is measured at least before a PASS. A plan whose length is
+that property gets the budget in its place, so that it stays a plan that JMeter runs by itself; one
+that has a length of its own is only ended sooner.
+
+It stands behind `load`, which writes the lengths of those that follow a forecast.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from bzt import TaurusConfigError
+from bzt.engine import Service
+
+from tollgate.base import duration_text
+from tollgate.compare import SettingError, is_compare, seconds_of
+from tollgate.gather import Watch, examined, outcome
+from tollgate.run import LEAST_S
+from tollgate.samples import JtlError
+from tollgate.stats import nominal_level
+from tollgate.targets import name_of, scenario_of
+from tollgate.taurus.shared import property_of, refuse_unknown, under_way
+
+SETTINGS = ("budget",)
+#: Seconds that JMeter takes to start and to end, in the announcement.
+AROUND_S = 10.0
+#: So many open criteria are named in a line.
+NAMED = 3
+#: What a look is made of must be in the file, and JMeter writes blocks of some 50 samples.
+AUTOFLUSH = "jmeter.save.saveservice.autoflush"
+
+
+class Looks(Service):
+    """Looks at the samples of each execution while it measures."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.budget_s: float | None = None
+        self.watches: dict[object, Watch] = {}
+
+    def prepare(self) -> None:
+        """Give each execution its budget. Raises TaurusConfigError, one line."""
+        super().prepare()
+        refuse_unknown("looks", self.settings, SETTINGS)
+        self.budget_s = self._budget()
+        if self.budget_s is None:
+            return
+        modules = self.engine.config.get("modules")
+        if is_compare(modules) or (modules.get("study", None) or {}).get("design", None):
+            kind = "compare" if is_compare(modules) else "study"
+            raise TaurusConfigError(
+                f"looks: modules.looks.budget is {self.settings.get('budget')!r}, and the kind "
+                f"{kind} ends itself: set it to off"
+            )
+        longest_s = [self._give(each) for each in self.engine.config.get("execution", [])]
+        known = under_way(self.engine)
+        known.position = known.position or self.position
+        self._announce(longest_s)
+
+    def _budget(self) -> float | None:
+        value = self.settings.get("budget", None)
+        if value is None or value is False or value == "off":
+            return None
+        try:
+            return seconds_of("modules.looks.budget", value)
+        except SettingError as problem:
+            raise TaurusConfigError(f"looks: {problem}, or off") from None
+
+    def _give(self, execution: Mapping) -> float:
+        """Writes what `verdict` records, and the plan's length; returns how long it takes at most,
+        as far as is known."""
+        scenario = scenario_of(self.engine.config, execution)
+        module = self.engine.config.get("modules").get("jmeter").get("properties") or {}
+        # As in Taurus, a scenario's own go before the module's.
+        given = {**module, **(scenario.get("properties", None) or {})}
+        where = f"looks: execution {name_of(execution)!r}"
+        measured = property_of(given, "measured", 0, where)
+        own_length = bool(scenario.get("forecast", None)) or not measured
+        least_s = property_of(module, "measured", LEAST_S, where) if own_length else measured
+        budget_s = max(self.budget_s, least_s)
+        properties = {AUTOFLUSH: "true"}
+        if not own_length:
+            properties["measured"] = int(budget_s) if budget_s.is_integer() else budget_s
+        scenario.merge({"properties": properties})
+        scenario["looks"] = {"least": least_s, "budget": budget_s}
+        length_s = min(budget_s, measured) if own_length and measured else budget_s
+        return property_of(given, "warmup", 0, where) + length_s + AROUND_S
+
+    def _announce(self, longest_s: list[float]) -> None:
+        if longest_s:
+            names = ", then ".join(map(name_of, self.engine.config.get("execution")))
+            self.log.info(
+                "%s: each ends once its criteria are decided; at most %s in all",
+                names,
+                duration_text(sum(longest_s)),
+            )
+
+    def startup(self) -> None:
+        """Know what to look at: what `verdict` has recorded."""
+        super().startup()
+        manifest = under_way(self.engine).manifest
+        if self.budget_s is None or manifest is None:
+            return
+        nominal_level((1.0,), 0.01)  # what all looks need once, before there is load to disturb
+        executors = self.engine.provisioning.executors
+        all_examined = examined(Path(self.engine.artifacts_dir), manifest)
+        for executor, each in zip(executors, all_examined, strict=True):
+            if each.planned.looks:
+                self.watches[executor] = Watch(each, Path(executor.kpi_jtl))
+
+    def check(self) -> bool:
+        """Look at the samples when it is time to; ends an execution that is decided."""
+        for executor, watch in self.watches.items():
+            process = executor.process
+            is_ended = executor in under_way(self.engine).decided_s
+            if process and process.poll() is None and not is_ended:
+                self._look(executor, watch)
+        return super().check()
+
+    def _look(self, executor: object, watch: Watch) -> None:
+        known = under_way(self.engine)
+        reloads = known.reloads.records if known.reloads else []
+        try:
+            look = watch.look(executor.start_time, reloads)
+        except JtlError as problem:  # `verdict` will say so; until then there is no harm in load
+            self.log.warning("looks: no look at the samples: %s", problem)
+            return
+        if look and watch.is_over:
+            self.log.info("%s: %s", executor.label, outcome(look))
+            known.decided_s[executor] = look.course.looks_s[-1]
+            executor.stop_now()
+
+    def position(self, executor: object, asked_s: float, elapsed_s: float) -> str | None:
+        """How far an execution is and what of it is open, for `progress`."""
+        watch = self.watches.get(executor)
+        if watch is None:
+            return None
+        at = f"{min(elapsed_s, asked_s):.0f} of at most {asked_s:.0f} s"
+        at = at if asked_s else f"{elapsed_s:.0f} s"
+        if watch.last is None or not watch.open:
+            return at
+        more = len(watch.open) - NAMED
+        named = ", ".join(watch.open[:NAMED]) + (f" and {more} more" if more > 0 else "")
+        return f"{at}, open: {named}"

@@ -1,0 +1,165 @@
+"""The looks at an execution that may end early: a run's folder to its verdict."""
+
+import json
+
+import pytest
+
+from support import jmx_text as jmx
+from support import own_run, run_folder
+from support.jtl_rows import START_MS, row
+from tollgate.gather import Watch, evidence
+from tollgate.judge import judge
+from tollgate.outputs.json_verdict import to_dict
+from tollgate.run import Looks, manifest
+
+#: The recorded run measures 8 s, 2 s after JMeter's start, with 30 requests a second.
+BEGAN_MS = 1795223301128 + 2000
+LOOKS = Looks(least_s=6.0, budget_s=8.0, every_s=2.0, lag_s=1.0)
+PASSES = ("p50 of nap>1s", "fail of nap>0%")
+
+
+def changed(change):
+    """The recorded JTL with each row as `change` makes it: (fields, start in s of measuring)."""
+    header, *rows = run_folder.recorded().decode().splitlines()
+    columns = header.split(",")
+    found = [header]
+    for line in rows:
+        fields = dict(zip(columns, line.split(","), strict=True))
+        change(fields, (int(fields["timeStamp"]) - BEGAN_MS) / 1000)
+        found.append(",".join(fields.values()))
+    return ("\n".join(found) + "\n").encode()
+
+
+def fails_from(second):
+    def change(fields, at_s):
+        if at_s >= second:
+            fields["success"] = "false"
+
+    return changed(change)
+
+
+def said(verdict):
+    return verdict.executions[0]
+
+
+def test_an_execution_is_judged_by_the_look_that_settles_it(judged):
+    found = said(judged(*PASSES, looks=LOOKS))
+    assert (found.verdict, found.course.looks_s) == ("PASS", (6.0,))
+    assert {it.decided_after_s for it in found.criteria} == {6.0}
+    assert 150 < found.criteria[0].samples < 210
+
+
+def test_what_came_behind_the_look_is_not_judged(judged):
+    found = said(judged(*PASSES, looks=LOOKS, decided_s=6.0, spoiled=fails_from(6.0)))
+    assert (found.verdict, found.warnings) == ("PASS", ())
+
+
+def test_a_jmeter_that_was_ended_by_a_look_may_exit_as_it_likes(judged):
+    cut = run_folder.recorded()[:-9]
+    ended = {"looks": LOOKS, "exit_code": 1}
+    assert judged(*PASSES, spoiled=cut, decided_s=6.0, **ended).verdict == "PASS"
+    assert judged(*PASSES, spoiled=cut, **ended).verdict == "INVALID"
+
+
+def test_what_is_open_goes_on_to_the_end_of_the_budget(judged):
+    found = said(judged("p99.9 of nap>1s", looks=LOOKS))
+    assert found.course.looks_s == (6.0, 8.0)
+    assert found.verdict == "INCONCLUSIVE"
+    assert "modules.looks.budget" in found.reasons[0].text
+
+
+def written_by(content, now_ms):
+    """The JTL as JMeter has written it by then."""
+    header, *rows = content.splitlines(keepends=True)
+    ends = sorted((sum(map(int, each.split(b",")[:2])), each) for each in rows)
+    return header + b"".join(each for end_ms, each in ends if end_ms <= now_ms)
+
+
+def slow(from_s, to_s, elapsed_ms):
+    """One request of the interval, in a thread of its own, answers so slowly."""
+    done = []
+
+    def change(fields, at_s):
+        if from_s <= at_s < to_s and not done:
+            fields |= {"elapsed": str(elapsed_ms), "threadName": "visitors 1-99"}
+            done.append(at_s)
+
+    return written_by(changed(change), BEGAN_MS * 2)
+
+
+def test_a_request_without_its_answer_keeps_a_look_from_passing(judged):
+    """It is due at 3 s and answers before 8 s, so that it is missing at 6 s, lag and all."""
+    found = said(judged(*PASSES, looks=LOOKS, spoiled=slow(3.0, 3.5, 4400)))
+    assert (found.verdict, found.course.looks_s) == ("PASS", (6.0, 8.0))
+    dates = {it.subject: it.decided_after_s for it in found.criteria}
+    assert dates == {"p50": 6.0, "fail": 8.0}
+
+
+def test_a_look_at_no_answers_decides_nothing_and_the_next_one_does(judged):
+    """All that was sent before answers behind 7 s, when the first look is taken."""
+
+    def change(fields, at_s):
+        if at_s < 7.0:
+            fields["elapsed"] = str(int((7.2 - at_s) * 1000))
+
+    slow_at_first = written_by(changed(change), BEGAN_MS * 2)
+    found = said(judged("hits of nap<1", looks=LOOKS, spoiled=slow_at_first))
+    assert found.course.looks_s == (6.0, 8.0)
+    assert found.course.since["hits of nap<1"][0] == "INVALID"
+    assert found.criteria[0].verdict == "PASS"
+
+
+LOOP = jmx.plan(jmx.group(jmx.sampler("home"), threads=2, duration=None))
+
+
+def loop(second_thread_until_s):
+    """Ten requests a second of each of two threads, for 8 s."""
+    return [
+        row(at * 100, label="home", elapsed=80, thread=f"visitors 1-{thread}") + f",{START_MS}"
+        for at in range(80)
+        for thread in (1, 2)
+        if thread == 1 or at < second_thread_until_s * 10
+    ]
+
+
+@pytest.mark.parametrize(("until_s", "open_at"), [(8, ()), (2, ("fail",))])
+def test_a_thread_of_a_loop_that_is_silent_is_taken_for_one_that_waits(tmp_path, until_s, open_at):
+    times = {"measured": 0.0, "looks": LOOKS, "decided_s": 6.0}
+    own_run.make(tmp_path, LOOP, loop(until_s), "fail of home>0%", "avg-rt of home>9s", **times)
+    record = manifest.read(tmp_path)
+    run, settings = evidence.gather(tmp_path, record)
+    results = judge(run, settings).executions[0].criteria
+    assert run.executions[0].measured_s == 6.0
+    assert tuple(it.subject for it in results if it.verdict == "INCONCLUSIVE") == open_at
+
+
+@pytest.mark.parametrize("spoiled", [None, slow(3.0, 3.5, 4400), fails_from(3.0)])
+def test_live_looks_find_what_judging_again_finds(tmp_path, spoiled):
+    content = spoiled or run_folder.recorded()
+    record = run_folder.make(tmp_path, PASSES, looks=LOOKS)
+    jtl = tmp_path / run_folder.JTL
+    clock = [BEGAN_MS / 1000]
+    (examined,) = evidence.examined(tmp_path, record)
+    watch = Watch(examined, jtl, lambda: clock[0])
+    while not watch.is_over and clock[0] < BEGAN_MS / 1000 + 8:
+        jtl.write_bytes(written_by(content, clock[0] * 1000))
+        watch.look(record.executions[0].began, [])
+        clock[0] += 0.5
+    jtl.write_bytes(content)
+    ended = watch.course.looks_s[-1] if watch.is_over else None
+    run_folder.make(tmp_path, PASSES, looks=LOOKS, decided_s=ended)
+    run_folder.spoil(tmp_path, content)
+    again = manifest.read(tmp_path)
+    run, settings = evidence.gather(tmp_path, again)
+    verdict = judge(run, settings)
+    looks_s = verdict.executions[0].course.looks_s
+    assert looks_s[: len(watch.course.looks_s)] == watch.course.looks_s
+    if not watch.is_over:
+        return
+    live = {it.criterion: (it.verdict, it.low, it.high, it.observed) for it in watch.last.results}
+    found = {
+        it.criterion: (it.verdict, it.low, it.high, it.observed)
+        for it in verdict.executions[0].criteria
+    }
+    assert live == found
+    assert json.dumps(to_dict(verdict, run, "check", {}))

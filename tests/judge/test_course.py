@@ -1,0 +1,95 @@
+"""When the looks at an execution end it, and what is said of when each criterion was decided."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from support.executions import execution, result_of
+from tollgate.criteria.grammar import parse_all
+from tollgate.judge.course import is_settled, noted
+from tollgate.judge.facts import Course, JudgeSettings
+from tollgate.judge.judgement import results_of
+from tollgate.stats import LEAST_STEP
+
+LATENCY, SHARE, SAID = "p95>1s", "fail>0%", "p50>1s, continue as non-failed"
+CRITERIA = parse_all([LATENCY, SHARE, SAID])
+RESULT = result_of("p95 of search>250ms")
+#: Verdicts of the three, seconds of measuring, and whether the verdict is settled then.
+MOMENTS = {
+    "all hold": (("PASS", "PASS", "PASS"), 30.0, True),
+    "all hold too early": (("PASS", "PASS", "PASS"), 20.0, False),
+    "one is open": (("INCONCLUSIVE", "PASS", "PASS"), 30.0, False),
+    "what has no say is open": (("PASS", "PASS", "INCONCLUSIVE"), 30.0, True),
+    "an estimate fails early": (("FAIL", "PASS", "PASS"), 10.0, True),
+    "a count fails early": (("PASS", "FAIL", "PASS"), 20.0, False),
+    "a count fails": (("INCONCLUSIVE", "FAIL", "PASS"), 30.0, True),
+    "what has no say fails": (("INCONCLUSIVE", "PASS", "FAIL"), 30.0, False),
+    "nothing to judge": (("INVALID", "PASS", "PASS"), 30.0, False),
+}
+
+
+@pytest.mark.parametrize(("verdicts", "at_s", "settled"), MOMENTS.values(), ids=MOMENTS)
+def test_an_execution_ends_once_its_verdict_is_settled(verdicts, at_s, settled):
+    found = [
+        replace(RESULT, criterion=each.text, verdict=verdict, decides=each.fail)
+        for each, verdict in zip(CRITERIA, verdicts, strict=True)
+    ]
+    assert is_settled(CRITERIA, found, Course(30.0, 240.0, (at_s,))) is settled
+
+
+def course_of(*verdicts):
+    """The results after looks every 10 s, at each of which a criterion on 200 ms has a verdict."""
+    limits = {"PASS": "250ms", "FAIL": "150ms", "INCONCLUSIVE": "195ms"}
+    course = Course(30.0, 240.0)
+    for number, verdict in enumerate(verdicts, 1):
+        course = course.at(10.0 * number)
+        made = execution(f"p95 of search>{limits[verdict]}", course=course)
+        (found,) = results_of([made], JudgeSettings())[0]
+        assert found.verdict == verdict
+        found = replace(found, criterion="same")
+        if "same" in course.since and course.since["same"][0] == verdict:
+            found = replace(found, decided_after_s=course.since["same"][1])
+        course = noted(course, [found])
+    return course.since["same"]
+
+
+def test_a_criterion_is_decided_from_the_look_on_that_its_verdict_dates_from():
+    assert course_of("INCONCLUSIVE", "PASS", "PASS") == ("PASS", 20.0)
+    assert course_of("PASS", "INCONCLUSIVE", "PASS") == ("PASS", 30.0)
+
+
+DATES = {
+    "at once": (Course(30.0, 240.0, (10.0, 20.0, 30.0), {}), 30.0),
+    "since a look": (Course(10.0, 240.0, (10.0, 20.0, 30.0), {"X": ("PASS", 20.0)}), 20.0),
+    "not before the least": (Course(30.0, 240.0, (10.0, 40.0), {"X": ("PASS", 10.0)}), 30.0),
+    "ended before the least": (Course(30.0, 240.0, (10.0,), {"X": ("PASS", 10.0)}), 10.0),
+    "was open": (Course(10.0, 240.0, (10.0, 20.0), {"X": ("INCONCLUSIVE", 10.0)}), 20.0),
+}
+
+
+@pytest.mark.parametrize(("course", "after_s"), DATES.values(), ids=DATES)
+def test_a_pass_has_its_date(course, after_s):
+    criterion = "p95 of search>250ms"
+    course = replace(course, since=dict.fromkeys([criterion], course.since.get("X", ("", 0.0))))
+    (found,) = results_of([execution(criterion, course=course)], JudgeSettings())[0]
+    assert (found.verdict, found.decided_after_s) == ("PASS", after_s)
+
+
+def test_what_is_open_has_no_date_and_names_the_budget_at_its_end():
+    criterion = "p95 of search>195ms"
+    ends = Course(30.0, 60.0, (60.0,)), Course(30.0, 240.0, (60.0,)), None
+    found = [result_of(criterion, course=course) for course in ends]
+    assert [it.verdict for it in found] == ["INCONCLUSIVE"] * 3
+    assert [it.decided_after_s for it in found] == [None] * 3
+    assert ["modules.looks.budget" in it.reason for it in found] == [True, False, False]
+
+
+@given(st.lists(st.integers(1, 23), unique=True), st.floats(0.5, 500))
+def test_fractions_are_what_sequential_levels_take(tens, last_s):
+    earlier = [10.0 * each for each in sorted(tens) if 10.0 * each < min(last_s, 239)]
+    fractions = Course(30.0, 240.0, (*earlier, last_s)).fractions
+    steps = [b - a for a, b in zip((0.0, *fractions), fractions, strict=False)]
+    assert min(steps) >= LEAST_STEP * (1 - 1e-9)
+    assert fractions[-1] <= 1

@@ -1,0 +1,97 @@
+"""The service `looks` on Taurus's configuration, without Taurus's engine."""
+
+import logging
+from types import SimpleNamespace
+
+import pytest
+from bzt import TaurusConfigError
+from bzt.utils import BetterDict
+
+from tollgate.taurus.looks import Looks
+
+PLAN = {"script": "plans/check.jmx"}
+
+
+@pytest.fixture
+def prepared(caplog):
+    """Prepares the service over a configuration; returns the scenario after it."""
+    caplog.set_level(logging.INFO)
+
+    def prepare(budget="4m", scenario=None, modules=None, **properties):
+        looks = Looks()
+        looks.log = logging.getLogger("looks")
+        looks.settings = BetterDict.from_dict({} if budget is None else {"budget": budget})
+        looks.engine = SimpleNamespace(
+            config=BetterDict.from_dict(
+                {
+                    "execution": [{"scenario": "fork"}],
+                    "scenarios": {"fork": scenario or dict(PLAN)},
+                    "modules": {"jmeter": {"properties": properties}, **(modules or {})},
+                }
+            )
+        )
+        looks.prepare()
+        return looks.engine.config["scenarios"]["fork"]
+
+    return prepare
+
+
+def test_a_plan_with_a_length_to_be_set_runs_as_long_as_the_budget(prepared, caplog):
+    scenario = prepared(warmup=5, measured=30)
+    assert scenario["looks"] == {"least": 30.0, "budget": 240.0}
+    assert scenario["properties"]["measured"] == 240
+    assert scenario["properties"]["jmeter.save.saveservice.autoflush"] == "true"
+    assert "at most 4 min 15 s in all" in caplog.text
+
+
+def test_whoever_measures_longer_than_the_budget_measures_that_long(prepared):
+    scenario = prepared(warmup=5, measured=300)
+    assert scenario["looks"] == {"least": 300.0, "budget": 300.0}
+    assert scenario["properties"]["measured"] == 300
+
+
+def test_a_forecast_keeps_its_length(prepared):
+    follows = {**PLAN, "forecast": {"path": "x"}, "properties": {"measured": 1440}}
+    scenario = prepared(scenario=follows, warmup=5, measured=30)
+    assert scenario["looks"] == {"least": 30.0, "budget": 240.0}
+    assert scenario["properties"]["measured"] == 1440
+
+
+def test_an_own_plan_keeps_its_length(prepared):
+    scenario = prepared(budget=60)
+    assert scenario["looks"] == {"least": 30.0, "budget": 60.0}
+    assert "measured" not in scenario["properties"]
+
+
+@pytest.mark.parametrize("budget", [None, "off", False])
+def test_without_a_budget_nothing_changes(prepared, budget):
+    assert prepared(budget=budget, measured=30) == PLAN
+
+
+@pytest.mark.parametrize("budget", ["soon", 0, -1, True, "4 weeks", "", "0.5s"])
+def test_what_is_no_budget_is_refused(prepared, budget):
+    with pytest.raises(TaurusConfigError) as refused:
+        prepared(budget=budget, measured=30)
+    assert repr(budget) in str(refused.value)
+    assert len(str(refused.value).splitlines()) == 1
+
+
+@pytest.mark.parametrize("kind", [{"compare": {"budget": "10m"}}, {"study": {"design": "x.csv"}}])
+def test_kinds_that_end_themselves_take_no_budget(prepared, kind):
+    with pytest.raises(TaurusConfigError, match="off"):
+        prepared(modules=kind, measured=0)
+
+
+@pytest.mark.parametrize(
+    ("asked_s", "still", "text"),
+    [
+        (245.0, [], "40 of at most 245 s"),
+        (245.0, ["p95>1s"], "40 of at most 245 s, open: p95>1s"),
+        (0.0, list("abcde"), "40 s, open: a, b, c and 2 more"),
+    ],
+)
+def test_the_progress_line_names_what_is_open(asked_s, still, text):
+    looks = Looks()
+    looks.watches = {"fork": SimpleNamespace(last=object(), open=still)}
+    assert looks.position("fork", asked_s, 40.2) == text
+    assert looks.position("cluster", asked_s, 40.2) is None
