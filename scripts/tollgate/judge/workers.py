@@ -160,7 +160,7 @@ def _of_mean(watch: _Watch, at_s: np.ndarray, values: np.ndarray) -> Ruling:
         return _unknown(watch.criterion.subject)
     seconds, place = np.unique(np.floor(at_s).astype(np.int64), return_inverse=True)
     n, sums = np.bincount(place), np.bincount(place, weights=values)
-    found = mean_interval(seconds, n, sums, watch.confidence)
+    found = mean_interval(seconds, n, sums, watch.confidence, has_tail=False)
     estimate = Estimate(float(values.mean()), found.low, found.high, len(values))
     watched = int(seconds[-1] - seconds[0]) + 1
     if watched < MIN_SECONDS:
