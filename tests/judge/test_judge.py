@@ -91,7 +91,7 @@ def test_a_mean_of_a_few_samples_is_inconclusive_however_alike_they_are(subject)
     few = Counts.of([0, 30, 59], [240, 240, 240])
     result = result_of(f"{subject} of search>250ms", service=few)
     assert (result.verdict, result.samples_needed) == ("INCONCLUSIVE", 10)
-    enough = Counts.of(range(0, 60, 6), [240] * 10)
+    enough = Counts.of(range(0, 60, 6), [160] * 10)
     assert result_of(f"{subject} of search>250ms", service=enough).verdict == "PASS"
 
 

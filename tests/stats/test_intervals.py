@@ -8,8 +8,13 @@ from scipy import stats
 
 from tollgate.stats.autocorrelation import design_effect
 from tollgate.stats.counts import Counts
-from tollgate.stats.intervals import mean_interval, share_interval, stdev_interval
-from tollgate.stats.percentiles import percentile_interval, samples_needed
+from tollgate.stats.intervals import (
+    mean_interval,
+    samples_needed,
+    share_interval,
+    stdev_interval,
+)
+from tollgate.stats.percentiles import percentile_interval
 
 RUNS = 500
 SHAPES = [(240, 30), (3000, 60)]
@@ -62,7 +67,7 @@ def truth(p):
 
 @pytest.mark.statistics
 @pytest.mark.parametrize("process", PROCESSES)
-def test_of_500_runs_92_to_98_percent_of_the_intervals_hold_the_true_percentile(
+def test_of_500_runs_92_to_99_percent_of_the_intervals_hold_the_true_percentile(
     process, repetitions
 ):
     rng, runs = np.random.default_rng(20240229), repetitions(RUNS)
@@ -74,14 +79,14 @@ def test_of_500_runs_92_to_98_percent_of_the_intervals_hold_the_true_percentile(
                 found = percentile_interval(counts, p)
                 held[shape, index] += found.low <= truth(p) <= found.high
     of_all, mean = repetitions(RUNS * len(SHAPES)), held.mean(axis=1).sum()
-    assert of_all.least(0.92) <= mean <= of_all.most(0.98), held
+    assert of_all.least(0.92) <= mean <= of_all.most(0.99), held
     # A share of 500 runs has a standard error of one percent.
     assert held.min() >= runs.least(0.91), held
-    assert held.max() <= runs.most(0.99), held
+    assert held.max() <= runs.most(0.998), held
 
 
 @pytest.mark.statistics
-def test_of_500_runs_92_to_98_percent_hold_the_true_p99_of_3000_samples(repetitions):
+def test_of_500_runs_92_to_99_percent_hold_the_true_p99_of_3000_samples(repetitions):
     rng, runs = np.random.default_rng(99), repetitions(RUNS)
     held = sum(
         found.low <= truth(99) <= found.high
@@ -89,11 +94,11 @@ def test_of_500_runs_92_to_98_percent_hold_the_true_p99_of_3000_samples(repetiti
             percentile_interval(simulated(rng, "independent", 3000, 60), 99) for _ in runs
         )
     )
-    assert runs.least(0.92) <= held <= runs.most(0.98)
+    assert runs.least(0.92) <= held <= runs.most(0.99)
 
 
 @pytest.mark.statistics
-def test_of_500_runs_92_to_98_percent_of_the_intervals_hold_the_true_mean_and_share(repetitions):
+def test_of_500_runs_92_to_99_percent_of_the_intervals_hold_the_true_mean_and_share(repetitions):
     rng, runs = np.random.default_rng(3), repetitions(RUNS)
     mean = MEDIAN_MS * math.exp(SIGMA**2 / 2)
     process, held = "a third of the variance is common to a second", np.zeros(2)
@@ -107,7 +112,7 @@ def test_of_500_runs_92_to_98_percent_of_the_intervals_hold_the_true_mean_and_sh
         found = share_interval(seconds, n, slow)
         held[1] += found.low <= 0.1 <= found.high
     assert (held >= runs.least(0.92)).all(), held
-    assert (held <= runs.most(0.98)).all(), held
+    assert (held <= runs.most(0.99)).all(), held
 
 
 def test_an_interval_that_ignored_autocorrelation_would_lie():
@@ -177,8 +182,24 @@ def test_no_failures_still_leave_a_possible_share():
 
 
 def test_a_steady_run_has_a_mean_without_doubt():
-    found = mean_interval(np.arange(10), np.full(10, 5.0), np.full(10, 50.0))
+    found = mean_interval(np.arange(10), np.full(10, 8), np.full(10, 80))
     assert (found.low, found.high) == (10, 10)
+
+
+def test_a_mean_leaves_room_for_a_tail_until_there_are_samples_enough_to_see_one():
+    # One in 20 ten times slower adds 45 %; of 72 samples 2.5 in 100 runs see none of them.
+    seconds = np.arange(72)
+    for n, confidence, high in ((71, 0.95, 14.5), (72, 0.95, 10), (72, 0.99, 14.5)):
+        found = mean_interval(seconds[:n], np.ones(n), np.full(n, 10.0), confidence)
+        assert (found.low, found.high) == pytest.approx((10, high))
+        without = mean_interval(seconds[:n], np.ones(n), np.full(n, 10.0), confidence, False)
+        assert (without.low, without.high) == (10, 10)
+
+
+def test_a_mean_has_no_more_freedom_than_seconds_with_samples():
+    # Two seconds with samples, 29 s apart, have one degree of freedom: Student's t is 12.7.
+    found = mean_interval(np.array([0, 29]), np.array([40, 40]), np.array([398.0, 402.0]))
+    assert found.low == pytest.approx(10 - 12.706 * 0.05 / math.sqrt(2) * math.sqrt(2), rel=0.1)
 
 
 def test_a_burst_of_equal_values_leaves_the_percentile_in_doubt():

@@ -191,6 +191,16 @@ def test_an_interval_holds_its_slope_and_grows_with_confidence_and_moves_with_a_
     assert tilted.slope == pytest.approx(found.slope + slope, abs=1e-6)
 
 
+def test_medians_of_stretches_of_unequal_length_move_with_a_line():
+    # 70 looks make stretches of two and of three: the middle one of three values beside a steep
+    # line is another than that of the values.
+    at, rng = np.arange(70.0), np.random.default_rng(1)
+    for _ in range(20):
+        values = rng.standard_normal(70)
+        tilted = trend(at, values + at, CONFIDENCE)
+        assert tilted.slope == pytest.approx(trend(at, values, CONFIDENCE).slope + 1)
+
+
 def test_longer_runs_are_asked_for_by_how_the_noise_behaves():
     at, rng = np.arange(120.0), np.random.default_rng(9)
     steady, wandering = (

@@ -176,7 +176,7 @@ def _of_mean(watch: _Watch, at_s: np.ndarray, values: np.ndarray) -> Ruling:
     n, sums = np.bincount(place), np.bincount(place, weights=values)
 
     def mean(confidence: float) -> Estimate:
-        found = mean_interval(seconds, n, sums, confidence)
+        found = mean_interval(seconds, n, sums, confidence, has_tail=False)
         return Estimate(float(values.mean()), found.low, found.high, len(values))
 
     estimate = watch.between(mean)

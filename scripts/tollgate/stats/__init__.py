@@ -15,10 +15,11 @@ from tollgate.stats.intervals import (
     UNKNOWN,
     Interval,
     mean_interval,
+    samples_needed,
     share_interval,
     stdev_interval,
 )
-from tollgate.stats.percentiles import percentile_by_block, percentile_interval, samples_needed
+from tollgate.stats.percentiles import percentile_by_block, percentile_interval
 from tollgate.stats.sequential import LEAST_STEP, nominal_level
 from tollgate.stats.slope import BLOCKS, FEWEST, Trend, trend
 from tollgate.stats.totals import COLUMNS, SOURCES, Totals

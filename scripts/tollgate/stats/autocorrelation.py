@@ -1,27 +1,29 @@
 """The design effect and the long-run variance of samples that are not independent. Pure.
 
-Both work on one residual a bin, which is a second unless a run takes many hours (bins.py). The
-long-run variance is the equal-weighted cosine estimator, used with t critical values (Lazarus,
-Lewis, Stock and Watson 2018, "HAR Inference: Recommendations for Practice").
+All of it works on one residual a bin, which is a second unless a run takes many hours (bins.py),
+or a block of a comparison. error_of_sum takes the larger one of two estimates of the long-run
+variance:
 
-error_of_sum is about blocks of time whose noise may last longer than a block. Noise common to both
-sides of a comparison has cancelled before this; what is left is mostly independent from second to
-second, and then nothing may be wasted, or a small regression takes too long to find. Yet a process
-can be slow for ten seconds all by itself. In one second this hides below the noise of single
-requests, so that the autocorrelation of neighbours, which long_run_variance goes by, misses it.
+- The equal-weighted cosine estimator, used with t critical values (Lazarus, Lewis, Stock and Watson
+  2018, "HAR Inference: Recommendations for Practice").
+- The sum of autocovariances up to where those of two neighbouring lags are no longer positive
+  (Geyer 1992, "Practical Markov chain Monte Carlo", the initial positive sequence), corrected for
+  the mean that was taken off. A service can be slow for ten seconds all by itself, and in one
+  second this hides below the noise of single requests, so that the autocorrelation of neighbours,
+  which the first estimate goes by, misses it. Where this one is the larger by NOTABLE, its degrees
+  of freedom are those of a window as long as the lags that it took, blocks / (2 lags + 1).
 
-So a second estimate stands beside it: the sum of autocovariances up to where those of two
-neighbouring lags are no longer positive (Geyer 1992, "Practical Markov chain Monte Carlo", the
-initial positive sequence), corrected for the mean that was taken off. The larger one counts; and
-where Geyer's is the larger by NOTABLE, its degrees of freedom are those of a window as long as the
-lags that it took, blocks / (2 lags + 1).
+A mean (error_of_bins) has few cosines besides, since a FAIL at 0.03 % asks for the far tail of
+Student's t. A comparison may not waste so much: noise common to both its sides has cancelled, and
+what is left is mostly independent from second to second. Percentiles (design_effect) do not need
+it, by simulation.
 
-Limits, by simulation of 60 to 600 blocks and tests of "no difference" at 1 %: independent noise
-refuses 0.5 to 0.8 %; where half of the variance remembers 0.6 of the second before, 0.8 to 1.4 %;
-where half remembers 0.9, 5.7, 3.2, 1.9 and 0.9 % at 60, 120, 300 and 600 blocks, with
-long_run_variance alone 8 to 12 %. Noise that stays for half a minute cannot be distinguished from
-a regression within a minute or two by any method, and what makes a process slow as long as it lives
-in no time at all: other processes must be started for that.
+Tuned on gamma, AR(0.5), half AR(0.8) and bursts (docs/intervals.md has all figures, and where the
+promise ends). Comparisons, by simulation of "no difference" at 1 %, two-sided: independent noise
+refuses 0.4 % with 60 blocks; where half of the variance remembers 0.6 of the second before, 0.9 %;
+where half remembers 0.9, 4.2 and 1.8 % with 60 and 300 blocks, and at 0.017 %, one-sided, 26 and 8
+times as often as it should. What makes a process slow as long as it lives is noticed by no method:
+other processes must be started for that.
 """
 
 from __future__ import annotations
@@ -30,19 +32,22 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import fft, stats
+from scipy import fft, special
 
 # The bias of the long-run variance that is put up with, as a share of it, in choosing how many
 # cosines to average: tuned by simulation, see the module's docstring.
-BIAS_SHARE = 0.05
+BIAS_SHARE = 0.025
 # Lag-one autocorrelation is taken this many standard errors above its estimate: too wide an
 # interval says "cannot tell", too narrow a one lies.
 CAUTION = 0.5
 FEWEST_COSINES = 3
 Floats = NDArray[np.float64]
 # By chance alone Geyer's estimate is seldom that much larger.
-NOTABLE = 1.5
-FEWEST_FREEDOM = 3.0
+NOTABLE = 1.2
+# More cosines than this are never averaged, however independent neighbours look: in half a minute
+# that is chance (Lazarus et al. 2018, equation 4).
+LAZARUS = 0.4
+FEWEST_CAUTIOUS = 5
 
 
 def design_effect(bins, n, hits, confidence: float) -> float:
@@ -55,23 +60,46 @@ def design_effect(bins, n, hits, confidence: float) -> float:
     share = hits.sum() / total
     if not 0 < share < 1:
         return 1.0
-    residuals = dense(bins, hits - share * n)
-    variance, freedom = long_run_variance(residuals)
-    deff = variance * len(residuals) / (total * share * (1 - share))
+    error, freedom = error_of_sum(dense(bins, hits - share * n))
+    freedom = min(freedom, max(1.0, len(n) - 1.0))
     quantile = (1 + confidence) / 2
-    correction = (stats.t.ppf(quantile, freedom) / stats.norm.ppf(quantile)) ** 2
-    return float(max(1.0, deff * correction))
+    correction = (special.stdtrit(freedom, quantile) / special.ndtri(quantile)) ** 2
+    return float(max(1.0, error**2 / (total * share * (1 - share)) * correction))
 
 
-def long_run_variance(residuals: np.ndarray) -> tuple[float, int]:
-    """(variance a bin, degrees of freedom) of residuals that sum to zero, one a bin."""
+def error_of_bins(bins, residuals: Floats) -> tuple[float, float]:
+    """(standard error of the sum, degrees of freedom) of one residual for each bin with samples.
+
+    The noise of a run that was measured once: fewer cosines than how_many_cosines may want, and
+    no more freedom than those bins have.
+    """
+    every = dense(bins, residuals)
+    size, filled = len(every), len(residuals)
+    if filled < 2:
+        return 0.0, 1.0
+    error, freedom = error_of_sum(every, max(FEWEST_CAUTIOUS, int(LAZARUS * size ** (2 / 3))))
+    # One mean was taken off the bins with samples; the empty ones know nothing of it.
+    unbiased = math.sqrt((1 - 1 / size) / (1 - 1 / filled))
+    return error * unbiased, min(freedom, filled - 1.0)
+
+
+def error_of_sum(residuals: Floats, most: int | None = None) -> tuple[float, float]:
+    """(standard error of the sum, degrees of freedom) of one residual a block; they sum to 0.
+
+    most: how many cosines may be averaged, half as many as blocks by default.
+    """
     size = len(residuals)
     power = float(residuals @ residuals)
     if power == 0:
-        return 0.0, size
+        return 0.0, float(size)
     cosines = how_many_cosines(float(residuals[1:] @ residuals[:-1]) / power, size)
-    weights = fft.dct(residuals, type=2, norm="ortho")[1 : cosines + 1]
-    return float(np.square(weights).mean()), cosines
+    cosines = min(cosines, most or cosines)
+    variance = float(np.square(fft.dct(residuals, norm="ortho")[1 : cosines + 1]).mean())
+    positive, window = _initial_positive(residuals)
+    freedom = float(cosines)
+    if positive > NOTABLE * variance:
+        freedom = min(freedom, max(FEWEST_COSINES, size / window))
+    return math.sqrt(max(variance, positive) * size), freedom
 
 
 def how_many_cosines(lag_one: float, size: int) -> int:
@@ -103,20 +131,8 @@ def dense(bins, values) -> np.ndarray:
     return dense
 
 
-def error_of_sum(residuals: Floats) -> tuple[float, float]:
-    """(standard error of the sum, degrees of freedom) of one residual a block; they sum to 0."""
-    size = len(residuals)
-    variance, freedom = long_run_variance(residuals)
-    positive, lags = _initial_positive(residuals)
-    window = 2 * lags + 1
-    positive *= 1 + window / size
-    if positive > NOTABLE * variance:
-        freedom = max(FEWEST_FREEDOM, min(freedom, size / window))
-    return math.sqrt(max(variance, positive) * size), float(freedom)
-
-
 def _initial_positive(residuals: Floats) -> tuple[float, int]:
-    """(long-run variance a block, the lags it took)"""
+    """(long-run variance a bin, the bins in the window of lags that it took)"""
     size = len(residuals)
     length = fft.next_fast_len(2 * size, real=True)
     spectrum = fft.rfft(residuals, length)
@@ -125,4 +141,5 @@ def _initial_positive(residuals: Floats) -> tuple[float, int]:
     pairs = lagged[0::2] + lagged[1::2]
     ended = np.flatnonzero(pairs <= 0)
     taken = int(ended[0]) if len(ended) else len(pairs)
-    return float(covariances[0] + 2 * pairs[:taken].sum()), 2 * taken
+    window = 4 * taken + 1
+    return float(covariances[0] + 2 * pairs[:taken].sum()) * (1 + window / size), window

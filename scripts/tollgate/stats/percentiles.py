@@ -26,7 +26,14 @@ from scipy import optimize, special, stats
 
 from tollgate.stats.autocorrelation import design_effect, span
 from tollgate.stats.counts import Counts
-from tollgate.stats.intervals import CONFIDENCE, MIN_SECONDS, UNKNOWN, Interval, share_interval
+from tollgate.stats.intervals import (
+    CONFIDENCE,
+    MIN_SECONDS,
+    UNKNOWN,
+    Interval,
+    samples_needed,
+    share_interval,
+)
 
 # A design effect below this, estimated from half a minute, is mostly chance.
 NOTABLE_EFFECT = 1.2
@@ -112,17 +119,6 @@ def _own_interval(counts: Counts, p: float, confidence: float) -> Interval:
         math.inf if high is None else _between(counts, high),
         deff,
     )
-
-
-def samples_needed(p: float, deff: float = 1.0, confidence: float = CONFIDENCE) -> int:
-    """The fewest samples whose interval for the p-th percentile has two ends.
-
-    The slowest of n independent samples is under the percentile with probability (p/100)^n, which
-    must be at most (1 - confidence) / 2: 72 for p95, 368 for p99, times the design effect.
-    """
-    farther = max(p, 100 - p) / 100
-    independent = math.ceil(math.log((1 - confidence) / 2) / math.log(farther))
-    return math.ceil(independent * deff)
 
 
 def _ranks(n: int, deff: float, share: float, alpha: float) -> tuple[float | None, float | None]:

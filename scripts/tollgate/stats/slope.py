@@ -35,7 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from tollgate.stats.autocorrelation import how_many_cosines, long_run_variance
+from tollgate.stats.autocorrelation import error_of_sum, how_many_cosines
 
 Floats = NDArray[np.float64]
 
@@ -102,9 +102,12 @@ def _by_block(at_s: Floats, values: Floats) -> tuple[Floats, Floats]:
     if len(at_s) <= BLOCKS:
         return at_s, values
     borders = np.searchsorted(at_s, np.linspace(at_s[0], at_s[-1], BLOCKS + 1)[1:-1])
+    # Medians beside a line: those of the values would not move with one that is added to them.
+    line = np.polyfit(at_s - at_s[0], values, 1)[0]
+    beside = values - line * at_s
     parts = [
-        (times.mean(), np.median(part))
-        for times, part in zip(np.split(at_s, borders), np.split(values, borders), strict=True)
+        (times.mean(), np.median(part) + line * times.mean())
+        for times, part in zip(np.split(at_s, borders), np.split(beside, borders), strict=True)
         if len(part)
     ]
     middle, median = np.array(parts).T
@@ -134,10 +137,9 @@ def _may_have_unit_root(at_s: Floats, values: Floats) -> bool:
 def _walk_error(at_s: Floats, residuals: Floats, confidence: float) -> float:
     """How far the line through a random walk may be off, per second."""
     steps = np.diff(residuals)
-    variance, freedom = long_run_variance(steps - steps.mean())
+    error, freedom = error_of_sum(steps - steps.mean())
     quantile = stats.t.ppf((1 + confidence) / 2, freedom)
-    step_s = (at_s[-1] - at_s[0]) / len(steps)
-    return float(quantile * math.sqrt(6 / 5 * variance / len(steps)) / step_s)
+    return float(quantile * math.sqrt(6 / 5) * error / (at_s[-1] - at_s[0]))
 
 
 def _kendall_reach(residuals: Floats, confidence: float) -> float:
