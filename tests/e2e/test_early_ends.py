@@ -95,7 +95,10 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Finished:
         "~execution": [{"scenario": name} for name in plans],
         "scenarios": {name: {"script": plan} for name, plan in plans.items()},
         "~reporting": [{"module": "verdict"}, {"module": "passfail", "criteria": CRITERIA}],
-        "modules": {"jmeter": {"properties": {"warmup": 0, "measured": 0}}},
+        "modules": {
+            "jmeter": {"properties": {"warmup": 0, "measured": 0}},
+            "looks": {"budget": "off"},
+        },
     }
     return Run(folder, config=config).end()
 
