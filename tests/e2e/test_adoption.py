@@ -44,9 +44,11 @@ class Ran:
     """A run in the copy: its exit code, what it printed and what it left."""
 
     def __init__(self, copy: Copy, commands: str, **env: str) -> None:
+        before = copy.latest
         done = copy.shell(commands, **env)
         self.code, self.output = done.returncode, done.stdout + done.stderr
         self.folder = copy.latest
+        assert self.folder != before, self.output
         self.verdict = json.loads((self.folder / "verdict.json").read_text())
         (self.execution,) = self.verdict["executions"]
 
