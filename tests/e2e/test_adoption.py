@@ -82,7 +82,8 @@ def by_pm2(copy) -> Ran:
 def by_router(copy) -> Ran:
     made = copy.shell(".venv/bin/tollgate new target order-service")
     assert made.returncode == 0, made.stderr
-    return Ran(copy, shortened("./scripts/run -order-service"), MODE="fork")
+    port = str(support.free_port())
+    return Ran(copy, shortened("./scripts/run -order-service"), MODE="fork", PORT_FORK=port)
 
 
 @pytest.fixture(scope="module")
