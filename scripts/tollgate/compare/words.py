@@ -81,10 +81,10 @@ def effect_of(comparison: Comparison, finding: Finding) -> float:
 
 
 def verdict(finding: Finding) -> str:
-    """Its verdict as a table has it: `FAIL`, `PASS, improved`, `told only`."""
+    """Its verdict as a table has it: `FAIL`, `PASS, improved`, `informational`."""
     if finding.verdict == IMPROVED:
         return f"{PASS}, improved"
-    return finding.verdict if finding.gates else "told only"
+    return finding.verdict if finding.gates else "informational"
 
 
 def sides(record: CompareRecord) -> Iterator[str]:
