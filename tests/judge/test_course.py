@@ -11,7 +11,7 @@ from tollgate.criteria.grammar import parse_all
 from tollgate.judge.course import is_settled, noted
 from tollgate.judge.facts import Course, JudgeSettings
 from tollgate.judge.judgement import results_of
-from tollgate.stats import LEAST_STEP
+from tollgate.stats import LEAST_STEP, nominal_level
 
 LATENCY, SHARE, SAID = "p95>1s", "fail>0%", "p50>1s, continue as non-failed"
 CRITERIA = parse_all([LATENCY, SHARE, SAID])
@@ -93,3 +93,9 @@ def test_fractions_are_what_sequential_levels_take(tens, last_s):
     steps = [b - a for a, b in zip((0.0, *fractions), fractions, strict=False)]
     assert min(steps) >= LEAST_STEP * (1 - 1e-9)
     assert fractions[-1] <= 1
+
+
+@pytest.mark.parametrize("last_s", [120.0, 120.1, 150.0])
+def test_a_load_that_goes_on_behind_a_look_at_the_end_of_the_budget_has_a_level(last_s):
+    course = Course(30.0, 120.0, (30.0, 120.0, last_s))
+    assert 0 < nominal_level(course.fractions, 0.01) < 0.01

@@ -102,8 +102,9 @@ class Course:
     @property
     def fractions(self) -> tuple[float, ...]:
         """Shares of the budget, as stats.nominal_level takes them. The last look may lie anywhere:
-        a plan, or a person, may end the load right behind another."""
+        a plan, or a person, may end the load right behind another, or behind the budget's end."""
         *earlier, last = (min(1.0, each / self.budget_s) for each in self.looks_s)
+        earlier = [each for each in earlier if each <= 1 - LEAST_STEP]
         least = earlier[-1] + LEAST_STEP if earlier else LEAST_STEP
         return (*earlier, min(1.0, max(last, least)))
 
