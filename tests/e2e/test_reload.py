@@ -76,6 +76,7 @@ def test_20_reloads_under_load_lose_no_request(tmp_path):
     assert [(it.lost, it.problem) for it in reloads] == [(0, "")] * len(reloads), ended.output
     [execution] = ended.verdict["executions"]
     assert {it["verdict"] for it in execution["criteria"]} == {"PASS"}, ended.reasons()
+    assert {it["observed"] for it in execution["criteria"]} == {0}, ended.reasons()
     assert all(outage["planned"] for outage in execution["outages"])
     assert f"{len(reloads)} reloads of the target lost no request" in ended.output
     assert run.left_behind() == []
