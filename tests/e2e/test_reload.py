@@ -6,6 +6,7 @@ import json
 import os
 import re
 import signal
+import time
 from pathlib import Path
 
 import support
@@ -68,6 +69,13 @@ def worker_pids(folder: Path, requests: int = 0) -> list[int]:
     return support.wait_until(newest, "the watcher has looked")
 
 
+def kill_in_a_request(pid: int) -> None:
+    """Ends a worker that holds requests for certain: an idle one loses none."""
+    os.kill(pid, signal.SIGSTOP)
+    time.sleep(1)
+    os.kill(pid, signal.SIGKILL)
+
+
 def test_20_reloads_under_load_lose_no_request(tmp_path):
     run = Run(tmp_path, config=under_reload(2))
     ended = after_reloads(run, RELOADS)
@@ -84,7 +92,7 @@ def test_20_reloads_under_load_lose_no_request(tmp_path):
 
 def test_a_worker_that_is_killed_in_a_reload_makes_that_reload_a_lossy_one(tmp_path):
     run = Run(tmp_path, config=under_reload(5)).until("Reloading cluster, ")
-    os.kill(worker_pids(run.folder)[-1], signal.SIGKILL)
+    kill_in_a_request(worker_pids(run.folder, requests=10)[-1])
     ended = after_reloads(run, 1)
     [lossy, *others] = judged(ended).resources.reloads
     assert lossy.lost > 0
@@ -97,7 +105,7 @@ def test_a_killed_worker_is_told_with_when_how_long_and_what_it_cost(tmp_path):
     config = only("cluster", CRITERIA, warmup=1, measured=10, **BUSY)
     run = Run(tmp_path, config=config).until(" of 11 s, ")
     pid = worker_pids(run.folder, requests=50)[0]  # in the middle of the load
-    os.kill(pid, signal.SIGKILL)
+    kill_in_a_request(pid)
     ended = run.end()
     pattern = (
         rf"INVALID cluster: worker \d+ \(pid {pid}\) died and was started again [\d.]+ s into the "

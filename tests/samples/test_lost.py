@@ -78,6 +78,17 @@ def test_a_request_that_hung_from_a_crash_on_is_not_charged_to_what_came_while_i
     assert counted(tmp_path, [gone(90, 10_000)], (9000, 9100), (100, 200)) == [0, 1]
 
 
+def test_what_a_client_noticed_before_pm2_did_is_charged_to_the_outage_but_not_to_a_reload(
+    tmp_path,
+):
+    file = tmp_path / "kpi.jtl"
+    file.write_text(jtl(row(0), gone(2000, 1), gone(2500, 494), gone(3000 - GRACE_MS - 2, 1)))
+    records = [{"app": "cluster", "began": START_MS / 1000 + 3, "ended": None, "problem": ""}]
+    seen = Resources(outages=(WorkerOutage("0", 7, 3.0, 3.1),))
+    found = with_losses(seen, records, file, START_MS)
+    assert ([it.lost for it in found.reloads], [it.lost for it in found.outages]) == ([0], [2])
+
+
 def test_a_request_counts_for_a_reload_and_for_the_outage_in_it(tmp_path):
     file = tmp_path / "kpi.jtl"
     file.write_text(jtl(gone(500)))
@@ -150,4 +161,4 @@ def test_reloads_and_outages_come_out_in_seconds_with_what_each_lost(tmp_path):
     )
     found = with_losses(seen, records, file, START_MS)
     assert found.reloads == (Reload(10, 12, 0, ""), Reload(20, 22, 1, "refused"))
-    assert [(it.pid, it.lost) for it in found.outages] == [(77, 2), (78, 0), (79, 0)]
+    assert [(it.pid, it.lost) for it in found.outages] == [(77, 2), (78, 0), (79, 1)]

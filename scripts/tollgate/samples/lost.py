@@ -7,7 +7,9 @@ or it is 502, 503 or 504, by which a proxy or balancer in front says the same (R
 lost.
 
 A lost request is charged to one window of a kind: the last that had begun when it was sent, or else
-the first that began while it waited. One that hung from a crash until its timeout would otherwise
+the first that began while it waited. A client whose connection a crash closes knows of it before
+PM2 does, which tells of the crash: what it lost up to a second before is charged to it too, and a
+reload's beginning is our own. One that hung from a crash until its timeout would otherwise
 count again for whatever happened meanwhile. Kinds are apart: a reload's worker may crash in it.
 """
 # ruff: noqa: S608 - every piece of SQL here is a constant of this package.
@@ -22,7 +24,8 @@ from pathlib import Path
 from tollgate.samples.store import Store, using
 from tollgate.workers import Reload, Resources, WorkerOutage
 
-#: Milliseconds after a window in which a client may still find out what happened in it.
+#: Milliseconds after a window in which a client may still find out what happened in it, and before
+#: an outage in which it may have found out already.
 GRACE_MS = 1000
 _NO_ANSWER = "NOT regexp_full_match(code, '[1-5][0-9][0-9]') OR code IN ('502', '503', '504')"
 
@@ -47,7 +50,9 @@ def with_losses(
     ]
     out = [_window(it, origin_ms) for it in resources.outages]
     until_ms = origin_ms + until_s * 1000
-    in_reloads, in_outages = count_lost(source, [reloading, out], until_ms, parents)
+    in_reloads, in_outages = count_lost(
+        source, [reloading, out], until_ms, parents, early_ms=(0, GRACE_MS)
+    )
     reloads = tuple(
         Reload((low - origin_ms) / 1000, (high - origin_ms) / 1000, lost, it["problem"])
         for it, (low, high), lost in zip(records, reloading, in_reloads, strict=True)
@@ -70,24 +75,32 @@ def count_lost(
     kinds: Sequence[Sequence[tuple[float, float]]],
     until_ms: float = math.inf,
     parents: Collection[str] = (),
+    early_ms: Sequence[float] = (0, 0),
 ) -> list[list[int]]:
     """How many requests of a JTL each window (from, to) of each kind lost, in epoch milliseconds;
     `to` may be infinite.
 
     A window may have lost a request if any of the time from its start to its end lies in
-    [from, to + GRACE_MS] and it had ended by until_ms. parents: as in with_losses.
+    [from - early, to + GRACE_MS] and it had ended by until_ms. parents: as in with_losses.
+    early_ms: a kind, how long before a window a client may know of it.
     Raises JtlError.
     """
     rows = [
-        (kind, number, low, high + GRACE_MS)
-        for kind, windows in enumerate(kinds)
+        (kind, number, low - early, low, high + GRACE_MS)
+        for kind, (windows, early) in enumerate(zip(kinds, early_ms, strict=False))
         for number, (low, high) in enumerate(windows)
     ]
     found = [[0] * len(windows) for windows in kinds]
     if not rows:
         return found
     with using(source) as store:
-        columns = ["kind INTEGER", "id INTEGER", "from_ms DOUBLE", "to_ms DOUBLE"]
+        columns = [
+            "kind INTEGER",
+            "id INTEGER",
+            "early_ms DOUBLE",
+            "from_ms DOUBLE",
+            "to_ms DOUBLE",
+        ]
         store.table("windows", columns, rows)
         charged = store.rows(
             f"""
@@ -99,7 +112,7 @@ def count_lost(
             charges AS (
                 SELECT kind, n, arg_min(id, CASE WHEN from_ms <= start_ms
                     THEN (0, start_ms - from_ms) ELSE (1, from_ms - start_ms) END) AS id
-                FROM windows JOIN requests ON start_ms <= to_ms AND end_ms >= from_ms
+                FROM windows JOIN requests ON start_ms <= to_ms AND end_ms >= early_ms
                 GROUP BY kind, start_ms, end_ms, n)
             SELECT kind, id, sum(n)::BIGINT FROM charges GROUP BY kind, id""",
             [list(parents), until_ms],
