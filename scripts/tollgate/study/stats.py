@@ -90,7 +90,7 @@ def with_interval(value: float, replicates: Floats, rounds: int) -> Estimate:
     empty where there are fewer than MIN_BLOCKS rounds.
     """
     if not math.isfinite(value):
-        return Estimate(None, note="not to be told: no request was measured, or a divisor is 0")
+        return Estimate(None, note="no estimate: no request was measured, or a divisor is 0")
     if rounds < MIN_BLOCKS:
         were = "round was" if rounds == 1 else "rounds were"
         note = f"no interval: {rounds} {were} measured, {MIN_BLOCKS} are needed"
@@ -202,7 +202,7 @@ class _Faster(Mapping):
         return len(self.metrics)
 
 
-_NO_ROUND = "not to be told: no round was measured"
+_NO_ROUND = "no estimate: no round was measured"
 
 
 def estimate(
