@@ -21,7 +21,7 @@ from tollgate.stats.intervals import (
 )
 from tollgate.stats.percentiles import percentile_by_block, percentile_interval
 from tollgate.stats.sequential import LEAST_STEP, nominal_level
-from tollgate.stats.slope import BLOCKS, FEWEST, Trend, trend
+from tollgate.stats.slope import BLOCKS, FEWEST, Trend, ranked, trend
 from tollgate.stats.totals import COLUMNS, SOURCES, Totals
 
 __all__ = [
@@ -45,6 +45,7 @@ __all__ = [
     "nominal_level",
     "percentile_by_block",
     "percentile_interval",
+    "ranked",
     "samples_needed",
     "share_interval",
     "span",
