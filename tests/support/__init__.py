@@ -21,8 +21,8 @@ from tollgate.base.paths import ROOT, jmeter_home
 MARK = "TOLLGATE_TEST_SESSION"
 #: Settings of the caller's that would change what a test sees.
 SETTINGS = ("JVM_ARGS", "HEAP", "HOST", "PORT", "NODE_OPTIONS", "SERVER_HOST", "SERVER_PORT")
-#: Half of what a JMeter of seconds costs is compiling what runs on for minutes. No test measures how
-#: fast JMeter is.
+#: Without the compiler for what runs on for minutes, which is half of what a JMeter of seconds
+#: costs. No test measures how fast JMeter is.
 QUICK_START = "-XX:TieredStopAtLevel=1"
 #: Seconds that anything may take before a test gives up on it. Nothing is judged by time.
 PATIENCE = 240
