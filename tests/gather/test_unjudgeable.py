@@ -2,6 +2,7 @@
 
 import pytest
 
+from support import jmx_text as jmx
 from support import run_folder
 from support.forecasts import steps_of
 from tollgate.forecast import Followed, to_record
@@ -46,6 +47,19 @@ def test_a_share_of_no_requests_at_all_is_none(tmp_path):
     record = forecast(30, 0, sum=1.0)
     record["steps"][1]["shares"] = {"nap": 1.0}
     assert "gives nap no share" in refusal(tmp_path, "fail of nap>0%", forecast=record)
+
+
+def test_looks_at_a_pool_of_threads_that_also_wait_for_arrivals_are_refused(tmp_path):
+    looks = Looks.of(30, 240)
+    for kind, refused in (("Arrivals", True), ("FreeFormArrivals", True), ("Concurrency", False)):
+        folder = tmp_path / kind
+        (folder / "plan").mkdir(parents=True)
+        group = jmx.plugin_group(jmx.sampler("home"), kind=kind)
+        (folder / "plan" / "own.jmx").write_text(jmx.plan(group))
+        plan = {"plan": "plan/own.jmx", "measured": 0.0}
+        assert refusal(folder, "fail>0%", plan=plan) == ""
+        line = refusal(folder, "fail>0%", plan=plan, looks=looks)
+        assert ("modules.looks.budget" in line) == refused
 
 
 def test_a_criterion_on_workers_of_no_target_is_refused(tmp_path):

@@ -56,6 +56,15 @@ def open_group(*children, schedule="rate(5/s) random_arrivals(10 s)", seed=3, na
     return element("OpenModelThreadGroup", name, children, **props)
 
 
+def plugin_group(*children, kind="Concurrency", name="visitors", rows=(), **props):
+    """A thread group of jmeter-plugins-casutg; rows: of the table of one that has such."""
+    package = f"com.blazemeter.jmeter.threads.{kind.lower()}"
+    cells = ("".join(f'<stringProp name="0">{it}</stringProp>' for it in row) for row in rows)
+    table = "".join(f'<collectionProp name="1">{each}</collectionProp>' for each in cells)
+    extra = f'<collectionProp name="table">{table}</collectionProp>' if rows else ""
+    return element(f"{package}.{kind}ThreadGroup", name, children, extra=extra, **props)
+
+
 def sampler(name, *children, **more):
     return element("HTTPSamplerProxy", name, children, **more)
 

@@ -16,14 +16,22 @@ from tollgate.stats import FEWEST, FEWEST_FOR_MEAN, samples_needed
 def unjudgeable(
     criteria: Iterable[Criterion], planned: Execution, plan: Plan, followed: Followed | None
 ) -> Iterator[str]:
-    """One line for each criterion on what will not be there, and for a forecast that the plan
-    doesn't follow. followed: the forecast of `planned`."""
+    """One line for each criterion on what will not be there, for a forecast that the plan doesn't
+    follow, and for looks that could not see what is under way. followed: the forecast of
+    `planned`."""
     if followed and not _uses_its_schedule(planned, plan):
         yield (
             f"{planned.name}: the plan {planned.plan} does not follow {followed.path}: it has no "
             "Open Model Thread Group with the property `schedule`; write "
             "${__P(schedule,...)} as the group's schedule, or take the forecast out"
         )
+    for group in plan.groups if planned.looks else ():
+        if group.is_pool:
+            yield (
+                f"{planned.name}: the thread group {group.name!r} is an {group.kind}, and its "
+                "threads that wait for an answer look like those that wait for an arrival: set "
+                "modules.looks.budget to off"
+            )
     for criterion in criteria:
         problem = _problem(criterion, planned, plan, followed)
         if problem:

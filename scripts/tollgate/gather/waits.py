@@ -14,7 +14,8 @@ from tollgate.judge import (
     LoadEnd,
     MeasuredExecution,
     charge,
-    looping_groups,
+    closed_groups,
+    groups_before,
 )
 from tollgate.plan import Plan, ThreadGroup
 from tollgate.run import Execution as Planned
@@ -77,7 +78,7 @@ def held_back(
     until_s: the end of what is looked at, and the look, in seconds since the execution's start.
     Raises JtlError and OSError.
     """
-    loops = {it for it in looping_groups(plan) if not _ends(plan, it, until_s)}
+    loops = set(closed_groups(plan))
 
     def places_of(name: str) -> tuple[int, ...]:
         return tuple(senders(plan, range(len(plan.groups)), name))
@@ -87,12 +88,18 @@ def held_back(
 
     rows = thread_rows(store, parents, is_in_loop) if loops else None
     by_group: dict[tuple[int, ...], list[str]] = {}
+    last_s: dict[int, float] = {}
     for name, its in (rows or {}).items():
         by_group.setdefault(places_of(name), []).extend({f"{name}-{it.number}" for it in its})
+        ends_s = [(it.last_end_ms - jtl.origin_ms) / 1000 for it in its]
+        for place in places_of(name):
+            last_s[place] = max([last_s.get(place, 0.0), *ends_s])
     end_ms, look_ms = (jtl.origin_ms + each * 1000 for each in until_s)
     found = []
     execution = MeasuredExecution("", labels)
     for places, threads in by_group.items():
+        if any(_ends(plan, place, until_s[1], last_s) for place in places):
+            continue
         end = LoadEnd(end_ms, look_ms, tuple(threads), frozenset(threads))
         sent = read_sent(store, threads, parents) or {}
         charged = _charge(execution, plan, [plan.groups[it] for it in places], end, sent, jtl)
@@ -105,11 +112,14 @@ def held_back(
     return tuple(found)
 
 
-def _ends(plan: Plan, place: int, until_s: tuple[float, float]) -> bool:
-    """Whether the threads of a group may have ended by the look, as the plan has it."""
+def _ends(plan: Plan, place: int, look_s: float, last_s: Mapping[int, float]) -> bool:
+    """Whether the threads of a group may have ended by the look, as the plan has it. last_s: when
+    the last sample of each place had ended."""
     group = plan.groups[place]
-    length_s = group.duration_s
-    return group.is_setup or bool(length_s and (group.delay_s or 0.0) + length_s < until_s[1])
+    length_s = group.duration_s or group.length_s
+    begin_s = max((last_s.get(it, 0.0) for it in groups_before(plan, place)), default=0.0)
+    begin_s += group.delay_s or 0.0
+    return group.is_setup or bool(length_s and begin_s + length_s < look_s)
 
 
 def _end(planned: Planned) -> LoadEnd | None:

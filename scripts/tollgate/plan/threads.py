@@ -131,6 +131,8 @@ def stated_end(group: ThreadGroup, may_jump: bool) -> StatedEnd | None:
     may_jump: whether something may leave out a part of a loop, so that no more is known of it than
     that it leaves a sample.
     """
+    if group.length_s and group.samplers:
+        return StatedEnd(group.length_s)
     unknown = {"duration", "delay", "scheduler", "loops"} & set(group.unresolved)
     certain = list(certain_samplers(group))
     if group.kind not in LOOPING or unknown or group.loops is None or not group.samplers:
