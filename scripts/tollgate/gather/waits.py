@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
@@ -159,7 +160,17 @@ def _charge(
             return end.ended_ms
         return jtl.origin_ms + 1000 * float(due_s)
 
-    return charge(end, sent, _labels(execution, groups), paced, began_ms)
+    due = replace(end, ended_ms=min(end.ended_ms, _due_ms(plan, groups[0], jtl)))
+    return charge(due, sent, _labels(execution, groups), paced, began_ms)
+
+
+def _due_ms(plan: Plan, group: ThreadGroup, jtl: Jtl) -> float:
+    """When the group was to end, so that it would have sent nothing later; inf where its duration
+    does not say."""
+    length_s = group.duration_s or group.length_s
+    if not length_s or groups_before(plan, plan.groups.index(group)):
+        return math.inf
+    return jtl.origin_ms + ((group.delay_s or 0.0) + length_s) * 1000
 
 
 def _labels(execution: MeasuredExecution, groups: Collection[ThreadGroup]) -> list[Key]:
