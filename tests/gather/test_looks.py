@@ -118,6 +118,15 @@ LATE = jmx.plan(
     jmx.group(jmx.sampler("log in"), kind="SetupThreadGroup", name="first"),
     jmx.group(jmx.sampler("home"), threads=2, duration=6),
 )
+#: Whose first group is done at once, unless the second of its requests hangs.
+ONCE = jmx.plan(
+    jmx.group(
+        *(jmx.sampler("log in"), jmx.sampler("basket")),
+        **{"name": "first", "threads": 1, "loops": 1, "duration": None},
+    ),
+    jmx.group(jmx.sampler("home"), threads=2, duration=None),
+)
+BASKET = row(500, label="basket", elapsed=50, thread="first 1-1") + f",{START_MS}"
 LOG_IN = row(0, label="log in", elapsed=1000, thread="first 1-1") + f",{START_MS}"
 STARTED = "visitors-ThreadStarter 1"
 
@@ -139,6 +148,8 @@ def loop(second_thread_until_s, group="visitors 1"):
         (LOOP, loop(2), ("fail",)),
         (PLUGIN, loop(8, STARTED), ()),
         (PLUGIN, loop(2, STARTED), ("fail",)),
+        (ONCE, [LOG_IN, BASKET, *loop(8, "visitors 2")], ()),
+        (ONCE, [LOG_IN, *loop(8, "visitors 2")], ("fail",)),
         (LATE, [LOG_IN, *loop(8)[20:]], ()),
         (LATE, [LOG_IN, *loop(2)[20:]], ("fail",)),
     ],
@@ -147,7 +158,7 @@ def test_a_thread_of_a_loop_that_is_silent_is_taken_for_one_that_waits(
     tmp_path, plan, lines, open_at
 ):
     times = {"measured": 0.0, "looks": LOOKS, "decided_s": 6.0}
-    own_run.make(tmp_path, plan, lines, "fail of home>0%", "avg-rt of home>9s", **times)
+    own_run.make(tmp_path, plan, lines, "fail>0%", "avg-rt of home>9s", **times)
     record = manifest.read(tmp_path)
     run, settings = evidence.gather(tmp_path, record)
     results = judge(run, settings).executions[0].criteria

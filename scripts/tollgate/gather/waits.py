@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -18,9 +19,9 @@ from tollgate.judge import (
     closed_groups,
     groups_before,
 )
-from tollgate.plan import Plan, ThreadGroup
+from tollgate.plan import Plan, ThreadGroup, is_done
 from tollgate.run import Execution as Planned
-from tollgate.samples import Jtl, Key, Sent, Store, read_sent, thread_rows
+from tollgate.samples import Jtl, Key, Sent, Store, ThreadRows, read_sent, thread_rows
 from tollgate.schedule import ScheduleFacts, Unsent, schedules_of, senders
 from tollgate.stats import COLUMNS, Bins, Counts, Totals
 
@@ -91,7 +92,8 @@ def held_back(
     by_group: dict[tuple[int, ...], list[str]] = {}
     last_s: dict[int, float] = {}
     for name, its in (rows or {}).items():
-        by_group.setdefault(places_of(name), []).extend({f"{name}-{it.number}" for it in its})
+        going_on = _going_on([plan.groups[it] for it in places_of(name)], its)
+        by_group.setdefault(places_of(name), []).extend(f"{name}-{it}" for it in going_on)
         ends_s = [(it.last_end_ms - jtl.origin_ms) / 1000 for it in its]
         for place in places_of(name):
             last_s[place] = max([last_s.get(place, 0.0), *ends_s])
@@ -111,6 +113,16 @@ def held_back(
             counts = Counts.of(second, slow, failed, codes=(NO_ANSWER,), width=bins.width_s)
             found.append(Unsent((key[0],), counts))
     return tuple(found)
+
+
+def _going_on(groups: list[ThreadGroup], rows: Iterable[ThreadRows]) -> Iterator[int]:
+    """Numbers of the threads in these groups that may have more to send."""
+    samples: dict[int, Counter[str]] = {}
+    for row in rows:
+        samples.setdefault(row.number, Counter())[row.label] += row.n
+    for number, counts in samples.items():
+        if not all(is_done(group, counts) for group in groups):
+            yield number
 
 
 def _ends(plan: Plan, place: int, look_s: float, last_s: Mapping[int, float]) -> bool:

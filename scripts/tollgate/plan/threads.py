@@ -154,6 +154,16 @@ def stated_end(group: ThreadGroup, may_jump: bool) -> StatedEnd | None:
     return StatedEnd(duration_s, dict(needs))
 
 
+def is_done(group: ThreadGroup, samples: Mapping[str, int]) -> bool:
+    """Whether a thread with so many samples by label has nothing left to send, for certain."""
+    sending = [each for each in group.samplers if each.kind != FLOW_CONTROL]
+    stated = stated_end(group, may_jump=False)
+    if stated is None or not stated.needs or list(certain_samplers(group)) != sending:
+        return False
+    is_fixed = not any(label.pattern for label in stated.needs)
+    return is_fixed and all(samples.get(it.text, 0) >= n for it, n in stated.needs.items())
+
+
 def _may_jump(sampler: Sampler) -> bool:
     """Whether it is a Flow Control Action that ends the thread, a loop or a turn of it."""
     return sampler.kind == FLOW_CONTROL and sampler.all_pauses_ms == 0
