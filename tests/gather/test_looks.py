@@ -127,6 +127,8 @@ ONCE = jmx.plan(
     jmx.group(jmx.sampler("home"), threads=2, duration=None),
 )
 BASKET = row(500, label="basket", elapsed=50, thread="first 1-1") + f",{START_MS}"
+#: Whose time is over before the look.
+SHORT = jmx.plan(jmx.group(jmx.sampler("home"), threads=2, duration=5))
 LOG_IN = row(0, label="log in", elapsed=1000, thread="first 1-1") + f",{START_MS}"
 STARTED = "visitors-ThreadStarter 1"
 
@@ -148,6 +150,8 @@ def loop(second_thread_until_s, group="visitors 1"):
         (LOOP, loop(2), ("fail",)),
         (PLUGIN, loop(8, STARTED), ()),
         (PLUGIN, loop(2, STARTED), ("fail",)),
+        (SHORT, loop(8)[:100], ()),
+        (SHORT, loop(2)[:70], ("fail",)),
         (ONCE, [LOG_IN, BASKET, *loop(8, "visitors 2")], ()),
         (ONCE, [LOG_IN, *loop(8, "visitors 2")], ("fail",)),
         (LATE, [LOG_IN, *loop(8)[20:]], ()),

@@ -101,9 +101,12 @@ def held_back(
     found = []
     execution = MeasuredExecution("", labels)
     for places, threads in by_group.items():
-        if any(_ends(plan, place, until_s[1], last_s) for place in places):
+        if any(plan.groups[place].is_setup for place in places):
             continue
-        end = LoadEnd(end_ms, look_ms, tuple(threads), frozenset(threads))
+        # A thread that was silent when its time was over may have been so for a service that hangs.
+        due_ms = jtl.origin_ms + 1000 * max(_due_s(plan, place, last_s) for place in places)
+        ends_ms = min(end_ms, due_ms), min(look_ms, due_ms)
+        end = LoadEnd(*ends_ms, tuple(threads), frozenset(threads))
         sent = read_sent(store, threads, parents) or {}
         charged = _charge(execution, plan, [plan.groups[it] for it in places], end, sent, jtl)
         for key, begins in charged.begins_ms.items():
@@ -125,14 +128,13 @@ def _going_on(groups: list[ThreadGroup], rows: Iterable[ThreadRows]) -> Iterator
             yield number
 
 
-def _ends(plan: Plan, place: int, look_s: float, last_s: Mapping[int, float]) -> bool:
-    """Whether the threads of a group may have ended by the look, as the plan has it. last_s: when
-    the last sample of each place had ended."""
+def _due_s(plan: Plan, place: int, last_s: Mapping[int, float]) -> float:
+    """Until when a group was to send, by its duration; inf for no such. last_s: when the last
+    sample of each place had ended."""
     group = plan.groups[place]
-    length_s = group.duration_s or group.length_s
+    length_s = group.duration_s or group.length_s or math.inf
     begin_s = max((last_s.get(it, 0.0) for it in groups_before(plan, place)), default=0.0)
-    begin_s += group.delay_s or 0.0
-    return group.is_setup or bool(length_s and begin_s + length_s < look_s)
+    return begin_s + (group.delay_s or 0.0) + length_s
 
 
 def _end(planned: Planned) -> LoadEnd | None:
@@ -172,17 +174,11 @@ def _charge(
             return end.ended_ms
         return jtl.origin_ms + 1000 * float(due_s)
 
-    due = replace(end, ended_ms=min(end.ended_ms, _due_ms(plan, groups[0], jtl)))
+    # What groups before it took is not known here.
+    place = plan.groups.index(groups[0])
+    due_s = math.inf if groups_before(plan, place) else _due_s(plan, place, {})
+    due = replace(end, ended_ms=min(end.ended_ms, jtl.origin_ms + 1000 * due_s))
     return charge(due, sent, _labels(execution, groups), paced, began_ms)
-
-
-def _due_ms(plan: Plan, group: ThreadGroup, jtl: Jtl) -> float:
-    """When the group was to end, so that it would have sent nothing later; inf where its duration
-    does not say."""
-    length_s = group.duration_s or group.length_s
-    if not length_s or groups_before(plan, plan.groups.index(group)):
-        return math.inf
-    return jtl.origin_ms + ((group.delay_s or 0.0) + length_s) * 1000
 
 
 def _labels(execution: MeasuredExecution, groups: Collection[ThreadGroup]) -> list[Key]:
