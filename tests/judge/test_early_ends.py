@@ -230,6 +230,11 @@ IN_TIME = {
         {},
     ),
     "arrivals": (jmx.open_group(HOME, name="users"), [BOTH], {}),
+    "an arrival that an error ends": (
+        jmx.open_group(HOME, name="users", seed=0, **on_error("stopthread")),
+        [BOTH],
+        {"failed": ["home"]},
+    ),
 }
 
 

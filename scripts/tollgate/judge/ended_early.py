@@ -146,7 +146,11 @@ def _of_unknown_end(plan: Plan, failed: Collection[str]) -> Iterator[EarlyEnd]:
     for place in unscheduled_groups(plan):
         group = plan.groups[place]
         action = _stops_by_errors(group, failed)
-        if action and place not in bounded:
+        # A thread that is one arrival's takes none of the others with it.
+        is_its_own = group.on_sample_error == "stopthread" and (
+            group.is_open_model or group.is_pool
+        )
+        if action and place not in bounded and not is_its_own:
             yield EarlyEnd(
                 f"the thread group {group.name!r} met sampler errors, after which it {action}: "
                 "what is missing is not known; see jmeter.log",
