@@ -10,6 +10,7 @@ from typing import ClassVar
 
 import pytest
 from bzt.modules.jmeter import JMeterExecutor, JTLReader
+from bzt.modules.provisioning import Local
 from bzt.utils import BetterDict, Environment
 
 from support import jmx_text as jmx
@@ -26,6 +27,8 @@ WHOLE = "1700000001000,6,search,200,OK,a 1-1,true,9,1,1,4,1\n"
 
 class Engine:
     """Starts what bzt's would, with the standard streams that it is given."""
+
+    artifacts_dir = "run"
 
     @staticmethod
     def start_subprocess(args, env, cwd=None, **streams) -> subprocess.Popen:
@@ -150,6 +153,14 @@ def test_the_private_method_that_is_overridden_is_one_of_this_bzt():
     name = "_JMeterExecutor__force_hc4_cookie_handler"
     assert name in vars(JMeterExecutor)
     assert name in vars(InstalledJMeter)
+
+
+def test_samples_that_bzt_did_not_get_to_read_are_no_failure_of_jmeter(monkeypatch):
+    executor, provisioning = InstalledJMeter(), Local()
+    monkeypatch.setattr(executor, "post_process", lambda: None)
+    provisioning.executors = provisioning.started_modules = [executor]
+    provisioning.engine = Engine()
+    provisioning.post_process()  # or bzt's exit code, 1, would go before the verdict's
 
 
 def test_nothing_is_read_of_a_jmeter_that_was_ended():

@@ -30,7 +30,8 @@ class PlanError(ValueError):
 class Element:
     """One element: `kind` is its tag without a package, `props` its simple properties as text.
 
-    user_parameters: the names that User Parameters set. included: whether it stands in a file that
+    user_parameters: the names that User Parameters set. rows: of a table in it, of whatever name,
+    such as the schedule of an Ultimate Thread Group. included: whether it stands in a file that
     the plan includes. problem: why an Include Controller below something disabled has no children.
     """
 
@@ -41,6 +42,7 @@ class Element:
     pairs: tuple[tuple[str, str], ...] = ()
     module_path: tuple[str, ...] = ()
     user_parameters: tuple[str, ...] = ()
+    rows: tuple[tuple[str, ...], ...] = ()
     included: bool = False
     problem: str = ""
     children: tuple[Element, ...] = field(default=(), repr=False)
@@ -116,6 +118,7 @@ def _elements(tree: etree._Element) -> Iterator[Element]:
             pairs=tuple(_pairs(node)),
             module_path=_texts(node, "ModuleController.node_path"),
             user_parameters=_texts(node, "UserParameters.names"),
+            rows=tuple(_rows(node)),
             children=tuple(_elements(below)),
         )
 
@@ -123,6 +126,11 @@ def _elements(tree: etree._Element) -> Iterator[Element]:
 def _texts(node: etree._Element, name: str) -> tuple[str, ...]:
     entries = node.iterfind(f"collectionProp[@name='{name}']/*")
     return tuple(entry.text or "" for entry in entries)
+
+
+def _rows(node: etree._Element) -> Iterator[tuple[str, ...]]:
+    for row in node.iterfind("collectionProp/collectionProp"):
+        yield tuple(cell.text or "" for cell in row)
 
 
 def _props(node: etree._Element) -> dict[str, str]:
