@@ -210,14 +210,14 @@ class _Whole:
 
 
 def _survey(path: str | Path, begin: Place, size: int) -> _Whole:
-    """Some 0.4 s per gigabyte, for what DuckDB does not tell: lines, encoding and lost blocks, for
+    """Some 0.3 s per gigabyte, for what DuckDB does not tell: lines, encoding and lost blocks, for
     one of which it raises JtlError."""
     read, end, line = begin.offset, begin.offset, begin.line
     lost: Place | None = None
     decoder, encoding = codecs.getincrementaldecoder("utf-8")(), "utf-8"
     for chunk in _bytes(path, begin.offset, size):
         breaks = chunk.count(b"\n")
-        if lost is None and _LOST in chunk:
+        if lost is None and b"\0" in chunk and _LOST in chunk:  # one byte is found faster
             place = chunk.index(_LOST)
             lost = Place(line + chunk.count(b"\n", 0, place), read + place)
         line += breaks
