@@ -1,4 +1,4 @@
-"""scripts/screenshots takes pictures of each kind of page, in every size and colour."""
+"""scripts/screenshots takes pictures of the page of each kind of run, in every size and colour."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from tollgate.base.paths import ROOT
 from tollgate.outputs import study as study_report
 from tollgate.pages.run.write import write as write_page
 from tollgate.pages.runs import build as runs_page
+from tollgate.run import manifest
 
 SCREENSHOTS = ROOT / "scripts" / "screenshots"
 PAGES = ROOT / "scripts" / "pictures" / "pages.js"
@@ -24,6 +25,13 @@ pytestmark = pytest.mark.needs("chromium", "a screen")
 
 def check(folder: Path) -> None:
     run_folder.make(folder)
+    write_page(folder)
+
+
+def soak(folder: Path) -> None:
+    made = run_folder.make(folder, run_folder.BROKEN)
+    made.kind = "soak"
+    manifest.write(made, folder)
     write_page(folder)
 
 
@@ -44,6 +52,7 @@ def all_runs(folder: Path) -> None:
 
 KINDS: dict[str, Callable[[Path], None]] = {
     "check": check,
+    "soak": soak,
     "study": study,
     "compare": compare,
     "reports": all_runs,
