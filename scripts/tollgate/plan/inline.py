@@ -12,6 +12,8 @@ from pathlib import Path
 
 from lxml import etree
 
+from tollgate.plan.jmx import parsed
+
 _INCLUDE, _PATH = "IncludeController", "IncludeController.includepath"
 _SIMPLE = "GenericController"
 _FRAGMENT = "TestFragmentController"
@@ -25,7 +27,7 @@ def put_in_place(plan: Path, folder: Path) -> bool:
     folder: from which JMeter reads them. What cannot be read, or would include itself, stays as it
     is: JMeter says what is wrong with it.
     """
-    document = etree.parse(str(plan))
+    document = parsed(plan)
     root = document.getroot()
     if root.get("version") != _FORMAT or not _replace(root, folder, (plan.resolve(),)):
         return False
@@ -56,7 +58,7 @@ def _fragment(path: Path, within: tuple[Path, ...]) -> etree._Element | None:
     """The hashTree of the first Test Fragment in a file, where JMeter would find one and the file
     has the format of today."""
     try:
-        tree = etree.parse(str(path)).getroot() if path not in within else None
+        tree = parsed(path).getroot() if path not in within else None
     except (OSError, etree.XMLSyntaxError):
         return None
     if tree is None or tree.get("version") != _FORMAT:

@@ -46,10 +46,9 @@ _THREAD = re.compile(r'^"(?P<name>.*)" #\d+ ', re.MULTILINE)
 #: JMeter's property for the variables that it writes beside each sample, and the one that holds
 #: when the test started.
 VARIABLES, TEST_START = "sample_variables", "TESTSTART.MS"
-#: Loggers of JMeter's that write a line or more for each thread, which in an open model is each
-#: arrival, and what silences them.
-TALKATIVE = ("threads.JMeterThread", "control.IncludeController", "services.FileServer")
-QUIET = tuple(f"-Lorg.apache.jmeter.{name}=WARN" for name in TALKATIVE)
+#: Silences the logger that writes three lines for each thread, which in an open model is each
+#: arrival.
+QUIET = ("-Lorg.apache.jmeter.threads.JMeterThread=WARN",)
 #: By which a user has a say in the logging.
 _LOGGING = re.compile(r"(^|\s)(-L|--loglevel|-i|--jmeterlogconf)|log4j")
 #: What JMeter prints once it listens for messages, and where it found no port to.
