@@ -15,7 +15,7 @@ from bzt.utils import BetterDict, Environment
 
 from support import jmx_text as jmx
 from tollgate.samples.check import RECORD_BYTES
-from tollgate.taurus.jmeter import InstalledJMeter, WholeRecords, with_test_start
+from tollgate.taurus.jmeter import QUIET, InstalledJMeter, WholeRecords, quietly, with_test_start
 
 HEADER = (
     "timeStamp,elapsed,label,responseCode,responseMessage,threadName,success,bytes,"
@@ -45,6 +45,20 @@ def test_jmeter_runs_in_the_folder_of_the_plan_however_that_is_named(tmp_path, m
     Path(executor.original_jmx).write_text(jmx.plan())
     with executor._execute(["sh", "-c", "pwd -P"]) as process:
         assert process.stdout.read() == f"{(tmp_path / 'theirs').resolve()}\n"
+
+
+LOGGING = ("-LDEBUG", "-Lorg.apache.jmeter.threads=INFO", "--loglevel x", "-i my.xml", "-n -L x=y")
+
+
+@pytest.mark.parametrize("own", LOGGING)
+def test_a_users_own_options_for_the_log_are_left_alone(own):
+    assert quietly({}, own) == ()
+    assert quietly({"JVM_ARGS": "-Dlog4j2.configurationFile=own.xml"}, "") == ()
+
+
+def test_no_other_option_is_taken_for_one_of_the_log():
+    environment = {"JVM_ARGS": "-Xmx1g -Dlogin=x", "OTHER": "log4j"}
+    assert quietly(environment, "-Juser=a-L --nongui -Jpath=/x-i") == QUIET
 
 
 def reader(path: Path) -> JTLReader:

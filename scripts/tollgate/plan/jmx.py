@@ -88,11 +88,16 @@ class Element:
             yield from child.walk()
 
 
+def parsed(path: Path) -> etree._ElementTree:
+    """The file's XML, whatever it holds. Raises OSError, etree.XMLSyntaxError."""
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=True)
+    return etree.parse(str(path), parser)
+
+
 def tops(path: Path) -> tuple[Element, ...]:
     """Return the elements at the top of a file. Raises PlanError."""
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=True)
     try:
-        document = etree.parse(str(path), parser).getroot()
+        document = parsed(path).getroot()
     except OSError as error:
         raise PlanError(f"{path}: cannot be read ({error}); check the path") from error
     except etree.XMLSyntaxError as error:

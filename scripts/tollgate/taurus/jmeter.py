@@ -27,7 +27,7 @@ from bzt.modules.jmeter import JMeter, JMeterExecutor
 from bzt.utils import FileReader
 
 from tollgate.base import Url, java_finds
-from tollgate.plan import read_hosts
+from tollgate.plan import put_in_place, read_hosts
 from tollgate.samples import RECORD_BYTES
 from tollgate.targets import lock
 
@@ -46,6 +46,11 @@ _THREAD = re.compile(r'^"(?P<name>.*)" #\d+ ', re.MULTILINE)
 #: JMeter's property for the variables that it writes beside each sample, and the one that holds
 #: when the test started.
 VARIABLES, TEST_START = "sample_variables", "TESTSTART.MS"
+#: Silences the logger that writes three lines for each thread, which in an open model is each
+#: arrival.
+QUIET = ("-Lorg.apache.jmeter.threads.JMeterThread=WARN",)
+#: By which a user has a say in the logging.
+_LOGGING = re.compile(r"(^|\s)(-L|--loglevel|-i|--jmeterlogconf)|log4j")
 #: What JMeter prints once it listens for messages, and where it found no port to.
 LISTENS = re.compile(r"^Waiting for possible Shutdown/.* message on port (\d+)$", re.MULTILINE)
 IS_DEAF = "Failed to create UDP port"
@@ -63,6 +68,13 @@ def direct_hosts(environment: Mapping[str, str], hosts: Iterable[str]) -> str:
     given = re.findall(r"""-Dhttp\.nonProxyHosts=["']?([^\s"']+)""", options)
     ours = (host for host in hosts if Url("http", host, 80).is_loopback)
     return "|".join(dict.fromkeys([*_THIS_MACHINE, *ours, *given[-1:]]))
+
+
+def quietly(environment: Mapping[str, str], options: str) -> tuple[str, ...]:
+    """JMeter's options that keep its log to what happens once a run; none where the user's own
+    options, of JMeter or of the JVM, are about logging."""
+    jvm = " ".join(environment.get(name, "") for name in _OPTIONS)
+    return () if _LOGGING.search(f"{jvm} {options}") else QUIET
 
 
 def sampling_now(process: psutil.Process, output: Path) -> list[str] | None:
@@ -139,9 +151,11 @@ class InstalledJMeter(JMeterExecutor):
         self.tool = self._get_tool(JMeter, config=self.settings, props=self.properties)
 
     def prepare(self) -> None:
-        """Have JMeter write when it started, and bzt follow the samples record by record."""
+        """Have JMeter write when it started and parse fragments once, and bzt follow the samples
+        record by record."""
         self._ask_for_test_start()
         super().prepare()
+        put_in_place(Path(self.modified_jmx), Path(self.original_jmx).absolute().parent)
         self.properties_file = self._kept_apart(self.properties_file)
         self.sys_properties_file = self._kept_apart(self.sys_properties_file)
         self.env.set(java_finds(self.modified_jmx, self.engine.artifacts_dir))
@@ -161,7 +175,8 @@ class InstalledJMeter(JMeterExecutor):
         properties = {key: str(value) for key, value in self.properties.items()}
         hosts = read_hosts(Path(self.original_jmx), properties)
         direct = ["-N", direct_hosts(os.environ, hosts)]
-        return super()._execute([*args, *direct], cwd=str(folder), **kwargs)
+        quiet = quietly(os.environ, str(self.settings.get("cmdline", "")))
+        return super()._execute([*args, *direct, *quiet], cwd=str(folder), **kwargs)
 
     def _kept_apart(self, path: str | None) -> str | None:
         """The file of properties for JMeter to read: where one of them is secret, a file outside of
