@@ -8,8 +8,9 @@ from __future__ import annotations
 from tollgate.compare import record, samples, words
 from tollgate.compare.decide import close, look, next_look_s
 from tollgate.compare.errors import MOST_FAILED
-from tollgate.compare.estimates import HALF_MS, percentile, percentile_ratio, unfair
+from tollgate.compare.estimates import percentile_ratio, typical_ratio, unfair
 from tollgate.compare.looks import judge_blocks
+from tollgate.compare.milliseconds import HALF_MS, percentile
 from tollgate.compare.model import (
     ERRORS,
     FAIL,
@@ -17,9 +18,12 @@ from tollgate.compare.model import (
     INCONCLUSIVE,
     OPEN,
     PASS,
+    PERCENTILES,
+    TYPICAL,
     Blocks,
     Finding,
     Gate,
+    Requests,
     Settings,
     Side,
 )
@@ -53,7 +57,9 @@ __all__ = [
     "NO_LOOK",
     "OPEN",
     "PASS",
+    "PERCENTILES",
     "SETTINGS",
+    "TYPICAL",
     "Blocks",
     "Case",
     "CompareRecord",
@@ -63,6 +69,7 @@ __all__ = [
     "Gate",
     "LabelCounts",
     "LagError",
+    "Requests",
     "SettingError",
     "Settings",
     "Side",
@@ -86,6 +93,7 @@ __all__ = [
     "samples",
     "seconds_of",
     "seeds_of",
+    "typical_ratio",
     "unfair",
     "words",
 ]
