@@ -80,7 +80,7 @@ def refused(rng: np.random.Generator, noise: str, seconds: int, runs: int) -> tu
 
 def blocks_of(rng: np.random.Generator, ratio: float, own: float, bursts: float) -> Blocks:
     """Ten minutes of a service."""
-    seconds, values, sides = 600, 1000, []
+    seconds, sides = 600, []
     hit = rng.random(seconds) < bursts
     for times in (1.0, ratio):
         level = own * remembering(rng, seconds, 0.9)
@@ -89,11 +89,15 @@ def blocks_of(rng: np.random.Generator, ratio: float, own: float, bursts: float)
         row = rng.integers(len(ROWS_MS), size=len(block))
         noise = np.exp(level[block] + 0.08 * rng.standard_normal(len(block)))
         took = ROWS_MS[row] * times * noise
-        elapsed = np.minimum(np.floor(took + rng.random(len(took))), values - 1).astype(int)
-        counts = np.bincount(block * values + elapsed, minlength=seconds * values)
-        known = Requests(block, row, elapsed)
-        sides.append(Side(counts.reshape(seconds, values), np.zeros(seconds, np.int64), known))
-    return Blocks("sum", np.arange(values), *sides)
+        elapsed = np.floor(took + rng.random(len(took))).astype(int)
+        sides.append(Requests(block, row, elapsed))
+    values = 1 + max(int(it.elapsed_ms.max()) for it in sides)
+    size, none = seconds * values, np.zeros(seconds, np.int64)
+    counts = [np.bincount(it.block * values + it.elapsed_ms, minlength=size) for it in sides]
+    both = zip(counts, sides, strict=True)
+    return Blocks(
+        "sum", np.arange(values), *(Side(n.reshape(seconds, values), none, of) for n, of in both)
+    )
 
 
 def judged(blocks: Blocks, settings: Settings) -> Gate:
@@ -144,7 +148,7 @@ def powers(gates: int) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=30_000, help="of each cell of the tail")
-    parser.add_argument("--gates", type=int, default=60, help="of each row of whole gates")
+    parser.add_argument("--gates", type=int, default=40, help="of each row of whole gates")
     options = parser.parse_args()
     print(sizes(options.runs), flush=True)
     print()
