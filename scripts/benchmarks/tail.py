@@ -17,8 +17,10 @@ import numpy as np
 from scipy import signal, special
 
 from tollgate.compare import (
+    COSINE_S,
     FAIL,
     PASS,
+    STEP_S,
     Blocks,
     Gate,
     Requests,
@@ -28,7 +30,6 @@ from tollgate.compare import (
     look,
     next_look_s,
 )
-from tollgate.compare.estimates import COSINE_S, STEP_S
 from tollgate.stats import error_of_steps, error_of_sum
 
 LEVEL = 1.7e-4
@@ -148,7 +149,7 @@ def powers(gates: int) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=30_000, help="of each cell of the tail")
-    parser.add_argument("--gates", type=int, default=40, help="of each row of whole gates")
+    parser.add_argument("--gates", type=int, default=20, help="of each row of whole gates")
     options = parser.parse_args()
     print(sizes(options.runs), flush=True)
     print()

@@ -8,7 +8,7 @@ from __future__ import annotations
 from tollgate.compare import record, samples, words
 from tollgate.compare.decide import close, look, next_look_s
 from tollgate.compare.errors import MOST_FAILED
-from tollgate.compare.estimates import percentile_ratio, typical_ratio, unfair
+from tollgate.compare.estimates import COSINE_S, STEP_S, percentile_ratio, typical_ratio, unfair
 from tollgate.compare.looks import judge_blocks
 from tollgate.compare.milliseconds import HALF_MS, percentile
 from tollgate.compare.model import (
@@ -47,6 +47,7 @@ from tollgate.compare.watch import Watch
 from tollgate.compare.words import Case, cases
 
 __all__ = [
+    "COSINE_S",
     "ERRORS",
     "FAIL",
     "HALF_MS",
@@ -59,6 +60,7 @@ __all__ = [
     "PASS",
     "PERCENTILES",
     "SETTINGS",
+    "STEP_S",
     "TYPICAL",
     "Blocks",
     "Case",
