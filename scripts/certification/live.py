@@ -178,6 +178,7 @@ class Live:
         options = [
             f"settings.artifacts-dir={made}",
             "modules.report.dashboards=false",
+            "modules.compare.fail-fast=false",  # when each metric is decided is what is measured
             *(
                 f"modules.jmeter.properties.{name}={seed}"
                 for name in seeds_of(PLAN.read_text(encoding="utf-8"))

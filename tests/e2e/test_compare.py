@@ -29,6 +29,7 @@ SHORT = (
     "modules.compare.first=10",
     "modules.compare.every=10",
     "modules.compare.effect=90%",
+    "modules.compare.typical-effect=90%",
     "modules.compare.error-effect=20%",
 )
 #: What two slow cores can send beside whatever else they do, and answer.
@@ -188,7 +189,7 @@ def test_the_control_passes_and_ends_before_its_time_is_up(control):
     assert (told["mode"], told["execution"]) == ("cluster", "compare")
     assert told["base"]["revision"] == told["head"]["revision"]
     assert "this is the control, which must pass" in ended.output
-    assert f"Compare: {told['decided_s']:g} s of at most 240: 6 of 6 decided" in ended.output
+    assert f"Compare: {told['decided_s']:g} s of at most 240: 8 of 8 decided" in ended.output
 
 
 def test_both_sides_ran_in_the_same_mode_with_as_many_workers(control):

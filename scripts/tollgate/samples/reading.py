@@ -11,6 +11,7 @@ the line. Rows stay in the order of the file. Columns of the Parquet file:
     connect_ms, bytes, threads    0 where the JTL has none
     test_start             TESTSTART.MS, NULL where the JTL has none
     coin, block, worker, server   variables of the plan, each only where the JTL has it
+    request                       the URL without the server, only where there is a coin and a URL
 """
 # ruff: noqa: S608 - every piece of SQL here is a column's number or a constant of this package.
 
@@ -163,8 +164,18 @@ def _columns_sql(layout: Layout) -> str:
         "threads": f"coalesce({_column(layout, 'allThreads', '0')}, 0)",
         "test_start": _column(layout, "TESTSTART.MS", "NULL::BIGINT"),
         **{name: _column(layout, name) for name in VARIABLES if name in layout},
+        **({"request": _request_sql(layout)} if is_of_requests(layout) else {}),
     }
     return ", ".join(f"{sql} AS {name}" for name, sql in columns.items())
+
+
+def is_of_requests(layout: Layout) -> bool:
+    """Whether the store has the column `request`."""
+    return "coin" in layout and "URL" in layout
+
+
+def _request_sql(layout: Layout) -> str:
+    return f"regexp_replace({_column(layout, 'URL')}, '^[a-zA-Z]+://[^/?]*', '')"
 
 
 def _column(layout: Layout, name: str, otherwise: str = "NULL") -> str:
