@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -9,6 +10,7 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
 import support
@@ -60,7 +62,10 @@ def crosscheck(*words: object) -> subprocess.CompletedProcess[str]:
 
 def generators() -> list[str]:
     """The command lines of the generators that this session's tests have left running."""
-    lines = [" ".join(process.cmdline()) for process in support.ours()]
+    lines = []
+    for process in support.ours():
+        with contextlib.suppress(psutil.NoSuchProcess):  # it has ended since
+            lines.append(" ".join(process.cmdline()))
     return [line for line in lines if "http://127.0.0.1" in line]
 
 
