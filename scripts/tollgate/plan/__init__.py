@@ -9,7 +9,7 @@ from __future__ import annotations
 from tollgate.plan import bounds, copy, lint, plugins
 from tollgate.plan.arrivals import JavaRandom, NotReplayableError, PreciseThroughput
 from tollgate.plan.bounds import Stops, stops_of
-from tollgate.plan.inline import put_in_place
+from tollgate.plan.inline import put_in_place, shares_fragments
 from tollgate.plan.jmx import PlanError, read_tree
 from tollgate.plan.model import FLOW_CONTROL, LOOPING, Plan, PlanLabel, Sampler, ThreadGroup
 from tollgate.plan.read import expander_of, read_hosts, read_plan
@@ -52,6 +52,7 @@ __all__ = [
     "read_hosts",
     "read_plan",
     "read_tree",
+    "shares_fragments",
     "silence_s",
     "stated_end",
     "stops_of",

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from lxml import etree
 
+from tollgate.base import ROOT
 from tollgate.plan.jmx import parsed
 
 _INCLUDE, _PATH = "IncludeController", "IncludeController.includepath"
@@ -19,6 +20,12 @@ _SIMPLE = "GenericController"
 _FRAGMENT = "TestFragmentController"
 #: The version that JMeter writes into a file since 2.3; elements of another are spelt otherwise.
 _FORMAT = "1.2"
+
+
+def shares_fragments(plan: Path) -> bool:
+    """Whether it is one of the project's own, which a run puts the fragments of in place. A plan of
+    a user's runs as it is."""
+    return plan.resolve().parent == ROOT / "plans"
 
 
 def put_in_place(plan: Path, folder: Path) -> bool:

@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from tollgate.base import ROOT
 from tollgate.plan.bounds import endless_groups
 from tollgate.plan.expressions import Expander
+from tollgate.plan.inline import shares_fragments
 from tollgate.plan.jmx import Element, read_tree
 from tollgate.plan.model import FLOW_CONTROL, OPEN_MODEL
 from tollgate.plan.read import expander_of, is_sampler, read_plan
@@ -44,11 +44,9 @@ def lint(plan: Path, properties: Mapping[str, str]) -> list[str]:
     root = read_tree(plan, properties)
     running = running_expander_of(root, properties)
     endless = endless_groups(read_plan(plan, properties), root, expander_of(root, properties))
-    # Ours keep their fragments in files so that the plans share them.
-    is_ours = plan.resolve().parent == ROOT / "plans"
     found = [
         *remarks(root),
-        *(() if is_ours else _parsed_anew(root)),
+        *(() if shares_fragments(plan) else _parsed_anew(root)),
         *missing_files(root, plan.parent, running),
         *(f"{each} without an end" for each in endless),
     ]
@@ -209,9 +207,8 @@ def _parsed_anew(root: Element) -> Iterator[str]:
                 file = each.props.get("IncludeController.includepath", "").strip()
                 yield (
                     f"the Include Controller {each.name!r} stands below the Open Model Thread "
-                    f"Group {group.name!r}: JMeter by itself parses {file} anew for each arrival, "
-                    "a millisecond of CPU or more; this run has it in place, for others move what "
-                    "it includes into the group"
+                    f"Group {group.name!r}: JMeter parses {file} anew for each arrival, a "
+                    "millisecond of CPU or more; move what it includes into the group"
                 )
 
 

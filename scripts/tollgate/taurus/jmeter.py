@@ -27,7 +27,7 @@ from bzt.modules.jmeter import JMeter, JMeterExecutor
 from bzt.utils import FileReader
 
 from tollgate.base import Url, java_finds
-from tollgate.plan import put_in_place, read_hosts
+from tollgate.plan import put_in_place, read_hosts, shares_fragments
 from tollgate.samples import RECORD_BYTES
 from tollgate.targets import lock
 
@@ -155,7 +155,8 @@ class InstalledJMeter(JMeterExecutor):
         record by record."""
         self._ask_for_test_start()
         super().prepare()
-        put_in_place(Path(self.modified_jmx), Path(self.original_jmx).absolute().parent)
+        if shares_fragments(Path(self.original_jmx)):
+            put_in_place(Path(self.modified_jmx), Path(self.original_jmx).absolute().parent)
         self.properties_file = self._kept_apart(self.properties_file)
         self.sys_properties_file = self._kept_apart(self.sys_properties_file)
         self.env.set(java_finds(self.modified_jmx, self.engine.artifacts_dir))
