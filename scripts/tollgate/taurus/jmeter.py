@@ -26,7 +26,7 @@ from bzt import NormalShutdown
 from bzt.modules.jmeter import JMeter, JMeterExecutor
 from bzt.utils import FileReader
 
-from tollgate.base import Url, java_finds
+from tollgate.base import Url, java_finds, uninterrupted
 from tollgate.plan import read_hosts
 from tollgate.samples import RECORD_BYTES
 from tollgate.targets import lock
@@ -162,6 +162,37 @@ class InstalledJMeter(JMeterExecutor):
         hosts = read_hosts(Path(self.original_jmx), properties)
         direct = ["-N", direct_hosts(os.environ, hosts)]
         return super()._execute([*args, *direct], cwd=str(folder), **kwargs)
+
+    @contextlib.contextmanager
+    def again(self, folder: Path, **properties: int) -> Iterator[subprocess.Popen]:
+        """The same plan once more after its run, with other properties, for what it makes the
+        service do: a process that is ended with the block, and writes no samples."""
+        number, name = tempfile.mkstemp(prefix="tollgate-", suffix=".properties")
+        given = {**self.properties, **properties, "jmeterengine.nongui.port": lock.take_port()}
+        with os.fdopen(number, "w") as file:  # only this user can read it: one may be secret
+            file.writelines(f"{key}={value}\n" for key, value in given.items())
+        plan = Path(self.original_jmx).absolute()
+        hosts = read_hosts(plan, {key: str(value) for key, value in given.items()})
+        files = ("-t", plan, "-q", name, "-j", folder / "jmeter.log")
+        with (folder / "jmeter.out").open("w") as out:
+            process = subprocess.Popen(
+                [self.tool.tool_path, "-n", *files, "-N", direct_hosts(os.environ, hosts)],
+                cwd=plan.parent,
+                env={**os.environ, **self.env.get()},
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        try:
+            lock.remember([process.pid], [name])
+            yield process
+        finally:
+            with uninterrupted():
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+                Path(name).unlink()
 
     def _kept_apart(self, path: str | None) -> str | None:
         """The file of properties for JMeter to read: where one of them is secret, a file outside of
