@@ -1,10 +1,12 @@
 """CPU per answered request, head against base, function by function. Pure.
 
-Both sides run at the same time, and a block gives each function one difference: head's time by its
-samples over head's answers, minus base's. The intervals over blocks are Student's t, made
-simultaneous by Bonferroni's inequality (Dunn 1961, Multiple Comparisons among Means, JASA 56): half
-of the level is for all of the CPU, the other half is shared by the functions. Which functions are
-asked about is chosen by both sides' sum, which says nothing of their difference.
+A side's CPU per request is a ratio: time by samples over answers, both summed over blocks. Its
+error is that of the blocks' residuals (the ratio estimator, Cochran 1977, Sampling Techniques,
+chapter 6), those of both sides taken block by block, for they ran at the same time; so a block with
+few answers weighs little. Intervals are Student's t over blocks, made simultaneous by Bonferroni's
+inequality (Dunn 1961, Multiple Comparisons among Means, JASA 56): half of the level is for all of
+the CPU, the other half is shared by the functions. Which functions are asked about is chosen by
+both sides' sum, which says nothing of their difference.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ from tollgate.profile.model import (
     Overhead,
     Why,
 )
-from tollgate.profile.read import Block, Frame, ProfileError, Use
+from tollgate.profile.read import Block, Frame, ProfileError
 
 Floats = NDArray[np.float64]
 #: What a function is known by in both sides: its name and its file.
@@ -59,20 +61,19 @@ def explain(
         )
     key_by = _keys_by(_moved_files(on))
     tally = _Tally(on, key_by)
-    sums = {side: np.array([_sum(getattr(it, side)) for it in on]) for side in ("base", "head")}
-    cpu_pair = sums["base"], sums["head"]
-    least = effect / 2 * float(sums["base"].mean())
-    cpu = _change(*cpu_pair, level / 2, least)
-    asked = [key for key in tally.own if _share(tally.own[key], cpu_pair) >= LEAST_SHARE]
+    whole = sum(tally.own.values(), np.zeros(tally.answered.shape))
+    least = effect / 2 * float(_per_request(whole, tally)[0])
+    cpu = _change(whole, tally.answered, level / 2, least)
+    asked = [key for key, us in tally.own.items() if us.sum() >= LEAST_SHARE * whole.sum()]
     functions = [
         Function(
             name=key[0],
             file=key[1],
             line=tally.lines[key],
             caller=tally.caller(key),
-            own=_change(*tally.own[key], level / 2 / len(asked), least),
-            base_total_us=float(tally.total[key][0].mean()),
-            head_total_us=float(tally.total[key][1].mean()),
+            own=_change(tally.own[key], tally.answered, level / 2 / len(asked), least),
+            base_total_us=float(_per_request(tally.total[key], tally)[0]),
+            head_total_us=float(_per_request(tally.total[key], tally)[1]),
         )
         for key in asked
     ]
@@ -146,12 +147,15 @@ def _is_own(file: str) -> bool:
 
 
 class _Tally:
-    """Microseconds per answered request by function, float[base or head, block]: its own, and with
-    all that it called. callers: head's more by who called it. lines: where it begins."""
+    """Microseconds by function, float[base or head, block]: its own, and with all that it called.
+    answered: requests, likewise. callers: per request, head's more by who called it. lines: where
+    it begins."""
 
     def __init__(self, blocks: Sequence[Block], key: Callable[[Frame], Key]) -> None:
         shape = 2, len(blocks)
         self.key = key
+        sides = ([it.base.answered for it in blocks], [it.head.answered for it in blocks])
+        self.answered: Floats = np.array(sides, dtype=float)
         self.own: dict[Key, Floats] = defaultdict(lambda: np.zeros(shape))
         self.total: dict[Key, Floats] = defaultdict(lambda: np.zeros(shape))
         self.callers: dict[Key, Counter[Key]] = defaultdict(Counter)
@@ -159,7 +163,7 @@ class _Tally:
         for number, block in enumerate(blocks):
             for side, use in enumerate((block.base, block.head)):
                 for stack, us in use.stacks.items():
-                    self._add(stack, us / use.answered, (side, number))
+                    self._add(stack, us, (side, number))
 
     def _add(self, stack: Sequence[Frame], us: float, at: tuple[int, int]) -> None:
         frame, side = owner(stack), at[0]
@@ -171,9 +175,9 @@ class _Tally:
             if side or key not in self.lines:
                 self.lines[key] = each.line
         above = keys[: keys.index(own)]
-        caller = next((it for it in reversed(above) if _is_own(it[1])), None)
+        caller = next((it for it in reversed(above) if it[0] != ANONYMOUS and _is_own(it[1])), None)
         if caller:
-            self.callers[own][caller] += us if side else -us
+            self.callers[own][caller] += (us if side else -us) / self.answered[side].sum()
 
     def caller(self, key: Key) -> str:
         """`toTickets (app/targets/search/carriers/aurora.js:28)`."""
@@ -182,24 +186,22 @@ class _Tally:
         return ""
 
 
-def _sum(use: Use) -> float:
-    return sum(use.stacks.values()) / use.answered
+def _per_request(us: Floats, tally: _Tally) -> Floats:
+    return us.sum(axis=1) / tally.answered.sum(axis=1)
 
 
-def _share(pair: Floats, cpu: Iterable[Floats]) -> float:
-    whole = sum(float(side.sum()) for side in cpu)
-    return float(pair.sum()) / whole if whole else 0.0
-
-
-def _change(base: Floats, head: Floats, level: float, least: float) -> Change:
-    """level: two-sided, of this one. least: microseconds."""
-    difference = head - base
-    mean, n = float(difference.mean()), len(difference)
+def _change(us: Floats, answered: Floats, level: float, least: float) -> Change:
+    """us, answered: float[base or head, block]. level: two-sided, of this one. least: microseconds
+    below which no change matters."""
+    ratio = us.sum(axis=1) / answered.sum(axis=1)
+    residuals = (us - ratio[:, None] * answered) / answered.mean(axis=1)[:, None]
+    difference, n = residuals[1] - residuals[0], us.shape[1]
+    mean = float(ratio[1] - ratio[0])
     half = float(stats.t.isf(level / 2, n - 1) * difference.std(ddof=1) / np.sqrt(n))
     low, high = mean - half, mean + half
     matters = abs(mean) >= least
     moved = MORE if low > 0 and matters else LESS if high < 0 and matters else SAME
-    return Change(float(base.mean()), float(head.mean()), mean, low, high, moved)
+    return Change(float(ratio[0]), float(ratio[1]), mean, low, high, moved)
 
 
 def _overhead(blocks: Sequence[Block]) -> Overhead | None:

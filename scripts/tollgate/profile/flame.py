@@ -37,10 +37,11 @@ def graph(
     """The frames from the root up. moved: of the functions that were asked about. key_of: by which
     a function of base is the same as one of head."""
     root = _Node("all")
+    answered = [sum(getattr(it, side).answered for it in blocks) for side in ("base", "head")]
     for block in blocks:
         for side, use in enumerate((block.base, block.head)):
             for stack, us in use.stacks.items():
-                share = us / use.answered / len(blocks)
+                share = us / answered[side]
                 node = root
                 node.us[side] += share
                 for key, frame in _path(stack, moved, key_of):

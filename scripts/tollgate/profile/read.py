@@ -2,7 +2,9 @@
 
 A .cpuprofile is V8's (Chrome DevTools Protocol, Profiler.Profile): a tree of call frames, samples
 of its nodes, and the time between them. Samples come when they can rather than when they are due,
-so each counts for the time up to the next one.
+so each counts for the time up to the next one; but no longer than LONGEST times the median, for a
+process that waits for a core is not sampled either, and computes nothing. Where the system tells
+how much CPU the main thread had, all of a block's samples together are that.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 from pathlib import Path
+from statistics import median
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
@@ -24,7 +27,9 @@ SIDES = ("base", "head")
 BLOCK_S, GAP_S = 1.5, 0.25
 #: Blocks that are profiled, and that are not.
 ON, OFF = 16, 6
-IDLE, ROOT_FRAME = "(idle)", "(root)"
+#: Medians of the time between samples.
+LONGEST = 3
+IDLE = "(idle)"
 #: What profiles is no part of what it profiles.
 PROFILER = "profile-worker.js"
 
@@ -91,11 +96,20 @@ def read_blocks(folder: Path, roots: Mapping[str, Sequence[Path]]) -> list[Block
                     use.answered += line["answered"]
                     if line["on"]:
                         profile = lines.with_name(f"{lines.stem}-{line['block']}.cpuprofile")
-                        use.stacks.update(stacks(json.loads(profile.read_text()), roots[side]))
+                        found = stacks(json.loads(profile.read_text()), roots[side])
+                        use.stacks.update(_scaled(found, line["threadUs"]))
     except (OSError, ValueError, LookupError, TypeError) as problem:
         raise ProfileError(f"what was profiled can't be read: {problem!r}") from None
     pairs = zip(schedule, uses["base"], uses["head"], strict=True)
     return [Block(planned["on"], base, head) for planned, base, head in pairs]
+
+
+def _scaled(found: Stacks, thread_us: float | None) -> Stacks:
+    """Where the thread was by its samples, how long by the system's clock of its CPU, if known."""
+    sampled_us = sum(found.values())
+    if thread_us is None or not sampled_us:
+        return found
+    return Counter({stack: us * thread_us / sampled_us for stack, us in found.items()})
 
 
 def stacks(profile: Mapping, roots: Sequence[Path]) -> Stacks:
@@ -113,13 +127,14 @@ def stacks(profile: Mapping, roots: Sequence[Path]) -> Stacks:
     for number in nodes:  # V8 lists parents first, so that no path is deep in recursion
         path(number)
     at = [*accumulate(profile["timeDeltas"], initial=profile["startTime"])][1:]
+    most_us = LONGEST * median(profile["timeDeltas"])
     found: Counter[tuple[Frame, ...]] = Counter()
     for number, (begin, end) in zip(
         profile["samples"], pairwise([*at, max(profile["endTime"], at[-1])]), strict=True
     ):
         stack = paths[number][1:]  # without the root
         if stack and stack[0].name != IDLE and not _is_ours(stack):
-            found[stack] += end - begin
+            found[stack] += min(end - begin, most_us)
     return found
 
 

@@ -7,8 +7,8 @@
  * The last --diagnostic-dir of Node's arguments is the process's folder: a cluster worker gets its
  * environment from PM2 only after this script, and children that it forks inherit the arguments.
  * Once ../schedule.json stands there, [{ from, to: ms since the epoch, on }] in order of time, the
- * process writes to PID.jsonl a line a block, { block, on, cpuUs: of the whole process, answered },
- * and of each block that is on PID-BLOCK.cpuprofile. Blocks have begun or not when it reads the
+ * process writes to PID.jsonl a line a block, { block, on, cpuUs: of the whole process, threadUs: of
+ * its main thread, null where the system does not tell, answered }, and of each block that is on PID-BLOCK.cpuprofile. Blocks have begun or not when it reads the
  * schedule: of those that have it writes nothing. Nothing here keeps the process alive.
  */
 
@@ -29,13 +29,29 @@ function later(ms, callback) {
   setTimeout(callback, ms).unref();
 }
 
+/** By Linux's scheduler, which a profile does not know: a thread that waits for a core looks busy. */
+function threadUs() {
+  try {
+    const [ns] = fs.readFileSync(`/proc/self/task/${process.pid}/schedstat`, 'utf8').split(' ');
+    return Math.round(Number(ns) / 1000);
+  } catch {
+    return null;
+  }
+}
+
 function begin() {
-  return { answered, cpu: process.cpuUsage() };
+  return { answered, cpu: process.cpuUsage(), thread: threadUs() };
 }
 
 function end(number, { on }, begun) {
   const { user, system } = process.cpuUsage(begun.cpu);
-  const line = { block: number, on, cpuUs: user + system, answered: answered - begun.answered };
+  const line = {
+    block: number,
+    on,
+    cpuUs: user + system,
+    threadUs: begun.thread === null ? null : threadUs() - begun.thread,
+    answered: answered - begun.answered,
+  };
   const done = () => fs.appendFileSync(at(`${process.pid}.jsonl`), `${JSON.stringify(line)}\n`);
   if (!on) return done();
   return session.post('Profiler.stop', (error, result) => {
