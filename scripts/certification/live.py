@@ -178,6 +178,7 @@ class Live:
         options = [
             f"settings.artifacts-dir={made}",
             "modules.report.dashboards=false",
+            "modules.compare.profile=false",
             *(
                 f"modules.jmeter.properties.{name}={seed}"
                 for name in seeds_of(PLAN.read_text(encoding="utf-8"))

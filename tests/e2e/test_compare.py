@@ -125,7 +125,7 @@ def test_two_services_that_run_already_are_compared_and_left_alone(compare, answ
     ports = {name: port for name, (port, _) in answering.items()}
     urls = {name: f"http://127.0.0.1:{port}" for name, port in ports.items()}
     gate = ("modules.jmeter.properties.warmup=8", "modules.compare.gates=p50")
-    ended = compare(*SHORT, *LIGHT, *gate, **urls).end()
+    ended = compare(*SHORT, *LIGHT, *gate, "modules.compare.profile=true", **urls).end()
     assert ended.code == 0, ended.output
     assert [server.poll() for _, server in answering.values()] == [None, None]
     told = json.loads((ended.folder / "compare.json").read_text())
@@ -139,7 +139,9 @@ def test_two_services_that_run_already_are_compared_and_left_alone(compare, answ
     with (ended.folder / "kpi.jtl").open(encoding="utf-8", newline="") as rows:
         asked = {(row["coin"], urlsplit(row["URL"]).port) for row in csv.DictReader(rows)}
     assert asked == {("0", ports["BASE_URL"]), ("1", ports["HEAD_URL"])}
+    assert "services by URL" in json.loads((ended.folder / "why.json").read_text())["problem"]
     page = (ended.folder / "index.html").read_text()
+    assert "No profile: base and head are services by URL" in page
     assert re.search(r"Head against base: a rise of 90\s% is ruled out for p50[.;]", page)
 
 
@@ -171,8 +173,8 @@ def control(project, tmp_path_factory) -> tuple[Run, Finished]:
     env = {"JMETER_HOME": str(jmeter_home()), "XDG_CACHE_HOME": str(cache_of(project))}
     env |= {"BASE": "HEAD", "MODE": "cluster"}
     folder = tmp_path_factory.mktemp("control")
-    patient = "modules.compare.budget=240"
-    run = Run(folder, *SHORT, *LIGHT, patient, alias="compare", root=project.root, **env)
+    more = ("modules.compare.budget=240", "modules.compare.profile=true")
+    run = Run(folder, *SHORT, *LIGHT, *more, alias="compare", root=project.root, **env)
     return run, run.end()
 
 
@@ -197,6 +199,18 @@ def test_both_sides_ran_in_the_same_mode_with_as_many_workers(control):
     assert base == head
     assert base["mode"] == "cluster"
     assert base["instances"] == os.cpu_count()
+
+
+def test_of_the_control_nothing_is_named_by_what_its_workers_computed(control):
+    _, ended = control
+    why = json.loads((ended.folder / "why.json").read_text())
+    assert (why["problem"], why["outcome"]) == ("", "unchanged")
+    assert [it for it in why["functions"] if it["own"]["moved"] == "more"] == []
+    profile = ended.folder / "profile"
+    assert [len(list((profile / side).glob("*.jsonl"))) for side in ("base", "head")] == [
+        os.cpu_count(),
+        os.cpu_count(),
+    ]
 
 
 def test_the_control_leaves_nothing_behind(control, project):
@@ -225,4 +239,66 @@ def test_twice_the_work_fails_by_the_label_that_gates_and_the_line_names_all_of_
     assert 0 < low < high
     page = (ended.folder / "index.html").read_text()
     assert "Head is worse than base: p50 of sum +" in page
+    assert_nothing_left(run, project)
+
+
+SUM, AURORA = "app/targets/sum.js", "app/targets/search/carriers/aurora.js"
+SORTS_AGAIN = """const again = JSON.parse(raw).result.offers;
+  for (let times = 0; times < 50000; times += 1) {
+    again.sort((a, b) => (times % 2 ? 1 : -1) * (a.fare.amount < b.fare.amount ? -1 : 1));
+  }
+  return JSON.parse(raw)"""
+ROUND_TRIP = """const rows = Array.from({ length: 20000 }, (_, at) => ({ at, name: `row ${at}` }));
+      JSON.parse(JSON.stringify(rows));
+      const asked"""
+
+
+@pytest.mark.parametrize(
+    ("mode", "label", "file", "line", "change", "function"),
+    [
+        ("fork", "search", AURORA, "return JSON.parse(raw)", SORTS_AGAIN, "toTickets"),
+        ("cluster", "sum", SUM, "const asked", ROUND_TRIP, "/sum/:n"),
+    ],
+)
+def test_a_commit_that_computes_more_fails_and_its_function_is_named_first(
+    compare, project, mode, label, file, line, change, function
+):
+    text = (project.root / file).read_text()
+    project.commit(text.replace(line, change, 1), file)
+    gate = ("gates=p50", f"labels={label}", "budget=300", "first=20", "every=10")
+    options = [
+        *(f"modules.compare.{each}" for each in gate),
+        *LIGHT,
+        "modules.jmeter.properties.warmup=5",
+    ]
+    run = compare(*options, BASE="HEAD~1", MODE=mode)
+    try:
+        ended = run.end()
+        assert_nothing_left(run, project)
+    finally:
+        project.git("reset", "--quiet", "--hard", "HEAD~1")
+    assert ended.code == 3, ended.output
+    why = json.loads((ended.folder / "why.json").read_text())
+    assert why["outcome"] == "computing"
+    named = [it for it in why["functions"] if it["own"]["moved"] == "more"]
+    assert (function, file) in [(it["name"], it["file"]) for it in named]
+    first = next(
+        it for it in (ended.folder / "verdict.md").read_text().splitlines() if it[:3] == "- `"
+    )
+    assert first.startswith(f"- `{function} ({file}:")
+
+
+def test_what_a_comparison_killed_while_it_profiles_leaves_is_ended_by_the_next(compare, project):
+    profiled = "modules.compare.profile=true"
+    run = compare(*SHORT, *LIGHT, profiled, BASE="HEAD").until("Profiling base and head")
+    support.wait_until((run.folder / "profile" / "schedule.json").exists, "the load is on")
+    started = json.loads((project.root / ".tollgate" / "started.json").read_text())
+    [secret] = [Path(each["file"]) for each in started if "file" in each]
+    verdict = (run.folder / "verdict.json").read_text()
+    run.signal(signal.SIGKILL).process.wait()
+    assert secret.exists()
+    following = compare(BASE="HEAD~1")
+    assert "left by a run that was killed" in following.end().output
+    assert not secret.exists()
+    assert (run.folder / "verdict.json").read_text() == verdict
     assert_nothing_left(run, project)
