@@ -173,7 +173,7 @@ def control(project, tmp_path_factory) -> tuple[Run, Finished]:
     env = {"JMETER_HOME": str(jmeter_home()), "XDG_CACHE_HOME": str(cache_of(project))}
     env |= {"BASE": "HEAD", "MODE": "cluster"}
     folder = tmp_path_factory.mktemp("control")
-    more = ("modules.compare.budget=240", "modules.compare.profile=true")
+    more = ("modules.compare.budget=180", "modules.compare.profile=true")
     run = Run(folder, *SHORT, *LIGHT, *more, alias="compare", root=project.root, **env)
     return run, run.end()
 
@@ -183,11 +183,11 @@ def test_the_control_passes_and_ends_before_its_time_is_up(control):
     assert ended.code == 0, ended.output
     assert ended.verdict["verdict"] == "PASS"
     told = json.loads((ended.folder / "compare.json").read_text())
-    assert 10 <= told["decided_s"] < 240
+    assert 10 <= told["decided_s"] < 180
     assert (told["mode"], told["execution"]) == ("cluster", "compare")
     assert told["base"]["revision"] == told["head"]["revision"]
     assert "this is the control, which must pass" in ended.output
-    assert f"Compare: {told['decided_s']:g} s of at most 240: 6 of 6 decided" in ended.output
+    assert f"Compare: {told['decided_s']:g} s of at most 180: 6 of 6 decided" in ended.output
 
 
 def test_both_sides_ran_in_the_same_mode_with_as_many_workers(control):
@@ -265,7 +265,7 @@ def test_a_commit_that_computes_more_fails_and_its_function_is_named_first(
 ):
     text = (project.root / file).read_text()
     project.commit(text.replace(line, change, 1), file)
-    gate = ("gates=p50", f"labels={label}", "budget=300", "first=20", "every=10")
+    gate = ("gates=p50", f"labels={label}", "budget=200", "first=20", "every=10")
     options = [
         *(f"modules.compare.{each}" for each in gate),
         *LIGHT,
