@@ -49,7 +49,7 @@ def why_part(run: Path) -> WhyPart | None:
     about = [*words.about(why)]
     if not why.problem:
         about.append(f"{FOLDER}/ holds the .cpuprofile files, which Chrome's DevTools open.")
-    whole = why.flame[0].width_us if why.flame else 1.0
+    whole = (why.flame[0].width_us if why.flame else 0.0) or 1.0  # a side may have computed nothing
     boxes = [_box(each, WIDTH / whole) for each in why.flame]
     height = HEIGHT * (1 + max((each.depth for each in why.flame), default=-1))
     return WhyPart(words.sentence(why), about, _table(why) if why.cpu else None, boxes, height)
