@@ -194,7 +194,9 @@ def _change(us: Floats, answered: Floats, level: float, least: float) -> Change:
     """us, answered: float[base or head, block]. level: two-sided, of this one. least: microseconds
     below which no change matters."""
     ratio = us.sum(axis=1) / answered.sum(axis=1)
-    residuals = (us - ratio[:, None] * answered) / answered.mean(axis=1)[:, None]
+    shares = answered / answered.sum(axis=1)[:, None]
+    # As the jackknife has it: a block's residual from the ratio of the others.
+    residuals = (us - ratio[:, None] * answered) / answered.mean(axis=1)[:, None] / (1 - shares)
     difference, n = residuals[1] - residuals[0], us.shape[1]
     mean = float(ratio[1] - ratio[0])
     half = float(stats.t.isf(level / 2, n - 1) * difference.std(ddof=1) / np.sqrt(n))
