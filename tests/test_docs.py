@@ -7,7 +7,9 @@ TOLLGATE_WRITE_GOLDEN=1 writes the table of rooms in scripts/tollgate/README.md.
 from __future__ import annotations
 
 import ast
+import contextlib
 import functools
+import io
 import itertools
 import os
 import re
@@ -17,9 +19,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-import support
 from support import ROOT
 from support.archived import unpacked
+from tollgate.commands import cli
 from tollgate.criteria import parse
 from tollgate.study.published import CLAIMS
 
@@ -29,7 +31,6 @@ DOCS = sorted((ROOT / "docs").glob("*.md"))
 PAGES = [README, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", ROOMS, *DOCS]
 #: Without the changelog, which also names what is gone.
 GUIDES = [page for page in PAGES if page.name != "CHANGELOG.md"]
-TOLLGATE = Path(sys.executable).with_name("tollgate")
 #: Examples of what a reader makes.
 THEIRS = ("shop", "stock", "weather")
 ELIDED = "..."
@@ -80,11 +81,21 @@ def parts(sample: str) -> list[list[str]]:
     return [list(group) for is_elided, group in groups if not is_elided]
 
 
+def tollgate(*words: object) -> tuple[object, str]:
+    """The exit code of the command and what it prints, without a start of Python each."""
+    printed = io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(printed):
+        patch.setattr(sys, "argv", ["tollgate", *map(str, words)])
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+    return ended.value.code, printed.getvalue()
+
+
 @functools.cache
 def help_of(command: str) -> str:
-    done = support.run(TOLLGATE, *command.split(), "--help")
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    code, printed = tollgate(*command.split(), "--help")
+    assert code == 0, printed
+    return printed
 
 
 @functools.cache
@@ -168,8 +179,8 @@ SAMPLES = [(page, *block) for page in GUIDES for block in blocks(page, "text")]
 )
 def test_a_sample_output_is_what_an_archived_run_gives(page, run, sample, tmp_path):
     assert run.startswith("tests/archive/"), f"{page.name}: name the run behind ```text"
-    done = support.run(TOLLGATE, "judge", unpacked(Path(run).name, tmp_path))
-    given = [line.rstrip() for line in done.stdout.splitlines()]
+    _, printed = tollgate("judge", unpacked(Path(run).name, tmp_path))
+    given = [line.rstrip() for line in printed.splitlines()]
     for part in parts(sample):
         assert contains(given, part), "\n".join(part)
 

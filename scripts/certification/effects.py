@@ -15,7 +15,7 @@ import numpy as np
 
 from certification.conditions import Condition
 from certification.store import Run
-from tollgate.compare import Blocks, Side, percentile_ratio
+from tollgate.compare import PERCENTILES, Blocks, Side, percentile
 
 METRICS = ("p50", "p95")
 RESAMPLES = 400
@@ -102,8 +102,9 @@ def _change(table: np.ndarray, metric: str) -> tuple[float, float]:
     """(ms of base, head / base - 1) of a table int[2, M]."""
     present = np.flatnonzero(table.sum(axis=0))
     sides = [Side(row[present][None, :], np.zeros(1, np.int64)) for row in table]
-    ratio = percentile_ratio(Blocks("", present, *sides), metric)
-    return ratio.base, ratio.head / ratio.base - 1
+    share = PERCENTILES[metric] / 100
+    base, head = (percentile(side, present, share) for side in sides)
+    return base, head / base - 1
 
 
 def _interval(tables: np.ndarray, metric: str, seed: int) -> tuple[float | None, float | None]:

@@ -179,6 +179,7 @@ class Live:
             f"settings.artifacts-dir={made}",
             "modules.report.dashboards=false",
             "modules.compare.profile=false",
+            "modules.compare.fail-fast=false",  # when each metric is decided is what is measured
             *(
                 f"modules.jmeter.properties.{name}={seed}"
                 for name in seeds_of(PLAN.read_text(encoding="utf-8"))

@@ -32,13 +32,13 @@ What this cannot see:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tollgate.compare import Blocks, Gate, Settings, Side, close, look, next_look_s
+from tollgate.compare import Blocks, Gate, Requests, Settings, Side, close, look, next_look_s
 
 Ints = NDArray[np.int64]
 SEGMENT_S = 30
@@ -119,11 +119,59 @@ def _joined(parts: Sequence[Blocks]) -> Blocks:
             row = rows.stop
         return Side(counts, np.concatenate([it.failed for it in sides]))
 
-    return Blocks(parts[0].label, values, side("base"), side("head"))
+    sides = (side("base"), side("head"))
+    known = _rows_of(parts)
+    both = (replace(it, known=of) for it, of in zip(sides, known, strict=True))
+    return Blocks(parts[0].label, values, *both)
+
+
+def _rows_of(parts: Sequence[Blocks]) -> tuple[Requests, Requests] | tuple[None, None]:
+    """The requests of several runs, one after the other; none where a run has not seen all rows,
+    for then the same row has another number there."""
+    pairs = [(it.base.known, it.head.known) for it in parts]
+    if any(known is None for pair in pairs for known in pair):
+        return None, None
+    if len({len(np.union1d(base.row, head.row)) for base, head in pairs}) > 1:
+        return None, None
+    lengths = [len(it.base.n) for it in parts]
+    begins = np.cumsum(lengths) - lengths
+    return tuple(
+        Requests(
+            np.concatenate([it.block + begin for it, begin in zip(side, begins, strict=True)]),
+            np.concatenate([it.row for it in side]),
+            np.concatenate([it.elapsed_ms for it in side]),
+        )
+        for side in zip(*pairs, strict=True)
+    )
+
+
+def _picked_rows(
+    blocks: Blocks, seconds: Ints, swapped: NDArray[np.bool_]
+) -> tuple[Requests, Requests] | tuple[None, None]:
+    sides = (blocks.base.known, blocks.head.known)
+    if None in sides:
+        return None, None
+    found = []
+    for place in (0, 1):
+        parts = []
+        for side, mine in ((sides[place], ~swapped), (sides[1 - place], swapped)):
+            at = np.flatnonzero(mine)
+            begins, ends = (
+                np.searchsorted(side.block, seconds[at], side=which) for which in ("left", "right")
+            )
+            n = ends - begins
+            within = np.arange(n.sum()) - np.repeat(np.cumsum(n) - n, n)
+            index = np.repeat(begins, n) + within
+            parts.append((np.repeat(at, n), side.row[index], side.elapsed_ms[index]))
+        block, row, elapsed_ms = map(np.concatenate, zip(*parts, strict=True))
+        order = np.argsort(block, kind="stable")
+        found.append(Requests(block[order], row[order], elapsed_ms[order]))
+    return tuple(found)
 
 
 def _picked(blocks: Blocks, seconds: Ints, swapped: NDArray[np.bool_]) -> Blocks:
     sides = (blocks.base, blocks.head)
+    known = _picked_rows(blocks, seconds, swapped)
     counts = [side.counts[seconds] for side in sides]
     failed = [side.failed[seconds] for side in sides]
     return Blocks(
@@ -133,6 +181,7 @@ def _picked(blocks: Blocks, seconds: Ints, swapped: NDArray[np.bool_]) -> Blocks
             Side(
                 np.where(swapped[:, None], counts[1 - place], counts[place]),
                 np.where(swapped, failed[1 - place], failed[place]),
+                known[place],
             )
             for place in (0, 1)
         ),

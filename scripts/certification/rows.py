@@ -48,7 +48,7 @@ from certification.found import (
 )
 from certification.resample import FEWEST_RUNS, Pool, resampled
 from certification.store import BROKEN, Run
-from tollgate.compare import FAIL, Blocks, Gate, Settings, Side, percentile_ratio
+from tollgate.compare import FAIL, Blocks, Gate, Settings, Side, percentile
 
 #: Seconds from one run's beginning to the other's: what is older is no baseline.
 OLDEST_S = 3600.0
@@ -85,24 +85,27 @@ def _began(run: Run) -> datetime:
     return datetime.fromisoformat(run.began)
 
 
-METRIC = "p95"
 EXCESS = 0.05
 
 
 def stored_baseline(earlier: Sequence[Blocks], run: Sequence[Blocks]) -> bool:
     """Whether gate (a) fails this run; `earlier` is the run that the limits come from."""
-    limits = {blocks.label: percentile_ratio(blocks, METRIC).base for blocks in earlier}
+    limits = {blocks.label: _p95(blocks, blocks.base) for blocks in earlier}
     return any(
-        _exceeds(percentile_ratio(blocks, METRIC).head, limits.get(blocks.label, math.nan))
-        for blocks in run
+        _exceeds(_p95(blocks, blocks.head), limits.get(blocks.label, math.nan)) for blocks in run
     )
 
 
 def one_after_the_other(run: Sequence[Blocks], same_code: bool) -> bool:
     """Whether gate (b) fails this run. same_code: of an A/A run."""
     pooled = [_pooled(blocks) for blocks in run] if same_code else run
-    found = [percentile_ratio(_halves(blocks), METRIC) for blocks in pooled]
-    return any(_exceeds(each.head, each.base) for each in found)
+    halves = map(_halves, pooled)
+    return any(_exceeds(_p95(it, it.head), _p95(it, it.base)) for it in halves)
+
+
+def _p95(blocks: Blocks, side: Side) -> float:
+    """The plain one of all samples, in ms."""
+    return percentile(side, blocks.values_ms, 0.95)
 
 
 def _exceeds(head_ms: float, base_ms: float) -> bool:

@@ -13,7 +13,9 @@ const CHANNELS = { 2: 3, 6: 4 };
 
 function paeth(left, above, corner) {
   const guess = left + above - corner;
-  const [a, b, c] = [left, above, corner].map((value) => Math.abs(guess - value));
+  const a = Math.abs(guess - left);
+  const b = Math.abs(guess - above);
+  const c = Math.abs(guess - corner);
   if (a <= b && a <= c) return left;
   return b <= c ? above : corner;
 }
@@ -72,7 +74,9 @@ function decode(file) {
   const rows = unfilter(inflateSync(Buffer.concat(data.map((it) => it.data))), head);
   const { width, height, channels } = head;
   const pixels = new Uint32Array(width * height);
-  for (let at = 0; at < pixels.length; at++) pixels[at] = rows.readUIntBE(at * channels, 3);
+  for (let at = 0, from = 0; at < pixels.length; at++, from += channels) {
+    pixels[at] = (rows[from] << 16) | (rows[from + 1] << 8) | rows[from + 2];
+  }
   return { width, height, pixels };
 }
 

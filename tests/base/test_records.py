@@ -50,14 +50,27 @@ def refusal(path):
 
 
 def test_what_was_written_is_read_back(tmp_path):
-    whole = Whole("Ünïcode 🐌", [Part(0.5, ("a", "b"))], {"deep": [1, {"x": None}]}, math.inf)
+    whole = Whole("Ünïcode 🐌", [Part(0.5, ("a", "b"))], {"deep": [1, {"x": None}]}, 0.5)
     records.write(tmp_path / "whole.json", whole)
     assert read(tmp_path / "whole.json") == whole
 
 
-def test_what_is_no_number_is_read_back_as_such(tmp_path):
-    records.write(tmp_path / "whole.json", Whole("a", [], {}, math.nan))
-    assert math.isnan(read(tmp_path / "whole.json").at_s)
+@pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("more", [True, False])
+def test_what_is_no_number_is_refused_in_any_field(tmp_path, number, more):
+    whole = Whole("a", [], {"x": number}) if more else Whole("a", [], {}, number)
+    records.write(tmp_path / "whole.json", whole)
+    assert json.dumps(number) in refusal(tmp_path / "whole.json")
+
+
+def test_a_number_too_large_to_be_one_is_refused(tmp_path):
+    (tmp_path / "whole.json").write_text('{"name": "a", "parts": [], "at_s": 1e999}')
+    assert "at_s: " in refusal(tmp_path / "whole.json")
+
+
+def test_brackets_without_end_are_refused(tmp_path):
+    (tmp_path / "whole.json").write_text("[" * 100_000)
+    assert "whole.json can't be read" in refusal(tmp_path / "whole.json")
 
 
 def test_a_field_that_an_older_version_did_not_write_has_its_default(tmp_path):

@@ -117,14 +117,16 @@ def test_the_certificate_is_made_of_all_runs(store):
     shown, method = tables(text)
     live_table, resampled = shown["The gate, live runs"], shown["The gate, resampled runs"]
     assert "| nothing (A/A) | none | 0 of 3 (0 to 70.8 %) | 0 of 3 | - | 120 s |" in live_table
-    assert "| 20 % work | noisy | 1 of 1 (2.5 to 100 %) | 1 of 1 | 60 s | 120 s |" in live_table
+    assert (
+        "| 20 % work | noisy | 1 of 1 (2.5 to 100 %) | 1 of 1 | 60 s | not decided |" in live_table
+    )
     assert "| nothing (A/A) | none | 0 of 20 (0 to 16.8 %) |" in resampled
     assert "| 3 runs, 360 s |" in resampled
     assert "20 % work" not in resampled
-    always, never = "1 of 1 (2.5 to 100 %)", "0 of 1 (0 to 97.5 %)"
+    always, never, none = "1 of 1 (2.5 to 100 %)", "0 of 1 (0 to 97.5 %)", "-"
     assert shown["Found in time"].split("\n")[2:] == [
-        f"| 20 % work | noisy | search | live | {never} | {never} |",
-        f"| 20 % work | noisy | sum | live | {always} | {always} |",
+        f"| 20 % work | noisy | search | live | {none} | {never} | {never} |",
+        f"| 20 % work | noisy | sum | live | {none} | {always} | {always} |",
     ]
     assert re.search(
         r"\| 20 % work \| noisy \| sum \| - \| 20\.\d ms \+[12]\d\.\d % \|",
@@ -172,7 +174,7 @@ def test_a_run_whose_measurement_is_broken_lends_its_samples_to_nobody(copied):
     # It is blocked, and neither it nor what was found in it is a find.
     assert f"{ours} 2 of 2 (1 INVALID) | - | not decided |" in shown["The gate, live runs"]
     assert (
-        "| sum | live | 1 of 2 (1.26 to 98.7 %) | 1 of 2 (1.26 to 98.7 %) |"
+        "| sum | live | - | 1 of 2 (1.26 to 98.7 %) | 1 of 2 (1.26 to 98.7 %) |"
         in (shown["Found in time"])
     )
     simpler = shown["FAIL of two simpler gates, live runs"]

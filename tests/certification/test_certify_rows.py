@@ -120,8 +120,8 @@ def test_a_find_counts_for_its_label_and_metric_if_it_came_in_time():
     ]
     (row,) = live_rows(runs, {}, settings)
     found = {it.label: it.rates for it in row.found}
-    assert found["sum"] == {"p50": Rate(1, 5), "p95": Rate(1, 5)}
-    assert found["search"] == {"p50": Rate(1, 5), "p95": Rate(0, 5)}
+    assert found["sum"] == {"typical": Rate(0, 5), "p50": Rate(1, 5), "p95": Rate(1, 5)}
+    assert found["search"] == {"typical": Rate(0, 5), "p50": Rate(1, 5), "p95": Rate(0, 5)}
 
 
 def test_what_has_no_say_was_not_to_be_found():
@@ -130,7 +130,7 @@ def test_what_has_no_say_was_not_to_be_found():
         [finished(1, "work-5", findings=[only])], {}, Settings(gates=("p95",), labels=("search",))
     )
     (found,) = row.found
-    assert found.rates == {"p50": Rate(0, 0), "p95": Rate(0, 1)}
+    assert found.rates == {"typical": Rate(0, 0), "p50": Rate(0, 0), "p95": Rate(0, 1)}
     assert times_of(finished(1, "work-5", FAIL, findings=[only])) == (NEVER, 60.0)
 
 
@@ -179,7 +179,7 @@ def test_resampled_runs_that_decided_nothing_took_longer_than_any(monkeypatch):
     assert (row.decided_s, row.most_s) == (120.0, NEVER)
     assert row.failed == Rate(20, 20)
     (found,) = row.found
-    assert found.rates == {"p50": Rate(18, 20), "p95": Rate(2, 20)}
+    assert found.rates == {"typical": Rate(0, 20), "p50": Rate(18, 20), "p95": Rate(2, 20)}
     drawn = iter([unsure, decided] * 10)
     row = resampled_row(Condition("work", 5), runs_of(1.0, 3), SETTINGS, LOOKS, 20, 1)
     assert row.decided_s == NEVER

@@ -70,6 +70,15 @@ def test_as_json_it_says_what_the_live_run_wrote(tollgate, tmp_path):
     assert (code, out) == (3, (folder / "verdict.json").read_text())
 
 
+@pytest.mark.parametrize(("where", "lines"), [("| true", 0), (">/dev/full", 1)])
+def test_a_verdict_that_nobody_can_read_is_no_stack_trace_and_no_pass(tmp_path, where, lines):
+    archived(tmp_path)
+    command = f'set -o pipefail; "$0" judge "$1" {where}'
+    arguments = ["bash", "-c", command, ROOT / ".venv/bin/tollgate", tmp_path]
+    ended = subprocess.run(arguments, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr.count("\n")) == (1, lines)
+
+
 def test_an_interrupted_run_exits_as_the_live_run_did(tollgate, tmp_path):
     made = run_folder.make(tmp_path)
     made.interrupted = True

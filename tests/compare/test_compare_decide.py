@@ -37,6 +37,7 @@ def seen(monkeypatch, changes, gate=None, at_s=120.0, labels=("a",)):
 
     monkeypatch.setattr(decide, "percentile_ratio", ratio)
     monkeypatch.setattr(decide, "mean_ratio", ratio)
+    monkeypatch.setattr(decide, "typical_ratio", lambda blocks: ratio(blocks, "typical"))
     clean = ErrorRise((0, 0), (10**6, 10**6), 1.0)
     monkeypatch.setattr(decide, "error_rise", lambda _: changes.get(ERRORS, clean))
     parts = [dataclasses.replace(EMPTY, label=label) for label in labels]
@@ -76,9 +77,9 @@ def test_p99_and_mean_are_told_and_decide_nothing(monkeypatch):
 
 def test_holm_gives_the_error_of_what_was_refused_to_the_rest(monkeypatch):
     settings = Settings()
-    by = {m: nominal_level((0.2,), settings.false_alarm / m) for m in (3, 2)}
+    by = {m: nominal_level((0.2,), settings.false_alarm / m) for m in (4, 3)}
     limits = {m: LogRatio("p50", 1, 1, 0.0, 0.01, 1e6).high(level) for m, level in by.items()}
-    between = (limits[3] + limits[2]) / 2
+    between = (limits[4] + limits[3]) / 2
     alone = seen(monkeypatch, {"p95": (between, 0.01)})
     assert finding(alone, "p95", "a").verdict != FAIL
     both = seen(monkeypatch, {"p95": (between, 0.01), "p50": (0.2, 0.01)})
@@ -133,6 +134,7 @@ def test_a_bias_that_no_number_of_samples_takes_away_lets_only_large_changes_be_
 
     monkeypatch.setattr(decide, "percentile_ratio", ratio)
     monkeypatch.setattr(decide, "mean_ratio", ratio)
+    monkeypatch.setattr(decide, "typical_ratio", lambda blocks: ratio(blocks, "typical"))
     monkeypatch.setattr(decide, "error_rise", lambda _: ErrorRise((0, 0), (10**6, 10**6), 1.0))
     verdicts = []
     for found in (-0.1, 0.0, 0.03, 0.1):
@@ -183,9 +185,31 @@ def test_a_pass_is_void_once_the_times_are_of_other_work(monkeypatch):
     assert finding(later, "p95", "a").verdict == FAIL
 
 
-def test_a_failure_outweighs_what_is_open(monkeypatch):
-    gate = seen(monkeypatch, {"p50": (0.1, 0.001), "p95": (0.0, 0.1)})
-    assert (gate.verdict, gate.finished) == (FAIL, False)
+def test_a_failure_outweighs_what_is_open_and_ends_the_measuring_unless_told_not_to(monkeypatch):
+    changes = {"p50": (0.1, 0.001), "p95": (0.0, 0.1)}
+    gate = seen(monkeypatch, changes)
+    assert (gate.verdict, gate.finished) == (FAIL, True)
+    assert [it.key for it in close(gate).left_open] == [("a", "p95")]
+    assert next_look_s(gate, 30.0) is None
+    on = seen(monkeypatch, changes, Gate(Settings(fail_fast=False)))
+    assert (on.verdict, on.finished, on.left_open) == (FAIL, False, ())
+    assert next_look_s(on, 30.0) == 150
+
+
+@pytest.mark.parametrize(("error", "verdict"), [(0.009, FAIL), (0.004, PASS)])
+def test_a_rise_below_the_effect_passes_where_it_is_known_to_be_and_else_fails(
+    monkeypatch, error, verdict
+):
+    """At +3.5 % both may be true: worse beyond doubt, and smaller than 5 %. The pass goes first."""
+    gate = seen(monkeypatch, {"p50": (math.log1p(0.035), error)}, at_s=300.0)
+    found = finding(gate, "p50", "a")
+    assert (found.verdict, found.low > 0) == (verdict, True)
+
+
+def test_the_typical_request_has_an_effect_of_its_own(monkeypatch):
+    changes = {"typical": (0.018, 0.001), "p50": (0.018, 0.001)}
+    gate = seen(monkeypatch, changes, Gate(Settings(typical_effect=0.01)))
+    assert [finding(gate, it, "a").verdict for it in ("typical", "p50")] == [FAIL, PASS]
 
 
 def test_no_samples_are_no_pass():
@@ -241,16 +265,18 @@ def test_of_60_runs_5_percent_slower_58_fail_at_the_median_within_two_minutes():
 
 
 def test_of_60_runs_5_percent_slower_57_fail_at_p95_within_ten_minutes():
-    gates = runs(np.random.default_rng(14), 60, Settings(), rate=40, sigma=0.3, ratio=1.05)
+    gates = runs(
+        np.random.default_rng(14), 60, Settings(fail_fast=False), rate=40, sigma=0.3, ratio=1.05
+    )
     assert verdicts(gates, "p95").count(FAIL) >= 57
 
 
-@pytest.mark.parametrize("ratio", [1.1, 1.2])
-def test_larger_regressions_of_the_median_are_found_within_90_seconds(ratio):
+@pytest.mark.parametrize(("ratio", "within_s"), [(1.1, 150), (1.2, 90)])
+def test_larger_regressions_of_the_median_are_found_sooner(ratio, within_s):
     gates = runs(np.random.default_rng(15), 40, SHORT, rate=30, ratio=ratio)
     found = [finding(gate, "p50") for gate in gates]
     assert all(each.verdict == FAIL for each in found)
-    assert np.mean([each.at_s <= 90 for each in found]) >= 0.9
+    assert np.mean([each.at_s <= within_s for each in found]) >= 0.9
 
 
 def test_asking_for_an_estimate_of_the_whole_effect_would_miss_regressions_of_that_size():
@@ -260,7 +286,7 @@ def test_asking_for_an_estimate_of_the_whole_effect_would_miss_regressions_of_th
 
 
 def test_a_faster_candidate_has_improved():
-    gates = runs(np.random.default_rng(17), 20, SHORT, rate=40, ratio=0.9)
+    gates = runs(np.random.default_rng(17), 20, SHORT, rate=40, ratio=0.8)
     assert verdicts(gates, "p50").count(IMPROVED) >= 19
     assert not any(gate.verdict == FAIL for gate in gates)
 

@@ -11,7 +11,7 @@ from tollgate.compare.record import CompareRecord, SideRecord
 BUDGET_S = 200
 BASE, HEAD = (SideRecord(name, name, None, None) for name in ("base", "head"))
 #: Errors are left out: without any failure they take thousands of samples.
-SETTINGS = Settings(budget_s=BUDGET_S, gates=("p50", "p95"))
+SETTINGS = Settings(budget_s=BUDGET_S, gates=("p50", "p95"), fail_fast=False)
 RECORD = CompareRecord(BASE, HEAD, "compare", "fork", SETTINGS, 40.0, 20.0, {})
 QUIET = {"rate": 40.0, "sigma": 0.1, "common": 0.05, "stalls": 0.0}
 

@@ -5,7 +5,8 @@ import pytest
 from scipy import stats
 
 from support.compared import finding, judged
-from tollgate.compare.estimates import doubt_ms, inside, percentile, percentile_ratio
+from tollgate.compare.estimates import percentile_ratio
+from tollgate.compare.milliseconds import doubt_ms, inside, percentile
 from tollgate.compare.model import FAIL, INCONCLUSIVE, OPEN, PASS, Blocks, Settings, Side
 
 MIDDLE_MS = 7.0

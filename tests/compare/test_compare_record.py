@@ -1,6 +1,7 @@
 """compare.json is written whole, read back as it was, and refused when it is none."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -49,7 +50,7 @@ def change(name, value):
 @pytest.mark.parametrize(
     ("spoil", "why"),
     [
-        (change("version", 2), "version 2, and this Tollgate reads 1"),
+        (change("version", 3), "version 3, and this Tollgate reads 1 and 2"),
         (lambda raw: raw["settings"].pop("labels"), r"settings\.labels: it is missing"),
         (lambda raw: raw["settings"].update(gates=[]), "gates: name at least one"),
         (lambda raw: raw["settings"].update(miss="2 %"), r"settings\.miss: .*number, not '2 %'"),
@@ -69,6 +70,18 @@ def test_a_record_that_is_not_one_is_refused_in_one_line(tmp_path, spoil, why):
         record.read(tmp_path)
     assert str(path) in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+def test_a_record_of_before_typical_and_fail_fast_promised_neither(tmp_path):
+    of_then = replace(RECORD, settings=replace(RECORD.settings, gates=("p50", "errors")))
+    record.write(of_then, tmp_path)
+    path = tmp_path / record.NAME
+    raw = json.loads(path.read_text()) | {"version": 1}
+    del raw["settings"]["typical_effect"], raw["settings"]["fail_fast"]
+    path.write_text(json.dumps(raw))
+    read = record.read(tmp_path)
+    assert read.settings == replace(of_then.settings, fail_fast=False)
+    assert not read.settings.gating("sum", "typical")
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{", "\x00"])

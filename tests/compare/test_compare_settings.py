@@ -27,8 +27,9 @@ def test_without_more_than_a_budget_the_defaults_hold():
     assert (found.base, found.urls, found.mode, found.injected) == (None, None, "fork", {})
     assert (found.first_s, found.every_s, found.gate.budget_s) == (60, 30, 600)
     assert (found.gate.effect, found.gate.false_alarm) == (0.05, 0.01)
-    assert found.gate.error_effect == 0.002
-    assert found.gate.gates == ("p50", "p95", "errors")
+    assert (found.gate.typical_effect, found.gate.error_effect) == (0.02, 0.002)
+    assert found.gate.gates == ("typical", "p50", "p95", "errors")
+    assert found.gate.fail_fast
 
 
 @pytest.mark.parametrize(("text", "share"), [("5%", 0.05), (0.05, 0.05), ("0.1 %", 0.001)])
@@ -36,6 +37,13 @@ def test_a_share_is_percent_or_a_number(text, share):
     found = read(effect=text, error_effect=text, false_alarm=text, miss=text).gate
     for value in (found.effect, found.error_effect, found.false_alarm, found.miss):
         assert value == pytest.approx(share)
+
+
+@pytest.mark.parametrize("given", [False, "false", "False"])
+def test_a_failure_may_measure_on(given):
+    assert not read(fail_fast=given).gate.fail_fast
+    with pytest.raises(SettingError, match="fail-fast is 'no': write true or false"):
+        read(fail_fast="no")
 
 
 @pytest.mark.parametrize(
@@ -65,7 +73,7 @@ def test_names_stand_in_a_list_or_parted_by_commas():
         ({"first": 2}, "first is 2 s of a budget of 600 s: write 3 s or more"),
         ({"first": 598}, "first is 598 s of a budget of 600 s, too near its end for another look"),
         ({"gates": ""}, "gates is '': name at least one"),
-        ({"gates": "p51"}, "gates: p51 is none of p50, p95"),
+        ({"gates": "p51"}, "gates: p51 is none of typical, p50, p95"),
         ({"mode": "both"}, "MODE is 'both': write fork or cluster; base and head run at the same"),
     ],
 )

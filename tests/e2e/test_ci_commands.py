@@ -20,6 +20,7 @@ SHORT = {
         [
             *bzt_run.seconds(2, 0)[:1],
             *("modules.compare.budget=21", "modules.compare.first=21", "modules.compare.every=21"),
+            *(f"modules.jmeter.properties.{each}_rate=20" for each in ("sum", "search")),
         ],
         {"BASE": "HEAD"},
     ),

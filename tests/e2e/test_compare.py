@@ -29,6 +29,7 @@ SHORT = (
     "modules.compare.first=10",
     "modules.compare.every=10",
     "modules.compare.effect=90%",
+    "modules.compare.typical-effect=90%",
     "modules.compare.error-effect=20%",
 )
 #: What two slow cores can send beside whatever else they do, and answer.
@@ -135,6 +136,9 @@ def test_two_services_that_run_already_are_compared_and_left_alone(compare, answ
     assert execution["targets"] == []
     [compared] = [each["comparison"] for each in ended.verdict["executions"]]
     assert (compared["verdict"], compared["control"]) == ("PASS", False)
+    # No thread, nor what it includes, has a line of JMeter's log.
+    log = (ended.folder / "jmeter.log").read_text()
+    assert not re.search(r"\b(sum|search) \d-\d|fragments/", log)
     assert all(min(each["samples"].values()) > 40 for each in compared["findings"])
     with (ended.folder / "kpi.jtl").open(encoding="utf-8", newline="") as rows:
         asked = {(row["coin"], urlsplit(row["URL"]).port) for row in csv.DictReader(rows)}
@@ -150,8 +154,19 @@ def test_what_a_killed_comparison_left_is_removed_by_the_next_whose_base_dies(co
     killed = compare(*SHORT, *LIGHT, BASE="HEAD", **ports).until(" of at most 62 s, ")
     killed.signal(signal.SIGKILL).process.wait()
     assert (project.root / ".tollgate" / "base" / SERVER).exists()
+    profiled = ("modules.compare.profile=true", "modules.compare.gates=p50")
+    killed = compare(*SHORT, *LIGHT, *profiled, BASE="HEAD", **ports)
+    killed.until("removed the check-out of a base").until("Profiling base and head")
+    support.wait_until((killed.folder / "profile" / "schedule.json").exists, "the load is on")
+    verdict = (killed.folder / "verdict.json").read_text()
+    killed.signal(signal.SIGKILL).process.wait()
+    started = json.loads((project.root / ".tollgate" / "started.json").read_text())
+    files = [Path(each["file"]) for each in started if "file" in each]
+    assert sorted(it.suffix for it in files if it.exists()) == [".jmx", ".properties"]
     following = compare(BASE="HEAD~1", **ports)
     ended = following.end()
+    assert not any(map(Path.exists, files))
+    assert (killed.folder / "verdict.json").read_text() == verdict
     assert "removed the check-out of a base, left by a run that was killed" in ended.output
     assert ended.code == 1
     assert "app 'base' died at start: RangeError: this base is broken" in ended.error()
@@ -174,6 +189,7 @@ def control(project, tmp_path_factory) -> tuple[Run, Finished]:
     env |= {"BASE": "HEAD", "MODE": "cluster"}
     folder = tmp_path_factory.mktemp("control")
     more = ("modules.compare.budget=180", "modules.compare.profile=true")
+    more += ("modules.compare.false-alarm=0.1%",)  # also how often a function may be named
     run = Run(folder, *SHORT, *LIGHT, *more, alias="compare", root=project.root, **env)
     return run, run.end()
 
@@ -187,13 +203,13 @@ def test_the_control_passes_and_ends_before_its_time_is_up(control):
     assert (told["mode"], told["execution"]) == ("cluster", "compare")
     assert told["base"]["revision"] == told["head"]["revision"]
     assert "this is the control, which must pass" in ended.output
-    assert f"Compare: {told['decided_s']:g} s of at most 180: 6 of 6 decided" in ended.output
+    assert f"Compare: {told['decided_s']:g} s of at most 180: 8 of 8 decided" in ended.output
 
 
 def test_both_sides_ran_in_the_same_mode_with_as_many_workers(control):
     _, ended = control
     [execution] = json.loads((ended.folder / "run.json").read_text())["executions"]
-    assert f"coin_seed={execution['properties']['coin_seed']} " in ended.output
+    assert re.search(rf"coin_seed={execution['properties']['coin_seed']}\b", ended.output)
     base, head = execution["targets"]
     assert (base.pop("name"), head.pop("name")) == ("base", "head")
     assert base == head
@@ -221,6 +237,7 @@ def test_twice_the_work_fails_by_the_label_that_gates_and_the_line_names_all_of_
     compare, project
 ):
     gate = ("gates=p50", "labels=sum", "effect=5%", "budget=400", "first=20", "every=10")
+    gate += ("profile=false",)
     options = [*(f"modules.compare.{each}" for each in gate), *LIGHT, SHORT[0]]
     run = compare(*options, BASE="HEAD", HEAD_INJECT_WORK_PERCENT="100")
     ended = run.end()
@@ -239,39 +256,26 @@ def test_twice_the_work_fails_by_the_label_that_gates_and_the_line_names_all_of_
     assert 0 < low < high
     page = (ended.folder / "index.html").read_text()
     assert "Head is worse than base: p50 of sum +" in page
+    assert not (ended.folder / "why.json").exists()
     assert_nothing_left(run, project)
 
 
-SUM, AURORA = "app/targets/sum.js", "app/targets/search/carriers/aurora.js"
+AURORA = "app/targets/search/carriers/aurora.js"
 SORTS_AGAIN = """const again = JSON.parse(raw).result.offers;
   for (let times = 0; times < 50000; times += 1) {
     again.sort((a, b) => (times % 2 ? 1 : -1) * (a.fare.amount < b.fare.amount ? -1 : 1));
   }
   return JSON.parse(raw)"""
-ROUND_TRIP = """const rows = Array.from({ length: 20000 }, (_, at) => ({ at, name: `row ${at}` }));
-      JSON.parse(JSON.stringify(rows));
-      const asked"""
 
 
-@pytest.mark.parametrize(
-    ("mode", "label", "file", "line", "change", "function"),
-    [
-        ("fork", "search", AURORA, "return JSON.parse(raw)", SORTS_AGAIN, "toTickets"),
-        ("cluster", "sum", SUM, "const asked", ROUND_TRIP, "/sum/:n"),
-    ],
-)
-def test_a_commit_that_computes_more_fails_and_its_function_is_named_first(
-    compare, project, mode, label, file, line, change, function
+def test_of_a_commit_that_sorts_again_and_again_the_function_that_does_is_named_first(
+    compare, project
 ):
-    text = (project.root / file).read_text()
-    project.commit(text.replace(line, change, 1), file)
-    gate = ("gates=p50", f"labels={label}", "budget=200", "first=20", "every=10")
-    options = [
-        *(f"modules.compare.{each}" for each in gate),
-        *LIGHT,
-        "modules.jmeter.properties.warmup=5",
-    ]
-    run = compare(*options, BASE="HEAD~1", MODE=mode)
+    text = (project.root / AURORA).read_text()
+    project.commit(text.replace("return JSON.parse(raw)", SORTS_AGAIN, 1), AURORA)
+    gate = ("gates=p50", "labels=search", "budget=200", "first=20", "every=10")
+    options = [*(f"modules.compare.{each}" for each in gate), *LIGHT, SHORT[0]]
+    run = compare(*options, BASE="HEAD~1")
     try:
         ended = run.end()
         assert_nothing_left(run, project)
@@ -279,26 +283,10 @@ def test_a_commit_that_computes_more_fails_and_its_function_is_named_first(
         project.git("reset", "--quiet", "--hard", "HEAD~1")
     assert ended.code == 3, ended.output
     why = json.loads((ended.folder / "why.json").read_text())
-    assert why["outcome"] == "computing"
+    assert (why["problem"], why["outcome"]) == ("", "computing")
     named = [it for it in why["functions"] if it["own"]["moved"] == "more"]
-    assert (function, file) in [(it["name"], it["file"]) for it in named]
+    assert ("toTickets", AURORA) in [(it["name"], it["file"]) for it in named]
     first = next(
         it for it in (ended.folder / "verdict.md").read_text().splitlines() if it[:3] == "- `"
     )
-    assert first.startswith(f"- `{function} ({file}:")
-
-
-def test_what_a_comparison_killed_while_it_profiles_leaves_is_ended_by_the_next(compare, project):
-    profiled = "modules.compare.profile=true"
-    run = compare(*SHORT, *LIGHT, profiled, BASE="HEAD").until("Profiling base and head")
-    support.wait_until((run.folder / "profile" / "schedule.json").exists, "the load is on")
-    started = json.loads((project.root / ".tollgate" / "started.json").read_text())
-    [secret] = [Path(each["file"]) for each in started if "file" in each]
-    verdict = (run.folder / "verdict.json").read_text()
-    run.signal(signal.SIGKILL).process.wait()
-    assert secret.exists()
-    following = compare(BASE="HEAD~1")
-    assert "left by a run that was killed" in following.end().output
-    assert not secret.exists()
-    assert (run.folder / "verdict.json").read_text() == verdict
-    assert_nothing_left(run, project)
+    assert first.startswith(f"- `toTickets ({AURORA}:")

@@ -16,6 +16,7 @@ from tollgate.commands import cli
 from tollgate.compare import record
 from tollgate.compare.record import SideRecord
 from tollgate.compare.settings import lag_s
+from tollgate.compare.words import course
 from tollgate.gather import evidence
 from tollgate.gather.comparison import labels_of
 from tollgate.judge.facts import JudgeSettings as Strictness
@@ -44,14 +45,26 @@ def test_a_head_that_takes_a_fifth_longer_fails_and_the_line_says_label_metric_c
     verdict = judged(tmp_path, Load(both(ratio=1.2)))
     assert (verdict.verdict, verdict.exit_code) == ("FAIL", 3)
     p95 = finding(verdict, "p95")
-    assert p95.low > 0.05
-    assert p95.low < 0.2 < p95.high
+    assert 0 < p95.low < 0.2 < p95.high
     text = reasons(verdict)
     assert "(service) compare: p95 of sum: head " in text
     assert " ms against base " in text
     assert "% (at least +" in text
     assert "worse beyond doubt" in text
     assert "search" not in text
+
+
+def test_a_failure_ends_the_measuring_and_what_was_open_then_is_no_reason(tmp_path):
+    load = replace(EARLY, labels=both(ratio=1.5, sigma=0.3), settings=replace(LONG, fail_fast=True))
+    verdict = judged(tmp_path, load, decided_s=60.0)
+    assert (verdict.verdict, {reason.verdict for reason in verdict.reasons}) == ("FAIL", {"FAIL"})
+    comparison = verdict.executions[0].comparison
+    assert (comparison.doubt, comparison.gate.looks_s) == ("", (60.0,))
+    left = comparison.gate.left_open
+    assert {each.verdict for each in left} == {"INCONCLUSIVE"}
+    said = course(comparison)
+    assert said.startswith("ended by a FAIL after 60 s of at most 10 min, with 1 look; open then: ")
+    assert said.endswith(", ".join(f"{it.metric} of {it.label}" for it in left))
 
 
 def test_a_head_that_takes_less_time_passes_and_is_told_as_better(tmp_path):
@@ -320,7 +333,7 @@ def test_a_run_that_is_interrupted_in_its_warm_up_says_only_that(tmp_path):
     verdict = verdict_of(tmp_path)
     assert verdict.verdict == "INVALID"
     assert "in the warm-up: nothing was measured" in reasons(verdict)
-    assert len(verdict.executions[0].comparison.gating) == 6
+    assert len(verdict.executions[0].comparison.gating) == 8
 
 
 def test_samples_that_can_not_be_read_leave_findings_that_nobody_can_tell(tmp_path):

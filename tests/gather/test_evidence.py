@@ -47,8 +47,18 @@ def test_the_settings_of_the_run_are_those_that_it_is_judged_by(tmp_path):
     assert basis == "service time"
 
 
-@pytest.mark.parametrize("settings", [{"patience": 1}, "strict", None])
-def test_settings_that_nobody_knows_are_refused_in_one_line(tmp_path, settings):
+LENIENT = [
+    {"inconclusive_passes": "no"},
+    {"cut_short_counts": "false"},
+    {"latency": "sevice"},
+    *({"confidence": value} for value in ("0.95", 0, 2, None)),
+    *({"missing_share": value} for value in (5, -1)),
+    {"forecast_tolerance": "x"},
+]
+
+
+@pytest.mark.parametrize("settings", [{"patience": 1}, "strict", None, *LENIENT])
+def test_settings_that_no_run_has_are_refused_in_one_line(tmp_path, settings):
     made = run_folder.make(tmp_path)
     made.settings = settings
     manifest.write(made, tmp_path)

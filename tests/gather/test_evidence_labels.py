@@ -99,6 +99,16 @@ def test_parent_samples_of_a_name_with_a_variable_are_requests(tmp_path):
     assert [it.observed for it in verdict.executions[0].criteria] == [1.5, 3]
 
 
+def test_parent_samples_that_jmeter_broke_off_do_not_stand_for_all_of_their_name(tmp_path):
+    broken = rows("order", n=2, failed=2, code="500", message="")
+    lines = in_turn(transactions("order"), broken)
+    verdict = verdict_on(tmp_path / "few", PARENT, lines, "fail of order>5%")
+    assert (verdict.verdict, verdict.executions[0].criteria[0].samples) == ("PASS", 102)
+    lines = in_turn(transactions("order", failed=100), broken)
+    verdict = verdict_on(tmp_path / "all", PARENT, lines, "p50 of order>1s")
+    assert "every request of order failed (n=102)" in reasons(verdict)
+
+
 def test_a_parent_sample_and_a_sampler_of_one_name_are_judged_together(tmp_path):
     group = jmx.group(transaction("home", jmx.sampler("step"), parent=True), name="others")
     plan = jmx.plan(jmx.group(jmx.sampler("home")), group)

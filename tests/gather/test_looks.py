@@ -112,20 +112,57 @@ def test_a_look_at_no_answers_decides_nothing_and_the_next_one_does(judged):
 LOOP = jmx.plan(jmx.group(jmx.sampler("home"), threads=2, duration=None))
 
 
-def loop(second_thread_until_s):
+PLUGIN = jmx.plan(jmx.plugin_group(jmx.sampler("home"), TargetLevel=2, Hold=1))
+#: Whose 6 s begin after 1 s, so that they go on for longer than the looks.
+LATE = jmx.plan(
+    jmx.group(jmx.sampler("log in"), kind="SetupThreadGroup", name="first"),
+    jmx.group(jmx.sampler("home"), threads=2, duration=6),
+)
+#: Whose first group is done at once, unless the second of its requests hangs.
+ONCE = jmx.plan(
+    jmx.group(
+        *(jmx.sampler("log in"), jmx.sampler("basket")),
+        **{"name": "first", "threads": 1, "loops": 1, "duration": None},
+    ),
+    jmx.group(jmx.sampler("home"), threads=2, duration=None),
+)
+BASKET = row(500, label="basket", elapsed=50, thread="first 1-1") + f",{START_MS}"
+#: Whose time is over before the look.
+SHORT = jmx.plan(jmx.group(jmx.sampler("home"), threads=2, duration=5))
+LOG_IN = row(0, label="log in", elapsed=1000, thread="first 1-1") + f",{START_MS}"
+STARTED = "visitors-ThreadStarter 1"
+
+
+def loop(second_thread_until_s, group="visitors 1"):
     """Ten requests a second of each of two threads, for 8 s."""
     return [
-        row(at * 100, label="home", elapsed=80, thread=f"visitors 1-{thread}") + f",{START_MS}"
+        row(at * 100, label="home", elapsed=80, thread=f"{group}-{thread}") + f",{START_MS}"
         for at in range(80)
         for thread in (1, 2)
         if thread == 1 or at < second_thread_until_s * 10
     ]
 
 
-@pytest.mark.parametrize(("until_s", "open_at"), [(8, ()), (2, ("fail",))])
-def test_a_thread_of_a_loop_that_is_silent_is_taken_for_one_that_waits(tmp_path, until_s, open_at):
+@pytest.mark.parametrize(
+    ("plan", "lines", "open_at"),
+    [
+        (LOOP, loop(8), ()),
+        (LOOP, loop(2), ("fail",)),
+        (PLUGIN, loop(8, STARTED), ()),
+        (PLUGIN, loop(2, STARTED), ("fail",)),
+        (SHORT, loop(8)[:100], ()),
+        (SHORT, loop(2)[:70], ("fail",)),
+        (ONCE, [LOG_IN, BASKET, *loop(8, "visitors 2")], ()),
+        (ONCE, [LOG_IN, *loop(8, "visitors 2")], ("fail",)),
+        (LATE, [LOG_IN, *loop(8)[20:]], ()),
+        (LATE, [LOG_IN, *loop(2)[20:]], ("fail",)),
+    ],
+)
+def test_a_thread_of_a_loop_that_is_silent_is_taken_for_one_that_waits(
+    tmp_path, plan, lines, open_at
+):
     times = {"measured": 0.0, "looks": LOOKS, "decided_s": 6.0}
-    own_run.make(tmp_path, LOOP, loop(until_s), "fail of home>0%", "avg-rt of home>9s", **times)
+    own_run.make(tmp_path, plan, lines, "fail>0%", "avg-rt of home>9s", **times)
     record = manifest.read(tmp_path)
     run, settings = evidence.gather(tmp_path, record)
     results = judge(run, settings).executions[0].criteria

@@ -2,6 +2,7 @@
 
 import pytest
 
+from support import jmx_text as jmx
 from support import run_folder
 from support.forecasts import steps_of
 from tollgate.forecast import Followed, to_record
@@ -46,6 +47,25 @@ def test_a_share_of_no_requests_at_all_is_none(tmp_path):
     record = forecast(30, 0, sum=1.0)
     record["steps"][1]["shares"] = {"nap": 1.0}
     assert "gives nap no share" in refusal(tmp_path, "fail of nap>0%", forecast=record)
+
+
+@pytest.mark.parametrize(
+    ("group", "is_refused"),
+    [
+        (jmx.plugin_group(jmx.sampler("home"), kind="Arrivals"), True),
+        (jmx.plugin_group(jmx.sampler("home"), kind="FreeFormArrivals"), True),
+        (jmx.plugin_group(jmx.sampler("home")), False),
+        (jmx.open_group(jmx.sampler("home"), seed=0), True),
+        (jmx.open_group(jmx.sampler("home")), False),
+    ],
+)
+def test_looks_that_could_not_tell_what_is_under_way_are_refused(tmp_path, group, is_refused):
+    (tmp_path / "plan").mkdir()
+    (tmp_path / "plan" / "own.jmx").write_text(jmx.plan(group))
+    plan = {"plan": "plan/own.jmx", "measured": 0.0}
+    assert refusal(tmp_path, "fail>0%", plan=plan) == ""
+    line = refusal(tmp_path, "fail>0%", plan=plan, looks=Looks.of(30, 240))
+    assert ("modules.looks.budget" in line) == is_refused
 
 
 def test_a_criterion_on_workers_of_no_target_is_refused(tmp_path):

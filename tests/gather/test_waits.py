@@ -59,6 +59,12 @@ def test_requests_that_never_ended_hold_back_those_that_each_thread_would_have_s
     assert "about 6 s until the load was ended after 10 s: 80 requests" in told
 
 
+def test_threads_whose_time_was_over_would_have_sent_nothing(tmp_path):
+    plan = jmx.plan(jmx.group(jmx.sampler("home"), threads=2, duration=8))
+    found, _ = counts(tmp_path, plan, loop(6), **waiting())
+    assert found["home"].errors == 2 + 2 * 19
+
+
 def test_requests_that_jmeter_gave_up_are_samples_already(tmp_path):
     broken = [line(6, thread=it, elapsed=34_500, ok=False) for it in (1, 2)]
     found, _ = counts(tmp_path, ENDLESS, [*loop(6), *broken], **waiting())

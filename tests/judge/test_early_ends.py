@@ -55,6 +55,13 @@ def users(*children, threads=2, duration=60, **changes):
     return jmx.group(*(children or (HOME,)), **(fields | changes))
 
 
+def plugin(kind="Concurrency", **changes):
+    """60 s of them."""
+    return jmx.plugin_group(
+        HOME, kind=kind, name="users", **{"TargetLevel": 3, "Hold": 1} | changes
+    )
+
+
 def looping(*children, loops=20, **changes):
     return users(*children, loops=loops, duration=None, **changes)
 
@@ -192,10 +199,16 @@ IN_TIME = {
         {},
     ),
     "no sample, of which others tell": (users(), [[]], {}),
-    "a thread group of a plugin": (
-        users(kind="kg.apc.jmeter.threads.UltimateThreadGroup"),
+    "a thread group of a plugin, of unknown length": (
+        users(kind="kg.apc.jmeter.threads.SteppingThreadGroup"),
         [BOTH],
         {},
+    ),
+    "a thread group of a plugin": (plugin(), [[sent(59.5)]], {"ended_s": 61.0}),
+    "a plugin's last arrival": (
+        plugin(kind="Arrivals"),
+        [[sent(40)]],
+        {"whole": sent(60), "ended_s": 61.0},
     ),
     "for ever, until STOP_AFTER": (looping(loops=-1), [[sent(25), sent(24)]], {"until_s": 25.0}),
     "for ever, until a script ends it": (
@@ -217,6 +230,11 @@ IN_TIME = {
         {},
     ),
     "arrivals": (jmx.open_group(HOME, name="users"), [BOTH], {}),
+    "an arrival that an error ends": (
+        jmx.open_group(HOME, name="users", seed=0, **on_error("stopthread")),
+        [BOTH],
+        {"failed": ["home"]},
+    ),
 }
 
 
@@ -229,6 +247,30 @@ def test_a_group_that_ended_in_time_is_not_accused(found, how):
 
 
 EARLY = {
+    "a plugin's, stopped by an error": (
+        plugin(**on_error("stoptest")),
+        [[sent(14.2)]],
+        {"failed": ["home"], "ended_s": 15.0},
+        "ended after 14.2 s of the 60 s that the plan says: its action after a sampler error stops",
+    ),
+    "a plugin's arrivals, by nobody knows what": (
+        plugin(kind="Arrivals"),
+        [[sent(14.2)]],
+        {"ended_s": 15.0},
+        "ended after 14.2 s of the 60 s that the plan says: an error of JMeter's",
+    ),
+    "a plugin's, and others went on": (
+        plugin(),
+        [[sent(14.2)]],
+        {"ended_s": 90.0},
+        "ended after 14.2 s of the 60 s",
+    ),
+    "a plugin's of unknown length, met by errors": (
+        plugin(kind="Stepping", **on_error("stoptest")),
+        [[sent(14.2)]],
+        {"failed": ["home"]},
+        "met sampler errors, after which it stops the test",
+    ),
     "before its last pause": (
         users(HOME, jmx.constant_timer(8000), jmx.think(ms=4000)),
         [[sent(38), sent(38)]],

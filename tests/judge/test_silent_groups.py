@@ -62,6 +62,7 @@ HAD_TO_SEND = {
     "behind a condition": second(controller("IfController", jmx.sampler("c")), SAMPLER),
     "behind a pause": second(jmx.think(ms=3000), SAMPLER),
     "setting up": second(SAMPLER, kind="SetupThreadGroup"),
+    "of a plugin": jmx.plugin_group(SAMPLER, name="second", TargetLevel=3, Hold=1),
 }
 
 
@@ -72,7 +73,10 @@ def test_a_thread_group_that_had_to_send_and_left_no_sample_is_a_fault(found, ho
 
 IGNORED = jmx.element("JSR223PostProcessor", "quiet", script="prev.setIgnore()")
 NOT_SURE = {
-    "of a plugin": second(SAMPLER, kind="kg.apc.jmeter.threads.UltimateThreadGroup"),
+    "of a plugin, of unknown length": second(SAMPLER, kind="kg.apc.threads.UltimateThreadGroup"),
+    "a plugin's arrivals": jmx.plugin_group(
+        SAMPLER, kind="Arrivals", name="second", TargetLevel=3, Hold=1
+    ),
     "an open model that nobody can replay": jmx.open_group(SAMPLER, seed=0, name="second"),
     "tearing down": second(SAMPLER, kind="PostThreadGroup"),
     "as many threads as nobody knows": second(SAMPLER, threads="${__time()}"),

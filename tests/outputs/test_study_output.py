@@ -128,7 +128,7 @@ def test_what_could_not_be_told_is_a_dash():
     rows = [line.split() for line in study_table(study).splitlines() if claim.id in line]
     assert rows[0][:5] == ["cannot", "tell", claim.id, "-", "-"]
     assert "not measured: fork at 5 users" in study_table(study)
-    assert study_headline(study) == "Study: 0 claims agree, 0 disagree, 1 cannot be told"
+    assert study_headline(study) == "Study: 0 claims agree, 0 disagree, 1 undecided"
 
 
 def test_an_experiment_that_was_left_out_is_one_line_of_the_table():

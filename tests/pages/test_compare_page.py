@@ -65,12 +65,15 @@ def blocks_of(run: Path) -> tuple[Blocks, ...]:
 
 
 def test_the_sentence_names_what_is_worse_the_largest_change_first() -> None:
-    worse = found("p50", "FAIL", 0.3, 0.05, "search"), *ALL_KINDS[:5]
+    worse = found("p50", "FAIL", 0.3, 0.05, "search"), *ALL_KINDS[:6]
     said = page.sentence(verdict("FAIL"), comparison(worse))
     assert said == "Head is worse than base: p50 of search +30.0 %, p95 of sum +20.1 % and 1 more."
 
 
-ALL_OF_IT = "a rise of 5 % is ruled out for p50 and p95; of errors, one of 0.2 points."
+ALL_OF_IT = (
+    "a rise of 5 % is ruled out for p50 and p95; of the typical request, one of 2 %; "
+    "of errors, one of 0.2 points."
+)
 
 
 @pytest.mark.parametrize(
@@ -83,7 +86,7 @@ ALL_OF_IT = "a rise of 5 % is ruled out for p50 and p95; of errors, one of 0.2 p
         ),
         ("PASS", "good", f"Head against base: {ALL_OF_IT}"),
         ("PASS", "control", f"Base against itself passes, and what differs is noise: {ALL_OF_IT}"),
-        ("INCONCLUSIVE", "of nothing", "Cannot tell: 6 of 6 metrics are left undecided."),
+        ("INCONCLUSIVE", "of nothing", "Cannot tell: 8 of 8 metrics are left undecided."),
         ("INCONCLUSIVE", "good", ""),
         ("FAIL", "good", ""),
     ],
@@ -276,7 +279,12 @@ def test_what_mixes_both_sides_says_so(tmp_path) -> None:
 @pytest.mark.parametrize(("width", "scheme"), [(1400, "light"), (390, "dark")])
 def test_a_browser_shows_it_from_disk_and_a_label_stays_text(width, scheme, tmp_path) -> None:
     make(
-        tmp_path, Load((Label(ATTACK, ratio=1.2), Label("search", 40.0)), seconds=60, schedule_s=60)
+        tmp_path,
+        Load(
+            (Label(ATTACK, ratio=1.2, sigma=0.1), Label("search", 40.0, sigma=0.1)),
+            seconds=60,
+            schedule_s=60,
+        ),
     )
     path = run_page.write(tmp_path)
     size = ("--viewport", f"{width}x900", "--colour-scheme", scheme)

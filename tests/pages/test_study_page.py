@@ -90,8 +90,8 @@ def write_run(run: Path, **changes: object) -> study_run.StudyRun:
             "7 of the 9 published claims hold in direction {}; ",
         ),
         (["disagrees"] * 2, "2 of the 2 published claims do not hold {}."),
-        (["disagrees", "cannot tell"], "1 of the 2 published claims does not hold {}; 1 can't be"),
-        (["cannot tell"] * 9, "Whether the 9 published claims hold {} can't be told."),
+        (["disagrees", "cannot tell"], "1 of the 2 published claims does not hold {}; 1 undecided"),
+        (["cannot tell"] * 9, "Whether the 9 published claims hold {} is undecided."),
         ([], "No published claim was measured {}."),
     ],
 )
@@ -102,7 +102,7 @@ def test_the_first_sentence_says_how_many_claims_hold_and_where(told, sentence) 
 
 def test_the_first_sentence_also_says_how_many_do_not_hold_and_how_many_can_not_be_told() -> None:
     text = summary(claimed("agrees", "disagrees", "disagrees", "cannot tell"), "a CPU")
-    assert text.endswith("; 2 do not; 1 can't be told.")
+    assert text.endswith("; 2 do not; 1 undecided.")
 
 
 def test_what_can_not_be_told_is_no_answer_of_its_own() -> None:

@@ -152,6 +152,43 @@ def test_setup_and_teardown_groups_are_told_apart(read):
     ]
 
 
+CONCURRENCY = {"TargetLevel": 3, "RampUp": 2, "Hold": 28, "Unit": "S"}
+ARRIVALS = {"kind": "Arrivals", "TargetLevel": "${__P(rate,5)}", "Hold": "0.5", "Unit": "M"}
+LENGTHS = {
+    "users, in seconds": (CONCURRENCY, 30),
+    "arrivals, in minutes": (ARRIVALS, 30),
+    "no users": (CONCURRENCY | {"TargetLevel": 0}, None),
+    "a number of iterations": (CONCURRENCY | {"Iterations": 9}, None),
+    "a time that nobody knows": (CONCURRENCY | {"Hold": "${when}"}, None),
+    "the longest of a table's rows": (
+        {"kind": "Ultimate", "rows": [(3, 5, 1, 20, 9), (2, 10, "${__P(up,2)}", 25, 0)]},
+        37,
+    ),
+    "a property in place of the table": (
+        {
+            "kind": "Ultimate",
+            "rows": [(3, 5, 1, 20, 9)],
+            "threads_schedule": "spawn(1,0s,1s,5s,0s)",
+        },
+        None,
+    ),
+    "the sum of a table's rows": (
+        {"kind": "FreeFormArrivals", "rows": [(1, 5, 10), (5, 5, 20)], "Unit": "S"},
+        30,
+    ),
+    "of another plugin": ({"kind": "Other", "rows": [(1, 2, 3)]}, None),
+}
+
+
+@pytest.mark.parametrize("how", LENGTHS)
+def test_how_long_a_group_of_a_plugin_sends_stands_in_its_schedule(read, how):
+    fields, length_s = LENGTHS[how]
+    schedule = fields.get("threads_schedule")
+    group = jmx.plugin_group(jmx.sampler("home"), **fields)
+    plan = read(jmx.plan(group), **({"threads_schedule": schedule} if schedule else {}))
+    assert plan.groups[0].length_s == length_s
+
+
 def fragment(*children, **how):
     return jmx.element("TestFragmentController", "fragment", children, **how)
 

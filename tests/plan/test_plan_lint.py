@@ -1,5 +1,7 @@
 """What is noticed of a plan, from plans of a few elements."""
 
+import re
+
 import pytest
 
 from support import jmx_text as jmx
@@ -37,7 +39,40 @@ def clean(*more):
 
 @pytest.mark.parametrize("path", plan_files.PLAN_FILES, ids=plan_files.id_of)
 def test_of_our_own_plans_there_is_nothing_to_say(path):
-    assert plan_lint.lint(path, {}) == []
+    # JMeter by itself would run these with a parse for each arrival.
+    visits = ["visits.jmx"] if path.stem in ("stress", "load", "soak") else []
+    visits += ["fragments/sum.jmx", "fragments/search.jmx"] if path.stem == "compare" else []
+    said = plan_lint.lint(path, {})
+    assert [file for line in said for file in re.findall(r"parses (\S+) anew", line)] == visits
+    assert len(said) == len(visits)
+
+
+@pytest.fixture
+def fragments(tmp_path):
+    """a.jmx, which includes b.jmx, which asks something."""
+    for name, inside in ("a", include("b")), ("b", jmx.sampler("home")):
+        fragment = jmx.element("TestFragmentController", name, [inside])
+        (tmp_path / f"{name}.jmx").write_text(jmx.plan(fragment))
+
+
+def include(name, **more):
+    more = {"IncludeController__includepath": f"{name}.jmx", **more}
+    return jmx.element("IncludeController", f"include {name}", **more)
+
+
+@pytest.mark.usefixtures("fragments")
+def test_what_an_open_model_includes_is_named_with_its_file_and_group(noticed):
+    simple = jmx.element("GenericController", "inner", [include("a")])
+    (said,) = noticed(DEFAULTS, CHECKED, jmx.open_group(simple, name="visitors"))
+    assert re.findall(r"'([^']*)'", said) == ["include a", "visitors"]
+    assert "parses a.jmx anew" in said
+
+
+@pytest.mark.usefixtures("fragments")
+def test_an_include_that_is_off_or_of_threads_that_stay_is_no_matter(noticed):
+    off = include("a", enabled=False)
+    assert noticed(DEFAULTS, CHECKED, jmx.open_group(off, jmx.sampler("home"))) == []
+    assert noticed(clean(include("a"))) == []
 
 
 def test_a_plan_with_assertions_and_timeouts_anywhere_in_scope_is_clean(noticed):

@@ -53,6 +53,39 @@ def test_what_was_written_is_read_again(tmp_path):
     assert [each.name for each in tmp_path.iterdir()] == ["run.json"]
 
 
+LOOKS = {"least_s": 30.0, "budget_s": 240.0, "every_s": 10.0, "lag_s": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("warmup", -5.0),
+        ("measured", -30.0),
+        ("targets", [{}]),
+        ("targets", [{"name": "fork", "mode": "fork", "instances": "1"}]),
+        ("in_flight", [{"at": 1.0}]),
+        ("in_flight", [{"at": 1.0, "threads": [5]}]),
+        ("clock_steps", [[1.0]]),
+        ("clock_steps", [[1.0, 2.0, 3.0]]),
+        ("looks", {**LOOKS, "every_s": 1e-9}),
+        ("looks", {**LOOKS, "budget_s": 0.0}),
+        ("looks", {**LOOKS, "lag_s": -5.0}),
+    ],
+)
+def test_an_execution_that_no_run_wrote_is_refused(tmp_path, field, value):
+    manifest.write(replace(MANIFEST, executions=[replace(EXECUTION, **{field: value})]), tmp_path)
+    assert f"executions.0.{field}" in refusal(manifest.read, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "reload",
+    [{}, {"app": "fork"}, {"app": "fork", "began": "x", "ended": 1.0, "problem": ""}],
+)
+def test_a_reload_that_no_run_wrote_is_refused(tmp_path, reload):
+    manifest.write(replace(MANIFEST, reloads=[reload]), tmp_path)
+    assert "reloads.0." in refusal(manifest.read, tmp_path)
+
+
 def test_a_run_from_before_watching_was_measured_is_read(tmp_path):
     manifest.write(MANIFEST, tmp_path)
     older = json.loads((tmp_path / "run.json").read_text())

@@ -235,6 +235,27 @@ def test_a_file_that_is_not_there_is_refused(tmp_path):
         read_jtl(tmp_path / "kpi.jtl")
 
 
+@pytest.mark.parametrize("lost", [8, 4096, 2_500_000])
+def test_a_block_of_zeros_that_swallowed_samples_is_refused_by_its_line(written, lost):
+    """From within a message to within one two samples later, whose line then has all its fields."""
+    content = jtl(*(row(100 * number, message="said OOO and more") for number in range(5))).encode()
+    lines = content.splitlines(keepends=True)
+    inside = lines[2].index(b"OOO")
+    hole = lines[2][:inside] + bytes(lost) + lines[4][inside:]
+    with pytest.raises(JtlError) as refused:
+        read_jtl(written(b"".join([*lines[:2], hole, *lines[5:]])))
+    assert refused.value.line == 3
+
+
+def test_zeros_behind_the_last_newline_are_a_line_that_was_cut_off(written):
+    found = read_jtl(written(jtl(*WHOLE).encode() + bytes(4096)))
+    assert (found.cut_line, found.rows) == (8, 5)
+
+
+def test_a_message_may_hold_a_zero_byte(written):
+    assert read_jtl(written(jtl(row(), row(10, message="a\0b")))).rows == 2
+
+
 def test_a_damaged_file_is_refused_by_both_readers_alike(written):
     path = written(jtl(row(), row(elapsed=5.7)))
     messages = []

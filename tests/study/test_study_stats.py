@@ -61,7 +61,7 @@ def test_too_few_rounds_give_a_value_and_say_how_many_are_needed(rounds):
 def test_without_a_common_round_there_is_no_value():
     one, other = data([[1]] * 8), data([[1]] * 8, rounds=range(11, 19))
     found = estimate(lambda a, b: a["mean"] / b["mean"], [one, other], SEED)
-    assert found == Estimate(None, note="not to be told: no round was measured of all the cells")
+    assert found == Estimate(None, note="no estimate: no round was measured of all the cells")
     assert estimate(throughput, [data([])], SEED).value is None
 
 

@@ -51,7 +51,7 @@ class Label:
     ratio: float = 1.0
     failing: tuple[float, float] = (0.0, 0.0)
     odds: float = 0.5
-    sigma: float = 0.1
+    sigma: float = 0.05
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,9 @@ class Load:
     seconds: int = 120
     schedule_s: int = 120
     seed: int = 1
-    settings: Settings = field(default_factory=lambda: Settings(budget_s=120.0, error_effect=0.02))
+    settings: Settings = field(
+        default_factory=lambda: Settings(budget_s=120.0, error_effect=0.02, fail_fast=False)
+    )
 
 
 def both(**changes: object) -> tuple[Label, ...]:

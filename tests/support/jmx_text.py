@@ -48,12 +48,23 @@ def group(*children, kind="ThreadGroup", name="visitors", threads=4, loops=-1, d
     )
 
 
-def open_group(*children, schedule="rate(5/s) random_arrivals(10 s)", seed=3, name="arrivals"):
+def open_group(
+    *children, schedule="rate(5/s) random_arrivals(10 s)", seed=3, name="arrivals", **more
+):
     props = {
         "OpenModelThreadGroup__schedule": schedule,
         "OpenModelThreadGroup__random_seed": seed,
     }
-    return element("OpenModelThreadGroup", name, children, **props)
+    return element("OpenModelThreadGroup", name, children, **props, **more)
+
+
+def plugin_group(*children, kind="Concurrency", name="visitors", rows=(), **props):
+    """A thread group of jmeter-plugins-casutg; rows: of the table of one that has such."""
+    package = f"com.blazemeter.jmeter.threads.{kind.lower()}"
+    cells = ("".join(f'<stringProp name="0">{it}</stringProp>' for it in row) for row in rows)
+    table = "".join(f'<collectionProp name="1">{each}</collectionProp>' for each in cells)
+    extra = f'<collectionProp name="table">{table}</collectionProp>' if rows else ""
+    return element(f"{package}.{kind}ThreadGroup", name, children, extra=extra, **props)
 
 
 def sampler(name, *children, **more):

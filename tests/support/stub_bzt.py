@@ -40,7 +40,7 @@ def compare(options):
         (Label("sum", 20.0, ratio=share, sigma=0.1), Label("search", 9.0, sigma=0.1)),
         seed=int(next(value for name, value in options.items() if name.endswith("seed"))),
         seconds=121,
-        settings=Settings(budget_s=120.0, gates=("p50", "p95")),
+        settings=Settings(budget_s=120.0, gates=("p50", "p95"), fail_fast=False),
     )
     make(run, load, of={"head": SAME, "injected": injected})
     (run / "jmeter.log").write_text("much")

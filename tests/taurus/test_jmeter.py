@@ -10,11 +10,12 @@ from typing import ClassVar
 
 import pytest
 from bzt.modules.jmeter import JMeterExecutor, JTLReader
+from bzt.modules.provisioning import Local
 from bzt.utils import BetterDict, Environment
 
 from support import jmx_text as jmx
 from tollgate.samples.check import RECORD_BYTES
-from tollgate.taurus.jmeter import InstalledJMeter, WholeRecords, with_test_start
+from tollgate.taurus.jmeter import QUIET, InstalledJMeter, WholeRecords, quietly, with_test_start
 
 HEADER = (
     "timeStamp,elapsed,label,responseCode,responseMessage,threadName,success,bytes,"
@@ -26,6 +27,8 @@ WHOLE = "1700000001000,6,search,200,OK,a 1-1,true,9,1,1,4,1\n"
 
 class Engine:
     """Starts what bzt's would, with the standard streams that it is given."""
+
+    artifacts_dir = "run"
 
     @staticmethod
     def start_subprocess(args, env, cwd=None, **streams) -> subprocess.Popen:
@@ -42,6 +45,20 @@ def test_jmeter_runs_in_the_folder_of_the_plan_however_that_is_named(tmp_path, m
     Path(executor.original_jmx).write_text(jmx.plan())
     with executor._execute(["sh", "-c", "pwd -P"]) as process:
         assert process.stdout.read() == f"{(tmp_path / 'theirs').resolve()}\n"
+
+
+LOGGING = ("-LDEBUG", "-Lorg.apache.jmeter.threads=INFO", "--loglevel x", "-i my.xml", "-n -L x=y")
+
+
+@pytest.mark.parametrize("own", LOGGING)
+def test_a_users_own_options_for_the_log_are_left_alone(own):
+    assert quietly({}, own) == ()
+    assert quietly({"JVM_ARGS": "-Dlog4j2.configurationFile=own.xml"}, "") == ()
+
+
+def test_no_other_option_is_taken_for_one_of_the_log():
+    environment = {"JVM_ARGS": "-Xmx1g -Dlogin=x", "OTHER": "log4j"}
+    assert quietly(environment, "-Juser=a-L --nongui -Jpath=/x-i") == QUIET
 
 
 def reader(path: Path) -> JTLReader:
@@ -150,6 +167,14 @@ def test_the_private_method_that_is_overridden_is_one_of_this_bzt():
     name = "_JMeterExecutor__force_hc4_cookie_handler"
     assert name in vars(JMeterExecutor)
     assert name in vars(InstalledJMeter)
+
+
+def test_samples_that_bzt_did_not_get_to_read_are_no_failure_of_jmeter(monkeypatch):
+    executor, provisioning = InstalledJMeter(), Local()
+    monkeypatch.setattr(executor, "post_process", lambda: None)
+    provisioning.executors = provisioning.started_modules = [executor]
+    provisioning.engine = Engine()
+    provisioning.post_process()  # or bzt's exit code, 1, would go before the verdict's
 
 
 def test_nothing_is_read_of_a_jmeter_that_was_ended():

@@ -148,6 +148,24 @@ def test_a_plan_whose_loops_are_a_property_ends_where_the_property_says_so(plan)
     made.prepare()
 
 
+def test_requests_that_may_wait_for_ever_are_told(plan, monkeypatch, caplog):
+    def told():
+        caplog.clear()
+        service().prepare()
+        return [line for line in caplog.messages if "response timeout" in line]
+
+    patient = jmx.sampler("home")
+    hasty = jmx.sampler("cart", HTTPSampler__response_timeout="5000")
+    plan(jmx.plan(jmx.group(patient, hasty)))
+    (line,) = told()
+    assert ("'home'" in line, "'cart'" in line) == (True, False)
+    plan(jmx.plan(jmx.group(hasty)))
+    assert told() == []
+    plan(jmx.plan(jmx.group(patient)))
+    monkeypatch.setenv("STOP_AFTER", "10s")
+    assert told() == []
+
+
 def test_an_end_that_is_only_presumed_is_told(plan, caplog):
     script = jmx.element("JSR223PostProcessor", "enough", script="prev.setStopThread(true)")
     plan(jmx.plan(jmx.group(jmx.sampler("home", script), name="all day", duration=None)))

@@ -1,7 +1,8 @@
 """Records: a dataclass as the JSON object of a file, read strictly, by Pydantic.
 
 A dataclass whose `__pydantic_config__` is STRICT takes no unknown field and no value of another
-type: a text is no number. NaN and Infinity are numbers.
+type: a text is no number, and neither are NaN and Infinity, which no run writes and no comparison
+with a limit survives.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from tollgate.base import atomic
 
 Record = TypeVar("Record")
 
-STRICT = ConfigDict(extra="forbid", strict=True)
+STRICT = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 #: A wrong value is quoted up to this many characters.
 _QUOTED = 40
 _ABSENT = "missing"
@@ -46,7 +47,7 @@ def read(
     prepare: checks and changes the object before it is validated; may raise ValueError.
     """
     try:
-        fields = json.loads(path.read_text())
+        fields = json.loads(path.read_text(encoding="utf-8"), parse_constant=_refuse)
         if not isinstance(fields, dict):
             raise ValueError(f"it holds no object but {_quoted(fields)}")
         if prepare:
@@ -57,8 +58,12 @@ def read(
             f"{path.parent} is not the folder of a {what}: it has no {path.name}; "
             "name one under reports/"
         ) from None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise raises(f"{path} can't be read: {error}{again and f'; {again}'}") from None
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"it holds {constant}, which is no number")
 
 
 def parse(model: type[Record], fields: Mapping[str, Any]) -> Record:

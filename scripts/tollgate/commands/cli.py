@@ -14,6 +14,8 @@ tollgate doctor                         what is in the way of a run on this mach
 from __future__ import annotations
 
 import argparse
+import contextlib
+import os
 import sys
 from pathlib import Path
 
@@ -38,10 +40,25 @@ def main() -> None:
     """Run the command named on the command line; exits with its exit code."""
     arguments = _parser().parse_args()
     try:
-        sys.exit(arguments.command(arguments))
+        code = arguments.command(arguments)
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever reads it has enough, as `head` has
+        _leave_stdout()
+        sys.exit(ERROR)
     except _PROBLEMS as problem:
         print(f"tollgate: {problem}", file=sys.stderr)
         sys.exit(ERROR)
+    except OSError as problem:
+        _leave_stdout()
+        print(f"tollgate: {problem}", file=sys.stderr)
+        sys.exit(ERROR)
+    sys.exit(code)
+
+
+def _leave_stdout() -> None:
+    """Write nothing more to standard output: Python would try once more as it ends."""
+    with contextlib.suppress(OSError, AttributeError):  # closed, or no file at all
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _parser() -> argparse.ArgumentParser:

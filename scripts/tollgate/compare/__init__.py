@@ -8,8 +8,9 @@ from __future__ import annotations
 from tollgate.compare import record, samples, words
 from tollgate.compare.decide import close, look, next_look_s
 from tollgate.compare.errors import MOST_FAILED
-from tollgate.compare.estimates import HALF_MS, percentile, percentile_ratio, unfair
+from tollgate.compare.estimates import COSINE_S, STEP_S, percentile_ratio, typical_ratio, unfair
 from tollgate.compare.looks import judge_blocks
+from tollgate.compare.milliseconds import HALF_MS, percentile
 from tollgate.compare.model import (
     ERRORS,
     FAIL,
@@ -17,9 +18,12 @@ from tollgate.compare.model import (
     INCONCLUSIVE,
     OPEN,
     PASS,
+    PERCENTILES,
+    TYPICAL,
     Blocks,
     Finding,
     Gate,
+    Requests,
     Settings,
     Side,
 )
@@ -43,6 +47,7 @@ from tollgate.compare.watch import Watch
 from tollgate.compare.words import Case, cases
 
 __all__ = [
+    "COSINE_S",
     "ERRORS",
     "FAIL",
     "HALF_MS",
@@ -53,7 +58,10 @@ __all__ = [
     "NO_LOOK",
     "OPEN",
     "PASS",
+    "PERCENTILES",
     "SETTINGS",
+    "STEP_S",
+    "TYPICAL",
     "Blocks",
     "Case",
     "CompareRecord",
@@ -63,6 +71,7 @@ __all__ = [
     "Gate",
     "LabelCounts",
     "LagError",
+    "Requests",
     "SettingError",
     "Settings",
     "Side",
@@ -86,6 +95,7 @@ __all__ = [
     "samples",
     "seconds_of",
     "seeds_of",
+    "typical_ratio",
     "unfair",
     "words",
 ]

@@ -1,12 +1,18 @@
 """What a gate may say after each look: fail, pass, improved, or go on. Pure.
 
-A metric of a label
-- FAILS if the low end of its repeated interval is above no change, and the estimate is nearer to
-  the smallest effect that matters than to none (`fail_from`). Were the estimate to be as large as
-  the effect, up to a third of the regressions that are exactly as large would never fail.
-- PASSES if the high end is below that effect: whatever there is, it is smaller.
-- has IMPROVED if the interval lies below no change, and the estimate as far below as above.
+A metric of a label, in this order,
+- has IMPROVED if the interval lies below no change, and the estimate at least half of the smallest
+  effect that matters below it (`fail_from`).
+- PASSES if the high end is below that effect: whatever there is, it is smaller, also where it is
+  worse beyond doubt.
+- FAILS if the low end of its repeated interval is above no change, and the estimate is at least
+  half of that effect. Were the estimate to be as large as the effect, up to a third of the
+  regressions that are exactly as large would never fail.
 - is OPEN otherwise, and INCONCLUSIVE where the time is up.
+
+So a rise of less than the effect fails where it is first known to be one, and passes where it is
+first known to be small: of +3.5 % at an effect of 5 % the first is true once 3.5 % are several
+standard errors, and the second once 1.5 % are some two.
 
 What was decided stays, but for a later failure, which outweighs a pass, and an improvement, which
 adds to one: the intervals hold at all looks together.
@@ -23,10 +29,10 @@ Where more than a twentieth of one side's requests fail, its times are those of 
 only its errors can be judged. And both ends of an interval allow for JMeter's whole milliseconds
 (compare/estimates.py), so that more samples alone may never decide.
 
-Gating are p50, p95 and errors. p99 and mean are informational: of a log-normal shape a p99 needs
-three times the samples of a p95 for the same certainty, and one stall can move a mean by more than
-5 %, so that honest candidates would mostly end INCONCLUSIVE. They cost the others nothing of their
-error.
+Gating are typical, p50, p95 and errors. p99 and mean are informational: of a log-normal shape a
+p99 needs three times the samples of a p95 for the same certainty, and one stall can move a mean by
+more than 5 %, so that honest candidates would mostly end INCONCLUSIVE. They cost the others nothing
+of their error.
 """
 
 from __future__ import annotations
@@ -37,7 +43,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from tollgate.compare.errors import error_rise, unlike_work
-from tollgate.compare.estimates import mean_ratio, percentile_ratio
+from tollgate.compare.estimates import mean_ratio, percentile_ratio, typical_ratio
 from tollgate.compare.model import (
     ERRORS,
     FAIL,
@@ -48,6 +54,7 @@ from tollgate.compare.model import (
     PASS,
     PERCENTILES,
     TOLD,
+    TYPICAL,
     Blocks,
     Finding,
     Gate,
@@ -242,6 +249,13 @@ def next_look_s(gate: Gate, every_s: float, first_s: float = FIRST_S) -> float |
     return budget_s if left_s <= every_s / 2 or left_s < least_s else last + every_s
 
 
+_OTHERS = {
+    TYPICAL: lambda blocks: typical_ratio(blocks),
+    "mean": lambda blocks: mean_ratio(blocks),
+    ERRORS: lambda blocks: error_rise(blocks),
+}
+
+
 def _changes(labels: Sequence[Blocks]) -> dict[Key, Change]:
     changes: dict[Key, Change] = {}
     for blocks in labels:
@@ -250,7 +264,7 @@ def _changes(labels: Sequence[Blocks]) -> dict[Key, Change]:
             if metric in PERCENTILES:
                 change: Change = percentile_ratio(blocks, metric)
             else:
-                change = error_rise(blocks) if metric == ERRORS else mean_ratio(blocks)
+                change = _OTHERS[metric](blocks)
             if unlike and metric != ERRORS and not change.note:
                 change = replace(change, note=unlike)
             changes[blocks.label, metric] = change

@@ -1,50 +1,38 @@
 """How much longer head takes than base: log ratios of percentiles and means. Pure.
 
-A percentile lies inside JMeter's whole milliseconds: samples of m ms lie between m - 0.5 and
-m + 0.5, on a smooth curve through the counts of their neighbours (below), so that
-a p95 of 2 ms does not change in steps of 50 %. By how much such a curve may be wrong is added to
-both ends of the interval, for more samples would not make it better: where nearly all times lie
-within the same millisecond or two, only large changes can be seen.
+On a shared machine most of what differs between two sides comes in bursts: seconds in which the
+host, a neighbour or the generator is slow. All samples together let a few such seconds say what a
+p95 is. Here the two sides are compared within short pieces of time, which a burst hits alike, and
+robustly across them:
 
-The error of a ratio comes from one residual a block of time. By the delta method a percentile q of
-share p errs by (p - F(q)) / f(q) (Bahadur 1966; Francisco and Fuller 1991 for samples in clusters),
-so that a block adds to log head - log base
+- **Pieces** are whole seconds, as few as hold PER_PIECE samples beyond the percentile on each side
+  in the mean, one second of `sum` for p50 and some for p95. Each gives the log ratio of its two
+  percentiles. Shorter pieces lose fewer samples to a burst: of a recorded control on a machine
+  with twice as many runnable processes as cores the error of sum's p50 was 2.4, 2.9, 3.1 and 4.4 %
+  with pieces of 1, 2, 5 and 10 s, and 4.4 to 6.1 % for their plain mean.
+- **Adjusted for the request.** Which rows of its data a side happened to get is known, and a row is
+  drawn before the coin falls, so that what follows from the rows can be taken off without a bias
+  (Deng, Xu, Kohavi and Walker 2013, "Improving the sensitivity of online controlled experiments by
+  utilizing pre-experiment data", CUPED, with the row's own level as the covariate). Of a percentile
+  that is the share of a row's samples which lie at or below the percentile of their piece: a side
+  whose rows have more of them would have had a lower one anyway, by the slope of the percentile's
+  logarithm. Levels are means of both sides' levels, so that a change of head does not wear off.
+- **Across pieces** the trimmed mean with its winsorised errors (stats/trimmed.py): what lies in
+  less than a fifth of the pieces has no say, nor has what a few of them are slow by. Where both
+  sides are alike the coin makes the pieces' ratios symmetric, so that trimming adds no bias.
+- **Typical** is the mean over requests of the log ratio of head to base for the same request: each
+  time's logarithm less its row's level, clipped at CLIP robust spreads (Huber 1964), averaged in
+  each piece. Bulej et al. (2020, "Duet benchmarking: improving measurement accuracy in the cloud")
+  send each request to both sides at once; the coin and the rows' levels do as much without two
+  requests that disturb each other, and without the half of all requests.
 
-    sum over its samples of head of (p - [x <= q]) / (n f(q) q), less the same of base,
+Noise that lasts for longer than a piece shows in the long-run variance of the errors, by steps of
+STEP_S and with a cosine for each COSINE_S (error_of_steps in stats/autocorrelation.py): with so few
+degrees of freedom an early look can see nothing but a large change. docs/compare.md has how often
+that is wrong, and what is found.
 
-and noise that slows both sides within a block cancels before anything is squared. What is left may
-still last longer than a block: its long-run variance and degrees of freedom come from
-compare/noise.py. 1 / (f(q) q), by how much the percentile's logarithm grows with p, is the slope
-between the percentiles Hall and Sheather's distance (1988, "On the distribution of a Studentized
-quantile") below and above. A ratio of means goes the same way, with (x - mean) / mean. The mean is
-the plain one of what JMeter tells: of floor(phase + x), with a phase that is uniform in [0, 1), the
-expectation is x, also of an x below a millisecond.
-
-A bootstrap over blocks (the stationary one of Politis and Romano 1994, say) would do as much, but
-here some twenty looks at far ends of the distribution are wanted, one in 100,000 and beyond, for
-which it would need millions of resamples.
-
-Where inside of a whole millisecond a percentile lies, and how wrong that may be:
-
-JMeter takes both ends of a request in whole milliseconds: elapsed = floor(phase + x) for a phase in
-[0, 1) that knows nothing of x. What it counts as m ms or less are exactly those for which
-x + 0.5 - phase lies below m + 0.5: the true times, blurred by half a millisecond at most, the same
-way on both sides. Known is the distribution of these at every half millisecond, and nothing in
-between.
-
-In between lies a cubic, which meets the share of every whole millisecond and, at the border of two,
-has the geometric mean of their densities, as exact for an exponential as for a flat shape. A
-straight line in its place is wrong by an eighth of the density's relative slope: a p95 of 9.8 ms
-with a spread of a quarter, that of `sum`, by up to 0.1 ms, a fifth of a rise of 5 %.
-
-What is left of that error is no noise: no number of samples averages it out. A bound on it goes by
-the three milliseconds around the percentile, by how sharply the logarithm of their densities bends
-and how steep it is (`doubt_ms`). Its numbers come from normal, log-normal, gamma and shifted
-exponential shapes with spreads of 0.05 to 2.5 ms, each at phases all over a millisecond: the error
-is at most 0.1 ms at the median and 0.4 ms at a p95, and no larger than the bound, but for shapes
-that begin abruptly within a millisecond of the percentile: there by up to 0.04 ms. The bound is
-some 0.01 ms for `sum`; for times that vary by 0.3 ms it is a quarter of a millisecond, 3 % of 8 ms,
-and what can't be known then is better not said.
+p99 goes like p95. The mean is the plain ratio of what JMeter tells, robust against nothing: what
+trimming leaves out stands there. It is informational.
 """
 
 from __future__ import annotations
@@ -56,63 +44,34 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from tollgate.compare.model import PERCENTILES, Blocks, Side
-from tollgate.stats import error_of_sum
-
-# Of the cubic in units of its own share: beyond three it need not rise everywhere (Fritsch and
-# Carlson 1980, "Monotone piecewise cubic interpolation").
-_STEEPEST = 3.0
-# Bound in ms = _BEND |second difference of log densities| + _SLOPE s^2 + _STEEP s^4, s an eighth of
-# the difference of the densities at both borders: the error of a straight line.
-_BEND, _SLOPE, _STEEP = 0.05, 0.7, 12.0
-# A percentile that lies somewhere in a millisecond is reported with half of it.
-_MOST_MS = 0.5
-_HALVINGS = 26
-
-#: Samples in the millisecond below, in its own and in the one above.
-Three = tuple[int, int, int]
-
-
-def inside(around: Three, share: float) -> float:
-    """How far inside its millisecond, in [0, 1], the given share of its samples ends."""
-    below, above = _borders(around)
-    low, high = 0.0, 1.0
-    for _ in range(_HALVINGS):
-        at = (low + high) / 2
-        # A cubic of Hermite from 0 to 1.
-        rest = 1 - at
-        risen = at * at * (3 - 2 * at) + below * at * rest * rest - above * at * at * rest
-        low, high = (at, high) if risen < share else (low, at)
-    return (low + high) / 2
-
-
-def doubt_ms(around: Three) -> float:
-    """By how much a percentile in this millisecond may be wrong, either way."""
-    # Half a sample each, for a millisecond without any has a density as well.
-    below, own, above = (count + 0.5 for count in around)
-    bend = abs(math.log(own * own / (below * above)))
-    ends = _borders(around)
-    straight = abs(ends[0] - ends[1]) / 8
-    return min(_MOST_MS, _BEND * bend + _SLOPE * straight**2 + _STEEP * straight**4)
-
-
-def _borders(around: Three) -> tuple[float, float]:
-    """The density where the millisecond begins and where it ends, in units of its own."""
-    below, own, above = around
-    return tuple(min(_STEEPEST, math.sqrt(count / own)) for count in (below, above))
-
+from tollgate.compare.milliseconds import HALF_MS, doubt_and_place, percentile, percentiles
+from tollgate.compare.model import PERCENTILES, TYPICAL, Blocks, Requests
+from tollgate.stats import error_of_steps, error_of_sum, trimmed_mean
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 # With fewer blocks of time there is no telling what a block is worth.
 FEWEST_BLOCKS = 20
 # So many samples must lie on either side of a percentile: with fewer, its slope is mostly chance.
 FEWEST_BEYOND = 20
+#: Samples that a piece of time should have on each side: beyond a percentile, and of a mean.
+PER_PIECE, PER_MEAN = 5, 10
+#: Pieces that there are at least, each with fewer samples if need be.
+FEWEST_PIECES = 8
+#: Seconds of a step of the errors' long-run variance, and for each cosine of it.
+STEP_S, COSINE_S = 5, 15
+#: Robust spreads beyond which a request is no longer typical.
+CLIP = 3.0
+# Samples of a row on each side below which its level is that of all such rows.
+_FEWEST_OF_ROW = 4
+# From a normal distribution's median absolute deviation to its standard deviation.
+_MAD = 1.4826
+# How far from a percentile its slope is taken, of the way to the nearer end of the distribution.
+_SLOPE = 0.4
 # Standard deviations of a fair coin; beyond them samples of one side are missing, and the missing
 # ones may be the slow ones (Fabijan et al. 2019, "Diagnosing sample ratio mismatch").
 UNFAIR = 5.0
-# JMeter's tick: elapsed 2 stands for 1.5 to 2.5 ms.
-HALF_MS = 0.5
 _NO_TIME = "all answers of one side took 0 ms by JMeter's clock, and nothing has a ratio to 0"
 
 
@@ -143,28 +102,51 @@ class LogRatio:
 
 
 def percentile_ratio(blocks: Blocks, metric: str) -> LogRatio:
-    """Of `p50`, `p95` or `p99`."""
+    """Of `p50`, `p95` or `p99`; base and head are those of the pieces that decide."""
     share = PERCENTILES[metric] / 100
-    needed = math.ceil(FEWEST_BEYOND / min(share, 1 - share))
-    sides = (blocks.base, blocks.head)
-    levels = [percentile(side, blocks.values_ms, share) for side in sides]
-    if note := cannot_tell(blocks, metric, needed):
-        return LogRatio(metric, *levels, note=note)
-    found = _log_ratio(
-        metric, levels, [_percentile_errors(side, blocks.values_ms, share) for side in sides]
-    )
-    places = [_place(side, share)[0] for side in sides]
-    doubts = [
-        doubt_ms(_around(side, blocks.values_ms, place))
-        for side, place in zip(sides, places, strict=True)
+    beyond = min(share, 1 - share)
+    sides, values = (blocks.base, blocks.head), blocks.values_ms
+    if note := cannot_tell(blocks, metric, math.ceil(FEWEST_BEYOND / beyond)):
+        return LogRatio(metric, *(percentile(it, values, share) for it in sides), note=note)
+    begins = _begins(blocks, PER_PIECE / beyond)
+    levels = [np.log(percentiles(it, values, share, begins)) for it in sides]
+    change = levels[1] - levels[0] + _of_rows(blocks, share, begins, levels)
+    found = _across(blocks, metric, change, levels)
+    doubts, places = zip(*(doubt_and_place(it, values, share) for it in sides), strict=True)
+    middles = [percentile(it, values, share) for it in sides]
+    coarse = sum(doubt / middle for doubt, middle in zip(doubts, middles, strict=True))
+    return replace(found, coarse=coarse, among=f"{min(places)} to {max(places) + 1} ms")
+
+
+def typical_ratio(blocks: Blocks) -> LogRatio:
+    """Of the same request; base and head are geometric means.
+
+    A whole millisecond m stands for all times within half of one, so that a change is seen up to
+    1 / (2 m) of itself too large or too small: `coarse`.
+    """
+    if note := cannot_tell(blocks, TYPICAL, 2 * FEWEST_BEYOND):
+        return LogRatio(TYPICAL, *(_geometric(it) for it in blocks.requests), note=note)
+    logs = [np.log(np.maximum(it.elapsed_ms, HALF_MS)) for it in blocks.requests]
+    if min(map(np.median, logs)) <= math.log(HALF_MS):
+        return LogRatio(TYPICAL, *(_geometric(it) for it in blocks.requests), note=_NO_TIME)
+    levels = _row_levels(blocks.requests, logs, np.median)
+    rest = [log - levels[it.row] for it, log in zip(blocks.requests, logs, strict=True)]
+    begins = _begins(blocks, PER_MEAN)
+    level = float(np.mean([levels[it.row].mean() for it in blocks.requests]))
+    spread = _MAD * float(np.median(np.abs(np.concatenate(rest))))
+    most = CLIP * max(spread, math.log1p(math.exp(-level)))  # a whole millisecond at least
+    means = [
+        _means(it, np.clip(each, -most, most), begins)
+        for it, each in zip(blocks.requests, rest, strict=True)
     ]
-    coarse = sum(doubt / level for doubt, level in zip(doubts, levels, strict=True))
-    first, last = (int(blocks.values_ms[of(places)]) for of in (min, max))
-    return replace(found, coarse=coarse, among=f"{first} to {last + 1} ms")
+    found = _across(blocks, TYPICAL, means[1] - means[0], [level + it for it in means])
+    middle = min(found.base, found.head)
+    among = f"{math.floor(middle)} to {math.floor(middle) + 1} ms"
+    return replace(found, coarse=abs(found.value) / (2 * max(middle, 1.0)), among=among)
 
 
 def mean_ratio(blocks: Blocks) -> LogRatio:
-    """Of the mean."""
+    """Of the mean of all samples."""
     sides = (blocks.base, blocks.head)
     sums = [side.counts @ blocks.values_ms for side in sides]
     levels = [
@@ -179,7 +161,8 @@ def mean_ratio(blocks: Blocks) -> LogRatio:
         (total - mean * side.n) / (side.total * mean)
         for side, total, mean in zip(sides, sums, levels, strict=True)
     ]
-    return _log_ratio("mean", levels, errors)
+    error, freedom = error_of_sum(errors[1] - errors[0])
+    return LogRatio("mean", *levels, math.log(levels[1] / levels[0]), error, freedom)
 
 
 def cannot_tell(blocks: Blocks, metric: str, needed: int) -> str:
@@ -199,60 +182,94 @@ def unfair(base: int, head: int) -> str:
     return ""
 
 
-def _log_ratio(metric: str, levels: list[float], errors: list[Floats]) -> LogRatio:
-    """errors: of the logarithm of base and of head, what each block adds."""
-    base, head = levels
-    error, freedom = error_of_sum(errors[1] - errors[0])
-    return LogRatio(metric, base, head, math.log(head / base), error, freedom)
+def _begins(blocks: Blocks, wanted: float) -> Ints:
+    """int[P]: the block that each piece of time begins with. wanted: samples of a side in each."""
+    size = len(blocks.base.n)
+    fewest = min(blocks.base.total, blocks.head.total)
+    length = min(max(1, math.ceil(wanted * size / fewest)), size // FEWEST_PIECES)
+    pieces = size // length
+    return np.arange(pieces) * size // pieces
 
 
-def percentile(side: Side, values_ms: NDArray[np.int64], share: float) -> float:
-    """In ms, of a share in (0, 1]; NaN without samples."""
-    if not side.total:
-        return math.nan
-    place, part = _place(side, share)
-    low, high = _edges(values_ms[place : place + 1])[:, 0]
-    return float(low + inside(_around(side, values_ms, place), part) * (high - low))
+def _across(blocks: Blocks, metric: str, change: Floats, levels: list[Floats]) -> LogRatio:
+    """The log ratio across pieces. change: float[P], NaN where a side of one has no sample; levels:
+    the same of the logarithms of base and head."""
+    known = np.isfinite(change)
+    if known.sum() < FEWEST_PIECES:
+        sides = (math.exp(np.nanmedian(it)) for it in levels)
+        note = (
+            f"{known.sum()} pieces of time with samples of both sides, {FEWEST_PIECES} are needed"
+        )
+        return LogRatio(metric, *sides, note=note)
+    value, influences = trimmed_mean(change[known])
+    sides = (math.exp(trimmed_mean(it[known])[0]) for it in levels)
+    seconds, pieces = len(blocks.base.n), len(change)
+    steps = max(1, min(pieces, seconds // STEP_S))
+    step = np.flatnonzero(known) * steps // pieces
+    summed = np.bincount(step, influences, minlength=steps)
+    error, freedom = error_of_steps(summed, seconds // COSINE_S)
+    return LogRatio(metric, *sides, value, error, freedom)
 
 
-def _percentile_errors(side: Side, values_ms: NDArray[np.int64], share: float) -> Floats:
-    """float[B]: what each block adds to the error of the percentile's logarithm."""
-    place, part = _place(side, share)
-    below = side.upto[:, place] + part * side.counts[:, place]
-    wide = min(_hall_sheather(share, side.total), 0.8 * min(share, 1 - share))
-    ends = [percentile(side, values_ms, share + way * wide) for way in (-1, 1)]
-    slope = math.log(ends[1] / ends[0]) / (2 * wide)
-    return (share * side.n - below) * (slope / side.total)
+def _of_rows(blocks: Blocks, share: float, begins: Ints, levels: list[Floats]) -> Floats:
+    """float[P]: what is added to each piece's log ratio of a percentile for the rows that its sides
+    happened to get; 0 where all samples are of one row. levels: its logarithms, base and head."""
+    if not any(it.row.any() for it in blocks.requests):
+        return np.zeros(len(begins))
+    middle = np.exp((levels[0] + levels[1]) / 2)
+    below = []
+    for it in blocks.requests:
+        at = middle[_piece(it, begins)]
+        below.append(np.clip(np.where(np.isnan(at), share, at - it.elapsed_ms + HALF_MS), 0, 1))
+    of_row = _row_levels(blocks.requests, below, np.mean)
+    means = [_means(it, of_row[it.row], begins) for it in blocks.requests]
+    return _slope(blocks, share, begins) * (means[1] - means[0])
 
 
-def _place(side: Side, share: float) -> tuple[int, float]:
-    """(index of the value, which part of its samples, in (0, 1], lies below) of a percentile."""
-    target = share * side.total
-    place = int(np.searchsorted(side.below, target, side="left")) - 1
-    low, high = side.below[place], side.below[place + 1]
-    return place, float((target - low) / (high - low))
+def _slope(blocks: Blocks, share: float, begins: Ints) -> float:
+    """By how much a percentile's logarithm grows with its share, within a piece of time."""
+    wide = _SLOPE * min(share, 1 - share)
+    slopes = [
+        np.log(high / low) / (2 * wide)
+        for side in (blocks.base, blocks.head)
+        for low, high in [
+            [percentiles(side, blocks.values_ms, share + way * wide, begins) for way in (-1, 1)]
+        ]
+    ]
+    return float(np.nanmedian(np.concatenate(slopes)))
 
 
-def _around(side: Side, values_ms: NDArray[np.int64], place: int) -> Three:
-    """Samples in the millisecond before that of the place, in its own, and in the next."""
-    own = values_ms[place]
-    before, after = (
-        int(side.below[at + 1] - side.below[at])
-        if 0 <= at < len(values_ms) and values_ms[at] == own + step
-        else 0
-        for at, step in ((place - 1, -1), (place + 1, 1))
-    )
-    return before, int(side.below[place + 1] - side.below[place]), after
+def _row_levels(sides: tuple[Requests, Requests], values: list[Floats], of: object) -> Floats:
+    """float[R]: the level of each row, in the middle of base's and head's. Rows that one side has
+    hardly seen are one row together. of: np.median or np.mean."""
+    rows = 1 + max(int(it.row.max(initial=0)) for it in sides)
+    seen = np.min([np.bincount(it.row, minlength=rows) for it in sides], axis=0)
+    is_rare = seen < _FEWEST_OF_ROW
+    levels = np.zeros((2, rows))
+    if is_rare.any():
+        rare = [value[is_rare[it.row]] for it, value in zip(sides, values, strict=True)]
+        levels[:, is_rare] = of(np.concatenate(rare)) if any(map(len, rare)) else 0.0
+    for level, it, value in zip(levels, sides, values, strict=True):
+        order = np.argsort(it.row, kind="stable")
+        ends = np.searchsorted(it.row[order], np.arange(rows + 1))
+        for row in np.flatnonzero(~is_rare):
+            level[row] = of(value[order[ends[row] : ends[row + 1]]])
+    return levels.mean(axis=0)
 
 
-def _edges(values_ms: NDArray[np.int64]) -> Floats:
-    """float[2, V]: between which times, in ms, the samples of each value lie."""
-    return np.stack([np.maximum(values_ms - HALF_MS, 0.0), values_ms + HALF_MS])
+def _means(requests: Requests, values: Floats, begins: Ints) -> Floats:
+    """float[P]: the mean of each piece of time, NaN without samples."""
+    piece = _piece(requests, begins)
+    n = np.bincount(piece, minlength=len(begins))
+    total = np.bincount(piece, values, minlength=len(begins))
+    return np.divide(total, n, where=n > 0, out=np.full(len(begins), np.nan))
 
 
-def _hall_sheather(share: float, n: int, level: float = 0.05) -> float:
-    """How far below and above a percentile its slope is best taken, as a share."""
-    normal = float(special.ndtri(share))
-    density = math.exp(-(normal**2) / 2) / math.sqrt(2 * math.pi)
-    shape = 1.5 * density**2 / (2 * normal**2 + 1)
-    return float((special.ndtri(1 - level / 2) ** 2 * shape / n) ** (1 / 3))
+def _piece(requests: Requests, begins: Ints) -> Ints:
+    return np.searchsorted(begins, requests.block, side="right") - 1
+
+
+def _geometric(requests: Requests) -> float:
+    """The geometric mean in ms, NaN without samples."""
+    times = np.maximum(requests.elapsed_ms, HALF_MS)
+    return math.exp(float(np.log(times).mean())) if len(times) else math.nan

@@ -8,7 +8,7 @@ seconds, the same data and the same noise. How much they differ is a change
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -20,11 +20,17 @@ from tollgate.stats import Counts
 #: Percentiles that are compared, by name.
 PERCENTILES = {"p50": 50.0, "p95": 95.0, "p99": 99.0}
 ERRORS = "errors"
-METRICS = ("p50", "p95", "p99", "mean", ERRORS)
+#: Of the same request: the geometric mean of head / base.
+TYPICAL = "typical"
+METRICS = (TYPICAL, "p50", "p95", "p99", "mean", ERRORS)
 # What can be decided: OPEN asks for more samples, INCONCLUSIVE says that there was no time for
 # them, TOLD stands at metrics that do not gate.
 FAIL, PASS, IMPROVED = "FAIL", "PASS", "IMPROVED"
 OPEN, INCONCLUSIVE, TOLD = "OPEN", "INCONCLUSIVE", "TOLD"
+
+
+#: The settings that are smallest changes which matter.
+EFFECTS = ("effect", "typical_effect", "error_effect")
 
 
 @dataclass(frozen=True)
@@ -32,27 +38,30 @@ class Settings:
     """What the gate promises.
 
     effect: the smallest rise of a response time that matters, as a share; what PASS rules out.
-    error_effect: the same of the error rate, a difference of shares (0.002 is 0.2 percentage
-    points). fail_from: the share of the effect from which an estimate can fail. false_alarm: how
-    often a candidate that is like the base may fail, over all labels, metrics and looks.
+    typical_effect: the same of the typical request. error_effect: the same of the error rate, a
+    difference of shares (0.002 is 0.2 percentage points). fail_from: the share of the effect from
+    which an estimate can fail. false_alarm: how often a candidate that is like the base may fail,
+    over all labels, metrics and looks.
     miss: how often a metric may pass in spite of a rise as large as the effect. budget_s: when
     looking ends. gates: the metrics that decide, and labels: those of which they do, all where it
-    is empty; the others are informational.
+    is empty; the others are informational. fail_fast: whether a failure ends the measuring.
     """
 
     __pydantic_config__ = records.STRICT
 
     effect: float = 0.05
+    typical_effect: float = 0.02
     error_effect: float = 0.002
     fail_from: float = 0.5
     false_alarm: float = 0.01
     miss: float = 0.02
     budget_s: float = 600.0
-    gates: tuple[str, ...] = ("p50", "p95", ERRORS)
+    gates: tuple[str, ...] = (TYPICAL, "p50", "p95", ERRORS)
     labels: tuple[str, ...] = ()
+    fail_fast: bool = True
 
     def __post_init__(self) -> None:
-        for name in ("effect", "error_effect", "fail_from", "false_alarm", "miss", "budget_s"):
+        for name in (*EFFECTS, "fail_from", "false_alarm", "miss", "budget_s"):
             if not 0 < getattr(self, name) < math.inf:
                 raise ValueError(f"{name} must be above 0, not {getattr(self, name)}")
         for name in ("error_effect", "false_alarm", "miss", "fail_from"):
@@ -67,9 +76,30 @@ class Settings:
         """Whether this metric of this label has a say."""
         return metric in self.gates and (not self.labels or label in self.labels)
 
+    def effect_of(self, metric: str) -> float:
+        """The smallest change of a metric that matters, as a share."""
+        return {ERRORS: self.error_effect, TYPICAL: self.typical_effect}.get(metric, self.effect)
+
     def change(self, metric: str) -> float:
-        """The effect on the scale of the metric's changes."""
-        return self.error_effect if metric == ERRORS else math.log1p(self.effect)
+        """The same on the scale of the metric's changes."""
+        effect = self.effect_of(metric)
+        return effect if metric == ERRORS else math.log1p(effect)
+
+
+@dataclass(frozen=True, eq=False)
+class Requests:
+    """One side's samples of a label one by one, in the order of their blocks. block, row,
+    elapsed_ms: int[N]. row: which request it was, such as a row of the plan's data; the same number
+    at both sides."""
+
+    block: NDArray[np.int64]
+    row: NDArray[np.int64]
+    elapsed_ms: NDArray[np.int64]
+
+    def first(self, blocks: int) -> Requests:
+        """Those of the first so many blocks alone."""
+        end = np.searchsorted(self.block, blocks)
+        return Requests(self.block[:end], self.row[:end], self.elapsed_ms[:end])
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,10 +107,12 @@ class Side:
     """One side's samples of a label, B blocks of time by V distinct values.
 
     counts: int[B, V], samples by elapsed. failed: int[B], how many of each block's samples failed.
+    known: the same samples with their rows, None where nothing tells the rows.
     """
 
     counts: NDArray[np.int64]
     failed: NDArray[np.int64]
+    known: Requests | None = None
 
     @cached_property
     def upto(self) -> NDArray[np.int64]:
@@ -105,7 +137,8 @@ class Side:
 
     def first(self, blocks: int) -> Side:
         """The first so many blocks alone."""
-        side = Side(self.counts[:blocks], self.failed[:blocks])
+        known = self.known and self.known.first(blocks)
+        side = Side(self.counts[:blocks], self.failed[:blocks], known)
         side.__dict__["upto"] = self.upto[:blocks]
         return side
 
@@ -121,17 +154,41 @@ class Blocks:
     head: Side
 
     @classmethod
-    def of(cls, label: str, base: Counts, head: Counts, from_s: int, to_s: int) -> Blocks:
+    def of(
+        cls,
+        label: str,
+        base: Counts,
+        head: Counts,
+        from_s: int,
+        to_s: int,
+        known: tuple[Requests, Requests] | tuple[None, None] = (None, None),
+    ) -> Blocks:
         """From the counts of both sides, a block for each second in [from_s, to_s).
 
-        ValueError if the counts are in bins longer than a second.
+        known: of base and of head, if their rows are. ValueError if the counts are in bins longer
+        than a second.
         """
         if (base.width, head.width) != (1, 1):
             raise ValueError(f"{label} is counted in bins of {base.width}, {head.width} s, not 1")
         parts = [counts.window(from_s, to_s) for counts in (base, head)]
         values = np.unique(np.concatenate([part.elapsed_ms for part in parts]))
         sides = (_side(part, values, from_s, to_s - from_s) for part in parts)
-        return cls(label, values, *sides)
+        return cls(
+            label, values, *(replace(it, known=of) for it, of in zip(sides, known, strict=True))
+        )
+
+    @cached_property
+    def requests(self) -> tuple[Requests, Requests]:
+        """Of base and of head; all of one row where nothing tells the rows."""
+        if self.base.known is None or self.head.known is None:
+            return tuple(map(self._without_rows, (self.base, self.head)))
+        return self.base.known, self.head.known
+
+    def _without_rows(self, side: Side) -> Requests:
+        block, place = np.nonzero(side.counts)
+        n = side.counts[block, place]
+        block, elapsed_ms = np.repeat(block, n), np.repeat(self.values_ms[place], n)
+        return Requests(block, np.zeros(len(block), np.int64), elapsed_ms)
 
     def first(self, blocks: int) -> Blocks:
         """The first so many blocks alone."""
@@ -199,6 +256,16 @@ class Gate:
         return next((verdict for verdict in order if verdict in found), PASS if found else OPEN)
 
     @property
+    def left_open(self) -> tuple[Finding, ...]:
+        """What gates and was open when a failure ended the measuring."""
+        if not (self.settings.fail_fast and self.verdict == FAIL):
+            return ()
+        return tuple(it for it in self.findings if it.gates and it.verdict in (OPEN, INCONCLUSIVE))
+
+    @property
     def finished(self) -> bool:
-        """Whether there is nothing left to find out."""
-        return bool(self.looks_s) and all(each.decided for each in self.findings if each.gates)
+        """Whether there is nothing left to find out, or a failure makes an end."""
+        if not self.looks_s:
+            return False
+        is_decided = all(each.decided for each in self.findings if each.gates)
+        return is_decided or (self.settings.fail_fast and self.verdict == FAIL)

@@ -14,8 +14,10 @@ from tollgate.compare.model import Settings
 from tollgate.run import Manifest, ManifestError, digest
 
 NAME = "compare.json"
-#: Raised when a record's meaning changes; older ones are refused rather than misread.
-VERSION = 1
+#: Raised when a record's meaning changes; what can't be read as today's is refused.
+VERSION = 2
+#: What version 1 promised without saying so: nothing of the typical request, and to measure on.
+_PROMISED_BY_1 = {"typical_effect": Settings.typical_effect, "fail_fast": False}
 
 
 @dataclass(frozen=True)
@@ -85,11 +87,13 @@ def read(run: Path) -> CompareRecord:
 
 
 def _prepare(raw: dict[str, Any]) -> None:
-    """Refuses another version, and a promise of which a part would be a default of today."""
+    """Refuses an unknown version, and a promise of which a part would be a default of today."""
     version = raw.pop("version", None)
-    if version != VERSION:
-        raise ValueError(f"it has version {version}, and this Tollgate reads {VERSION}")
+    if version not in (1, VERSION):
+        raise ValueError(f"it has version {version}, and this Tollgate reads 1 and {VERSION}")
     promised = raw.get("settings")
+    if version == 1 and isinstance(promised, dict):
+        promised.update(_PROMISED_BY_1)
     for each in fields(Settings):
         if isinstance(promised, dict) and each.name not in promised:
             raise ValueError(f"settings.{each.name}: it is missing")

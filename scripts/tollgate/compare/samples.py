@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tollgate.compare.model import Blocks
+from tollgate.compare.model import Blocks, Requests
 from tollgate.samples import (
     JtlError,
     Store,
@@ -67,10 +67,24 @@ def read(
     return Compared(tuple(_blocks(rows, label, seconds) for label in labels), seconds, origin_ms)
 
 
-def _blocks(rows: Mapping[str, np.ndarray], label: str, seconds: int) -> Blocks:
-    sides = []
+def _blocks(found: Mapping[str, np.ndarray], label: str, seconds: int) -> Blocks:
+    own = found["label"] == label
+    _, row = np.unique(found["request"][own], return_inverse=True)
+    counts, known = [], []
     for side in (BASE, HEAD):
-        mine = (rows["label"] == label) & (rows["coin"] == side)
-        second, elapsed_ms, ok, n = (rows[it][mine] for it in ("second", "elapsed_ms", "ok", "n"))
-        sides.append(Counts.of(second, elapsed_ms, ok, n=n))
-    return Blocks.of(label, *sides, 0, seconds)
+        mine = found["coin"][own] == side
+        second, elapsed_ms, ok, n = (
+            found[it][own][mine] for it in ("second", "elapsed_ms", "ok", "n")
+        )
+        counts.append(Counts.of(second, elapsed_ms, ok, n=n))
+        known.append(_requests(second, row[mine], elapsed_ms, n, seconds))
+    return Blocks.of(label, *counts, 0, seconds, tuple(known))
+
+
+def _requests(
+    second: np.ndarray, row: np.ndarray, elapsed_ms: np.ndarray, n: np.ndarray, seconds: int
+) -> Requests:
+    """Those of the measured seconds, in their order."""
+    order = np.lexsort((elapsed_ms, row, second))
+    order = order[(second[order] >= 0) & (second[order] < seconds)]
+    return Requests(*(np.repeat(it[order], n[order]) for it in (second, row, elapsed_ms)))

@@ -4,14 +4,16 @@
     base-url, head-url    [BASE_URL, HEAD_URL] both: compare what runs there, and start nothing
     mode: fork            [MODE] of both apps, or `cluster`
     effect: 5%            the smallest rise of a response time that matters
+    typical-effect: 2%    the same of the typical request
     error-effect: 0.2%    the same of the error rate, in percentage points
     false-alarm: 1%       how often a candidate that is like the base may fail
     miss: 2%              how often a metric may pass in spite of a rise as large as the effect
     budget: 10m           of measuring; a kind that names none compares nothing
-    gates: p50,p95,errors what decides; p99 and mean are informational
+    gates: typical,p50,p95,errors    what decides; p99 and mean are informational
     labels: sum,search    of which it does; by default all that the plan has
     first: 60             seconds of measuring before the samples are first looked at
     every: 30             seconds from one look to the next
+    fail-fast: true       whether a decided FAIL ends the measuring
     profile: true         find out what head computes more after any verdict; by default after a
                           FAIL, with false never
 
@@ -62,8 +64,8 @@ def lag_s(properties: Mapping[str, object]) -> float:
 
 SETTINGS = (
     *("base", "base-url", "head-url", "mode"),
-    *("effect", "error-effect", "false-alarm", "miss", "gates", "labels"),
-    *("budget", "first", "every", "profile"),
+    *("effect", "typical-effect", "error-effect", "false-alarm", "miss", "gates", "labels"),
+    *("budget", "first", "every", "fail-fast", "profile"),
 )
 #: Seeds are from 1 to this: the thread groups take 0 for a new one at each start.
 LARGEST_SEED = 2**31 - 1
@@ -180,7 +182,7 @@ def _injected(given: Mapping[str, str]) -> dict[str, float]:
 
 
 def _gate(settings: Mapping[str, object]) -> Settings:
-    shares = ("effect", "error-effect", "false-alarm", "miss")
+    shares = ("effect", "typical-effect", "error-effect", "false-alarm", "miss")
     given = {
         name.replace("-", "_"): _share(name, settings[name]) for name in shares if name in settings
     }
@@ -188,6 +190,8 @@ def _gate(settings: Mapping[str, object]) -> Settings:
         given["gates"] = _names("gates", settings["gates"])
     if "labels" in settings:
         given["labels"] = _names("labels", settings["labels"])
+    if "fail-fast" in settings:
+        given["fail_fast"] = _yes_or_no("fail-fast", settings["fail-fast"])
     try:
         return Settings(**given, budget_s=seconds_of("budget", settings["budget"]))
     except ValueError as problem:
@@ -204,6 +208,12 @@ def _share(name: str, value: object) -> float:
     if not 0 < share < 1:
         raise SettingError(f"{name} is {value!r}: write a share above 0 and below 1, such as 5%")
     return share
+
+
+def _yes_or_no(name: str, value: object) -> bool:
+    if str(value).lower() not in ("true", "false"):
+        raise SettingError(f"{name} is {value!r}: write true or false")
+    return str(value).lower() == "true"
 
 
 def seconds_of(name: str, value: object) -> float:

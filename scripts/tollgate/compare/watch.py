@@ -10,7 +10,7 @@ from pathlib import Path
 from tollgate.compare import samples, words
 from tollgate.compare.decide import next_look_s
 from tollgate.compare.looks import judge_blocks
-from tollgate.compare.model import ERRORS, FAIL, OPEN, Finding, Gate
+from tollgate.compare.model import FAIL, OPEN, Finding, Gate
 from tollgate.compare.record import CompareRecord
 from tollgate.samples import Growing, peek_test_start
 
@@ -100,7 +100,9 @@ def look_text(gate: Gate) -> str:
     still = [each for each in gating if each.verdict == OPEN]
     open_ = [_text("open", each, gate) for each in still]
     parts = [f"{decided} of {len(gating)} decided", *_few(failed), *_few(open_)]
-    if still and all(each.is_coarse for each in still):
+    if gate.left_open:
+        parts.append("a FAIL ends the measuring (fail-fast)")
+    elif still and all(each.is_coarse for each in still):
         parts.append(_COARSE)
     return f"Compare: {at}: {'; '.join(parts)}"
 
@@ -108,8 +110,7 @@ def look_text(gate: Gate) -> str:
 def _text(what: str, finding: Finding, gate: Gate) -> str:
     if finding.change is None:
         return f"{what} {words.name(finding)}"
-    settings = gate.settings
-    effect = settings.error_effect if finding.metric == ERRORS else settings.effect
+    effect = gate.settings.effect_of(finding.metric)
     change = words.change(finding, finding.change, effect)
     ends = words.interval(finding, effect)
     return f"{what} {words.name(finding)} {change}{f' ({ends})' if ends else ''}"

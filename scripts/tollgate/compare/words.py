@@ -76,8 +76,7 @@ def reason(finding: Finding) -> str:
 
 def effect_of(comparison: Comparison, finding: Finding) -> float:
     """The smallest change of its metric that matters, a share of 1."""
-    settings = comparison.gate.settings
-    return settings.error_effect if finding.metric == ERRORS else settings.effect
+    return comparison.gate.settings.effect_of(finding.metric)
 
 
 def verdict(finding: Finding) -> str:
@@ -97,13 +96,16 @@ def sides(record: CompareRecord) -> Iterator[str]:
 
 
 def course(comparison: Comparison) -> str:
-    """How it was decided: `decided after 120 s of at most 600 s, at the 3rd look`."""
+    """How it was decided: `decided after 120 s of at most 10 min, with 3 looks`; where a failure
+    made an end, what was open then."""
     looks, budget_s = comparison.gate.looks_s, comparison.gate.settings.budget_s
     if not looks:
         return f"never looked at: {comparison.seconds} s were measured"
     times = "1 look" if len(looks) == 1 else f"{len(looks)} looks"
-    how = "decided after" if comparison.is_decided else "not decided after"
-    return f"{how} {lasting(looks[-1])} of at most {lasting(budget_s)}, with {times}"
+    left = ", ".join(map(name, comparison.gate.left_open))
+    how = "decided" if comparison.is_decided else "ended by a FAIL" if left else "not decided"
+    said = f"{how} after {lasting(looks[-1])} of at most {lasting(budget_s)}, with {times}"
+    return f"{said}; open then: {left}" if left else said
 
 
 def promise(comparison: Comparison) -> str:

@@ -12,9 +12,9 @@ from tollgate.judge import (
     Thread,
     bounded_groups,
     early_ends,
-    looping_groups,
+    unscheduled_groups,
 )
-from tollgate.plan import LOOPING, Plan, expander_of, read_tree, stops_of
+from tollgate.plan import Plan, expander_of, read_tree, stops_of
 from tollgate.run import Execution as Planned
 from tollgate.samples import Jtl, Store, ThreadRows, longest_gaps, thread_rows
 from tollgate.schedule import named_alike
@@ -34,7 +34,7 @@ def with_early_ends(
     them as well. until_s: when the load was ended on purpose. parents: labels of parent
     samples. Raises JtlError and OSError."""
     was_ended = facts.interrupted or facts.stopped_by or facts.ended_by_force
-    if was_ended or facts.generator_exit or not looping_groups(plan):
+    if was_ended or facts.generator_exit or not unscheduled_groups(plan):
         return facts
     root = read_tree(plan.path, planned.properties)
     stops = stops_of(root, expander_of(root, planned.properties))
@@ -73,7 +73,7 @@ def _named(plan: Plan, name: str) -> list[int]:
 def _looping(plan: Plan, name: str) -> list[int]:
     """Places of the thread groups that may have a thread of this name, but for those in which each
     arrival has one of its own."""
-    return [it for it in _named(plan, name) if plan.groups[it].kind in LOOPING]
+    return [it for it in _named(plan, name) if not plan.groups[it].is_open_model]
 
 
 def _by_place(
@@ -89,10 +89,17 @@ def _by_place(
             return None
         has_strangers |= not places
         if its_rows:
-            found[places[0]] = _threads(its_rows, origin_ms)
+            threads = _threads(its_rows, origin_ms)
+            is_whole = plan.groups[places[0]].length_s is not None
+            found[places[0]] = {1: _together(threads)} if is_whole else threads
     if has_strangers and any(place not in found for place in bounded_groups(plan)):
         return None
     return found
+
+
+def _together(threads: Mapping[int, Thread]) -> Thread:
+    samples = sum((Counter(each.samples) for each in threads.values()), Counter())
+    return Thread(samples, max(each.last_end_s for each in threads.values()))
 
 
 def _threads(rows: tuple[ThreadRows, ...], origin_ms: int) -> dict[int, Thread]:

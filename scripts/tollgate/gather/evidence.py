@@ -74,7 +74,7 @@ def examined(run: Path, manifest: Manifest) -> list[Examined]:
 def _settings(run: Path, manifest: Manifest) -> JudgeSettings:
     try:
         return JudgeSettings(**manifest.settings)
-    except TypeError as error:
+    except (TypeError, ValueError) as error:
         reason = str(error).removeprefix("JudgeSettings.__init__() ")
         raise ManifestError(f"{run / NAME} can't be read: settings: {reason}") from None
 

@@ -16,14 +16,17 @@ from tollgate.stats import FEWEST, FEWEST_FOR_MEAN, samples_needed
 def unjudgeable(
     criteria: Iterable[Criterion], planned: Execution, plan: Plan, followed: Followed | None
 ) -> Iterator[str]:
-    """One line for each criterion on what will not be there, and for a forecast that the plan
-    doesn't follow. followed: the forecast of `planned`."""
+    """One line for each criterion on what will not be there, for a forecast that the plan doesn't
+    follow, and for looks that could not see what is under way. followed: the forecast of
+    `planned`."""
     if followed and not _uses_its_schedule(planned, plan):
         yield (
             f"{planned.name}: the plan {planned.plan} does not follow {followed.path}: it has no "
             "Open Model Thread Group with the property `schedule`; write "
             "${__P(schedule,...)} as the group's schedule, or take the forecast out"
         )
+    if planned.looks:
+        yield from (f"{planned.name}: {line}" for line in _unseen_at_looks(plan))
     for criterion in criteria:
         problem = _problem(criterion, planned, plan, followed)
         if problem:
@@ -54,6 +57,24 @@ def hardly_decided(criteria: Iterable[Criterion], planned: Execution, plan: Plan
                 f"{planned.name}: '{criterion.text}' needs {needed} requests at least, and "
                 f"{budget_s:g} s, which is all of the budget, have room for {sent}: allow more "
                 "(modules.looks.budget), or send more"
+            )
+
+
+def _unseen_at_looks(plan: Plan) -> Iterator[str]:
+    """One line for each thread group of which a look can't tell what is under way."""
+    off = "set modules.looks.budget to off"
+    scheduled = {place for place, _ in schedules_of(plan)[1]}
+    for place, group in enumerate(plan.groups):
+        what = f"the thread group {group.name!r} is an {group.kind}"
+        if group.is_pool:
+            yield (
+                f"{what}, and its threads that wait for an answer look like those that wait for an "
+                f"arrival: {off}"
+            )
+        elif group.is_open_model and group.samplers and place not in scheduled:
+            yield (
+                f"{what} whose arrivals are not known, so that at a look nobody knows which are "
+                f"under way: give it a random seed above 0, or {off}"
             )
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import math
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -14,11 +16,12 @@ from tollgate.judge import (
     LoadEnd,
     MeasuredExecution,
     charge,
-    looping_groups,
+    closed_groups,
+    groups_before,
 )
-from tollgate.plan import Plan, ThreadGroup
+from tollgate.plan import Plan, ThreadGroup, is_done
 from tollgate.run import Execution as Planned
-from tollgate.samples import Jtl, Key, Sent, Store, read_sent, thread_rows
+from tollgate.samples import Jtl, Key, Sent, Store, ThreadRows, read_sent, thread_rows
 from tollgate.schedule import ScheduleFacts, Unsent, schedules_of, senders
 from tollgate.stats import COLUMNS, Bins, Counts, Totals
 
@@ -77,7 +80,7 @@ def held_back(
     until_s: the end of what is looked at, and the look, in seconds since the execution's start.
     Raises JtlError and OSError.
     """
-    loops = {it for it in looping_groups(plan) if not _ends(plan, it, until_s)}
+    loops = set(closed_groups(plan))
 
     def places_of(name: str) -> tuple[int, ...]:
         return tuple(senders(plan, range(len(plan.groups)), name))
@@ -87,13 +90,23 @@ def held_back(
 
     rows = thread_rows(store, parents, is_in_loop) if loops else None
     by_group: dict[tuple[int, ...], list[str]] = {}
+    last_s: dict[int, float] = {}
     for name, its in (rows or {}).items():
-        by_group.setdefault(places_of(name), []).extend({f"{name}-{it.number}" for it in its})
+        going_on = _going_on([plan.groups[it] for it in places_of(name)], its)
+        by_group.setdefault(places_of(name), []).extend(f"{name}-{it}" for it in going_on)
+        ends_s = [(it.last_end_ms - jtl.origin_ms) / 1000 for it in its]
+        for place in places_of(name):
+            last_s[place] = max([last_s.get(place, 0.0), *ends_s])
     end_ms, look_ms = (jtl.origin_ms + each * 1000 for each in until_s)
     found = []
     execution = MeasuredExecution("", labels)
     for places, threads in by_group.items():
-        end = LoadEnd(end_ms, look_ms, tuple(threads), frozenset(threads))
+        if any(plan.groups[place].is_setup for place in places):
+            continue
+        # A thread that was silent when its time was over may have been so for a service that hangs.
+        due_ms = jtl.origin_ms + 1000 * max(_due_s(plan, place, last_s) for place in places)
+        ends_ms = min(end_ms, due_ms), min(look_ms, due_ms)
+        end = LoadEnd(*ends_ms, tuple(threads), frozenset(threads))
         sent = read_sent(store, threads, parents) or {}
         charged = _charge(execution, plan, [plan.groups[it] for it in places], end, sent, jtl)
         for key, begins in charged.begins_ms.items():
@@ -105,11 +118,23 @@ def held_back(
     return tuple(found)
 
 
-def _ends(plan: Plan, place: int, until_s: tuple[float, float]) -> bool:
-    """Whether the threads of a group may have ended by the look, as the plan has it."""
+def _going_on(groups: list[ThreadGroup], rows: Iterable[ThreadRows]) -> Iterator[int]:
+    """Numbers of the threads in these groups that may have more to send."""
+    samples: dict[int, Counter[str]] = {}
+    for row in rows:
+        samples.setdefault(row.number, Counter())[row.label] += row.n
+    for number, counts in samples.items():
+        if not all(is_done(group, counts) for group in groups):
+            yield number
+
+
+def _due_s(plan: Plan, place: int, last_s: Mapping[int, float]) -> float:
+    """Until when a group was to send, by its duration; inf for no such. last_s: when the last
+    sample of each place had ended."""
     group = plan.groups[place]
-    length_s = group.duration_s
-    return group.is_setup or bool(length_s and (group.delay_s or 0.0) + length_s < until_s[1])
+    length_s = group.duration_s or group.length_s or math.inf
+    begin_s = max((last_s.get(it, 0.0) for it in groups_before(plan, place)), default=0.0)
+    return begin_s + (group.delay_s or 0.0) + length_s
 
 
 def _end(planned: Planned) -> LoadEnd | None:
@@ -149,7 +174,11 @@ def _charge(
             return end.ended_ms
         return jtl.origin_ms + 1000 * float(due_s)
 
-    return charge(end, sent, _labels(execution, groups), paced, began_ms)
+    # What groups before it took is not known here.
+    place = plan.groups.index(groups[0])
+    due_s = math.inf if groups_before(plan, place) else _due_s(plan, place, {})
+    due = replace(end, ended_ms=min(end.ended_ms, jtl.origin_ms + 1000 * due_s))
+    return charge(due, sent, _labels(execution, groups), paced, began_ms)
 
 
 def _labels(execution: MeasuredExecution, groups: Collection[ThreadGroup]) -> list[Key]:

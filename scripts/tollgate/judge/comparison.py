@@ -43,10 +43,11 @@ def comparison_reasons(comparison: Comparison) -> Iterator[Reason]:
     for reasons in broken.values():
         yield from reasons
     failing = {each.label for each in comparison.counts if _fails_often(each)}
+    left_open = comparison.gate.left_open
     for finding, case in zip(comparison.gating, cases(comparison), strict=True):
         if case.verdict == WORSE:
             yield Reason(FAIL, SERVICE, case.told)
-        elif not case.holds and not broken[finding.label]:
+        elif not case.holds and not broken[finding.label] and finding not in left_open:
             # Where a side is broken that is the reason, and not what is uncertain about it.
             fault = SERVICE if finding.label in failing else MACHINE
             yield Reason(INCONCLUSIVE, fault, case.told)

@@ -3,7 +3,8 @@
 A JMeter whose test was stopped exits with 0 as one does whose test is over: what a sampler error
 has to stop, what a script stopped, what a Shutdown from elsewhere did and threads that died of
 an error are not in the samples, and criteria on what came until then may well hold. So what came of
-each thread is held against what the plan says of its end. What follows a schedule is left out here:
+each thread is held against what the plan says of its end; of a plugin's group, whose threads come
+and go, what came of all of them. What follows a schedule is left out here:
 the schedule shows what is missing.
 
 Sources: JMeter's manual, Component Reference, "Thread Group", "Loop Controller", "Flow Control
@@ -22,7 +23,6 @@ from tollgate.judge.cut_short import END_SLACK_S
 from tollgate.judge.facts import EarlyEnd
 from tollgate.plan import (
     ANY,
-    LOOPING,
     Plan,
     PlanLabel,
     StatedEnd,
@@ -93,14 +93,19 @@ class EarlyEnds:
 
 def bounded_groups(plan: Plan) -> list[int]:
     """Places in plan.groups of those whose end the plan states, and no schedule."""
-    return [it for it in looping_groups(plan) if stated_end(plan.groups[it], may_jump=False)]
+    return [it for it in unscheduled_groups(plan) if stated_end(plan.groups[it], may_jump=False)]
 
 
-def looping_groups(plan: Plan) -> list[int]:
-    """Places in plan.groups of JMeter's own that loop and have no schedule."""
+def closed_groups(plan: Plan) -> list[int]:
+    """Places in plan.groups of those whose threads send as soon as they can, and go on."""
+    own = unscheduled_groups(plan)
+    return [it for it in own if not plan.groups[it].is_open_model and not plan.groups[it].is_pool]
+
+
+def unscheduled_groups(plan: Plan) -> list[int]:
+    """Places in plan.groups of all that have no schedule which shows what is missing."""
     scheduled = {place for place, _ in schedules_of(plan)[1]}
-    every = enumerate(plan.groups)
-    return [it for it, group in every if group.kind in LOOPING and it not in scheduled]
+    return [it for it in range(len(plan.groups)) if it not in scheduled]
 
 
 def early_ends(
@@ -138,10 +143,14 @@ def early_ends(
 def _of_unknown_end(plan: Plan, failed: Collection[str]) -> Iterator[EarlyEnd]:
     """Groups that errors stopped, where the samples can't show whether that was before the end."""
     bounded = bounded_groups(plan)
-    for place in looping_groups(plan):
+    for place in unscheduled_groups(plan):
         group = plan.groups[place]
         action = _stops_by_errors(group, failed)
-        if action and place not in bounded:
+        # A thread that is one arrival's takes none of the others with it.
+        is_its_own = group.on_sample_error == "stopthread" and (
+            group.is_open_model or group.is_pool
+        )
+        if action and place not in bounded and not is_its_own:
             yield EarlyEnd(
                 f"the thread group {group.name!r} met sampler errors, after which it {action}: "
                 "what is missing is not known; see jmeter.log",
@@ -242,7 +251,7 @@ class _Group:
         for, and its delay."""
         ends = [
             thread.last_end_s
-            for place in _before(self.plan, self.place)
+            for place in groups_before(self.plan, self.place)
             for thread in (self.came.threads or {}).get(place, {}).values()
         ]
         return max(ends, default=0.0) + (self._group.delay_s or 0.0)
@@ -287,6 +296,8 @@ class _Group:
 
     def _margin_s(self, unfinished: list[Thread]) -> float:
         """How long before its time a thread may have sent its last; inf where that is not known."""
+        if self._group.is_pool:  # when its last arrival is due is not known
+            return math.inf
         margin_s = self._slack_s + silence_s(self._group)
         if not self.came.start_is_known:  # the first sample stands for it, which came later
             margin_s += (self._group.delay_s or 0.0) + silence_s(self._group)
@@ -329,7 +340,7 @@ def _count(thread: Thread, label: PlanLabel) -> int:
     return sum(n for name, n in thread.samples.items() if label.matches(name))
 
 
-def _before(plan: Plan, place: int) -> list[int]:
+def groups_before(plan: Plan, place: int) -> list[int]:
     """Places of the groups that JMeter waits for before it starts this one."""
     stages = [2 if it.is_teardown else 0 if it.is_setup else 1 for it in plan.groups]
     return [

@@ -170,3 +170,24 @@ class JudgeSettings:
     confidence: float = 0.95
     missing_share: float = 0.01
     forecast_tolerance: float = 0.02
+
+    def __post_init__(self) -> None:
+        """A misspelt value must not choose the lenient side by itself. Raises ValueError."""
+        checks = {
+            "inconclusive_passes": (self.inconclusive_passes in (True, False), "true or false"),
+            "cut_short_counts": (self.cut_short_counts in (True, False), "true or false"),
+            "latency": (self.latency in ("response", "service"), "response or service"),
+            "confidence": (_within(self.confidence, 0.5, 0.9999), "a share such as 0.95"),
+            "missing_share": (_within(self.missing_share, 0, 0.5), "a share such as 0.01"),
+            "forecast_tolerance": (
+                _within(self.forecast_tolerance, 0, 0.5),
+                "a share such as 0.02",
+            ),
+        }
+        for name, (fits, wanted) in checks.items():
+            if not fits:
+                raise ValueError(f"{name} must be {wanted}")
+
+
+def _within(value: object, low: float, high: float) -> bool:
+    return isinstance(value, int | float) and low <= value <= high

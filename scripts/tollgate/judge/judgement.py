@@ -33,7 +33,7 @@ from tollgate.judge.facts import JudgeSettings, MeasuredExecution, MeasuredRun
 from tollgate.judge.forecast import check_forecast, forecast_reasons
 from tollgate.judge.levels import shared_results
 from tollgate.judge.observe import Levels
-from tollgate.judge.validity import execution_reasons, run_reasons, warnings_of
+from tollgate.judge.validity import counts_by_name, execution_reasons, run_reasons, warnings_of
 from tollgate.judge.verdicts import (
     EXIT_CODES,
     EXIT_INTERRUPTED,
@@ -160,10 +160,9 @@ def measured_window(execution: MeasuredExecution) -> tuple[float, float]:
 
 
 def _all_failed(execution: MeasuredExecution, from_s: float, to_s: float) -> Iterator[Reason]:
-    for data in execution.labels.values():
-        counts = data.service.window(from_s, to_s)
+    for (name, _), counts in counts_by_name(execution, from_s, to_s):
         if counts.total and counts.errors == counts.total:
-            yield Reason(FAIL, SERVICE, f"every request of {data.name} failed (n={counts.total})")
+            yield Reason(FAIL, SERVICE, f"every request of {name} failed (n={counts.total})")
 
 
 def _compared(execution: MeasuredExecution) -> Iterator[Reason]:

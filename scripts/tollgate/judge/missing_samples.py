@@ -26,7 +26,7 @@ from tollgate.samples import Key, Sent
 from tollgate.schedule import schedules_of, senders
 
 #: JMeter's own that run what is in them as often as they loop. Those of plugins may have no threads
-#: at times, and so may the Open Model Thread Group.
+#: at times, but not for all of their length.
 _LOOPING = ("ThreadGroup", "SetupThreadGroup")
 
 
@@ -100,7 +100,9 @@ def _seen(plan: Plan, threads: Collection[str] | None) -> set[int] | None:
 def _had_to_send(plan: Plan, group: ThreadGroup, first: Sampler, until_s: float | None) -> bool:
     """Whether nothing in the plan lets the group go without a sample. first: of those that each of
     its threads reaches."""
-    if group.kind not in _LOOPING or not group.threads or not group.loops or plan.may_ignore:
+    loops = group.kind in _LOOPING and group.threads and group.loops
+    lasts = group.length_s and not group.is_pool and until_s is None
+    if not (loops or lasts) or plan.may_ignore:
         return False
     names = [other.name for other in plan.groups]
     if group.name_pattern or names.count(group.name) > 1 or group.unresolved:

@@ -103,7 +103,7 @@ def _accidents(execution: MeasuredExecution, is_excused: bool) -> Iterator[Reaso
     for early in facts.early_ends:
         yield _invalid(SERVICE if early.by_service else GENERATOR, early.line)
     if not any(data.service.total for data in execution.labels.values()):
-        yield _invalid(GENERATOR, "the execution gave no samples")
+        yield _invalid(GENERATOR, "the execution gave no samples: see jmeter.log for why not")
     elif not is_excused:
         yield from _shortness(execution)
 
@@ -251,15 +251,26 @@ def warnings_of(
         yield "no criterion can fail this execution"
 
 
-def _unnoticed(execution: MeasuredExecution, from_s: float, to_s: float) -> Iterator[str]:
+def counts_by_name(
+    execution: MeasuredExecution, from_s: float, to_s: float
+) -> Iterator[tuple[tuple[str, bool], Counts]]:
+    """Name, whether it is a transaction's, and what was counted of it. A parent sample that JMeter
+    breaks off, as it does at the end of an open model, has the row of a sampler."""
+    parts: dict[tuple[str, bool], list[Counts]] = {}
     for data in execution.labels.values():
         counts = data.service.window(from_s, to_s)
-        mine = [c for c in execution.criteria if c.fail and c.label in (data.name, "")]
-        failed = 0 if data.is_transaction else _unseen(counts, mine)
+        parts.setdefault((data.name, data.is_transaction), []).append(counts)
+    return ((name, Counts.merged(each)) for name, each in parts.items())
+
+
+def _unnoticed(execution: MeasuredExecution, from_s: float, to_s: float) -> Iterator[str]:
+    for (name, is_transaction), counts in counts_by_name(execution, from_s, to_s):
+        mine = [c for c in execution.criteria if c.fail and c.label in (name, "")]
+        failed = 0 if is_transaction else _unseen(counts, mine)
         if failed:
             yield (
-                f"{failed} of {counts.total} requests of {data.name} failed, and no "
-                f"criterion is about that: add 'fail of {data.name}>0%'"
+                f"{failed} of {counts.total} requests of {name} failed, and no "
+                f"criterion is about that: add 'fail of {name}>0%'"
             )
 
 

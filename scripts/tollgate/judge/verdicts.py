@@ -71,7 +71,7 @@ class CriterionResult:
         name = self.subject + (f" of {self.label}" if self.label else "")
         name += f" {self.worker}" if self.worker is not None else ""
         if self.observed is None:
-            missing = "not told" if self.samples or self.basis == LOOKS else "no samples"
+            missing = "not observed" if self.samples or self.basis == LOOKS else "no samples"
             return f"{name}: {missing} (limit {_with_unit(self.limit, self.unit)})"
         observed = figure(self.observed, against=self.limit)
         parts = [f"limit {_with_unit(self.limit, self.unit)}"]

@@ -174,12 +174,12 @@ def study_table(study: Study) -> str:
 
 
 def study_headline(study: Study) -> str:
-    """`Study: 5 claims agree, 1 disagrees, 3 cannot be told`."""
+    """`Study: 5 claims agree, 1 disagrees, 3 undecided`."""
     answers = [claim.answer for claim in study.claims]
     agreed, refused, unknown = (answers.count(it) for it in (AGREES, DISAGREES, UNKNOWN))
     claims = "claim agrees" if agreed == 1 else "claims agree"
     disagree = "disagrees" if refused == 1 else "disagree"
-    return f"Study: {agreed} {claims}, {refused} {disagree}, {unknown} cannot be told"
+    return f"Study: {agreed} {claims}, {refused} {disagree}, {unknown} undecided"
 
 
 def _claims(claims: Sequence[Claim]) -> list[str]:

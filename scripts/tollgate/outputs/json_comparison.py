@@ -18,7 +18,7 @@ from tollgate.outputs.json_model import (
     ends,
 )
 
-Metric = Literal["p50", "p95", "p99", "mean", "errors"]
+Metric = Literal["typical", "p50", "p95", "p99", "mean", "errors"]
 
 
 class SideEntry(Model):
@@ -48,6 +48,8 @@ class SettingsEntry(Model):
 
     effect: Positive
     """The smallest rise of a response time that matters, as a share of it."""
+    typical_effect: Positive
+    """The smallest rise of the typical request's time that matters, as a share of it."""
     error_effect: Positive
     """The smallest rise of the error rate that matters, a difference of shares."""
     fail_from: Positive
@@ -63,6 +65,8 @@ class SettingsEntry(Model):
     """The metrics that decide; the others are informational."""
     labels: list[str]
     """The labels whose metrics decide; empty for all."""
+    fail_fast: bool
+    """Whether a decided FAIL ended the measuring: what was open then is INCONCLUSIVE."""
 
 
 class FindingEntry(Model):
@@ -126,8 +130,8 @@ class ComparisonEntry(Model):
     compared_s: Count
     """Whole seconds of measuring that count."""
     ended_itself_s: Amount | None
-    """Seconds of measuring after which the run ended itself, for everything was decided; null where
-    it did not."""
+    """Seconds of measuring after which the run ended itself, for everything was decided or, with
+    `fail_fast`, a metric had failed; null where it did not."""
     looks_s: list[Positive]
     """When the samples were looked at, in seconds of measuring."""
     findings: list[FindingEntry]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from tollgate.plan import bounds, copy, lint, plugins
 from tollgate.plan.arrivals import JavaRandom, NotReplayableError, PreciseThroughput
 from tollgate.plan.bounds import Stops, stops_of
+from tollgate.plan.inline import put_in_place
 from tollgate.plan.jmx import PlanError, read_tree
 from tollgate.plan.model import FLOW_CONTROL, LOOPING, Plan, PlanLabel, Sampler, ThreadGroup
 from tollgate.plan.read import expander_of, read_hosts, read_plan
@@ -16,6 +17,7 @@ from tollgate.plan.threads import (
     ANY,
     StatedEnd,
     certain_samplers,
+    is_done,
     is_steady,
     longest_timer_s,
     silence_s,
@@ -41,10 +43,12 @@ __all__ = [
     "certain_samplers",
     "copy",
     "expander_of",
+    "is_done",
     "is_steady",
     "lint",
     "longest_timer_s",
     "plugins",
+    "put_in_place",
     "read_hosts",
     "read_plan",
     "read_tree",

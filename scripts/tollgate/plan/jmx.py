@@ -30,7 +30,8 @@ class PlanError(ValueError):
 class Element:
     """One element: `kind` is its tag without a package, `props` its simple properties as text.
 
-    user_parameters: the names that User Parameters set. included: whether it stands in a file that
+    user_parameters: the names that User Parameters set. rows: of a table in it, of whatever name,
+    such as the schedule of an Ultimate Thread Group. included: whether it stands in a file that
     the plan includes. problem: why an Include Controller below something disabled has no children.
     """
 
@@ -41,6 +42,7 @@ class Element:
     pairs: tuple[tuple[str, str], ...] = ()
     module_path: tuple[str, ...] = ()
     user_parameters: tuple[str, ...] = ()
+    rows: tuple[tuple[str, ...], ...] = ()
     included: bool = False
     problem: str = ""
     children: tuple[Element, ...] = field(default=(), repr=False)
@@ -86,11 +88,16 @@ class Element:
             yield from child.walk()
 
 
+def parsed(path: Path) -> etree._ElementTree:
+    """The file's XML, whatever it holds. Raises OSError, etree.XMLSyntaxError."""
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=True)
+    return etree.parse(str(path), parser)
+
+
 def tops(path: Path) -> tuple[Element, ...]:
     """Return the elements at the top of a file. Raises PlanError."""
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=True)
     try:
-        document = etree.parse(str(path), parser).getroot()
+        document = parsed(path).getroot()
     except OSError as error:
         raise PlanError(f"{path}: cannot be read ({error}); check the path") from error
     except etree.XMLSyntaxError as error:
@@ -116,6 +123,7 @@ def _elements(tree: etree._Element) -> Iterator[Element]:
             pairs=tuple(_pairs(node)),
             module_path=_texts(node, "ModuleController.node_path"),
             user_parameters=_texts(node, "UserParameters.names"),
+            rows=tuple(_rows(node)),
             children=tuple(_elements(below)),
         )
 
@@ -123,6 +131,11 @@ def _elements(tree: etree._Element) -> Iterator[Element]:
 def _texts(node: etree._Element, name: str) -> tuple[str, ...]:
     entries = node.iterfind(f"collectionProp[@name='{name}']/*")
     return tuple(entry.text or "" for entry in entries)
+
+
+def _rows(node: etree._Element) -> Iterator[tuple[str, ...]]:
+    for row in node.iterfind("collectionProp/collectionProp"):
+        yield tuple(cell.text or "" for cell in row)
 
 
 def _props(node: etree._Element) -> dict[str, str]:

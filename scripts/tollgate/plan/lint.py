@@ -14,7 +14,7 @@ from pathlib import Path
 from tollgate.plan.bounds import endless_groups
 from tollgate.plan.expressions import Expander
 from tollgate.plan.jmx import Element, read_tree
-from tollgate.plan.model import FLOW_CONTROL
+from tollgate.plan.model import FLOW_CONTROL, OPEN_MODEL
 from tollgate.plan.read import expander_of, is_sampler, read_plan
 from tollgate.plan.variables import running_expander_of, set_anew
 
@@ -60,6 +60,7 @@ def remarks(root: Element) -> Iterator[str]:
     yield from _listeners(everything)
     yield from _hosts(everything)
     yield from scripts(root)
+    yield from _parsed_anew(root)
 
 
 def _samplers(element: Element, scope: tuple[Element, ...]) -> Iterator[_Scoped]:
@@ -192,6 +193,23 @@ def scripts(root: Element) -> Iterator[str]:
             f"the script of {listed(kept)} is kept as a thread first compiled it, with the value "
             "that a ${...} in it had then: read what changes by vars.get instead"
         )
+
+
+def _parsed_anew(root: Element) -> Iterator[str]:
+    """Includes that an Open Model Thread Group, with a thread for each arrival, pays for each time;
+    those in an included file with it. Source: as plan/inline.py."""
+    for group in root.thread_groups:
+        if group.kind != OPEN_MODEL:
+            continue
+        for each in group.walk():
+            if each.kind == "IncludeController" and not each.included:
+                file = each.props.get("IncludeController.includepath", "").strip()
+                yield (
+                    f"the Include Controller {each.name!r} stands below the Open Model Thread "
+                    f"Group {group.name!r}: JMeter by itself parses {file} anew for each arrival, "
+                    "a millisecond of CPU or more; this run has it in place, for others move what "
+                    "it includes into the group"
+                )
 
 
 def _changes(script: str, changing: Iterable[str]) -> bool:

@@ -129,8 +129,9 @@ class ThreadGroup:
     """One thread group. Times are in seconds; None means unknown, or not set.
 
     loops: iterations of a thread, -1 for ever. duration_s, delay_s: of JMeter's scheduler, None
-    where it is off. schedule, random_seed: of an Open Model Thread Group. name_pattern: as a
-    Label's pattern, where the name holds variables.
+    where it is off. schedule, random_seed: of an Open Model Thread Group. length_s: how long one of
+    a plugin's sends at least, if nothing stops it. name_pattern: as a Label's pattern, where the
+    name holds variables.
     """
 
     name: str
@@ -140,6 +141,7 @@ class ThreadGroup:
     ramp_up_s: float | None = None
     duration_s: float | None = None
     delay_s: float | None = None
+    length_s: float | None = None
     on_sample_error: str = "continue"
     schedule: str | None = None
     random_seed: int | None = None
@@ -159,6 +161,11 @@ class ThreadGroup:
     @property
     def is_teardown(self) -> bool:
         return self.kind == "PostThreadGroup"
+
+    @property
+    def is_pool(self) -> bool:
+        """Whether it is a plugin's whose threads wait for the next arrival."""
+        return self.kind in ("ArrivalsThreadGroup", "FreeFormArrivalsThreadGroup")
 
     @property
     def is_open_model(self) -> bool:

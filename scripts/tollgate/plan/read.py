@@ -180,6 +180,7 @@ class _Reader:
             ramp_up_s=fields.number("ThreadGroup.ramp_time"),
             duration_s=fields.number("ThreadGroup.duration") if scheduled else None,
             delay_s=fields.number("ThreadGroup.delay") if scheduled else None,
+            length_s=_length_s(element, fields, self._at_start),
             on_sample_error=fields.text("ThreadGroup.on_sample_error") or "continue",
             schedule=fields.text("OpenModelThreadGroup.schedule"),
             random_seed=fields.whole("OpenModelThreadGroup.random_seed", absent=0),
@@ -284,6 +285,40 @@ def _loops(element: Element, fields: Fields) -> int | None:
     """
     forever = fields.text(_FOREVER) == "true" or _FOREVER not in element.props
     return -1 if forever and element.kind in LOOPING else fields.whole("LoopController.loops")
+
+
+def _length_s(element: Element, fields: Fields, expander: Expander) -> float | None:
+    """Return how long a thread group of the plugins sends at least, if nothing stops it; None where
+    its schedule does not say.
+
+    Source: jmeter-plugins-casutg 2.10, AbstractDynamicThreadGroup, FreeFormArrivalsThreadGroup, and
+    UltimateThreadGroup.scheduleThread.
+    """
+    unit_s = 1 if fields.text("Unit") == "S" else 60
+    if element.kind in ("ConcurrencyThreadGroup", "ArrivalsThreadGroup"):
+        # A number of iterations may end it before its time.
+        is_limited = (fields.text("Iterations") or "").strip() not in ("", "0")
+        names = ("TargetLevel", "RampUp", "Hold")
+        level, ramp, hold = (fields.number(name, absent=0.0) for name in names)
+        is_unknown = is_limited or not level or None in (ramp, hold)
+        return None if is_unknown else (ramp + hold) * unit_s
+    rows = [[_number(expander.expand(cell).value) for cell in row] for row in element.rows]
+    if not rows or any(None in row for row in rows):
+        return None
+    if element.kind == "FreeFormArrivalsThreadGroup" and {*map(len, rows)} == {3}:
+        return sum(duration for _, _, duration in rows) * unit_s
+    # The property of this name goes before the table.
+    has_table = expander.expand("${__P(threads_schedule,)}").value == ""
+    if element.kind == "UltimateThreadGroup" and has_table and {*map(len, rows)} == {5}:
+        return max((sum(row[1:4]) for row in rows if row[0]), default=None)
+    return None
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        return float(text or "")
+    except ValueError:
+        return None
 
 
 def is_sampler(element: Element) -> bool:

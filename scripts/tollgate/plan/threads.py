@@ -131,6 +131,8 @@ def stated_end(group: ThreadGroup, may_jump: bool) -> StatedEnd | None:
     may_jump: whether something may leave out a part of a loop, so that no more is known of it than
     that it leaves a sample.
     """
+    if group.length_s and group.samplers:
+        return StatedEnd(group.length_s)
     unknown = {"duration", "delay", "scheduler", "loops"} & set(group.unresolved)
     certain = list(certain_samplers(group))
     if group.kind not in LOOPING or unknown or group.loops is None or not group.samplers:
@@ -150,6 +152,16 @@ def stated_end(group: ThreadGroup, may_jump: bool) -> StatedEnd | None:
         else:
             needs[label] += group.loops * math.prod(_turns(sampler))
     return StatedEnd(duration_s, dict(needs))
+
+
+def is_done(group: ThreadGroup, samples: Mapping[str, int]) -> bool:
+    """Whether a thread with so many samples by label has nothing left to send, for certain."""
+    sending = [each for each in group.samplers if each.kind != FLOW_CONTROL]
+    stated = stated_end(group, may_jump=False)
+    if stated is None or not stated.needs or list(certain_samplers(group)) != sending:
+        return False
+    is_fixed = not any(label.pattern for label in stated.needs)
+    return is_fixed and all(samples.get(it.text, 0) >= n for it, n in stated.needs.items())
 
 
 def _may_jump(sampler: Sampler) -> bool:

@@ -6,6 +6,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import Annotated
+
+from pydantic import Field, NonNegativeFloat, PositiveFloat
 
 from tollgate.base import records
 from tollgate.criteria import Criterion
@@ -32,10 +35,10 @@ class Looks:
 
     __pydantic_config__ = records.STRICT
 
-    least_s: float
-    budget_s: float
-    every_s: float
-    lag_s: float
+    least_s: NonNegativeFloat
+    budget_s: PositiveFloat
+    every_s: Annotated[float, Field(ge=1)]
+    lag_s: NonNegativeFloat
 
     @classmethod
     def of(cls, least_s: float, budget_s: float) -> Looks:

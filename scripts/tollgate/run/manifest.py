@@ -10,7 +10,10 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field, NonNegativeFloat
+from typing_extensions import NotRequired, TypedDict  # Pydantic takes no other before Python 3.12
 
 from tollgate.base import records
 from tollgate.run.looks import Looks
@@ -26,6 +29,34 @@ _CHUNK = 1 << 20
 
 class ManifestError(Exception):
     """One line: which file, what is wrong with it, what to do."""
+
+
+class Target(TypedDict):
+    """An app of ecosystem.config.js."""
+
+    name: str
+    mode: str
+    instances: int
+    memory_limit: NotRequired[float | None]
+
+
+class InFlight(TypedDict):
+    """Which threads waited for an answer at a moment, None where nobody knows."""
+
+    at: float
+    threads: list[str] | None
+
+
+class Reload(TypedDict):
+    """One reload of an app, and the problem that it met, if any."""
+
+    app: str
+    began: float
+    ended: float | None
+    problem: str
+
+
+ClockStep = Annotated[list[float], Field(min_length=2, max_length=2)]
 
 
 @dataclass
@@ -56,10 +87,10 @@ class Execution:
     plan: str
     jtl: str
     properties: dict[str, str]
-    targets: list[dict[str, Any]] = field(default_factory=list)
+    targets: list[Target] = field(default_factory=list)
     criteria: list[Any] = field(default_factory=list)
-    warmup: float = 0.0
-    measured: float = 0.0
+    warmup: NonNegativeFloat = 0.0
+    measured: NonNegativeFloat = 0.0
     forecast: dict[str, Any] | None = None
     url: str | None = None
     notes: list[str] = field(default_factory=list)
@@ -69,8 +100,8 @@ class Execution:
     ended: float | None = None
     told_to_end: float | None = None
     ended_by_force: bool = False
-    in_flight: list[dict[str, Any]] = field(default_factory=list)
-    clock_steps: list[list[float]] = field(default_factory=list)
+    in_flight: list[InFlight] = field(default_factory=list)
+    clock_steps: list[ClockStep] = field(default_factory=list)
     looks: Looks | None = None
     decided_s: float | None = None
     bytes: int | None = None
@@ -101,7 +132,7 @@ class Manifest:
     stopped_by: str | None = None
     stopped_at: float | None = None
     problem: str | None = None
-    reloads: list[dict[str, Any]] = field(default_factory=list)
+    reloads: list[Reload] = field(default_factory=list)
     watching: dict[str, float | None] | None = None
     arguments: list[str] | None = None
     compare_sha256: str | None = None

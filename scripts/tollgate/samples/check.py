@@ -24,6 +24,10 @@ RECORD_BYTES = 2_000_000
 
 MS_HELP = "set jmeter.save.saveservice.timestamp_format=ms and run again"
 DAMAGED_HELP = "the file is damaged: restore it from where the run was archived, or run again"
+NAME_HELP = (
+    "the plan, or data of its, has a name with a line break: take that out, and run again; or "
+    + DAMAGED_HELP
+)
 CLOCK_HELP = "the clock was set back while JMeter ran: set sampleresult.useNanoTime=true"
 
 
@@ -143,7 +147,7 @@ def _success_fault(value: str) -> tuple[str, str] | None:
 
 def _name_fault(value: str) -> tuple[str, str] | None:
     if "\n" in value:
-        return "holds a line break, so that it may have swallowed other samples", DAMAGED_HELP
+        return "holds a line break, so that it may have swallowed other samples", NAME_HELP
     return None
 
 

@@ -11,6 +11,7 @@ the line. Rows stay in the order of the file. Columns of the Parquet file:
     connect_ms, bytes, threads    0 where the JTL has none
     test_start             TESTSTART.MS, NULL where the JTL has none
     coin, block, worker, server   variables of the plan, each only where the JTL has it
+    request                       the URL without the server, only where there is a coin and a URL
 """
 # ruff: noqa: S608 - every piece of SQL here is a column's number or a constant of this package.
 
@@ -50,6 +51,9 @@ _DICTIONARY = "DICTIONARY_SIZE_LIMIT 1000"
 _KEY = "tollgate"
 #: Bytes that are read at a time.
 _CHUNK = 1 << 20
+#: A block that a file system lost reads as zeros: the row before it and the one behind it become
+#: one, and those between are gone. A message may hold a zero, but no text so many in a row.
+_LOST = bytes(8)
 
 
 @dataclass(frozen=True)
@@ -160,8 +164,18 @@ def _columns_sql(layout: Layout) -> str:
         "threads": f"coalesce({_column(layout, 'allThreads', '0')}, 0)",
         "test_start": _column(layout, "TESTSTART.MS", "NULL::BIGINT"),
         **{name: _column(layout, name) for name in VARIABLES if name in layout},
+        **({"request": _request_sql(layout)} if is_of_requests(layout) else {}),
     }
     return ", ".join(f"{sql} AS {name}" for name, sql in columns.items())
+
+
+def is_of_requests(layout: Layout) -> bool:
+    """Whether the store has the column `request`."""
+    return "coin" in layout and "URL" in layout
+
+
+def _request_sql(layout: Layout) -> str:
+    return f"regexp_replace({_column(layout, 'URL')}, '^[a-zA-Z]+://[^/?]*', '')"
 
 
 def _column(layout: Layout, name: str, otherwise: str = "NULL") -> str:
@@ -207,11 +221,16 @@ class _Whole:
 
 
 def _survey(path: str | Path, begin: Place, size: int) -> _Whole:
-    """Some 0.3 s per gigabyte, for two things that DuckDB does not tell: lines and encoding."""
+    """Some 0.3 s per gigabyte, for what DuckDB does not tell: lines, encoding and lost blocks, for
+    one of which it raises JtlError."""
     read, end, line = begin.offset, begin.offset, begin.line
+    lost: Place | None = None
     decoder, encoding = codecs.getincrementaldecoder("utf-8")(), "utf-8"
     for chunk in _bytes(path, begin.offset, size):
         breaks = chunk.count(b"\n")
+        if lost is None and b"\0" in chunk and _LOST in chunk:  # one byte is found faster
+            place = chunk.index(_LOST)
+            lost = Place(line + chunk.count(b"\n", 0, place), read + place)
         line += breaks
         end = read + chunk.rindex(b"\n") + 1 if breaks else end
         read += len(chunk)
@@ -221,6 +240,9 @@ def _survey(path: str | Path, begin: Place, size: int) -> _Whole:
         except UnicodeDecodeError:
             encoding = "unknown"
             decoder.reset()
+    if lost and lost.offset < end:  # behind the last newline they are of a record that was cut off
+        problem = "holds a block of zero bytes, in the place of samples that are lost"
+        raise JtlError(path, problem, line=lost.line, help_=DAMAGED_HELP)
     return _Whole(Place(line, end), encoding)
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from tollgate.samples.check import Records, first_record
 from tollgate.samples.counts import second_sql
 from tollgate.samples.layout import JtlError
+from tollgate.samples.reading import is_of_requests
 from tollgate.samples.store import Store, using
 
 
@@ -33,10 +34,12 @@ def last_start_ms(store: Store) -> int | None:
 
 
 def coin_counts(store: Store, origin_ms: int) -> dict[str, np.ndarray]:
-    """Columns label, coin, second (since origin_ms), elapsed_ms, ok, n: how many were alike."""
+    """Columns label, coin, second (since origin_ms), elapsed_ms, ok, request, n: how many were
+    alike. request: the URL without the server; '' where none is known."""
+    request = "request" if is_of_requests(store.layout) else "'' AS request"
     return store.columns(f"""
         SELECT label, coin, {second_sql(origin_ms)} AS second, elapsed_ms::BIGINT AS elapsed_ms, ok,
-               count(*) AS n
+               {request}, count(*) AS n
         FROM samples WHERE NOT is_transaction GROUP BY ALL""")
 
 

@@ -42,7 +42,8 @@ def named_alike(plan: Plan, candidates: Sequence[int], thread_group: str) -> lis
 
 def _fits(group: ThreadGroup, number: str, thread_group: str) -> bool:
     name = group.name_pattern or re.escape(group.name)
-    return re.fullmatch(f"{name} {number}", thread_group) is not None
+    # Of a plugin's group its starter has named them.
+    return re.fullmatch(f"{name}(-ThreadStarter)? {number}", thread_group) is not None
 
 
 def _numbers(plan: Plan) -> list[int]:

@@ -5,7 +5,7 @@ In: arrays and counts. Out: estimates with their intervals; no file, no word of 
 
 from __future__ import annotations
 
-from tollgate.stats.autocorrelation import error_of_sum, span
+from tollgate.stats.autocorrelation import error_of_steps, error_of_sum, span
 from tollgate.stats.bins import SECONDS, Bins
 from tollgate.stats.counts import Counts
 from tollgate.stats.intervals import (
@@ -21,8 +21,9 @@ from tollgate.stats.intervals import (
 )
 from tollgate.stats.percentiles import percentile_by_block, percentile_interval
 from tollgate.stats.sequential import LEAST_STEP, nominal_level
-from tollgate.stats.slope import BLOCKS, FEWEST, Trend, trend
+from tollgate.stats.slope import BLOCKS, FEWEST, Trend, ranked, trend
 from tollgate.stats.totals import COLUMNS, SOURCES, Totals
+from tollgate.stats.trimmed import TRIMMED, trimmed_mean
 
 __all__ = [
     "BLOCKS",
@@ -34,20 +35,24 @@ __all__ = [
     "MIN_SECONDS",
     "SECONDS",
     "SOURCES",
+    "TRIMMED",
     "UNKNOWN",
     "Bins",
     "Counts",
     "Interval",
     "Totals",
     "Trend",
+    "error_of_steps",
     "error_of_sum",
     "mean_interval",
     "nominal_level",
     "percentile_by_block",
     "percentile_interval",
+    "ranked",
     "samples_needed",
     "share_interval",
     "span",
     "stdev_interval",
     "trend",
+    "trimmed_mean",
 ]

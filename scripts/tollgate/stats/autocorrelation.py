@@ -1,7 +1,7 @@
 """The design effect and the long-run variance of samples that are not independent. Pure.
 
 All of it works on one residual a bin, which is a second unless a run takes many hours (bins.py),
-or a block of a comparison. error_of_sum takes the larger one of two estimates of the long-run
+or a step of a comparison. error_of_sum takes the larger one of two estimates of the long-run
 variance:
 
 - The equal-weighted cosine estimator, used with t critical values (Lazarus, Lewis, Stock and Watson
@@ -14,16 +14,21 @@ variance:
   of freedom are those of a window as long as the lags that it took, blocks / (2 lags + 1).
 
 A mean (error_of_bins) has few cosines besides, since a FAIL at 0.03 % asks for the far tail of
-Student's t. A comparison may not waste so much: noise common to both its sides has cancelled, and
-what is left is mostly independent from second to second. Percentiles (design_effect) do not need
-it, by simulation.
+Student's t. Percentiles (design_effect) do not need it, by simulation.
 
 Tuned on gamma, AR(0.5), half AR(0.8) and bursts (docs/intervals.md has all figures, and where the
-promise ends). Comparisons, by simulation of "no difference" at 1 %, two-sided: independent noise
-refuses 0.4 % with 60 blocks; where half of the variance remembers 0.6 of the second before, 0.9 %;
-where half remembers 0.9, 4.2 and 1.8 % with 60 and 300 blocks, and at 0.017 %, one-sided, 26 and 8
-times as often as it should. What makes a process slow as long as it lives is noticed by no method:
-other processes must be started for that.
+promise ends).
+
+A comparison looks again and again, each time at a level of one in ten thousand or so, and in that
+tail a choice that goes by the data shows: of noise half of whose variance remembers 0.9 of the
+second before, error_of_sum refuses "no difference" 26 and 8 times as often as 0.017 %, one-sided,
+with 60 and 300 residuals. error_of_steps therefore takes as many cosines as it is told to, so that
+its degrees of freedom don't depend on the data, and the largest of three variances: that, Geyer's,
+and the one of a first-order autoregression (Andrews 1991, "Heteroskedasticity and autocorrelation
+consistent covariance matrix estimation", the AR(1) plug-in), whose memory is taken WARY standard
+errors above its estimate. `scripts/bench tail` has its figures, and docs/compare.md shows them.
+What makes a process slow as long as it lives is noticed by no method: other processes must be
+started for that.
 """
 
 from __future__ import annotations
@@ -40,6 +45,10 @@ BIAS_SHARE = 0.025
 # Lag-one autocorrelation is taken this many standard errors above its estimate: too wide an
 # interval says "cannot tell", too narrow a one lies.
 CAUTION = 0.5
+# The same where a one-sided level of one in ten thousand is to hold.
+WARY = 1.25
+# An autoregression that remembers more than this is not told from a trend.
+LONGEST_MEMORY = 0.97
 FEWEST_COSINES = 3
 Floats = NDArray[np.float64]
 # By chance alone Geyer's estimate is seldom that much larger.
@@ -102,21 +111,45 @@ def error_of_sum(residuals: Floats, most: int | None = None) -> tuple[float, flo
     return math.sqrt(max(variance, positive) * size), freedom
 
 
+def error_of_steps(residuals: Floats, cosines: int) -> tuple[float, float]:
+    """(standard error of the sum, degrees of freedom) of one residual a step; they sum to 0.
+
+    For levels far below 1 %. cosines: how many to average, at least FEWEST_COSINES; they are the
+    degrees of freedom.
+    """
+    size = len(residuals)
+    cosines = max(FEWEST_COSINES, min(cosines, size - 1))
+    power = float(residuals @ residuals)
+    if power == 0:
+        return 0.0, float(cosines)
+    cosine = float(np.square(fft.dct(residuals, norm="ortho")[1 : cosines + 1]).mean())
+    memory = _cautious(float(residuals[1:] @ residuals[:-1]) / power, size, WARY)
+    memory = min(max(memory, 0.0), LONGEST_MEMORY)
+    regression = power / size * (1 + memory) / (1 - memory)
+    variance = max(cosine, _initial_positive(residuals)[0], regression)
+    return math.sqrt(variance * size), float(cosines)
+
+
 def how_many_cosines(lag_one: float, size: int) -> int:
     """How many cosines to average: fewer, the longer a disturbance lasts.
 
     For a first-order autoregression the relative bias with v of S cosines is about
-    (pi^2 / 6) (v / S)^2 2 r / (1 - r)^2, solved here for v at BIAS_SHARE. The estimate of r is
-    corrected for its small-sample bias (Kendall 1954).
+    (pi^2 / 6) (v / S)^2 2 r / (1 - r)^2, solved here for v at BIAS_SHARE.
     """
     most = size // 2
-    r = lag_one + (1 + 3 * lag_one) / size + CAUTION / math.sqrt(size)
+    r = _cautious(lag_one, size, CAUTION)
     if r <= 0:
         return max(FEWEST_COSINES, most)
     if r >= 1:
         return FEWEST_COSINES
     wanted = size * math.sqrt(6 * BIAS_SHARE / math.pi**2) * (1 - r) / math.sqrt(2 * r)
     return max(FEWEST_COSINES, min(most, int(wanted)))
+
+
+def _cautious(lag_one: float, size: int, caution: float) -> float:
+    """The lag-one autocorrelation, corrected for its small-sample bias (Kendall 1954), and so many
+    standard errors above that."""
+    return lag_one + (1 + 3 * lag_one) / size + caution / math.sqrt(size)
 
 
 def span(bins) -> int:

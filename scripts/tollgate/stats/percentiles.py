@@ -22,7 +22,7 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import optimize, special, stats
+from scipy import optimize, special
 
 from tollgate.stats.autocorrelation import design_effect, span
 from tollgate.stats.counts import Counts
@@ -140,11 +140,17 @@ def _ranks(n: int, deff: float, share: float, alpha: float) -> tuple[float | Non
 
 
 def _whole_ranks(size: int, share: float, alpha: float) -> tuple[int | None, int | None]:
-    low = int(stats.binom.ppf(alpha / 2, size, share))
-    if stats.binom.cdf(low - 1, size, share) > alpha / 2:
-        low -= 1
-    high = int(stats.binom.ppf(1 - alpha / 2, size, share)) + 1
+    low = _least(alpha / 2, size, share)
+    high = _least(1 - alpha / 2, size, share) + 1
     return low if low >= 1 else None, high if high <= size else None
+
+
+def _least(probability: float, size: int, share: float) -> int:
+    """The smallest number that a binomial one of so many tries does not exceed with at least this
+    probability."""
+    number = math.ceil(special.bdtrik(probability, size, share))
+    lower = number > 0 and special.bdtr(number - 1, size, share) >= probability
+    return number - 1 if lower else number
 
 
 def _fractional_ranks(size: float, share: float, alpha: float):

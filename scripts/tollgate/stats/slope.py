@@ -33,7 +33,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import special
 
 from tollgate.stats.autocorrelation import error_of_sum, how_many_cosines
 
@@ -97,6 +97,12 @@ def trend(at_s: Floats, values: Floats, confidence: float) -> Trend | None:
     return Trend(slope, low, high, wanders, len(at_s))
 
 
+def ranked(values: Floats) -> Floats:
+    """The rank of each value from 1; equal ones share the mean of theirs."""
+    _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
+    return (np.cumsum(counts) - (counts - 1) / 2)[places]
+
+
 def _by_block(at_s: Floats, values: Floats) -> tuple[Floats, Floats]:
     """The points, or the medians of at most BLOCKS equal stretches of time, at mean times."""
     if len(at_s) <= BLOCKS:
@@ -138,14 +144,14 @@ def _walk_error(at_s: Floats, residuals: Floats, confidence: float) -> float:
     """How far the line through a random walk may be off, per second."""
     steps = np.diff(residuals)
     error, freedom = error_of_sum(steps - steps.mean())
-    quantile = stats.t.ppf((1 + confidence) / 2, freedom)
+    quantile = special.stdtrit(freedom, (1 + confidence) / 2)
     return float(quantile * math.sqrt(6 / 5) * error / (at_s[-1] - at_s[0]))
 
 
 def _kendall_reach(residuals: Floats, confidence: float) -> float:
     """How far Kendall's S of the residuals may lie from 0."""
     size = len(residuals)
-    ranks = stats.rankdata(residuals)
+    ranks = ranked(residuals)
     ranks -= ranks.mean()
     independent = size * (size - 1) * (2 * size + 5) / 18
     power = float(ranks @ ranks)
@@ -154,7 +160,7 @@ def _kendall_reach(residuals: Floats, confidence: float) -> float:
     count = how_many_cosines(float(ranks[1:] @ ranks[:-1]) / power, size)
     variance = float(np.square(_slow_waves(size, count).T @ ranks).mean())
     effect = max(1.0, variance * size / power)
-    return float(stats.t.ppf((1 + confidence) / 2, count) * math.sqrt(independent * effect))
+    return float(special.stdtrit(count, (1 + confidence) / 2) * math.sqrt(independent * effect))
 
 
 def _slow_waves(size: int, count: int) -> NDArray[np.float64]:

@@ -212,8 +212,8 @@ ENDLESS = "-1"
 #: Between two blocks, seconds: for the last answers, which take as long as an answer does under
 #: that load, and for all threads to begin the next. Measured over the design on two cores.
 _BETWEEN_S = 0.1
-#: What a request takes of a block that ends with its requests, about, until the warm-up has told:
-#: an answer of pi on one core takes 0.15 s, and several servers share them.
+#: What a request takes of a block that ends with its requests, about, before the warm-up measured
+#: it: an answer of pi on one core takes 0.15 s, and several servers share them.
 _REQUEST_S = 0.13
 
 

@@ -30,7 +30,7 @@ PAIRS = (
     ("three servers", "one server"),
 )
 _NO_BASELINE = Estimate(
-    None, note=f"not to be told: no arm of the experiment is one of {', '.join(BASELINES)}"
+    None, note=f"no estimate: no arm of the experiment is one of {', '.join(BASELINES)}"
 )
 
 

@@ -43,7 +43,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial, reduce
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from tollgate.stats import CONFIDENCE
 from tollgate.study.metrics import COARSE_MS, PERCENTILES, Floats, Metrics
@@ -77,8 +77,8 @@ def multiplicities(rounds: int, seed: int, resamples: int = RESAMPLES) -> Floats
 def interval(replicates: Floats, rounds: int, confidence: float = CONFIDENCE) -> tuple:
     """(low, high), the expanded percentile interval from the replicates of `rounds` rounds, at
     least two. The replicates must be finite."""
-    reach = math.sqrt(rounds / (rounds - 1)) * stats.t.ppf((1 + confidence) / 2, rounds - 1)
-    share = float(stats.norm.cdf(-reach))
+    reach = math.sqrt(rounds / (rounds - 1)) * special.stdtrit(rounds - 1, (1 + confidence) / 2)
+    share = float(special.ndtr(-reach))
     low, high = np.quantile(replicates, [share, 1 - share])
     return float(low), float(high)
 
@@ -90,7 +90,7 @@ def with_interval(value: float, replicates: Floats, rounds: int) -> Estimate:
     empty where there are fewer than MIN_BLOCKS rounds.
     """
     if not math.isfinite(value):
-        return Estimate(None, note="not to be told: no request was measured, or a divisor is 0")
+        return Estimate(None, note="no estimate: no request was measured, or a divisor is 0")
     if rounds < MIN_BLOCKS:
         were = "round was" if rounds == 1 else "rounds were"
         note = f"no interval: {rounds} {were} measured, {MIN_BLOCKS} are needed"
@@ -202,7 +202,7 @@ class _Faster(Mapping):
         return len(self.metrics)
 
 
-_NO_ROUND = "not to be told: no round was measured"
+_NO_ROUND = "no estimate: no round was measured"
 
 
 def estimate(

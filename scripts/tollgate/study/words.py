@@ -54,14 +54,14 @@ def summary(study: Study, cpu: str) -> str:
     if not count:
         return f"No published claim was measured {where}."
     if unknown == count:
-        return f"Whether the {claims} {'holds' if count == 1 else 'hold'} {where} can't be told."
+        return f"Whether the {claims} {'holds' if count == 1 else 'hold'} {where} is undecided."
     # What is unknown must not look like a "no", so that the sentence begins with what is known.
     said = f"{refuted} of the {claims} {'does' if refuted == 1 else 'do'} not hold {where}"
     if agreed:
         many = "All" if agreed == count else f"{agreed} of the"
         said = f"{many} {claims} {'holds' if agreed == 1 else 'hold'} in direction {where}"
         said += f"; {refuted} {'does' if refuted == 1 else 'do'} not" if refuted else ""
-    said += f"; {unknown} can't be told" if unknown else ""
+    said += f"; {unknown} undecided" if unknown else ""
     return f"{said}."
 
 

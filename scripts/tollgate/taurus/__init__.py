@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from tollgate.taurus.compare import Compare
 from tollgate.taurus.early_stop import EarlyStop
-from tollgate.taurus.jmeter import InstalledJMeter
+from tollgate.taurus.jmeter import QUIET, InstalledJMeter
 from tollgate.taurus.load import Load
 from tollgate.taurus.looks import Looks
 from tollgate.taurus.own_plan import OwnPlan
@@ -19,6 +19,7 @@ from tollgate.taurus.targets import Targets
 from tollgate.taurus.verdict import Verdict, judge_unstarted
 
 __all__ = [
+    "QUIET",
     "Compare",
     "EarlyStop",
     "InstalledJMeter",

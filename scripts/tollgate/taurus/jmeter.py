@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -27,7 +28,7 @@ from bzt.modules.jmeter import JMeter, JMeterExecutor
 from bzt.utils import FileReader
 
 from tollgate.base import Url, java_finds, uninterrupted
-from tollgate.plan import read_hosts
+from tollgate.plan import put_in_place, read_hosts
 from tollgate.samples import RECORD_BYTES
 from tollgate.targets import lock
 
@@ -46,6 +47,11 @@ _THREAD = re.compile(r'^"(?P<name>.*)" #\d+ ', re.MULTILINE)
 #: JMeter's property for the variables that it writes beside each sample, and the one that holds
 #: when the test started.
 VARIABLES, TEST_START = "sample_variables", "TESTSTART.MS"
+#: Silences the logger that writes three lines for each thread, which in an open model is each
+#: arrival.
+QUIET = ("-Lorg.apache.jmeter.threads.JMeterThread=WARN",)
+#: By which a user has a say in the logging.
+_LOGGING = re.compile(r"(^|\s)(-L|--loglevel|-i|--jmeterlogconf)|log4j")
 #: What JMeter prints once it listens for messages, and where it found no port to.
 LISTENS = re.compile(r"^Waiting for possible Shutdown/.* message on port (\d+)$", re.MULTILINE)
 IS_DEAF = "Failed to create UDP port"
@@ -63,6 +69,13 @@ def direct_hosts(environment: Mapping[str, str], hosts: Iterable[str]) -> str:
     given = re.findall(r"""-Dhttp\.nonProxyHosts=["']?([^\s"']+)""", options)
     ours = (host for host in hosts if Url("http", host, 80).is_loopback)
     return "|".join(dict.fromkeys([*_THIS_MACHINE, *ours, *given[-1:]]))
+
+
+def quietly(environment: Mapping[str, str], options: str) -> tuple[str, ...]:
+    """JMeter's options that keep its log to what happens once a run; none where the user's own
+    options, of JMeter or of the JVM, are about logging."""
+    jvm = " ".join(environment.get(name, "") for name in _OPTIONS)
+    return () if _LOGGING.search(f"{jvm} {options}") else QUIET
 
 
 def sampling_now(process: psutil.Process, output: Path) -> list[str] | None:
@@ -116,6 +129,17 @@ def _text_from(path: Path, offset: int) -> str:
         return file.read().decode(errors="replace")
 
 
+@contextlib.contextmanager
+def _temporary(prefix: str, suffix: str, folder: Path | None = None) -> Iterator[Path]:
+    """An empty file that only this user can read, for as long as the block lasts."""
+    number, name = tempfile.mkstemp(suffix, prefix, folder)
+    os.close(number)
+    try:
+        yield Path(name)
+    finally:
+        Path(name).unlink()
+
+
 class InstalledJMeter(JMeterExecutor):
     """Runs the JMeter that scripts/bootstrap has installed, or the user's own that it has checked.
 
@@ -139,9 +163,11 @@ class InstalledJMeter(JMeterExecutor):
         self.tool = self._get_tool(JMeter, config=self.settings, props=self.properties)
 
     def prepare(self) -> None:
-        """Have JMeter write when it started, and bzt follow the samples record by record."""
+        """Have JMeter write when it started and parse fragments once, and bzt follow the samples
+        record by record."""
         self._ask_for_test_start()
         super().prepare()
+        put_in_place(Path(self.modified_jmx), Path(self.original_jmx).absolute().parent)
         self.properties_file = self._kept_apart(self.properties_file)
         self.sys_properties_file = self._kept_apart(self.sys_properties_file)
         self.env.set(java_finds(self.modified_jmx, self.engine.artifacts_dir))
@@ -158,25 +184,28 @@ class InstalledJMeter(JMeterExecutor):
         a user's own plan would read the project's files and none of its scripts.
         """
         folder = Path(self.original_jmx).absolute().parent
-        properties = {key: str(value) for key, value in self.properties.items()}
-        hosts = read_hosts(Path(self.original_jmx), properties)
-        direct = ["-N", direct_hosts(os.environ, hosts)]
-        return super()._execute([*args, *direct], cwd=str(folder), **kwargs)
+        return super()._execute(
+            [*args, *self._of_our_own(self.properties)], cwd=str(folder), **kwargs
+        )
 
     @contextlib.contextmanager
     def again(self, folder: Path, **properties: int) -> Iterator[subprocess.Popen]:
         """The same plan once more after its run, with other properties, for what it makes the
         service do: a process that is ended with the block, and writes no samples."""
-        number, name = tempfile.mkstemp(prefix="tollgate-", suffix=".properties")
         given = {**self.properties, **properties, "jmeterengine.nongui.port": lock.take_port()}
-        with os.fdopen(number, "w") as file:  # only this user can read it: one may be secret
-            file.writelines(f"{key}={value}\n" for key, value in given.items())
         plan = Path(self.original_jmx).absolute()
-        hosts = read_hosts(plan, {key: str(value) for key, value in given.items()})
-        files = ("-t", plan, "-q", name, "-j", folder / "jmeter.log")
-        with (folder / "jmeter.out").open("w") as out:
+        args = [self.tool.tool_path, "-n", "-j", str(folder / "jmeter.log")]
+        args += [*str(self.settings.get("cmdline") or "").split(), *self._of_our_own(given)]
+        with (
+            (folder / "jmeter.out").open("w") as out,
+            _temporary("tollgate-", ".properties") as values,
+            _temporary("modified_", ".jmx", plan.parent) as copy,
+        ):
+            values.write_text("".join(f"{key}={value}\n" for key, value in given.items()))
+            shutil.copyfile(plan, copy)
+            put_in_place(copy, plan.parent)
             process = subprocess.Popen(
-                [self.tool.tool_path, "-n", *files, "-N", direct_hosts(os.environ, hosts)],
+                [*args, "-t", str(copy), "-q", str(values)],
                 cwd=plan.parent,
                 env={**os.environ, **self.env.get()},
                 stdin=subprocess.DEVNULL,
@@ -184,15 +213,21 @@ class InstalledJMeter(JMeterExecutor):
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
-        try:
-            lock.remember([process.pid], [name])
-            yield process
-        finally:
-            with uninterrupted():
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
-                Path(name).unlink()
+            try:
+                lock.remember([process.pid], [str(values), str(copy)])
+                yield process
+            finally:
+                with uninterrupted():
+                    with contextlib.suppress(ProcessLookupError):
+                        os.killpg(process.pid, signal.SIGKILL)
+                    process.wait()
+
+    def _of_our_own(self, properties: Mapping[str, object]) -> tuple[str, ...]:
+        """Arguments of JMeter that no user gives: no proxy between it and this machine, and a log
+        of what happens once a run."""
+        given = {key: str(value) for key, value in properties.items()}
+        direct = direct_hosts(os.environ, read_hosts(Path(self.original_jmx), given))
+        return "-N", direct, *quietly(os.environ, str(self.settings.get("cmdline", "")))
 
     def _kept_apart(self, path: str | None) -> str | None:
         """The file of properties for JMeter to read: where one of them is secret, a file outside of
@@ -235,6 +270,11 @@ class InstalledJMeter(JMeterExecutor):
         if (self.forced or self.is_over) and self.process.poll() is not None:
             return True
         return super().check()
+
+    def has_results(self) -> bool:
+        """Taken for granted: whether samples came is for `verdict` to say, which reads all of them.
+        bzt would call a run failed whose first samples came with its end."""
+        return True
 
     def tell_to_end(self) -> bool:
         """End the load, in good order if JMeter listens; False for one that does not listen yet."""

@@ -20,9 +20,10 @@ from bzt.engine import Service
 from lxml import etree
 
 from tollgate.base import Url, jmeter_home
-from tollgate.plan import PlanError, expander_of, read_hosts, read_plan, read_tree
+from tollgate.plan import Plan, PlanError, expander_of, read_hosts, read_plan, read_tree
 from tollgate.plan import bounds as plan_bounds
 from tollgate.plan import copy as plan_copy
+from tollgate.plan import lint as plan_lint
 from tollgate.plan import plugins as plan_plugins
 from tollgate.targets import scenario_of
 from tollgate.taurus.shared import refuse_unknown, under_way
@@ -112,7 +113,19 @@ class OwnPlan(Service):
         if not self.stop_after:
             for line in plan_bounds.presumed_ends(plan, root, expander):
                 self.log.warning("plan: %s: STOP_AFTER=10min, say, ends it for certain", line)
+            self._warn_of_waits(plan)
         self._warn_of_hosts(read_hosts(path, properties))
+
+    def _warn_of_waits(self, plan: Plan) -> None:
+        """No duration of the plan's ends a thread that waits for an answer."""
+        samplers = [each for group in plan.groups for each in group.samplers]
+        http = [each for each in samplers if each.kind.startswith("HTTPSampler")]
+        if patient := [each.label.text for each in http if each.timeout_ms is None]:
+            self.log.warning(
+                "plan: without a response timeout of %s the run goes on while the service hangs: "
+                "STOP_AFTER=10min, say, ends it for certain",
+                plan_lint.listed(patient),
+            )
 
     def _warn_of_hosts(self, hosts: list[str]) -> None:
         for host in hosts:

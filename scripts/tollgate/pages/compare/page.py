@@ -12,6 +12,7 @@ from typing import ClassVar
 from tollgate.compare import (
     ERRORS,
     IMPROVED,
+    TYPICAL,
     Blocks,
     Comparison,
     Finding,
@@ -197,14 +198,18 @@ def _ruled_out(comparison: Comparison) -> str:
     labels = list(dict.fromkeys(it.label for it in gating))
     is_all = len(labels) == len({it.label for it in comparison.gate.findings})
     metrics = list(dict.fromkeys(it.metric for it in gating))
-    times = [it for it in metrics if it != ERRORS]
+    times = [it for it in metrics if it not in (ERRORS, TYPICAL)]
     parts = []
     if times:
         parts.append(f"a rise of {100 * settings.effect:g} % is ruled out for {_and(times)}")
+    if TYPICAL in metrics:
+        percent = f"{100 * settings.typical_effect:g} %"
+        one = f"of the typical request, one of {percent}"
+        parts.append(one if parts else f"a rise of {percent} is ruled out for the typical request")
     if ERRORS in metrics:
         points = f"{100 * settings.error_effect:g} points"
         one = f"of errors, one of {points}"
-        parts.append(one if times else f"a rise of errors by {points} is ruled out")
+        parts.append(one if parts else f"a rise of errors by {points} is ruled out")
     return f"{'' if is_all else f', of {_and(labels)} alone'}: {'; '.join(parts)}"
 
 
@@ -229,11 +234,13 @@ def _listed(findings: Sequence[Finding], comparison: Comparison) -> str:
 
 def times(comparison: Comparison) -> FindingTable:
     """Service times."""
-    effect = comparison.gate.settings.effect
+    settings = comparison.gate.settings
     findings = [it for it in comparison.gate.findings if it.metric != ERRORS]
     caption = (
-        f"Service times. Green: a rise of {100 * effect:g} % is ruled out, or head is better; red: "
-        "head is worse beyond doubt; grey: informational."
+        f"Service times. Green: a rise of {100 * settings.effect:g} %, of the typical request of "
+        f"{100 * settings.typical_effect:g} %, is ruled out, or head is better; red: head is worse "
+        "beyond doubt; grey: informational. Values are those of short pieces of time, without the "
+        "fifth of the pieces with the most extreme ones at either end."
     )
     return _findings(caption, "change, %", findings, comparison)
 

@@ -32,7 +32,8 @@ from itertools import count, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
+
+from tollgate.stats import ranked
 
 #: Runs on either side of a change: fewer are outliers.
 SIDE = 4
@@ -149,7 +150,7 @@ def _threshold(chances: Sequence[float]) -> float:
 def chance(values: NDArray[np.float64]) -> float:
     """How often a random order of so many runs has a cut as strong as the strongest of these.
     values: float[N], N >= 2 * SIDE."""
-    return _chance_of(len(values), float(_strengths(rankdata(values)[np.newaxis, :]).max()))
+    return _chance_of(len(values), float(_strengths(ranked(values)[np.newaxis, :]).max()))
 
 
 @cache

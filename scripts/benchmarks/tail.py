@@ -1,0 +1,160 @@
+"""How often the gate of a comparison is wrong, and what it finds, over simulated runs.
+
+    scripts/bench tail                     the tables of docs/compare.md
+    scripts/bench tail --runs 5000 --gates 20
+
+First the tail alone: how often "no difference" is refused at the level of a first look, as
+multiples of it. Then whole gates with every look, of a service like `sum`: a hundred rows of
+log-normal sizes, 27.5 requests a second of each side.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+
+import numpy as np
+from scipy import signal, special
+
+from tollgate.compare import (
+    COSINE_S,
+    FAIL,
+    PASS,
+    STEP_S,
+    Blocks,
+    Gate,
+    Requests,
+    Settings,
+    Side,
+    close,
+    look,
+    next_look_s,
+)
+from tollgate.stats import error_of_steps, error_of_sum
+
+LEVEL = 1.7e-4
+SECONDS = (60, 120, 300, 600)
+#: Share of the variance that remembers, and how much of the second before.
+NOISE = {
+    "independent": (0.0, 0.0),
+    "half AR(0.6)": (0.5, 0.6),
+    "half AR(0.9)": (0.5, 0.9),
+    "a fifth AR(0.9)": (0.2, 0.9),
+}
+#: Of each side by itself, as shares of the time of an answer: `own` remembers 0.9 of the second
+#: before. bursts: how often in a second both get up to five times slower, each by another amount.
+SERVICES = {
+    "quiet": {"own": 0.0, "bursts": 0.0},
+    "own noise of 3 %, AR(0.9)": {"own": 0.03, "bursts": 0.0},
+    "bursts of 1 s in 20": {"own": 0.0, "bursts": 0.05},
+    "both": {"own": 0.03, "bursts": 0.05},
+}
+RATIOS = (1.0, 1.02, 1.05)
+#: By metric, within how many seconds it is to fail.
+WITHIN_S = {"typical": 300, "p50": 120, "p95": 600}
+ROWS_MS = 7 * np.exp(0.3 * np.random.default_rng(0).standard_normal(100))
+RATE = 27.5
+
+
+def remembering(rng: np.random.Generator, seconds: int, memory: float) -> np.ndarray:
+    fresh = rng.standard_normal(seconds + 100) * math.sqrt(1 - memory**2)
+    return signal.lfilter([1], [1, -memory], fresh)[100:]
+
+
+def refused(rng: np.random.Generator, noise: str, seconds: int, runs: int) -> tuple[float, float]:
+    """How often at LEVEL, as a multiple of it: residuals by the second, and steps."""
+    share, memory = NOISE[noise]
+    counts = np.zeros(2)
+    for _ in range(runs):
+        values = math.sqrt(share) * remembering(rng, seconds, memory)
+        values += math.sqrt(1 - share) * rng.standard_normal(seconds)
+        steps = values.reshape(-1, STEP_S).mean(axis=1)
+        errors = (
+            error_of_sum(values - values.mean()),
+            error_of_steps(steps - steps.mean(), seconds // COSINE_S),
+        )
+        for place, (error, freedom) in enumerate(errors):
+            total = abs((values, steps)[place].sum())
+            counts[place] += special.stdtr(freedom, -total / error) < LEVEL
+    return tuple(counts / runs / 2 / LEVEL)
+
+
+def blocks_of(rng: np.random.Generator, ratio: float, own: float, bursts: float) -> Blocks:
+    """Ten minutes of a service."""
+    seconds, sides = 600, []
+    hit = rng.random(seconds) < bursts
+    for times in (1.0, ratio):
+        level = own * remembering(rng, seconds, 0.9)
+        level += np.where(hit, np.log(rng.uniform(1, 5, seconds)), 0.0)
+        block = np.repeat(np.arange(seconds), rng.poisson(RATE, seconds))
+        row = rng.integers(len(ROWS_MS), size=len(block))
+        noise = np.exp(level[block] + 0.08 * rng.standard_normal(len(block)))
+        took = ROWS_MS[row] * times * noise
+        elapsed = np.floor(took + rng.random(len(took))).astype(int)
+        sides.append(Requests(block, row, elapsed))
+    values = 1 + max(int(it.elapsed_ms.max()) for it in sides)
+    size, none = seconds * values, np.zeros(seconds, np.int64)
+    counts = [np.bincount(it.block * values + it.elapsed_ms, minlength=size) for it in sides]
+    both = zip(counts, sides, strict=True)
+    return Blocks(
+        "sum", np.arange(values), *(Side(n.reshape(seconds, values), none, of) for n, of in both)
+    )
+
+
+def judged(blocks: Blocks, settings: Settings) -> Gate:
+    gate = Gate(settings)
+    while (at_s := next_look_s(gate, 30.0)) is not None:
+        gate = look(gate, [blocks.first(int(at_s))], at_s)
+    return close(gate)
+
+
+def found(gate: Gate, metric: str) -> bool:
+    """Whether it failed in time."""
+    finding = next(it for it in gate.findings if it.metric == metric)
+    return finding.verdict == FAIL and finding.at_s <= WITHIN_S[metric]
+
+
+def table(heads: list[str], rows: list[list[str]]) -> str:
+    lines = [heads, ["---"] * len(heads), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def sizes(runs: int) -> str:
+    """Of the tail: error_of_sum, then error_of_steps."""
+    rng = np.random.default_rng(1)
+    rows = []
+    for noise in NOISE:
+        pairs = (refused(rng, noise, seconds, runs) for seconds in SECONDS)
+        rows.append([noise, *(f"{before:.2g} → {now:.2g}" for before, now in pairs)])
+    return table(["noise", *(f"{it} s" for it in SECONDS)], rows)
+
+
+def powers(gates: int) -> str:
+    """Of whole gates; without the errors, of which nothing fails here."""
+    settings = Settings(gates=("typical", "p50", "p95"), fail_fast=False)
+    rows = []
+    for name, service in SERVICES.items():
+        for ratio in RATIOS:
+            rng = np.random.default_rng(2)
+            made = [judged(blocks_of(rng, ratio, **service), settings) for _ in range(gates)]
+            ends = [it.looks_s[-1] if it.finished else math.inf for it in made]
+            counts = [sum(it.verdict == verdict for it in made) for verdict in (FAIL, PASS)]
+            times = [sum(found(it, metric) for it in made) for metric in WITHIN_S]
+            cells = [f"{100 * it / gates:.0f} %" for it in (*counts, *times)]
+            rows.append([name, f"{100 * (ratio - 1):.0f} %", *cells, f"{np.median(ends):.0f} s"])
+    within = [f"{metric} FAIL within {most} s" for metric, most in WITHIN_S.items()]
+    return table(["noise", "slower", "FAIL", "PASS", *within, "all decided after"], rows)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=30_000, help="of each cell of the tail")
+    parser.add_argument("--gates", type=int, default=20, help="of each row of whole gates")
+    options = parser.parse_args()
+    print(sizes(options.runs), flush=True)
+    print()
+    print(powers(options.gates))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,75 @@
+"""A plan with what it includes in its place, for JMeter to parse once a run.
+
+JMeter reads an Include Controller's file at the start, and again whenever it clones the controller:
+for each thread, which in an Open Model Thread Group is each arrival. In its place stands a Simple
+Controller here, of the same name, around what the file's Test Fragment holds; nothing else differs
+for the run. Source: JMeter 5.6.3, IncludeController.clone, OpenModelThreadGroup.start.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from lxml import etree
+
+from tollgate.plan.jmx import parsed
+
+_INCLUDE, _PATH = "IncludeController", "IncludeController.includepath"
+_SIMPLE = "GenericController"
+_FRAGMENT = "TestFragmentController"
+#: The version that JMeter writes into a file since 2.3; elements of another are spelt otherwise.
+_FORMAT = "1.2"
+
+
+def put_in_place(plan: Path, folder: Path) -> bool:
+    """Write a plan anew with its fragments in place; False where it has none that can be.
+
+    folder: from which JMeter reads them. What cannot be read, or would include itself, stays as it
+    is: JMeter says what is wrong with it.
+    """
+    document = parsed(plan)
+    root = document.getroot()
+    if root.get("version") != _FORMAT or not _replace(root, folder, (plan.resolve(),)):
+        return False
+    document.write(str(plan), encoding="UTF-8", xml_declaration=True)
+    return True
+
+
+def _replace(root: etree._Element, folder: Path, within: tuple[Path, ...]) -> bool:
+    """Whether anything below `root` was replaced. within: the files that are around it."""
+    found = False
+    for include in list(root.iter(_INCLUDE)):
+        path = folder / (include.findtext(f"stringProp[@name='{_PATH}']") or "").strip()
+        inside = _fragment(path.resolve(), within)
+        below = include.getnext()
+        if include.get("enabled") == "false" or inside is None or _is_no_tree(below):
+            continue
+        _replace(inside, folder, (*within, path.resolve()))
+        names = {"guiclass": "LogicControllerGui", "testclass": _SIMPLE}
+        simple = etree.Element(_SIMPLE, names, testname=include.get("testname", ""))
+        simple.tail, inside.tail = include.tail, below.tail
+        include.getparent().replace(include, simple)
+        below.getparent().replace(below, inside)
+        found = True
+    return found
+
+
+def _fragment(path: Path, within: tuple[Path, ...]) -> etree._Element | None:
+    """The hashTree of the first Test Fragment in a file, where JMeter would find one and the file
+    has the format of today."""
+    try:
+        tree = parsed(path).getroot() if path not in within else None
+    except (OSError, etree.XMLSyntaxError):
+        return None
+    if tree is None or tree.get("version") != _FORMAT:
+        return None
+    for element in tree.findall("hashTree/*"):
+        if element.tag == "TestPlan" and not _is_no_tree(element.getnext()):
+            element = element.getnext().find(_FRAGMENT)
+        if element is not None and element.tag == _FRAGMENT:
+            return None if _is_no_tree(element.getnext()) else element.getnext()
+    return None
+
+
+def _is_no_tree(element: etree._Element | None) -> bool:
+    return element is None or element.tag != "hashTree"

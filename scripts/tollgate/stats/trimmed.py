@@ -1,0 +1,34 @@
+"""A mean that a few wild values can't move, and what each value adds to its error. Pure.
+
+The trimmed mean leaves out the same share of the values at both ends (Tukey and McLaughlin 1963,
+"Less vulnerable confidence and significance procedures for location based on a single sample").
+Its standard error is that of the *winsorised* values, in which those beyond the ends are replaced
+by the ends: as a sum of one influence a value, so that an estimate of the long-run variance
+(autocorrelation.py) takes their order in time into account as well. Yuen (1974, "The two-sample
+trimmed t for unequal population variances") has the same error for independent values.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+#: Left out at each end. Wilcox's (2012, "Introduction to Robust Estimation", section 3.3) choice:
+#: of normal values the error is a tenth larger than the mean's, and of a fifth nothing is seen.
+TRIMMED = 0.2
+
+
+def trimmed_mean(values: Floats) -> tuple[float, Floats]:
+    """(the trimmed mean, float[N]: what each value adds to its error; they sum to 0).
+
+    ValueError without a value.
+    """
+    size = len(values)
+    if not size:
+        raise ValueError("a trimmed mean needs a value")
+    out = int(TRIMMED * size)
+    ordered = np.sort(values)
+    kept = ordered[out : size - out]
+    clipped = np.clip(values, kept[0], kept[-1])
+    return float(kept.mean()), (clipped - clipped.mean()) / len(kept)

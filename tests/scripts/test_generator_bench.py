@@ -1,0 +1,28 @@
+"""scripts/bench generator, of a few requests: that it counts, not what it counts."""
+
+import re
+import sys
+
+from support import ROOT, run
+
+BENCH = ROOT / "scripts" / "benchmarks" / "generator.py"
+ROW = re.compile(
+    r"^\| (\w+) \| ([\d.]+) ms \(([\d.]+) to ([\d.]+)\) \| (-?[\d.]+) \|$", re.MULTILINE
+)
+
+
+def test_a_request_costs_cpu_and_no_line_of_the_log_whatever_its_thread():
+    few = ("--rounds", "1", "--rate", "40", "--requests", "40")
+    done = run(sys.executable, BENCH, "compare", "stress", *few, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    rows = {name: numbers for name, *numbers in ROW.findall(done.stdout)}
+    assert set(rows) == {"compare", "stress"}
+    for middle, least, most, lines in rows.values():
+        assert middle == least == most
+        assert abs(float(lines)) < 0.5
+
+
+def test_a_plan_that_is_not_there_is_refused():
+    done = run(sys.executable, BENCH, "sale", cwd=ROOT)
+    assert done.returncode == 2
+    assert "no such plan: sale; there are check, compare" in done.stderr
