@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tollgate.profile import ProfileError, explain, words
+from tollgate.profile import SIDES, ProfileError, explain, read_blocks, words
 from tollgate.profile.differences import LEAST_BLOCKS, owner
 from tollgate.profile.model import COMPUTING, LESS, MORE, SAME, UNCHANGED, UNKNOWN, WAITING
 from tollgate.profile.read import Block, Frame, Use
@@ -196,3 +198,29 @@ def test_a_head_like_its_base_is_named_anything_no_more_often_than_promised(repe
         why = explain(made, level, 1e-9, None, failed=False)
         wrong += any(it.moved != SAME for it in (why.cpu, *why.functions))
     assert wrong <= times.most(level)
+
+
+@pytest.mark.parametrize(("thread_us", "found_us"), [(500, 500), (1500, 1000), (None, 1000)])
+def test_a_starved_thread_is_scaled_down_and_no_function_pays_for_the_sampling_of_idleness(
+    tmp_path, thread_us, found_us
+):
+    (tmp_path / "schedule.json").write_text(json.dumps([{"from": 0, "to": 1, "on": True}]))
+    profile = {
+        "nodes": [
+            {"id": 1, "callFrame": frame("(root)", ""), "children": [2, 3]},
+            {"id": 2, "callFrame": frame("busy", "/root/app/x.js")},
+            {"id": 3, "callFrame": frame("(idle)", "")},
+        ],
+        **{"startTime": 0, "endTime": 3000, "samples": [2, 3, 3], "timeDeltas": [0, 1000, 1000]},
+    }
+    line = {"block": 0, "on": True, "cpuUs": 9, "threadUs": thread_us, "answered": 1}
+    for side in SIDES:
+        (tmp_path / side).mkdir()
+        (tmp_path / side / "7.jsonl").write_text(json.dumps(line))
+        (tmp_path / side / "7-0.cpuprofile").write_text(json.dumps(profile))
+    [block] = read_blocks(tmp_path, {side: [Path("/root")] for side in SIDES})
+    assert block.head.stacks == {(Frame("busy", "app/x.js", 5),): found_us}
+
+
+def frame(name: str, url: str) -> dict[str, str | int]:
+    return {"functionName": name, "url": url, "lineNumber": 4}

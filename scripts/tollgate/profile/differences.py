@@ -143,7 +143,7 @@ def _moved_files(blocks: Sequence[Block]) -> dict[Key, Key]:
 
 
 def _is_own(file: str) -> bool:
-    return bool(file) and not file.startswith(("node:", "node_modules/"))
+    return bool(file) and not file.startswith("node:") and "node_modules/" not in file
 
 
 class _Tally:

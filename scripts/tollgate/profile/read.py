@@ -4,7 +4,7 @@ A .cpuprofile is V8's (Chrome DevTools Protocol, Profiler.Profile): a tree of ca
 of its nodes, and the time between them. Samples come when they can rather than when they are due,
 so each counts for the time up to the next one; but no longer than LONGEST times the median, for a
 process that waits for a core is not sampled either, and computes nothing. Where the system tells
-how much CPU the main thread had, all of a block's samples together are that.
+how much CPU the main thread had, all of a block's samples together are no more than that.
 """
 
 from __future__ import annotations
@@ -105,9 +105,10 @@ def read_blocks(folder: Path, roots: Mapping[str, Sequence[Path]]) -> list[Block
 
 
 def _scaled(found: Stacks, thread_us: float | None) -> Stacks:
-    """Where the thread was by its samples, how long by the system's clock of its CPU, if known."""
+    """No more in all than the system's clock of the thread's CPU has, if known. It may well have
+    more: the sampling of an idle thread, which is the cost of no function."""
     sampled_us = sum(found.values())
-    if thread_us is None or not sampled_us:
+    if thread_us is None or sampled_us <= thread_us:
         return found
     return Counter({stack: us * thread_us / sampled_us for stack, us in found.items()})
 

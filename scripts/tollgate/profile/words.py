@@ -22,6 +22,7 @@ def change(it: Change) -> str:
 
 
 def signed(us: float) -> str:
+    """`-0.3 ms`."""
     return f"{'-' if us < 0 else '+'}{ms(abs(us))}"
 
 

@@ -77,7 +77,7 @@ def _table(why: Why) -> Table:
             words.ms(it.own.base_us),
             words.ms(it.own.head_us),
             words.change(it.own) if it.moved != "same" else f"{words.change(it.own)}, noise",
-            words.interval(it.own),
+            f"{words.signed(it.own.low_us)}, {words.signed(it.own.high_us)}",
         )
         for it in why.functions[:shown]
     ]
