@@ -178,6 +178,7 @@ class Live:
         options = [
             f"settings.artifacts-dir={made}",
             "modules.report.dashboards=false",
+            "modules.compare.profile=false",
             "modules.compare.fail-fast=false",  # when each metric is decided is what is measured
             *(
                 f"modules.jmeter.properties.{name}={seed}"

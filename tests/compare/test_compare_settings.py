@@ -90,6 +90,16 @@ def test_the_environment_goes_before_the_file():
     assert (found.base, found.mode) == ("v1", "cluster")
 
 
+def test_a_profile_follows_a_fail_any_verdict_or_none():
+    assert [read({}, **given).profile for given in ({}, {"profile": True}, {"profile": False})] == [
+        None,
+        True,
+        False,
+    ]
+    with pytest.raises(SettingError, match="profile is 'on': write true"):
+        read({}, profile="on")
+
+
 @pytest.mark.parametrize("mode", ["both", "frok"])
 def test_only_one_mode_can_be_compared(mode):
     with pytest.raises(SettingError, match=f"MODE is '{mode}': write fork or cluster"):

@@ -126,7 +126,7 @@ def test_two_services_that_run_already_are_compared_and_left_alone(compare, answ
     ports = {name: port for name, (port, _) in answering.items()}
     urls = {name: f"http://127.0.0.1:{port}" for name, port in ports.items()}
     gate = ("modules.jmeter.properties.warmup=8", "modules.compare.gates=p50")
-    ended = compare(*SHORT, *LIGHT, *gate, **urls).end()
+    ended = compare(*SHORT, *LIGHT, *gate, "modules.compare.profile=true", **urls).end()
     assert ended.code == 0, ended.output
     assert [server.poll() for _, server in answering.values()] == [None, None]
     told = json.loads((ended.folder / "compare.json").read_text())
@@ -143,7 +143,9 @@ def test_two_services_that_run_already_are_compared_and_left_alone(compare, answ
     with (ended.folder / "kpi.jtl").open(encoding="utf-8", newline="") as rows:
         asked = {(row["coin"], urlsplit(row["URL"]).port) for row in csv.DictReader(rows)}
     assert asked == {("0", ports["BASE_URL"]), ("1", ports["HEAD_URL"])}
+    assert "services by URL" in json.loads((ended.folder / "why.json").read_text())["problem"]
     page = (ended.folder / "index.html").read_text()
+    assert "No profile: base and head are services by URL" in page
     assert re.search(r"Head against base: a rise of 90\s% is ruled out for p50[.;]", page)
 
 
@@ -152,8 +154,19 @@ def test_what_a_killed_comparison_left_is_removed_by_the_next_whose_base_dies(co
     killed = compare(*SHORT, *LIGHT, BASE="HEAD", **ports).until(" of at most 62 s, ")
     killed.signal(signal.SIGKILL).process.wait()
     assert (project.root / ".tollgate" / "base" / SERVER).exists()
+    profiled = ("modules.compare.profile=true", "modules.compare.gates=p50")
+    killed = compare(*SHORT, *LIGHT, *profiled, BASE="HEAD", **ports)
+    killed.until("removed the check-out of a base").until("Profiling base and head")
+    support.wait_until((killed.folder / "profile" / "schedule.json").exists, "the load is on")
+    verdict = (killed.folder / "verdict.json").read_text()
+    killed.signal(signal.SIGKILL).process.wait()
+    started = json.loads((project.root / ".tollgate" / "started.json").read_text())
+    files = [Path(each["file"]) for each in started if "file" in each]
+    assert sorted(it.suffix for it in files if it.exists()) == [".jmx", ".properties"]
     following = compare(BASE="HEAD~1", **ports)
     ended = following.end()
+    assert not any(map(Path.exists, files))
+    assert (killed.folder / "verdict.json").read_text() == verdict
     assert "removed the check-out of a base, left by a run that was killed" in ended.output
     assert ended.code == 1
     assert "app 'base' died at start: RangeError: this base is broken" in ended.error()
@@ -175,8 +188,9 @@ def control(project, tmp_path_factory) -> tuple[Run, Finished]:
     env = {"JMETER_HOME": str(jmeter_home()), "XDG_CACHE_HOME": str(cache_of(project))}
     env |= {"BASE": "HEAD", "MODE": "cluster"}
     folder = tmp_path_factory.mktemp("control")
-    patient = "modules.compare.budget=240"
-    run = Run(folder, *SHORT, *LIGHT, patient, alias="compare", root=project.root, **env)
+    more = ("modules.compare.budget=180", "modules.compare.profile=true")
+    more += ("modules.compare.false-alarm=0.1%",)  # also how often a function may be named
+    run = Run(folder, *SHORT, *LIGHT, *more, alias="compare", root=project.root, **env)
     return run, run.end()
 
 
@@ -185,11 +199,11 @@ def test_the_control_passes_and_ends_before_its_time_is_up(control):
     assert ended.code == 0, ended.output
     assert ended.verdict["verdict"] == "PASS"
     told = json.loads((ended.folder / "compare.json").read_text())
-    assert 10 <= told["decided_s"] < 240
+    assert 10 <= told["decided_s"] < 180
     assert (told["mode"], told["execution"]) == ("cluster", "compare")
     assert told["base"]["revision"] == told["head"]["revision"]
     assert "this is the control, which must pass" in ended.output
-    assert f"Compare: {told['decided_s']:g} s of at most 240: 8 of 8 decided" in ended.output
+    assert f"Compare: {told['decided_s']:g} s of at most 180: 8 of 8 decided" in ended.output
 
 
 def test_both_sides_ran_in_the_same_mode_with_as_many_workers(control):
@@ -203,6 +217,18 @@ def test_both_sides_ran_in_the_same_mode_with_as_many_workers(control):
     assert base["instances"] == os.cpu_count()
 
 
+def test_of_the_control_nothing_is_named_by_what_its_workers_computed(control):
+    _, ended = control
+    why = json.loads((ended.folder / "why.json").read_text())
+    assert (why["problem"], why["outcome"]) == ("", "unchanged")
+    assert [it for it in why["functions"] if it["own"]["moved"] == "more"] == []
+    profile = ended.folder / "profile"
+    assert [len(list((profile / side).glob("*.jsonl"))) for side in ("base", "head")] == [
+        os.cpu_count(),
+        os.cpu_count(),
+    ]
+
+
 def test_the_control_leaves_nothing_behind(control, project):
     assert_nothing_left(control[0], project)
 
@@ -211,6 +237,7 @@ def test_twice_the_work_fails_by_the_label_that_gates_and_the_line_names_all_of_
     compare, project
 ):
     gate = ("gates=p50", "labels=sum", "effect=5%", "budget=400", "first=20", "every=10")
+    gate += ("profile=false",)
     options = [*(f"modules.compare.{each}" for each in gate), *LIGHT, SHORT[0]]
     run = compare(*options, BASE="HEAD", HEAD_INJECT_WORK_PERCENT="100")
     ended = run.end()
@@ -230,4 +257,37 @@ def test_twice_the_work_fails_by_the_label_that_gates_and_the_line_names_all_of_
     assert 0 < low < high
     page = (ended.folder / "index.html").read_text()
     assert "Head is worse than base: p50 of sum +" in page
+    assert not (ended.folder / "why.json").exists()
     assert_nothing_left(run, project)
+
+
+AURORA = "app/targets/search/carriers/aurora.js"
+SORTS_AGAIN = """const again = JSON.parse(raw).result.offers;
+  for (let times = 0; times < 50000; times += 1) {
+    again.sort((a, b) => (times % 2 ? 1 : -1) * (a.fare.amount < b.fare.amount ? -1 : 1));
+  }
+  return JSON.parse(raw)"""
+
+
+def test_of_a_commit_that_sorts_again_and_again_the_function_that_does_is_named_first(
+    compare, project
+):
+    text = (project.root / AURORA).read_text()
+    project.commit(text.replace("return JSON.parse(raw)", SORTS_AGAIN, 1), AURORA)
+    gate = ("gates=p50", "labels=search", "budget=200", "first=20", "every=10")
+    options = [*(f"modules.compare.{each}" for each in gate), *LIGHT, SHORT[0]]
+    run = compare(*options, BASE="HEAD~1")
+    try:
+        ended = run.end()
+        assert_nothing_left(run, project)
+    finally:
+        project.git("reset", "--quiet", "--hard", "HEAD~1")
+    assert ended.code == 3, ended.output
+    why = json.loads((ended.folder / "why.json").read_text())
+    assert (why["problem"], why["outcome"]) == ("", "computing")
+    named = [it for it in why["functions"] if it["own"]["moved"] == "more"]
+    assert ("toTickets", AURORA) in [(it["name"], it["file"]) for it in named]
+    first = next(
+        it for it in (ended.folder / "verdict.md").read_text().splitlines() if it[:3] == "- `"
+    )
+    assert first.startswith(f"- `toTickets ({AURORA}:")

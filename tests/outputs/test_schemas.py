@@ -11,11 +11,13 @@ from jsonschema import Draft202012Validator
 from support import ROOT
 from tollgate.outputs import json_study, json_verdict
 from tollgate.outputs.json_model import schema
+from tollgate.profile import model as why
 
 FOLDER = ROOT / "scripts" / "tollgate" / "outputs"
 FILES = {
     "verdict.schema.json": (json_verdict.VerdictFile, json_verdict.TITLE),
     "study.schema.json": (json_study.StudyFile, json_study.TITLE),
+    "why.schema.json": (why.Why, why.TITLE),
 }
 every_schema = pytest.mark.parametrize("name", FILES)
 
@@ -61,10 +63,10 @@ def test_every_field_is_described_and_required_and_no_other_is_allowed(name):
 
 @every_schema
 def test_a_time_or_a_size_names_its_unit(name):
-    units = {"_ms": "ms", "_s": "econds", "_bytes": "bytes"}
+    units = {"_ms": "ms", "_us": "icroseconds", "_s": "econds", "_bytes": "bytes"}
     fields = [field for part in objects(read(name)) for field in part["properties"].items()]
     timed = [field for field in fields if field[0].endswith(tuple(units))]
-    assert {"memory_bytes", "from_s"} <= {field_name for field_name, _ in timed}
+    assert {"memory_bytes", "from_s", "from_us"} & {field_name for field_name, _ in timed}
     for field_name, field in timed:
         unit = units[field_name[field_name.rindex("_") :]]
         assert unit in field["description"], field_name

@@ -13,6 +13,7 @@ import pytest
 from support import pages
 from support.compare_findings import ALL_KINDS, GOOD, RUNS, SETTINGS, comparison, found
 from support.compare_folder import SAME, WARMUP_S, Label, Load, both, judged, make
+from support.profiles import WHY
 from support.run_folder import verdict_of
 from tollgate.compare import samples
 from tollgate.compare.decide import close
@@ -25,6 +26,7 @@ from tollgate.pages.compare import page
 from tollgate.pages.compare.page import Changes
 from tollgate.pages.kit import charts
 from tollgate.pages.run import write as run_page
+from tollgate.profile import absent, write_why
 from tollgate.run import manifest
 
 ATTACK = "<script>alert(1)</script>"
@@ -311,3 +313,28 @@ def test_the_control_shows_its_noise(tmp_path) -> None:
 def test_a_page_of_another_kind_has_no_such_part() -> None:
     record = manifest.Manifest("check", "", [], {}, {}, [])
     assert page.part(Path(), record, MeasuredRun(()), verdict("PASS")) is None
+
+
+def test_why_has_a_flame_graph_and_a_table_of_text_alone(tmp_path) -> None:
+    run = tmp_path
+    make(run)
+    assert "Why" not in re.findall(r"<h2[^>]*>([^<]*)</h2>", run_page.write(run).read_text())
+    write_why(WHY, run)
+    html = run_page.write(run).read_text()
+    assert "Why" in re.findall(r"<h2[^>]*>([^<]*)</h2>", html)
+    [graph] = re.findall(r'<svg class="flame".*?</svg>', html, re.DOTALL)
+    assert graph.count("<rect") == len(WHY.flame)
+    assert graph.count('class="frame-bad"') == 1
+    assert "&lt;script&gt;" in graph
+    assert "<script>x" not in html
+    [rows] = re.findall(r"<caption>CPU of the function.*?</table>", html, re.DOTALL)
+    assert rows.count("<tr>") == 1 + len(WHY.functions)
+
+
+def test_without_a_profile_the_page_says_why_there_is_none(tmp_path) -> None:
+    run = tmp_path
+    make(run)
+    write_why(absent("it is a service by URL"), run)
+    html = run_page.write(run).read_text()
+    assert "No profile: it is a service by URL." in html
+    assert 'class="flame"' not in html

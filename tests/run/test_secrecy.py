@@ -58,8 +58,9 @@ def test_a_secret_is_hidden_in_the_log_from_the_moment_that_it_is_known(caplog) 
 def test_logs_are_written_anew_and_samples_and_verdicts_never(tmp_path) -> None:
     redaction = Redaction()
     redaction.settings({"token": "S3CRET-token"})
-    logs = ("jmeter.log", "jmeter-1.out", "error.jtl", "modified_a.jmx")
+    logs = ("jmeter.log", "jmeter-1.out", "error.jtl", "modified_a.jmx", "profile/jmeter.out")
     others = ("kpi.jtl", "run.json", "junit.xml")
+    (tmp_path / "profile").mkdir()
     for name in (*logs, *others):
         (tmp_path / name).write_bytes(b"\xff S3CRET-token\r\n\x00")
     (tmp_path / "other.log").write_text("nothing")
@@ -71,7 +72,8 @@ def test_logs_are_written_anew_and_samples_and_verdicts_never(tmp_path) -> None:
     for name in others:
         assert b"S3CRET-token" in (tmp_path / name).read_bytes()
     assert (tmp_path / "other.log").stat().st_ino == before
-    assert {it.name for it in tmp_path.iterdir()} == {*logs, *others, "other.log"}
+    left = {it.relative_to(tmp_path).as_posix() for it in tmp_path.rglob("*") if it.is_file()}
+    assert left == {*logs, *others, "other.log"}
 
 
 def test_a_run_that_never_had_a_folder_has_nothing_to_hide() -> None:

@@ -6,6 +6,7 @@ import logging
 import subprocess
 from importlib import metadata
 from pathlib import Path
+from types import SimpleNamespace
 from typing import ClassVar
 
 import pytest
@@ -13,8 +14,11 @@ from bzt.modules.jmeter import JMeterExecutor, JTLReader
 from bzt.modules.provisioning import Local
 from bzt.utils import BetterDict, Environment
 
+import support
 from support import jmx_text as jmx
+from support.plan_files import PLANS
 from tollgate.samples.check import RECORD_BYTES
+from tollgate.targets import lock
 from tollgate.taurus.jmeter import QUIET, InstalledJMeter, WholeRecords, quietly, with_test_start
 
 HEADER = (
@@ -45,6 +49,44 @@ def test_jmeter_runs_in_the_folder_of_the_plan_however_that_is_named(tmp_path, m
     Path(executor.original_jmx).write_text(jmx.plan())
     with executor._execute(["sh", "-c", "pwd -P"]) as process:
         assert process.stdout.read() == f"{(tmp_path / 'theirs').resolve()}\n"
+
+
+#: In the place of JMeter: shows what it was given.
+SHOWS = """#!/bin/sh
+pwd -P
+while [ $# -gt 0 ]; do
+  case $1 in -t) cat "$2" ;; -q) stat -c %a "$2" && cat "$2" ;; esac
+  echo "[$1]"
+  shift
+done
+echo shown
+exec sleep 600
+"""
+
+
+def test_the_plan_runs_again_with_its_fragments_in_place_and_leaves_no_file(tmp_path, monkeypatch):
+    remembered = []
+    monkeypatch.setattr(lock, "remember", lambda *given: remembered.append(given))
+    tool = tmp_path / "jmeter"
+    tool.write_text(SHOWS)
+    tool.chmod(0o755)
+    executor = InstalledJMeter()
+    executor.tool, executor.env = SimpleNamespace(tool_path=str(tool)), Environment()
+    executor.original_jmx = str(PLANS / "compare.jmx")
+    executor.properties = BetterDict.from_dict({"key": "secret", "warmup": 15})
+    out = tmp_path / "jmeter.out"
+    with executor.again(tmp_path, warmup=7) as process:
+        support.wait_until(lambda: out.read_text().endswith("\nshown\n"), "it has shown all")
+        [(pids, files)] = remembered
+        assert (pids, [Path(it).exists() for it in files]) == ([process.pid], [True, True])
+    shown = out.read_text()
+    assert shown.startswith(f"{PLANS}\n")
+    assert "IncludeController" in (PLANS / "compare.jmx").read_text()
+    assert "IncludeController" not in shown
+    assert "\n600\nkey=secret\nwarmup=7\n" in shown
+    assert f"\n[{QUIET[0]}]\n" in shown
+    assert process.poll() is not None
+    assert not any(Path(it).exists() for it in files)
 
 
 LOGGING = ("-LDEBUG", "-Lorg.apache.jmeter.threads=INFO", "--loglevel x", "-i my.xml", "-n -L x=y")

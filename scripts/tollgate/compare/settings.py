@@ -14,6 +14,8 @@
     first: 60             seconds of measuring before the samples are first looked at
     every: 30             seconds from one look to the next
     fail-fast: true       whether a decided FAIL ends the measuring
+    profile: true         find out what head computes more after any verdict; by default after a
+                          FAIL, with false never
 
 HEAD_INJECT_WORK_PERCENT and HEAD_INJECT_DELAY_MS, of the environment alone, slow head.
 """
@@ -63,7 +65,7 @@ def lag_s(properties: Mapping[str, object]) -> float:
 SETTINGS = (
     *("base", "base-url", "head-url", "mode"),
     *("effect", "typical-effect", "error-effect", "false-alarm", "miss", "gates", "labels"),
-    *("budget", "first", "every", "fail-fast"),
+    *("budget", "first", "every", "fail-fast", "profile"),
 )
 #: Seeds are from 1 to this: the thread groups take 0 for a new one at each start.
 LARGEST_SEED = 2**31 - 1
@@ -86,7 +88,8 @@ class SettingError(ValueError):
 class CompareSettings:
     """base: a revision, None for the default. urls: of base and head, None where PM2 runs them.
     gate: what is promised. first_s, every_s: when to look. injected: what slows head alone, by the
-    name that it has in compare.json; only what is not 0."""
+    name that it has in compare.json; only what is not 0. profile: after any verdict or none; None
+    for after a FAIL."""
 
     base: str | None
     urls: tuple[Url, Url] | None
@@ -95,6 +98,7 @@ class CompareSettings:
     first_s: float
     every_s: float
     injected: dict[str, float]
+    profile: bool | None = None
 
 
 def is_compare(modules: Mapping[str, Mapping]) -> bool:
@@ -122,8 +126,14 @@ def read_settings(
     every_s = seconds_of("every", settings.get("every", EVERY_S))
     _check_looks(first_s, every_s, gate.budget_s)
     base = given.get("BASE") or settings.get("base", None)
+    profile = settings.get("profile", None)
+    if profile not in (None, True, False):
+        raise SettingError(
+            f"profile is {profile!r}: write true for after any verdict or false for never; leave "
+            "it out for after a FAIL"
+        )
     return CompareSettings(
-        None if base is None else str(base), urls, mode, gate, first_s, every_s, injected
+        None if base is None else str(base), urls, mode, gate, first_s, every_s, injected, profile
     )
 
 

@@ -10,7 +10,7 @@ import json
 import math
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema
 
 Count = Annotated[int, Field(ge=0)]
@@ -106,9 +106,9 @@ def to_json(content: dict[str, Any]) -> str:
     return json.dumps(content, indent=2, allow_nan=False) + "\n"
 
 
-def schema(model: type[Model], title: str) -> str:
-    """The text of a model's JSON Schema."""
-    fields = _described(model.model_json_schema())
+def schema(model: type, title: str) -> str:
+    """The text of a model's JSON Schema, or of a record's."""
+    fields = _described(TypeAdapter(model).json_schema())
     dialect = GenerateJsonSchema.schema_dialect
     # What the fields refer to comes behind them.
     parts = {"$defs": fields.pop("$defs")}

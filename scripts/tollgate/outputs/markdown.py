@@ -8,6 +8,8 @@ from tollgate.base import code, escaped, row
 from tollgate.compare import FAIL, IMPROVED, INCONCLUSIVE, Comparison, Finding, words
 from tollgate.judge import CriterionResult, ExecutionVerdict, RunVerdict
 from tollgate.outputs.text import forecast_line, interval, limit, observed, worker_lines
+from tollgate.profile import Why
+from tollgate.profile import words as why_words
 
 HEADINGS = ("criterion", "observed", "limit", "interval", "n", "verdict")
 COMPARED = ("label", "metric", "base", "head", "change", "interval", "verdict")
@@ -30,6 +32,14 @@ def to_markdown(verdict: RunVerdict, kind: str) -> str:
         if execution.lint:
             lines += ["", "What was noticed of the plan:", "", *_list(execution.lint)]
     return "\n".join(lines) + "\n"
+
+
+def why_section(why: Why) -> str:
+    """What a profile says: the outcome, and the first functions that made head slower."""
+    lines = ["### Why", "", escaped(why_words.sentence(why))]
+    named = [f"- {code(function)}: {escaped(cpu)}" for function, cpu in why_words.named(why)]
+    lines += ["", *named] if named else []
+    return "\n".join([*lines, "", *map(escaped, why_words.about(why))]).rstrip() + "\n"
 
 
 def _results(execution: ExecutionVerdict) -> list[str]:

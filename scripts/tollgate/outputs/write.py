@@ -12,7 +12,8 @@ from tollgate.outputs import json_verdict
 from tollgate.outputs.console import verdict_table
 from tollgate.outputs.json_model import to_json as to_text
 from tollgate.outputs.junit import to_junit
-from tollgate.outputs.markdown import to_markdown
+from tollgate.outputs.markdown import to_markdown, why_section
+from tollgate.profile import Why
 from tollgate.run import Manifest
 
 
@@ -29,15 +30,28 @@ def to_json(verdict: RunVerdict, run: MeasuredRun, manifest: Manifest) -> str:
     return to_text(json_verdict.to_dict(verdict, run, manifest.kind, manifest.environment))
 
 
+def append_why(folder: Path, why: Why) -> None:
+    """Add what a profile says to verdict.md, and to a GitHub job's page."""
+    markdown = "\n" + why_section(why)
+    path = folder / "verdict.md"
+    atomic.write(path, path.read_text(encoding="utf-8") + markdown)
+    _append(markdown)
+
+
 def append_summary(verdict: RunVerdict, kind: str) -> None:
-    """Add the Markdown to a GitHub job's page, where there is one. A page that can't be written to
-    is reported, and changes neither the verdict nor the exit code."""
+    """Add the Markdown to a GitHub job's page, where there is one."""
+    _append(to_markdown(verdict, kind))
+
+
+def _append(markdown: str) -> None:
+    """A page that can't be written to is reported, and changes neither the verdict nor the exit
+    code."""
     summary = os.environ.get("GITHUB_STEP_SUMMARY")
     if not summary:
         return
     try:
         with Path(summary).open("a", encoding="utf-8") as page:
-            page.write(to_markdown(verdict, kind))
+            page.write(markdown)
     except OSError as problem:
         print(
             f"tollgate: GITHUB_STEP_SUMMARY is {summary!r}, which can't be written to "

@@ -19,6 +19,9 @@ from tollgate.base import ECOSYSTEM, PM2_HOME, ROOT
 #: Begins the line that tells the apps: an ecosystem may print what it likes, as dotenv does.
 MARK = "tollgate-apps:"
 READER = Path(__file__).with_name("read-ecosystem.js")
+#: The same apps with a profiler, and the variable that names the folder of what it finds.
+PROFILED = Path(__file__).with_name("profiled.config.js")
+PROFILE = "TOLLGATE_PROFILE"
 #: Load goes to loopback alone, and some shells export the machine's name as HOST.
 HOST = "127.0.0.1"
 PM2 = ROOT / "node_modules" / ".bin" / "pm2"
@@ -136,9 +139,9 @@ def servers_behind(app: App, apps: Iterable[App]) -> list[str]:
     return [it.name for it in apps if app.deals_to and re.search(app.deals_to, it.name)]
 
 
-def start(names: list[str]) -> None:
+def start(names: list[str], ecosystem: Path = ECOSYSTEM) -> None:
     """Start the named apps and wait until PM2 has seen each worker's `ready` or given up."""
-    _call("start", str(ECOSYSTEM), "--only", ",".join(names), "--no-color")
+    _call("start", str(ecosystem), "--only", ",".join(names), "--no-color")
 
 
 def reload(app: App) -> None:

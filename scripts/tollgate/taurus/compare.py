@@ -48,6 +48,7 @@ from tollgate.targets import (
 )
 from tollgate.taurus.shared import property_of, refuse_unknown, under_way
 from tollgate.taurus.targets import Targets
+from tollgate.taurus.why import comparison_of, explained
 
 
 def given_properties(config: Mapping, execution: Mapping) -> dict[str, object]:
@@ -179,6 +180,7 @@ class Compare(Service):
         self.record: CompareRecord | None = None
         self.watch: Watch | None = None
         self.lag_s = 0.0
+        self.profile: bool | None = None
         self.targets: Targets | None = None  # from when on no other run uses this checkout
         self.replaced: dict[str, str | None] = {}
 
@@ -205,6 +207,7 @@ class Compare(Service):
         scenario = scenario_of(self.engine.config, execution)
         given = given_properties(self.engine.config, execution)
         self.lag_s = lag_s(given)
+        self.profile = wanted.profile
         seeds = drawn_seeds(scenario.get("script", None), given)
         if wanted.urls:
             sides, places = sides_of_urls(wanted.urls), places_of_urls(wanted.urls)
@@ -310,8 +313,21 @@ class Compare(Service):
         return f"{min(elapsed_s, asked_s):.0f} of at most {asked_s:.0f} s"
 
     def post_process(self) -> None:
-        """Leave no check-out behind, whatever happened, nor what runs from it."""
+        """Find out why head is worse, now that the verdict stands; then leave no check-out behind,
+        whatever happened, nor what runs from it."""
         super().post_process()
+        try:
+            self._explain()
+        finally:
+            self._leave()
+
+    def _explain(self) -> None:
+        comparison = comparison_of(under_way(self.engine).judged, self.profile)
+        if comparison:
+            base = Path(os.environ.get("BASE_FOLDER", ROOT))
+            explained(self.folder, comparison, self._executor(), self.targets, base, self.log)
+
+    def _leave(self) -> None:
         if self.targets is None:
             return  # there may be one, of another run that is under way
         with uninterrupted():

@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -26,7 +27,7 @@ from bzt import NormalShutdown
 from bzt.modules.jmeter import JMeter, JMeterExecutor
 from bzt.utils import FileReader
 
-from tollgate.base import Url, java_finds
+from tollgate.base import Url, java_finds, uninterrupted
 from tollgate.plan import put_in_place, read_hosts, shares_fragments
 from tollgate.samples import RECORD_BYTES
 from tollgate.targets import lock
@@ -128,6 +129,17 @@ def _text_from(path: Path, offset: int) -> str:
         return file.read().decode(errors="replace")
 
 
+@contextlib.contextmanager
+def _temporary(prefix: str, suffix: str, folder: Path | None = None) -> Iterator[Path]:
+    """An empty file that only this user can read, for as long as the block lasts."""
+    number, name = tempfile.mkstemp(suffix, prefix, folder)
+    os.close(number)
+    try:
+        yield Path(name)
+    finally:
+        Path(name).unlink()
+
+
 class InstalledJMeter(JMeterExecutor):
     """Runs the JMeter that scripts/bootstrap has installed, or the user's own that it has checked.
 
@@ -173,11 +185,50 @@ class InstalledJMeter(JMeterExecutor):
         a user's own plan would read the project's files and none of its scripts.
         """
         folder = Path(self.original_jmx).absolute().parent
-        properties = {key: str(value) for key, value in self.properties.items()}
-        hosts = read_hosts(Path(self.original_jmx), properties)
-        direct = ["-N", direct_hosts(os.environ, hosts)]
-        quiet = quietly(os.environ, str(self.settings.get("cmdline", "")))
-        return super()._execute([*args, *direct, *quiet], cwd=str(folder), **kwargs)
+        return super()._execute(
+            [*args, *self._of_our_own(self.properties)], cwd=str(folder), **kwargs
+        )
+
+    @contextlib.contextmanager
+    def again(self, folder: Path, **properties: int) -> Iterator[subprocess.Popen]:
+        """The same plan once more after its run, with other properties, for what it makes the
+        service do: a process that is ended with the block, and writes no samples."""
+        given = {**self.properties, **properties, "jmeterengine.nongui.port": lock.take_port()}
+        plan = Path(self.original_jmx).absolute()
+        args = [self.tool.tool_path, "-n", "-j", str(folder / "jmeter.log")]
+        args += [*str(self.settings.get("cmdline") or "").split(), *self._of_our_own(given)]
+        with (
+            (folder / "jmeter.out").open("w") as out,
+            _temporary("tollgate-", ".properties") as values,
+            _temporary("modified_", ".jmx", plan.parent) as copy,
+        ):
+            values.write_text("".join(f"{key}={value}\n" for key, value in given.items()))
+            shutil.copyfile(plan, copy)
+            put_in_place(copy, plan.parent)
+            process = subprocess.Popen(
+                [*args, "-t", str(copy), "-q", str(values)],
+                cwd=plan.parent,
+                env={**os.environ, **self.env.get()},
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+            try:
+                lock.remember([process.pid], [str(values), str(copy)])
+                yield process
+            finally:
+                with uninterrupted():
+                    with contextlib.suppress(ProcessLookupError):
+                        os.killpg(process.pid, signal.SIGKILL)
+                    process.wait()
+
+    def _of_our_own(self, properties: Mapping[str, object]) -> tuple[str, ...]:
+        """Arguments of JMeter that no user gives: no proxy between it and this machine, and a log
+        of what happens once a run."""
+        given = {key: str(value) for key, value in properties.items()}
+        direct = direct_hosts(os.environ, read_hosts(Path(self.original_jmx), given))
+        return "-N", direct, *quietly(os.environ, str(self.settings.get("cmdline", "")))
 
     def _kept_apart(self, path: str | None) -> str | None:
         """The file of properties for JMeter to read: where one of them is secret, a file outside of

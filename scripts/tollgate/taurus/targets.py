@@ -20,12 +20,14 @@ import os
 import shutil
 import subprocess
 import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from bzt import TaurusConfigError, ToolError
 from bzt.engine import Service
 
-from tollgate.base import ROOT
+from tollgate.base import ROOT, uninterrupted
 from tollgate.targets import (
     Reloads,
     leftovers,
@@ -98,17 +100,37 @@ class Targets(Service):
         probe.ask_elsewhere(config, self.log)
         if not self.apps:
             return
-        probes = probe.probes_for(config, self.parameters.get("probes", None))
-        for app in self.apps:
-            probe.port_is_free(pm2.HOST, app.port, app.name)
         *names, last = [app.name for app in self.apps]
         listed = f"{', '.join(names)} and {last}" if names else last
         self.log.info("Starting %s under PM2...", listed)
-        pm2.start([*names, last])
+        self._start(pm2.ECOSYSTEM)
+        self._watch()
+
+    def _start(self, ecosystem: Path) -> None:
+        """Have the apps answer. Raises Pm2Error and ProbeError."""
+        config = self.engine.config
+        probes = probe.probes_for(config, self.parameters.get("probes", None))
+        for app in self.apps:
+            probe.port_is_free(pm2.HOST, app.port, app.name)
+        pm2.start([app.name for app in self.apps], ecosystem)
         self.daemon = pm2.daemon_pid()
         self._remember()
         probe.prove_apps(config, self.apps, pm2.workers(), probes, self.log)
-        self._watch()
+
+    @contextmanager
+    def profiled(self, names: Sequence[str], folder: Path) -> Iterator[None]:
+        """Apps of a run that is over, started once more, each with a profiler that writes into the
+        folder of its name; what they print goes beside these. Raises Pm2Error and ProbeError."""
+        declared = pm2.declared_apps()
+        self.apps = [declared[name] for name in names]
+        os.environ[pm2.PROFILE] = str(folder)
+        try:
+            self._start(pm2.PROFILED)
+            yield
+        finally:
+            with uninterrupted():
+                del os.environ[pm2.PROFILE]
+                self._stop(folder)
 
     def _watch(self) -> None:
         output = Path(self.engine.artifacts_dir) / "workers.jsonl"
@@ -196,7 +218,7 @@ class Targets(Service):
             self.lock.close()
             self.lock = None
 
-    def _stop(self) -> None:
+    def _stop(self, logs: Path | None = None) -> None:
         if self.reloads:
             self.reloads.finish()  # a daemon that is killed in the middle of one breaks down
         if self.watcher:
@@ -211,12 +233,12 @@ class Targets(Service):
             started = time.monotonic()
             for line in leftovers.end_pm2():
                 self.log.warning("targets: %s", line)
-            self._keep_logs()
+            self._keep_logs(logs or Path(self.engine.artifacts_dir))
             self.log.debug("Stopping the targets took %.1f s", time.monotonic() - started)
             self.apps = []
 
-    def _keep_logs(self) -> None:
+    def _keep_logs(self, folder: Path) -> None:
         """What the targets printed belongs to the run, whose folder may be on another disk."""
         for log in sorted((pm2.PM2_HOME / "logs").glob("*.log")):
             if log.stat().st_size:
-                shutil.move(log, Path(self.engine.artifacts_dir) / f"pm2-{log.name}")
+                shutil.move(log, folder / f"pm2-{log.name}")

@@ -24,6 +24,7 @@ from tollgate.compare import (
 from tollgate.compare import FAIL as WORSE
 from tollgate.judge import FAIL, INCONCLUSIVE, INVALID, PASS, MeasuredRun, RunVerdict
 from tollgate.pages.compare import charts
+from tollgate.pages.compare.why import WhyPart, why_part
 from tollgate.pages.kit.assemble import tone
 from tollgate.pages.kit.bars import IntervalBar, Ruler
 from tollgate.pages.kit.charts import Chart
@@ -100,7 +101,7 @@ class ComparePart:
     """What the page of a comparison has more than that of any run. sentence: the outcome for head,
     empty where something else decided, so that the verdict's own says more. sides, noise: lines.
     findings: of times and of errors. distributions, looks: charts. course: how it was decided, and
-    decided: when each metric was."""
+    decided: when each metric was. why: what was profiled afterwards, None for nothing."""
 
     sentence: str
     sides: Sequence[str]
@@ -111,6 +112,7 @@ class ComparePart:
     looks: Sequence[Chart]
     course: str
     decided: Table
+    why: WhyPart | None
 
 
 def part(
@@ -118,7 +120,7 @@ def part(
 ) -> ComparePart | None:
     """Of a run's folder that was gathered and judged; None where nothing is compared.
 
-    Raises JtlError and OSError.
+    Raises JtlError, ManifestError and OSError.
     """
     pairs = zip(record.executions, facts.executions, strict=True)
     compared = next(((planned, it.comparison) for planned, it in pairs if it.comparison), None)
@@ -136,6 +138,7 @@ def part(
         looks=charts.looks(course(comparison, _blocks(run, planned, comparison))),
         course=f"{how[:1].upper()}{how[1:]}.",
         decided=_decided(comparison),
+        why=why_part(run),
     )
 
 

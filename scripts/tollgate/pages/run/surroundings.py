@@ -24,6 +24,7 @@ FILES = {
     "warm-up.json": "what the warm-up of the study measured, from which blocks have their length",
     "cpu.jsonl": "CPU time of generator, service and machine",
     "compare.json": "the comparison, for programs",
+    "why.json": "what both sides computed, for programs",
     "compare.md": "the comparison, for people",
     "workers.jsonl": "the workers, second by second",
     "run.json": "what the run set out to do, sealed",

@@ -1,0 +1,161 @@
+"""Blocks of time in which both sides ran, profiled or not, as profile-worker.js leaves them.
+
+A .cpuprofile is V8's (Chrome DevTools Protocol, Profiler.Profile): a tree of call frames, samples
+of its nodes, and the time between them. Samples come when they can rather than when they are due,
+so each counts for the time up to the next one; but no longer than LONGEST times the median, for a
+process that waits for a core is not sampled either, and computes nothing. Where the system tells
+how much CPU the main thread had, all of a block's samples together are no more than that.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate, pairwise
+from pathlib import Path
+from statistics import median
+from typing import NamedTuple
+from urllib.parse import unquote, urlsplit
+
+#: Of a run, with a folder for each side.
+FOLDER = "profile"
+SIDES = ("base", "head")
+#: Seconds of a block, and between two of them for what one that ends writes.
+BLOCK_S, GAP_S = 1.5, 0.25
+#: Blocks that are profiled, and that are not.
+ON, OFF = 16, 6
+#: Medians of the time between samples.
+LONGEST = 3
+IDLE = "(idle)"
+#: What profiles is no part of what it profiles.
+PROFILER = "profile-worker.js"
+
+
+class ProfileError(Exception):
+    """One line: why there is no profile."""
+
+
+class Frame(NamedTuple):
+    """A function. name: empty for an anonymous one. file: relative, empty for native code and the
+    engine. line: from 1, 0 without a file."""
+
+    name: str
+    file: str
+    line: int
+
+
+#: Microseconds that the last frame of each stack took by itself; the first one is outermost.
+Stacks = Mapping[tuple[Frame, ...], float]
+
+
+@dataclass
+class Use:
+    """What all processes of a side did in a block. cpu_us: by the system's clock, of all threads.
+    answered: requests. stacks: of the main threads without (idle), empty where it was off."""
+
+    cpu_us: int = 0
+    answered: int = 0
+    stacks: Counter[tuple[Frame, ...]] = field(default_factory=Counter)
+
+
+@dataclass(frozen=True)
+class Block:
+    """on: whether it was profiled."""
+
+    on: bool
+    base: Use
+    head: Use
+
+
+def draw(begin_ms: int, seed: int | None = None) -> list[dict[str, float | bool]]:
+    """schedule.json: when each block begins and ends, in ms since the epoch, on or off at
+    random."""
+    which = [True] * ON + [False] * OFF
+    random.Random(seed).shuffle(which)  # noqa: S311
+    starts = (begin_ms + 1000 * number * (BLOCK_S + GAP_S) for number in range(len(which)))
+    return [
+        {"from": start, "to": start + 1000 * BLOCK_S, "on": on}
+        for start, on in zip(starts, which, strict=True)
+    ]
+
+
+def read_blocks(folder: Path, roots: Mapping[str, Sequence[Path]]) -> list[Block]:
+    """All blocks of a schedule. folder: of the profiles. roots: folders by side, to which its files
+    are relative: the first that holds one. Raises ProfileError."""
+    try:
+        schedule = json.loads((folder / "schedule.json").read_text())
+        uses = {side: [Use() for _ in schedule] for side in SIDES}
+        for side in SIDES:
+            for lines in sorted((folder / side).glob("*.jsonl")):
+                for line in map(json.loads, lines.read_text().splitlines()):
+                    use = uses[side][line["block"]]
+                    use.cpu_us += line["cpuUs"]
+                    use.answered += line["answered"]
+                    if line["on"]:
+                        profile = lines.with_name(f"{lines.stem}-{line['block']}.cpuprofile")
+                        found = stacks(json.loads(profile.read_text()), roots[side])
+                        use.stacks.update(_scaled(found, line["threadUs"]))
+    except (OSError, ValueError, LookupError, TypeError) as problem:
+        raise ProfileError(f"what was profiled can't be read: {problem!r}") from None
+    pairs = zip(schedule, uses["base"], uses["head"], strict=True)
+    return [Block(planned["on"], base, head) for planned, base, head in pairs]
+
+
+def _scaled(found: Stacks, thread_us: float | None) -> Stacks:
+    """No more in all than the system's clock of the thread's CPU has, if known. It may well have
+    more: the sampling of an idle thread, which is the cost of no function."""
+    sampled_us = sum(found.values())
+    if thread_us is None or sampled_us <= thread_us:
+        return found
+    return Counter({stack: us * thread_us / sampled_us for stack, us in found.items()})
+
+
+def stacks(profile: Mapping, roots: Sequence[Path]) -> Stacks:
+    """Of one .cpuprofile. Raises LookupError and TypeError for what is none."""
+    nodes = {node["id"]: node for node in profile["nodes"]}
+    parents = {child: node["id"] for node in nodes.values() for child in node.get("children", ())}
+    paths: dict[int, tuple[Frame, ...]] = {}
+
+    def path(number: int) -> tuple[Frame, ...]:
+        if number not in paths:
+            above = path(parents[number]) if number in parents else ()
+            paths[number] = (*above, _frame(nodes[number]["callFrame"], roots))
+        return paths[number]
+
+    for number in nodes:  # V8 lists parents first, so that no path is deep in recursion
+        path(number)
+    at = [*accumulate(profile["timeDeltas"], initial=profile["startTime"])][1:]
+    most_us = LONGEST * median(profile["timeDeltas"])
+    found: Counter[tuple[Frame, ...]] = Counter()
+    for number, (begin, end) in zip(
+        profile["samples"], pairwise([*at, max(profile["endTime"], at[-1])]), strict=True
+    ):
+        stack = paths[number][1:]  # without the root
+        if stack and stack[0].name != IDLE and not _is_ours(stack):
+            found[stack] += min(end - begin, most_us)
+    return found
+
+
+def _is_ours(stack: Sequence[Frame]) -> bool:
+    return any(frame.file.endswith(PROFILER) for frame in stack)
+
+
+def _frame(call: Mapping, roots: Sequence[Path]) -> Frame:
+    url = call["url"]
+    if not url:
+        return Frame(call["functionName"], "", 0)
+    return Frame(call["functionName"], _relative(url, roots), call["lineNumber"] + 1)
+
+
+def _relative(url: str, roots: Sequence[Path]) -> str:
+    """The same text for both sides' copies of a file, as far as they are in their checkouts."""
+    if url.startswith("node:"):
+        return url
+    file = Path(unquote(urlsplit(url).path) if url.startswith("file:") else url)
+    for root in roots:
+        if file.is_relative_to(root):
+            return file.relative_to(root).as_posix()
+    return str(file)

@@ -1,0 +1,86 @@
+"""What a profile says, in words. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tollgate.base import figure
+from tollgate.profile.model import COMPUTING, UNCHANGED, WAITING, Change, Function, Why
+
+#: Functions that are named.
+NAMED = 3
+
+
+def ms(us: float) -> str:
+    """`2.1 ms`."""
+    return f"{figure(us / 1000)} ms"
+
+
+def change(it: Change) -> str:
+    """`+0.82 ms`; `none` where there is no CPU at all."""
+    return signed(it.change_us) if it.change_us else "none"
+
+
+def signed(us: float) -> str:
+    """`-0.3 ms`."""
+    return f"{'-' if us < 0 else '+'}{ms(abs(us))}"
+
+
+def interval(it: Change) -> str:
+    """`at least +0.7 ms, at most +0.9 ms`."""
+    return f"at least {signed(it.low_us)}, at most {signed(it.high_us)}"
+
+
+def function(it: Function) -> str:
+    """`sorted (app/search.js:12)`; the engine's have no place."""
+    return f"{it.name} ({it.place})" if it.place else it.name
+
+
+def called(it: Function) -> str:
+    """`, called by toTickets (app/aurora.js:28)`, or nothing."""
+    return f", called by {it.caller}" if it.caller else ""
+
+
+def line(it: Change) -> str:
+    """`2.1 ms in base, 2.9 ms in head, +0.82 ms (at least +0.7 ms, at most +0.9 ms)`."""
+    both = f"{ms(it.base_us)} in base, {ms(it.head_us)} in head"
+    return f"{both}, {change(it)} ({interval(it)})"
+
+
+def sentence(why: Why) -> str:
+    """What the whole of it comes to, in one line."""
+    if why.problem:
+        return f"No profile: {why.problem}."
+    cpu = f"CPU per answered request: {line(why.cpu)}"
+    if why.outcome == COMPUTING and why.named:
+        return f"Head computes more, most of all in {function(why.named[0])}. {cpu}."
+    if why.outcome == COMPUTING:
+        return f"Head computes more, in no function beyond doubt. {cpu}."
+    if why.outcome == WAITING:
+        return f"Head is waiting, not computing: it takes longer at the same CPU. {cpu}."
+    if why.outcome == UNCHANGED:
+        return f"No function of head is known to compute more. {cpu}."
+    return f"Whether head computes more or waits can't be told. {cpu}."
+
+
+def named(why: Why) -> list[tuple[str, str]]:
+    """(function, who called it and its CPU per answered request) of the first few that made head
+    slower."""
+    return [(function(it), f"{line(it.own)}{called(it)}") for it in why.named[:NAMED]]
+
+
+def about(why: Why) -> Iterator[str]:
+    """How it was found, a line each."""
+    if why.problem:
+        return
+    yield (
+        f"Profiled after the verdict, both sides at the same time, in {why.blocks} blocks with "
+        f"{why.answered:,} answers. The intervals hold together: in at most "
+        f"{100 * why.level:g} of 100 runs anything is named of a head that is like its base."
+    )
+    if why.overhead:
+        it = why.overhead
+        yield (
+            f"Profiling itself cost {100 * it.low:+.0f} to {100 * it.high:+.0f} % of CPU per "
+            f"request: {ms(it.on_us)} with it, {ms(it.off_us)} without."
+        )

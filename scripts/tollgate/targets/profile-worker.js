@@ -1,0 +1,88 @@
+'use strict';
+
+/**
+ * Preloaded into every process of a service (`--require`): profiles it by Node's own inspector in
+ * blocks of time, and counts in each block what it answered.
+ *
+ * The last --diagnostic-dir of Node's arguments is the process's folder: a cluster worker gets its
+ * environment from PM2 only after this script, and children that it forks inherit the arguments.
+ * Once ../schedule.json stands there, [{ from, to: ms since the epoch, on }] in order of time, the
+ * process writes to PID.jsonl a line a block, { block, on, cpuUs: of the whole process, threadUs: of
+ * its main thread, null where the system does not tell, answered }, and of each block that is on PID-BLOCK.cpuprofile. Blocks have begun or not when it reads the
+ * schedule: of those that have it writes nothing. Nothing here keeps the process alive.
+ */
+
+const fs = require('node:fs');
+const path = require('node:path');
+const { subscribe } = require('node:diagnostics_channel');
+const { Session } = require('node:inspector');
+
+const LOOK_AGAIN_MS = 100;
+const OPTION = '--diagnostic-dir=';
+
+const folder = process.execArgv.findLast((each) => each.startsWith(OPTION)).slice(OPTION.length);
+const session = new Session();
+let answered = 0;
+
+/** Calls back as long as the process lives for other reasons. */
+function later(ms, callback) {
+  setTimeout(callback, ms).unref();
+}
+
+/** By Linux's scheduler, which a profile does not know: a thread that waits for a core looks busy. */
+function threadUs() {
+  try {
+    const [ns] = fs.readFileSync(`/proc/self/task/${process.pid}/schedstat`, 'utf8').split(' ');
+    return Math.round(Number(ns) / 1000);
+  } catch {
+    return null;
+  }
+}
+
+function begin() {
+  return { answered, cpu: process.cpuUsage(), thread: threadUs() };
+}
+
+function end(number, { on }, begun) {
+  const { user, system } = process.cpuUsage(begun.cpu);
+  const line = {
+    block: number,
+    on,
+    cpuUs: user + system,
+    threadUs: begun.thread === null ? null : threadUs() - begun.thread,
+    answered: answered - begun.answered,
+  };
+  const done = () => fs.appendFileSync(at(`${process.pid}.jsonl`), `${JSON.stringify(line)}\n`);
+  if (!on) return done();
+  return session.post('Profiler.stop', (error, result) => {
+    if (error) throw new Error(`Profiler.stop: ${error.message}`);
+    fs.writeFileSync(at(`${process.pid}-${number}.cpuprofile`), JSON.stringify(result.profile));
+    done(); // last: a block with a line is whole
+  });
+}
+
+function measure(block, number) {
+  const toEnd = (begun) => later(block.to - Date.now(), () => end(number, block, begun));
+  if (block.on) session.post('Profiler.start', () => toEnd(begin()));
+  else toEnd(begin());
+}
+
+function at(name) {
+  return path.join(folder, name);
+}
+
+function awaitSchedule() {
+  const schedule = path.join(folder, '..', 'schedule.json');
+  if (!fs.existsSync(schedule)) return later(LOOK_AGAIN_MS, awaitSchedule);
+  subscribe('http.server.response.finish', () => {
+    answered += 1;
+  });
+  session.connect();
+  session.post('Profiler.enable');
+  return JSON.parse(fs.readFileSync(schedule, 'utf8')).forEach((block, number) => {
+    const wait = block.from - Date.now();
+    if (wait > 0) later(wait, () => measure(block, number));
+  });
+}
+
+awaitSchedule();

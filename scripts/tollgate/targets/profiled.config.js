@@ -1,0 +1,27 @@
+'use strict';
+
+/**
+ * The apps of the project's ecosystem.config.js, each with profile-worker.js preloaded: PM2 starts
+ * them from here to find out what they compute. TOLLGATE_PROFILE is the folder where each app has
+ * one of its name for what it finds. Node's arguments of the app's own come first.
+ */
+
+const path = require('node:path');
+
+const { apps } = require('../../../ecosystem.config.js');
+
+const PRELOADED = path.join(__dirname, 'profile-worker.js');
+
+/** PM2 takes these arguments under three names, as a list or as words. */
+function own({ node_args: first, interpreter_args: second, interpreterArgs: third }) {
+  const given = first ?? second ?? third ?? [];
+  return Array.isArray(given) ? given : given.split(/\s+/).filter(Boolean);
+}
+
+function profiled(app) {
+  const folder = path.join(process.env.TOLLGATE_PROFILE, app.name);
+  const added = ['--require', PRELOADED, `--diagnostic-dir=${folder}`];
+  return { ...app, node_args: [...own(app), ...added] };
+}
+
+module.exports = { apps: apps.map(profiled) };

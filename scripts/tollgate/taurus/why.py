@@ -1,0 +1,133 @@
+"""What follows the sealed verdict of a comparison: both sides, started once more with a profiler,
+under the same load. What it finds stands in files of its own, and changes no verdict."""
+
+from __future__ import annotations
+
+import json
+import logging
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from bzt import ToolError
+
+from tollgate.base import ROOT, atomic
+from tollgate.compare import FAIL, Comparison
+from tollgate.outputs import write as outputs
+from tollgate.pages import Judged
+from tollgate.profile import (
+    FOLDER,
+    SIDES,
+    ProfileError,
+    Why,
+    absent,
+    draw,
+    explain,
+    read_blocks,
+    words,
+    write_why,
+)
+from tollgate.targets import Pm2Error, probe
+from tollgate.taurus.jmeter import InstalledJMeter
+from tollgate.taurus.targets import Targets
+
+#: Seconds from the start of JMeter to the first block: it needs some itself, and V8 compiles what
+#: runs often.
+WARMUP_S = 10
+MEAN = "mean"
+#: Seconds for processes to write what they found in the last block.
+PATIENCE_S = 5
+LOOK_AGAIN_S = 0.2
+
+
+def comparison_of(judged: Judged | None, wanted: bool | None) -> Comparison | None:
+    """What there is to explain: a comparison that failed, or with `wanted` any that ran as it was
+    meant to; None for nothing."""
+    if judged is None or wanted is False or judged.record.interrupted or judged.record.problem:
+        return None
+    found = next((it.comparison for it in judged.run.executions if it.comparison), None)
+    if found is None:
+        return None
+    return found if wanted or judged.verdict.verdict == found.gate.verdict == FAIL else None
+
+
+def explained(
+    run: Path,
+    comparison: Comparison,
+    executor: InstalledJMeter,
+    targets: Targets | None,
+    base: Path,
+    log: logging.Logger,
+) -> Why:
+    """Find out why and write it down: why.json, and what verdict.md has of it. targets: None where
+    both sides are services by URL. base: the folder that holds its app/."""
+    if targets is None:
+        why = absent("base and head are services by URL, which are not started here")
+    else:
+        log.info("Profiling base and head under the same load, for a minute...")
+        try:
+            why = _profiled(run / FOLDER, comparison, executor, targets, base)
+        except (ProfileError, Pm2Error, probe.ProbeError, ToolError, OSError) as problem:
+            why = absent(f"{problem}".rstrip("."))
+    log.info("%s", words.sentence(why))
+    write_why(why, run)
+    outputs.append_why(run, why)
+    return why
+
+
+def _profiled(
+    folder: Path,
+    comparison: Comparison,
+    executor: InstalledJMeter,
+    targets: Targets,
+    base: Path,
+) -> Why:
+    for side in SIDES:
+        (folder / side).mkdir(parents=True)
+    with targets.profiled(SIDES, folder):
+        begin_s = time.time() + WARMUP_S
+        schedule = draw(round(1000 * begin_s))
+        length_s = schedule[-1]["to"] / 1000 - begin_s + PATIENCE_S
+        with executor.again(folder, warmup=WARMUP_S, measured=round(length_s)) as load:
+            # Whole at once, for the processes look for it.
+            atomic.write(folder / "schedule.json", json.dumps(schedule))
+            _await_blocks(folder, schedule, load)
+    roots = {"base": [base, base.resolve(), ROOT.resolve()], "head": [ROOT, ROOT.resolve()]}
+    settings = comparison.gate.settings
+    return explain(
+        read_blocks(folder, roots),
+        settings.false_alarm,
+        settings.effect,
+        rise_us(comparison),
+        comparison.gate.verdict == FAIL,
+    )
+
+
+def _await_blocks(folder: Path, schedule: Sequence[Mapping], load: subprocess.Popen) -> None:
+    """Until every process that wrote at all has written its last block. Raises ProfileError where
+    the load ends before."""
+    end_s = schedule[-1]["to"] / 1000
+    last = f'{{"block":{len(schedule) - 1},'
+    while time.time() < end_s + PATIENCE_S:
+        if time.time() > end_s:
+            written = [it.read_text() for it in folder.glob("*/*.jsonl")]
+            if written and all(last in text for text in written):
+                return
+        elif load.poll() is not None:
+            raise ProfileError(f"JMeter ended too early: see {FOLDER}/jmeter.log")
+        time.sleep(LOOK_AGAIN_S)
+
+
+def rise_us(comparison: Comparison) -> float | None:
+    """By how many microseconds head's mean response time was longer, over all labels; None where
+    that is not known."""
+    means = {
+        it.label: it.head - it.base
+        for it in comparison.gate.findings
+        if it.metric == MEAN and it.base is not None and it.head is not None
+    }
+    requests = {label: sum(comparison.samples[label]) for label in means}
+    if not sum(requests.values()):
+        return None
+    return 1000 * sum(means[it] * requests[it] for it in means) / sum(requests.values())

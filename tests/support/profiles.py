@@ -1,0 +1,40 @@
+"""What a profile may say, with names that would be markup."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tollgate.profile.model import (
+    COMPUTING,
+    MORE,
+    SAME,
+    VERSION,
+    Change,
+    Flame,
+    Function,
+    Why,
+)
+
+CPU = Change(2000.0, 2800.0, 800.0, 700.0, 900.0, MORE)
+NAMES = ("`first`|", "second", "third", "fourth")
+
+
+def function(name: str, moved: str) -> Function:
+    return Function(name, "app/x.js", 7, "caller (app/y.js:1)", replace(CPU, moved=moved), 1.0, 2.0)
+
+
+WHY = Why(
+    version=VERSION,
+    problem="",
+    outcome=COMPUTING,
+    level=0.01,
+    blocks=16,
+    answered=900,
+    cpu=CPU,
+    overhead=None,
+    functions=(*(function(name, MORE) for name in NAMES), function("<script>", SAME)),
+    flame=(
+        Flame("all", "", 0, 0.0, 10.0, 9.0, 10.0, SAME),
+        Flame("<script>x</script>", "app/x.js:7", 1, 0.0, 9.0, 8.0, 9.0, MORE),
+    ),
+)
