@@ -139,9 +139,10 @@ def servers_behind(app: App, apps: Iterable[App]) -> list[str]:
     return [it.name for it in apps if app.deals_to and re.search(app.deals_to, it.name)]
 
 
-def start(names: list[str], ecosystem: Path = ECOSYSTEM) -> None:
-    """Start the named apps and wait until PM2 has seen each worker's `ready` or given up."""
-    _call("start", str(ecosystem), "--only", ",".join(names), "--no-color")
+def start(names: list[str], ecosystem: Path | None = None) -> None:
+    """Start the named apps, of the project's ecosystem unless another is given, and wait until PM2
+    has seen each worker's `ready` or given up."""
+    _call("start", str(ecosystem or ECOSYSTEM), "--only", ",".join(names), "--no-color")
 
 
 def reload(app: App) -> None:
