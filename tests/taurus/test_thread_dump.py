@@ -1,6 +1,6 @@
 """Which threads of a dump are inside a sampler."""
 
-from tollgate.taurus.jmeter import sampling
+from tollgate.taurus.thread_dump import sampling
 
 THREAD = """"{name}" #45 prio=5 os_prio=0 cpu=5.33ms elapsed=8.13s tid=0x00007f nid=0x338f runnable
    java.lang.Thread.State: RUNNABLE

@@ -3,8 +3,6 @@
 No JVM is started for each execution to see whether one starts. JMeter takes its proxy from
 `http.proxyHost`, which JAVA_TOOL_OPTIONS may set, and of the hosts to ask directly it knows whole
 names and endings, not Java's own `127.*`: so each name of this machine is given (`direct_hosts`).
-Which threads wait for an answer is seen in a dump of the JVM's threads: it writes one to its
-standard output when it gets a SIGQUIT, and goes on (`sampling_now`).
 """
 
 from __future__ import annotations
@@ -22,7 +20,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import psutil
 from bzt import NormalShutdown
 from bzt.modules.jmeter import JMeter, JMeterExecutor
 from bzt.utils import FileReader
@@ -31,19 +28,11 @@ from tollgate.base import Url, java_finds, uninterrupted
 from tollgate.plan import put_in_place, read_hosts, shares_fragments
 from tollgate.samples import RECORD_BYTES
 from tollgate.targets import lock
+from tollgate.taurus.thread_dump import sampling_now
 
 _THIS_MACHINE = ("localhost", "127.0.0.1", "::1", "[::1]")
 #: By which a JVM is given options, in the order in which they win.
 _OPTIONS = ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "JVM_ARGS", "_JAVA_OPTIONS")
-#: The line of a dump that follows all threads.
-DUMP_END = "JNI global ref"
-#: Seconds that a JVM may take to write it.
-DUMP_PATIENCE_S = 5.0
-#: In the stack of a thread that is inside a sampler, rather than in a timer before it.
-SAMPLING = "org.apache.jmeter.threads.JMeterThread.doSampling("
-#: A Flow Control Action, whose pause sends no request.
-PAUSING = "org.apache.jmeter.sampler.TestAction."
-_THREAD = re.compile(r'^"(?P<name>.*)" #\d+ ', re.MULTILINE)
 #: JMeter's property for the variables that it writes beside each sample, and the one that holds
 #: when the test started.
 VARIABLES, TEST_START = "sample_variables", "TESTSTART.MS"
@@ -76,57 +65,6 @@ def quietly(environment: Mapping[str, str], options: str) -> tuple[str, ...]:
     options, of JMeter or of the JVM, are about logging."""
     jvm = " ".join(environment.get(name, "") for name in _OPTIONS)
     return () if _LOGGING.search(f"{jvm} {options}") else QUIET
-
-
-def sampling_now(process: psutil.Process, output: Path) -> list[str] | None:
-    """Names of the JMeter's threads that are inside a sampler; None where its JVM does not say.
-    output: of that process."""
-    jvm = _jvm(process)
-    if jvm is None:
-        return None
-    before = output.stat().st_size
-    with contextlib.suppress(psutil.Error):
-        jvm.send_signal(signal.SIGQUIT)
-    deadline = time.monotonic() + DUMP_PATIENCE_S
-    while time.monotonic() < deadline and process.poll() is None:
-        dump = _text_from(output, before)
-        if DUMP_END in dump:
-            return list(sampling(dump))
-        time.sleep(0.02)
-    return None
-
-
-def sampling(dump: str) -> Iterator[str]:
-    """Names of the threads in a dump that are inside a sampler."""
-    starts = [*_THREAD.finditer(dump)]
-    ends = [*(each.start() for each in starts[1:]), len(dump)]
-    for thread, end in zip(starts, ends, strict=True):
-        stack = dump[thread.end() : end]
-        if SAMPLING in stack and PAUSING not in stack:
-            yield thread["name"]
-
-
-def _jvm(process: psutil.Process) -> psutil.Process | None:
-    """The process that answers SIGQUIT with a dump: others would die of it, such as the shell of a
-    launcher, or a JVM with -Xrs."""
-    with contextlib.suppress(psutil.Error):
-        for each in (process, *process.children(recursive=True)):
-            if "java" in each.name() and _catches_quit(each.pid):
-                return each
-    return None
-
-
-def _catches_quit(pid: int) -> bool:
-    with contextlib.suppress(OSError):
-        caught = re.search(r"^SigCgt:\s*(\w+)", Path(f"/proc/{pid}/status").read_text(), re.M)
-        return bool(caught and int(caught[1], 16) >> (signal.SIGQUIT - 1) & 1)
-    return False
-
-
-def _text_from(path: Path, offset: int) -> str:
-    with path.open("rb") as file:
-        file.seek(offset)
-        return file.read().decode(errors="replace")
 
 
 @contextlib.contextmanager
