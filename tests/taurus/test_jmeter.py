@@ -19,6 +19,7 @@ from support import jmx_text as jmx
 from support.plan_files import PLANS
 from tollgate.samples.check import RECORD_BYTES
 from tollgate.targets import lock
+from tollgate.taurus.again import again
 from tollgate.taurus.jmeter import QUIET, InstalledJMeter, WholeRecords, quietly, with_test_start
 
 HEADER = (
@@ -75,7 +76,7 @@ def test_the_plan_runs_again_with_its_fragments_in_place_and_leaves_no_file(tmp_
     executor.original_jmx = str(PLANS / "compare.jmx")
     executor.properties = BetterDict.from_dict({"key": "secret", "warmup": 15})
     out = tmp_path / "jmeter.out"
-    with executor.again(tmp_path, warmup=7) as process:
+    with again(executor, tmp_path, warmup=7) as process:
         support.wait_until(lambda: out.read_text().endswith("\nshown\n"), "it has shown all")
         [(pids, files)] = remembered
         assert (pids, [Path(it).exists() for it in files]) == ([process.pid], [True, True])

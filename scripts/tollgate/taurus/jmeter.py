@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import shutil
 import signal
 import socket
 import subprocess
@@ -24,7 +23,7 @@ from bzt import NormalShutdown
 from bzt.modules.jmeter import JMeter, JMeterExecutor
 from bzt.utils import FileReader
 
-from tollgate.base import Url, java_finds, uninterrupted
+from tollgate.base import Url, java_finds
 from tollgate.plan import put_in_place, read_hosts, shares_fragments
 from tollgate.samples import RECORD_BYTES
 from tollgate.targets import lock
@@ -65,17 +64,6 @@ def quietly(environment: Mapping[str, str], options: str) -> tuple[str, ...]:
     options, of JMeter or of the JVM, are about logging."""
     jvm = " ".join(environment.get(name, "") for name in _OPTIONS)
     return () if _LOGGING.search(f"{jvm} {options}") else QUIET
-
-
-@contextlib.contextmanager
-def _temporary(prefix: str, suffix: str, folder: Path | None = None) -> Iterator[Path]:
-    """An empty file that only this user can read, for as long as the block lasts."""
-    number, name = tempfile.mkstemp(suffix, prefix, folder)
-    os.close(number)
-    try:
-        yield Path(name)
-    finally:
-        Path(name).unlink()
 
 
 class InstalledJMeter(JMeterExecutor):
@@ -126,40 +114,6 @@ class InstalledJMeter(JMeterExecutor):
         return super()._execute(
             [*args, *self._of_our_own(self.properties)], cwd=str(folder), **kwargs
         )
-
-    @contextlib.contextmanager
-    def again(self, folder: Path, **properties: int) -> Iterator[subprocess.Popen]:
-        """The same plan once more after its run, with other properties, for what it makes the
-        service do: a process that is ended with the block, and writes no samples."""
-        given = {**self.properties, **properties, "jmeterengine.nongui.port": lock.take_port()}
-        plan = Path(self.original_jmx).absolute()
-        args = [self.tool.tool_path, "-n", "-j", str(folder / "jmeter.log")]
-        args += [*str(self.settings.get("cmdline") or "").split(), *self._of_our_own(given)]
-        with (
-            (folder / "jmeter.out").open("w") as out,
-            _temporary("tollgate-", ".properties") as values,
-            _temporary("modified_", ".jmx", plan.parent) as copy,
-        ):
-            values.write_text("".join(f"{key}={value}\n" for key, value in given.items()))
-            shutil.copyfile(plan, copy)
-            put_in_place(copy, plan.parent)
-            process = subprocess.Popen(
-                [*args, "-t", str(copy), "-q", str(values)],
-                cwd=plan.parent,
-                env={**os.environ, **self.env.get()},
-                stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-            try:
-                lock.remember([process.pid], [str(values), str(copy)])
-                yield process
-            finally:
-                with uninterrupted():
-                    with contextlib.suppress(ProcessLookupError):
-                        os.killpg(process.pid, signal.SIGKILL)
-                    process.wait()
 
     def _of_our_own(self, properties: Mapping[str, object]) -> tuple[str, ...]:
         """Arguments of JMeter that no user gives: no proxy between it and this machine, and a log

@@ -29,6 +29,7 @@ from tollgate.profile import (
     write_why,
 )
 from tollgate.targets import Pm2Error, probe
+from tollgate.taurus.again import again
 from tollgate.taurus.jmeter import InstalledJMeter
 from tollgate.taurus.targets import Targets
 
@@ -89,7 +90,7 @@ def _profiled(
         begin_s = time.time() + WARMUP_S
         schedule = draw(round(1000 * begin_s))
         length_s = schedule[-1]["to"] / 1000 - begin_s + PATIENCE_S
-        with executor.again(folder, warmup=WARMUP_S, measured=round(length_s)) as load:
+        with again(executor, folder, warmup=WARMUP_S, measured=round(length_s)) as load:
             # Whole at once, for the processes look for it.
             atomic.write(folder / "schedule.json", json.dumps(schedule))
             _await_blocks(folder, schedule, load)
