@@ -6,7 +6,6 @@ import logging
 import subprocess
 from importlib import metadata
 from pathlib import Path
-from types import SimpleNamespace
 from typing import ClassVar
 
 import pytest
@@ -72,8 +71,8 @@ def test_the_plan_runs_again_with_its_fragments_in_place_and_leaves_no_file(tmp_
     tool.write_text(SHOWS)
     tool.chmod(0o755)
     executor = InstalledJMeter()
-    executor.tool, executor.env = SimpleNamespace(tool_path=str(tool)), Environment()
-    executor.original_jmx = str(PLANS / "compare.jmx")
+    executor.env, executor.original_jmx = Environment(), str(PLANS / "compare.jmx")
+    executor.arguments = [str(tool), "-t", "its copy", "-j", "its log", "-q", "its file", *QUIET]
     executor.properties = BetterDict.from_dict({"key": "secret", "warmup": 15})
     out = tmp_path / "jmeter.out"
     with again(executor, tmp_path, warmup=7) as process:
@@ -85,7 +84,8 @@ def test_the_plan_runs_again_with_its_fragments_in_place_and_leaves_no_file(tmp_
     assert "IncludeController" in (PLANS / "compare.jmx").read_text()
     assert "IncludeController" not in shown
     assert "\n600\nkey=secret\nwarmup=7\n" in shown
-    assert f"\n[{QUIET[0]}]\n" in shown
+    assert f"\n[{tmp_path / 'jmeter.log'}]\n" in shown
+    assert shown.endswith(f"\n[{QUIET[0]}]\nshown\n")
     assert process.poll() is not None
     assert not any(Path(it).exists() for it in files)
 

@@ -21,12 +21,10 @@ from tollgate.taurus.jmeter import InstalledJMeter
 def again(
     executor: InstalledJMeter, folder: Path, **properties: int
 ) -> Iterator[subprocess.Popen]:
-    """The same plan once more after its run, with other properties, for what it makes the
-    service do: a process that is ended with the block, and writes no samples."""
+    """The same plan once more after its run, as it was started but for these properties: a process
+    that is ended with the block, and writes no samples."""
     given = {**executor.properties, **properties, "jmeterengine.nongui.port": lock.take_port()}
     plan = Path(executor.original_jmx).absolute()
-    args = [executor.tool.tool_path, "-n", "-j", str(folder / "jmeter.log")]
-    args += [*str(executor.settings.get("cmdline") or "").split(), *executor._of_our_own(given)]
     with (
         (folder / "jmeter.out").open("w") as out,
         _temporary("tollgate-", ".properties") as values,
@@ -35,8 +33,11 @@ def again(
         values.write_text("".join(f"{key}={value}\n" for key, value in given.items()))
         shutil.copyfile(plan, copy)
         put_in_place(copy, plan.parent)
+        arguments = [*executor.arguments]
+        for option, file in (("-t", copy), ("-j", folder / "jmeter.log"), ("-q", values)):
+            arguments[arguments.index(option) + 1] = str(file)
         process = subprocess.Popen(
-            [*args, "-t", str(copy), "-q", str(values)],
+            arguments,
             cwd=plan.parent,
             env={**os.environ, **executor.env.get()},
             stdin=subprocess.DEVNULL,

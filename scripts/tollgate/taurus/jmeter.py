@@ -74,7 +74,7 @@ class InstalledJMeter(JMeterExecutor):
     in_flight: which threads were waiting for an answer when the load was ended before its time, and
     again before JMeter was ended by force: `at`, in seconds since the epoch, and the names of the
     `threads`, None where they are not known. forced: it went on after its load had been ended.
-    is_over: `stop_now` has ended it.
+    is_over: `stop_now` has ended it. arguments: what it was started with.
     """
 
     def __init__(self) -> None:
@@ -83,6 +83,7 @@ class InstalledJMeter(JMeterExecutor):
         self.in_flight: list[dict[str, Any]] = []
         self.forced = self.is_over = False
         self.told_at: float | None = None  # by time.monotonic()
+        self.arguments: list[str] = []
 
     def install_required_tools(self) -> None:
         """Take the tool as it is."""
@@ -103,7 +104,8 @@ class InstalledJMeter(JMeterExecutor):
             csv.file = WholeRecords(csv.file)
 
     def _execute(self, args: Sequence[str], **kwargs: object) -> subprocess.Popen:
-        """Start JMeter in the plan's own folder, with no proxy between it and this machine.
+        """Start JMeter in the plan's own folder, with no proxy between it and this machine, and a
+        log of what happens once a run.
 
         JMeter looks for CSV files and includes beside the plan only where its working directory has
         none of that name (FileServer, IncludeController), and for the script files of JSR223
@@ -111,16 +113,11 @@ class InstalledJMeter(JMeterExecutor):
         a user's own plan would read the project's files and none of its scripts.
         """
         folder = Path(self.original_jmx).absolute().parent
-        return super()._execute(
-            [*args, *self._of_our_own(self.properties)], cwd=str(folder), **kwargs
-        )
-
-    def _of_our_own(self, properties: Mapping[str, object]) -> tuple[str, ...]:
-        """Arguments of JMeter that no user gives: no proxy between it and this machine, and a log
-        of what happens once a run."""
-        given = {key: str(value) for key, value in properties.items()}
+        given = {key: str(value) for key, value in self.properties.items()}
         direct = direct_hosts(os.environ, read_hosts(Path(self.original_jmx), given))
-        return "-N", direct, *quietly(os.environ, str(self.settings.get("cmdline", "")))
+        own = quietly(os.environ, str(self.settings.get("cmdline", "")))
+        self.arguments = [*args, "-N", direct, *own]
+        return super()._execute(self.arguments, cwd=str(folder), **kwargs)
 
     def _kept_apart(self, path: str | None) -> str | None:
         """The file of properties for JMeter to read: where one of them is secret, a file outside of
