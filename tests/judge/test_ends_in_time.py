@@ -1,0 +1,173 @@
+"""Thread groups that ended in the time that their plan states, however that is known."""
+
+import pytest
+
+from support import jmx_text as jmx
+from support.early_ends import (
+    BOTH,
+    CSV,
+    HOME,
+    controller,
+    faults,
+    loop,
+    looping,
+    on_error,
+    plugin,
+    script,
+    sent,
+    users,
+)
+from support.plan_files import PLAN_FILES, id_of
+from tollgate.judge.ended_early import EarlyEnds, SampledThreads, Thread, early_ends
+from tollgate.plan.bounds import stops_of
+from tollgate.plan.jmx import read_tree
+from tollgate.plan.read import expander_of, read_plan
+
+IN_TIME = {
+    "at its end": (users(), [[sent(60.0), sent(59.2)]], {}),
+    "beyond it, with a slow last answer": (users(), [[sent(75.0), sent(60.0)]], {}),
+    "in its last pause": (
+        users(HOME, jmx.constant_timer(8000), jmx.think(ms=4000)),
+        [[sent(40), sent(41)]],
+        {},
+    ),
+    "after its delay": (users(ThreadGroup__delay=5), [[sent(64.5), sent(64.5)]], {}),
+    "paced, as seen": (
+        users(jmx.sampler("home", jmx.element("ConstantThroughputTimer", "pace"))),
+        [[sent(50), sent(45)]],
+        {"gaps": lambda: {0: 5.0}},
+    ),
+    "silent for longer before": (users(), [[sent(50), sent(51)]], {"gaps": lambda: {0: 4.0}}),
+    "its loops before its duration": (users(loops=9), [[sent(14), sent(14)]], {}),
+    "its loops": (looping(loops=9), [[sent(14), sent(14)]], {}),
+    "loops in loops": (
+        looping(loop(3, HOME, loop(2, jmx.sampler("pay"))), loops=2),
+        [[sent(3, home=6, pay=12), sent(3, home=6, pay=13)]],
+        {},
+    ),
+    "the next loop after an error": (
+        looping(loop(3, jmx.sampler("in"), HOME), loops=4, **on_error("startnextloop")),
+        [[Thread({"in": 4}, 3), Thread({"in": 5, "home": 1}, 3)]],
+        {"failed": ["in"]},
+    ),
+    "a script that jumps": (
+        looping(loop(3, HOME, script("ctx.setTestLogicalAction(x)")), loops=9),
+        [BOTH],
+        {},
+    ),
+    "a script in a file": (
+        looping(loop(3, HOME, script("", filename="a.groovy")), loops=9),
+        [BOTH],
+        {},
+    ),
+    "labels that a script has changed": (looping(loops=9), [[sent(9, other=9), sent(9, o=9)]], {}),
+    "parent samples": (
+        looping(
+            controller("TransactionController", HOME, HOME, TransactionController__parent="true"),
+            loops=4,
+        ),
+        [[sent(9, around=4), sent(9, around=4)]],
+        {},
+    ),
+    "STOP_AFTER": (users(), [[sent(25), sent(24.5)]], {"until_s": 25.0}),
+    "STOP_AFTER in its loops": (looping(), [[sent(25), sent(24.5)]], {"until_s": 25.0}),
+    "STOP_AFTER before its start": (users(ThreadGroup__delay=30), [[]], {"until_s": 25.0}),
+    "a thread that had no time to start": (
+        users(threads=3, ThreadGroup__ramp_time=88),
+        [[sent(60), sent(60)]],
+        {},
+    ),
+    "no sample, of which others tell": (users(), [[]], {}),
+    "a thread group of a plugin, of unknown length": (
+        users(kind="kg.apc.jmeter.threads.SteppingThreadGroup"),
+        [BOTH],
+        {},
+    ),
+    "a thread group of a plugin": (plugin(), [[sent(59.5)]], {"ended_s": 61.0}),
+    "a plugin's last arrival": (
+        plugin(kind="Arrivals"),
+        [[sent(40)]],
+        {"whole": sent(60), "ended_s": 61.0},
+    ),
+    "for ever, until STOP_AFTER": (looping(loops=-1), [[sent(25), sent(24)]], {"until_s": 25.0}),
+    "for ever, until a script ends it": (
+        looping(HOME, script("ctx.getThread().stop()"), loops=-1),
+        [BOTH],
+        {"failed": ["home"]},
+    ),
+    "for ever, until its file ends": (
+        looping(HOME, jmx.element("CSVDataSet", "accounts", **CSV), loops=-1),
+        [BOTH],
+        {},
+    ),
+    "a duration that nobody knows": (users(duration="${__time()}"), [BOTH], {}),
+    "loops that nobody knows": (users(loops="${__time()}"), [BOTH], {}),
+    "nothing certain in its loops": (looping(controller("IfController", HOME)), [BOTH], {}),
+    "a schedule, which says what is missing": (
+        users(jmx.sampler("home", jmx.timer(duration=60)), duration=60),
+        [BOTH],
+        {},
+    ),
+    "arrivals": (jmx.open_group(HOME, name="users"), [BOTH], {}),
+    "an arrival that an error ends": (
+        jmx.open_group(HOME, name="users", seed=0, **on_error("stopthread")),
+        [BOTH],
+        {"failed": ["home"]},
+    ),
+}
+
+
+@pytest.mark.parametrize("how", IN_TIME)
+def test_a_group_that_ended_in_time_is_not_accused(found, how):
+    group, threads, came = IN_TIME[how]
+    if threads == [[]]:
+        came = came | {"whole": sent(25)}
+    assert found(group, threads=threads, **came) == EarlyEnds()
+
+
+def test_a_pause_of_unknown_length_counts_as_three_of_the_longest_seen(found):
+    group = users(HOME, jmx.think(ms="${__Random(1,9000)}"))
+    seen = {"gaps": lambda: {0: 10.0}}
+    assert found(group, threads=[[sent(29.1), sent(29.1)]], **seen) == EarlyEnds()
+    assert faults(found(group, threads=[[sent(28.9), sent(29.1)]], **seen))
+    assert found(group, threads=[BOTH]) == EarlyEnds()
+
+
+def test_groups_that_others_wait_for_begin_their_time_later(found):
+    setup = jmx.group(jmx.sampler("in"), kind="SetupThreadGroup", name="up", loops=1, threads=1)
+    last = jmx.group(jmx.sampler("out"), kind="PostThreadGroup", name="down", threads=1)
+    up = [Thread({"in": 1}, 20.0)]
+    down = [Thread({"out": 3}, 89.5)]
+    in_time = [[sent(80.0), sent(79.5)], up, down]
+    assert found(users(), setup, last, threads=in_time) == EarlyEnds()
+    early = [[sent(60.0), sent(60.0)], up, [Thread({"out": 3}, 69.5)]]
+    ((_, line),) = faults(found(users(), setup, last, threads=early))
+    assert "'users' ended after 40 s of the 60 s" in line
+
+
+def test_groups_in_a_row_each_have_their_time(found):
+    serial = '<boolProp name="TestPlan.serialize_threadgroups">true</boolProp>'
+    then = jmx.group(jmx.sampler("pay"), name="then", threads=1, duration=10)
+    plan = (users(), then)
+    assert found(*plan, threads=[[sent(60), sent(60)], [sent(69.4, pay=3)]], extra=serial) == (
+        EarlyEnds()
+    )
+    stopped = [[sent(60), sent(60)], [sent(65, pay=3)]]
+    ((_, line),) = faults(found(*plan, threads=stopped, extra=serial))
+    assert "'then' ended after 5 s of the 10 s" in line
+    assert found(*plan, threads=stopped) == EarlyEnds()
+
+
+def test_where_the_start_is_a_guess_the_first_pause_counts_too(found):
+    group = users(HOME, jmx.constant_timer(3000), ThreadGroup__delay=2)
+    guessed = {"start_is_known": False, "ended_s": 20.0}
+    assert found(group, threads=[[sent(54), sent(54)]], **guessed) == EarlyEnds()
+    assert faults(found(group, threads=[[sent(52), sent(52)]], **guessed))
+
+
+@pytest.mark.parametrize("path", PLAN_FILES, ids=id_of)
+def test_the_plans_of_this_repository_are_never_accused(path):
+    plan = read_plan(path, {})
+    came = SampledThreads(Thread(dict.fromkeys(plan.labels, 9), 14.0))
+    root = read_tree(path, {})
+    assert early_ends(plan, stops_of(root, expander_of(root, {})), came) == EarlyEnds()
