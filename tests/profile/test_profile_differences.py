@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 from tollgate.profile import SIDES, ProfileError, explain, read_blocks, words
 from tollgate.profile.differences import LEAST_BLOCKS, owner
@@ -149,6 +150,14 @@ def test_the_overhead_is_that_of_the_blocks_that_are_on():
     overhead = explain(costly, LEVEL, EFFECT, None, failed=False).overhead
     assert overhead.low < 0.1 < overhead.high
     assert overhead.high - overhead.low < 0.01
+    on, off = ([log_cost(it) for it in costly if it.on == kind] for kind in (True, False))
+    interval = stats.ttest_ind(on, off, equal_var=False).confidence_interval(0.95)
+    assert (overhead.low, overhead.high) == pytest.approx(np.expm1([*interval]))
+
+
+def log_cost(block):
+    answered = block.base.answered + block.head.answered
+    return np.log((block.base.cpu_us + block.head.cpu_us) / answered)
 
 
 def test_the_flame_graph_holds_all_of_the_time_and_one_frame_a_package():

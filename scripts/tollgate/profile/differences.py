@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import special
 
 from tollgate.profile import flame
 from tollgate.profile.model import (
@@ -199,7 +199,7 @@ def _change(us: Floats, answered: Floats, level: float, least: float) -> Change:
     residuals = (us - ratio[:, None] * answered) / answered.mean(axis=1)[:, None] / (1 - shares)
     difference, n = residuals[1] - residuals[0], us.shape[1]
     mean = float(ratio[1] - ratio[0])
-    half = float(stats.t.isf(level / 2, n - 1) * difference.std(ddof=1) / np.sqrt(n))
+    half = float(-special.stdtrit(n - 1, level / 2) * difference.std(ddof=1) / np.sqrt(n))
     low, high = mean - half, mean + half
     matters = abs(mean) >= least
     moved = MORE if low > 0 and matters else LESS if high < 0 and matters else SAME
@@ -207,7 +207,7 @@ def _change(us: Floats, answered: Floats, level: float, least: float) -> Change:
 
 
 def _overhead(blocks: Sequence[Block]) -> Overhead | None:
-    """By Welch's t (1947) of the blocks' logarithms; None without two of a kind."""
+    """By Welch's t (1947, Biometrika 34) of the blocks' logarithms; None without two of a kind."""
     cost: dict[bool, list[float]] = {True: [], False: []}
     for block in blocks:
         answered = block.base.answered + block.head.answered
@@ -217,6 +217,11 @@ def _overhead(blocks: Sequence[Block]) -> Overhead | None:
     if min(map(len, cost.values())) < 2:
         return None
     on, off = (np.log(cost[kind]) for kind in (True, False))
-    found = stats.ttest_ind(on, off, equal_var=False).confidence_interval(0.95)
-    low, high = (float(np.expm1(end)) for end in found)
+    variances = np.array([it.var(ddof=1) / len(it) for it in (on, off)])
+    total = variances.sum()
+    freedoms = np.array([len(on) - 1, len(off) - 1])
+    freedom = total**2 / (variances**2 / freedoms).sum() if total else 1.0
+    half = -special.stdtrit(freedom, 0.025) * np.sqrt(total)
+    mean = on.mean() - off.mean()
+    low, high = (float(np.expm1(end)) for end in (mean - half, mean + half))
     return Overhead(float(np.mean(cost[False])), float(np.mean(cost[True])), low, high)

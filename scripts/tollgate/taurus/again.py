@@ -18,9 +18,7 @@ from tollgate.taurus.jmeter import InstalledJMeter
 
 
 @contextlib.contextmanager
-def again(
-    executor: InstalledJMeter, folder: Path, **properties: int
-) -> Iterator[subprocess.Popen]:
+def again(executor: InstalledJMeter, folder: Path, **properties: int) -> Iterator[subprocess.Popen]:
     """The same plan once more after its run, as it was started but for these properties: a process
     that is ended with the block, and writes no samples."""
     given = {**executor.properties, **properties, "jmeterengine.nongui.port": lock.take_port()}
