@@ -9,7 +9,7 @@
  *     PICTURE.png: light, of the 900 pixels at the top, with a palette, for a README
  *
  * Ends with 1 and a line that says why where a page has an error, asks for something that is not
- * there, is wider than its window, or shows nothing.
+ * there, is wider than its window, or shows nothing at its top.
  */
 
 const { existsSync, writeFileSync } = require('node:fs');
@@ -40,7 +40,7 @@ function problemOf(seen, tooWide, file) {
   const [line] = [...seen.pageErrors, ...seen.consoleErrors, ...seen.failedRequests];
   if (line) return line;
   if (tooWide > 0) return `it is ${tooWide} px wider than its window`;
-  return counts(decode(file).pixels).size < BLANK ? 'there is nothing to be seen' : null;
+  return counts(decode(file, HEIGHT).pixels).size < BLANK ? 'there is nothing to be seen' : null;
 }
 
 async function take(browser, target, view) {

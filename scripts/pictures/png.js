@@ -67,9 +67,13 @@ function unfilter(raw, { width, height, channels }) {
   return rows;
 }
 
-/** { width, height, pixels } of a file's bytes; pixels: 0xrrggbb each, without transparency. */
-function decode(file) {
-  const head = header(file);
+/**
+ * { width, height, pixels } of a file's bytes, of no more rows than `most` from its top on; pixels:
+ * 0xrrggbb each, without transparency.
+ */
+function decode(file, most = Infinity) {
+  const whole = header(file);
+  const head = { ...whole, height: Math.min(whole.height, most) };
   const data = chunks(file).filter(({ type }) => type === 'IDAT');
   const rows = unfilter(inflateSync(Buffer.concat(data.map((it) => it.data))), head);
   const { width, height, channels } = head;
