@@ -17,6 +17,8 @@ from support.repetitions import Repetitions
 
 #: Folders of tests that start bzt, JMeter, browsers or installers.
 SLOW = ("e2e", "plans", "scripts")
+#: Of their files, those that take minutes each.
+LONGEST = ("test_compare", "test_reload", "test_forecast", "test_ways_out", "test_screenshots")
 #: Folders of tests with real processes: what else a shared machine does can fail one of them, so
 #: that one that fails has a second go. The summary names it.
 REAL = (*SLOW, "certification", "commands", "pages", "profile", "study", "targets", "workers")
@@ -52,10 +54,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What starts processes comes first, so that no long file is left for the end."""
-    items.sort(key=lambda item: item.path.parent.name not in SLOW)
+    items.sort(key=lambda item: (item.path.parent.name not in SLOW, item.path.stem not in LONGEST))
     for item in items:
         if item.path.parent.name in REAL:
             item.add_marker(SECOND_GO)
+        # scripts/test looks for those there.
+        assert not item.get_closest_marker("alone") or item.path.parent.name == "e2e", item.nodeid
 
 
 def _hear_signals() -> None:

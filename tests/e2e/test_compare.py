@@ -236,7 +236,7 @@ def test_the_control_leaves_nothing_behind(control, project):
 def test_twice_the_work_fails_by_the_label_that_gates_and_the_line_names_all_of_it(
     compare, project
 ):
-    gate = ("gates=p50", "labels=sum", "effect=5%", "budget=400", "first=20", "every=10")
+    gate = ("gates=p50", "labels=sum", "effect=5%", "budget=400", "first=10", "every=10")
     gate += ("profile=false",)
     options = [*(f"modules.compare.{each}" for each in gate), *LIGHT, SHORT[0]]
     run = compare(*options, BASE="HEAD", HEAD_INJECT_WORK_PERCENT="100")
@@ -274,7 +274,7 @@ def test_of_a_commit_that_sorts_again_and_again_the_function_that_does_is_named_
 ):
     text = (project.root / AURORA).read_text()
     project.commit(text.replace("return JSON.parse(raw)", SORTS_AGAIN, 1), AURORA)
-    gate = ("gates=p50", "labels=search", "budget=200", "first=20", "every=10")
+    gate = ("gates=p50", "labels=search", "budget=200", "first=10", "every=10")
     options = [*(f"modules.compare.{each}" for each in gate), *LIGHT, SHORT[0]]
     run = compare(*options, BASE="HEAD~1")
     try:

@@ -20,8 +20,8 @@ CRITERIA = mostly_right(*TARGETS)
 #: A few busy connections, some 100 requests a second: an idle one holds up a drain for seconds.
 BUSY = {
     **{"calculate_rate": 45, "calculate_threads": 4, "sum_rate": 45, "sum_threads": 4},
-    **{"kittens_rate": 8, "kittens_threads": 2, "search_rate": 4, "search_threads": 2},
-    **{"pi_rate": 4, "pi_threads": 2, "think": 50, "think_spread": 50},
+    **{"kittens_rate": 4, "kittens_threads": 1, "search_rate": 4, "search_threads": 2},
+    **{"pi_rate": 2, "pi_threads": 1, "think": 50, "think_spread": 50},
 }
 RELOADS = 20
 
