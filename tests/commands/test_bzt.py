@@ -11,7 +11,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from support import environment, run
+from support import environment
 from tollgate.base.paths import ROOT
 from tollgate.commands import bzt
 
@@ -77,11 +77,3 @@ def test_a_jmeter_home_is_named_from_where_bzt_was_called(monkeypatch, tmp_path)
     with pytest.raises(SystemExit):
         bzt.main()
     assert os.environ["JMETER_HOME"] == str(tmp_path / "tools" / "jmeter")
-
-
-def test_a_start_waits_for_no_import_that_it_does_without():
-    """`scipy.stats` alone takes as long as most of the rest, at each start."""
-    code = "import sys, tollgate.commands.bzt, tollgate.commands.cli; print(*sys.modules)"
-    done = run(sys.executable, "-c", code, env=environment(PYTHONPATH=str(ROOT / "scripts")))
-    assert "bzt.engine" in done.stdout.split()
-    assert not {"scipy.stats", "scipy.signal", "pandas", "matplotlib"} & {*done.stdout.split()}
