@@ -63,6 +63,7 @@ def properties(plan: str, port: int, rate: int, seconds: int) -> dict[str, objec
     elif plan == "compare":
         ends = {"base_port": port, "head_port": port, "sample_variables": "TESTSTART.MS,coin"}
         ends["jmeterengine.force.system.exit"] = "true"  # as the plan of an older check-out needs
+        ends["period"] = round(2000 / rate)  # where older ones have rates
         own = half | ends | {"warmup": 0, "measured": seconds}
     else:
         rare = dict.fromkeys(("calculate_rate", "kittens_rate", "pi_rate"), 0.01)

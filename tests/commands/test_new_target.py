@@ -155,7 +155,7 @@ def test_the_plan_is_clean_and_has_the_labels_that_the_criteria_are_about(tmp_pa
     plan = read_plan(path, {})
     assert plan.labels == ("order-service",)
     (sampler,) = plan.groups[0].samplers
-    assert sampler.precise_timers[0].precise.rate == 10
+    assert sampler.arrival_timers[0].replay.rate == 10
     kind = yaml.safe_load(files.alias(target))["order-service"]
     stated = criteria.parse_all(kind["~~reporting"][1]["criteria"], plan.labels)
     assert {each.label for each in stated} == {"order-service"}

@@ -33,7 +33,7 @@ SHORT = (
     "modules.compare.error-effect=20%",
 )
 #: What two slow cores can send beside whatever else they do, and answer.
-LIGHT = ("modules.jmeter.properties.sum_rate=20", "modules.jmeter.properties.search_rate=20")
+LIGHT = ("modules.jmeter.properties.period=50",)
 BROKEN = "throw new RangeError('this base is broken');\n"
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from tollgate.plan.arrivals import (
     BLOCK,
+    EvenArrivals,
     JavaRandom,
     NotReplayableError,
     PreciseThroughput,
@@ -125,6 +126,28 @@ def test_a_timer_that_nobody_can_foresee_says_why(changes, reason):
     settings = {"seed": 1, "rate": 10, "duration_s": 5} | changes
     with pytest.raises(NotReplayableError, match=reason):
         PreciseThroughput(**settings)
+
+
+def test_evenly_spaced_arrivals_are_those_of_an_open_model():
+    same = open_model_arrivals("pause(16 ms) rate(50/s) even_arrivals(3 s)", 1)
+    events = EvenArrivals(16, 20).arrivals(3.016)
+    assert events == pytest.approx(same)
+    assert EvenArrivals(16, 20).rate == 50
+    assert EvenArrivals(16, 20).arrivals(math.inf, limit=3).tolist() == [0.016, 0.036, 0.056]
+    assert EvenArrivals(16, 20).arrivals(3.016, limit=2).tolist() == [0.016, 0.036]
+
+
+@given(st.integers(0, 10**6), st.integers(1, 10**4), st.integers(-5, 10**6))
+def test_an_even_schedule_holds_all_arrivals_before_its_end(first_ms, period_ms, until_ms):
+    events = EvenArrivals(first_ms, period_ms).arrivals(until_ms / 1000)
+    expected = range(first_ms, max(first_ms, until_ms), period_ms)
+    assert np.rint(events * 1000).astype(int).tolist() == [*expected]
+
+
+@pytest.mark.parametrize(("first_ms", "period_ms"), [(-1, 18), (0, 0), (0, -18)])
+def test_evenly_spaced_arrivals_need_a_distance_and_none_before_the_test(first_ms, period_ms):
+    with pytest.raises(NotReplayableError, match="at least 0 and at least 1"):
+        EvenArrivals(first_ms, period_ms)
 
 
 def test_an_open_model_without_a_seed_is_not_replayable_unless_its_arrivals_are_even():

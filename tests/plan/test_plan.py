@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from support import jmx_text as jmx
-from tollgate.plan.arrivals import PreciseThroughput
+from tollgate.plan.arrivals import EvenArrivals, PreciseThroughput
 from tollgate.plan.jmx import PlanError
 from tollgate.plan.read import read_plan
 
@@ -36,7 +36,7 @@ def test_properties_reach_groups_timers_and_labels(read):
     (group,) = plan.groups
     assert (group.threads, group.loops, group.duration_s) == (3, -1, 35.0)
     assert plan.labels == ("search",)
-    assert group.samplers[0].precise_timers[0].precise == PreciseThroughput(9, 12.5, 10)
+    assert group.samplers[0].arrival_timers[0].replay == PreciseThroughput(9, 12.5, 10)
 
 
 def test_what_is_not_known_is_none_and_says_why(read):
@@ -208,7 +208,7 @@ def test_an_included_fragment_stands_in_place_of_its_controller(read, tmp_path, 
     include = jmx.element("IncludeController", "include", **path)
     plan = read(jmx.plan(jmx.group(jmx.timer(), include)), part="a")
     assert plan.labels == ("inside",)
-    assert len(plan.groups[0].samplers[0].precise_timers) == 1
+    assert len(plan.groups[0].samplers[0].arrival_timers) == 1
 
 
 def test_a_module_controller_runs_its_target_even_where_that_is_disabled(read):
@@ -312,4 +312,60 @@ def test_a_plan_as_jmeter_saves_it_is_read_whole():
     (group,) = plan.groups
     assert plan.labels == ("nap",)
     assert (group.threads, group.duration_s) == (6, 10)
-    assert group.samplers[0].timers[0].precise == PreciseThroughput(2024, 30.0, 10)
+    assert group.samplers[0].timers[0].replay == PreciseThroughput(2024, 30.0, 10)
+
+
+@pytest.fixture
+def timer_of(read):
+    """The timer of the sampler `a` in a thread group of these elements."""
+
+    def of(*children, around=()):
+        samplers = read(jmx.plan(*around, jmx.group(*children))).groups[0].samplers
+        return next(it for it in samplers if it.label.text == "a").timers[0]
+
+    return of
+
+
+def test_a_counter_and_a_timer_that_waits_for_it_deal_out_arrivals(timer_of):
+    drawn = jmx.counter(incr="${__P(period,20)}")
+    expected = EvenArrivals(5, 20)
+    inside = jmx.element("TransactionController", "b", [jmx.sampler("a")])
+    assert timer_of(drawn, jmx.one_by_one(jmx.sampler("a"))).replay == expected
+    assert timer_of(drawn, jmx.one_by_one(inside)).replay == expected
+    assert timer_of(drawn, jmx.sampler("a", jmx.counted_timer())).replay == expected
+    assert timer_of(jmx.counted_timer(), drawn, jmx.sampler("a")).replay == expected
+    assert timer_of(jmx.one_by_one(drawn, jmx.sampler("a"))).replay == expected
+
+
+HERE = jmx.one_by_one(jmx.sampler("a"))
+
+
+@pytest.mark.parametrize(
+    ("children", "around", "reason"),
+    [
+        ([HERE], [], "no Counter of its thread group"),
+        ([jmx.counter("number"), HERE], [], "no Counter of its thread group"),
+        # One count for all thread groups.
+        ([HERE], [jmx.counter()], "no Counter of its thread group"),
+        ([jmx.element("GenericController", "b", [jmx.counter()]), HERE], [], "no Counter of its"),
+        ([jmx.counter(), jmx.counter(), HERE], [], "more than one element sets"),
+        ([jmx.counter(), HERE], [jmx.counter()], "more than one element sets"),
+        ([jmx.counter(per_user="true"), HERE], [], "each thread has its own"),
+        ([jmx.counter(incr="${step}"), HERE], [], "the incr of"),
+        ([jmx.counter(start="soon"), HERE], [], "the start of"),
+        ([jmx.counter(end=900), HERE], [], "the settings of"),
+        ([jmx.counter(end="${end}"), HERE], [], "the end of"),
+        ([jmx.counter(format="000"), HERE], [], "the settings of"),
+        ([jmx.counter(incr=0), HERE], [], "at least 1"),
+    ],
+)
+def test_arrivals_of_a_counter_that_can_t_be_foreseen_say_why(timer_of, children, around, reason):
+    found = timer_of(*children, around=around)
+    assert (found.replay, found.pause_ms) == (None, None)
+    assert reason in found.reason
+
+
+def test_a_delay_that_is_written_otherwise_is_a_pause_that_nobody_knows(timer_of):
+    late = jmx.constant_timer("${__longSum(${arrival},-${__time()})}")
+    found = timer_of(jmx.counter(), jmx.element("GenericController", "c", [late, jmx.sampler("a")]))
+    assert (found.replay, found.reason, found.pause_ms) == (None, "", None)

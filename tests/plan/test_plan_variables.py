@@ -108,7 +108,7 @@ def test_a_feed_whose_file_names_its_columns_may_set_what_labels_are_made_of_and
     feed = jmx.element("CSVDataSet", "users", filename="users.csv", **written)
     plan = read(feed, jmx.timer(throughput="${rate}"), rate="25")
     assert jmx.may_have(plan, "GET cart")
-    assert plan.groups[0].samplers[0].precise_timers[0].precise.rate == 25
+    assert plan.groups[0].samplers[0].arrival_timers[0].replay.rate == 25
     named = jmx.element("CSVDataSet", "users", filename="users.csv", variableNames="user")
     assert read(named).labels == ("GET home",)
 
@@ -126,8 +126,8 @@ def test_a_thread_group_is_read_with_what_its_variables_are_at_the_start(tmp_pat
     path.write_text(jmx.plan(group, users="7", again="3", rate="25"))
     (read,) = read_plan(path, {}).groups
     assert (read.name, read.threads, read.loops) == ("7 users", 7, 3)
-    (timer,) = read.samplers[0].precise_timers
-    assert timer.precise is None
+    (timer,) = read.samplers[0].arrival_timers
+    assert timer.replay is None
     assert "${rate} may be set anew by CSVDataSet 'loads'" in timer.reason
 
 

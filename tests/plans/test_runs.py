@@ -39,10 +39,8 @@ SHORT = {
         "warmup": 0,
         "measured": 2,
         "sum_data": "../data/compare-sum.csv",
-        "sum_rate": 10,
-        "search_rate": 10,
+        "period": 100,
         "sample_variables": "TESTSTART.MS,coin",
-        "jmeterengine.force.system.exit": "true",
     },
 }
 #: No answer is too late, however busy the machine is.

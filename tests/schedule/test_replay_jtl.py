@@ -166,14 +166,14 @@ def test_a_timers_schedule_with_too_many_samples_is_a_problem_and_gives_no_respo
     assert set(found.response) == {"a1", "a2", "bücher"}
     assert len(found.facts) == 2
     (problem,) = found.problems
-    assert "100 samples belong to the Precise Throughput Timer of paced" in problem
+    assert "100 samples belong to the timer of paced" in problem
     assert "use an Open Model Thread Group" in problem
     assert replay_jtl(plan, path, jtl, 0, None, SECONDS, most=100).problems == ()
 
 
 def test_a_timers_schedule_with_too_many_events_is_foreseen_before_any_load(plan):
     (problem,) = foreseen_problems(plan, 500_000.1)
-    assert "5000001 samples belong to the Precise Throughput Timer of paced" in problem
+    assert "5000001 samples belong to the timer of paced" in problem
     assert foreseen_problems(plan, 500_000) == []
 
 

@@ -112,6 +112,14 @@ def test_samplers_under_one_timer_share_its_schedule(schedules):
     assert [label.text for label in found["base"].labels] == ["base", "head"]
 
 
+def test_a_counter_s_arrivals_are_a_schedule_and_what_follows_one_is_none(schedules):
+    follower = jmx.sampler("b")
+    found = schedules(jmx.group(jmx.counter(), jmx.one_by_one(jmx.sampler("a")), follower))
+    assert (found["a"].end_s, found["a"].threads, found["a"].by_thread) == (10, 4, False)
+    assert found["a"].arrivals(0.06) == pytest.approx([0.005, 0.025, 0.045])
+    assert isinstance(found["b"], ClosedLoop)
+
+
 def test_think_time_of_the_thread_is_part_of_its_schedule(schedules):
     group = jmx.group(
         jmx.sampler("a", jmx.timer()), jmx.think(jmx.constant_timer(400)), jmx.think(ms=100)
@@ -126,6 +134,7 @@ def test_a_label_with_a_variable_keeps_its_schedule(schedules):
 
 
 PARENT = {"TransactionController__parent": "true"}
+ON_CONDITION = jmx.element("IfController", "if", [jmx.sampler("a")])
 PACING = jmx.element("ConstantThroughputTimer", "per minute")
 
 
@@ -174,6 +183,19 @@ PACING = jmx.element("ConstantThroughputTimer", "per minute")
             [jmx.group(jmx.sampler("a", jmx.timer()), jmx.think(ms="${nap}"))],
             "pause of its thread is only known",
         ),
+        (
+            [jmx.group(jmx.counter(), jmx.one_by_one(jmx.sampler("b"), jmx.sampler("a")))],
+            "one arrival for each turn",
+        ),
+        (
+            [jmx.group(jmx.counter(), jmx.sampler("b"), jmx.one_by_one(jmx.sampler("a")))],
+            "one arrival for each turn",
+        ),
+        (
+            [jmx.group(jmx.counter(), jmx.one_by_one(ON_CONDITION))],
+            "one arrival for each turn",
+        ),
+        ([jmx.group(jmx.one_by_one(jmx.sampler("a")))], "no Counter of its thread group"),
         ([jmx.open_group(jmx.sampler("a"), seed=0)], "random seed is 0"),
         ([jmx.open_group(jmx.sampler("a"), schedule="rate(5)")], "expected / or per"),
         ([jmx.open_group(jmx.sampler("a"), schedule="${plan}")], "schedule is only known at run"),

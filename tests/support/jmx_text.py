@@ -2,6 +2,8 @@
 
 from xml.sax.saxutils import escape, quoteattr
 
+from tollgate.plan.arrivals import EVEN_DELAY
+
 
 def element(kind, name="", children=(), enabled=True, extra="", **props):
     """One element and its hashTree; a property's dots are written as double underscores."""
@@ -84,6 +86,23 @@ def timer(name="pace", **changes):
 
 def constant_timer(delay, **more):
     return element("ConstantTimer", "pause", ConstantTimer__delay=delay, **more)
+
+
+def counter(variable="arrival", name="arrivals", **changes):
+    props = {"name": variable, "start": 5, "incr": 20, "end": "", "format": "", "per_user": "false"}
+    return element(
+        "CounterConfig", name, **{f"CounterConfig__{k}": v for k, v in (props | changes).items()}
+    )
+
+
+def counted_timer(variable="arrival"):
+    """It waits for what the counter has drawn."""
+    return element("ConstantTimer", "due", ConstantTimer__delay=EVEN_DELAY.format(variable))
+
+
+def one_by_one(*children):
+    """An arrival for each turn of a thread group."""
+    return element("GenericController", "one", [counted_timer(), *children])
 
 
 def think(*children, ms=0, name="think", **more):

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from tollgate.criteria import Criterion, CriterionError
 from tollgate.forecast import Followed
-from tollgate.plan import Plan, PreciseThroughput
+from tollgate.plan import Plan
 from tollgate.run import Execution
 from tollgate.schedule import schedules_of
 from tollgate.stats import FEWEST, FEWEST_FOR_MEAN, samples_needed
@@ -41,7 +41,7 @@ def hardly_decided(criteria: Iterable[Criterion], planned: Execution, plan: Plan
     due = {
         label.text: schedule.arrivals(from_s + budget_s)
         for _, schedule in schedules_of(plan)[1]
-        if len(schedule.labels) == 1 and isinstance(schedule.replay, PreciseThroughput)
+        if len(schedule.labels) == 1 and not schedule.by_thread
         for label in schedule.labels
     }
     for criterion in criteria:

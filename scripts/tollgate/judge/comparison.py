@@ -7,8 +7,9 @@
 - A run that ended itself before its samples decide is INCONCLUSIVE: an answer that came drop by
   drop, each in time, may have been longer under way than any timeout. If there was no look at that
   time at all, its record is wrong, and the run INVALID.
-- How late the generator was has no limit here: the coin falls after the wait, so that it hits both
-  sides alike, and service times don't contain it. Arrivals that were not sent are counted as ever.
+- How late the generator was has no limit here: the wait knows nothing of the coin, so that it hits
+  both sides alike, and service times don't contain it. Arrivals that were not sent are counted as
+  ever.
 """
 
 from __future__ import annotations

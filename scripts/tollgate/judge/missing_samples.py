@@ -119,7 +119,7 @@ def _without_a_sample(
     group: ThreadGroup, samplers: list[Sampler], labels: Collection[str]
 ) -> Iterator[str]:
     for sampler in samplers:
-        known = not sampler.label.pattern and sampler.leaves_a_row and not sampler.precise_timers
+        known = not sampler.label.pattern and sampler.leaves_a_row and not sampler.arrival_timers
         if known and sampler.label.text not in labels:
             yield (
                 f"no sample has the label {sampler.label.text!r}, which the thread group "

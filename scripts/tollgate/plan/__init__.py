@@ -7,7 +7,12 @@ samplers), what a reader would point out in it, when it ends, whom it asks.
 from __future__ import annotations
 
 from tollgate.plan import bounds, copy, lint, plugins
-from tollgate.plan.arrivals import JavaRandom, NotReplayableError, PreciseThroughput
+from tollgate.plan.arrivals import (
+    EvenArrivals,
+    JavaRandom,
+    NotReplayableError,
+    PreciseThroughput,
+)
 from tollgate.plan.bounds import Stops, stops_of
 from tollgate.plan.inline import put_in_place, shares_fragments
 from tollgate.plan.jmx import PlanError, read_tree
@@ -29,6 +34,7 @@ __all__ = [
     "ANY",
     "FLOW_CONTROL",
     "LOOPING",
+    "EvenArrivals",
     "JavaRandom",
     "NotReplayableError",
     "Plan",

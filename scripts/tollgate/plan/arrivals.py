@@ -1,7 +1,8 @@
-"""The moments at which a Precise Throughput Timer means to send, replayed from its seed.
+"""The moments at which timers mean to send: those of a Precise Throughput Timer, replayed from its
+seed, and evenly spaced ones.
 
-Source: JMeter 5.6.3's own classes, driven for the golden files in tests/golden, and its
-manual, Component Reference, "Precise Throughput Timer". What they do:
+Source of the first: JMeter 5.6.3's own classes, driven for the golden files in tests/golden, and
+its manual, Component Reference, "Precise Throughput Timer". What they do:
 
 - Time zero is JMeter's test start, the value of TESTSTART.MS, not the start of the thread group.
 - A window lasts `duration` seconds and holds ceil(rate * duration) events, uniform and sorted.
@@ -158,3 +159,45 @@ class PreciseThroughput:
                 break
         events = np.concatenate(parts)[:limit]
         return events[: np.searchsorted(events, until_s, side="left")]
+
+
+#: The delay of a Constant Timer by which a request waits until it is due: `{}` is the variable in
+#: which a Counter says when, in ms since the test start.
+EVEN_DELAY = "${{__longSum(${{TESTSTART.MS}},${{{}}},-${{__time()}})}}"
+
+
+@dataclass(frozen=True)
+class EvenArrivals:
+    """A Counter that all threads of a group draw from, and a Constant Timer that waits for what was
+    drawn (EVEN_DELAY): arrival n is due first_ms + n * period_ms after the test start.
+
+    Source: JMeter 5.6.3. The Counter goes on when an iteration of the controller around it begins
+    (CounterConfig.iterationStart), the timer computes its delay when a sampler is about to wait
+    (ConstantTimer.delay), once for each turn of the thread (FunctionProperty.getStringValue). A
+    thread whose wait would go beyond its duration ends (JMeterThread.delay); a request whose moment
+    has passed is sent at once.
+    """
+
+    first_ms: int
+    period_ms: int
+
+    def __post_init__(self) -> None:
+        if self.first_ms < 0 or self.period_ms < 1:
+            raise NotReplayableError(
+                f"the counter starts at {self.first_ms} ms and goes on by {self.period_ms} ms: "
+                "write at least 0 and at least 1"
+            )
+
+    @property
+    def rate(self) -> float:
+        """Arrivals a second."""
+        return 1000 / self.period_ms
+
+    def arrivals(self, until_s: float, limit: int | None = None) -> NDArray[np.float64]:
+        """As PreciseThroughput.arrivals."""
+        if math.isfinite(until_s):
+            before = max(0, math.ceil((until_s * 1000 - self.first_ms) / self.period_ms))
+            limit = before if limit is None else min(before, limit)
+        if limit is None:
+            raise ValueError("a schedule without an end needs a limit")
+        return (self.first_ms + self.period_ms * np.arange(limit)) / 1000

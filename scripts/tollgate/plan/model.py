@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tollgate.plan.arrivals import PreciseThroughput
+from tollgate.plan.arrivals import EvenArrivals, PreciseThroughput
 
 OPEN_MODEL = "OpenModelThreadGroup"
 PRECISE_THROUGHPUT = "PreciseThroughputTimer"
@@ -51,13 +51,13 @@ class Timer:
     """One timer. `pause_ms` is the longest pause it makes (three standard deviations where there
     is no longest), 0 for a timer that paces a loop, None where that is not known.
 
-    `precise` holds the settings of a Precise Throughput Timer, `reason` why there are none.
+    replay: of a timer that deals out arrivals; `reason`: why those of such a timer are not known.
     """
 
     kind: str
     name: str
     pause_ms: float | None
-    precise: PreciseThroughput | None = None
+    replay: PreciseThroughput | EvenArrivals | None = None
     reason: str = ""
 
 
@@ -100,8 +100,9 @@ class Sampler:
         return self.kind != FLOW_CONTROL and not self.hidden_by
 
     @property
-    def precise_timers(self) -> tuple[Timer, ...]:
-        return tuple(timer for timer in self.timers if timer.kind == PRECISE_THROUGHPUT)
+    def arrival_timers(self) -> tuple[Timer, ...]:
+        """Those that deal out arrivals."""
+        return tuple(timer for timer in self.timers if timer.replay or timer.reason)
 
     @property
     def all_pauses_ms(self) -> float | None:

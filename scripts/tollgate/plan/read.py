@@ -10,11 +10,16 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from tollgate.plan.arrivals import NotReplayableError, PreciseThroughput
+from tollgate.plan.arrivals import (
+    EVEN_DELAY,
+    EvenArrivals,
+    NotReplayableError,
+    PreciseThroughput,
+)
 from tollgate.plan.expressions import Expander
 from tollgate.plan.jmx import Element, read_tree
 from tollgate.plan.model import (
@@ -29,7 +34,13 @@ from tollgate.plan.model import (
     Timer,
     Transaction,
 )
-from tollgate.plan.variables import expander_of, label_expander_of, running_expander_of
+from tollgate.plan.variables import (
+    COUNTER,
+    expander_of,
+    label_expander_of,
+    running_expander_of,
+    set_by,
+)
 
 # Samplers, JMeter's own and those of plugins, are known by the end of their class name.
 _SAMPLER_ENDINGS = ("Sampler", "SamplerProxy", "Sampler_", "Sampler2", "Sampler2_", FLOW_CONTROL)
@@ -39,6 +50,9 @@ _HTTP, _DEFAULTS = "HTTPSampler", "ConfigTestElement"
 _TIMEOUT = "HTTPSampler.response_timeout"
 #: What a script calls to keep a sample out of the JTL.
 _IGNORE = re.compile(r"[Ii]gnore")
+#: A Constant Timer's delay that waits for what a Counter says.
+_EVEN = re.compile(re.escape(EVEN_DELAY.format("@")).replace("@", r"([^${}()]+)"))
+_DELAY = "ConstantTimer.delay"
 #: Where samplers, and the defaults of theirs, name a host.
 _HOSTS = ("HTTPSampler.domain", "TCPSampler.server", "FTPSampler.server")
 #: A whole URL may stand here, and goes before the host.
@@ -81,17 +95,27 @@ class Fields:
             return None
 
 
-def read_timer(element: Element, expander: Expander) -> Timer:
-    """Return the timer with its properties filled in; one that paces a loop pauses 0 ms."""
+def read_timer(
+    element: Element, expander: Expander, counters: Mapping[str, Element | None]
+) -> Timer:
+    """Return the timer with its properties filled in; one that paces a loop pauses 0 ms.
+
+    counters: those of its thread group, around it or beside it, by their variable; None where
+    something else sets that as well.
+    """
     name = expander.expand(element.name).shown
-    if element.kind == PRECISE_THROUGHPUT:
+    counter = _EVEN.fullmatch(element.props.get(_DELAY, "").strip())
+    if element.kind == PRECISE_THROUGHPUT or (element.kind == "ConstantTimer" and counter):
+        pause_ms = 0.0 if element.kind == PRECISE_THROUGHPUT else None
         try:
-            precise = _precise(element, expander)
+            replay = (
+                _even(counter[1], counters, expander) if counter else _precise(element, expander)
+            )
         except NotReplayableError as error:
-            return Timer(element.kind, name, 0.0, reason=str(error))
-        return Timer(element.kind, name, 0.0, precise=precise)
+            return Timer(element.kind, name, pause_ms, reason=str(error))
+        return Timer(element.kind, name, pause_ms, replay=replay)
     fields = Fields(element, expander)
-    delay = fields.number("ConstantTimer.delay", absent=0.0)
+    delay = fields.number(_DELAY, absent=0.0)
     spread = fields.number("RandomTimer.range", absent=0.0)
     match element.kind:
         case "ConstantTimer" | "UniformRandomTimer":
@@ -123,6 +147,29 @@ def _precise(element: Element, expander: Expander) -> PreciseThroughput:
     return PreciseThroughput(seed, throughput / period, duration, batch)
 
 
+def _even(
+    variable: str, counters: Mapping[str, Element | None], expander: Expander
+) -> EvenArrivals:
+    if variable not in counters:
+        raise NotReplayableError(
+            f"no Counter of its thread group, around it or beside it, counts ${{{variable}}}"
+        )
+    element = counters[variable]
+    if element is None:
+        raise NotReplayableError(f"more than one element sets ${{{variable}}}")
+    if element.props.get(f"{COUNTER}.per_user") == "true":
+        raise NotReplayableError(f"each thread has its own count of ${{{variable}}}")
+    fields = Fields(element, expander)
+    first, period, last = (fields.whole(f"{COUNTER}.{it}") for it in ("start", "incr", "end"))
+    shape = element.props.get(f"{COUNTER}.format", "")
+    if first is None or period is None or "end" in fields.unresolved or last or shape:
+        name, reason = next(
+            iter(fields.unresolved.items()), ("settings", "start, incr and no more")
+        )
+        raise NotReplayableError(f"the {name} of its {element.title} cannot be known: {reason}")
+    return EvenArrivals(first, period)
+
+
 def _add(*terms: float | None) -> float | None:
     return None if None in terms else sum(term for term in terms if term is not None)
 
@@ -138,12 +185,15 @@ def read_plan(path: Path, properties: Mapping[str, str]) -> Plan:
 
 @dataclass(frozen=True)
 class _Scope:
-    """What the controllers around an element add to it."""
+    """What the controllers around an element add to it. counters: as
+    read_timer has them."""
 
     timers: tuple[Timer, ...] = ()
     parents: tuple[Controller, ...] = ()
     hidden_by: str = ""
     timeout_ms: float | None = None
+    group: Element | None = None
+    counters: Mapping[str, Element | None] = field(default_factory=dict)
 
 
 class _Reader:
@@ -222,8 +272,13 @@ class _Reader:
 
     def _inside(self, element: Element, scope: _Scope) -> _Scope:
         """Return the scope of the children of `element`."""
+        group = element if element.is_thread_group else scope.group
+        counters = scope.counters | self._counters(element, group)
+        scope = replace(scope, group=group, counters=counters)
         timers = tuple(
-            read_timer(e, self._expander) for e in element.active if e.kind.endswith("Timer")
+            read_timer(e, self._expander, counters)
+            for e in element.active
+            if e.kind.endswith("Timer")
         )
         scope = replace(
             scope, timers=scope.timers + timers, timeout_ms=self._default_timeout_ms(element, scope)
@@ -236,6 +291,16 @@ class _Reader:
             parents=(*scope.parents, self._controller(element)),
             hidden_by=scope.hidden_by or (self._label(element).text if hides else ""),
         )
+
+    def _counters(self, element: Element, group: Element | None) -> dict[str, Element | None]:
+        """The Counters right below an element of a thread group, as read_timer has them."""
+        own = [each for each in element.active if each.kind == COUNTER]
+        if not (own and group):
+            return {}
+        around = (each for each in self._root.active if not each.is_thread_group)
+        setting = [name for top in (group, *around) for it in top.walk() for name in set_by(it)]
+        names = ((each, each.props.get(f"{COUNTER}.name", "").strip()) for each in own)
+        return {name: each if setting.count(name) == 1 else None for each, name in names}
 
     def _is_parent(self, element: Element) -> bool:
         """Whether it is a Transaction Controller that generates a parent sample."""

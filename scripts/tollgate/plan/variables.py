@@ -13,11 +13,12 @@ from collections.abc import Iterator, Mapping
 from tollgate.plan.expressions import Expander, Text, Unknown
 from tollgate.plan.jmx import Element
 
+COUNTER = "CounterConfig"
 #: Where extractors of all kinds name what they set, several of them apart by semicolons.
 _EXTRACTED = re.compile(r"\.(refname|referenceNames?)$")
 #: Where other elements do so, by the element's tag.
 _SET = {
-    "CounterConfig": "CounterConfig.name",
+    COUNTER: f"{COUNTER}.name",
     "ForeachController": "ForeachController.returnVal",
     "JSONPathExtractor": "VAR",
     "RandomVariableConfig": "variableName",
@@ -52,12 +53,7 @@ def label_expander_of(root: Element, properties: Mapping[str, str]) -> Expander:
 
 def set_anew(root: Element) -> dict[str, str]:
     """The variables that elements set while the plan runs, each with what sets it."""
-    return {
-        name.strip(): element.title
-        for element in root.walk()
-        for name in _set_by(element)
-        if name.strip()
-    }
+    return {name: element.title for element in root.walk() for name in set_by(element)}
 
 
 def _at_start(root: Element, properties: Mapping[str, str]) -> dict[str, Text]:
@@ -68,6 +64,11 @@ def _at_start(root: Element, properties: Mapping[str, str]) -> dict[str, Text]:
         if element.kind in ("TestPlan", "Arguments"):
             variables.update({name: expander.expand(value) for name, value in element.pairs})
     return variables
+
+
+def set_by(element: Element) -> Iterator[str]:
+    """The variables that an element sets, as far as the plan names them."""
+    yield from filter(None, map(str.strip, _set_by(element)))
 
 
 def _set_by(element: Element) -> Iterator[str]:

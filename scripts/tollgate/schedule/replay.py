@@ -11,7 +11,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tollgate.plan import Plan, PreciseThroughput
+from tollgate.plan import Plan
 from tollgate.samples import Jtl, Step, Store, read_samples, read_threads, using
 from tollgate.schedule.model import ScheduleFacts, Unsent
 from tollgate.schedule.open_join import join_open
@@ -117,7 +117,7 @@ def _several_starts(first_ms: int, last_ms: int) -> str:
 
 def _too_many(queue: Queue, size: int, limit: int) -> str:
     return (
-        f"{size} samples belong to the Precise Throughput Timer of {', '.join(queue.names)}, and "
+        f"{size} samples belong to the timer of {', '.join(queue.names)}, and "
         f"no more than {limit} can be joined with its schedule: use an Open Model Thread Group, "
         "which has no such limit, or a shorter run"
     )
@@ -127,7 +127,7 @@ def foreseen_problems(plan: Plan, length_s: float) -> list[str]:
     """The problems that a run of this length would have, before any load is sent."""
     found = []
     for queue in queues_of(plan, ())[0]:
-        if isinstance(queue.schedule.replay, PreciseThroughput):
+        if not queue.schedule.by_thread:
             size = int(queue.schedule.replay.rate * length_s)
             if size > MOST_CLOSED:
                 found.append(_too_many(queue, size, MOST_CLOSED))

@@ -12,7 +12,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from tollgate.plan import FLOW_CONTROL, NotReplayableError, Plan, Sampler, ThreadGroup
+from tollgate.plan import (
+    FLOW_CONTROL,
+    EvenArrivals,
+    NotReplayableError,
+    Plan,
+    Sampler,
+    ThreadGroup,
+)
 from tollgate.schedule.grammar import ScheduleError
 from tollgate.schedule.join import Rows
 from tollgate.schedule.lateness import Joined, Summary, join, summarise
@@ -81,8 +88,8 @@ def _group_schedules(group: ThreadGroup) -> Iterator[tuple[str, Schedule | Close
         governed, schedule = _open_model(group)
         others = "follows another sampler of the same arrival, and is sent when that is done"
     else:
-        governed = tuple(s for s in group.samplers if s.precise_timers)
-        schedule = _precise_throughput(group, governed)
+        governed = tuple(s for s in group.samplers if s.arrival_timers)
+        schedule = _dealt_out(group, governed)
         others = "no timer says when it is sent"
     rows = [sampler for sampler in group.samplers if sampler.leaves_a_row]
     ungoverned = [sampler for sampler in rows if sampler not in governed]
@@ -103,13 +110,13 @@ def _mixed(sampler: Sampler) -> ClosedLoop:
     return ClosedLoop(f"'{sampler.label.text}' is sent with a schedule and without one")
 
 
-def _precise_throughput(group: ThreadGroup, governed: tuple[Sampler, ...]) -> Schedule | ClosedLoop:
-    """Return the schedule of the samplers in the scope of a Precise Throughput Timer."""
+def _dealt_out(group: ThreadGroup, governed: tuple[Sampler, ...]) -> Schedule | ClosedLoop:
+    """Return the schedule of the samplers in the scope of a timer that deals out arrivals."""
     if not governed:
         return ClosedLoop("no timer says when it is sent")
     reason = _obstacle(group, governed)
-    timer = governed[0].precise_timers[0]
-    if reason or timer.precise is None:
+    timer = governed[0].arrival_timers[0]
+    if reason or timer.replay is None:
         return ClosedLoop(reason or timer.reason)
     pauses = [s.all_pauses_ms for s in group.samplers if s not in governed]
     if None in pauses:
@@ -118,7 +125,7 @@ def _precise_throughput(group: ThreadGroup, governed: tuple[Sampler, ...]) -> Sc
     return Schedule(
         group=group.name,
         labels=tuple(dict.fromkeys(sampler.label for sampler in governed)),
-        replay=timer.precise,
+        replay=timer.replay,
         threads=group.threads,
         end_s=(group.delay_s or 0.0) + (group.duration_s or 0.0) if ends else None,
         limit=_limit(group, governed),
@@ -133,7 +140,7 @@ def _timeout_ms(samplers: tuple[Sampler, ...]) -> float | None:
 
 
 def _obstacle(group: ThreadGroup, governed: tuple[Sampler, ...]) -> str:
-    """Return why the samplers under a Precise Throughput Timer cannot be replayed, or nothing."""
+    """Return why the samplers under such a timer cannot be replayed, or nothing."""
     if group.kind != "ThreadGroup":
         return f"its thread group is a {group.kind}, whose threads come and go in their own way"
     if "duration" in group.unresolved or "delay" in group.unresolved:
@@ -145,15 +152,22 @@ def _obstacle(group: ThreadGroup, governed: tuple[Sampler, ...]) -> str:
         silent = next(s.label.text for s in governed if s.kind == FLOW_CONTROL)
         return f"'{silent}' uses up events of the same timer and leaves no row"
     for sampler in governed:
-        if len(sampler.precise_timers) > 1:
-            return "two Precise Throughput Timers apply to it and their waits add up"
-        others = (t for t in sampler.timers if t not in sampler.precise_timers)
+        if len(sampler.arrival_timers) > 1:
+            return "two timers that deal out arrivals apply to it and their waits add up"
+        others = (t for t in sampler.timers if t not in sampler.arrival_timers)
         slow = next((t for t in others if t.pause_ms != 0 or "Throughput" in t.kind), None)
         if slow:
             return f"'{slow.name}' makes it wait beyond its event"
-    settings = {(s.precise_timers[0].precise, s.precise_timers[0].reason) for s in governed}
-    if len(settings) > 1:
-        return "unlike Precise Throughput Timers share one queue of events in its thread group"
+    timers = [sampler.arrival_timers[0] for sampler in governed]
+    if len({(timer.replay, timer.reason) for timer in timers}) > 1:
+        return "unlike timers share one queue of events in its thread group"
+    counted = next((it for it in timers if isinstance(it.replay, EvenArrivals)), None)
+    is_first = governed == group.samplers[:1] and all(it.is_plain for it in governed[0].parents)
+    if counted and not is_first:
+        return (
+            f"'{counted.name}' knows one arrival for each turn of the thread group: let it apply "
+            "to the first sampler alone, on no condition"
+        )
     return ""
 
 
@@ -170,7 +184,7 @@ def _open_model(group: ThreadGroup) -> tuple[tuple[Sampler, ...], Schedule | Clo
     firsts = _firsts(group.samplers)
     reason = next((f"the {name} is only known at run time" for name in group.unresolved), "")
     for sampler in firsts:
-        if sampler.precise_timers or sampler.all_pauses_ms != 0:
+        if sampler.arrival_timers or sampler.all_pauses_ms != 0:
             reason = f"'{sampler.label.text}' waits after the arrival"
         if sampler.hidden_by:
             reason = f"'{sampler.hidden_by}' generates a parent sample in its place"
