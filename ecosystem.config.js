@@ -10,6 +10,10 @@ const { DRAIN_LIMIT_MS } = require('./app/drain');
 // head alone, such as HEAD_INJECT_DELAY_MS, which goes before INJECT_DELAY_MS.
 const memoryLimit = process.env.MEMORY_LIMIT || '512M';
 
+// Processes of each side of a comparison in fork mode: any one may be some per cent faster or slower
+// than others of its code for as long as it lives. Their ports are PORT_BASE, and those behind it.
+const PROCESSES = 4;
+
 const common = {
   ...placed(__dirname),
 
@@ -39,11 +43,17 @@ function placed(folder) {
   return { script: path.join('app', 'server.js'), cwd: folder };
 }
 
-/** One of the two that are compared: both in the same mode, each from a folder of its own. */
-function compared(name, port, settings) {
-  const mode = process.env.COMPARE_MODE === 'cluster' ? inCluster : inFork;
-  const folder = process.env[`${name.toUpperCase()}_FOLDER`] || __dirname;
-  return app(name, port, { ...mode, ...placed(folder) }, settings);
+/** One of the two that are compared, as `base`, `base-2` and so on: both in the same mode, each from
+ * a folder of its own. */
+function compared(side, port, settings) {
+  const inOne = process.env.COMPARE_MODE === 'cluster';
+  const folder = process.env[`${side.toUpperCase()}_FOLDER`] || __dirname;
+  const mode = { ...(inOne ? inCluster : inFork), ...placed(folder) };
+  const first = app(side, port, mode, settings);
+  const others = Array.from({ length: inOne ? 0 : PROCESSES - 1 }, (_, number) =>
+    app(`${side}-${number + 2}`, Number(first.env.PORT) + number + 1, mode, settings),
+  );
+  return [first, ...others];
 }
 
 /** What slows head alone. An empty variable counts as unset, as it does for the apps. */
@@ -78,7 +88,7 @@ module.exports = {
     app('balancer', 3010, balancer, { BALANCER_SERVERS: '^pi-' }),
 
     // What merging would change: the base, from a check-out, and the working tree.
-    compared('base', 3021),
-    compared('head', 3022, slowed()),
+    ...compared('base', 3021),
+    ...compared('head', 3025, slowed()),
   ],
 };

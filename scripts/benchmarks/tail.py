@@ -5,7 +5,8 @@
 
 First the tail alone: how often "no difference" is refused at the level of a first look, as
 multiples of it. Then whole gates with every look, of a service like `sum`: a hundred rows of
-log-normal sizes, 27.5 requests a second of each side.
+log-normal sizes, 27.5 requests a second of each side. Last, gates of processes each of which is
+slower or faster than the others as long as it lives.
 """
 
 from __future__ import annotations
@@ -50,6 +51,10 @@ SERVICES = {
     "both": {"own": 0.03, "bursts": 0.05},
 }
 RATIOS = (1.0, 1.02, 1.05)
+#: Standard deviations of the logarithm of what a process is slow by, under which noises; processes
+#: of a side, and whether the gate asks all of them.
+LUCKS, LUCKY = (0.01, 0.02, 0.03), ("quiet", "bursts of 1 s in 20")
+WAYS = ((1, False), (2, False), (2, True), (4, False), (4, True))
 #: By metric, within how many seconds it is to fail.
 WITHIN_S = {"typical": 300, "p50": 120, "p95": 600}
 ROWS_MS = 7 * np.exp(0.3 * np.random.default_rng(0).standard_normal(100))
@@ -79,8 +84,17 @@ def refused(rng: np.random.Generator, noise: str, seconds: int, runs: int) -> tu
     return tuple(counts / runs / 2 / LEVEL)
 
 
-def blocks_of(rng: np.random.Generator, ratio: float, own: float, bursts: float) -> Blocks:
-    """Ten minutes of a service."""
+def blocks_of(
+    rng: np.random.Generator,
+    ratio: float,
+    own: float,
+    bursts: float,
+    processes: int = 1,
+    luck: float = 0.0,
+    told: bool = True,
+) -> Blocks:
+    """Ten minutes of a service. processes: of each side, each of which is slower by its luck. told:
+    whether the gate knows which of them answered."""
     seconds, sides = 600, []
     hit = rng.random(seconds) < bursts
     for times in (1.0, ratio):
@@ -88,10 +102,12 @@ def blocks_of(rng: np.random.Generator, ratio: float, own: float, bursts: float)
         level += np.where(hit, np.log(rng.uniform(1, 5, seconds)), 0.0)
         block = np.repeat(np.arange(seconds), rng.poisson(RATE, seconds))
         row = rng.integers(len(ROWS_MS), size=len(block))
-        noise = np.exp(level[block] + 0.08 * rng.standard_normal(len(block)))
+        process = rng.integers(processes, size=len(block))
+        slow = luck * rng.standard_normal(processes)
+        noise = np.exp(level[block] + slow[process] + 0.08 * rng.standard_normal(len(block)))
         took = ROWS_MS[row] * times * noise
         elapsed = np.floor(took + rng.random(len(took))).astype(int)
-        sides.append(Requests(block, row, elapsed))
+        sides.append(Requests(block, row, elapsed, process if told else None))
     values = 1 + max(int(it.elapsed_ms.max()) for it in sides)
     size, none = seconds * values, np.zeros(seconds, np.int64)
     counts = [np.bincount(it.block * values + it.elapsed_ms, minlength=size) for it in sides]
@@ -146,14 +162,39 @@ def powers(gates: int) -> str:
     return table(["noise", "slower", "FAIL", "PASS", *within, "all decided after"], rows)
 
 
+def lucks(gates: int) -> str:
+    """Of whole gates whose processes differ: FAIL and PASS, in per cent."""
+    settings = Settings(gates=("typical", "p50", "p95"))
+    rows = []
+    for name in LUCKY:
+        for luck in LUCKS:
+            for ratio in RATIOS:
+                cells = []
+                for processes, told in WAYS:
+                    rng = np.random.default_rng(3)
+                    more = {"processes": processes, "luck": luck, "told": told}
+                    made = [
+                        judged(blocks_of(rng, ratio, **SERVICES[name], **more), settings)
+                        for _ in range(gates)
+                    ]
+                    counts = (sum(it.verdict == verdict for it in made) for verdict in (FAIL, PASS))
+                    cells.append(" / ".join(f"{100 * it / gates:.0f}" for it in counts))
+                rows.append([name, f"{100 * luck:g} %", f"{100 * (ratio - 1):.0f} %", *cells])
+    ways = (f"{it} each{', all of them' if told else ''}" for it, told in WAYS)
+    return table(["noise", "luck", "slower", *ways], rows)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=30_000, help="of each cell of the tail")
     parser.add_argument("--gates", type=int, default=20, help="of each row of whole gates")
+    parser.add_argument("--lucks", type=int, default=60, help="of each cell of several processes")
     options = parser.parse_args()
     print(sizes(options.runs), flush=True)
     print()
-    print(powers(options.gates))
+    print(powers(options.gates), flush=True)
+    print()
+    print(lucks(options.lucks))
 
 
 if __name__ == "__main__":

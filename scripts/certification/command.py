@@ -2,6 +2,7 @@
 
 certify run --minutes 40    live runs, `bzt taurus.yml -compare`; Ctrl-C loses the one under way
 certify status              what there is
+certify keep                move new runs to those that are committed, data/certificate
 certify table               all of it as Markdown, with resampled runs
 """
 
@@ -16,9 +17,9 @@ from pathlib import Path
 from certification import conditions
 from certification.conditions import ConditionError
 from certification.live import Limits, Live, LiveError, check_like, session, summary
-from certification.store import Store, StoreError
+from certification.store import FOLDER, Store, StoreError
 from certification.table import certificate
-from tollgate.base import REPORTS, end_by
+from tollgate.base import end_by
 from tollgate.commands import ERROR, Parser
 from tollgate.run import ManifestError
 from tollgate.samples import JtlError
@@ -49,16 +50,16 @@ def _parser() -> argparse.ArgumentParser:
     running.add_argument(
         "--conditions",
         metavar="LIST",
-        help="such as aa*3,work-5,delay-3+noise; default: "
-        f"{','.join(conditions.DEFAULT)}, each with and without +noise",
+        help="such as aa*3,work-5,delay-3+noise; default: " + ",".join(conditions.DEFAULT),
     )
     running.add_argument("--mode", choices=("fork", "cluster"), default="fork")
-    running.add_argument("--seed", type=_count, default=1, help="of the order and of the runs")
     running.add_argument(
         "-o", dest="options", action="append", default=[], metavar="SETTING=VALUE", help="for bzt"
     )
     running.set_defaults(command=_run)
     commands.add_parser("status", help="what there is").set_defaults(command=_status)
+    keeping = commands.add_parser("keep", help="move new runs to those that are committed")
+    keeping.set_defaults(command=_keep)
     telling = commands.add_parser("table", help="all of it as Markdown")
     telling.add_argument(
         "--sequences", type=_count, default=2000, help="resampled runs a condition"
@@ -66,7 +67,7 @@ def _parser() -> argparse.ArgumentParser:
     telling.add_argument("--seed", type=_count, default=1, help="of the resampling")
     telling.set_defaults(command=_table)
     for each in commands.choices.values():
-        each.add_argument("--folder", type=Path, default=REPORTS / "certify", help="of its runs")
+        each.add_argument("--folder", type=Path, default=FOLDER, help="of new runs")
     return parser
 
 
@@ -88,13 +89,13 @@ def _run(arguments: argparse.Namespace, store: Store) -> None:
     if arguments.minutes is None and arguments.runs is None:
         raise ConditionError("say for how long: --minutes 40 or --runs 2")
     names = arguments.conditions and arguments.conditions.split(",")
-    weights = conditions.parse(names or conditions.with_and_without_noise(conditions.DEFAULT))
+    weights = conditions.parse(names or conditions.DEFAULT)
     check_like()
     end_by(_interrupt)
     live = Live(store, arguments.mode, tuple(arguments.options))
     limits = Limits(arguments.runs, arguments.minutes)
     with store.lock():
-        session(store, weights, arguments.seed, limits, live, _say)
+        session(store, weights, limits, live, _say)
 
 
 def _interrupt() -> None:
@@ -108,10 +109,16 @@ def _say(line: str) -> None:
 def _status(_: argparse.Namespace, store: Store) -> None:
     runs = store.read()
     for run in runs:
-        print(f"{run.number:4} {run.began} {run.condition:16} {summary(run)}")
+        print(f"{run.began} {run.condition:16} {summary(run)}")
     counts = Counter(run.condition for run in runs)
     listed = ", ".join(f"{n} {condition}" for condition, n in sorted(counts.items()))
-    print(f"{len(runs)} runs in {store.folder}{': ' if listed else ''}{listed}")
+    print(f"{len(runs)} runs{': ' if listed else ''}{listed}")
+
+
+def _keep(_: argparse.Namespace, store: Store) -> None:
+    with store.lock():
+        for path in store.keep():
+            print(path)
 
 
 def _table(arguments: argparse.Namespace, store: Store) -> None:

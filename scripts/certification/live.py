@@ -1,13 +1,11 @@
-"""Live runs of `bzt taurus.yml -compare`, HEAD with itself, one after another.
-
-Their samples are read as the gate saw them.
-"""
+"""Live runs of `bzt taurus.yml -compare`, HEAD with itself, one after another."""
 
 from __future__ import annotations
 
 import json
 import os
 import re
+import secrets
 import subprocess
 import sys
 import time
@@ -21,12 +19,14 @@ from typing import Any
 import yaml
 
 from certification.conditions import Condition, next_run
+from certification.found import MEASURED
 from certification.probe import ProbeError, probe
 from certification.processes import neighbour, run_to_end
-from certification.store import BROKEN, NAME, Run, Store, StoreError, folder_of, next_number
+from certification.store import BROKEN, Run, Store, StoreError
 from tollgate.base import ROOT
 from tollgate.compare import (
     INCONCLUSIVE,
+    LARGEST_SEED,
     Blocks,
     CompareRecord,
     SettingError,
@@ -40,28 +40,18 @@ from tollgate.samples import JtlError
 from tollgate.targets import GitError, find_revisions
 
 
-def blocks_of(store: Path, run: Run) -> tuple[Blocks, ...]:
+def blocks_of(folder: Path) -> tuple[Blocks, ...]:
     """Each label's blocks, until the moment at which the run was decided: what came after that
-    took no part. Raises JtlError, ManifestError, for a run whose samples are not what it left, and
-    StoreError for one that compared something else than the same code."""
-    folder = store / run.folder
-    made = manifest.read(folder)
-    compared = record.read(folder)
-    if not same_code(compared):
-        raise StoreError(
-            f"{folder} compared {compared.base.told} with {compared.head.told}, which are not the "
-            f"same code: take the line of run {run.number} out of {store / NAME}"
-        )
+    took no part. Raises JtlError, ManifestError, for a run whose samples are not what it left."""
+    made, compared = manifest.read(folder), record.read(folder)
     (execution,) = (it for it in made.executions if it.name == compared.execution)
     manifest.check_seal(execution, folder)
+    verdict = json.loads((folder / "verdict.json").read_text())
+    (comparison,) = (it["comparison"] for it in verdict["executions"] if it["comparison"])
+    labels = list(dict.fromkeys(it["label"] for it in comparison["findings"]))
     until_s = compared.decided_s or compared.settings.budget_s
     jtl = folder / execution.jtl
-    return samples.read(jtl, labels_of(run.findings), execution.warmup, until_s).blocks
-
-
-def labels_of(findings: Sequence[Mapping]) -> list[str]:
-    """The labels that were compared, in their order."""
-    return list(dict.fromkeys(finding["label"] for finding in findings))
+    return samples.read(jtl, labels, execution.warmup, until_s, compared.processes).blocks
 
 
 def same_code(compared: CompareRecord) -> bool:
@@ -85,16 +75,17 @@ class Limits:
 def session(
     store: Store,
     weights: Mapping[Condition, int],
-    seed: int,
     limits: Limits,
-    execute: Callable[[Condition, int, int], Run],
+    execute: Callable[[Condition, int, int], tuple[Run, Sequence[Blocks]]],
     say: Callable[[str], None],
     clock: Callable[[], float] = time.monotonic,
 ) -> None:
-    """Carry the certification on. execute: (condition, number, seed) to a finished run, whose
-    samples are in the store. Raises StoreError after MOST_BROKEN runs in a row without a verdict,
-    and where something can't be removed that a run left which did not finish.
+    """Carry the certification on. execute: (condition, number, seed) to a finished run and its
+    samples. Order and seeds are drawn anew each time, so that sessions of several machines add up.
+    Raises StoreError after MOST_BROKEN runs in a row without a verdict, and where something can't
+    be removed that a run left which did not finish.
     """
+    order = secrets.randbelow(LARGEST_SEED)
     for left in store.clean_up():
         say(f"removed {left}: a run that did not finish left it")
     runs = store.read()
@@ -103,12 +94,12 @@ def session(
         if limits.minutes is not None and clock() - began >= 60 * limits.minutes:
             return
         done = Counter(run.of for run in runs if run.verdict != BROKEN)
-        condition = next_run(weights, done, seed)
-        number = next_number(runs)
+        condition = next_run(weights, done, order)
+        number = len(runs) + 1
         say(f"run {number}: {condition.key}")
         try:
-            run = execute(condition, number, seed + number)
-            store.keep(run)
+            run, blocks = execute(condition, number, 1 + secrets.randbelow(LARGEST_SEED))
+            store.add(run, blocks)
         finally:
             store.clean_up()
         runs.append(run)
@@ -130,8 +121,6 @@ PLAN = ROOT / "plans" / "compare.jmx"
 BZT = Path(sys.executable).with_name("bzt")
 #: bzt's exit code when a user ended it.
 INTERRUPTED = 2
-#: What is kept of each finding.
-KEPT = ("label", "metric", "gates", "verdict", "base", "head", "change", "interval", "decided_s")
 #: Seconds that a run may take beyond its budget of measuring: set-up, warm-up, verdict.
 MOST_BEYOND_S = 600
 BUDGET = "modules.compare.budget"
@@ -153,9 +142,11 @@ class Live:
     options: tuple[str, ...] = ()
     command: tuple[str, ...] = (str(BZT), "taurus.yml", "-compare")
 
-    def __call__(self, condition: Condition, number: int, seed: int) -> Run:
-        """Run it to its end and keep its samples. Raises LiveError where it compared something
-        else than the same code, and keeps nothing of it then."""
+    def __call__(
+        self, condition: Condition, number: int, seed: int
+    ) -> tuple[Run, Sequence[Blocks]]:
+        """Run it to its end. Raises LiveError where it compared something else than the same code,
+        and JtlError and ManifestError where its samples are not what it left."""
         made = self.store.under_way / f"run-{number}"
         made.parent.mkdir(parents=True, exist_ok=True)
         most_s = budget_of(self.options, taurus_yml()) + MOST_BEYOND_S
@@ -164,12 +155,14 @@ class Live:
             code, problem = self._compared(condition, made, seed, most_s)
             wall_s = time.monotonic() - clock
             started = began.isoformat(timespec="seconds")
-            run = Run(number, condition.key, seed, started, round(wall_s, 1), code, BROKEN)
+            run = Run(condition.key, seed, started, round(wall_s, 1), code, BROKEN)
+            run = replace(run, cores=len(os.sched_getaffinity(0)))
             run = _unfinished(run, made, problem) if problem else _read(run, made)
-            if run.findings:
-                run = _clocked(run, made, condition)
-        name = folder_of(number, condition)
-        return replace(run, neighbour=beside, folder=self.store.move(made, name))
+            blocks: Sequence[Blocks] = ()
+            if run.verdict in MEASURED and run.seconds is not None:
+                blocks = blocks_of(made)
+                run = _clocked(run, made, condition, [it.label for it in blocks])
+        return replace(run, neighbour=beside), blocks
 
     def _compared(
         self, condition: Condition, made: Path, seed: int, most_s: float
@@ -243,7 +236,6 @@ def _read(run: Run, made: Path) -> Run:
         run,
         verdict=verdict["verdict"],
         seconds=comparison["ended_itself_s"] or comparison["compared_s"],
-        findings=[{name: it[name] for name in KEPT} for it in comparison["findings"]],
         promise=_promise(compared),
         environment=verdict["environment"],
     )
@@ -278,15 +270,14 @@ def _promise(compared: CompareRecord) -> dict[str, Any]:
         "first_s": compared.first_s,
         "every_s": compared.every_s,
         "mode": compared.mode,
+        "processes": compared.processes,
     }
 
 
-def _clocked(run: Run, made: Path, condition: Condition) -> Run:
+def _clocked(run: Run, made: Path, condition: Condition, labels: list[str]) -> Run:
     """With what the server's own clock says of the injection."""
     try:
-        return replace(
-            run, clock=probe(made / "kpi.jtl", labels_of(run.findings), condition.injection())
-        )
+        return replace(run, clock=probe(made / "kpi.jtl", labels, condition.injection()))
     except (ProbeError, JtlError) as problem:
         return replace(run, problem=f"no clock: {problem}")
 

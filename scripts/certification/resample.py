@@ -20,10 +20,10 @@ from second to second. All labels and both sides of a second stay together.
 
 What this cannot see:
 - Differences from process to process (where code and data lie in memory, which core a process
-  likes). Their size is in the data, since each segment comes from one pair of processes, but a live
-  run has one pair until its end and a resampled one changes it every SEGMENT_S: a difference which
-  lasts averages out here and would not there. Nor can it invent pairs that were not recorded: the
-  number of recorded runs is stated beside each rate.
+  likes). Their size is in the data, since each segment comes from the processes of one run, but a
+  live run has the same ones until its end and a resampled one changes them every SEGMENT_S: a
+  difference which lasts averages out here and would not there. Nor can it invent pairs that were
+  not recorded: their number is stated beside each rate.
 - Noise that remembers for longer than SEGMENT_S, and hours or machines other than those recorded.
 - The interval of a resampled rate is that of the drawing alone: it does not grow narrower in the
   recorded runs by drawing more.
@@ -42,8 +42,8 @@ from tollgate.compare import Blocks, Gate, Requests, Settings, Side, close, look
 
 Ints = NDArray[np.int64]
 SEGMENT_S = 30
-#: Of fewer recorded runs nothing is resampled.
-FEWEST_RUNS = 3
+#: Of fewer recorded pairs of processes, a base's and a head's of a run, nothing is resampled.
+FEWEST_PAIRS = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,6 +133,8 @@ def _rows_of(parts: Sequence[Blocks]) -> tuple[Requests, Requests] | tuple[None,
         return None, None
     if len({len(np.union1d(base.row, head.row)) for base, head in pairs}) > 1:
         return None, None
+    if len({base.process is None for base, _ in pairs}) > 1:
+        return None, None
     lengths = [len(it.base.n) for it in parts]
     begins = np.cumsum(lengths) - lengths
     return tuple(
@@ -140,6 +142,7 @@ def _rows_of(parts: Sequence[Blocks]) -> tuple[Requests, Requests] | tuple[None,
             np.concatenate([it.block + begin for it, begin in zip(side, begins, strict=True)]),
             np.concatenate([it.row for it in side]),
             np.concatenate([it.elapsed_ms for it in side]),
+            None if side[0].process is None else np.concatenate([it.process for it in side]),
         )
         for side in zip(*pairs, strict=True)
     )
@@ -162,11 +165,18 @@ def _picked_rows(
             n = ends - begins
             within = np.arange(n.sum()) - np.repeat(np.cumsum(n) - n, n)
             index = np.repeat(begins, n) + within
-            parts.append((np.repeat(at, n), side.row[index], side.elapsed_ms[index]))
-        block, row, elapsed_ms = map(np.concatenate, zip(*parts, strict=True))
+            parts.append((np.repeat(at, n), side.where(index)))
+        block = np.concatenate([at for at, _ in parts])
         order = np.argsort(block, kind="stable")
-        found.append(Requests(block[order], row[order], elapsed_ms[order]))
+        columns = (_both(parts, name)[order] for name in ("row", "elapsed_ms"))
+        is_one = sides[0].process is None
+        process = None if is_one else _both(parts, "process")[order]
+        found.append(Requests(block[order], *columns, process))
     return tuple(found)
+
+
+def _both(parts: Sequence[tuple[Ints, Requests]], name: str) -> Ints:
+    return np.concatenate([getattr(it, name) for _, it in parts])
 
 
 def _picked(blocks: Blocks, seconds: Ints, swapped: NDArray[np.bool_]) -> Blocks:

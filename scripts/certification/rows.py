@@ -1,5 +1,8 @@
 """Finished runs to the rows of the certification, beside two simpler gates. Pure.
 
+Runs are judged again, by what the gate is today (`judged`): so runs of earlier days add to those of
+later ones. One that an earlier gate ended before today's has decided is left out.
+
 What is counted is a verdict of FAIL: a false alarm where head is like base (A/A), a find where it
 is not. A run that is INVALID or INCONCLUSIVE is none and is counted among the runs all the same;
 that it keeps a merge from going through as well stands beside it.
@@ -28,7 +31,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 import numpy as np
@@ -46,37 +49,88 @@ from certification.found import (
     quantile_s,
     rate,
 )
-from certification.resample import FEWEST_RUNS, Pool, resampled
+from certification.resample import FEWEST_PAIRS, Pool, resampled
 from certification.store import BROKEN, Run
-from tollgate.compare import FAIL, Blocks, Gate, Settings, Side, percentile
+from tollgate.compare import (
+    FAIL,
+    PASS,
+    Blocks,
+    Gate,
+    Settings,
+    Side,
+    close,
+    look,
+    next_look_s,
+    percentile,
+)
 
 #: Seconds from one run's beginning to the other's: what is older is no baseline.
 OLDEST_S = 3600.0
+#: Parts of a run's promise that are no Settings.
+LOOKS, OTHERS = ("first_s", "every_s"), ("mode", "processes")
+_FINDING = ("label", "metric", "gates", "verdict", "change")
+
+
+def promised(run: Run) -> tuple[Settings, tuple[float, float]]:
+    """What the gate promised in this run, and its first look and how far they are apart."""
+    others = {it: value for it, value in run.promise.items() if it not in (*LOOKS, *OTHERS)}
+    lists = {name: tuple(others.pop(name)) for name in ("gates", "labels")}
+    first_s, every_s = (run.promise[name] for name in LOOKS)
+    return Settings(**others, **lists), (first_s, every_s)
+
+
+def gate_of(
+    settings: Settings, looks: tuple[float, float], labels: Sequence[Blocks], seconds: float
+) -> Gate:
+    """The gate after its looks at so many seconds."""
+    gate = Gate(settings)
+    while (at_s := next_look_s(gate, looks[1], looks[0])) is not None and at_s <= seconds:
+        gate = look(gate, [each.first(int(at_s)) for each in labels], at_s)
+    return gate
+
+
+def judged(run: Run, labels: Sequence[Blocks]) -> Run | None:
+    """The run as today's gate judges it; None where it was ended before that has decided."""
+    settings, looks = promised(run)
+    gate = gate_of(settings, looks, labels, run.seconds)
+    if not gate.finished and run.seconds < settings.budget_s:
+        return None
+    return _with(run, close(gate))
+
+
+def _with(run: Run, gate: Gate) -> Run:
+    """As a run that ended with this gate."""
+    found = [
+        {name: getattr(it, name) for name in _FINDING} | {"decided_s": it.at_s}
+        for it in gate.findings
+    ]
+    seconds = gate.looks_s[-1] if gate.looks_s else None
+    return replace(run, verdict=gate.verdict, seconds=seconds, findings=tuple(found))
 
 
 @dataclass(frozen=True)
 class Baseline:
-    """number: of the run whose base it is. age_s: how much earlier that one began."""
+    """name: of the run whose base it is. age_s: how much earlier that one began."""
 
-    number: int
+    name: str
     age_s: float
 
 
-def baselines(runs: Sequence[Run], measured: Collection[int]) -> dict[int, Baseline]:
-    """By a run's number the last run before it of the same commit, with the same neighbour or none,
-    that began no more than OLDEST_S earlier; those that have none are left out. measured: numbers
-    of runs that have samples."""
-    last: dict[tuple[bool, str | None], Run] = {}
+def baselines(runs: Sequence[Run], measured: Collection[str]) -> dict[str, Baseline]:
+    """By a run's name the last run before it of the same commit on the same machine, with the same
+    neighbour or none, that began no more than OLDEST_S earlier; those that have none are left out.
+    measured: names of runs that have samples."""
+    last: dict[tuple, Run] = {}
     found = {}
-    for run in sorted(runs, key=lambda run: run.number):
-        if run.number not in measured:
+    for run in sorted(runs, key=lambda run: (run.began, run.name)):
+        if run.name not in measured:
             continue
-        like = run.of.noisy, run.environment.get("commit")
+        like = run.of.noisy, *(run.environment.get(name) for name in ("commit", "cpu", "os"))
         if like in last:
             earlier = last[like]
             age_s = (_began(run) - _began(earlier)).total_seconds()
             if 0 <= age_s <= OLDEST_S:
-                found[run.number] = Baseline(earlier.number, age_s)
+                found[run.name] = Baseline(earlier.name, age_s)
         last[like] = run
     return found
 
@@ -126,21 +180,23 @@ def _halves(blocks: Blocks) -> Blocks:
     return Blocks(blocks.label, blocks.values_ms, blocks.base.first(half), head)
 
 
-#: By a run's number: its blocks. Runs without samples are not there.
-Samples = Mapping[int, Sequence[Blocks]]
+#: By a run's name: its blocks. Runs without samples are not there.
+Samples = Mapping[str, Sequence[Blocks]]
 
 
 @dataclass(frozen=True)
 class Row:
-    """One condition, live. blocked: how often the exit code was not 0, for whatever reason.
-    decided_s: median of measuring until everything was decided; fail_s: until the first failure;
-    both over all runs, see found.py, None without any. baseline, sequential: how often the naive
-    gates failed. ages_s: how old each baseline was. found: by label, what was found in time."""
+    """One condition, live. noise: of A/A the median size of p95's change, over labels and runs,
+    None of others. decided_s: median of measuring until everything was decided; fail_s: until the
+    first failure; both over all runs, see found.py, None without any. baseline, sequential: how
+    often the naive gates failed. ages_s: how old each baseline was. found: by label, what was found
+    in time."""
 
     condition: Condition
     verdicts: Counter[str]
     failed: Rate
-    blocked: Rate
+    passed: Rate
+    noise: float | None
     decided_s: float | None
     fail_s: float | None
     baseline: Rate
@@ -151,11 +207,11 @@ class Row:
 
 @dataclass(frozen=True)
 class Resampled:
-    """One condition, from so many recorded runs and seconds. most_s: in how many seconds of
-    measuring 95 % of the runs had decided everything; the rest as in Row."""
+    """One condition, from so many recorded pairs of processes and seconds. most_s: in how many
+    seconds of measuring 95 % of the runs had decided everything; the rest as in Row."""
 
     condition: Condition
-    runs: int
+    pairs: int
     recorded_s: int
     verdicts: Counter[str]
     failed: Rate
@@ -175,20 +231,21 @@ def live_rows(runs: Sequence[Run], samples: Samples, settings: Settings) -> list
     limits = baselines(runs, samples)
 
     def row(condition: Condition, mine: Sequence[Run]) -> Row:
-        measured = [samples[run.number] for run in mine if run.number in samples]
-        limited = [run.number for run in mine if run.number in limits]
-        earlier = [limits[number] for number in limited]
+        measured = [samples[run.name] for run in mine if run.name in samples]
+        limited = [run.name for run in mine if run.name in limits]
+        earlier = [limits[name] for name in limited]
         labels = dict.fromkeys(it["label"] for run in mine for it in run.findings)
         return Row(
             condition,
             Counter(run.verdict for run in mine),
             rate(run.verdict == FAIL for run in mine),
-            rate(run.exit_code != 0 for run in mine),
+            rate(run.verdict == PASS for run in mine),
+            _noise(mine) if condition.is_aa else None,
             median_s(decided_s(run) for run in mine),
             median_s(failed_s(run) for run in mine),
             rate(
-                stored_baseline(samples[it.number], samples[number])
-                for it, number in zip(earlier, limited, strict=True)
+                stored_baseline(samples[it.name], samples[name])
+                for it, name in zip(earlier, limited, strict=True)
             ),
             rate(one_after_the_other(blocks, condition.is_aa) for blocks in measured),
             tuple(it.age_s for it in earlier),
@@ -196,6 +253,16 @@ def live_rows(runs: Sequence[Run], samples: Samples, settings: Settings) -> list
         )
 
     return [row(condition, mine) for condition, mine in by_condition(runs).items()]
+
+
+def _noise(runs: Sequence[Run]) -> float | None:
+    sizes = [
+        abs(it["change"])
+        for run in runs
+        for it in run.findings
+        if it["metric"] == "p95" and it["change"] is not None
+    ]
+    return median_s(sizes)
 
 
 def resampled_row(
@@ -206,18 +273,20 @@ def resampled_row(
     sequences: int,
     seed: int,
 ) -> Resampled | None:
-    """So many resampled runs of the complete gate; None from fewer than FEWEST_RUNS runs."""
-    if len(samples) < FEWEST_RUNS or not sequences:
+    """So many resampled runs of the complete gate; None from fewer than FEWEST_PAIRS pairs of
+    processes."""
+    pairs = sum(run[0].processes for run in samples)
+    if pairs < FEWEST_PAIRS or not sequences:
         return None
     pool, rng = Pool.of(samples), np.random.default_rng(seed)
     gates = [resampled(pool, settings, looks, condition.is_aa, rng) for _ in range(sequences)]
-    runs = [_as_run(condition, gate) for gate in gates]
+    runs = [_with(Run(condition.key, 0, "", 0.0, None, ""), gate) for gate in gates]
     verdicts = Counter(run.verdict for run in runs)
     labels = [blocks.label for blocks in pool.labels]
     took_s = [decided_s(run) for run in runs]
     return Resampled(
         condition,
-        len(samples),
+        pairs,
         pool.seconds,
         verdicts,
         Rate(verdicts[FAIL], sequences),
@@ -227,20 +296,9 @@ def resampled_row(
     )
 
 
-def _as_run(condition: Condition, gate: Gate) -> Run:
-    """What a run that ended with this gate would have left."""
-    kept = [
-        {name: getattr(it, name) for name in ("label", "metric", "gates", "verdict")}
-        | {"decided_s": it.at_s}
-        for it in gate.findings
-    ]
-    seconds = gate.looks_s[-1]
-    return Run(0, condition.key, 0, "", seconds, None, gate.verdict, seconds, kept)
-
-
 def by_condition(runs: Iterable[Run]) -> dict[Condition, list[Run]]:
     """In the order of the table: without noise, and the A/A runs, first."""
     ordered: dict[Condition, list[Run]] = {}
-    for run in sorted(runs, key=lambda run: (run.of.noisy, run.of, run.number)):
+    for run in sorted(runs, key=lambda run: (run.of.noisy, run.of, run.began)):
         ordered.setdefault(run.of, []).append(run)
     return ordered

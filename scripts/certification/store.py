@@ -1,8 +1,12 @@
-"""What a certification keeps: runs.jsonl, a line for each finished run, and each run's samples.
+"""What a certification keeps: one compressed file for each finished run.
 
-A run is in the file or it is not: whatever ends a certification, only the run under way is lost.
-What that one left is removed by the next: the samples of the run whose number is due, and in the
-folder of the run under way what has the names that a run gives. Nothing else is ever removed.
+A file has what is known of the run and each of its samples by the second, so that runs of several
+days and machines add up, are judged by what the gate is today, and merge as files do. They come to
+be in a folder that git ignores, for head is the working tree; `certify keep` moves them to those
+that are committed.
+
+A run is there or it is not: whatever ends a certification, only the run under way is lost. What
+that one left is removed by the next, as far as it has the names that a run gives.
 """
 
 from __future__ import annotations
@@ -11,21 +15,28 @@ import fcntl
 import json
 import re
 import shutil
+import zipfile
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-from certification.conditions import Condition, ConditionError, parse
-from tollgate.base import atomic
+import numpy as np
 
-NAME = "runs.jsonl"
-LOCK = "lock"
+from certification.conditions import Condition, ConditionError, parse
+from tollgate.base import REPORTS, ROOT
+from tollgate.compare import Blocks, Requests, Side
+
+#: Of runs that are committed, and of others.
+KEPT, FOLDER = ROOT / "data" / "certificate", REPORTS / "certify"
+LOCK, SUFFIX = "lock", ".npz"
 #: The verdict of a run that left none, such as one that could not start.
 BROKEN = "BROKEN"
-#: What is kept of a run's folder: enough to judge it again.
-KEPT = ("kpi.jtl", "run.json", "compare.json", "verdict.json", "plan")
 #: What a run makes while it is under way: its folder, and what bzt said.
 _UNDER_WAY = re.compile(r"run-\d+(\.out)?")
+_ABOUT, _LABELS = "run", "labels"
+#: Columns of a label's samples, base's first; how many of base's there are, and failures by second.
+_COLUMNS = ("block", "row", "elapsed_ms", "process")
 
 
 class StoreError(Exception):
@@ -35,13 +46,12 @@ class StoreError(Exception):
 @dataclass(frozen=True)
 class Run:
     """One live run. condition: its key. seed: of its arrivals, coin and neighbour. began: UTC.
-    wall_s: of the whole command. seconds: of measuring until the verdict, None where unknown.
-    findings: of verdict.json, without their texts. promise: what the gate promised and when it
-    looked. clock: what probe.py found, by label. neighbour: empty without one. folder: of its
-    samples, relative to the store, empty where there are none. problem: why there is no verdict or
-    no clock, or empty."""
+    wall_s: of the whole command. verdict: as the run had it. seconds: of measuring until the
+    verdict, None where unknown. cores: that it could use. promise: what the gate promised, when it
+    looked, and how many processes each side had. clock: what probe.py found, by label. neighbour:
+    empty without one. problem: why there is no verdict or no clock, or empty. findings: of a run
+    that was judged again, see rows.py."""
 
-    number: int
     condition: str
     seed: int
     began: str
@@ -49,30 +59,30 @@ class Run:
     exit_code: int | None
     verdict: str
     seconds: float | None = None
-    findings: list[dict[str, Any]] = field(default_factory=list)
+    cores: int | None = None
     promise: dict[str, Any] = field(default_factory=dict)
     environment: dict[str, Any] = field(default_factory=dict)
     clock: dict[str, dict] = field(default_factory=dict)
     neighbour: dict[str, Any] = field(default_factory=dict)
-    folder: str = ""
     problem: str = ""
+    findings: tuple[dict[str, Any], ...] = ()
 
     @property
     def of(self) -> Condition:
         (condition,) = parse([self.condition])
         return condition
 
+    @property
+    def name(self) -> str:
+        """As no other run is called: `2026-11-22T191530-aa+noise-1234567`."""
+        return f"{self.began[:19].replace(':', '')}-{self.condition}-{self.seed}"
+
 
 class Store:
-    """A folder of runs."""
+    """Finished runs. folder: where new ones come to be. kept: of those that are committed."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self._file = folder / NAME
-
-    @property
-    def _runs(self) -> Path:
-        return self.folder / "runs"
+    def __init__(self, folder: Path = FOLDER, kept: Path = KEPT) -> None:
+        self.folder, self.kept = folder, kept
 
     @property
     def under_way(self) -> Path:
@@ -80,9 +90,7 @@ class Store:
         return self.folder / "under-way"
 
     def lock(self) -> IO[str]:
-        """Hold the store until the file returned is closed. Raises StoreError, also for a folder
-        that is not one: only one that was empty becomes a store, and has runs.jsonl from
-        then on."""
+        """Hold the folder until the file returned is closed. Raises StoreError."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             self._refuse_what_is_not_ours()
@@ -96,95 +104,141 @@ class Store:
         except OSError:
             lock.close()
             raise StoreError(f"another certification works in {self.folder}: wait for it") from None
-        self._file.touch()
         return lock
 
     def _refuse_what_is_not_ours(self) -> None:
-        if self._file.exists():
+        if (self.folder / LOCK).exists():
             return
-        found = sorted(each.name for each in self.folder.iterdir() if each.name != LOCK)
+        found = sorted(each.name for each in self.folder.iterdir() if each.suffix != SUFFIX)
         if found:
             raise StoreError(
-                f"{self.folder} has {found[0]} but no {NAME}: a certification works in a folder of "
-                f"its own; put {NAME} back, or name another --folder"
+                f"{self.folder} has {found[0]} but no {LOCK}: a certification works in a folder of "
+                "its own; name another --folder"
             )
 
     def read(self) -> list[Run]:
-        """All finished runs, in their order. Raises StoreError."""
-        try:
-            lines = self._file.read_text().splitlines()
-        except FileNotFoundError:
-            return []
-        runs = []
-        for number, line in enumerate(lines, start=1):
-            try:
-                runs.append(Run(**json.loads(line)))
-                _ = runs[-1].of
-            except (ValueError, TypeError, ConditionError) as error:
-                raise StoreError(
-                    f"{self._file}:{number} can't be read: {error}; take that line out"
-                ) from None
-        return runs
+        """All finished runs, in the order in which they began. Raises StoreError."""
+        runs = {path.name: _about(path) for path in self._paths()}
+        return sorted(runs.values(), key=lambda run: (run.began, run.name))
 
-    def keep(self, run: Run) -> None:
-        """Add a run whose samples are in `run.folder`."""
-        lines = self._file.read_text() if self._file.exists() else ""
-        atomic.write(self._file, lines + json.dumps(asdict(run)) + "\n")
+    def _paths(self) -> list[Path]:
+        folders = (self.kept, self.folder)
+        return [path for folder in folders for path in sorted(folder.glob(f"*{SUFFIX}"))]
 
-    def move(self, made: Path, name: str) -> str:
-        """Take what counts out of the folder that a run made; returns where it is now."""
-        kept = self._runs / name
-        shutil.rmtree(kept, ignore_errors=True)
-        kept.mkdir(parents=True)
-        for part in KEPT:
-            if (made / part).exists():
-                shutil.move(made / part, kept / part)
-        return str(kept.relative_to(self.folder))
+    def keep(self) -> list[Path]:
+        """Move runs to those that are committed; returns where they are now."""
+        self.kept.mkdir(parents=True, exist_ok=True)
+        new = sorted(self.folder.glob(f"*{SUFFIX}"))
+        return [Path(shutil.move(path, self.kept / path.name)) for path in new]
+
+    def add(self, run: Run, labels: Sequence[Blocks] = ()) -> None:
+        """Add a run with its samples, whole or not at all."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        about = {name: value for name, value in asdict(run).items() if name != "findings"}
+        arrays = {
+            _ABOUT: np.array(json.dumps(about)),
+            _LABELS: np.array([it.label for it in labels]),
+        }
+        for number, blocks in enumerate(labels):
+            arrays |= {f"{name}-{number}": it for name, it in _packed(blocks).items()}
+        made = self.folder / f"{run.name}.part"
+        with made.open("wb") as file:
+            np.savez_compressed(file, **arrays)
+        made.replace(self.folder / f"{run.name}{SUFFIX}")
+
+    def blocks(self, run: Run) -> list[Blocks]:
+        """The samples of a run, none where it has none. Raises StoreError."""
+        name = f"{run.name}{SUFFIX}"
+        kept = self.kept / name
+        with _opened(kept if kept.exists() else self.folder / name) as file:
+            return [
+                _unpacked(str(label), {name: file[f"{name}-{number}"] for name in _PACKED})
+                for number, label in enumerate(file[_LABELS])
+            ]
 
     def clean_up(self) -> list[str]:
-        """Remove what a run left that did not finish; returns what that was, relative to the store.
-        Raises StoreError where it can't be removed."""
-        number = next_number(self.read())
-        runs = [each for each in _in(self._runs) if _numbered(each.name) == number]
-        under_way = [each for each in _in(self.under_way) if _UNDER_WAY.fullmatch(each.name)]
+        """Remove what a run left that did not finish; returns what that was, relative to the
+        folder. Raises StoreError where it can't be removed."""
+        found = sorted(self.under_way.iterdir()) if self.under_way.is_dir() else []
+        left = [each for each in found if _UNDER_WAY.fullmatch(each.name)]
         try:
-            for each in (*runs, *under_way):
+            for each in left:
                 _remove(each)
-            if self.under_way.is_dir() and not _in(self.under_way):
+            if found == left and self.under_way.is_dir():
                 self.under_way.rmdir()
         except OSError as error:
             raise StoreError(
                 f"{error.filename} can't be removed: {error.strerror}; a run that did not finish "
                 "left it, so remove it"
             ) from None
-        return [str(each.relative_to(self.folder)) for each in (*runs, *under_way)]
+        return [str(each.relative_to(self.folder)) for each in left]
 
 
-def folder_of(number: int, condition: Condition) -> str:
-    """The name of the folder of a run's samples, such as 0002-work-20+noise."""
-    return f"{number:04}-{condition.key}"
+def _about(path: Path) -> Run:
+    with _opened(path) as file:
+        run = Run(**json.loads(str(file[_ABOUT])))
+        if run.name != path.stem or run.of.key != run.condition:
+            raise ValueError(f"it holds the run {run.name}")
+        return run
 
 
-def next_number(runs: list[Run]) -> int:
-    """That of the next run; lines may have been taken out."""
-    return max((run.number for run in runs), default=0) + 1
+class _opened:  # noqa: N801 - used as a function
+    """A run's file; what it does not hold, or holds wrong, becomes a StoreError."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __enter__(self) -> np.lib.npyio.NpzFile:
+        try:
+            self.file = np.load(self.path)
+        except (OSError, EOFError, ValueError, zipfile.BadZipFile) as error:
+            raise self._refusal(error) from None
+        return self.file
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        self.file.close()
+        if isinstance(error, LookupError | ValueError | TypeError | ConditionError):
+            raise self._refusal(error) from None
+        if isinstance(error, zipfile.BadZipFile | OSError | EOFError):
+            raise self._refusal(error) from None
+
+    def _refusal(self, error: BaseException) -> StoreError:
+        return StoreError(f"{self.path} can't be read: {error}; take it out")
 
 
-def _numbered(name: str) -> int | None:
-    """The number in such a name; None of any other name."""
-    digits, _, key = name.partition("-")
-    if not digits.isdecimal():
-        return None
-    try:
-        (condition,) = parse([key])
-    except ConditionError:
-        return None
-    number = int(digits)
-    return number if name == folder_of(number, condition) else None
+_PACKED = (*_COLUMNS, "base", "failed")
 
 
-def _in(folder: Path) -> list[Path]:
-    return sorted(folder.iterdir()) if folder.is_dir() else []
+def _packed(blocks: Blocks) -> dict[str, np.ndarray]:
+    """A label's samples in few bytes: in the order of their seconds, which become steps."""
+    found = {}
+    for name in _COLUMNS:
+        columns = [getattr(it, name) for it in blocks.requests]
+        if name == "process":
+            columns = [
+                np.zeros(len(it.row), np.int64) if of is None else of
+                for it, of in zip(blocks.requests, columns, strict=True)
+            ]
+        if name == "block":
+            columns = [np.diff(it, prepend=0) for it in columns]
+        found[name] = np.concatenate(columns)
+    found["base"] = np.array(len(blocks.requests[0].row))
+    found["failed"] = np.stack([blocks.base.failed, blocks.head.failed])
+    return {name: it.astype(np.min_scalar_type(it.max(initial=0))) for name, it in found.items()}
+
+
+def _unpacked(label: str, packed: dict[str, np.ndarray]) -> Blocks:
+    columns = {name: it.astype(np.int64) for name, it in packed.items()}
+    base, failed = int(columns["base"]), columns["failed"]
+    values = np.unique(columns["elapsed_ms"])
+    sides = []
+    for which, fails in ((slice(base), failed[0]), (slice(base, None), failed[1])):
+        block = np.cumsum(columns["block"][which])
+        known = Requests(block, *(columns[name][which] for name in _COLUMNS[1:]))
+        counts = np.zeros((len(fails), len(values)), np.int64)
+        np.add.at(counts, (block, np.searchsorted(values, known.elapsed_ms)), 1)
+        sides.append(Side(counts, fails, known))
+    return Blocks(label, values, *sides)
 
 
 def _remove(path: Path) -> None:

@@ -11,22 +11,23 @@ from collections.abc import Callable, Iterable, Sequence
 from statistics import median
 from typing import Any
 
-from certification.conditions import Condition
+from certification.conditions import DEFAULT, Condition, parse
 from certification.effects import LEAST_ADDED, METRICS, Added, Change, Effect, effects
 from certification.found import MEASURED, WITHIN_S, Found
-from certification.live import blocks_of
-from certification.resample import SEGMENT_S
+from certification.resample import FEWEST_PAIRS, SEGMENT_S
 from certification.rows import (
     OLDEST_S,
     Resampled,
     Row,
     by_condition,
     comparable,
+    judged,
     live_rows,
+    promised,
     resampled_row,
 )
 from certification.store import BROKEN, Run, Store, StoreError
-from tollgate.compare import FAIL, PASS, Settings
+from tollgate.compare import FAIL, PASS
 
 _TIMES = (
     "Times are medians of measuring, over all runs of a row, of which one that never got there "
@@ -42,7 +43,8 @@ _FOUND = (
 _RESAMPLED = (
     f"Resampled: the complete gate on runs put together from recorded seconds, {SEGMENT_S} s at a "
     "time; in A/A base and head change places at random. The intervals are those of drawing alone: "
-    "of differences between processes it knows those of the recorded runs."
+    "of differences between processes it knows those of the recorded runs, and conditions with "
+    f"fewer than {FEWEST_PAIRS} pairs of processes are left out."
 )
 
 
@@ -54,16 +56,17 @@ def method(
     promise, environments = runs[-1].promise, [it.environment for it in runs if it.environment]
     lines = [
         f"{len(runs)} live runs, {_days(runs)}, conditions in random order, each with arrivals, "
-        f"coin and neighbour of its own; BASE=HEAD, MODE={promise['mode']}. In brackets: exact "
-        "95 % intervals (Clopper and Pearson).",
+        f"coin and neighbour of its own; BASE=HEAD, MODE={promise['mode']}, {promise['processes']} "
+        "processes a side. In brackets: exact 95 % intervals (Clopper and Pearson). Their samples "
+        "are judged by the gate of this version.",
         _promise(promise),
-        "Blocked in all: runs whose exit code is not 0, so that nothing is merged, FAIL or not.",
+        "Noise of p95: the median size of its change in A/A, over labels and runs.",
         " ".join([_TIMES, *_beyond(runs)]),
         *([] if all(run.of.is_aa for run in runs) else [_FOUND]),
         *_noise(runs),
         _simpler_gates(rows),
         *([_RESAMPLED] if resampled else []),
-        f"Machine: {_all(_machine(it) for it in environments)}.",
+        *_machines(runs),
         f"Versions: {_all(_versions(it) for it in environments)}; commit "
         f"{_all(_commit(it['commit']) for it in environments)}.",
         *left_out,
@@ -116,12 +119,17 @@ def _simpler_gates(rows: Sequence[Row]) -> str:
     )
 
 
-def _machine(environment: dict[str, Any]) -> str:
+def _machines(runs: Sequence[Run]) -> list[str]:
+    """A line for each that runs were on, with their number."""
+    found = Counter(_machine(run) for run in runs if run.environment)
+    return [f"Machine of {n} runs: {machine}." for machine, n in found.items()]
+
+
+def _machine(run: Run) -> str:
+    environment = run.environment
     memory = environment["memory_bytes"] / 2**30
-    return (
-        f"{environment['cpu']}, {environment['cores']} cores, {memory:.0f} GiB, "
-        + (environment["os"])
-    )
+    cores = f"{run.cores} of {environment['cores']} cores"
+    return f"{environment['cpu']}, {cores}, {memory:.0f} GiB, {environment['os']}"
 
 
 def _versions(environment: dict[str, Any]) -> str:
@@ -138,7 +146,7 @@ def _all(texts: Iterable[str]) -> str:
     return "; ".join(dict.fromkeys(texts))
 
 
-NOTHING, NOT_DECIDED = "-", "not decided"
+NOTHING, NOT_DECIDED, NOT_MEASURED = "-", "not decided", "not measured yet"
 _OF = ("head has more", "neighbour")
 
 
@@ -165,17 +173,23 @@ def to_markdown(
 
 
 def _live(rows: Sequence[Row]) -> str:
-    names = (*_OF, "FAIL", "blocked in all", "FAIL after", "all decided after")
-    cells = (
+    times = ("FAIL after", "all decided after", "noise of p95")
+    names = (*_OF, "FAIL", "PASS", "other verdicts", *times)
+    cells = [
         (
             *_of(row.condition),
             row.failed,
-            _blocked(row),
+            row.passed,
+            _others(row.verdicts, but=(FAIL, PASS)) or NOTHING,
             _time(row.fail_s, NOTHING),
             _time(row.decided_s, NOT_DECIDED),
+            NOTHING if row.noise is None else f"{100 * row.noise:.2f} %",
         )
         for row in rows
-    )
+    ]
+    missing = parse(DEFAULT).keys() - {row.condition for row in rows}
+    none = (NOT_MEASURED, *[NOTHING] * (len(names) - 3))
+    cells += [(*_of(it), *none) for it in sorted(missing, key=lambda it: (it.noisy, it))]
     return _table("The gate, live runs", names, cells)
 
 
@@ -205,7 +219,7 @@ def _resampled(rows: Sequence[Resampled]) -> str:
             _others(row.verdicts, but=(FAIL,)) or NOTHING,
             _time(row.decided_s, NOT_DECIDED),
             _time(row.most_s, NOT_DECIDED),
-            f"{row.runs} runs, {row.recorded_s:,} s",
+            f"{row.pairs} pairs of processes, {row.recorded_s:,} s",
         )
         for row in rows
     )
@@ -230,11 +244,6 @@ def _effects(effects: Sequence[Effect]) -> str:
 
 def _of(condition: Condition) -> tuple[str, str]:
     return condition.text, "noisy" if condition.noisy else "none"
-
-
-def _blocked(row: Row) -> str:
-    others = _others(row.verdicts, but=(FAIL, PASS))
-    return f"{row.blocked.hits:,} of {row.blocked.n:,}{f' ({others})' if others else ''}"
 
 
 def _others(verdicts: Counter[str], but: Iterable[str]) -> str:
@@ -275,46 +284,35 @@ def _line(cells: Iterable[object]) -> str:
     return "| " + " | ".join(map(str, cells)) + " |"
 
 
-_LOOKS = ("first_s", "every_s")
-
-
 def certificate(store: Store, sequences: int, seed: int, say: Callable[[str], None]) -> str:
     """The tables as Markdown. sequences: resampled runs a condition. Raises StoreError where there
-    are no runs or one compared something else than the same code, JtlError and ManifestError where
-    samples are not those of their run."""
+    are no runs, or one can't be read."""
     runs = store.read()
-    kept = comparable(runs)
-    if not kept:
-        raise StoreError(f"no run in {store.folder} has a verdict: `certify run` first")
-    measured = (run for run in kept if run.findings and run.verdict in MEASURED)
-    samples = {run.number: blocks_of(store.folder, run) for run in measured}
-    settings, looks = _promised(kept[-1])
+    alike = comparable(runs)
+    if not alike:
+        raise StoreError(f"no run in {store.kept} or {store.folder} has a verdict: `certify run`")
+    samples = {run.name: store.blocks(run) for run in alike if run.verdict in MEASURED}
+    samples = {name: blocks for name, blocks in samples.items() if blocks}
+    again = [judged(run, samples[run.name]) if run.name in samples else run for run in alike]
+    kept = [run for run in again if run]
+    settings, looks = promised(alike[-1])
     resampled, found = [], []
     for condition, mine in by_condition(kept).items():
-        sampled = [run for run in mine if run.number in samples]
-        blocks = [samples[run.number] for run in sampled]
+        sampled = [run for run in mine if run.name in samples]
+        blocks = [samples[run.name] for run in sampled]
         say(f"{condition.key}: {len(blocks)} live runs")
-        row = resampled_row(condition, blocks, settings, looks, sequences, seed)
+        row = resampled_row(condition, blocks, settings, looks, sequences, seed) if blocks else None
         resampled += [row] if row else []
         found += effects(condition, sampled, blocks, seed) if blocks else []
     live = live_rows(kept, samples, settings)
-    return to_markdown(kept, live, resampled, found, _left_out(runs, kept))
+    return to_markdown(kept, live, resampled, found, _left_out(runs, alike, kept))
 
 
-def _promised(run: Run) -> tuple[Settings, tuple[float, float]]:
-    """What the gate promised in this run, and its first look and how far they are apart."""
-    others = {it: value for it, value in run.promise.items() if it not in (*_LOOKS, "mode")}
-    lists = {name: tuple(others.pop(name)) for name in ("gates", "labels")}
-    first_s, every_s = (run.promise[name] for name in _LOOKS)
-    return Settings(**others, **lists), (first_s, every_s)
-
-
-def _left_out(runs: list[Run], kept: list[Run]) -> list[str]:
+def _left_out(runs: list[Run], alike: list[Run], kept: list[Run]) -> list[str]:
     broken = sum(run.verdict == BROKEN for run in runs)
-    others = len(runs) - len(kept) - broken
-    lines = []
-    if broken:
-        lines.append(f"Left out: {broken} runs without a verdict, which could not start or broke.")
-    if others:
-        lines.append(f"Left out: {others} runs in which the gate had other settings.")
-    return lines
+    counts = {
+        "without a verdict, which could not start or broke": broken,
+        "in which the gate had other settings": len(runs) - len(alike) - broken,
+        "that an earlier gate ended before this one had decided": len(alike) - len(kept),
+    }
+    return [f"Left out: {n} runs {why}." for why, n in counts.items() if n]

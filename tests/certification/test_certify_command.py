@@ -27,6 +27,7 @@ command.main()
 @pytest.fixture
 def called(tmp_path, monkeypatch, capsys):
     """Calls it; returns its exit code and what it said."""
+    monkeypatch.setattr(command, "Store", lambda folder: Store(folder, tmp_path / "kept"))
 
     def call(*arguments):
         words = ["certify", *arguments, "--folder", str(tmp_path)]
@@ -51,11 +52,10 @@ def called(tmp_path, monkeypatch, capsys):
         (["run", "--minutes", "nan"], "invalid: 'nan' is no number above 0"),
         (["run", "--minutes", "long"], "invalid: 'long' is no number above 0"),
         (["run", "--runs", "-1"], "argument --runs: invalid: '-1' is no whole number from 0 on"),
-        (["run", "--runs", "1", "--seed", "-1"], "argument --seed: invalid: '-1' is no whole"),
         (["table", "--sequences", "-5"], "argument --sequences: invalid: '-5' is no whole number"),
         (["table", "--sequences", "many"], "argument --sequences: invalid: 'many' is no whole"),
         (["table", "--seed", "-1"], "argument --seed: invalid: '-1' is no whole number from 0 on"),
-        (["table"], "has a verdict: `certify run` first\n"),
+        (["table"], "has a verdict: `certify run`\n"),
         (["lunch"], "certify: argument COMMAND: invalid choice: 'lunch'"),
     ],
 )
@@ -68,13 +68,21 @@ def test_what_cannot_be_done_is_refused_in_a_line_with_exit_code_1(called, argum
 
 def test_the_status_lists_every_run_and_counts_conditions(called, tmp_path):
     for number, condition in enumerate(["aa", "work-5", "aa"], 1):
-        Store(tmp_path).keep(finished(number, condition))
+        Store(tmp_path).add(finished(number, condition))
     code, text = called("status")
     assert code == 0
     first, *_, last = text.splitlines()
-    assert first.startswith("   1 2026-11-21T10:00:00+00:00 aa ")
+    assert first.startswith("2026-11-21T10:00:00+00:00 aa ")
     assert first.endswith(" PASS after 60 s of measuring, 90 s in all")
-    assert last == f"3 runs in {tmp_path}: 2 aa, 1 work-5"
+    assert last == "3 runs: 2 aa, 1 work-5"
+
+
+def test_new_runs_are_moved_to_those_that_are_committed(called, tmp_path):
+    Store(tmp_path).add(run := finished(1))
+    code, text = called("keep")
+    assert (code, text) == (0, f"{tmp_path / 'kept' / run.name}.npz\n")
+    assert not [*tmp_path.glob("*.npz")]
+    assert called("status")[1].endswith("1 runs: 1 aa\n")
 
 
 def test_a_folder_of_somebody_elses_is_refused_before_anything_is_touched(
@@ -85,7 +93,7 @@ def test_a_folder_of_somebody_elses_is_refused_before_anything_is_touched(
     (tmp_path / "runs" / "monday").mkdir(parents=True)
     code, text = called("run", "--runs", "1")
     assert code == 1
-    assert text.startswith(f"certify: {tmp_path} has runs but no runs.jsonl: ")
+    assert text.startswith(f"certify: {tmp_path} has runs but no lock: ")
     assert text.count("\n") == 1
     assert [it.name for it in tmp_path.rglob("*")] == ["runs", "monday"]
 
@@ -110,6 +118,5 @@ def test_a_signal_ends_the_run_under_way_in_good_order_and_nothing_is_left(tmp_p
     assert process.returncode == 2
     assert err.endswith("certify: stopped; every finished run is kept\n")
     assert said.read_text() == "began, and ended in good order"
-    # runs.jsonl says whose folder it is.
-    assert sorted(file.name for file in folder.iterdir()) == ["lock", "runs.jsonl"]
-    assert not (folder / "runs.jsonl").read_text()
+    # It says whose folder it is.
+    assert [file.name for file in folder.iterdir()] == ["lock"]

@@ -1,11 +1,13 @@
 """The simpler gates that the real one is held against, and what their limits come from."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from certification.found import Rate, rate
 from certification.rows import Baseline, baselines, live_rows, one_after_the_other, stored_baseline
 from certification.table import to_markdown
-from support.certified import ENVIRONMENT, finished, steady
+from support.certified import ENVIRONMENT, by_name, finished, steady
 from support.compared import compared
 from tollgate.compare.model import Blocks, Settings, Side
 
@@ -67,13 +69,8 @@ def test_the_baseline_is_of_the_last_run_before_it_with_the_same_neighbour_or_no
         began(4, 10, "work-20+noise"),
         began(5, 18, "aa"),
     ]
-    samples = {
-        1: steady(50),
-        2: steady(100),
-        3: steady(50),
-        4: steady(100, 115),
-        5: steady(53, 53),
-    }
+    times = [(50,), (100,), (50,), (100, 115), (53, 53)]
+    samples = by_name(runs, [steady(*it) for it in times])
     rows = {row.condition.key: row for row in live_rows(runs, samples, SETTINGS)}
     assert rows["aa"].baseline == Rate(1, 2)  # 53 ms after 50 is too much, 50 after 50 is not
     assert rows["aa+noise"].baseline == Rate(0, 0)  # there was none before it
@@ -94,16 +91,23 @@ def test_a_baseline_is_no_older_than_an_hour_and_of_the_same_commit():
         began(5, 140),  # 19 minutes after the last of its own commit
         began(6, 150),  # after one that left no samples
     ]
-    measured = {1, 2, 3, 4, 6}
-    assert baselines(runs, measured) == {2: Baseline(1, 3600.0), 6: Baseline(3, 1740.0)}
-    assert baselines(runs, {1, 2, 3, 4, 5})[5] == Baseline(3, 1140.0)
+    names = [run.name for run in runs]
+    assert baselines(runs, {*names} - {names[4]}) == {
+        names[1]: Baseline(names[0], 3600.0),
+        names[5]: Baseline(names[2], 1740.0),
+    }
+    assert baselines(runs, names[:5])[names[4]] == Baseline(names[2], 1140.0)
 
 
-def test_a_clock_that_was_set_back_makes_nothing_a_baseline():
-    assert baselines([began(1, 30), began(2, 10)], {1, 2}) == {}
+def test_a_run_of_another_machine_is_no_baseline():
+    runs = [began(1, 0), began(2, 10)]
+    there = replace(runs[0], environment={**runs[0].environment, "cpu": "Another CPU"})
+    assert len(baselines(runs, [it.name for it in runs])) == 1
+    assert baselines([there, runs[1]], [it.name for it in runs]) == {}
 
 
 def test_only_of_an_a_a_run_base_first_then_head_takes_the_samples_of_both():
-    runs, samples = [finished(1), finished(2, "work-5")], {1: steady(100, 107), 2: steady(100, 107)}
+    runs = [finished(1), finished(2, "work-5")]
+    samples = by_name(runs, [steady(100, 107)] * 2)
     found = {row.condition.key: row.sequential for row in live_rows(runs, samples, SETTINGS)}
     assert found == {"aa": Rate(0, 1), "work-5": Rate(1, 1)}

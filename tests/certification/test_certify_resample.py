@@ -7,7 +7,7 @@ from certification.resample import Pool, resampled
 from support.compared import compared
 from tollgate.compare.decide import close, look, next_look_s
 from tollgate.compare.estimates import percentile_ratio
-from tollgate.compare.model import FAIL, PASS, Gate, Settings
+from tollgate.compare.model import FAIL, PASS, Blocks, Gate, Requests, Settings, Side
 
 LOOKS = (60.0, 30.0)
 SETTINGS = Settings(budget_s=240.0, fail_fast=False)
@@ -56,6 +56,33 @@ def test_a_picked_second_holds_the_samples_of_that_second_on_the_side_that_the_c
             assert (side.counts[row][at] == source.counts[second]).all()
             assert side.failed[row] == source.failed[second]
             assert side.counts[row].sum() == source.counts[second].sum()
+
+
+def test_a_picked_second_keeps_the_rows_and_processes_of_its_requests():
+    rng, seconds = np.random.default_rng(1), 60
+    made = []
+    for _ in range(2):
+        block = np.repeat(np.arange(seconds), 5)
+        columns = (rng.integers(most, size=len(block)) for most in (7, 9, 3))
+        made.append(Requests(block, *columns))
+    counts = [np.zeros((seconds, 9), int) for _ in made]
+    for table, it in zip(counts, made, strict=True):
+        np.add.at(table, (it.block, it.elapsed_ms), 1)
+    sides = (
+        Side(table, np.zeros(seconds, int), it) for table, it in zip(counts, made, strict=True)
+    )
+    blocks = Blocks("sum", np.arange(9), *sides)
+    pool = Pool.of([[blocks], [blocks]])
+    second = np.array([61, 3])
+    (found,) = pool.picked(second, np.array([True, False]))
+    for side, sources in ((found.base.known, (1, 0)), (found.head.known, (0, 1))):
+        for block, source in enumerate(sources):
+            got, meant = (
+                it.where(it.block == at)
+                for it, at in ((side, block), (made[source], second[block] % seconds))
+            )
+            for name in ("row", "elapsed_ms", "process"):
+                assert getattr(got, name).tolist() == getattr(meant, name).tolist()
 
 
 def test_runs_of_other_labels_are_refused():

@@ -3,13 +3,15 @@
 from collections import Counter
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from certification import rows
 from certification.conditions import Condition
 from certification.found import NEVER, Rate, median_s, quantile_s, rate
-from certification.rows import comparable, live_rows, resampled_row
-from support.certified import PROMISE, finding, finished, runs_of
+from certification.rows import comparable, judged, live_rows, promised, resampled_row
+from support.certified import PROMISE, finding, finished, runs_of, steady
+from support.compared import compared
 from tollgate.compare.model import FAIL, PASS, Finding, Gate, Settings
 
 AA = Condition("aa")
@@ -38,7 +40,7 @@ def test_a_rate_is_told_with_its_interval_and_without_tries_not_at_all():
     assert rate([True, False, True]) == Rate(2, 3)
 
 
-def test_a_row_counts_verdicts_and_what_keeps_a_merge_from_going_through():
+def test_a_row_counts_verdicts():
     failures = [finding(FAIL, "p50"), finding(FAIL, "p95", decided_s=120.0)]
     runs = [
         finished(1, "aa"),
@@ -50,10 +52,8 @@ def test_a_row_counts_verdicts_and_what_keeps_a_merge_from_going_through():
     assert (aa.condition, aa.failed, aa.fail_s) == (AA, Rate(0, 1), NEVER)
     # Of an INVALID run nothing that was found in it counts.
     assert work.failed == Rate(1, 3)
-    # INCONCLUSIVE and INVALID keep a merge from going through as well, and so does a run that was
-    # ended.
-    assert (aa.blocked, work.blocked) == (Rate(0, 1), Rate(3, 3))
-    assert live_rows([finished(1, exit_code=None)], {}, SETTINGS)[0].blocked == Rate(1, 1)
+    assert (aa.passed, work.passed) == (Rate(1, 1), Rate(0, 3))
+    assert (aa.noise, work.noise) == (0.0, None)
     assert work.verdicts == Counter({FAIL: 1, "INCONCLUSIVE": 1, "INVALID": 1})
     assert work.baseline == work.sequential == Rate(0, 0)
 
@@ -144,18 +144,49 @@ def test_rows_come_without_noise_first_and_by_what_head_has_more():
 def test_only_runs_that_promised_the_same_as_the_last_are_put_together():
     other = {**PROMISE, "effect": 0.1}
     runs = [finished(1, promise=other), finished(2), finished(3, verdict="BROKEN"), finished(4)]
-    assert [run.number for run in comparable(runs)] == [2, 4]
+    assert [run.seed for run in comparable(runs)] == [2, 4]
     assert comparable([]) == []
 
 
-def test_resampled_rows_say_how_many_runs_they_are_made_of():
-    row = resampled_row(Condition("work", 10), runs_of(1.1, 4), SETTINGS, LOOKS, 20, 1)
-    assert (row.runs, row.recorded_s) == (4, 285)
+def test_the_noise_of_a_a_is_the_median_size_of_p95s_change():
+    changes = (-0.03, 0.01, 0.02)
+    runs = [
+        finished(n, findings=({**finding(), "change": it}, {**finding(PASS, "p50"), "change": 9.0}))
+        for n, it in enumerate(changes)
+    ]
+    unknown = finished(4, findings=({**finding(), "change": None},))
+    assert live_rows([*runs, unknown], {}, SETTINGS)[0].noise == 0.02
+
+
+def test_a_run_is_judged_by_what_the_gate_is_today():
+    labels = [steady(100, 120, seconds=240)[0], steady(50, seconds=240, label="sum")[0]]
+    run = finished(1, "work-20", PASS, findings=(), seconds=240.0)
+    again = judged(run, labels)
+    assert (run.verdict, again.verdict) == (PASS, FAIL)
+    found = {(it["label"], it["metric"]): it["verdict"] for it in again.findings if it["gates"]}
+    assert found["search", "p50"] == FAIL
+    assert found["sum", "p50"] == PASS
+    assert promised(run)[0].typical_effect == Settings.typical_effect
+
+
+def test_a_run_that_was_ended_before_todays_gate_has_decided_is_left_out():
+    rng = np.random.default_rng(1)
+    [labels] = [[compared(rng, 60, rate=10, sigma=0.8)]]
+    early = finished(1, seconds=60.0, promise={**PROMISE, "gates": ["p95"]})
+    assert judged(early, labels) is None
+    whole = replace(early, promise={**early.promise, "budget_s": 60.0})
+    assert judged(whole, labels).verdict == "INCONCLUSIVE"
+
+
+def test_resampled_rows_say_of_how_many_pairs_of_processes_they_are_made():
+    samples = runs_of(1.1, 4) * 3
+    row = resampled_row(Condition("work", 10), samples, SETTINGS, LOOKS, 20, 1)
+    assert (row.pairs, row.recorded_s) == (12, 3 * 285)
     assert row.failed.n == 20
     assert row.failed.hits >= 18
     assert row.failed.hits + sum(n for it, n in row.verdicts.items() if it != FAIL) == 20
-    for samples, many in ((runs_of(1.1, 2), 20), (runs_of(1.1, 4), 0)):
-        assert resampled_row(AA, samples, SETTINGS, LOOKS, many, 1) is None
+    for few, many in ((samples[:9], 20), (samples, 0)):
+        assert resampled_row(AA, few, SETTINGS, LOOKS, many, 1) is None
 
 
 def made_gate(looks_s, *findings):
@@ -175,11 +206,11 @@ def test_resampled_runs_that_decided_nothing_took_longer_than_any(monkeypatch):
     gates = [decided] * 10 + [late] * 2 + [unsure] * 8
     drawn = iter(gates * 2)
     monkeypatch.setattr(rows, "resampled", lambda *_: next(drawn))
-    row = resampled_row(Condition("work", 5), runs_of(1.0, 3), SETTINGS, LOOKS, 20, 1)
+    row = resampled_row(Condition("work", 5), runs_of(1.0, 5) * 2, SETTINGS, LOOKS, 20, 1)
     assert (row.decided_s, row.most_s) == (120.0, NEVER)
     assert row.failed == Rate(20, 20)
     (found,) = row.found
     assert found.rates == {"typical": Rate(0, 20), "p50": Rate(18, 20), "p95": Rate(2, 20)}
     drawn = iter([unsure, decided] * 10)
-    row = resampled_row(Condition("work", 5), runs_of(1.0, 3), SETTINGS, LOOKS, 20, 1)
+    row = resampled_row(Condition("work", 5), runs_of(1.0, 5) * 2, SETTINGS, LOOKS, 20, 1)
     assert row.decided_s == NEVER

@@ -8,7 +8,7 @@ from certification.conditions import Condition
 from certification.effects import added, effects
 from certification.rows import live_rows, resampled_row
 from certification.table import to_markdown
-from support.certified import finding, finished, runs_of, steady, tables
+from support.certified import by_name, finding, finished, runs_of, steady, tables
 from tollgate.compare.model import FAIL, PASS, Settings
 
 AA = Condition("aa")
@@ -51,15 +51,16 @@ def test_long_runs_count_in_an_effect_by_their_seconds_and_not_by_the_run():
 
 
 def test_the_tables_say_which_runs_are_live_and_which_are_resampled():
-    samples = dict(enumerate(runs_of(1.0, 4), 1))
-    runs = [finished(n) for n in samples]
+    made = runs_of(1.0, 4)
+    runs = [finished(n) for n in range(1, 5)]
     runs[1] = replace(
         runs[1], condition="aa+noise", neighbour={"burns": "a core", "cpu_s": 45.0, "seconds": 90.0}
     )
     environment = {**runs[0].environment, "commit": "0" * 40 + "-dirty"}
     runs[2] = replace(runs[2], began="2026-11-20T23:00:00+00:00", environment=environment)
-    resampled = resampled_row(AA, list(samples.values()), SETTINGS, LOOKS, 10, 1)
-    found = effects(AA, runs, list(samples.values()), seed=1)
+    samples = by_name(runs, made)
+    resampled = resampled_row(AA, made * 3, SETTINGS, LOOKS, 10, 1)
+    found = effects(AA, runs, made, seed=1)
     live = live_rows(runs, samples, SETTINGS)
     text = to_markdown(runs, live, [resampled], found, ["Left out: 1 run."])
     shown, method = tables(text)
@@ -70,22 +71,26 @@ def test_the_tables_say_which_runs_are_live_and_which_are_resampled():
         "How much slower head really was",
     ]
     none = "0 of 3 (0 to 70.8 %)"
-    assert f"| nothing (A/A) | none | {none} | 0 of 3 | - | 60 s |" in shown["The gate, live runs"]
-    assert "| nothing (A/A) | noisy | 0 of 1 " in shown["The gate, live runs"]
+    whole = "3 of 3 (29.2 to 100 %)"
+    gate = shown["The gate, live runs"]
+    assert f"| nothing (A/A) | none | {none} | {whole} | - | - | 60 s | 0.00 % |" in gate
+    assert "| nothing (A/A) | noisy | 0 of 1 " in gate
+    assert "| 5 % work | none | not measured yet | - | - | - | - | - |" in gate
+    assert gate.count("not measured yet") == 5
     assert f"| none | {none} | " in shown["FAIL of two simpler gates, live runs"]
-    assert "| 4 runs, 285 s |" in shown["The gate, resampled runs"]
+    assert "| 12 pairs of processes, 855 s |" in shown["The gate, resampled runs"]
     effect = shown["How much slower head really was"]
     assert "| nothing (A/A) | none | search | 2.00 ms: 4.0 % | " in effect
     assert "4 live runs, 2026-11-20 to 2026-11-21, " in method
     assert "The whole command takes 30 s more (median)." in method
     assert "The neighbour burns a core: 50% of a core over all." in method
-    assert "Some CPU, 2 cores, 8 GiB" in method
+    assert "Machine of 4 runs: Some CPU, 2 of 2 cores, 8 GiB" in method
     assert "commit 1a2b3c4d5e6f; 000000000000-dirty." in method
     assert "(b) has all of them in A/A" in method
     assert method.endswith("Left out: 1 run.\n")
     for table in shown.values():
         assert len({line.count("|") for line in table.split("\n")}) == 1
-        assert table.split("\n")[0].count("|") <= 8
+        assert table.split("\n")[0].count("|") <= 9
 
 
 def test_a_label_that_hardly_got_slower_is_not_shown_as_one_that_was_not_found():
@@ -97,7 +102,7 @@ def test_a_label_that_hardly_got_slower_is_not_shown_as_one_that_was_not_found()
     condition = Condition("work", 5)
     runs = [finished(n, "work-5", FAIL, findings=findings, clock=probe) for n in range(1, 5)]
     live = live_rows(runs, {}, SETTINGS)
-    resampled = resampled_row(condition, samples, SETTINGS, LOOKS, 4, 1)
+    resampled = resampled_row(condition, samples * 3, SETTINGS, LOOKS, 4, 1)
     found = effects(condition, runs, samples, seed=1)
     shown, method = tables(to_markdown(runs, live, [resampled], found, []))
     lines = shown["Found in time"].split("\n")
@@ -118,7 +123,7 @@ def test_a_run_of_which_nobody_knows_the_machine_does_not_hide_that_of_the_other
     runs = [finished(1), finished(2, verdict="INCONCLUSIVE", environment={}, exit_code=None)]
     text = to_markdown(runs, live_rows(runs, {}, SETTINGS), [], [], [])
     assert "2 live runs" in text
-    assert "Machine: Some CPU, 2 cores, 8 GiB, Linux 6 x86_64." in text
+    assert "Machine of 1 runs: Some CPU, 2 of 2 cores, 8 GiB, Linux 6 x86_64." in text
 
 
 def test_without_enough_runs_there_is_no_resampled_table():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 
@@ -18,6 +19,7 @@ from support.judged import RUNS as OTHERS
 from tollgate.base.paths import ROOT
 from tollgate.compare import words as told
 from tollgate.compare.model import ERRORS
+from tollgate.compare.processes import Spread
 from tollgate.gather import evidence
 from tollgate.judge.comparison import comparison_reasons
 from tollgate.judge.facts import MeasuredRun
@@ -206,6 +208,24 @@ def test_a_head_that_was_slowed_on_purpose_is_told_so() -> None:
         verdict_table(verdict_on(RUNS["injected"])[0]),
     ):
         assert "head was slowed on purpose: HEAD_INJECT_WORK_PERCENT=20" in text
+
+
+def test_what_processes_differ_by_is_told_and_written() -> None:
+    spread = Spread("sum", "typical", (-0.004, 0.005), (0.031, math.nan))
+    record = replace(RUNS["every kind"].record, processes=2)
+    several = replace(comparison(), spreads=(spread,), record=record)
+    content = content_of(several)
+    assert [each.message for each in VALIDATOR.iter_errors(content)] == []
+    [execution] = content["executions"]
+    assert execution["comparison"]["processes"] == 2
+    assert execution["comparison"]["spreads"] == [
+        {"label": "sum", "base": [-0.004, 0.005], "head": [0.031, None]}
+    ]
+    [line] = told.processes(several)
+    verdict, _ = verdict_on(several)
+    for text in (to_markdown(verdict, "compare"), verdict_table(verdict)):
+        assert line in text.replace("\\", "")
+    assert told.promise(several) != told.promise(comparison())
 
 
 def test_the_summary_of_a_github_job_has_the_table(tmp_path, monkeypatch) -> None:

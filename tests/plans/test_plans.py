@@ -17,6 +17,7 @@ from support.plan_files import (
     PROPERTY,
     SHARED_FILES,
 )
+from tollgate.targets import pm2
 
 every_file = pytest.mark.parametrize("path", ALL_FILES, ids=plan_files.id_of)
 every_plan = pytest.mark.parametrize("path", PLAN_FILES, ids=plan_files.id_of)
@@ -164,9 +165,12 @@ def test_base_and_head_are_asked_alike_but_for_the_port() -> None:
     for text in (text for element in tree.walk() for text in element.texts):
         for side, name, default in named.findall(text):
             found[side][name] = default
-    ports = {side.pop("port") for side in found.values()}
-    assert found["base"] == found["head"] == {"host": "127.0.0.1", "protocol": "http"}
-    assert len(ports) == 2
+    apps = pm2.declared_apps()
+    for side, properties in found.items():
+        names = {"port": side} | {f"port_{number}": f"{side}-{number}" for number in (2, 3, 4)}
+        ports = {name: int(properties.pop(name)) for name in names}
+        assert ports == {name: apps[app].port for name, app in names.items()}
+        assert properties == {"host": "127.0.0.1", "protocol": "http"}
 
 
 @every_plan

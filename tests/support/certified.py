@@ -18,6 +18,7 @@ PROMISE = {
     "first_s": 60.0,
     "every_s": 30.0,
     "mode": "fork",
+    "processes": 1,
 }
 ENVIRONMENT = {
     "cpu": "Some CPU",
@@ -41,25 +42,31 @@ def finding(verdict="PASS", metric="p95", label="search", decided_s=60.0):
         "metric": metric,
         "gates": True,
         "verdict": verdict,
+        "change": 0.0,
         "decided_s": decided_s,
     }
 
 
 def finished(number, condition="aa", verdict="PASS", **changes):
-    """A run with one finding, whose verdict is the run's."""
+    """A run with one finding, whose verdict is the run's. number: its seed."""
     values = {
         "seed": number,
         "began": "2026-11-21T10:00:00+00:00",
         "wall_s": 90.0,
         "exit_code": {"PASS": 0, "FAIL": 3}.get(verdict, 1),
         "seconds": 60.0,
-        "findings": [finding(verdict)],
+        "findings": (finding(verdict),),
+        "cores": 2,
         "promise": PROMISE,
         "environment": ENVIRONMENT,
         "clock": {"search": {"requests": 40, "handler": 50.0, "work": 40.0, "injected": 2.0}},
-        "folder": f"runs/{number:04}-{condition}",
     }
-    return Run(number=number, condition=condition, verdict=verdict, **{**values, **changes})
+    return Run(condition=condition, verdict=verdict, **{**values, **changes})
+
+
+def by_name(runs, samples):
+    """The samples by the names of their runs."""
+    return {run.name: it for run, it in zip(runs, samples, strict=True)}
 
 
 def steady(base_ms, head_ms=None, seconds=60, label="search", later_ms=None):

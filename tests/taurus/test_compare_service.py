@@ -115,14 +115,19 @@ def refused(made, kind=TaurusConfigError):
 def test_base_and_head_become_the_targets_of_the_one_execution(compare, checkout, tmp_path):
     made = compare()
     made.prepare()
-    assert scenario(made)["target"] == ["base", "head"]
+    apps = [f"{side}{which}" for side in ("base", "head") for which in ("", "-2", "-3", "-4")]
+    assert scenario(made)["target"] == apps
     given = dict(scenario(made)["properties"])
     assert given.pop("coin_seed") > 0
     assert given == {
         **{"base_host": "127.0.0.1", "base_port": 3021, "base_protocol": "http"},
-        **{"head_host": "127.0.0.1", "head_port": 3022, "head_protocol": "http"},
+        **{"head_host": "127.0.0.1", "head_port": 3025, "head_protocol": "http"},
+        **{f"base_port_{number}": 3020 + number for number in (2, 3, 4)},
+        **{f"head_port_{number}": 3024 + number for number in (2, 3, 4)},
+        "last_coin": 7,
         "measured": 600,
     }
+    assert made.record.processes == record.read(tmp_path).processes == 4
     assert (tmp_path / "base" / SERVER).read_text() == "on main"
     base = Path(os.environ["BASE_FOLDER"])
     assert base == (tmp_path / "base").resolve()

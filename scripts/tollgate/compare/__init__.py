@@ -27,10 +27,12 @@ from tollgate.compare.model import (
     Settings,
     Side,
 )
+from tollgate.compare.processes import Spread, spread
 from tollgate.compare.record import CompareRecord, SideRecord
 from tollgate.compare.result import NO_LOOK, Comparison, LabelCounts, compared, not_compared
 from tollgate.compare.settings import (
     INJECTIONS,
+    LARGEST_SEED,
     SETTINGS,
     CompareSettings,
     LagError,
@@ -54,6 +56,7 @@ __all__ = [
     "IMPROVED",
     "INCONCLUSIVE",
     "INJECTIONS",
+    "LARGEST_SEED",
     "MOST_FAILED",
     "NO_LOOK",
     "OPEN",
@@ -76,6 +79,7 @@ __all__ = [
     "Settings",
     "Side",
     "SideRecord",
+    "Spread",
     "Watch",
     "again",
     "cases",
@@ -95,6 +99,7 @@ __all__ = [
     "samples",
     "seconds_of",
     "seeds_of",
+    "spread",
     "typical_ratio",
     "unfair",
     "words",

@@ -17,6 +17,9 @@ standard errors, and the second once 1.5 % are some two.
 What was decided stays, but for a later failure, which outweighs a pass, and an improvement, which
 adds to one: the intervals hold at all looks together.
 
+Where each side has several processes, both a failure and an improvement need all of them
+(compare/processes.py): until then the one stays OPEN, and the other is a pass.
+
 False alarms. Low ends share one error over all gating metrics and labels: Holm's procedure (1979),
 by looks as Maurer and Bretz do it (2013, "Multiple testing in group sequential trials using
 graphical approaches"): of m hypotheses each is tested at 1/m of the error, and once one is refused
@@ -60,6 +63,7 @@ from tollgate.compare.model import (
     Gate,
     Settings,
 )
+from tollgate.compare.processes import spread
 from tollgate.stats import LEAST_STEP, nominal_level
 
 
@@ -131,6 +135,18 @@ def decided(
     is_coarse = math.isinf(times)
     reason = _too_coarse(change, effect) if is_coarse else _too_few(times)
     return replace(found, verdict=OPEN, reason=reason, more_s=more_s, is_coarse=is_coarse)
+
+
+def shared(found: Finding, blocks: Blocks) -> Finding:
+    """The finding after a question to the processes, whether all of them bear it out."""
+    if found.verdict not in (FAIL, IMPROVED) or (told := spread(blocks, found.metric)) is None:
+        return found
+    if found.verdict == FAIL and not told.is_slower:
+        reason = f"worse, but not every process of head is slower than every one of base: {told}"
+        return replace(found, verdict=OPEN, reason=reason, at_s=None)
+    if found.verdict == IMPROVED and not told.is_faster:
+        return replace(found, verdict=PASS, reason=f"better, but not in every process: {told}")
+    return found
 
 
 def _times_longer(
@@ -212,12 +228,14 @@ def look(gate: Gate, labels: Sequence[Blocks], at_s: float) -> Gate:
     alone = nominal_level(fractions, settings.false_alarm)
     miss = nominal_level(fractions, settings.miss)
     unlike = {each.label for each in labels if unlike_work(each)}
+    of_label = {each.label: each for each in labels}
     findings = []
     for key, change in changes.items():
         found = measured(key, change, lows.get(key, alone), miss)
         found = replace(found, gates=key in lows, refused=key in refused)
         if found.gates:
             found = decided(found, change, lows[key], miss, settings, at_s)
+            found = shared(found, of_label[key[0]])
         is_like = key[1] == ERRORS or key[0] not in unlike
         findings.append(weighed(before.get(key), found, is_like))
     return Gate(settings, looks_s, tuple(findings))

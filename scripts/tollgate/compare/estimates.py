@@ -101,12 +101,13 @@ class LogRatio:
         return -float(special.stdtrit(self.freedom, level)) * self.error
 
 
-def percentile_ratio(blocks: Blocks, metric: str) -> LogRatio:
-    """Of `p50`, `p95` or `p99`; base and head are those of the pieces that decide."""
+def percentile_ratio(blocks: Blocks, metric: str, is_tossed: bool = True) -> LogRatio:
+    """Of `p50`, `p95` or `p99`; base and head are those of the pieces that decide. is_tossed: by a
+    fair coin, in which case a side that has too few samples has lost some."""
     share = PERCENTILES[metric] / 100
     beyond = min(share, 1 - share)
     sides, values = (blocks.base, blocks.head), blocks.values_ms
-    if note := cannot_tell(blocks, metric, math.ceil(FEWEST_BEYOND / beyond)):
+    if note := cannot_tell(blocks, metric, math.ceil(FEWEST_BEYOND / beyond), is_tossed):
         return LogRatio(metric, *(percentile(it, values, share) for it in sides), note=note)
     begins = _begins(blocks, PER_PIECE / beyond)
     levels = [np.log(percentiles(it, values, share, begins)) for it in sides]
@@ -118,13 +119,13 @@ def percentile_ratio(blocks: Blocks, metric: str) -> LogRatio:
     return replace(found, coarse=coarse, among=f"{min(places)} to {max(places) + 1} ms")
 
 
-def typical_ratio(blocks: Blocks) -> LogRatio:
-    """Of the same request; base and head are geometric means.
+def typical_ratio(blocks: Blocks, is_tossed: bool = True) -> LogRatio:
+    """Of the same request; base and head are geometric means. is_tossed: as of a percentile.
 
     A whole millisecond m stands for all times within half of one, so that a change is seen up to
     1 / (2 m) of itself too large or too small: `coarse`.
     """
-    if note := cannot_tell(blocks, TYPICAL, 2 * FEWEST_BEYOND):
+    if note := cannot_tell(blocks, TYPICAL, 2 * FEWEST_BEYOND, is_tossed):
         return LogRatio(TYPICAL, *(_geometric(it) for it in blocks.requests), note=note)
     logs = [np.log(np.maximum(it.elapsed_ms, HALF_MS)) for it in blocks.requests]
     if min(map(np.median, logs)) <= math.log(HALF_MS):
@@ -165,14 +166,14 @@ def mean_ratio(blocks: Blocks) -> LogRatio:
     return LogRatio("mean", *levels, math.log(levels[1] / levels[0]), error, freedom)
 
 
-def cannot_tell(blocks: Blocks, metric: str, needed: int) -> str:
+def cannot_tell(blocks: Blocks, metric: str, needed: int, is_tossed: bool = True) -> str:
     """Why nothing can be said, or nothing. needed: samples of each side."""
     seconds, base, head = len(blocks.base.n), blocks.base.total, blocks.head.total
     if seconds < FEWEST_BLOCKS:
         return f"{seconds} blocks of time, {FEWEST_BLOCKS} are needed"
     if min(base, head) < needed:
         return f"{min(base, head)} samples on one side, {metric} needs {needed}"
-    return unfair(base, head)
+    return unfair(base, head) if is_tossed else ""
 
 
 def unfair(base: int, head: int) -> str:

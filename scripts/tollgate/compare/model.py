@@ -89,17 +89,22 @@ class Settings:
 @dataclass(frozen=True, eq=False)
 class Requests:
     """One side's samples of a label one by one, in the order of their blocks. block, row,
-    elapsed_ms: int[N]. row: which request it was, such as a row of the plan's data; the same number
-    at both sides."""
+    elapsed_ms, process: int[N]. row: which request it was, such as a row of the plan's data; the
+    same number at both sides. process: which of the side's answered, from 0; None if it has one."""
 
     block: NDArray[np.int64]
     row: NDArray[np.int64]
     elapsed_ms: NDArray[np.int64]
+    process: NDArray[np.int64] | None = None
 
     def first(self, blocks: int) -> Requests:
         """Those of the first so many blocks alone."""
-        end = np.searchsorted(self.block, blocks)
-        return Requests(self.block[:end], self.row[:end], self.elapsed_ms[:end])
+        return self.where(slice(np.searchsorted(self.block, blocks)))
+
+    def where(self, which: slice | NDArray) -> Requests:
+        """Some of them, in the same order."""
+        process = None if self.process is None else self.process[which]
+        return Requests(self.block[which], self.row[which], self.elapsed_ms[which], process)
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,6 +194,20 @@ class Blocks:
         n = side.counts[block, place]
         block, elapsed_ms = np.repeat(block, n), np.repeat(self.values_ms[place], n)
         return Requests(block, np.zeros(len(block), np.int64), elapsed_ms)
+
+    @property
+    def processes(self) -> int:
+        """How many each side has, as far as is known."""
+        numbers = [it.process for it in self.requests if it.process is not None]
+        return 1 + max((int(it.max(initial=0)) for it in numbers), default=0)
+
+    def against_base(self, requests: Requests) -> Blocks:
+        """With some of either side's samples in place of head's."""
+        size = len(self.base.n), len(self.values_ms)
+        counts = np.zeros(size, np.int64)
+        place = np.searchsorted(self.values_ms, requests.elapsed_ms)
+        np.add.at(counts, (requests.block, place), 1)
+        return replace(self, head=Side(counts, np.zeros(size[0], np.int64), requests))
 
     def first(self, blocks: int) -> Blocks:
         """The first so many blocks alone."""

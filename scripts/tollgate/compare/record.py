@@ -40,6 +40,7 @@ class CompareRecord:
     are looked at, in seconds of measuring. injected: by what of HEAD_INJECT_* head alone was
     slowed, those that are not 0, such as {"work_percent": 20.0}. decided_s: after how many seconds
     of measuring the run ended itself, None where it did not; the seconds behind don't count.
+    processes: of each side that were asked by themselves.
     """
 
     __pydantic_config__ = records.STRICT
@@ -53,6 +54,7 @@ class CompareRecord:
     every_s: float
     injected: dict[str, float]
     decided_s: float | None = None
+    processes: int = 1
 
 
 def write(record: CompareRecord, run: Path) -> None:

@@ -11,7 +11,17 @@ from numpy.typing import NDArray
 
 from tollgate.compare.decide import close
 from tollgate.compare.looks import judge_blocks
-from tollgate.compare.model import INCONCLUSIVE, METRICS, OPEN, TOLD, Blocks, Finding, Gate
+from tollgate.compare.model import (
+    INCONCLUSIVE,
+    METRICS,
+    OPEN,
+    TOLD,
+    TYPICAL,
+    Blocks,
+    Finding,
+    Gate,
+)
+from tollgate.compare.processes import Spread, spread
 from tollgate.compare.record import CompareRecord
 from tollgate.compare.samples import Compared
 
@@ -47,7 +57,8 @@ class LabelCounts:
 class Comparison:
     """gate: closed. counts: one entry for each label. seconds: how many were measured, of which no
     more than decided_s count. doubt: NO_LOOK or NOT_DECIDED where the run ended itself and the
-    samples do not bear that out; otherwise empty.
+    samples do not bear that out; otherwise empty. spreads: of the typical request of each label,
+    none of a single process a side.
     """
 
     record: CompareRecord
@@ -55,6 +66,7 @@ class Comparison:
     counts: tuple[LabelCounts, ...]
     seconds: int
     doubt: str = ""
+    spreads: tuple[Spread, ...] = ()
 
     @property
     def gating(self) -> tuple[Finding, ...]:
@@ -96,7 +108,8 @@ def compared(record: CompareRecord, found: Compared) -> Comparison:
     if not gate.findings:
         labels = [each.label for each in found.blocks]
         gate = _unlooked(gate, labels, f"{found.seconds} s were measured, too few for a look")
-    return Comparison(record, gate, counts, found.seconds, doubt)
+    spreads = tuple(filter(None, (spread(each, TYPICAL) for each in found.blocks)))
+    return Comparison(record, gate, counts, found.seconds, doubt, spreads)
 
 
 def not_compared(record: CompareRecord, labels: Sequence[str]) -> Comparison:

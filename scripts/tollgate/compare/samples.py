@@ -21,15 +21,16 @@ from tollgate.samples import (
 )
 from tollgate.stats import Counts
 
-#: Which of the two an arrival went to.
+#: Which of the two an arrival went to, and to which of its processes: side + 2 * process.
 COIN = "coin"
-BASE, HEAD = "0", "1"
+BASE, HEAD = 0, 1
 #: Columns that plans/compare.jmx adds to those that JMeter always writes.
 EXTRA_COLUMNS = ("TESTSTART.MS", COIN)
 _NO_SAMPLES = "holds no whole sample that tells when JMeter started"
 _HELP = (
     f"was this run of plans/compare.jmx? {COIN} must be a variable of the plan that is {BASE} for "
-    f"base and {HEAD} for head before any sample is sent"
+    f"base and {HEAD} for head, 2 and 3 for their second processes and so on, before any sample is "
+    "sent"
 )
 
 
@@ -46,9 +47,14 @@ class Compared:
 
 
 def read(
-    source: Store | str | Path, labels: Sequence[str], warmup_s: float, budget_s: float
+    source: Store | str | Path,
+    labels: Sequence[str],
+    warmup_s: float,
+    budget_s: float,
+    processes: int = 1,
 ) -> Compared:
     """What was measured of these labels; also of those without samples, with empty blocks.
+    processes: of each side.
 
     A sample belongs to the second in which it was sent. Rows of Transaction Controllers are none,
     and a last line that is not whole yet is left out. Raises JtlError, one line, for a file that
@@ -60,7 +66,7 @@ def read(
         origin_ms, last_ms = peek_test_start(store.path, store.layout), last_start_ms(store)
         if origin_ms is None or last_ms is None:
             raise JtlError(store.path, _NO_SAMPLES, help_="see jmeter.log")
-        check_coins(store, (BASE, HEAD), _HELP)
+        check_coins(store, [str(coin) for coin in range(2 * processes)], _HELP)
         began_ms = origin_ms + round(1000 * warmup_s)
         rows = coin_counts(store, began_ms)
     seconds = int(min(max(0, last_ms - began_ms) // 1000, budget_s))
@@ -70,21 +76,21 @@ def read(
 def _blocks(found: Mapping[str, np.ndarray], label: str, seconds: int) -> Blocks:
     own = found["label"] == label
     _, row = np.unique(found["request"][own], return_inverse=True)
+    coin = found["coin"][own].astype(np.int64)
     counts, known = [], []
     for side in (BASE, HEAD):
-        mine = found["coin"][own] == side
+        mine = coin % 2 == side
         second, elapsed_ms, ok, n = (
             found[it][own][mine] for it in ("second", "elapsed_ms", "ok", "n")
         )
         counts.append(Counts.of(second, elapsed_ms, ok, n=n))
-        known.append(_requests(second, row[mine], elapsed_ms, n, seconds))
+        known.append(_requests((second, row[mine], elapsed_ms, coin[mine] // 2), n, seconds))
     return Blocks.of(label, *counts, 0, seconds, tuple(known))
 
 
-def _requests(
-    second: np.ndarray, row: np.ndarray, elapsed_ms: np.ndarray, n: np.ndarray, seconds: int
-) -> Requests:
-    """Those of the measured seconds, in their order."""
-    order = np.lexsort((elapsed_ms, row, second))
+def _requests(columns: Sequence[np.ndarray], n: np.ndarray, seconds: int) -> Requests:
+    """Those of the measured seconds, in their order. columns: second, row, elapsed_ms, process."""
+    second = columns[0]
+    order = np.lexsort(columns[::-1])
     order = order[(second[order] >= 0) & (second[order] < seconds)]
-    return Requests(*(np.repeat(it[order], n[order]) for it in (second, row, elapsed_ms)))
+    return Requests(*(np.repeat(it[order], n[order]) for it in columns))

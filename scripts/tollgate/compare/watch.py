@@ -71,7 +71,8 @@ class Watch:
         self.not_before = self.now() + self.record.every_s  # unless the file can be read
         budget_s = self.record.settings.budget_s
         with self.samples.read() as store:
-            found = samples.read(store, self.labels, self.warmup_s, budget_s + self.lag_s)
+            most_s = budget_s + self.lag_s
+            found = samples.read(store, self.labels, self.warmup_s, most_s, self.record.processes)
         # JMeter writes in blocks, so that the file may be behind the clock.
         if found.seconds < due_s + self.lag_s:
             self.not_before = self.now() + AGAIN_S

@@ -113,7 +113,7 @@ def gather(
     """What came of the comparison. cut_s: as in `until_s`. Raises JtlError, OSError and, as
     `measured_s` does, ManifestError."""
     length_s = measured_s(record, planned, cut_s)
-    found = samples.read(store, labels_of(plan), planned.warmup, length_s)
+    found = samples.read(store, labels_of(plan), planned.warmup, length_s, record.processes)
     return compared(record, found)
 
 

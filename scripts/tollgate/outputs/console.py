@@ -134,7 +134,8 @@ def _comparison(comparison: Comparison, colour: bool) -> Iterator[str]:
         is_plain = finding.verdict not in (FAIL, INCONCLUSIVE) or not finding.gates
         yield line if is_plain else _paint(line, finding.verdict, colour)
     noise = words.noise(comparison) if comparison.is_control else ()
-    yield from (f"  {_reason(line)}" for line in (words.course(comparison), *noise))
+    lines = words.course(comparison), *words.processes(comparison), *noise
+    yield from (f"  {_reason(line)}" for line in lines)
 
 
 def _weight(finding: Finding) -> int:

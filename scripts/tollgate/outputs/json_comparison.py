@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from tollgate.compare import ERRORS, Comparison, Finding, words
+from tollgate.compare import ERRORS, Comparison, Finding, Spread, words
 from tollgate.outputs.json_model import (
     Amount,
     Count,
@@ -14,6 +15,7 @@ from tollgate.outputs.json_model import (
     Model,
     Positive,
     Text,
+    Whole,
     content,
     ends,
 )
@@ -41,6 +43,18 @@ class SamplesEntry(Model):
     """Requests that went to base."""
     head: Count
     """Requests that went to head."""
+
+
+class SpreadEntry(Model):
+    """How much the processes of each side differ in the typical request of a label: of each process
+    the ratio to all of base's, less 1; null where it has too few samples."""
+
+    label: str
+    """The label."""
+    base: list[float | None]
+    """Of base's processes."""
+    head: list[float | None]
+    """Of head's processes."""
 
 
 class SettingsEntry(Model):
@@ -118,6 +132,11 @@ class ComparisonEntry(Model):
     """What is to be judged."""
     mode: Literal["fork", "cluster", "url"]
     """How PM2 ran both; `url` where it ran neither."""
+    processes: Whole
+    """Of each side that were asked by themselves. With more than one a FAIL of a response time
+    needs every process of head to be slower than every one of base."""
+    spreads: list[SpreadEntry]
+    """How much these differ, by label; empty of a single process a side."""
     control: bool
     """Whether both were the same, A against A, so that all that differs is noise."""
     injected: dict[str, float]
@@ -148,6 +167,7 @@ def comparison_content(comparison: Comparison | None) -> dict[str, Any] | None:
         record,
         base=content(SideEntry, record.base),
         head=content(SideEntry, record.head),
+        spreads=[_spread(each) for each in comparison.spreads],
         control=comparison.is_control,
         settings=content(SettingsEntry, gate.settings),
         verdict=gate.verdict,
@@ -156,6 +176,12 @@ def comparison_content(comparison: Comparison | None) -> dict[str, Any] | None:
         looks_s=gate.looks_s,
         findings=[_finding(each, comparison) for each in gate.findings],
     )
+
+
+def _spread(spread: Spread) -> dict[str, Any]:
+    sides = {"base": spread.base, "head": spread.head}
+    levels = {name: [None if math.isnan(it) else it for it in of] for name, of in sides.items()}
+    return content(SpreadEntry, spread, **levels)
 
 
 def _finding(finding: Finding, comparison: Comparison) -> dict[str, Any]:

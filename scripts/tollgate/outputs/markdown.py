@@ -57,13 +57,14 @@ def _comparison(comparison: Comparison) -> list[str]:
     """Which code was compared, every metric of every label, and how it was decided."""
     course = words.course(comparison)
     noise = words.noise(comparison) if comparison.is_control else []
+    more = [*words.processes(comparison), *noise]
     return [
         *_list(words.sides(comparison.record)),
         "",
         *_table(COMPARED, (_finding(each, comparison) for each in comparison.gate.findings)),
         "",
         escaped(f"{course[:1].upper()}{course[1:]}. {words.promise(comparison)}"),
-        *(["", *_list(noise)] if comparison.is_control else []),
+        *(["", *_list(more)] if more or comparison.is_control else []),
     ]
 
 

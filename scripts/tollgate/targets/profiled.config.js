@@ -2,8 +2,9 @@
 
 /**
  * The apps of the project's ecosystem.config.js, each with profile-worker.js preloaded: PM2 starts
- * them from here to find out what they compute. TOLLGATE_PROFILE is the folder where each app has
- * one of its name for what it finds. Node's arguments of the app's own come first.
+ * them from here to find out what they compute. TOLLGATE_PROFILE is the folder where each side has
+ * one of its name for what its apps find, such as base and base-2. Node's arguments of the app's own
+ * come first.
  */
 
 const path = require('node:path');
@@ -19,7 +20,7 @@ function own({ node_args: first, interpreter_args: second, interpreterArgs: thir
 }
 
 function profiled(app) {
-  const folder = path.join(process.env.TOLLGATE_PROFILE, app.name);
+  const folder = path.join(process.env.TOLLGATE_PROFILE, app.name.replace(/-\d+$/, ''));
   const added = ['--require', PRELOADED, `--diagnostic-dir=${folder}`];
   return { ...app, node_args: [...own(app), ...added] };
 }

@@ -58,8 +58,9 @@ def given_properties(config: Mapping, execution: Mapping) -> dict[str, object]:
     return {**(module or {}), **(own or {})}
 
 
-#: Apps of ecosystem.config.js.
+#: Apps of ecosystem.config.js, and how many of each the plan can ask.
 SIDES = ("base", "head")
+MOST_PROCESSES = 4
 #: So many files are named in a line.
 NAMED = 3
 
@@ -153,14 +154,34 @@ def sides_of_urls(urls: Sequence[Url]) -> list[SideRecord]:
     ]
 
 
-def places_of_apps(declared: Mapping[str, pm2.App]) -> dict[str, object]:
-    """Properties of the plan. Raises SetupError where an app is not declared."""
-    for name in SIDES:
-        if name not in declared:
-            raise SetupError(f"ecosystem.config.js has no app {name!r}: put it back")
-    ports = {f"{name}_port": declared[name].port for name in SIDES}
+def apps_of_sides(declared: Mapping[str, pm2.App]) -> list[list[pm2.App]]:
+    """The processes of base and those of head: `base`, `base-2` and so on, as far as they are
+    declared. Raises SetupError where a side has none, or other ones than the other."""
+    found = []
+    for side in SIDES:
+        if side not in declared:
+            raise SetupError(f"ecosystem.config.js has no app {side!r}: put it back")
+        others = (f"{side}-{number}" for number in range(2, MOST_PROCESSES + 1))
+        found.append([declared[name] for name in (side, *others) if name in declared])
+    base, head = ([app.name.partition("-")[2] for app in apps] for apps in found)
+    if base != head:
+        raise SetupError(
+            f"ecosystem.config.js has {len(base)} processes of base and {len(head)} of head: "
+            "declare as many of both"
+        )
+    return found
+
+
+def places_of_apps(sides: Sequence[Sequence[pm2.App]]) -> dict[str, object]:
+    """Properties of the plan. sides: the processes of base and of head."""
     hosts = {f"{name}_host": pm2.HOST for name in SIDES}
-    return hosts | ports | {f"{name}_protocol": "http" for name in SIDES}
+    ports = {
+        f"{name}_port{f'_{number}' if number > 1 else ''}": app.port
+        for name, apps in zip(SIDES, sides, strict=True)
+        for number, app in enumerate(apps, start=1)
+    }
+    protocols = {f"{name}_protocol": "http" for name in SIDES}
+    return {**hosts, **ports, **protocols, "last_coin": 2 * len(sides[0]) - 1}
 
 
 def places_of_urls(urls: Sequence[Url]) -> dict[str, object]:
@@ -210,11 +231,11 @@ class Compare(Service):
         self.profile = wanted.profile
         seeds = drawn_seeds(scenario.get("script", None), given)
         if wanted.urls:
-            sides, places = sides_of_urls(wanted.urls), places_of_urls(wanted.urls)
+            sides, places, processes = sides_of_urls(wanted.urls), places_of_urls(wanted.urls), 1
         else:
-            sides, places = self._here(wanted)
-        if not wanted.urls:
-            scenario["target"] = list(SIDES)
+            sides, apps = self._here(wanted)
+            places, processes = places_of_apps(apps), len(apps[0])
+            scenario["target"] = [app.name for each in apps for app in each]
         # JMeter adds whole seconds.
         measured = int(wanted.gate.budget_s)
         scenario.merge({"properties": {**places, **seeds, "measured": measured}})
@@ -226,6 +247,7 @@ class Compare(Service):
             first_s=wanted.first_s,
             every_s=wanted.every_s,
             injected=wanted.injected,
+            processes=processes,
         )
         record.write(self.record, self.folder)
         under_way(self.engine).position = self.position
@@ -233,8 +255,8 @@ class Compare(Service):
         if seeds:
             self.log.info("Seeds of this run; for the same again: %s", again(seeds))
 
-    def _here(self, wanted: CompareSettings) -> tuple[list[SideRecord], dict[str, object]]:
-        """Base beside the working tree, both for PM2 to start."""
+    def _here(self, wanted: CompareSettings) -> tuple[list[SideRecord], list[list[pm2.App]]]:
+        """Base beside the working tree, and the apps of both for PM2 to start."""
         found = find_revisions(ROOT, wanted.base)
         checkout.check_head_packages(ROOT)
         targets = next((it for it in self.engine.services if isinstance(it, Targets)), None)
@@ -249,7 +271,7 @@ class Compare(Service):
             self.log.info("Base and head are the same code: this is the control, which must pass")
         variables = environment(wanted.mode, base, ROOT)
         self.replaced = replace_environment(variables)
-        return sides_of_revisions(found), places_of_apps(pm2.declared_apps())
+        return sides_of_revisions(found), apps_of_sides(pm2.declared_apps())
 
     def _check_out(self, found: Revisions) -> Path:
         """Base, with its packages, outside of the project."""

@@ -28,7 +28,7 @@ from tollgate.profile import (
     words,
     write_why,
 )
-from tollgate.targets import Pm2Error, probe
+from tollgate.targets import Pm2Error, probe, targets_of
 from tollgate.taurus.again import again
 from tollgate.taurus.jmeter import InstalledJMeter
 from tollgate.taurus.targets import Targets
@@ -86,7 +86,7 @@ def _profiled(
 ) -> Why:
     for side in SIDES:
         (folder / side).mkdir(parents=True)
-    with targets.profiled(SIDES, folder):
+    with targets.profiled(targets_of(executor.get_scenario(), executor.label), folder):
         begin_s = time.time() + WARMUP_S
         schedule = draw(round(1000 * begin_s))
         length_s = schedule[-1]["to"] / 1000 - begin_s + PATIENCE_S

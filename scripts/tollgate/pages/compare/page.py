@@ -99,14 +99,16 @@ class FindingTable:
 @dataclass(frozen=True)
 class ComparePart:
     """What the page of a comparison has more than that of any run. sentence: the outcome for head,
-    empty where something else decided, so that the verdict's own says more. sides, noise: lines.
-    findings: of times and of errors. distributions, looks: charts. course: how it was decided, and
-    decided: when each metric was. why: what was profiled afterwards, None for nothing."""
+    empty where something else decided, so that the verdict's own says more. sides, processes,
+    noise: lines. findings: of times and of errors. distributions, looks: charts. course: how it was
+    decided, and decided: when each metric was. why: what was profiled afterwards, None for
+    nothing."""
 
     sentence: str
     sides: Sequence[str]
     findings: Sequence[FindingTable]
     promise: str
+    processes: Sequence[str]
     noise: Sequence[str]
     distributions: Sequence[Chart]
     looks: Sequence[Chart]
@@ -133,6 +135,7 @@ def part(
         sides=list(words.sides(comparison.record)),
         findings=[times(comparison), failures(comparison)],
         promise=words.promise(comparison),
+        processes=list(words.processes(comparison)),
         noise=list(words.noise(comparison)) if comparison.is_control else [],
         distributions=charts.distributions(comparison.counts),
         looks=charts.looks(course(comparison, _blocks(run, planned, comparison))),
@@ -147,7 +150,10 @@ def _blocks(run: Path, planned: manifest.Execution, comparison: Comparison) -> t
     labels = [each.label for each in comparison.counts]
     if not comparison.seconds:
         return ()
-    return samples.read(run / planned.jtl, labels, planned.warmup, comparison.seconds).blocks
+    processes = comparison.record.processes
+    return samples.read(
+        run / planned.jtl, labels, planned.warmup, comparison.seconds, processes
+    ).blocks
 
 
 def course(comparison: Comparison, blocks: Sequence[Blocks]) -> list[Gate]:
