@@ -5,6 +5,9 @@
 # In the locale `C`, which many a CI job has, Java finds no file whose name is not ASCII.
 case ${LC_ALL:-${LC_CTYPE:-${LANG:-C}}} in C | POSIX) export LC_ALL=C.UTF-8 ;; esac
 
+# Meant for another Python than the project's.
+unset PYTHONPATH PYTHONHOME PYTHONWARNINGS
+
 python=${PYTHON:-python3}
 missing=''
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import subprocess
@@ -10,10 +11,13 @@ from types import SimpleNamespace
 from unittest.mock import Mock
 
 import pytest
+from bzt.engine import Engine
 
 from support import environment
+from tollgate.base import SIGNALS
 from tollgate.base.paths import ROOT
 from tollgate.commands import bzt
+from tollgate.taurus import Ruling, under_way
 
 #: Waits until its input ends, as a run waits for JMeter, and tells how it ended.
 WAITING = """
@@ -62,6 +66,21 @@ def test_without_nohup_a_terminal_that_is_closed_ends_the_run():
         process.send_signal(signal.SIGHUP)
         assert process.wait() == 1
         assert process.stderr.read() == "interrupted\n"
+
+
+@pytest.mark.parametrize("code", [0, 1, 3])
+def test_ctrl_c_behind_the_verdict_ends_what_follows_it_with_the_verdicts_exit_code(code):
+    engine = Engine(logging.getLogger())
+    under_way(engine).judged = SimpleNamespace(verdict=SimpleNamespace(exit_code=code))
+    before = {number: signal.getsignal(number) for number in SIGNALS}
+    try:
+        bzt.interrupt_once(engine)
+        with pytest.raises(Ruling) as caught:
+            signal.raise_signal(signal.SIGINT)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    assert caught.value.get_rc() == code
 
 
 def test_a_jmeter_home_is_named_from_where_bzt_was_called(monkeypatch, tmp_path):

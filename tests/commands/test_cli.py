@@ -70,7 +70,7 @@ def test_as_json_it_says_what_the_live_run_wrote(tollgate, tmp_path):
     assert (code, out) == (3, (folder / "verdict.json").read_text())
 
 
-@pytest.mark.parametrize(("where", "lines"), [("| true", 0), (">/dev/full", 1)])
+@pytest.mark.parametrize(("where", "lines"), [("| true", 0), (">/dev/full", 1), (">&-", 1)])
 def test_a_verdict_that_nobody_can_read_is_no_stack_trace_and_no_pass(tmp_path, where, lines):
     archived(tmp_path)
     command = f'set -o pipefail; "$0" judge "$1" {where}'
@@ -151,3 +151,28 @@ def test_the_command_is_installed_and_prints_in_any_encoding(tmp_path):
     )
     assert (done.returncode, done.stderr) == (3, b"")
     assert b"\nnap ?: FAIL\n" in done.stdout
+
+
+def test_samples_that_are_a_link_to_themselves_are_refused(tollgate, tmp_path):
+    archived(tmp_path)
+    jtl = tmp_path / run_folder.JTL
+    jtl.unlink()
+    jtl.symlink_to(jtl.name)
+    assert str(jtl) in refusal(tollgate("judge", tmp_path))
+
+
+def test_samples_without_the_seal_of_a_run_that_has_ended_are_refused(tollgate, tmp_path):
+    made = run_folder.make(tmp_path)
+    made.executions[0].sha256 = made.executions[0].bytes = None
+    manifest.write(made, tmp_path)
+    assert "has no SHA-256" in refusal(tollgate("judge", tmp_path))
+
+
+def test_samples_of_a_run_that_has_not_ended_have_no_seal_and_prove_nothing(tollgate, tmp_path):
+    made = run_folder.make(tmp_path)
+    (execution,) = made.executions
+    execution.sha256 = execution.bytes = execution.ended = None
+    manifest.write(made, tmp_path)
+    code, out, _ = tollgate("judge", tmp_path)
+    assert code == 1
+    assert "no seal" in out

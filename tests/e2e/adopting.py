@@ -48,8 +48,7 @@ class Copy:
 
     def shell(self, commands: str, **env: str) -> subprocess.CompletedProcess[str]:
         """Run commands of the documentation in the copy, by its own code."""
-        settings = {"PYTHONPATH": str(self.root / "scripts"), **env}
-        environment = support.environment(**settings)
+        environment = support.environment(**env)
         environment.pop("JMETER_HOME", None)
         return support.run("sh", "-euc", commands, cwd=self.root, env=environment)
 

@@ -84,7 +84,7 @@ class Run:
             configs.append(str(tmp_path / "over.json"))
         self.log = tmp_path / "bzt.out"
         ports = {_variable(app): str(support.free_port()) for app in APPS}
-        self.env = {**ports, "PYTHONPATH": str(self.root / "scripts"), **env}
+        self.env = {**ports, **env}
         settings = [f"settings.artifacts-dir={self.folder}", *options]
         if not dashboards:
             settings.append("modules.report.dashboards=false")
@@ -93,7 +93,7 @@ class Run:
             arguments.append(f"-{alias}")
         with self.log.open("w") as out:
             self.process = subprocess.Popen(
-                [str(BZT), *configs, *arguments],
+                [str(self.root / ".venv" / "bin" / "bzt"), *configs, *arguments],
                 cwd=self.root,
                 env=support.environment(**self.env),
                 stdin=subprocess.DEVNULL,

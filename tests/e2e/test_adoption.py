@@ -241,7 +241,7 @@ def test_a_plan_without_an_end_is_refused_and_with_a_time_for_it_ended(their_pla
     assert ended.blamed <= {"generator"}, ended.output
     assert "the thread group 'Users' loops for ever without an end" in ended.execution["lint"]
     assert any(line.startswith("no criteria were stated") for line in ended.execution["warnings"])
-    assert any(line.startswith("ended by STOP_AFTER") for line in ended.execution["warnings"])
+    assert any(line.startswith("the load was ended after ") for line in ended.execution["warnings"])
 
 
 @pytest.mark.usefixtures("by_url")

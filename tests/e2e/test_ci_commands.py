@@ -46,7 +46,7 @@ def ended(name: str, folder: Path) -> Ended:
     ports = {bzt_run._variable(app): str(support.free_port()) for app in bzt_run.APPS}
     page, root = folder / "summary.md", own_project()
     settings = ports | command.env | env
-    settings |= {"GITHUB_STEP_SUMMARY": str(page), "PYTHONPATH": str(root / "scripts")}
+    settings |= {"GITHUB_STEP_SUMMARY": str(page)}
     done = support.run(
         *("bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", text),
         cwd=root,

@@ -19,6 +19,7 @@ import support
 from e2e.adopting import serve
 from e2e.bzt_run import Finished, Run
 from support.git_repos import SERVER, Repo
+from support.project_copy import link_environment
 from tollgate.base.paths import jmeter_home
 
 LEFT_OUT = (".git", ".venv", ".tollgate", "node_modules", "reports", "__pycache__", ".*_cache")
@@ -44,6 +45,7 @@ def project(tmp_path_factory) -> Repo:
     root = tmp_path_factory.mktemp("project") / "tollgate"
     shutil.copytree(support.ROOT, root, ignore=shutil.ignore_patterns(*LEFT_OUT, ".hypothesis"))
     (root / "node_modules").symlink_to(support.ROOT / "node_modules")
+    link_environment(root)
     made = Repo(root)
     made.git("init", "--quiet", "--initial-branch=main")
     (root / ".git" / "info" / "exclude").write_text("/node_modules\n")

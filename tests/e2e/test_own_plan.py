@@ -64,7 +64,7 @@ def test_what_stop_after_kept_from_being_sent_is_no_fault_and_a_silent_group_is(
         "see jmeter.log for why not"
     )
     execution = ended.verdict["executions"][0]
-    assert any(line.startswith("ended by STOP_AFTER after ") for line in execution["warnings"])
+    assert any(line.startswith("the load was ended after ") for line in execution["warnings"])
     intended = {it["labels"][0]: it["intended"] for it in execution["schedules"]}
     assert set(intended) == {"nap", "a visit"}
     told_s = json.loads((ended.folder / "run.json").read_text())["executions"][0]["told_to_end"]

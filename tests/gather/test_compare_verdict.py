@@ -354,7 +354,7 @@ def test_criteria_of_a_comparison_are_judged_beside_it(tmp_path):
 
 
 def test_a_kind_compare_without_its_record_is_refused(tmp_path):
-    make(tmp_path)
+    manifest.write(replace(make(tmp_path), compare_sha256=None), tmp_path)
     (tmp_path / record.NAME).unlink()
     with pytest.raises(ManifestError, match=r"compare.json is missing: nobody knows"):
         verdict_of(tmp_path)
@@ -370,13 +370,15 @@ def test_a_head_that_fails_fast_is_not_faster(tmp_path):
 
 def test_a_record_that_has_changed_since_the_run_ended_is_refused(tmp_path):
     made = make(tmp_path, Load(both(ratio=1.2)))
-    made.compare_sha256 = record.sealed(tmp_path)
-    manifest.write(made, tmp_path)
     assert verdict_of(tmp_path).verdict == "FAIL"
     kept = record.read(tmp_path)
     record.write(replace(kept, settings=replace(kept.settings, effect=0.4)), tmp_path)
     with pytest.raises(ManifestError, match=r"compare\.json has changed since the run ended"):
         verdict_of(tmp_path)
+    manifest.write(replace(made, compare_sha256=None), tmp_path)
+    with pytest.raises(ManifestError, match=r"compare\.json has changed since the run ended"):
+        verdict_of(tmp_path)
+    manifest.write(made, tmp_path)
     (tmp_path / record.NAME).unlink()
     with pytest.raises(ManifestError, match=r"compare\.json is missing: what was promised"):
         verdict_of(tmp_path)

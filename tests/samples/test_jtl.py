@@ -207,6 +207,8 @@ def _refusals():
     yield "seconds_not_milliseconds", jtl(row(), row("1700000000"))
     yield "time_with_letters", jtl(row(), row("17000000000o0"))
     yield "elapsed_negative", jtl(row(), row(elapsed=-3))
+    yield "latency_negative", jtl(row(), row().replace(",5,h,", ",-5,h,"))
+    yield "connect_negative", jtl(row(), row()[:-1] + "-1")
     yield "elapsed_with_a_point", jtl(row(), row(elapsed=5.7))
     yield "elapsed_empty", jtl(row(), row(elapsed=""))
     yield "elapsed_absurd", jtl(row(), row(elapsed=10**12))

@@ -76,3 +76,11 @@ def test_an_inconclusive_criterion_says_how_many_were_not_sent():
     made = execution("fail of search>0%")
     (reason,) = judge(MeasuredRun((replace(made, unsent=(unsent(30),)),))).reasons
     assert "30 scheduled requests were not sent" in reason.text
+
+
+def test_of_a_closed_loop_it_says_how_many_had_no_answer():
+    made = execution("fail of search>0%")
+    waited_for = replace(unsent(7), waited_for=True)
+    (reason,) = judge(MeasuredRun((replace(made, unsent=(waited_for,)),))).reasons
+    assert "7 requests of closed loops had no answer yet" in reason.text
+    assert "scheduled" not in reason.text

@@ -106,6 +106,7 @@ def make(
         settings={},
         environment=ENVIRONMENT,
         executions=[execution],
+        compare_sha256=record.sealed(run),
     )
     manifest.write(made, run)
     return made

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import functools
 import os
+import shlex
 import shutil
 import tempfile
 from pathlib import Path
@@ -25,12 +26,30 @@ def copy_project(root: Path) -> Path:
     (root / "node_modules").symlink_to(support.ROOT / "node_modules")
     (root / ".tollgate").mkdir()
     (root / ".tollgate" / "jmeter").symlink_to(support.ROOT / ".tollgate" / "jmeter")
-    (root / ".venv").mkdir()
-    for name in ("bin", "lib", "include", "pyvenv.cfg"):
-        (root / ".venv" / name).symlink_to(support.ROOT / ".venv" / name)
+    link_environment(root)
     # It would install anew, into what is shared, if it were asked in another folder.
     (root / "scripts" / "bootstrap").write_text("#!/bin/sh\n")
     return root
+
+
+def link_environment(root: Path) -> None:
+    """Give a copy the environment that is installed, with commands of the copy's own code."""
+    theirs, ours = support.ROOT / ".venv", root / ".venv"
+    (ours / "bin").mkdir(parents=True)
+    for each in (*(theirs / it for it in ("lib", "include", "pyvenv.cfg")), *theirs.glob("bin/*")):
+        (ours / each.relative_to(theirs)).symlink_to(each)
+    scripts = str(root / "scripts")
+    written = {"activate": f"PATH={shlex.quote(str(ours / 'bin'))}:$PATH\n"}
+    for name in ("bzt", "tollgate"):
+        written[name] = (
+            f"#!{theirs}/bin/python\nimport sys\nsys.path.insert(0, {scripts!r})\n"
+            f"from tollgate.commands.start import {name}\n{name}()\n"
+        )
+    for name, text in written.items():
+        command = ours / "bin" / name
+        command.unlink()
+        command.write_text(text)
+        command.chmod(0o755)
 
 
 @functools.cache

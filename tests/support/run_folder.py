@@ -67,11 +67,11 @@ def follow(folder: Path) -> dict[str, object]:
 
 
 def spoil(folder: Path, jtl: bytes, sealed: bool = False) -> None:
-    """Put another JTL in the place of the run's; unsealed: and let run.json not know of it."""
+    """Put another JTL in the place of the run's; unsealed: and its seal into run.json."""
     (folder / JTL).write_bytes(jtl)
     made = manifest.read(folder)
     if not sealed:
-        made.executions[0].sha256 = made.executions[0].bytes = None
+        manifest.seal(made.executions[0], folder)
     manifest.write(made, folder)
 
 

@@ -11,7 +11,7 @@ from bzt.utils import BetterDict
 
 from support import jmx_text as jmx
 from tollgate.base.paths import jmeter_home
-from tollgate.taurus.own_plan import OwnPlan
+from tollgate.taurus.own_plan import GRACE_S, OwnPlan
 
 ENDLESS = jmx.plan(jmx.group(jmx.sampler("home"), name="all day", duration=None))
 SHORT = jmx.plan(jmx.group(jmx.sampler("home"), loops=1, duration=None))
@@ -164,6 +164,24 @@ def test_requests_that_may_wait_for_ever_are_told(plan, monkeypatch, caplog):
     plan(jmx.plan(jmx.group(patient)))
     monkeypatch.setenv("STOP_AFTER", "10s")
     assert told() == []
+
+
+@pytest.mark.parametrize(
+    ("groups", "ends_s"),
+    [
+        ([{"duration": 10}], 10 + GRACE_S),
+        ([{"duration": 10}, {"duration": 25, "ThreadGroup__delay": 5}], 30 + GRACE_S),
+        ([{"duration": 10, "kind": "SetupThreadGroup"}, {"duration": 25}], 35 + GRACE_S),
+        ([{"duration": 10}, {"duration": None, "loops": 1}], None),
+    ],
+)
+def test_a_service_that_hangs_holds_the_load_no_longer_than_the_plans_durations(
+    plan, groups, ends_s
+):
+    plan(jmx.plan(*(jmx.group(jmx.sampler("home"), **each) for each in groups)))
+    made = service()
+    made.prepare()
+    assert made.ends_s == ends_s
 
 
 def test_an_end_that_is_only_presumed_is_told(plan, caplog):

@@ -99,3 +99,16 @@ def test_a_run_that_nobody_judged_has_no_page(report) -> None:
     under_way(report.engine).judged = None
     report.post_process()
     assert not page_of(report).exists()
+
+
+def test_the_verdict_is_shown_also_where_the_dashboards_are_interrupted(
+    report, monkeypatch, capsys
+) -> None:
+    def interrupted(*_given: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(dashboard, "draw_all", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        report.post_process()
+    assert "\nPASS: " in capsys.readouterr().out
+    assert page_of(report).exists()

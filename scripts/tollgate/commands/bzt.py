@@ -19,18 +19,23 @@ from bzt import ManualShutdown, cli
 from bzt.engine import Engine
 
 from tollgate.base import disk as room
-from tollgate.base import end_by, paths, uninterrupted
+from tollgate.base import end_by, paths
 from tollgate.commands import artifacts
 from tollgate.run import Redaction, secrecy
-from tollgate.taurus import judge_unstarted
+from tollgate.taurus import Ruling, judge_unstarted, under_way
 
 BASE_CONFIG = Path(bzt.__file__).parent / "resources" / "10-base-config.yml"
 
 
 def interrupt_once(engine: Engine) -> None:
-    """Let the first signal end the run in good order, and no later one break the cleaning up."""
+    """Let the first signal end the run in good order, and no later one break the cleaning up. A
+    verdict that stands by then decides the exit code: what follows it is cut short alone."""
 
     def interrupt() -> None:
+        judged = under_way(engine).judged
+        if judged:
+            engine.log.warning("Interrupted: the verdict stands, and what follows it is left out")
+            raise Ruling(judged.verdict.exit_code)
         # Some of bzt's modules swallow every exception; its main loop looks at this as well.
         engine.interrupted = True
         engine.interrupted_at = time.time()  # for verdict: what comes after that is not the run's
@@ -56,8 +61,8 @@ def main() -> None:
     interrupt_once(command.engine)
     artifacts.keep_to_own(command.engine)
     code = _performed(command, configs)
-    with uninterrupted():
-        secrecy.hide_in_by_products(command.engine)
+    end_by(lambda: None)  # what is left takes no time
+    secrecy.hide_in_by_products(command.engine)
     judge_unstarted(command.engine)
     sys.exit(code or unproven(command.engine))
 
@@ -73,6 +78,8 @@ def _performed(command: cli.CLI, configs: list[str]) -> int:
     command.handle_exception = explained
     try:
         return command.perform(configs)
+    except KeyboardInterrupt:  # among its last lines
+        return command.exit_code
     except OSError as problem:  # of bzt.log, which is closed last
         if not room.is_full(problem):
             raise

@@ -39,6 +39,8 @@ _PROBLEMS = (
 def main() -> None:
     """Run the command named on the command line; exits with its exit code."""
     arguments = _parser().parse_args()
+    if sys.stdout is None:
+        sys.exit("tollgate: standard output is closed, and there is something to print: open it")
     try:
         code = arguments.command(arguments)
         sys.stdout.flush()

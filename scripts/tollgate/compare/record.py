@@ -69,7 +69,8 @@ def sealed(run: Path) -> str | None:
 
 def check_seal(manifest: Manifest, run: Path) -> None:
     """Raise ManifestError when compare.json is not the one that the run left."""
-    if manifest.compare_sha256 in (None, sealed(run)):
+    has_ended = any(it.sha256 for it in manifest.executions)
+    if manifest.compare_sha256 == sealed(run) or not (manifest.compare_sha256 or has_ended):
         return
     what = "has changed since the run ended" if is_compare(run) else "is missing"
     raise ManifestError(

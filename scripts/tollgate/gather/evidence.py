@@ -226,6 +226,12 @@ def _ended_before(planned: Planned, moment: float | None) -> bool:
     return known and planned.ended < moment
 
 
+def _generator_error(planned: Planned) -> str | None:
+    if planned.ended is None:
+        return "the run is under way or was killed: its samples have no seal"
+    return None if planned.began else "JMeter was never started"
+
+
 def _facts(
     manifest: Manifest,
     planned: Planned,
@@ -238,7 +244,7 @@ def _facts(
     stopped = bool(manifest.stopped_by) and not _ended_before(planned, manifest.stopped_at)
     told_s = evidence_workers.told_to_end_s(planned, jtl)
     ends = [ended - began if interrupted or stopped else None, told_s]
-    stop_note = [] if told_s is None else [f"ended by STOP_AFTER after {lasting(told_s)} of load"]
+    stop_note = [] if told_s is None else [f"the load was ended after {lasting(told_s)}"]
     return ExecutionFacts(
         interrupted=interrupted,
         ended_s=min((end for end in ends if end is not None), default=None) if jtl else None,
@@ -246,7 +252,7 @@ def _facts(
         stopped_by=manifest.stopped_by if stopped else None,
         ended_by_force=planned.ended_by_force,
         generator_exit=planned.exit_code,
-        generator_error=None if planned.began else "JMeter was never started",
+        generator_error=_generator_error(planned),
         jtl_error=jtl_error,
         cut_off_line=jtl.cut_line if jtl else None,
         workers=watched.counts,

@@ -114,7 +114,7 @@ def held_back(
             slow = np.concatenate(charged.elapsed_ms[key]).astype(np.int64)
             failed = np.zeros(len(slow), bool)
             counts = Counts.of(second, slow, failed, codes=(NO_ANSWER,), width=bins.width_s)
-            found.append(Unsent((key[0],), counts))
+            found.append(Unsent((key[0],), counts, waited_for=True))
     return tuple(found)
 
 

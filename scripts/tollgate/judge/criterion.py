@@ -13,7 +13,7 @@ with samples enough for the percentile, and their values are a series like any o
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from tollgate.base import duration, figure
@@ -31,6 +31,7 @@ from tollgate.judge.observe import (
 )
 from tollgate.judge.verdicts import FAIL, GENERATOR, INCONCLUSIVE, INVALID, PASS, CriterionResult
 from tollgate.judge.windows import observe_windows
+from tollgate.schedule import Unsent
 from tollgate.stats import (
     BLOCKS,
     FEWEST,
@@ -45,6 +46,11 @@ from tollgate.stats import (
 # Beyond so many times the samples, "run longer" is no advice.
 MOST_TIMES_LONGER = 1000
 PER_MIN = 60.0
+#: What is said of requests without a sample, by Unsent.waited_for.
+_MISSING = {
+    False: "scheduled requests were not sent",
+    True: "requests of closed loops had no answer yet",
+}
 
 
 @dataclass(frozen=True)
@@ -80,14 +86,13 @@ def judge_criterion(
     if part.basis == RESPONSE_TIME and ruling.verdict != INVALID:
         ruling = _charged(criterion, ruling, lambda: ruling_on(part_of(punctual=True)))
     unsent = [
-        each.counts.window(from_s, to_s)
+        replace(each, counts=each.counts.window(from_s, to_s))
         for each in execution.unsent
         if not criterion.label or criterion.label in each.labels
     ]
-    missing = sum(each.total for each in unsent)
-    if ruling.verdict == PASS and missing:
-        other = ruling_on(with_unsent(criterion, part, unsent))
-        ruling = _with_unsent(ruling, other, missing)
+    if ruling.verdict == PASS and any(each.counts.total for each in unsent):
+        other = ruling_on(with_unsent(criterion, part, (each.counts for each in unsent)))
+        ruling = _with_unsent(ruling, other, unsent)
     if criterion.is_latency and part.errors and ruling.verdict != INVALID:
         ruling = _noting_errors(ruling, part)
     return result(criterion, ruling, settings.confidence, part.basis, part.counts.total)
@@ -217,13 +222,18 @@ def _charged(criterion: Criterion, ruling: Ruling, find: Callable[[], Ruling]) -
     return replace(ruling, verdict=INVALID, reason=reason, needed=None, fault=GENERATOR)
 
 
-def _with_unsent(ruling: Ruling, other: Ruling, missing: int) -> Ruling:
+def _with_unsent(ruling: Ruling, other: Ruling, unsent: Sequence[Unsent]) -> Ruling:
     """A pass that would be none if what was not sent had been, and had timed out, is none."""
     if other.verdict == PASS:
         return ruling
+    missing = [
+        f"{total} {what}"
+        for waited_for, what in _MISSING.items()
+        if (total := sum(it.counts.total for it in unsent if it.waited_for == waited_for))
+    ]
     reason = (
-        f"holds for what was sent; {missing} scheduled requests were not sent, and counted as "
-        "failed and as slow as their timeout they break it"
+        f"holds for what was answered; {' and '.join(missing)}, and counted as failed and as slow "
+        "as their timeout they break it"
     )
     return replace(ruling, verdict=INCONCLUSIVE, reason=reason, needed=None)
 
@@ -244,7 +254,7 @@ def _ruling(criterion: Criterion, part: Part, levels: Levels, from_s: float, to_
         window = f"{criterion.timeframe_s} s"
         reason = f"no window of {window} had samples from end to end"
         return Ruling(INCONCLUSIVE, reason, estimate)
-    if estimate.is_exact or estimate.low is None:
+    if estimate.low is None:
         return rule_exactly(criterion, estimate)
 
     def unsure() -> tuple[str, int | None]:

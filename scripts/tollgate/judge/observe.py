@@ -19,7 +19,6 @@ from tollgate.stats import (
     Totals,
     mean_interval,
     percentile_interval,
-    share_interval,
     stdev_interval,
 )
 
@@ -60,7 +59,7 @@ class Levels:
     def between(self, condition: str, find: Callable[[float], Estimate]) -> Estimate:
         """The estimate with the end that each level gives. find: by the confidence of both ends."""
         plain = find(1 - 2 * self.hold)
-        if self.fail == self.hold or plain.low is None or plain.is_exact:
+        if self.fail == self.hold or plain.low is None:
             return plain
         repeated = find(1 - 2 * self.fail)
         if condition.startswith(">"):
@@ -71,15 +70,13 @@ class Levels:
 @dataclass(frozen=True)
 class Estimate:
     """A value in the criterion's unit, NaN where there is none, and its interval, None for what was
-    counted. samples: requests, or looks at a worker. is_exact: the interval is for information
-    alone, and the value decides. window: the seconds that it is about, `12-22 s`. deff: the design
-    effect of the samples."""
+    counted, which decides by itself. samples: requests, or looks at a worker. window: the seconds
+    that it is about, `12-22 s`. deff: the design effect of the samples."""
 
     value: float
     low: float | None
     high: float | None
     samples: int
-    is_exact: bool = False
     window: str | None = None
     deff: float = math.nan
 
@@ -165,11 +162,10 @@ def observe(criterion: Criterion, part: Part, levels: Levels) -> Estimate:
 
 def _observe(criterion: Criterion, part: Part, confidence: float) -> Estimate:
     value, samples = value_of(criterion, part.counts, part.totals), part.counts.total
-    interval = None if math.isnan(value) else _interval(criterion, part, confidence)
-    is_exact = criterion.unit != "ms"
-    if interval is None:
-        return Estimate(value, None, None, samples, is_exact)
-    return Estimate(value, interval.low, interval.high, samples, is_exact, deff=interval.deff)
+    if math.isnan(value) or criterion.unit != "ms":
+        return Estimate(value, None, None, samples)
+    interval = _interval(criterion, part, confidence)
+    return Estimate(value, interval.low, interval.high, samples, deff=interval.deff)
 
 
 def value_of(criterion: Criterion, counts: Counts, totals: Totals | None) -> float:
@@ -207,11 +203,11 @@ def _total_of(subject: str, totals: Totals | None) -> float:
     return float(column.sum()) if subject == "bytes" else float(column.sum() / totals.n.sum())
 
 
-def _interval(criterion: Criterion, part: Part, confidence: float) -> Interval | None:
+def _interval(criterion: Criterion, part: Part, confidence: float) -> Interval:
     counts, totals = part.counts, part.totals
     if criterion.percentile is not None:
         return percentile_interval(counts, criterion.percentile, confidence)
-    if counts.total < FEWEST_FOR_MEAN and criterion.unit == "ms":
+    if counts.total < FEWEST_FOR_MEAN:
         return UNKNOWN
     if criterion.subject in (FIRST_BYTE, CONNECT):
         sums = getattr(totals, TOTALS_COLUMNS[criterion.subject])
@@ -219,13 +215,7 @@ def _interval(criterion: Criterion, part: Part, confidence: float) -> Interval |
     bins, n = counts.bins, counts.sum_by_second()
     if criterion.subject == "avg-rt":
         return mean_interval(bins, n, counts.sum_by_second(counts.elapsed_ms), confidence)
-    if criterion.subject == "stdev-rt":
-        return stdev_interval(counts, confidence)
-    if not criterion.is_percent:
-        return None
-    hits = counts.sum_by_second(hit_mask(criterion, counts))
-    share = share_interval(bins, n, hits, confidence)
-    return Interval(100 * share.low, 100 * share.high, share.deff)
+    return stdev_interval(counts, confidence)
 
 
 def comparison(condition: str) -> Callable[[float, float], bool]:

@@ -32,15 +32,15 @@ class Reason:
 
 @dataclass(frozen=True)
 class CriterionResult:
-    """One criterion, judged. Values are in `unit`; a share (%) of requests is exact, its interval
-    for information.
+    """One criterion, judged. Values are in `unit`.
 
-    observed is None where there were no samples. low and high are None where the value is an
-    exact count or a window's; high is inf where the samples set no upper bound. decides is False
-    for `as non-failed`: reported, but without a say. window: the worst seconds, `12-22 s`. worker:
-    the one that decided, for a criterion on workers; `samples` are looks at it then. fault: whose
-    fault it is, where the verdict alone does not say. decided_after_s: from which look on, in
-    seconds of measuring, it has had this verdict; None without looks, and for one that is open.
+    observed is None where there were no samples. low and high are None where the value is a count,
+    a share (%) of requests or a window's, which are exact; high is inf where the samples set no
+    upper bound. decides is False for `as non-failed`: reported, but without a say. window: the
+    worst seconds, `12-22 s`. worker: the one that decided, for a criterion on workers; `samples`
+    are looks at it then. fault: whose fault it is, where the verdict alone does not say.
+    decided_after_s: from which look on, in seconds of measuring, it has had this verdict; None
+    without looks, and for one that is open.
     """
 
     criterion: str

@@ -73,12 +73,12 @@ class Execution:
     exit_code: JMeter's, None if it never started or was still running at the end.
     clock_steps: each [seconds since it began, by how many seconds the clock was set], less than 0
     for back.
-    told_to_end: when STOP_AFTER had JMeter end its load; None where it did not. ended_by_force:
+    told_to_end: when the kind `plan` had JMeter end its load; None if it had not. ended_by_force:
     whether it went on after that, or after any other end before its time, so that it had to be
     ended. in_flight: which threads waited for an answer then, as taurus writes it.
     looks: of one that may end early, None where it is looked at once, at its end. decided_s: after
     how many seconds of measuring a look ended it; None where none did.
-    bytes, sha256: of the JTL as the run left it; None for nothing.
+    bytes, sha256: of the JTL as the run left it; None before it ended, and for none.
     """
 
     __pydantic_config__ = records.STRICT
@@ -208,10 +208,16 @@ def seal(execution: Execution, run: Path) -> None:
 
 
 def check_seal(execution: Execution, run: Path) -> None:
-    """Raise ManifestError when the JTL is not the one that the run left."""
-    if execution.sha256 is None:
-        return
+    """Raise ManifestError when the JTL is not the one that the run left. One that has not ended
+    has no seal, nor has one that left no JTL."""
     jtl = run / execution.jtl
+    if execution.sha256 is None:
+        if execution.ended is not None and execution.jtl and jtl.is_file():
+            raise ManifestError(
+                f"{run / NAME} has no SHA-256 of {jtl}, which a run gets when it ends: nothing can "
+                "be proven from it; restore both from where the run was archived"
+            )
+        return
     if not jtl.is_file():
         raise ManifestError(f"{jtl} is missing: the samples of {execution.name!r} are gone")
     if jtl.stat().st_size != execution.bytes or digest(jtl) != execution.sha256:

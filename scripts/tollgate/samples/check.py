@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tollgate.samples.layout import EARLIEST_MS, LATEST_MS, NUMBERS, JtlError, Layout
+from tollgate.samples.layout import EARLIEST_MS, LATEST_MS, NUMBERS, TIMES, JtlError, Layout
 
 # Eleven days: a longer sample is a damaged number.
 LONGEST_MS = 999_999_999
@@ -151,6 +151,10 @@ def _name_fault(value: str) -> tuple[str, str] | None:
     return None
 
 
+def _time_fault(value: str) -> tuple[str, str] | None:
+    return ("negative", CLOCK_HELP) if re.fullmatch(r"-\d+", value) else _number_fault(value)
+
+
 def _number_fault(value: str) -> tuple[str, str] | None:
     if re.fullmatch(r"-?\d{0,18}", value):
         return None
@@ -164,4 +168,5 @@ _CHECKS = {
     "label": _name_fault,
     "responseCode": _name_fault,
     **dict.fromkeys(NUMBERS, _number_fault),
+    **dict.fromkeys(TIMES, _time_fault),
 }

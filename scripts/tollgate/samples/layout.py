@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 REQUIRED = ("timeStamp", "elapsed", "label", "responseCode", "success")
-NUMBERS = ("bytes", "allThreads", "Latency", "Connect", "TESTSTART.MS")
+#: Milliseconds of a sample beside `elapsed`.
+TIMES = ("Latency", "Connect")
+NUMBERS = ("bytes", "allThreads", *TIMES, "TESTSTART.MS")
 DELIMITERS = (",", ";", "\t")
 # The first line must fit: JMeter's widest header is some 200 bytes, so that a longer "line" is
 # not a header, and reading on for a newline could swallow a file of any size.

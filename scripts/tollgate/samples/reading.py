@@ -35,7 +35,7 @@ from tollgate.samples.check import (
     first_record,
     read_slowly,
 )
-from tollgate.samples.layout import EARLIEST_MS, LATEST_MS, NUMBERS, JtlError, Layout
+from tollgate.samples.layout import EARLIEST_MS, LATEST_MS, NUMBERS, TIMES, JtlError, Layout
 
 #: Columns that a CSV scan gives as BIGINT.
 BIGINTS = ("timeStamp", *NUMBERS)
@@ -195,6 +195,7 @@ def _valid_sql(layout: Layout) -> str:
         f"AND {_column(layout, 'success')} IN ('true', 'false') "
         f"AND {start} >= {EARLIEST_MS} AND {start} < {LATEST_MS} "
         f"AND NOT contains({label}, chr(10)) AND NOT contains({code}, chr(10))"
+        + "".join(f" AND coalesce({_column(layout, it, '0')}, 0) >= 0" for it in TIMES)
     )
 
 

@@ -139,7 +139,9 @@ class ScheduleFacts:
 class Unsent:
     """The requests of one schedule that were due and not sent; the label of each is unknown.
     counts: by bin of the moment at which each was due, failed and as slow as the response timeout,
-    or NEVER_MS where there is none."""
+    or NEVER_MS where there is none. waited_for: those of a closed loop instead that had no answer
+    at a look, or waited behind one."""
 
     labels: tuple[str, ...]
     counts: Counts
+    waited_for: bool = False

@@ -13,10 +13,10 @@ from tollgate.taurus.looks import Looks
 from tollgate.taurus.own_plan import OwnPlan
 from tollgate.taurus.progress import Progress
 from tollgate.taurus.report import Report
-from tollgate.taurus.shared import number
+from tollgate.taurus.shared import number, under_way
 from tollgate.taurus.study import Study
 from tollgate.taurus.targets import Targets
-from tollgate.taurus.verdict import Verdict, judge_unstarted
+from tollgate.taurus.verdict import Ruling, Verdict, judge_unstarted
 
 __all__ = [
     "QUIET",
@@ -28,9 +28,11 @@ __all__ = [
     "OwnPlan",
     "Progress",
     "Report",
+    "Ruling",
     "Study",
     "Targets",
     "Verdict",
     "judge_unstarted",
     "number",
+    "under_way",
 ]

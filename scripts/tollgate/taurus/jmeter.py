@@ -171,6 +171,7 @@ class InstalledJMeter(JMeterExecutor):
         is_deaf = self.management_port == lock.NO_PORT or IS_DEAF in self._output()
         if self._announced_port() is None and not is_deaf:
             return False
+        self._let_go_on()
         self._note_in_flight()
         self.told_at = time.monotonic()
         if not self._send(b"Shutdown"):
@@ -186,6 +187,7 @@ class InstalledJMeter(JMeterExecutor):
         if csv is not None and isinstance(csv.file, WholeRecords):
             csv.file.is_over = True
         self.reader.errors_reader = None
+        self._let_go_on()
         if not (self._send(b"StopTestNow") and self._ends_within(TO_GIVE_UP_S)):
             self._end_by_force()
 
@@ -253,6 +255,15 @@ class InstalledJMeter(JMeterExecutor):
         if self.process.poll() is None:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self.process.pid, number)
+
+    def _let_go_on(self) -> None:
+        """A JMeter that somebody has stopped by a SIGSTOP would neither hear a message nor write
+        down what it holds."""
+        with contextlib.suppress(psutil.Error):
+            every = (self.process, *self.process.children(recursive=True))
+            if any(each.status() == psutil.STATUS_STOPPED for each in every):
+                self.log.warning("%s: JMeter was stopped (SIGSTOP): it goes on to end", self.label)
+                self._signal(signal.SIGCONT)
 
     def _ends_within(self, seconds: float) -> bool:
         deadline = time.monotonic() + seconds

@@ -20,6 +20,7 @@ from bzt.engine import Service
 from lxml import etree
 
 from tollgate.base import Url, jmeter_home
+from tollgate.judge import groups_before
 from tollgate.plan import Plan, PlanError, expander_of, read_hosts, read_plan, read_tree
 from tollgate.plan import bounds as plan_bounds
 from tollgate.plan import copy as plan_copy
@@ -32,9 +33,24 @@ SETTINGS = ("path", "criteria", "stop-after")
 UNITS = {"s": 1, "m": 60, "min": 60, "h": 3600}
 #: Seconds that JMeter may take to end by itself before Taurus ends it.
 PATIENCE = 30.0
+#: Seconds for answers behind the end of a plan that waits for them without a timeout.
+GRACE_S = 60.0
 #: JMeter looks for them in its working directory first, which is the plan's folder.
 BESIDE = ("user.properties", "system.properties")
 USAGE = "PLAN=path/to/their.jmx ./scripts/run -plan"
+
+
+def longest_s(plan: Plan) -> float | None:
+    """Seconds in which the plan sends, by the durations of its thread groups; None where one has
+    none."""
+    ends_s: dict[int, float] = {}
+    for place in sorted(range(len(plan.groups)), key=lambda it: len(groups_before(plan, it))):
+        group = plan.groups[place]
+        if group.duration_s is None:
+            return None
+        begin_s = max((ends_s[it] for it in groups_before(plan, place)), default=0.0)
+        ends_s[place] = begin_s + (group.delay_s or 0.0) + group.duration_s
+    return max(ends_s.values(), default=None)
 
 
 class OwnPlan(Service):
@@ -43,6 +59,7 @@ class OwnPlan(Service):
     def __init__(self) -> None:
         super().__init__()
         self.stop_after: float | None = None
+        self.ends_s: float | None = None  # where a service that hangs would keep it up
         self.began: dict[object, float] = {}
         self.told_at: dict[object, float] = {}
 
@@ -117,15 +134,22 @@ class OwnPlan(Service):
         self._warn_of_hosts(read_hosts(path, properties))
 
     def _warn_of_waits(self, plan: Plan) -> None:
-        """No duration of the plan's ends a thread that waits for an answer."""
+        """No duration of the plan's ends a thread that waits for an answer: what is left of it some
+        time later is ended here."""
         samplers = [each for group in plan.groups for each in group.samplers]
         http = [each for each in samplers if each.kind.startswith("HTTPSampler")]
-        if patient := [each.label.text for each in http if each.timeout_ms is None]:
-            self.log.warning(
-                "plan: without a response timeout of %s the run goes on while the service hangs: "
-                "STOP_AFTER=10min, say, ends it for certain",
-                plan_lint.listed(patient),
-            )
+        patient = [each.label.text for each in http if each.timeout_ms is None]
+        if not patient:
+            return
+        length_s = longest_s(plan)
+        self.ends_s = length_s and length_s + GRACE_S
+        self.log.warning(
+            "plan: without a response timeout of %s the run goes on while the service hangs: %s",
+            plan_lint.listed(patient),
+            f"its load is ended after {self.ends_s:.0f} s"
+            if self.ends_s
+            else "STOP_AFTER=10min, say, ends it for certain",
+        )
 
     def _warn_of_hosts(self, hosts: list[str]) -> None:
         for host in hosts:
@@ -170,15 +194,16 @@ class OwnPlan(Service):
         for executor in self.engine.provisioning.executors:
             runs = executor.process and executor.process.poll() is None
             # JMeter makes the file when the test begins; how long it takes to start is no load.
-            if runs and self.stop_after and Path(executor.kpi_jtl).exists():
-                self._stop(executor, time.time())
+            end_s = self.stop_after or self.ends_s
+            if runs and end_s and Path(executor.kpi_jtl).exists():
+                self._stop(executor, time.time(), end_s)
         return super().check()
 
-    def _stop(self, executor: object, now: float) -> None:
+    def _stop(self, executor: object, now: float, end_s: float) -> None:
         loaded_s = now - self.began.setdefault(executor, now)
         if executor not in self.told_at:
-            is_over = loaded_s >= self.stop_after
-            if is_over and (executor.tell_to_end() or loaded_s >= self.stop_after + PATIENCE):
+            is_over = loaded_s >= end_s
+            if is_over and (executor.tell_to_end() or loaded_s >= end_s + PATIENCE):
                 # Taken before it is said: what is due from then on need not be sent.
                 self.told_at[executor] = now
                 self.log.info(

@@ -11,6 +11,7 @@ its own.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 from bzt import TaurusConfigError
@@ -54,15 +55,19 @@ class Report(Service):
         try:
             for name, problem in dashboard.draw_all(run, drawn).items():
                 self.log.warning("report: no dashboard of %s: %s", name, problem)
+            for name in (name for name, jtl in drawn.items() if not jtl.exists()):
+                self.log.warning("report: no dashboard of %s: it has no samples", name)
         finally:  # also where the dashboards are interrupted
-            self._write_page(run)
-        for name in (name for name, jtl in drawn.items() if not jtl.exists()):
-            self.log.warning("report: no dashboard of %s: it has no samples", name)
+            self._show(run, jtls)
+
+    def _show(self, run: Path, names: Iterable[str]) -> None:
+        """Write the page, show the verdict and what to open. names: of the executions."""
+        self._write_page(run)
         judged = under_way(self.engine).judged
         if judged:
             outputs.show(judged.verdict)
         listed = self._list_runs(run.parent)
-        pages = [run / run_page.NAME, *(run / "dashboard" / name / "index.html" for name in jtls)]
+        pages = [run / run_page.NAME, *(run / "dashboard" / name / "index.html" for name in names)]
         pages += [run / "verdict.md", run / "junit.xml", *listed]
         shown = [os.path.relpath(page) for page in pages if page.exists()]
         if shown:
