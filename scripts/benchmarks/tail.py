@@ -51,9 +51,9 @@ SERVICES = {
     "both": {"own": 0.03, "bursts": 0.05},
 }
 RATIOS = (1.0, 1.02, 1.05)
-#: Standard deviations of the logarithm of what a process is slow by, under which noises; processes
+#: Standard deviations of the logarithm of what a process is slow by, under which noise; processes
 #: of a side, and whether the gate asks all of them.
-LUCKS, LUCKY = (0.01, 0.02, 0.03), ("quiet", "bursts of 1 s in 20")
+LUCKS, LUCKY = (0.01, 0.02, 0.03), ("quiet",)
 WAYS = ((1, False), (2, False), (2, True), (4, False), (4, True))
 #: By metric, within how many seconds it is to fail.
 WITHIN_S = {"typical": 300, "p50": 120, "p95": 600}
@@ -188,7 +188,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=30_000, help="of each cell of the tail")
     parser.add_argument("--gates", type=int, default=20, help="of each row of whole gates")
-    parser.add_argument("--lucks", type=int, default=60, help="of each cell of several processes")
+    parser.add_argument("--lucks", type=int, default=40, help="of each cell of several processes")
     options = parser.parse_args()
     print(sizes(options.runs), flush=True)
     print()

@@ -16,7 +16,9 @@ import json
 import re
 import shutil
 import zipfile
-from collections.abc import Sequence
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Any
@@ -37,6 +39,10 @@ _UNDER_WAY = re.compile(r"run-\d+(\.out)?")
 _ABOUT, _LABELS = "run", "labels"
 #: Columns of a label's samples, base's first; how many of base's there are, and failures by second.
 _COLUMNS = ("block", "row", "elapsed_ms", "process")
+_PACKED = (*_COLUMNS, "base", "failed")
+#: How a damaged file shows.
+_DAMAGE = (OSError, EOFError, LookupError, ValueError, TypeError, ConditionError)
+_DAMAGE += (zipfile.BadZipFile, zlib.error)
 
 
 class StoreError(Exception):
@@ -182,31 +188,14 @@ def _about(path: Path) -> Run:
         return run
 
 
-class _opened:  # noqa: N801 - used as a function
-    """A run's file; what it does not hold, or holds wrong, becomes a StoreError."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def __enter__(self) -> np.lib.npyio.NpzFile:
-        try:
-            self.file = np.load(self.path)
-        except (OSError, EOFError, ValueError, zipfile.BadZipFile) as error:
-            raise self._refusal(error) from None
-        return self.file
-
-    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
-        self.file.close()
-        if isinstance(error, LookupError | ValueError | TypeError | ConditionError):
-            raise self._refusal(error) from None
-        if isinstance(error, zipfile.BadZipFile | OSError | EOFError):
-            raise self._refusal(error) from None
-
-    def _refusal(self, error: BaseException) -> StoreError:
-        return StoreError(f"{self.path} can't be read: {error}; take it out")
-
-
-_PACKED = (*_COLUMNS, "base", "failed")
+@contextmanager
+def _opened(path: Path) -> Iterator[np.lib.npyio.NpzFile]:
+    """A run's file. What it does not hold, or holds wrong, becomes a StoreError."""
+    try:
+        with np.load(path) as file:
+            yield file
+    except _DAMAGE as error:
+        raise StoreError(f"{path} can't be read: {error}; take it out") from None
 
 
 def _packed(blocks: Blocks) -> dict[str, np.ndarray]:

@@ -141,6 +141,30 @@ def test_base_and_head_become_the_targets_of_the_one_execution(compare, checkout
     assert made.engine.services[0].calls == ["hold", "shutdown"]
 
 
+def declared(*names):
+    return {name: pm2.App(name, 4000 + n, "fork", 1) for n, name in enumerate(names)}
+
+
+def test_an_ecosystem_of_one_process_a_side_is_compared_as_ever(compare, monkeypatch):
+    monkeypatch.setattr(pm2, "declared_apps", lambda: declared("base", "head"))
+    made = compare()
+    made.prepare()
+    assert scenario(made)["target"] == ["base", "head"]
+    properties = scenario(made)["properties"]
+    assert (properties["last_coin"], properties["head_port"]) == (1, 4001)
+    assert made.record.processes == 1
+    made.post_process()
+
+
+@pytest.mark.parametrize("names", [("base", "base-2", "head"), ("base", "head", "head-3")])
+def test_sides_of_unlike_processes_are_refused(compare, monkeypatch, names):
+    monkeypatch.setattr(pm2, "declared_apps", lambda: declared(*names))
+    made = compare()
+    said = refused(made)
+    assert "declare as many of both" in said
+    made.post_process()
+
+
 def test_each_run_has_seeds_of_its_own_and_tells_how_to_have_them_again(compare, caplog):
     seen = []
     for _ in range(2):
