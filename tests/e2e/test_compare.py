@@ -176,6 +176,20 @@ def test_what_a_killed_comparison_left_is_removed_by_the_next_whose_base_dies(co
     assert_nothing_left(following, project)
 
 
+def test_ctrl_c_in_the_middle_of_the_profile_leaves_the_verdict_as_it_stood(compare, project):
+    profiled = ("modules.compare.profile=true", "modules.compare.gates=p50")
+    run = compare(*SHORT, *LIGHT, *profiled, BASE="HEAD").until("Profiling base and head")
+    support.wait_until((run.folder / "profile" / "schedule.json").exists, "the load is on")
+    stood = (run.folder / "verdict.json").read_text()
+    ended = run.signal(signal.SIGINT).end()
+    assert (run.folder / "verdict.json").read_text() == stood
+    assert ended.code == ended.verdict["exit_code"] != 2
+    assert f"\n{ended.verdict['verdict']}: " in ended.output
+    assert "Traceback" not in ended.output
+    assert not (run.folder / "why.json").exists()
+    assert_nothing_left(run, project)
+
+
 def test_an_interrupted_comparison_leaves_a_verdict_and_nothing_else(compare, project):
     run = compare(*SHORT, *LIGHT, BASE="HEAD").until(" of at most 62 s, ")
     ended = run.signal(signal.SIGINT).end()

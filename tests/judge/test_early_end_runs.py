@@ -43,7 +43,7 @@ def their_plan(**changes):
     return jmx.plan(jmx.group(jmx.sampler("home"), **fields))
 
 
-OF_THEIR_OWN = {"measured": 0.0, "ended": None}
+OF_THEIR_OWN = {"measured": 0.0, "ended": own_run.START_MS / 1000 + 15}
 
 
 def test_a_run_that_ended_early_is_invalid_by_the_service_that_brought_it_about(tmp_path):
@@ -99,7 +99,7 @@ def test_of_arrivals_that_were_stopped_the_schedule_tells_what_is_missing(tmp_pa
     (tmp_path / "plan").mkdir()
     shutil.copyfile(FOLDER / "group-run.jmx", tmp_path / "plan" / "own.jmx")
     header, *lines = (FOLDER / "group-run.jtl").read_text().splitlines(keepends=True)
-    own = {"plan": "plan/own.jmx", "measured": 0.0, "warmup": 0.0, "ended": None}
+    own = {"plan": "plan/own.jmx", "measured": 0.0, "warmup": 0.0}
     run_folder.make(tmp_path, ["fail>1%"], **own)
     half = "".join([header, *lines[: len(lines) // 2]])
     run_folder.spoil(tmp_path, half.encode())
