@@ -12,13 +12,16 @@ import psutil
 import pytest
 
 import support
-from support import run_folder
+from support import pages, run_folder
 from support.repetitions import Repetitions
 
 #: Folders of tests that start bzt, JMeter, browsers or installers.
 SLOW = ("e2e", "plans", "scripts")
-#: Of their files, those that take minutes each.
-LONGEST = ("test_compare", "test_reload", "test_forecast", "test_ways_out", "test_screenshots")
+#: Files of tests that take a minute or more.
+LONGEST = (
+    *("test_compare", "test_reload", "test_forecast", "test_ways_out", "test_study"),
+    *("test_screenshots", "test_bootstrap", "test_generator_bench", "test_profile_processes"),
+)
 #: Folders of tests with real processes: what else a shared machine does can fail one of them, so
 #: that one that fails has a second go. The summary names it.
 REAL = (*SLOW, "certification", "commands", "pages", "profile", "study", "targets", "workers")
@@ -54,7 +57,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What starts processes comes first, so that no long file is left for the end."""
-    items.sort(key=lambda item: (item.path.parent.name not in SLOW, item.path.stem not in LONGEST))
+    items.sort(key=lambda item: (item.path.stem not in LONGEST, item.path.parent.name not in SLOW))
     for item in items:
         if item.path.parent.name in REAL:
             item.add_marker(SECOND_GO)
@@ -103,6 +106,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 def _nothing_is_left() -> Iterator[None]:
     """Fails when a process that these tests started is still there, and ends it."""
     yield
+    pages.close()
     left = psutil.wait_procs(support.ours(), timeout=GRACE)[1]
     described = [f"{process.pid} {' '.join(process.cmdline())[:120]}" for process in left]
     for process in left:

@@ -112,6 +112,7 @@ def test_the_browser_tells_of_each_kind_of_problem(tmp_path: Path) -> None:
 def test_a_file_that_cannot_be_drawn_is_named_with_the_log(tmp_path: Path) -> None:
     jtl = tmp_path / "kpi.jtl"
     jtl.write_text("this is no JTL\n")
+    pages.close()
     problem = Drawing(tmp_path, "fork", jtl).finish()
     assert problem.endswith("(see jmeter-dashboard-fork.log)")
     assert not (tmp_path / "dashboard" / "fork" / "index.html").exists()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import json
+import subprocess
 from pathlib import Path
 
 import support
@@ -16,10 +18,30 @@ def look(page: object, *options: object) -> dict:
 
 
 def look_at_all(pages: list, *options: object) -> list[dict]:
-    """The same for several pages, all at once in one browser."""
-    done = support.run("node", SCRIPT, *pages, *options)
-    assert done.returncode == 0, done.stderr
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    """The same for several pages, all at once."""
+    browser = _browser()
+    browser.stdin.write(json.dumps([str(word) for word in (*pages, *options)]) + "\n")
+    browser.stdin.flush()
+    answer = json.loads(browser.stdout.readline() or '{"error": "the browser has ended"}')
+    if "error" in answer:
+        close()
+    assert "error" not in answer, answer["error"]
+    return answer["seen"]
+
+
+def close() -> None:
+    """End the browser if there is one: the tests of a file share it."""
+    if _browser.cache_info().currsize:
+        _browser().communicate(timeout=support.PATIENCE)
+        _browser.cache_clear()
+
+
+@functools.cache
+def _browser() -> subprocess.Popen:
+    pipe = subprocess.PIPE
+    return subprocess.Popen(
+        ["node", SCRIPT], env=support.environment(), stdin=pipe, stdout=pipe, text=True
+    )
 
 
 def problems(seen: dict) -> list[str]:

@@ -9,12 +9,16 @@
  *     [--viewport 1280x800] [--colour-scheme light|dark] [--offline]
  *     [--click SELECTOR]... [--press KEY@SELECTOR]...
  *
+ * Without arguments it reads them from standard input, a JSON array a line, until that ends, and
+ * answers each with a line: { seen: [...] }, or { error }. The browser is started once.
+ *
  * CHROMIUM names the browser (default: chromium on PATH). --offline refuses every request that
  * leaves this machine, so that a page which needs one shows up with a failed request.
  */
 
 const { existsSync } = require('node:fs');
 const path = require('node:path');
+const { createInterface } = require('node:readline');
 const { pathToFileURL } = require('node:url');
 const { parseArgs } = require('node:util');
 const { launch, listen } = require('../../../scripts/pictures/browser');
@@ -86,6 +90,7 @@ async function look(browser, url, options) {
   if (options.screenshot) {
     await page.screenshot({ path: options.screenshot, fullPage: options['full-page'] });
   }
+  await page.close();
   return seen;
 }
 
@@ -93,13 +98,29 @@ function urlOf(target) {
   return existsSync(target) ? pathToFileURL(path.resolve(target)).href : target;
 }
 
+function lookAtAll(browser, args) {
+  const { values, positionals } = parseArgs({ args, options: OPTIONS, allowPositionals: true });
+  return Promise.all(positionals.map((target) => look(browser, urlOf(target), values)));
+}
+
+async function serve(browser) {
+  for await (const line of createInterface({ input: process.stdin })) {
+    const answer = await lookAtAll(browser, JSON.parse(line)).then(
+      (seen) => ({ seen }),
+      (error) => ({ error: error.message }),
+    );
+    process.stdout.write(`${JSON.stringify(answer)}\n`);
+  }
+}
+
 async function main() {
-  const { values, positionals } = parseArgs({ options: OPTIONS, allowPositionals: true });
-  if (positionals.length === 0) throw new Error('name a page: open-page.js URL|FILE');
+  const args = process.argv.slice(2);
   const browser = await launch();
   try {
-    const seen = positionals.map((target) => look(browser, urlOf(target), values));
-    for (const page of await Promise.all(seen)) process.stdout.write(`${JSON.stringify(page)}\n`);
+    if (args.length === 0) return await serve(browser);
+    for (const page of await lookAtAll(browser, args)) {
+      process.stdout.write(`${JSON.stringify(page)}\n`);
+    }
   } finally {
     await browser.close();
   }
