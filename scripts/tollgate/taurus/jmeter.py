@@ -157,6 +157,7 @@ class InstalledJMeter(JMeterExecutor):
         self.in_flight: list[dict[str, Any]] = []
         self.forced = self.is_over = False
         self.told_at: float | None = None  # by time.monotonic()
+        self._set_late: dict[str, object] = {}
 
     def install_required_tools(self) -> None:
         """Take the tool as it is."""
@@ -185,18 +186,27 @@ class InstalledJMeter(JMeterExecutor):
         a user's own plan would read the project's files and none of its scripts.
         """
         folder = Path(self.original_jmx).absolute().parent
+        late = [f"-J{name}={value}" for name, value in self._set_late.items()]
         return super()._execute(
-            [*args, *self._of_our_own(self.properties)], cwd=str(folder), **kwargs
+            [*args, *late, *self._of_our_own(self.properties)], cwd=str(folder), **kwargs
         )
 
+    def set_properties(self, properties: Mapping[str, object]) -> None:
+        """Have the plan run with these as well, after `prepare` has written down the others."""
+        self.properties.merge(properties)
+        self._set_late.update(properties)
+
     @contextlib.contextmanager
-    def again(self, folder: Path, **properties: int) -> Iterator[subprocess.Popen]:
-        """The same plan once more after its run, with other properties, for what it makes the
-        service do: a process that is ended with the block, and writes no samples."""
+    def again(
+        self, folder: Path, samples: Path | None = None, **properties: object
+    ) -> Iterator[subprocess.Popen]:
+        """The same plan once more beside its run, with other properties, for what it makes the
+        service do: a process that is ended with the block. samples: where it writes them."""
         given = {**self.properties, **properties, "jmeterengine.nongui.port": lock.take_port()}
         plan = Path(self.original_jmx).absolute()
         args = [self.tool.tool_path, "-n", "-j", str(folder / "jmeter.log")]
         args += [*str(self.settings.get("cmdline") or "").split(), *self._of_our_own(given)]
+        args += ["-l", str(samples)] if samples else []
         with (
             (folder / "jmeter.out").open("w") as out,
             _temporary("tollgate-", ".properties") as values,
@@ -215,7 +225,8 @@ class InstalledJMeter(JMeterExecutor):
                 start_new_session=True,
             )
             try:
-                lock.remember([process.pid], [str(values), str(copy)])
+                files = [*map(str, (values, copy)), *filter(None, [self.modified_jmx])]
+                lock.remember([process.pid], files)
                 yield process
             finally:
                 with uninterrupted():
