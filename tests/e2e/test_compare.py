@@ -153,9 +153,12 @@ def test_two_services_that_run_already_are_compared_and_left_alone(compare, answ
 
 def test_what_a_killed_comparison_left_is_removed_by_the_next_whose_base_dies(compare, project):
     ports = {name: str(support.free_port()) for name in ("PORT_BASE", "PORT_HEAD")}
-    killed = compare(*SHORT, *LIGHT, BASE="HEAD", **ports).until(" of at most 62 s, ")
+    killed = compare(*SHORT, BASE="HEAD", **ports).until("Measuring what a request costs")
+    support.wait_until((killed.folder / "pace" / "kpi.jtl").exists, "the load is on")
     killed.signal(signal.SIGKILL).process.wait()
     assert (project.root / ".tollgate" / "base" / SERVER).exists()
+    first = [it for it in (project.root / "plans").glob("modified*") if it.suffix == ".jmx"]
+    assert len(first) == 2
     profiled = ("modules.compare.profile=true", "modules.compare.gates=p50")
     killed = compare(*SHORT, *LIGHT, *profiled, BASE="HEAD", **ports)
     killed.until("removed the check-out of a base").until("Profiling base and head")
@@ -167,7 +170,7 @@ def test_what_a_killed_comparison_left_is_removed_by_the_next_whose_base_dies(co
     assert sorted(it.suffix for it in files if it.exists()) == [".jmx", ".properties"]
     following = compare(BASE="HEAD~1", **ports)
     ended = following.end()
-    assert not any(map(Path.exists, files))
+    assert not any(map(Path.exists, [*first, *files]))
     assert (killed.folder / "verdict.json").read_text() == verdict
     assert "removed the check-out of a base, left by a run that was killed" in ended.output
     assert ended.code == 1
@@ -206,7 +209,8 @@ def control(project, tmp_path_factory) -> tuple[Run, Finished]:
     folder = tmp_path_factory.mktemp("control")
     more = ("modules.compare.budget=180", "modules.compare.profile=true")
     more += ("modules.compare.false-alarm=0.1%",)  # also how often a function may be named
-    run = Run(folder, *SHORT, *LIGHT, *more, alias="compare", root=project.root, **env)
+    more += ("modules.compare.cpu-share=1%",)  # the slowest pace, on whatever machine
+    run = Run(folder, *SHORT, *more, alias="compare", root=project.root, **env)
     return run, run.end()
 
 
@@ -220,6 +224,18 @@ def test_the_control_passes_and_ends_before_its_time_is_up(control):
     assert told["base"]["revision"] == told["head"]["revision"]
     assert "this is the control, which must pass" in ended.output
     assert f"Compare: {told['decided_s']:g} s of at most 180: 8 of 8 decided" in ended.output
+
+
+def test_the_pace_is_what_the_machine_can_carry_and_the_schedule_that_of_the_pace(control):
+    _, ended = control
+    [execution] = json.loads((ended.folder / "run.json").read_text())["executions"]
+    assert [execution["properties"][it] for it in ("period", "search_lag")] == ["64", "57"]
+    [judged] = ended.verdict["executions"]
+    pace = judged["comparison"]["pace"]
+    assert (pace["period_ms"], pace["usual_ms"], pace["why"]) == (64, 18, "measured")
+    assert min(pace["cost"].values()) > 0
+    assert "one of each label every 64 ms" in ended.output
+    assert ended.reasons() == ""
 
 
 def test_both_sides_ran_in_the_same_mode_with_as_many_workers(control):

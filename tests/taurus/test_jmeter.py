@@ -7,6 +7,7 @@ import signal
 import subprocess
 from importlib import metadata
 from pathlib import Path
+from types import SimpleNamespace
 from typing import ClassVar
 
 import psutil
@@ -73,8 +74,8 @@ def test_the_plan_runs_again_with_its_fragments_in_place_and_leaves_no_file(tmp_
     tool.write_text(SHOWS)
     tool.chmod(0o755)
     executor = InstalledJMeter()
-    executor.env, executor.original_jmx = Environment(), str(PLANS / "compare.jmx")
-    executor.arguments = [str(tool), "-t", "its copy", "-j", "its log", "-q", "its file", *QUIET]
+    executor.tool, executor.env = SimpleNamespace(tool_path=str(tool)), Environment()
+    executor.original_jmx = str(PLANS / "compare.jmx")
     executor.properties = BetterDict.from_dict({"key": "secret", "warmup": 15})
     out = tmp_path / "jmeter.out"
     with again(executor, tmp_path, warmup=7) as process:
@@ -87,7 +88,7 @@ def test_the_plan_runs_again_with_its_fragments_in_place_and_leaves_no_file(tmp_
     assert "IncludeController" not in shown
     assert "\n600\nkey=secret\nwarmup=7\n" in shown
     assert f"\n[{tmp_path / 'jmeter.log'}]\n" in shown
-    assert shown.endswith(f"\n[{QUIET[0]}]\nshown\n")
+    assert f"\n[{QUIET[0]}]\n" in shown
     assert process.poll() is not None
     assert not any(Path(it).exists() for it in files)
 

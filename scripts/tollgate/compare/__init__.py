@@ -5,7 +5,7 @@ In: blocks of both sides' samples. Out: ratios with intervals for repeated looks
 
 from __future__ import annotations
 
-from tollgate.compare import record, samples, words
+from tollgate.compare import pace, record, samples, words
 from tollgate.compare.decide import close, look, next_look_s
 from tollgate.compare.errors import MOST_FAILED
 from tollgate.compare.estimates import COSINE_S, STEP_S, percentile_ratio, typical_ratio, unfair
@@ -27,6 +27,7 @@ from tollgate.compare.model import (
     Settings,
     Side,
 )
+from tollgate.compare.pace import Cost, Pace
 from tollgate.compare.processes import Spread, spread
 from tollgate.compare.record import CompareRecord, SideRecord
 from tollgate.compare.result import NO_LOOK, Comparison, LabelCounts, compared, not_compared
@@ -42,6 +43,7 @@ from tollgate.compare.settings import (
     is_compare,
     lag_s,
     read_settings,
+    schedule_of,
     seconds_of,
     seeds_of,
 )
@@ -70,10 +72,12 @@ __all__ = [
     "CompareRecord",
     "CompareSettings",
     "Comparison",
+    "Cost",
     "Finding",
     "Gate",
     "LabelCounts",
     "LagError",
+    "Pace",
     "Requests",
     "SettingError",
     "Settings",
@@ -92,11 +96,13 @@ __all__ = [
     "look",
     "next_look_s",
     "not_compared",
+    "pace",
     "percentile",
     "percentile_ratio",
     "read_settings",
     "record",
     "samples",
+    "schedule_of",
     "seconds_of",
     "seeds_of",
     "spread",

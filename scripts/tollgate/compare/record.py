@@ -11,6 +11,7 @@ from typing import Any
 
 from tollgate.base import records
 from tollgate.compare.model import Settings
+from tollgate.compare.pace import Pace
 from tollgate.run import Manifest, ManifestError, digest
 
 NAME = "compare.json"
@@ -40,7 +41,8 @@ class CompareRecord:
     are looked at, in seconds of measuring. injected: by what of HEAD_INJECT_* head alone was
     slowed, those that are not 0, such as {"work_percent": 20.0}. decided_s: after how many seconds
     of measuring the run ended itself, None where it did not; the seconds behind don't count.
-    processes: of each side that were asked by themselves.
+    processes: of each side that were asked by themselves. pace: how fast arrivals came, None where
+    nothing looked after that.
     """
 
     __pydantic_config__ = records.STRICT
@@ -55,6 +57,7 @@ class CompareRecord:
     injected: dict[str, float]
     decided_s: float | None = None
     processes: int = 1
+    pace: Pace | None = None
 
 
 def write(record: CompareRecord, run: Path) -> None:

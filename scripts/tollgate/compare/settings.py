@@ -14,6 +14,8 @@
     first: 60             seconds of measuring before the samples are first looked at
     every: 30             seconds from one look to the next
     fail-fast: true       whether a decided FAIL ends the measuring
+    cpu-share: 50%        of the cores that base, head and JMeter may need together; the plan's
+                          arrivals come slower where they would need more
     profile: true         find out what head computes more after any verdict; by default after a
                           FAIL, with false never
 
@@ -30,6 +32,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tollgate.base import Url, read_url
+from tollgate.compare import pace
 from tollgate.compare.decide import FIRST_S
 from tollgate.compare.model import METRICS, Settings
 from tollgate.stats import LEAST_STEP
@@ -65,7 +68,7 @@ def lag_s(properties: Mapping[str, object]) -> float:
 SETTINGS = (
     *("base", "base-url", "head-url", "mode"),
     *("effect", "typical-effect", "error-effect", "false-alarm", "miss", "gates", "labels"),
-    *("budget", "first", "every", "fail-fast", "profile"),
+    *("budget", "first", "every", "fail-fast", "cpu-share", "profile"),
 )
 #: Seeds are from 1 to this: the thread groups take 0 for a new one at each start.
 LARGEST_SEED = 2**31 - 1
@@ -89,7 +92,7 @@ class CompareSettings:
     """base: a revision, None for the default. urls: of base and head, None where PM2 runs them.
     gate: what is promised. first_s, every_s: when to look. injected: what slows head alone, by the
     name that it has in compare.json; only what is not 0. profile: after any verdict or none; None
-    for after a FAIL."""
+    for after a FAIL. cpu_share: of the cores, what both sides and JMeter may need."""
 
     base: str | None
     urls: tuple[Url, Url] | None
@@ -99,6 +102,7 @@ class CompareSettings:
     every_s: float
     injected: dict[str, float]
     profile: bool | None = None
+    cpu_share: float = 0.5
 
 
 def is_compare(modules: Mapping[str, Mapping]) -> bool:
@@ -132,8 +136,10 @@ def read_settings(
             f"profile is {profile!r}: write true for after any verdict or false for never; leave "
             "it out for after a FAIL"
         )
+    share = _share("cpu-share", settings.get("cpu-share", CompareSettings.cpu_share))
+    base = None if base is None else str(base)
     return CompareSettings(
-        None if base is None else str(base), urls, mode, gate, first_s, every_s, injected, profile
+        base, urls, mode, gate, first_s, every_s, injected, profile, cpu_share=share
     )
 
 
@@ -267,6 +273,18 @@ def drawn_seeds(script: object, properties: Mapping[str, object]) -> dict[str, i
         raise SettingError(f"the plan {script} can't be read: {problem}") from None
     unset = [name for name in seeds_of(plan) if name not in properties]
     return {name: 1 + secrets.randbelow(LARGEST_SEED) for name in unset}
+
+
+def schedule_of(
+    script: object, properties: Mapping[str, object]
+) -> tuple[dict[str, int], dict[str, int]]:
+    """pace.usual of the plan at a path that drawn_seeds has read, and what of it properties fix.
+    Raises SettingError."""
+    usual = pace.usual(Path(str(script)).read_text(encoding="utf-8"))
+    try:
+        return usual, pace.fixed(usual, properties)
+    except ValueError as problem:
+        raise SettingError(str(problem)) from None
 
 
 def again(seeds: Mapping[str, int]) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from tollgate.base import figure, lasting
 from tollgate.compare.model import ERRORS, IMPROVED, INCONCLUSIVE, METRICS, PASS, Finding
+from tollgate.compare.pace import FIXED, MEASURED, UNSEEN, Pace
 from tollgate.compare.record import CompareRecord
 from tollgate.compare.result import Comparison
 
@@ -87,12 +88,37 @@ def verdict(finding: Finding) -> str:
 
 
 def sides(record: CompareRecord) -> Iterator[str]:
-    """A line on each side, and on what slowed head on purpose."""
+    """A line on each side, on what slowed head on purpose, and on the pace."""
     for side in (record.base, record.head):
         yield f"{side.name}: {side.told}"
     if record.injected:
         given = ", ".join(f"HEAD_INJECT_{it.upper()}={by:g}" for it, by in record.injected.items())
         yield f"head was slowed on purpose: {given}"
+    if record.pace:
+        yield pace(record.pace)
+
+
+def pace(found: Pace) -> str:
+    """How fast arrivals came, and why: `arrivals: one of each label every 28 ms, in the plan 18 ms:
+    ... `."""
+    slower = f", in the plan {found.usual_ms} ms" if found.period_ms != found.usual_ms else ""
+    return f"arrivals: one of each label every {found.period_ms} ms{slower}: {_why(found)}"
+
+
+def _why(found: Pace) -> str:
+    if found.why == MEASURED:
+        cost, needed = found.cost, found.cost.total_ms / found.usual_ms / found.cores
+        said = (
+            f"base and head took {figure(cost.service_ms)} ms and JMeter "
+            f"{figure(cost.generator_ms)} ms of CPU for it, at {found.usual_ms} ms "
+            f"{100 * needed:.0f} % of {found.cores} cores"
+        )
+        late = found.busy > found.share and ", and this is the slowest pace"
+        return f"{said}, of which they may take {100 * found.share:g} %{late or ''}"
+    return {
+        FIXED: "set by a property",
+        UNSEEN: "the CPU time of services by URL can't be seen",
+    }.get(found.why, "what a request costs could not be measured")
 
 
 def processes(comparison: Comparison) -> Iterator[str]:

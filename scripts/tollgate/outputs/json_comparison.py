@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from tollgate.compare import ERRORS, Comparison, Finding, Spread, words
+from tollgate.compare import ERRORS, Comparison, Finding, Pace, Spread, words
 from tollgate.outputs.json_model import (
     Amount,
     Count,
@@ -122,6 +122,33 @@ class FindingEntry(Model):
     +17.2 %, at most +23.4 %)`."""
 
 
+class CostEntry(Model):
+    """CPU time that one request of each label took, measured before the comparison began."""
+
+    service_ms: Amount
+    """Of base and head together, in ms."""
+    generator_ms: Amount
+    """Of JMeter, in ms."""
+
+
+class PaceEntry(Model):
+    """How fast arrivals came, of each label."""
+
+    period_ms: Count
+    """From one arrival to the next, in ms."""
+    usual_ms: Count
+    """As the plan has it, in ms."""
+    why: Literal["measured", "fixed", "unseen", "unknown"]
+    """By what the machine can carry (`measured`), by a property (`fixed`), or as the plan has it:
+    the CPU time of services by URL is `unseen`, and `unknown` where measuring it failed."""
+    cores: Count
+    """As many as the run could use."""
+    share: Amount
+    """Of the cores, what base, head and JMeter may need together."""
+    cost: CostEntry | None
+    """Null where it was not measured."""
+
+
 class ComparisonEntry(Model):
     """Base against head, asked at the same time under one load: each arrival went to one of the two
     by the toss of a fair coin."""
@@ -143,6 +170,8 @@ class ComparisonEntry(Model):
     """By what head alone was slowed on purpose, by name, e.g. `work_percent`; empty for nothing."""
     settings: SettingsEntry
     """What the gate promises."""
+    pace: PaceEntry | None
+    """Null for a plan with rates of its own, and for runs of before there was a choice."""
     verdict: Literal["PASS", "FAIL", "INCONCLUSIVE"]
     """What the findings that gate come to. What makes the measurement itself doubtful is among the
     execution's reasons."""
@@ -170,6 +199,7 @@ def comparison_content(comparison: Comparison | None) -> dict[str, Any] | None:
         spreads=[_spread(each) for each in comparison.spreads],
         control=comparison.is_control,
         settings=content(SettingsEntry, gate.settings),
+        pace=_pace(record.pace),
         verdict=gate.verdict,
         compared_s=comparison.seconds,
         ended_itself_s=record.decided_s,
@@ -182,6 +212,12 @@ def _spread(spread: Spread) -> dict[str, Any]:
     sides = {"base": spread.base, "head": spread.head}
     levels = {name: [None if math.isnan(it) else it for it in of] for name, of in sides.items()}
     return content(SpreadEntry, spread, **levels)
+
+
+def _pace(found: Pace | None) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    return content(PaceEntry, found, cost=found.cost and content(CostEntry, found.cost))
 
 
 def _finding(finding: Finding, comparison: Comparison) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The load of a run once more, after it: for what it makes the services do."""
+"""The load of a run once more, before or after it: for what it makes the services do."""
 
 from __future__ import annotations
 
@@ -18,11 +18,16 @@ from tollgate.taurus.jmeter import InstalledJMeter
 
 
 @contextlib.contextmanager
-def again(executor: InstalledJMeter, folder: Path, **properties: int) -> Iterator[subprocess.Popen]:
-    """The same plan once more after its run, as it was started but for these properties: a process
-    that is ended with the block, and writes no samples."""
+def again(
+    executor: InstalledJMeter, folder: Path, samples: Path | None = None, **properties: object
+) -> Iterator[subprocess.Popen]:
+    """The same plan once more beside its run, with other properties, for what it makes the service
+    do: a process that is ended with the block. samples: where it writes them."""
     given = {**executor.properties, **properties, "jmeterengine.nongui.port": lock.take_port()}
     plan = Path(executor.original_jmx).absolute()
+    arguments = [executor.tool.tool_path, "-n", "-j", str(folder / "jmeter.log")]
+    arguments += str(executor.settings.get("cmdline") or "").split()
+    arguments += [*executor.own_arguments(given), *(["-l", str(samples)] if samples else [])]
     with (
         (folder / "jmeter.out").open("w") as out,
         _temporary("tollgate-", ".properties") as values,
@@ -31,11 +36,8 @@ def again(executor: InstalledJMeter, folder: Path, **properties: int) -> Iterato
         values.write_text("".join(f"{key}={value}\n" for key, value in given.items()))
         shutil.copyfile(plan, copy)
         put_in_place(copy, plan.parent)
-        arguments = [*executor.arguments]
-        for option, file in (("-t", copy), ("-j", folder / "jmeter.log"), ("-q", values)):
-            arguments[arguments.index(option) + 1] = str(file)
         process = subprocess.Popen(
-            arguments,
+            [*arguments, "-t", str(copy), "-q", str(values)],
             cwd=plan.parent,
             env={**os.environ, **executor.env.get()},
             stdin=subprocess.DEVNULL,
@@ -44,7 +46,8 @@ def again(executor: InstalledJMeter, folder: Path, **properties: int) -> Iterato
             start_new_session=True,
         )
         try:
-            lock.remember([process.pid], [str(values), str(copy)])
+            files = [*map(str, (values, copy)), *filter(None, [executor.modified_jmx])]
+            lock.remember([process.pid], files)
             yield process
         finally:
             with uninterrupted():

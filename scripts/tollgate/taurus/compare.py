@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from bzt import TaurusConfigError, ToolError
@@ -22,6 +23,7 @@ from tollgate.compare import (
     CompareRecord,
     CompareSettings,
     LagError,
+    Pace,
     SettingError,
     SideRecord,
     Watch,
@@ -29,11 +31,15 @@ from tollgate.compare import (
     drawn_seeds,
     is_compare,
     lag_s,
+    pace,
     read_settings,
     record,
+    schedule_of,
+    words,
 )
 from tollgate.gather import labels_of
 from tollgate.plan import read_plan
+from tollgate.run import manifest
 from tollgate.samples import JtlError
 from tollgate.targets import (
     GitError,
@@ -46,6 +52,8 @@ from tollgate.targets import (
     probe,
     scenario_of,
 )
+from tollgate.taurus.jmeter import InstalledJMeter
+from tollgate.taurus.pace import CostError, cores, cost_of
 from tollgate.taurus.shared import property_of, refuse_unknown, under_way
 from tollgate.taurus.targets import Targets
 from tollgate.taurus.why import comparison_of, explained
@@ -202,6 +210,9 @@ class Compare(Service):
         self.watch: Watch | None = None
         self.lag_s = 0.0
         self.profile: bool | None = None
+        self.cpu_share = 0.0
+        self.usual: dict[str, int] = {}
+        self.fixed: dict[str, int] = {}
         self.targets: Targets | None = None  # from when on no other run uses this checkout
         self.replaced: dict[str, str | None] = {}
 
@@ -228,8 +239,9 @@ class Compare(Service):
         scenario = scenario_of(self.engine.config, execution)
         given = given_properties(self.engine.config, execution)
         self.lag_s = lag_s(given)
-        self.profile = wanted.profile
+        self.profile, self.cpu_share = wanted.profile, wanted.cpu_share
         seeds = drawn_seeds(scenario.get("script", None), given)
+        self.usual, self.fixed = schedule_of(scenario.get("script", None), given)
         if wanted.urls:
             sides, places, processes = sides_of_urls(wanted.urls), places_of_urls(wanted.urls), 1
         else:
@@ -295,16 +307,49 @@ class Compare(Service):
         )
 
     def startup(self) -> None:
-        """Know what to look at: the labels of the plan."""
+        """Know what to look at, the labels of the plan, and how fast this machine can be asked."""
         super().startup()
         if self.record:
             executor = self._executor()
+            if self.usual:
+                self._set_pace(executor)
             texts = {key: str(value) for key, value in executor.properties.items()}
             warmup = property_of(texts, "warmup", 0, "compare")
             labels = labels_of(read_plan(Path(executor.original_jmx), texts))
             self.watch = Watch(self.record, Path(executor.kpi_jtl), labels, warmup, self.lag_s)
 
-    def _executor(self) -> object:
+    def _set_pace(self, executor: InstalledJMeter) -> None:
+        found = Pace(
+            period_ms=(self.usual | self.fixed)[pace.PERIOD],
+            usual_ms=self.usual[pace.PERIOD],
+            why=pace.FIXED if self.fixed else pace.UNSEEN,
+            cores=cores(),
+            share=self.cpu_share,
+        )
+        if self.targets and not self.fixed:
+            found = self._measured_pace(executor, found)
+        self.record = replace(self.record, pace=found)
+        record.write(self.record, self.folder)
+        self.log.info("Compare: %s", words.pace(found))
+
+    def _measured_pace(self, executor: InstalledJMeter, kept: Pace) -> Pace:
+        """What fits the machine, handed to JMeter and noted in run.json."""
+        self.log.info("Measuring what a request costs here, for half a minute at most...")
+        texts = {key: str(value) for key, value in executor.properties.items()}
+        labels = labels_of(read_plan(Path(executor.original_jmx), texts))
+        try:
+            cost = cost_of(executor, self.folder, labels, self.usual)
+        except (CostError, pm2.Pm2Error, OSError) as problem:
+            self.log.warning("compare: the rates stay as they are: %s", problem)
+            return replace(kept, why=pace.UNKNOWN)
+        given = pace.fitting(self.usual, cost, kept.cores, kept.share)
+        executor.set_properties(given)
+        known = under_way(self.engine).manifest
+        known.executions[0].properties.update({name: str(ms) for name, ms in given.items()})
+        manifest.write(known, self.folder)
+        return replace(kept, period_ms=given[pace.PERIOD], why=pace.MEASURED, cost=cost)
+
+    def _executor(self) -> InstalledJMeter:
         return self.engine.provisioning.executors[0]
 
     def check(self) -> bool:

@@ -19,6 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import psutil
 from bzt import NormalShutdown
 from bzt.modules.jmeter import JMeter, JMeterExecutor
 from bzt.utils import FileReader
@@ -83,7 +84,7 @@ class InstalledJMeter(JMeterExecutor):
         self.in_flight: list[dict[str, Any]] = []
         self.forced = self.is_over = False
         self.told_at: float | None = None  # by time.monotonic()
-        self.arguments: list[str] = []
+        self._set_late: dict[str, object] = {}
 
     def install_required_tools(self) -> None:
         """Take the tool as it is."""
@@ -113,11 +114,22 @@ class InstalledJMeter(JMeterExecutor):
         a user's own plan would read the project's files and none of its scripts.
         """
         folder = Path(self.original_jmx).absolute().parent
-        given = {key: str(value) for key, value in self.properties.items()}
+        late = [f"-J{name}={value}" for name, value in self._set_late.items()]
+        return super()._execute(
+            [*args, *late, *self.own_arguments(self.properties)], cwd=str(folder), **kwargs
+        )
+
+    def set_properties(self, properties: Mapping[str, object]) -> None:
+        """Have the plan run with these as well, after `prepare` has written down the others."""
+        self.properties.merge(properties)
+        self._set_late.update(properties)
+
+    def own_arguments(self, properties: Mapping[str, object]) -> tuple[str, ...]:
+        """Arguments of JMeter that no user gives: no proxy between it and this machine, and a log
+        of what happens once a run."""
+        given = {key: str(value) for key, value in properties.items()}
         direct = direct_hosts(os.environ, read_hosts(Path(self.original_jmx), given))
-        own = quietly(os.environ, str(self.settings.get("cmdline", "")))
-        self.arguments = [*args, "-N", direct, *own]
-        return super()._execute(self.arguments, cwd=str(folder), **kwargs)
+        return "-N", direct, *quietly(os.environ, str(self.settings.get("cmdline", "")))
 
     def _kept_apart(self, path: str | None) -> str | None:
         """The file of properties for JMeter to read: where one of them is secret, a file outside of

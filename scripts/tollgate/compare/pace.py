@@ -1,0 +1,87 @@
+"""How fast a comparison asks: as its plan says, or so much slower that cores stay free. Pure.
+
+Where base, head and the generator need most of the cores, requests wait for each other, and what is
+compared is that waiting. One factor slows all arrivals of the plan, the same for both sides.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tollgate.base import records
+
+#: Milliseconds of a plan's schedule, by the properties that set them: from one arrival of a label
+#: to the next, and from that of sum to that of search.
+PERIOD, LAG = "period", "search_lag"
+#: By what the usual rates may be slowed down. At each of them the end of a search of app/, whose
+#: carriers take 50 ms, comes between two sums.
+FACTORS = (1.0, 9 / 14, 9 / 32)
+#: Why a pace is what it is.
+MEASURED, FIXED, UNSEEN, UNKNOWN = "measured", "fixed", "unseen", "unknown"
+
+
+@dataclass(frozen=True)
+class Cost:
+    """CPU time in ms that one request of each label took: of base and head together, however many
+    went to which, and of the generator."""
+
+    __pydantic_config__ = records.STRICT
+
+    service_ms: float
+    generator_ms: float
+
+    @property
+    def total_ms(self) -> float:
+        return self.service_ms + self.generator_ms
+
+
+@dataclass(frozen=True)
+class Pace:
+    """period_ms: from one arrival of a label to the next; usual_ms: as the plan has it. why:
+    `measured`; `fixed` by a property; `unseen` for services by URL; `unknown` where measuring
+    failed. cost: None where it was not measured. share: of so many cores, what base, head and the
+    generator may take together."""
+
+    __pydantic_config__ = records.STRICT
+
+    period_ms: int
+    usual_ms: int
+    why: str
+    cores: int
+    share: float
+    cost: Cost | None = None
+
+    @property
+    def busy(self) -> float | None:
+        """The share of the cores that this pace needs; None where that is not known."""
+        return self.cost and self.cost.total_ms / self.period_ms / self.cores
+
+
+def usual(plan: str) -> dict[str, int]:
+    """PERIOD and LAG as a plan's text has them, where it has a period; otherwise nothing."""
+    found = dict(re.findall(rf"\$\{{__P\(({PERIOD}|{LAG}),(\d+)\)\}}", plan))
+    return {name: int(it) for name, it in found.items()} if int(found.get(PERIOD, 0)) else {}
+
+
+def fixed(usual: Mapping[str, int], given: Mapping[str, object]) -> dict[str, int]:
+    """Those that properties set. Raises ValueError, one line."""
+    found = {name: given[name] for name in usual if name in given}
+    for name, value in found.items():
+        if not re.fullmatch(r"\d+", str(value)) or (name == PERIOD and not int(str(value))):
+            raise ValueError(f"the property {name} is {value!r}: write whole milliseconds")
+    return {name: int(str(value)) for name, value in found.items()}
+
+
+def slowed(usual: Mapping[str, int], factor: float) -> dict[str, int]:
+    """The same schedule at `factor` of its rates."""
+    return {name: round(ms / factor) for name, ms in usual.items()}
+
+
+def fitting(usual: Mapping[str, int], cost: Cost, cores: int, share: float) -> dict[str, int]:
+    """The fastest of the schedules that needs no more than its share of the cores, or the slowest
+    where none does."""
+    schedules = [slowed(usual, factor) for factor in FACTORS]
+    most_ms = cost.total_ms / share / cores
+    return next((it for it in schedules if it[PERIOD] >= most_ms), schedules[-1])

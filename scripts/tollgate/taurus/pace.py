@@ -1,0 +1,109 @@
+"""What a request costs on this machine, measured at a low rate before a comparison begins."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import time
+from collections.abc import Collection, Iterable, Mapping
+from pathlib import Path
+
+import psutil
+
+from tollgate.compare import Cost, pace
+from tollgate.samples import Growing, JtlError, read_samples
+from tollgate.targets import pm2
+from tollgate.taurus.again import again
+from tollgate.taurus.jmeter import InstalledJMeter
+
+#: The folder of what is measured, in the run's.
+FOLDER = "pace"
+#: Seconds of load: until what runs often is compiled, and of measuring.
+WARMUP_S, MEASURED_S = 5, 10
+#: Seconds for JMeter to begin.
+PATIENCE_S = 60
+#: Fewer answers tell nothing.
+FEWEST = 20
+LOOK_AGAIN_S = 0.2
+
+
+class CostError(Exception):
+    """One line: why the cost of a request is not known."""
+
+
+def cores() -> int:
+    """Those that this process may use, by its affinity and by its container's quota."""
+    try:
+        found = len(os.sched_getaffinity(0))
+    except AttributeError:  # not on macOS
+        return os.cpu_count() or 1
+    try:
+        quota, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
+        return max(1, min(found, int(quota) // int(period)))
+    except (OSError, ValueError):  # there is none, or it is `max`
+        return found
+
+
+def cost_of(
+    executor: InstalledJMeter, run: Path, labels: Collection[str], usual: Mapping[str, int]
+) -> Cost:
+    """What one request of each label costs the workers of PM2 and JMeter. Raises CostError,
+    Pm2Error and OSError."""
+    folder = run / FOLDER
+    folder.mkdir()
+    samples = folder / "kpi.jtl"
+    given = pace.slowed(usual, pace.FACTORS[-1])
+    # Whatever has been answered stands in the file.
+    given |= {"warmup": WARMUP_S, "measured": 60, "jmeter.save.saveservice.autoflush": "true"}
+    try:
+        workers = [psutil.Process(it["pid"]) for it in pm2.workers()]
+        with again(executor, folder, samples, **given) as load:
+            _await(samples, load)
+            watched = workers, [psutil.Process(load.pid)]
+            _sleep(WARMUP_S, load)
+            from_ms, before = 1000 * time.time(), [*map(_cpu_s, watched)]
+            _sleep(MEASURED_S, load)
+            to_ms, after = 1000 * time.time(), [*map(_cpu_s, watched)]
+            answered = _answered(samples, labels, from_ms, to_ms)
+    except psutil.Error as problem:
+        raise CostError(f"a process that was measured has ended ({problem})") from None
+    except JtlError as problem:
+        raise CostError(str(problem)) from None
+    if answered < FEWEST:
+        raise CostError(f"{answered} requests were answered in {MEASURED_S} s: see {FOLDER}/")
+    each = answered / len(labels)
+    return Cost(*(1000 * (two - one) / each for one, two in zip(before, after, strict=True)))
+
+
+def _await(samples: Path, load: subprocess.Popen) -> None:
+    """Until JMeter has written of an answer."""
+    deadline = time.monotonic() + PATIENCE_S
+    while not (samples.is_file() and samples.stat().st_size):
+        if time.monotonic() > deadline:
+            raise CostError(f"nothing was answered in {PATIENCE_S} s: see {FOLDER}/jmeter.log")
+        _sleep(LOOK_AGAIN_S, load)
+
+
+def _sleep(seconds: float, load: subprocess.Popen) -> None:
+    time.sleep(seconds)
+    if load.poll() is not None:
+        raise CostError(f"JMeter ended too early: see {FOLDER}/jmeter.log")
+
+
+def _cpu_s(processes: Iterable[psutil.Process]) -> float:
+    """CPU time of these and of what they have started, also of what has ended since."""
+    found = 0.0
+    for top in processes:
+        for each in top.children(recursive=True):
+            with contextlib.suppress(psutil.NoSuchProcess):
+                found += sum(each.cpu_times()[:4])
+        found += sum(top.cpu_times()[:4])
+    return found
+
+
+def _answered(samples: Path, labels: Iterable[str], from_ms: float, to_ms: float) -> int:
+    with Growing(samples).read() as store:
+        found = read_samples(store, labels).values()
+    ends = ((it.start_ms + it.elapsed_ms, it.ok) for it in found)
+    return sum(int((ok & (end > from_ms) & (end <= to_ms)).sum()) for end, ok in ends)

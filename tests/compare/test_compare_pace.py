@@ -1,0 +1,93 @@
+"""How fast a comparison asks, by what a request costs."""
+
+from itertools import pairwise
+
+import pytest
+
+from support import PLANS
+from tollgate.compare import words
+from tollgate.compare.pace import (
+    FACTORS,
+    FIXED,
+    UNKNOWN,
+    UNSEEN,
+    Cost,
+    Pace,
+    fitting,
+    fixed,
+    slowed,
+    usual,
+)
+
+PLAN = {"period": 18, "search_lag": 16}
+
+
+def test_the_usual_schedule_is_that_of_the_plan():
+    assert usual((PLANS / "compare.jmx").read_text()) == PLAN
+    assert usual("${__P(period,40)}") == {"period": 40}
+    assert usual("${__P(search_lag,16)} ${__P(period,0)}") == {}
+    assert usual((PLANS / "check.jmx").read_text()) == {}
+
+
+def test_one_factor_slows_all_of_it():
+    assert [slowed(PLAN, it) for it in FACTORS] == [
+        {"period": 18, "search_lag": 16},
+        {"period": 28, "search_lag": 25},
+        {"period": 64, "search_lag": 57},
+    ]
+
+
+def busy_ms(schedule, sum_ms, search_ms):
+    """When a sum, the begin of a search and its end, 50 ms later, keep a process busy."""
+    period, lag = schedule["period"], schedule["search_lag"]
+    spans = [(0, sum_ms), (lag, lag + search_ms), (lag + 50, lag + 50 + 1.5 * search_ms)]
+    return sorted((begin + n * period, end + n * period) for begin, end in spans for n in range(30))
+
+
+@pytest.mark.parametrize("factor", FACTORS)
+def test_no_two_requests_of_a_slower_machine_are_due_for_work_at_the_same_time(factor):
+    # It takes as much longer as its arrivals are farther apart, at most twice as long.
+    longer = min(1 / factor, 2)
+    spans = busy_ms(slowed(PLAN, factor), 11 * longer, 2 * longer)
+    assert all(one[1] <= other[0] + 0.5 for one, other in pairwise(spans))
+
+
+@pytest.mark.parametrize(
+    ("total_ms", "cores", "share", "period_ms"),
+    [
+        (18.0, 2, 0.5, 18),
+        (18.1, 2, 0.5, 28),
+        (28.0, 2, 0.5, 28),
+        (28.1, 2, 0.5, 64),
+        (500.0, 2, 0.5, 64),
+        (28.1, 2, 0.8, 18),
+        (28.1, 8, 0.5, 18),
+    ],
+)
+def test_the_fastest_schedule_is_taken_that_fits(total_ms, cores, share, period_ms):
+    cost = Cost(total_ms - 3, 3.0)
+    assert fitting(PLAN, cost, cores, share)["period"] == period_ms
+
+
+def test_a_pace_tells_how_busy_it_keeps_the_cores():
+    assert Pace(28, 18, "measured", 2, 0.5, Cost(25.0, 3.0)).busy == pytest.approx(0.5)
+    assert Pace(18, 18, FIXED, 2, 0.5).busy is None
+
+
+def test_what_is_set_is_whole_milliseconds():
+    assert fixed(PLAN, {"period": "40", "other": 1}) == {"period": 40}
+    assert fixed(PLAN, {"search_lag": 0}) == {"search_lag": 0}
+    for name, value in (("period", 0), ("period", "x"), ("search_lag", -1), ("period", 1.5)):
+        with pytest.raises(ValueError, match=f"the property {name} is"):
+            fixed(PLAN, {name: value})
+
+
+def test_a_pace_is_told_with_its_reason():
+    slower = words.pace(Pace(28, 18, "measured", 2, 0.5, Cost(22.0, 3.0)))
+    assert {"28 ms", "18 ms", "22 ms", "3 ms", "69 %", "50 %"} <= {
+        *(f"{a} {b}".strip(",:;") for a, b in pairwise(slower.split()))
+    }
+    slowest = Pace(64, 18, "measured", 2, 0.5, Cost(100.0, 3.0))
+    assert words.pace(slowest).endswith("the slowest pace")
+    told = {words.pace(Pace(18, 18, why, 2, 0.5)) for why in (FIXED, UNSEEN, UNKNOWN)}
+    assert len(told) == 3
