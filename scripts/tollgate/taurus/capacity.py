@@ -1,0 +1,408 @@
+"""Taurus service `capacity`: searches each execution for the highest rate that keeps the limits.
+
+Settings, under modules.capacity in taurus.yml; a kind that names no budget searches for nothing:
+
+    of: sum                        what is asked, or a list of which each arrival asks one at random:
+                                   controllers of the plan
+    limits: [p95>250ms, fail>0.1%] what must not happen in a trial
+    budget: 5m                     of an execution, at most; the generator's own ceiling comes before
+
+JMeter reads a file of arrivals that grows while it runs, so that one JMeter sends all rates. Here
+each trial is drawn, written down some moments before it is due, and measured once it is answered.
+
+It stands behind `load`, which chooses the executions, and before `targets`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import secrets
+import socket
+import subprocess
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import psutil
+from bzt import TaurusConfigError, ToolError
+from bzt.engine import Service
+
+from tollgate.base import duration_text, figure, records
+from tollgate.capacity import Ask, Limit, Settings, Trial, ceiling_of, next_ask, next_ceiling_ask
+from tollgate.compare import SettingError, seconds_of
+from tollgate.criteria import Criterion, CriterionError, parse, parse_all
+from tollgate.gather import (
+    END,
+    HEADER,
+    CapacityRecord,
+    TrialRecord,
+    arrivals_path,
+    drawn,
+    record_path,
+    row,
+    trial_of,
+)
+from tollgate.samples import Growing, JtlError, trial_answers
+from tollgate.targets import IDLE_SERVER, name_of, period_of, pm2, scenario_of
+from tollgate.taurus.shared import property_of, refuse_unknown, under_way
+
+SETTINGS = ("of", "limits", "budget")
+#: Milliseconds before the first arrival of a trial, and before any other, that it is written down.
+#: A thread of the plan without an arrival looks for one every 100 ms.
+LEAD_MS, AHEAD_MS = 600, 1200
+#: A trial in which so many arrivals wait, in seconds of its rate and in multiples of the limit, or
+#: in which so large a share failed, is lost: the rest of it is not sent. So many at least.
+WAITING_S, WAITING_LIMITS, FAILED, FEWEST = 1.0, 4.0, 0.2, 20
+#: Seconds for a service that was overrun to accept connections again, for JMeter to read that it is
+#: to end, and behind the timeouts of requests for their samples to be written.
+RECOVERY_S, END_S, LATE_ANSWERS_S = 20.0, 10.0, 3.0
+#: What the plan's properties are where none says so.
+THREADS, RESPONSE_TIMEOUT_MS, CONNECT_TIMEOUT_MS = 200, 5000, 2000
+
+
+class Capacity(Service):
+    """Searches the executions one after the other."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.idle: subprocess.Popen | None = None
+        self.records: dict[str, CapacityRecord] = {}
+        self.searches: dict[object, Search] = {}
+
+    @property
+    def folder(self) -> Path:
+        return Path(self.engine.artifacts_dir).resolve()
+
+    def prepare(self) -> None:
+        """Raises TaurusConfigError or ToolError, one line, for what can't be searched."""
+        super().prepare()
+        refuse_unknown("capacity", self.settings, SETTINGS)
+        if self.settings.get("budget", None) is None:
+            return
+        self._refuse()
+        record = self._record()
+        port = self._start_idle()
+        executions = self.engine.config.get("execution", [])
+        for each in executions:
+            self._give(each, replace(record), port)
+        self._leave_criteria_out([name_of(each) for each in executions])
+        under_way(self.engine).position = self.position
+        lasts = duration_text(record.settings.budget_s)
+        self.log.info(
+            "Capacity of %s, until %s: %s for each of %s, behind the generator's own ceiling",
+            ", ".join(record.of),
+            " or ".join(record.limits),
+            lasts,
+            ", ".join(self.records),
+        )
+
+    def _refuse(self) -> None:
+        timetable = self.engine.config.get("modules").get("targets").get("reload-every", None)
+        if period_of(timetable, os.environ):
+            raise TaurusConfigError(
+                "capacity: RELOAD_EVERY or modules.targets.reload-every is set, and a trial in "
+                "which workers are replaced measures something else: leave reloads out"
+            )
+
+    def _record(self) -> CapacityRecord:
+        given = self.settings.get("limits", None) or []
+        limits = given if isinstance(given, list) else [given]
+        of = self.settings.get("of", None) or []
+        names = of if isinstance(of, list) else [of]
+        if not names or not all(isinstance(it, str) for it in names):
+            raise TaurusConfigError(
+                f"capacity: modules.capacity.of is {of!r}: name a target of the plan, such as sum, "
+                "or a list of them"
+            )
+        try:
+            settings = Settings(
+                limits=tuple(limit_of(str(it)) for it in limits),
+                budget_s=seconds_of("modules.capacity.budget", self.settings.get("budget")),
+                seed=secrets.randbelow(1 << 31),
+            )
+        except (SettingError, CriterionError, ValueError) as problem:
+            raise TaurusConfigError(f"capacity: {problem}") from None
+        return CapacityRecord(settings, tuple(map(str, limits)), tuple(names))
+
+    def _give(self, execution: Mapping, record: CapacityRecord, port: int) -> None:
+        """The plan gets its file of arrivals, and the run's folder the record."""
+        name, path = name_of(execution), arrivals_path(self.folder, name_of(execution))
+        path.write_text(row(HEADER))
+        scenario_of(self.engine.config, execution).merge(
+            {"properties": {"arrivals": str(path), "origin": 0, "nothing_port": port}}
+        )
+        records.write(record_path(self.folder, name), record)
+        self.records[name] = record
+
+    def _leave_criteria_out(self, names: list[str]) -> None:
+        """Those on the capacity of executions that taurus.yml has and this run has not."""
+        known = {str(name) for name in self.engine.config.get("scenarios")} - set(names)
+        for entry in self.engine.config.get("reporting", []):
+            if isinstance(entry.get("criteria", None), list):
+                entry["criteria"] = [it for it in entry["criteria"] if not _is_of(it, known)]
+
+    def _start_idle(self) -> int:
+        """The port of a server that does nothing. Raises ToolError."""
+        self.idle = subprocess.Popen(
+            ["node", str(IDLE_SERVER)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        line = self.idle.stdout.readline().strip()
+        if not line.isdigit():
+            raise ToolError(f"capacity: {IDLE_SERVER.name} did not start: is `node` in the PATH?")
+        return int(line)
+
+    def check(self) -> bool:
+        """Go on with the search of the execution that runs."""
+        for executor in self.engine.provisioning.executors if self.records else ():
+            process = getattr(executor, "process", None)
+            if process and process.poll() is None and Path(executor.kpi_jtl).exists():
+                if executor not in self.searches:
+                    record = self.records[executor.label]
+                    self.searches[executor] = Search(executor, self.folder, record, self.log)
+                self.searches[executor].go_on(time.time())
+        return super().check()
+
+    def position(self, executor: object, _asked_s: float = 0, elapsed_s: float = 0) -> str | None:
+        """Where the search stands, for `progress`."""
+        search = self.searches.get(executor)
+        return search and search.position(elapsed_s)
+
+    def post_process(self) -> None:
+        """Leave no server behind."""
+        super().post_process()
+        if self.idle:
+            self.idle.stdin.close()
+            self.idle.stdout.close()
+            try:
+                self.idle.wait(5)
+            except subprocess.TimeoutExpired:
+                self.idle.kill()
+            self.idle = None
+
+
+def limit_of(text: str) -> Limit:
+    """A limit of trials. Raises CriterionError and ValueError."""
+    it = parse(text)
+    takes = (
+        it.percentile is not None and it.unit == "ms" or (it.subject == "fail" and it.is_percent)
+    )
+    if not takes or it.label or it.timeframe_s or it.condition != ">":
+        step = "write a percentile or the share of failures, such as p95>250ms or fail>0.1%"
+        raise CriterionError(text, "limit", text, "no limit of a search for capacity", step)
+    if it.percentile is None:
+        return Limit("fail", None, it.threshold / 100)
+    return Limit(it.subject, it.threshold, round(1 - it.percentile / 100, 10))
+
+
+def _is_of(item: object, names: set[str]) -> bool:
+    """Whether a criterion is about the capacity of one of these executions."""
+    try:
+        (found,) = parse_all([item])
+    except CriterionError:  # `verdict` says what is wrong with it
+        return False
+    assert isinstance(found, Criterion)
+    return found.is_of_capacity and found.label in names
+
+
+class Search:
+    """The search of one execution, a step at a time."""
+
+    def __init__(
+        self, executor: object, folder: Path, record: CapacityRecord, log: logging.Logger
+    ) -> None:
+        self.executor, self.record, self.log = executor, record, log
+        self.path = record_path(folder, executor.label)
+        self.arrivals_file = arrivals_path(folder, executor.label)
+        self.samples, self.jtl = Growing(executor.kpi_jtl), Path(executor.kpi_jtl).open("rb")
+        self.ceilings: list[Trial] = []
+        self.trials: list[Trial] = []
+        self.running: Running | None = None
+        self.next_arrival = 1
+        self.began_s: float | None = None
+        self.waits_since: float | None = None
+        self.over_at: float | None = None
+        self.cpu = psutil.Process(executor.process.pid)
+
+    def go_on(self, now: float) -> None:
+        """What is to be done by now, in seconds since the epoch."""
+        if self.over_at is not None:
+            if now > self.over_at + END_S and not self.executor.is_over:
+                self.executor.stop_now()
+        elif self.running is None:
+            if self._accepts(now):
+                self._begin(now)
+        else:
+            self.running.feed(now)
+            if self.running.is_answered(now):
+                self._measure(now)
+
+    def _accepts(self, now: float) -> bool:
+        """Whether the service accepts connections: it may have died of the last trial. Ends the
+        search where it has not come back."""
+        host, port = (self.executor.properties.get(name) for name in ("host", "port"))
+        try:
+            with socket.create_connection((str(host), int(port)), timeout=0.5):
+                self.waits_since = None
+                return True
+        except (OSError, TypeError, ValueError):
+            self.waits_since = self.waits_since or now
+            if now > self.waits_since + RECOVERY_S:
+                last = self.trials[-1].ask.rate if self.trials else 0
+                self._end(
+                    f"the service accepts no connections any more, {RECOVERY_S:g} s after a trial "
+                    f"at {figure(last)}/s"
+                )
+            return False
+
+    def _next(self) -> Ask | None:
+        if not self.trials:
+            ask = next_ceiling_ask(self.ceilings)
+            if ask:
+                return ask
+        return next_ask(self.record.settings, ceiling_of(self.ceilings), self.trials)
+
+    def _begin(self, now: float) -> None:
+        ask = self._next()
+        if ask is None:
+            self._end()
+            return
+        began_s = max(now, time.time()) + LEAD_MS / 1000  # to think takes a while
+        if ask.purpose != "ceiling" and self.began_s is None:
+            self.began_s = began_s
+        number = len(self.record.trials) + 1
+        of, seed = self.record.of, self.record.settings.seed
+        arrivals = drawn(ask, number, self.next_arrival, round(1000 * began_s), of, seed)
+        self.next_arrival += len(arrivals)
+        self.running = Running(self, ask, arrivals, began_s)
+        self.running.feed(time.time())
+
+    def _measure(self, now: float) -> None:
+        of = self.running
+        try:
+            with self.samples.read() as store:
+                answers = trial_answers(store, of.arrivals.trial)
+        except JtlError as problem:
+            self.log.warning("capacity: no look at the samples: %s", problem)
+            self._end(str(problem))
+            return
+        if len(answers["arrival"]) < len(of.arrivals) and now < of.deadline_s:
+            of.look_at = now + LEAD_MS / 1000  # a line of the file is not always a sample
+            return
+        done = TrialRecord(of.ask, round(1000 * of.began_s), of.seconds, of.cores(now))
+        since_s = of.began_s - (self.began_s or of.began_s)
+        limits = self.record.settings.limits
+        trial = trial_of(done, of.arrivals, answers, limits, since_s)
+        (self.ceilings if of.ask.purpose == "ceiling" else self.trials).append(trial)
+        self.log.debug("capacity: %s", trial)
+        self.record = replace(self.record, trials=(*self.record.trials, done))
+        records.write(self.path, self.record)
+        self.running = None
+
+    def _end(self, problem: str = "") -> None:
+        """Have the plan end, and the record say that nothing follows."""
+        self.record = replace(self.record, problem=problem, is_over=not problem)
+        records.write(self.path, self.record)
+        self.append(row(f"{len(self.record.trials) + 1},{self.next_arrival},0,{END},"))
+        self.over_at, self.running = time.time(), None
+        self.jtl.close()
+
+    def append(self, rows: str) -> None:
+        """Have JMeter read these as well."""
+        with self.arrivals_file.open("a") as file:
+            file.write(rows)
+
+    def position(self, elapsed_s: float) -> str:
+        """`search 7, 131/s; 82 s`."""
+        ask = self.running and self.running.ask
+        at = f"{ask.purpose} {ask.number}, {figure(ask.rate)}/s" if ask else "between two trials"
+        return f"{at}; {elapsed_s:.0f} s"
+
+
+class Running:
+    """A trial under way."""
+
+    def __init__(self, search: Search, ask: Ask, arrivals: object, began_s: float) -> None:
+        self.search, self.ask, self.arrivals, self.began_s = search, ask, arrivals, began_s
+        self.seconds = ask.seconds
+        self.written = self.answered = self.failed = 0
+        self.look_at = 0.0
+        self.search.jtl.seek(0, os.SEEK_END)
+        self.cpu_s, self.cpu_at = _cpu_s(search.cpu), time.time()
+        self.used: float | None = None
+
+    @property
+    def deadline_s(self) -> float:
+        """From when on no more answers come: each thread has waited for as many as there may be."""
+        given = self.search.executor.properties
+        timeout, connect, threads = (
+            property_of(given, name, default, "capacity")
+            for name, default in (
+                ("response_timeout", RESPONSE_TIMEOUT_MS),
+                ("connect_timeout", CONNECT_TIMEOUT_MS),
+                ("threads", THREADS),
+            )
+        )
+        rounds = 1 + len(self.arrivals) // int(threads)
+        last_s = self.began_s + self.seconds
+        return last_s + rounds * (timeout + connect) / 1000 + LATE_ANSWERS_S
+
+    def feed(self, now: float) -> None:
+        """Write down what is due soon, unless the service is overrun already."""
+        self._read()
+        if self.written == len(self.arrivals):
+            if self.used is None and now >= self.began_s + self.seconds:
+                self.cores(now)
+            return
+        due = self.arrivals.until(1000 * now)
+        if self._is_lost(len(due)):
+            self.arrivals = replace_arrivals(self.arrivals, self.written)
+            last_ms = float(self.arrivals.due_ms[-1]) if self.written else 1000 * now
+            self.seconds = min(self.seconds, max(0.1, (last_ms + 1) / 1000 - self.began_s))
+            return
+        high = len(self.arrivals.until(1000 * now + AHEAD_MS))
+        if high > self.written:
+            self.search.append(self.arrivals.rows(self.written, high))
+            self.written = high
+
+    def _is_lost(self, due: int) -> bool:
+        limits = self.search.record.settings.limits
+        longest_s = max((it.threshold or 0 for it in limits), default=0) / 1000
+        waiting = self.ask.rate * max(WAITING_S, WAITING_LIMITS * longest_s)
+        allowed = max((it.share for it in limits if it.threshold is None), default=0)
+        lost = due - self.answered > max(FEWEST, waiting)
+        return lost or self.failed > max(FEWEST, (FAILED + allowed) * len(self.arrivals))
+
+    def _read(self) -> None:
+        new = self.search.jtl.read()
+        self.answered += new.count(b"\n")
+        self.failed += new.count(b",false,")
+
+    def is_answered(self, now: float) -> bool:
+        """Whether it is over, and there is something to read."""
+        if self.written < len(self.arrivals) or now < max(
+            self.began_s + self.seconds, self.look_at
+        ):
+            return False
+        return self.answered >= len(self.arrivals) or now >= self.deadline_s
+
+    def cores(self, now: float) -> float:
+        """CPU time of the generator while the trial went on, in cores."""
+        if self.used is None:
+            self.used = (_cpu_s(self.search.cpu) - self.cpu_s) / max(now - self.cpu_at, 0.1)
+        return round(self.used, 3)
+
+
+def replace_arrivals(arrivals: object, count: int) -> object:
+    """The first ones alone."""
+    return replace(arrivals, due_ms=arrivals.due_ms[:count], of=arrivals.of[:count])
+
+
+def _cpu_s(process: psutil.Process) -> float:
+    """CPU seconds of a process and all that it has started; 0 once it is gone."""
+    with contextlib.suppress(psutil.Error):
+        every = [process, *process.children(recursive=True)]
+        return sum(sum(it.cpu_times()[:2]) for it in every)
+    return 0.0
