@@ -48,8 +48,9 @@ class Settings:
     """What is asked of a search.
 
     budget_s: of a mode, bracket and holdout included. trial_s, bracket_s, holdout_s: seconds of
-    measuring a trial. drain_s: what a trial takes besides, while its last answers come. seed: of
-    all that is drawn. start_rate, least_rate: arrivals a second of the first trial, and of the
+    sending in a trial. lead_s: the first of these, in which queues fill; what was due in them is not
+    judged. drain_s: what a trial takes besides at most, while its last answers come: trials may
+    follow each other sooner. seed: of all that is drawn. start_rate, least_rate: arrivals a second of the first trial, and of the
     slowest.
     """
 
@@ -57,9 +58,10 @@ class Settings:
 
     limits: tuple[Limit, ...]
     budget_s: float = 300.0
-    trial_s: float = 8.0
-    bracket_s: float = 4.0
+    trial_s: float = 10.0
+    bracket_s: float = 5.0
     holdout_s: float = 60.0
+    lead_s: float = 2.0
     drain_s: float = 2.0
     seed: int = 1
     start_rate: float = 10.0
@@ -75,7 +77,8 @@ class Settings:
 
 @dataclass(frozen=True)
 class Ask:
-    """What to send next. rate: arrivals a second. seconds: of measuring; draining comes on top.
+    """What to send next. rate: arrivals a second. seconds: of sending, the lead of
+    Settings.lead_s included; draining comes on top.
 
     number: 1 for the first of a search. The same trials always lead to the same ask.
     """
@@ -90,10 +93,11 @@ class Ask:
 class Trial:
     """What came of an ask.
 
-    achieved: arrivals a second that were really sent. n: answers that are judged, failed and
-    missing ones included. over: for each of Settings.limits how many of them were over it; an
+    achieved: arrivals a second that were really sent. n: requests that were due after the lead,
+    failed and unanswered ones included; over and percentiles are of these alone. over: for each of Settings.limits how many of them were over it; an
     answer that failed or never came is over every limit. p50_ms, p95_ms, p99_ms: response times,
-    inf or NaN where nothing came back. grew: see `grew` in capacity/growth.py. generator_cpu: in
+    from when a request was due, inf or NaN where nothing came back. grew: see `grew` in
+    capacity/growth.py, of the whole trial. generator_cpu: in
     cores. sound: whether the schedule is proven and lateness in bounds; a trial that isn't says
     nothing of the service. began_s: since the search began.
     """

@@ -1,0 +1,207 @@
+"""How often a search's interval holds the capacity, over simulated services; see docs/capacity.md.
+
+    scripts/bench capacity [--searches N] [--only NAME] [--seed N]
+
+Requests come as the Precise Throughput Timer sends them and wait for one process, or for the first
+free one of four. What half of simulated minutes keep is the truth.
+"""
+
+from __future__ import annotations
+
+import argparse
+import heapq
+import math
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tollgate.capacity import Ask, Limit, Result, Settings, Trial, grew, next_ask, result
+
+Floats = NDArray[np.float64]
+SETTINGS = Settings((Limit("p95", 250.0, 0.05), Limit("fail", None, 0.001)))
+#: Arrivals a second that the generator reaches.
+CEILING = 1500.0
+#: Spread of ln(service time).
+SPREAD = 0.5
+#: Seconds that a slow and a fast spell beside a neighbour last in the mean, and how fast the
+#: machine is meanwhile.
+SLOW_S, FAST_S, SLOW = 20.0, 40.0, 0.8
+#: What the machine gains or loses from the beginning to the middle of a search that drifts.
+DRIFT = 0.1
+#: Minutes at each rate that is tried for the truth.
+MINUTES = 1000
+
+Speed = Callable[[Floats], Floats]
+
+
+@dataclass(frozen=True)
+class Service:
+    """ms: of a request's own. aside_ms: median of what it takes besides without keeping a process
+    busy, which grows by knee times the share of the rate in 100/s. cliff: arrivals a second from
+    which all requests fail. speed: a number of the machine for each search, see `speeds`."""
+
+    ms: float = 7.0
+    processes: int = 1
+    aside_ms: float = 0.0
+    knee: float = 0.0
+    cliff: float = math.inf
+    speed: str = "steady"
+
+
+SERVICES = {
+    "mg1": Service(),
+    "mg1, 17 ms": Service(ms=17.0),
+    "mg4": Service(processes=4),
+    "mg4, 17 ms": Service(ms=17.0, processes=4),
+    "cliff": Service(cliff=100.0),
+    "knee": Service(aside_ms=60.0, knee=0.8),
+    "neighbour": Service(speed="neighbour"),
+    "neighbour, 17 ms": Service(ms=17.0, speed="neighbour"),
+    "drift": Service(speed="drift"),
+    "drift, 17 ms": Service(ms=17.0, speed="drift"),
+}
+
+
+def speeds(kind: str, budget_s: float, random: np.random.Generator) -> Speed:
+    """How fast the machine is at moments of one search."""
+    if kind == "drift":
+        way = DRIFT if random.random() < 0.5 else -DRIFT
+        return lambda at_s: 1 + way * (2 * at_s / budget_s - 1)
+    if kind == "neighbour":
+        count = 20 + 4 * math.ceil(2 * budget_s / (SLOW_S + FAST_S))
+        lengths = random.exponential((SLOW_S, FAST_S), (count, 2)).ravel()
+        begins_slow = random.random() < SLOW_S / (SLOW_S + FAST_S)
+        ends = np.cumsum(lengths if begins_slow else lengths[1:])
+        return lambda at_s: np.where(
+            (np.searchsorted(ends, at_s) % 2 == 0) == begins_slow, SLOW, 1.0
+        )
+    return np.ones_like
+
+
+def answers(
+    service: Service, rate: float, seconds: float, at_s: float, speed: Speed, random
+) -> tuple[Floats, Floats]:
+    """When requests were due, in seconds, and their response times in ms; inf for failed ones."""
+    n = math.ceil(rate * seconds)
+    due = np.sort(random.random(n)) * seconds
+    own = random.lognormal(math.log(service.ms) - SPREAD**2 / 2, SPREAD, n) / speed(at_s + due)
+    aside = service.aside_ms * (1 + service.knee * rate / 100)
+    if aside:
+        aside = aside * random.lognormal(0, SPREAD, n)
+    if rate >= service.cliff:
+        return due, np.full(n, math.inf)
+    return due, responses(due * 1000, own, service.processes) + aside
+
+
+def responses(at_ms: Floats, own_ms: Floats, processes: int) -> Floats:
+    """Waiting and service times in a line for the first free process (of one: D. Lindley 1952,
+    "The theory of queues")."""
+    if processes == 1:
+        steps = np.concatenate([[0.0], np.cumsum(own_ms[:-1] - np.diff(at_ms))])
+        return steps - np.minimum.accumulate(steps) + own_ms
+    free, ends = [0.0] * processes, []
+    for at, own in zip(at_ms.tolist(), own_ms.tolist(), strict=True):
+        end = max(free[0], at) + own
+        heapq.heapreplace(free, end)
+        ends.append(end)
+    return np.array(ends) - at_ms
+
+
+def trial(ask: Ask, service: Service, at_s: float, speed: Speed, settings: Settings, random):
+    """As it would be measured."""
+    due, ms = answers(service, ask.rate, ask.seconds, at_s, speed, random)
+    grown, rate = grew(due, ms, ask.seconds), len(ms) / ask.seconds
+    ms = ms[due >= settings.lead_s]
+    over = [int((ms > (each.threshold or 1e300)).sum()) for each in settings.limits]
+    p50, p95, p99 = np.percentile(ms, (50, 95, 99), method="higher").tolist()
+    return Trial(ask, rate, len(ms), tuple(over), p50, p95, p99, grown, 0.0, True, at_s)
+
+
+def searched(service: Service, settings: Settings, random) -> tuple[Result, list[Trial]]:
+    speed = speeds(service.speed, settings.budget_s, random)
+    settings = replace(settings, seed=int(random.integers(2**31)))
+    trials: list[Trial] = []
+    at_s = 0.0
+    while ask := next_ask(settings, CEILING, trials):
+        trials.append(trial(ask, service, at_s, speed, settings, random))
+        at_s += ask.seconds + settings.drain_s
+    return result(settings, CEILING, trials), trials
+
+
+def keeping(service: Service, rate: float, settings: Settings, minutes: int, random) -> float:
+    """The share of minutes, at any time of a search, that keep the limits."""
+    kept = 0
+    ask = Ask(1, "holdout", rate, settings.holdout_s)
+    for _ in range(minutes):
+        speed = speeds(service.speed, settings.budget_s, random)
+        at_s = random.random() * (settings.budget_s - settings.holdout_s)
+        kept += trial(ask, service, at_s, speed, settings, random).keeps(settings.limits)
+    return kept / minutes
+
+
+def capacity(service: Service, settings: Settings, minutes: int, random) -> float:
+    """By bisection, with more minutes the nearer it is, until rates are 0.2 % apart."""
+    low, high = 1.0, 1000.0 * service.processes / service.ms * 1.2
+    while high / low > 1.002:
+        middle = math.sqrt(low * high)
+        few = high / low > 1.1
+        if keeping(service, middle, settings, minutes // 20 if few else minutes, random) > 0.5:
+            low = middle
+        else:
+            high = middle
+    return math.sqrt(low * high)
+
+
+@dataclass(frozen=True)
+class Row:
+    name: str
+    truth: float
+    results: list[Result]
+
+    def text(self) -> str:
+        known = [each for each in self.results if each.low is not None]
+        held = [each.low <= self.truth <= each.high for each in known]
+        above = sum(each.low > self.truth for each in known)
+        found = sum(each.status == "found" for each in self.results)
+        widths = np.array([each.half_width for each in known])
+        off = np.array([each.estimate / self.truth - 1 for each in known])
+        count = len(self.results)
+        return (
+            f"| {self.name} | {self.truth:.1f}/s | {count} | {100 * np.mean(held):.1f} % "
+            f"| {100 * above / len(known):.1f} % | {100 * np.median(widths):.1f} % "
+            f"| {100 * np.mean(off):+.1f} % | {100 * found / count:.0f} % |"
+        )
+
+
+def rows(arguments: argparse.Namespace) -> Iterator[Row]:
+    for place, (name, service) in enumerate(SERVICES.items()):
+        if arguments.only and name not in arguments.only:
+            continue
+        random = np.random.default_rng([arguments.seed, place])
+        truth = capacity(service, SETTINGS, arguments.minutes, random)
+        results = []
+        for done in range(arguments.searches):
+            results.append(searched(service, SETTINGS, random)[0])
+            if sys.stderr.isatty():
+                print(f"\r{name}: {done + 1}", end="", file=sys.stderr)
+        yield Row(name, truth, results)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--searches", type=int, default=1000)
+    parser.add_argument("--minutes", type=int, default=MINUTES, help="for the truth, at each rate")
+    parser.add_argument("--only", action="append", choices=SERVICES, metavar="NAME")
+    parser.add_argument("--seed", type=int, default=1)
+    arguments = parser.parse_args()
+    print("| service | capacity | searches | held | above it | half-width | off | found |")
+    print("|---|---|---|---|---|---|---|---|")
+    for row in rows(arguments):
+        print(row.text(), flush=True)
+
+
+if __name__ == "__main__":
+    main()
