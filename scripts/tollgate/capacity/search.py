@@ -273,7 +273,12 @@ def _curves(trials: Sequence[Trial]) -> dict[str, tuple[Point, ...]]:
         name: tuple(
             Point(
                 float(np.median([each.achieved for each in group])),
-                *(float(it) for it in np.quantile([getattr(each, f"{name}_ms") for each in group], (0.5, 0, 1))),
+                *(
+                    float(it)
+                    for it in np.quantile(
+                        [getattr(each, f"{name}_ms") for each in group], (0.5, 0, 1)
+                    )
+                ),
             )
             for group in groups
         )

@@ -40,8 +40,11 @@ class Arrivals:
 
     def until(self, moment_ms: float) -> Arrivals:
         """Those that were due before a moment."""
-        kept = int(np.searchsorted(self.due_ms, moment_ms))
-        return Arrivals(self.trial, self.first, self.due_ms[:kept], self.of[:kept])
+        return self.first_of(int(np.searchsorted(self.due_ms, moment_ms)))
+
+    def first_of(self, count: int) -> Arrivals:
+        """So many alone."""
+        return Arrivals(self.trial, self.first, self.due_ms[:count], self.of[:count])
 
     def rows(self, low: int, high: int) -> str:
         """The text of some of the rows, by their places."""

@@ -112,28 +112,31 @@ def criteria_problems(criteria: Iterable[Criterion], manifest: Manifest) -> Iter
 
 
 def trial_of(
-    of: TrialRecord, arrivals: Arrivals, answers: Columns, limits: Sequence[Limit], began_s: float
+    of: TrialRecord, arrivals: Arrivals, answers: Columns, settings: Settings, began_s: float
 ) -> Trial:
     """What came of the arrivals of a trial. answers: `trial_answers` of it."""
     joined = _join(arrivals, answers)
-    over = tuple(_over(joined.response_ms, joined.failed, each) for each in limits)
-    is_ceiling = of.ask.purpose == "ceiling"
-    ends_ms = of.began_ms + 1000 * of.seconds
-    sent_ms = joined.start_ms if is_ceiling else arrivals.due_ms + joined.generator_ms
-    p50, p95, p99 = (_quantile(joined.response_ms, share) for share in (0.5, 0.95, 0.99))
+    is_ceiling, is_cut = of.ask.purpose == "ceiling", of.seconds < of.ask.seconds
     due_s = (arrivals.due_ms - of.began_ms) / 1000
-    kept = all(n <= each.share * len(arrivals) for n, each in zip(over, limits, strict=True))
+    lead_s = 0.0 if is_ceiling else min(settings.lead_s, of.seconds / 2)
+    judged = joined.where((due_s >= lead_s) | (due_s >= due_s[-1]))
+    over = tuple(_over(judged.response_ms, judged.failed, each) for each in settings.limits)
+    limits = zip(over, settings.limits, strict=True)
+    is_kept = all(n <= each.share * len(judged) for n, each in limits)
+    sent_ms = joined.start_ms if is_ceiling else arrivals.due_ms + joined.generator_ms
+    p50, p95, p99 = (_quantile(judged.response_ms, share) for share in (0.5, 0.95, 0.99))
+    is_services = is_kept if is_ceiling else _is_services(judged, settings.limits, over)
     return Trial(
         ask=of.ask,
-        achieved=float((sent_ms < ends_ms).sum()) / of.seconds,
-        n=len(arrivals),
+        achieved=float((sent_ms < of.began_ms + 1000 * of.seconds).sum()) / of.seconds,
+        n=len(judged),
         over=over,
         p50_ms=p50,
         p95_ms=p95,
         p99_ms=p99,
-        grew=grew(due_s, joined.response_ms, of.seconds),
+        grew=is_cut or grew(due_s, joined.response_ms, of.seconds),
         generator_cpu=of.generator_cpu,
-        sound=joined.is_whole and (kept if is_ceiling else _is_services(joined, limits, over)),
+        sound=joined.is_whole and is_services,
         began_s=began_s,
     )
 
@@ -149,6 +152,14 @@ class _Joined:
     failed: np.ndarray
     generator_ms: np.ndarray
     is_whole: bool
+
+    def __len__(self) -> int:
+        return len(self.start_ms)
+
+    def where(self, kept: np.ndarray) -> _Joined:
+        """Those alone for which `kept` is true."""
+        times = (self.start_ms, self.response_ms, self.failed, self.generator_ms)
+        return _Joined(*(each[kept] for each in times), is_whole=self.is_whole)
 
 
 def _join(arrivals: Arrivals, answers: Columns) -> _Joined:
@@ -215,6 +226,8 @@ def gather(run: Path, execution: str, store: Store | None) -> Searched | None:
     ceiling = ceiling_of(ceilings)
     return Searched(
         limits=record.limits,
+        shares=tuple(each.share for each in record.settings.limits),
+        thresholds_ms=tuple(each.threshold for each in record.settings.limits),
         of=record.of,
         ceiling=ceiling,
         ceiling_trials=ceilings,
@@ -235,5 +248,5 @@ def _trials(run: Path, execution: str, record: CapacityRecord, store: Store) -> 
             raise JtlError(store.path, f"trial {number} has no arrivals in {execution}'s file")
         began_s = (each.began_ms - began_ms) / 1000
         rows = arrivals[number], trial_answers(store, number)
-        found.append(trial_of(each, *rows, record.settings.limits, began_s))
+        found.append(trial_of(each, *rows, record.settings, began_s))
     return found

@@ -116,11 +116,14 @@ class Course:
 
 @dataclass(frozen=True)
 class Searched:
-    """A search for capacity. limits: as they were written. of: what was asked. ceiling: of the
+    """A search for capacity. limits: as they were written. shares: of the answers that may be over
+    each. thresholds_ms: None for failures. of: what was asked. ceiling: of the
     generator, in arrivals a second, from ceiling_trials. is_over: whether the search came to its
     end. problem: what ended it before, empty for nothing."""
 
     limits: tuple[str, ...]
+    shares: tuple[float, ...]
+    thresholds_ms: tuple[float | None, ...]
     of: tuple[str, ...]
     ceiling: float
     ceiling_trials: tuple[Trial, ...]

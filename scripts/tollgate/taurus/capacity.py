@@ -2,10 +2,10 @@
 
 Settings, under modules.capacity in taurus.yml; a kind that names no budget searches for nothing:
 
-    of: sum                        what is asked, or a list of which each arrival asks one at random:
-                                   controllers of the plan
-    limits: [p95>250ms, fail>0.1%] what must not happen in a trial
-    budget: 5m                     of an execution, at most; the generator's own ceiling comes before
+    of: sum                         what is asked, or a list of which each arrival asks one at
+                                    random: controllers of the plan
+    limits: [p95>250ms, fail>0.1%]  what must not happen in a trial
+    budget: 5m                      of an execution, behind the generator's own ceiling
 
 JMeter reads a file of arrivals that grows while it runs, so that one JMeter sends all rates. Here
 each trial is drawn, written down some moments before it is due, and measured once it is answered.
@@ -33,10 +33,11 @@ from bzt.engine import Service
 from tollgate.base import duration_text, figure, records
 from tollgate.capacity import Ask, Limit, Settings, Trial, ceiling_of, next_ask, next_ceiling_ask
 from tollgate.compare import SettingError, seconds_of
-from tollgate.criteria import Criterion, CriterionError, parse, parse_all
+from tollgate.criteria import CriterionError, parse
 from tollgate.gather import (
     END,
     HEADER,
+    Arrivals,
     CapacityRecord,
     TrialRecord,
     arrivals_path,
@@ -46,7 +47,7 @@ from tollgate.gather import (
     trial_of,
 )
 from tollgate.samples import Growing, JtlError, trial_answers
-from tollgate.targets import IDLE_SERVER, name_of, period_of, pm2, scenario_of
+from tollgate.targets import IDLE_SERVER, name_of, period_of, scenario_of
 from tollgate.taurus.shared import property_of, refuse_unknown, under_way
 
 SETTINGS = ("of", "limits", "budget")
@@ -186,8 +187,8 @@ class Capacity(Service):
 def limit_of(text: str) -> Limit:
     """A limit of trials. Raises CriterionError and ValueError."""
     it = parse(text)
-    takes = (
-        it.percentile is not None and it.unit == "ms" or (it.subject == "fail" and it.is_percent)
+    takes = (it.percentile is not None and it.unit == "ms") or (
+        it.subject == "fail" and it.is_percent
     )
     if not takes or it.label or it.timeframe_s or it.condition != ">":
         step = "write a percentile or the share of failures, such as p95>250ms or fail>0.1%"
@@ -200,10 +201,9 @@ def limit_of(text: str) -> Limit:
 def _is_of(item: object, names: set[str]) -> bool:
     """Whether a criterion is about the capacity of one of these executions."""
     try:
-        (found,) = parse_all([item])
+        found = parse(item)
     except CriterionError:  # `verdict` says what is wrong with it
         return False
-    assert isinstance(found, Criterion)
     return found.is_of_capacity and found.label in names
 
 
@@ -216,7 +216,7 @@ class Search:
         self.executor, self.record, self.log = executor, record, log
         self.path = record_path(folder, executor.label)
         self.arrivals_file = arrivals_path(folder, executor.label)
-        self.samples, self.jtl = Growing(executor.kpi_jtl), Path(executor.kpi_jtl).open("rb")
+        self.samples = Growing(executor.kpi_jtl)
         self.ceilings: list[Trial] = []
         self.trials: list[Trial] = []
         self.running: Running | None = None
@@ -293,8 +293,7 @@ class Search:
             return
         done = TrialRecord(of.ask, round(1000 * of.began_s), of.seconds, of.cores(now))
         since_s = of.began_s - (self.began_s or of.began_s)
-        limits = self.record.settings.limits
-        trial = trial_of(done, of.arrivals, answers, limits, since_s)
+        trial = trial_of(done, of.arrivals, answers, self.record.settings, since_s)
         (self.ceilings if of.ask.purpose == "ceiling" else self.trials).append(trial)
         self.log.debug("capacity: %s", trial)
         self.record = replace(self.record, trials=(*self.record.trials, done))
@@ -307,7 +306,6 @@ class Search:
         records.write(self.path, self.record)
         self.append(row(f"{len(self.record.trials) + 1},{self.next_arrival},0,{END},"))
         self.over_at, self.running = time.time(), None
-        self.jtl.close()
 
     def append(self, rows: str) -> None:
         """Have JMeter read these as well."""
@@ -324,12 +322,13 @@ class Search:
 class Running:
     """A trial under way."""
 
-    def __init__(self, search: Search, ask: Ask, arrivals: object, began_s: float) -> None:
+    def __init__(self, search: Search, ask: Ask, arrivals: Arrivals, began_s: float) -> None:
         self.search, self.ask, self.arrivals, self.began_s = search, ask, arrivals, began_s
         self.seconds = ask.seconds
         self.written = self.answered = self.failed = 0
         self.look_at = 0.0
-        self.search.jtl.seek(0, os.SEEK_END)
+        self.jtl = Path(search.executor.kpi_jtl)
+        self.read_bytes = self.jtl.stat().st_size
         self.cpu_s, self.cpu_at = _cpu_s(search.cpu), time.time()
         self.used: float | None = None
 
@@ -358,8 +357,8 @@ class Running:
             return
         due = self.arrivals.until(1000 * now)
         if self._is_lost(len(due)):
-            self.arrivals = replace_arrivals(self.arrivals, self.written)
-            last_ms = float(self.arrivals.due_ms[-1]) if self.written else 1000 * now
+            last_ms = float(self.arrivals.due_ms[self.written - 1])
+            self.arrivals = self.arrivals.first_of(self.written)
             self.seconds = min(self.seconds, max(0.1, (last_ms + 1) / 1000 - self.began_s))
             return
         high = len(self.arrivals.until(1000 * now + AHEAD_MS))
@@ -376,7 +375,10 @@ class Running:
         return lost or self.failed > max(FEWEST, (FAILED + allowed) * len(self.arrivals))
 
     def _read(self) -> None:
-        new = self.search.jtl.read()
+        with self.jtl.open("rb") as file:
+            file.seek(self.read_bytes)
+            new = file.read()
+        self.read_bytes += len(new)
         self.answered += new.count(b"\n")
         self.failed += new.count(b",false,")
 
@@ -393,11 +395,6 @@ class Running:
         if self.used is None:
             self.used = (_cpu_s(self.search.cpu) - self.cpu_s) / max(now - self.cpu_at, 0.1)
         return round(self.used, 3)
-
-
-def replace_arrivals(arrivals: object, count: int) -> object:
-    """The first ones alone."""
-    return replace(arrivals, due_ms=arrivals.due_ms[:count], of=arrivals.of[:count])
 
 
 def _cpu_s(process: psutil.Process) -> float:
