@@ -56,6 +56,11 @@ class CapacityRecord:
     problem: str = ""
     is_over: bool = False
 
+    @property
+    def first_ms(self) -> int:
+        """When the first trial of the service began; 0 before."""
+        return next((it.began_ms for it in self.trials if it.ask.purpose != "ceiling"), 0)
+
 
 def record_path(run: Path, execution: str) -> Path:
     """Of the record of an execution's search."""
@@ -112,9 +117,10 @@ def criteria_problems(criteria: Iterable[Criterion], manifest: Manifest) -> Iter
 
 
 def trial_of(
-    of: TrialRecord, arrivals: Arrivals, answers: Columns, settings: Settings, began_s: float
+    of: TrialRecord, arrivals: Arrivals, answers: Columns, record: CapacityRecord
 ) -> Trial:
-    """What came of the arrivals of a trial. answers: `trial_answers` of it."""
+    """What came of the arrivals of one of the record's trials. answers: `trial_answers` of it."""
+    settings, first_ms = record.settings, record.first_ms
     joined = _join(arrivals, answers)
     is_ceiling, is_cut = of.ask.purpose == "ceiling", of.seconds < of.ask.seconds
     due_s = (arrivals.due_ms - of.began_ms) / 1000
@@ -137,7 +143,7 @@ def trial_of(
         grew=is_cut or grew(due_s, joined.response_ms, of.seconds),
         generator_cpu=of.generator_cpu,
         sound=joined.is_whole and is_services,
-        began_s=began_s,
+        began_s=(of.began_ms - first_ms) / 1000,
     )
 
 
@@ -242,11 +248,8 @@ def _trials(run: Path, execution: str, record: CapacityRecord, store: Store) -> 
     require(store, COLUMNS, HELP)
     arrivals = read_arrivals(arrivals_path(run, execution))
     found = []
-    began_ms = next((it.began_ms for it in record.trials if it.ask.purpose != "ceiling"), 0)
     for number, each in enumerate(record.trials, 1):
         if number not in arrivals:
             raise JtlError(store.path, f"trial {number} has no arrivals in {execution}'s file")
-        began_s = (each.began_ms - began_ms) / 1000
-        rows = arrivals[number], trial_answers(store, number)
-        found.append(trial_of(each, *rows, record.settings, began_s))
+        found.append(trial_of(each, arrivals[number], trial_answers(store, number), record))
     return found

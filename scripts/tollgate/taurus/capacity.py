@@ -22,7 +22,7 @@ import secrets
 import socket
 import subprocess
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -211,9 +211,14 @@ class Search:
     """The search of one execution, a step at a time."""
 
     def __init__(
-        self, executor: object, folder: Path, record: CapacityRecord, log: logging.Logger
+        self,
+        executor: object,
+        folder: Path,
+        record: CapacityRecord,
+        log: logging.Logger,
+        clock: Callable[[], float] = time.time,
     ) -> None:
-        self.executor, self.record, self.log = executor, record, log
+        self.executor, self.record, self.log, self.clock = executor, record, log, clock
         self.path = record_path(folder, executor.label)
         self.arrivals_file = arrivals_path(folder, executor.label)
         self.samples = Growing(executor.kpi_jtl)
@@ -221,7 +226,6 @@ class Search:
         self.trials: list[Trial] = []
         self.running: Running | None = None
         self.next_arrival = 1
-        self.began_s: float | None = None
         self.waits_since: float | None = None
         self.over_at: float | None = None
         self.cpu = psutil.Process(executor.process.pid)
@@ -233,7 +237,7 @@ class Search:
                 self.executor.stop_now()
         elif self.running is None:
             if self._accepts(now):
-                self._begin(now)
+                self._begin()
         else:
             self.running.feed(now)
             if self.running.is_answered(now):
@@ -264,20 +268,18 @@ class Search:
                 return ask
         return next_ask(self.record.settings, ceiling_of(self.ceilings), self.trials)
 
-    def _begin(self, now: float) -> None:
+    def _begin(self) -> None:
         ask = self._next()
         if ask is None:
             self._end()
             return
-        began_s = max(now, time.time()) + LEAD_MS / 1000  # to think takes a while
-        if ask.purpose != "ceiling" and self.began_s is None:
-            self.began_s = began_s
+        began_s = self.clock() + LEAD_MS / 1000  # to think takes a while
         number = len(self.record.trials) + 1
         of, seed = self.record.of, self.record.settings.seed
         arrivals = drawn(ask, number, self.next_arrival, round(1000 * began_s), of, seed)
         self.next_arrival += len(arrivals)
         self.running = Running(self, ask, arrivals, began_s)
-        self.running.feed(time.time())
+        self.running.feed(self.clock())
 
     def _measure(self, now: float) -> None:
         of = self.running
@@ -292,11 +294,10 @@ class Search:
             of.look_at = now + LEAD_MS / 1000  # a line of the file is not always a sample
             return
         done = TrialRecord(of.ask, round(1000 * of.began_s), of.seconds, of.cores(now))
-        since_s = of.began_s - (self.began_s or of.began_s)
-        trial = trial_of(done, of.arrivals, answers, self.record.settings, since_s)
+        self.record = replace(self.record, trials=(*self.record.trials, done))
+        trial = trial_of(done, of.arrivals, answers, self.record)
         (self.ceilings if of.ask.purpose == "ceiling" else self.trials).append(trial)
         self.log.debug("capacity: %s", trial)
-        self.record = replace(self.record, trials=(*self.record.trials, done))
         records.write(self.path, self.record)
         self.running = None
 
@@ -305,7 +306,7 @@ class Search:
         self.record = replace(self.record, problem=problem, is_over=not problem)
         records.write(self.path, self.record)
         self.append(row(f"{len(self.record.trials) + 1},{self.next_arrival},0,{END},"))
-        self.over_at, self.running = time.time(), None
+        self.over_at, self.running = self.clock(), None
 
     def append(self, rows: str) -> None:
         """Have JMeter read these as well."""
@@ -329,7 +330,7 @@ class Running:
         self.look_at = 0.0
         self.jtl = Path(search.executor.kpi_jtl)
         self.read_bytes = self.jtl.stat().st_size
-        self.cpu_s, self.cpu_at = _cpu_s(search.cpu), time.time()
+        self.cpu_s, self.cpu_at = _cpu_s(search.cpu), search.clock()
         self.used: float | None = None
 
     @property
