@@ -11,8 +11,7 @@ from __future__ import annotations
 import argparse
 import heapq
 import math
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -31,8 +30,10 @@ SPREAD = 0.5
 SLOW_S, FAST_S, SLOW = 20.0, 40.0, 0.8
 #: What the machine gains or loses from the beginning to the middle of a search that drifts.
 DRIFT = 0.1
-#: Minutes at each rate that is tried for the truth.
-MINUTES = 1000
+#: From the end of a trial to the beginning of the next, at least.
+SOONEST_S = 0.5
+#: Minutes at each rate that is tried for the truth, and for that of a single search.
+MINUTES, OWN_MINUTES = 300, 40
 
 Speed = Callable[[Floats], Floats]
 
@@ -49,6 +50,11 @@ class Service:
     knee: float = 0.0
     cliff: float = math.inf
     speed: str = "steady"
+
+    @property
+    def most(self) -> float:
+        """Arrivals a second that keep it busy all of the time."""
+        return 1000 * self.processes / self.ms
 
 
 SERVICES = {
@@ -120,35 +126,36 @@ def trial(ask: Ask, service: Service, at_s: float, speed: Speed, settings: Setti
     return Trial(ask, rate, len(ms), tuple(over), p50, p95, p99, grown, 0.0, True, at_s)
 
 
-def searched(service: Service, settings: Settings, random) -> tuple[Result, list[Trial]]:
-    speed = speeds(service.speed, settings.budget_s, random)
+def searched(service: Service, settings: Settings, speed: Speed, random):
+    """Its result and trials."""
     settings = replace(settings, seed=int(random.integers(2**31)))
     trials: list[Trial] = []
     at_s = 0.0
     while ask := next_ask(settings, CEILING, trials):
         trials.append(trial(ask, service, at_s, speed, settings, random))
-        at_s += ask.seconds + settings.drain_s
+        waiting_s = trials[-1].p99_ms / 1000
+        at_s += ask.seconds + min(max(SOONEST_S, waiting_s), settings.drain_s)
     return result(settings, CEILING, trials), trials
 
 
-def keeping(service: Service, rate: float, settings: Settings, minutes: int, random) -> float:
-    """The share of minutes, at any time of a search, that keep the limits."""
-    kept = 0
+def keeping(service: Service, rate: float, settings: Settings, paths: list[Speed], random) -> float:
+    """The share of minutes, each at any time of a search on one of these machines, that keep the
+    limits."""
     ask = Ask(1, "holdout", rate, settings.holdout_s)
-    for _ in range(minutes):
-        speed = speeds(service.speed, settings.budget_s, random)
-        at_s = random.random() * (settings.budget_s - settings.holdout_s)
-        kept += trial(ask, service, at_s, speed, settings, random).keeps(settings.limits)
-    return kept / minutes
+    latest_s = settings.budget_s - settings.holdout_s
+    kept = (
+        trial(ask, service, random.random() * latest_s, speed, settings, random) for speed in paths
+    )
+    return sum(each.keeps(settings.limits) for each in kept) / len(paths)
 
 
-def capacity(service: Service, settings: Settings, minutes: int, random) -> float:
+def capacity(service: Service, settings: Settings, paths: list[Speed], random) -> float:
     """By bisection, with more minutes the nearer it is, until rates are 0.2 % apart."""
-    low, high = 1.0, 1000.0 * service.processes / service.ms * 1.2
+    low, high = 0.6 * service.most, min(1.1 * service.most, 1.05 * service.cliff)
     while high / low > 1.002:
         middle = math.sqrt(low * high)
-        few = high / low > 1.1
-        if keeping(service, middle, settings, minutes // 20 if few else minutes, random) > 0.5:
+        few = max(10, len(paths) // 10) if high / low > 1.1 else len(paths)
+        if keeping(service, middle, settings, paths[:few], random) > 0.5:
             low = middle
         else:
             high = middle
@@ -157,37 +164,45 @@ def capacity(service: Service, settings: Settings, minutes: int, random) -> floa
 
 @dataclass(frozen=True)
 class Row:
+    """truths: of each search."""
+
     name: str
-    truth: float
+    truths: list[float]
     results: list[Result]
 
     def text(self) -> str:
-        known = [each for each in self.results if each.low is not None]
-        held = [each.low <= self.truth <= each.high for each in known]
-        above = sum(each.low > self.truth for each in known)
-        found = sum(each.status == "found" for each in self.results)
-        widths = np.array([each.half_width for each in known])
-        off = np.array([each.estimate / self.truth - 1 for each in known])
-        count = len(self.results)
+        known = [
+            (it, truth)
+            for it, truth in zip(self.results, self.truths, strict=True)
+            if it.low is not None
+        ]
+        held = [it.low <= truth <= it.high for it, truth in known]
+        above = [it.low > truth for it, truth in known]
+        found = [it.status == "found" for it in self.results]
+        off = [it.estimate / truth - 1 for it, truth in known]
+        widths = [it.half_width for it, _ in known]
         return (
-            f"| {self.name} | {self.truth:.1f}/s | {count} | {100 * np.mean(held):.1f} % "
-            f"| {100 * above / len(known):.1f} % | {100 * np.median(widths):.1f} % "
-            f"| {100 * np.mean(off):+.1f} % | {100 * found / count:.0f} % |"
+            f"| {self.name} | {np.mean(self.truths):.1f}/s | {len(known)} of {len(self.results)} "
+            f"| {100 * np.mean(held):.1f} % | {100 * np.mean(above):.1f} % "
+            f"| {100 * np.median(widths):.1f} % | {100 * np.mean(off):+.1f} % "
+            f"| {100 * np.mean(found):.0f} % |"
         )
 
 
-def rows(arguments: argparse.Namespace) -> Iterator[Row]:
-    for place, (name, service) in enumerate(SERVICES.items()):
-        if arguments.only and name not in arguments.only:
-            continue
-        random = np.random.default_rng([arguments.seed, place])
-        truth = capacity(service, SETTINGS, arguments.minutes, random)
-        results = []
-        for done in range(arguments.searches):
-            results.append(searched(service, SETTINGS, random)[0])
-            if sys.stderr.isatty():
-                print(f"\r{name}: {done + 1}", end="", file=sys.stderr)
-        yield Row(name, truth, results)
+def simulated(name: str, searches: int, minutes: int, seed: int) -> Row:
+    """Where the machine differs from search to search, each has a truth of its own."""
+    service = SERVICES[name]
+    random = np.random.default_rng([seed, list(SERVICES).index(name)])
+    steady = [speeds(service.speed, SETTINGS.budget_s, random) for _ in range(minutes)]
+    is_common = service.speed != "neighbour"
+    common = capacity(service, SETTINGS, steady, random) if is_common else 0.0
+    truths, results = [], []
+    for _ in range(searches):
+        speed = speeds(service.speed, SETTINGS.budget_s, random)
+        results.append(searched(service, SETTINGS, speed, random)[0])
+        own = common or capacity(service, SETTINGS, [speed] * OWN_MINUTES, random)
+        truths.append(own)
+    return Row(name, truths, results)
 
 
 def main() -> None:
@@ -199,7 +214,8 @@ def main() -> None:
     arguments = parser.parse_args()
     print("| service | capacity | searches | held | above it | half-width | off | found |")
     print("|---|---|---|---|---|---|---|---|")
-    for row in rows(arguments):
+    for name in arguments.only or SERVICES:
+        row = simulated(name, arguments.searches, arguments.minutes, arguments.seed)
         print(row.text(), flush=True)
 
 

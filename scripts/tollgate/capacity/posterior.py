@@ -30,9 +30,9 @@ SLOPES = np.array([1.5, 4.0, 10.0, 25.0, 60.0, 150.0, 600.0])
 CORRELATIONS = np.array([0.003, 0.04, 0.15, 0.35, 0.65])
 #: ln(capacity at the end / at the beginning), with a normal prior of this standard deviation.
 DRIFTS, DRIFT_SD = np.linspace(-0.3, 0.3, 7), 0.12
-#: Logistic; and 1 - exp(-exp()) turned round, which rises early and saturates late, as the share of
-#: those does that wait in a queue which has begun to grow.
-SHAPES = ("logistic", "gumbel")
+#: A logistic curve of ln(rate), which a trial shows as a minute does; and that of a queue, see
+#: `queue_share`, which begins empty in each trial.
+SHAPES = ("logistic", "queue")
 #: Points in ln(critical rate).
 CELLS = 64
 #: A trial with so many times the allowed share over the limit says no more than that it has: the
@@ -41,8 +41,15 @@ CAP, MOST = 4.0, 0.5
 #: Share over the limit, as so many times the allowed one, at which half of the searching trials aim:
 #: they say how steep the curve is.
 AIM = 2.5
-#: Where the curves are tabulated, on their own scales.
-_SCALE = {"logistic": np.linspace(-14, 10, 193), "gumbel": np.linspace(-3.5, 10, 193)}
+#: From trial to trial the critical rate varies by about so much, in ln(rate): that, and how steep the
+#: curve is, is what correlates the answers of a trial.
+NOISE = 0.08
+#: In ln(rate) from the critical rate: where the curves are tabulated.
+_DISTANCE = np.concatenate([-np.geomspace(3, 0.002, 70), [0.0], np.geomspace(0.002, 3, 70)])
+#: Of a mean share: where likelihoods are tabulated.
+_LOGITS = np.linspace(-28, 28, 337)
+#: Moments of a trial, or a minute, at which a queue is looked at.
+_MOMENTS = 24
 
 
 @dataclass(frozen=True)
@@ -118,9 +125,9 @@ def _log_posterior(
     settings: Settings, limit: int, low: float, high: float, trials: tuple[Trial, ...]
 ) -> Floats:
     if not trials:
-        prior = -0.5 * (DRIFTS / DRIFT_SD) ** 2
-        shape = (CELLS, len(SLOPES), len(DRIFTS), len(SHAPES), len(CORRELATIONS))
-        return np.broadcast_to(prior[None, None, :, None, None], shape)
+        drifts = -0.5 * (DRIFTS / DRIFT_SD) ** 2
+        curves = np.log(_curves(settings, limit, settings.trial_s).weights + 1e-300)
+        return np.repeat(drifts[:, None, None] + curves[None, :, None], CELLS, axis=0)
     before = _log_posterior(settings, limit, low, high, trials[:-1])
     if not trials[-1].sound or not trials[-1].n:
         return before
@@ -133,17 +140,19 @@ def _log_likelihood(
     x = np.linspace(math.log(low), math.log(high), CELLS)
     middle_s = trial.began_s + trial.ask.seconds / 2
     at = middle_s / settings.budget_s - 0.5
-    distance = math.log(trial.achieved) - x[:, None, None] - at * DRIFTS
-    out = np.empty((CELLS, len(SLOPES), len(DRIFTS), len(SHAPES), len(CORRELATIONS)))
+    distance = math.log(trial.achieved) - x[:, None] - at * DRIFTS
     asked = settings.limits[limit]
-    over = counted(asked, trial, limit)
-    starts, rates = _curves(settings, limit)
-    for j, shape in enumerate(SHAPES):
-        table = _table(shape, over, trial.n, min(CAP * asked.share, MOST))
-        for i in range(len(CORRELATIONS)):
-            z = starts[j, i] + rates[j, i, None, :, None] * distance
-            out[:, :, :, j, i] = np.interp(z, _SCALE[shape], table[i])
+    logits = _curves(settings, limit, trial.ask.seconds).logits
+    logs = _of_share(counted(asked, trial, limit), trial.n, _cap(asked))
+    out = np.empty((CELLS, len(SLOPES), len(DRIFTS), len(SHAPES), len(CORRELATIONS)))
+    for slope, shape, correlation in np.ndindex(logits.shape[:3]):
+        table = np.interp(logits[slope, shape, correlation], _LOGITS, logs[correlation])
+        out[:, slope, :, shape, correlation] = np.interp(distance, _DISTANCE, table)
     return out
+
+
+def _cap(limit: Limit) -> float:
+    return min(CAP * limit.share, MOST)
 
 
 def counted(limit: Limit, trial: Trial, place: int) -> int | None:
@@ -154,32 +163,82 @@ def counted(limit: Limit, trial: Trial, place: int) -> int | None:
     return None if is_many or (trial.grew and limit.subject != "fail") else over
 
 
-def _curves(settings: Settings, limit: int) -> tuple[Floats, Floats]:
-    """float[shapes, correlations], where on its scale a curve is at the critical rate; and
-    float[shapes, correlations, slopes], how far it goes on its scale by 1 in ln(rate)."""
-    means = critical_means(
-        settings.limits[limit].share, max(1.0, settings.holdout_s / settings.trial_s)
-    )
-    p = np.array(means)
-    starts = np.array([special.logit(p), -np.log(-np.log(p))])
-    per = np.array([1 / (1 - p), -1 / np.log(p)])
-    return starts, per[:, :, None] * SLOPES
+@dataclass(frozen=True)
+class Curves:
+    """logits: float[slopes, shapes, correlations, _DISTANCE], of a trial's mean share over a limit.
+    weights: float[slopes, shapes, correlations], how likely they are beforehand."""
 
-
-def _shifts(settings: Settings, limit: int) -> Floats:
-    starts, rates = _curves(settings, limit)
-    aim = min(AIM * settings.limits[limit].share, MOST)
-    ends = np.array([special.logit(aim), -math.log(-math.log(aim))])
-    return (np.maximum(ends[:, None] - starts, 0)[:, :, None] / rates).transpose(2, 0, 1)
+    logits: Floats
+    weights: Floats
 
 
 @lru_cache(maxsize=64)
-def _table(shape: str, over: int | None, n: int, cap: float) -> Floats:
-    """float[correlations, scale]: ln of the beta-binomial's likelihood of so many over, less a
+def _curves(settings: Settings, limit: int, seconds: float) -> Curves:
+    """seconds: of a trial."""
+    asked = settings.limits[limit]
+    minutes = max(1.0, (settings.holdout_s - settings.lead_s) / (settings.trial_s - settings.lead_s))
+    critical = np.array(critical_means(asked.share, minutes))
+    shares = np.empty((len(SLOPES), len(SHAPES), len(CORRELATIONS), len(_DISTANCE)))
+    noise = np.sqrt(np.log1p(CORRELATIONS * (1 - critical) / critical)) / SLOPES[:, None]
+    weights = np.repeat(np.exp(-0.5 * (noise / NOISE) ** 2)[:, None], len(SHAPES), axis=1)
+    for i, slope in enumerate(SLOPES):
+        steep = slope / (1 - critical)
+        shares[i, 0] = special.expit(special.logit(critical)[:, None] + steep[:, None] * _DISTANCE)
+        is_queue = asked.threshold is not None
+        for j, mean in enumerate(critical):
+            load = is_queue and _critical_load(slope, mean, asked.threshold, settings)
+            if not load:
+                shares[i, 1, j], weights[i, 1, j] = shares[i, 0, j], 0.0
+                continue
+            loads = load * np.exp(_DISTANCE)
+            window = (settings.lead_s, seconds)
+            shares[i, 1, j] = queue_share(loads, slope, asked.threshold, window)
+    logits = special.logit(np.clip(shares, 1e-12, 1 - 1e-12))
+    return Curves(logits, weights / weights.sum())
+
+
+#: Of a queue at its critical load, which must lie between these.
+_LOADS = np.concatenate([np.linspace(0.2, 0.9, 71), np.linspace(0.902, 1.2, 150)])
+
+
+def _critical_load(slope: float, share: float, limit_ms: float, settings: Settings) -> float | None:
+    """The load at which a minute's mean share over the limit is so large."""
+    shares = queue_share(_LOADS, slope, limit_ms, (settings.lead_s, settings.holdout_s))
+    if not shares[0] < share < shares[-1]:
+        return None
+    return float(np.exp(np.interp(math.log(share), np.log(shares + 1e-300), np.log(_LOADS))))
+
+
+def queue_share(
+    load: Floats, slope: float, limit_ms: float, window_s: tuple[float, float]
+) -> Floats:
+    """The mean share over a limit of those who come to a queue within a window, since it was empty.
+
+    load: of the server, 1 for all that it can do. slope: d ln(share) / d load of a queue that has
+    been there for ever. A queue in heavy traffic is a Brownian motion which is reflected at nothing
+    (M. Harrison 1985, "Brownian Motion and Stochastic Flow Systems", section 3.6), with a drift of
+    load - 1 and a variance of 2 limit / slope a millisecond.
+    """
+    at_ms = np.linspace(*window_s, _MOMENTS) * 1000
+    drift = (np.asarray(load) - 1)[:, None]
+    variance = 2 * limit_ms / slope
+    spread = np.sqrt(variance * at_ms)
+    free = special.ndtr((drift * at_ms - limit_ms) / spread)
+    log_reflected = special.log_ndtr((-drift * at_ms - limit_ms) / spread)
+    return (free + np.exp(log_reflected + 2 * drift * limit_ms / variance)).mean(axis=1)
+
+
+def _shifts(settings: Settings, limit: int) -> Floats:
+    aim = min(AIM * settings.limits[limit].share, MOST)
+    is_less = _curves(settings, limit, settings.trial_s).logits < special.logit(aim)
+    return np.maximum(_DISTANCE[is_less.sum(axis=-1).clip(max=len(_DISTANCE) - 1)], 0)
+
+
+@lru_cache(maxsize=64)
+def _of_share(over: int | None, n: int, cap: float) -> Floats:
+    """float[correlations, _LOGITS]: ln of the beta-binomial's likelihood of so many over, less a
     constant; or of a share of at least `cap`, for which a beta of the same variance stands."""
-    scale = _SCALE[shape]
-    share = special.expit(scale) if shape == "logistic" else np.exp(-np.exp(-scale))
-    share = np.clip(share, 1e-12, 1 - 1e-12)
+    share = special.expit(_LOGITS)
     if over is None:
         correlations = CORRELATIONS + (1 - CORRELATIONS) / n
         size = ((1 - correlations) / correlations)[:, None]
