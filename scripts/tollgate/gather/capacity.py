@@ -120,7 +120,7 @@ def trial_of(
     of: TrialRecord, arrivals: Arrivals, answers: Columns, record: CapacityRecord
 ) -> Trial:
     """What came of the arrivals of one of the record's trials. answers: `trial_answers` of it."""
-    settings, first_ms = record.settings, record.first_ms
+    settings = record.settings
     joined = _join(arrivals, answers)
     is_ceiling, is_cut = of.ask.purpose == "ceiling", of.seconds < of.ask.seconds
     due_s = (arrivals.due_ms - of.began_ms) / 1000
@@ -143,7 +143,7 @@ def trial_of(
         grew=is_cut or grew(due_s, joined.response_ms, of.seconds),
         generator_cpu=of.generator_cpu,
         sound=joined.is_whole and is_services,
-        began_s=(of.began_ms - first_ms) / 1000,
+        began_s=0.0 if is_ceiling else (of.began_ms - record.first_ms) / 1000,
     )
 
 
