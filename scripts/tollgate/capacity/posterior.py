@@ -176,7 +176,9 @@ class Curves:
 def _curves(settings: Settings, limit: int, seconds: float) -> Curves:
     """seconds: of a trial."""
     asked = settings.limits[limit]
-    minutes = max(1.0, (settings.holdout_s - settings.lead_s) / (settings.trial_s - settings.lead_s))
+    minutes = max(
+        1.0, (settings.holdout_s - settings.lead_s) / (settings.trial_s - settings.lead_s)
+    )
     critical = np.array(critical_means(asked.share, minutes))
     shares = np.empty((len(SLOPES), len(SHAPES), len(CORRELATIONS), len(_DISTANCE)))
     noise = np.sqrt(np.log1p(CORRELATIONS * (1 - critical) / critical)) / SLOPES[:, None]

@@ -38,11 +38,11 @@ class TrialEntry(Model):
     over: list[Count]
     """How many of them were over each of the limits, failed ones included."""
     p50_ms: Amount | None
-    """Median response time, from when a request was due; null where no answer came."""
+    """Median response time in ms, from when a request was due; null where no answer came."""
     p95_ms: Amount | None
-    """Its 95th percentile."""
+    """Its 95th percentile, in ms."""
     p99_ms: Amount | None
-    """Its 99th percentile."""
+    """Its 99th percentile, in ms."""
     grew: bool
     """Whether a queue grew through the trial, or the service was overrun so that it was cut."""
     keeps: bool

@@ -60,6 +60,9 @@ WAITING_S, WAITING_LIMITS, FAILED, FEWEST = 1.0, 4.0, 0.2, 20
 #: Seconds for a service that was overrun to accept connections again, for JMeter to read that it is
 #: to end, and behind the timeouts of requests for their samples to be written.
 RECOVERY_S, END_S, LATE_ANSWERS_S = 20.0, 10.0, 3.0
+#: Sent to the server that does nothing, and not counted, so often at most, until JMeter's code is
+#: compiled. Its trial has the number 0, and no record.
+WARM_UP, WARM_UPS = Ask(0, "ceiling", 200.0, 4.0), 3
 #: What the plan's properties are where none says so.
 THREADS, RESPONSE_TIMEOUT_MS, CONNECT_TIMEOUT_MS = 200, 5000, 2000
 
@@ -226,6 +229,7 @@ class Search:
         self.trials: list[Trial] = []
         self.running: Running | None = None
         self.next_arrival = 1
+        self.cold = WARM_UPS
         self.waits_since: float | None = None
         self.over_at: float | None = None
         self.cpu = psutil.Process(executor.process.pid)
@@ -262,6 +266,8 @@ class Search:
             return False
 
     def _next(self) -> Ask | None:
+        if self.cold:
+            return WARM_UP
         if not self.trials:
             ask = next_ceiling_ask(self.ceilings)
             if ask:
@@ -274,7 +280,7 @@ class Search:
             self._end()
             return
         began_s = self.clock() + LEAD_MS / 1000  # to think takes a while
-        number = len(self.record.trials) + 1
+        number = len(self.record.trials) + 1 if ask.number else 0
         of, seed = self.record.of, self.record.settings.seed
         arrivals = drawn(ask, number, self.next_arrival, round(1000 * began_s), of, seed)
         self.next_arrival += len(arrivals)
@@ -293,13 +299,17 @@ class Search:
         if len(answers["arrival"]) < len(of.arrivals) and now < of.deadline_s:
             of.look_at = now + LEAD_MS / 1000  # a line of the file is not always a sample
             return
-        done = TrialRecord(of.ask, round(1000 * of.began_s), of.seconds, of.cores(now))
-        self.record = replace(self.record, trials=(*self.record.trials, done))
-        trial = trial_of(done, of.arrivals, answers, self.record)
-        (self.ceilings if of.ask.purpose == "ceiling" else self.trials).append(trial)
-        self.log.debug("capacity: %s", trial)
-        records.write(self.path, self.record)
         self.running = None
+        done = TrialRecord(of.ask, round(1000 * of.began_s), of.seconds, of.cores(now))
+        record = replace(self.record, trials=(*self.record.trials, done))
+        trial = trial_of(done, of.arrivals, answers, record)
+        self.log.debug("capacity: %s", trial)
+        if not of.ask.number:
+            self.cold = 0 if trial.sound else self.cold - 1
+            return
+        (self.ceilings if of.ask.purpose == "ceiling" else self.trials).append(trial)
+        self.record = record
+        records.write(self.path, self.record)
 
     def _end(self, problem: str = "") -> None:
         """Have the plan end, and the record say that nothing follows."""
