@@ -32,9 +32,10 @@ Columns = Mapping[str, np.ndarray]
 
 @dataclass(frozen=True)
 class TrialRecord:
-    """What was asked, from when on (epoch ms), for how many seconds (fewer than asked where the
+    """trial: its number in the file of arrivals. What was asked, from when on (epoch ms), for how many seconds (fewer than asked where the
     service was overrun beyond doubt), and how many cores the generator took meanwhile."""
 
+    trial: int
     ask: Ask
     began_ms: int
     seconds: float
@@ -248,8 +249,9 @@ def _trials(run: Path, execution: str, record: CapacityRecord, store: Store) -> 
     require(store, COLUMNS, HELP)
     arrivals = read_arrivals(arrivals_path(run, execution))
     found = []
-    for number, each in enumerate(record.trials, 1):
-        if number not in arrivals:
-            raise JtlError(store.path, f"trial {number} has no arrivals in {execution}'s file")
-        found.append(trial_of(each, arrivals[number], trial_answers(store, number), record))
+    for each in record.trials:
+        if each.trial not in arrivals:
+            raise JtlError(store.path, f"trial {each.trial} has no arrivals in {execution}'s file")
+        answers = trial_answers(store, each.trial)
+        found.append(trial_of(each, arrivals[each.trial], answers, record))
     return found

@@ -61,7 +61,7 @@ WAITING_S, WAITING_LIMITS, FAILED, FEWEST = 1.0, 4.0, 0.2, 20
 #: to end, and behind the timeouts of requests for their samples to be written.
 RECOVERY_S, END_S, LATE_ANSWERS_S = 20.0, 10.0, 3.0
 #: Sent to the server that does nothing, and not counted, so often at most, until JMeter's code is
-#: compiled. Its trial has the number 0, and no record.
+#: compiled.
 WARM_UP, WARM_UPS = Ask(0, "ceiling", 200.0, 4.0), 3
 #: What the plan's properties are where none says so.
 THREADS, RESPONSE_TIMEOUT_MS, CONNECT_TIMEOUT_MS = 200, 5000, 2000
@@ -228,7 +228,7 @@ class Search:
         self.ceilings: list[Trial] = []
         self.trials: list[Trial] = []
         self.running: Running | None = None
-        self.next_arrival = 1
+        self.drawn, self.next_arrival = 0, 1
         self.cold = WARM_UPS
         self.waits_since: float | None = None
         self.over_at: float | None = None
@@ -280,9 +280,9 @@ class Search:
             self._end()
             return
         began_s = self.clock() + LEAD_MS / 1000  # to think takes a while
-        number = len(self.record.trials) + 1 if ask.number else 0
+        self.drawn += 1
         of, seed = self.record.of, self.record.settings.seed
-        arrivals = drawn(ask, number, self.next_arrival, round(1000 * began_s), of, seed)
+        arrivals = drawn(ask, self.drawn, self.next_arrival, round(1000 * began_s), of, seed)
         self.next_arrival += len(arrivals)
         self.running = Running(self, ask, arrivals, began_s)
         self.running.feed(self.clock())
@@ -300,7 +300,8 @@ class Search:
             of.look_at = now + LEAD_MS / 1000  # a line of the file is not always a sample
             return
         self.running = None
-        done = TrialRecord(of.ask, round(1000 * of.began_s), of.seconds, of.cores(now))
+        began_ms = round(1000 * of.began_s)
+        done = TrialRecord(of.arrivals.trial, of.ask, began_ms, of.seconds, of.cores(now))
         record = replace(self.record, trials=(*self.record.trials, done))
         trial = trial_of(done, of.arrivals, answers, record)
         self.log.debug("capacity: %s", trial)
@@ -315,7 +316,7 @@ class Search:
         """Have the plan end, and the record say that nothing follows."""
         self.record = replace(self.record, problem=problem, is_over=not problem)
         records.write(self.path, self.record)
-        self.append(row(f"{len(self.record.trials) + 1},{self.next_arrival},0,{END},"))
+        self.append(row(f"{self.drawn + 1},{self.next_arrival},0,{END},"))
         self.over_at, self.running = self.clock(), None
 
     def append(self, rows: str) -> None:
