@@ -1,4 +1,4 @@
-"""A JMeter of numbers: it sends the arrivals of a growing file to a queue, and writes the samples."""
+"""A JMeter of numbers: it sends the arrivals of a growing file to a queue, and writes samples."""
 
 from __future__ import annotations
 

@@ -32,8 +32,9 @@ Columns = Mapping[str, np.ndarray]
 
 @dataclass(frozen=True)
 class TrialRecord:
-    """trial: its number in the file of arrivals. What was asked, from when on (epoch ms), for how many seconds (fewer than asked where the
-    service was overrun beyond doubt), and how many cores the generator took meanwhile."""
+    """One trial that is over. trial: its number in the file of arrivals. began_ms: since the epoch.
+    seconds: for which it was sent, fewer than asked where the service was overrun beyond doubt.
+    generator_cpu: in cores."""
 
     trial: int
     ask: Ask

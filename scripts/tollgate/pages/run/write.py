@@ -84,7 +84,7 @@ def to_html(run: Path, known: Judged, study: Study | None = None) -> str:
         capacity=searched,
         criteria=criteria.content(verdict.executions),
         failures=criteria.failures(views, verdict.executions, known.settings, spans),
-        # A study's arms, or a search's rates, take turns: together they have no times worth a chart.
+        # Arms of a study, and rates of a search, take turns: no times of all are worth a chart.
         over_time=over_time.charts(views, spans, latency=not (studied or searched)),
         some_failed=any(view.sent.errors for view in views),
         spread=None if studied or searched else spread.content(views),
