@@ -220,13 +220,20 @@ def result(settings: Settings, ceiling: float, trials: Sequence[Trial]) -> Resul
 
 
 def _interval(settings: Settings, ceiling: float, trials: tuple[Trial, ...]) -> Result:
-    searched = tuple(it for it in trials if it.ask.purpose != "holdout")
-    sound = [it for it in searched if it.sound and it.ask.purpose != "bracket"]
+    # A minute that keeps the limits was sought; one that doesn't is news.
+    told = tuple(
+        it for it in trials if it.ask.purpose != "holdout" or not it.keeps(settings.limits)
+    )
+    sound = [it for it in trials if it.sound and it.ask.purpose in ("search", "anchor")]
     if len(sound) < FEWEST:
         return Result("open", f"{len(sound)} sound trials, and an interval needs {FEWEST}")
-    found = _finer(settings, searched, ceiling)
+    found = _finer(settings, told, ceiling)
     tail = (1 - CONFIDENCE) / 2
     low, middle, high = (math.exp(found.quantile(it)) for it in (tail, 0.5, 1 - tail))
+    # No end lies within a gap that no trial has entered, such as that at a cliff.
+    passes = [it.achieved for it in sound if it.keeps(settings.limits) and it.achieved < middle]
+    fails = [it.achieved for it in sound if not it.keeps(settings.limits) and it.achieved > middle]
+    low, high = min(low, max(passes, default=low)), max(high, min(fails, default=high))
     holdouts = [it for it in trials if it.ask.purpose == "holdout"]
     last = holdouts[-1] if holdouts else None
     drift = math.expm1(found.drift)
