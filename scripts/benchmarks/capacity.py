@@ -30,6 +30,8 @@ SPREAD = 0.5
 SLOW_S, FAST_S, SLOW = 20.0, 40.0, 0.8
 #: What the machine gains or loses from the beginning to the middle of a search that drifts.
 DRIFT = 0.1
+#: Between these moments lies the middle of a minute among the searching trials.
+AMONG_S = (66.0, 204.0)
 #: From the end of a trial to the beginning of the next, at least.
 SOONEST_S = 0.5
 #: Minutes at each rate that is tried for the truth, and for that of a single search.
@@ -139,12 +141,13 @@ def searched(service: Service, settings: Settings, speed: Speed, random):
 
 
 def keeping(service: Service, rate: float, settings: Settings, paths: list[Speed], random) -> float:
-    """The share of minutes, each at any time of a search on one of these machines, that keep the
-    limits."""
+    """The share of minutes, each somewhere among the searching trials on one of these machines, that
+    keep the limits."""
     ask = Ask(1, "holdout", rate, settings.holdout_s)
-    latest_s = settings.budget_s - settings.holdout_s
+    begins = random.uniform(*AMONG_S, len(paths)) - settings.holdout_s / 2
     kept = (
-        trial(ask, service, random.random() * latest_s, speed, settings, random) for speed in paths
+        trial(ask, service, at_s, speed, settings, random)
+        for at_s, speed in zip(begins, paths, strict=True)
     )
     return sum(each.keeps(settings.limits) for each in kept) / len(paths)
 

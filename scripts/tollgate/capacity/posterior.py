@@ -30,6 +30,8 @@ SLOPES = np.array([1.5, 4.0, 10.0, 25.0, 60.0, 150.0, 600.0, 4000.0])
 CORRELATIONS = np.array([0.003, 0.04, 0.15, 0.35, 0.65])
 #: ln(capacity at the end / at the beginning), with a normal prior of this standard deviation.
 DRIFTS, DRIFT_SD = np.linspace(-0.3, 0.3, 7), 0.12
+#: Of the budget: where the middle of the searching trials is.
+MIDDLE = 0.45
 #: A logistic curve of ln(rate), which a trial shows as a minute does; and that of a queue, see
 #: `queue_share`, which begins empty in each trial.
 SHAPES = ("logistic", "queue")
@@ -45,7 +47,7 @@ CAP, MOST = 4.0, 0.5
 AIM = 2.5
 #: From trial to trial the critical rate varies by about so much, in ln(rate): that, and how steep the
 #: curve is, is what correlates the answers of a trial.
-NOISE = 0.08
+NOISE = 0.1
 #: In ln(rate) from the critical rate: where the curves are tabulated.
 _DISTANCE = np.concatenate([-np.geomspace(3, 0.002, 70), [0.0], np.geomspace(0.002, 3, 70)])
 #: Of a mean share: where likelihoods are tabulated.
@@ -140,7 +142,7 @@ def _log_likelihood(
 ) -> Floats:
     x = np.linspace(math.log(low), math.log(high), CELLS)
     middle_s = trial.began_s + trial.ask.seconds / 2
-    at = middle_s / settings.budget_s - 0.5
+    at = middle_s / settings.budget_s - MIDDLE
     distance = math.log(trial.achieved) - x[:, None] - at * DRIFTS
     asked = settings.limits[limit]
     logits = _curves(settings, limit, trial.ask.seconds).logits

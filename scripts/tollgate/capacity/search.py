@@ -26,7 +26,7 @@ TRIES = 2
 ANCHOR_EVERY = 4
 #: A critical rate is looked for from below the last rate of the bracket that kept the limits to
 #: above the first that didn't, and farther where that ends at an edge with this probability.
-BELOW, ABOVE, EDGE, FARTHER = 1.5, 1.25, 0.02, 1.6
+BELOW, ABOVE, EDGE, FARTHER = 1.5, 1.25, 0.06, 1.6
 #: In ln(rate): how far above the critical rate a search asks, at most.
 HIGHEST_SHIFT = 0.12
 #: Of searching trials that are sound, for an interval.
