@@ -47,7 +47,7 @@ CAP, MOST = 4.0, 0.5
 AIM = 2.5
 #: From trial to trial the critical rate varies by about so much, in ln(rate): that, and how steep the
 #: curve is, is what correlates the answers of a trial.
-NOISE = 0.1
+NOISE = 0.08
 #: In ln(rate) from the critical rate: where the curves are tabulated.
 _DISTANCE = np.concatenate([-np.geomspace(3, 0.002, 70), [0.0], np.geomspace(0.002, 3, 70)])
 #: Of a mean share: where likelihoods are tabulated.
