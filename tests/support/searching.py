@@ -9,7 +9,6 @@ from pathlib import Path
 from types import SimpleNamespace
 
 from support.growing_load import GrowingLoad, Service
-
 from tollgate.base import records
 from tollgate.capacity import Settings
 from tollgate.gather import HEADER, CapacityRecord, arrivals_path, record_path, row

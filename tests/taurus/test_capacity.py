@@ -9,15 +9,17 @@ import numpy as np
 import pytest
 from bzt import TaurusConfigError
 from bzt.utils import BetterDict
+
 from support.growing_load import queue
 from support.searching import NAME, Searched, record_of
-
 from tollgate.criteria import CriterionError
 from tollgate.gather import arrivals_path, record_path, sealed
 from tollgate.gather.arrivals import ROW, read_arrivals
 from tollgate.gather.capacity import gather, read_record
 from tollgate.samples import open_store
 from tollgate.taurus.capacity import AHEAD_MS, RECOVERY_S, Capacity, limit_of
+
+SERVES_MS = 15.0
 
 
 def busy_ms(seed: int = 1, median_ms: float = 2.0):
@@ -33,9 +35,10 @@ def gathered(searched: Searched):
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory) -> Searched:
-    """A search of one server of 8 ms, some 119 a second at most."""
+    """A search of one server of SERVES_MS, some 64 a second at most."""
     folder = tmp_path_factory.mktemp("found")
-    return Searched(folder, queue(busy_ms(median_ms=8.0)), record_of(80.0)).to_the_end()
+    service = queue(busy_ms(median_ms=SERVES_MS))
+    return Searched(folder, service, record_of(100.0), sends=400.0).to_the_end()
 
 
 def test_what_is_judged_from_the_folder_is_what_the_search_saw(found):
@@ -48,8 +51,8 @@ def test_what_is_judged_from_the_folder_is_what_the_search_saw(found):
 
 def test_the_capacity_of_a_queue_is_found(found):
     answer = gathered(found).result
-    highest = 1000 / (8 * np.exp(0.3**2 / 2))
-    assert answer.status == "found"
+    highest = 1000 / (SERVES_MS * np.exp(0.3**2 / 2))
+    assert answer.status == "found", answer.reason
     assert 0.8 * highest < answer.low < answer.estimate < answer.high < 1.1 * highest
 
 
@@ -234,7 +237,7 @@ def test_a_kind_without_a_budget_searches_for_nothing(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_no_server_is_left_behind(tmp_path):
+def test_no_server_is_left_behind():
     service = Capacity()
     service.parameters = BetterDict()
     port = service._start_idle()

@@ -13,7 +13,7 @@ draft-vpolak-bmwg-plrsearch).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -25,14 +25,18 @@ from tollgate.capacity.model import Limit, Settings, Trial
 Floats = NDArray[np.float64]
 
 #: d ln(share) / d ln(rate) at the critical rate: a soft knee, queues, a cliff.
-SLOPES = np.array([1.5, 4.0, 10.0, 25.0, 60.0, 150.0, 600.0])
+SLOPES = np.array([1.5, 4.0, 10.0, 25.0, 60.0, 150.0, 600.0, 4000.0])
 #: Correlation of the answers of a trial.
 CORRELATIONS = np.array([0.003, 0.04, 0.15, 0.35, 0.65])
 #: ln(capacity at the end / at the beginning), with a normal prior of this standard deviation.
 DRIFTS, DRIFT_SD = np.linspace(-0.3, 0.3, 7), 0.12
+#: Of the budget: where the middle of the searching trials is.
+MIDDLE = 0.45
 #: A logistic curve of ln(rate), which a trial shows as a minute does; and that of a queue, see
 #: `queue_share`, which begins empty in each trial.
 SHAPES = ("logistic", "queue")
+#: What waits for a process waits in a queue, which makes the second the likelier one beforehand.
+LIKELY = np.array([0.25, 0.75])
 #: Points in ln(critical rate).
 CELLS = 64
 #: A trial with so many times the allowed share over the limit says no more than that it has: the
@@ -80,9 +84,8 @@ class Posterior:
     def draw(self, random: np.random.Generator) -> tuple[float, float]:
         """ln(critical rate), and how much higher in ln(rate) the drawn curve has AIM over."""
         ends = np.cumsum(self.weights.ravel())
-        place = np.unravel_index(
-            int(np.searchsorted(ends, random.random() * ends[-1])), self.weights.shape
-        )
+        place = np.unravel_index(int(np.searchsorted(ends, random.random() * ends[-1])),
+                                 self.weights.shape)
         step = self.x[1] - self.x[0]
         jitter = step * (random.random() - 0.5)
         return float(self.x[place[0]] + jitter), float(self.shifts[place[1], place[3], place[4]])
@@ -139,16 +142,22 @@ def _log_likelihood(
 ) -> Floats:
     x = np.linspace(math.log(low), math.log(high), CELLS)
     middle_s = trial.began_s + trial.ask.seconds / 2
-    at = middle_s / settings.budget_s - 0.5
+    at = middle_s / settings.budget_s - MIDDLE
     distance = math.log(trial.achieved) - x[:, None] - at * DRIFTS
     asked = settings.limits[limit]
     logits = _curves(settings, limit, trial.ask.seconds).logits
-    logs = _of_share(counted(asked, trial, limit), trial.n, _cap(asked))
+    trials = _trials(settings, trial.ask.seconds)
+    logs = _of_share(counted(asked, trial, limit), trial.n, _cap(asked), trials)
     out = np.empty((CELLS, len(SLOPES), len(DRIFTS), len(SHAPES), len(CORRELATIONS)))
     for slope, shape, correlation in np.ndindex(logits.shape[:3]):
         table = np.interp(logits[slope, shape, correlation], _LOGITS, logs[correlation])
         out[:, slope, :, shape, correlation] = np.interp(distance, _DISTANCE, table)
     return out
+
+
+def _trials(settings: Settings, seconds: float) -> float:
+    """As many searching trials are judged for as long, but at least one."""
+    return max(1.0, (seconds - settings.lead_s) / (settings.trial_s - settings.lead_s))
 
 
 def _cap(limit: Limit) -> float:
@@ -172,17 +181,20 @@ class Curves:
     weights: Floats
 
 
-@lru_cache(maxsize=64)
 def _curves(settings: Settings, limit: int, seconds: float) -> Curves:
     """seconds: of a trial."""
-    asked = settings.limits[limit]
-    minutes = max(
-        1.0, (settings.holdout_s - settings.lead_s) / (settings.trial_s - settings.lead_s)
-    )
-    critical = np.array(critical_means(asked.share, minutes))
+    whole = replace(settings, limits=(settings.limits[limit],), seed=0)
+    return _curves_of(whole, seconds)
+
+
+@lru_cache(maxsize=64)
+def _curves_of(settings: Settings, seconds: float) -> Curves:
+    """settings: with one limit."""
+    asked = settings.limits[0]
+    critical = np.array(critical_means(asked.share, _trials(settings, settings.holdout_s)))
     shares = np.empty((len(SLOPES), len(SHAPES), len(CORRELATIONS), len(_DISTANCE)))
     noise = np.sqrt(np.log1p(CORRELATIONS * (1 - critical) / critical)) / SLOPES[:, None]
-    weights = np.repeat(np.exp(-0.5 * (noise / NOISE) ** 2)[:, None], len(SHAPES), axis=1)
+    weights = np.exp(-0.5 * (noise / NOISE) ** 2)[:, None] * LIKELY[:, None]
     for i, slope in enumerate(SLOPES):
         steep = slope / (1 - critical)
         shares[i, 0] = special.expit(special.logit(critical)[:, None] + steep[:, None] * _DISTANCE)
@@ -237,14 +249,16 @@ def _shifts(settings: Settings, limit: int) -> Floats:
 
 
 @lru_cache(maxsize=64)
-def _of_share(over: int | None, n: int, cap: float) -> Floats:
+def _of_share(over: int | None, n: int, cap: float, trials: float) -> Floats:
     """float[correlations, _LOGITS]: ln of the beta-binomial's likelihood of so many over, less a
-    constant; or of a share of at least `cap`, for which a beta of the same variance stands."""
+    constant; or of a share of at least `cap`, for which a beta of the same variance stands.
+    trials: how many trials it is as long as, whose shares are averaged in it."""
     share = special.expit(_LOGITS)
+    correlations = CORRELATIONS / trials
     if over is None:
-        correlations = CORRELATIONS + (1 - CORRELATIONS) / n
-        size = ((1 - correlations) / correlations)[:, None]
-        return np.log(np.maximum(special.betaincc(size * share, size * (1 - share), cap), 1e-30))
-    size = ((1 - CORRELATIONS) / CORRELATIONS)[:, None]
+        correlations = correlations + (1 - correlations) / n
+    size = ((1 - correlations) / correlations)[:, None]
     a, b = size * share, size * (1 - share)
+    if over is None:
+        return np.log(np.maximum(special.betaincc(a, b, cap), 1e-30))
     return special.betaln(over + a, n - over + b) - special.betaln(a, b)

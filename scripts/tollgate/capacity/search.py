@@ -26,7 +26,7 @@ TRIES = 2
 ANCHOR_EVERY = 4
 #: A critical rate is looked for from below the last rate of the bracket that kept the limits to
 #: above the first that didn't, and farther where that ends at an edge with this probability.
-BELOW, ABOVE, EDGE, FARTHER = 1.5, 1.25, 0.02, 1.6
+BELOW, ABOVE, EDGE, FARTHER = 1.5, 1.25, 0.06, 1.6
 #: In ln(rate): how far above the critical rate a search asks, at most.
 HIGHEST_SHIFT = 0.12
 #: Of searching trials that are sound, for an interval.
@@ -220,13 +220,20 @@ def result(settings: Settings, ceiling: float, trials: Sequence[Trial]) -> Resul
 
 
 def _interval(settings: Settings, ceiling: float, trials: tuple[Trial, ...]) -> Result:
-    searched = tuple(it for it in trials if it.ask.purpose != "holdout")
-    sound = [it for it in searched if it.sound and it.ask.purpose != "bracket"]
+    # A minute that keeps the limits was sought; one that doesn't is news.
+    told = tuple(
+        it for it in trials if it.ask.purpose != "holdout" or not it.keeps(settings.limits)
+    )
+    sound = [it for it in trials if it.sound and it.ask.purpose in ("search", "anchor")]
     if len(sound) < FEWEST:
         return Result("open", f"{len(sound)} sound trials, and an interval needs {FEWEST}")
-    found = _finer(settings, searched, ceiling)
+    found = _finer(settings, told, ceiling)
     tail = (1 - CONFIDENCE) / 2
     low, middle, high = (math.exp(found.quantile(it)) for it in (tail, 0.5, 1 - tail))
+    # No end lies within a gap that no trial has entered, such as that at a cliff.
+    passes = [it.achieved for it in sound if it.keeps(settings.limits) and it.achieved < middle]
+    fails = [it.achieved for it in sound if not it.keeps(settings.limits) and it.achieved > middle]
+    low, high = min(low, max(passes, default=low)), max(high, min(fails, default=high))
     holdouts = [it for it in trials if it.ask.purpose == "holdout"]
     last = holdouts[-1] if holdouts else None
     drift = math.expm1(found.drift)
@@ -273,12 +280,7 @@ def _curves(trials: Sequence[Trial]) -> dict[str, tuple[Point, ...]]:
         name: tuple(
             Point(
                 float(np.median([each.achieved for each in group])),
-                *(
-                    float(it)
-                    for it in np.quantile(
-                        [getattr(each, f"{name}_ms") for each in group], (0.5, 0, 1)
-                    )
-                ),
+                *(float(it) for it in np.quantile([getattr(each, f"{name}_ms") for each in group], (0.5, 0, 1))),
             )
             for group in groups
         )
