@@ -127,6 +127,8 @@ def worst(verdicts) -> str:
 
 
 def _unit(unit: str) -> str:
+    if unit.startswith("/"):
+        return unit
     return "" if unit == "count" else f" {unit}"
 
 
