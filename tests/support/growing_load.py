@@ -6,6 +6,8 @@ import heapq
 from collections.abc import Callable
 from pathlib import Path
 
+from tollgate.gather.arrivals import ROW
+
 HEADER = (
     "timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,"
     "failureMessage,bytes,sentBytes,grpThreads,allThreads,URL,Latency,IdleTime,Connect,"
@@ -27,25 +29,27 @@ class GrowingLoad:
         jtl: Path,
         service: Service,
         threads: int = 200,
-        sends: float = 2000.0,
+        sends: float = 400.0,
         timeout_ms: float = 5000.0,
     ) -> None:
         self.arrivals, self.jtl, self.service = arrivals, jtl, service
         self.free = [(0.0, number) for number in range(1, threads + 1)]
         self.gap_ms, self.sent_ms, self.timeout_ms = 1000 / sends, 0.0, timeout_ms
-        self.read, self.pending, self.has_ended = 1, [], False
+        self.read, self.pending, self.has_ended = ROW, [], False
         jtl.write_text(HEADER + "\n")
 
     def go_on(self, now_ms: float) -> None:
         """Send what is new in the file, and write what was answered by now."""
-        lines = self.arrivals.read_text().splitlines()
-        for line in lines[self.read :]:
+        with self.arrivals.open("rb") as file:
+            file.seek(self.read)
+            new = file.read()
+        self.read += len(new)
+        for line in new.decode().splitlines():
             trial, arrival, due, of, _ = line.split(",")
             if of == "end":
                 self.has_ended = True
                 break
             self._send(trial, arrival, int(due), of)
-        self.read = len(lines)
         with self.jtl.open("a") as file:
             while self.pending and self.pending[0][0] <= now_ms:
                 file.write(heapq.heappop(self.pending)[1])

@@ -38,7 +38,7 @@ def found(tmp_path_factory) -> Searched:
     """A search of one server of SERVES_MS, some 64 a second at most."""
     folder = tmp_path_factory.mktemp("found")
     service = queue(busy_ms(median_ms=SERVES_MS))
-    return Searched(folder, service, record_of(100.0), sends=400.0).to_the_end()
+    return Searched(folder, service, record_of(100.0)).to_the_end()
 
 
 def test_what_is_judged_from_the_folder_is_what_the_search_saw(found):
@@ -68,11 +68,17 @@ def test_rows_of_arrivals_have_one_length(found):
     assert {len(line) for line in text.splitlines(keepends=True)} == {ROW}
 
 
-def test_a_trial_that_overruns_the_service_is_cut_and_counts_as_failed(found):
-    cut = [it for it in read_record(found.folder, NAME).trials if it.seconds < it.ask.seconds]
-    failed = [it for it in gathered(found).trials if it.grew and it.over[0] == it.n]
-    assert len(cut) >= 1
-    assert {it.ask for it in cut} <= {it.ask for it in [*failed, *gathered(found).ceiling_trials]}
+def test_a_trial_that_overruns_the_service_is_cut_and_counts_as_failed(tmp_path):
+    searched = Searched(tmp_path, queue(lambda: 200.0), record_of(bracket_s=10.0))
+    while not searched.search.trials:
+        searched.step()
+    searched.listens.close()
+    (cut,) = (it for it in read_record(tmp_path, NAME).trials if it.ask.purpose == "bracket")
+    (trial,) = gathered(searched).trials
+    assert cut.seconds < cut.ask.seconds
+    assert trial.grew
+    assert trial.sound
+    assert not trial.keeps(searched.search.record.settings.limits)
 
 
 def test_at_most_a_quarter_of_the_time_between_the_first_trial_and_the_last_is_not_measured(found):
@@ -129,7 +135,7 @@ def crashing(above: float):
 
 
 def test_a_service_that_crashes_above_a_rate_can_take_less_than_that(tmp_path):
-    searched = Searched(tmp_path, crashing(120), record_of(80.0)).to_the_end()
+    searched = Searched(tmp_path, crashing(120), record_of()).to_the_end()
     answer = gathered(searched).result
     assert answer.last_pass < 120
     assert answer.high is None or answer.high < 130
