@@ -25,8 +25,8 @@ SETTINGS = Settings((Limit("p95", 250.0, 0.05), Limit("fail", None, 0.001)))
 CEILING = 1500.0
 #: Spread of ln(service time).
 SPREAD = 0.5
-#: Seconds that a slow and a fast spell beside a neighbour last in the mean, and how fast the machine
-#: is in a slow one.
+#: Seconds that a slow and a fast spell beside a neighbour last in the mean, and how fast the
+#: machine is in a slow one.
 SPELLS_S = {"neighbour": (20.0, 40.0), "brief neighbour": (4.0, 8.0)}
 SLOW = 0.8
 #: What the machine gains or loses from the beginning to the middle of a search that drifts.
@@ -144,8 +144,8 @@ def searched(service: Service, settings: Settings, speed: Speed, random):
 
 
 def keeping(service: Service, rate: float, settings: Settings, paths: list[Speed], random) -> float:
-    """The share of minutes, each somewhere among the searching trials on one of these machines, that
-    keep the limits."""
+    """The share of minutes that keep the limits, each on one of these machines and somewhere among
+    the searching trials."""
     ask = Ask(1, "holdout", rate, settings.holdout_s)
     begins = random.uniform(*AMONG_S, len(paths)) - settings.holdout_s / 2
     kept = (

@@ -5,6 +5,7 @@ In: trials of some seconds each. Out: what to send next, and an estimate with it
 
 from __future__ import annotations
 
+from tollgate.capacity.answer import result
 from tollgate.capacity.growth import grew
 from tollgate.capacity.model import (
     TRUSTED,
@@ -19,7 +20,7 @@ from tollgate.capacity.model import (
     Trial,
     ratio,
 )
-from tollgate.capacity.search import ceiling_of, next_ask, next_ceiling_ask, result
+from tollgate.capacity.search import ceiling_of, next_ask, next_ceiling_ask
 
 __all__ = [
     "TRUSTED",

@@ -1,4 +1,4 @@
-"""What a search for capacity is made of: what is asked of the generator, what came of it, the answer.
+"""What a search for capacity is made of: what is asked of the generator, what came, the answer.
 
 Capacity is the arrival rate at which a minute of load keeps the limits half of the time, averaged
 over the search. Times are seconds since the search began unless their names say milliseconds.
@@ -22,6 +22,8 @@ Purpose = Literal["ceiling", "bracket", "search", "anchor", "holdout"]
 Status = Literal["found", "below", "unsaturated", "generator", "open"]
 #: Of the generator's ceiling: what the generator is trusted with.
 TRUSTED = 0.8
+#: Of searching trials that are sound, for an interval.
+FEWEST = 6
 
 
 @dataclass(frozen=True)
@@ -48,10 +50,10 @@ class Settings:
     """What is asked of a search.
 
     budget_s: of a mode, bracket and holdout included. trial_s, bracket_s, holdout_s: seconds of
-    sending in a trial. lead_s: the first of these, in which queues fill; what was due in them is not
-    judged. drain_s: what a trial takes besides at most, while its last answers come: trials may
-    follow each other sooner. seed: of all that is drawn. start_rate, least_rate: arrivals a second of the first trial, and of the
-    slowest.
+    sending in a trial. lead_s: the first of these, in which queues fill; what was due in them is
+    not judged. drain_s: what a trial takes besides at most, while its last answers come: trials may
+    follow each other sooner. seed: of all that is drawn. start_rate, least_rate: arrivals a second
+    of the first trial, and of the slowest.
     """
 
     __pydantic_config__ = records.STRICT
@@ -73,6 +75,18 @@ class Settings:
         if not 0 < self.least_rate <= self.start_rate:
             problem = f"start_rate {self.start_rate:g} is not above least_rate {self.least_rate:g}"
             raise ValueError(f"capacity: {problem}; give both in arrivals a second")
+        if not 0 <= self.lead_s < min(self.bracket_s, self.trial_s, self.holdout_s):
+            problem = f"lead_s {self.lead_s:g} leaves nothing of a trial"
+            raise ValueError(f"capacity: {problem}; give fewer seconds")
+        if self.budget_s < self.least_budget_s:
+            problem = f"budget {self.budget_s:g} s is too short"
+            raise ValueError(f"capacity: {problem}; give at least {self.least_budget_s:g} s")
+
+    @property
+    def least_budget_s(self) -> float:
+        """In which a bracket, an interval and a holdout fit."""
+        parts = ((8, self.bracket_s), (FEWEST, self.trial_s), (1, self.holdout_s))
+        return sum(number * (each + self.drain_s) for number, each in parts)
 
 
 @dataclass(frozen=True)
@@ -94,12 +108,12 @@ class Trial:
     """What came of an ask.
 
     achieved: arrivals a second that were really sent. n: requests that were due after the lead,
-    failed and unanswered ones included; over and percentiles are of these alone. over: for each of Settings.limits how many of them were over it; an
-    answer that failed or never came is over every limit. p50_ms, p95_ms, p99_ms: response times,
-    from when a request was due, inf or NaN where nothing came back. grew: see `grew` in
-    capacity/growth.py, of the whole trial. generator_cpu: in
-    cores. sound: whether the schedule is proven and lateness in bounds; a trial that isn't says
-    nothing of the service. began_s: since the search began.
+    failed and unanswered ones included; over and percentiles are of these alone. over: for each of
+    Settings.limits how many of them were over it; one that failed or was never answered is over
+    every limit. p50_ms, p95_ms, p99_ms: response times, from when a request was due, inf or NaN
+    where nothing came back. grew: see `grew` in capacity/growth.py, of the whole trial.
+    generator_cpu: in cores. sound: whether the schedule is proven and lateness in bounds; a trial
+    that isn't says nothing of the service. began_s: since the search began.
     """
 
     ask: Ask
@@ -138,9 +152,9 @@ class Result:
     estimate, low, high: None where there is none; low and high are the ends of the 95 % interval,
     and may be known where the status is not `found`. drift: of the capacity, from the beginning of
     the search to its end, as a share; None without an interval. holdout: the last trial, None where
-    there was none. last_pass, first_fail: the highest achieved rate of a trial that kept the limits,
-    and the lowest of one that didn't. reason: why there is no answer, empty for `found`. curves:
-    by `p50`, `p95`, `p99`, by rate.
+    there was none. last_pass, first_fail: the highest achieved rate of a trial that kept the
+    limits, and the lowest of one that didn't. reason: why there is no answer, empty for `found`.
+    curves: by `p50`, `p95`, `p99`, by rate.
     """
 
     status: Status

@@ -41,12 +41,12 @@ LIKELY = np.array([0.25, 0.75])
 CELLS = 64
 #: A trial with so many times the allowed share over the limit says no more than that it has: the
 #: curves are trusted near the limit alone. MOST: where this ends for lax limits.
-CAP, MOST = 4.0, 0.5
-#: Share over the limit, as so many times the allowed one, at which half of the searching trials aim:
-#: they say how steep the curve is.
+CAP, MOST = 4.0, 0.9
+#: Share over the limit, as so many times the allowed one, at which half of the searching trials
+#: aim: they say how steep the curve is.
 AIM = 2.5
-#: From trial to trial the critical rate varies by about so much, in ln(rate): that, and how steep the
-#: curve is, is what correlates the answers of a trial.
+#: From trial to trial the critical rate varies by about so much, in ln(rate): that, and how steep
+#: the curve is, is what correlates the answers of a trial.
 NOISE = 0.08
 #: In ln(rate) from the critical rate: where the curves are tabulated.
 _DISTANCE = np.concatenate([-np.geomspace(3, 0.002, 70), [0.0], np.geomspace(0.002, 3, 70)])
@@ -84,8 +84,9 @@ class Posterior:
     def draw(self, random: np.random.Generator) -> tuple[float, float]:
         """ln(critical rate), and how much higher in ln(rate) the drawn curve has AIM over."""
         ends = np.cumsum(self.weights.ravel())
-        place = np.unravel_index(int(np.searchsorted(ends, random.random() * ends[-1])),
-                                 self.weights.shape)
+        place = np.unravel_index(
+            int(np.searchsorted(ends, random.random() * ends[-1])), self.weights.shape
+        )
         step = self.x[1] - self.x[0]
         jitter = step * (random.random() - 0.5)
         return float(self.x[place[0]] + jitter), float(self.shifts[place[1], place[3], place[4]])
@@ -110,7 +111,7 @@ def critical_means(share: float, trials: float) -> tuple[float, ...]:
             else:
                 high = middle
         found.append(math.exp(high))
-    return tuple(np.minimum(found, 0.5))
+    return tuple(found)
 
 
 def posterior(
@@ -147,7 +148,7 @@ def _log_likelihood(
     asked = settings.limits[limit]
     logits = _curves(settings, limit, trial.ask.seconds).logits
     trials = _trials(settings, trial.ask.seconds)
-    logs = _of_share(counted(asked, trial, limit), trial.n, _cap(asked), trials)
+    logs = _of_share(counted(settings, limit, trial), trial.n, _cap(asked), trials)
     out = np.empty((CELLS, len(SLOPES), len(DRIFTS), len(SHAPES), len(CORRELATIONS)))
     for slope, shape, correlation in np.ndindex(logits.shape[:3]):
         table = np.interp(logits[slope, shape, correlation], _LOGITS, logs[correlation])
@@ -164,12 +165,13 @@ def _cap(limit: Limit) -> float:
     return min(CAP * limit.share, MOST)
 
 
-def counted(limit: Limit, trial: Trial, place: int) -> int | None:
-    """Answers over a limit; None for so many that only that counts, which is also so where a queue
-    grew, for limits of latency."""
-    over = trial.over[place]
-    is_many = over >= min(CAP * limit.share, MOST) * trial.n
-    return None if is_many or (trial.grew and limit.subject != "fail") else over
+def counted(settings: Settings, limit: int, trial: Trial) -> int | None:
+    """Answers of a trial over a limit; None for so many that only that counts. So does a queue that
+    grew, whatever its answers say: for limits of latency, or for all where there is none."""
+    asked, over = settings.limits[limit], trial.over[limit]
+    of_latency = [each.threshold is not None for each in settings.limits]
+    has_grown = trial.grew and (of_latency[limit] or not any(of_latency))
+    return None if has_grown or over >= _cap(asked) * trial.n else over
 
 
 @dataclass(frozen=True)
@@ -233,7 +235,7 @@ def queue_share(
     (M. Harrison 1985, "Brownian Motion and Stochastic Flow Systems", section 3.6), with a drift of
     load - 1 and a variance of 2 limit / slope a millisecond.
     """
-    at_ms = np.linspace(*window_s, _MOMENTS) * 1000
+    at_ms = np.linspace(max(window_s[0], 0.01), window_s[1], _MOMENTS) * 1000
     drift = (np.asarray(load) - 1)[:, None]
     variance = 2 * limit_ms / slope
     spread = np.sqrt(variance * at_ms)
