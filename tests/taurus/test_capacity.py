@@ -12,6 +12,7 @@ from bzt.utils import BetterDict
 
 from support.growing_load import queue
 from support.searching import NAME, Searched, record_of
+from tollgate.base import ROOT
 from tollgate.criteria import CriterionError
 from tollgate.gather import arrivals_path, record_path, sealed
 from tollgate.gather.arrivals import ROW, read_arrivals
@@ -207,13 +208,13 @@ def test_other_criteria_are_no_limits(text):
         limit_of(text)
 
 
-def prepared(tmp_path, criteria=(), **settings):
+def prepared(tmp_path, criteria=(), script="plans/capacity.jmx", **settings):
     """The service behind its `prepare`, and the configuration."""
     service = Capacity()
     service.settings = BetterDict.from_dict(settings)
     config = {
         "execution": [{"scenario": "fork"}],
-        "scenarios": {"fork": {"script": "plans/capacity.jmx"}, "cluster": {}},
+        "scenarios": {"fork": {"script": str(ROOT / script)}, "cluster": {}},
         "modules": {"targets": {}},
         "reporting": [{"module": "passfail", "criteria": list(criteria)}],
     }
@@ -257,6 +258,7 @@ def test_no_server_is_left_behind():
     ("wrong", "names"),
     [
         ({"of": ""}, "modules.capacity.of"),
+        ({"of": ["sum", "serch"]}, "did you mean 'search'"),
         ({"limits": []}, "no limits"),
         ({"limits": ["fail>0%"]}, "fail"),
         ({"limits": ["avg-rt>1s"]}, "avg-rt"),
@@ -274,3 +276,8 @@ def test_criteria_on_an_execution_that_mode_leaves_out_are_left_out(tmp_path):
     service = prepared(tmp_path, criteria, **GOOD)
     kept = service.engine.config["reporting"][0]["criteria"]
     assert kept == ["capacity of fork<1/s", "capacity of nobody<1/s"]
+
+
+def test_a_plan_that_reads_no_arrivals_is_refused(tmp_path):
+    with pytest.raises(TaurusConfigError, match="arrivals"):
+        prepared(tmp_path, script="plans/check.jmx", **GOOD)

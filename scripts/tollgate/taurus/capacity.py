@@ -16,27 +16,31 @@ It stands behind `load`, which chooses the executions, and before `targets`.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import logging
 import os
+import re
 import secrets
 import socket
 import subprocess
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from xml.etree import ElementTree
 
 import psutil
 from bzt import TaurusConfigError, ToolError
 from bzt.engine import Service
 
-from tollgate.base import duration_text, figure, records
+from tollgate.base import did_you_mean, duration_text, figure, records
 from tollgate.capacity import Ask, Limit, Settings, Trial, ceiling_of, next_ask, next_ceiling_ask
 from tollgate.compare import SettingError, seconds_of
 from tollgate.criteria import CriterionError, parse
 from tollgate.gather import (
     END,
     HEADER,
+    NOTHING,
     Arrivals,
     CapacityRecord,
     TrialRecord,
@@ -88,8 +92,10 @@ class Capacity(Service):
             return
         self._refuse()
         record = self._record()
-        port = self._start_idle()
         executions = self.engine.config.get("execution", [])
+        for each in executions:
+            check_plan(scenario_of(self.engine.config, each).get("script", None), record.of)
+        port = self._start_idle()
         for each in executions:
             self._give(each, replace(record), port)
         self._leave_criteria_out([name_of(each) for each in executions])
@@ -185,6 +191,36 @@ class Capacity(Service):
             except subprocess.TimeoutExpired:
                 self.idle.kill()
             self.idle = None
+
+
+def check_plan(script: str | None, of: Sequence[str]) -> None:
+    """Raises TaurusConfigError where a plan sends no arrivals of a file, or has nothing of a name
+    that is asked for. A plan that is missing is for Taurus to refuse."""
+    if not script or not Path(script).is_file():
+        return
+    text = Path(script).read_text("utf-8", "replace")
+    if not re.search(r"__P\(\s*arrivals\s*[,)]", text):
+        raise TaurusConfigError(
+            f"capacity: {script} does not read the property 'arrivals', the file of what to send "
+            "and when: give your requests a controller in plans/capacity.jmx (docs/capacity.md)"
+        )
+    names = _choices(script)
+    for name in of:
+        if name not in names:
+            raise TaurusConfigError(
+                f"capacity: modules.capacity.of names {name!r}, which {script} can't send: "
+                f"{did_you_mean(name, names)}"
+            )
+
+
+def _choices(script: str) -> list[str]:
+    """The names of what the plan's Switch Controller chooses from."""
+    found = []
+    for tree in ElementTree.parse(script).iter("hashTree"):  # noqa: S314 - the user's own file
+        for element, below in itertools.pairwise(tree):
+            if element.tag == "SwitchController":
+                found += [it.get("testname", "") for it in below if it.tag != "hashTree"]
+    return [name for name in found if name not in (NOTHING, END)]
 
 
 def limit_of(text: str) -> Limit:
