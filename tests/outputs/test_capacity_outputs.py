@@ -19,6 +19,7 @@ from tollgate.outputs.json_verdict import to_dict
 from tollgate.outputs.junit import to_junit
 from tollgate.outputs.markdown import to_markdown
 from tollgate.pages.capacity.page import part
+from tollgate.pages.kit.assemble import Contents, environment
 from tollgate.pages.kit.charts import data
 from tollgate.run import fingerprint
 
@@ -26,22 +27,22 @@ SCHEMA = json.loads((ROOT / "scripts/tollgate/outputs/verdict.schema.json").read
 
 
 @pytest.fixture(scope="module")
-def environment():
+def machine():
     return fingerprint(PLANS)
 
 
-def content_of(run, environment):
-    return json.loads(to_json(to_dict(judge(run), run, "capacity", environment)))
+def content_of(run, machine):
+    return json.loads(to_json(to_dict(judge(run), run, "capacity", machine)))
 
 
 @pytest.mark.parametrize("name", RUNS)
-def test_a_written_capacity_is_what_the_schema_says(name, environment):
-    content = content_of(RUNS[name], environment)
+def test_a_written_capacity_is_what_the_schema_says(name, machine):
+    content = content_of(RUNS[name], machine)
     assert [*Draft202012Validator(SCHEMA).iter_errors(content)] == []
 
 
-def test_verdict_json_has_the_answer_and_every_trial(environment):
-    content = content_of(BOTH, environment)
+def test_verdict_json_has_the_answer_and_every_trial(machine):
+    content = content_of(BOTH, machine)
     fork = content["executions"][0]["capacity"]
     assert (fork["status"], fork["estimate"], fork["interval"]) == ("found", 100, [95, 105])
     assert [it["purpose"] for it in fork["trials"]] == ["ceiling", *["search"] * 4]
@@ -49,8 +50,8 @@ def test_verdict_json_has_the_answer_and_every_trial(environment):
     assert fork["trials"][-1]["p95_ms"] is None
 
 
-def test_the_scaling_factor_has_an_interval_that_is_wider_than_either(environment):
-    factor = content_of(BOTH, environment)["scaling"]
+def test_the_scaling_factor_has_an_interval_that_is_wider_than_either(machine):
+    factor = content_of(BOTH, machine)["scaling"]
     assert (factor["of"], factor["to"]) == ("cluster", "fork")
     assert factor["value"] == pytest.approx(3)
     low, high = factor["interval"]
@@ -87,8 +88,17 @@ def test_markdown_says_that_short_trials_miss_leaks():
 def test_every_search_has_a_part_of_the_page(name):
     found = part(judge(RUNS[name]))
     assert "leak" in found.leaks
-    for chart in found.each:
+    for chart in filter(None, (found.together, *found.each)):
         json.dumps(data(chart), allow_nan=False)
+    page = environment().get_template("capacity/capacity.html.jinja")
+    html = page.make_module({"contents": Contents()}).sections(found)
+    assert all(it.purpose in html for it in [trial.ask for trial in found_trials(name)])
+
+
+def found_trials(name):
+    """Every trial of a run's searches."""
+    searches = [it.capacity for it in RUNS[name].executions]
+    return [trial for it in searches for trial in (*it.ceiling_trials, *it.trials)]
 
 
 def test_the_picture_holds_both_executions_each_trial_the_interval_and_the_limit():

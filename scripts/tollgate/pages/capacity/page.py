@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tollgate.base import figure, spanned
-from tollgate.capacity import Trial
+from tollgate.capacity import Point, Trial
 from tollgate.judge import PASS, ExecutionVerdict, RunVerdict, Searched
 from tollgate.outputs import capacity as words
 from tollgate.pages.kit.charts import CHANGE, DOTS, JOINED, UNCOUNTED, Axis, Chart, Series, Span
@@ -94,7 +94,7 @@ def _together(found: Sequence[ExecutionVerdict]) -> Chart:
         x=_axis_of_rates([it.capacity for it in found]),
         y=Axis("p95, ms", log=True, base=10),
         series=tuple(series),
-        numbers=None,
+        numbers=_curve_table("p95 by rate", {it.name: _of(it, "p95") for it in found}),
         limit=_limit_ms(found[0].capacity),
         spans=tuple(span for it in found for span in _interval(it.name, it.capacity)),
     )
@@ -121,7 +121,7 @@ def _of_one(name: str, searched: Searched) -> Chart:
         x=_axis_of_rates([searched]),
         y=Axis("response time, ms", log=True, base=10),
         series=(*curves, *dots),
-        numbers=_curve_table(name, searched),
+        numbers=_curve_table(f"{name}: response times by rate", searched.result.curves or {}),
         limit=_limit_ms(searched),
         spans=tuple(_interval("95 % interval", searched)),
         note="Bands hold the median of neighbouring trials with about 94 % confidence.",
@@ -185,13 +185,16 @@ def _interval(label: str, searched: Searched) -> list[Span]:
     return spans
 
 
-def _curve_table(name: str, searched: Searched) -> Table:
+def _of(execution: ExecutionVerdict, percentile: str) -> Sequence[Point]:
+    return (execution.capacity.result.curves or {}).get(percentile, ())
+
+
+def _curve_table(caption: str, curves: Mapping[str, Sequence[Point]]) -> Table:
     rows: list[Row] = []
-    for percentile, points in (searched.result.curves or {}).items():
-        rows.append(Group(percentile))
+    for name, points in curves.items():
+        rows.append(Group(name))
         rows += [(figure(it.rate), figure(it.ms), spanned(it.low_ms, it.high_ms)) for it in points]
-    columns = (Column("rate, /s"), *numeric("ms", "band"))
-    return Table(f"{name}: response times by rate", columns, rows)
+    return Table(caption, (Column("rate, /s"), *numeric("ms", "band")), rows)
 
 
 def _trials(found: Sequence[ExecutionVerdict]) -> Table:
