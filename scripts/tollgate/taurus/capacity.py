@@ -56,7 +56,7 @@ from tollgate.taurus.shared import property_of, refuse_unknown, under_way
 
 SETTINGS = ("of", "limits", "budget")
 #: Milliseconds before the first arrival of a trial, and before any other, that it is written down.
-#: A thread of the plan without an arrival looks for one every 100 ms.
+#: A thread of the plan without an arrival looks for one every 200 ms.
 LEAD_MS, AHEAD_MS = 600, 1200
 #: A trial in which so many arrivals wait, in seconds of its rate and in multiples of the limit, or
 #: in which so large a share failed, is lost: the rest of it is not sent. So many at least.
