@@ -41,11 +41,12 @@ _BY_STATUS = {
 }
 
 
-def capacity_reasons(searched: Searched) -> Iterator[Reason]:
+def capacity_reasons(execution: MeasuredExecution) -> Iterator[Reason]:
     """What keeps a search from PASS."""
+    searched = execution.capacity
     if searched.problem:
         yield Reason(INVALID, SERVICE, f"the search ended before its time: {searched.problem}")
-    elif not searched.is_over:
+    elif not searched.is_over and not execution.facts.interrupted:  # which is a reason by itself
         count = len(searched.trials)
         trials = "one trial" if count == 1 else f"{count} trials"
         yield Reason(INVALID, GENERATOR, f"the search was cut short after {trials}")

@@ -180,7 +180,7 @@ def _compared(execution: MeasuredExecution) -> Iterator[Reason]:
 
 def _searched(execution: MeasuredExecution) -> Iterator[Reason]:
     if execution.capacity and not execution.facts.jtl_error and not measured_nothing(execution):
-        yield from capacity_reasons(execution.capacity)
+        yield from capacity_reasons(execution)
 
 
 def _is_reason(result: CriterionResult, execution: MeasuredExecution) -> bool:
