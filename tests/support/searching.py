@@ -12,7 +12,8 @@ from support.growing_load import GrowingLoad, Service
 from tollgate.base import records
 from tollgate.capacity import Settings
 from tollgate.gather import HEADER, CapacityRecord, arrivals_path, record_path, row
-from tollgate.taurus.capacity import Search, limit_of
+from tollgate.taurus.capacity import limit_of
+from tollgate.taurus.search import Search
 
 LIMITS = ("p95>250ms", "fail>0.1%")
 NAME = "fork"

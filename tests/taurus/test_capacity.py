@@ -18,7 +18,8 @@ from tollgate.gather import arrivals_path, record_path, sealed
 from tollgate.gather.arrivals import ROW, read_arrivals
 from tollgate.gather.capacity import gather, read_record
 from tollgate.samples import open_store
-from tollgate.taurus.capacity import AHEAD_MS, RECOVERY_S, Capacity, limit_of
+from tollgate.taurus.capacity import Capacity, limit_of
+from tollgate.taurus.search import AHEAD_MS, RECOVERY_S
 
 SERVES_MS = 15.0
 
