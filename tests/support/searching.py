@@ -22,7 +22,7 @@ BEGAN_S = 1_800_000_000.0
 STEP_S, MOST_STEPS = 0.05, 20_000
 
 
-def record_of(budget_s: float = 60.0, **settings: float) -> CapacityRecord:
+def record_of(budget_s: float = 150.0, **settings: float) -> CapacityRecord:
     """With short trials."""
     short = {"trial_s": 3.0, "bracket_s": 2.0, "holdout_s": 5.0, "lead_s": 0.5, **settings}
     limits = tuple(limit_of(each) for each in LIMITS)

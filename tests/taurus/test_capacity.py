@@ -40,7 +40,7 @@ def found(tmp_path_factory) -> Searched:
     """A search of one server of SERVES_MS, some 64 a second at most."""
     folder = tmp_path_factory.mktemp("found")
     service = queue(busy_ms(median_ms=SERVES_MS))
-    return Searched(folder, service, record_of(100.0)).to_the_end()
+    return Searched(folder, service, record_of(120.0)).to_the_end()
 
 
 def test_what_is_judged_from_the_folder_is_what_the_search_saw(found):
