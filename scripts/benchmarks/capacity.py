@@ -1,4 +1,4 @@
-"""How often a search's interval holds the capacity, over simulated services; see docs/capacity.md.
+"""How often a search's interval holds the capacity, simulated; see docs/capacity-search.md.
 
     scripts/bench capacity [--searches N] [--only NAME] [--seed N]
 
