@@ -16,7 +16,7 @@ def lines(searched: Searched) -> Iterator[str]:
     found = searched.result
     yield f"capacity of {', '.join(searched.of)}: {estimate(found)}, until {limits(searched)}"
     if found.holdout:
-        yield holdout(found.holdout, searched)
+        yield f"held out: {holdout(found.holdout, searched)}"
     if searched.trials:
         yield _tried(searched)
     if searched.ceiling_trials:
@@ -44,7 +44,7 @@ def holdout(trial: Trial, searched: Searched) -> str:
     """What came of the minute at the low end of the interval."""
     at = f"{figure(trial.ask.seconds)} s at {figure(trial.achieved)}/s"
     times = f"p50 {figure(trial.p50_ms)}, p95 {figure(trial.p95_ms)}, p99 {figure(trial.p99_ms)} ms"
-    return f"held out: {at} {outcome(trial, searched)}: {times}, n={trial.n}"
+    return f"{at} {outcome(trial, searched)}: {times}, n={trial.n}"
 
 
 def outcome(trial: Trial, searched: Searched) -> str:
