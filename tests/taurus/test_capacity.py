@@ -282,3 +282,12 @@ def test_criteria_on_an_execution_that_mode_leaves_out_are_left_out(tmp_path):
 def test_a_plan_that_reads_no_arrivals_is_refused(tmp_path):
     with pytest.raises(TaurusConfigError, match="arrivals"):
         prepared(tmp_path, script="plans/check.jmx", **GOOD)
+
+
+def test_executions_of_any_name_have_files_of_their_own(tmp_path):
+    names = ["fork", "a/b", "x" * 300, "日本語"]
+    paths = [record_path(tmp_path, name) for name in names]
+    assert len(set(paths)) == len(names)
+    for path in paths:
+        assert path.parent == tmp_path
+        path.touch()

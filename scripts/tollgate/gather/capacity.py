@@ -7,6 +7,7 @@ the samples alone, so that a live run and `tollgate judge` find the same.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,8 @@ from tollgate.run import Manifest, ManifestError, digest
 from tollgate.samples import JtlError, Store, require, trial_answers
 
 KIND = "capacity"
+#: Of an execution's name in that of a file: what it can't hold, and how many characters it has.
+_NO_FILE, LONGEST = re.compile(r"[^\w.-]+"), 60
 #: Variables of plans/capacity.jmx that stand beside each sample.
 COLUMNS = ("trial", "arrival", "due")
 HELP = f"set JMeter's property sample_variables to {','.join(COLUMNS)} as well"
@@ -65,8 +68,8 @@ class CapacityRecord:
 
 
 def record_path(run: Path, execution: str) -> Path:
-    """Of the record of an execution's search."""
-    return run / f"capacity-{execution}.json"
+    """Of the record of an execution's search, which may be called anything."""
+    return run / f"capacity-{_NO_FILE.sub('-', execution)[:LONGEST]}.json"
 
 
 def arrivals_path(run: Path, execution: str) -> Path:

@@ -118,6 +118,11 @@ class Capacity(Service):
     def _give(self, execution: Mapping, record: CapacityRecord, port: int) -> None:
         """The plan gets its file of arrivals, and the run's folder the record."""
         name, path = name_of(execution), arrivals_path(self.folder, name_of(execution))
+        if path.exists():
+            raise TaurusConfigError(
+                f"capacity: execution {name!r} would write {path.name}, which another one does: "
+                "call one of them otherwise"
+            )
         path.write_text(row(HEADER))
         scenario_of(self.engine.config, execution).merge(
             {"properties": {"arrivals": str(path), "origin": 0, "nothing_port": port}}
