@@ -25,7 +25,7 @@ from tollgate.capacity.model import Limit, Settings, Trial
 Floats = NDArray[np.float64]
 
 #: d ln(share) / d ln(rate) at the critical rate: a soft knee, queues, a cliff.
-SLOPES = np.array([1.5, 4.0, 10.0, 25.0, 60.0, 150.0, 600.0, 4000.0])
+SLOPES = np.array([1.5, 2.5, 4.0, 6.5, 10.0, 25.0, 60.0, 150.0, 600.0, 4000.0])
 #: Correlation of the answers of a trial.
 CORRELATIONS = np.array([0.003, 0.04, 0.15, 0.35, 0.65])
 #: ln(capacity at the end / at the beginning), with a normal prior of this standard deviation.
