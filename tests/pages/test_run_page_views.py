@@ -42,6 +42,7 @@ def page_of(**sections: object) -> str:
     empty = {
         "study": None,
         "comparison": None,
+        "capacity": None,
         "criteria": criteria.content([]),
         "failures": criteria.failures([], [], JudgeSettings(), []),
         "over_time": [],

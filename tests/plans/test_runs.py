@@ -42,11 +42,12 @@ SHORT = {
         "period": 100,
         "sample_variables": "TESTSTART.MS,coin",
     },
+    "capacity": {},
 }
 #: No answer is too late, however busy the machine is.
 PATIENT = {"connect_timeout": 60_000, "response_timeout": 60_000}
 #: What a plan asks that leaves some of the targets out.
-ASKED = {"compare": {"sum", "search"}}
+ASKED = {"compare": {"sum", "search"}, "capacity": {"sum"}}
 
 
 def short(plan: Path, port: int, folder: Path) -> dict[str, object]:

@@ -44,8 +44,8 @@ def _label_error(
     transactions: Collection[str],
 ) -> CriterionError | None:
     label = criterion.label
-    if criterion.is_of_workers:
-        return None  # its label was checked on reading, and is none of the plan's
+    if criterion.is_of_workers or criterion.is_of_capacity:
+        return None  # its label is none of the plan's
     if label in labels and label in transactions:
         problem = "names a sampler and a Transaction Controller, which are counted apart"
         return CriterionError(criterion.text, "label", label, problem, "rename one in the plan")

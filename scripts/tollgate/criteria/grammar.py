@@ -17,6 +17,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from tollgate.criteria.subjects import (
+    CAPACITY,
     LATENCY_SLOPE,
     WORKER_SUBJECTS,
     Subject,
@@ -129,6 +130,11 @@ class Criterion:
     def is_of_workers(self) -> bool:
         """Whether it is about the target's workers, not about samples."""
         return self.subject in WORKER_SUBJECTS
+
+    @property
+    def is_of_capacity(self) -> bool:
+        """Whether it is about what a search for capacity found; its label names an execution."""
+        return self.subject == CAPACITY
 
     @property
     def is_latency(self) -> bool:

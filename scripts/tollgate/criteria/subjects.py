@@ -18,6 +18,11 @@ is judged by itself, and the worst of them decides and is named. The warm-up is 
     p95-slope of search>1ms/min       how fast a percentile of the answers' times grows; any
                                       percentile, and a label like that of p95
 
+That of a search for capacity (docs/capacity.md) has the name of an execution for its label, and is
+left out for the others:
+
+    capacity of fork<120/s            the highest rate of arrivals that keeps the limits
+
 Units: B, KB, MB, GB or KiB, MiB, GiB (1024 of the one before) per s, min or h; ms or s per s, min
 or h. Results are in MB/min, ms/min, MB, min, % and ms.
 
@@ -50,6 +55,7 @@ WORKER_SUBJECTS = {
     "loop-delay-p95": "ms",
     "restarts": "count",
 }
+CAPACITY, RATE = "capacity", "/s"
 CONDITIONS = ("<", "<=", "=", ">", ">=")
 # Names that Taurus takes, by the one that Tollgate shows. Taurus takes anything that begins with
 # succ, fail or concurr, so that `fails` and `failing` work and so would `failover`.
@@ -71,11 +77,14 @@ PERCENT_SUBJECTS = ("succ", "fail")
 
 def is_whole_run(name: str) -> bool:
     """Whether a subject knows no window of time."""
-    return name in WORKER_SUBJECTS or name.endswith(SLOPE)
+    return name in WORKER_SUBJECTS or name == CAPACITY or name.endswith(SLOPE)
 
 
 def read_label(name: str, label: str) -> str:
     """The label of a subject, which for the workers' is always the same. Raises ValueError."""
+    if name == CAPACITY and not label:
+        step = "write 'capacity of fork<120/s'"
+        raise ValueError("label", label, "the capacity of which execution is not said", step)
     if name not in WORKER_SUBJECTS:
         return label
     if label not in ("", WORKER):
@@ -115,6 +124,8 @@ def read_subject(value: object, required: bool = False) -> Subject | None:
         return Subject(name, SUBJECTS[name][0])
     if text in WORKER_SUBJECTS:
         return Subject(text, WORKER_SUBJECTS[text])
+    if text == CAPACITY:
+        return Subject(text, RATE)
     if re.fullmatch(rf"p\d+(\.\d+)?({SLOPE})?", text):
         return _percentile(text, required)
     if re.fullmatch(rf"rc({PREFIX})?[\w?*.$-]+", text):
@@ -124,7 +135,7 @@ def read_subject(value: object, required: bool = False) -> Subject | None:
     if class_of(text) in CLASSES:
         step = f"did you mean 'rc{class_of(text)}'?"
         raise ValueError("subject", text, "the name of a class, not a subject", step)
-    names = [*ALIASES, *WORKER_SUBJECTS, "p95", "p90", "p99", "rc500"]
+    names = [*ALIASES, *WORKER_SUBJECTS, CAPACITY, "p95", "p90", "p99", "rc500"]
     near = difflib.get_close_matches(text, names, 1, 0.5)
     names = ", ".join((*NAMES, *WORKER_SUBJECTS))
     known = f"known are {names}, p<percentile>, p<percentile>{SLOPE} and rc<code>"

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import re
 
-from tollgate.criteria.subjects import LATENCY_SLOPE, MEMORY_SLOPE, MIB, SLOPE, Subject
+from tollgate.criteria.subjects import LATENCY_SLOPE, MEMORY_SLOPE, MIB, RATE, SLOPE, Subject
 
 # By unit: how much of the unit in results it is.
 SIZES_MB = {
@@ -78,10 +78,18 @@ def read_share(text: str) -> float:
     return float(found[1])
 
 
+def read_arrivals(text: str) -> float:
+    """`120/s` or `2/min` as arrivals a second. Raises ValueError."""
+    found = re.fullmatch(rf"{NUMBER}/([a-z]+)", text.lower())
+    if not found or found[2] not in PER_MIN:
+        raise ValueError("threshold", text, "not a rate", "write it per s, min or h, as in 120/s")
+    return float(found[1]) * PER_MIN[found[2]] / 60
+
+
 # The thresholds that Taurus doesn't know, by the unit of results.
 RESOURCE_READERS = {
     **{unit: functools.partial(read_rate, unit) for unit in (MEMORY_SLOPE, LATENCY_SLOPE)},
-    **{"MB": read_size, "%": read_share, "min": _minutes},
+    **{"MB": read_size, "%": read_share, "min": _minutes, RATE: read_arrivals},
 }
 
 

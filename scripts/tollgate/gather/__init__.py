@@ -6,9 +6,38 @@ In: run.json, kpi.jtl, workers.jsonl, compare.json of a folder. Out: facts, made
 from __future__ import annotations
 
 from tollgate.gather import evidence, refusals
+from tollgate.gather.arrivals import END, HEADER, NOTHING, Arrivals, drawn, row
+from tollgate.gather.capacity import (
+    CapacityRecord,
+    TrialRecord,
+    arrivals_path,
+    record_path,
+    sealed,
+    trial_of,
+)
 from tollgate.gather.comparison import labels_of
 from tollgate.gather.evidence import examined
 from tollgate.gather.unjudgeable import hardly_decided
 from tollgate.gather.watch import Watch, outcome
 
-__all__ = ["Watch", "evidence", "examined", "hardly_decided", "labels_of", "outcome", "refusals"]
+__all__ = [
+    "END",
+    "HEADER",
+    "NOTHING",
+    "Arrivals",
+    "CapacityRecord",
+    "TrialRecord",
+    "Watch",
+    "arrivals_path",
+    "drawn",
+    "evidence",
+    "examined",
+    "hardly_decided",
+    "labels_of",
+    "outcome",
+    "record_path",
+    "refusals",
+    "row",
+    "sealed",
+    "trial_of",
+]

@@ -15,6 +15,7 @@ from tollgate.base import lasting
 from tollgate.compare import CompareRecord
 from tollgate.criteria import Criterion, check, parse_all
 from tollgate.forecast import Followed, ForecastFacts, forecast_facts, from_record
+from tollgate.gather import capacity as searching
 from tollgate.gather import comparison as comparing
 from tollgate.gather import labels as evidence_labels
 from tollgate.gather import workers as evidence_workers
@@ -52,6 +53,7 @@ def gather(run: Path, manifest: Manifest) -> tuple[MeasuredRun, JudgeSettings]:
     not what a run left. A JTL that can't be read is a fact
     about the run, not an error."""
     comparing.check_record(run, manifest)
+    searching.check_records(run, manifest)
     settings = _settings(run, manifest)
     executions = tuple(_execution(each) for each in examined(run, manifest))
     problems = (manifest.problem,) if manifest.problem else ()
@@ -96,12 +98,13 @@ def criteria_of(manifest: Manifest, planned: Planned, plan: Plan) -> tuple[Crite
     problems = [
         *map(str, errors),
         *evidence_labels.alike_problems(plan),
+        *searching.criteria_problems(criteria, manifest),
         *unjudgeable(criteria, planned, plan, _followed(planned)),
         *foreseen_problems(plan, planned.warmup + planned.measured),
     ]
     if problems:
         raise EvidenceError("\n".join(problems))
-    return criteria
+    return tuple(it for it in criteria if not it.is_of_capacity or it.label == planned.name)
 
 
 def check_comparison(run: Path, planned: Planned, plan: Plan) -> CompareRecord | None:
@@ -126,7 +129,11 @@ def _execution(of: Examined) -> MeasuredExecution:
         nothing = MeasuredExecution(
             planned.name, {}, criteria, *times, (), facts, watched.resources
         )
-        return replace(nothing, comparison=record and comparing.nothing(plan, record))
+        return replace(
+            nothing,
+            comparison=record and comparing.nothing(plan, record),
+            capacity=searching.gather(run, planned.name, None),
+        )
 
 
 @contextmanager
@@ -173,6 +180,7 @@ def _read(of: Examined, record: CompareRecord | None, store: Store) -> MeasuredE
         resources=resources,
         forecast=_forecast(store, planned, jtl, facts.ended_s, parents),
         comparison=record and comparing.gather(store, planned, plan, record, cut_s),
+        capacity=searching.gather(run, planned.name, store),
     )
     if look:
         return ended(execution, look)

@@ -23,6 +23,7 @@ from tollgate.judge.facts import (
     LabelData,
     MeasuredExecution,
     MeasuredRun,
+    Searched,
 )
 from tollgate.judge.forecast import HELD, MISSED, NOT_REACHED, requests, signed, worst_part
 from tollgate.judge.judgement import judge, measured_window, results_of
@@ -68,6 +69,7 @@ __all__ = [
     "Reason",
     "RunVerdict",
     "SampledThreads",
+    "Searched",
     "Thread",
     "bounded_groups",
     "charge",

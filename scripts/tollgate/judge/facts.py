@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from tollgate.capacity import Result, Trial
 from tollgate.compare import Comparison
 from tollgate.criteria import Criterion
 from tollgate.forecast import ForecastFacts
@@ -114,6 +115,25 @@ class Course:
 
 
 @dataclass(frozen=True)
+class Searched:
+    """A search for capacity. limits: as they were written. shares: of the answers that may be over
+    each. thresholds_ms: None for failures. of: what was asked. ceiling: of the
+    generator, in arrivals a second, from ceiling_trials. is_over: whether the search came to its
+    end. problem: what ended it before, empty for nothing."""
+
+    limits: tuple[str, ...]
+    shares: tuple[float, ...]
+    thresholds_ms: tuple[float | None, ...]
+    of: tuple[str, ...]
+    ceiling: float
+    ceiling_trials: tuple[Trial, ...]
+    trials: tuple[Trial, ...]
+    result: Result
+    is_over: bool
+    problem: str = ""
+
+
+@dataclass(frozen=True)
 class MeasuredExecution:
     """One plan against one mode. measured_s None: until the load ends by itself.
 
@@ -121,7 +141,7 @@ class MeasuredExecution:
     [warmup_s, warmup_s + measured_s). labels: by name and whether a Transaction Controller left the
     rows, for one may have the name of a sampler. forecast: None where the plan follows none.
     comparison: None where nothing is compared; a run that ended itself was to measure until then.
-    course: None where there is one look, at the end.
+    course: None where there is one look, at the end. capacity: None where none is searched for.
     """
 
     name: str
@@ -136,12 +156,15 @@ class MeasuredExecution:
     comparison: Comparison | None = None
     unsent: tuple[Unsent, ...] = ()
     course: Course | None = None
+    capacity: Searched | None = None
 
     @property
     def can_fail(self) -> bool:
         """Whether anything that its samples may show would fail it."""
         gates = self.comparison is not None and bool(self.comparison.gating)
-        return gates or any(criterion.fail for criterion in self.criteria)
+        return (
+            gates or self.capacity is not None or any(criterion.fail for criterion in self.criteria)
+        )
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from tollgate.criteria import Criterion
+from tollgate.judge.capacity import capacity_reasons, judge_capacity
 from tollgate.judge.comparison import comparison_reasons
 from tollgate.judge.course import told_when
 from tollgate.judge.criterion import judge_criterion, judge_drift
@@ -117,6 +118,7 @@ def _judged(
             *(forecast_reasons(forecast) if forecast else ()),
             *_all_failed(execution, from_s, to_s),
             *_compared(execution),
+            *_searched(execution),
             *(_reason(result, execution) for result in results if _is_reason(result, execution)),
         ]
     verdict = worst(reason.verdict for reason in reasons)
@@ -125,6 +127,7 @@ def _judged(
     return ExecutionVerdict(
         *(execution.name, verdict, tuple(reasons), warnings, results, workers, forecast),
         comparison=execution.comparison,
+        capacity=execution.capacity,
         lint=execution.facts.lint,
         course=execution.course,
     )
@@ -137,6 +140,8 @@ def _result(
     levels: Levels,
 ) -> CriterionResult:
     how = settings, levels, *measured_window(execution)
+    if criterion.is_of_capacity and execution.capacity:
+        return judge_capacity(criterion, execution.capacity)
     if criterion.is_of_workers:
         has_target = bool(execution.facts.workers)
         return judge_resource(criterion, execution.resources, *how, has_target)
@@ -160,6 +165,8 @@ def measured_window(execution: MeasuredExecution) -> tuple[float, float]:
 
 
 def _all_failed(execution: MeasuredExecution, from_s: float, to_s: float) -> Iterator[Reason]:
+    if execution.capacity:
+        return  # whose trials say so
     for (name, _), counts in counts_by_name(execution, from_s, to_s):
         if counts.total and counts.errors == counts.total:
             yield Reason(FAIL, SERVICE, f"every request of {name} failed (n={counts.total})")
@@ -169,6 +176,11 @@ def _compared(execution: MeasuredExecution) -> Iterator[Reason]:
     # Where the JTL could not be read or nothing was measured, that is the reason.
     if execution.comparison and not execution.facts.jtl_error and not measured_nothing(execution):
         yield from comparison_reasons(execution.comparison)
+
+
+def _searched(execution: MeasuredExecution) -> Iterator[Reason]:
+    if execution.capacity and not execution.facts.jtl_error and not measured_nothing(execution):
+        yield from capacity_reasons(execution)
 
 
 def _is_reason(result: CriterionResult, execution: MeasuredExecution) -> bool:

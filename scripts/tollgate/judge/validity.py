@@ -21,6 +21,7 @@ from collections.abc import Iterable, Iterator
 
 from tollgate.base import figure
 from tollgate.criteria import Criterion
+from tollgate.judge.capacity import capacity_warnings
 from tollgate.judge.comparison import comparison_warnings
 from tollgate.judge.cut_short import (
     END_SLACK_S,
@@ -126,7 +127,7 @@ def ended_itself(execution: MeasuredExecution) -> bool:
 
 
 def _workers(execution: MeasuredExecution) -> Iterator[Reason]:
-    for event in execution.facts.worker_events:
+    for event in execution.facts.worker_events if not execution.capacity else ():
         yield _invalid(SERVICE, event.text)
     for count in execution.facts.workers:
         workers = f"workers of {count.app}" if count.app else "workers"
@@ -226,7 +227,10 @@ def warnings_of(
     execution: MeasuredExecution, settings: JudgeSettings, from_s: float, to_s: float
 ) -> Iterator[str]:
     """One line for each thing, of the samples of [from_s, to_s)."""
-    yield from _unnoticed(execution, from_s, to_s)
+    if execution.capacity:
+        yield from capacity_warnings(execution)
+    else:
+        yield from _unnoticed(execution, from_s, to_s)
     yield from _by_service_time(execution, settings)
     for schedule in execution.schedules:
         if schedule.origin_is_estimated:

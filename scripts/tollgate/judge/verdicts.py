@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from tollgate.base import figure, spanned
 from tollgate.compare import Comparison
 from tollgate.forecast import ForecastResult
-from tollgate.judge.facts import Course
+from tollgate.judge.facts import Course, Searched
 from tollgate.workers import WorkerFacts
 
 PASS, FAIL, INCONCLUSIVE, INVALID = "PASS", "FAIL", "INCONCLUSIVE", "INVALID"
@@ -104,6 +104,7 @@ class ExecutionVerdict:
     comparison: Comparison | None = None
     lint: tuple[str, ...] = ()
     course: Course | None = None
+    capacity: Searched | None = None
 
     def named(self, reason: Reason) -> Reason:
         """One of these reasons as one of the run's: with this execution's name in front."""
@@ -126,6 +127,8 @@ def worst(verdicts) -> str:
 
 
 def _unit(unit: str) -> str:
+    if unit.startswith("/"):
+        return unit
     return "" if unit == "count" else f" {unit}"
 
 

@@ -18,6 +18,7 @@ from tollgate.judge import (
     ExecutionVerdict,
     RunVerdict,
 )
+from tollgate.outputs import capacity
 from tollgate.outputs.text import (
     course,
     decided,
@@ -55,12 +56,14 @@ def verdict_table(verdict: RunVerdict, colour: bool = False) -> str:
         lines += ["", _paint(title, execution.verdict, colour)]
         if execution.comparison:
             lines += _comparison(execution.comparison, colour)
+        if execution.capacity:
+            lines += [f"  {_reason(line)}" for line in capacity.lines(execution.capacity)]
         lines += _criteria(execution, colour)
         forecast = [forecast_line(execution.forecast)] if execution.forecast else []
         lines += [f"  {_reason(line)}" for line in (*forecast, *worker_lines(execution))]
         lines += [f"  ! {_reason(warning)}" for warning in execution.warnings]
         lines += [f"  lint: {_reason(line)}" for line in execution.lint]
-    lines += ["", verdict_headline(verdict, colour)]
+    lines += ["", *capacity.scaling_line(verdict.executions), verdict_headline(verdict, colour)]
     shown = verdict.reasons[:REASONS_SHOWN]
     lines += [f"  {_paint(it.verdict, it.verdict, colour)} {_reason(it.text)}" for it in shown]
     if len(verdict.reasons) > len(shown):
@@ -69,15 +72,20 @@ def verdict_table(verdict: RunVerdict, colour: bool = False) -> str:
 
 
 def verdict_headline(verdict: RunVerdict, colour: bool = False) -> str:
-    """One line: the verdict, how many criteria or compared metrics it rests on, and whose fault it
-    is."""
+    """One line: the verdict, how many criteria, compared metrics or capacities it rests on, and
+    whose fault it is."""
     results = [it for each in verdict.executions for it in each.criteria if it.decides]
     compared = [it for each in verdict.executions for it in cases(each.comparison)]
     passed = sum(result.verdict == PASS for result in results)
-    counted = [f"{passed} of {len(results)} criteria"] if results or not compared else []
+    searched = [it.capacity.result for it in verdict.executions if it.capacity]
+    needs_count = results or not (compared or searched)
+    counted = [f"{passed} of {len(results)} criteria"] if needs_count else []
     if compared:
         counted.append(f"{sum(it.holds for it in compared)} of {len(compared)} metrics")
-    line = f"{' and '.join(counted)} hold"
+    line = f"{' and '.join(counted)} hold" if counted else ""
+    if searched:
+        found = sum(it.status == "found" for it in searched)
+        line += f"{', ' if line else ''}{found} of {len(searched)} capacities found"
     faults = {it.fault: None for it in verdict.reasons if it.verdict == verdict.verdict}
     if faults:
         line += f"; the fault of the {' and the '.join(faults)}"

@@ -11,6 +11,12 @@ from tollgate.judge import (
     MeasuredRun,
     RunVerdict,
 )
+from tollgate.outputs.json_capacity import (
+    CapacityEntry,
+    ScalingEntry,
+    capacity_content,
+    scaling_content,
+)
 from tollgate.outputs.json_comparison import ComparisonEntry, comparison_content
 from tollgate.outputs.json_forecast import ForecastEntry, forecast_content
 from tollgate.outputs.json_model import (
@@ -61,9 +67,9 @@ class CriterionEntry(Model):
     subject: Text
     """What is measured, e.g. `p95`, `fail`, `rc5??`; for all samplers together with its window of
     time behind it."""
-    unit: Literal["ms", "%", "count", "bytes", "users", "MB", "min", "MB/min", "ms/min"]
+    unit: Literal["ms", "%", "count", "bytes", "users", "MB", "min", "MB/min", "ms/min", "/s"]
     """Unit of observed, limit and interval: milliseconds, percent, a plain count, bytes, users, MB
-    of 1024 x 1024 bytes, minutes, or a slope per minute."""
+    of 1024 x 1024 bytes, minutes, a slope per minute, or arrivals a second."""
     condition: Literal["<", "<=", "=", ">", ">="]
     """The comparison of observed with limit that makes the run fail."""
     limit: Amount
@@ -84,10 +90,16 @@ class CriterionEntry(Model):
     samples_needed: Whole | None
     """About how many samples would settle an INCONCLUSIVE; null where that is not the question."""
     basis: Literal[
-        "samples", "response time", "service time", "time to first byte", "connect time", "looks"
+        "samples",
+        "response time",
+        "service time",
+        "time to first byte",
+        "connect time",
+        "looks",
+        "trials",
     ]
     """What the values are of: `response time` counts from the intended start, `service time` is
-    JMeter's elapsed, `looks` are those at workers."""
+    JMeter's elapsed, `looks` are those at workers, `trials` those of a search for capacity."""
     window: str | None
     """The worst window of a criterion with one, in seconds since the start, e.g. `12-22 s`; null
     for the others."""
@@ -265,6 +277,8 @@ class ExecutionEntry(Model):
     """How the load kept to the forecast of production; null where the plan follows none."""
     comparison: ComparisonEntry | None
     """How head differs from base; null where the execution compares nothing."""
+    capacity: CapacityEntry | None
+    """The highest rate that keeps the limits; null where it was not searched for."""
     workers: list[WorkerEntry]
     """What was seen of each worker of the targets; empty if they were not watched."""
     memory_limit_bytes: Amount | None
@@ -300,6 +314,9 @@ class VerdictFile(Model):
     """The machine and the versions that the verdict holds for."""
     executions: list[ExecutionEntry]
     """One entry for each execution of taurus.yml, in its order."""
+    scaling: ScalingEntry | None
+    """How much more the second execution can take than the first; null unless the capacity of two
+    is known."""
 
 
 def to_dict(verdict: RunVerdict, run: MeasuredRun, kind: str, environment: dict) -> dict[str, Any]:
@@ -313,6 +330,7 @@ def to_dict(verdict: RunVerdict, run: MeasuredRun, kind: str, environment: dict)
             reasons=contents(ReasonEntry, verdict.reasons),
             environment=environment,
             executions=[_execution(each, facts) for each, facts in pairs],
+            scaling=scaling_content(verdict.executions),
         )
     )
 
@@ -331,6 +349,7 @@ def _execution(judged: ExecutionVerdict, execution: MeasuredExecution) -> dict[s
         criteria=[_criterion(each) for each in judged.criteria],
         forecast=forecast_content(execution.forecast, judged.forecast),
         comparison=comparison_content(judged.comparison),
+        capacity=capacity_content(judged.capacity),
         workers=[_worker(each) for each in judged.workers],
         memory_limit_bytes=resources.memory_limit,
         watching=resources.watching_cpu,

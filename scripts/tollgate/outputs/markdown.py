@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from tollgate.base import code, escaped, row
 from tollgate.compare import FAIL, IMPROVED, INCONCLUSIVE, Comparison, Finding, words
 from tollgate.judge import CriterionResult, ExecutionVerdict, RunVerdict
+from tollgate.outputs import capacity
 from tollgate.outputs.text import forecast_line, interval, limit, observed, worker_lines
 from tollgate.profile import Why
 from tollgate.profile import words as why_words
@@ -31,6 +32,8 @@ def to_markdown(verdict: RunVerdict, kind: str) -> str:
             lines += ["", *_list(workers)]
         if execution.lint:
             lines += ["", "What was noticed of the plan:", "", *_list(execution.lint)]
+    for line in capacity.scaling_line(verdict.executions):
+        lines += ["", escaped(line)]
     return "\n".join(lines) + "\n"
 
 
@@ -47,7 +50,9 @@ def _results(execution: ExecutionVerdict) -> list[str]:
     parts = []
     if execution.comparison:
         parts.append(_comparison(execution.comparison))
-    if execution.criteria or not execution.comparison:
+    if execution.capacity:
+        parts.append(_list([*capacity.lines(execution.capacity), capacity.LEAKS]))
+    if execution.criteria or not (execution.comparison or execution.capacity):
         parts.append(_table(HEADINGS, map(_criterion, execution.criteria)))
     first, *others = parts
     return [*first, *(line for part in others for line in ["", *part])]

@@ -59,6 +59,8 @@ def decided(result: CriterionResult) -> str:
 
 
 def _with_unit(value: str, unit: str) -> str:
+    if unit.startswith("/"):
+        return f"{value}{unit}"
     return value if unit == "count" else f"{value} {unit}"
 
 

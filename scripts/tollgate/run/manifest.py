@@ -78,6 +78,7 @@ class Execution:
     ended. in_flight: which threads waited for an answer then, as taurus writes it.
     looks: of one that may end early, None where it is looked at once, at its end. decided_s: after
     how many seconds of measuring a look ended it; None where none did.
+    capacity_sha256: of the files of its search for capacity, by their names.
     bytes, sha256: of the JTL as the run left it; None before it ended, and for none.
     """
 
@@ -104,6 +105,7 @@ class Execution:
     clock_steps: list[ClockStep] = field(default_factory=list)
     looks: Looks | None = None
     decided_s: float | None = None
+    capacity_sha256: dict[str, str] = field(default_factory=dict)
     bytes: int | None = None
     sha256: str | None = None
 

@@ -20,6 +20,7 @@ from tollgate.samples.requests import (
     last_start_ms,
     require,
     step_counts,
+    trial_answers,
     window_counts,
 )
 from tollgate.samples.single import Batch, SampleBatches, Samples, read_samples
@@ -72,6 +73,7 @@ __all__ = [
     "step_counts",
     "thread_groups",
     "thread_rows",
+    "trial_answers",
     "using",
     "window_counts",
     "with_losses",

@@ -10,7 +10,8 @@ the line. Rows stay in the order of the file. Columns of the Parquet file:
     latency_ms             to the first byte; of a sample that no byte answered its elapsed_ms
     connect_ms, bytes, threads    0 where the JTL has none
     test_start             TESTSTART.MS, NULL where the JTL has none
-    coin, block, worker, server   variables of the plan, each only where the JTL has it
+    coin, block, worker, server   variables of the plan, each only where the JTL has it, as are
+    trial, arrival, due           those of a search for capacity
     request                       the URL without the server, only where there is a coin and a URL
 """
 # ruff: noqa: S608 - every piece of SQL here is a column's number or a constant of this package.
@@ -40,7 +41,7 @@ from tollgate.samples.layout import EARLIEST_MS, LATEST_MS, NUMBERS, TIMES, JtlE
 #: Columns that a CSV scan gives as BIGINT.
 BIGINTS = ("timeStamp", *NUMBERS)
 #: Variables of plans that the store keeps.
-VARIABLES = ("coin", "block", "worker", "server")
+VARIABLES = ("coin", "block", "worker", "server", "trial", "arrival", "due")
 # What JMeter's TransactionController puts into responseMessage, the only trace of its kind that
 # every set of columns holds; with dataType on, that field is empty for a transaction.
 TRANSACTION_MESSAGE = "Number of samples in transaction : "

@@ -121,6 +121,17 @@ def block_answers(store: Store, label: str, blocks: Sequence[int]) -> np.ndarray
     return np.column_stack(list(found.values()))
 
 
+def trial_answers(store: Store, trial: int) -> dict[str, np.ndarray]:
+    """Columns arrival, start_ms, elapsed_ms, ok, number (of the thread) of one trial of a search
+    for capacity; -1 for an arrival that is no number."""
+    return store.columns(
+        """SELECT coalesce(TRY_CAST(arrival AS BIGINT), -1) AS arrival, start_ms,
+                  elapsed_ms::BIGINT AS elapsed_ms, ok, number::BIGINT AS number
+        FROM samples WHERE trial = ? AND NOT is_transaction ORDER BY ALL""",
+        [str(trial)],
+    )
+
+
 def step_counts(
     source: Store | str | Path,
     origin_ms: int,

@@ -5,6 +5,8 @@ In: ecosystem.config.js and the settings of a run. Out: processes that answer, o
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from tollgate.targets import checkout, leftovers, lock, pm2, probe, tools
 from tollgate.targets.git import GitError, Revisions, find_revisions
 from tollgate.targets.pm2 import HOST, PM2, App, Pm2Error, declared_apps, servers_behind
@@ -18,8 +20,12 @@ from tollgate.targets.scenarios import (
     wanted_apps,
 )
 
+#: Of a server that does nothing.
+IDLE_SERVER = Path(__file__).with_name("idle-server.js")
+
 __all__ = [
     "HOST",
+    "IDLE_SERVER",
     "PM2",
     "App",
     "GitError",

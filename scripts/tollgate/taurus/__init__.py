@@ -5,6 +5,7 @@ In: Taurus's life cycle. Out: calls of the other rooms, in time.
 
 from __future__ import annotations
 
+from tollgate.taurus.capacity import Capacity
 from tollgate.taurus.compare import Compare
 from tollgate.taurus.early_stop import EarlyStop
 from tollgate.taurus.jmeter import QUIET, InstalledJMeter
@@ -20,6 +21,7 @@ from tollgate.taurus.verdict import Ruling, Verdict, judge_unstarted
 
 __all__ = [
     "QUIET",
+    "Capacity",
     "Compare",
     "EarlyStop",
     "InstalledJMeter",

@@ -27,7 +27,7 @@ from bzt.modules.jmeter import JMeterExecutor
 from tollgate.base import ClockWatch, uninterrupted
 from tollgate.base import disk as room
 from tollgate.compare import record as compare_record
-from tollgate.gather import evidence, hardly_decided, refusals
+from tollgate.gather import evidence, hardly_decided, refusals, sealed
 from tollgate.judge import judge
 from tollgate.outputs import write as outputs
 from tollgate.pages import Judged, PageError, run_page
@@ -205,6 +205,7 @@ class Verdict(Reporter):
             planned.told_to_end = known.told_to_end.get(executor)
             planned.ended_by_force = getattr(executor, "forced", False)
             planned.in_flight = getattr(executor, "in_flight", [])
+            planned.capacity_sha256 = sealed(self.folder, planned.name)
             manifest.seal(planned, self.folder)
         reason = self.engine.stopping_reason
         self.manifest.stopped_by, self.manifest.stopped_at = known.stopped_by, known.stopped_at

@@ -13,6 +13,7 @@ from pathlib import Path
 from tollgate.base import atomic, one_line
 from tollgate.gather import evidence
 from tollgate.judge import FAIL, INVALID, PASS, JudgeSettings, MeasuredRun, RunVerdict, judge
+from tollgate.pages.capacity import page as capacity_page
 from tollgate.pages.compare import page as compare_page
 from tollgate.pages.kit.assemble import Head, Remark, render, tone
 from tollgate.pages.run import criteria, forecast, over_time, spread, surroundings, workers
@@ -64,26 +65,29 @@ def write(run: Path, known: Judged | None = None, study: Study | None = None) ->
 
 
 def to_html(run: Path, known: Judged, study: Study | None = None) -> str:
-    """The whole page: what a study or a comparison found comes before what every run has.
+    """The whole page: what a study, comparison or search found comes before what every run has.
 
     Raises PageError, and what the reading of a study raises.
     """
     views, verdict = _views(run, known), known.verdict
     studied = study_page.part(run, study) if study else None
     compared = compare_page.part(run, known.record, known.run, verdict)
+    searched = capacity_page.part(verdict)
+    found = compared or searched
     spans = workers.spans(views)
     command, facts = (studied.command, studied.facts) if studied else (None, ())
     return render(
         "run/page.html.jinja",
-        _head(known, views, studied, compared),
+        _head(known, views, studied, found and found.sentence),
         study=studied,
         comparison=compared,
+        capacity=searched,
         criteria=criteria.content(verdict.executions),
         failures=criteria.failures(views, verdict.executions, known.settings, spans),
-        # A study's arms take turns: its requests together have no times worth a chart.
-        over_time=over_time.charts(views, spans, latency=studied is None),
+        # Arms of a study, and rates of a search, take turns: no times of all are worth a chart.
+        over_time=over_time.charts(views, spans, latency=not (studied or searched)),
         some_failed=any(view.sent.errors for view in views),
-        spread=None if studied else spread.content(views),
+        spread=None if studied or searched else spread.content(views),
         forecasts=forecast.content(views, verdict.executions),
         workers=workers.content(views, verdict.executions, spans),
         surroundings=surroundings.content(run, known.record, command, facts),
@@ -94,15 +98,15 @@ def _head(
     known: Judged,
     views: Sequence[View],
     study: study_page.StudyPart | None,
-    comparison: compare_page.ComparePart | None,
+    found: str | None,
 ) -> Head:
+    """found: the sentence of a comparison or a search, none where the verdict's own says more."""
     began = known.record.started[:16].replace("T", " ")
     kind, verdict = readable(known.record.kind), known.verdict
     own = sentence(verdict)
     head, answer, mark = own, verdict.verdict, tone(verdict.verdict)
     remarks = [*reasons(verdict), Remark(load(views))]
-    if comparison and comparison.sentence:
-        head = comparison.sentence
+    head = found or head
     if study:
         # A study answers questions; that the measurement was sound, or not, stands below.
         remarks = [Remark(f"The run itself: {own}", answer, mark), *remarks]

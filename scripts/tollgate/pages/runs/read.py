@@ -18,6 +18,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Iterator
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -34,10 +35,11 @@ _PAGES = ("index.html", "verdict.md", VERDICT, "bzt.log")
 #: The time in the name that taurus.yml gives a folder.
 _STAMP = re.compile(r"(\d{8}T\d{6})Z")
 _OLDEST = datetime.min.replace(tzinfo=timezone.utc)
+_CAPACITY = "capacity"
 #: Beginnings of properties that say where JMeter writes and how it ends, not what it sends.
 _HOUSEKEEPING = (
     *("jmeter.save.", "jmeterengine.", "summariser.", "user.classpath", "sampleresult."),
-    *("sample_variables", "crosscheck_"),
+    *("sample_variables", "crosscheck_", "nothing_"),
 )
 #: Where the load goes: known by the target's name where there is one, for its port may be any.
 _ADDRESS = ("host", "port")
@@ -167,8 +169,30 @@ def _execution(
         plans=tuple(sorted((Path(it).name, str(hashes[it])) for it in names & set(hashes))),
         load=_load(_mapping(planned, "properties"), run.name, bool(targets)),
         targets=targets,
-        figures=tuple(map(_figure, _objects(judged, "criteria"))),
+        figures=tuple(map(_figure, [*_criteria(judged), *_capacity(judged)])),
     )
+
+
+def _criteria(judged: dict[str, Any]) -> list[dict[str, Any]]:
+    """But for those on the capacity, which is followed with or without one."""
+    return [it for it in _objects(judged, "criteria") if it.get("subject") != _CAPACITY]
+
+
+def _capacity(judged: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """What a search found, like a criterion: with what it is about in its label, for a capacity of
+    other requests or limits is another figure."""
+    found = _mapping(judged, _CAPACITY)
+    if not found or found.get("status") != "found":
+        return
+    stated = [it for it in _objects(judged, "criteria") if it.get("subject") == _CAPACITY]
+    of, limits = (", ".join(map(str, found.get(name) or ())) for name in ("of", "limits"))
+    known = {"unit": "/s", "basis": "trials", "condition": "<", "decides": False}
+    values = {"observed": found.get("estimate"), "interval": found.get("interval")}
+    yield {
+        **{"criterion": _CAPACITY, **known},
+        **(stated[0] if stated else {}),
+        **{"subject": _CAPACITY, "label": f"{of} until {limits}", **values},
+    }
 
 
 def _figure(raw: dict[str, Any]) -> Figure:

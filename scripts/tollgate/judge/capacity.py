@@ -1,0 +1,129 @@
+"""A search for capacity as a part of its execution's verdict.
+
+- A capacity that was found makes PASS; a service that breaks its limits at the lowest rate FAIL.
+- One that the generator could not reach, or hardly, makes the run INVALID: the generator, not the
+  service.
+- A search that came to no answer is INCONCLUSIVE.
+- `capacity of fork<120/s` is judged by the 95 % interval: FAIL where all of it violates the limit,
+  PASS where none of it does.
+- A search overruns the service on purpose. So its failed requests and the workers that died of it
+  are told, and have no say of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tollgate.base import figure
+from tollgate.capacity import Result
+from tollgate.criteria import Criterion
+from tollgate.judge.facts import MeasuredExecution, Searched
+from tollgate.judge.verdicts import (
+    FAIL,
+    GENERATOR,
+    INCONCLUSIVE,
+    INVALID,
+    MACHINE,
+    PASS,
+    SERVICE,
+    CriterionResult,
+    Reason,
+)
+
+#: The basis of what the trials of a search say.
+TRIALS = "trials"
+CONFIDENCE = 0.95
+_BY_STATUS = {
+    "below": (FAIL, SERVICE),
+    "unsaturated": (INVALID, GENERATOR),
+    "generator": (INVALID, GENERATOR),
+    "open": (INCONCLUSIVE, MACHINE),
+}
+
+
+def capacity_reasons(execution: MeasuredExecution) -> Iterator[Reason]:
+    """What keeps a search from PASS."""
+    searched = execution.capacity
+    if searched.problem:
+        yield Reason(INVALID, SERVICE, f"the search ended before its time: {searched.problem}")
+    elif not searched.is_over and not execution.facts.interrupted:  # which is a reason by itself
+        count = len(searched.trials)
+        trials = "one trial" if count == 1 else f"{count} trials"
+        yield Reason(INVALID, GENERATOR, f"the search was cut short after {trials}")
+    unsound = sum(not each.sound for each in searched.trials)
+    if searched.result.status in _BY_STATUS:
+        verdict, fault = _BY_STATUS[searched.result.status]
+        yield Reason(verdict, fault, f"capacity: {searched.result.reason}")
+    if unsound and 2 * unsound > len(searched.trials):
+        yield Reason(
+            INVALID,
+            GENERATOR,
+            f"the generator was late, or lost requests, in {unsound} of {len(searched.trials)} "
+            "trials: give it more of the machine",
+        )
+
+
+def capacity_warnings(execution: MeasuredExecution) -> Iterator[str]:
+    """What a reader should know, and what changes no verdict."""
+    searched = execution.capacity
+    unsound = sum(not each.sound for each in searched.trials)
+    if unsound:
+        yield (
+            f"{unsound} of {len(searched.trials)} trials say nothing of the service: the generator "
+            "was late in them, or lost requests"
+        )
+    for event in execution.facts.worker_events:
+        yield f"while rates were tried that may overrun the service: {event.text}"
+
+
+def judge_capacity(criterion: Criterion, searched: Searched) -> CriterionResult:
+    """One criterion on the capacity."""
+    found = searched.result
+    verdict, fault, reason = _judged(criterion, found)
+    return CriterionResult(
+        criterion=criterion.text,
+        message=criterion.message,
+        label=criterion.label,
+        subject=criterion.subject,
+        unit=criterion.unit,
+        condition=criterion.condition,
+        limit=criterion.threshold,
+        observed=found.estimate,
+        low=found.low,
+        high=found.high,
+        confidence=CONFIDENCE,
+        samples=len(searched.trials),
+        samples_needed=None,
+        basis=TRIALS,
+        window=None,
+        decides=criterion.fail,
+        verdict=verdict,
+        reason=reason,
+        fault=fault,
+    )
+
+
+def _judged(criterion: Criterion, found: Result) -> tuple[str, str, str]:
+    """(verdict, fault, reason)."""
+    if found.status == "below":
+        low, high = 0.0, found.high or 0.0
+    elif found.low is None or found.high is None:
+        return INCONCLUSIVE, MACHINE, f"there is no interval: {found.reason}"
+    else:
+        low, high = found.low, found.high
+    ends = _violates(criterion, low), _violates(criterion, high)
+    if all(ends):
+        return FAIL, SERVICE, "the whole interval violates the limit"
+    if not any(ends):
+        return PASS, SERVICE, ""
+    limit = figure(criterion.threshold)
+    return INCONCLUSIVE, MACHINE, f"the interval holds the limit of {limit}/s: allow more time"
+
+
+def _violates(criterion: Criterion, rate: float) -> bool:
+    return {
+        "<": rate < criterion.threshold,
+        "<=": rate <= criterion.threshold,
+        ">": rate > criterion.threshold,
+        ">=": rate >= criterion.threshold,
+    }[criterion.condition]

@@ -1,0 +1,95 @@
+"""What a search for capacity found, in words. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from tollgate.base import figure, spanned
+from tollgate.capacity import Ratio, Result, Trial, ratio
+from tollgate.judge import ExecutionVerdict, Searched
+
+LEAKS = "Trials of some seconds find no leak, and nothing else that only time shows: -soak does."
+
+
+def lines(searched: Searched) -> Iterator[str]:
+    """The capacity, how it was tried, and the generator."""
+    found = searched.result
+    yield f"capacity of {', '.join(searched.of)}: {estimate(found)}, until {limits(searched)}"
+    if found.holdout:
+        yield f"held out: {holdout(found.holdout, searched)}"
+    if searched.trials:
+        yield _tried(searched)
+    if searched.ceiling_trials:
+        most = max(each.generator_cpu for each in (*searched.ceiling_trials, *searched.trials))
+        yield (
+            f"the generator's own ceiling: {figure(searched.ceiling)}/s, at most "
+            f"{figure(most)} cores"
+        )
+
+
+def limits(searched: Searched) -> str:
+    """`p95>250ms or fail>0.1%`."""
+    return " or ".join(searched.limits)
+
+
+def estimate(found: Result) -> str:
+    """`131/s (95 % CI 127-135, 3 % either way)`."""
+    if found.estimate is None or found.low is None or found.high is None:
+        return "not found"
+    half = f"{100 * (found.half_width or 0):.1f} % either way"
+    return f"{figure(found.estimate)}/s (95 % CI {spanned(found.low, found.high)}, {half})"
+
+
+def holdout(trial: Trial, searched: Searched) -> str:
+    """What came of the minute at the low end of the interval."""
+    at = f"{figure(trial.ask.seconds)} s at {figure(trial.achieved)}/s"
+    times = f"p50 {figure(trial.p50_ms)}, p95 {figure(trial.p95_ms)}, p99 {figure(trial.p99_ms)} ms"
+    return f"{at} {outcome(trial, searched)}: {times}, n={trial.n}"
+
+
+def outcome(trial: Trial, searched: Searched) -> str:
+    """`kept the limits`, or what was wrong with a trial."""
+    if not trial.sound:
+        return "say nothing of the service"
+    if trial.grew:
+        return "let the queue grow"
+    broken = [
+        text
+        for text, n, share in zip(searched.limits, trial.over, searched.shares, strict=True)
+        if n > share * trial.n
+    ]
+    return f"broke {' and '.join(broken)}" if broken else "kept the limits"
+
+
+def _tried(searched: Searched) -> str:
+    found, rates = searched.result, [each.ask.rate for each in searched.trials]
+    ends = [
+        f"{name} {figure(rate)}/s"
+        for name, rate in (("last pass", found.last_pass), ("first failure", found.first_fail))
+        if rate is not None
+    ]
+    text = f"{len(rates)} trials from {figure(min(rates))} to {figure(max(rates))}/s"
+    return "; ".join([text, *ends, *_drift(found)])
+
+
+def _drift(found: Result) -> Iterator[str]:
+    if found.drift is not None:
+        yield f"drift {100 * found.drift:+.1f} %"
+
+
+def scaling(executions: Sequence[ExecutionVerdict]) -> tuple[str, str, Ratio] | None:
+    """(one, other, one / other) of two executions with a capacity each, such as cluster / fork."""
+    found = [it for it in executions if it.capacity]
+    if len(found) != 2:
+        return None
+    first, second = found
+    factor = ratio(second.capacity.result, first.capacity.result)
+    return factor and (second.name, first.name, factor)
+
+
+def scaling_line(executions: Sequence[ExecutionVerdict]) -> Iterator[str]:
+    """`cluster / fork: 3.1 times as much (95 % CI 2.9-3.3)`, where both are known."""
+    if found := scaling(executions):
+        one, other, factor = found
+        ends = spanned(factor.low, factor.high)
+        yield f"{one} / {other}: {figure(factor.estimate)} times as much (95 % CI {ends})"

@@ -1,0 +1,1 @@
+"""What the page of a run says of a search for capacity."""

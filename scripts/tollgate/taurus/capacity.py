@@ -1,0 +1,229 @@
+"""Taurus service `capacity`: searches each execution for the highest rate that keeps the limits.
+
+Settings, under modules.capacity in taurus.yml; a kind that names no budget searches for nothing:
+
+    of: sum                         what is asked, or a list of which each arrival asks one at
+                                    random: controllers of the plan
+    limits: [p95>250ms, fail>0.1%]  what must not happen in a trial
+    budget: 5m                      of an execution, behind the generator's own ceiling
+
+JMeter reads a file of arrivals that grows while it runs, so that one JMeter sends all rates. Here
+each trial is drawn, written down some moments before it is due, and measured once it is answered.
+
+It stands behind `load`, which chooses the executions, and before `targets`.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import re
+import secrets
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree
+
+from bzt import TaurusConfigError, ToolError
+from bzt.engine import Service
+
+from tollgate.base import did_you_mean, duration_text, records
+from tollgate.capacity import Limit, Settings
+from tollgate.compare import SettingError, seconds_of
+from tollgate.criteria import CriterionError, parse
+from tollgate.gather import (
+    END,
+    HEADER,
+    NOTHING,
+    CapacityRecord,
+    arrivals_path,
+    record_path,
+    row,
+)
+from tollgate.targets import IDLE_SERVER, name_of, period_of, scenario_of
+from tollgate.taurus.search import Search
+from tollgate.taurus.shared import refuse_unknown, under_way
+
+SETTINGS = ("of", "limits", "budget")
+
+
+class Capacity(Service):
+    """Searches the executions one after the other."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.idle: subprocess.Popen | None = None
+        self.records: dict[str, CapacityRecord] = {}
+        self.searches: dict[object, Search] = {}
+
+    @property
+    def folder(self) -> Path:
+        return Path(self.engine.artifacts_dir).resolve()
+
+    def prepare(self) -> None:
+        """Raises TaurusConfigError or ToolError, one line, for what can't be searched."""
+        super().prepare()
+        refuse_unknown("capacity", self.settings, SETTINGS)
+        if self.settings.get("budget", None) is None:
+            return
+        self._refuse()
+        record = self._record()
+        executions = self.engine.config.get("execution", [])
+        for each in executions:
+            check_plan(scenario_of(self.engine.config, each).get("script", None), record.of)
+        port = self._start_idle()
+        for each in executions:
+            self._give(each, replace(record), port)
+        self._leave_criteria_out([name_of(each) for each in executions])
+        under_way(self.engine).position = self.position
+        lasts = duration_text(record.settings.budget_s)
+        self.log.info(
+            "Capacity of %s, until %s: %s for each of %s, behind the generator's own ceiling",
+            ", ".join(record.of),
+            " or ".join(record.limits),
+            lasts,
+            ", ".join(self.records),
+        )
+
+    def _refuse(self) -> None:
+        timetable = self.engine.config.get("modules").get("targets").get("reload-every", None)
+        if period_of(timetable, os.environ):
+            raise TaurusConfigError(
+                "capacity: RELOAD_EVERY or modules.targets.reload-every is set, and a trial in "
+                "which workers are replaced measures something else: leave reloads out"
+            )
+
+    def _record(self) -> CapacityRecord:
+        given = self.settings.get("limits", None) or []
+        limits = given if isinstance(given, list) else [given]
+        of = self.settings.get("of", None) or []
+        names = of if isinstance(of, list) else [of]
+        if not names or not all(isinstance(it, str) for it in names):
+            raise TaurusConfigError(
+                f"capacity: modules.capacity.of is {of!r}: name a target of the plan, such as sum, "
+                "or a list of them"
+            )
+        try:
+            settings = Settings(
+                limits=tuple(limit_of(str(it)) for it in limits),
+                budget_s=seconds_of("modules.capacity.budget", self.settings.get("budget")),
+                seed=secrets.randbelow(1 << 31),
+            )
+        except (SettingError, CriterionError, ValueError) as problem:
+            raise TaurusConfigError(f"capacity: {problem}") from None
+        return CapacityRecord(settings, tuple(map(str, limits)), tuple(names))
+
+    def _give(self, execution: Mapping, record: CapacityRecord, port: int) -> None:
+        """The plan gets its file of arrivals, and the run's folder the record."""
+        name, path = name_of(execution), arrivals_path(self.folder, name_of(execution))
+        if path.exists():
+            raise TaurusConfigError(
+                f"capacity: execution {name!r} would write {path.name}, which another one does: "
+                "call one of them otherwise"
+            )
+        path.write_text(row(HEADER))
+        scenario_of(self.engine.config, execution).merge(
+            {"properties": {"arrivals": str(path), "origin": 0, "nothing_port": port}}
+        )
+        records.write(record_path(self.folder, name), record)
+        self.records[name] = record
+
+    def _leave_criteria_out(self, names: list[str]) -> None:
+        """Those on the capacity of executions that taurus.yml has and this run has not."""
+        known = {str(name) for name in self.engine.config.get("scenarios")} - set(names)
+        for entry in self.engine.config.get("reporting", []):
+            if isinstance(entry.get("criteria", None), list):
+                entry["criteria"] = [it for it in entry["criteria"] if not _is_of(it, known)]
+
+    def _start_idle(self) -> int:
+        """The port of a server that does nothing. Raises ToolError."""
+        self.idle = subprocess.Popen(
+            ["node", str(IDLE_SERVER)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        line = self.idle.stdout.readline().strip()
+        if not line.isdigit():
+            raise ToolError(f"capacity: {IDLE_SERVER.name} did not start: is `node` in the PATH?")
+        return int(line)
+
+    def check(self) -> bool:
+        """Go on with the search of the execution that runs."""
+        for executor in self.engine.provisioning.executors if self.records else ():
+            process = getattr(executor, "process", None)
+            if process and process.poll() is None and Path(executor.kpi_jtl).exists():
+                if executor not in self.searches:
+                    record = self.records[executor.label]
+                    self.searches[executor] = Search(executor, self.folder, record, self.log)
+                self.searches[executor].go_on(time.time())
+        return super().check()
+
+    def position(self, executor: object, _asked_s: float = 0, elapsed_s: float = 0) -> str | None:
+        """Where the search stands, for `progress`."""
+        search = self.searches.get(executor)
+        return search and search.position(elapsed_s)
+
+    def post_process(self) -> None:
+        """Leave no server behind."""
+        super().post_process()
+        if self.idle:
+            self.idle.stdin.close()
+            self.idle.stdout.close()
+            try:
+                self.idle.wait(5)
+            except subprocess.TimeoutExpired:
+                self.idle.kill()
+            self.idle = None
+
+
+def check_plan(script: str | None, of: Sequence[str]) -> None:
+    """Raises TaurusConfigError where a plan sends no arrivals of a file, or has nothing of a name
+    that is asked for. A plan that is missing is for Taurus to refuse."""
+    if not script or not Path(script).is_file():
+        return
+    text = Path(script).read_text("utf-8", "replace")
+    if not re.search(r"__P\(\s*arrivals\s*[,)]", text):
+        raise TaurusConfigError(
+            f"capacity: {script} does not read the property 'arrivals', the file of what to send "
+            "and when: give your requests a controller in plans/capacity.jmx (docs/capacity.md)"
+        )
+    names = _choices(script)
+    for name in of:
+        if name not in names:
+            raise TaurusConfigError(
+                f"capacity: modules.capacity.of names {name!r}, which {script} can't send: "
+                f"{did_you_mean(name, names)}"
+            )
+
+
+def _choices(script: str) -> list[str]:
+    """The names of what the plan's Switch Controller chooses from."""
+    found = []
+    for tree in ElementTree.parse(script).iter("hashTree"):  # noqa: S314 - the user's own file
+        for element, below in itertools.pairwise(tree):
+            if element.tag == "SwitchController":
+                found += [it.get("testname", "") for it in below if it.tag != "hashTree"]
+    return [name for name in found if name not in (NOTHING, END)]
+
+
+def limit_of(text: str) -> Limit:
+    """A limit of trials. Raises CriterionError and ValueError."""
+    it = parse(text)
+    takes = (it.percentile is not None and it.unit == "ms") or (
+        it.subject == "fail" and it.is_percent
+    )
+    if not takes or it.label or it.timeframe_s or it.condition != ">":
+        step = "write a percentile or the share of failures, such as p95>250ms or fail>0.1%"
+        raise CriterionError(text, "limit", text, "no limit of a search for capacity", step)
+    if it.percentile is None:
+        return Limit("fail", None, it.threshold / 100)
+    return Limit(it.subject, it.threshold, round(1 - it.percentile / 100, 10))
+
+
+def _is_of(item: object, names: set[str]) -> bool:
+    """Whether a criterion is about the capacity of one of these executions."""
+    try:
+        found = parse(item)
+    except CriterionError:  # `verdict` says what is wrong with it
+        return False
+    return found.is_of_capacity and found.label in names

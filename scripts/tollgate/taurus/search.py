@@ -1,0 +1,257 @@
+"""A search for capacity under way: each trial is drawn, appended to the file of arrivals some
+moments before it is due, and measured once it is answered.
+
+What came of a trial is read from the samples, by the same code as `tollgate judge` reads it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import socket
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import psutil
+
+from tollgate.base import figure, records
+from tollgate.capacity import Ask, Trial, ceiling_of, next_ask, next_ceiling_ask
+from tollgate.gather import (
+    END,
+    Arrivals,
+    CapacityRecord,
+    TrialRecord,
+    arrivals_path,
+    drawn,
+    record_path,
+    row,
+    trial_of,
+)
+from tollgate.samples import Growing, JtlError, trial_answers
+from tollgate.taurus.shared import property_of
+
+#: Milliseconds before the first arrival of a trial, and before any other, that it is written down.
+#: A thread of the plan without an arrival looks for one every 200 ms.
+LEAD_MS, AHEAD_MS = 600, 1200
+#: A trial in which so many arrivals wait, in seconds of its rate and in multiples of the limit, or
+#: in which so large a share failed, is lost: the rest of it is not sent. So many at least.
+WAITING_S, WAITING_LIMITS, FAILED, FEWEST = 1.0, 4.0, 0.2, 20
+#: Seconds for a service that was overrun to accept connections again, for JMeter to read that it is
+#: to end, and behind the timeouts of requests for their samples to be written.
+RECOVERY_S, END_S, LATE_ANSWERS_S = 20.0, 10.0, 3.0
+#: Sent to the server that does nothing, and not counted, so often at most, until JMeter's code is
+#: compiled.
+WARM_UP, WARM_UPS = Ask(0, "ceiling", 200.0, 4.0), 3
+#: What the plan's properties are where none says so.
+THREADS, RESPONSE_TIMEOUT_MS, CONNECT_TIMEOUT_MS = 200, 5000, 2000
+
+
+class Search:
+    """The search of one execution, a step at a time."""
+
+    def __init__(
+        self,
+        executor: object,
+        folder: Path,
+        record: CapacityRecord,
+        log: logging.Logger,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.executor, self.record, self.log, self.clock = executor, record, log, clock
+        self.path = record_path(folder, executor.label)
+        self.arrivals_file = arrivals_path(folder, executor.label)
+        self.samples = Growing(executor.kpi_jtl)
+        self.ceilings: list[Trial] = []
+        self.trials: list[Trial] = []
+        self.running: Running | None = None
+        self.drawn, self.next_arrival = 0, 1
+        self.cold = WARM_UPS
+        self.waits_since: float | None = None
+        self.over_at: float | None = None
+        self.cpu = psutil.Process(executor.process.pid)
+
+    def go_on(self, now: float) -> None:
+        """What is to be done by now, in seconds since the epoch."""
+        if self.over_at is not None:
+            if now > self.over_at + END_S and not self.executor.is_over:
+                self.executor.stop_now()
+        elif self.running is None:
+            if self._accepts(now):
+                self._begin()
+        else:
+            self.running.feed(now)
+            if self.running.is_answered(now):
+                self._measure(now)
+
+    def _accepts(self, now: float) -> bool:
+        """Whether the service accepts connections: it may have died of the last trial. Ends the
+        search where it has not come back."""
+        host, port = (self.executor.properties.get(name) for name in ("host", "port"))
+        if port is None:  # of several targets, which the plan alone knows
+            return True
+        try:
+            with socket.create_connection((str(host), int(port)), timeout=0.5):
+                self.waits_since = None
+                return True
+        except OSError:
+            self.waits_since = self.waits_since or now
+            if now > self.waits_since + RECOVERY_S:
+                last = self.trials[-1].ask.rate if self.trials else 0
+                self._end(
+                    f"the service accepts no connections any more, {RECOVERY_S:g} s after a trial "
+                    f"at {figure(last)}/s"
+                )
+            return False
+
+    def _next(self) -> Ask | None:
+        if self.cold:
+            return WARM_UP
+        if not self.trials:
+            ask = next_ceiling_ask(self.ceilings)
+            if ask:
+                return ask
+        return next_ask(self.record.settings, ceiling_of(self.ceilings), self.trials)
+
+    def _begin(self) -> None:
+        ask = self._next()
+        if ask is None:
+            self._end()
+            return
+        began_s = self.clock() + LEAD_MS / 1000  # to think takes a while
+        self.drawn += 1
+        of, seed = self.record.of, self.record.settings.seed
+        arrivals = drawn(ask, self.drawn, self.next_arrival, round(1000 * began_s), of, seed)
+        self.next_arrival += len(arrivals)
+        self.running = Running(self, ask, arrivals, began_s)
+        self.running.feed(self.clock())
+
+    def _measure(self, now: float) -> None:
+        of = self.running
+        try:
+            with self.samples.read() as store:
+                answers = trial_answers(store, of.arrivals.trial)
+        except JtlError as problem:
+            self.log.warning("capacity: no look at the samples: %s", problem)
+            self._end(str(problem))
+            return
+        if len(answers["arrival"]) < len(of.arrivals) and now < of.deadline_s:
+            of.look_at = now + LEAD_MS / 1000  # a line of the file is not always a sample
+            return
+        self.running = None
+        began_ms = round(1000 * of.began_s)
+        done = TrialRecord(of.arrivals.trial, of.ask, began_ms, of.seconds, of.cores(now))
+        record = replace(self.record, trials=(*self.record.trials, done))
+        trial = trial_of(done, of.arrivals, answers, record)
+        self.log.debug("capacity: %s", trial)
+        if not of.ask.number:
+            self.cold = 0 if trial.sound else self.cold - 1
+            return
+        (self.ceilings if of.ask.purpose == "ceiling" else self.trials).append(trial)
+        self.record = record
+        records.write(self.path, self.record)
+
+    def _end(self, problem: str = "") -> None:
+        """Have the plan end, and the record say that nothing follows."""
+        self.record = replace(self.record, problem=problem, is_over=not problem)
+        records.write(self.path, self.record)
+        self.append(row(f"{self.drawn + 1},{self.next_arrival},0,{END},"))
+        self.over_at, self.running = self.clock(), None
+
+    def append(self, rows: str) -> None:
+        """Have JMeter read these as well."""
+        with self.arrivals_file.open("a") as file:
+            file.write(rows)
+
+    def position(self, elapsed_s: float) -> str:
+        """`search 7, 131/s; 82 s`."""
+        ask = self.running and self.running.ask
+        at = f"{ask.purpose} {ask.number}, {figure(ask.rate)}/s" if ask else "between two trials"
+        return f"{at}; {elapsed_s:.0f} s"
+
+
+class Running:
+    """A trial under way."""
+
+    def __init__(self, search: Search, ask: Ask, arrivals: Arrivals, began_s: float) -> None:
+        self.search, self.ask, self.arrivals, self.began_s = search, ask, arrivals, began_s
+        self.seconds = ask.seconds
+        self.written = self.answered = self.failed = 0
+        self.look_at = 0.0
+        self.jtl = Path(search.executor.kpi_jtl)
+        self.read_bytes = self.jtl.stat().st_size
+        self.cpu_s, self.cpu_at = _cpu_s(search.cpu), search.clock()
+        self.used: float | None = None
+
+    @property
+    def deadline_s(self) -> float:
+        """From when on no more answers come: each thread has waited for as many as there may be."""
+        given = self.search.executor.properties
+        timeout, connect, threads = (
+            property_of(given, name, default, "capacity")
+            for name, default in (
+                ("response_timeout", RESPONSE_TIMEOUT_MS),
+                ("connect_timeout", CONNECT_TIMEOUT_MS),
+                ("threads", THREADS),
+            )
+        )
+        rounds = 1 + len(self.arrivals) // int(threads)
+        last_s = self.began_s + self.seconds
+        return last_s + rounds * (timeout + connect) / 1000 + LATE_ANSWERS_S
+
+    def feed(self, now: float) -> None:
+        """Write down what is due soon, unless the service is overrun already."""
+        self._read()
+        if self.written == len(self.arrivals):
+            if self.used is None and now >= self.began_s + self.seconds:
+                self.cores(now)
+            return
+        due = self.arrivals.until(1000 * now)
+        if self._is_lost(len(due)):
+            last_ms = float(self.arrivals.due_ms[self.written - 1])
+            self.arrivals = self.arrivals.first_of(self.written)
+            self.seconds = min(self.seconds, max(0.1, (last_ms + 1) / 1000 - self.began_s))
+            return
+        high = len(self.arrivals.until(1000 * now + AHEAD_MS))
+        if high > self.written:
+            self.search.append(self.arrivals.rows(self.written, high))
+            self.written = high
+
+    def _is_lost(self, due: int) -> bool:
+        limits = self.search.record.settings.limits
+        longest_s = max((it.threshold or 0 for it in limits), default=0) / 1000
+        waiting = self.ask.rate * max(WAITING_S, WAITING_LIMITS * longest_s)
+        allowed = max((it.share for it in limits if it.threshold is None), default=0)
+        lost = due - self.answered > max(FEWEST, waiting)
+        return lost or self.failed > max(FEWEST, (FAILED + allowed) * len(self.arrivals))
+
+    def _read(self) -> None:
+        with self.jtl.open("rb") as file:
+            file.seek(self.read_bytes)
+            new = file.read()
+        self.read_bytes += len(new)
+        self.answered += new.count(b"\n")
+        self.failed += new.count(b",false,")
+
+    def is_answered(self, now: float) -> bool:
+        """Whether it is over, and there is something to read."""
+        if self.written < len(self.arrivals) or now < max(
+            self.began_s + self.seconds, self.look_at
+        ):
+            return False
+        return self.answered >= len(self.arrivals) or now >= self.deadline_s
+
+    def cores(self, now: float) -> float:
+        """CPU time of the generator while the trial went on, in cores."""
+        if self.used is None:
+            self.used = (_cpu_s(self.search.cpu) - self.cpu_s) / max(now - self.cpu_at, 0.1)
+        return round(self.used, 3)
+
+
+def _cpu_s(process: psutil.Process) -> float:
+    """CPU seconds of a process and all that it has started; 0 once it is gone."""
+    with contextlib.suppress(psutil.Error):
+        every = [process, *process.children(recursive=True)]
+        return sum(sum(it.cpu_times()[:2]) for it in every)
+    return 0.0

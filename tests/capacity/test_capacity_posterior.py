@@ -1,0 +1,89 @@
+import math
+
+import numpy as np
+import pytest
+
+from tollgate.capacity import Ask, Limit, Settings, Trial
+from tollgate.capacity.posterior import (
+    CORRELATIONS,
+    counted,
+    critical_means,
+    posterior,
+    queue_share,
+)
+
+LATENCY, FAILURES = Limit("p95", 250.0, 0.05), Limit("fail", None, 0.001)
+SETTINGS = Settings((LATENCY,))
+
+
+def trial(rate, share, at_s=100.0, grew=False, sound=True, seconds=10.0, number=1):
+    n = round(rate * (seconds - SETTINGS.lead_s))
+    ask = Ask(number, "search", rate, seconds)
+    return Trial(ask, rate, n, (round(share * n),), 1.0, 2.0, 3.0, grew, 0.1, sound, at_s)
+
+
+@pytest.mark.parametrize("slope", [10, 60, 150])
+def test_a_queue_that_has_been_there_for_long_has_an_exponential_tail(slope):
+    # Harrison 1985, section 3.6: the stationary distribution of the reflected motion.
+    loads = np.array([0.9, 0.95, 0.99])
+    found = queue_share(loads, slope, 250.0, (1e6, 1e6 + 1))
+    assert found == pytest.approx(np.exp(slope * (loads - 1)), rel=1e-3)
+
+
+def test_a_queue_that_began_empty_has_fewer_over_the_limit_and_more_with_load():
+    loads = np.linspace(0.5, 2, 40)
+    early, late = (queue_share(loads, 60, 250.0, (2, end)) for end in (10, 60))
+    assert (np.diff(early) >= 0).all()
+    assert (early[loads < 1] <= late[loads < 1]).all()
+    assert early[loads < 0.98][-1] < 0.7 * late[loads < 0.98][-1]
+    assert early[-1] == pytest.approx(1, abs=0.01)
+
+
+def test_a_minute_has_as_its_median_what_is_allowed_when_trials_have_their_critical_mean():
+    random = np.random.default_rng(1)
+    for mean, correlation in zip(critical_means(0.05, 7.25), CORRELATIONS, strict=True):
+        size = (1 - correlation) / correlation
+        trials = random.beta(size * mean, size * (1 - mean), (20_000, 7))
+        assert np.median(trials.mean(axis=1)) == pytest.approx(0.05, abs=0.012)
+
+
+def test_many_trials_of_known_shares_leave_their_critical_rate_alone():
+    # The share doubles with each 2 % in the rate, and is 5 % at 100/s.
+    rates = np.geomspace(94, 104, 40)
+    trials = tuple(
+        trial(rate, 0.05 * 2 ** (math.log(rate / 100) / 0.02), at_s)
+        for rate, at_s in zip(rates, np.random.default_rng(1).uniform(40, 230, 40), strict=True)
+    )
+    found = posterior(SETTINGS, 0, 80.0, 125.0, trials)
+    assert found.critical.sum() == pytest.approx(1)
+    assert math.exp(found.quantile(0.5)) == pytest.approx(100, rel=0.02)
+    assert found.quantile(0.975) - found.quantile(0.025) < 0.04
+
+
+def test_a_service_that_gets_slower_is_seen_to_drift_and_known_for_the_middle_of_its_trials():
+    at_s = np.linspace(35, 235, 40)
+    critical = 100 * np.exp(-0.2 * (at_s / SETTINGS.budget_s - 0.45))
+    rates = np.tile(np.geomspace(90, 110, 8), 5)
+    shares = 0.05 * np.exp(40 * np.log(rates / critical))
+    trials = tuple(trial(*each) for each in zip(rates, np.minimum(shares, 1), at_s, strict=True))
+    found = posterior(SETTINGS, 0, 80.0, 125.0, trials)
+    assert found.drift == pytest.approx(-0.2, abs=0.03)
+    assert math.exp(found.quantile(0.5)) == pytest.approx(100, rel=0.02)
+
+
+def test_a_trial_that_is_not_sound_says_nothing():
+    known = (trial(90, 0.0), trial(110, 0.9))
+    told = (*known, trial(95, 1.0, sound=False))
+    before, after = (posterior(SETTINGS, 0, 80.0, 125.0, each) for each in (known, told))
+    assert np.array_equal(before.weights, after.weights)
+
+
+def test_far_above_the_limit_only_that_counts_and_so_does_a_queue_that_grew():
+    assert counted(SETTINGS, 0, trial(100, 0.1)) == 80
+    assert counted(SETTINGS, 0, trial(100, 0.4)) is None
+    assert counted(SETTINGS, 0, trial(100, 0.0, grew=True)) is None
+    both = Settings((LATENCY, FAILURES))
+    two = trial(100, 0.0, grew=True)
+    two = Trial(**{**vars(two), "over": (0, 0)})
+    assert [counted(both, place, two) for place in (0, 1)] == [None, 0]
+    assert counted(Settings((FAILURES,)), 0, trial(100, 0.0, grew=True)) is None

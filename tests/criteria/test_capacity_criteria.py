@@ -1,0 +1,48 @@
+"""Criteria on the capacity of an execution."""
+
+from __future__ import annotations
+
+import pytest
+
+from tollgate.criteria import CriterionError, check, parse
+
+
+def test_a_capacity_is_in_arrivals_a_second():
+    found = parse("capacity of fork<120/s")
+    assert (found.label, found.threshold, found.unit) == ("fork", 120.0, "/s")
+    assert found.is_of_capacity
+    assert not found.is_of_workers
+    assert not found.can_stop_early
+    assert found.text == "capacity of fork<120/s"
+
+
+@pytest.mark.parametrize(("text", "rate"), [("90/min", 1.5), ("0.5/s", 0.5), ("7200/h", 2.0)])
+def test_a_rate_has_any_unit_of_time(text, rate):
+    assert parse(f"capacity of fork<{text}").threshold == pytest.approx(rate)
+
+
+@pytest.mark.parametrize(
+    ("text", "field"),
+    [
+        ("capacity<120/s", "label"),
+        ("capacity of fork<120", "threshold"),
+        ("capacity of fork<120ms", "threshold"),
+        ("capacity of fork<5%", "threshold"),
+        ("capacity of fork<0/s", "threshold"),
+        ("capacity of fork=120/s", "condition"),
+        ("capacity of fork<120/s for 10s", "timeframe"),
+    ],
+)
+def test_what_means_nothing_is_refused_by_its_field(text, field):
+    with pytest.raises(CriterionError) as refused:
+        parse(text)
+    assert f"{field} " in str(refused.value)
+
+
+def test_its_label_is_none_of_the_plans():
+    assert check([parse("capacity of fork<120/s")], ["sum"]) == []
+
+
+def test_two_bounds_that_contradict_each_other_are_seen():
+    criteria = [parse("capacity of fork<120/s"), parse("capacity of fork<120/s")]
+    assert len(check(criteria, ["sum"])) == 1

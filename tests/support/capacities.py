@@ -1,0 +1,84 @@
+"""Searches for capacity as judge is given them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from support.executions import execution
+from tollgate.capacity import Ask, Point, Result, Trial
+from tollgate.judge import MeasuredExecution, MeasuredRun, Searched
+
+LIMITS = ("p95>250ms", "fail>0.1%")
+
+
+def trial(rate: float, over: int = 0, purpose: str = "search", number: int = 1, **changes) -> Trial:
+    """800 answers at a rate."""
+    made = Trial(
+        ask=Ask(number, purpose, rate, 10.0),
+        achieved=rate * 1.01,
+        n=800,
+        over=(over, 0),
+        p50_ms=rate,
+        p95_ms=2 * rate,
+        p99_ms=3 * rate,
+        grew=False,
+        generator_cpu=0.25,
+        sound=True,
+        began_s=12.0 * number,
+    )
+    return replace(made, **changes)
+
+
+def result(status: str = "found", low=95.0, estimate=100.0, high=105.0, **changes) -> Result:
+    """An answer with its curves."""
+    rates = (50.0, 90.0, 110.0)
+    curves = {
+        name: tuple(Point(rate, factor * rate, rate, 4 * rate) for rate in rates)
+        for factor, name in enumerate(("p50", "p95", "p99"), 1)
+    }
+    reason = "" if status == "found" else f"the reason for {status}"
+    made = Result(status, reason, estimate, low, high, drift=0.01, curves=curves)
+    return replace(made, **{"holdout": trial(95.0, purpose="holdout"), **changes})
+
+
+NOTHING = {"low": None, "estimate": None, "high": None, "drift": None, "curves": None}
+
+
+def searched(answer: Result | None = None, **changes) -> Searched:
+    """A search with some trials, one of which broke a limit and one of which got no answer."""
+    trials = (
+        *(trial(rate, number=number) for number, rate in enumerate((50.0, 90.0), 1)),
+        trial(110.0, over=300, number=3),
+        trial(200.0, over=800, number=4, grew=True, p95_ms=float("inf"), p99_ms=float("inf")),
+    )
+    made = Searched(
+        limits=LIMITS,
+        shares=(0.05, 0.001),
+        thresholds_ms=(250.0, None),
+        of=("sum",),
+        ceiling=1600.0,
+        ceiling_trials=(trial(1600.0, purpose="ceiling"),),
+        trials=trials,
+        result=answer or result(),
+        is_over=True,
+    )
+    return replace(made, **changes)
+
+
+def searching(*criteria: str, name: str = "fork", of: Searched | None = None) -> MeasuredExecution:
+    """An execution with such a search."""
+    return execution(*criteria, label="sum", name=name, capacity=of or searched())
+
+
+BOTH = MeasuredRun(
+    (
+        searching("capacity of fork<90/s"),
+        searching(name="cluster", of=searched(result(low=280.0, estimate=300.0, high=320.0))),
+    )
+)
+EMPTY = searched(result("open", **NOTHING, holdout=None), trials=(), ceiling_trials=(), ceiling=0.0)
+RUNS = {
+    "capacities": BOTH,
+    "no capacity yet": MeasuredRun((searching(of=replace(EMPTY, is_over=False)),)),
+    "a capacity below": MeasuredRun((searching(of=searched(result("below", **NOTHING))),)),
+}
