@@ -9,10 +9,19 @@ from __future__ import annotations
 from tollgate.plan import bounds, copy, lint, plugins
 from tollgate.plan.arrivals import JavaRandom, NotReplayableError, PreciseThroughput
 from tollgate.plan.bounds import Stops, stops_of
+from tollgate.plan.expressions import Expander
 from tollgate.plan.inline import put_in_place, shares_fragments
-from tollgate.plan.jmx import PlanError, read_tree
-from tollgate.plan.model import FLOW_CONTROL, LOOPING, Plan, PlanLabel, Sampler, ThreadGroup
-from tollgate.plan.read import expander_of, read_hosts, read_plan
+from tollgate.plan.jmx import Element, PlanError, read_tree
+from tollgate.plan.model import (
+    FLOW_CONTROL,
+    LOOPING,
+    PRECISE_THROUGHPUT,
+    Plan,
+    PlanLabel,
+    Sampler,
+    ThreadGroup,
+)
+from tollgate.plan.read import expander_of, read_hosts, read_plan, read_timer
 from tollgate.plan.threads import (
     ANY,
     StatedEnd,
@@ -29,6 +38,9 @@ __all__ = [
     "ANY",
     "FLOW_CONTROL",
     "LOOPING",
+    "PRECISE_THROUGHPUT",
+    "Element",
+    "Expander",
     "JavaRandom",
     "NotReplayableError",
     "Plan",
@@ -51,6 +63,7 @@ __all__ = [
     "put_in_place",
     "read_hosts",
     "read_plan",
+    "read_timer",
     "read_tree",
     "shares_fragments",
     "silence_s",
