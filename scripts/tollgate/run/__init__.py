@@ -8,7 +8,16 @@ from __future__ import annotations
 from tollgate.run import environment, manifest, secrecy
 from tollgate.run.environment import SERVICE, cpu_model, fingerprint, jmeter_version
 from tollgate.run.looks import LEAST_S, Looks
-from tollgate.run.manifest import NAME, Execution, Manifest, ManifestError, check_seal, digest
+from tollgate.run.manifest import (
+    NAME,
+    Execution,
+    Manifest,
+    ManifestError,
+    Share,
+    check_seal,
+    digest,
+    is_sealed,
+)
 from tollgate.run.redaction import MARK, Redaction
 
 __all__ = [
@@ -21,11 +30,13 @@ __all__ = [
     "Manifest",
     "ManifestError",
     "Redaction",
+    "Share",
     "check_seal",
     "cpu_model",
     "digest",
     "environment",
     "fingerprint",
+    "is_sealed",
     "jmeter_version",
     "manifest",
     "secrecy",

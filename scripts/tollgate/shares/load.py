@@ -137,8 +137,8 @@ def _named(element: Element, field: str, of: str) -> str:
     if not found:
         name = field.rpartition(".")[2]
         raise ShareError(
-            f"{name} of {of!r} is {text!r}, which no property changes, so that no share of it can be "
-            f"made: write ${{__P(NAME,{text})}}"
+            f"{name} of {of!r} is {text!r}, which no property changes, so that no share of it can "
+            f"be made: write ${{__P(NAME,{text})}}"
         )
     return found[1]
 
