@@ -5,7 +5,7 @@ In: what bzt is about to do. Out: run.json, sealed and without secrets, and the 
 
 from __future__ import annotations
 
-from tollgate.run import environment, manifest, secrecy
+from tollgate.run import environment, manifest, secrecy, shards
 from tollgate.run.environment import SERVICE, cpu_model, fingerprint, jmeter_version
 from tollgate.run.looks import LEAST_S, Looks
 from tollgate.run.manifest import (
@@ -40,4 +40,5 @@ __all__ = [
     "jmeter_version",
     "manifest",
     "secrecy",
+    "shards",
 ]

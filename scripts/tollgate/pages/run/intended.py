@@ -38,11 +38,12 @@ class Intended:
 def intended(
     run: Path, planned: manifest.Execution, execution: MeasuredExecution
 ) -> Intended | None:
-    """From the plan that the run kept; None where it has no schedule, or its zero is not known.
+    """From the plan that the run kept; None where it has no schedule, its zero is not known,
+    or several engines each had one of their own.
 
     An open model's arrivals are gone through a step at a time, so that memory has a bound.
     """
-    if not execution.labels or peek_test_start(run / planned.jtl) is None:
+    if not planned.jtl or not execution.labels or peek_test_start(run / planned.jtl) is None:
         return None
     plan = read_plan(run / planned.plan, planned.properties)
     samplers = [data.name for data in execution.labels.values() if not data.is_transaction]

@@ -15,7 +15,7 @@ from tollgate.gather import evidence
 from tollgate.judge import FAIL, INVALID, PASS, JudgeSettings, MeasuredRun, RunVerdict, judge
 from tollgate.pages.compare import page as compare_page
 from tollgate.pages.kit.assemble import Head, Remark, render, tone
-from tollgate.pages.run import criteria, forecast, over_time, spread, surroundings, workers
+from tollgate.pages.run import criteria, engines, forecast, over_time, spread, surroundings, workers
 from tollgate.pages.run.intended import intended
 from tollgate.pages.run.view import View, colours, readable
 from tollgate.pages.study import page as study_page
@@ -85,6 +85,7 @@ def to_html(run: Path, known: Judged, study: Study | None = None) -> str:
         some_failed=any(view.sent.errors for view in views),
         spread=None if studied else spread.content(views),
         forecasts=forecast.content(views, verdict.executions),
+        engines=engines.content(views, known.record),
         workers=workers.content(views, verdict.executions, spans),
         surroundings=surroundings.content(run, known.record, command, facts),
     )
@@ -136,6 +137,8 @@ def sentence(verdict: RunVerdict) -> str:
 
 
 def _outcome(verdict: RunVerdict) -> str:
+    if verdict.share:
+        return f"Engine {verdict.share} sent its share of a load, which is judged with all others"
     results = [it for each in verdict.executions for it in each.criteria if it.decides]
     count = len(results)
     criteria = "one criterion" if count == 1 else f"{count} criteria"
