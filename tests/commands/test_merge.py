@@ -79,12 +79,8 @@ def test_counts_and_every_percentile_are_those_of_the_concatenated_samples(merge
     (execution,) = verdict["executions"]
     observed = {it["subject"]: it for it in execution["criteria"]}
     times = concatenated(folders)
-    assert code == 0
-    assert (
-        observed["hits"]["observed"]
-        == len(times)
-        == sum(it["requests"] for it in execution["engines"])
-    )
+    assert observed["hits"]["observed"] == len(times)
+    assert sum(it["requests"] for it in execution["engines"]) == len(times)
     assert observed["avg-lt"]["observed"] == pytest.approx(times.mean(), rel=1e-12)
     for p in percents:
         assert observed[f"p{p:g}"]["observed"] == nearest_rank(times, p), p

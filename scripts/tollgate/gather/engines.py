@@ -7,7 +7,10 @@ their number.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,7 +23,7 @@ from tollgate.judge import (
     together,
 )
 from tollgate.run import NAME, Manifest, ManifestError, digest, manifest
-from tollgate.samples import JtlError, peek_test_start
+from tollgate.samples import JtlError, open_store, peek_test_start
 
 #: Shares whose counts are merged at once: each time costs as much as all counts so far.
 _AT_ONCE = 8
@@ -38,9 +41,7 @@ def gather_engines(run: Path, merged: Manifest, gather: Gather) -> MeasuredRun:
     ManifestError, also for a share that has changed, and what `gather` raises."""
     executions: list[list[MeasuredExecution]] = [[] for _ in merged.executions]
     engines: list[list[EngineFacts]] = [[] for _ in merged.executions]
-    for each in merged.engines:
-        folder = run / each["folder"]
-        record = _record(folder, each["sha256"], merged)
+    for folder, record in _stored(_records(run, merged)):
         found, _ = gather(folder, record)
         for place, execution in enumerate(found.executions):
             began_s = _began_s(folder, record, place)
@@ -52,6 +53,36 @@ def gather_engines(run: Path, merged: Manifest, gather: Gather) -> MeasuredRun:
     return MeasuredRun(
         tuple(together(of, known) for of, known in zip(executions, engines, strict=True))
     )
+
+
+def _records(run: Path, merged: Manifest) -> Iterator[tuple[Path, Manifest]]:
+    for each in merged.engines:
+        folder = run / each["folder"]
+        yield folder, _record(folder, each["sha256"], merged)
+
+
+def _stored(shares: Iterable[tuple[Path, Manifest]]) -> Iterator[tuple[Path, Manifest]]:
+    """The same; while one is worked on, the samples of the next one go into their stores."""
+    with ThreadPoolExecutor(1) as ahead:
+        asked: deque[tuple[Future, Path, Manifest]] = deque()
+        for folder, record in shares:
+            asked.append((ahead.submit(_store, folder, record), folder, record))
+            if len(asked) > 1:
+                yield _waited(*asked.popleft())
+        while asked:
+            yield _waited(*asked.popleft())
+
+
+def _waited(stored: Future, folder: Path, record: Manifest) -> tuple[Path, Manifest]:
+    stored.result()
+    return folder, record
+
+
+def _store(folder: Path, record: Manifest) -> None:
+    for each in record.executions:
+        # What is wrong with the samples is told where they are read.
+        with suppress(JtlError, OSError), open_store(folder / each.jtl):
+            pass
 
 
 def _record(folder: Path, sha256: str, merged: Manifest) -> Manifest:
