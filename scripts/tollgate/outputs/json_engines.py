@@ -20,7 +20,7 @@ class EngineEntry(Model):
     from_s: float
     """When what is judged of it began, in seconds since the epoch by its machine's clock."""
     to_s: float
-    """When that ended, likewise."""
+    """When that ended, in seconds likewise."""
     requests: Count
     """Requests that it sent in that time."""
     failed: Count
