@@ -9,6 +9,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 import pytest
+import yaml
 
 import support
 from e2e.bzt_run import LENIENT, Finished, Run, mostly_right, seconds
@@ -114,6 +115,28 @@ def test_the_merge_has_the_arrivals_of_the_whole_and_one_verdict(shares, tmp_pat
     assert json.loads(again.stdout) == verdict
     for name in ("index.html", "junit.xml", "verdict.md"):
         assert (target / name).stat().st_size
+
+
+def test_the_command_of_the_kubernetes_job_sends_a_share(tmp_path):
+    job = yaml.safe_load((support.ROOT / "deploy" / "kubernetes" / "stress.yaml").read_text())
+    (container,) = job["spec"]["template"]["spec"]["containers"]
+    moment = datetime.fromtimestamp(time.time() + READY_S, timezone.utc)
+    root = copy_project(tmp_path / "tollgate")
+    (tmp_path / "shares").mkdir()
+    with serving(Answers) as server:
+        env = {it["name"]: it["value"] for it in container["env"]} | {
+            "JOB_COMPLETION_INDEX": "2",
+            "START_AT": f"{moment:%Y-%m-%dT%H:%M:%SZ}",
+            "URL": f"http://127.0.0.1:{server.server_port}",
+            "SHARES": str(tmp_path / "shares"),
+            "SCALE": "7200",
+            "PYTHONPATH": str(root / "scripts"),
+        }
+        done = support.run(*container["command"], cwd=root, env=support.environment(**env))
+    assert done.returncode == 0, done.stdout + done.stderr
+    record = manifest.read(tmp_path / "shares" / "engine-3")
+    assert (record.share["number"], record.share["of"]) == (3, 4)
+    assert manifest.is_sealed(record)
 
 
 def test_an_app_of_this_machines_pm2_is_no_target_of_several_engines(tmp_path):

@@ -48,7 +48,8 @@ def page_of(**sections: object) -> str:
         "some_failed": False,
         "spread": None,
         "forecasts": [],
-        "workers": None, "engines": (),
+        "workers": None,
+        "engines": (),
         "surroundings": surroundings.content(Path("run"), record),
     }
     return render("run/page.html.jinja", Head("t", "k", "s", "PASS", "good"), **empty | sections)

@@ -1,0 +1,34 @@
+"""deploy/kubernetes, by the API's own schemas."""
+
+import kubernetes_validate
+import pytest
+import yaml
+
+from support import ROOT
+
+VERSION = "1.37"
+
+
+@pytest.fixture
+def job():
+    return yaml.safe_load((ROOT / "deploy" / "kubernetes" / "stress.yaml").read_text())
+
+
+def test_the_manifest_passes_the_schema_of_the_api(job):
+    assert kubernetes_validate.validate(job, VERSION, strict=True) == VERSION
+
+
+def test_what_the_schema_does_not_know_is_seen(job):
+    job["spec"]["completion"] = 4
+    with pytest.raises(kubernetes_validate.ValidationError, match="completion"):
+        kubernetes_validate.validate(job, VERSION, strict=True)
+
+
+def test_every_engine_runs_once_and_all_at_the_same_time(job):
+    spec = job["spec"]
+    (engine,) = spec["template"]["spec"]["containers"]
+    engines = {it["name"]: it["value"] for it in engine["env"]}["ENGINES"]
+    assert spec["completionMode"] == "Indexed"
+    assert spec["completions"] == spec["parallelism"] == int(engines)
+    assert spec["backoffLimitPerIndex"] == 0
+    assert spec["template"]["spec"]["restartPolicy"] == "Never"
