@@ -5,14 +5,16 @@ import re
 import shutil
 import xml.etree.ElementTree as ET
 
+import jsonschema
 import numpy as np
 import pytest
 
-from support import shards
+from support import ROOT, shards
 from tollgate.commands import cli
 from tollgate.run import manifest
 
 OF = 3
+SCHEMA = ROOT / "scripts" / "tollgate" / "outputs" / "verdict.schema.json"
 
 
 def call(monkeypatch, *words):
@@ -87,6 +89,8 @@ def test_the_merged_run_has_the_arrivals_of_the_whole_and_a_schedule_for_each_en
     code, verdict = merge(*three)
     (execution,) = verdict["executions"]
     assert (code, verdict["verdict"], verdict["exit_code"]) == (0, "PASS", 0)
+    known = manifest.read(ROOT / "tests" / "archive" / "check-pass").environment
+    jsonschema.validate({**verdict, "environment": known}, json.loads(SCHEMA.read_text()))
     assert execution["schedules"] == []
     assert [it["name"] for it in execution["engines"]] == ["1/3", "2/3", "3/3"]
     intended = [it["schedules"][0]["intended"] for it in execution["engines"]]

@@ -135,11 +135,9 @@ def merged(shards: Sequence[Shard], run: Path) -> Manifest:
     """The record of all of them, whose folders stand in `run` as `place` leaves them."""
     records = [shard.record for shard in shards]
     first, folders = records[0], _folders(shards)
-    variables = {
-        name: value
-        for name, value in first.environment.get("variables", {}).items()
-        if name not in ("ENGINE", "START_AT")
-    }
+    # Whoever reads the record makes the run again by them: not at a moment that is over.
+    variables = {**first.environment.get("variables", {}), "ENGINE": f"k/{len(shards)}"}
+    variables.pop("START_AT", None)
     return replace(
         first,
         started=min(each.started for each in records),
@@ -149,7 +147,6 @@ def merged(shards: Sequence[Shard], run: Path) -> Manifest:
             for place in range(len(first.executions))
         ],
         watching=None,
-        arguments=None,
         share=None,
         engines=[Engine(folder=folder, sha256=digest(run / folder / NAME)) for folder in folders],
     )

@@ -149,7 +149,8 @@ class Load(Service):
             raise TaurusConfigError(
                 f"{where} has distributed: {servers!r}, and several JMeters each follow the whole "
                 "schedule from a start of their own, with threads of the same names: take "
-                "`distributed` out and let one JMeter send the load"
+                "`distributed` out, and let one JMeter send the load or each machine a share of it "
+                "(docs/engines.md)"
             )
         for name in ("warmup", "measured"):
             property_of(properties, name, 0, where)

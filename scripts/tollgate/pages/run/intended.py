@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,12 +38,11 @@ class Intended:
 def intended(
     run: Path, planned: manifest.Execution, execution: MeasuredExecution
 ) -> Intended | None:
-    """From the plan that the run kept; None where it has no schedule, its zero is not known,
-    or several engines each had one of their own.
+    """From the plan that the run kept; None where it has no schedule, or its zero is not known.
 
     An open model's arrivals are gone through a step at a time, so that memory has a bound.
     """
-    if not planned.jtl or not execution.labels or peek_test_start(run / planned.jtl) is None:
+    if not execution.labels or peek_test_start(run / planned.jtl) is None:
         return None
     plan = read_plan(run / planned.plan, planned.properties)
     samplers = [data.name for data in execution.labels.values() if not data.is_transaction]
@@ -52,7 +51,23 @@ def intended(
         queue.until(_until_s(execution), 0, 0)
         for queue in queues_of(plan, samplers)[0]
     ]
-    found = [Intended(*_counted(queue, execution)) for queue in queues]
+    return _together([Intended(*_counted(queue, execution)) for queue in queues])
+
+
+def of_engines(
+    run: Path, record: manifest.Manifest, place: int, execution: MeasuredExecution
+) -> Intended | None:
+    """Of the execution at a place of a merged run, what all of its engines meant to send, each by
+    the seconds since its own start."""
+    found = []
+    for each, engine in zip(record.engines, execution.engines, strict=True):
+        folder = run / each["folder"]
+        planned = manifest.read(folder).executions[place]
+        found.append(intended(folder, planned, engine.execution))
+    return _together([it for it in found if it])
+
+
+def _together(found: Sequence[Intended]) -> Intended | None:
     if not found:
         return None
     seconds, place = np.unique(np.concatenate([it.seconds for it in found]), return_inverse=True)

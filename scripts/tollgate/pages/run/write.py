@@ -16,7 +16,7 @@ from tollgate.judge import FAIL, INVALID, PASS, JudgeSettings, MeasuredRun, RunV
 from tollgate.pages.compare import page as compare_page
 from tollgate.pages.kit.assemble import Head, Remark, render, tone
 from tollgate.pages.run import criteria, engines, forecast, over_time, spread, surroundings, workers
-from tollgate.pages.run.intended import intended
+from tollgate.pages.run.intended import intended, of_engines
 from tollgate.pages.run.view import View, colours, readable
 from tollgate.pages.study import page as study_page
 from tollgate.run import manifest
@@ -121,12 +121,15 @@ def _head(
 
 def _views(run: Path, known: Judged) -> list[View]:
     planned = known.record.executions
-    return [
-        View(execution, readable(execution.name), colour, intended(run, each, execution))
-        for each, execution, colour in zip(
-            planned, known.run.executions, colours(planned), strict=True
-        )
-    ]
+    views = []
+    for place, execution in enumerate(known.run.executions):
+        if known.record.engines:
+            meant = of_engines(run, known.record, place, execution)
+        else:
+            meant = intended(run, planned[place], execution)
+        colour = colours(planned)[place]
+        views.append(View(execution, readable(execution.name), colour, meant))
+    return views
 
 
 def sentence(verdict: RunVerdict) -> str:
