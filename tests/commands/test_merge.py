@@ -240,6 +240,12 @@ def test_a_share_that_does_not_belong_is_refused_in_one_line_with_its_name(
     assert not (tmp_path / "merged").exists()
 
 
+def test_a_folder_within_a_share_is_refused(three, monkeypatch, capsys):
+    assert call(monkeypatch, "merge", *three, "--to", three[0] / "merged") == 1
+    assert "lies in the folder of a share" in capsys.readouterr().err
+    assert not (three[0] / "merged").exists()
+
+
 def test_a_folder_that_is_there_is_left_alone(three, merge, tmp_path, capsys):
     (tmp_path / "merged").mkdir()
     (tmp_path / "merged" / "mine").write_text("")

@@ -27,6 +27,8 @@ def merge(arguments: argparse.Namespace) -> int:
     """Make the merged run's folder and show its verdict; leaves none where they are refused."""
     found = shards.read_shards(arguments.runs)
     folder: Path = arguments.to
+    if any(folder.resolve().is_relative_to(shard.folder.resolve()) for shard in found):
+        raise ManifestError(f"{folder} lies in the folder of a share: name one beside them")
     try:
         folder.mkdir(parents=True)
     except FileExistsError:
