@@ -9,13 +9,19 @@ from support import ROOT
 VERSION = "1.37"
 
 
+def documents():
+    text = (ROOT / "deploy" / "kubernetes" / "stress.yaml").read_text()
+    return {each["kind"]: each for each in yaml.safe_load_all(text)}
+
+
 @pytest.fixture
 def job():
-    return yaml.safe_load((ROOT / "deploy" / "kubernetes" / "stress.yaml").read_text())
+    return documents()["Job"]
 
 
-def test_the_manifest_passes_the_schema_of_the_api(job):
-    assert kubernetes_validate.validate(job, VERSION, strict=True) == VERSION
+@pytest.mark.parametrize("kind", documents())
+def test_the_manifest_passes_the_schema_of_the_api(kind):
+    assert kubernetes_validate.validate(documents()[kind], VERSION, strict=True) == VERSION
 
 
 def test_what_the_schema_does_not_know_is_seen(job):

@@ -118,16 +118,20 @@ def test_the_merge_has_the_arrivals_of_the_whole_and_one_verdict(shares, tmp_pat
 
 
 def test_the_command_of_the_kubernetes_job_sends_a_share(tmp_path):
-    job = yaml.safe_load((support.ROOT / "deploy" / "kubernetes" / "stress.yaml").read_text())
+    text = (support.ROOT / "deploy" / "kubernetes" / "stress.yaml").read_text()
+    settings, job = yaml.safe_load_all(text)
     (container,) = job["spec"]["template"]["spec"]["containers"]
+    service = yaml.safe_load(settings["data"]["service.yml"])
     moment = datetime.fromtimestamp(time.time() + READY_S, timezone.utc)
     root = copy_project(tmp_path / "tollgate")
     (tmp_path / "shares").mkdir()
     with serving(Answers) as server:
+        service["scenarios"]["fork"]["url"] = f"http://127.0.0.1:{server.server_port}"
+        (tmp_path / "service.yml").write_text(yaml.safe_dump(service))
         env = {it["name"]: it["value"] for it in container["env"]} | {
             "JOB_COMPLETION_INDEX": "2",
             "START_AT": f"{moment:%Y-%m-%dT%H:%M:%SZ}",
-            "URL": f"http://127.0.0.1:{server.server_port}",
+            "SERVICE": str(tmp_path / "service.yml"),
             "SHARES": str(tmp_path / "shares"),
             "SCALE": "7200",
             "PYTHONPATH": str(root / "scripts"),
