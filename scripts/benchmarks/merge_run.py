@@ -19,7 +19,7 @@ import duckdb
 import numpy as np
 from readers import COLUMNS, MEAN_MS, START_MS
 
-from tollgate.commands.merge import merge
+from tollgate.commands import merge
 from tollgate.run import manifest
 from tollgate.schedule import OpenModelArrivals
 from tollgate.shares import Share, shared_schedule
@@ -104,7 +104,7 @@ def scanned(folder: Path, found: str) -> int:
 def merged(folder: Path) -> int:
     """As `tollgate merge` does; an exception if the verdict is not PASS."""
     target = folder / "merged"
-    code = merge(argparse.Namespace(runs=sorted(folder.glob("share-*")), to=target))
+    code = merge.merge(argparse.Namespace(runs=sorted(folder.glob("share-*")), to=target))
     (execution,) = manifest.read(target).executions
     if code:
         raise SystemExit(f"exit code {code} of {execution.name}")
