@@ -8,9 +8,8 @@ their number.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,11 +21,13 @@ from tollgate.judge import (
     engine_of,
     together,
 )
-from tollgate.run import NAME, Manifest, ManifestError, digest, manifest
-from tollgate.samples import JtlError, open_store, peek_test_start
+from tollgate.run import NAME, Engine, Manifest, ManifestError, digest, manifest
+from tollgate.samples import JtlError, peek_test_start
 
 #: Shares whose counts are merged at once: each time costs as much as all counts so far.
 _AT_ONCE = 8
+#: Shares that are gathered at the same time: each takes as much memory as a run of its own.
+_BESIDE = 2
 
 Gather = Callable[[Path, Manifest], tuple[MeasuredRun, JudgeSettings]]
 
@@ -41,8 +42,7 @@ def gather_engines(run: Path, merged: Manifest, gather: Gather) -> MeasuredRun:
     ManifestError, also for a share that has changed, and what `gather` raises."""
     executions: list[list[MeasuredExecution]] = [[] for _ in merged.executions]
     engines: list[list[EngineFacts]] = [[] for _ in merged.executions]
-    for folder, record in _stored(_records(run, merged)):
-        found, _ = gather(folder, record)
+    for folder, record, found in _gathered(run, merged, gather):
         for place, execution in enumerate(found.executions):
             began_s = _began_s(folder, record, place)
             name, machine = share_name(record), _machine(record)
@@ -55,34 +55,24 @@ def gather_engines(run: Path, merged: Manifest, gather: Gather) -> MeasuredRun:
     )
 
 
-def _records(run: Path, merged: Manifest) -> Iterator[tuple[Path, Manifest]]:
-    for each in merged.engines:
-        folder = run / each["folder"]
-        yield folder, _record(folder, each["sha256"], merged)
+def _gathered(
+    run: Path, merged: Manifest, gather: Gather
+) -> Iterator[tuple[Path, Manifest, MeasuredRun]]:
+    """Each share's folder, record and measurements, in order; some are worked on at once."""
 
+    def one(engine: Engine) -> tuple[Path, Manifest, MeasuredRun]:
+        folder = run / engine["folder"]
+        record = _record(folder, engine["sha256"], merged)
+        return folder, record, gather(folder, record)[0]
 
-def _stored(shares: Iterable[tuple[Path, Manifest]]) -> Iterator[tuple[Path, Manifest]]:
-    """The same; while one is worked on, the samples of the next one go into their stores."""
-    with ThreadPoolExecutor(1) as ahead:
-        asked: deque[tuple[Future, Path, Manifest]] = deque()
-        for folder, record in shares:
-            asked.append((ahead.submit(_store, folder, record), folder, record))
-            if len(asked) > 1:
-                yield _waited(*asked.popleft())
+    with ThreadPoolExecutor(_BESIDE) as beside:
+        asked: deque[Future] = deque()
+        for engine in merged.engines:
+            asked.append(beside.submit(one, engine))
+            if len(asked) > _BESIDE:
+                yield asked.popleft().result()
         while asked:
-            yield _waited(*asked.popleft())
-
-
-def _waited(stored: Future, folder: Path, record: Manifest) -> tuple[Path, Manifest]:
-    stored.result()
-    return folder, record
-
-
-def _store(folder: Path, record: Manifest) -> None:
-    for each in record.executions:
-        # What is wrong with the samples is told where they are read.
-        with suppress(JtlError, OSError), open_store(folder / each.jtl):
-            pass
+            yield asked.popleft().result()
 
 
 def _record(folder: Path, sha256: str, merged: Manifest) -> Manifest:

@@ -10,6 +10,7 @@ from tollgate.run.environment import SERVICE, cpu_model, fingerprint, jmeter_ver
 from tollgate.run.looks import LEAST_S, Looks
 from tollgate.run.manifest import (
     NAME,
+    Engine,
     Execution,
     Manifest,
     ManifestError,
@@ -25,6 +26,7 @@ __all__ = [
     "MARK",
     "NAME",
     "SERVICE",
+    "Engine",
     "Execution",
     "Looks",
     "Manifest",
