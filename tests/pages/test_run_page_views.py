@@ -50,6 +50,7 @@ def page_of(**sections: object) -> str:
         "spread": None,
         "forecasts": [],
         "workers": None,
+        "engines": (),
         "surroundings": surroundings.content(Path("run"), record),
     }
     return render("run/page.html.jinja", Head("t", "k", "s", "PASS", "good"), **empty | sections)

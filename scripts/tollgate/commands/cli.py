@@ -6,6 +6,7 @@ tollgate judge RUN --json               print it as verdict.json has it
 tollgate report RUN                     make its page and dashboards again; a study: tell it again
 tollgate report RUN --dashboards        also of more samples than a run itself draws them from
 tollgate report reports                 the list of all runs again
+tollgate merge RUN... --to FOLDER       judge the shares of a load, see ENGINE, as one run
 tollgate forecast FILE                  check a forecast and show the load that comes of it
 tollgate new target NAME [--url URL]    make the files of a target
 tollgate doctor                         what is in the way of a run on this machine
@@ -19,7 +20,7 @@ import os
 import sys
 from pathlib import Path
 
-from tollgate.commands import ERROR, Parser, doctor, forecast, new_target
+from tollgate.commands import ERROR, Parser, doctor, forecast, merge, new_target
 from tollgate.gather import evidence
 from tollgate.judge import judge
 from tollgate.outputs import dashboard
@@ -88,6 +89,7 @@ def _parser() -> argparse.ArgumentParser:
         help="however many samples there are: it takes JMeter minutes and gigabytes of memory",
     )
     reporting.set_defaults(command=_report)
+    merge.add_to(commands)
     forecast.add_to(commands)
     new_target.add_to(commands)
     doctor.add_to(commands)
@@ -115,7 +117,7 @@ def _report(arguments: argparse.Namespace) -> int:
         print(runs_page.write(arguments.run))
         return 0
     record = manifest.read(arguments.run)
-    jtls = {each.name: arguments.run / each.jtl for each in record.executions}
+    jtls = {each.name: arguments.run / each.jtl for each in record.executions if each.jtl}
     problems = dashboard.draw_all(arguments.run, jtls, however_large=arguments.dashboards)
     for name, problem in problems.items():
         print(f"tollgate: no dashboard of {name}: {problem}", file=sys.stderr)

@@ -21,6 +21,7 @@ from tollgate.gather import labels as evidence_labels
 from tollgate.gather import workers as evidence_workers
 from tollgate.gather.clock import steps_seen, with_clock
 from tollgate.gather.ends import with_early_ends
+from tollgate.gather.engines import gather_engines, share_name
 from tollgate.gather.looks import Examined, Look, ended
 from tollgate.gather.silent import with_silent
 from tollgate.gather.unjudgeable import unjudgeable
@@ -36,7 +37,7 @@ from tollgate.judge import (
     measured_window,
 )
 from tollgate.plan import Plan, read_plan
-from tollgate.run import NAME, Manifest, ManifestError, check_seal
+from tollgate.run import NAME, Manifest, ManifestError, check_seal, is_sealed
 from tollgate.run import Execution as Planned
 from tollgate.samples import Jtl, JtlError, Store, open_store, read_jtl
 from tollgate.schedule import foreseen_problems, replay_jtl
@@ -52,12 +53,16 @@ def gather(run: Path, manifest: Manifest) -> tuple[MeasuredRun, JudgeSettings]:
     """Everything about a run. Raises ManifestError, PlanError or EvidenceError: then the folder is
     not what a run left. A JTL that can't be read is a fact
     about the run, not an error."""
+    settings = _settings(run, manifest)
+    if manifest.engines:
+        return gather_engines(run, manifest, gather), settings
     comparing.check_record(run, manifest)
     searching.check_records(run, manifest)
-    settings = _settings(run, manifest)
     executions = tuple(_execution(each) for each in examined(run, manifest))
     problems = (manifest.problem,) if manifest.problem else ()
-    return MeasuredRun(executions, manifest.interrupted, problems), settings
+    share = share_name(manifest)
+    sealed = is_sealed(manifest)
+    return MeasuredRun(executions, manifest.interrupted, problems, share, sealed), settings
 
 
 def examined(run: Path, manifest: Manifest) -> list[Examined]:

@@ -16,17 +16,20 @@ from tollgate.judge.ended_early import (
     groups_before,
     unscheduled_groups,
 )
+from tollgate.judge.engines import engine_of, shared_s, together
 from tollgate.judge.facts import (
     Course,
+    EngineFacts,
     ExecutionFacts,
     JudgeSettings,
     LabelData,
     MeasuredExecution,
     MeasuredRun,
     Searched,
+    measured_window,
 )
 from tollgate.judge.forecast import HELD, MISSED, NOT_REACHED, requests, signed, worst_part
-from tollgate.judge.judgement import judge, measured_window, results_of
+from tollgate.judge.judgement import judge, results_of
 from tollgate.judge.levels import estimates
 from tollgate.judge.missing_samples import Charged, LoadEnd, charge, silent_parts
 from tollgate.judge.observe import select, value_of
@@ -59,6 +62,7 @@ __all__ = [
     "Charged",
     "Course",
     "CriterionResult",
+    "EngineFacts",
     "ExecutionFacts",
     "ExecutionVerdict",
     "JudgeSettings",
@@ -75,6 +79,7 @@ __all__ = [
     "charge",
     "closed_groups",
     "early_ends",
+    "engine_of",
     "estimates",
     "events_left",
     "groups_before",
@@ -86,8 +91,10 @@ __all__ = [
     "requests",
     "results_of",
     "select",
+    "shared_s",
     "signed",
     "silent_parts",
+    "together",
     "unscheduled_groups",
     "value_of",
     "worst",

@@ -142,6 +142,8 @@ class MeasuredExecution:
     rows, for one may have the name of a sampler. forecast: None where the plan follows none.
     comparison: None where nothing is compared; a run that ended itself was to measure until then.
     course: None where there is one look, at the end. capacity: None where none is searched for.
+    engines: of a load that several have sent, each of them; the labels are of all together, and
+    what the schedules of each say stands there.
     """
 
     name: str
@@ -157,6 +159,7 @@ class MeasuredExecution:
     unsent: tuple[Unsent, ...] = ()
     course: Course | None = None
     capacity: Searched | None = None
+    engines: tuple[EngineFacts, ...] = ()
 
     @property
     def can_fail(self) -> bool:
@@ -167,13 +170,50 @@ class MeasuredExecution:
         )
 
 
+def measured_window(execution: MeasuredExecution) -> tuple[float, float]:
+    """(from, to) in seconds since the execution's start; it ends early if the load did."""
+    services = [data.service for data in execution.labels.values() if data.service.total]
+    last = max((float(each.seconds[-1]) + each.width for each in services), default=0.0)
+    if execution.measured_s is None:
+        return execution.warmup_s, last
+    to_s = execution.warmup_s + execution.measured_s
+    if execution.facts.ended_s is not None:
+        to_s = min(to_s, execution.facts.ended_s)
+    elif execution.facts.stopped_by:
+        to_s = min(to_s, last)
+    return execution.warmup_s, to_s
+
+
+@dataclass(frozen=True)
+class EngineFacts:
+    """One engine's part of an execution. name: such as 2/3. execution: what it measured; of the
+    samples of a label no more than how many there were in each second, and how many failed.
+    from_s, to_s: what is judged of it, in seconds since the epoch. p50_ms, p95_ms, p99_ms: of the
+    service times of all of its requests in that time, NaN without any. machine: what it ran on."""
+
+    name: str
+    execution: MeasuredExecution
+    from_s: float
+    to_s: float
+    requests: int
+    failed: int
+    p50_ms: float
+    p95_ms: float
+    p99_ms: float
+    machine: str = ""
+
+
 @dataclass(frozen=True)
 class MeasuredRun:
-    """All executions of one bzt call. problems: one line for each thing that broke the run."""
+    """All executions of one bzt call. problems: one line for each thing that broke the run. share:
+    of a run that sent one engine's share of a load, which, such as 2/3. is_sealed: whether it has
+    come to its end."""
 
     executions: tuple[MeasuredExecution, ...]
     interrupted: bool = False
     problems: tuple[str, ...] = ()
+    share: str = ""
+    is_sealed: bool = True
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,13 @@ from tollgate.judge.comparison import comparison_reasons
 from tollgate.judge.course import told_when
 from tollgate.judge.criterion import judge_criterion, judge_drift
 from tollgate.judge.cut_short import EarlyStop, is_cut_short, left_out, measured_nothing, stop_of
-from tollgate.judge.facts import JudgeSettings, MeasuredExecution, MeasuredRun
+from tollgate.judge.engines import engine_reasons, left_to_merge
+from tollgate.judge.facts import (
+    JudgeSettings,
+    MeasuredExecution,
+    MeasuredRun,
+    measured_window,
+)
 from tollgate.judge.forecast import check_forecast, forecast_reasons
 from tollgate.judge.levels import shared_results
 from tollgate.judge.observe import Levels
@@ -60,7 +66,8 @@ from tollgate.workers import worker_facts
 def judge(run: MeasuredRun, settings: JudgeSettings | None = None) -> RunVerdict:
     """The verdict on a run; a pure function of its arguments."""
     settings = settings or JudgeSettings()
-    results = results_of(run.executions, settings)
+    # A share's samples say nothing of the criteria: those are about the samples of all engines.
+    results = [()] * len(run.executions) if run.share else results_of(run.executions, settings)
     stop = stop_of(run.executions, results)
     executions = tuple(
         _judged(one, settings, judged, stop, is_broken=bool(run.problems))
@@ -75,7 +82,8 @@ def judge(run: MeasuredRun, settings: JudgeSettings | None = None) -> RunVerdict
         exit_code = EXIT_INTERRUPTED
     elif verdict == INCONCLUSIVE and settings.inconclusive_passes:
         exit_code = EXIT_CODES[PASS]
-    return RunVerdict(verdict, exit_code, tuple(reasons), executions)
+    found = RunVerdict(verdict, exit_code, tuple(reasons), executions, run.share)
+    return left_to_merge(found) if run.share and run.is_sealed else found
 
 
 def results_of(
@@ -115,6 +123,7 @@ def _judged(
         has_failed = any(result.decides and result.verdict == FAIL for result in results)
         reasons = [
             *execution_reasons(execution, settings, is_excused, has_failed),
+            *engine_reasons(execution, settings, has_failed),
             *(forecast_reasons(forecast) if forecast else ()),
             *_all_failed(execution, from_s, to_s),
             *_compared(execution),
@@ -148,20 +157,6 @@ def _result(
     if criterion.is_latency_slope:
         return judge_drift(criterion, execution.labels.values(), *how)
     return judge_criterion(criterion, execution, *how)
-
-
-def measured_window(execution: MeasuredExecution) -> tuple[float, float]:
-    """(from, to) in seconds since the execution's start; it ends early if the load did."""
-    services = [data.service for data in execution.labels.values() if data.service.total]
-    last = max((float(each.seconds[-1]) + each.width for each in services), default=0.0)
-    if execution.measured_s is None:
-        return execution.warmup_s, last
-    to_s = execution.warmup_s + execution.measured_s
-    if execution.facts.ended_s is not None:
-        to_s = min(to_s, execution.facts.ended_s)
-    elif execution.facts.stopped_by:
-        to_s = min(to_s, last)
-    return execution.warmup_s, to_s
 
 
 def _all_failed(execution: MeasuredExecution, from_s: float, to_s: float) -> Iterator[Reason]:

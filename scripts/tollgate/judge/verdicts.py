@@ -113,12 +113,14 @@ class ExecutionVerdict:
 
 @dataclass(frozen=True)
 class RunVerdict:
-    """The run's verdict. reasons: the run's own and those of all executions, worst first."""
+    """The run's verdict. reasons: the run's own and those of all executions, worst first. share: of
+    a share of a load, which is judged with all others alone, such as 2/3."""
 
     verdict: str
     exit_code: int
     reasons: tuple[Reason, ...]
     executions: tuple[ExecutionVerdict, ...]
+    share: str = ""
 
 
 def worst(verdicts) -> str:

@@ -74,6 +74,9 @@ def verdict_table(verdict: RunVerdict, colour: bool = False) -> str:
 def verdict_headline(verdict: RunVerdict, colour: bool = False) -> str:
     """One line: the verdict, how many criteria, compared metrics or capacities it rests on, and
     whose fault it is."""
+    if verdict.share:
+        shown = _paint(verdict.verdict, verdict.verdict, colour)
+        return f"{shown}: engine {verdict.share}, to be merged with the others"
     results = [it for each in verdict.executions for it in each.criteria if it.decides]
     compared = [it for each in verdict.executions for it in cases(each.comparison)]
     passed = sum(result.verdict == PASS for result in results)

@@ -18,6 +18,7 @@ from tollgate.outputs.json_capacity import (
     scaling_content,
 )
 from tollgate.outputs.json_comparison import ComparisonEntry, comparison_content
+from tollgate.outputs.json_engines import EngineEntry, engines_content
 from tollgate.outputs.json_forecast import ForecastEntry, forecast_content
 from tollgate.outputs.json_model import (
     Amount,
@@ -34,6 +35,7 @@ from tollgate.outputs.json_model import (
     ends,
     finite,
 )
+from tollgate.outputs.json_schedule import ScheduleEntry
 from tollgate.workers import WorkerFacts
 
 TITLE = "Tollgate's verdict.json"
@@ -117,52 +119,6 @@ class CriterionEntry(Model):
     message_line: Text
     """All of it in one line, e.g. `p95 of search = 231 ms (limit 250 ms, 95 % CI 219-244,
     n=412)`."""
-
-
-class ScheduleEntry(Model):
-    """What one schedule meant to be sent beside what was sent. Requests are counted over the whole
-    execution, lateness over the measured part of it."""
-
-    labels: list[str]
-    """The labels that share this schedule."""
-    intended: Count
-    """Requests that had to be sent."""
-    sent: Count
-    """Of those, requests that were sent."""
-    missing_service: Count
-    """Requests not sent while all threads waited for answers."""
-    missing_plan: Count
-    """Requests not sent while threads kept to pauses of the plan's own."""
-    missing_generator: Count
-    """Requests not sent although a thread was free."""
-    lateness_p50_ms: float | None
-    """Median of actual minus intended start, in ms; slightly negative by JMeter's clock."""
-    lateness_p99_ms: float | None
-    """99th percentile of the same, in ms."""
-    lateness_max_ms: float | None
-    """The greatest lateness, in ms."""
-    generator_p99_ms: float | None
-    """99th percentile of the part of the lateness that is the generator's alone, in ms."""
-    late_service: Count
-    """Requests late mostly because all threads waited for answers."""
-    late_plan: Count
-    """Requests late mostly because of the plan's own pauses."""
-    late_generator: Count
-    """Requests late mostly although a thread was free."""
-    extra: Count
-    """Requests that no event of the schedule asked for."""
-    origin_is_estimated: bool
-    """Whether the schedule's zero was guessed from the samples, for want of TESTSTART.MS, so that
-    lateness that all of them have in common does not show."""
-    measured: Count
-    """Requests of the measured part that an event asked for."""
-    far_late: Count
-    """Of those, requests sent more than a second late."""
-    generator_far_late: Count
-    """Of those, requests sent more than a second late by the generator alone."""
-    displaced: Count
-    """Requests that the generator moved to another second than they were due in, as far as other
-    requests did not take their places."""
 
 
 class Slope(Model):
@@ -270,7 +226,10 @@ class ExecutionEntry(Model):
     """Seconds after the warm-up that were to be measured at most; null for an execution that is
     looked at once, at its end."""
     schedules: list[ScheduleEntry]
-    """How each schedule of the plan was kept; empty for closed loops."""
+    """How each schedule of the plan was kept; empty for closed loops, and where `engines` has those
+    of each engine."""
+    engines: list[EngineEntry]
+    """The engines that sent the load, each a share of it; empty where one JMeter sent all."""
     criteria: list[CriterionEntry]
     """Every criterion, in the order of taurus.yml."""
     forecast: ForecastEntry | None
@@ -303,8 +262,8 @@ class VerdictFile(Model):
     measurement itself is broken. INVALID beats FAIL beats INCONCLUSIVE beats PASS."""
     exit_code: Literal[0, 1, 2, 3]
     """What bzt and `tollgate judge` exit with: 0 PASS (or INCONCLUSIVE where
-    modules.verdict.inconclusive-passes is true), 3 FAIL, 1 INVALID or INCONCLUSIVE, 2
-    interrupted."""
+    modules.verdict.inconclusive-passes is true, and of a share that is left to be merged), 3 FAIL,
+    1 INVALID or INCONCLUSIVE, 2 interrupted."""
     kind: str
     """The kind of run, e.g. `check`: modules.verdict.kind."""
     reasons: list[ReasonEntry]
@@ -346,6 +305,7 @@ def _execution(judged: ExecutionVerdict, execution: MeasuredExecution) -> dict[s
         measured_s=execution.measured_s,
         budget_s=execution.course and execution.course.budget_s,
         schedules=contents(ScheduleEntry, execution.schedules),
+        engines=engines_content(execution),
         criteria=[_criterion(each) for each in judged.criteria],
         forecast=forecast_content(execution.forecast, judged.forecast),
         comparison=comparison_content(judged.comparison),

@@ -14,10 +14,19 @@ from tollgate.plan.arrivals import (
     PreciseThroughput,
 )
 from tollgate.plan.bounds import Stops, stops_of
+from tollgate.plan.expressions import Expander
 from tollgate.plan.inline import put_in_place, shares_fragments
-from tollgate.plan.jmx import PlanError, read_tree
-from tollgate.plan.model import FLOW_CONTROL, LOOPING, Plan, PlanLabel, Sampler, ThreadGroup
-from tollgate.plan.read import expander_of, read_hosts, read_plan
+from tollgate.plan.jmx import Element, PlanError, read_tree
+from tollgate.plan.model import (
+    FLOW_CONTROL,
+    LOOPING,
+    PRECISE_THROUGHPUT,
+    Plan,
+    PlanLabel,
+    Sampler,
+    ThreadGroup,
+)
+from tollgate.plan.read import expander_of, read_hosts, read_plan, read_timer
 from tollgate.plan.threads import (
     ANY,
     StatedEnd,
@@ -34,7 +43,10 @@ __all__ = [
     "ANY",
     "FLOW_CONTROL",
     "LOOPING",
+    "PRECISE_THROUGHPUT",
+    "Element",
     "EvenArrivals",
+    "Expander",
     "JavaRandom",
     "NotReplayableError",
     "Plan",
@@ -57,6 +69,7 @@ __all__ = [
     "put_in_place",
     "read_hosts",
     "read_plan",
+    "read_timer",
     "read_tree",
     "shares_fragments",
     "silence_s",

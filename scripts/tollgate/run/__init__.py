@@ -5,10 +5,20 @@ In: what bzt is about to do. Out: run.json, sealed and without secrets, and the 
 
 from __future__ import annotations
 
-from tollgate.run import environment, manifest, secrecy
+from tollgate.run import environment, manifest, secrecy, shards
 from tollgate.run.environment import SERVICE, cpu_model, fingerprint, jmeter_version
 from tollgate.run.looks import LEAST_S, Looks
-from tollgate.run.manifest import NAME, Execution, Manifest, ManifestError, check_seal, digest
+from tollgate.run.manifest import (
+    NAME,
+    Engine,
+    Execution,
+    Manifest,
+    ManifestError,
+    Share,
+    check_seal,
+    digest,
+    is_sealed,
+)
 from tollgate.run.redaction import MARK, Redaction
 
 __all__ = [
@@ -16,17 +26,21 @@ __all__ = [
     "MARK",
     "NAME",
     "SERVICE",
+    "Engine",
     "Execution",
     "Looks",
     "Manifest",
     "ManifestError",
     "Redaction",
+    "Share",
     "check_seal",
     "cpu_model",
     "digest",
     "environment",
     "fingerprint",
+    "is_sealed",
     "jmeter_version",
     "manifest",
     "secrecy",
+    "shards",
 ]

@@ -30,7 +30,7 @@ SERVICE = (
 )
 #: What chooses the load, its targets and its judge, or changes the generator.
 _RUN = (
-    *("MODE", "SCALE", "PLAN", "CRITERIA", "STOP_AFTER"),
+    *("MODE", "SCALE", "PLAN", "CRITERIA", "STOP_AFTER", "ENGINE", "START_AT"),
     *("BASE", "BASE_URL", "HEAD_URL", "JVM_ARGS"),
 )
 

@@ -56,6 +56,28 @@ class Reload(TypedDict):
     problem: str
 
 
+class Share(TypedDict):
+    """Which part of a load a run sent: engine `number`, from 1, of `of`.
+
+    rows: `copy` or `split`, see shares/rows.py; empty where each engine runs the whole plan. data:
+    the SHA-256 of each data file that it has rows of, by the property that names it. start_at: when
+    all engines were to begin (epoch seconds), None where each began when it was ready.
+    """
+
+    number: int
+    of: int
+    rows: str
+    data: dict[str, str]
+    start_at: float | None
+
+
+class Engine(TypedDict):
+    """A share in the folder of a merged run, and the SHA-256 of its run.json."""
+
+    folder: str
+    sha256: str
+
+
 ClockStep = Annotated[list[float], Field(min_length=2, max_length=2)]
 
 
@@ -80,6 +102,8 @@ class Execution:
     how many seconds of measuring a look ended it; None where none did.
     capacity_sha256: of the files of its search for capacity, by their names.
     bytes, sha256: of the JTL as the run left it; None before it ended, and for none.
+    whole: of a share, the properties of the whole load in place of its own; None for those that the
+    whole does not have.
     """
 
     __pydantic_config__ = records.STRICT
@@ -108,6 +132,13 @@ class Execution:
     capacity_sha256: dict[str, str] = field(default_factory=dict)
     bytes: int | None = None
     sha256: str | None = None
+    whole: dict[str, str | None] = field(default_factory=dict)
+
+    @property
+    def whole_properties(self) -> dict[str, str]:
+        """Those of the load that this one is a share of, or all of."""
+        together = {**self.properties, **self.whole}
+        return {name: value for name, value in together.items() if value is not None}
 
 
 @dataclass
@@ -119,7 +150,9 @@ class Manifest:
     stopped_by: the criterion that ended the run early, and stopped_at when, likewise. problem: the
     error that ended it.
     reloads: each with the `app`, when it `began` and `ended` (seconds since the epoch), and the
-    `problem` that it met, if any. watching: what it cost, see tollgate/workers/watching.py."""
+    `problem` that it met, if any. watching: what it cost, see tollgate/workers/watching.py.
+    share: which part of a load it sent, None for all of it. engines: of a merged run, its shares
+    in order; their samples are its own."""
 
     __pydantic_config__ = records.STRICT
 
@@ -138,6 +171,8 @@ class Manifest:
     watching: dict[str, float | None] | None = None
     arguments: list[str] | None = None
     compare_sha256: str | None = None
+    share: Share | None = None
+    engines: list[Engine] = field(default_factory=list)
     version: int = VERSION
 
 
@@ -200,6 +235,12 @@ def digest(path: Path) -> str:
         while chunk := file.read(_CHUNK):
             found.update(chunk)
     return found.hexdigest()
+
+
+def is_sealed(manifest: Manifest) -> bool:
+    """Whether all that the run set out to do has come to its end, with samples."""
+    broken = manifest.interrupted or manifest.problem or not manifest.executions
+    return not broken and all(each.sha256 for each in manifest.executions)
 
 
 def seal(execution: Execution, run: Path) -> None:

@@ -42,9 +42,7 @@ class _Step:
 
     @property
     def count(self) -> int:
-        if self.even:
-            return int((self.begin + self.end) / 2 * self.duration_s)
-        return max(_random_counts(self.begin, self.end, self.duration_s))
+        return count_of(Arrivals(self.duration_s, self.even), self.begin, self.end)
 
     def events_s(self) -> NDArray[np.float64]:
         """Return its arrivals, sorted, in seconds from the test start."""
@@ -120,6 +118,13 @@ def _laid_out(steps: tuple[Rate | Arrivals, ...], random: JavaRandom) -> Iterato
         yield here
         first += here.count
         offset += step.duration_s
+
+
+def count_of(step: Arrivals, begin: float, end: float) -> int:
+    """Return how many arrivals a step has whose rate goes from `begin` to `end` (1/s)."""
+    if step.even:
+        return int((begin + end) / 2 * step.duration_s)
+    return max(_random_counts(begin, end, step.duration_s))
 
 
 def open_model_arrivals(schedule: str, seed: int) -> NDArray[np.float64]:

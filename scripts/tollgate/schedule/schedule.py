@@ -172,7 +172,10 @@ def _obstacle(group: ThreadGroup, governed: tuple[Sampler, ...]) -> str:
 
 
 def _limit(group: ThreadGroup, governed: tuple[Sampler, ...]) -> int | None:
-    """Return how many events finite loops ask for, where every iteration asks for as many."""
+    """Return how many events finite loops ask for, where every iteration asks for as many, and none
+    where there are no threads."""
+    if group.threads == 0:  # one that is off
+        return 0
     always = all(parent.is_plain for sampler in governed for parent in sampler.parents)
     if group.loops is None or group.loops < 0 or group.threads is None or not always:
         return None

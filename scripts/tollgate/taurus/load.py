@@ -8,6 +8,9 @@ Settings, under modules.load in taurus.yml; the environment variables in bracket
     factor: 1.5           of the forecast's rates
     length: 0.5           of the forecast's length; a kind that names none follows no forecast
     scale: 1440           [SCALE] compresses time, never rates
+    rows: copy            of data files, where several engines send the load; or split
+
+With ENGINE=k/N it sends one engine's share of the load (share.py), at START_AT.
 
 It stands before the other services: they start and judge what is left in `execution`.
 """
@@ -39,8 +42,10 @@ from tollgate.forecast import (
     to_record,
 )
 from tollgate.plan import PlanError, read_plan
+from tollgate.shares import ShareError
 from tollgate.targets import is_inline, name_of, scenario_of
-from tollgate.taurus.shared import number, property_of, refuse_unknown
+from tollgate.taurus.share import Sharing
+from tollgate.taurus.shared import number, property_of, refuse_unknown, under_way
 
 #: Together they may take so long before one of them has to do.
 BOTH_MODES_S = 180.0
@@ -70,7 +75,7 @@ def chosen_modes(
     return [preferred], "all modes would take too long for the default; MODE=both runs them"
 
 
-SETTINGS = ("mode", "preferred", "forecast", "factor", "length", "scale")
+SETTINGS = ("mode", "preferred", "forecast", "factor", "length", "scale", "rows")
 #: What the plans wait for an answer, in ms, where no property says so.
 RESPONSE_TIMEOUT_MS = 5000
 #: Fewer measured seconds give no interval to judge by.
@@ -100,22 +105,38 @@ class _Planned:
 class Load(Service):
     """Chooses the executions, writes their schedules and says how long it will take."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.sharing: Sharing | None = None
+
     def prepare(self) -> None:
         """Raises TaurusConfigError, one line, for what can't be run."""
         super().prepare()
         refuse_unknown("load", self.settings, SETTINGS)
+        self.sharing = Sharing.of(self.engine.config, self.settings, os.environ)
         follows = self.settings.get("length", None) is not None
         try:
             planned = [self._planned(each) for each in self.engine.config.get("execution", [])]
             chosen = self._choose(self._with_steps(planned) if follows else planned)
-        except (ForecastError, ShapeError, ModeError, PlanError) as problem:
+            if follows:
+                for each in chosen:
+                    self._give(each)
+            if self.sharing:
+                executions = [each.execution for each in chosen]
+                under_way(self.engine).share = self.sharing.give(self.engine, executions)
+                self.log.info("Engine %s: its share of the load, to be merged", self.sharing.share)
+        except (ForecastError, ShapeError, ModeError, PlanError, ShareError) as problem:
             raise TaurusConfigError(f"load: {problem}") from None
         if follows:
-            for each in chosen:
-                self._give(each)
             self._announce(chosen)
         elif os.environ.get("SCALE"):
             self.log.warning("load: SCALE is set, and this kind follows no forecast: it is ignored")
+
+    def startup(self) -> None:
+        """Wait for START_AT, once everything is ready."""
+        super().startup()
+        if self.sharing:
+            self.sharing.wait(self.log)
 
     def _planned(self, execution: Mapping) -> _Planned:
         """Checks the numbers that every kind has, before anything starts."""
@@ -128,7 +149,8 @@ class Load(Service):
             raise TaurusConfigError(
                 f"{where} has distributed: {servers!r}, and several JMeters each follow the whole "
                 "schedule from a start of their own, with threads of the same names: take "
-                "`distributed` out and let one JMeter send the load"
+                "`distributed` out, and let one JMeter send the load or each machine a share of it "
+                "(docs/engines.md)"
             )
         for name in ("warmup", "measured"):
             property_of(properties, name, 0, where)

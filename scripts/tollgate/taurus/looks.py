@@ -49,7 +49,8 @@ class Looks(Service):
         """Give each execution its budget. Raises TaurusConfigError, one line."""
         super().prepare()
         refuse_unknown("looks", self.settings, SETTINGS)
-        self.budget_s = self._budget()
+        # A share has a fixed length: who decides early sees the samples of all engines.
+        self.budget_s = None if under_way(self.engine).share else self._budget()
         if self.budget_s is None:
             return
         modules = self.engine.config.get("modules")

@@ -13,7 +13,7 @@ from bzt.engine import Engine
 
 from tollgate.base import did_you_mean
 from tollgate.pages import Judged
-from tollgate.run import Manifest
+from tollgate.run import Manifest, Share
 from tollgate.study import Study
 from tollgate.targets import Reloads
 from tollgate.workers import WatchingCost
@@ -31,7 +31,8 @@ class RunUnderWay:
     told_to_end: when `plan` ended the load of an executor. stopped_by, stopped_at: the criterion by
     which `passfail` ended the run, and when. reloads, watching: of `targets`. position: of a study,
     a comparison or `looks`, where an executor stands: (executor, seconds asked for, seconds
-    elapsed) to text, None where it can't say. judged: by `verdict`. study: by `study`.
+    elapsed) to text, None where it can't say. judged: by `verdict`. share: by `load`, of
+    a run that sends a part of a load. study: by `study`.
     """
 
     manifest: Manifest | None = None
@@ -43,6 +44,7 @@ class RunUnderWay:
     watching: WatchingCost | None = None
     position: Callable[[object, float, float], str | None] | None = None
     judged: Judged | None = None
+    share: Share | None = None
     study: Study | None = None
 
 

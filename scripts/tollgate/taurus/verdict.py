@@ -82,6 +82,7 @@ class Verdict(Reporter):
                 environment=fingerprint(self.folder / plan_copy.FOLDER),
                 executions=planned,
                 arguments=getattr(self.engine, "arguments", None),
+                share=under_way(self.engine).share,
             )
             for each in planned:
                 plan = evidence.read_plan(self.folder / each.plan, each.properties)
@@ -135,6 +136,7 @@ class Verdict(Reporter):
             looks=_looks(scenario.get("looks", None)),
             notes=list(scenario.get("notes", [])),
             lint=plan_lint.lint(Path(executor.original_jmx), properties),
+            whole=scenario.get("whole", {}),
         )
 
     def startup(self) -> None:

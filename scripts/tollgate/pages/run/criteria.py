@@ -148,7 +148,8 @@ def failures(
     other executions stand beside it."""
     found = []
     for view, execution in zip(views, judged, strict=True):
-        pairs = zip(view.execution.criteria, execution.criteria, strict=True)
+        # Those of a share are not judged.
+        pairs = zip(view.execution.criteria, execution.criteria, strict=False)
         found += [(it, of, view) for of, it in pairs if it.decides and it.verdict != PASS]
     found.sort(key=lambda each: -ORDER.index(each[0].verdict))
     drawn, known = [], set()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -51,7 +51,23 @@ def intended(
         queue.until(_until_s(execution), 0, 0)
         for queue in queues_of(plan, samplers)[0]
     ]
-    found = [Intended(*_counted(queue, execution)) for queue in queues]
+    return _together([Intended(*_counted(queue, execution)) for queue in queues])
+
+
+def of_engines(
+    run: Path, record: manifest.Manifest, place: int, execution: MeasuredExecution
+) -> Intended | None:
+    """Of the execution at a place of a merged run, what all of its engines meant to send, each by
+    the seconds since its own start."""
+    found = []
+    for each, engine in zip(record.engines, execution.engines, strict=True):
+        folder = run / each["folder"]
+        planned = manifest.read(folder).executions[place]
+        found.append(intended(folder, planned, engine.execution))
+    return _together([it for it in found if it])
+
+
+def _together(found: Sequence[Intended]) -> Intended | None:
     if not found:
         return None
     seconds, place = np.unique(np.concatenate([it.seconds for it in found]), return_inverse=True)

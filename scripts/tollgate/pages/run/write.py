@@ -16,8 +16,8 @@ from tollgate.judge import FAIL, INVALID, PASS, JudgeSettings, MeasuredRun, RunV
 from tollgate.pages.capacity import page as capacity_page
 from tollgate.pages.compare import page as compare_page
 from tollgate.pages.kit.assemble import Head, Remark, render, tone
-from tollgate.pages.run import criteria, forecast, over_time, spread, surroundings, workers
-from tollgate.pages.run.intended import intended
+from tollgate.pages.run import criteria, engines, forecast, over_time, spread, surroundings, workers
+from tollgate.pages.run.intended import intended, of_engines
 from tollgate.pages.run.view import View, colours, readable
 from tollgate.pages.study import page as study_page
 from tollgate.run import manifest
@@ -89,6 +89,7 @@ def to_html(run: Path, known: Judged, study: Study | None = None) -> str:
         some_failed=any(view.sent.errors for view in views),
         spread=None if studied or searched else spread.content(views),
         forecasts=forecast.content(views, verdict.executions),
+        engines=engines.content(views, known.record),
         workers=workers.content(views, verdict.executions, spans),
         surroundings=surroundings.content(run, known.record, command, facts),
     )
@@ -124,12 +125,15 @@ def _head(
 
 def _views(run: Path, known: Judged) -> list[View]:
     planned = known.record.executions
-    return [
-        View(execution, readable(execution.name), colour, intended(run, each, execution))
-        for each, execution, colour in zip(
-            planned, known.run.executions, colours(planned), strict=True
-        )
-    ]
+    views = []
+    for place, execution in enumerate(known.run.executions):
+        if known.record.engines:
+            meant = of_engines(run, known.record, place, execution)
+        else:
+            meant = intended(run, planned[place], execution)
+        colour = colours(planned)[place]
+        views.append(View(execution, readable(execution.name), colour, meant))
+    return views
 
 
 def sentence(verdict: RunVerdict) -> str:
@@ -140,6 +144,8 @@ def sentence(verdict: RunVerdict) -> str:
 
 
 def _outcome(verdict: RunVerdict) -> str:
+    if verdict.share:
+        return f"Engine {verdict.share} sent its share of a load, which is judged with all others"
     results = [it for each in verdict.executions for it in each.criteria if it.decides]
     count = len(results)
     criteria = "one criterion" if count == 1 else f"{count} criteria"

@@ -1,0 +1,164 @@
+"""A load that several engines have sent: their measurements as one, and what is wrong with any of
+them. Pure.
+
+Each engine's seconds count from its own start, so that its part of the measured window is its own,
+and the samples of all of them are judged together: percentiles are of all samples, never averages
+of percentiles. Whether each sent its share, and in time, is proven of each by itself.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from tollgate.base import lasting
+from tollgate.forecast import ForecastFacts, StepFacts
+from tollgate.judge.facts import (
+    EngineFacts,
+    ExecutionFacts,
+    JudgeSettings,
+    LabelData,
+    MeasuredExecution,
+    measured_window,
+)
+from tollgate.judge.validity import execution_reasons
+from tollgate.judge.verdicts import INCONCLUSIVE, INVALID, OPERATOR, Reason, RunVerdict
+from tollgate.stats import Counts, Totals
+
+#: Of the longest time that an engine measures, so much they must all measure together: else the
+#: load was, for more than a tenth of the time, less than what is judged.
+SHARED = 0.9
+
+
+def together(
+    parts: Sequence[MeasuredExecution], known: Sequence[EngineFacts] = ()
+) -> MeasuredExecution:
+    """The same execution on several engines as one. known: what is known of each of them."""
+    first = parts[0]
+    labels: dict[tuple[str, bool], list[LabelData]] = {}
+    for part in parts:
+        for key, data in part.labels.items():
+            labels.setdefault(key, []).append(data)
+    forecasts = [part.forecast for part in parts if part.forecast]
+    return replace(
+        first,
+        labels={key: _label(found) for key, found in labels.items()},
+        schedules=(),
+        unsent=tuple(it for part in parts for it in part.unsent),
+        facts=ExecutionFacts(
+            url=first.facts.url,
+            notes=tuple(dict.fromkeys(it for part in parts for it in part.facts.notes)),
+            lint=tuple(dict.fromkeys(it for part in parts for it in part.facts.lint)),
+        ),
+        forecast=_forecast(forecasts) if forecasts else None,
+        engines=tuple(known),
+    )
+
+
+def _label(parts: Sequence[LabelData]) -> LabelData:
+    def merged(name: str) -> Counts | None:
+        found = [getattr(each, name) for each in parts]
+        return None if any(it is None for it in found) else Counts.merged(found)
+
+    totals = [each.totals for each in parts]
+    return replace(
+        parts[0],
+        **{name: merged(name) for name in ("service", "response", "lateness", "punctual")},
+        totals=None if None in totals else Totals.merged(totals),
+    )
+
+
+def _forecast(parts: Sequence[ForecastFacts]) -> ForecastFacts:
+    """What all engines were to send, and sent, in each step."""
+    steps = []
+    for each in zip(*(part.steps for part in parts), strict=True):
+        sent: dict[str, int] = {}
+        for label, count in (it for step in each for it in step.sent_by_label.items()):
+            sent[label] = sent.get(label, 0) + count
+        tps = math.fsum(step.step.tps for step in each)
+        step = replace(each[0].step, tps=tps)
+        steps.append(StepFacts(step, dict(sorted(sent.items())), all(it.reached for it in each)))
+    lines = zip(*(part.timeline for part in parts), strict=False)
+    timeline = tuple((math.fsum(a for a, _ in it), math.fsum(b for _, b in it)) for it in lines)
+    return replace(parts[0], steps=tuple(steps), timeline=timeline)
+
+
+def engine_of(
+    name: str, execution: MeasuredExecution, began_s: float, machine: str = ""
+) -> EngineFacts:
+    """began_s: the zero of the execution's seconds, in seconds since the epoch."""
+    from_s, to_s = measured_window(execution)
+    requests = [it for it in execution.labels.values() if not it.is_transaction]
+    counts = Counts.merged(it.service.window(from_s, to_s) for it in requests)
+    times = (counts.percentile(p) if counts.total else math.nan for p in (50, 95, 99))
+    labels = {
+        key: LabelData(it.name, _by_second(it.service), is_transaction=it.is_transaction)
+        for key, it in execution.labels.items()
+    }
+    forecast = execution.forecast and replace(execution.forecast, timeline=())
+    return EngineFacts(
+        name,
+        replace(execution, labels=labels, unsent=(), forecast=forecast),
+        began_s + from_s,
+        began_s + to_s,
+        counts.total,
+        counts.errors,
+        *times,
+        machine,
+    )
+
+
+def _by_second(counts: Counts) -> Counts:
+    nothing = np.zeros(len(counts.n), np.int64)
+    return Counts.of(counts.second, nothing, counts.ok, n=counts.n, width=counts.width)
+
+
+def shared_s(engines: Iterable[EngineFacts]) -> tuple[float, float]:
+    """(for how long all of them measured at the same time, the longest that any did), in s."""
+    engines = list(engines)
+    both = min(it.to_s for it in engines) - max(it.from_s for it in engines)
+    return max(0.0, both), max(it.to_s - it.from_s for it in engines)
+
+
+def engine_reasons(
+    execution: MeasuredExecution, settings: JudgeSettings, has_failed: bool
+) -> Iterator[Reason]:
+    """What is wrong with any of the engines, each line with its name."""
+    if not execution.engines:
+        return
+    both_s, longest_s = shared_s(execution.engines)
+    if both_s < SHARED * longest_s:
+        last = max(execution.engines, key=lambda it: it.from_s)
+        first = min(execution.engines, key=lambda it: it.to_s)
+        after = lasting(last.from_s - first.from_s)
+        text = (
+            f"engine {last.name} began to measure {after} after engine {first.name}, so that of "
+            f"{lasting(longest_s)} all measured together for {lasting(both_s)}: let them begin at "
+            "one START_AT"
+        )
+        yield Reason(INVALID, OPERATOR, text)
+    for each in execution.engines:
+        for reason in execution_reasons(each.execution, settings, False, has_failed):
+            yield replace(reason, text=f"engine {each.name}: {reason.text}")
+
+
+def left_to_merge(verdict: RunVerdict) -> RunVerdict:
+    """The verdict on a share: none that gates. What is wrong with it is told all the same."""
+    executions = tuple(
+        replace(
+            each,
+            verdict=INCONCLUSIVE,
+            reasons=(),
+            warnings=(*(f"{it.verdict}: {it.text}" for it in each.reasons), *each.warnings),
+        )
+        for each in verdict.executions
+    )
+    text = (
+        f"engine {verdict.share} sent its share of a load: `tollgate merge` judges it together "
+        "with those of the other engines"
+    )
+    reasons = (Reason(INCONCLUSIVE, OPERATOR, text),)
+    return RunVerdict(INCONCLUSIVE, 0, reasons, executions, verdict.share)

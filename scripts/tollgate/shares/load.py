@@ -1,0 +1,205 @@
+"""The properties by which a plan sends one engine's share of its load. Pure.
+
+The whole's arrivals are counted as JMeter counts them, and each engine gets a whole number of them,
+at moments of its own: a Precise Throughput Timer by its rate and its seed, an Open Model Thread
+Group by its schedule and its seed, a closed loop by its threads.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from tollgate.forecast import LoadStep, arrival_counts
+from tollgate.plan import (
+    LOOPING,
+    PRECISE_THROUGHPUT,
+    Element,
+    Expander,
+    Plan,
+    PreciseThroughput,
+    ThreadGroup,
+    expander_of,
+    read_timer,
+)
+from tollgate.schedule import Arrivals, Rate, ScheduleError, count_of, parse_schedule
+from tollgate.shares.share import Share, ShareError
+
+#: A value that a property alone says.
+PROPERTY = re.compile(r"\$\{__P\(\s*([\w.-]+)\s*(?:,.*)?\)\}", re.S)
+#: Of rates and lengths: JMeter's parser knows no exponents.
+_DIGITS = 12
+_THREADS = "ThreadGroup.num_threads"
+_SCHEDULE, _SEED = "OpenModelThreadGroup.schedule", "OpenModelThreadGroup.random_seed"
+
+
+def shared_properties(
+    plan: Plan, root: Element, given: Mapping[str, str], share: Share
+) -> dict[str, str]:
+    """What JMeter is given beside, or in place of, the properties of the whole load.
+
+    plan, root: the whole's, as read_plan and read_tree read it with the properties `given`. The
+    threads of an open schedule are not divided: each engine may need as many for its slow answers.
+    A thread group whose part is no arrival is off: it has no threads. Raises ShareError.
+    """
+    _refuse_outside(root)
+    found: dict[str, str] = {"engine": str(share.number), "engines": str(share.of)}
+    sends = 0
+    expander = expander_of(root, given)
+    for group, element in zip(plan.groups, root.thread_groups, strict=True):
+        if group.is_setup or group.is_teardown:
+            continue
+        count, properties = _of_group(group, element, expander, share)
+        sends += count
+        for name, value in properties.items():
+            if found.setdefault(name, value) != value:
+                raise ShareError(
+                    f"the property {name!r} is read by several thread groups, whose shares differ: "
+                    "give each a property of its own"
+                )
+    if not sends:
+        raise ShareError(f"engine {share} has no request to send: take fewer engines, or more load")
+    return found
+
+
+def _refuse_outside(root: Element) -> None:
+    outside = [each for each in root.active if not each.is_thread_group]
+    for each in (it for top in outside for it in top.walk()):
+        if each.kind == PRECISE_THROUGHPUT:
+            raise ShareError(
+                f"the timer {each.name!r} stands outside of the thread groups, so that no share of "
+                "it can be made: move it into one"
+            )
+
+
+def _of_group(
+    group: ThreadGroup, element: Element, expander: Expander, share: Share
+) -> tuple[int, dict[str, str]]:
+    """(how many arrivals or threads are the engine's, the properties that make it so)."""
+    if group.is_open_model:
+        return _of_open_model(group, element, share)
+    if group.kind not in LOOPING:
+        raise ShareError(
+            f"the thread group {group.name!r} is a {group.kind}: no share of it is known"
+        )
+    timers = [each for each in element.walk() if each.kind == PRECISE_THROUGHPUT]
+    if not timers:
+        if group.threads is None:
+            raise ShareError(f"how many threads {group.name!r} has is not known before the run")
+        threads = share.part(group.threads)
+        return threads, {_named(element, _THREADS, group.name): str(threads)}
+    found: dict[str, str] = {}
+    counts = []
+    for timer in timers:
+        whole = read_timer(timer, expander)
+        if whole.precise is None:
+            raise ShareError(f"the timer {whole.name!r}: {whole.reason}")
+        counts.append(share.part(whole.precise.moments_per_window))
+        if counts[-1]:
+            found |= _of_timer(timer, whole.precise, counts[-1], share)
+    if not any(counts):
+        return 0, {_named(element, _THREADS, group.name): "0"}
+    if not all(counts):
+        raise ShareError(f"some timers of {group.name!r} would send nothing: take fewer engines")
+    return sum(counts), found
+
+
+def _of_timer(timer: Element, whole: PreciseThroughput, count: int, share: Share) -> dict[str, str]:
+    # JMeter rounds up, so that the middle between two counts gives the higher one for certain.
+    rate = (count - 0.5) / whole.duration_s * whole.batch_size
+    period = float(timer.props.get("throughputPeriod") or 1)
+    found = {_named(timer, "throughput", timer.name): _decimal(rate * period)}
+    if share.of > 1:
+        found[_named(timer, "randomSeed", timer.name)] = str(share.seed(whole.seed))
+    return found
+
+
+def _of_open_model(
+    group: ThreadGroup, element: Element, share: Share
+) -> tuple[int, dict[str, str]]:
+    if group.schedule is None or not group.random_seed:
+        raise ShareError(
+            f"the thread group {group.name!r} has no schedule, or no random seed above 0, that is "
+            "known before the run"
+        )
+    text, count = shared_schedule(group.schedule, share)
+    found = {_named(element, _SCHEDULE, group.name): text}
+    if share.of > 1:
+        found[_named(element, _SEED, group.name)] = str(share.seed(group.random_seed))
+    return count, found
+
+
+def _named(element: Element, field: str, of: str) -> str:
+    """The property that alone says what a field is."""
+    text = element.props.get(field, "").strip()
+    found = PROPERTY.fullmatch(text)
+    if not found:
+        name = field.rpartition(".")[2]
+        raise ShareError(
+            f"{name} of {of!r} is {text!r}, which no property changes, so that no share of it can "
+            f"be made: write ${{__P(NAME,{text})}}"
+        )
+    return found[1]
+
+
+def shared_schedule(text: str, share: Share) -> tuple[str, int]:
+    """(the schedule of an Open Model Thread Group that sends this engine's share of the arrivals of
+    the one given, how many these are). They are dealt out in turn. Raises ShareError."""
+    try:
+        steps = parse_schedule(text)
+    except ScheduleError as problem:
+        raise ShareError(f"the schedule {text!r}: {problem}") from None
+    parts: list[str] = []
+    first = sent = 0
+    rate = 0.0
+    for step, following in zip(steps, [*steps[1:], None], strict=True):
+        if isinstance(step, Rate):
+            rate = step.per_second
+            continue
+        end = following.per_second if isinstance(following, Rate) else rate
+        whole = count_of(step, rate, end)
+        if step.even and whole:
+            raise ShareError(
+                "even_arrivals of several engines would come at the same moments: write "
+                "random_arrivals in the schedule"
+            )
+        count = share.dealt(first, whole)
+        parts.append(_step(step, rate, end, count))
+        first, sent = first + whole, sent + count
+    return " ".join(parts), sent
+
+
+def _step(step: Arrivals, begin: float, end: float, count: int) -> str:
+    """A step of which JMeter makes so many arrivals: it rounds down, so that the middle between two
+    counts gives the lower one for certain. A rate behind arrivals is one that they ramp to, hence
+    each step states both of its own."""
+    length = _decimal(step.duration_s)
+    if step.even:
+        return f"pause({length} sec)"
+    mean = (begin + end) / 2
+    factor = (count + 0.5) / float(length) / mean if count else 0.0
+    rates = [f"rate({_decimal(each * factor)}/sec)" for each in (begin, end)]
+    return f"{rates[0]} random_arrivals({length} sec) {rates[1]}"
+
+
+def shared_forecast(steps: Sequence[LoadStep], share: Share) -> tuple[LoadStep, ...]:
+    """The steps with the rates of this engine's share, as shared_schedule deals it out."""
+    warm_up, *counts = arrival_counts(steps)
+    parts = list(_dealt([warm_up, *counts], share))[1:]
+    return tuple(
+        replace(step, tps=part / (step.to_s - step.from_s))
+        for step, part in zip(steps, parts, strict=True)
+    )
+
+
+def _dealt(counts: Sequence[int], share: Share) -> Iterator[int]:
+    first = 0
+    for count in counts:
+        yield share.dealt(first, count)
+        first += count
+
+
+def _decimal(value: float) -> str:
+    text = f"{value:.{_DIGITS}f}"
+    return text.rstrip("0").rstrip(".")

@@ -1,0 +1,94 @@
+"""The rows of a plan's data files that one engine of several sends.
+
+`copy`: all of them, each engine beginning at another one. `split`: row i, from 0, goes to engine
+i mod N + 1, so that no two engines send the same. JMeter reads a file of the engine's own then, by
+the property that names it: a CSV Data Set opens in the GUI, and runs alone, as before.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from tollgate.plan import Element, Expander
+from tollgate.shares.load import PROPERTY
+from tollgate.shares.share import Share, ShareError
+
+COPY, SPLIT = "copy", "split"
+HOW = (COPY, SPLIT)
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
+
+
+@dataclass(frozen=True)
+class Feed:
+    """A CSV Data Set. file: as JMeter finds it. property: that names it, empty where none does.
+    is_headed: its first row names columns. is_quoted: quotes may hold line breaks."""
+
+    name: str
+    file: Path
+    property: str
+    is_headed: bool
+    is_quoted: bool
+    encoding: str
+
+
+def feeds_of(root: Element, folder: Path, expander: Expander) -> Iterator[Feed]:
+    """Those of a plan, each file of a property once. folder: of the plan, from which JMeter reads
+    relative names. Raises ShareError."""
+    seen: dict[str, Feed] = {}
+    for each in root.walk():
+        if each.kind != "CSVDataSet":
+            continue
+        feed = _feed(each, folder, expander)
+        if not feed.property or seen.setdefault(feed.property, feed) is feed:
+            yield feed
+
+
+def _feed(element: Element, folder: Path, expander: Expander) -> Feed:
+    def value(name: str) -> str:
+        return (expander.expand(element.props.get(name, "")).value or "").strip()
+
+    if not value("filename"):
+        raise ShareError(f"which file {element.title} reads is not known before the run")
+    named = PROPERTY.fullmatch(element.props["filename"].strip())
+    return Feed(
+        name=element.title,
+        file=folder / value("filename"),
+        property=named[1] if named else "",
+        is_headed=not value("variableNames") or value("ignoreFirstLine") == "true",
+        is_quoted=value("quotedData") == "true",
+        encoding=value("fileEncoding") or "UTF-8",
+    )
+
+
+def records_of(text: str, is_quoted: bool) -> list[str]:
+    """The rows of a CSV file, each with its line break, as JMeter reads them."""
+    found: list[str] = []
+    held = ""
+    for line in _LINE.findall(text):
+        held += line
+        if not (is_quoted and held.count('"') % 2):
+            found.append(held)
+            held = ""
+    if held:
+        found.append(held)
+    return [each if each.endswith(("\r", "\n")) else f"{each}\n" for each in found]
+
+
+def share_of_rows(feed: Feed, text: str, share: Share, how: str) -> str:
+    """The content of the engine's own file. Raises ShareError."""
+    rows = records_of(text, feed.is_quoted)
+    head = [rows.pop(0)] if feed.is_headed and rows else []
+    if how == SPLIT:
+        if len(rows) < share.of:
+            raise ShareError(
+                f"{feed.file} has {len(rows)} rows, too few to be split among {share.of} engines: "
+                "add rows, take fewer engines, or let each have all (modules.load.rows=copy)"
+            )
+        own = rows[share.number - 1 :: share.of]
+    else:
+        first = (share.number - 1) * len(rows) // share.of
+        own = rows[first:] + rows[:first]
+    return "".join([*head, *own])

@@ -1,0 +1,177 @@
+"""Which part of a load one engine of several has."""
+
+import random
+
+import numpy as np
+import pytest
+
+from support import ROOT
+from tollgate.forecast import Forecast, arrival_counts, load_steps, schedule_text
+from tollgate.forecast.model import ForecastStep
+from tollgate.plan import read_plan, read_tree
+from tollgate.schedule import OpenModelArrivals, schedules_of
+from tollgate.shares import (
+    Share,
+    ShareError,
+    parse_share,
+    shared_forecast,
+    shared_properties,
+    shared_schedule,
+)
+
+CHECK = ROOT / "plans" / "check.jmx"
+
+
+@pytest.mark.parametrize("text", ["", "1", "0/3", "4/3", "1/0", "-1/3", "1.5/3", "a/b", "1/3/5"])
+def test_what_is_no_share_is_refused_with_its_text(text):
+    with pytest.raises(ShareError) as refused:
+        parse_share(text)
+    assert repr(text) in str(refused.value)
+
+
+def test_a_share_is_read():
+    assert parse_share(" 2/3 ") == Share(2, 3)
+    assert str(Share(2, 3)) == "2/3"
+
+
+def shares(of):
+    return [Share(number, of) for number in range(1, of + 1)]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_parts_add_up_to_the_whole_and_differ_by_one_at_most(seed):
+    chance = random.Random(seed)
+    total, first, of = chance.randrange(2000), chance.randrange(2000), chance.randint(1, 120)
+    parts = [share.part(total) for share in shares(of)]
+    assert sum(parts) == total
+    assert max(parts) - min(parts) <= 1
+    dealt = [share.dealt(first, total) for share in shares(of)]
+    turn = [number % of for number in range(first, first + total)]
+    assert dealt == [turn.count(place) for place in range(of)]
+
+
+def test_each_engine_has_a_seed_of_its_own_that_java_takes():
+    seeds = [share.seed(21) for share in shares(500)]
+    assert len(set(seeds)) == 500
+    assert all(0 < seed < 2**31 for seed in seeds)
+    assert Share(1, 1).seed(21) == 21
+    assert Share(1, 2).seed(21) != Share(1, 2).seed(22)
+
+
+def given(chance):
+    """Properties of check.jmx with rates and seeds drawn at random."""
+    names = ("calculate", "sum", "search", "kittens", "pi")
+    rates = {f"{name}_rate": f"{chance.uniform(0.05, 80):.3f}" for name in names}
+    seeds = {f"{name}_seed": str(chance.randint(1, 10**6)) for name in names}
+    return {**rates, **seeds, "warmup": "5", "measured": str(chance.choice((10, 30, 61)))}
+
+
+def arrivals(plan):
+    """The moments of each label's schedule in a run of the plan."""
+    return {
+        schedule.labels[0].text: schedule.arrivals(schedule.end_s)
+        for _, schedule in schedules_of(plan)[1]
+    }
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_arrivals_of_all_shares_of_check_are_as_many_as_those_of_the_whole(seed):
+    chance = random.Random(seed)
+    properties, of = given(chance), chance.choice((2, 3, 4, 7, 12))
+    plan, root = read_plan(CHECK, properties), read_tree(CHECK, properties)
+    whole = arrivals(plan)
+    found = {label: [] for label in whole}
+    for share in shares(of):
+        own = shared_properties(plan, root, properties, share)
+        for label, moments in arrivals(read_plan(CHECK, {**properties, **own})).items():
+            found[label].append(moments)
+    for label, parts in found.items():
+        counts = [len(part) for part in parts]
+        assert sum(counts) == len(whole[label])
+        assert max(counts) - min(counts) <= 1
+        together = np.concatenate(parts)
+        assert len(np.unique(together)) == len(together), "two engines send at the same moments"
+
+
+def test_a_group_without_an_arrival_is_off_and_asks_for_nothing():
+    properties = {"pi_rate": "0.05", "warmup": "5", "measured": "30"}
+    plan, root = read_plan(CHECK, properties), read_tree(CHECK, properties)
+    own = shared_properties(plan, root, properties, Share(3, 3))
+    assert own["pi_threads"] == "0"
+    assert "sum_threads" not in own
+    assert len(arrivals(read_plan(CHECK, {**properties, **own}))["pi"]) == 0
+
+
+def test_a_share_without_any_arrival_is_refused():
+    names = ("calculate", "sum", "search", "kittens", "pi")
+    properties = {f"{name}_rate": "0.01" for name in names}
+    plan, root = read_plan(CHECK, properties), read_tree(CHECK, properties)
+    with pytest.raises(ShareError, match="engine 2/2 has no request to send"):
+        shared_properties(plan, root, properties, Share(2, 2))
+
+
+def schedule(chance):
+    """A schedule of steps and ramps drawn at random."""
+    parts = []
+    for _ in range(chance.randint(1, 5)):
+        rate, length = chance.uniform(0, 60), chance.choice((0.5, 1, 2.5, 37, 200))
+        parts.append(f"rate({rate:.3f}/sec) random_arrivals({length} sec)")
+        if chance.random() < 0.5:
+            parts.append(f"rate({chance.uniform(0, 60):.2f}/sec)")
+    return " ".join(parts) + " pause(5 sec)"
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_the_arrivals_of_all_shares_of_a_schedule_are_as_many_as_those_of_the_whole(seed):
+    chance = random.Random(seed)
+    text, of = schedule(chance), chance.choice((1, 2, 3, 8, 100))
+    told = [shared_schedule(text, share) for share in shares(of)]
+    counts = [OpenModelArrivals(part, 5).count for part, _ in told]
+    assert counts == [count for _, count in told]
+    assert sum(counts) == OpenModelArrivals(text, 5).count
+    assert max(counts) - min(counts) <= 1
+
+
+def test_even_arrivals_are_refused_and_pauses_are_not():
+    with pytest.raises(ShareError, match="even_arrivals"):
+        shared_schedule("rate(5/sec) even_arrivals(10 sec)", Share(1, 2))
+    assert shared_schedule("pause(3 sec)", Share(1, 2)) == ("pause(3 sec)", 0)
+
+
+def test_a_forecast_is_dealt_out_as_its_schedule_is():
+    hours = tuple(ForecastStep(str(n), 3 + n, {"sum": 1.0}) for n in range(24))
+    day = Forecast("f.csv", 3600, hours)
+    steps = load_steps(day, scale=1440, warmup_s=5)
+    text = schedule_text(steps, 5)
+    warm_up, *whole = arrival_counts(steps)
+    found = np.zeros(24)
+    for share in shares(7):
+        own = shared_forecast(steps, share)
+        counts = [step.tps * (step.to_s - step.from_s) for step in own]
+        found += counts
+        assert round(sum(counts)) <= shared_schedule(text, share)[1] <= round(sum(counts)) + warm_up
+    assert found == pytest.approx(whole)
+
+
+CLOSED = """<jmeterTestPlan version="1.2"><hashTree><TestPlan testname="t"/><hashTree>
+<ThreadGroup testname="users"><stringProp name="ThreadGroup.num_threads">{threads}</stringProp>
+<stringProp name="LoopController.loops">5</stringProp></ThreadGroup>
+<hashTree><HTTPSamplerProxy testname="home"/><hashTree/></hashTree>
+</hashTree></hashTree></jmeterTestPlan>"""
+
+
+def test_threads_of_a_closed_loop_are_divided(tmp_path):
+    path = tmp_path / "closed.jmx"
+    path.write_text(CLOSED.format(threads="${__P(users,10)}"))
+    plan, root = read_plan(path, {}), read_tree(path, {})
+    found = [int(shared_properties(plan, root, {}, share)["users"]) for share in shares(4)]
+    assert found == [3, 3, 2, 2]
+
+
+def test_a_number_that_no_property_says_is_refused_with_what_to_write(tmp_path):
+    path = tmp_path / "closed.jmx"
+    path.write_text(CLOSED.format(threads="10"))
+    with pytest.raises(ShareError) as refused:
+        shared_properties(read_plan(path, {}), read_tree(path, {}), {}, Share(1, 2))
+    assert "num_threads of 'users' is '10'" in str(refused.value)
+    assert "${__P(NAME,10)}" in str(refused.value)

@@ -1,0 +1,101 @@
+"""Shares of a load as their engines leave them: sealed folders, with samples that follow each
+share's own schedule."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from support.jtl_rows import HEADER, START_MS
+from tollgate.run import manifest
+from tollgate.schedule import OpenModelArrivals
+from tollgate.shares import Share, shared_schedule
+
+SEED = 21
+WARMUP_S, MEASURED_S = 2, 20
+CRITERIA = ("p95 of visit>1s", "p50>500ms", "avg-rt of visit>500ms", "fail of visit>0%")
+
+PLAN = """<?xml version="1.0" encoding="UTF-8"?>
+<jmeterTestPlan version="1.2"><hashTree><TestPlan testname="visits"/><hashTree>
+<OpenModelThreadGroup testname="visitors">
+<stringProp name="OpenModelThreadGroup.schedule">${__P(schedule,pause(1 s))}</stringProp>
+<stringProp name="OpenModelThreadGroup.random_seed">${__P(seed,7)}</stringProp>
+</OpenModelThreadGroup><hashTree><HTTPSamplerProxy testname="visit"/><hashTree/></hashTree>
+</hashTree></hashTree></jmeterTestPlan>
+"""
+
+
+def whole(rate: float = 50) -> str:
+    """The schedule of all engines together."""
+    return f"rate({rate}/sec) random_arrivals({WARMUP_S + MEASURED_S} sec)"
+
+
+def make(
+    folder: Path,
+    number: int = 1,
+    of: int = 2,
+    rate: float = 50,
+    later_ms: int = 0,
+    without: slice | None = None,
+    criteria: tuple[str, ...] = CRITERIA,
+    **changes: object,
+) -> Path:
+    """Write the folder of a share and return it. later_ms: when it began after START_MS. without:
+    arrivals that were not sent. changes: of its one execution."""
+    share = Share(number, of)
+    schedule, _ = shared_schedule(whole(rate), share)
+    (folder / "plan").mkdir(parents=True)
+    (folder / "plan" / "visits.jmx").write_text(PLAN)
+    due_s = OpenModelArrivals(schedule, share.seed(SEED)).arrivals(float("inf"))
+    start_ms = START_MS + later_ms
+    random = np.random.default_rng(number)
+    rows = list(
+        zip(
+            start_ms + (due_s * 1000).astype(np.int64),
+            random.gamma(4, 20, len(due_s)).astype(np.int64),
+            range(1, len(due_s) + 1),
+            strict=True,
+        )
+    )
+    if without:
+        del rows[without]
+    lines = (
+        f"{at},{ms},visit,200,OK,visitors 1-{thread},true,120,1,1,{ms},h,1,{start_ms}"
+        for at, ms, thread in rows
+    )
+    (folder / "kpi.jtl").write_text("\n".join([f"{HEADER},TESTSTART.MS", *lines]) + "\n")
+    fields = {
+        "name": "visits",
+        "plan": "plan/visits.jmx",
+        "jtl": "kpi.jtl",
+        "properties": {"schedule": schedule, "seed": str(share.seed(SEED))},
+        "whole": {"schedule": whole(rate), "seed": str(SEED)},
+        "warmup": float(WARMUP_S),
+        "measured": float(MEASURED_S),
+        "exit_code": 0,
+        "began": start_ms / 1000,
+        "ended": start_ms / 1000 + WARMUP_S + MEASURED_S + 1,
+        "url": "http://127.0.0.1:8080",
+    }
+    execution = manifest.Execution(**(fields | changes))
+    manifest.seal(execution, folder)
+    record = manifest.Manifest(
+        kind="check",
+        started="2023-11-14T22:13:20+00:00",
+        criteria=list(criteria),
+        settings={},
+        environment={"cpu": "abacus", "cores": 2, "commit": "c0ffee", "plans": {"visits.jmx": "1"}},
+        executions=[execution],
+        share=manifest.Share(number=number, of=of, rows="copy", data={}, start_at=None),
+    )
+    manifest.write(record, folder)
+    return folder
+
+
+def change(folder: Path, **fields: object) -> None:
+    """Change a share's record."""
+    record = manifest.read(folder)
+    for name, value in fields.items():
+        setattr(record, name, value)
+    manifest.write(record, folder)
