@@ -80,14 +80,14 @@ def compared(tmp_path_factory: pytest.TempPathFactory) -> Compared:
     return Compared(plan, {BASE: base, HEAD: head}, run, longer, first / "out.jtl")
 
 
-def coins(run: Run, label: str) -> list[str]:
+def coins(run: Run, label: str) -> list[int]:
     """In the order of the arrivals."""
     mine = [sample for sample in run.samples if sample["label"] == label]
-    return [it["coin"] for it in sorted(mine, key=lambda it: int(it["timeStamp"]))]
+    return [int(it["coin"]) for it in sorted(mine, key=lambda it: int(it["timeStamp"]))]
 
 
 def test_each_arrival_goes_where_its_coin_says(compared: Compared) -> None:
-    seen = Counter((it["coin"], it["URL"].split("/")[2]) for it in compared.run.samples)
+    seen = Counter((int(it["coin"]), it["URL"].split("/")[2]) for it in compared.run.samples)
     assert set(seen) == {(coin, f"127.0.0.1:{port}") for coin, port in compared.ports.items()}
     assert compared.run.that(success="false") == []
 

@@ -40,6 +40,12 @@ OF_THE_COIN = {
     "base or head: HTTPSampler.domain=${__V(host_${coin})}",
     "base or head: HTTPSampler.port=${__V(port_${coin})}",
 }
+#: Of a schedule whose period is a property.
+OF_THE_ARRIVALS = {
+    f"until the {label} is due: ConstantTimer.delay="
+    "${__longSum(${TESTSTART.MS},${arrival},-${__time()})}"
+    for label in ("sum", "search")
+}
 TIMEOUTS = ("HTTPSampler.connect_timeout", "HTTPSampler.response_timeout")
 PATHS = ("filename", "IncludeController.includepath", "TestPlan.user_define_classpath")
 LISTENERS = re.compile(r"ResultCollector|ResultSaver|Summari[sz]er|Listener$|Visualizer$")
@@ -109,7 +115,7 @@ def test_everything_adjustable_is_a_property_with_a_default(path: Path) -> None:
         for name, value in element.props.items()
         if name in ADJUSTABLE and value and not PROPERTY.search(value)
     }
-    assert fixed - OF_THE_BLOCKS - OF_THE_COIN == set()
+    assert fixed - OF_THE_BLOCKS - OF_THE_COIN - OF_THE_ARRIVALS == set()
 
 
 @every_file

@@ -92,12 +92,12 @@ def _of_group(
     found: dict[str, str] = {}
     counts = []
     for timer in timers:
-        whole = read_timer(timer, expander)
-        if whole.precise is None:
+        whole = read_timer(timer, expander, {})
+        if whole.replay is None:
             raise ShareError(f"the timer {whole.name!r}: {whole.reason}")
-        counts.append(share.part(whole.precise.moments_per_window))
+        counts.append(share.part(whole.replay.moments_per_window))
         if counts[-1]:
-            found |= _of_timer(timer, whole.precise, counts[-1], share)
+            found |= _of_timer(timer, whole.replay, counts[-1], share)
     if not any(counts):
         return 0, {_named(element, _THREADS, group.name): "0"}
     if not all(counts):
