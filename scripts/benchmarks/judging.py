@@ -17,6 +17,7 @@ import shutil
 import statistics
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from bench import HERE, MIB, BenchError, machine, measured
@@ -52,20 +53,29 @@ def table(rows: int, rounds: int, folder: Path) -> list[str]:
             memory[part].append(peak)
     page = f"index.html: {(run / 'index.html').stat().st_size / 1e6:.2f} MB, {drawn(run, folder)}"
     shutil.rmtree(run)
+    told = f"{samples:,} samples, {size / MIB:.0f} MiB, {rounds} rounds"
+    return [told, "", *parts_table(PARTS, seconds, memory), "", page]
+
+
+def parts_table(
+    parts: Mapping[str, str],
+    seconds: Mapping[str, list[float]],
+    memory: Mapping[str, list[int]],
+) -> list[str]:
+    """Lines of Markdown: each part's time, also as multiples of DuckDB's two scans, and its memory.
+    parts: what they are called in it, by name. seconds, memory: a number a round, of bytes."""
     lines = [
-        f"{samples:,} samples, {size / MIB:.0f} MiB, {rounds} rounds",
-        "",
         "| | wall time | of counting rows | of reading fields | peak memory |",
         "|---|---|---|---|---|",
     ]
-    for part, name in PARTS.items():
+    for part, name in parts.items():
         ratios = [
             spread([one / other for one, other in zip(seconds[part], seconds[base], strict=True)])
             for base in ("count", "scan")
         ]
         peak = f"{max(memory[part]) / MIB:.0f} MiB"
         lines.append(f"| {name} | {spread(seconds[part])} s | {' | '.join(ratios)} | {peak} |")
-    return [*lines, "", page]
+    return lines
 
 
 def drawn(run: Path, folder: Path) -> str:

@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 
 from bench import HERE, MIB, BenchError, machine, measured
-from judging import spread
+from judging import parts_table
 
 #: What merge_run.py measures, in the order of a round.
 PARTS = {
@@ -41,21 +41,11 @@ def table(arguments: argparse.Namespace, folder: Path) -> list[str]:
             rows = max(rows, int(counted))
             seconds[part].append(float(took))
             memory[part].append(peak)
-    lines = [
+    told = (
         f"{arguments.shares} shares, {rows:,} samples, {total / MIB:.0f} MiB, "
-        f"{arguments.rounds} rounds",
-        "",
-        "| | wall time | of counting rows | of reading fields | peak memory |",
-        "|---|---|---|---|---|",
-    ]
-    for part, name in PARTS.items():
-        ratios = [
-            spread([one / other for one, other in zip(seconds[part], seconds[base], strict=True)])
-            for base in ("count", "scan")
-        ]
-        peak = f"{max(memory[part]) / MIB:.0f} MiB"
-        lines.append(f"| {name} | {spread(seconds[part])} s | {' | '.join(ratios)} | {peak} |")
-    return lines
+        f"{arguments.rounds} rounds"
+    )
+    return [told, "", *parts_table(PARTS, seconds, memory)]
 
 
 def main() -> None:
