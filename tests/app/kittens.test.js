@@ -6,7 +6,7 @@ const { serve } = require('./support/app');
 
 const PATH = '/evil-kittens-sploding-your-cpu';
 const MEGABYTE = 1_000_000;
-const KITTENS = 40;
+const KITTENS = 80;
 
 function fibonacci(n) {
   let [a, b] = [0, 1];
@@ -42,9 +42,9 @@ test('the leak is resident memory of the process', async (t) => {
   await askAll(get);
   const after = process.memoryUsage();
   assert.ok(after.arrayBuffers - before.arrayBuffers >= 0.9 * KITTENS * MEGABYTE);
-  // What other tests have left may be given back meanwhile, and a system short of memory takes pages
-  // away; pages of zeros would be none at all.
-  assert.ok(after.rss - before.rss >= 0.25 * KITTENS * MEGABYTE, `${after.rss - before.rss} bytes`);
+  // What other tests have left, some 20 MB, may be given back meanwhile; pages of zeros would be none
+  // at all.
+  assert.ok(after.rss - before.rss >= 0.5 * KITTENS * MEGABYTE, `${after.rss - before.rss} bytes`);
 });
 
 test('KITTENS_LEAK=off leaks nothing', async (t) => {
