@@ -21,8 +21,7 @@ from readers import COLUMNS, MEAN_MS, START_MS
 
 from tollgate.commands import merge
 from tollgate.run import manifest
-from tollgate.schedule import OpenModelArrivals
-from tollgate.shares import Share, shared_schedule
+from tollgate.schedule import OpenModelArrivals, Share, shared_schedule
 
 SEED = 7
 CRITERIA = ("p95 of visit>1s", "p99.9>2s", "avg-rt of visit>500ms", "fail>5%")

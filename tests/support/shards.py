@@ -9,8 +9,7 @@ import numpy as np
 
 from support.jtl_rows import HEADER, START_MS
 from tollgate.run import manifest
-from tollgate.schedule import OpenModelArrivals
-from tollgate.shares import Share, shared_schedule
+from tollgate.schedule import OpenModelArrivals, Share, shared_schedule
 
 SEED = 21
 WARMUP_S, MEASURED_S = 2, 20

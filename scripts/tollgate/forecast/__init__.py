@@ -13,6 +13,7 @@ from tollgate.forecast.load import (
     load_steps,
     mix_text,
     schedule_text,
+    shared_forecast,
 )
 from tollgate.forecast.model import (
     Followed,
@@ -45,5 +46,6 @@ __all__ = [
     "mix_text",
     "read_forecast",
     "schedule_text",
+    "shared_forecast",
     "to_record",
 ]

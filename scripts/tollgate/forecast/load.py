@@ -13,10 +13,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import accumulate, pairwise
 
 from tollgate.base import duration_text
 from tollgate.forecast.model import Forecast, ForecastStep, LoadStep
+from tollgate.schedule import Share
 
 #: A shorter step is shorter than the lateness that a schedule is allowed.
 SHORTEST_STEP_S = 0.1
@@ -93,6 +95,19 @@ def arrival_counts(steps: Sequence[LoadStep]) -> tuple[int, ...]:
     wanted = [first.tps * first.from_s, *(step.tps * (step.to_s - step.from_s) for step in steps)]
     measured = [math.floor(total + 0.5) for total in accumulate(wanted[1:], initial=0.0)]
     return math.floor(wanted[0] + 0.5), *(after - before for before, after in pairwise(measured))
+
+
+def shared_forecast(steps: Sequence[LoadStep], share: Share) -> tuple[LoadStep, ...]:
+    """The steps with the rates of one engine's share; arrivals are dealt out in turn."""
+    first, *counts = arrival_counts(steps)
+    parts = []
+    for count in counts:
+        parts.append(share.dealt(first, count))
+        first += count
+    return tuple(
+        replace(step, tps=part / (step.to_s - step.from_s))
+        for step, part in zip(steps, parts, strict=True)
+    )
 
 
 def schedule_text(steps: Sequence[LoadStep], drain_s: float) -> str:

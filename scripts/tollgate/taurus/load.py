@@ -42,7 +42,7 @@ from tollgate.forecast import (
     to_record,
 )
 from tollgate.plan import PlanError, read_plan
-from tollgate.shares import ShareError
+from tollgate.schedule import ShareError
 from tollgate.targets import is_inline, name_of, scenario_of
 from tollgate.taurus.share import Sharing
 from tollgate.taurus.shared import number, property_of, refuse_unknown, under_way

@@ -23,11 +23,11 @@ from bzt.engine import Engine
 
 from tollgate.base import atomic, did_you_mean
 from tollgate.compare import is_compare
-from tollgate.forecast import Followed, from_record, to_record
+from tollgate.forecast import Followed, from_record, shared_forecast, to_record
 from tollgate.plan import expander_of, read_plan, read_tree
 from tollgate.run import Share as Record
 from tollgate.run import digest
-from tollgate.shares import (
+from tollgate.schedule import (
     COPY,
     HOW,
     SPLIT,
@@ -37,7 +37,6 @@ from tollgate.shares import (
     feeds_of,
     parse_share,
     share_of_rows,
-    shared_forecast,
     shared_properties,
 )
 from tollgate.targets import name_of, scenario_of, targets_of

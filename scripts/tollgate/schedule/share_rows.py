@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tollgate.plan import Element, Expander
-from tollgate.shares.load import PROPERTY
-from tollgate.shares.share import Share, ShareError
+from tollgate.schedule.share import Share, ShareError
+from tollgate.schedule.share_load import PROPERTY
 
 COPY, SPLIT = "copy", "split"
 HOW = (COPY, SPLIT)

@@ -8,10 +8,8 @@ Group by its schedule and its seed, a closed loop by its threads.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping
 
-from tollgate.forecast import LoadStep, arrival_counts
 from tollgate.plan import (
     LOOPING,
     PRECISE_THROUGHPUT,
@@ -23,8 +21,9 @@ from tollgate.plan import (
     expander_of,
     read_timer,
 )
-from tollgate.schedule import Arrivals, Rate, ScheduleError, count_of, parse_schedule
-from tollgate.shares.share import Share, ShareError
+from tollgate.schedule.grammar import Arrivals, Rate, ScheduleError, parse_schedule
+from tollgate.schedule.open_model import count_of
+from tollgate.schedule.share import Share, ShareError
 
 #: A value that a property alone says.
 PROPERTY = re.compile(r"\$\{__P\(\s*([\w.-]+)\s*(?:,.*)?\)\}", re.S)
@@ -181,23 +180,6 @@ def _step(step: Arrivals, begin: float, end: float, count: int) -> str:
     factor = (count + 0.5) / float(length) / mean if count else 0.0
     rates = [f"rate({_decimal(each * factor)}/sec)" for each in (begin, end)]
     return f"{rates[0]} random_arrivals({length} sec) {rates[1]}"
-
-
-def shared_forecast(steps: Sequence[LoadStep], share: Share) -> tuple[LoadStep, ...]:
-    """The steps with the rates of this engine's share, as shared_schedule deals it out."""
-    warm_up, *counts = arrival_counts(steps)
-    parts = list(_dealt([warm_up, *counts], share))[1:]
-    return tuple(
-        replace(step, tps=part / (step.to_s - step.from_s))
-        for step, part in zip(steps, parts, strict=True)
-    )
-
-
-def _dealt(counts: Sequence[int], share: Share) -> Iterator[int]:
-    first = 0
-    for count in counts:
-        yield share.dealt(first, count)
-        first += count
 
 
 def _decimal(value: float) -> str:

@@ -6,7 +6,7 @@ import pytest
 
 from support import ROOT
 from tollgate.plan import expander_of, read_tree
-from tollgate.shares import (
+from tollgate.schedule import (
     COPY,
     SPLIT,
     Feed,

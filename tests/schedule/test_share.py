@@ -6,15 +6,21 @@ import numpy as np
 import pytest
 
 from support import ROOT
-from tollgate.forecast import Forecast, arrival_counts, load_steps, schedule_text
+from tollgate.forecast import (
+    Forecast,
+    arrival_counts,
+    load_steps,
+    schedule_text,
+    shared_forecast,
+)
 from tollgate.forecast.model import ForecastStep
 from tollgate.plan import read_plan, read_tree
-from tollgate.schedule import OpenModelArrivals, schedules_of
-from tollgate.shares import (
+from tollgate.schedule import (
+    OpenModelArrivals,
     Share,
     ShareError,
     parse_share,
-    shared_forecast,
+    schedules_of,
     shared_properties,
     shared_schedule,
 )
