@@ -26,7 +26,7 @@ from tollgate.plan.model import (
     Sampler,
     ThreadGroup,
 )
-from tollgate.plan.read import expander_of, read_hosts, read_plan, read_timer
+from tollgate.plan.read import expander_of, read_hosts, read_plan
 from tollgate.plan.threads import (
     ANY,
     StatedEnd,
@@ -38,6 +38,7 @@ from tollgate.plan.threads import (
     stated_end,
     wait_s,
 )
+from tollgate.plan.timers import read_timer
 
 __all__ = [
     "ANY",
