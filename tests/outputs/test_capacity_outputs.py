@@ -107,5 +107,13 @@ def test_the_picture_holds_both_executions_each_trial_the_interval_and_the_limit
     assert names == ["fork", "fork, trials", "cluster", "cluster, trials"]
     assert found.together.limit == 250
     assert (95.0, 105.0) in [(it.low, it.high) for it in found.together.spans]
-    dots = found.each[0].series[3]
-    assert len(dots.x) == 3  # no answer came of the fourth
+    assert len(found.together.series[1].x) == 3  # no answer came of the fourth
+
+
+def test_the_picture_of_one_execution_begins_near_its_interval():
+    found = part(judge(BOTH))
+    every, near = found.together.series[1].x, found.each[0].series[3].x
+    assert near == [rate for rate in every if rate >= 0.6 * 95]
+    assert 0 < len(near) < len(every)
+    assert found.each[0].x.low < 95 < 105 < found.each[0].x.high
+    assert not found.each[0].x.log

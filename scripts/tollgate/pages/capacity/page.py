@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tollgate.base import figure, spanned
 from tollgate.capacity import Point, Trial
@@ -15,6 +15,9 @@ from tollgate.pages.kit.tables import Column, Group, Row, Table, numeric
 
 #: Percentiles that have a curve.
 PERCENTILES = ("p50", "p95", "p99")
+#: Each execution's own chart begins at this part of the lower end of the interval, so that what
+#: decided is seen; the chart of all executions has every trial.
+_FROM = 0.6
 #: Colours of the page's palette.
 _PALETTE = 6
 _LEAST_MS = 1.0
@@ -101,12 +104,13 @@ def _together(found: Sequence[ExecutionVerdict]) -> Chart:
 
 
 def _of_one(name: str, searched: Searched) -> Chart:
-    """Its percentiles, with every trial, the interval and what was held out."""
+    """Its percentiles near the interval, with the trials there and what was held out."""
+    near = _near(searched)
     curves = [
-        series for at, each in enumerate(PERCENTILES) for series in _curve(each, searched, each, at)
+        series for at, each in enumerate(PERCENTILES) for series in _curve(each, near, each, at)
     ]
     dots = [
-        _points("p95 of each trial", searched.trials, 1),
+        _points("p95 of each trial", near.trials, 1),
         *([_points("held out", [searched.result.holdout], 3)] if searched.result.holdout else []),
     ]
     found = searched.result
@@ -118,13 +122,29 @@ def _of_one(name: str, searched: Searched) -> Chart:
     return Chart(
         title=f"{name}: response times by rate",
         summary=f"{'; '.join([words.estimate(found), *ends])}.",
-        x=_axis_of_rates([searched]),
+        x=_axis_near(near),
         y=Axis("response time, ms", log=True, base=10),
         series=(*curves, *dots),
         numbers=_curve_table(f"{name}: response times by rate", searched.result.curves or {}),
         limit=_limit_ms(searched),
         spans=tuple(_interval("95 % interval", searched)),
-        note="Bands hold the median of neighbouring trials with about 94 % confidence.",
+        note="Bands hold the median of neighbouring trials with about 94 % confidence. Trials far "
+        "below the interval are not drawn here.",
+    )
+
+
+def _near(searched: Searched) -> Searched:
+    """Without the trials and points far below the interval; as it is where there is none."""
+    found = searched.result
+    least = _FROM * found.low if found.low is not None else 0.0
+    curves = {
+        name: tuple(it for it in points if it.rate >= least)
+        for name, points in (found.curves or {}).items()
+    }
+    return replace(
+        searched,
+        trials=tuple(it for it in searched.trials if it.achieved >= least),
+        result=replace(found, curves=curves),
     )
 
 
@@ -168,6 +188,14 @@ def _axis_of_rates(found: Sequence[Searched]) -> Axis:
     low, high = max(min(rates), 0.5), max(*rates, 1.0)
     ticks = [2.0**at for at in range(math.floor(math.log2(low)), math.ceil(math.log2(high)) + 1)]
     return Axis("arrivals a second", log=True, ticks=tuple(ticks), low=low / 1.1, high=high * 1.1)
+
+
+def _axis_near(near: Searched) -> Axis:
+    """Linear, where an interval says how narrow it is."""
+    if near.result.low is None:
+        return _axis_of_rates([near])
+    rates = [near.result.low, near.result.high, *(it.achieved for it in near.trials)]
+    return Axis("arrivals a second", low=0.98 * min(rates), high=1.02 * max(rates))
 
 
 def _limit_ms(searched: Searched) -> float | None:
