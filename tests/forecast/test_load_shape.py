@@ -9,6 +9,7 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from support.forecasts import SHARES, day, steps_of, target_of
+from support.open_models import open_model_arrivals, schedule_duration_s
 from tollgate.base.paths import ROOT
 from tollgate.forecast.load import (
     ShapeError,
@@ -21,7 +22,6 @@ from tollgate.forecast.load import (
 )
 from tollgate.forecast.model import LoadStep
 from tollgate.forecast.read import read_forecast
-from tollgate.schedule.open_model import open_model_arrivals, schedule_duration_s
 
 HOURS = tuple(range(24))
 RATES = st.lists(st.floats(0, 60) | st.integers(0, 60), min_size=1, max_size=12).filter(

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from support.open_models import open_model_arrivals, schedule_duration_s
 from tollgate.plan.arrivals import (
     BLOCK,
     EvenArrivals,
@@ -17,7 +18,7 @@ from tollgate.plan.arrivals import (
     PreciseThroughput,
 )
 from tollgate.schedule.grammar import ScheduleError, parse_schedule
-from tollgate.schedule.open_model import OpenModelArrivals, open_model_arrivals, schedule_duration_s
+from tollgate.schedule.open_model import OpenModelArrivals
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "arrivals.json").read_text())
 # Sums are taken in another order here than in JMeter: some units in the last place of a double.

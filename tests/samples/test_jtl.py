@@ -48,7 +48,7 @@ def test_the_whole_file_is_described(written):
     assert (found.rows, found.origin_ms, found.threads_max) == (5, START_MS, 3)
     assert (found.first_start_ms, found.last_start_ms) == (START_MS, START_MS + 2500)
     assert found.last_end_ms == START_MS + 2509
-    assert not found.cut_off
+    assert found.cut_line is None
     assert found.missing_columns == ()
 
 
@@ -155,7 +155,7 @@ def test_shuffled_lines_give_identical_counts(written, order):
 def test_a_last_line_cut_off_by_a_crash_is_reported_and_left_out(written, tail, line):
     path = written(jtl(*WHOLE) + tail)
     found = read_jtl(path)
-    assert (found.cut_off, found.cut_line, found.rows) == (True, line, 5)
+    assert (found.cut_line, found.rows) == (line, 5)
     assert len(read_samples(path, ["search"])["search"]) == 3
 
 
@@ -172,7 +172,7 @@ def test_a_truncated_file_gives_a_prefix_a_reported_cut_or_a_refusal(tmp_path_fa
         return
     ends = [len(jtl(*WHOLE[:count]).encode()) for count in range(len(WHOLE) + 1)]
     assert found.rows == max(count for count, end in enumerate(ends) if end <= cut)
-    assert found.cut_off == (cut not in ends)
+    assert (found.cut_line is not None) == (cut not in ends)
 
 
 @settings(max_examples=150, deadline=None)
@@ -187,7 +187,7 @@ def test_a_corrupted_byte_loses_no_sample_in_silence(tmp_path_factory, data):
         found = read_jtl(path)
     except JtlError:
         return
-    assert found.cut_off or found.rows == len(WHOLE)
+    assert found.cut_line is not None or found.rows == len(WHOLE)
 
 
 def _refusals():

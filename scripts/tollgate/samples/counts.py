@@ -51,10 +51,6 @@ class Jtl:
     cut_line: int | None
     missing_columns: tuple[str, ...]
 
-    @property
-    def cut_off(self) -> bool:
-        return self.cut_line is not None
-
 
 def read_jtl(source: Store | str | Path, origin_ms: int | None = None, bins: Bins = SECONDS) -> Jtl:
     """Counts of all samples, in these bins; rows may stand in any order.

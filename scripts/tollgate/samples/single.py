@@ -47,11 +47,6 @@ class Samples:
         pairs = np.stack([self.group.astype(np.int64), self.number])
         return np.unique(pairs, axis=1, return_inverse=True)[1].reshape(-1)
 
-    @property
-    def seen_groups(self) -> list[str]:
-        """Those of `groups` that sent any of the samples."""
-        return [self.groups[number] for number in np.unique(self.group).tolist()]
-
     def of_groups(self, names: Collection[str]) -> Samples:
         """Those that threads of these groups sent."""
         wanted = [number for number, name in enumerate(self.groups) if name in names]

@@ -127,19 +127,6 @@ def count_of(step: Arrivals, begin: float, end: float) -> int:
     return max(_random_counts(begin, end, step.duration_s))
 
 
-def open_model_arrivals(schedule: str, seed: int) -> NDArray[np.float64]:
-    """Return all arrivals in seconds from the test start, in the order of their threads.
-
-    Raises ScheduleError for text that JMeter refuses, NotReplayableError for seed 0.
-    """
-    return OpenModelArrivals(schedule, seed).arrivals(math.inf)
-
-
-def schedule_duration_s(schedule: str) -> float:
-    """Return the length of a schedule in seconds, pauses included."""
-    return sum(step.duration_s for step in parse_schedule(schedule) if not isinstance(step, Rate))
-
-
 def _random_ramp(
     begin: float, end: float, duration_s: float, random: JavaRandom
 ) -> NDArray[np.float64]:

@@ -1,0 +1,21 @@
+"""Schedules of Open Model Thread Groups as a whole."""
+
+from __future__ import annotations
+
+import math
+
+from numpy import float64
+from numpy.typing import NDArray
+
+from tollgate.schedule.grammar import Rate, parse_schedule
+from tollgate.schedule.open_model import OpenModelArrivals
+
+
+def open_model_arrivals(schedule: str, seed: int) -> NDArray[float64]:
+    """All arrivals in seconds from the test start, in the order of their threads."""
+    return OpenModelArrivals(schedule, seed).arrivals(math.inf)
+
+
+def schedule_duration_s(schedule: str) -> float:
+    """Its length in seconds, pauses included."""
+    return sum(step.duration_s for step in parse_schedule(schedule) if not isinstance(step, Rate))
