@@ -8,12 +8,12 @@ import pytest
 from support import PLANS
 from support.jtl_rows import HEADER, START_MS
 from support.jtl_text import lines
+from support.simulated import expected_schedules
 from tollgate.compare.looks import judge_blocks
 from tollgate.compare.model import FAIL, PASS, Settings
 from tollgate.compare.record import CompareRecord, SideRecord
 from tollgate.compare.samples import read
 from tollgate.plan.read import read_plan
-from tollgate.schedule.schedule import expected_schedules
 
 HEADER = HEADER + ',"TESTSTART.MS","coin",URL'
 #: How long the sums of data/compare-sum.csv take, one a row.

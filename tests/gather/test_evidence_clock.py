@@ -8,9 +8,9 @@ import pytest
 from support import closed_loop, jtl_rows, own_run, run_folder
 from support import jmx_text as jmx
 from support.run_folder import reasons
+from support.simulated import expected_schedules
 from tollgate.plan.read import read_plan
 from tollgate.run import manifest
-from tollgate.schedule.schedule import expected_schedules
 
 PLAN = jmx.plan(jmx.group(jmx.sampler("home"), name="visitors"))
 CRITERIA = ("fail>0%", "p50 of home>300ms")

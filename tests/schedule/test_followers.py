@@ -5,8 +5,8 @@ import pytest
 from support import jmx_text as jmx
 from support import jtl_rows, run_folder
 from support.run_folder import reasons
+from support.simulated import expected_schedules
 from tollgate.plan.read import read_plan
-from tollgate.schedule.schedule import expected_schedules
 
 START = jtl_rows.START_MS
 TIMES = {"warmup": 2.0, "measured": 8.0, "began": START / 1000, "ended": START / 1000 + 12}

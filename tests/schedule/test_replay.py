@@ -7,11 +7,11 @@ import pytest
 
 from support import jmx_text as jmx
 from support import jtl_rows
+from support.simulated import expected_schedules
 from tollgate.plan.read import read_plan
 from tollgate.samples.counts import read_jtl
 from tollgate.schedule.model import NEVER_MS
 from tollgate.schedule.replay import replay_jtl
-from tollgate.schedule.schedule import expected_schedules
 from tollgate.stats.bins import SECONDS
 
 ORIGIN = jtl_rows.START_MS

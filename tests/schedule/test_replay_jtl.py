@@ -7,13 +7,13 @@ import pytest
 
 from support import jmx_text as jmx
 from support import jtl_rows
+from support.simulated import expected_schedules
 from tollgate.plan.read import read_plan
 from tollgate.samples import single
 from tollgate.samples.counts import read_jtl
 from tollgate.samples.single import SampleBatches
 from tollgate.samples.store import open_store
 from tollgate.schedule.replay import foreseen_problems, replay_jtl
-from tollgate.schedule.schedule import expected_schedules
 from tollgate.stats.bins import SECONDS, Bins
 
 ORIGIN = jtl_rows.START_MS

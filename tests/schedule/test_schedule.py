@@ -9,21 +9,18 @@ import numpy as np
 import pytest
 
 from support import jmx_text as jmx
+from support.simulated import expected_schedules
 from tollgate.plan.read import read_plan
 from tollgate.samples.counts import read_jtl
+from tollgate.schedule.join import Rows
+from tollgate.schedule.lateness import join, summarise
+from tollgate.schedule.model import ClosedLoop, Schedule
 from tollgate.schedule.replay import replay_jtl
-from tollgate.schedule.schedule import (
-    THREAD_NAME,
-    ClosedLoop,
-    Rows,
-    Schedule,
-    expected_schedules,
-    join,
-    summarise,
-)
 from tollgate.stats.bins import SECONDS
 
 GOLDEN = Path(__file__).parents[1] / "golden"
+#: Thread group, its number, "-", the thread's number.
+THREAD_NAME = r"^(.*) \d+-(\d+)$"
 
 
 @pytest.fixture

@@ -6,9 +6,10 @@ import pytest
 
 import support
 from support import plan_files, study_blocks
+from support.simulated import expected_schedules
 from support.study_blocks import CELL, HEADER, design, errors_of
 from tollgate.plan.read import read_plan
-from tollgate.schedule.schedule import ClosedLoop, expected_schedules
+from tollgate.schedule.model import ClosedLoop
 from tollgate.study.design import (
     EXPERIMENTS,
     DesignError,

@@ -2,15 +2,32 @@
 
 import heapq
 import math
+from dataclasses import dataclass
 
 import numpy as np
 from hypothesis import strategies as st
 
 from tollgate.plan.model import PlanLabel
 from tollgate.schedule.join import Rows
-from tollgate.schedule.model import FixedArrivals, Schedule
+from tollgate.schedule.model import ClosedLoop, Schedule
+from tollgate.schedule.schedule import schedules_of
 
 ORIGIN = 1_700_000_000_000
+
+
+@dataclass(frozen=True)
+class FixedArrivals:
+    """A schedule of events that are all known."""
+
+    events_s: np.ndarray
+
+    def arrivals(self, until_s, limit=None):
+        return self.events_s[:limit][: np.searchsorted(self.events_s[:limit], until_s)]
+
+
+def expected_schedules(plan) -> dict[str, Schedule | ClosedLoop]:
+    """Each label's schedule, or why it has none."""
+    return schedules_of(plan)[0]
 
 
 def schedule_of(events_s, threads=4, end_s=None, think_ms=0.0):

@@ -22,25 +22,11 @@ COORDINATED_OMISSION = (
     "behind it, so waiting is left out (coordinated omission)"
 )
 
-# JMeter's threadName: thread group, its number, "-", the thread's number, both from 1. A remote
-# server writes its own name and "-" in front.
-THREAD_NAME = r"^(.*) \d+-(\d+)$"
-
 
 class Replay(Protocol):
     """Anything that can tell its events, in seconds from the test start, sorted."""
 
     def arrivals(self, until_s: float, limit: int | None = None) -> NDArray[np.float64]: ...
-
-
-@dataclass(frozen=True)
-class FixedArrivals:
-    """A schedule of events that are all known: an open model's, or a test's."""
-
-    events_s: NDArray[np.float64]
-
-    def arrivals(self, until_s: float, limit: int | None = None) -> NDArray[np.float64]:
-        return self.events_s[:limit][: np.searchsorted(self.events_s[:limit], until_s)]
 
 
 @dataclass(frozen=True)

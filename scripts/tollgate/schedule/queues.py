@@ -11,8 +11,8 @@ import numpy as np
 
 from tollgate.plan import Plan
 from tollgate.samples import Step
-from tollgate.schedule.model import NEVER_MS, TIMED_OUT, ScheduleFacts, Unsent
-from tollgate.schedule.schedule import ClosedLoop, Schedule, schedules_of
+from tollgate.schedule.model import NEVER_MS, TIMED_OUT, ClosedLoop, Schedule, ScheduleFacts, Unsent
+from tollgate.schedule.schedule import schedules_of
 from tollgate.schedule.threads import may_send, senders
 from tollgate.stats import Bins, Counts
 

@@ -1,11 +1,4 @@
-"""Which labels of a plan follow a schedule, and how what was sent compares with it.
-
-    expected_schedules(plan) -> {label: Schedule | ClosedLoop}
-    join(schedule, rows, origin_ms) -> Joined, with lateness and its causes for each sample
-    summarise(joined) -> Summary
-
-Pure: no files, no Taurus.
-"""
+"""Which labels of a plan follow a schedule: schedules_of(plan). Pure."""
 
 from __future__ import annotations
 
@@ -21,30 +14,8 @@ from tollgate.plan import (
     ThreadGroup,
 )
 from tollgate.schedule.grammar import ScheduleError
-from tollgate.schedule.join import Rows
-from tollgate.schedule.lateness import Joined, Summary, join, summarise
-from tollgate.schedule.model import (
-    COORDINATED_OMISSION,
-    THREAD_NAME,
-    ClosedLoop,
-    FixedArrivals,
-    Schedule,
-)
+from tollgate.schedule.model import ClosedLoop, Schedule
 from tollgate.schedule.open_model import OpenModelArrivals
-
-__all__ = [
-    "COORDINATED_OMISSION",
-    "THREAD_NAME",
-    "ClosedLoop",
-    "FixedArrivals",
-    "Joined",
-    "Rows",
-    "Schedule",
-    "Summary",
-    "expected_schedules",
-    "join",
-    "summarise",
-]
 
 # Controllers that run one of their children at a time, in an order that is not the plan's.
 _PICKING = frozenset(
@@ -54,19 +25,15 @@ _PICKING = frozenset(
 _REPEATING = frozenset({"LoopController", "OnceOnlyController"})
 
 
-def expected_schedules(plan: Plan) -> dict[str, Schedule | ClosedLoop]:
-    """Return for each label of the JTL, as the plan writes it, its schedule or why it has none.
+def schedules_of(
+    plan: Plan,
+) -> tuple[dict[str, Schedule | ClosedLoop], tuple[tuple[int, Schedule], ...]]:
+    """(for each label of the JTL, as the plan writes it, its schedule or why it has none; each
+    schedule with the place of its group in plan.groups).
 
     Labels of one schedule share the same Schedule object. Labels that hold variables appear as
     they are written, e.g. `item ${row}`; Schedule.matches tells which rows they mean.
     """
-    return schedules_of(plan)[0]
-
-
-def schedules_of(
-    plan: Plan,
-) -> tuple[dict[str, Schedule | ClosedLoop], tuple[tuple[int, Schedule], ...]]:
-    """As expected_schedules, and each schedule with the place of its group in plan.groups."""
     found: dict[str, Schedule | ClosedLoop] = {}
     schedules: list[tuple[int, Schedule]] = []
     for place, group in enumerate(plan.groups):

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 import numpy as np
 
 from tollgate.samples import Samples
-from tollgate.schedule.join import NO_EVENT
+from tollgate.schedule.join import NO_EVENT, Rows
+from tollgate.schedule.lateness import Joined, join, summarise
 from tollgate.schedule.model import ScheduleFacts
 from tollgate.schedule.queues import Kept, Queue, unsent_of
-from tollgate.schedule.schedule import Joined, Rows, join, summarise
 from tollgate.stats import Bins, Counts
 
 # Thread numbers stay below this; JMeter numbers thread groups and the threads in each.
