@@ -14,7 +14,8 @@ LEAKS = "Trials of some seconds find no leak, and nothing else that only time sh
 def lines(searched: Searched) -> Iterator[str]:
     """The capacity, how it was tried, and the generator."""
     found = searched.result
-    yield f"capacity of {', '.join(searched.of)}: {estimate(found)}, until {limits(searched)}"
+    of = ", ".join(searched.of)
+    yield f"capacity of {of} {limits(searched)}: {estimate(found)}"
     if found.holdout:
         yield f"held out: {holdout(found.holdout, searched)}"
     if searched.trials:
@@ -28,8 +29,10 @@ def lines(searched: Searched) -> Iterator[str]:
 
 
 def limits(searched: Searched) -> str:
-    """`p95>250ms or fail>0.1%`."""
-    return " or ".join(searched.limits)
+    """`within the limits p95>250ms and fail>0.1%`."""
+    return (
+        f"within the limit{'s' if len(searched.limits) > 1 else ''} {' and '.join(searched.limits)}"
+    )
 
 
 def estimate(found: Result) -> str:
@@ -41,7 +44,7 @@ def estimate(found: Result) -> str:
 
 
 def holdout(trial: Trial, searched: Searched) -> str:
-    """What came of the minute at the low end of the interval."""
+    """What came of the minute below the interval."""
     at = f"{figure(trial.ask.seconds)} s at {figure(trial.achieved)}/s"
     times = f"p50 {figure(trial.p50_ms)}, p95 {figure(trial.p95_ms)}, p99 {figure(trial.p99_ms)} ms"
     return f"{at} {outcome(trial, searched)}: {times}, n={trial.n}"

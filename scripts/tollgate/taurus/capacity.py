@@ -80,9 +80,9 @@ class Capacity(Service):
         under_way(self.engine).position = self.position
         lasts = duration_text(record.settings.budget_s)
         self.log.info(
-            "Capacity of %s, until %s: %s for each of %s, behind the generator's own ceiling",
+            "Capacity of %s within %s: %s for each of %s, behind the generator's own ceiling",
             ", ".join(record.of),
-            " or ".join(record.limits),
+            " and ".join(record.limits),
             lasts,
             ", ".join(self.records),
         )

@@ -77,7 +77,7 @@ def _answers(found: Sequence[ExecutionVerdict]) -> Table:
         last = tried or result.reason or "-"
         rows.append((it.name, _rate(result.estimate), ends, *map(_rate, rates), last))
     first = found[0].capacity
-    caption = f"The highest rate of {', '.join(first.of)} that keeps {words.limits(first)} away"
+    caption = f"The highest rate of {', '.join(first.of)} {words.limits(first)}"
     return Table(caption, columns, rows, "cards")
 
 
