@@ -1,23 +1,28 @@
 """How often a search's interval holds the capacity, simulated; see docs/capacity-search.md.
 
-    scripts/bench capacity [--searches N] [--only NAME] [--seed N]
+    scripts/bench capacity [--searches N] [--only NAME] [--seed N] [--processes N] [--kept FILE]
 
 Requests come as the Precise Throughput Timer sends them and wait for one process, or for the first
-free one of four. What half of simulated minutes keep is the truth.
+free one of four. What half of simulated minutes keep is the truth. Each search has a seed of its
+own: what FILE has of an earlier sitting isn't made again, and counts.
 """
 
 from __future__ import annotations
 
 import argparse
 import heapq
+import json
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tollgate.capacity import Ask, Limit, Result, Settings, Trial, grew, next_ask, result
+from tollgate.capacity import Ask, Limit, Settings, Trial, grew, next_ask, result
 
 Floats = NDArray[np.float64]
 SETTINGS = Settings((Limit("p95", 250.0, 0.05), Limit("fail", None, 0.001)))
@@ -25,10 +30,14 @@ SETTINGS = Settings((Limit("p95", 250.0, 0.05), Limit("fail", None, 0.001)))
 CEILING = 1500.0
 #: Spread of ln(service time).
 SPREAD = 0.5
-#: Seconds that a slow and a fast spell beside a neighbour last in the mean, and how fast the
-#: machine is in a slow one.
-SPELLS_S = {"neighbour": (20.0, 40.0), "brief neighbour": (4.0, 8.0)}
-SLOW = 0.8
+#: Of each neighbour: seconds that a slow and a fast spell last in the mean, the longest of either,
+#: and how fast the machine is in a slow one. The burner is certification/burner.py on the service's
+#: own core, which the two share by halves.
+NEIGHBOURS = {
+    "burner": (1.0, 1.0, 5.0, 0.5),
+    "brief neighbour": (4.0, 8.0, math.inf, 0.8),
+    "neighbour": (20.0, 40.0, math.inf, 0.8),
+}
 #: What the machine gains or loses from the beginning to the middle of a search that drifts.
 DRIFT = 0.1
 #: Between these moments lies the middle of a minute among the searching trials.
@@ -67,6 +76,8 @@ SERVICES = {
     "mg4, 17 ms": Service(ms=17.0, processes=4),
     "cliff": Service(cliff=100.0),
     "knee": Service(aside_ms=60.0, knee=0.8),
+    "burner": Service(speed="burner"),
+    "burner, 17 ms": Service(ms=17.0, speed="burner"),
     "brief neighbour": Service(speed="brief neighbour"),
     "neighbour": Service(speed="neighbour"),
     "neighbour, 17 ms": Service(ms=17.0, speed="neighbour"),
@@ -80,14 +91,14 @@ def speeds(kind: str, budget_s: float, random: np.random.Generator) -> Speed:
     if kind == "drift":
         way = DRIFT if random.random() < 0.5 else -DRIFT
         return lambda at_s: 1 + way * (2 * at_s / budget_s - 1)
-    if kind in SPELLS_S:
-        slow_s, fast_s = SPELLS_S[kind]
+    if kind in NEIGHBOURS:
+        slow_s, fast_s, most_s, slow = NEIGHBOURS[kind]
         count = 20 + 4 * math.ceil(2 * budget_s / (slow_s + fast_s))
-        lengths = random.exponential((slow_s, fast_s), (count, 2)).ravel()
+        lengths = np.minimum(random.exponential((slow_s, fast_s), (count, 2)), most_s).ravel()
         begins_slow = random.random() < slow_s / (slow_s + fast_s)
         ends = np.cumsum(lengths if begins_slow else lengths[1:])
         return lambda at_s: np.where(
-            (np.searchsorted(ends, at_s) % 2 == 0) == begins_slow, SLOW, 1.0
+            (np.searchsorted(ends, at_s) % 2 == 0) == begins_slow, slow, 1.0
         )
     return np.ones_like
 
@@ -157,7 +168,7 @@ def keeping(service: Service, rate: float, settings: Settings, paths: list[Speed
 
 def capacity(service: Service, settings: Settings, paths: list[Speed], random) -> float:
     """By bisection, with more minutes the nearer it is, until rates are 0.2 % apart."""
-    low, high = 0.6 * service.most, min(1.1 * service.most, 1.05 * service.cliff)
+    low, high = 0.3 * service.most, min(1.1 * service.most, 1.05 * service.cliff)
     while high / low > 1.002:
         middle = math.sqrt(low * high)
         few = max(10, len(paths) // 10) if high / low > 1.1 else len(paths)
@@ -169,46 +180,79 @@ def capacity(service: Service, settings: Settings, paths: list[Speed], random) -
 
 
 @dataclass(frozen=True)
-class Row:
-    """truths: of each search."""
+class Searched:
+    """A search of a service, and its truth. seed, number: what it was drawn from."""
 
     name: str
-    truths: list[float]
-    results: list[Result]
+    seed: int
+    number: int
+    truth: float
+    status: str
+    estimate: float | None
+    low: float | None
+    high: float | None
 
-    def text(self) -> str:
-        known = [
-            (it, truth)
-            for it, truth in zip(self.results, self.truths, strict=True)
-            if it.low is not None
-        ]
-        held = [it.low <= truth <= it.high for it, truth in known]
-        above = [it.low > truth for it, truth in known]
-        found = [it.status == "found" for it in self.results]
-        off = [it.estimate / truth - 1 for it, truth in known]
-        widths = [it.half_width for it, _ in known]
-        return (
-            f"| {self.name} | {np.mean(self.truths):.1f}/s | {len(self.results)} "
-            f"| {100 * np.mean(held):.1f} % | {100 * np.mean(above):.1f} % "
-            f"| {100 * np.median(widths):.1f} % | {100 * np.mean(off):+.1f} % "
-            f"| {100 * np.mean(found):.0f} % |"
-        )
+    @property
+    def held(self) -> bool:
+        return self.low is not None and self.low <= self.truth <= self.high
 
 
-def simulated(name: str, searches: int, minutes: int, seed: int) -> Row:
-    """Where the machine differs from search to search, each has a truth of its own."""
+def truth_of(name: str, minutes: int, seed: int) -> float | None:
+    """That of a service; None where the machine differs from search to search."""
     service = SERVICES[name]
     random = np.random.default_rng([seed, list(SERVICES).index(name)])
-    steady = [speeds(service.speed, SETTINGS.budget_s, random) for _ in range(minutes)]
-    is_common = service.speed not in SPELLS_S
-    common = capacity(service, SETTINGS, steady, random) if is_common else 0.0
-    truths, results = [], []
-    for _ in range(searches):
-        speed = speeds(service.speed, SETTINGS.budget_s, random)
-        results.append(searched(service, SETTINGS, speed, random)[0])
-        own = common or capacity(service, SETTINGS, [speed] * OWN_MINUTES, random)
-        truths.append(own)
-    return Row(name, truths, results)
+    paths = [speeds(service.speed, SETTINGS.budget_s, random) for _ in range(minutes)]
+    return None if service.speed in NEIGHBOURS else capacity(service, SETTINGS, paths, random)
+
+
+def simulated(name: str, seed: int, common: float | None, number: int) -> Searched:
+    """common: see `truth_of`."""
+    service = SERVICES[name]
+    random = np.random.default_rng([seed, list(SERVICES).index(name), number])
+    speed = speeds(service.speed, SETTINGS.budget_s, random)
+    found = searched(service, SETTINGS, speed, random)[0]
+    truth = common or capacity(service, SETTINGS, [speed] * OWN_MINUTES, random)
+    return Searched(name, seed, number, truth, found.status, found.estimate, found.low, found.high)
+
+
+def row(name: str, made: Sequence[Searched]) -> str:
+    """Of the table."""
+    known = [it for it in made if it.low is not None]
+    held, above = (
+        100 * sum(each) / len(made)
+        for each in ([it.held for it in made], [it.low > it.truth for it in known])
+    )
+    width = np.median([(it.high - it.low) / 2 / it.estimate for it in known])
+    off = np.mean([it.estimate / it.truth - 1 for it in known])
+    found = np.mean([it.status == "found" for it in made])
+    return (
+        f"| {name} | {np.mean([it.truth for it in made]):.1f}/s | {len(made)} | {held:.1f} % "
+        f"| {above:.1f} % | {100 * width:.1f} % | {100 * off:+.1f} % | {100 * found:.0f} % |"
+    )
+
+
+def sitting(
+    arguments: argparse.Namespace, pool: ProcessPoolExecutor, name: str
+) -> Iterator[Searched]:
+    """All searches of a service: those that are kept, and what was missing of so many."""
+    kept: Path | None = arguments.kept
+    lines = kept.read_text().splitlines() if kept and kept.exists() else []
+    known = [it for it in (Searched(**json.loads(line)) for line in lines) if it.name == name]
+    yield from known
+    done = {it.number: it.truth for it in known if it.seed == arguments.seed}
+    numbers = [it for it in range(arguments.searches) if it not in done]
+    if not numbers:
+        return
+    if done and SERVICES[name].speed not in NEIGHBOURS:
+        common = next(iter(done.values()))
+    else:
+        common = truth_of(name, arguments.minutes, arguments.seed)
+    make = partial(simulated, name, arguments.seed, common)
+    for each in pool.map(make, numbers):
+        if kept:
+            with kept.open("a") as file:
+                print(json.dumps(asdict(each)), file=file)
+        yield each
 
 
 def main() -> None:
@@ -217,12 +261,14 @@ def main() -> None:
     parser.add_argument("--minutes", type=int, default=MINUTES, help="for the truth, at each rate")
     parser.add_argument("--only", action="append", choices=SERVICES, metavar="NAME")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--kept", type=Path, metavar="FILE", help="of searches, is added to")
     arguments = parser.parse_args()
     print("| service | capacity | searches | held | too high | half-width | off | found |")
     print("|---|---|---|---|---|---|---|---|")
-    for name in arguments.only or SERVICES:
-        row = simulated(name, arguments.searches, arguments.minutes, arguments.seed)
-        print(row.text(), flush=True)
+    with ProcessPoolExecutor(arguments.processes) as pool:
+        for name in arguments.only or SERVICES:
+            print(row(name, list(sitting(arguments, pool, name))), flush=True)
 
 
 if __name__ == "__main__":

@@ -5,9 +5,10 @@ import pytest
 
 from tollgate.capacity import Ask, Limit, Settings, Trial
 from tollgate.capacity.posterior import (
-    CORRELATIONS,
+    _DISTANCE,
+    NODES,
+    _nodes,
     counted,
-    critical_means,
     posterior,
     queue_share,
 )
@@ -39,12 +40,26 @@ def test_a_queue_that_began_empty_has_fewer_over_the_limit_and_more_with_load():
     assert early[-1] == pytest.approx(1, abs=0.01)
 
 
-def test_a_minute_has_as_its_median_what_is_allowed_when_trials_have_their_critical_mean():
-    random = np.random.default_rng(1)
-    for mean, correlation in zip(critical_means(0.05, 7.25), CORRELATIONS, strict=True):
-        size = (1 - correlation) / correlation
-        trials = random.beta(size * mean, size * (1 - mean), (20_000, 7))
-        assert np.median(trials.mean(axis=1)) == pytest.approx(0.05, abs=0.012)
+@pytest.mark.parametrize(("spread", "states"), [(0.02, 1), (0.05, 4), (0.1, 7)])
+def test_the_nodes_of_a_minute_are_quantiles_of_the_mean_of_its_states(spread, states):
+    shares = np.minimum(0.05 * np.exp(40 * _DISTANCE), 1)
+    drawn = 0.05 * np.exp(40 * np.random.default_rng(1).normal(-0.05, spread, (20_000, states)))
+    means = np.minimum(drawn, 1).mean(axis=1)
+    at = np.searchsorted(_DISTANCE, 0)
+    found = _nodes(shares, spread, states, -0.05)[at]
+    for node in (3, NODES // 2, NODES - 4):
+        assert found[node] == pytest.approx(np.quantile(means, (node + 0.5) / NODES), rel=0.25)
+
+
+def test_trials_that_disagree_leave_more_possible_and_a_lower_rate():
+    rates = np.geomspace(90, 110, 20)
+    shares = 0.05 * np.exp(60 * np.log(rates / 100))
+    alike = [trial(*each) for each in zip(rates, np.minimum(shares, 1), rates, strict=True)]
+    unlike = [trial(each, 0.5 if n % 3 == 0 else 0.0, each) for n, each in enumerate(rates)]
+    one, other = (posterior(SETTINGS, 0, 60.0, 140.0, tuple(it)) for it in (alike, unlike))
+    width_one, width_other = (it.quantile(0.975) - it.quantile(0.025) for it in (one, other))
+    assert width_other > 2 * width_one
+    assert other.quantile(0.5) < one.quantile(0.5) - 0.03
 
 
 def test_many_trials_of_known_shares_leave_their_critical_rate_alone():

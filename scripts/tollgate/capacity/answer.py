@@ -62,11 +62,7 @@ def interval(settings: Settings, ceiling: float, trials: tuple[Trial, ...]) -> R
     sound = [it for it in trials if it.sound and it.ask.purpose in ("search", "anchor")]
     if len(sound) < FEWEST:
         return Result("open", f"{len(sound)} sound trials, and an interval needs {FEWEST}")
-    # A minute that keeps the limits was sought; one that doesn't is news.
-    told = tuple(
-        it for it in trials if it.ask.purpose != "holdout" or not it.keeps(settings.limits)
-    )
-    found = _binding(settings, ceiling, told, is_fine=True)
+    found = _binding(settings, ceiling, trials, is_fine=True)
     tail = (1 - CONFIDENCE) / 2
     low, middle, high = (math.exp(found.quantile(it)) for it in (tail, 0.5, 1 - tail))
     # No end lies within a gap that no trial has entered, such as that at a cliff.

@@ -14,9 +14,9 @@ from tollgate.base import records
 
 #: ceiling: of the generator, against a server that does nothing. bracket: doubled rates, to find
 #: where to look. search: near the critical rate. anchor: one rate that recurs, to see drift.
-#: holdout: a minute at the low end of the interval.
+#: holdout: a minute just below the interval.
 Purpose = Literal["ceiling", "bracket", "search", "anchor", "holdout"]
-#: found: an interval, and a minute that kept the limits at its low end. below: the limits fail at
+#: found: an interval, and a minute just below it that kept the limits. below: the limits fail at
 #: the lowest rate. unsaturated: they hold at the highest rate that the generator is trusted with.
 #: generator: the answer lies within a fifth of the generator's ceiling, or above. open: no answer.
 Status = Literal["found", "below", "unsaturated", "generator", "open"]

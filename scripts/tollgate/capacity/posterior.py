@@ -1,13 +1,14 @@
 """What trials leave possible: the critical rate, and how the share over a limit rises around it.
 
 The share of a trial's answers over a limit is modelled against the rate that was really sent. Its
-mean rises along a curve, and it varies around the mean from trial to trial by far more than a
-binomial would, because the answers of a trial share a queue and a noisy machine: a beta-binomial
-(J. Skellam 1948) whose correlation within a trial is one of the unknowns. The posterior of all
-unknowns is held on a grid, as in the psi method of psychophysics (L. Kontsevich and C. Tyler 1999,
-"Bayesian adaptive estimation of psychometric slope and threshold"; A. Watson 2017, "QUEST+"), and
-two curves are averaged as in PLRsearch (M. Konstantynowicz and V. Polak 2020,
-draft-vpolak-bmwg-plrsearch).
+mean rises along a curve. From trial to trial it varies by far more than a binomial would, because
+the answers of a trial share a queue and a noisy machine: each trial has a critical rate of its own,
+drawn from a log-normal distribution whose spread is one of the unknowns. A minute holds several
+such states, and one slow one can be enough to break its limit: so the rate that half of the minutes
+keep lies the farther below the usual trial's, the more trials differ. The posterior of all unknowns
+is held on a grid, as in the psi method of psychophysics (L. Kontsevich and C. Tyler 1999, "Bayesian
+adaptive estimation of psychometric slope and threshold"; A. Watson 2017, "QUEST+"), and two curves
+are averaged as in PLRsearch (M. Konstantynowicz and V. Polak 2020, draft-vpolak-bmwg-plrsearch).
 """
 
 from __future__ import annotations
@@ -26,8 +27,15 @@ Floats = NDArray[np.float64]
 
 #: d ln(share) / d ln(rate) at the critical rate: a soft knee, queues, a cliff.
 SLOPES = np.array([1.5, 2.5, 4.0, 6.5, 10.0, 25.0, 60.0, 150.0, 600.0, 4000.0])
-#: Correlation of the answers of a trial.
-CORRELATIONS = np.array([0.003, 0.04, 0.15, 0.35, 0.65])
+#: Standard deviation of ln(critical rate) from state to state, half normal with one of SPREAD.
+#: STATES: for each, how many states a minute has. A trial has one: what makes trials differ much is
+#: the machine, whose slow spells may be brief or long; what makes them differ little is the queue.
+SPREAD = 0.08
+SPREADS = np.array([0.003, 0.01, 0.025, 0.05, 0.1, 0.1, 0.2, 0.2])
+STATES = np.array([4, 4, 4, 4, 7, 2, 7, 2])
+#: For each, the correlation of a trial's answers beside what its critical rate explains (a
+#: beta-binomial, J. Skellam 1948): also within a trial a machine changes.
+CORRELATIONS = np.array([0.003, 0.003, 0.003, 0.01, 0.03, 0.03, 0.03, 0.03])
 #: ln(capacity at the end / at the beginning), with a normal prior of this standard deviation.
 DRIFTS, DRIFT_SD = np.linspace(-0.3, 0.3, 7), 0.12
 #: Of the budget: where the middle of the searching trials is.
@@ -45,22 +53,22 @@ CAP, MOST = 4.0, 0.9
 #: Share over the limit, as so many times the allowed one, at which half of the searching trials
 #: aim: they say how steep the curve is.
 AIM = 2.5
-#: From trial to trial the critical rate varies by about so much, in ln(rate): that, and how steep
-#: the curve is, is what correlates the answers of a trial.
-NOISE = 0.08
 #: In ln(rate) from the critical rate: where the curves are tabulated.
 _DISTANCE = np.concatenate([-np.geomspace(3, 0.002, 70), [0.0], np.geomspace(0.002, 3, 70)])
 #: Of a mean share: where likelihoods are tabulated.
-_LOGITS = np.linspace(-28, 28, 337)
+_LOGITS = np.linspace(-28, 28, 1121)
 #: Moments of a trial, or a minute, at which a queue is looked at.
 _MOMENTS = 24
+#: Equally likely values that stand for what varies from trial to trial; and the draws, an odd
+#: multiple of that, whose quantiles they are.
+NODES, _DRAWS = 15, 255
 
 
 @dataclass(frozen=True)
 class Posterior:
-    """weights: float[CELLS, slopes, drifts, shapes, correlations], of sum 1. x: float[CELLS], ln of
-    critical rates. shifts: float[slopes, shapes, correlations], how much higher in ln(rate) the
-    share over the limit is AIM times the allowed one."""
+    """weights: float[CELLS, slopes, drifts, shapes, spreads], of sum 1. x: float[CELLS], ln of
+    critical rates. shifts: float[slopes, shapes, spreads], how much higher in ln(rate) the share
+    over the limit is AIM times the allowed one."""
 
     x: Floats
     weights: Floats
@@ -90,28 +98,6 @@ class Posterior:
         step = self.x[1] - self.x[0]
         jitter = step * (random.random() - 0.5)
         return float(self.x[place[0]] + jitter), float(self.shifts[place[1], place[3], place[4]])
-
-
-@lru_cache(maxsize=64)
-def critical_means(share: float, trials: float) -> tuple[float, ...]:
-    """For each of CORRELATIONS the mean share of a trial at which the mean of so many trials has
-    `share` as its median: what a minute keeps half of the time.
-
-    The mean of m betas is taken as a beta of the same mean and a correlation m times smaller.
-    """
-    found = []
-    for correlation in CORRELATIONS / trials:
-        size = (1 - correlation) / correlation
-        low, high = math.log(share) - 2, 0.0
-        for _ in range(40):
-            middle = (low + high) / 2
-            mean = math.exp(middle)
-            if special.betaincinv(size * mean, size * (1 - mean), 0.5) < share:
-                low = middle
-            else:
-                high = middle
-        found.append(math.exp(high))
-    return tuple(found)
 
 
 def posterior(
@@ -146,13 +132,16 @@ def _log_likelihood(
     at = middle_s / settings.budget_s - MIDDLE
     distance = math.log(trial.achieved) - x[:, None] - at * DRIFTS
     asked = settings.limits[limit]
-    logits = _curves(settings, limit, trial.ask.seconds).logits
+    places = _curves(settings, limit, trial.ask.seconds).places
     trials = _trials(settings, trial.ask.seconds)
     logs = _of_share(counted(settings, limit, trial), trial.n, _cap(asked), trials)
-    out = np.empty((CELLS, len(SLOPES), len(DRIFTS), len(SHAPES), len(CORRELATIONS)))
-    for slope, shape, correlation in np.ndindex(logits.shape[:3]):
-        table = np.interp(logits[slope, shape, correlation], _LOGITS, logs[correlation])
-        out[:, slope, :, shape, correlation] = np.interp(distance, _DISTANCE, table)
+    each = np.arange(len(SPREADS))[:, None, None]
+    likely = np.exp(logs - logs.max())[each, places].mean(axis=-1)
+    tables = np.log(np.maximum(likely, 1e-300))
+    out = np.empty((CELLS, len(SLOPES), len(DRIFTS), len(SHAPES), len(SPREADS)))
+    for slope, shape, spread in np.ndindex(tables.shape[:3]):
+        table = tables[slope, shape, spread]
+        out[:, slope, :, shape, spread] = np.interp(distance, _DISTANCE, table)
     return out
 
 
@@ -176,10 +165,11 @@ def counted(settings: Settings, limit: int, trial: Trial) -> int | None:
 
 @dataclass(frozen=True)
 class Curves:
-    """logits: float[slopes, shapes, correlations, _DISTANCE], of a trial's mean share over a limit.
-    weights: float[slopes, shapes, correlations], how likely they are beforehand."""
+    """places: int[slopes, shapes, spreads, _DISTANCE, NODES], in _LOGITS, of equally likely shares
+    of a trial over a limit. weights: float[slopes, shapes, spreads], how likely they are
+    beforehand."""
 
-    logits: Floats
+    places: NDArray[np.int16]
     weights: Floats
 
 
@@ -193,24 +183,54 @@ def _curves(settings: Settings, limit: int, seconds: float) -> Curves:
 def _curves_of(settings: Settings, seconds: float) -> Curves:
     """settings: with one limit."""
     asked = settings.limits[0]
-    critical = np.array(critical_means(asked.share, _trials(settings, settings.holdout_s)))
-    shares = np.empty((len(SLOPES), len(SHAPES), len(CORRELATIONS), len(_DISTANCE)))
-    noise = np.sqrt(np.log1p(CORRELATIONS * (1 - critical) / critical)) / SLOPES[:, None]
-    weights = np.exp(-0.5 * (noise / NOISE) ** 2)[:, None] * LIKELY[:, None]
-    for i, slope in enumerate(SLOPES):
-        steep = slope / (1 - critical)
-        shares[i, 0] = special.expit(special.logit(critical)[:, None] + steep[:, None] * _DISTANCE)
-        is_queue = asked.threshold is not None
-        for j, mean in enumerate(critical):
-            load = is_queue and _critical_load(slope, mean, asked.threshold, settings)
-            if not load:
-                shares[i, 1, j], weights[i, 1, j] = shares[i, 0, j], 0.0
-                continue
-            loads = load * np.exp(_DISTANCE)
-            window = (settings.lead_s, seconds)
-            shares[i, 1, j] = queue_share(loads, slope, asked.threshold, window)
-    logits = special.logit(np.clip(shares, 1e-12, 1 - 1e-12))
-    return Curves(logits, weights / weights.sum())
+    logits = np.empty((len(SLOPES), len(SHAPES), len(SPREADS), len(_DISTANCE), NODES))
+    prior = np.exp(-0.5 * (SPREADS / SPREAD) ** 2)
+    prior /= (SPREADS[:, None] == SPREADS).sum(axis=0)
+    weights = np.broadcast_to(LIKELY[:, None] * prior, logits.shape[:3]).copy()
+    is_minute = seconds >= settings.holdout_s
+    for i, j in np.ndindex(logits.shape[:2]):
+        minute = _shares(settings, SLOPES[i], SHAPES[j], settings.holdout_s)
+        own = _shares(settings, SLOPES[i], SHAPES[j], seconds)
+        if minute is None or own is None:
+            logits[i, j], weights[i, j] = logits[i, 0], 0.0
+            continue
+        for k, (spread, states) in enumerate(zip(SPREADS, STATES, strict=True)):
+            usual = _nodes(minute, spread, states, 0.0)[:, NODES // 2]
+            critical = np.interp(math.log(asked.share), np.log(usual + 1e-300), _DISTANCE)
+            logits[i, j, k] = _nodes(own, spread, states if is_minute else 1, critical)
+    logits = special.logit(np.clip(logits, 1e-12, 1 - 1e-12))
+    places = np.rint((logits - _LOGITS[0]) / (_LOGITS[1] - _LOGITS[0])).astype(np.int16)
+    return Curves(places, weights / weights.sum())
+
+
+def _shares(settings: Settings, slope: float, shape: str, seconds: float) -> Floats | None:
+    """float[_DISTANCE]: the share over the limit in so many seconds of one state, at distances from
+    where it is the allowed one in a minute. None where a queue has no such rate."""
+    asked = settings.limits[0]
+    if shape == "logistic":
+        steep = slope / (1 - asked.share)
+        return special.expit(special.logit(asked.share) + steep * _DISTANCE)
+    load = asked.threshold and _critical_load(slope, asked.share, asked.threshold, settings)
+    if not load:
+        return None
+    window = (settings.lead_s, seconds)
+    return queue_share(load * np.exp(_DISTANCE), slope, asked.threshold, window)
+
+
+def _nodes(shares: Floats, spread: float, states: int, critical: float) -> Floats:
+    """float[_DISTANCE, NODES]: equally likely means of the shares of as many states, at distances
+    from `critical`."""
+    at = _DISTANCE[:, None, None] + critical + spread * _normals(int(states))
+    means = np.sort(np.interp(at, _DISTANCE, shares).mean(axis=-1), axis=-1)
+    return means[:, _DRAWS // NODES // 2 :: _DRAWS // NODES]
+
+
+@lru_cache(maxsize=8)
+def _normals(states: int) -> Floats:
+    """float[_DRAWS, states]: standard normal values, of each state the same ones in some order."""
+    values = special.ndtri((np.arange(_DRAWS) + 0.5) / _DRAWS)
+    random = np.random.default_rng(1)
+    return np.stack([random.permutation(values) for _ in range(states)], axis=1)
 
 
 #: Of a queue at its critical load, which must lie between these.
@@ -246,15 +266,16 @@ def queue_share(
 
 def _shifts(settings: Settings, limit: int) -> Floats:
     aim = min(AIM * settings.limits[limit].share, MOST)
-    is_less = _curves(settings, limit, settings.trial_s).logits < special.logit(aim)
+    middle = _curves(settings, limit, settings.trial_s).places[..., NODES // 2]
+    is_less = _LOGITS[middle] < special.logit(aim)
     return np.maximum(_DISTANCE[is_less.sum(axis=-1).clip(max=len(_DISTANCE) - 1)], 0)
 
 
 @lru_cache(maxsize=64)
 def _of_share(over: int | None, n: int, cap: float, trials: float) -> Floats:
-    """float[correlations, _LOGITS]: ln of the beta-binomial's likelihood of so many over, less a
-    constant; or of a share of at least `cap`, for which a beta of the same variance stands.
-    trials: how many trials it is as long as, whose shares are averaged in it."""
+    """float[spreads, _LOGITS]: ln of the beta-binomial's likelihood of so many over, less a
+    constant; or of a share of at least `cap`, for which a beta of the same variance stands. trials:
+    how many trials it is as long as, whose shares are averaged in it."""
     share = special.expit(_LOGITS)
     correlations = CORRELATIONS / trials
     if over is None:

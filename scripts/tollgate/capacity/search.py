@@ -2,8 +2,7 @@
 
 Rates are doubled until the limits fail. Between there and the last rate that kept them the next
 rates are drawn from what the trials so far leave possible (W. Thompson 1933), which also puts them
-in an order that a slow minute cannot bias, and at the end a minute is sent at the low end of the
-interval.
+in an order that a slow minute cannot bias, and at the end a minute is sent just below the interval.
 """
 
 from __future__ import annotations
@@ -24,6 +23,9 @@ SENDS = 0.95
 HIGHEST = 0.95
 #: Each fourth trial is at the same rate.
 ANCHOR_EVERY = 4
+#: How likely the critical rate is to lie below that of the last minute. This is less than the tail
+#: of the interval, as a minute some percent below the capacity fails now and then.
+HOLDOUT = 0.003
 #: In ln(rate): how far above the critical rate a search asks, at most.
 HIGHEST_SHIFT = 0.12
 
@@ -78,7 +80,8 @@ def next_ask(settings: Settings, ceiling: float, trials: Sequence[Trial]) -> Ask
     found = interval(settings, ceiling, trials)
     if found.low is None or found.status == "generator":
         return None
-    return Ask(number, "holdout", found.low, settings.holdout_s)
+    rate = math.exp(critical(settings, ceiling, trials).quantile(HOLDOUT))
+    return Ask(number, "holdout", min(rate, found.low), settings.holdout_s)
 
 
 def _left_s(settings: Settings, trials: Sequence[Trial]) -> float:

@@ -25,7 +25,7 @@ class TrialEntry(Model):
 
     purpose: Literal["ceiling", "bracket", "search", "anchor", "holdout"]
     """ceiling: of the generator, against a server that does nothing. bracket: doubled rates.
-    search: near the capacity. anchor: one rate that recurs. holdout: a minute at the low end of the
+    search: near the capacity. anchor: one rate that recurs. holdout: a minute just below the
     interval."""
     rate: Positive
     """Arrivals a second that were asked for."""
@@ -63,7 +63,7 @@ class CapacityEntry(Model):
     limits: list[Text]
     """What must not happen in a trial."""
     status: Literal["found", "below", "unsaturated", "generator", "open"]
-    """found: an interval, and a minute that kept the limits at its low end. below: the limits fail
+    """found: an interval, and a minute just below it that kept the limits. below: the limits fail
     at the lowest rate. unsaturated: they hold at the highest rate that the generator is trusted
     with. generator: the answer lies within a fifth of the generator's ceiling. open: no answer."""
     reason: str
