@@ -131,18 +131,22 @@ def _log_likelihood(
     middle_s = trial.began_s + trial.ask.seconds / 2
     at = middle_s / settings.budget_s - MIDDLE
     distance = math.log(trial.achieved) - x[:, None] - at * DRIFTS
-    asked = settings.limits[limit]
+    place = np.interp(distance, _DISTANCE, np.arange(len(_DISTANCE)))
+    below = np.minimum(place.astype(int), len(_DISTANCE) - 2)
+    part = (place - below)[..., None, None, None]
+    table = _log_likelihoods(settings, limit, trial)
+    return (table[below] * (1 - part) + table[below + 1] * part).swapaxes(1, 2)
+
+
+@lru_cache(maxsize=64)
+def _log_likelihoods(settings: Settings, limit: int, trial: Trial) -> Floats:
+    """float[_DISTANCE, slopes, shapes, spreads], less a constant."""
     places = _curves(settings, limit, trial.ask.seconds).places
     trials = _trials(settings, trial.ask.seconds)
-    logs = _of_share(counted(settings, limit, trial), trial.n, _cap(asked), trials)
+    logs = _of_share(counted(settings, limit, trial), trial.n, _cap(settings.limits[limit]), trials)
     each = np.arange(len(SPREADS))[:, None, None]
     likely = np.exp(logs - logs.max())[each, places].mean(axis=-1)
-    tables = np.log(np.maximum(likely, 1e-300))
-    out = np.empty((CELLS, len(SLOPES), len(DRIFTS), len(SHAPES), len(SPREADS)))
-    for slope, shape, spread in np.ndindex(tables.shape[:3]):
-        table = tables[slope, shape, spread]
-        out[:, slope, :, shape, spread] = np.interp(distance, _DISTANCE, table)
-    return out
+    return np.ascontiguousarray(np.moveaxis(np.log(np.maximum(likely, 1e-300)), 3, 0))
 
 
 def _trials(settings: Settings, seconds: float) -> float:
