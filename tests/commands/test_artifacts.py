@@ -14,6 +14,7 @@ from bzt.engine import Engine
 from bzt.utils import BetterDict
 
 from support import environment
+from tollgate.base import disk
 from tollgate.base.paths import ROOT
 from tollgate.commands import artifacts
 from tollgate.targets import lock
@@ -156,3 +157,17 @@ def test_a_second_run_in_a_checkout_makes_no_folder(tmp_path, monkeypatch, servi
         refused.create_artifacts_dir([], BetterDict())
     assert refused.artifacts_dir is None
     assert not folder.exists()
+
+
+def test_a_disk_without_room_for_a_run_is_refused_before_there_is_a_folder(tmp_path, monkeypatch):
+    folder = tmp_path / "run"
+    refused = engine(monkeypatch, str(folder), ["targets"])
+    monkeypatch.setattr(disk, "free", lambda _: disk.LEAST - 1)
+    with pytest.raises(TaurusConfigError, match=f"a run wants {disk.LEAST // disk.MIB} at least"):
+        refused.create_artifacts_dir([], BetterDict())
+    assert refused.artifacts_dir is None
+    assert not folder.exists()
+    monkeypatch.setattr(disk, "free", lambda _: disk.LEAST)
+    refused.create_artifacts_dir([], BetterDict())
+    os.close(refused.artifacts_lock)
+    assert folder.exists()

@@ -16,6 +16,7 @@ from pathlib import Path
 import psutil
 
 import support
+from support import ci_files
 from support.project_copy import own_project
 from tollgate.targets.pm2 import declared_apps
 
@@ -70,21 +71,28 @@ class Run:
         root: Path | None = None,
         dashboards: bool = False,
         root_of_runs: Path | None = None,
+        job: str = "",
         **env: str,
     ) -> None:
         """config: laid over taurus.yml, as a second file on bzt's command line. alias: the kind.
         root: a copy of the project, whose modules run as well; the own one by default. dashboards:
         whether JMeter draws its own, which takes it seconds an execution. root_of_runs: where
-        the run's folder is to be, in place of tmp_path."""
+        the run's folder is to be, in place of tmp_path. job: the one of GitHub's workflow whose
+        command and environment stand for bzt and the kind; what it writes for the page of the job
+        is summary.md in tmp_path."""
         self.folder = (root_of_runs or tmp_path) / "run"
         self.root = root or own_project()
-        configs = ["taurus.yml"]
+        command = [str(self.root / ".venv" / "bin" / "bzt"), "taurus.yml"]
+        own: dict[str, str] = {}
+        if job:
+            command, own = _of_job(job), {"GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md")}
+            own |= ci_files.github_commands()[job].env
         if config:
             (tmp_path / "over.json").write_text(json.dumps(config))
-            configs.append(str(tmp_path / "over.json"))
+            command.append(str(tmp_path / "over.json"))
         self.log = tmp_path / "bzt.out"
         ports = {_variable(app): str(support.free_port()) for app in APPS}
-        self.env = {**ports, **env}
+        self.env = {**ports, **own, **env}
         settings = [f"settings.artifacts-dir={self.folder}", *options]
         if not dashboards:
             settings.append("modules.report.dashboards=false")
@@ -93,7 +101,7 @@ class Run:
             arguments.append(f"-{alias}")
         with self.log.open("w") as out:
             self.process = subprocess.Popen(
-                [str(self.root / ".venv" / "bin" / "bzt"), *configs, *arguments],
+                [*command, *arguments],
                 cwd=self.root,
                 env=support.environment(**self.env),
                 stdin=subprocess.DEVNULL,
@@ -159,6 +167,21 @@ def end_those_under_way() -> None:
                 run.process.wait(PATIENCE)
             except subprocess.TimeoutExpired:
                 run.process.kill()
+
+
+def _of_job(name: str) -> list[str]:
+    """The command of a job in the shell in which GitHub runs it; what follows are its options."""
+    text = f'{ci_files.github_commands()[name].text} "$@"'
+    return ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", text, name]
+
+
+def assert_on_the_page_of_the_job(ended: Finished, name: str, folder: Path) -> None:
+    """The verdict of a job's run stands on its page, and in JUnit's words beside it."""
+    summary = (folder / "summary.md").read_text()
+    assert (ended.code, ended.verdict["kind"]) == (ended.verdict["exit_code"], name), ended.output
+    assert summary == (ended.folder / "verdict.md").read_text()
+    assert summary.startswith(f"## Tollgate: {ended.verdict['verdict']} ({name})\n")
+    assert (ended.folder / "junit.xml").read_text().startswith("<?xml")
 
 
 def _variable(app: str) -> str:

@@ -1,27 +1,33 @@
-"""The default kind of run, shortened: what it leaves behind, and that it can fail."""
+"""The default kind of run, shortened: what it leaves behind anywhere, and that it can fail."""
 
 from __future__ import annotations
 
 import json
 import re
+import shutil
+import tempfile
 import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+from http.server import ThreadingHTTPServer
 from pathlib import Path
 
 import jsonschema
 import pytest
 
 import support
+from e2e.adopting import Copy
 from e2e.bzt_run import (
-    BZT,
     LENIENT,
     WARMUP_S,
     Finished,
     Run,
     all_answered_right,
+    assert_on_the_page_of_the_job,
     mostly_right,
     only,
 )
-from tollgate.pages.runs import build
+from support.git_repos import Repo
+from support.http_server import Handler, serving
 
 SCHEMA = support.ROOT / "scripts" / "tollgate" / "outputs" / "verdict.schema.json"
 TARGETS = ("calculate", "sum", "search", "kittens", "pi")
@@ -39,12 +45,50 @@ SHORT = {
 }
 
 
+class Proxy(Handler):
+    """Counts what it is asked for, and passes nothing on."""
+
+    def respond(self) -> None:
+        self.server.asked.append(self.path)
+        self.answer(502)
+
+
 @pytest.fixture(scope="module")
-def passed(tmp_path_factory: pytest.TempPathFactory) -> Finished:
-    folder = tmp_path_factory.mktemp("passed")
+def proxy() -> Iterator[ThreadingHTTPServer]:
+    with serving(Proxy, asked=[]) as server:
+        yield server
+
+
+def named(proxy: ThreadingHTTPServer) -> dict[str, str]:
+    """An environment that names the proxy in every way, for each host but another one."""
+    port = proxy.server_port
+    names = ("http_proxy", "HTTP_PROXY", "https_proxy", "all_proxy")
+    options = f"-Dhttp.proxyHost=127.0.0.1 -Dhttp.proxyPort={port} -Dhttp.nonProxyHosts=shop.test"
+    none = dict.fromkeys(("no_proxy", "NO_PROXY"), "")
+    url = f"http://127.0.0.1:{port}"
+    return {**dict.fromkeys(names, url), **none, "JAVA_TOOL_OPTIONS": options}
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Copy]:
+    """The project in a path that tools stumble over; its `reports` is a link to a folder elsewhere,
+    on another filesystem where there is one."""
+    folder = tmp_path_factory.mktemp("passed") / "a b" / "ö"
+    made = Copy(folder, {})
+    with tempfile.TemporaryDirectory(dir=support.other_filesystem()) as elsewhere:
+        (made.root / "reports").symlink_to(elsewhere)
+        yield made
+
+
+@pytest.fixture(scope="module")
+def passed(copy: Copy, proxy: ThreadingHTTPServer) -> Finished:
+    """The command of the CI job, where everything is as odd as it may be."""
+    folder = copy.root.parent
     (folder / "home").mkdir()
-    build.write(folder)  # outside of reports/ a list of runs is only kept up where there is one
-    run = Run(folder, config=SHORT, dashboards=True, HOME=str(folder / "home"))
+    # Java finds no file of such a name in the locale `C`, which many a CI job has.
+    odd = {"LC_ALL": "C", "LOG_REQUESTS": "true", "HOME": str(folder / "home"), **named(proxy)}
+    places = {"root": copy.root, "root_of_runs": copy.root / "reports"}
+    run = Run(folder, config=SHORT, dashboards=True, job="check", **places, **odd)
     ended = run.end()
     assert run.left_behind() == []
     assert ended.code == 0, ended.output
@@ -63,6 +107,26 @@ def test_a_run_leaves_what_the_readme_promises(passed):
     for mode in ("fork", "cluster"):
         assert (passed.folder / "dashboard" / mode / "index.html").is_file()
     assert (passed.folder.parent / "latest").resolve() == passed.folder.resolve()
+
+
+def test_what_the_targets_printed_is_kept(passed):
+    for mode in ("fork", "cluster"):
+        (printed,) = passed.folder.glob(f"pm2-{mode}-out*.log")
+        assert "GET /calculate" in printed.read_text()
+
+
+@pytest.mark.needs("another filesystem")
+def test_all_of_it_may_be_on_another_filesystem(passed, copy):
+    assert passed.folder.stat().st_dev != copy.root.stat().st_dev
+
+
+def test_the_verdict_is_on_the_page_of_the_ci_job(passed, copy):
+    assert_on_the_page_of_the_job(passed, "check", copy.root.parent)
+
+
+def test_load_for_this_machine_goes_through_no_proxy_of_the_environment(passed, proxy):
+    assert all_answered_right(passed.folder)
+    assert proxy.asked == []
 
 
 def test_the_page_of_the_run_says_what_the_verdict_does_and_links_the_dashboards(passed):
@@ -121,16 +185,27 @@ def test_junit_names_each_criterion_under_its_execution(passed):
             assert (f"tollgate.check.{mode}", criterion) in names
 
 
-def test_an_archived_run_is_judged_as_it_was_live(passed):
-    judged = support.run(BZT.with_name("tollgate"), "judge", passed.folder)
-    assert judged.returncode == passed.code
+def test_an_archived_run_is_judged_as_it_was_live(passed, copy):
+    judged = copy.shell(".venv/bin/tollgate judge reports/latest", LC_ALL="C")
+    assert (judged.returncode, judged.stderr) == (passed.code, "")
     table = judged.stdout.strip()
+    assert table
     assert table in passed.output
 
 
-def test_the_users_own_pm2_and_bzt_are_left_alone(passed):
-    left = {path.name for path in (passed.folder.parent / "home").iterdir()}
+def test_the_users_own_pm2_and_bzt_are_left_alone(passed, copy):
+    assert passed.folder.exists()
+    left = {path.name for path in (copy.root.parent / "home").iterdir()}
     assert left & {".pm2", ".bzt", ".bzt-rc"} == set()
+
+
+def test_git_shows_nothing_of_what_is_installed_or_left_by_a_run_even_where_it_is_a_link(tmp_path):
+    shutil.copy(support.ROOT / ".gitignore", tmp_path)
+    links = ["node_modules", ".tollgate", ".venv", "reports"]
+    for name in links:
+        (tmp_path / name).symlink_to("elsewhere")
+    Repo(tmp_path).git("init", "--quiet")
+    assert Repo(tmp_path).git("check-ignore", *links).split() == links
 
 
 def test_a_known_delay_stops_and_fails_the_run_and_junit_names_the_criteria(tmp_path: Path):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from e2e.bzt_run import Finished, Run, only
 from e2e.many_labels import plan_of_many_labels
 
@@ -20,20 +22,51 @@ def finished(tmp_path: Path, criteria: list, **properties: object) -> Finished:
     return Run(tmp_path, config=config).end()
 
 
-def test_a_criterion_that_trips_only_in_the_last_flush_fails_the_run(tmp_path):
-    # The run is over before Taurus has read its first second.
-    ended = finished(tmp_path, ["avg-rt of sum>0.001ms for 1s, stop as failed"])
-    assert ended.code == 3
-    assert "avg-rt of sum" in ended.reasons()
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory: pytest.TempPathFactory) -> Finished:
+    """One run of three executions, the last of which a criterion stops."""
+    folder = tmp_path_factory.mktemp("false-passes")
+    config = only("searches", [], **SHORT)
+    config["~execution"] = [{"scenario": name} for name in ("searches", "many", "flush")]
+    check = {"script": "plans/check.jmx", "target": "fork"}
+    kept, continues = "p50.7 of search>1ms", "avg-rt of sum>0.001ms for 2s, continue as failed"
+    plan = plan_of_many_labels(folder, good=150, bad="item wrong")
+    config["scenarios"] = {
+        "searches": {**check, "criteria": [kept, continues], "properties": MANY_SEARCHES},
+        "many": {
+            **{"script": str(plan), "target": "fork"},
+            "criteria": ["fail of item wrong>0%", "fail of item 7>0%"],
+            "properties": {"warmup": 0, "measured": 0},
+        },
+        # The run is over before Taurus has read its first second.
+        "flush": {**check, "criteria": ["avg-rt of sum>0.001ms for 1s, stop as failed"]},
+    }
+    config["modules"] |= NO_BUDGET
+    ended = Run(folder, config=config).end()
+    assert ended.code == 3, ended.output
+    return ended
 
 
-def test_a_percentile_that_taurus_does_not_keep_and_what_stops_no_run_are_judged(tmp_path):
-    texts = ["p50.7 of search>1ms", "avg-rt of sum>0.001ms for 2s, continue as failed"]
-    ended = finished(tmp_path, texts, **MANY_SEARCHES)
-    assert ended.code == 3
-    percentile, mean = ended.verdict["executions"][0]["criteria"]
+def verdict_on(ran: Finished, name: str) -> dict:
+    (found,) = [each for each in ran.verdict["executions"] if each["name"] == name]
+    assert found["verdict"] == "FAIL"
+    return found
+
+
+def test_a_criterion_that_trips_only_in_the_last_flush_fails_the_run(ran):
+    texts = [each["text"] for each in verdict_on(ran, "flush")["reasons"]]
+    assert any("avg-rt of sum" in text for text in texts)
+
+
+def test_a_percentile_that_taurus_does_not_keep_and_what_stops_no_run_are_judged(ran):
+    percentile, mean = verdict_on(ran, "searches")["criteria"]
     assert (percentile["verdict"], mean["verdict"]) == ("FAIL", "FAIL")
     assert percentile["observed"] > 50
+
+
+def test_a_label_among_more_than_a_hundred_and_twenty_five_is_judged_by_itself(ran):
+    verdicts = {it["label"]: it["verdict"] for it in verdict_on(ran, "many")["criteria"]}
+    assert verdicts == {"item wrong": "FAIL", "item 7": "PASS"}
 
 
 def test_a_misspelt_label_is_refused_before_any_load_with_the_nearest_name(tmp_path):
@@ -42,17 +75,6 @@ def test_a_misspelt_label_is_refused_before_any_load_with_the_nearest_name(tmp_p
     assert "'serach'" in ended.error()
     assert "'search'" in ended.error()
     assert not list(ended.folder.glob("kpi*.jtl"))
-
-
-def test_a_label_among_more_than_a_hundred_and_twenty_five_is_judged_by_itself(tmp_path):
-    plan = plan_of_many_labels(tmp_path, good=150, bad="item wrong")
-    config = only("fork", ["fail of item wrong>0%", "fail of item 7>0%"])
-    config["scenarios"] = {"fork": {"script": str(plan)}}
-    config["modules"]["jmeter"]["properties"] = {"warmup": 0, "measured": 0}
-    ended = Run(tmp_path, config=config).end()
-    assert ended.code == 3
-    verdicts = {it["label"]: it["verdict"] for it in ended.verdict["executions"][0]["criteria"]}
-    assert verdicts == {"item wrong": "FAIL", "item 7": "PASS"}
 
 
 def test_a_stop_as_non_failed_hides_no_later_stop_as_failed(tmp_path):

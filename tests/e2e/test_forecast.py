@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import csv
 import signal
 from pathlib import Path
 
 import pytest
+import yaml
 
 import support
-from e2e.bzt_run import BZT, Finished, Run
+from e2e.bzt_run import BZT, Finished, Run, assert_on_the_page_of_the_job
 
 #: What a busy machine sends in another step than it was due in, where steps last half a second.
 TOLERANT = "modules.verdict.forecast-tolerance=0.5"
@@ -18,6 +20,7 @@ DAY_OF_12_S = "7200"
 KITTENS = "hour,tps,sum,kittens\n" + "".join(f"{hour},12,50,50\n" for hour in range(24))
 #: A third of that: far above what a young process grows by without it, far below the leak.
 SLOPE = "rss-slope of worker>120MB/min"
+KINDS = yaml.safe_load((support.ROOT / "taurus.yml").read_text())["cli-aliases"]
 
 
 def criteria(kind: str, *texts: str) -> dict:
@@ -26,16 +29,35 @@ def criteria(kind: str, *texts: str) -> dict:
     return {"cli-aliases": {kind: {"~~reporting": reporting}}}
 
 
+def with_many_kittens() -> str:
+    """The forecast of data/ with a kitten in every second request."""
+    rows = list(csv.DictReader((support.ROOT / "data" / "forecast.csv").open(newline="")))
+    for row in rows:
+        more = (50 - float(row["kittens"])) / 3
+        row["kittens"] = "50"
+        for name in ("calculate", "sum", "search"):
+            row[name] = f"{float(row[name]) - more:.4f}"
+    lines = [",".join(rows[0]), *(",".join(row.values()) for row in rows)]
+    return "\n".join(lines) + "\n"
+
+
 @pytest.fixture(scope="module")
 def stress(tmp_path_factory: pytest.TempPathFactory) -> Finished:
-    """A day of stress in both modes."""
+    """A day of stress in both modes, without a leak."""
     folder = tmp_path_factory.mktemp("stress")
-    return Run(folder, TOLERANT, alias="stress", SCALE=DAY_OF_12_S, KITTENS_LEAK="off").end()
+    (folder / "forecast.csv").write_text(with_many_kittens())
+    [own] = [it["criteria"] for it in KINDS["stress"]["~~reporting"] if "criteria" in it]
+    settings = (TOLERANT, f"modules.load.forecast={folder / 'forecast.csv'}")
+    env = {"SCALE": DAY_OF_12_S, "KITTENS_LEAK": "off"}
+    return Run(
+        folder, *settings, alias="stress", config=criteria("stress", *own, SLOPE), **env
+    ).end()
 
 
 def test_a_compressed_stress_run_says_how_long_it_takes_before_it_starts(stress: Finished):
     before_load = stress.output.partition("Starting...")[0]
-    assert "Forecast data/forecast.csv: 24 steps from 00:00 on" in before_load
+    forecast = stress.folder.parent / "forecast.csv"
+    assert f"Forecast {forecast}: 24 steps from 00:00 on" in before_load
     assert "in time compressed 7200 times" in before_load
     assert "fork, then cluster: 44 s in all; the load will end about" in before_load
 
@@ -66,22 +88,19 @@ def test_a_run_is_judged_again_with_the_same_figures(stress: Finished):
     assert done.stdout.strip() in stress.output
 
 
-def leaking(folder: Path, leak: str) -> Finished:
-    (folder / "forecast.csv").write_text(KITTENS)
-    settings = [f"modules.load.forecast={folder / 'forecast.csv'}"]
-    return Run(
-        folder,
-        *settings,
-        alias="soak",
-        config=criteria("soak", SLOPE, "restarts of worker>0"),
-        SCALE="7200",
-        MODE="fork",
-        KITTENS_LEAK=leak,
-    ).end()
+def test_without_a_leak_none_is_found(stress: Finished):
+    for execution in stress.verdict["executions"]:
+        judged = {it["criterion"]: it["verdict"] for it in execution["criteria"]}
+        # Whether so short a run can rule a leak out is a matter of when a worker collects garbage.
+        assert judged[SLOPE] in ("PASS", "INCONCLUSIVE"), stress.output
 
 
 def test_the_leak_of_the_kittens_is_found_with_worker_slope_and_time_left(tmp_path: Path):
-    ended = leaking(tmp_path, "on")
+    (tmp_path / "forecast.csv").write_text(KITTENS)
+    forecast = f"modules.load.forecast={tmp_path / 'forecast.csv'}"
+    config = criteria("soak", SLOPE, "restarts of worker>0")
+    env = {"SCALE": DAY_OF_12_S, "MODE": "fork", "KITTENS_LEAK": "on"}
+    ended = Run(tmp_path, forecast, alias="soak", config=config, **env).end()
     judged = {it["criterion"]: it["verdict"] for it in ended.verdict["executions"][0]["criteria"]}
     assert judged[SLOPE] == "FAIL", ended.output
     assert ended.code != 0
@@ -91,12 +110,14 @@ def test_the_leak_of_the_kittens_is_found_with_worker_slope_and_time_left(tmp_pa
     assert "would be reached" in reason
 
 
-def test_without_a_leak_none_is_found(tmp_path: Path):
-    ended = leaking(tmp_path, "off")
-    judged = {it["criterion"]: it for it in ended.verdict["executions"][0]["criteria"]}
-    # Whether so short a run can rule a leak out is a matter of when its worker collects garbage.
-    assert judged[SLOPE]["verdict"] in ("PASS", "INCONCLUSIVE"), ended.output
-    assert ended.code in (0, 1), ended.output
+def test_the_soak_of_the_ci_jobs_ends_in_a_verdict_on_the_page_of_the_job(tmp_path: Path):
+    ended = Run(tmp_path, TOLERANT, job="soak", SCALE="17280", MODE="fork").end()
+    assert_on_the_page_of_the_job(ended, "soak", tmp_path)
+    assert "Forecast data/forecast.csv: " in ended.output.partition("Starting...")[0]
+    assert [it["name"] for it in ended.verdict["executions"]] == ["fork"]  # which MODE has chosen
+    # A run this short may not be able to tell, and a busy machine may send late; nothing else.
+    bad = [it for it in ended.verdict["reasons"] if it["verdict"] in ("FAIL", "INVALID")]
+    assert not [it for it in bad if it["fault"] != "generator"], ended.output
 
 
 def test_a_day_at_full_length_that_is_interrupted_leaves_a_verdict_on_what_was_measured(tmp_path):
@@ -115,12 +136,3 @@ def test_a_day_at_full_length_that_is_interrupted_leaves_a_verdict_on_what_was_m
         assert (ended.folder / name).stat().st_size, name
     again = support.run(BZT.with_name("tollgate"), "judge", ended.folder)
     assert again.returncode == 2, again.stderr
-
-
-def test_a_bad_forecast_is_refused_with_row_and_column(tmp_path):
-    (tmp_path / "mine.csv").write_text("hour,tps,sum\n0,4,100\n1,-3,100\n")
-    ended = Run(tmp_path, f"modules.load.forecast={tmp_path / 'mine.csv'}", alias="stress").end()
-    assert ended.code == 1
-    assert "mine.csv" in ended.error()
-    assert "tps" in ended.error()
-    assert "-3" in ended.error()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import re
@@ -55,15 +56,15 @@ class JMeter:
         return self.process.poll() is None and not self.said("Command: ")
 
 
-@pytest.fixture
-def jmeter(tmp_path) -> Iterator[Callable[..., JMeter]]:
+@contextlib.contextmanager
+def jmeters(folder: Path) -> Iterator[Callable[..., JMeter]]:
     """Starts one on a port, or on the first that is free of JMeter's own from 4445 on."""
     with hanging_server(answers_s=ALL_ALONG) as asked:
-        plan = write_plan(tmp_path, asked)
+        plan = write_plan(folder, asked)
         started = []
 
         def start(port: int | None = None) -> JMeter:
-            started.append(JMeter(tmp_path / f"jmeter-{len(started)}", plan, port))
+            started.append(JMeter(folder / f"jmeter-{len(started)}", plan, port))
             return started[-1]
 
         yield start
@@ -71,6 +72,19 @@ def jmeter(tmp_path) -> Iterator[Callable[..., JMeter]]:
             if each.process.poll() is None:
                 each.process.kill()
                 each.process.wait()
+
+
+@pytest.fixture
+def jmeter(tmp_path) -> Iterator[Callable[..., JMeter]]:
+    with jmeters(tmp_path) as start:
+        yield start
+
+
+@pytest.fixture(scope="module")
+def foreign(tmp_path_factory) -> Iterator[JMeter]:
+    """One that no test may end or tell anything."""
+    with jmeters(tmp_path_factory.mktemp("foreign")) as start:
+        yield start()
 
 
 def executor_of(process: JMeter, port: int) -> InstalledJMeter:
@@ -83,8 +97,7 @@ def executor_of(process: JMeter, port: int) -> InstalledJMeter:
     return made
 
 
-def test_a_jmeter_without_a_port_is_ended_and_not_the_one_that_has_it(jmeter):
-    foreign = jmeter()
+def test_a_jmeter_without_a_port_is_ended_and_not_the_one_that_has_it(jmeter, foreign):
     ours = jmeter(foreign.port)
     assert ours.port is None
     executor = executor_of(ours, foreign.port)
@@ -94,8 +107,7 @@ def test_a_jmeter_without_a_port_is_ended_and_not_the_one_that_has_it(jmeter):
     assert foreign.is_untouched
 
 
-def test_a_run_that_is_interrupted_ends_no_jmeter_that_has_its_port(jmeter):
-    foreign = jmeter()
+def test_a_run_that_is_interrupted_ends_no_jmeter_that_has_its_port(jmeter, foreign):
     ours = jmeter(foreign.port)
     executor_of(ours, foreign.port).shutdown()
     assert ours.process.poll() is not None
@@ -107,11 +119,11 @@ def test_nothing_is_sent_to_the_port_of_a_jmeter_that_has_ended(jmeter):
     executor = executor_of(ours, ours.port)
     ours.process.kill()
     ours.process.wait()
-    foreign = jmeter(ours.port)
-    assert foreign.port == ours.port
+    follower = jmeter(ours.port)
+    assert follower.port == ours.port
     executor.tell_to_end()
     executor.shutdown()
-    assert foreign.is_untouched
+    assert follower.is_untouched
 
 
 def ended_by_stop_after(ended: Finished) -> dict:
@@ -124,8 +136,15 @@ def ended_by_stop_after(ended: Finished) -> dict:
     return execution
 
 
-def test_two_runs_in_two_checkouts_end_nothing_of_one_another(jmeter, tmp_path):
-    foreign = jmeter()
+@pytest.fixture
+def asked() -> Iterator[int]:
+    """The port of a server that answers all along."""
+    with hanging_server(answers_s=ALL_ALONG) as port:
+        yield port
+
+
+def test_two_runs_in_two_checkouts_end_nothing_of_one_another(foreign, asked, tmp_path):
+    write_plan(tmp_path, asked)
     copy = Copy(tmp_path, {})
     own = {"PLAN": str(tmp_path / "hanging.jmx"), "CRITERIA": "fail>0%", "STOP_AFTER": "15s"}
     folders = [tmp_path / "first", tmp_path / "second"]

@@ -144,11 +144,14 @@ def test_it_leaves_nothing_and_names_what_it_had_to_end(orphaned):
 
 def test_the_run_after_that_works(killed, orphaned):
     assert orphaned
-    run = killed.run("cluster", options=seconds(1, 3))
+    run = killed.run("fork", options=seconds(3, 5))
     ended = run.end()
     assert "left by a run that was killed" not in ended.output
     assert (ended.folder / "verdict.json").exists()
     assert "the run ended with an error" not in ended.reasons()
+    # A run this short may not be able to tell, and a busy machine may send late; nothing else.
+    bad = [it for it in ended.verdict["reasons"] if it["verdict"] in ("FAIL", "INVALID")]
+    assert not [it for it in bad if it["fault"] != "generator"], ended.output
     assert run.left_behind() == []
 
 

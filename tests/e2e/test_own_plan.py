@@ -79,3 +79,5 @@ def test_a_jmeter_that_runs_out_of_memory_ends_and_says_so(tmp_path: Path):
     assert (ended.code, ended.verdict["verdict"]) == (1, "INVALID")
     assert "JMeter exited with code 3: it ran out of memory, see jmeter.out" in ended.reasons()
     assert "OutOfMemoryError" in (ended.folder / "jmeter.out").read_text()
+    [execution] = ended.verdict["executions"]
+    assert any(line.startswith("no criteria were stated") for line in execution["warnings"])

@@ -148,11 +148,3 @@ def test_an_app_of_this_machines_pm2_is_no_target_of_several_engines(tmp_path):
     assert done.code == 1
     assert "START_AT" in done.error()
     assert "PM2" in done.error()
-
-
-@pytest.mark.parametrize("alias", ["compare", "study"])
-def test_a_kind_that_is_no_load_is_refused(tmp_path, alias):
-    done = Run(tmp_path, alias=alias, ENGINE="1/2").end()
-    assert done.code == 1
-    assert f"the kind {alias}" in done.error()
-    assert not list(tmp_path.glob("run/kpi*.jtl"))

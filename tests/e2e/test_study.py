@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 from pathlib import Path
 
@@ -14,6 +15,8 @@ from e2e.bzt_run import BZT, Finished, Run
 from tollgate.study import lengthened, read_blocks, read_spans, warmed
 
 EXPERIMENTS = ["sum", "crosscheck", "pi"]
+#: The apps of the arm of `pi` that has several.
+BALANCED = ("balancer", "pi-1", "pi-2", "pi-3")
 
 
 def pid_of(folder: Path, app: str) -> int:
@@ -54,13 +57,29 @@ def test_a_pi_server_that_is_killed_loses_no_request_and_shows_in_the_report(kil
     judged = {result["criterion"]: result for result in execution["criteria"]}
     assert {result["verdict"] for result in judged.values()} == {"PASS"}, ended.output
     assert judged["fail of pi>0%"]["observed"] == 0
+    assert judged["fail of pi>0%"]["samples"] > 100
     [outage] = study["outages"]
     assert (outage["app"], outage["pid"], outage["lost"]) == ("pi-2", pid, 0)
     assert outage["experiment"] == "pi"
     assert "pi-2" in (ended.folder / "index.html").read_text()
     assert (ended.code, ended.verdict["verdict"]) == (1, "INVALID")
-    assert f"worker 0 of pi-2 (pid {pid}) died and was started again" in ended.reasons()
     assert run.left_behind() == []
+
+
+def test_the_verdict_names_the_server_that_was_killed_among_all_behind_the_balancer(killed):
+    _, ended, pid = killed
+    pattern = (
+        rf"INVALID study: worker 0 of pi-2 \(pid {pid}\) died and was started again "
+        r"[\d.]+ s into the execution; PM2 had it back after [\d.]+ s; 0 requests were lost"
+    )
+    assert len(re.findall(pattern, ended.reasons())) == 1, ended.reasons()
+    [execution] = ended.verdict["executions"]
+    [outage] = execution["outages"]
+    assert (outage["worker"], outage["pid"], outage["lost"]) == ("0 of pi-2", pid, 0)
+    workers = {worker["worker"]: worker["pids"] for worker in execution["workers"]}
+    assert {f"0 of {app}" for app in BALANCED} <= set(workers)
+    assert workers["0 of pi-2"][0] == pid
+    assert len(workers["0 of pi-2"]) == 2
 
 
 def test_every_claim_has_an_answer_and_none_is_made_of_two_rounds(study):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import signal
-import socket
 import sys
 from pathlib import Path
 
@@ -13,11 +12,10 @@ from e2e.bzt_run import LENIENT, Finished, Run, mostly_right, only, seconds
 from tollgate.pages.runs import build as runs_page
 
 LONG = seconds(1, 60)
-SHORT = seconds(1, 3)
 TOLLGATE = Path(sys.executable).with_name("tollgate")
 #: One execution, which is interrupted before it is through; the first one of two may be through.
-CLUSTER = {"~execution": [{"scenario": "cluster"}]}
-COUNTS = {**CLUSTER, "modules": {"verdict": {"cut-short-counts": True}}}
+FORK = {"~execution": [{"scenario": "fork"}]}
+COUNTS = {**FORK, "modules": {"verdict": {"cut-short-counts": True}}}
 
 
 def assert_readable(ended: Finished, verdict: str) -> None:
@@ -32,18 +30,6 @@ def assert_readable(ended: Finished, verdict: str) -> None:
     assert f"\n{verdict}: " in again.stdout
     assert f"\n{verdict}: " in ended.output
     assert "Traceback" not in ended.output
-
-
-def test_a_port_in_use_ends_the_run_before_it_starts_and_names_who_uses_it(tmp_path):
-    with socket.socket() as busy:
-        busy.bind(("127.0.0.1", 0))
-        busy.listen()
-        port = busy.getsockname()[1]
-        run = Run(tmp_path, PORT_CLUSTER=str(port))
-        ended = run.end()
-    assert ended.code == 1
-    assert f"port {port} of app 'cluster' is in use by pid " in ended.error()
-    assert run.left_behind() == []
 
 
 def test_an_app_that_dies_at_start_ends_the_run_with_its_last_words(tmp_path):
@@ -67,12 +53,42 @@ def test_a_target_that_answers_wrong_gets_no_load(tmp_path):
     assert run.left_behind() == []
 
 
-def test_a_signal_under_load_ends_the_run_as_interrupted_and_keeps_its_samples(tmp_path):
-    for name in ("first", "second"):
+def assert_turned_away(second: Finished, first: Run) -> None:
+    """A second run in the same checkout does not begin, and the first one goes on."""
+    assert second.code == 1
+    assert f"another run is under way in this checkout (bzt with pid {first.process.pid})" in (
+        second.error()
+    )
+    assert not second.folder.exists()
+    assert first.process.poll() is None
+
+
+def test_of_two_starts_at_once_one_runs_and_a_signal_under_load_keeps_its_samples(tmp_path):
+    reports = tmp_path / "reports"
+    reports.mkdir()
+    runs_page.write(reports)  # so that `latest` is kept up here
+    ran = reports / "chosen"  # for both; names with a time in them are in test_artifacts.py
+    both = []
+    for name in ("one", "other", "late"):
         (tmp_path / name).mkdir()
-    run = Run(tmp_path / "first", *LONG, dashboards=True).until(" of 61 s, ")
-    assert_turned_away(Run(tmp_path / "second").end(), run)
-    ended = run.signal(signal.SIGINT).end()
+    for name in ("one", "other"):
+        chosen = f"settings.artifacts-dir={ran}"
+        both.append(Run(tmp_path / name, *LONG, chosen, dashboards=True))
+    support.wait_until(lambda: any(it.process.poll() is not None for it in both), "one has ended")
+    first, second = sorted(both, key=lambda it: it.process.poll() is not None)
+    refused = second.end()
+    assert refused.code == 1
+    assert "under way" in refused.error()
+    assert_turned_away(Run(tmp_path / "late").end(), first.until(" of 61 s, "))
+    ended = first.signal(signal.SIGINT).end()
+    assert refused.error().split("ERROR: ")[1] not in (ran / "bzt.log").read_text()
+    assert (reports / "latest").resolve() == ran
+    assert not (ran / "merged-1.yml").exists(), "Taurus numbers what it finds already"
+    assert_interrupted_under_load(Finished(ended.code, ended.output, ran))
+    assert first.left_behind() == []
+
+
+def assert_interrupted_under_load(ended: Finished) -> None:
     assert ended.code == 2
     assert (ended.folder / "kpi.jtl").stat().st_size > 0
     assert_readable(ended, "INVALID")
@@ -82,17 +98,6 @@ def test_a_signal_under_load_ends_the_run_as_interrupted_and_keeps_its_samples(t
     assert "service" not in {it["fault"] for it in ended.verdict["reasons"]}
     assert (ended.folder / "dashboard" / "fork" / "index.html").exists()
     assert "no dashboard of cluster: it has no samples" in ended.output
-    assert run.left_behind() == []
-
-
-def assert_turned_away(second: Finished, first: Run) -> None:
-    """A second run in the same checkout does not begin, and the first one goes on."""
-    assert second.code == 1
-    assert f"another run is under way in this checkout (bzt with pid {first.process.pid})" in (
-        second.error()
-    )
-    assert not second.folder.exists()
-    assert first.process.poll() is None
 
 
 def test_a_signal_while_the_targets_start_leaves_a_verdict_and_nothing_else(tmp_path):
@@ -110,19 +115,26 @@ def test_a_signal_in_the_warm_up_says_that_nothing_was_measured(tmp_path):
     assert ended.code == 2
     assert_readable(ended, "INVALID")
     assert re.fullmatch(
-        r"INVALID cluster: cut short after [\d.]+ s of 90 s, in the warm-up: nothing was measured",
+        r"INVALID fork: cut short after [\d.]+ s of 90 s, in the warm-up: nothing was measured",
         ended.reasons(),
     )
-    assert (ended.folder / "dashboard" / "cluster" / "index.html").exists()
+    assert (ended.folder / "dashboard" / "fork" / "index.html").exists()
     assert run.left_behind() == []
 
 
-def test_a_run_cut_short_is_judged_by_what_was_measured_where_that_counts(tmp_path):
-    config = only("cluster", mostly_right("calculate"), warmup=1, measured=60)
-    config["modules"]["verdict"] = {**LENIENT, "cut-short-counts": True}
-    run = Run(tmp_path, config=config).until(" of 61 s, ")
+def test_the_next_run_cleans_up_after_a_killed_one_and_may_count_though_cut_short(tmp_path):
+    (tmp_path / "killed").mkdir()
+    (tmp_path / "next").mkdir()
+    ports = {name: str(support.free_port()) for name in ("PORT_FORK", "PORT_CLUSTER")}
+    cluster = only("cluster", mostly_right("calculate"), warmup=1, measured=60)
+    cluster["modules"]["verdict"] = {**LENIENT, "cut-short-counts": True}
+    killed = Run(tmp_path / "killed", config=cluster, **ports).until(" of 61 s, ")
+    killed.signal(signal.SIGKILL).process.wait()
+    assert killed.left_behind() != []
+    run = Run(tmp_path / "next", config=cluster, **ports).until(" of 61 s, ")
     support.wait_until(lambda: run.log.read_text().count(" of 61 s, ") > 2, "seconds have passed")
     ended = run.signal(signal.SIGTERM).end()
+    assert "left by a run that was killed" in ended.output
     assert ended.code == 2
     assert_readable(ended, "PASS")
     [execution] = ended.verdict["executions"]
@@ -131,39 +143,3 @@ def test_a_run_cut_short_is_judged_by_what_was_measured_where_that_counts(tmp_pa
     assert told[0].endswith(" s of 61 s: judged by what was measured until then")
     assert told[0] in (ended.folder / "verdict.md").read_text()
     assert run.left_behind() == []
-
-
-def test_of_two_starts_at_once_one_runs_and_nothing_of_the_other_is_in_its_folder(tmp_path):
-    reports = tmp_path / "reports"
-    reports.mkdir()
-    runs_page.write(reports)  # so that `latest` is kept up here
-    ran = reports / "chosen"  # for both; names with a time in them are in test_artifacts.py
-    both = []
-    for name in ("one", "other"):
-        (tmp_path / name).mkdir()
-        both.append(Run(tmp_path / name, *LONG, f"settings.artifacts-dir={ran}"))
-    support.wait_until(lambda: any(it.process.poll() is not None for it in both), "one has ended")
-    first, second = sorted(both, key=lambda it: it.process.poll() is not None)
-    refused = second.end()
-    assert refused.code == 1
-    assert "under way" in refused.error()
-    ended = first.until(" of 61 s, ").signal(signal.SIGINT).end()
-    assert ended.code == 2
-    assert refused.error().split("ERROR: ")[1] not in (ran / "bzt.log").read_text()
-    assert (reports / "latest").resolve() == ran
-    assert not (ran / "merged-1.yml").exists(), "Taurus numbers what it finds already"
-    assert first.left_behind() == []
-
-
-def test_what_a_killed_run_left_is_cleaned_up_by_the_next(tmp_path):
-    (tmp_path / "killed").mkdir()
-    (tmp_path / "next").mkdir()
-    ports = {name: str(support.free_port()) for name in ("PORT_FORK", "PORT_CLUSTER")}
-    killed = Run(tmp_path / "killed", *LONG, **ports).until(" of 61 s, ")
-    killed.signal(signal.SIGKILL).process.wait()
-    assert killed.left_behind() != []
-    following = Run(tmp_path / "next", *SHORT, **ports)
-    ended = following.end()
-    assert "left by a run that was killed" in ended.output
-    assert "verdict" in ended.output.lower()
-    assert following.left_behind() == []

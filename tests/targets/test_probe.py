@@ -2,6 +2,7 @@
 
 import json
 import logging
+import os
 import socket
 import threading
 from contextlib import contextmanager
@@ -187,3 +188,15 @@ def test_a_balancer_that_speaks_no_http_is_refused_with_what_it_said():
         app = App("balancer", port, "fork", 1, deals_to="^pi-")
         with pytest.raises(probe.ProbeError, match=r"SSH-2\.0-hello"):
             probe.deals("127.0.0.1", app, ["pi-1"], 0)
+
+
+def test_a_port_in_use_is_refused_with_the_process_that_holds_it():
+    with socket.socket() as busy:
+        busy.bind(("127.0.0.1", 0))
+        busy.listen()
+        port = busy.getsockname()[1]
+        with pytest.raises(probe.ProbeError) as caught:
+            probe.port_is_free("127.0.0.1", port, "cluster")
+    said = f"port {port} of app 'cluster' is in use by pid {os.getpid()} ("
+    assert str(caught.value).startswith(said)
+    probe.port_is_free("127.0.0.1", port, "cluster")

@@ -1,5 +1,7 @@
 """A service that runs already and is named by its URL."""
 
+import logging
+
 import pytest
 from bzt import TaurusConfigError
 from bzt.utils import BetterDict
@@ -152,10 +154,14 @@ def test_a_pattern_that_is_no_regular_expression_is_refused():
     )
 
 
-def test_a_service_that_is_not_there_is_refused_with_what_to_do():
+def test_a_service_that_is_not_there_is_refused_with_what_to_do(tmp_path):
+    plan = tmp_path / "shop.jmx"
+    plan.write_text("${__P(host,127.0.0.1)} ${__P(port,80)}")
+    config = configured(script=str(plan), url="http://127.0.0.1:1")
     with pytest.raises(probe.ProbeError) as caught:
-        probe.is_there(Url("http", "127.0.0.1", 1))
+        probe.ask_elsewhere(config, logging.getLogger("targets"))
     said = str(caught.value)
+    assert "\n" not in said
     assert said.startswith("nothing answers at http://127.0.0.1:1 (")
     assert "Connection refused" in said
     assert "start it first" in said

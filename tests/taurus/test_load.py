@@ -156,3 +156,10 @@ def test_a_mode_that_is_no_execution_is_refused(prepared):
 def test_a_length_that_is_no_number_is_refused(prepared, value):
     with pytest.raises(TaurusConfigError, match=r"load: length is .*: write a number such as"):
         prepared(**{**FOLLOWS, "length": value})
+
+
+def test_a_bad_forecast_is_refused_with_row_and_column(prepared, tmp_path):
+    (tmp_path / "mine.csv").write_text("hour,tps,sum\n0,4,100\n1,-3,100\n")
+    with pytest.raises(TaurusConfigError, match=r"^load: .*mine\.csv.*\b3\b.*tps.*-3") as refused:
+        prepared(**{**FOLLOWS, "forecast": str(tmp_path / "mine.csv")})
+    assert "\n" not in str(refused.value)

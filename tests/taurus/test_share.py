@@ -7,6 +7,7 @@ from datetime import datetime, timezone
 from types import SimpleNamespace
 
 import pytest
+import yaml
 from bzt import TaurusConfigError
 from bzt.utils import BetterDict
 
@@ -110,6 +111,7 @@ def test_a_plan_of_the_users_own_runs_as_it_is_and_says_so(shared):
     assert under_way(load.engine).share["rows"] == ""
 
 
+KINDS = yaml.safe_load((ROOT / "taurus.yml").read_text())["cli-aliases"]
 LATER, PAST = "2099-01-01T00:00:00Z", "2001-01-01T00:00:00Z"
 REFUSED = {
     "no share": ({"env": {"ENGINE": "3/2"}}, "ENGINE is '3/2'"),
@@ -120,9 +122,10 @@ REFUSED = {
         {"env": {"ENGINE": "1/2", "START_AT": LATER}, "scenario": {"target": "fork"}},
         "PM2 starts on this one alone",
     ),
-    "a comparison": ({"modules": {"compare": {"budget": "10m"}}}, "the kind compare"),
-    "a study": ({"modules": {"study": {"design": "data/study.csv"}}}, "the kind study"),
-    "a search for the capacity": ({"modules": {"verdict": {"kind": "capacity"}}}, "the kind cap"),
+    **{
+        kind: ({"modules": KINDS[kind]["modules"]}, f"the kind {kind}")
+        for kind in ("compare", "study", "capacity")
+    },
     "rows in no known way": ({"rows": "splitt"}, "modules.load.rows is 'splitt'"),
     "too few rows": ({"env": {"ENGINE": "1/99"}, "rows": "split"}, "too few to be split"),
 }
