@@ -69,13 +69,30 @@ function isAlive(pid) {
   return stdout.trim() !== '' && !stdout.trim().startsWith('Z');
 }
 
+// Below the ports that the system gives to connections by itself: one of those may be taken by
+// another test's connection whenever the server that had it is stopped for a while.
+const FIRST_PORT = 10_000;
+const PORTS_OF_A_FILE = 100;
+const FILES = 140;
+let asked = 0;
+
+/** A port of the loopback that nothing listens on; files that run at the same time share none. */
 async function freePort() {
-  const server = net.createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address();
-  server.close();
-  await once(server, 'close');
-  return port;
+  for (;;) {
+    const port = FIRST_PORT + (process.pid % FILES) * PORTS_OF_A_FILE + (asked++ % PORTS_OF_A_FILE);
+    const server = net.createServer().listen(port, '127.0.0.1');
+    const isFree = await once(server, 'listening').then(
+      () => true,
+      (error) => {
+        if (error.code !== 'EADDRINUSE') throw error;
+        return false;
+      },
+    );
+    if (!isFree) continue;
+    server.close();
+    await once(server, 'close');
+    return port;
+  }
 }
 
 module.exports = {
