@@ -59,7 +59,7 @@ def method(
         f"coin and neighbour of its own; BASE=HEAD, MODE={promise['mode']}, {promise['processes']} "
         "processes a side. In brackets: exact 95 % intervals (Clopper and Pearson). Their samples "
         "are judged by the gate of this version.",
-        _promise(promise),
+        _promise(runs[-1]),
         "Noise of p95: the median size of its change in A/A, over labels and runs.",
         " ".join([_TIMES, *_beyond(runs)]),
         *([] if all(run.of.is_aa for run in runs) else [_FOUND]),
@@ -79,10 +79,13 @@ def _days(runs: Sequence[Run]) -> str:
     return days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
 
 
-def _promise(promise: dict[str, Any]) -> str:
+def _promise(run: Run) -> str:
+    promise = run.promise
     labels = ", ".join(promise["labels"]) or "all labels"
+    settings = promised(run)[0]
+    of = ", ".join(f"{settings.effect_of(it):.1%} of {it}" for it in promise["gates"])
     return (
-        f"The gate: effect {promise['effect']:.1%} of {', '.join(promise['gates'])} of {labels}; "
+        f"The gate: effect {of}, of {labels}; "
         f"false alarms {promise['false_alarm']:.1%}, misses {promise['miss']:.1%}; first look "
         f"after {promise['first_s']:g} s, then every {promise['every_s']:g} s, at most "
         f"{promise['budget_s']:g} s."
