@@ -7,7 +7,7 @@ from support import ROOT, run
 
 BENCH = ROOT / "scripts" / "benchmarks" / "generator.py"
 ROW = re.compile(
-    r"^\| (\w+) \| ([\d.]+) ms \(([\d.]+) to ([\d.]+)\) \| (-?[\d.]+) \|$", re.MULTILINE
+    r"^\| (\w+) \| (-?[\d.]+) ms \((-?[\d.]+) to (-?[\d.]+)\) \| (-?[\d.]+) \|$", re.MULTILINE
 )
 
 
