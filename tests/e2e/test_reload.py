@@ -23,10 +23,6 @@ BUSY = {
     **{"kittens_rate": 4, "kittens_threads": 1, "search_rate": 4, "search_threads": 2},
     **{"pi_rate": 2, "pi_threads": 1, "think": 50, "think_spread": 50},
 }
-#: Each request is held on to for a while that costs nothing, so that some are always under way. Pi
-#: is of a tenth of the points, and any with two of its digits is right.
-HELD = {"INJECT_DELAY_MS": "40", "PI_POINTS": "1000000"}
-NEAR_PI = "visitor,pi\nasta,3\\.1\\d*\n"
 RELOADS = 20
 
 
@@ -34,18 +30,12 @@ RELOADS = 20
 MEASURED = 600 + 10 * (os.cpu_count() or 1)
 
 
-def started(folder: Path, measured: int, **modules: dict) -> Run:
-    (folder / "pi.csv").write_text(NEAR_PI)
-    load = {**BUSY, "pi_data": str(folder / "pi.csv")}
-    config = only("cluster", CRITERIA, warmup=1, measured=measured, **load)
-    config["modules"] |= modules
-    return Run(folder, config=config, **HELD)
-
-
-def under_reload(folder: Path, period: int) -> Run:
+def under_reload(period: int) -> dict:
     """A run that is ended once there was enough of it."""
-    counts = {**LENIENT, "cut-short-counts": True}
-    return started(folder, MEASURED, targets={"reload-every": f"{period}s"}, verdict=counts)
+    config = only("cluster", CRITERIA, warmup=1, measured=MEASURED, **BUSY)
+    config["modules"]["targets"] = {"reload-every": f"{period}s"}
+    config["modules"]["verdict"] = {**LENIENT, "cut-short-counts": True}
+    return config
 
 
 def after_reloads(run: Run, least: int) -> Finished:
@@ -87,7 +77,7 @@ def kill_in_a_request(pid: int) -> None:
 
 
 def test_20_reloads_under_load_lose_no_request(tmp_path):
-    run = under_reload(tmp_path, 2)
+    run = Run(tmp_path, config=under_reload(2))
     ended = after_reloads(run, RELOADS)
     reloads = judged(ended).resources.reloads
     assert len(reloads) >= RELOADS  # the one that the signal came into may be left out
@@ -101,7 +91,7 @@ def test_20_reloads_under_load_lose_no_request(tmp_path):
 
 
 def test_a_worker_that_is_killed_in_a_reload_makes_that_reload_a_lossy_one(tmp_path):
-    run = under_reload(tmp_path, 5).until("Reloading cluster, ")
+    run = Run(tmp_path, config=under_reload(5)).until("Reloading cluster, ")
     kill_in_a_request(worker_pids(run.folder, requests=10)[-1])
     ended = after_reloads(run, 1)
     [lossy, *others] = judged(ended).resources.reloads
@@ -112,7 +102,8 @@ def test_a_worker_that_is_killed_in_a_reload_makes_that_reload_a_lossy_one(tmp_p
 
 
 def test_a_killed_worker_is_told_with_when_how_long_and_what_it_cost(tmp_path):
-    run = started(tmp_path, 10).until(" of 11 s, ")
+    config = only("cluster", CRITERIA, warmup=1, measured=10, **BUSY)
+    run = Run(tmp_path, config=config).until(" of 11 s, ")
     pid = worker_pids(run.folder, requests=50)[0]  # in the middle of the load
     kill_in_a_request(pid)
     ended = run.end()
