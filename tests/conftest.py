@@ -17,9 +17,10 @@ from support.repetitions import Repetitions
 
 #: Folders of tests that start bzt, JMeter, browsers or installers.
 SLOW = ("e2e", "plans", "scripts")
-#: Files of tests that take a minute or more.
+#: Files of tests that take a minute or more, the longest first.
 LONGEST = (
-    *("test_compare", "test_reload", "test_forecast", "test_ways_out", "test_study"),
+    *("test_compare_fails", "test_compare_control", "test_capacity", "test_reload", "test_shares"),
+    *("test_forecast", "test_compare", "test_ways_out", "test_study"),
     *("test_screenshots", "test_bootstrap", "test_generator_bench", "test_profile_processes"),
 )
 #: Folders of tests with real processes: what else a shared machine does can fail one of them, so
@@ -57,7 +58,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What starts processes comes first, so that no long file is left for the end."""
-    items.sort(key=lambda item: (item.path.stem not in LONGEST, item.path.parent.name not in SLOW))
+    order = {name: place for place, name in enumerate(LONGEST)}
+    items.sort(
+        key=lambda item: (order.get(item.path.stem, len(order)), item.path.parent.name not in SLOW)
+    )
     for item in items:
         if item.path.parent.name in REAL:
             item.add_marker(SECOND_GO)

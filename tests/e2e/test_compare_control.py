@@ -1,0 +1,80 @@
+"""A comparison of HEAD with itself, which must pass, and whose profile names nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+
+import pytest
+
+from e2e.bzt_run import Finished, Run, assert_on_the_page_of_the_job
+from e2e.comparing import SHORT, assert_nothing_left, cache_of
+
+
+@pytest.fixture(scope="module")
+def control(project, tmp_path_factory) -> tuple[Run, Finished]:
+    """The command of the CI job, of HEAD with itself in cluster mode; it ends itself."""
+    env = {"XDG_CACHE_HOME": str(cache_of(project)), "BASE": "HEAD", "MODE": "cluster"}
+    folder = tmp_path_factory.mktemp("control")
+    more = ("modules.compare.budget=180", "modules.compare.profile=true")
+    more += ("modules.compare.false-alarm=0.1%",)  # also how often a function may be named
+    more += ("modules.compare.cpu-share=1%",)  # the slowest pace, on whatever machine
+    run = Run(folder, *SHORT, *more, job="compare", root=project.root, **env)
+    return run, run.end()
+
+
+def test_the_control_passes_and_ends_before_its_time_is_up(control):
+    _, ended = control
+    assert ended.code == 0, ended.output
+    assert ended.verdict["verdict"] == "PASS"
+    told = json.loads((ended.folder / "compare.json").read_text())
+    assert 10 <= told["decided_s"] < 180
+    assert (told["mode"], told["execution"]) == ("cluster", "compare")
+    assert told["base"]["revision"] == told["head"]["revision"]
+    assert "this is the control, which must pass" in ended.output
+    assert f"Compare: {told['decided_s']:g} s of at most 180: 8 of 8 decided" in ended.output
+
+
+def test_the_pace_is_what_the_machine_can_carry_and_the_schedule_that_of_the_pace(control):
+    _, ended = control
+    [execution] = json.loads((ended.folder / "run.json").read_text())["executions"]
+    assert [execution["properties"][it] for it in ("period", "search_lag")] == ["64", "57"]
+    [judged] = ended.verdict["executions"]
+    pace = judged["comparison"]["pace"]
+    assert (pace["period_ms"], pace["usual_ms"], pace["why"]) == (64, 18, "measured")
+    assert min(pace["cost"].values()) > 0
+    assert "one of each label every 64 ms" in ended.output
+    assert ended.reasons() == ""
+
+
+def test_both_sides_ran_in_the_same_mode_with_as_many_workers(control):
+    _, ended = control
+    [execution] = json.loads((ended.folder / "run.json").read_text())["executions"]
+    assert re.search(rf"coin_seed={execution['properties']['coin_seed']}\b", ended.output)
+    base, head = execution["targets"]
+    assert (base.pop("name"), head.pop("name")) == ("base", "head")
+    assert base == head
+    assert base["mode"] == "cluster"
+    assert base["instances"] == os.cpu_count()
+
+
+def test_of_the_control_nothing_is_named_by_what_its_workers_computed(control):
+    _, ended = control
+    why = json.loads((ended.folder / "why.json").read_text())
+    assert (why["problem"], why["outcome"]) == ("", "unchanged")
+    assert [it for it in why["functions"] if it["own"]["moved"] == "more"] == []
+    profile = ended.folder / "profile"
+    assert [len(list((profile / side).glob("*.jsonl"))) for side in ("base", "head")] == [
+        os.cpu_count(),
+        os.cpu_count(),
+    ]
+
+
+def test_the_verdict_of_the_control_is_on_the_page_of_the_ci_job(control):
+    run, ended = control
+    assert_on_the_page_of_the_job(ended, "compare", run.log.parent)
+
+
+def test_the_control_leaves_nothing_behind(control, project):
+    assert_nothing_left(control[0], project)

@@ -1,0 +1,74 @@
+"""Comparisons of which head is slower: what says so, and the function that made it so."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+
+import support
+from e2e.comparing import CHEAP_SUMS, LIGHT, SHORT, assert_nothing_left
+
+
+def test_twice_the_work_fails_by_the_label_that_gates_whatever_ends_the_profile(compare, project):
+    gate = ("gates=p50", "labels=sum", "effect=5%", "budget=400", "first=10", "every=10")
+    gate += ("profile=true",)
+    options = [*(f"modules.compare.{each}" for each in gate), *LIGHT, SHORT[0]]
+    run = compare(*options, BASE="HEAD", HEAD_INJECT_WORK_PERCENT="100")
+    run.until("Profiling base and head")
+    support.wait_until((run.folder / "profile" / "schedule.json").exists, "the load is on")
+    stood = (run.folder / "verdict.json").read_text()
+    ended = run.signal(signal.SIGINT).end()
+    assert (run.folder / "verdict.json").read_text() == stood
+    assert ended.code == ended.verdict["exit_code"] == 3, ended.output
+    assert f"\n{ended.verdict['verdict']}: " in ended.output
+    assert "Traceback" not in ended.output
+    number, change = r"[\d.]+", r"\+[\d.]+ %"
+    line = (
+        rf"FAIL compare: p50 of sum: head {number} ms against base {number} ms, {change} "
+        rf"\(at least {change}, at most {change}\): worse beyond doubt"
+    )
+    assert re.fullmatch(line, ended.reasons())
+    assert re.search(line, ended.output)
+    compared = ended.verdict["executions"][0]["comparison"]
+    assert (compared["injected"], compared["control"]) == ({"work_percent": 100.0}, False)
+    [finding] = [it for it in compared["findings"] if it["gates"]]
+    assert finding["metric"] == "p50"
+    low, high = finding["interval"]
+    assert 0 < low < high
+    page = (ended.folder / "index.html").read_text()
+    assert "Head is worse than base: p50 of sum +" in page
+    assert not (ended.folder / "why.json").exists()
+    assert_nothing_left(run, project)
+
+
+AURORA = "app/targets/search/carriers/aurora.js"
+SORTS_AGAIN = """const again = JSON.parse(raw).result.offers;
+  for (let times = 0; times < 50000; times += 1) {
+    again.sort((a, b) => (times % 2 ? 1 : -1) * (a.fare.amount < b.fare.amount ? -1 : 1));
+  }
+  return JSON.parse(raw)"""
+
+
+def test_of_a_commit_that_sorts_again_and_again_the_function_that_does_is_named_first(
+    compare, project
+):
+    text = (project.root / AURORA).read_text()
+    project.commit(text.replace("return JSON.parse(raw)", SORTS_AGAIN, 1), AURORA)
+    gate = ("gates=p50", "budget=200", "first=10", "every=10")
+    options = [*(f"modules.compare.{each}" for each in gate), *LIGHT, *CHEAP_SUMS, SHORT[0]]
+    run = compare(*options, BASE="HEAD~1")
+    try:
+        ended = run.end()
+        assert_nothing_left(run, project)
+    finally:
+        project.git("reset", "--quiet", "--hard", "HEAD~1")
+    assert ended.code == 3, ended.output
+    why = json.loads((ended.folder / "why.json").read_text())
+    assert (why["problem"], why["outcome"]) == ("", "computing")
+    named = [it for it in why["functions"] if it["own"]["moved"] == "more"]
+    assert ("toTickets", AURORA) in [(it["name"], it["file"]) for it in named]
+    first = next(
+        it for it in (ended.folder / "verdict.md").read_text().splitlines() if it[:3] == "- `"
+    )
+    assert first.startswith(f"- `toTickets ({AURORA}:")
