@@ -1,0 +1,117 @@
+"""How fast a comparison asks, and when it may end."""
+
+from types import SimpleNamespace
+
+import pytest
+from bzt.utils import BetterDict
+
+from support.compare_service import refused
+from tollgate.base.paths import ROOT
+from tollgate.compare import Cost, Pace, record
+from tollgate.run import manifest
+from tollgate.taurus import compare as service
+from tollgate.taurus.pace import CostError
+from tollgate.taurus.shared import under_way
+
+
+def test_progress_says_that_the_run_may_end_before(compare):
+    made = compare()
+    made.prepare()
+    position = under_way(made.engine).position
+    assert position(None, 615, 20.4) == "20 of at most 615 s"
+    assert position(None, 615, 700) == "615 of at most 615 s"
+
+
+class Executor(SimpleNamespace):
+    """What would run the plan."""
+
+    def __init__(self, folder):
+        super().__init__(
+            properties=BetterDict.from_dict({"warmup": 15, "measured": 600}),
+            original_jmx=str(ROOT / "plans" / "compare.jmx"),
+            kpi_jtl=str(folder / "kpi.jtl"),
+            process=SimpleNamespace(poll=lambda: None),
+        )
+
+    def set_properties(self, properties):
+        self.properties.merge(properties)
+
+
+@pytest.fixture
+def begun(compare, tmp_path, monkeypatch):
+    """Has a comparison begin on two cores, with the cost of a request or why it is unknown."""
+
+    def begin(cost=None, **options):
+        def cost_of(*_):
+            if isinstance(cost, Exception):
+                raise cost
+            return cost
+
+        monkeypatch.setattr(service, "cost_of", cost_of)
+        monkeypatch.setattr(service, "cores", lambda: 2)
+        made = compare(**options)
+        made.prepare()
+        made.engine.provisioning = SimpleNamespace(executors=[Executor(tmp_path)])
+        planned = manifest.Execution(
+            name="compare",
+            plan="p",
+            jtl="j",
+            properties={},
+            targets=[],
+            criteria=[],
+            warmup=0,
+            measured=0,
+        )
+        under_way(made.engine).manifest = manifest.Manifest(
+            kind="compare",
+            started="",
+            criteria=[],
+            settings={},
+            environment={},
+            executions=[planned],
+        )
+        made.startup()
+        return made, planned.properties, made.engine.provisioning.executors[0].properties
+
+    return begin
+
+
+def test_arrivals_come_as_fast_as_the_machine_can_carry(begun, tmp_path):
+    made, told, given = begun(Cost(20.0, 6.0))
+    assert told == {"period": "28", "search_lag": "25"}
+    assert (given["period"], given["search_lag"]) == (28, 25)
+    assert made.record.pace == Pace(28, 18, "measured", 2, 0.6, Cost(20.0, 6.0))
+    assert record.read(tmp_path) == made.record
+    [execution] = manifest.read(tmp_path).executions
+    assert execution.properties == told
+
+
+def test_a_larger_share_of_the_cores_lets_them_come_faster(begun):
+    assert begun(Cost(20.0, 6.0), **{"cpu-share": "80%"})[0].record.pace.period_ms == 18
+
+
+def test_rates_that_somebody_has_set_stay(begun):
+    made, told, _ = begun(AssertionError("not to be measured"), properties={"period": "40"})
+    assert (made.record.pace.period_ms, made.record.pace.why, told) == (40, "fixed", {})
+
+
+def test_a_cost_that_can_t_be_measured_changes_no_rate(begun, caplog):
+    made, told, _ = begun(CostError("JMeter ended too early"))
+    assert (made.record.pace.period_ms, made.record.pace.why, told) == (18, "unknown", {})
+    assert "JMeter ended too early" in caplog.text
+
+
+@pytest.mark.parametrize("value", ["fast", "0", "-1", "1.5"])
+def test_a_distance_of_arrivals_is_whole_milliseconds(compare, value):
+    assert f"the property period is {value!r}" in refused(compare(properties={"period": value}))
+
+
+def test_the_labels_looked_at_are_those_of_the_plan(begun, tmp_path):
+    made, *_ = begun(Cost(1.0, 1.0))
+    assert made.watch.warmup_s == 15
+    assert made.watch.lag_s == 8
+    assert "sum" in made.watch.labels
+    assert made.check() is False
+    made.watch.record = record.CompareRecord(**{**vars(made.record), "decided_s": 60.0})
+    assert made.check() is True
+    assert record.read(tmp_path).decided_s == 60.0

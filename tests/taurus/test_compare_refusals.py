@@ -1,0 +1,119 @@
+"""What makes no comparison, and services by URL that are compared."""
+
+import http.server
+import shutil
+import socket
+import threading
+
+import pytest
+from bzt import ToolError
+
+import support
+from support.compare_service import refused, scenario
+from tollgate.compare import record
+from tollgate.targets.checkout import PackagesError
+from tollgate.taurus import compare as service
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ({"reload_every": "20s"}, "a reload hits base and head at different moments"),
+        ({"properties": {"measured": 300}}, "modules.compare.budget says how long to measure"),
+        ({"buget": 600}, "did you mean 'budget'?"),
+        ({"effect": "much"}, "effect is 'much'"),
+    ],
+)
+def test_what_makes_no_comparison_is_refused(compare, given, why):
+    assert why in refused(compare(**given))
+
+
+def test_more_than_one_execution_is_refused(compare):
+    assert "share one execution, and this run has: fork, cluster" in refused(
+        compare("fork", "cluster")
+    )
+
+
+def test_without_the_service_that_starts_them_nothing_is_compared(compare):
+    assert "services has no `targets`" in refused(compare(services=[]))
+
+
+def test_an_unknown_base_is_refused_before_anything_is_touched(compare, monkeypatch, tmp_path):
+    monkeypatch.setenv("BASE", "featur")
+    made = compare()
+    assert "did you mean feature?" in refused(made, ToolError)
+    assert made.engine.services[0].calls == []
+    assert not (tmp_path / "base").exists()
+
+
+def test_what_was_half_done_is_gone_afterwards(compare, monkeypatch, tmp_path):
+    def fail(*_arguments):
+        raise PackagesError("`npm ci` failed for base: no")
+
+    monkeypatch.setattr(service.checkout, "provide_packages", fail)
+    made = compare()
+    assert refused(made, ToolError) == "compare: `npm ci` failed for base: no"
+    assert (tmp_path / "base").exists()
+    made.post_process()
+    assert not (tmp_path / "base").exists()
+    assert not record.is_compare(tmp_path)
+
+
+def test_a_base_without_a_lock_file_is_refused(compare, checkout):
+    checkout.git("switch", "--quiet", "main")
+    checkout.git("rm", "--quiet", "package-lock.json")
+    checkout.git("commit", "--quiet", "--message", "unlocked")
+    checkout.git("switch", "--quiet", "feature")
+    assert "base has no package-lock.json" in refused(compare(base="main"), ToolError)
+
+
+@pytest.fixture
+def answering():
+    """A server that knows nothing of what it is asked for."""
+    server = http.server.HTTPServer(("127.0.0.1", 0), http.server.BaseHTTPRequestHandler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+def test_urls_start_nothing_and_need_no_git(compare, answering, tmp_path, checkout):
+    shutil.rmtree(checkout.root / ".git")
+    made = compare(**{"base-url": answering, "head-url": f"{answering}/"})
+    made.prepare()
+    assert "target" not in scenario(made)
+    port = int(answering.rpartition(":")[2])
+    assert scenario(made)["properties"]["head_port"] == port
+    found = record.read(tmp_path)
+    assert (found.mode, found.base.told, found.head.url) == ("url", answering, answering)
+    assert (found.base.revision, found.head.revision) == (None, None)
+    made.post_process()
+    assert made.engine.services[0].calls == []
+
+
+def test_a_url_where_nothing_answers_is_refused(compare, answering):
+    nobody = f"http://127.0.0.1:{support.free_port()}"
+    said = refused(compare(**{"base-url": answering, "head-url": nobody}))
+    assert f"HEAD_URL {nobody} does not answer" in said
+    assert "refused" in said
+
+
+@pytest.mark.parametrize("host", ["a..b", "x" * 64])
+def test_a_url_whose_host_can_t_be_one_is_refused_in_one_line(compare, answering, host):
+    said = refused(compare(**{"base-url": answering, "head-url": f"http://{host}:80"}))
+    assert f"HEAD_URL http://{host}:80 does not answer as a web server does (" in said
+
+
+def test_what_is_no_web_server_does_not_answer(compare, answering):
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        threading.Thread(target=lambda: talk(listener), daemon=True).start()
+        strange = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        said = refused(compare(**{"base-url": strange, "head-url": answering}))
+    assert f"BASE_URL {strange} does not answer" in said
+
+
+def talk(listener):
+    connection, _ = listener.accept()
+    with connection:
+        connection.recv(1000)
+        connection.sendall(b"220 mail.example.org\r\n")
