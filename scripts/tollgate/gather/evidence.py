@@ -19,6 +19,7 @@ from tollgate.gather import capacity as searching
 from tollgate.gather import comparison as comparing
 from tollgate.gather import labels as evidence_labels
 from tollgate.gather import workers as evidence_workers
+from tollgate.gather.arrivals import NOTHING
 from tollgate.gather.clock import steps_seen, with_clock
 from tollgate.gather.ends import with_early_ends
 from tollgate.gather.engines import gather_engines, share_name
@@ -173,9 +174,13 @@ def _read(of: Examined, record: CompareRecord | None, store: Store) -> MeasuredE
     resources = evidence_workers.with_losses(
         store, manifest, planned, jtl, watched.resources, facts.ended_s, parents
     )
+    searched = searching.gather(run, planned.name, store)
+    labels = evidence_labels.labels_of(jtl, replayed, parents)
+    if searched:  # what showed how much the generator can send, no service was asked for
+        labels.pop((NOTHING, False), None)
     execution = MeasuredExecution(
         name=planned.name,
-        labels=evidence_labels.labels_of(jtl, replayed, parents),
+        labels=labels,
         criteria=of.criteria,
         warmup_s=planned.warmup,
         measured_s=comparing.due_s(planned, record),
@@ -185,7 +190,7 @@ def _read(of: Examined, record: CompareRecord | None, store: Store) -> MeasuredE
         resources=resources,
         forecast=_forecast(store, planned, jtl, facts.ended_s, parents),
         comparison=record and comparing.gather(store, planned, plan, record, cut_s),
-        capacity=searching.gather(run, planned.name, store),
+        capacity=searched,
     )
     if look:
         return ended(execution, look)
