@@ -302,3 +302,21 @@ def test_a_duration_of_nothing_and_a_feed_that_begins_again_end_nothing(noticed)
             group(DEFAULTS, CHECKED, jmx.sampler("a"), *children, loops=-1, duration=duration)
         )
         assert len(said) == 1
+
+
+def test_a_property_of_which_a_plan_and_its_fragments_do_not_speak_is_named_with_the_nearest():
+    plan = plan_files.PLANS / "check.jmx"
+    known = ["measured", "sum_rate", "sum_data", "sample_variables", "jmeter.save.something"]
+    assert list(plan_lint.unread(plan, known)) == []
+    [line] = plan_lint.unread(plan, [*known, "sum_rat"])
+    assert "'sum_rat'" in line
+    assert "did you mean 'sum_rate'?" in line
+
+
+def test_a_plan_whose_scripts_stand_in_files_may_read_any_property(tmp_path):
+    path = tmp_path / "plan.jmx"
+    path.write_text(jmx.plan(group(jmx.sampler("home"))))
+    assert [*plan_lint.unread(path, ["users"])]
+    script = jmx.element("JSR223PreProcessor", "own", filename="own.groovy")
+    path.write_text(jmx.plan(group(jmx.sampler("home"), script)))
+    assert [*plan_lint.unread(path, ["users"])] == []

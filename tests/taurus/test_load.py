@@ -163,3 +163,11 @@ def test_a_bad_forecast_is_refused_with_row_and_column(prepared, tmp_path):
     with pytest.raises(TaurusConfigError, match=r"^load: .*mine\.csv.*\b3\b.*tps.*-3") as refused:
         prepared(**{**FOLLOWS, "forecast": str(tmp_path / "mine.csv")})
     assert "\n" not in str(refused.value)
+
+
+def test_a_property_that_the_plan_does_not_read_is_told_and_noted(prepared, caplog):
+    config = prepared(properties={"warmup": 5, "mesured": 60})
+    [line] = config["scenarios"]["fork"]["notes"]
+    assert "'mesured'" in line
+    assert line in caplog.text
+    assert "notes" not in config["scenarios"]["cluster"]

@@ -11,7 +11,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from tollgate.base import did_you_mean, jmeter_home
 from tollgate.plan.bounds import endless_groups
+from tollgate.plan.copy import with_includes
 from tollgate.plan.expressions import Expander
 from tollgate.plan.inline import shares_fragments
 from tollgate.plan.jmx import Element, read_tree
@@ -29,6 +31,14 @@ _UNASKED = ("DebugSampler", "JSR223Sampler", "BeanShellSampler", "BSFSampler", "
 _LISTENERS = ("ResultCollector", "ResultSaver", "Summariser")
 
 _VARIABLE = re.compile(r"\$\{(?!__)([^${}]+)\}")
+
+#: What a plan reads a property by; what a script is called that stands in a file of its own; how
+#: JMeter's own properties are listed that have no dot in their names.
+_READ = re.compile(r"__(?:P|property)\(\s*([\w-]+)")
+_SCRIPT_FILE = re.compile(r'name="(?:filename|\w+\.filename)">[^<]+\.(?:groovy|bsh|js|java)<')
+_JMETERS = re.compile(r"^#?([A-Za-z_]+)=", re.MULTILINE)
+#: What a run gives each plan, whether it reads that or not.
+_OF_ANY_RUN = ("warmup", "measured")
 
 _Scoped = tuple[Element, tuple[Element, ...]]
 #: Names listed of each kind of remark.
@@ -243,6 +253,27 @@ def _files(element: Element) -> Iterator[str]:
         for name, text in element.props.items():
             if name.rpartition(".")[2] == "filename":
                 yield text
+
+
+def unread(plan: Path, names: Iterable[str]) -> Iterator[str]:
+    """A line for each of these properties of which a plan and what it includes do not speak: one
+    that is misspelt would change nothing of the load, without a word. JMeter's own are left out.
+    A plan that can't be read is for others to refuse."""
+    if not plan.is_file():
+        return
+    text = "\n".join(it.read_text("utf-8", "replace") for it in with_includes(plan))
+    if _SCRIPT_FILE.search(text):  # which may read any
+        return
+    own = jmeter_home() / "bin" / "jmeter.properties"
+    jmeters = _JMETERS.findall(own.read_text("utf-8", "replace")) if own.is_file() else []
+    known = list(dict.fromkeys(_READ.findall(text)))
+    for name in names:
+        elsewhere = "." in name or name in (*_OF_ANY_RUN, *jmeters)
+        if not elsewhere and not re.search(rf"\b{re.escape(name)}\b", text):
+            yield (
+                f"nothing in {plan.name} reads the property {name!r}, which changes nothing: "
+                f"{did_you_mean(name, known)}"
+            )
 
 
 def listed(names: Iterable[str]) -> str:

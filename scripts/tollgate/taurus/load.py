@@ -41,7 +41,7 @@ from tollgate.forecast import (
     schedule_text,
     to_record,
 )
-from tollgate.plan import PlanError, read_plan
+from tollgate.plan import PlanError, lint, read_plan
 from tollgate.schedule import ShareError
 from tollgate.targets import is_inline, name_of, scenario_of
 from tollgate.taurus.share import Sharing
@@ -118,8 +118,9 @@ class Load(Service):
         try:
             planned = [self._planned(each) for each in self.engine.config.get("execution", [])]
             chosen = self._choose(self._with_steps(planned) if follows else planned)
-            if follows:
-                for each in chosen:
+            for each in chosen:
+                self._note_unread(each)
+                if follows:
                     self._give(each)
             if self.sharing:
                 executions = [each.execution for each in chosen]
@@ -156,6 +157,13 @@ class Load(Service):
             property_of(properties, name, 0, where)
         timeout = property_of(properties, "response_timeout", RESPONSE_TIMEOUT_MS, where)
         return _Planned(execution, scenario, properties, timeout / 1000)
+
+    def _note_unread(self, planned: _Planned) -> None:
+        """Before other services give the plan what it may leave unread."""
+        script = Path(str(planned.scenario.get("script", None) or ""))
+        for line in lint.unread(script, planned.properties):
+            planned.scenario.get("notes", [], force_set=True).append(line)
+            self.log.warning("load: %s", line)
 
     def _with_steps(self, planned: list[_Planned]) -> list[_Planned]:
         targets = {name for each in planned for name in self._targets(each)}
