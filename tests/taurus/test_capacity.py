@@ -19,7 +19,7 @@ from tollgate.gather.arrivals import ROW, read_arrivals
 from tollgate.gather.capacity import gather, read_record
 from tollgate.samples import open_store
 from tollgate.taurus.capacity import Capacity, limit_of
-from tollgate.taurus.search import AHEAD_MS, RECOVERY_S
+from tollgate.taurus.search import AHEAD_MS, RECOVERY_S, SILENT
 
 SERVES_MS = 15.0
 
@@ -117,6 +117,22 @@ def test_a_service_that_hangs_ends_in_an_answer(tmp_path):
 
     searched = Searched(tmp_path, hanging, record_of()).to_the_end()
     assert gathered(searched).result.status == "below"
+
+
+def test_a_service_that_hangs_for_good_after_a_trial_ends_the_search_which_says_so(tmp_path):
+    answer, hangs = queue(busy_ms()), []
+
+    def asked(start_ms: float, of: str) -> tuple[float, bool]:
+        if len(searched.search.trials) == 4:
+            hangs.append(True)
+        return (start_ms + 1e6, False) if hangs else answer(start_ms, of)
+
+    searched = Searched(tmp_path, asked, record_of())
+    searched.to_the_end()
+    found = gathered(searched)
+    assert f"{SILENT} trials" in found.problem
+    assert not found.is_over
+    assert len(found.trials) == 4 + SILENT
 
 
 def crashing(above: float):

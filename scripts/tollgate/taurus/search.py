@@ -41,6 +41,8 @@ WAITING_S, WAITING_LIMITS, FAILED, FEWEST = 1.0, 4.0, 0.2, 20
 #: Seconds for a service that was overrun to accept connections again, for JMeter to read that it is
 #: to end, and behind the timeouts of requests for their samples to be written.
 RECOVERY_S, END_S, LATE_ANSWERS_S = 20.0, 10.0, 3.0
+#: Trials one after the other without a good answer, of a service that has had some: it hangs.
+SILENT = 2
 #: Sent to the server that does nothing, and not counted, so often at most, until JMeter's code is
 #: compiled.
 WARM_UP, WARM_UPS = Ask(0, "ceiling", 200.0, 4.0), 3
@@ -68,6 +70,7 @@ class Search:
         self.running: Running | None = None
         self.drawn, self.next_arrival = 0, 1
         self.cold = WARM_UPS
+        self.answered, self.silent = 0.0, 0
         self.waits_since: float | None = None
         self.over_at: float | None = None
         self.cpu = psutil.Process(executor.process.pid)
@@ -148,9 +151,24 @@ class Search:
         if not of.ask.number:
             self.cold = 0 if trial.sound else self.cold - 1
             return
-        (self.ceilings if of.ask.purpose == "ceiling" else self.trials).append(trial)
         self.record = record
+        if of.ask.purpose == "ceiling":
+            self.ceilings.append(trial)
+        else:
+            self.trials.append(trial)
+            self._hear(trial, answers["ok"].any())
         records.write(self.path, self.record)
+
+    def _hear(self, trial: Trial, is_heard: bool) -> None:
+        """End the search of a service that has given good answers, and gives none any more."""
+        self.silent = 0 if is_heard else self.silent + 1
+        if is_heard:
+            self.answered = trial.ask.rate
+        elif self.answered and self.silent == SILENT:
+            self._end(
+                f"no request of {SILENT} trials was answered rightly after one at "
+                f"{figure(self.answered)}/s: the service hangs, or fails for good"
+            )
 
     def _end(self, problem: str = "") -> None:
         """Have the plan end, and the record say that nothing follows."""
