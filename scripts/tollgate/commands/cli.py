@@ -7,6 +7,7 @@ tollgate report RUN                     make its page and dashboards again; a st
 tollgate report RUN --dashboards        also of more samples than a run itself draws them from
 tollgate report reports                 the list of all runs again
 tollgate merge RUN... --to FOLDER       judge the shares of a load, see ENGINE, as one run
+tollgate engine k/N                     be a remote engine: scripts/engine
 tollgate forecast FILE                  check a forecast and show the load that comes of it
 tollgate new target NAME [--url URL]    make the files of a target
 tollgate doctor                         what is in the way of a run on this machine
@@ -20,7 +21,7 @@ import os
 import sys
 from pathlib import Path
 
-from tollgate.commands import ERROR, Parser, doctor, forecast, merge, new_target
+from tollgate.commands import ERROR, Parser, doctor, engine, forecast, merge, new_target
 from tollgate.gather import evidence
 from tollgate.judge import judge
 from tollgate.outputs import dashboard
@@ -28,11 +29,12 @@ from tollgate.outputs import study as study_report
 from tollgate.outputs import write as outputs
 from tollgate.pages import PageError, run_page, runs_page
 from tollgate.plan import PlanError
-from tollgate.run import manifest
+from tollgate.run import engines, manifest
 from tollgate.samples import JtlError
 
 _PROBLEMS = (
     *(manifest.ManifestError, evidence.EvidenceError, PlanError, JtlError, PageError),
+    engines.EngineError,
     *study_report.PROBLEMS,
 )
 
@@ -90,6 +92,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     reporting.set_defaults(command=_report)
     merge.add_to(commands)
+    engine.add_to(commands)
     forecast.add_to(commands)
     new_target.add_to(commands)
     doctor.add_to(commands)

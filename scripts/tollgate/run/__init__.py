@@ -5,7 +5,7 @@ In: what bzt is about to do. Out: run.json, sealed and without secrets, and the 
 
 from __future__ import annotations
 
-from tollgate.run import environment, manifest, secrecy, shards
+from tollgate.run import engines, environment, manifest, secrecy, shards
 from tollgate.run.environment import SERVICE, cpu_model, fingerprint, jmeter_version
 from tollgate.run.looks import LEAST_S, Looks
 from tollgate.run.manifest import (
@@ -36,6 +36,7 @@ __all__ = [
     "check_seal",
     "cpu_model",
     "digest",
+    "engines",
     "environment",
     "fingerprint",
     "is_sealed",

@@ -30,7 +30,7 @@ SERVICE = (
 )
 #: What chooses the load, its targets and its judge, or changes the generator.
 _RUN = (
-    *("MODE", "SCALE", "PLAN", "CRITERIA", "STOP_AFTER", "ENGINE", "START_AT"),
+    *("MODE", "SCALE", "PLAN", "CRITERIA", "STOP_AFTER", "ENGINE", "ENGINES", "START_AT"),
     *("BASE", "BASE_URL", "HEAD_URL", "JVM_ARGS"),
 )
 
@@ -47,7 +47,7 @@ def fingerprint(plans: Path | None = None) -> dict:
         "versions": {
             "tollgate": metadata.version("tollgate"),
             "node": _version("node", "--version"),
-            "java": _version("java", "-version"),
+            "java": java_version(),
             "jmeter": jmeter_version(),
             "taurus": metadata.version("bzt"),
             "pm2": pm2_version(),
@@ -97,6 +97,11 @@ def jmeter_version() -> str:
         return "unknown"
     found = re.search(r"^Implementation-Version: *(\S+)", manifest, re.M)
     return found.group(1) if found else "unknown"
+
+
+def java_version() -> str:
+    """Of the Java on PATH, which JMeter runs on."""
+    return _version("java", "-version")
 
 
 def pm2_version() -> str:

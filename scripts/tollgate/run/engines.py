@@ -1,0 +1,208 @@
+"""An engine's host: the key that it shares with all others, what it has installed, and its rows.
+
+JMeter's remote engines (`jmeter -s`) run whatever plan they are sent, by whoever has the key. A
+controller hands the same properties to all of them, hence an engine knows its number by itself, and
+has the rows of each data file at hand that this number would send.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import subprocess
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from tollgate.base import ROOT, STATE, atomic, jmeter_home
+from tollgate.plan import PlanError, expander_of, read_tree
+from tollgate.run.environment import java_version, jmeter_version
+from tollgate.run.manifest import digest
+from tollgate.schedule import HOW, Feed, Share, ShareError, feeds_of, share_of_rows
+
+KEYSTORE = STATE / "engines.keystore"
+#: Where each engine of this checkout keeps its rows and its log.
+FOLDER = STATE / "engines"
+#: Where the plans stand by which a controller of the same checkout names data files.
+PLANS = ROOT / "plans"
+#: JMeter's own: what keeps the key is the file's mode.
+PASSWORD = "changeit"  # noqa: S105
+PORT = 1099
+#: The properties by which an engine knows its number, how many there are, where its rows stand, and
+#: what it tells of its host.
+NUMBER, OF, ROWS, FACTS = "engine", "engines", "engine.rows", "engine.facts"
+
+
+class EngineError(ValueError):
+    """One line: what is in the way of an engine, and what to do."""
+
+
+def make_keystore(path: Path = KEYSTORE) -> None:
+    """Make the key of all engines and their controller, for this user's eyes alone. Raises
+    EngineError where there is one."""
+    if path.exists():
+        raise EngineError(
+            f"{path} is there already, and engines that have a copy of it would no longer be "
+            "trusted: remove it first if that is meant"
+        )
+    path.parent.mkdir(exist_ok=True)
+    growing = path.with_suffix(".growing")
+    growing.unlink(missing_ok=True)
+    done = subprocess.run(
+        [
+            *("keytool", "-genkeypair", "-keyalg", "RSA", "-keysize", "3072", "-alias", "rmi"),
+            *("-dname", "CN=tollgate engines", "-validity", "36500"),
+            *("-keystore", str(growing), "-storepass", PASSWORD),
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+        umask=0o077,
+    )
+    if done.returncode:
+        said = (done.stdout + done.stderr).strip().splitlines() or ["it said nothing"]
+        raise EngineError(f"keytool could not make the key: {said[-1]}")
+    growing.replace(path)
+
+
+def check_keystore(path: Path = KEYSTORE) -> None:
+    """Raises EngineError where this host has no key, or one that others may read."""
+    if not path.is_file():
+        raise EngineError(
+            f"{path} is missing: make it once, by `scripts/engine keystore`, and copy it to the "
+            "same place on each host"
+        )
+    if path.stat().st_mode & 0o077:
+        raise EngineError(f"{path} can be read by other users: chmod 600 {path}")
+
+
+def tls(address: str, path: Path = KEYSTORE) -> list[str]:
+    """Arguments by which a JMeter of either side shows this key, trusts no other one, and is
+    reached, and listens, at an address alone."""
+    return [
+        f"-Jserver.rmi.ssl.keystore.file={path}",
+        f"-Jserver.rmi.ssl.truststore.file={path}",
+        f"-Jserver.rmi.ssl.keystore.password={PASSWORD}",
+        f"-Jserver.rmi.ssl.truststore.password={PASSWORD}",
+        "-Jserver.rmi.ssl.keystore.alias=rmi",
+        "-Jserver.rmi.ssl.disable=false",
+        f"-Djava.rmi.server.hostname={address}",
+    ]
+
+
+def command(share: Share, address: str, port: int, folder: Path, facts: Facts) -> list[str]:
+    """What starts an engine's JMeter; its callers are asked to reach `port` and the one behind it.
+    folder: the engine's own, as `place` leaves it."""
+    return [
+        *(str(jmeter_home() / "bin" / "jmeter"), "-s", "-j", str(folder / "jmeter.log")),
+        *tls(address),
+        f"-Jserver_port={port}",
+        f"-Jserver.rmi.localport={port + 1}",
+        f"-J{NUMBER}={share.number}",
+        f"-J{OF}={share.of}",
+        f"-J{ROWS}={folder}",
+        f"-J{FACTS}={facts.to_text()}",
+    ]
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a host tells of itself. plugins: SHA-256 of the names and contents of JMeter's lib/ext.
+    plans: SHA-256 of the project's plan files, by their paths."""
+
+    number: int
+    of: int
+    jmeter: str
+    java: str
+    plugins: str
+    plans: dict[str, str]
+    cpu: str
+    cores: int
+
+    def to_text(self) -> str:
+        return json.dumps(asdict(self), sort_keys=True)
+
+    @classmethod
+    def of_text(cls, text: str) -> Facts:
+        """Raises EngineError."""
+        try:
+            return cls(**json.loads(text))
+        except (ValueError, TypeError):
+            raise EngineError(
+                f"it tells {text[:60]!r} of itself: start it by scripts/engine of this version"
+            ) from None
+
+    def differences(self, other: Facts) -> Iterator[str]:
+        """What must be the same of the host that this one is compared with, each in a line."""
+        for name, what in (("jmeter", "JMeter"), ("java", "Java")):
+            mine, its = getattr(self, name), getattr(other, name)
+            if mine != its:
+                yield f"its {what} is {its}, and here it is {mine}"
+        if self.plugins != other.plugins:
+            yield "the jars in lib/ext of its JMeter are others"
+        for path in sorted({*self.plans, *other.plans}):
+            if self.plans.get(path) != other.plans.get(path):
+                yield f"its {path} is another one"
+
+
+def facts_here(share: Share, cpu: str, cores: int) -> Facts:
+    """Those of this host."""
+    plans = {
+        path.relative_to(ROOT).as_posix(): digest(path) for path in sorted(PLANS.rglob("*.jmx"))
+    }
+    jars = sorted((jmeter_home() / "lib" / "ext").glob("*.jar"))
+    told = "".join(f"{jar.name} {digest(jar)}\n" for jar in jars)
+    return Facts(
+        number=share.number,
+        of=share.of,
+        jmeter=jmeter_version(),
+        java=java_version(),
+        plugins=hashlib.sha256(told.encode()).hexdigest(),
+        plans=plans,
+        cpu=cpu,
+        cores=cores,
+    )
+
+
+def place(share: Share, plans: Path, folder: Path) -> None:
+    """Write the engine's rows of each data file that a plan in a folder names by a property, both
+    ways in which rows are shared, as row_file has them. Raises EngineError."""
+    shutil.rmtree(folder, ignore_errors=True)
+    for how in HOW:
+        (folder / how).mkdir(parents=True)
+    seen: set[str] = set()
+    for path in sorted(plans.glob("*.jmx")):
+        for feed in _feeds(path):
+            if not feed.property or feed.property in seen:
+                continue
+            seen.add(feed.property)
+            for how in HOW:
+                text = rows_of(feed, share, how)
+                if text is not None:
+                    target = folder / row_file(feed.property, how)
+                    with atomic.replacing(target, encoding=feed.encoding, newline="") as file:
+                        file.write(text)
+
+
+def _feeds(path: Path) -> Sequence[Feed]:
+    """Those of a plan as it stands; none where it can't be read: whoever sends it is told so."""
+    try:
+        root = read_tree(path, {})
+        return list(feeds_of(root, path.absolute().parent, expander_of(root, {})))
+    except (PlanError, ShareError):
+        return ()
+
+
+def rows_of(feed: Feed, share: Share, how: str) -> str | None:
+    """The text of an engine's own file, None where the file can't be read or has too few rows."""
+    try:
+        with feed.file.open(encoding=feed.encoding, newline="") as file:
+            return share_of_rows(feed, file.read(), share, how)
+    except (OSError, ValueError, LookupError):
+        return None
+
+
+def row_file(name: str, how: str) -> str:
+    """Where an engine has its rows of the data file that a property names, within its folder."""
+    return f"{how}/{name}.csv"

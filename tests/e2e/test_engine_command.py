@@ -1,0 +1,133 @@
+"""`scripts/engine`: a host that offers itself, to whoever has the key and to nobody else."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import ssl
+import stat
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import support
+from support.project_copy import copy_project
+from tollgate.run import engines
+
+KEY = engines.KEYSTORE.relative_to(support.ROOT)
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A checkout that has no key yet."""
+    return copy_project(tmp_path_factory.mktemp("engine") / "tollgate")
+
+
+def engine(root: Path, *words: object) -> subprocess.CompletedProcess[str]:
+    return support.run(root / "scripts" / "engine", *words)
+
+
+def refusal(done: subprocess.CompletedProcess[str]) -> str:
+    assert done.returncode == 1, done.stdout
+    assert done.stderr.count("\n") == 1, done.stderr
+    return done.stderr
+
+
+@pytest.fixture(scope="module")
+def key(root: Path) -> Path:
+    """The key of the checkout, without which there is no engine."""
+    assert KEY.name in refusal(engine(root, "1/2"))
+    made = engine(root, "keystore")
+    assert made.returncode == 0, made.stderr
+    return root / KEY
+
+
+@pytest.fixture(scope="module")
+def started(key: Path) -> Iterator[tuple[subprocess.Popen, int]]:
+    """An engine that waits for work, and its first port."""
+    root = key.parents[1]
+    port = next(it for it in iter(support.free_port, None) if not support.listens(it + 1))
+    said = root / "engine.out"
+    with said.open("w") as out:
+        process = subprocess.Popen(
+            [root / "scripts" / "engine", "2/3", "--port", str(port)],
+            env=support.environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+        )
+    support.wait_until(
+        lambda: process.poll() is not None or (support.listens(port) and support.listens(port + 1)),
+        "it listens",
+    )
+    assert process.poll() is None, said.read_text()
+    yield process, port
+    if process.poll() is None:
+        process.kill()
+        process.wait()
+
+
+def pem(key: Path, folder: Path) -> Path:
+    """The key and its certificate, as Python's TLS reads them."""
+    found = folder / "key.pem"
+    words = ("openssl", "pkcs12", "-in", key, "-out", found, "-nodes")
+    done = support.run(*words, "-passin", f"pass:{engines.PASSWORD}")
+    assert done.returncode == 0, done.stderr
+    return found
+
+
+def greeted(port: int, trusted: Path, shown: Path | None) -> bool:
+    """Whether the engine lets a caller in that shows this key, and is the one that is trusted."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.load_verify_locations(trusted)
+    if shown:
+        context.load_cert_chain(shown)
+    with (
+        socket.create_connection(("127.0.0.1", port), support.PATIENCE) as plain,
+        context.wrap_socket(plain) as safe,
+    ):
+        # How RMI says hello; it is answered by ProtocolAck.
+        safe.sendall(b"JRMI\x00\x02K")
+        return safe.recv(1) == b"N"
+
+
+def test_the_key_is_private_and_never_replaced(root, key):
+    assert stat.S_IMODE(key.stat().st_mode) == 0o600
+    content = key.read_bytes()
+    assert str(key) in refusal(engine(root, "keystore"))
+    assert key.read_bytes() == content
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("4/3",), "4/3"),
+        (("1/2", "--plans", "none"), "none"),
+        (("1/2", "--address", "192.0.2.1"), "192.0.2.1"),
+    ],
+)
+@pytest.mark.usefixtures("key")
+def test_what_can_be_no_engine_is_told_in_one_line(root, words, told):
+    assert told in refusal(engine(root, *words))
+
+
+def test_only_who_has_the_key_is_let_in_and_a_signal_ends_it(started, key, tmp_path):
+    process, port = started
+    ours = pem(key, tmp_path)
+    (tmp_path / "other").mkdir()
+    engines.make_keystore(tmp_path / "other" / "engines.keystore")
+    theirs = pem(tmp_path / "other" / "engines.keystore", tmp_path / "other")
+    for each in (port, port + 1):
+        assert greeted(each, ours, ours)
+        for shown in (theirs, None):
+            with pytest.raises((ssl.SSLError, ConnectionError)):
+                greeted(each, ours, shown)
+        with pytest.raises(ssl.SSLCertVerificationError):
+            greeted(each, theirs, ours)
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(support.PATIENCE) == 143
+    assert not support.listens(port)
+    assert not support.listens(port + 1)

@@ -1,0 +1,84 @@
+"""What an engine's host has: the key, its facts, its rows."""
+
+from __future__ import annotations
+
+import stat
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tollgate.run import engines
+from tollgate.schedule import COPY, SPLIT, Share
+
+FACTS = engines.Facts(
+    number=2,
+    of=3,
+    jmeter="5.6.3",
+    java="17.0.1",
+    plugins="ab",
+    plans={"plans/a.jmx": "cd"},
+    cpu="quick, one",
+    cores=2,
+)
+PLAN = """<jmeterTestPlan version="1.2"><hashTree><TestPlan testname="p"/><hashTree>
+<CSVDataSet testname="feed"><stringProp name="filename">${__P(items,items.csv)}</stringProp>
+<stringProp name="variableNames">id</stringProp></CSVDataSet><hashTree/></hashTree></hashTree>
+</jmeterTestPlan>"""
+
+
+def test_the_key_is_made_once_for_this_user_alone(tmp_path: Path) -> None:
+    key = tmp_path / "state" / "engines.keystore"
+    engines.make_keystore(key)
+    assert stat.S_IMODE(key.stat().st_mode) == 0o600
+    engines.check_keystore(key)
+    content = key.read_bytes()
+    with pytest.raises(engines.EngineError, match="remove it first"):
+        engines.make_keystore(key)
+    assert key.read_bytes() == content
+    assert [it.name for it in key.parent.iterdir()] == [key.name]
+
+
+def test_a_key_that_is_missing_or_that_others_read_is_refused(tmp_path: Path) -> None:
+    key = tmp_path / "engines.keystore"
+    with pytest.raises(engines.EngineError, match="scripts/engine keystore"):
+        engines.check_keystore(key)
+    key.write_bytes(b"key")
+    key.chmod(0o640)
+    with pytest.raises(engines.EngineError, match="chmod 600"):
+        engines.check_keystore(key)
+
+
+def test_facts_survive_the_way_through_a_property() -> None:
+    assert engines.Facts.of_text(FACTS.to_text()) == FACTS
+    for other in ("", "{}", "${engine.facts}", "[1]"):
+        with pytest.raises(engines.EngineError):
+            engines.Facts.of_text(other)
+
+
+def test_what_must_be_alike_is_told_where_it_is_not() -> None:
+    assert list(FACTS.differences(replace(FACTS, number=1, cpu="slow", cores=64))) == []
+    others = {
+        "jmeter": ("5.5", "JMeter"),
+        "java": ("11", "Java"),
+        "plugins": ("ba", "lib/ext"),
+        "plans": ({"plans/a.jmx": "dc"}, "plans/a.jmx"),
+    }
+    for name, (value, word) in others.items():
+        (line,) = FACTS.differences(replace(FACTS, **{name: value}))
+        assert word in line
+    assert len(list(FACTS.differences(replace(FACTS, plans={"plans/b.jmx": "cd"})))) == 2
+
+
+def test_an_engine_has_its_rows_ready_both_ways(tmp_path: Path) -> None:
+    plans, folder = tmp_path / "plans", tmp_path / "engine"
+    plans.mkdir()
+    (plans / "p.jmx").write_text(PLAN)
+    (plans / "broken.jmx").write_text("<")
+    (plans / "items.csv").write_text("a\nb\nc\nd\n")
+    engines.place(Share(2, 2), plans, folder)
+    assert (folder / engines.row_file("items", SPLIT)).read_text() == "b\nd\n"
+    assert (folder / engines.row_file("items", COPY)).read_text() == "c\nd\na\nb\n"
+    engines.place(Share(1, 5), plans, folder)
+    assert not (folder / engines.row_file("items", SPLIT)).exists()
+    assert (folder / engines.row_file("items", COPY)).read_text() == "a\nb\nc\nd\n"
