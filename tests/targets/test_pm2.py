@@ -106,3 +106,28 @@ def test_an_ecosystem_without_apps_that_can_be_asked_is_refused_in_a_line(
 def test_the_memory_limit_is_what_pm2_makes_of_it(ecosystem, declared, limit):
     found = ecosystem(nap(max_memory_restart=declared))
     assert found == {"nap": pm2.App("nap", 4000, "fork", 1, limit)}
+
+
+@pytest.mark.parametrize(
+    ("given", "address"),
+    [
+        ({"HOST": "10.0.0.10"}, "127.0.0.1"),
+        ({"ENGINES": "10.0.0.11:1099"}, "127.0.0.1"),
+        ({"ENGINES": "10.0.0.11:1099", "HOST": "10.0.0.10"}, "10.0.0.10"),
+    ],
+)
+def test_apps_listen_beyond_loopback_only_for_engines(monkeypatch, given, address):
+    for name in ("HOST", "ENGINES"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in given.items():
+        monkeypatch.setenv(name, value)
+    assert pm2.host() == address
+    assert pm2.environment()["HOST"] == address
+
+
+@pytest.mark.parametrize("given", ["my-machine", "0.0.0.0", "::"])
+def test_a_host_that_is_no_address_to_be_reached_at_is_refused(monkeypatch, given):
+    monkeypatch.setenv("ENGINES", "10.0.0.11:1099")
+    monkeypatch.setenv("HOST", given)
+    with pytest.raises(pm2.Pm2Error, match="HOST"):
+        pm2.host()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ipaddress
 import json
 import os
 import re
@@ -22,7 +23,6 @@ READER = Path(__file__).with_name("read-ecosystem.js")
 #: The same apps with a profiler, and the variable that names the folder of what it finds.
 PROFILED = Path(__file__).with_name("profiled.config.js")
 PROFILE = "TOLLGATE_PROFILE"
-#: Load goes to loopback alone, and some shells export the machine's name as HOST.
 HOST = "127.0.0.1"
 PM2 = ROOT / "node_modules" / ".bin" / "pm2"
 #: Longest path of a Unix socket on Linux is 107 bytes (sun_path), on macOS 103; PM2 appends this.
@@ -79,11 +79,30 @@ def environment() -> dict[str, str]:
         "PM2_HOME": home(),
         STARTED_FROM: started_from(),
         "NODE_CLUSTER_SCHED_POLICY": "rr",
-        "HOST": HOST,
+        "HOST": host(),
         "PM2_DISABLE_VERSION_CHECK": "true",  # nothing here asks the network
         # A daemon that breaks down runs `node $_ update`, whatever command the shell put there.
         "_": os.devnull,
     }
+
+
+def host() -> str:
+    """The address at which apps listen and are asked: loopback, and HOST in a run with ENGINES,
+    which reach it from their hosts. HOST alone says nothing: some shells export the machine's name
+    by it. Raises Pm2Error."""
+    given = os.environ.get("HOST")
+    if not given or not os.environ.get("ENGINES"):
+        return HOST
+    try:
+        is_one = not ipaddress.ip_address(given).is_unspecified
+    except ValueError:
+        is_one = False
+    if not is_one:
+        raise Pm2Error(
+            f"HOST is {given!r}: write the address of this machine at which the engines of ENGINES "
+            "reach its services, such as 10.0.0.10, or leave it out"
+        )
+    return given
 
 
 def started_from() -> str:

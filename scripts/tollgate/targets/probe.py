@@ -253,14 +253,14 @@ def prove_apps(
         found = workers_of(app, running)
         if app.deals_to:
             servers = pm2.servers_behind(app, apps)
-            deals(pm2.HOST, app, servers, ANSWER_TIMEOUT)
+            deals(pm2.host(), app, servers, ANSWER_TIMEOUT)
         else:
-            unproven = answers(pm2.HOST, app, found, ANSWER_TIMEOUT)
+            unproven = answers(pm2.host(), app, found, ANSWER_TIMEOUT)
             if unproven:
                 log.warning("targets: %s", unproven)
                 note(config, app.name, unproven)
-        slow |= _ask(Url("http", pm2.HOST, app.port), probes[app.name])
-        log.info("Target %s: %d worker(s) on %s:%d", app.name, found, pm2.HOST, app.port)
+        slow |= _ask(Url("http", pm2.host(), app.port), probes[app.name])
+        log.info("Target %s: %d worker(s) on %s:%d", app.name, found, pm2.host(), app.port)
     _warn_of_slow(slow, log)
 
 

@@ -172,7 +172,7 @@ def wanted_apps(config: Mapping[str, Any], has_timetable: bool) -> list[pm2.App]
         _check(apps, name, has_timetable)
         wanted |= {app.name: app for app in apps}
         port = {"port": apps[0].port} if len(apps) == 1 else {}
-        scenario.merge({"properties": {"host": pm2.HOST, **port}})
+        scenario.merge({"properties": {"host": pm2.host(), **port}})
     _check_ports(wanted.values())
     return list(wanted.values())
 

@@ -111,7 +111,7 @@ class Targets(Service):
         config = self.engine.config
         probes = probe.probes_for(config, self.parameters.get("probes", None))
         for app in self.apps:
-            probe.port_is_free(pm2.HOST, app.port, app.name)
+            probe.port_is_free(pm2.host(), app.port, app.name)
         pm2.start([app.name for app in self.apps], ecosystem)
         self.daemon = pm2.daemon_pid()
         self._remember()
