@@ -13,6 +13,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
+from tollgate.gather import workers as evidence_workers
 from tollgate.judge import (
     EngineFacts,
     JudgeSettings,
@@ -21,7 +22,7 @@ from tollgate.judge import (
     engine_of,
     together,
 )
-from tollgate.run import NAME, Engine, Manifest, ManifestError, digest, manifest
+from tollgate.run import NAME, Engine, Execution, Manifest, ManifestError, digest, manifest
 from tollgate.samples import JtlError, peek_test_start
 
 #: Shares whose counts are merged at once: each time costs as much as all counts so far.
@@ -41,18 +42,38 @@ def gather_engines(run: Path, merged: Manifest, gather: Gather) -> MeasuredRun:
     """All executions of a merged run, by its criteria. gather: that of one share. Raises
     ManifestError, also for a share that has changed, and what `gather` raises."""
     executions: list[list[MeasuredExecution]] = [[] for _ in merged.executions]
+    ahead_s = {run / it["folder"]: it.get("offset_ms", 0.0) / 1000 for it in merged.engines}
     engines: list[list[EngineFacts]] = [[] for _ in merged.executions]
     for folder, record, found in _gathered(run, merged, gather):
         for place, execution in enumerate(found.executions):
-            began_s = _began_s(folder, record, place)
+            began_s = _began_s(folder, record, place) - ahead_s[folder]
             name, machine = share_name(record), _machine(record)
             engines[place].append(engine_of(name, execution, began_s, machine))
             executions[place].append(execution)
             if len(executions[place]) == _AT_ONCE:
                 executions[place] = [together(executions[place])]
+    found = zip(merged.executions, executions, engines, strict=True)
     return MeasuredRun(
-        tuple(together(of, known) for of, known in zip(executions, engines, strict=True))
+        tuple(_with_workers(run, merged, it, together(of, known)) for it, of, known in found),
+        merged.interrupted,
+        (merged.problem,) if merged.problem else (),
     )
+
+
+def _with_workers(
+    run: Path, merged: Manifest, planned: Execution, found: MeasuredExecution
+) -> MeasuredExecution:
+    """With what is known of workers that remote engines have asked: the controller has them."""
+    if not planned.targets:
+        return found
+    watched = evidence_workers.watched(run, merged, planned, None)
+    facts = replace(
+        found.facts,
+        workers=watched.counts,
+        worker_events=watched.events,
+        machine_problems=(*found.facts.machine_problems, *watched.problems),
+    )
+    return replace(found, facts=facts, resources=watched.resources)
 
 
 def _gathered(

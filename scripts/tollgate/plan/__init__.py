@@ -27,6 +27,7 @@ from tollgate.plan.model import (
     ThreadGroup,
 )
 from tollgate.plan.read import expander_of, read_hosts, read_plan
+from tollgate.plan.remote import for_engines, own_name
 from tollgate.plan.threads import (
     ANY,
     StatedEnd,
@@ -62,10 +63,12 @@ __all__ = [
     "certain_samplers",
     "copy",
     "expander_of",
+    "for_engines",
     "is_done",
     "is_steady",
     "lint",
     "longest_timer_s",
+    "own_name",
     "plugins",
     "put_in_place",
     "read_hosts",

@@ -6,6 +6,7 @@ In: what bzt is about to do. Out: run.json, sealed and without secrets, and the 
 from __future__ import annotations
 
 from tollgate.run import engines, environment, manifest, secrecy, shards
+from tollgate.run.divided import Part, Remote, divide
 from tollgate.run.environment import SERVICE, cpu_model, fingerprint, jmeter_version
 from tollgate.run.looks import LEAST_S, Looks
 from tollgate.run.manifest import (
@@ -31,11 +32,14 @@ __all__ = [
     "Looks",
     "Manifest",
     "ManifestError",
+    "Part",
     "Redaction",
+    "Remote",
     "Share",
     "check_seal",
     "cpu_model",
     "digest",
+    "divide",
     "engines",
     "environment",
     "fingerprint",

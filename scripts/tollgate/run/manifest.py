@@ -59,9 +59,10 @@ class Reload(TypedDict):
 class Share(TypedDict):
     """Which part of a load a run sent: engine `number`, from 1, of `of`.
 
-    rows: `copy` or `split`, see shares/rows.py; empty where each engine runs the whole plan. data:
-    the SHA-256 of each data file that it has rows of, by the property that names it. start_at: when
-    all engines were to begin (epoch seconds), None where each began when it was ready.
+    rows: `copy` or `split`, see schedule/share_rows.py; empty where each engine runs the whole
+    plan. data: the SHA-256 of each data file that it has rows of, by the property that names it.
+    start_at: when all engines were to begin (epoch seconds), None where each began when it was
+    ready.
     """
 
     number: int
@@ -72,10 +73,14 @@ class Share(TypedDict):
 
 
 class Engine(TypedDict):
-    """A share in the folder of a merged run, and the SHA-256 of its run.json."""
+    """A share in the folder of a merged run, and the SHA-256 of its run.json. Of a remote engine:
+    its host, and by how much its clock was ahead of the controller's."""
 
     folder: str
     sha256: str
+    host: NotRequired[str]
+    offset_ms: NotRequired[float]
+    uncertainty_ms: NotRequired[float]
 
 
 ClockStep = Annotated[list[float], Field(min_length=2, max_length=2)]

@@ -134,7 +134,7 @@ def _shown(value: object) -> str:
 def merged(shards: Sequence[Shard], run: Path) -> Manifest:
     """The record of all of them, whose folders stand in `run` as `place` leaves them."""
     records = [shard.record for shard in shards]
-    first, folders = records[0], _folders(shards)
+    first, names = records[0], folders(len(shards))
     # Whoever reads the record makes the run again by them: not at a moment that is over.
     variables = {**first.environment.get("variables", {}), "ENGINE": f"k/{len(shards)}"}
     variables.pop("START_AT", None)
@@ -143,12 +143,12 @@ def merged(shards: Sequence[Shard], run: Path) -> Manifest:
         started=min(each.started for each in records),
         environment={**first.environment, "variables": variables},
         executions=[
-            _execution(folders[0], [record.executions[place] for record in records])
+            _execution(names[0], [record.executions[place] for record in records])
             for place in range(len(first.executions))
         ],
         watching=None,
         share=None,
-        engines=[Engine(folder=folder, sha256=digest(run / folder / NAME)) for folder in folders],
+        engines=[Engine(folder=folder, sha256=digest(run / folder / NAME)) for folder in names],
     )
 
 
@@ -173,15 +173,15 @@ def _execution(folder: str, parts: Sequence[Execution]) -> Execution:
     )
 
 
-def _folders(shards: Sequence[Shard]) -> list[str]:
-    width = len(str(shards[0].record.share["of"]))
-    return [f"engine-{shard.number:0{width}}" for shard in shards]
+def folders(of: int) -> list[str]:
+    """What those of so many engines are called."""
+    return [f"engine-{number:0{len(str(of))}}" for number in range(1, of + 1)]
 
 
 def place(shards: Sequence[Shard], run: Path) -> None:
     """Put the shares' folders into that of the merged run: as further names of the same files
     where that can be, or else as copies. What is made of samples is left out: it is made anew."""
-    for shard, name in zip(shards, _folders(shards), strict=True):
+    for shard, name in zip(shards, folders(len(shards)), strict=True):
         shutil.copytree(
             shard.folder,
             run / name,

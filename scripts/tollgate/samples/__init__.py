@@ -24,6 +24,7 @@ from tollgate.samples.requests import (
     window_counts,
 )
 from tollgate.samples.single import Batch, SampleBatches, Samples, read_samples
+from tollgate.samples.split import split
 from tollgate.samples.store import Growing, Store, open_store, using
 from tollgate.samples.threads import (
     Key,
@@ -69,6 +70,7 @@ __all__ = [
     "read_threads",
     "require",
     "shown",
+    "split",
     "step_back",
     "step_counts",
     "thread_groups",

@@ -1,0 +1,52 @@
+"""The samples of several engines, which one JMeter has written into one file, told apart."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping
+from contextlib import ExitStack
+from pathlib import Path
+
+from tollgate.samples.layout import read_layout
+
+#: What a remote engine's threads are called: its host, this, and the name that they have alone.
+_BEHIND = "-"
+
+
+def split(path: Path, targets: Mapping[str, Path]) -> int:
+    """Write each engine's samples to a file of its own, with its threads' names as they are of a
+    run by itself. targets: by the host, with its port, that JMeter calls the engine.
+
+    Returns how many samples are of none of them; what is no whole row goes to the first, where
+    whoever reads it is told of it. Raises JtlError for what is no JTL, and OSError.
+    """
+    layout = read_layout(path)
+    if "threadName" not in layout:
+        return -1
+    at, foreign = layout.index("threadName"), 0
+    with ExitStack() as opened:
+        source = opened.enter_context(path.open(encoding="utf-8", errors="replace", newline=""))
+        rows = csv.reader(source, delimiter=layout.delimiter)
+        writers = {}
+        for host, target in targets.items():
+            file = opened.enter_context(target.open("w", encoding="utf-8", newline=""))
+            writers[host] = csv.writer(file, delimiter=layout.delimiter, lineterminator="\n")
+        header = next(rows)
+        for writer in writers.values():
+            writer.writerow(header)
+        first = next(iter(writers.values()))
+        # No host is the beginning of another one with the dash: each ends in its port.
+        prefixes = {f"{host}{_BEHIND}": writer for host, writer in writers.items()}
+        for row in rows:
+            if len(row) != len(header):
+                first.writerow(row)
+                continue
+            name = row[at]
+            # A host may hold dashes itself, and so may a thread group.
+            prefix = next((it for it in prefixes if name.startswith(it)), None)
+            if prefix is None:
+                foreign += 1
+                continue
+            row[at] = name[len(prefix) :]
+            prefixes[prefix].writerow(row)
+    return foreign

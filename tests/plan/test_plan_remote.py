@@ -1,0 +1,26 @@
+"""A plan in which each engine reads its own values."""
+
+import pytest
+
+from tollgate.plan import for_engines, own_name
+
+
+def test_each_engine_reads_the_property_of_its_number():
+    text = "${__P(rate,5)} ${__P( rate )} ${__P(rates,1)} ${__intSum(${__P(rate,5)},1)}"
+    assert for_engines(text, ["rate"], {}) == (
+        "${__P(engine-${__P(engine)}.rate,5)} ${__P(engine-${__P(engine)}.rate)} ${__P(rates,1)} "
+        "${__intSum(${__P(engine-${__P(engine)}.rate,5)},1)}"
+    )
+    assert own_name("rate", 2) == "engine-2.rate"
+
+
+def test_a_data_file_is_the_engines_own():
+    path = "${__P(engine.rows)}/split/items.csv"
+    assert for_engines("${__P(items,../data/items.csv)}", [], {"items": path}) == path
+    assert for_engines("${__P(items)}", [], {"items": path}) == path
+
+
+@pytest.mark.parametrize(("names", "files"), [(["rate"], {}), ([], {"rate": "x"})])
+def test_a_property_that_the_plan_does_not_read_is_named(names, files):
+    with pytest.raises(ValueError, match="rate"):
+        for_engines("${__P(rates,1)}", names, files)

@@ -1,0 +1,43 @@
+"""One file of several engines' samples, told apart by the names of their threads."""
+
+import pytest
+
+from tollgate.samples import split
+
+HEAD = "timeStamp,elapsed,label,threadName,responseCode,success\n"
+HOSTS = ("10.0.0.1:1099", "load-one-2:1099")
+
+
+@pytest.fixture
+def parted(tmp_path):
+    def part(text):
+        source = tmp_path / "kpi.jtl"
+        source.write_text(text)
+        targets = {host: tmp_path / f"{n}.jtl" for n, host in enumerate(HOSTS)}
+        foreign = split(source, targets)
+        return foreign, [path.read_text() for path in targets.values()]
+
+    return part
+
+
+def test_each_sample_goes_to_its_engine_with_the_thread_name_that_it_has_there(parted):
+    foreign, (first, second) = parted(
+        f"{HEAD}1,2,a,10.0.0.1:1099-users-1 1-1,200,true\n"
+        '2,3,"b, ""c""\nd",load-one-2:1099-my-users 1-12,200,true\n'
+        "3,4,a,10.0.0.1:1099-users-1 1-2,200,true\n"
+    )
+    assert foreign == 0
+    assert first == f"{HEAD}1,2,a,users-1 1-1,200,true\n3,4,a,users-1 1-2,200,true\n"
+    assert second == f'{HEAD}2,3,"b, ""c""\nd",my-users 1-12,200,true\n'
+
+
+def test_samples_of_nobody_are_counted(parted):
+    foreign, written = parted(
+        f"{HEAD}1,2,a,users 1-1,200,true\n2,3,b,10.0.0.9:1099-users 1-1,200,true\n"
+    )
+    assert (foreign, written) == (2, [HEAD, HEAD])
+
+
+def test_half_a_row_is_kept_for_who_reads_it(parted):
+    foreign, (first, second) = parted(f"{HEAD}1,2,a,load-one-2:1099-x 1-1,200,true\n1,2")
+    assert (foreign, first, second) == (0, f"{HEAD}1,2\n", f"{HEAD}1,2,a,x 1-1,200,true\n")
