@@ -27,7 +27,7 @@ def shared(monkeypatch, tmp_path):
     """Prepares the service with these variables over one execution; returns it."""
 
     def prepare(script=CHECK, env=None, services=(), modules=None, scenario=None, **settings):
-        for name in ("MODE", "SCALE", "ENGINE", "START_AT"):
+        for name in ("MODE", "SCALE", "ENGINE", "ENGINES", "START_AT"):
             monkeypatch.delenv(name, raising=False)
         for name, value in (env or {"ENGINE": "2/3"}).items():
             monkeypatch.setenv(name, value)
@@ -163,3 +163,24 @@ def test_who_is_ready_too_late_does_not_begin(shared, monkeypatch):
     monkeypatch.setattr(time, "time", lambda: 1008.0)
     with pytest.raises(TaurusConfigError, match="is over"):
         load.startup()
+
+
+@pytest.mark.parametrize(
+    ("env", "word"),
+    [
+        ({"ENGINES": "10.0.0.1"}, "10.0.0.1"),
+        ({"ENGINES": "10.0.0.1:0"}, "host and port"),
+        ({"ENGINES": "10.0.0.1:1099,"}, "host and port"),
+        ({"ENGINES": "10.0.0.1:1099, 10.0.0.1:1099"}, "twice"),
+        ({"ENGINES": "10.0.0.1:1099", "ENGINE": "1/2"}, "ENGINES and ENGINE"),
+        ({"ENGINES": "10.0.0.1:1099", "START_AT": "2099-01-01T00:00:00Z"}, "START_AT"),
+    ],
+)
+def test_engines_that_can_not_be_meant_are_refused(shared, env, word):
+    with pytest.raises(TaurusConfigError, match=word):
+        shared(env=env)
+
+
+def test_kinds_that_nobody_shares_have_no_remote_engines(shared):
+    with pytest.raises(TaurusConfigError, match="capacity"):
+        shared(env={"ENGINES": "10.0.0.1:1099"}, modules={"verdict": {"kind": "capacity"}})

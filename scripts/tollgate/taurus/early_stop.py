@@ -53,7 +53,7 @@ class EarlyStop(PassFailStatus):
     def prepare(self) -> None:
         """Watch the criteria that can stop a run. verdict has checked all of them."""
         Reporter.prepare(self)
-        if under_way(self.engine).share:
+        if under_way(self.engine).is_shared:
             return  # its criteria are about the samples of all engines
         executors = self.engine.provisioning.executors
         self._watch(self.parameters.get("criteria", []), self.engine.aggregator, executors)

@@ -16,6 +16,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,8 @@ from tollgate.base import Url, java_finds
 from tollgate.plan import put_in_place, read_hosts, shares_fragments
 from tollgate.samples import RECORD_BYTES
 from tollgate.targets import lock
+from tollgate.taurus.engines import Remote
+from tollgate.taurus.shared import under_way
 from tollgate.taurus.thread_dump import sampling_now
 
 _THIS_MACHINE = ("localhost", "127.0.0.1", "::1", "[::1]")
@@ -85,6 +88,7 @@ class InstalledJMeter(JMeterExecutor):
         self.forced = self.is_over = False
         self.told_at: float | None = None  # by time.monotonic()
         self._set_late: dict[str, object] = {}
+        self.remote_file: str | None = None
 
     def install_required_tools(self) -> None:
         """Take the tool as it is."""
@@ -95,8 +99,12 @@ class InstalledJMeter(JMeterExecutor):
         record by record."""
         self._ask_for_test_start()
         super().prepare()
-        if shares_fragments(Path(self.original_jmx)):
-            put_in_place(Path(self.modified_jmx), Path(self.original_jmx).absolute().parent)
+        folder = Path(self.original_jmx).absolute().parent
+        if self.remote:
+            self.remote.rewrite(Path(self.modified_jmx), folder, self.label)
+            self.remote_file = self._remote_file()
+        elif shares_fragments(Path(self.original_jmx)):
+            put_in_place(Path(self.modified_jmx), folder)
         self.properties_file = self._kept_apart(self.properties_file)
         self.sys_properties_file = self._kept_apart(self.sys_properties_file)
         self.env.set(java_finds(self.modified_jmx, self.engine.artifacts_dir))
@@ -115,9 +123,26 @@ class InstalledJMeter(JMeterExecutor):
         """
         folder = Path(self.original_jmx).absolute().parent
         late = [f"-J{name}={value}" for name, value in self._set_late.items()]
+        if self.remote:
+            args = [
+                self.remote_file if before == "-G" else it for before, it in pairwise(["", *args])
+            ]
+            late += self.remote.arguments()
         return super()._execute(
             [*args, *late, *self.own_arguments(self.properties)], cwd=str(folder), **kwargs
         )
+
+    @property
+    def remote(self) -> Remote | None:
+        """The engines that send its load, None where this JMeter does."""
+        return under_way(self.engine).remote if self.distributed_servers else None
+
+    def _remote_file(self) -> str:
+        """What is handed to the engines. JMeter reads it with its own."""
+        path = self.engine.create_artifact("jmeter-engines", ".properties")
+        given = self.remote.properties(self.properties, self.label)
+        Path(path).write_text("".join(f"{name}={value}\n" for name, value in given.items()))
+        return self._kept_apart(path)
 
     def set_properties(self, properties: Mapping[str, object]) -> None:
         """Have the plan run with these as well, after `prepare` has written down the others."""

@@ -10,7 +10,8 @@ Settings, under modules.load in taurus.yml; the environment variables in bracket
     scale: 1440           [SCALE] compresses time, never rates
     rows: copy            of data files, where several engines send the load; or split
 
-With ENGINE=k/N it sends one engine's share of the load (share.py), at START_AT.
+With ENGINE=k/N it sends one engine's share of the load (share.py), at START_AT. With ENGINES it
+has remote engines send all of it (engines.py).
 
 It stands before the other services: they start and judge what is left in `execution`.
 """
@@ -42,8 +43,10 @@ from tollgate.forecast import (
     to_record,
 )
 from tollgate.plan import PlanError, lint, read_plan
+from tollgate.run import engines
 from tollgate.schedule import ShareError
-from tollgate.targets import is_inline, name_of, scenario_of
+from tollgate.targets import is_inline, name_of, pm2, scenario_of
+from tollgate.taurus.engines import Remote
 from tollgate.taurus.share import Sharing
 from tollgate.taurus.shared import number, property_of, refuse_unknown, under_way
 
@@ -102,18 +105,26 @@ class _Planned:
         return self.steps[-1].to_s + self.drain_s if self.steps else 0.0
 
 
+_PROBLEMS = (
+    *(ForecastError, ShapeError, ModeError, PlanError, ShareError),
+    *(engines.EngineError, pm2.Pm2Error),
+)
+
+
 class Load(Service):
     """Chooses the executions, writes their schedules and says how long it will take."""
 
     def __init__(self) -> None:
         super().__init__()
         self.sharing: Sharing | None = None
+        self.remote: Remote | None = None
 
     def prepare(self) -> None:
         """Raises TaurusConfigError, one line, for what can't be run."""
         super().prepare()
         refuse_unknown("load", self.settings, SETTINGS)
         self.sharing = Sharing.of(self.engine.config, self.settings, os.environ)
+        self.remote = Remote.of(self.engine.config, self.settings, os.environ)
         follows = self.settings.get("length", None) is not None
         try:
             planned = [self._planned(each) for each in self.engine.config.get("execution", [])]
@@ -126,7 +137,10 @@ class Load(Service):
                 executions = [each.execution for each in chosen]
                 under_way(self.engine).share = self.sharing.give(self.engine, executions)
                 self.log.info("Engine %s: its share of the load, to be merged", self.sharing.share)
-        except (ForecastError, ShapeError, ModeError, PlanError, ShareError) as problem:
+            if self.remote:
+                self.remote.give(self.engine, [each.execution for each in chosen], self.log)
+                under_way(self.engine).remote = self.remote
+        except _PROBLEMS as problem:
             raise TaurusConfigError(f"load: {problem}") from None
         if follows:
             self._announce(chosen)
@@ -139,6 +153,17 @@ class Load(Service):
         if self.sharing:
             self.sharing.wait(self.log)
 
+    def check(self) -> bool:
+        """Raises ToolError once an engine is lost."""
+        if self.remote:
+            self.remote.watch(self.engine)
+        return super().check()
+
+    def shutdown(self) -> None:
+        super().shutdown()
+        if self.remote:
+            self.remote.watch_no_more()
+
     def _planned(self, execution: Mapping) -> _Planned:
         """Checks the numbers that every kind has, before anything starts."""
         scenario = scenario_of(self.engine.config, execution)
@@ -150,8 +175,7 @@ class Load(Service):
             raise TaurusConfigError(
                 f"{where} has distributed: {servers!r}, and several JMeters each follow the whole "
                 "schedule from a start of their own, with threads of the same names: take "
-                "`distributed` out, and let one JMeter send the load or each machine a share of it "
-                "(docs/engines.md)"
+                "`distributed` out, and name them by ENGINES (docs/engines.md)"
             )
         for name in ("warmup", "measured"):
             property_of(properties, name, 0, where)

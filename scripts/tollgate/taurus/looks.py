@@ -50,7 +50,7 @@ class Looks(Service):
         super().prepare()
         refuse_unknown("looks", self.settings, SETTINGS)
         # A share has a fixed length: who decides early sees the samples of all engines.
-        self.budget_s = None if under_way(self.engine).share else self._budget()
+        self.budget_s = None if under_way(self.engine).is_shared else self._budget()
         if self.budget_s is None:
             return
         modules = self.engine.config.get("modules")

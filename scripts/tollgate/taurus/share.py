@@ -67,11 +67,7 @@ class Sharing:
             share = parse_share(env["ENGINE"]) if env.get("ENGINE") else None
         except ShareError as problem:
             raise TaurusConfigError(f"load: {problem}") from None
-        rows = str(settings.get("rows", COPY))
-        if rows not in HOW:
-            raise TaurusConfigError(
-                f"load: modules.load.rows is {rows!r}: {did_you_mean(rows, HOW)}"
-            )
+        rows = rows_setting(settings)
         if share is None:
             if start:
                 raise TaurusConfigError(
@@ -79,9 +75,8 @@ class Sharing:
                     "ENGINE as well, such as 1/3, or leave it out"
                 )
             return None
-        _refuse_undivided(config, share)
-        services = [it.get("module") if isinstance(it, dict) else it for it in _list(config)]
-        return cls(share, rows, _moment(start) if start else None, "plan" in services)
+        refuse_undivided(config, f"ENGINE is {share}")
+        return cls(share, rows, _moment(start) if start else None, runs_whole(config))
 
     def give(self, engine: Engine, executions: Sequence[Mapping]) -> Record:
         """Write the share into the scenarios; returns what run.json tells of it. Raises
@@ -93,10 +88,7 @@ class Sharing:
                 self._refuse_own_target(scenario, name_of(execution))
             if self.runs_whole:
                 if self.share.of > 1:
-                    scenario.get("notes", [], force_set=True).append(
-                        f"the plan runs as it is on each of {self.share.of} engines: the load is "
-                        f"{self.share.of} times the plan's"
-                    )
+                    scenario.get("notes", [], force_set=True).append(times_the_plan(self.share.of))
             else:
                 self._give(engine, scenario, data)
         if self.start_at is not None:
@@ -108,43 +100,15 @@ class Sharing:
         )
 
     def _give(self, engine: Engine, scenario: Any, data: dict[str, str]) -> None:
-        module = engine.config.get("modules").get("jmeter").get("properties") or {}
-        raw = {**module, **(scenario.get("properties", None) or {})}
-        given = {key: str(value) for key, value in raw.items()}
-        path = Path(str(scenario.get("script", None) or ""))
-        plan, root = read_plan(path, given), read_tree(path, given)
-        own = shared_properties(plan, root, given, self.share)
-        for feed in feeds_of(root, path.absolute().parent, expander_of(root, given)):
-            if feed.property:
-                own[feed.property] = str(self._write(feed, Path(engine.artifacts_dir)))
-                data[feed.property] = digest(feed.file)
-            elif self.rows == SPLIT:
-                raise ShareError(
-                    f"{feed.name} names its file without a property, so that all engines would "
-                    f"send its rows: write ${{__P(NAME,{feed.file.name})}} as its file name"
-                )
-        forecast = scenario.get("forecast", None)
-        if forecast:
-            followed = from_record(forecast)
-            steps = shared_forecast(followed.steps, self.share)
-            own_forecast = Followed(followed.path, followed.factor, followed.scale, steps)
-            scenario["forecast"] = to_record(own_forecast)
-        scenario["whole"] = {name: given.get(name) for name in own}
-        scenario.merge({"properties": own})
-
-    def _write(self, feed: Feed, folder: Path) -> Path:
-        """The engine's own file of a feed."""
-        target = folder.absolute() / DATA / f"{feed.property}.csv"
-        try:
-            with feed.file.open(encoding=feed.encoding, newline="") as file:
-                text = file.read()
-        except (OSError, ValueError, LookupError) as problem:
-            raise ShareError(f"{feed.file} of {feed.name} can't be read: {problem}") from None
-        rows = share_of_rows(feed, text, self.share, self.rows)
-        target.parent.mkdir(exist_ok=True)
-        with atomic.replacing(target, encoding=feed.encoding, newline="") as file:
-            file.write(rows)
-        return target
+        part = part_of(engine, scenario, self.share, self.rows)
+        for feed, text in part.rows:
+            part.own[feed.property] = str(_write(feed, text, Path(engine.artifacts_dir)))
+            data[feed.property] = digest(feed.file)
+        if part.forecast:
+            scenario["forecast"] = part.forecast
+        given = part.given
+        scenario["whole"] = {name: given.get(name) for name in part.own}
+        scenario.merge({"properties": part.own})
 
     def _refuse_own_target(self, scenario: Mapping, name: str) -> None:
         if targets_of(scenario, name):
@@ -171,11 +135,94 @@ class Sharing:
             time.sleep(min(left_s, 1))
 
 
-def _list(config: Mapping[str, Any]) -> list:
-    return config.get("services", None) or []
+@dataclass
+class Part:
+    """One engine's part of the load of a scenario. given: the properties of the whole. own: those
+    of this engine in their place. rows: the text of its own data files, those without a property
+    left out. shared: the data files that all engines read as they are. forecast: as run.json has
+    that of the whole, None where there is none."""
+
+    given: dict[str, str]
+    own: dict[str, str]
+    rows: list[tuple[Feed, str]]
+    shared: list[Feed]
+    forecast: dict[str, Any] | None
 
 
-def _refuse_undivided(config: Mapping[str, Any], share: Share) -> None:
+def part_of(engine: Engine, scenario: Any, share: Share, how: str) -> Part:
+    """how: rows are shared. Raises ShareError, PlanError."""
+    given, path = given_properties(engine, scenario), script_of(scenario)
+    plan, root = read_plan(path, given), read_tree(path, given)
+    own = shared_properties(plan, root, given, share)
+    rows, shared = [], []
+    for feed in feeds_of(root, path.absolute().parent, expander_of(root, given)):
+        if feed.property:
+            rows.append((feed, _rows(feed, share, how)))
+        elif how == SPLIT:
+            raise ShareError(
+                f"{feed.name} names its file without a property, so that all engines would "
+                f"send its rows: write ${{__P(NAME,{feed.file.name})}} as its file name"
+            )
+        else:
+            shared.append(feed)
+    forecast = scenario.get("forecast", None)
+    if forecast:
+        followed = from_record(forecast)
+        steps = shared_forecast(followed.steps, share)
+        forecast = to_record(Followed(followed.path, followed.factor, followed.scale, steps))
+    return Part(given, own, rows, shared, forecast)
+
+
+def given_properties(engine: Engine, scenario: Any) -> dict[str, str]:
+    """Those of a scenario, which go before the module's."""
+    module = engine.config.get("modules").get("jmeter").get("properties") or {}
+    raw = {**module, **(scenario.get("properties", None) or {})}
+    return {key: str(value) for key, value in raw.items()}
+
+
+def script_of(scenario: Any) -> Path:
+    return Path(str(scenario.get("script", None) or ""))
+
+
+def _rows(feed: Feed, share: Share, how: str) -> str:
+    try:
+        with feed.file.open(encoding=feed.encoding, newline="") as file:
+            text = file.read()
+    except (OSError, ValueError, LookupError) as problem:
+        raise ShareError(f"{feed.file} of {feed.name} can't be read: {problem}") from None
+    return share_of_rows(feed, text, share, how)
+
+
+def _write(feed: Feed, rows: str, folder: Path) -> Path:
+    """The engine's own file of a feed."""
+    target = folder.absolute() / DATA / f"{feed.property}.csv"
+    target.parent.mkdir(exist_ok=True)
+    with atomic.replacing(target, encoding=feed.encoding, newline="") as file:
+        file.write(rows)
+    return target
+
+
+def rows_setting(settings: Mapping[str, Any]) -> str:
+    """copy or split. Raises TaurusConfigError."""
+    rows = str(settings.get("rows", COPY))
+    if rows not in HOW:
+        raise TaurusConfigError(f"load: modules.load.rows is {rows!r}: {did_you_mean(rows, HOW)}")
+    return rows
+
+
+def runs_whole(config: Mapping[str, Any]) -> bool:
+    """Whether each engine runs all of a user's own plan."""
+    services = config.get("services", None) or []
+    return "plan" in [it.get("module") if isinstance(it, dict) else it for it in services]
+
+
+def times_the_plan(of: int) -> str:
+    """What the verdict says where so many engines run all of a plan."""
+    return f"the plan runs as it is on each of {of} engines: the load is {of} times the plan's"
+
+
+def refuse_undivided(config: Mapping[str, Any], given: str) -> None:
+    """given: what says that there are several engines. Raises TaurusConfigError."""
     modules = config.get("modules")
     kind = str((modules.get("verdict", None) or {}).get("kind", ""))
     if is_compare(modules):
@@ -184,8 +231,7 @@ def _refuse_undivided(config: Mapping[str, Any], share: Share) -> None:
         kind = "study"
     if kind in UNDIVIDED:
         raise TaurusConfigError(
-            f"load: ENGINE is {share}, and the kind {kind} is not a load that engines share: leave "
-            "it out"
+            f"load: {given}, and the kind {kind} is not a load that engines share: leave it out"
         )
 
 

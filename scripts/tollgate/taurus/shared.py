@@ -16,6 +16,7 @@ from tollgate.pages import Judged
 from tollgate.run import Manifest, Share
 from tollgate.study import Study
 from tollgate.targets import Reloads
+from tollgate.taurus.engines import Remote
 from tollgate.workers import WatchingCost
 
 # JMeter's functions read no exponents, and YAML 1.1 takes 1e3 for a string.
@@ -32,7 +33,7 @@ class RunUnderWay:
     which `passfail` ended the run, and when. reloads, watching: of `targets`. position: of a study,
     a comparison or `looks`, where an executor stands: (executor, seconds asked for, seconds
     elapsed) to text, None where it can't say. judged: by `verdict`. share: by `load`, of
-    a run that sends a part of a load. study: by `study`.
+    a run that sends a part of a load; remote, of one whose load engines send. study: by `study`.
     """
 
     manifest: Manifest | None = None
@@ -45,7 +46,14 @@ class RunUnderWay:
     position: Callable[[object, float, float], str | None] | None = None
     judged: Judged | None = None
     share: Share | None = None
+    remote: Remote | None = None
     study: Study | None = None
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether several engines send the load: it has a fixed length, and nothing is decided
+        before all samples of it are there."""
+        return bool(self.share or self.remote)
 
 
 def under_way(engine: Engine) -> RunUnderWay:

@@ -34,7 +34,8 @@ from tollgate.pages import Judged, PageError, run_page
 from tollgate.plan import PlanError
 from tollgate.plan import copy as plan_copy
 from tollgate.plan import lint as plan_lint
-from tollgate.run import Looks, Redaction, fingerprint, manifest
+from tollgate.run import Looks, Redaction, divide, fingerprint, manifest
+from tollgate.samples import split
 from tollgate.targets import App, declared_apps, remote_of, targets_of
 from tollgate.taurus.shared import property_of, under_way
 
@@ -221,6 +222,8 @@ class Verdict(Reporter):
             reason = room.explained(reason, self.engine.artifacts_dir)
             problem = redaction.hide(_first_line(reason))
             self.manifest.problem = f"the run ended with an error: {problem}"
+        if known.remote:
+            self.manifest = divide(self.manifest, self.folder, known.remote.engines(), split)
         manifest.write(self.manifest, self.folder)
 
 

@@ -1,0 +1,272 @@
+"""Asks remote engines, through themselves, what they have and what their clocks show.
+
+A small plan of JMeter's own samplers and functions runs on all of them: one sample tells the facts
+that the engine was started with, one a data file tells its SHA-256, and many that take no time tell
+the clock. These go to the controller one by one, each when the one before it has been written down,
+so that each is between two moments of the controller's clock: when the one before it was not yet
+seen, and when it was.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import math
+import re
+import subprocess
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from xml.sax.saxutils import escape
+
+from tollgate.base import jmeter_home
+from tollgate.run import engines
+
+FACTS, DATA, CLOCK = "facts", "data", "clock"
+#: Looks at an engine's clock; the best of them counts.
+CLOCKS = 300
+#: Seconds between two looks at what has been written down.
+LOOK_S = 0.001
+#: Seconds for all of it: two starts of a JVM's classes on a busy machine.
+PATIENCE_S = 90.0
+#: By so many ms a clock may be ahead or behind; more, and nothing here could be put beside there.
+WRONG_MS = 1000.0
+_GROUP = "ask"
+_UNREADABLE = "**ERR**"
+
+_PLAN = """<?xml version="1.0" encoding="UTF-8"?>
+<jmeterTestPlan version="1.2" properties="5.0" jmeter="5.6.3"><hashTree>
+<TestPlan guiclass="TestPlanGui" testclass="TestPlan" testname="ask"/><hashTree>
+<ThreadGroup guiclass="ThreadGroupGui" testclass="ThreadGroup" testname="{group}">
+<stringProp name="ThreadGroup.num_threads">1</stringProp>
+<stringProp name="ThreadGroup.ramp_time">0</stringProp>
+<elementProp name="ThreadGroup.main_controller" elementType="LoopController"
+ guiclass="LoopControlPanel" testclass="LoopController">
+<boolProp name="LoopController.continue_forever">false</boolProp>
+<stringProp name="LoopController.loops">1</stringProp></elementProp></ThreadGroup><hashTree>
+{samplers}<LoopController guiclass="LoopControlPanel" testclass="LoopController" testname="clocks">
+<stringProp name="LoopController.loops">{clocks}</stringProp></LoopController><hashTree>
+{clock}</hashTree></hashTree></hashTree></hashTree></jmeterTestPlan>
+"""
+_SAMPLER = """<JavaSampler guiclass="JavaTestSamplerGui" testclass="JavaSampler" testname="{label}">
+<stringProp name="classname">org.apache.jmeter.protocol.java.test.JavaTest</stringProp>
+<elementProp name="arguments" elementType="Arguments"><collectionProp name="Arguments.arguments">
+{arguments}</collectionProp></elementProp></JavaSampler><hashTree/>
+"""
+_ARGUMENT = """<elementProp name="{name}" elementType="Argument">
+<stringProp name="Argument.name">{name}</stringProp>
+<stringProp name="Argument.value">{value}</stringProp></elementProp>
+"""
+
+
+@dataclass
+class Answer:
+    """What an engine told. hashes: of the files asked for, in order, None where it can't read one.
+    offset_ms: of its clock against this one, ahead above 0, and by how much it may be wrong."""
+
+    facts: engines.Facts | None = None
+    hashes: list[str | None] = field(default_factory=list)
+    offset_ms: float = math.nan
+    uncertainty_ms: float = math.inf
+
+
+def plan_text(files: Sequence[str]) -> str:
+    """files: paths as the engines have them, which may hold functions of JMeter."""
+    told = [_sampler(FACTS, f"${{__P({engines.FACTS})}}")]
+    for path in files:
+        content = f"${{__FileToString({path},ISO-8859-1)}}"
+        told.append(_sampler(DATA, f"${{__digest(SHA-256,{content},,,)}}"))
+    return _PLAN.format(
+        group=_GROUP, samplers="".join(told), clocks=CLOCKS, clock=_sampler(CLOCK, "")
+    )
+
+
+def _sampler(label: str, message: str) -> str:
+    given = {"Sleep_Time": "0", "Sleep_Mask": "0x0", "ResponseMessage": message}
+    return _SAMPLER.format(
+        label=label,
+        arguments="".join(_ARGUMENT.format(name=k, value=escape(v)) for k, v in given.items()),
+    )
+
+
+def hash_of(content: bytes) -> str:
+    """What the plan tells of a file with this content: JMeter's digest is of the UTF-8 of a text,
+    and each byte is a character of it."""
+    return hashlib.sha256(content.decode("latin-1").encode()).hexdigest()
+
+
+_UNREAD_HASH = hash_of(_UNREADABLE.encode())
+
+
+def ask(
+    hosts: Sequence[str], address: str, files: Sequence[str], folder: Path
+) -> dict[str, Answer]:
+    """What each host tells. address: of this machine, for their answers. folder: for the plan and
+    what came of it. Raises engines.EngineError, one line that names a host."""
+    plan, samples, log = (folder / f"engines.{it}" for it in ("jmx", "jtl", "log"))
+    plan.write_text(plan_text(files), encoding="utf-8")
+    command = [
+        *(str(jmeter_home() / "bin" / "jmeter"), "-n", "-t", str(plan), "-l", str(samples)),
+        *("-j", str(log), "-R", ",".join(hosts), *engines.tls(address)),
+        *("-Jmode=Standard", "-Jjmeter.save.saveservice.autoflush=true"),
+        *("-Jjmeter.save.saveservice.output_format=csv", "-Jsummariser.name="),
+        "-Jjmeterengine.nongui.port=0",
+    ]
+    with (folder / "engines.out").open("w") as out:
+        process = subprocess.Popen(
+            command, cwd=folder, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT
+        )
+        try:
+            lines = _followed(process, samples)
+        finally:
+            if process.poll() is None:
+                process.kill()
+            process.wait()
+    answers = _answers(lines, hosts)
+    for host, answer in answers.items():
+        if not answer.facts or len(answer.hashes) < len(files) or math.isnan(answer.offset_ms):
+            raise engines.EngineError(f"engine {host}: {_why(host, log)}")
+    return answers
+
+
+def _followed(process: subprocess.Popen, path: Path) -> list[tuple[float, float, str]]:
+    """Each line, and the moments at which it was not yet seen and was seen (epoch ms)."""
+    found: list[tuple[float, float, str]] = []
+    deadline = time.monotonic() + PATIENCE_S
+    rest, before, file = "", time.time() * 1000, None
+    try:
+        while time.monotonic() < deadline:
+            is_over = process.poll() is not None
+            now = time.time() * 1000
+            if file is None and path.is_file():
+                file = path.open(encoding="utf-8", newline="")
+            text = file.read() if file else ""
+            if text:
+                seen = time.time() * 1000
+                *whole, rest = (rest + text).split("\n")
+                found += [(before, seen, line) for line in whole]
+            elif is_over:
+                break
+            before = now
+            time.sleep(LOOK_S)
+    finally:
+        if file:
+            file.close()
+    return found
+
+
+def _answers(lines: Sequence[tuple[float, float, str]], hosts: Sequence[str]) -> dict[str, Answer]:
+    found = {host: Answer() for host in hosts}
+    if not lines:
+        return found
+    names = next(csv.reader([lines[0][2]]))
+    clocks: dict[str, list[tuple[float, float, int, int]]] = {host: [] for host in hosts}
+    for before, seen, line in lines[1:]:
+        row = dict(zip(names, next(csv.reader(io.StringIO(line)), []), strict=False))
+        host = row.get("threadName", "").partition(f"-{_GROUP} ")[0]
+        if host not in found:
+            continue
+        if row["label"] == FACTS:
+            found[host].facts = _facts(host, row["responseMessage"])
+        elif row["label"] == DATA:
+            told = row["responseMessage"]
+            found[host].hashes.append(None if told == _UNREAD_HASH else told)
+        else:
+            start = int(row["timeStamp"])
+            clocks[host].append((before, seen, start, start + int(row["elapsed"])))
+    for host, looks in clocks.items():
+        low, high = bounds(looks)
+        found[host].offset_ms, found[host].uncertainty_ms = (low + high) / 2, abs(high - low) / 2
+    return found
+
+
+def _facts(host: str, text: str) -> engines.Facts:
+    try:
+        return engines.Facts.of_text(text)
+    except engines.EngineError as problem:
+        raise engines.EngineError(f"engine {host}: {problem}") from None
+
+
+def bounds(looks: Sequence[tuple[float, float, int, int]]) -> tuple[float, float]:
+    """The least and the most by which an engine's clock can be ahead, in ms.
+
+    looks: of each sample, in order, the moments of this clock at which it was not yet seen and was
+    seen, and its start and end by the engine's. A sample ends before it is seen, and the next one
+    starts after it was written down, which was after it had not yet been seen. Whole milliseconds
+    are cut off of the engine's. (nan, nan) for no two samples.
+    """
+    if len(looks) < 2:
+        return math.nan, math.nan
+    low = max(end - seen for _, seen, _, end in looks)
+    high = min(later[2] + 1 - earlier[0] for earlier, later in pairwise(looks))
+    return low, high
+
+
+def _why(host: str, log: Path) -> str:
+    """Why it did not answer, from what JMeter has logged."""
+    text = log.read_text(errors="replace") if log.is_file() else ""
+    for line in _problems(host, text):
+        if "certificate" in line.lower() or "certification path" in line or "handshake" in line:
+            return (
+                f"it has another key, or none that this machine trusts: copy {engines.KEYSTORE} "
+                "to it and start it again"
+            )
+        if "busy" in line:
+            return "it is busy with another run: end that, or start the engine again"
+        if "refused" in line:
+            return "nothing listens there: start it by scripts/engine"
+    return f"it has not told what it has within {PATIENCE_S:g} s: see {log}"
+
+
+def _problems(host: str, text: str) -> Iterator[str]:
+    blocks = re.split(r"^(?=\d{4}-\d\d-\d\d )", text, flags=re.M)
+    errors = [it for it in blocks if " ERROR " in it or " WARN " in it]
+    named = [it for it in errors if host in it]
+    for block in named or errors:
+        yield " ".join(block.split())
+
+
+def check(
+    answers: Mapping[str, Answer],
+    here: engines.Facts,
+    files: Sequence[str],
+    wanted: Sequence[Mapping[int, str]],
+) -> dict[int, str]:
+    """The host of each engine's number. files: as asked for. wanted: of each, its hash by engine.
+    Raises engines.EngineError, which names the host whose answer is another one."""
+    hosts: dict[int, str] = {}
+    for host, answer in answers.items():
+        facts = answer.facts
+        if facts.of != len(answers):
+            raise engines.EngineError(
+                f"engine {host} was started as {facts.number}/{facts.of}, and ENGINES names "
+                f"{len(answers)}"
+            )
+        if facts.number in hosts:
+            raise engines.EngineError(
+                f"engine {host} was started as {facts.number}/{facts.of}, and so was "
+                f"{hosts[facts.number]}: give each a number of its own"
+            )
+        hosts[facts.number] = host
+        if abs(answer.offset_ms) - answer.uncertainty_ms > WRONG_MS:
+            raise engines.EngineError(
+                f"engine {host}: its clock is {abs(answer.offset_ms) / 1000:.1f} s "
+                f"{'ahead of' if answer.offset_ms > 0 else 'behind'} that of this machine: set it "
+                "by NTP"
+            )
+        for difference in here.differences(facts):
+            raise engines.EngineError(
+                f"engine {host}: {difference}: bring its checkout to the same state, and start it "
+                "again"
+            )
+        for path, its, hashes in zip(files, answer.hashes, wanted, strict=True):
+            if its != hashes[facts.number]:
+                state = "it can't read" if its is None else "other than here are the rows of"
+                raise engines.EngineError(
+                    f"engine {host}: {state} {path.rpartition('}')[2]}: bring its data files to "
+                    "the same state, and start it again"
+                )
+    return hosts

@@ -1,0 +1,66 @@
+"""Whether remote engines still answer while they send.
+
+JMeter waits for ever for an engine that has died or was cut off. So each is asked once a second for
+the beginning of a TLS handshake, which only its living JVM can give.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Iterable
+
+#: Seconds between two questions, for one answer, and without any after which an engine is lost: on
+#: a machine that is busy an answer may take its time.
+EVERY_S, ANSWER_S, LOST_S = 1.0, 3.0, 6.0
+
+
+class Heartbeat:
+    """answered: when each host last did, in seconds since the epoch."""
+
+    def __init__(self, hosts: Iterable[str]) -> None:
+        self.answered = dict.fromkeys(hosts, time.time())
+        self._is_over = threading.Event()
+        self._threads = [
+            threading.Thread(target=self._follow, args=(host,), daemon=True)
+            for host in self.answered
+        ]
+        for each in self._threads:
+            each.start()
+
+    def lost(self) -> tuple[str, float] | None:
+        """(a host that answers no more, when it last did); None while all do."""
+        host, at = min(self.answered.items(), key=lambda it: it[1])
+        return (host, at) if time.time() - at > LOST_S else None
+
+    def end(self) -> None:
+        self._is_over.set()
+        for each in self._threads:
+            each.join()
+
+    def _follow(self, host: str) -> None:
+        while not self._is_over.is_set():
+            asked_at = time.time()
+            with contextlib.suppress(OSError):
+                answer(host)
+                self.answered[host] = asked_at
+            self._is_over.wait(max(0.0, asked_at + EVERY_S - time.time()))
+
+
+def answer(host: str) -> None:
+    """Returns once the engine has begun to speak TLS. Raises OSError where it does not."""
+    name, _, port = host.rpartition(":")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    # Only whether it lives: who it is, it has proven before, and JMeter goes on to check.
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    with socket.create_connection((name, int(port)), ANSWER_S) as connection:
+        try:
+            with context.wrap_socket(connection):
+                pass
+        except ssl.SSLEOFError:
+            raise
+        except ssl.SSLError:
+            pass  # an alert: it wants a key to be shown, which is an answer as well

@@ -1,0 +1,139 @@
+"""What engines tell of themselves, and what follows from it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import random
+from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from tollgate.run import engines
+from tollgate.taurus import ask
+
+FACTS = engines.Facts(1, 2, "5.6.3", "17", "ab", {"plans/a.jmx": "cd"}, "quick", 2)
+HOSTS = ("10.0.0.1:1099", "10.0.0.2:1099")
+
+
+def answers(**changes: object) -> dict[str, ask.Answer]:
+    """Those of two engines that are alike, changes of the second's."""
+    facts = {name: changes.pop(name) for name in [*changes] if hasattr(FACTS, name)}
+    second = ask.Answer(replace(FACTS, **{"number": 2, **facts}), ["h2"], 3.0, 1.0)
+    return {HOSTS[0]: ask.Answer(FACTS, ["h1"], -4.0, 1.0), HOSTS[1]: replace(second, **changes)}
+
+
+def numbers(found: dict[str, ask.Answer]) -> dict[int, str]:
+    return ask.check(found, FACTS, ["${__P(engine.rows)}/items.csv"], [{1: "h1", 2: "h2"}])
+
+
+def test_engines_that_are_alike_are_known_by_their_numbers():
+    assert numbers(answers()) == {1: HOSTS[0], 2: HOSTS[1]}
+    assert numbers(answers(cpu="slow", cores=64)) == {1: HOSTS[0], 2: HOSTS[1]}
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"of": 3}, "2/3"),
+        ({"number": 1}, HOSTS[0]),
+        ({"jmeter": "5.5"}, "5.5"),
+        ({"java": "21"}, "21"),
+        ({"plugins": "xy"}, "lib/ext"),
+        ({"plans": {"plans/a.jmx": "other"}}, "plans/a.jmx"),
+        ({"hashes": ["h1"]}, "items.csv"),
+        ({"hashes": [None]}, "can't read"),
+        ({"offset_ms": 2000.0}, "2.0 s ahead of"),
+        ({"offset_ms": -1500.0}, "1.5 s behind"),
+    ],
+)
+def test_a_difference_is_one_line_that_names_the_host(changes, words):
+    with pytest.raises(engines.EngineError) as caught:
+        numbers(answers(**changes))
+    line = str(caught.value)
+    assert line.startswith(f"engine {HOSTS[1]}")
+    assert words in line
+    assert "\n" not in line
+
+
+def test_a_clock_is_refused_only_where_it_is_wrong_for_certain():
+    assert numbers(answers(offset_ms=1000.5, uncertainty_ms=1.0))
+
+
+@pytest.mark.parametrize("ahead_ms", [0.0, 2000.4, -731.0])
+def test_the_true_offset_of_a_clock_lies_within_its_bounds(ahead_ms):
+    numbers_of = random.Random(7)
+    looks, now = [], 5_000.25
+    for _ in range(100):
+        before = now  # the one before it has been written down by then
+        start = now + numbers_of.uniform(0, 40)
+        end = start + numbers_of.uniform(0, 3)
+        seen = end + numbers_of.uniform(0.1, 30)
+        not_yet = end + numbers_of.uniform(-2, 0) if looks else before
+        looks.append((not_yet, seen, int(start + ahead_ms), int(end + ahead_ms)))
+        now = max(seen, end)
+    low, high = ask.bounds(looks)
+    assert low <= ahead_ms <= high
+    assert high - low < 60
+
+
+def test_one_look_at_a_clock_bounds_nothing():
+    assert all(it != it for it in ask.bounds([(1.0, 2.0, 1, 1)]))
+
+
+def test_the_plan_asks_for_the_facts_each_file_and_the_clock():
+    text = ask.plan_text(["${__P(engine.rows)}/split/a.csv", "b&c.csv"])
+    root = ElementTree.fromstring(text)
+    labels = [it.get("testname") for it in root.iter("JavaSampler")]
+    assert labels == [ask.FACTS, ask.DATA, ask.DATA, ask.CLOCK]
+    told = [it.text for it in root.iter("stringProp") if it.get("name") == "Argument.value"]
+    assert any("b&c.csv" in (it or "") for it in told)
+
+
+def rows(*given: tuple[str, str, str]) -> list[tuple[float, float, str]]:
+    """(thread, label, message) of samples that are seen 2 ms after they end."""
+    made = ["timeStamp,elapsed,label,responseMessage,threadName"]
+    for at, (thread, label, message) in enumerate(given):
+        text = io.StringIO()
+        csv.writer(text, lineterminator="").writerow([1000 + 10 * at, 0, label, message, thread])
+        made.append(text.getvalue())
+    return [(990.0 + 10 * at, 992.0 + 10 * at, line) for at, line in enumerate(made)]
+
+
+def test_answers_are_put_down_to_the_host_that_gave_them():
+    thread = f"{HOSTS[0]}-ask 1-1"
+    found = ask._answers(
+        rows(
+            (thread, ask.FACTS, FACTS.to_text()),
+            (thread, ask.DATA, "abc"),
+            (thread, ask.DATA, ask.hash_of(b"**ERR**")),
+            (thread, ask.CLOCK, ""),
+            ("10.9.9.9:1-ask 1-1", ask.CLOCK, ""),
+            (thread, ask.CLOCK, ""),
+        ),
+        HOSTS,
+    )
+    assert found[HOSTS[0]].facts == FACTS
+    assert found[HOSTS[0]].hashes == ["abc", None]
+    assert abs(found[HOSTS[0]].offset_ms) <= found[HOSTS[0]].uncertainty_ms
+    assert found[HOSTS[1]].facts is None
+
+
+@pytest.mark.parametrize(
+    ("log", "words"),
+    [
+        ("unable to find valid certification path to requested target", "another key"),
+        ("IllegalStateException: Engine is busy - please try later", "busy"),
+        ("ConnectException: Connection refused (Connection refused)", "nothing listens"),
+        ("something else", "see "),
+    ],
+)
+def test_why_an_engine_did_not_answer_is_told(tmp_path: Path, log: str, words: str):
+    path = tmp_path / "engines.log"
+    path.write_text(
+        f"2026-11-22 21:00:00,000 ERROR o.a.j.JMeter: Failed to create {HOSTS[1]}\n\tat {log}\n"
+        f"2026-11-22 21:00:01,000 INFO o.a.j.JMeter: certificate\n"
+    )
+    assert words in ask._why(HOSTS[1], path)
