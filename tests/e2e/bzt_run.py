@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -72,6 +73,7 @@ class Run:
         dashboards: bool = False,
         root_of_runs: Path | None = None,
         job: str = "",
+        inside: Sequence[str] = (),
         **env: str,
     ) -> None:
         """config: laid over taurus.yml, as a second file on bzt's command line. alias: the kind.
@@ -79,7 +81,7 @@ class Run:
         whether JMeter draws its own, which takes it seconds an execution. root_of_runs: where
         the run's folder is to be, in place of tmp_path. job: the one of GitHub's workflow whose
         command and environment stand for bzt and the kind; what it writes for the page of the job
-        is summary.md in tmp_path."""
+        is summary.md in tmp_path. inside: what begins the command of one on another host."""
         self.folder = (root_of_runs or tmp_path) / "run"
         self.root = root or own_project()
         command = [str(self.root / ".venv" / "bin" / "bzt"), "taurus.yml"]
@@ -101,7 +103,7 @@ class Run:
             arguments.append(f"-{alias}")
         with self.log.open("w") as out:
             self.process = subprocess.Popen(
-                [*command, *arguments],
+                [*inside, *command, *arguments],
                 cwd=self.root,
                 env=support.environment(**self.env),
                 stdin=subprocess.DEVNULL,

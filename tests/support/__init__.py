@@ -15,6 +15,7 @@ from pathlib import Path
 
 import psutil
 
+from support import hosts
 from tollgate.base.paths import ROOT, jmeter_home
 
 #: Every process that a test starts inherits this variable, which is how those left are found.
@@ -22,7 +23,7 @@ MARK = "TOLLGATE_TEST_SESSION"
 #: Settings of the caller's that would change what a test sees.
 SETTINGS = (
     *("JVM_ARGS", "HEAP", "HOST", "PORT", "NODE_OPTIONS", "SERVER_HOST", "SERVER_PORT"),
-    *("ENGINE", "START_AT"),
+    *("ENGINE", "ENGINES", "START_AT"),
 )
 #: Without the compiler for what runs on for minutes, which is half of what a JMeter of seconds
 #: costs. No test measures how fast JMeter is.
@@ -144,5 +145,7 @@ NEEDS: dict[str, Callable[[], object]] = {
     "chromium": browser,
     "a screen": screen,
     "mounts": mounts,
+    "network namespaces": hosts.may_make_them,
+    "faketime": functools.partial(shutil.which, "faketime"),
     "another filesystem": other_filesystem,
 }

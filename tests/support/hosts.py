@@ -1,0 +1,83 @@
+"""Hosts of a test's own: network namespaces, each joined by a link to that of the controller."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+_NUMBERS = itertools.count()
+
+
+def may_make_them() -> bool:
+    """Whether this user may: root on Linux, with iproute2."""
+    if not shutil.which("ip") or not shutil.which("nsenter"):
+        return False
+    name = f"tollgate-{os.getpid()}-probe"
+    if subprocess.run(["ip", "netns", "add", name], capture_output=True, check=False).returncode:
+        return False
+    _ip("netns", "del", name)
+    return True
+
+
+class Hosts:
+    """The controller's is number 0. They know nothing of this machine's network, nor it of them."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def address(self, number: int) -> str:
+        return f"10.99.0.{number + 1}"
+
+    def inside(self, number: int) -> tuple[str, ...]:
+        """What begins a command that is to run there."""
+        return ("nsenter", f"--net=/run/netns/{self._of(number)}", "--")
+
+    def cut_off(self, number: int) -> None:
+        """Take the link between an engine's host and the controller's down."""
+        _ip("-n", self._of(0), "link", "set", f"to-{number}", "down")
+
+    def join(self, number: int) -> None:
+        """Bring it up again."""
+        _ip("-n", self._of(0), "link", "set", f"to-{number}", "up")
+
+    def _of(self, number: int) -> str:
+        return f"{self._name}-{number}"
+
+    def add(self, number: int) -> None:
+        inside = ("-n", self._of(number))
+        _ip("netns", "add", self._of(number))
+        _ip(*inside, "link", "set", "lo", "up")
+        if number == 0:
+            _ip(*inside, "link", "add", "net", "type", "bridge")
+        else:
+            peer = ("peer", "name", "net", "netns", self._of(number))
+            _ip("-n", self._of(0), "link", "add", f"to-{number}", "type", "veth", *peer)
+            _ip("-n", self._of(0), "link", "set", f"to-{number}", "master", "net", "up")
+        _ip(*inside, "addr", "add", f"{self.address(number)}/24", "dev", "net")
+        _ip(*inside, "link", "set", "net", "up")
+
+    def remove(self, number: int) -> None:
+        _ip("netns", "del", self._of(number))
+
+
+@contextmanager
+def hosts(engines: int) -> Iterator[Hosts]:
+    """The controller's and so many others, gone afterwards; what runs there must have ended."""
+    made = Hosts(f"tollgate-{os.getpid()}-{next(_NUMBERS)}")
+    added = []
+    try:
+        for number in range(engines + 1):
+            made.add(number)
+            added.append(number)
+        yield made
+    finally:
+        for number in added:
+            made.remove(number)
+
+
+def _ip(*words: str) -> None:
+    subprocess.run(["ip", *words], check=True, capture_output=True)
