@@ -218,37 +218,3 @@ def test_an_engine_that_is_cut_off_is_named_with_the_second(site):
     assert done.verdict["verdict"] == "INVALID"
     assert f"engine 3/{OF} ({site.engines[2].host})" in done.reasons()
     site.engines[2].end(signal.SIGKILL)
-
-
-def refused(site: Site, name: str) -> str:
-    done = site.run(name).end()
-    assert done.code == 1
-    assert not (done.folder / "kpi.jtl").exists()
-    return done.error()
-
-
-@pytest.mark.usefixtures("finished")
-def test_an_engine_that_has_another_plan_is_refused(site):
-    other = site.engines[2]
-    other.end()
-    plan = other.root / "plans" / "check.jmx"
-    was = plan.read_text()
-    plan.write_text(f"{was}\n")
-    other.start()
-    line = refused(site, "plan")
-    assert f"engine {other.host}" in line
-    assert "plans/check.jmx" in line
-    other.end()
-    plan.write_text(was)
-    other.start()
-
-
-@pytest.mark.needs("faketime")
-@pytest.mark.usefixtures("finished")
-def test_an_engine_whose_clock_is_two_seconds_ahead_is_refused(site):
-    other = site.engines[3]
-    other.end()
-    other.start("env", "FAKETIME_DONT_FAKE_MONOTONIC=1", "faketime", "-f", "+2s")
-    line = refused(site, "clock")
-    assert f"engine {other.host}" in line
-    assert "2.0 s ahead" in line

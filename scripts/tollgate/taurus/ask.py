@@ -225,7 +225,7 @@ def _problems(host: str, text: str) -> Iterator[str]:
     blocks = re.split(r"^(?=\d{4}-\d\d-\d\d )", text, flags=re.M)
     errors = [it for it in blocks if " ERROR " in it or " WARN " in it]
     named = [it for it in errors if host in it]
-    for block in named or errors:
+    for block in (*named, *errors):  # that an engine is busy is said without its name
         yield " ".join(block.split())
 
 
