@@ -1,8 +1,11 @@
 """A plan in which each engine reads its own values."""
 
-import pytest
+from pathlib import Path
 
-from tollgate.plan import for_engines, own_name
+import pytest
+from lxml import etree
+
+from tollgate.plan import START_AT, begin_together, for_engines, own_name
 
 
 def test_each_engine_reads_the_property_of_its_number():
@@ -24,3 +27,23 @@ def test_a_data_file_is_the_engines_own():
 def test_a_property_that_the_plan_does_not_read_is_named(names, files):
     with pytest.raises(ValueError, match="rate"):
         for_engines("${__P(rates,1)}", names, files)
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        '<TestPlan testname="p"/>',
+        '<TestPlan testname="p"><elementProp name="TestPlan.user_defined_variables">'
+        '<collectionProp name="Arguments.arguments"><elementProp name="theirs"/></collectionProp>'
+        "</elementProp></TestPlan>",
+    ],
+)
+def test_each_engine_waits_before_anything_else_of_the_plan_is_computed(tmp_path: Path, test: str):
+    plan = tmp_path / "plan.jmx"
+    plan.write_text(f'<jmeterTestPlan version="1.2"><hashTree>{test}<hashTree/></hashTree>')
+    plan.write_text(plan.read_text() + "</jmeterTestPlan>")
+    begin_together(plan)
+    (variables,) = etree.parse(plan).iterfind(".//TestPlan/elementProp/collectionProp")
+    first, *others = variables
+    assert f".{START_AT}," in first.findtext("stringProp[@name='Argument.value']")
+    assert [it.get("name") for it in others] == ["theirs"] * ("theirs" in test)

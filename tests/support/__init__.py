@@ -146,5 +146,6 @@ NEEDS: dict[str, Callable[[], object]] = {
     "a screen": screen,
     "mounts": mounts,
     "network namespaces": hosts.may_make_them,
+    "faketime": functools.partial(shutil.which, "faketime"),
     "another filesystem": other_filesystem,
 }

@@ -58,6 +58,14 @@ def test_a_difference_is_one_line_that_names_the_host(changes, words):
     assert "\n" not in line
 
 
+def test_each_host_that_differs_is_named():
+    found = answers(offset_ms=2000.0)
+    found[HOSTS[0]] = replace(found[HOSTS[0]], hashes=[None])
+    with pytest.raises(engines.EngineError) as caught:
+        numbers(found)
+    assert [f"engine {it}:" in str(caught.value) for it in HOSTS] == [True, True]
+
+
 def test_a_clock_is_refused_only_where_it_is_wrong_for_certain():
     assert numbers(answers(offset_ms=1000.5, uncertainty_ms=1.0))
 
@@ -114,8 +122,10 @@ def test_answers_are_put_down_to_the_host_that_gave_them():
             (thread, ask.CLOCK, ""),
         ),
         HOSTS,
+        500.0,
     )
     assert found[HOSTS[0]].facts == FACTS
+    assert found[HOSTS[0]].began_s == 0.502
     assert found[HOSTS[0]].hashes == ["abc", None]
     assert abs(found[HOSTS[0]].offset_ms) <= found[HOSTS[0]].uncertainty_ms
     assert found[HOSTS[1]].facts is None

@@ -27,7 +27,7 @@ from tollgate.plan.model import (
     ThreadGroup,
 )
 from tollgate.plan.read import expander_of, read_hosts, read_plan
-from tollgate.plan.remote import for_engines, own_name
+from tollgate.plan.remote import START_AT, begin_together, for_engines, own_name
 from tollgate.plan.threads import (
     ANY,
     StatedEnd,
@@ -46,6 +46,7 @@ __all__ = [
     "FLOW_CONTROL",
     "LOOPING",
     "PRECISE_THROUGHPUT",
+    "START_AT",
     "Element",
     "EvenArrivals",
     "Expander",
@@ -59,6 +60,7 @@ __all__ = [
     "StatedEnd",
     "Stops",
     "ThreadGroup",
+    "begin_together",
     "bounds",
     "certain_samplers",
     "copy",

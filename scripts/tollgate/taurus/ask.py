@@ -16,7 +16,7 @@ import math
 import re
 import subprocess
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -65,12 +65,14 @@ _ARGUMENT = """<elementProp name="{name}" elementType="Argument">
 @dataclass
 class Answer:
     """What an engine told. hashes: of the files asked for, in order, None where it can't read one.
-    offset_ms: of its clock against this one, ahead above 0, and by how much it may be wrong."""
+    offset_ms: of its clock against this one, ahead above 0, and by how much it may be wrong.
+    began_s: when its first sample was seen, in s from the start of the JMeter that asked."""
 
     facts: engines.Facts | None = None
     hashes: list[str | None] = field(default_factory=list)
     offset_ms: float = math.nan
     uncertainty_ms: float = math.inf
+    began_s: float = 0.0
 
 
 def plan_text(files: Sequence[str]) -> str:
@@ -115,6 +117,7 @@ def ask(
         *("-Jjmeter.save.saveservice.output_format=csv", "-Jsummariser.name="),
         "-Jjmeterengine.nongui.port=0",
     ]
+    began_ms = time.time() * 1000
     with (folder / "engines.out").open("w") as out:
         process = subprocess.Popen(
             command, cwd=folder, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT
@@ -125,7 +128,7 @@ def ask(
             if process.poll() is None:
                 process.kill()
             process.wait()
-    answers = _answers(lines, hosts)
+    answers = _answers(lines, hosts, began_ms)
     for host, answer in answers.items():
         if not answer.facts or len(answer.hashes) < len(files) or math.isnan(answer.offset_ms):
             raise engines.EngineError(f"engine {host}: {_why(host, log)}")
@@ -158,7 +161,9 @@ def _followed(process: subprocess.Popen, path: Path) -> list[tuple[float, float,
     return found
 
 
-def _answers(lines: Sequence[tuple[float, float, str]], hosts: Sequence[str]) -> dict[str, Answer]:
+def _answers(
+    lines: Sequence[tuple[float, float, str]], hosts: Sequence[str], began_ms: float
+) -> dict[str, Answer]:
     found = {host: Answer() for host in hosts}
     if not lines:
         return found
@@ -171,6 +176,7 @@ def _answers(lines: Sequence[tuple[float, float, str]], hosts: Sequence[str]) ->
             continue
         if row["label"] == FACTS:
             found[host].facts = _facts(host, row["responseMessage"])
+            found[host].began_s = (seen - began_ms) / 1000
         elif row["label"] == DATA:
             told = row["responseMessage"]
             found[host].hashes.append(None if told == _UNREAD_HASH else told)
@@ -236,37 +242,56 @@ def check(
     wanted: Sequence[Mapping[int, str]],
 ) -> dict[int, str]:
     """The host of each engine's number. files: as asked for. wanted: of each, its hash by engine.
-    Raises engines.EngineError, which names the host whose answer is another one."""
+    Raises engines.EngineError, which names each host whose answer is another one, and what is the
+    first such thing of it."""
     hosts: dict[int, str] = {}
+    wrong = []
     for host, answer in answers.items():
-        facts = answer.facts
-        if facts.of != len(answers):
-            raise engines.EngineError(
-                f"engine {host} was started as {facts.number}/{facts.of}, and ENGINES names "
-                f"{len(answers)}"
-            )
-        if facts.number in hosts:
-            raise engines.EngineError(
-                f"engine {host} was started as {facts.number}/{facts.of}, and so was "
-                f"{hosts[facts.number]}: give each a number of its own"
-            )
-        hosts[facts.number] = host
-        if abs(answer.offset_ms) - answer.uncertainty_ms > WRONG_MS:
-            raise engines.EngineError(
-                f"engine {host}: its clock is {abs(answer.offset_ms) / 1000:.1f} s "
-                f"{'ahead of' if answer.offset_ms > 0 else 'behind'} that of this machine: set it "
-                "by NTP"
-            )
-        for difference in here.differences(facts):
-            raise engines.EngineError(
-                f"engine {host}: {difference}: bring its checkout to the same state, and start it "
-                "again"
-            )
-        for path, its, hashes in zip(files, answer.hashes, wanted, strict=True):
-            if its != hashes[facts.number]:
-                state = "it can't read" if its is None else "other than here are the rows of"
-                raise engines.EngineError(
-                    f"engine {host}: {state} {path.rpartition('}')[2]}: bring its data files to "
-                    "the same state, and start it again"
-                )
+        asked = zip(files, answer.hashes, wanted, strict=True)
+        problems = (
+            *_of_number(answer.facts, len(answers), hosts),
+            *_of_clock(answer),
+            *(f"{it}: {_ALIKE}" for it in here.differences(answer.facts)),
+            *_of_files(answer.facts.number, asked),
+        )
+        hosts.setdefault(answer.facts.number, host)
+        wrong += [f"engine {host}: {it}" for it in problems[:1]]
+    if wrong:
+        raise engines.EngineError("; ".join(wrong))
     return hosts
+
+
+_ALIKE = "bring its checkout to the same state, and start it again"
+
+
+def _of_number(facts: engines.Facts, of: int, known: Mapping[int, str]) -> Iterator[str]:
+    """known: the hosts that are asked for already, by their numbers."""
+    if facts.of != of:
+        yield f"it was started as {facts.number}/{facts.of}, and ENGINES names {of}"
+    elif facts.number in known:
+        yield (
+            f"it was started as {facts.number}/{facts.of}, and so was {known[facts.number]}: give "
+            "each a number of its own"
+        )
+
+
+def _of_clock(answer: Answer) -> Iterator[str]:
+    if abs(answer.offset_ms) - answer.uncertainty_ms > WRONG_MS:
+        yield (
+            f"its clock is {abs(answer.offset_ms) / 1000:.1f} s "
+            f"{'ahead of' if answer.offset_ms > 0 else 'behind'} that of this machine: set it by "
+            "NTP"
+        )
+
+
+def _of_files(
+    number: int, asked: Iterable[tuple[str, str | None, Mapping[int, str]]]
+) -> Iterator[str]:
+    """asked: of each file, its name, the engine's hash and the right ones."""
+    for path, its, hashes in asked:
+        if its != hashes.get(number):
+            state = "it can't read" if its is None else "other than here are the rows of"
+            yield (
+                f"{state} {path.rpartition('}')[2]}: bring its data files to the same state, and "
+                "start it again"
+            )

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import logging
 import socket
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,7 +23,15 @@ from bzt.engine import Engine
 
 from tollgate import run
 from tollgate.base import Url
-from tollgate.plan import expander_of, for_engines, own_name, put_in_place, read_tree
+from tollgate.plan import (
+    START_AT,
+    begin_together,
+    expander_of,
+    for_engines,
+    own_name,
+    put_in_place,
+    read_tree,
+)
 from tollgate.run import engines as hosts_of
 from tollgate.samples import peek_test_start
 from tollgate.schedule import Feed, Share, feeds_of
@@ -42,6 +51,9 @@ from tollgate.taurus.share import (
 
 #: Seconds for the first connection to an engine.
 REACH_S = 5.0
+#: From the start of the JMeter that drives them, engines have so much time to get ready, in s,
+#: beside a multiple of what they took to begin with what they were asked before.
+READY_S, READY = 5.0, 2.0
 #: Of an engine's clock against the controller's, ms: more is told.
 TOLD_MS = 50.0
 #: What JMeter sets of itself, which is none of an engine's.
@@ -162,6 +174,7 @@ class Remote:
         """Have the copy of a plan that is sent read each engine's own values. folder: from which
         JMeter reads includes. Raises TaurusConfigError."""
         put_in_place(plan, folder)
+        begin_together(plan)
         parts = self.parts.get(name)
         if not parts:
             return
@@ -242,12 +255,23 @@ class Remote:
             uncertainty_ms=answer.uncertainty_ms,
         )
 
-    def arguments(self) -> list[str]:
+    def begins_at(self) -> float:
+        """When all are to begin, in seconds since the epoch: the JMeter that drives them starts
+        now, and starts one after the other."""
+        asked_s = max(it.began_s for it in self.answers.values())
+        return time.time() + READY_S + READY * asked_s
+
+    def arguments(self, begins_at: float) -> list[str]:
         """Of the JMeter that drives them. Samples are handed over each second, or a hundred at
         once: what has not been is lost with its engine."""
+        starts = (
+            (number, round(1000 * begins_at + self.answers[host].offset_ms))
+            for number, host in self.by_number.items()
+        )
         return [
             *hosts_of.tls(self.address),
             *("-Jmode=StrippedBatch", "-Jnum_sample_threshold=100", "-Jtime_threshold=1000"),
+            *(f"-G{own_name(START_AT, number)}={moment}" for number, moment in starts),
         ]
 
 

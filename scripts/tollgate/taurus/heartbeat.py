@@ -15,7 +15,7 @@ from collections.abc import Iterable
 
 #: Seconds between two questions, for one answer, and without any after which an engine is lost: on
 #: a machine that is busy an answer may take its time.
-EVERY_S, ANSWER_S, LOST_S = 1.0, 3.0, 6.0
+EVERY_S, ANSWER_S, LOST_S = 1.0, 5.0, 15.0
 
 
 class Heartbeat:

@@ -78,7 +78,8 @@ class InstalledJMeter(JMeterExecutor):
     in_flight: which threads were waiting for an answer when the load was ended before its time, and
     again before JMeter was ended by force: `at`, in seconds since the epoch, and the names of the
     `threads`, None where they are not known. forced: it went on after its load had been ended.
-    is_over: `stop_now` has ended it. arguments: what it was started with.
+    is_over: `stop_now` has ended it. arguments: what it was started with. begins_at: when remote
+    engines are to send its load, in seconds since the epoch; 0 for at once.
     """
 
     def __init__(self) -> None:
@@ -89,6 +90,7 @@ class InstalledJMeter(JMeterExecutor):
         self.told_at: float | None = None  # by time.monotonic()
         self._set_late: dict[str, object] = {}
         self.remote_file: str | None = None
+        self.begins_at = 0.0
 
     def install_required_tools(self) -> None:
         """Take the tool as it is."""
@@ -127,7 +129,8 @@ class InstalledJMeter(JMeterExecutor):
             args = [
                 self.remote_file if before == "-G" else it for before, it in pairwise(["", *args])
             ]
-            late += self.remote.arguments()
+            self.begins_at = self.remote.begins_at()
+            late += self.remote.arguments(self.begins_at)
         return super()._execute(
             [*args, *late, *self.own_arguments(self.properties)], cwd=str(folder), **kwargs
         )

@@ -79,4 +79,5 @@ def period(elapsed_s: float) -> float:
 
 
 def _elapsed(executor: object) -> float:
-    return time.time() - executor.start_time
+    began = max(executor.start_time, getattr(executor, "begins_at", 0.0))
+    return max(0.0, time.time() - began)
