@@ -146,7 +146,9 @@ def test_why_an_engine_did_not_answer_is_told(tmp_path: Path, log: str, words: s
         f"2026-11-22 21:00:00,000 ERROR o.a.j.JMeter: Failed to create {HOSTS[1]}\n\tat {log}\n"
         f"2026-11-22 21:00:01,000 INFO o.a.j.JMeter: certificate\n"
     )
-    assert words in ask._why(HOSTS[1], path)
+    told = ask._why(HOSTS, path)
+    assert told.startswith(f"engine {HOSTS[1]}: ")
+    assert words in told
 
 
 def test_that_an_engine_is_busy_is_said_without_its_name(tmp_path: Path):
@@ -155,4 +157,4 @@ def test_that_an_engine_is_busy_is_said_without_its_name(tmp_path: Path):
         f"2026-11-22 21:00:00,000 WARN o.a.j.JMeter: Something of {HOSTS[1]}\n"
         "2026-11-22 21:00:01,000 ERROR o.a.j.u.JMeterUtils: Engine is busy - please try later\n"
     )
-    assert "busy" in ask._why(HOSTS[1], path)
+    assert "busy" in ask._why(HOSTS[1:], path)

@@ -101,11 +101,12 @@ def criteria_of(manifest: Manifest, planned: Planned, plan: Plan) -> tuple[Crite
         evidence_labels.names_of(plan.transaction_labels),
         planned.measured or None,
     )
+    is_watched = bool(planned.targets or (manifest.share and manifest.share.get("host")))
     problems = [
         *map(str, errors),
         *evidence_labels.alike_problems(plan),
         *searching.criteria_problems(criteria, manifest),
-        *unjudgeable(criteria, planned, plan, _followed(planned)),
+        *unjudgeable(criteria, planned, plan, _followed(planned), is_watched),
         *foreseen_problems(plan, planned.warmup + planned.measured),
     ]
     if problems:

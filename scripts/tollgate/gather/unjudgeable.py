@@ -14,11 +14,15 @@ from tollgate.stats import FEWEST, FEWEST_FOR_MEAN, samples_needed
 
 
 def unjudgeable(
-    criteria: Iterable[Criterion], planned: Execution, plan: Plan, followed: Followed | None
+    criteria: Iterable[Criterion],
+    planned: Execution,
+    plan: Plan,
+    followed: Followed | None,
+    is_watched: bool,
 ) -> Iterator[str]:
     """One line for each criterion on what will not be there, for a forecast that the plan doesn't
     follow, and for looks that could not see what is under way. followed: the forecast of
-    `planned`."""
+    `planned`. is_watched: whether somebody watches the workers that it asks."""
     if followed and not _uses_its_schedule(planned, plan):
         yield (
             f"{planned.name}: the plan {planned.plan} does not follow {followed.path}: it has no "
@@ -28,7 +32,7 @@ def unjudgeable(
     if planned.looks:
         yield from (f"{planned.name}: {line}" for line in _unseen_at_looks(plan))
     for criterion in criteria:
-        problem = _problem(criterion, planned, plan, followed)
+        problem = _problem(criterion, planned, plan, followed, is_watched)
         if problem:
             yield str(problem)
 
@@ -85,11 +89,15 @@ def _uses_its_schedule(planned: Execution, plan: Plan) -> bool:
 
 
 def _problem(
-    criterion: Criterion, planned: Execution, plan: Plan, followed: Followed | None
+    criterion: Criterion,
+    planned: Execution,
+    plan: Plan,
+    followed: Followed | None,
+    is_watched: bool,
 ) -> CriterionError | None:
     text, label = criterion.text, criterion.label
     if criterion.is_of_workers:
-        if planned.targets:
+        if is_watched:
             return None
         problem = f"{planned.name} has no target, so that nobody watches its workers"
         step = "name an app of ecosystem.config.js as its scenario's `target`, or remove it"

@@ -101,7 +101,14 @@ def _record(manifest: Manifest, folder: Path, remote: Remote) -> Manifest:
         stopped_at=remote.by_its_clock(manifest.stopped_at),
         reloads=[],
         watching=None,
-        share=Share(number=remote.number, of=remote.of, rows=remote.rows, data={}, start_at=None),
+        share=Share(
+            number=remote.number,
+            of=remote.of,
+            rows=remote.rows,
+            data={},
+            start_at=None,
+            host=remote.host,
+        ),
     )
 
 

@@ -62,7 +62,7 @@ class Share(TypedDict):
     rows: `copy` or `split`, see schedule/share_rows.py; empty where each engine runs the whole
     plan. data: the SHA-256 of each data file that it has rows of, by the property that names it.
     start_at: when all engines were to begin (epoch seconds), None where each began when it was
-    ready.
+    ready. host: of a remote engine, whose controller has watched the workers.
     """
 
     number: int
@@ -70,6 +70,7 @@ class Share(TypedDict):
     rows: str
     data: dict[str, str]
     start_at: float | None
+    host: NotRequired[str]
 
 
 class Engine(TypedDict):

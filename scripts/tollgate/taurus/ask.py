@@ -9,6 +9,7 @@ seen, and when it was.
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import hashlib
 import io
@@ -27,11 +28,12 @@ from tollgate.run import engines
 
 FACTS, DATA, CLOCK = "facts", "data", "clock"
 #: Looks at an engine's clock; the best of them counts.
-CLOCKS = 300
+CLOCKS = 100
 #: Seconds between two looks at what has been written down.
 LOOK_S = 0.001
-#: Seconds for all of it: two starts of a JVM's classes on a busy machine.
-PATIENCE_S = 90.0
+#: Seconds for all of it, two starts of a JVM's classes on a busy machine, and for JMeter to end: it
+#: never does where an engine was done before another one had begun.
+PATIENCE_S, END_S = 90.0, 3.0
 #: By so many ms a clock may be ahead or behind; more, and nothing here could be put beside there.
 WRONG_MS = 1000.0
 _GROUP = "ask"
@@ -115,7 +117,7 @@ def ask(
         *("-j", str(log), "-R", ",".join(hosts), *engines.tls(address)),
         *("-Jmode=Standard", "-Jjmeter.save.saveservice.autoflush=true"),
         *("-Jjmeter.save.saveservice.output_format=csv", "-Jsummariser.name="),
-        "-Jjmeterengine.nongui.port=0",
+        *("-Jjmeterengine.nongui.port=0", "-Jjmeter.exit.check.pause=0"),
     ]
     began_ms = time.time() * 1000
     with (folder / "engines.out").open("w") as out:
@@ -123,25 +125,32 @@ def ask(
             command, cwd=folder, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT
         )
         try:
-            lines = _followed(process, samples)
+            lines = _followed(process, samples, 1 + len(hosts) * (1 + len(files) + CLOCKS))
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(END_S)
         finally:
             if process.poll() is None:
                 process.kill()
             process.wait()
     answers = _answers(lines, hosts, began_ms)
-    for host, answer in answers.items():
-        if not answer.facts or len(answer.hashes) < len(files) or math.isnan(answer.offset_ms):
-            raise engines.EngineError(f"engine {host}: {_why(host, log)}")
+    silent = [
+        host
+        for host, it in answers.items()
+        if not it.facts or len(it.hashes) < len(files) or math.isnan(it.offset_ms)
+    ]
+    if silent:
+        raise engines.EngineError(_why(silent, log))
     return answers
 
 
-def _followed(process: subprocess.Popen, path: Path) -> list[tuple[float, float, str]]:
-    """Each line, and the moments at which it was not yet seen and was seen (epoch ms)."""
+def _followed(process: subprocess.Popen, path: Path, count: int) -> list[tuple[float, float, str]]:
+    """Each line, and the moments at which it was not yet seen and was seen (epoch ms), until there
+    are so many, or it has ended."""
     found: list[tuple[float, float, str]] = []
     deadline = time.monotonic() + PATIENCE_S
     rest, before, file = "", time.time() * 1000, None
     try:
-        while time.monotonic() < deadline:
+        while time.monotonic() < deadline and len(found) < count:
             is_over = process.poll() is not None
             now = time.time() * 1000
             if file is None and path.is_file():
@@ -211,28 +220,32 @@ def bounds(looks: Sequence[tuple[float, float, int, int]]) -> tuple[float, float
     return low, high
 
 
-def _why(host: str, log: Path) -> str:
-    """Why it did not answer, from what JMeter has logged."""
+def _why(silent: Sequence[str], log: Path) -> str:
+    """Why some hosts did not answer, from what JMeter has logged: of the first that it names, for
+    one of them is enough to have it ask none."""
     text = log.read_text(errors="replace") if log.is_file() else ""
-    for line in _problems(host, text):
-        if "certificate" in line.lower() or "certification path" in line or "handshake" in line:
-            return (
-                f"it has another key, or none that this machine trusts: copy {engines.KEYSTORE} "
-                "to it and start it again"
-            )
-        if "busy" in line:
-            return "it is busy with another run: end that, or start the engine again"
-        if "refused" in line:
-            return "nothing listens there: start it by scripts/engine"
-    return f"it has not told what it has within {PATIENCE_S:g} s: see {log}"
-
-
-def _problems(host: str, text: str) -> Iterator[str]:
     blocks = re.split(r"^(?=\d{4}-\d\d-\d\d )", text, flags=re.M)
-    errors = [it for it in blocks if " ERROR " in it or " WARN " in it]
-    named = [it for it in errors if host in it]
-    for block in (*named, *errors):  # that an engine is busy is said without its name
-        yield " ".join(block.split())
+    errors = [" ".join(it.split()) for it in blocks if " ERROR " in it or " WARN " in it]
+    host = next((it for it in silent if any(it in block for block in errors)), silent[0])
+    causes = (_cause(block) for block in [*(it for it in errors if host in it), *errors])
+    cause = next((it for it in causes if it), "")
+    return f"engine {host}: {cause or f'it has not told what it has: see {log}'}"
+
+
+def _cause(block: str) -> str:
+    if "certificate" in block.lower() or "certification path" in block or "handshake" in block:
+        return (
+            f"it has another key, or none that this machine trusts: copy {engines.KEYSTORE} to it "
+            "and start it again"
+        )
+    if "busy" in block:
+        return (
+            "it is busy with another run, and free once that has ended; where nobody waits for "
+            "that, end the engine (Ctrl-C) and start it again"
+        )
+    if "refused" in block:
+        return "nothing listens there: start it by scripts/engine"
+    return ""
 
 
 def check(

@@ -207,23 +207,24 @@ class Remote:
         return found
 
     def watch(self, engine: Engine) -> None:
-        """Raises ToolError, which names the engine and the second, where one answers no more."""
+        """Raises ToolError, which names each engine that answers no more, and the second."""
         sending = [it for it in engine.provisioning.executors if _sends(it)]
         if not sending:
             return
         if self.heartbeat is None:
             self.heartbeat = Heartbeat(self.hosts)
         lost = self.heartbeat.lost()
-        if lost is None:
+        if not lost:
             return
-        host, at = lost
-        number = next(it for it, its in self.by_number.items() if its == host)
         executor = sending[0]
-        second = max(0.0, at - _began(executor))
-        raise ToolError(
+        began = _began(executor)
+        told = (
             f"engine {number}/{len(self.hosts)} ({host}) has not answered since second "
-            f"{second:.0f} of {executor.label}: it died, or was cut off"
+            f"{max(0.0, lost[host] - began):.0f} of {executor.label}"
+            for number, host in sorted(self.by_number.items())
+            if host in lost
         )
+        raise ToolError(f"{'; '.join(told)}: it died, or was cut off")
 
     def watch_no_more(self) -> None:
         if self.heartbeat:

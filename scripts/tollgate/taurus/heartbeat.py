@@ -31,10 +31,13 @@ class Heartbeat:
         for each in self._threads:
             each.start()
 
-    def lost(self) -> tuple[str, float] | None:
-        """(a host that answers no more, when it last did); None while all do."""
-        host, at = min(self.answered.items(), key=lambda it: it[1])
-        return (host, at) if time.time() - at > LOST_S else None
+    def lost(self) -> dict[str, float]:
+        """The hosts that answer no more, and when each last did; none while all do. Beside one that
+        is lost stand those that have been silent for half as long."""
+        silent = {host: time.time() - at for host, at in self.answered.items()}
+        if max(silent.values()) <= LOST_S:
+            return {}
+        return {host: self.answered[host] for host, s in silent.items() if s > LOST_S / 2}
 
     def end(self) -> None:
         self._is_over.set()

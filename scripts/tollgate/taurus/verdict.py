@@ -201,8 +201,10 @@ class Verdict(Reporter):
         for planned, executor in zip(
             self.manifest.executions, self.engine.provisioning.executors, strict=True
         ):
-            planned.began = executor.start_time
             planned.ended = self.ended.get(executor, interrupted_at or time.time())
+            planned.began = executor.start_time
+            if begins_at := getattr(executor, "begins_at", 0.0):
+                planned.began = min(begins_at, planned.ended)
             planned.exit_code = executor.process.poll() if executor.process else None
             planned.decided_s = known.decided_s.get(executor)
             planned.told_to_end = known.told_to_end.get(executor)
