@@ -29,6 +29,9 @@ PLANS = ROOT / "plans"
 #: JMeter's own: what keeps the key is the file's mode.
 PASSWORD = "changeit"  # noqa: S105
 PORT = 1099
+#: Arguments of the JMeter that drives engines: samples are handed over each second, or a hundred at
+#: once; what has not been is lost with its engine.
+BATCHES = ("-Jmode=StrippedBatch", "-Jnum_sample_threshold=100", "-Jtime_threshold=1000")
 #: The properties by which an engine knows its number, how many there are, where its rows stand, and
 #: what it tells of its host.
 NUMBER, OF, ROWS, FACTS = "engine", "engines", "engine.rows", "engine.facts"

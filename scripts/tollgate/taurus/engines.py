@@ -263,15 +263,14 @@ class Remote:
         return time.time() + READY_S + READY * asked_s
 
     def arguments(self, begins_at: float) -> list[str]:
-        """Of the JMeter that drives them. Samples are handed over each second, or a hundred at
-        once: what has not been is lost with its engine."""
+        """Of the JMeter that drives them."""
         starts = (
             (number, round(1000 * begins_at + self.answers[host].offset_ms))
             for number, host in self.by_number.items()
         )
         return [
             *hosts_of.tls(self.address),
-            *("-Jmode=StrippedBatch", "-Jnum_sample_threshold=100", "-Jtime_threshold=1000"),
+            *hosts_of.BATCHES,
             *(f"-G{own_name(START_AT, number)}={moment}" for number, moment in starts),
         ]
 
