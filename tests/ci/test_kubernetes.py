@@ -33,7 +33,7 @@ def test_what_the_schema_does_not_know_is_seen(job):
 def test_every_engine_runs_once_and_all_at_the_same_time(job):
     spec = job["spec"]
     (engine,) = spec["template"]["spec"]["containers"]
-    engines = {it["name"]: it["value"] for it in engine["env"]}["ENGINES"]
+    engines = {it["name"]: it["value"] for it in engine["env"]}["OF"]
     assert spec["completionMode"] == "Indexed"
     assert spec["completions"] == spec["parallelism"] == int(engines)
     assert spec["backoffLimitPerIndex"] == 0
