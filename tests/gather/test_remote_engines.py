@@ -1,6 +1,7 @@
 """The folder of a run whose load remote engines have sent, to its verdict."""
 
 import csv
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -79,3 +80,19 @@ def test_engines_are_put_beside_one_another_by_one_clock(tmp_path):
     first, second = found.executions[0].engines
     assert (first.name, second.name) == ("1/2", "2/2")
     assert first.from_s == pytest.approx(second.from_s)
+
+
+def test_rows_that_overtook_one_another_are_no_clock_that_was_set(tmp_path):
+    divided(tmp_path, "p50 of nap>1s")
+    first, _ = (tmp_path / it["folder"] for it in manifest.read(tmp_path).engines)
+    record = manifest.read(first)
+    names, *rows = (first / run_folder.JTL).read_text().splitlines(keepends=True)
+    middle = len(rows) // 2
+    run_folder.spoil(first, "".join([names, *rows[middle:], *rows[:middle]]).encode())
+    found, _ = evidence.gather(first, manifest.read(first))
+    assert found.executions[0].facts.machine_problems == ()
+    alone = replace(record, share=None)
+    alone.executions = manifest.read(first).executions
+    found, _ = evidence.gather(first, alone)
+    (problem,) = found.executions[0].facts.machine_problems
+    assert "set back" in problem

@@ -35,25 +35,32 @@ def with_clock(
     jtl: Jtl,
     early: Iterable[Step],
     parents: Collection[str],
+    in_order: bool,
 ) -> ExecutionFacts:
     """The facts with a problem of the machine where the samples, which jtl counts, show that the
     clock was set back; as they are where the live run saw the clock being set.
 
     early: what the arrivals of open models show, see Replay. parents: labels of parent samples.
-    Raises JtlError and OSError.
+    in_order: whether rows were written as samples ended, which those of a remote engine are not:
+    its batches overtake one another. Raises JtlError and OSError.
     """
     if planned.clock_steps:
         return facts
-    found = next(_signs(planned, store, jtl, early, parents), None)
+    found = next(_signs(planned, store, jtl, early, parents, in_order), None)
     problems = (f"{found}: {_NEXT}",) if found else ()
     return replace(facts, machine_problems=(*facts.machine_problems, *problems))
 
 
 def _signs(
-    planned: Execution, store: Store, jtl: Jtl, early: Iterable[Step], parents: Collection[str]
+    planned: Execution,
+    store: Store,
+    jtl: Jtl,
+    early: Iterable[Step],
+    parents: Collection[str],
+    in_order: bool,
 ) -> Iterator[str]:
     """What shows that the clock was set back, the most exact first."""
-    step = step_back(store, parents)
+    step = step_back(store, parents) if in_order else None
     if step and step.is_proven:
         sign = (
             f"by {store.path.name} a thread goes on before the rows that it waited for were written"

@@ -101,7 +101,7 @@ def criteria_of(manifest: Manifest, planned: Planned, plan: Plan) -> tuple[Crite
         evidence_labels.names_of(plan.transaction_labels),
         planned.measured or None,
     )
-    is_watched = bool(planned.targets or (manifest.share and manifest.share.get("host")))
+    is_watched = bool(planned.targets) or _is_of_remote(manifest)
     problems = [
         *map(str, errors),
         *evidence_labels.alike_problems(plan),
@@ -112,6 +112,12 @@ def criteria_of(manifest: Manifest, planned: Planned, plan: Plan) -> tuple[Crite
     if problems:
         raise EvidenceError("\n".join(problems))
     return tuple(it for it in criteria if not it.is_of_capacity or it.label == planned.name)
+
+
+def _is_of_remote(manifest: Manifest) -> bool:
+    """Whether it is the share of a remote engine, whose controller wrote the samples, and watched
+    the workers."""
+    return bool(manifest.share and manifest.share.get("host"))
 
 
 def check_comparison(run: Path, planned: Planned, plan: Plan) -> CompareRecord | None:
@@ -169,7 +175,8 @@ def _read(of: Examined, record: CompareRecord | None, store: Store) -> MeasuredE
     until_s = comparing.until_s(planned, record, cut_s)
     replayed = replay_jtl(plan, store, jtl, planned.warmup, until_s, bins)
     facts = replace(facts, machine_problems=(*facts.machine_problems, *replayed.problems))
-    facts = with_clock(facts, planned, store, jtl, replayed.steps, parents)
+    in_order = not _is_of_remote(manifest)
+    facts = with_clock(facts, planned, store, jtl, replayed.steps, parents, in_order)
     facts = with_silent(facts, plan, store, jtl, until_s)
     facts = with_early_ends(facts, plan, planned, store, jtl, until_s, parents)
     resources = evidence_workers.with_losses(
