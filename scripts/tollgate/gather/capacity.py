@@ -50,7 +50,8 @@ class TrialRecord:
 class CapacityRecord:
     """limits: as they were written. of: what was asked. trials: those that are over, those of the
     ceiling first. problem: what ended the search before its time, empty for nothing. is_over:
-    whether the search came to its end."""
+    whether the search came to its end. passes: whether an arrival is a pass through a user's thread
+    group, which leaves a parent sample."""
 
     __pydantic_config__ = records.STRICT
 
@@ -60,6 +61,7 @@ class CapacityRecord:
     trials: tuple[TrialRecord, ...] = ()
     problem: str = ""
     is_over: bool = False
+    passes: bool = False
 
     @property
     def first_ms(self) -> int:
@@ -256,6 +258,6 @@ def _trials(run: Path, execution: str, record: CapacityRecord, store: Store) -> 
     for each in record.trials:
         if each.trial not in arrivals:
             raise JtlError(store.path, f"trial {each.trial} has no arrivals in {execution}'s file")
-        answers = trial_answers(store, each.trial)
+        answers = trial_answers(store, each.trial, of_passes=record.passes)
         found.append(trial_of(each, arrivals[each.trial], answers, record))
     return found

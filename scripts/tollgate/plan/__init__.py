@@ -26,6 +26,7 @@ from tollgate.plan.model import (
     Sampler,
     ThreadGroup,
 )
+from tollgate.plan.passes import Pass, rates_of, write_by_arrivals
 from tollgate.plan.read import expander_of, read_hosts, read_plan
 from tollgate.plan.remote import START_AT, begin_together, for_engines, own_name
 from tollgate.plan.threads import (
@@ -52,6 +53,7 @@ __all__ = [
     "Expander",
     "JavaRandom",
     "NotReplayableError",
+    "Pass",
     "Plan",
     "PlanError",
     "PlanLabel",
@@ -73,6 +75,7 @@ __all__ = [
     "own_name",
     "plugins",
     "put_in_place",
+    "rates_of",
     "read_hosts",
     "read_plan",
     "read_timer",
@@ -82,4 +85,5 @@ __all__ = [
     "stated_end",
     "stops_of",
     "wait_s",
+    "write_by_arrivals",
 ]

@@ -121,14 +121,15 @@ def block_answers(store: Store, label: str, blocks: Sequence[int]) -> np.ndarray
     return np.column_stack(list(found.values()))
 
 
-def trial_answers(store: Store, trial: int) -> dict[str, np.ndarray]:
+def trial_answers(store: Store, trial: int, *, of_passes: bool = False) -> dict[str, np.ndarray]:
     """Columns arrival, start_ms, elapsed_ms, ok, number (of the thread) of one trial of a search
-    for capacity; -1 for an arrival that is no number."""
+    for capacity; -1 for an arrival that is no number. of_passes: of parent samples in the place of
+    requests."""
     return store.columns(
         """SELECT coalesce(TRY_CAST(arrival AS BIGINT), -1) AS arrival, start_ms,
                   elapsed_ms::BIGINT AS elapsed_ms, ok, number::BIGINT AS number
-        FROM samples WHERE trial = ? AND NOT is_transaction ORDER BY ALL""",
-        [str(trial)],
+        FROM samples WHERE trial = ? AND is_transaction = ? ORDER BY ALL""",
+        [str(trial), of_passes],
     )
 
 

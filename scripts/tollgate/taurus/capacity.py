@@ -4,6 +4,9 @@ Settings, under modules.capacity in taurus.yml; a kind that names no budget sear
 
     of: sum                         what is asked, or a list of which each arrival asks one at
                                     random: controllers of the plan
+    rate: NAME                      the property from which a plan of the user's own, which reads
+                                    no file of arrivals, has its rate: one pass through the thread
+                                    group that reads it is asked, whatever `of` is
     limits: [p95>250ms, fail>0.1%]  what must not happen in a trial
     budget: 5m                      of an execution, behind the generator's own ceiling
 
@@ -42,11 +45,12 @@ from tollgate.gather import (
     record_path,
     row,
 )
+from tollgate.plan import Pass, PlanError, rates_of, write_by_arrivals
 from tollgate.targets import IDLE_SERVER, name_of, period_of, scenario_of
 from tollgate.taurus.search import Search
-from tollgate.taurus.shared import refuse_unknown, under_way
+from tollgate.taurus.shared import FILES_OF, refuse_unknown, under_way
 
-SETTINGS = ("of", "limits", "budget")
+SETTINGS = ("of", "rate", "limits", "budget")
 
 
 class Capacity(Service):
@@ -56,6 +60,7 @@ class Capacity(Service):
         super().__init__()
         self.idle: subprocess.Popen | None = None
         self.records: dict[str, CapacityRecord] = {}
+        self.passes: dict[str, Pass] = {}
         self.searches: dict[object, Search] = {}
 
     @property
@@ -71,17 +76,18 @@ class Capacity(Service):
         self._refuse()
         record = self._record()
         executions = self.engine.config.get("execution", [])
+        rate = self.settings.get("rate", None)
         for each in executions:
-            check_plan(scenario_of(self.engine.config, each).get("script", None), record.of)
+            self._have_passes(each, rate, record.of)
         port = self._start_idle()
         for each in executions:
-            self._give(each, replace(record), port)
+            self._give(each, record, port)
         self._leave_criteria_out([name_of(each) for each in executions])
         under_way(self.engine).position = self.position
         lasts = duration_text(record.settings.budget_s)
         self.log.info(
             "Capacity of %s within %s: %s for each of %s, behind the generator's own ceiling",
-            ", ".join(record.of),
+            ", ".join(dict.fromkeys(of for it in self.records.values() for of in it.of)),
             " and ".join(record.limits),
             lasts,
             ", ".join(self.records),
@@ -115,6 +121,26 @@ class Capacity(Service):
             raise TaurusConfigError(f"capacity: {problem}") from None
         return CapacityRecord(settings, tuple(map(str, limits)), tuple(names))
 
+    def _have_passes(self, execution: Mapping, rate: str | None, of: Sequence[str]) -> None:
+        """Check the plan, and give one that reads its rate from a property a copy that sends what
+        the file of arrivals says."""
+        scenario, name = scenario_of(self.engine.config, execution), name_of(execution)
+        module = self.engine.config.get("modules").get("jmeter").get("properties") or {}
+        both = {**module, **(scenario.get("properties", None) or {})}
+        given = {key: str(value) for key, value in both.items()}
+        script = Path(str(scenario.get("script", None) or "")).absolute()
+        try:
+            if not rate or not script.is_file() or _reads_arrivals(script):
+                check_plan(script, of, given)
+                return
+            # In a folder of its own, as an inline scenario is called like its plan's file.
+            copy = record_path(self.folder, name).with_suffix("") / script.name
+            copy.parent.mkdir(exist_ok=True)
+            self.passes[name] = write_by_arrivals(script, str(rate), copy, given, (NOTHING, END))
+        except PlanError as problem:
+            raise TaurusConfigError(f"capacity: {problem}") from None
+        scenario.merge({"script": str(copy), FILES_OF: str(script)})
+
     def _give(self, execution: Mapping, record: CapacityRecord, port: int) -> None:
         """The plan gets its file of arrivals, and the run's folder the record."""
         name, path = name_of(execution), arrivals_path(self.folder, name_of(execution))
@@ -127,6 +153,8 @@ class Capacity(Service):
         scenario_of(self.engine.config, execution).merge(
             {"properties": {"arrivals": str(path), "origin": 0, "nothing_port": port}}
         )
+        if name in self.passes:
+            record = replace(record, of=(self.passes[name].name,), passes=True)
         records.write(record_path(self.folder, name), record)
         self.records[name] = record
 
@@ -153,8 +181,10 @@ class Capacity(Service):
             process = getattr(executor, "process", None)
             if process and process.poll() is None and Path(executor.kpi_jtl).exists():
                 if executor not in self.searches:
-                    record = self.records[executor.label]
-                    self.searches[executor] = Search(executor, self.folder, record, self.log)
+                    record, longest = self.records[executor.label], self.passes.get(executor.label)
+                    self.searches[executor] = Search(
+                        executor, self.folder, record, self.log, of=longest
+                    )
                 self.searches[executor].go_on(time.time())
         return super().check()
 
@@ -176,16 +206,18 @@ class Capacity(Service):
             self.idle = None
 
 
-def check_plan(script: str | None, of: Sequence[str]) -> None:
+def check_plan(script: Path, of: Sequence[str], properties: Mapping[str, str]) -> None:
     """Raises TaurusConfigError where a plan sends no arrivals of a file, or has nothing of a name
-    that is asked for. A plan that is missing is for Taurus to refuse."""
-    if not script or not Path(script).is_file():
+    that is asked for; PlanError. A plan that is missing is for Taurus to refuse."""
+    if not script.is_file():
         return
-    text = Path(script).read_text("utf-8", "replace")
-    if not re.search(r"__P\(\s*arrivals\s*[,)]", text):
+    if not _reads_arrivals(script):
+        rates = rates_of(script, properties)
+        such = f", which seems to be {min(rates)!r}" if len(rates) == 1 else ""
         raise TaurusConfigError(
             f"capacity: {script} does not read the property 'arrivals', the file of what to send "
-            "and when: give your requests a controller in plans/capacity.jmx (docs/capacity.md)"
+            f"and when: set modules.capacity.rate to the property that sets its rate{such}, or "
+            "give your requests a controller in plans/capacity.jmx (docs/capacity.md)"
         )
     names = _choices(script)
     for name in of:
@@ -196,7 +228,11 @@ def check_plan(script: str | None, of: Sequence[str]) -> None:
             )
 
 
-def _choices(script: str) -> list[str]:
+def _reads_arrivals(script: Path) -> bool:
+    return re.search(r"__P\(\s*arrivals\s*[,)]", script.read_text("utf-8", "replace")) is not None
+
+
+def _choices(script: Path) -> list[str]:
     """The names of what the plan's Switch Controller chooses from."""
     found = []
     for tree in ElementTree.parse(script).iter("hashTree"):  # noqa: S314 - the user's own file

@@ -30,7 +30,7 @@ from tollgate.plan import put_in_place, read_hosts, shares_fragments
 from tollgate.samples import RECORD_BYTES
 from tollgate.targets import lock
 from tollgate.taurus.engines import Remote
-from tollgate.taurus.shared import under_way
+from tollgate.taurus.shared import FILES_OF, under_way
 from tollgate.taurus.thread_dump import sampling_now
 
 _THIS_MACHINE = ("localhost", "127.0.0.1", "::1", "[::1]")
@@ -123,7 +123,8 @@ class InstalledJMeter(JMeterExecutor):
         elements in its working directory alone (JSR223TestElement): in the project's folder,
         a user's own plan would read the project's files and none of its scripts.
         """
-        folder = Path(self.original_jmx).absolute().parent
+        plan = self.get_scenario().get(FILES_OF, None) or self.original_jmx
+        folder = Path(plan).absolute().parent
         late = [f"-J{name}={value}" for name, value in self._set_late.items()]
         if self.remote:
             args = [

@@ -29,6 +29,7 @@ from tollgate.gather import (
     row,
     trial_of,
 )
+from tollgate.plan import Pass
 from tollgate.samples import Growing, JtlError, trial_answers
 from tollgate.taurus.shared import property_of
 
@@ -60,8 +61,11 @@ class Search:
         record: CapacityRecord,
         log: logging.Logger,
         clock: Callable[[], float] = time.time,
+        of: Pass | None = None,
     ) -> None:
+        """of: what an arrival sends where it is more than a request."""
         self.executor, self.record, self.log, self.clock = executor, record, log, clock
+        self.of = of
         self.path = record_path(folder, executor.label)
         self.arrivals_file = arrivals_path(folder, executor.label)
         self.samples = Growing(executor.kpi_jtl)
@@ -92,7 +96,7 @@ class Search:
         """Whether the service accepts connections: it may have died of the last trial. Ends the
         search where it has not come back."""
         host, port = (self.executor.properties.get(name) for name in ("host", "port"))
-        if port is None:  # of several targets, which the plan alone knows
+        if None in (host, port):  # of targets that the plan alone knows
             return True
         try:
             with socket.create_connection((str(host), int(port)), timeout=0.5):
@@ -134,7 +138,7 @@ class Search:
         of = self.running
         try:
             with self.samples.read() as store:
-                answers = trial_answers(store, of.arrivals.trial)
+                answers = trial_answers(store, of.arrivals.trial, of_passes=self.record.passes)
         except JtlError as problem:
             self.log.warning("capacity: no look at the samples: %s", problem)
             self._end(str(problem))
@@ -216,7 +220,8 @@ class Running:
         )
         rounds = 1 + len(self.arrivals) // int(threads)
         last_s = self.began_s + self.seconds
-        return last_s + rounds * (timeout + connect) / 1000 + LATE_ANSWERS_S
+        each_s = self.search.of.longest_s if self.search.of else (timeout + connect) / 1000
+        return last_s + rounds * each_s + LATE_ANSWERS_S
 
     def feed(self, now: float) -> None:
         """Write down what is due soon, unless the service is overrun already."""
@@ -239,7 +244,8 @@ class Running:
     def _is_lost(self, due: int) -> bool:
         limits = self.search.record.settings.limits
         longest_s = max((it.threshold or 0 for it in limits), default=0) / 1000
-        waiting = self.ask.rate * max(WAITING_S, WAITING_LIMITS * longest_s)
+        pause_s = self.search.of.pause_s if self.search.of else 0.0
+        waiting = self.ask.rate * (max(WAITING_S, WAITING_LIMITS * longest_s) + pause_s)
         allowed = max((it.share for it in limits if it.threshold is None), default=0)
         lost = due - self.answered > max(FEWEST, waiting)
         return lost or self.failed > max(FEWEST, (FAILED + allowed) * len(self.arrivals))

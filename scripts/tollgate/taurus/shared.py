@@ -21,6 +21,8 @@ from tollgate.workers import WatchingCost
 
 # JMeter's functions read no exponents, and YAML 1.1 takes 1e3 for a string.
 _PLAIN = re.compile(r"[0-9]+(\.[0-9]+)?")
+#: Of a scenario: the plan beside which the files lie that its own plan, a copy, names.
+FILES_OF = "files-of"
 
 
 @dataclass

@@ -1,0 +1,281 @@
+"""A plan of a user's that reads its rate from a property, as a search for capacity sends it.
+
+What a thread group does once, a *pass*, stands in a copy of the plan where plans/capacity.jmx has
+what an arrival may ask, below one Transaction Controller: its row begins when the pass was due, and
+adds up the times of its requests, without the pauses between them. What set the rate is left out.
+What stands at the Test Plan's level for each sampler, stands around the pass alone, so that it is
+in force for nothing of ours, and a CSV Data Set gives a row to each pass.
+
+Source: JMeter 5.6.3, TestCompiler, TransactionSampler.setTransactionDone, JMeterThread.delay.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Collection, Iterator, Mapping
+from copy import deepcopy
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+from lxml import etree
+
+from tollgate.base import ROOT
+from tollgate.plan.inline import put_in_place
+from tollgate.plan.jmx import PlanError, parsed, read_tree
+from tollgate.plan.model import FLOW_CONTROL, Sampler
+from tollgate.plan.read import read_plan
+from tollgate.plan.threads import LOOP, is_endless
+from tollgate.plan.variables import set_anew
+
+OURS = ROOT / "plans" / "capacity.jmx"
+#: Variables that the file of arrivals sets.
+TAKEN = ("trial", "arrival", "due", "of", "padding")
+#: Characters of a name that fit into a row of that file.
+LONGEST = 30
+#: Groups beside the load, which stay; those with a user, and so a thread, for each arrival; what
+#: else stands at the Test Plan's level for the plan as a whole.
+_BESIDE = ("SetupThreadGroup", "PostThreadGroup")
+_NEW_USERS = ("OpenModelThreadGroup", "ArrivalsThreadGroup", "FreeFormArrivalsThreadGroup")
+_STAYS = ("Arguments", "TestFragmentController")
+_READ = r"__(?:P|property)\(\s*{}\s*[,)]"
+_USER, _ON_ERROR = "same_user_on_next_iteration", "on_sample_error"
+#: What a request without a timeout of its own may take, in ms.
+_PATIENCE_MS = 7000.0
+_CONTROLLER = """<GenericController guiclass="LogicControllerGui" testclass="GenericController"/>"""
+_TRANSACTION = """<TransactionController guiclass="TransactionControllerGui"
+    testclass="TransactionController"><boolProp name="TransactionController.parent">true</boolProp>
+    <boolProp name="TransactionController.includeTimers">false</boolProp></TransactionController>"""
+_WAIT = """<TestAction guiclass="TestActionGui" testclass="TestAction">
+    <intProp name="ActionProcessor.action">1</intProp>
+    <stringProp name="ActionProcessor.duration">0</stringProp></TestAction>"""
+
+
+@dataclass(frozen=True)
+class Pass:
+    """name: that an arrival has for it. requests: that it sends. pause_s, longest_s: of its pauses,
+    and of it as a whole where the service hangs, at most."""
+
+    name: str
+    requests: int
+    pause_s: float
+    longest_s: float
+
+
+def rates_of(plan: Path, properties: Mapping[str, str]) -> set[str]:
+    """The properties that may set a rate in the enabled thread groups of a plan. Raises
+    PlanError."""
+    found = set()
+    for group in read_tree(plan, properties).thread_groups:
+        for each in group.walk():
+            if each.kind != "ThreadGroup" and (each is group or "Throughput" in each.kind):
+                text = "\n".join([*each.props.values(), *(it for row in each.rows for it in row)])
+                found |= set(re.findall(_READ.format(r"([^,()\s]+)"), text))
+    return found
+
+
+def write_by_arrivals(
+    plan: Path, rate: str, copy: Path, properties: Mapping[str, str], ours: Collection[str]
+) -> Pass:
+    """Write a copy of a plan that sends a pass for each arrival of a file, and says what a pass is.
+
+    rate: the property. ours: the names of those things in capacity.jmx that stay, the request to a
+    server that does nothing first. Raises PlanError.
+    """
+    root = read_tree(plan, properties)
+    taken = [f"{what} sets {name!r}" for name, what in set_anew(root).items() if name in TAKEN]
+    if taken:
+        raise PlanError(f"{plan}: {taken[0]}, a variable of the search's own: give it another name")
+    copy.write_bytes(plan.read_bytes())
+    put_in_place(copy, plan.parent)
+    document, mine = parsed(copy), parsed(OURS)
+    nothing = next(under for it, under in _active(_tree(mine)) if it.get("testname") == ours[0])
+    name = _put_together(plan, rate, _tree(document), _tree(mine), ours)
+    _write(document, copy)
+    found = _measured(plan, copy, name, properties)
+    wrapped = [it for _ in range(found.requests) for it in map(deepcopy, nothing)]
+    nothing[:] = _pair(_TRANSACTION, ours[0], wrapped)
+    _write(document, copy)
+    return found
+
+
+def _put_together(
+    plan: Path, rate: str, tree: etree._Element, mine: etree._Element, ours: Collection[str]
+) -> str:
+    """Replace the group below the Test Plan that reads the rate by that of capacity.jmx."""
+    group, content = _chosen(plan, tree, rate)
+    thread, below = next(_groups(mine))
+    for timer, under in [it for it in _active(content) if _reads_as_timer(it[0], rate)]:
+        timer.getparent().remove(under)
+        timer.getparent().remove(timer)
+    around = [it for it in _pairs(tree) if not _is_group(it[0]) and it[0].tag not in _STAYS]
+    outer = [part for pair in around for part in pair]
+    for part in outer:
+        tree.remove(part)
+    for each, under in _groups(tree):
+        if _kind(each) in _BESIDE and outer:
+            under[:] = [*map(deepcopy, outer), *_pair(_CONTROLLER, "own", list(under))]
+    name = _named(group.get("testname", ""), ours)
+    switch = next(under for each, under in _active(below) if each.tag == "SwitchController")
+    for each, under in _pairs(switch):
+        if each.get("testname") not in ours:
+            switch.remove(each)
+            switch.remove(under)
+    inner = _pair(_TRANSACTION, name, list(content))
+    switch.extend(_pair(_CONTROLLER, name, [*outer, *inner]))
+    _wait_before(switch)
+    _as_users(group, thread)
+    tree.replace(group, thread)
+    tree.replace(content, below)
+    return name
+
+
+def _chosen(plan: Path, tree: etree._Element, rate: str) -> tuple[etree._Element, etree._Element]:
+    """The one group that sends load, which reads the rate, and what is below it."""
+    groups = [it for it in _groups(tree) if _kind(it[0]) not in _BESIDE]
+    reading = [it for it in groups if _reads_rate(*it, rate)]
+    names = [repr(it.get("testname")) for it, _ in reading]
+    others = [repr(it[0].get("testname")) for it in groups if it not in reading]
+    if not reading:
+        is_above = any(
+            _reads(it, rate) for it in tree if not _is_group(it) and it.tag != "hashTree"
+        )
+        is_above = is_above or _reads(tree.getprevious(), rate)
+        where = "reads it at the Test Plan's level alone" if is_above else "has none that does"
+        raise PlanError(
+            f"{plan}: modules.capacity.rate is {rate!r}, which a thread group's schedule or a "
+            f"timer in it is to read, and the plan {where}: write ${{__P({rate},...)}} there"
+        )
+    if len(reading) > 1:
+        step = "keep one of them on, or search each by itself"
+        raise PlanError(f"{plan}: {' and '.join(names)} read the property {rate!r}: {step}")
+    if others:
+        raise PlanError(
+            f"{plan}: {' and '.join(others)} would send load beside {names[0]}, at a rate that "
+            f"{rate!r} does not set: disable what is not searched"
+        )
+    return reading[0]
+
+
+def _measured(plan: Path, copy: Path, name: str, properties: Mapping[str, str]) -> Pass:
+    """What a pass is by what the copy says of it."""
+    every = [it for group in read_plan(copy, properties).groups for it in group.samplers]
+    samplers = [it for it in every if it.hidden_by == name]
+    sent = [it for it in samplers if it.kind != FLOW_CONTROL]
+    if not sent:
+        raise PlanError(f"{plan}: {name!r} has no sampler that is switched on: enable one")
+    pause_ms = longest_ms = 0.0
+    for it in samplers:
+        endless = next((each for each in it.parents if is_endless(each)), None)
+        if endless:
+            raise PlanError(
+                f"{plan}: {endless.name!r} loops without an end that is known, and so does one "
+                "arrival: write how often"
+            )
+        turns = math.prod(each.loops or 1 for each in it.parents if each.kind == LOOP)
+        pause_ms += turns * _pause_ms(plan, it)
+        longest_ms += turns * (it.timeout_ms or _PATIENCE_MS)
+    return Pass(name, len(sent), pause_ms / 1000, (pause_ms + longest_ms) / 1000)
+
+
+def _pause_ms(plan: Path, sampler: Sampler) -> float:
+    """At most, before a sampler and in it."""
+    for timer in sampler.timers:
+        if timer.pause_ms is None or "Throughput" in timer.kind:
+            raise PlanError(
+                f"{plan}: how long the timer {timer.name!r} holds back {sampler.label.text!r} is "
+                "not known: disable it, or write a Constant or Uniform Random Timer"
+            )
+    if sampler.all_pauses_ms is None:
+        raise PlanError(f"{plan}: how long {sampler.label.text!r} pauses is not known: write it")
+    return sampler.all_pauses_ms
+
+
+def _wait_before(switch: etree._Element) -> None:
+    """Have one Flow Control Action wait until an arrival is due, in place of each sampler: what is
+    sent later in a pass would have the time since then taken off its own pauses."""
+    around = switch.getparent()
+    timer, under = next(it for it in _pairs(around) if _kind(it[0]).endswith("Timer"))
+    place = around.index(timer)
+    around[place : place + 2] = _pair(_WAIT, "when it is due", [timer, under])
+
+
+def _as_users(group: etree._Element, thread: etree._Element) -> None:
+    """Have a pass be a new user where it was, and end with its first error where the thread did."""
+    same = group.findtext(f"boolProp[@name='ThreadGroup.{_USER}']") or "true"
+    error = group.findtext(f"stringProp[@name='ThreadGroup.{_ON_ERROR}']") or "continue"
+    user = "false" if _kind(group) in _NEW_USERS else same
+    ends = error if error == "continue" else "startnextloop"
+    thread.find(f"*[@name='ThreadGroup.{_USER}']").text = user
+    thread.find(f"*[@name='ThreadGroup.{_ON_ERROR}']").text = ends
+
+
+def _named(name: str, ours: Collection[str]) -> str:
+    """A name that a row of arrivals can hold, and that a Switch Controller takes for none of ours
+    and for no number."""
+    text = re.sub(r"[^\w .@()-]+", "-", name, flags=re.ASCII)[:LONGEST].strip()
+    is_name = re.search(r"[A-Za-z]", text) and text.lower() not in (*ours, "default")
+    return text if is_name else f"pass {text}"[:LONGEST].strip()
+
+
+def _write(document: etree._ElementTree, path: Path) -> None:
+    document.write(str(path), encoding="UTF-8", xml_declaration=True)
+
+
+def _pair(xml: str, name: str, below: list[etree._Element]) -> list[etree._Element]:
+    """An element of this name and its hashTree."""
+    element, tree = etree.fromstring(xml), etree.Element("hashTree")
+    element.set("testname", name)
+    element.set("enabled", "true")
+    tree.extend(below)
+    return [element, tree]
+
+
+def _tree(document: etree._ElementTree) -> etree._Element:
+    """What is below the Test Plan."""
+    return document.find("hashTree/TestPlan").getnext()
+
+
+def _pairs(tree: etree._Element) -> list[tuple[etree._Element, etree._Element]]:
+    """Each element right below with its hashTree, also what is off."""
+    nodes = [it for it in tree if isinstance(it.tag, str)]
+    return [it for it in pairwise(nodes) if it[0].tag != "hashTree" and it[1].tag == "hashTree"]
+
+
+def _active(tree: etree._Element) -> Iterator[tuple[etree._Element, etree._Element]]:
+    """Each element at any depth that JMeter runs, with its hashTree."""
+    for element, below in _pairs(tree):
+        if element.get("enabled") != "false":
+            yield element, below
+            yield from _active(below)
+
+
+def _groups(tree: etree._Element) -> Iterator[tuple[etree._Element, etree._Element]]:
+    return (it for it in _pairs(tree) if _is_group(it[0]) and it[0].get("enabled") != "false")
+
+
+def _kind(element: etree._Element) -> str:
+    return element.tag.rpartition(".")[2]
+
+
+def _is_group(element: etree._Element) -> bool:
+    return _kind(element).endswith("ThreadGroup")
+
+
+def _text(element: etree._Element) -> str:
+    return "\n".join(element.itertext())
+
+
+def _reads(element: etree._Element, rate: str) -> bool:
+    return re.search(_READ.format(re.escape(rate)), _text(element)) is not None
+
+
+def _reads_as_timer(element: etree._Element, rate: str) -> bool:
+    return _kind(element).endswith("Timer") and _reads(element, rate)
+
+
+def _reads_rate(group: etree._Element, below: etree._Element, rate: str) -> bool:
+    """A number of threads is no rate."""
+    own = _kind(group) != "ThreadGroup" and _reads(group, rate)
+    return own or any(_reads_as_timer(it, rate) for it, _ in _active(below))
