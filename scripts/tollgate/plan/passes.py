@@ -122,8 +122,9 @@ def _put_together(
         if each.get("testname") not in ours:
             switch.remove(each)
             switch.remove(under)
-    inner = _pair(_TRANSACTION, name, list(content))
-    switch.extend(_pair(_CONTROLLER, name, [*outer, *inner]))
+    # An assertion right below a Transaction Controller, or above it, would judge its row as well.
+    inner = [*outer, *_pair(_CONTROLLER, "own", list(content))]
+    switch.extend(_pair(_TRANSACTION, name, _pair(_CONTROLLER, "around it", inner)))
     _wait_before(switch)
     _as_users(group, thread)
     tree.replace(group, thread)
@@ -198,7 +199,7 @@ def _wait_before(switch: etree._Element) -> None:
     around = switch.getparent()
     timer, under = next(it for it in _pairs(around) if _kind(it[0]).endswith("Timer"))
     place = around.index(timer)
-    around[place : place + 2] = _pair(_WAIT, "when it is due", [timer, under])
+    around[place:place] = _pair(_WAIT, "when it is due", [timer, under])
 
 
 def _as_users(group: etree._Element, thread: etree._Element) -> None:

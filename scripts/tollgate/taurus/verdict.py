@@ -37,7 +37,7 @@ from tollgate.plan import lint as plan_lint
 from tollgate.run import Looks, Redaction, divide, fingerprint, manifest
 from tollgate.samples import split
 from tollgate.targets import App, declared_apps, remote_of, targets_of
-from tollgate.taurus.shared import property_of, under_way
+from tollgate.taurus.shared import FILES_OF, property_of, under_way
 
 
 class Ruling(NormalShutdown):
@@ -136,7 +136,9 @@ class Verdict(Reporter):
             url=remote.url if remote else None,
             looks=_looks(scenario.get("looks", None)),
             notes=list(scenario.get("notes", [])),
-            lint=plan_lint.lint(Path(executor.original_jmx), properties),
+            lint=plan_lint.lint(
+                Path(scenario.get(FILES_OF, None) or executor.original_jmx), properties
+            ),
             whole=scenario.get("whole", {}),
         )
 

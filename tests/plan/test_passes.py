@@ -1,0 +1,193 @@
+"""A user's plan that reads its rate from a property, as a search for capacity sends it."""
+
+from __future__ import annotations
+
+import pytest
+
+from support import jmx_text as jmx
+from tollgate.plan import PlanError, rates_of, read_plan, read_tree, write_by_arrivals
+from tollgate.plan.passes import LONGEST
+
+OURS = ("nothing", "end")
+RATE = "${__P(rate,5)}"
+
+
+def pace(name="pace", **more):
+    return jmx.timer(name, throughput=RATE, **more)
+
+
+def uniform(delay, spread):
+    props = {"ConstantTimer__delay": delay, "RandomTimer__range": spread}
+    return jmx.element("UniformRandomTimer", "thinks", **props)
+
+
+@pytest.fixture
+def copied(tmp_path):
+    """(the pass, the copy's elements, the copy read as a plan) of a plan of these elements."""
+
+    def copy_of(*children, properties=(), **variables):
+        path, copy = tmp_path / "shop.jmx", tmp_path / "run" / "shop.jmx"
+        copy.parent.mkdir()
+        path.write_text(jmx.plan(*children, **variables))
+        before, given = path.read_bytes(), dict(properties)
+        found = write_by_arrivals(path, "rate", copy, given, OURS)
+        assert path.read_bytes() == before
+        return found, read_tree(copy, given), read_plan(copy, given)
+
+    return copy_of
+
+
+def samplers_of(plan, name):
+    return [it for group in plan.groups for it in group.samplers if it.hidden_by == name]
+
+
+def named(root, name):
+    return [it for it in root.walk() if it.name == name]
+
+
+def test_a_pass_is_what_a_thread_does_once_without_what_paced_it(copied):
+    found, root, plan = copied(
+        jmx.group(jmx.sampler("a", pace()), jmx.sampler("b", uniform(100, 50)), jmx.think(ms=350))
+    )
+    assert [it.label.text for it in samplers_of(plan, "visitors")] == ["a", "b", "think"]
+    assert (found.name, found.requests, found.pause_s) == ("visitors", 2, 0.5)
+    assert not [it for it in root.walk() if "Throughput" in it.kind]
+    assert [it.name for it in root.thread_groups] == ["capacity"]
+
+
+def test_nothing_waits_within_a_pass_for_the_arrival(copied):
+    _, _, plan = copied(jmx.group(jmx.sampler("a", pace())))
+    assert samplers_of(plan, "visitors")[0].timers == ()
+    (waits,) = (it for it in plan.groups[0].samplers if it.label.text == "when it is due")
+    assert [it.name for it in waits.timers] == ["until it is due"]
+
+
+def test_as_much_is_sent_to_a_server_that_does_nothing(copied):
+    _, _, plan = copied(jmx.group(jmx.sampler("a", pace()), jmx.sampler("b"), jmx.sampler("c")))
+    assert [it.label.text for it in samplers_of(plan, "nothing")] == ["nothing"] * 3
+
+
+def test_what_stands_above_the_group_is_in_force_for_the_pass_alone(copied):
+    _, root, _ = copied(
+        jmx.element("CSVDataSet", "users", variableNames="user"),
+        jmx.element("ResponseAssertion", "right"),
+        jmx.group(jmx.sampler("a", pace())),
+    )
+    assert [it.kind for it in root.children] == ["ThreadGroup"]
+    (outer,) = named(root, "visitors")[0].children  # what is right below would judge its row too
+    assert [it.kind for it in outer.children] == [
+        "CSVDataSet",
+        "ResponseAssertion",
+        "GenericController",
+    ]
+
+
+def test_the_rate_of_a_schedule_is_left_out_with_the_schedule(copied):
+    schedule = f"rate({RATE}/s) random_arrivals(10 s)"
+    _, root, _ = copied(jmx.open_group(jmx.sampler("a"), schedule=schedule))
+    (group,) = root.thread_groups
+    assert group.props["ThreadGroup.same_user_on_next_iteration"] == "false"
+    assert len(named(root, "a")) == 1
+
+
+def test_a_plugins_group_gives_its_content_too(copied):
+    group = jmx.plugin_group(jmx.sampler("a"), kind="Arrivals", TargetLevel=RATE)
+    found, _, _ = copied(group)
+    assert (found.name, found.requests) == ("visitors", 1)
+
+
+@pytest.mark.parametrize(
+    ("written", "ends"), [("continue", "continue"), ("stopthread", "startnextloop")]
+)
+def test_an_error_ends_the_pass_where_it_ended_a_turn(copied, written, ends):
+    visit = jmx.group(jmx.sampler("a", pace()), ThreadGroup__on_sample_error=written)
+    _, root, _ = copied(visit)
+    assert root.thread_groups[0].props["ThreadGroup.on_sample_error"] == ends
+
+
+def test_what_goes_before_the_load_stays_with_what_is_in_force_for_it(copied):
+    _, root, _ = copied(
+        jmx.element("HeaderManager", "headers"),
+        jmx.group(jmx.sampler("log in"), kind="SetupThreadGroup", name="before", loops=1),
+        jmx.group(jmx.sampler("a", pace())),
+    )
+    before = next(it for it in root.children if it.name == "before")
+    assert [it.name for it in before.children] == ["headers", "own"]
+    assert len(named(root, "headers")) == 2
+
+
+def test_what_is_included_is_read_beside_the_original(copied, tmp_path):
+    fragment = jmx.element("TestFragmentController", "f", [jmx.sampler("inner", pace())])
+    (tmp_path / "inner.jmx").write_text(jmx.plan(fragment))
+    include = jmx.element("IncludeController", "in", IncludeController__includepath="inner.jmx")
+    found, _, plan = copied(jmx.group(include))
+    assert [it.label.text for it in samplers_of(plan, found.name)] == ["inner"]
+
+
+def test_a_pass_lasts_as_long_as_its_timeouts_and_pauses(copied):
+    slow = {"HTTPSampler__response_timeout": 3000}
+    inner = [jmx.sampler("a", jmx.constant_timer(1000), **slow)]
+    loop = jmx.element("LoopController", "twice", inner, LoopController__loops=2)
+    found, _, _ = copied(jmx.group(loop, jmx.sampler("b", pace(), **slow)))
+    assert (found.pause_s, found.longest_s) == (2.0, 11.0)
+
+
+@pytest.mark.parametrize(
+    "name", ["end", "Nothing", "7", "Kunden, die schauen: über vierzig Zeichen", "${x}", ""]
+)
+def test_a_group_of_any_name_has_one_that_a_row_of_arrivals_can_hold(copied, name):
+    found, root, _ = copied(jmx.group(jmx.sampler("a", pace()), name=name))
+    assert found.name.isascii()
+    assert len(found.name) <= LONGEST
+    assert not set(found.name) & set(',"$')
+    assert not found.name.isdigit()
+    assert found.name.lower() not in OURS
+    assert [it.kind for it in named(root, found.name)][:1] == ["TransactionController"]
+
+
+VISIT = jmx.group(jmx.sampler("a", pace()), name="visit")
+
+
+@pytest.mark.parametrize(
+    ("children", "names"),
+    [
+        ([jmx.group(jmx.sampler("a", jmx.timer()))], ["'rate'", "__P(rate"]),
+        ([jmx.group(jmx.sampler("a", pace()), enabled=False)], ["'rate'"]),
+        ([jmx.group(jmx.sampler("a", pace(enabled=False)))], ["'rate'"]),
+        ([jmx.group(jmx.sampler("a"), threads=RATE)], ["'rate'"]),
+        ([pace(), jmx.group(jmx.sampler("a"))], ["'rate'", "Test Plan's level"]),
+        ([VISIT, jmx.open_group(schedule=f"rate({RATE}/s)", name="b")], ["'visit' and 'b'"]),
+        ([VISIT, jmx.group(jmx.sampler("b"), name="beside")], ["'beside'", "'visit'", "disable"]),
+        ([jmx.group(jmx.sampler("a", pace(), jmx.timer("p2")))], ["'p2'", "'a'"]),
+        ([jmx.group(jmx.sampler("a", pace(), jmx.constant_timer("${x}")))], ["'pause'", "'a'"]),
+        ([jmx.group(pace(), jmx.sampler("a", enabled=False))], ["'visitors'", "sampler"]),
+        ([jmx.counter("due"), VISIT], ["CounterConfig 'arrivals'", "'due'"]),
+        (
+            [jmx.group(jmx.element("LoopController", "on", [jmx.sampler("a", pace())],
+                                   LoopController__loops=-1))],
+            ["'on'", "how often"],
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_refused_is_named(copied, children, names):
+    with pytest.raises(PlanError) as refused:
+        copied(*children)
+    told = str(refused.value)
+    assert "\n" not in told
+    assert "shop.jmx" in told
+    for each in names:
+        assert each in told
+
+
+@pytest.mark.parametrize(
+    ("child", "properties"),
+    [
+        (VISIT, {"rate"}),
+        (jmx.group(jmx.sampler("a"), threads="${__P(users,3)}"), set()),
+        (jmx.open_group(schedule="rate(${__P(a,1)}/s) random_arrivals(${__P(b,1)} s)"), {"a", "b"}),
+        (jmx.plugin_group(TargetLevel="${__property(per.minute,,9)}"), {"per.minute"}),
+    ],
+)
+def test_properties_that_may_set_a_rate_are_found(tmp_path, child, properties):
+    (tmp_path / "shop.jmx").write_text(jmx.plan(child))
+    assert rates_of(tmp_path / "shop.jmx", {}) == properties

@@ -1,0 +1,162 @@
+"""A search for the capacity of a plan of a user's own, which reads its rate from a property, in a
+real JMeter."""
+
+from __future__ import annotations
+
+import csv
+import logging
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+import support
+from support.http_server import Handler, serving
+from tollgate.base import records
+from tollgate.capacity import Settings, result
+from tollgate.gather import END, HEADER, NOTHING, CapacityRecord, arrivals_path, record_path, row
+from tollgate.gather.arrivals import read_arrivals
+from tollgate.gather.capacity import gather, read_record
+from tollgate.plan import write_by_arrivals
+from tollgate.samples import open_store
+from tollgate.targets import IDLE_SERVER
+from tollgate.taurus.capacity import limit_of
+from tollgate.taurus.search import Search
+
+NAME = "shop"
+#: A server that answers one request after the other, and not faster than this.
+SERVES_S, REQUESTS = 0.015, 2
+LIMITS = ("p95>250ms", "fail>5%")
+SHORT = {"trial_s": 3.0, "bracket_s": 2.0, "holdout_s": 5.0, "lead_s": 0.5, "drain_s": 0.5}
+
+
+class Shop(Handler):
+    def respond(self) -> None:
+        action, visitor = self.path.strip("/").split("/")
+        with self.server.lock:
+            time.sleep(SERVES_S)
+            self.server.asked.append((action, visitor))
+        self.answer(body=f"{action} for {visitor}")
+
+
+@contextmanager
+def idle_server() -> Iterator[str]:
+    """Its port."""
+    command = ["node", str(IDLE_SERVER)]
+    with subprocess.Popen(command, stdin=-1, stdout=-1, text=True) as process:
+        yield process.stdout.readline().strip()
+        process.stdin.close()
+
+
+def searched(folder: Path, plan: Path, shop: int, nothing: str) -> Search:
+    """A search to its end; what it needs to know of bzt's executor is made up."""
+    (folder / "copy").mkdir()
+    copy = folder / "copy" / "shop.jmx"
+    found = write_by_arrivals(plan, "rate", copy, {}, (NOTHING, END))
+    limits = tuple(limit_of(each) for each in LIMITS)
+    settings = Settings(limits, budget_s=60.0, seed=5, **SHORT)
+    record = CapacityRecord(settings, LIMITS, (found.name,), passes=True)
+    arrivals_path(folder, NAME).write_text(row(HEADER))
+    records.write(record_path(folder, NAME), record)
+    given = {
+        "arrivals": arrivals_path(folder, NAME),
+        "origin": 0,
+        "threads": 40,
+        "port": shop,
+        "nothing_port": nothing,
+        "sample_variables": "TESTSTART.MS,trial,arrival,due",
+        "jmeter.save.saveservice.autoflush": "true",
+        "jmeter.save.saveservice.idle_time": "true",
+        "jmeter.save.saveservice.subresults": "false",  # as Taurus asks for
+    }
+    words = [f"-J{name}={value}" for name, value in given.items()]
+    files = ["-l", str(folder / "kpi.jtl"), "-j", str(folder / "jmeter.log")]
+    process = subprocess.Popen(
+        [str(support.JMETER), "-n", "-t", str(copy), *files, *words],
+        cwd=plan.parent,
+        env=support.environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+    )
+    executor = SimpleNamespace(
+        properties={"threads": 40},
+        kpi_jtl=str(folder / "kpi.jtl"),
+        label=NAME,
+        process=process,
+        is_over=False,
+        stop_now=process.kill,
+    )
+    support.wait_until(Path(executor.kpi_jtl).exists, "JMeter writes samples")
+    search = Search(executor, folder, record, logging.getLogger("capacity"), of=found)
+    while process.poll() is None:
+        search.go_on(time.time())
+        time.sleep(0.05)
+    return search
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory) -> SimpleNamespace:
+    folder, theirs = tmp_path_factory.mktemp("run"), tmp_path_factory.mktemp("theirs")
+    plan = theirs / "shop.jmx"
+    plan.write_text(Path(__file__).with_name("own-rate.jmx").read_text())
+    (theirs / "visitors.csv").write_text("".join(f"v{number}\n" for number in range(7)))
+    with pytest.MonkeyPatch.context() as patched:
+        # How much JMeter can send is not what is tested, and takes all of the machine.
+        patched.setattr("tollgate.capacity.search.CEILING_MOST", 400.0)
+        with serving(Shop, asked=[]) as shop, idle_server() as nothing:
+            search = searched(folder, plan, shop.server_port, nothing)
+    with open_store(folder / "kpi.jtl") as store:
+        judged = gather(folder, NAME, store)
+    with (folder / "kpi.jtl").open(newline="") as lines:
+        samples = list(csv.DictReader(lines))
+    return SimpleNamespace(
+        folder=folder, search=search, judged=judged, samples=samples, asked=shop.asked
+    )
+
+
+def test_each_pass_is_sent_once_and_is_one_sample(found):
+    assert found.search.over_at is not None
+    arrivals = read_arrivals(arrivals_path(found.folder, NAME))
+    done = [it.trial for it in read_record(found.folder, NAME).trials]
+    drawn = Counter(
+        (number, arrivals[number].first + at)
+        for number in done
+        for at in range(len(arrivals[number]))
+    )
+    sent = Counter(
+        (int(it["trial"]), int(it["arrival"])) for it in found.samples if int(it["trial"]) in done
+    )
+    assert sent == drawn
+    assert {it["label"] for it in found.samples} == {NOTHING, "visit"}
+
+
+def test_each_pass_has_a_row_of_the_plans_own_data(found):
+    passes = [it for it in found.samples if it["label"] == "visit"]
+    assert {it["failureMessage"] for it in passes if it["success"] == "true"} == {""}
+    browsed = Counter(visitor for action, visitor in found.asked if action == "browse")
+    assert browsed.total() == len(passes)
+    assert set(browsed) == {f"v{number}" for number in range(7)}
+    assert max(browsed.values()) - min(browsed.values()) <= 1
+
+
+def test_a_sample_begins_when_it_was_due_and_leaves_out_the_pauses(found):
+    whole = [it for it in found.samples if it["label"] == "visit" and it["success"] == "true"]
+    # JMeter's clock of samples may be a millisecond or two behind.
+    assert min(int(it["timeStamp"]) - int(it["due"]) for it in whole) >= -2
+    assert min(int(it["elapsed"]) for it in whole) >= 1000 * SERVES_S * REQUESTS - 2
+    assert min(int(it["IdleTime"]) for it in whole) >= 190
+
+
+def test_a_pass_is_no_faster_than_its_requests(found):
+    assert found.judged.trials == tuple(found.search.trials)
+    settings = found.search.record.settings
+    answer = result(settings, found.judged.ceiling, found.judged.trials)
+    highest = 1 / (SERVES_S * REQUESTS)
+    assert answer.status in ("found", "open", "generator")
+    assert answer.last_pass <= highest * 1.5
+    assert answer.low is None or answer.low < 1.1 * highest
