@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from bzt import TaurusConfigError
 from bzt.utils import BetterDict
 
+from support import jmx_text as jmx
 from support.growing_load import queue
 from support.searching import NAME, Searched, record_of
 from tollgate.base import ROOT
@@ -17,9 +19,11 @@ from tollgate.criteria import CriterionError
 from tollgate.gather import arrivals_path, record_path, sealed
 from tollgate.gather.arrivals import ROW, read_arrivals
 from tollgate.gather.capacity import gather, read_record
+from tollgate.plan import Pass, read_plan
 from tollgate.samples import open_store
 from tollgate.taurus.capacity import Capacity, limit_of
 from tollgate.taurus.search import AHEAD_MS, RECOVERY_S, SILENT
+from tollgate.taurus.shared import FILES_OF
 
 SERVES_MS = 15.0
 
@@ -298,6 +302,61 @@ def test_criteria_on_an_execution_that_mode_leaves_out_are_left_out(tmp_path):
 def test_a_plan_that_reads_no_arrivals_is_refused(tmp_path):
     with pytest.raises(TaurusConfigError, match="arrivals"):
         prepared(tmp_path, script="plans/check.jmx", **GOOD)
+
+
+OPEN = "rate(${__P(rate,5)}/s) random_arrivals(10 s)"
+
+
+@pytest.fixture
+def own_plan(tmp_path):
+    """A plan of a user's own, and a run's folder."""
+    (tmp_path / "theirs").mkdir()
+    (tmp_path / "run").mkdir()
+    path = tmp_path / "theirs" / "shop.jmx"
+    path.write_text(jmx.plan(jmx.open_group(jmx.sampler("home"), schedule=OPEN, name="visit")))
+    return path, tmp_path / "run"
+
+
+def test_a_plan_that_reads_a_rate_is_refused_with_the_name_of_its_property(own_plan):
+    plan, run = own_plan
+    with pytest.raises(TaurusConfigError, match=r"modules\.capacity\.rate .*'rate'"):
+        prepared(run, script=plan, **GOOD)
+
+
+def test_a_plan_that_reads_a_rate_runs_as_a_copy_beside_whose_original_its_files_lie(own_plan):
+    plan, run = own_plan
+    service = prepared(run, script=plan, rate="rate", **GOOD)
+    scenario = service.engine.config["scenarios"]["fork"]
+    copy = Path(scenario["script"])
+    assert (copy.name, copy.parent.parent) == (plan.name, run)
+    assert scenario[FILES_OF] == str(plan)
+    record = read_record(run, "fork")
+    assert (record.of, record.passes) == (("visit",), True)
+    (group,) = read_plan(copy, {}).groups
+    assert {it.hidden_by for it in group.samplers if it.hidden_by} == {"visit", "nothing"}
+
+
+def test_a_property_that_the_plan_does_not_read_is_refused(own_plan):
+    plan, run = own_plan
+    with pytest.raises(TaurusConfigError, match="'speed'"):
+        prepared(run, script=plan, rate="speed", **GOOD)
+
+
+def test_a_plan_of_a_file_of_arrivals_runs_as_it_is_whatever_the_rate(tmp_path):
+    service = prepared(tmp_path, rate="rate", **GOOD)
+    assert service.engine.config["scenarios"]["fork"]["script"] == str(ROOT / "plans/capacity.jmx")
+    assert read_record(tmp_path, "fork").of == ("sum",)
+
+
+@pytest.mark.parametrize(("pause_s", "is_cut"), [(0.0, True), (3.0, False)])
+def test_pauses_of_a_pass_are_no_waiting(tmp_path, pause_s, is_cut):
+    searched = Searched(tmp_path, queue(lambda: 3000.0, 500), record_of(bracket_s=10.0))
+    searched.search.of = Pass("visit", 2, pause_s, 20.0)
+    while not searched.search.trials:
+        searched.step()
+    searched.listens.close()
+    (first,) = (it for it in read_record(tmp_path, NAME).trials if it.ask.purpose == "bracket")
+    assert (first.seconds < first.ask.seconds) == is_cut
 
 
 def test_executions_of_any_name_have_files_of_their_own(tmp_path):
