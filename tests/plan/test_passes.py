@@ -84,10 +84,11 @@ def test_what_stands_above_the_group_is_in_force_for_the_pass_alone(copied):
 
 def test_the_rate_of_a_schedule_is_left_out_with_the_schedule(copied):
     schedule = f"rate({RATE}/s) random_arrivals(10 s)"
-    _, root, _ = copied(jmx.open_group(jmx.sampler("a"), schedule=schedule))
+    once = jmx.element("OnceOnlyController", "log in", [jmx.sampler("a")])
+    _, root, _ = copied(jmx.open_group(once, schedule=schedule))
     (group,) = root.thread_groups
     assert group.props["ThreadGroup.same_user_on_next_iteration"] == "false"
-    assert len(named(root, "a")) == 1
+    assert [it.kind for it in named(root, "log in")] == ["GenericController"]
 
 
 def test_a_plugins_group_gives_its_content_too(copied):

@@ -22,7 +22,7 @@ from tollgate.capacity import Settings, result
 from tollgate.gather import END, HEADER, NOTHING, CapacityRecord, arrivals_path, record_path, row
 from tollgate.gather.arrivals import read_arrivals
 from tollgate.gather.capacity import gather, read_record
-from tollgate.plan import write_by_arrivals
+from tollgate.plan import Pass, write_by_arrivals
 from tollgate.samples import open_store
 from tollgate.targets import IDLE_SERVER
 from tollgate.taurus.capacity import limit_of
@@ -41,7 +41,7 @@ class Shop(Handler):
         with self.server.lock:
             time.sleep(SERVES_S)
             self.server.asked.append((action, visitor))
-        self.answer(body=f"{action} for {visitor}")
+        self.answer(404 if visitor == "nobody" else 200, f"{action} for {visitor}")
 
 
 @contextmanager
@@ -53,36 +53,44 @@ def idle_server() -> Iterator[str]:
         process.stdin.close()
 
 
-def searched(folder: Path, plan: Path, shop: int, nothing: str) -> Search:
-    """A search to its end; what it needs to know of bzt's executor is made up."""
+def written(folder: Path, plan: Path) -> Pass:
+    """A copy, and an empty file of arrivals."""
     (folder / "copy").mkdir()
-    copy = folder / "copy" / "shop.jmx"
-    found = write_by_arrivals(plan, "rate", copy, {}, (NOTHING, END))
-    limits = tuple(limit_of(each) for each in LIMITS)
-    settings = Settings(limits, budget_s=60.0, seed=5, **SHORT)
-    record = CapacityRecord(settings, LIMITS, (found.name,), passes=True)
     arrivals_path(folder, NAME).write_text(row(HEADER))
-    records.write(record_path(folder, NAME), record)
+    return write_by_arrivals(plan, "rate", folder / "copy" / "shop.jmx", {}, (NOTHING, END))
+
+
+def started(folder: Path, plan: Path, **properties: object) -> subprocess.Popen:
+    """A JMeter that runs the copy beside the plan's own files."""
     given = {
         "arrivals": arrivals_path(folder, NAME),
         "origin": 0,
         "threads": 40,
-        "port": shop,
-        "nothing_port": nothing,
         "sample_variables": "TESTSTART.MS,trial,arrival,due",
         "jmeter.save.saveservice.autoflush": "true",
         "jmeter.save.saveservice.idle_time": "true",
         "jmeter.save.saveservice.subresults": "false",  # as Taurus asks for
+        **properties,
     }
     words = [f"-J{name}={value}" for name, value in given.items()]
     files = ["-l", str(folder / "kpi.jtl"), "-j", str(folder / "jmeter.log")]
-    process = subprocess.Popen(
-        [str(support.JMETER), "-n", "-t", str(copy), *files, *words],
+    return subprocess.Popen(
+        [str(support.JMETER), "-n", "-t", str(folder / "copy" / "shop.jmx"), *files, *words],
         cwd=plan.parent,
         env=support.environment(),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
     )
+
+
+def searched(folder: Path, plan: Path, shop: int, nothing: str) -> Search:
+    """A search to its end; what it needs to know of bzt's executor is made up."""
+    found = written(folder, plan)
+    limits = tuple(limit_of(each) for each in LIMITS)
+    settings = Settings(limits, budget_s=60.0, seed=5, **SHORT)
+    record = CapacityRecord(settings, LIMITS, (found.name,), passes=True)
+    records.write(record_path(folder, NAME), record)
+    process = started(folder, plan, port=shop, nothing_port=nothing)
     executor = SimpleNamespace(
         properties={"threads": 40},
         kpi_jtl=str(folder / "kpi.jtl"),
@@ -160,3 +168,49 @@ def test_a_pass_is_no_faster_than_its_requests(found):
     assert answer.status in ("found", "open", "generator")
     assert answer.last_pass <= highest * 1.5
     assert answer.low is None or answer.low < 1.1 * highest
+
+
+BEFORE = """
+<SetupThreadGroup guiclass="SetupThreadGroupGui" testclass="SetupThreadGroup" testname="before">
+  <stringProp name="ThreadGroup.num_threads">1</stringProp>
+  <stringProp name="ThreadGroup.on_sample_error">continue</stringProp>
+  <elementProp name="ThreadGroup.main_controller" elementType="LoopController">
+    <intProp name="LoopController.loops">1</intProp>
+    <boolProp name="LoopController.continue_forever">false</boolProp>
+  </elementProp>
+</SetupThreadGroup>
+<hashTree>
+  <HTTPSamplerProxy guiclass="HttpTestSampleGui" testclass="HTTPSamplerProxy" testname="prepare">
+    <elementProp name="HTTPsampler.Arguments" elementType="Arguments">
+      <collectionProp name="Arguments.arguments"/>
+    </elementProp>
+    <stringProp name="HTTPSampler.path">/prepare/${visitor}</stringProp>
+    <stringProp name="HTTPSampler.method">GET</stringProp>
+  </HTTPSamplerProxy>
+  <hashTree/>
+</hashTree>
+"""
+PASSES = 12
+
+
+def test_a_setup_group_runs_once_and_an_error_ends_its_pass_alone(tmp_path):
+    plan, run = tmp_path / "theirs" / "shop.jmx", tmp_path / "run"
+    plan.parent.mkdir()
+    run.mkdir()
+    text = Path(__file__).with_name("own-rate.jmx").read_text()
+    plan.write_text(text.replace("<ThreadGroup ", f"{BEFORE}<ThreadGroup ", 1))
+    (plan.parent / "visitors.csv").write_text("first\n" + "nobody\nsomebody\n" * PASSES)
+    found = written(run, plan)
+    with arrivals_path(run, NAME).open("a") as file:
+        file.write("".join(row(f"1,{at},0,{found.name},") for at in range(PASSES)))
+        file.write(row(f"2,{PASSES},0,{END},"))
+    with serving(Shop, asked=[]) as shop:
+        assert started(run, plan, threads=1, port=shop.server_port).wait(support.PATIENCE) == 0
+    assert " ERROR " not in (run / "jmeter.log").read_text()
+    half = PASSES // 2
+    passes = [("browse", "nobody"), ("browse", "somebody"), ("buy", "somebody")]
+    assert shop.asked == [("prepare", "first"), *passes * half]
+    with (run / "kpi.jtl").open(newline="") as lines:
+        rows = [(it["label"], it["arrival"], it["success"]) for it in csv.DictReader(lines)]
+    sent = [("visit", str(at), str(at % 2 == 1).lower()) for at in range(PASSES)]
+    assert rows == [("prepare", "null", "true"), *sent]

@@ -106,6 +106,7 @@ def _put_together(
     """Replace the group below the Test Plan that reads the rate by that of capacity.jmx."""
     group, content = _chosen(plan, tree, rate)
     thread, below = next(_groups(mine))
+    _as_users(group, content, thread)
     for timer, under in [it for it in _active(content) if _reads_as_timer(it[0], rate)]:
         timer.getparent().remove(under)
         timer.getparent().remove(timer)
@@ -126,7 +127,6 @@ def _put_together(
     inner = [*outer, *_pair(_CONTROLLER, "own", list(content))]
     switch.extend(_pair(_TRANSACTION, name, _pair(_CONTROLLER, "around it", inner)))
     _wait_before(switch)
-    _as_users(group, thread)
     tree.replace(group, thread)
     tree.replace(content, below)
     return name
@@ -202,13 +202,16 @@ def _wait_before(switch: etree._Element) -> None:
     around[place:place] = _pair(_WAIT, "when it is due", [timer, under])
 
 
-def _as_users(group: etree._Element, thread: etree._Element) -> None:
-    """Have a pass be a new user where it was, and end with its first error where the thread did."""
-    same = group.findtext(f"boolProp[@name='ThreadGroup.{_USER}']") or "true"
-    error = group.findtext(f"stringProp[@name='ThreadGroup.{_ON_ERROR}']") or "continue"
-    user = "false" if _kind(group) in _NEW_USERS else same
+def _as_users(group: etree._Element, content: etree._Element, thread: etree._Element) -> None:
+    """Have a pass be a new user where it was, for whom nothing was done once before, and end with
+    its first error where the thread or its turn did."""
+    is_new = _kind(group) in _NEW_USERS
+    for once in list(content.iter("OnceOnlyController")) if is_new else ():
+        once.tag = "GenericController"
+    same = group.findtext(f"*[@name='ThreadGroup.{_USER}']") or "true"
+    error = group.findtext(f"*[@name='ThreadGroup.{_ON_ERROR}']") or "continue"
+    thread.find(f"*[@name='ThreadGroup.{_USER}']").text = "false" if is_new else same
     ends = error if error == "continue" else "startnextloop"
-    thread.find(f"*[@name='ThreadGroup.{_USER}']").text = user
     thread.find(f"*[@name='ThreadGroup.{_ON_ERROR}']").text = ends
 
 

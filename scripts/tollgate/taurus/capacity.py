@@ -32,7 +32,7 @@ from xml.etree import ElementTree
 from bzt import TaurusConfigError, ToolError
 from bzt.engine import Service
 
-from tollgate.base import did_you_mean, duration_text, records
+from tollgate.base import did_you_mean, duration_text, jmeter_home, records
 from tollgate.capacity import Limit, Settings
 from tollgate.compare import SettingError, seconds_of
 from tollgate.criteria import CriterionError, parse
@@ -45,7 +45,7 @@ from tollgate.gather import (
     record_path,
     row,
 )
-from tollgate.plan import Pass, PlanError, rates_of, write_by_arrivals
+from tollgate.plan import Pass, PlanError, plugins, rates_of, write_by_arrivals
 from tollgate.targets import IDLE_SERVER, name_of, period_of, scenario_of
 from tollgate.taurus.search import Search
 from tollgate.taurus.shared import FILES_OF, refuse_unknown, under_way
@@ -137,6 +137,9 @@ class Capacity(Service):
             copy = record_path(self.folder, name).with_suffix("") / script.name
             copy.parent.mkdir(exist_ok=True)
             self.passes[name] = write_by_arrivals(script, str(rate), copy, given, (NOTHING, END))
+            absent = plugins.missing([copy], jmeter_home())
+            if absent:
+                raise PlanError(f"{script}: {plugins.advice(absent, jmeter_home())}")
         except PlanError as problem:
             raise TaurusConfigError(f"capacity: {problem}") from None
         scenario.merge({"script": str(copy), FILES_OF: str(script)})
