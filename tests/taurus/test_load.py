@@ -22,7 +22,7 @@ def prepared(monkeypatch, caplog):
     for name in ("MODE", "SCALE"):
         monkeypatch.delenv(name, raising=False)
 
-    def prepare(*executions, mode=None, scenarios=None, properties=None, **settings):
+    def prepare(*executions, mode=None, scenarios=None, properties=None, capacity=None, **settings):
         if mode:
             monkeypatch.setenv("MODE", mode)
         named = {"fork": {"script": STRESS}, "cluster": {"script": STRESS}}
@@ -34,7 +34,10 @@ def prepared(monkeypatch, caplog):
                 {
                     "execution": list(executions or ({"scenario": "fork"},)),
                     "scenarios": named if scenarios is None else scenarios,
-                    "modules": {"jmeter": {"properties": properties or {"warmup": 5}}},
+                    "modules": {
+                        "jmeter": {"properties": properties or {"warmup": 5}},
+                        "capacity": capacity or {},
+                    },
                 }
             )
         )
@@ -169,3 +172,8 @@ def test_a_property_that_the_plan_does_not_read_is_told_and_noted(prepared, capl
     assert "'mesured'" in line
     assert line in caplog.text
     assert "notes" not in config["scenarios"]["cluster"]
+
+
+def test_nothing_is_said_of_properties_that_a_copy_of_the_plan_may_read(prepared):
+    config = prepared(properties={"warmup": 5, "poll": 60}, capacity={"rate": "rate"})
+    assert "notes" not in config["scenarios"]["fork"]

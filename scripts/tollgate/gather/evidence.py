@@ -185,7 +185,8 @@ def _read(of: Examined, record: CompareRecord | None, store: Store) -> MeasuredE
     searched = searching.gather(run, planned.name, store)
     labels = evidence_labels.labels_of(jtl, replayed, parents)
     if searched:  # what showed how much the generator can send, no service was asked for
-        labels.pop((NOTHING, False), None)
+        for is_pass in (False, True):
+            labels.pop((NOTHING, is_pass), None)
     execution = MeasuredExecution(
         name=planned.name,
         labels=labels,

@@ -184,6 +184,8 @@ class Load(Service):
 
     def _note_unread(self, planned: _Planned) -> None:
         """Before other services give the plan what it may leave unread."""
+        if self.engine.config.get("modules").get("capacity").get("rate", None):
+            return  # a copy of it reads what plans/capacity.jmx reads
         script = Path(str(planned.scenario.get("script", None) or ""))
         for line in lint.unread(script, planned.properties):
             planned.scenario.get("notes", [], force_set=True).append(line)
