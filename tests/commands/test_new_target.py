@@ -20,6 +20,7 @@ from tollgate.commands.new_target.files import NewTarget, NewTargetError, checke
 from tollgate.criteria import grammar as criteria
 from tollgate.plan import lint as plan_lint
 from tollgate.plan.read import read_plan
+from tollgate.taurus.capacity import check_plan
 
 SERVICE = Url("http", "127.0.0.1", 8080)
 FOLDERS = ("app/targets", "data", "plans/fragments", "tests/app")
@@ -30,7 +31,7 @@ def project(tmp_path, monkeypatch):
     """A project with what the command reads and changes, which it takes for ours."""
     for folder in FOLDERS:
         (tmp_path / folder).mkdir(parents=True)
-    for file in (files.APP, files.CONFIG):
+    for file in (files.APP, files.CONFIG, files.SEARCH):
         shutil.copy(support.ROOT / file, tmp_path / file)
     monkeypatch.setattr(command, "ROOT", tmp_path)
     return tmp_path
@@ -73,12 +74,13 @@ def test_a_target_of_ours_is_a_router_with_all_that_goes_with_it(new_target, pro
         *("data/order-service.csv", "app/targets/order-service.js"),
         "tests/app/order-service.test.js",
     ]
-    assert [line.split() for line in out.splitlines()[:7]] == [
+    changed = ["taurus.yml", "plans/capacity.jmx", "app/app.js"]
+    assert [line.split() for line in out.splitlines()[:8]] == [
         *(["made", path] for path in made),
-        *(["changed", path] for path in ("taurus.yml", "app/app.js")),
+        *(["changed", path] for path in changed),
     ]
     assert "Run it: ./scripts/run -order-service" in out
-    assert set(files_of(project)) == {*made, "taurus.yml", "app/app.js"}
+    assert set(files_of(project)) == {*made, *changed}
     assert "meadow" not in "".join(files_of(project).values())
 
 
@@ -88,12 +90,21 @@ def test_a_service_of_somebody_else_needs_no_router(new_target, project):
     assert "app/app.js" not in out
     assert set(files_of(project)) == {
         *("plans/check-shop.jmx", "plans/fragments/shop.jmx", "data/shop.csv"),
-        *("taurus.yml", "app/app.js"),
+        *("taurus.yml", "app/app.js", "plans/capacity.jmx"),
     }
     assert (project / "app/app.js").read_bytes() == (support.ROOT / "app/app.js").read_bytes()
     assert "/items?x=1&visitor=1,." in (project / "data/shop.csv").read_text()
     scenario = yaml.safe_load((project / "taurus.yml").read_text())["cli-aliases"]["shop"]
     assert scenario["scenarios"]["shop"]["url"] == "http://127.0.0.1:8080"
+
+
+def test_the_capacity_of_a_new_target_can_be_searched(new_target, project):
+    before = read_plan(support.ROOT / files.SEARCH, {})
+    assert new_target("order-service")[0] == 0
+    check_plan(project / files.SEARCH, ["order-service", "sum"], {})
+    shutil.copytree(support.PLANS / "fragments", project / "plans/fragments", dirs_exist_ok=True)
+    after = read_plan(project / files.SEARCH, {})
+    assert {*after.labels} - {*before.labels} == {"order-service"}
 
 
 def test_a_service_elsewhere_is_asked_there_by_its_plan_alone_too(new_target, project):
@@ -179,10 +190,10 @@ def test_a_new_targets_router_passes_the_test_that_comes_with_it(tmp_path):
     # In a copy: the test finds its server by its own place.
     for name in ("app", "tests/app/support"):
         shutil.copytree(support.ROOT / name, tmp_path / name)
-    for name in ("package.json", "taurus.yml"):
-        shutil.copy(support.ROOT / name, tmp_path / name)
     for name in ("plans/fragments", "data"):
         (tmp_path / name).mkdir(parents=True)
+    for name in ("package.json", "taurus.yml", files.SEARCH):
+        shutil.copy(support.ROOT / name, tmp_path / name)
     (tmp_path / "node_modules").symlink_to(support.ROOT / "node_modules")
     for target in (NewTarget("order-service"), NewTarget("weather")):
         changed = files.changed_files(target, tmp_path)

@@ -23,8 +23,9 @@ from tollgate.base import Url
 #: Names of files, labels, routes and kinds of run.
 NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 LONGEST = 40
-#: `-latest` could be a kind, but reports/latest is the newest run; `check` is a kind without alias.
-TAKEN = ("latest", "new", "both", "check")
+#: `-latest` could be a kind, but reports/latest is the newest run; `check` is a kind without alias;
+#: the last three mean something else where plans/capacity.jmx chooses what to send.
+TAKEN = ("latest", "new", "both", "check", "nothing", "end", "default")
 #: Words of JavaScript that can't name a variable.
 _WORDS = """
     arguments await break case catch class const continue debugger default delete do else enum eval
@@ -109,6 +110,19 @@ def mounted(app: str, target: NewTarget) -> str:
     return "".join(parts)
 
 
+def searched(plan: str, target: NewTarget) -> str:
+    """The text of plans/capacity.jmx with the target's fragment, behind those of the others.
+    Raises NewTargetError."""
+    found = _NO_TARGET.search(plan)
+    if not found:
+        raise NewTargetError(
+            f"{SEARCH} has no controller 'nothing' any more, before which targets stand: bring it "
+            "back"
+        )
+    include = _filled(target, "include.jmx")
+    return plan[: found.start()] + include + plan[found.start() :]
+
+
 def with_kind(config: str, target: NewTarget, alias: str) -> str:
     """The text of taurus.yml with one more kind of run, which comes last. Raises NewTargetError.
 
@@ -159,7 +173,9 @@ def _aliases_of_taurus() -> list[str]:
 TEMPLATES = Path(__file__).with_name("templates")
 #: Rows of the feed; fewer than 20 make a load that a cache answers.
 ROWS = 20
-APP, CONFIG = "app/app.js", "taurus.yml"
+APP, CONFIG, SEARCH = "app/app.js", "taurus.yml", "plans/capacity.jmx"
+#: What the plan of a search for capacity sends beside targets.
+_NO_TARGET = re.compile(r"^ *<GenericController [^>]*testname=\"nothing\"", re.MULTILINE)
 
 
 def new_files(target: NewTarget) -> dict[str, str]:
@@ -180,7 +196,10 @@ def new_files(target: NewTarget) -> dict[str, str]:
 
 def changed_files(target: NewTarget, root: Path) -> dict[str, str]:
     """The new text of each file that is there already, by its path. Raises NewTargetError."""
-    files = {CONFIG: with_kind(_read(root, CONFIG), target, alias(target))}
+    files = {
+        CONFIG: with_kind(_read(root, CONFIG), target, alias(target)),
+        SEARCH: searched(_read(root, SEARCH), target),
+    }
     if target.is_router:
         files[APP] = mounted(_read(root, APP), target)
     return files
