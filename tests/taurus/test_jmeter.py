@@ -23,6 +23,7 @@ from tollgate.samples.check import RECORD_BYTES
 from tollgate.targets import lock
 from tollgate.taurus.again import again
 from tollgate.taurus.jmeter import QUIET, InstalledJMeter, WholeRecords, quietly, with_test_start
+from tollgate.taurus.shared import FILES_OF
 
 HEADER = (
     "timeStamp,elapsed,label,responseCode,responseMessage,threadName,success,bytes,"
@@ -42,12 +43,22 @@ class Engine:
         return subprocess.Popen(args, env=env.get(), cwd=cwd, text=True, **streams)
 
 
-@pytest.mark.parametrize("named", ["theirs/Größe 1.jmx", "{here}/theirs/Größe 1.jmx"])
-def test_jmeter_runs_in_the_folder_of_the_plan_however_that_is_named(tmp_path, monkeypatch, named):
+@pytest.mark.parametrize(
+    ("named", "scenario"),
+    [
+        ("theirs/Größe 1.jmx", {}),
+        ("{here}/theirs/Größe 1.jmx", {}),
+        ("copy.jmx", {FILES_OF: "theirs/Größe 1.jmx"}),
+    ],
+)
+def test_jmeter_runs_in_the_folder_of_the_plan_however_that_is_named(
+    tmp_path, monkeypatch, named, scenario
+):
     (tmp_path / "theirs").mkdir()
     monkeypatch.chdir(tmp_path)
     executor = InstalledJMeter()
     executor.engine, executor.env = Engine(), Environment()
+    executor.get_scenario = lambda: scenario
     executor.original_jmx = named.format(here=tmp_path)
     Path(executor.original_jmx).write_text(jmx.plan())
     with executor._execute(["sh", "-c", "pwd -P"]) as process:
