@@ -34,7 +34,8 @@ GRACE = 5
 MARKERS = (
     "needs(name): leaves the test out, and says so, where this isn't installed",
     "alone: measures times or loads, and runs while nothing else does",
-    "engines: hosts of its own for JMeter's remote engines, in a stage of scripts/test of its own",
+    "engines: hosts of its own for JMeter's remote engines, in a stage of scripts/test ci",
+    "long: a run of half a minute or more beside which a shorter test stands; CI makes it",
     "statistics: a simulation, a tenth of whose repetitions is made without --all-repetitions",
 )
 # No example of Hypothesis's is too slow, however busy the machine is.

@@ -9,9 +9,12 @@ import sys
 from pathlib import Path
 
 import psutil
+import pytest
 
 import support
 from e2e.bzt_run import Finished, Run
+
+pytestmark = pytest.mark.long
 
 TOLLGATE = Path(sys.executable).with_name("tollgate")
 

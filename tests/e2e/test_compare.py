@@ -80,6 +80,7 @@ def test_two_services_that_run_already_are_compared_and_left_alone(compare, answ
     assert re.search(ruled_out, page)
 
 
+@pytest.mark.long
 def test_what_a_killed_comparison_left_is_removed_by_the_next_whose_base_dies(compare, project):
     ports = {name: str(support.free_port()) for name in ("PORT_BASE", "PORT_HEAD")}
     killed = compare(*SHORT, BASE="HEAD", **ports).until("Measuring what a request costs")

@@ -11,6 +11,8 @@ import pytest
 from e2e.bzt_run import Finished, Run, assert_on_the_page_of_the_job
 from e2e.comparing import SHORT, assert_nothing_left, cache_of
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(scope="module")
 def control(project, tmp_path_factory) -> tuple[Run, Finished]:

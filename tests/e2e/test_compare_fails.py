@@ -6,8 +6,12 @@ import json
 import re
 import signal
 
+import pytest
+
 import support
 from e2e.comparing import CHEAP_SUMS, LIGHT, SHORT, assert_nothing_left
+
+pytestmark = pytest.mark.long
 
 
 def test_twice_the_work_fails_by_the_label_that_gates_whatever_ends_the_profile(compare, project):

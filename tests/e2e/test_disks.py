@@ -57,6 +57,7 @@ def test_a_disk_that_fills_up_under_load_ends_the_run_with_a_whole_verdict_and_o
     assert run.left_behind() == []
 
 
+@pytest.mark.long
 def test_a_disk_without_room_for_the_verdict_leaves_none_and_says_so(tmp_path, mounted):
     disk = mounted(48)
     config = only("fork", mostly_right("calculate"), warmup=1, measured=60)

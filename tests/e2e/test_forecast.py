@@ -95,6 +95,7 @@ def test_without_a_leak_none_is_found(stress: Finished):
         assert judged[SLOPE] in ("PASS", "INCONCLUSIVE"), stress.output
 
 
+@pytest.mark.long
 def test_the_leak_of_the_kittens_is_found_with_worker_slope_and_time_left(tmp_path: Path):
     (tmp_path / "forecast.csv").write_text(KITTENS)
     forecast = f"modules.load.forecast={tmp_path / 'forecast.csv'}"
@@ -120,6 +121,7 @@ def test_the_soak_of_the_ci_jobs_ends_in_a_verdict_on_the_page_of_the_job(tmp_pa
     assert not [it for it in bad if it["fault"] != "generator"], ended.output
 
 
+@pytest.mark.long
 def test_a_day_at_full_length_that_is_interrupted_leaves_a_verdict_on_what_was_measured(tmp_path):
     run = Run(tmp_path, alias="stress").until(" requests read")
     ended = run.signal(signal.SIGINT).end()

@@ -143,6 +143,7 @@ def asked() -> Iterator[int]:
         yield port
 
 
+@pytest.mark.long
 def test_two_runs_in_two_checkouts_end_nothing_of_one_another(foreign, asked, tmp_path):
     write_plan(tmp_path, asked)
     copy = Copy(tmp_path, {})

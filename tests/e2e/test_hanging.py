@@ -6,6 +6,8 @@ import json
 import sys
 from pathlib import Path
 
+import pytest
+
 import support
 from e2e.bzt_run import Finished, Run
 from support.hanging_server import OPEN, hanging_server, write_plan
@@ -21,6 +23,7 @@ def fails_for_the_service(ended: Finished) -> None:
     assert support.run(TOLLGATE, "judge", ended.folder, cwd=support.ROOT).returncode == 3
 
 
+@pytest.mark.long
 def test_a_service_that_hangs_until_stop_after_ends_the_load_fails(tmp_path: Path):
     with hanging_server(answers_s=4) as port:
         own = {"PLAN": str(write_plan(tmp_path, port)), "STOP_AFTER": "7s"}

@@ -6,6 +6,8 @@ import json
 import re
 from pathlib import Path
 
+import pytest
+
 from e2e.bzt_run import Run
 from support.golden_lines import FOLDER
 
@@ -54,6 +56,7 @@ def three_groups() -> str:
     return arriving.replace("<OpenModel", f"{visitors}{members}<OpenModel", 1)
 
 
+@pytest.mark.long
 def test_what_stop_after_kept_from_being_sent_is_no_fault_and_a_silent_group_is(tmp_path: Path):
     (tmp_path / "theirs.jmx").write_text(three_groups())
     own = {"PLAN": str(tmp_path / "theirs.jmx"), "STOP_AFTER": "10s", "CRITERIA": "fail>60%"}

@@ -9,6 +9,8 @@ import signal
 import time
 from pathlib import Path
 
+import pytest
+
 import support
 from e2e.bzt_run import LENIENT, Finished, Run, mostly_right, only
 from tollgate.gather import evidence
@@ -76,6 +78,7 @@ def kill_in_a_request(pid: int) -> None:
     os.kill(pid, signal.SIGKILL)
 
 
+@pytest.mark.long
 def test_20_reloads_under_load_lose_no_request(tmp_path):
     run = Run(tmp_path, config=under_reload(2))
     ended = after_reloads(run, RELOADS)

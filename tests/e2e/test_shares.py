@@ -117,6 +117,7 @@ def test_the_merge_has_the_arrivals_of_the_whole_and_one_verdict(shares, tmp_pat
         assert (target / name).stat().st_size
 
 
+@pytest.mark.long
 def test_the_command_of_the_kubernetes_job_sends_a_share(tmp_path):
     text = (support.ROOT / "deploy" / "kubernetes" / "stress.yaml").read_text()
     settings, job = yaml.safe_load_all(text)

@@ -14,6 +14,8 @@ import support
 from e2e.bzt_run import BZT, Finished, Run
 from tollgate.study import lengthened, read_blocks, read_spans, warmed
 
+pytestmark = pytest.mark.long
+
 EXPERIMENTS = ["sum", "crosscheck", "pi"]
 #: The apps of the arm of `pi` that has several.
 BALANCED = ("balancer", "pi-1", "pi-2", "pi-3")

@@ -7,6 +7,8 @@ import signal
 import sys
 from pathlib import Path
 
+import pytest
+
 import support
 from e2e.bzt_run import LENIENT, Finished, Run, mostly_right, only, seconds
 from tollgate.pages.runs import build as runs_page
@@ -63,6 +65,7 @@ def assert_turned_away(second: Finished, first: Run) -> None:
     assert first.process.poll() is None
 
 
+@pytest.mark.long
 def test_of_two_starts_at_once_one_runs_and_a_signal_under_load_keeps_its_samples(tmp_path):
     reports = tmp_path / "reports"
     reports.mkdir()

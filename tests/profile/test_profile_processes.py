@@ -12,6 +12,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+import pytest
+
 import support
 from tollgate.profile import SIDES, explain, read_blocks
 
@@ -111,6 +113,7 @@ def have_written(found: Path) -> int:
     return sum(last in each.read_text() for each in found.glob("*/*.jsonl"))
 
 
+@pytest.mark.long
 def test_a_carrier_that_sorts_again_and_again_is_named_by_the_function_that_does(tmp_path):
     said, found = why(
         tmp_path,
@@ -130,6 +133,7 @@ def test_a_synchronous_round_trip_through_json_is_named_by_the_handler_that_make
     assert first.own.low_us > 0
 
 
+@pytest.mark.long
 def test_of_a_head_like_its_base_nothing_is_named_and_the_cost_of_profiling_is_known(tmp_path):
     said, _ = why(tmp_path, {SUM: ("'use strict';", "'use strict';\n\n// Moved down.\n")})
     assert said.named == []

@@ -17,6 +17,8 @@ import pytest
 
 import support
 
+pytestmark = pytest.mark.long
+
 INSTALLED = (".git", "node_modules", ".venv", ".tollgate", "reports", "modified_*.jmx")
 CACHES = ("__pycache__", ".pytest_cache", ".ruff_cache", ".hypothesis", "*.egg-info")
 STAMPS = ("node_modules/.tollgate", ".venv/.tollgate", ".tollgate/jmeter/.tollgate")

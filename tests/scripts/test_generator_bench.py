@@ -3,6 +3,8 @@
 import re
 import sys
 
+import pytest
+
 from support import ROOT, run
 
 BENCH = ROOT / "scripts" / "benchmarks" / "generator.py"
@@ -11,6 +13,7 @@ ROW = re.compile(
 )
 
 
+@pytest.mark.long
 def test_a_request_costs_cpu_and_no_line_of_the_log_whatever_its_thread():
     few = ("--rounds", "1", "--rate", "40", "--requests", "40")
     done = run(sys.executable, BENCH, "compare", "stress", *few, cwd=ROOT)

@@ -20,7 +20,7 @@ from tollgate.run import manifest
 
 SCREENSHOTS = ROOT / "scripts" / "screenshots"
 PAGES = ROOT / "scripts" / "pictures" / "pages.js"
-pytestmark = pytest.mark.needs("chromium", "a screen")
+pytestmark = [pytest.mark.needs("chromium", "a screen"), pytest.mark.long]
 
 
 def check(folder: Path) -> None:
