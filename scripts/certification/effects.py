@@ -15,7 +15,7 @@ import numpy as np
 
 from certification.conditions import Condition
 from certification.store import Run
-from tollgate.compare import PERCENTILES, Blocks, Side, percentile
+from tollgate.compare import PERCENTILES, Blocks, Side, doubt_and_place, percentile
 
 METRICS = ("p50", "p95")
 RESAMPLES = 400
@@ -27,12 +27,13 @@ LEAST_ADDED = 0.01
 
 @dataclass(frozen=True)
 class Change:
-    """Of one metric. base_ms: over all runs. share: head / base - 1. low, high: its 95 % interval,
-    from whole runs drawn with replacement (the percentile bootstrap, Efron 1979), None of too few
-    runs."""
+    """Of one metric. base_ms: over all runs. share: head / base - 1. hidden: by how much JMeter's
+    whole milliseconds can make that share wrong. low, high: its 95 % interval, from whole runs
+    drawn with replacement (the percentile bootstrap, Efron 1979), None of too few runs."""
 
     base_ms: float
     share: float
+    hidden: float
     low: float | None
     high: float | None
 
@@ -98,13 +99,14 @@ def _tables(parts: Sequence[Blocks]) -> np.ndarray:
     return tables
 
 
-def _change(table: np.ndarray, metric: str) -> tuple[float, float]:
-    """(ms of base, head / base - 1) of a table int[2, M]."""
+def _change(table: np.ndarray, metric: str) -> tuple[float, float, float]:
+    """(ms of base, head / base - 1, what whole milliseconds hide) of a table int[2, M]."""
     present = np.flatnonzero(table.sum(axis=0))
     sides = [Side(row[present][None, :], np.zeros(1, np.int64)) for row in table]
     share = PERCENTILES[metric] / 100
     base, head = (percentile(side, present, share) for side in sides)
-    return base, head / base - 1
+    doubts = (doubt_and_place(side, present, share)[0] for side in sides)
+    return base, head / base - 1, sum(doubts) / base
 
 
 def _interval(tables: np.ndarray, metric: str, seed: int) -> tuple[float | None, float | None]:

@@ -232,13 +232,15 @@ def _resampled(rows: Sequence[Resampled]) -> str:
 
 def _effects(effects: Sequence[Effect]) -> str:
     changes = (f"{metric}, base and change" for metric in METRICS)
-    names = (*_OF, "label", "added, by the server's clock", *changes)
+    hidden = f"whole milliseconds hide, of {' and of '.join(METRICS)}"
+    names = (*_OF, "label", "added, by the server's clock", *changes, hidden)
     cells = (
         (
             *_of(each.condition),
             each.label,
             _added(each.added),
             *(_change(each.changes[metric]) for metric in METRICS),
+            ", ".join(f"{100 * each.changes[metric].hidden:.1f} %" for metric in METRICS),
         )
         for each in effects
     )

@@ -1,5 +1,6 @@
 """Rows and effects to what a README shows."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -9,6 +10,7 @@ from certification.effects import added, effects
 from certification.rows import live_rows, resampled_row
 from certification.table import to_markdown
 from support.certified import by_name, finding, finished, runs_of, steady, tables
+from tollgate.compare import percentile_ratio
 from tollgate.compare.model import FAIL, PASS, Settings
 
 AA = Condition("aa")
@@ -42,6 +44,14 @@ def test_the_effect_over_all_runs_holds_the_truth_in_its_interval():
     assert p50.share == pytest.approx(0.08, abs=0.015)
     (few,) = effects(Condition("work", 10), runs[:3], samples[:3], seed=1)
     assert few.changes["p50"].low is None
+
+
+def test_what_whole_milliseconds_hide_is_what_the_gate_allows_for():
+    (blocks,) = made = runs_of(1.05, 1)[0]
+    (found,) = effects(Condition("work", 5), [finished(1)], [made], seed=1)
+    for metric, change in found.changes.items():
+        assert change.hidden == pytest.approx(percentile_ratio(blocks, metric).coarse, rel=0.1)
+    assert 0 < found.changes["p50"].hidden < 0.05
 
 
 def test_long_runs_count_in_an_effect_by_their_seconds_and_not_by_the_run():
@@ -91,6 +101,7 @@ def test_the_tables_say_which_runs_are_live_and_which_are_resampled():
     for table in shown.values():
         assert len({line.count("|") for line in table.split("\n")}) == 1
         assert table.split("\n")[0].count("|") <= 9
+    assert re.search(r"\| \d\.\d %, \d\.\d % \|$", effect, re.MULTILINE)
 
 
 def test_a_label_that_hardly_got_slower_is_not_shown_as_one_that_was_not_found():

@@ -10,7 +10,7 @@ from tollgate.compare.decide import close, look, next_look_s
 from tollgate.compare.errors import MOST_FAILED
 from tollgate.compare.estimates import COSINE_S, STEP_S, percentile_ratio, typical_ratio, unfair
 from tollgate.compare.looks import judge_blocks
-from tollgate.compare.milliseconds import HALF_MS, percentile
+from tollgate.compare.milliseconds import HALF_MS, doubt_and_place, percentile
 from tollgate.compare.model import (
     ERRORS,
     FAIL,
@@ -89,6 +89,7 @@ __all__ = [
     "cases",
     "close",
     "compared",
+    "doubt_and_place",
     "drawn_seeds",
     "is_compare",
     "judge_blocks",
