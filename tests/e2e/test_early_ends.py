@@ -138,7 +138,8 @@ def test_a_plan_that_ended_in_its_time_passes_and_tells_of_an_end_with_a_file(ra
 
 def test_a_shutdown_from_elsewhere_makes_an_own_plan_invalid(tmp_path):
     plan = write(tmp_path, "theirs", {"users": {"duration": 60}})
-    run = Run(tmp_path, alias="plan", PLAN=plan, CRITERIA=CRITERIA[0])
+    misspelt = "modules.jmeter.properties.usres=3"
+    run = Run(tmp_path, misspelt, alias="plan", PLAN=plan, CRITERIA=CRITERIA[0])
     port = support.wait_until(lambda: announced(run.folder), "JMeter says its port")
     support.wait_until(lambda: lines_of(run.folder / "kpi.jtl") > 100, "samples came")
     with socket.socket(type=socket.SOCK_DGRAM) as channel:
@@ -146,6 +147,8 @@ def test_a_shutdown_from_elsewhere_makes_an_own_plan_invalid(tmp_path):
     ended = run.end()
     assert ended.code == 1
     assert "s of the 60 s that the plan says: an error of JMeter's" in ended.reasons()
+    [execution] = ended.verdict["executions"]
+    assert any("reads the property 'usres'" in line for line in execution["warnings"])
 
 
 def announced(folder: Path) -> int | None:

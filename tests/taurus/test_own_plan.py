@@ -31,7 +31,7 @@ def service(**settings):
         "execution": [{"scenario": "plan"}],
         "scenarios": {"plan": {"script": "${PLAN}"}},
         "reporting": [{"module": "verdict"}, {"module": "passfail", "criteria": ["fail>0%"]}],
-        "modules": {"jmeter": {"properties": {"users": 2}}},
+        "modules": {"jmeter": {"properties": {"users": 2}}, "verdict": {"kind": "plan"}},
     }
     provisioning = SimpleNamespace(executors=[])
     made.engine = SimpleNamespace(config=BetterDict.from_dict(config), provisioning=provisioning)

@@ -9,13 +9,12 @@ from tollgate.taurus.ask import hash_of
 from tollgate.taurus.engines import Remote
 
 
-def test_each_engine_is_asked_for_the_rows_of_the_users_plan(tmp_path, monkeypatch):
+def test_each_engine_is_asked_for_the_rows_of_the_users_plan(tmp_path):
     rows = jmx.element("CSVDataSet", "items", filename="items.csv", variableNames="id")
     (tmp_path / "own.jmx").write_text(jmx.plan(jmx.group(jmx.sampler("home"), rows)))
     (tmp_path / "items.csv").write_text("1\n2\n")
-    monkeypatch.setenv("PLAN", str(tmp_path / "own.jmx"))
     engine = SimpleNamespace(config=BetterDict.from_dict({"modules": {"jmeter": {}}}))
-    scenario, files = BetterDict.from_dict({"script": "${PLAN}"}), {}
+    scenario, files = BetterDict.from_dict({"script": str(tmp_path / "own.jmx")}), {}
     Remote(("127.0.0.1:1", "127.0.0.1:3"), "copy", True)._give(engine, scenario, "plan", files)
     assert files == {"items.csv": dict.fromkeys((1, 2), hash_of(b"1\n2\n"))}
     assert "2 times the plan's" in scenario["notes"][0]

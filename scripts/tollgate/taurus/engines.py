@@ -11,7 +11,6 @@ shares that were merged.
 from __future__ import annotations
 
 import logging
-import os
 import socket
 import time
 from collections.abc import Mapping, Sequence
@@ -110,7 +109,7 @@ class Remote:
         numbers = range(1, len(self.hosts) + 1)
         if self.runs_whole:
             scenario.get("notes", [], force_set=True).append(times_the_plan(len(self.hosts)))
-            given, path = given_properties(engine, scenario), _own_plan(engine, scenario)
+            given, path = given_properties(engine, scenario), script_of(scenario)
             root, folder = read_tree(path, given), path.absolute().parent
             shared = list(feeds_of(root, folder, expander_of(root, given)))
         else:
@@ -274,13 +273,6 @@ class Remote:
             *hosts_of.BATCHES,
             *(f"-G{own_name(START_AT, number)}={moment}" for number, moment in starts),
         ]
-
-
-def _own_plan(engine: Engine, scenario: Any) -> Path:
-    """What the service `plan`, which comes later, makes of the scenario's script."""
-    settings = engine.config.get("modules").get("plan", None) or {}
-    given = os.environ.get("PLAN") or settings.get("path", None)
-    return Path(str(given)).expanduser() if given else script_of(scenario)
 
 
 def _sends(executor: Any) -> bool:

@@ -13,7 +13,7 @@ Settings, under modules.load in taurus.yml; the environment variables in bracket
 With ENGINE=k/N it sends one engine's share of the load (share.py), at START_AT. With ENGINES it
 has remote engines send all of it (engines.py).
 
-It stands before the other services: they start and judge what is left in `execution`.
+It stands before the services that start and judge what is left in `execution`.
 """
 
 from __future__ import annotations

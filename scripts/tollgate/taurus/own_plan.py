@@ -6,6 +6,8 @@ Settings, under modules.plan in taurus.yml; the environment variables in bracket
     criteria: 'p95 of home>300ms; fail>1%'
                           [CRITERIA] what must not happen, in place of those in taurus.yml
     stop-after: 10min     [STOP_AFTER] when to end the load of a plan that has no end of its own
+
+It stands before the other services, which read the plan that it gives the execution.
 """
 
 from __future__ import annotations
@@ -27,8 +29,10 @@ from tollgate.plan import copy as plan_copy
 from tollgate.plan import lint as plan_lint
 from tollgate.plan import plugins as plan_plugins
 from tollgate.targets import scenario_of
+from tollgate.taurus.share import given_properties
 from tollgate.taurus.shared import refuse_unknown, under_way
 
+KIND = "plan"
 SETTINGS = ("path", "criteria", "stop-after")
 UNITS = {"s": 1, "m": 60, "min": 60, "h": 3600}
 #: Seconds that JMeter may take to end by itself before Taurus ends it.
@@ -66,6 +70,8 @@ class OwnPlan(Service):
     def prepare(self) -> None:
         """Give the execution its plan and its criteria. Raises TaurusConfigError, one line."""
         super().prepare()
+        if self.engine.config.get("modules").get("verdict").get("kind", "") != KIND:
+            return
         refuse_unknown("plan", self.settings, SETTINGS)
         under_way(self.engine).told_to_end = self.told_at
         try:
@@ -73,7 +79,7 @@ class OwnPlan(Service):
             self.stop_after = self._seconds(self._setting("STOP_AFTER", "stop-after"))
             for execution in self.engine.config.get("execution", []):
                 scenario = scenario_of(self.engine.config, execution)
-                self._check(path, self._properties(scenario))
+                self._check(path, given_properties(self.engine, scenario))
                 scenario["script"] = str(path)
                 self._warn_of_properties(path.parent, scenario)
                 self._give_criteria(scenario)
@@ -103,12 +109,6 @@ class OwnPlan(Service):
             step = "write it like 90s, 10min or 2h"
             raise TaurusConfigError(f"plan: STOP_AFTER is {given!r}: {step}")
         return float(found[1]) * UNITS[found[2]] if found else None
-
-    def _properties(self, scenario: dict) -> dict[str, str]:
-        """As in Taurus, a scenario's own go before the module's."""
-        module = self.engine.config.get("modules").get("jmeter").get("properties")
-        both = {**(module or {}), **(scenario.get("properties") or {})}
-        return {key: str(value) for key, value in both.items()}
 
     def _check(self, path: Path, properties: dict[str, str]) -> None:
         """Refuse what JMeter could not run, and what it would run for ever."""
