@@ -59,11 +59,16 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What starts processes comes first, so that no long file is left for the end."""
+    """Files whose tests mostly wait for processes and those that compute take turns, the longest of
+    them first, so that no core is idle and no long file is left for the end."""
+    files = dict.fromkeys(item.path for item in items)
     order = {name: place for place, name in enumerate(LONGEST)}
-    items.sort(
-        key=lambda item: (order.get(item.path.stem, len(order)), item.path.parent.name not in SLOW)
-    )
+    turns = {}
+    for waits in (True, False):
+        alike = [it for it in files if (it.parent.name in SLOW) == waits]
+        alike.sort(key=lambda it: order.get(it.stem, len(order)))
+        turns |= {path: place / len(alike) for place, path in enumerate(alike)}
+    items.sort(key=lambda item: turns[item.path])
     for item in items:
         if item.path.parent.name in REAL:
             item.add_marker(SECOND_GO)
