@@ -32,8 +32,9 @@ What this cannot see:
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +45,8 @@ Ints = NDArray[np.int64]
 SEGMENT_S = 30
 #: Of fewer recorded pairs of processes, a base's and a head's of a run, nothing is resampled.
 FEWEST_PAIRS = 10
+#: Sequences that a process draws before it is given more.
+TOGETHER = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,6 +106,21 @@ def resampled(
         upto = int(at_s)
         gate = look(gate, pool.picked(seconds[:upto], swapped[:upto]), at_s)
     return close(gate)
+
+
+def sequences_of(
+    pool: Pool,
+    settings: Settings,
+    looks: tuple[float, float],
+    exchangeable: bool,
+    many: int,
+    seed: int,
+) -> list[Gate]:
+    """So many gates of `resampled`, drawn by all cores at once, whose number changes none."""
+    draw = partial(resampled, pool, settings, looks, exchangeable)
+    rngs = np.random.default_rng(seed).spawn(many)
+    with ProcessPoolExecutor() as processes:
+        return list(processes.map(draw, rngs, chunksize=TOGETHER))
 
 
 def _joined(parts: Sequence[Blocks]) -> Blocks:

@@ -34,8 +34,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-import numpy as np
-
 from certification.conditions import Condition
 from certification.found import (
     LIVE,
@@ -49,7 +47,7 @@ from certification.found import (
     quantile_s,
     rate,
 )
-from certification.resample import FEWEST_PAIRS, Pool, resampled
+from certification.resample import FEWEST_PAIRS, Pool, sequences_of
 from certification.store import BROKEN, Run
 from tollgate.compare import (
     FAIL,
@@ -278,8 +276,8 @@ def resampled_row(
     pairs = sum(run[0].processes for run in samples)
     if pairs < FEWEST_PAIRS or not sequences:
         return None
-    pool, rng = Pool.of(samples), np.random.default_rng(seed)
-    gates = [resampled(pool, settings, looks, condition.is_aa, rng) for _ in range(sequences)]
+    pool = Pool.of(samples)
+    gates = sequences_of(pool, settings, looks, condition.is_aa, sequences, seed)
     runs = [_with(Run(condition.key, 0, "", 0.0, None, ""), gate) for gate in gates]
     verdicts = Counter(run.verdict for run in runs)
     labels = [blocks.label for blocks in pool.labels]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from certification.resample import Pool, resampled
+from certification.resample import Pool, resampled, sequences_of
 from support.compared import compared
 from tollgate.compare.decide import close, look, next_look_s
 from tollgate.compare.estimates import percentile_ratio
@@ -19,8 +19,8 @@ def recorded(seed, lengths, **service):
 
 
 def verdicts(pool, many, exchangeable, seed=5):
-    rng = np.random.default_rng(seed)
-    return [resampled(pool, SETTINGS, LOOKS, exchangeable, rng).verdict for _ in range(many)]
+    gates = sequences_of(pool, SETTINGS, LOOKS, exchangeable, many, seed)
+    return [gate.verdict for gate in gates]
 
 
 def test_a_segment_lies_within_one_run_whose_end_is_joined_to_its_beginning():

@@ -204,13 +204,12 @@ def test_resampled_runs_that_decided_nothing_took_longer_than_any(monkeypatch):
     late = made_gate((60.0, 150.0), ("p50", FAIL, 150.0), ("p95", FAIL, 150.0))
     unsure = made_gate((60.0, 240.0), ("p50", FAIL, 120.0), ("p95", "INCONCLUSIVE", None))
     gates = [decided] * 10 + [late] * 2 + [unsure] * 8
-    drawn = iter(gates * 2)
-    monkeypatch.setattr(rows, "resampled", lambda *_: next(drawn))
+    monkeypatch.setattr(rows, "sequences_of", lambda *_: gates)
     row = resampled_row(Condition("work", 5), runs_of(1.0, 5) * 2, SETTINGS, LOOKS, 20, 1)
     assert (row.decided_s, row.most_s) == (120.0, NEVER)
     assert row.failed == Rate(20, 20)
     (found,) = row.found
     assert found.rates == {"typical": Rate(0, 20), "p50": Rate(18, 20), "p95": Rate(2, 20)}
-    drawn = iter([unsure, decided] * 10)
+    gates = [unsure, decided] * 10
     row = resampled_row(Condition("work", 5), runs_of(1.0, 5) * 2, SETTINGS, LOOKS, 20, 1)
     assert row.decided_s == NEVER
