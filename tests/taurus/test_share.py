@@ -26,7 +26,7 @@ URL = "http://127.0.0.1:8080"
 def shared(monkeypatch, tmp_path):
     """Prepares the service with these variables over one execution; returns it."""
 
-    def prepare(script=CHECK, env=None, services=(), modules=None, scenario=None, **settings):
+    def prepare(script=CHECK, env=None, modules=None, scenario=None, **settings):
         for name in ("MODE", "SCALE", "ENGINE", "ENGINES", "START_AT"):
             monkeypatch.delenv(name, raising=False)
         for name, value in (env or {"ENGINE": "2/3"}).items():
@@ -39,7 +39,6 @@ def shared(monkeypatch, tmp_path):
             config=BetterDict.from_dict(
                 {
                     "execution": [{"scenario": "shop"}],
-                    "services": list(services),
                     "scenarios": {"shop": {"script": script, "url": URL, **(scenario or {})}},
                     "modules": {
                         "jmeter": {"properties": {"warmup": 5, "measured": 30}},
@@ -103,7 +102,7 @@ def test_the_shares_of_a_forecast_add_up_to_its_schedule(shared):
 
 
 def test_a_plan_of_the_users_own_runs_as_it_is_and_says_so(shared):
-    load = shared(services=["plan"], modules={"verdict": {"kind": "plan"}})
+    load = shared(modules={"verdict": {"kind": "plan"}})
     scenario = scenario_of(load)
     assert "properties" not in scenario
     (note,) = scenario["notes"]

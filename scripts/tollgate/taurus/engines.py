@@ -41,10 +41,10 @@ from tollgate.taurus.heartbeat import Heartbeat
 from tollgate.taurus.share import (
     Part,
     given_properties,
+    is_own_plan,
     part_of,
     refuse_undivided,
     rows_setting,
-    runs_whole,
     script_of,
     times_the_plan,
 )
@@ -90,7 +90,7 @@ class Remote:
                     f"engines, {name} of a share without a controller; leave one of them out"
                 )
         refuse_undivided(config, f"ENGINES is {text}")
-        return cls(_hosts(text), rows_setting(settings), runs_whole(config))
+        return cls(_hosts(text), rows_setting(settings), is_own_plan(config))
 
     def give(self, engine: Engine, executions: Sequence[Mapping], log: logging.Logger) -> None:
         """Have the executions run on the engines, once all have shown that they are alike. Raises

@@ -29,10 +29,9 @@ from tollgate.plan import copy as plan_copy
 from tollgate.plan import lint as plan_lint
 from tollgate.plan import plugins as plan_plugins
 from tollgate.targets import scenario_of
-from tollgate.taurus.share import given_properties
+from tollgate.taurus.share import given_properties, is_own_plan
 from tollgate.taurus.shared import refuse_unknown, under_way
 
-KIND = "plan"
 SETTINGS = ("path", "criteria", "stop-after")
 UNITS = {"s": 1, "m": 60, "min": 60, "h": 3600}
 #: Seconds that JMeter may take to end by itself before Taurus ends it.
@@ -70,7 +69,7 @@ class OwnPlan(Service):
     def prepare(self) -> None:
         """Give the execution its plan and its criteria. Raises TaurusConfigError, one line."""
         super().prepare()
-        if self.engine.config.get("modules").get("verdict").get("kind", "") != KIND:
+        if not is_own_plan(self.engine.config):
             return
         refuse_unknown("plan", self.settings, SETTINGS)
         under_way(self.engine).told_to_end = self.told_at

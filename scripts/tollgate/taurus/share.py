@@ -76,7 +76,7 @@ class Sharing:
                 )
             return None
         refuse_undivided(config, f"ENGINE is {share}")
-        return cls(share, rows, _moment(start) if start else None, runs_whole(config))
+        return cls(share, rows, _moment(start) if start else None, is_own_plan(config))
 
     def give(self, engine: Engine, executions: Sequence[Mapping]) -> Record:
         """Write the share into the scenarios; returns what run.json tells of it. Raises
@@ -210,10 +210,9 @@ def rows_setting(settings: Mapping[str, Any]) -> str:
     return rows
 
 
-def runs_whole(config: Mapping[str, Any]) -> bool:
-    """Whether each engine runs all of a user's own plan."""
-    services = config.get("services", None) or []
-    return "plan" in [it.get("module") if isinstance(it, dict) else it for it in services]
+def is_own_plan(config: Mapping[str, Any]) -> bool:
+    """Whether the kind is `plan`: that of a user's own plan, all of which each engine runs."""
+    return (config.get("modules").get("verdict", None) or {}).get("kind", "") == "plan"
 
 
 def times_the_plan(of: int) -> str:
