@@ -15,11 +15,11 @@ SEARCHES, MINUTES, SEED = 200, 200, 11
     ("name", "share", "half_width"),
     [
         ("mg1", 0.93, 0.05),
-        ("mg1, 17 ms", 0.93, 0.07),
-        ("cliff", 0.93, 0.04),
-        ("knee", 0.93, 0.08),
-        ("burner", 0.93, 0.1),
-        ("brief neighbour", 0.93, 0.1),
+        pytest.param("mg1, 17 ms", 0.93, 0.07, marks=pytest.mark.long),
+        pytest.param("cliff", 0.93, 0.04, marks=pytest.mark.long),
+        pytest.param("knee", 0.93, 0.08, marks=pytest.mark.long),
+        pytest.param("burner", 0.93, 0.1, marks=pytest.mark.long),
+        pytest.param("brief neighbour", 0.93, 0.1, marks=pytest.mark.long),
         ("drift", 0.9, 0.06),
     ],
 )

@@ -18,6 +18,8 @@ from support import plan_files
 #: As it is called at their place; and the locale is one in which Java finds no file of that name.
 THEIR_PLAN = "Größe 1.jmx"
 C_LOCALE = {"LC_ALL": "C"}
+#: On a busy machine the generator is late, and an interval is wider than what there is to decide.
+BUSY = {"generator", "machine"}
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +56,7 @@ class Ran:
 
     @property
     def blamed(self) -> set[str]:
-        """Whose fault it is that the run did not pass: on a busy machine the generator is late."""
+        """Whose fault it is that the run did not pass."""
         return {reason["fault"] for reason in self.verdict["reasons"]}
 
 
@@ -93,7 +95,7 @@ def their_plan(copy) -> Ran:
 
 
 def test_a_service_that_runs_already_is_adopted_by_its_url(by_url):
-    assert by_url.blamed <= {"generator"}, by_url.output
+    assert by_url.blamed <= BUSY, by_url.output
     assert by_url.verdict["kind"] == "shop"
     assert {each["label"] for each in by_url.execution["criteria"]} == {"shop"}
     assert by_url.execution["schedules"][0]["sent"] > 50
@@ -108,7 +110,7 @@ def test_the_verdict_says_that_the_service_is_somebody_elses(by_url, copy):
 
 
 def test_an_app_of_theirs_is_started_and_watched_without_anything_of_ours_in_it(by_pm2):
-    assert by_pm2.blamed <= {"generator"}, by_pm2.output
+    assert by_pm2.blamed <= BUSY, by_pm2.output
     workers = by_pm2.execution["workers"]
     assert len(workers) == 2
     for worker in workers:
@@ -117,8 +119,9 @@ def test_an_app_of_theirs_is_started_and_watched_without_anything_of_ours_in_it(
     assert any("carry no X-Worker" in line for line in by_pm2.execution["warnings"])
 
 
+@pytest.mark.long
 def test_a_router_of_our_own_server_answers_what_its_skeleton_expects(by_router):
-    assert by_router.blamed <= {"generator"}, by_router.output
+    assert by_router.blamed <= BUSY, by_router.output
     assert by_router.verdict["kind"] == "order-service"
     assert by_router.execution["name"] == "fork"
     assert by_router.execution["workers"][0]["requests"] > 50
@@ -130,7 +133,7 @@ def test_nothing_of_theirs_runs_on_under_pm2(by_pm2, copy):
 
 
 def test_their_plan_is_judged_by_their_criteria_and_its_schedule_is_proven(their_plan):
-    assert their_plan.blamed <= {"generator"}, their_plan.output
+    assert their_plan.blamed <= BUSY, their_plan.output
     assert [it["criterion"] for it in their_plan.execution["criteria"]] == [
         *("avg-rt of home>500ms", "fail>1%")
     ]

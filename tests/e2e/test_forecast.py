@@ -111,6 +111,7 @@ def test_the_leak_of_the_kittens_is_found_with_worker_slope_and_time_left(tmp_pa
     assert "would be reached" in reason
 
 
+@pytest.mark.long
 def test_the_soak_of_the_ci_jobs_ends_in_a_verdict_on_the_page_of_the_job(tmp_path: Path):
     ended = Run(tmp_path, TOLERANT, job="soak", SCALE="17280", MODE="fork").end()
     assert_on_the_page_of_the_job(ended, "soak", tmp_path)

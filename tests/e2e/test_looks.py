@@ -49,6 +49,7 @@ def test_a_run_that_holds_ends_before_its_budget(tmp_path):
     assert_the_same_again(run.folder)
 
 
+@pytest.mark.long
 def test_a_run_that_fails_ends_at_the_look_that_shows_it(tmp_path):
     run = ended(tmp_path, BROKEN, INJECT_DELAY_MS="400")
     [execution] = run.verdict["executions"]

@@ -17,6 +17,7 @@ from support.http_server import Handler, serving
 from support.project_copy import copy_project
 from tollgate.run import manifest
 
+pytestmark = pytest.mark.long
 TOLLGATE = Path(support.ROOT / ".venv" / "bin" / "tollgate")
 WARMUP, MEASURED, RATE = 5, 20, 12.5
 #: Until then both are ready, also on a busy machine.
@@ -117,7 +118,6 @@ def test_the_merge_has_the_arrivals_of_the_whole_and_one_verdict(shares, tmp_pat
         assert (target / name).stat().st_size
 
 
-@pytest.mark.long
 def test_the_command_of_the_kubernetes_job_sends_a_share(tmp_path):
     text = (support.ROOT / "deploy" / "kubernetes" / "stress.yaml").read_text()
     settings, job = yaml.safe_load_all(text)

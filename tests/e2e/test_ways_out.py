@@ -125,6 +125,7 @@ def test_a_signal_in_the_warm_up_says_that_nothing_was_measured(tmp_path):
     assert run.left_behind() == []
 
 
+@pytest.mark.long
 def test_the_next_run_cleans_up_after_a_killed_one_and_may_count_though_cut_short(tmp_path):
     (tmp_path / "killed").mkdir()
     (tmp_path / "next").mkdir()
