@@ -292,6 +292,14 @@ def test_settings_that_mean_nothing_are_refused(tmp_path, wrong, names):
         prepared(tmp_path, **{**GOOD, **wrong})
 
 
+@pytest.mark.parametrize("name", ["Größe", "sum, twice", "s" * 91])
+def test_a_name_that_no_row_of_arrivals_holds_is_refused(tmp_path, name):
+    plan = tmp_path / "capacity.jmx"
+    plan.write_text((ROOT / "plans/capacity.jmx").read_text().replace('"sum"', f'"{name}"'))
+    with pytest.raises(TaurusConfigError, match="at most 90 letters of ASCII"):
+        prepared(tmp_path, script=plan, **GOOD | {"of": name})
+
+
 def test_criteria_on_an_execution_that_mode_leaves_out_are_left_out(tmp_path):
     criteria = ["capacity of fork<1/s", "capacity of cluster<1/s", "capacity of nobody<1/s"]
     service = prepared(tmp_path, criteria, **GOOD)

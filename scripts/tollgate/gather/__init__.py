@@ -6,7 +6,7 @@ In: run.json, kpi.jtl, workers.jsonl, compare.json of a folder. Out: facts, made
 from __future__ import annotations
 
 from tollgate.gather import evidence, refusals
-from tollgate.gather.arrivals import END, HEADER, NOTHING, Arrivals, drawn, row
+from tollgate.gather.arrivals import END, HEADER, LONGEST_NAME, NOTHING, Arrivals, drawn, row
 from tollgate.gather.capacity import (
     CapacityRecord,
     TrialRecord,
@@ -23,6 +23,7 @@ from tollgate.gather.watch import Watch, outcome
 __all__ = [
     "END",
     "HEADER",
+    "LONGEST_NAME",
     "NOTHING",
     "Arrivals",
     "CapacityRecord",

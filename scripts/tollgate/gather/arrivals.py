@@ -18,7 +18,9 @@ from tollgate.capacity import Ask
 from tollgate.run import ManifestError
 
 #: Bytes of a row, its newline included.
-ROW = 64
+ROW = 128
+#: Characters that a row has for what is asked.
+LONGEST_NAME = 90
 HEADER = "trial,arrival,due,of,padding"
 #: What the plan calls the request to a server that does nothing, and what ends it.
 NOTHING, END = "nothing", "end"

@@ -39,6 +39,7 @@ from tollgate.criteria import CriterionError, parse
 from tollgate.gather import (
     END,
     HEADER,
+    LONGEST_NAME,
     NOTHING,
     CapacityRecord,
     arrivals_path,
@@ -228,6 +229,12 @@ def check_plan(script: Path, of: Sequence[str], properties: Mapping[str, str]) -
             raise TaurusConfigError(
                 f"capacity: modules.capacity.of names {name!r}, which {script} can't send: "
                 f"{did_you_mean(name, names)}"
+            )
+        if not name.isascii() or len(name) > LONGEST_NAME or set(name) & set(",\"'"):
+            raise TaurusConfigError(
+                f"capacity: modules.capacity.of names {name!r}, which stands in each row of a file "
+                f"that JMeter reads: give that controller of {script} a name of at most "
+                f"{LONGEST_NAME} letters of ASCII, without commas and quotes"
             )
 
 
