@@ -17,7 +17,7 @@ from tollgate.plan.read import read_plan
 
 HEADER = HEADER + ',"TESTSTART.MS","coin",URL'
 #: How long the sums of data/compare-sum.csv take, one a row.
-SUMS_MS = 1.2 + 6 * np.random.default_rng(0).lognormal(0, 0.25, 100)
+SUMS_MS = 1.7 + 10.3 * np.random.default_rng(0).lognormal(0, 0.125, 100)
 #: Milliseconds in which an arrival keeps a process busy, from when it came: a sum at once, a search
 #: when it begins and when its carriers have answered.
 BUSY_MS = {"sum": ((0, 11),), "search": ((0, 2), (50, 53))}

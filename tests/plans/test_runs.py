@@ -130,7 +130,7 @@ def test_sizes_of_the_sums_to_compare_are_log_normal() -> None:
     otherwise a percentile hardly moves with what it measures, or jumps."""
     rows = plan_files.rows_in(support.ROOT / "data" / "compare-sum.csv")
     shares = [(place + 0.5) / len(rows) for place in range(len(rows))]
-    sizes = [19_200_000 * math.exp(0.25 * NormalDist().inv_cdf(share)) for share in shares]
+    sizes = [19_650_000 * math.exp(0.125 * NormalDist().inv_cdf(share)) for share in shares]
     assert sorted(int(row["n"]) for row in rows) == [round(size, -3) for size in sizes]
 
 
