@@ -56,7 +56,7 @@ def test_cost_is_the_cpu_time_of_both_over_what_was_answered(measured):
     executor = Executor(answers=30_000)
     cost = measured(executor, ["sum", "search"])
     assert min(cost.service_ms, cost.generator_ms) > 0
-    assert (executor.given["period"], executor.given["search_lag"]) == (64, 57)
+    assert (executor.given["period"], executor.given["search_lag"]) == (28, 25)
 
 
 def test_failed_answers_and_those_of_other_labels_do_not_count(measured):

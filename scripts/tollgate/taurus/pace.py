@@ -1,4 +1,4 @@
-"""What a request costs on this machine, measured at a low rate before a comparison begins."""
+"""What a request costs on this machine, measured before a comparison begins."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def cost_of(
     folder = run / FOLDER
     folder.mkdir()
     samples = folder / "kpi.jtl"
-    given = pace.slowed(usual, pace.FACTORS[-1])
+    given = pace.slowed(usual, pace.MEASURED_AT)
     # Whatever has been answered stands in the file.
     given |= {"warmup": WARMUP_S, "measured": 60, "jmeter.save.saveservice.autoflush": "true"}
     try:
