@@ -80,7 +80,7 @@ def test_arrivals_come_as_fast_as_the_machine_can_carry(begun, tmp_path):
     made, told, given = begun(Cost(20.0, 6.0))
     assert told == {"period": "28", "search_lag": "25"}
     assert (given["period"], given["search_lag"]) == (28, 25)
-    assert made.record.pace == Pace(28, 18, "measured", 2, 0.6, Cost(20.0, 6.0))
+    assert made.record.pace == Pace(28, 18, "measured", 2, 0.5, Cost(20.0, 6.0))
     assert record.read(tmp_path) == made.record
     [execution] = manifest.read(tmp_path).executions
     assert execution.properties == told

@@ -14,7 +14,7 @@
     first: 60             seconds of measuring before the samples are first looked at
     every: 30             seconds from one look to the next
     fail-fast: true       whether a decided FAIL ends the measuring
-    cpu-share: 60%        of the cores that base, head and JMeter may need together; the plan's
+    cpu-share: 50%        of the cores that base, head and JMeter may need together; the plan's
                           arrivals come slower where they would need more
     profile: true         find out what head computes more after any verdict; by default after a
                           FAIL, with false never
@@ -102,7 +102,7 @@ class CompareSettings:
     every_s: float
     injected: dict[str, float]
     profile: bool | None = None
-    cpu_share: float = 0.6
+    cpu_share: float = 0.5
 
 
 def is_compare(modules: Mapping[str, Mapping]) -> bool:
