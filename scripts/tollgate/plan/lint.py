@@ -272,7 +272,7 @@ def unread(plan: Path, names: Iterable[str]) -> Iterator[str]:
         if not elsewhere and not re.search(rf"\b{re.escape(name)}\b", text):
             yield (
                 f"nothing in {plan.name} reads the property {name!r}, which changes nothing: "
-                f"{did_you_mean(name, known)}"
+                f"{did_you_mean(name, known) if known else 'it reads none'}"
             )
 
 
