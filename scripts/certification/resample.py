@@ -31,8 +31,7 @@ What this cannot see:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
@@ -42,11 +41,10 @@ from numpy.typing import NDArray
 from tollgate.compare import Blocks, Gate, Requests, Settings, Side, close, look, next_look_s
 
 Ints = NDArray[np.int64]
+Apply = Callable[[Callable, Iterable], Iterable]
 SEGMENT_S = 30
 #: Of fewer recorded pairs of processes, a base's and a head's of a run, nothing is resampled.
 FEWEST_PAIRS = 10
-#: Sequences that a process draws before it is given more.
-TOGETHER = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,12 +113,13 @@ def sequences_of(
     exchangeable: bool,
     many: int,
     seed: int,
+    apply: Apply = map,
 ) -> list[Gate]:
-    """So many gates of `resampled`, drawn by all cores at once, whose number changes none."""
+    """So many gates of `resampled`, each of a seed of its own. apply: `map`, or what does the same
+    in several processes."""
     draw = partial(resampled, pool, settings, looks, exchangeable)
     rngs = np.random.default_rng(seed).spawn(many)
-    with ProcessPoolExecutor() as processes:
-        return list(processes.map(draw, rngs, chunksize=TOGETHER))
+    return list(apply(draw, rngs))
 
 
 def _joined(parts: Sequence[Blocks]) -> Blocks:

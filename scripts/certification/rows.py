@@ -47,7 +47,7 @@ from certification.found import (
     quantile_s,
     rate,
 )
-from certification.resample import FEWEST_PAIRS, Pool, sequences_of
+from certification.resample import FEWEST_PAIRS, Apply, Pool, sequences_of
 from certification.store import BROKEN, Run
 from tollgate.compare import (
     FAIL,
@@ -270,14 +270,15 @@ def resampled_row(
     looks: tuple[float, float],
     sequences: int,
     seed: int,
+    apply: Apply = map,
 ) -> Resampled | None:
     """So many resampled runs of the complete gate; None from fewer than FEWEST_PAIRS pairs of
-    processes."""
+    processes. apply: as of `sequences_of`."""
     pairs = sum(run[0].processes for run in samples)
     if pairs < FEWEST_PAIRS or not sequences:
         return None
     pool = Pool.of(samples)
-    gates = sequences_of(pool, settings, looks, condition.is_aa, sequences, seed)
+    gates = sequences_of(pool, settings, looks, condition.is_aa, sequences, seed, apply)
     runs = [_with(Run(condition.key, 0, "", 0.0, None, ""), gate) for gate in gates]
     verdicts = Counter(run.verdict for run in runs)
     labels = [blocks.label for blocks in pool.labels]

@@ -8,6 +8,8 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from statistics import median
 from typing import Any
 
@@ -29,6 +31,8 @@ from certification.rows import (
 from certification.store import BROKEN, Run, Store, StoreError
 from tollgate.compare import FAIL, PASS
 
+#: Sequences that a process draws before it is given more.
+TOGETHER = 20
 _TIMES = (
     "Times are medians of measuring, over all runs of a row, of which one that never got there "
     "counts as longer than any: where half of them did not, a dash stands below FAIL, and `not "
@@ -306,9 +310,13 @@ def certificate(store: Store, sequences: int, seed: int, say: Callable[[str], No
         sampled = [run for run in mine if run.name in samples]
         blocks = [samples[run.name] for run in sampled]
         say(f"{condition.key}: {len(blocks)} live runs")
-        row = resampled_row(condition, blocks, settings, looks, sequences, seed) if blocks else None
+        if not blocks:
+            continue
+        with ProcessPoolExecutor() as processes:
+            apply = partial(processes.map, chunksize=TOGETHER)
+            row = resampled_row(condition, blocks, settings, looks, sequences, seed, apply)
         resampled += [row] if row else []
-        found += effects(condition, sampled, blocks, seed) if blocks else []
+        found += effects(condition, sampled, blocks, seed)
     live = live_rows(kept, samples, settings)
     return to_markdown(kept, live, resampled, found, _left_out(runs, alike, kept))
 

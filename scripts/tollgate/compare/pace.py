@@ -19,8 +19,7 @@ PERIOD, LAG = "period", "search_lag"
 #: carriers take 50 ms, comes between two sums.
 FACTORS = (1.0, 9 / 14, 9 / 32)
 #: At which of them the cost is measured. At the slowest one most of what runs has not been compiled
-#: when the measuring ends: on two cores a pair of requests took 25.5 ms there, 19.9 ms at this one
-#: and 15.1 ms in the comparison that followed.
+#: when the measuring ends: on two cores a pair of requests took 25.5 ms there and 19.9 ms here.
 MEASURED_AT = FACTORS[1]
 #: Why a pace is what it is.
 MEASURED, FIXED, UNSEEN, UNKNOWN = "measured", "fixed", "unseen", "unknown"

@@ -49,6 +49,7 @@ from tollgate.gather import (
 from tollgate.plan import Pass, PlanError, plugins, rates_of, write_by_arrivals
 from tollgate.targets import IDLE_SERVER, name_of, period_of, scenario_of
 from tollgate.taurus.search import Search
+from tollgate.taurus.share import given_properties
 from tollgate.taurus.shared import FILES_OF, refuse_unknown, under_way
 
 SETTINGS = ("of", "rate", "limits", "budget")
@@ -126,9 +127,7 @@ class Capacity(Service):
         """Check the plan, and give one that reads its rate from a property a copy that sends what
         the file of arrivals says."""
         scenario, name = scenario_of(self.engine.config, execution), name_of(execution)
-        module = self.engine.config.get("modules").get("jmeter").get("properties") or {}
-        both = {**module, **(scenario.get("properties", None) or {})}
-        given = {key: str(value) for key, value in both.items()}
+        given = given_properties(self.engine, scenario)
         script = Path(str(scenario.get("script", None) or "")).absolute()
         try:
             if not rate or not script.is_file() or _reads_arrivals(script):
