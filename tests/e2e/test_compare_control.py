@@ -19,7 +19,7 @@ def control(project, tmp_path_factory) -> tuple[Run, Finished]:
     """The command of the CI job, of HEAD with itself in cluster mode; it ends itself."""
     env = {"XDG_CACHE_HOME": str(cache_of(project)), "BASE": "HEAD", "MODE": "cluster"}
     folder = tmp_path_factory.mktemp("control")
-    more = ("modules.compare.budget=300", "modules.compare.profile=true")
+    more = ("modules.compare.budget=180", "modules.compare.profile=true")
     more += ("modules.compare.false-alarm=0.1%",)  # also how often a function may be named
     more += ("modules.compare.cpu-share=1%",)  # the slowest pace, on whatever machine
     run = Run(folder, *SHORT, *more, job="compare", root=project.root, **env)
@@ -31,11 +31,11 @@ def test_the_control_passes_and_ends_before_its_time_is_up(control):
     assert ended.code == 0, ended.output
     assert ended.verdict["verdict"] == "PASS"
     told = json.loads((ended.folder / "compare.json").read_text())
-    assert 10 <= told["decided_s"] < 300
+    assert 10 <= told["decided_s"] < 180
     assert (told["mode"], told["execution"]) == ("cluster", "compare")
     assert told["base"]["revision"] == told["head"]["revision"]
     assert "this is the control, which must pass" in ended.output
-    assert f"Compare: {told['decided_s']:g} s of at most 300: 8 of 8 decided" in ended.output
+    assert f"Compare: {told['decided_s']:g} s of at most 180: 8 of 8 decided" in ended.output
 
 
 def test_the_pace_is_what_the_machine_can_carry_and_the_schedule_that_of_the_pace(control):
