@@ -1,0 +1,12 @@
+"""taurus.yml as Taurus merges it with one of its kinds."""
+
+from bzt.engine.dicts import Configuration
+
+from tollgate.base.paths import ROOT
+
+
+def kind(name="study"):
+    config = Configuration()
+    config.load([str(ROOT / "taurus.yml")])
+    config.merge(config["cli-aliases"][name])
+    return config

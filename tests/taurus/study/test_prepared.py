@@ -1,0 +1,181 @@
+"""What the service `study` makes of its configuration, before any load."""
+
+import json
+
+import pytest
+from bzt import TaurusConfigError, ToolError
+from bzt.utils import BetterDict
+
+from support.study_kind import kind
+from tollgate.base import did_you_mean
+from tollgate.base.paths import ROOT
+from tollgate.study import record as study_run
+from tollgate.study.design import read_blocks, read_design
+from tollgate.study.settings import labels_of
+from tollgate.targets import pm2
+from tollgate.taurus import study
+from tollgate.taurus.load import ModeError, chosen_modes
+
+DESIGN = str(ROOT / "data" / "study.csv")
+
+
+def scenario(made):
+    return made.engine.config["scenarios"]["study"]
+
+
+def test_a_kind_without_a_design_is_no_study(service, tmp_path):
+    made = service(kind("stress"))
+    del made.settings["design"]
+    before = json.dumps(made.engine.config)
+    made.prepare()
+    made.check()
+    made.shutdown()
+    made.post_process()
+    assert made.position(made.engine.provisioning.executors[0]) is None
+    assert json.dumps(made.engine.config) == before
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_plan_gets_the_warm_up_of_the_whole_design(prepared, tmp_path):
+    made = prepared()
+    properties = scenario(made)["properties"]
+    assert properties["blocks"] == str(tmp_path / "blocks.csv")
+    assert properties["warm_up_blocks"] == len(made.blocks)
+    assert properties["warm_up_record"] == str(tmp_path / "warm-up.json")
+    assert read_blocks(tmp_path / "blocks.csv") == made.blocks
+    assert {block.round for block in made.blocks} == {0}
+    assert {block.cell for block in made.blocks} == set(read_design(DESIGN))
+    assert properties["users"] == max(block.cell.users for block in made.blocks)
+    assert properties["crosscheck_folder"] == str(tmp_path / "crosscheck")
+    assert (tmp_path / "crosscheck").is_dir()
+
+
+def test_every_app_that_a_block_asks_becomes_a_target(prepared):
+    compared = ("base", "head")  # those of the kind `compare`
+    assert scenario(prepared())["target"] == [
+        it for it in pm2.declared_apps() if not it.startswith(compared)
+    ]
+    some = scenario(prepared(experiments="kittens"))
+    assert some["target"] == ["fork", "cluster"]
+
+
+def test_the_report_finds_how_the_run_was_set_up(prepared, tmp_path):
+    prepared(experiments="pi,kittens", rounds=9, seed=5)
+    assert study_run.read(tmp_path) == study_run.StudyRun(
+        DESIGN, 5, False, 9, ("kittens", "pi"), ()
+    )
+
+
+def test_the_same_seed_gives_the_same_order_and_another_one_another(prepared):
+    assert prepared(seed=5).blocks == prepared(seed=5).blocks != prepared(seed=6).blocks
+
+
+def test_a_person_is_told_what_comes_and_how_long_it_takes(prepared, caplog):
+    made = prepared(experiments="kittens")
+    said = f"Study: a warm-up of {len(made.blocks)} blocks of kittens, in random order (seed 21)"
+    assert said in caplog.text
+    assert "intervals" not in caplog.text
+
+
+def test_a_smoke_says_that_it_answers_nothing(prepared, caplog):
+    made = prepared(short=True)
+    assert {block.round for block in made.blocks} == {1}
+    assert scenario(made)["properties"]["warm_up_blocks"] == 0
+    assert "1 round(s), and intervals and answers to claims need 8" in caplog.text
+
+
+def test_a_missing_tool_is_a_warning_and_stands_in_the_run(prepared, monkeypatch, caplog, tmp_path):
+    monkeypatch.setattr(study.crosscheck, "installed_version", lambda: None)
+    made = prepared()
+    assert "study: autocannon is not installed" in caplog.text
+    assert len(study_run.read(tmp_path).left_out) == 1
+    assert "autocannon" not in {block.cell.arm for block in made.blocks}
+
+
+def test_nothing_left_to_measure_is_refused(service, monkeypatch):
+    monkeypatch.setattr(study.crosscheck, "installed_version", lambda: None)
+    with pytest.raises(TaurusConfigError, match=r"nothing is left to measure: .*not installed"):
+        service(experiments="crosscheck").prepare()
+
+
+@pytest.mark.parametrize("name", ["LOG_REQUESTS", "USE_CHILD_PROCESSES", "PI_POINTS"])
+def test_the_caller_cannot_change_the_arms(service, monkeypatch, name):
+    monkeypatch.setenv(name, "true")
+    with pytest.raises(TaurusConfigError, match=f"^study: {name} is 'true'.*: unset it$"):
+        service().prepare()
+
+
+def test_reloads_are_refused(service, monkeypatch):
+    config = kind()
+    config["modules"]["targets"]["reload-every"] = "20s"
+    with pytest.raises(TaurusConfigError, match=r"^study: RELOAD_EVERY or .*: leave reloads out$"):
+        service(config).prepare()
+    monkeypatch.setenv("RELOAD_EVERY", "20s")
+    with pytest.raises(TaurusConfigError, match="RELOAD_EVERY"):
+        service().prepare()
+
+
+def test_a_mode_is_none_of_the_executions_of_a_study():
+    with pytest.raises(ModeError, match=r"MODE is 'fork', .* known are study, both"):
+        chosen_modes("fork", ["study"], 0, "cluster")
+
+
+def test_several_executions_are_refused(service):
+    config = kind()
+    config["execution"].append(BetterDict.from_dict({"scenario": "fork"}))
+    with pytest.raises(TaurusConfigError, match=r"in one execution, .* has: study, fork"):
+        service(config).prepare()
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"seeds": 3}, did_you_mean("seeds", study.SETTINGS)),
+        ({"rounds": "many"}, "rounds is 'many': write"),
+        ({"experiments": "sums"}, "experiments names 'sums': did you mean 'sum'"),
+        ({"design": "data/no-such.csv"}, "data/no-such.csv"),
+    ],
+)
+def test_a_setting_that_cannot_be_meant_is_refused(service, settings, said):
+    with pytest.raises(TaurusConfigError, match=r"^study: ") as refused:
+        service(**settings).prepare()
+    assert said in str(refused.value)
+
+
+def test_an_ecosystem_that_cannot_be_loaded_is_one_line(service, monkeypatch):
+    def broken():
+        raise pm2.Pm2Error("ecosystem.config.js can't be loaded: SyntaxError")
+
+    monkeypatch.setattr(study.pm2, "declared_apps", broken)
+    with pytest.raises(ToolError, match=r"^study: ecosystem.config.js can't be loaded"):
+        service().prepare()
+
+
+def test_the_alias_has_one_execution_and_a_criterion_for_every_label():
+    config = kind()
+    assert [each["scenario"] for each in config["execution"]] == ["study"]
+    assert [each["module"] for each in config["reporting"]] == ["verdict", "passfail"]
+    services = [each["module"] for each in config["services"]]
+    assert services.index("load") < services.index("study") < services.index("targets")
+    properties = config["modules"]["jmeter"]["properties"]
+    assert (properties["warmup"], properties["measured"]) == (0, 0)
+    assert properties["sample_variables"].split(",")[1:] == ["block", "worker", "server"]
+    assert config["modules"]["verdict"]["kind"] == "study"
+    criteria = config["reporting"][1]["criteria"]
+    assert criteria == [f"fail of {label}>0%" for label in in_order(labels_of(read_design(DESIGN)))]
+
+
+def in_order(labels):
+    experiments = dict.fromkeys(cell.experiment for cell in read_design(DESIGN))
+    return ["connect", *experiments, *(labels - experiments.keys())]
+
+
+def test_other_kinds_have_no_design():
+    for name in ("stress", "load", "soak"):
+        assert "design" not in kind(name)["modules"]["study"]
+
+
+def test_criteria_on_what_does_not_run_are_left_out(prepared):
+    config = prepared(experiments="kittens,pi").engine.config
+    kept = ["fail of connect>0%", "fail of kittens>0%", "fail of pi>0%"]
+    assert config["reporting"][1]["criteria"] == kept
