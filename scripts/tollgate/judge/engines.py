@@ -136,8 +136,8 @@ def engine_reasons(
         after = lasting(last.from_s - first.from_s)
         text = (
             f"engine {last.name} began to measure {after} after engine {first.name}, so that of "
-            f"{lasting(longest_s)} all measured together for {lasting(both_s)}: let them begin at "
-            "one START_AT"
+            f"{lasting(longest_s)} all measured together for {lasting(both_s)}: give shares one "
+            f"START_AT; those of ENGINES begin together unless {last.name} was held up, see its log"
         )
         yield Reason(INVALID, OPERATOR, text)
     for each in execution.engines:
