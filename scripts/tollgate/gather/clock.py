@@ -7,13 +7,13 @@ set back, also in a folder that no live run has made.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from tollgate.base import lasting
 from tollgate.judge import ExecutionFacts
 from tollgate.run import Execution
-from tollgate.samples import TOLERANCE_MS, Jtl, Step, Store, largest, step_back
+from tollgate.samples import TOLERANCE_MS, Jtl, Step, largest
 
 _NEXT = "the samples' times can't be trusted; run again, with a clock that nobody sets meanwhile"
 
@@ -29,48 +29,31 @@ def steps_seen(planned: Execution) -> tuple[str, ...]:
 
 
 def with_clock(
-    facts: ExecutionFacts,
-    planned: Execution,
-    store: Store,
-    jtl: Jtl,
-    early: Iterable[Step],
-    parents: Collection[str],
-    in_order: bool,
+    facts: ExecutionFacts, planned: Execution, jtl: Jtl, step: Step | None, early: Iterable[Step]
 ) -> ExecutionFacts:
     """The facts with a problem of the machine where the samples, which jtl counts, show that the
     clock was set back; as they are where the live run saw the clock being set.
 
-    early: what the arrivals of open models show, see Replay. parents: labels of parent samples.
-    in_order: whether rows were written as samples ended, which those of a remote engine are not:
-    its batches overtake one another. Raises JtlError and OSError.
+    step: what the order of the rows shows, see step_back. early: what the arrivals of open models
+    show, see Replay.
     """
     if planned.clock_steps:
         return facts
-    found = next(_signs(planned, store, jtl, early, parents, in_order), None)
+    found = next(_signs(planned, jtl, step, early), None)
     problems = (f"{found}: {_NEXT}",) if found else ()
     return replace(facts, machine_problems=(*facts.machine_problems, *problems))
 
 
-def _signs(
-    planned: Execution,
-    store: Store,
-    jtl: Jtl,
-    early: Iterable[Step],
-    parents: Collection[str],
-    in_order: bool,
-) -> Iterator[str]:
+def _signs(planned: Execution, jtl: Jtl, step: Step | None, early: Iterable[Step]) -> Iterator[str]:
     """What shows that the clock was set back, the most exact first."""
-    step = step_back(store, parents) if in_order else None
     if step and step.is_proven:
-        sign = (
-            f"by {store.path.name} a thread goes on before the rows that it waited for were written"
-        )
+        sign = f"by {planned.jtl} a thread goes on before the rows that it waited for were written"
         yield _line(step, jtl, sign)
     if arrival := largest(early):
         yield _line(arrival, jtl, "arrivals of the plan's schedule were sent before they were due")
     yield from _before_the_test(planned, jtl)
     if step and not step.is_proven:
-        sign = f"rows of {store.path.name} ended so long before those that stand before them"
+        sign = f"rows of {planned.jtl} ended so long before those that stand before them"
         yield _line(step, jtl, sign)
 
 

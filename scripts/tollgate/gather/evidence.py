@@ -40,7 +40,7 @@ from tollgate.judge import (
 from tollgate.plan import Plan, read_plan
 from tollgate.run import NAME, Manifest, ManifestError, check_seal, is_sealed
 from tollgate.run import Execution as Planned
-from tollgate.samples import Jtl, JtlError, Store, open_store, read_jtl
+from tollgate.samples import Jtl, JtlError, Store, open_store, read_jtl, step_back
 from tollgate.schedule import foreseen_problems, replay_jtl
 from tollgate.stats import Bins
 from tollgate.workers import TargetsWatched
@@ -175,8 +175,9 @@ def _read(of: Examined, record: CompareRecord | None, store: Store) -> MeasuredE
     until_s = comparing.until_s(planned, record, cut_s)
     replayed = replay_jtl(plan, store, jtl, planned.warmup, until_s, bins)
     facts = replace(facts, machine_problems=(*facts.machine_problems, *replayed.problems))
-    in_order = not _is_of_remote(manifest)
-    facts = with_clock(facts, planned, store, jtl, replayed.steps, parents, in_order)
+    # Batches of remote engines overtake one another.
+    step = None if _is_of_remote(manifest) else step_back(store, parents)
+    facts = with_clock(facts, planned, jtl, step, replayed.steps)
     facts = with_silent(facts, plan, store, jtl, until_s)
     facts = with_early_ends(facts, plan, planned, store, jtl, until_s, parents)
     resources = evidence_workers.with_losses(
