@@ -7,8 +7,8 @@ import pytest
 from support import PLANS
 from tollgate.compare import words
 from tollgate.compare.pace import (
-    FACTORS,
     FIXED,
+    SLOWER,
     UNKNOWN,
     UNSEEN,
     Cost,
@@ -29,12 +29,14 @@ def test_the_usual_schedule_is_that_of_the_plan():
     assert usual((PLANS / "check.jmx").read_text()) == {}
 
 
-def test_one_factor_slows_all_of_it():
-    assert [slowed(PLAN, it) for it in FACTORS] == [
+def test_arrivals_are_slowed_in_four_steps_no_one_of_which_is_twice_the_one_before():
+    assert [slowed(PLAN, it) for it in SLOWER] == [
         {"period": 18, "search_lag": 16},
         {"period": 28, "search_lag": 25},
+        {"period": 40, "search_lag": 23},
         {"period": 64, "search_lag": 57},
     ]
+    assert [slowed({"period": 90}, it)["period"] for it in SLOWER] == [90, 140, 200, 320]
 
 
 def busy_ms(schedule, sum_ms, search_ms):
@@ -44,11 +46,11 @@ def busy_ms(schedule, sum_ms, search_ms):
     return sorted((begin + n * period, end + n * period) for begin, end in spans for n in range(30))
 
 
-@pytest.mark.parametrize("factor", FACTORS)
-def test_no_two_requests_of_a_slower_machine_are_due_for_work_at_the_same_time(factor):
+@pytest.mark.parametrize("slower", SLOWER)
+def test_no_two_requests_of_a_slower_machine_are_due_for_work_at_the_same_time(slower):
     # It takes as much longer as its arrivals are farther apart, at most twice as long.
-    longer = min(1 / factor, 2)
-    spans = busy_ms(slowed(PLAN, factor), 11 * longer, 2 * longer)
+    longer = min(slower[0], 2)
+    spans = busy_ms(slowed(PLAN, slower), 11 * longer, 2 * longer)
     assert all(one[1] <= other[0] + 0.5 for one, other in pairwise(spans))
 
 
@@ -58,7 +60,9 @@ def test_no_two_requests_of_a_slower_machine_are_due_for_work_at_the_same_time(f
         (18.0, 2, 0.5, 18),
         (18.1, 2, 0.5, 28),
         (28.0, 2, 0.5, 28),
-        (28.1, 2, 0.5, 64),
+        (28.1, 2, 0.5, 40),
+        (40.0, 2, 0.5, 40),
+        (40.1, 2, 0.5, 64),
         (500.0, 2, 0.5, 64),
         (28.1, 2, 0.8, 18),
         (28.1, 8, 0.5, 18),

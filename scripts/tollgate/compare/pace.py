@@ -1,7 +1,7 @@
 """How fast a comparison asks: as its plan says, or so much slower that cores stay free. Pure.
 
 Where base, head and the generator need most of the cores, requests wait for each other, and what is
-compared is that waiting. One factor slows all arrivals of the plan, the same for both sides.
+compared is that waiting. The arrivals of the plan are slowed down, the same for both sides.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from tollgate.base import records
 #: Milliseconds of a plan's schedule, by the properties that set them: from one arrival of a label
 #: to the next, and from that of sum to that of search.
 PERIOD, LAG = "period", "search_lag"
-#: By what the usual rates may be slowed down. At each of them the end of a search of app/, whose
-#: carriers take 50 ms, comes between two sums.
-FACTORS = (1.0, 9 / 14, 9 / 32)
+#: How much longer than usual PERIOD and LAG may be. At each of them the end of a search of app/,
+#: whose carriers take 50 ms, comes between two sums; at the third a search has to follow sooner.
+SLOWER = ((1.0, 1.0), (14 / 9, 14 / 9), (20 / 9, 23 / 16), (32 / 9, 32 / 9))
 #: At which of them the cost is measured. At the slowest one most of what runs has not been compiled
 #: when the measuring ends: on two cores a pair of requests took 25.5 ms there and 19.9 ms here.
-MEASURED_AT = FACTORS[1]
+MEASURED_AT = SLOWER[1]
 #: Why a pace is what it is.
 MEASURED, FIXED, UNSEEN, UNKNOWN = "measured", "fixed", "unseen", "unknown"
 
@@ -77,14 +77,15 @@ def fixed(usual: Mapping[str, int], given: Mapping[str, object]) -> dict[str, in
     return {name: int(str(value)) for name, value in found.items()}
 
 
-def slowed(usual: Mapping[str, int], factor: float) -> dict[str, int]:
-    """The same schedule at `factor` of its rates."""
-    return {name: round(ms / factor) for name, ms in usual.items()}
+def slowed(usual: Mapping[str, int], slower: tuple[float, float]) -> dict[str, int]:
+    """The schedule of one of SLOWER."""
+    longer = dict(zip((PERIOD, LAG), slower, strict=True))
+    return {name: round(ms * longer[name]) for name, ms in usual.items()}
 
 
 def fitting(usual: Mapping[str, int], cost: Cost, cores: int, share: float) -> dict[str, int]:
     """The fastest of the schedules that needs no more than its share of the cores, or the slowest
     where none does."""
-    schedules = [slowed(usual, factor) for factor in FACTORS]
+    schedules = [slowed(usual, it) for it in SLOWER]
     most_ms = cost.total_ms / share / cores
     return next((it for it in schedules if it[PERIOD] >= most_ms), schedules[-1])
