@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 
 from certification import burner
-from tollgate.base import ROOT, uninterrupted
+from tollgate.base import ROOT, reap, uninterrupted
 
 #: Seconds that a process may take to end in good order.
 GRACE_S = 10
@@ -94,8 +94,6 @@ def stop(process: subprocess.Popen, by: int, grace_s: float) -> None:
     if process.poll() is None:
         with suppress(ProcessLookupError):
             process.send_signal(by)
-        try:
-            process.wait(grace_s)
-        except subprocess.TimeoutExpired:
+        if not reap(process, grace_s):
             process.kill()
-            process.wait()
+            reap(process)

@@ -10,7 +10,7 @@ import pytest
 
 from certification import processes
 from certification.probe import ProbeError, paths_of, probe, timing
-from certification.processes import ended, neighbour, run_to_end
+from certification.processes import ended, neighbour, run_to_end, stop
 from support import wait_until
 
 BURNER = [sys.executable, "-m", "certification.burner", "7"]
@@ -105,6 +105,17 @@ def test_a_command_that_will_not_end_is_ended_by_force(monkeypatch):
     with ended([sys.executable, "-c", f"{deaf}; time.sleep(60)"], os.environ) as process:
         pass
     assert process.returncode in (-signal.SIGKILL, -signal.SIGTERM)
+
+
+def test_a_wait_that_was_interrupted_while_it_held_its_lock_keeps_nobody_waiting(tmp_path):
+    with (tmp_path / "out").open("w") as out:
+        process = subprocess.Popen(polite(tmp_path), stdout=out)
+    wait_until((tmp_path / "began").exists, "it began")
+    process._waitpid_lock.acquire()  # as after an exception of a signal's handler
+    stop(process, signal.SIGINT, 20)
+    assert (tmp_path / "ended").exists()
+    assert process.returncode == 2
+    assert is_gone(process.pid)
 
 
 def test_the_exit_code_and_the_output_of_a_command_are_kept(tmp_path):

@@ -17,7 +17,14 @@ from tollgate.base.paths import (
     java_finds,
     jmeter_home,
 )
-from tollgate.base.processes import SIGNALS, TooLongError, end_by, run_to_end, uninterrupted
+from tollgate.base.processes import (
+    SIGNALS,
+    TooLongError,
+    end_by,
+    reap,
+    run_to_end,
+    uninterrupted,
+)
 from tollgate.base.response_codes import NAMES, PREFIX, class_of, nearest, short_code
 from tollgate.base.text import (
     FileError,
@@ -68,6 +75,7 @@ __all__ = [
     "one_line",
     "paths",
     "read_url",
+    "reap",
     "records",
     "row",
     "run_to_end",

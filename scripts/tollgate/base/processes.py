@@ -10,6 +10,8 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+import psutil
+
 #: Ctrl-C, how CI systems cancel a job, and a terminal that is closed.
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -51,7 +53,7 @@ def run_to_end(
         # Whether or not it has ended itself: what it started may be left, and hold its output open.
         with contextlib.suppress(ProcessLookupError, PermissionError):  # macOS, of none but zombies
             os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+        reap(process)
         if isinstance(problem, subprocess.TimeoutExpired):
             named = " ".join(command[:2])
             raise TooLongError(f"`{named}` did not end within {limit_s:g} s") from None
@@ -61,6 +63,22 @@ def run_to_end(
             if stream:
                 stream.close()
     return subprocess.CompletedProcess(command, process.returncode, out, err or "")
+
+
+def reap(process: subprocess.Popen, within_s: float | None = None) -> bool:
+    """Whether a process has ended, waiting for it; its return code is kept in it then.
+
+    For after an interruption: Popen's own wait takes a lock for each look, and where a signal's
+    handler raises in that very moment the lock stays taken, and any further wait is for ever.
+    """
+    if process.returncode is None:
+        try:
+            process.returncode = psutil.Process(process.pid).wait(within_s)
+        except psutil.TimeoutExpired:
+            return False
+        except psutil.NoSuchProcess:
+            process.poll()
+    return True
 
 
 def end_by(end: Callable[[], object]) -> None:
