@@ -15,10 +15,10 @@ from contextlib import suppress
 from pathlib import Path
 
 from certification import conditions
+from certification.certificate import certificate
 from certification.conditions import ConditionError
 from certification.live import Limits, Live, LiveError, check_like, session, summary
 from certification.store import FOLDER, Store, StoreError
-from certification.table import certificate
 from tollgate.base import end_by
 from tollgate.commands import ERROR, Parser
 from tollgate.run import ManifestError

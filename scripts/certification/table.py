@@ -1,4 +1,4 @@
-"""The certification as Markdown: from a store of runs to its tables, and what these rest on.
+"""The certification as Markdown: its tables, and what these rest on. Pure.
 
 Each table answers one question and has few columns, so that it can be read where a README is read.
 """
@@ -7,32 +7,24 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from functools import partial
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
 from certification.conditions import DEFAULT, Condition, parse
-from certification.effects import LEAST_ADDED, METRICS, Added, Change, Effect, effects
-from certification.found import MEASURED, WITHIN_S, Found
+from certification.effects import LEAST_ADDED, METRICS, Added, Change, Effect
+from certification.found import WITHIN_S, Found
 from certification.resample import FEWEST_PAIRS, SEGMENT_S
 from certification.rows import (
     OLDEST_S,
     Resampled,
     Row,
-    by_condition,
-    comparable,
-    judged,
-    live_rows,
     promised,
-    resampled_row,
 )
-from certification.store import BROKEN, Run, Store, StoreError
+from certification.store import Run
 from tollgate.compare import FAIL, PASS
 
-#: Sequences that a process draws before it is given more.
-TOGETHER = 20
 _TIMES = (
     "Times are medians of measuring, over all runs of a row, of which one that never got there "
     "counts as longer than any: where half of them did not, a dash stands below FAIL, and `not "
@@ -128,11 +120,14 @@ def _simpler_gates(rows: Sequence[Row]) -> str:
 
 def _machines(runs: Sequence[Run]) -> list[str]:
     """A line for each that runs were on, with their number."""
-    found = Counter(_machine(run) for run in runs if run.environment)
-    return [f"Machine of {n} runs: {machine}." for machine, n in found.items()]
+    found = Counter(machine(run) for run in runs if run.environment)
+    return [f"Machine of {n} runs: {named}." for named, n in found.items()]
 
 
-def _machine(run: Run) -> str:
+def machine(run: Run) -> str:
+    """What it ran on; `unknown` of one that was ended before it could say."""
+    if not run.environment:
+        return "unknown"
     environment = run.environment
     memory = environment["memory_bytes"] / 2**30
     cores = f"{run.cores} of {environment['cores']} cores"
@@ -157,26 +152,37 @@ NOTHING, NOT_DECIDED, NOT_MEASURED = "-", "not decided", "not measured yet"
 _OF = ("head has more", "neighbour")
 
 
-def to_markdown(
-    runs: Sequence[Run],
-    rows: Sequence[Row],
-    resampled: Sequence[Resampled],
-    effects: Sequence[Effect],
-    left_out: Sequence[str],
-) -> str:
+@dataclass(frozen=True)
+class Rows:
+    """What runs of one machine gave: a row a condition, and an effect a label of it."""
+
+    live: Sequence[Row]
+    resampled: Sequence[Resampled] = ()
+    effects: Sequence[Effect] = ()
+
+
+def to_markdown(runs: Sequence[Run], machines: Mapping[str, Rows], left_out: Sequence[str]) -> str:
     """All tables, and what they rest on. left_out: a line for each kind of run that is not in."""
-    slight = {(it.condition, it.label) for it in effects if it.is_slight}
-    founds = (it for row in (*rows, *resampled) for it in row.found)
-    shown = [it for it in founds if (it.condition, it.label) not in slight]
-    parts = [
-        _live(rows),
-        _simpler(rows),
-        _found([it for it in shown if not it.condition.is_aa]),
-        _resampled(resampled),
-        _effects(effects),
-        method(runs, rows, bool(resampled), left_out),
-    ]
+    parts = []
+    for machine, rows in machines.items():
+        parts += [f"### {machine}", *_tables(rows)] if len(machines) > 1 else _tables(rows)
+    live = [row for rows in machines.values() for row in rows.live]
+    is_resampled = any(rows.resampled for rows in machines.values())
+    parts.append(method(runs, live, is_resampled, left_out))
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _tables(rows: Rows) -> list[str]:
+    slight = {(it.condition, it.label) for it in rows.effects if it.is_slight}
+    founds = (it for row in (*rows.live, *rows.resampled) for it in row.found)
+    shown = [it for it in founds if (it.condition, it.label) not in slight]
+    return [
+        _live(rows.live),
+        _simpler(rows.live),
+        _found([it for it in shown if not it.condition.is_aa]),
+        _resampled(rows.resampled),
+        _effects(rows.effects),
+    ]
 
 
 def _live(rows: Sequence[Row]) -> str:
@@ -291,41 +297,3 @@ def _table(title: str, names: Sequence[str], rows: Iterable[Sequence[object]]) -
 
 def _line(cells: Iterable[object]) -> str:
     return "| " + " | ".join(map(str, cells)) + " |"
-
-
-def certificate(store: Store, sequences: int, seed: int, say: Callable[[str], None]) -> str:
-    """The tables as Markdown. sequences: resampled runs a condition. Raises StoreError where there
-    are no runs, or one can't be read."""
-    runs = store.read()
-    alike = comparable(runs)
-    if not alike:
-        raise StoreError(f"no run in {store.kept} or {store.folder} has a verdict: `certify run`")
-    samples = {run.name: store.blocks(run) for run in alike if run.verdict in MEASURED}
-    samples = {name: blocks for name, blocks in samples.items() if blocks}
-    again = [judged(run, samples[run.name]) if run.name in samples else run for run in alike]
-    kept = [run for run in again if run]
-    settings, looks = promised(alike[-1])
-    resampled, found = [], []
-    for condition, mine in by_condition(kept).items():
-        sampled = [run for run in mine if run.name in samples]
-        blocks = [samples[run.name] for run in sampled]
-        say(f"{condition.key}: {len(blocks)} live runs")
-        if not blocks:
-            continue
-        with ProcessPoolExecutor() as processes:
-            apply = partial(processes.map, chunksize=TOGETHER)
-            row = resampled_row(condition, blocks, settings, looks, sequences, seed, apply)
-        resampled += [row] if row else []
-        found += effects(condition, sampled, blocks, seed)
-    live = live_rows(kept, samples, settings)
-    return to_markdown(kept, live, resampled, found, _left_out(runs, alike, kept))
-
-
-def _left_out(runs: list[Run], alike: list[Run], kept: list[Run]) -> list[str]:
-    broken = sum(run.verdict == BROKEN for run in runs)
-    counts = {
-        "without a verdict, which could not start or broke": broken,
-        "in which the gate had other settings": len(runs) - len(alike) - broken,
-        "that an earlier gate ended before this one had decided": len(alike) - len(kept),
-    }
-    return [f"Left out: {n} runs {why}." for why, n in counts.items() if n]

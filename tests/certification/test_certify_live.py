@@ -14,6 +14,7 @@ from types import SimpleNamespace
 import pytest
 
 from certification import live
+from certification.certificate import certificate
 from certification.conditions import parse
 from certification.live import (
     MOST_BEYOND_S,
@@ -27,7 +28,6 @@ from certification.live import (
     taurus_yml,
 )
 from certification.store import BROKEN, Store, StoreError
-from certification.table import certificate
 from support import stub_bzt
 from support.certified import finished, tables
 from support.git_repos import repo
@@ -122,7 +122,7 @@ def test_the_blocks_are_those_that_the_gate_saw(store):
 def test_the_certificate_is_made_of_all_runs(store):
     said = []
     text = certificate(store, 20, 1, said.append)
-    assert said[0] == "aa: 3 live runs"
+    assert "aa: 3 live runs" in said
     shown, method = tables(text)
     live_table = shown["The gate, live runs"]
     assert "| nothing (A/A) | none | 0 of 3 (0 to 70.8 %) | 3 of 3 (29.2 " in live_table
@@ -173,6 +173,22 @@ def test_runs_with_other_settings_or_without_a_verdict_are_left_out_and_counted(
     promise = {**last.promise, "effect": 0.1}
     copied.add(finished(7, promise=promise, findings=(), began="2099-01-01T00:00:00+00:00"))
     assert "Left out: 5 runs in which the gate had other" in certificate(copied, 0, 1, print)
+
+
+def test_runs_of_several_machines_are_told_apart(copied):
+    [slowed] = [run for run in copied.read() if run.condition != "aa"]
+    other = {**slowed.environment, "cpu": "Another CPU"}
+    later = replace(slowed, seed=105, environment=other, began="2099-01-01T00:00:00+00:00")
+    copied.add(later, copied.blocks(slowed))
+    text = certificate(copied, 0, 1, print)
+    heads = [line for line in text.split("\n") if line.startswith("### ")]
+    assert [it.split(",")[0] for it in heads] == [
+        f"### {slowed.environment['cpu']}",
+        "### Another CPU",
+    ]
+    rest = text.partition("### Another CPU")[2]
+    assert "| 20 % work | noisy | 1 of 1 " in rest
+    assert "| nothing (A/A) | none | not measured yet " in rest
 
 
 def test_a_run_whose_measurement_is_broken_lends_its_samples_to_nobody(copied):

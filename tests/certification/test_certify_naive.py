@@ -6,7 +6,7 @@ import numpy as np
 
 from certification.found import Rate, rate
 from certification.rows import Baseline, baselines, live_rows, one_after_the_other, stored_baseline
-from certification.table import to_markdown
+from certification.table import Rows, to_markdown
 from support.certified import ENVIRONMENT, by_name, finished, steady
 from support.compared import compared
 from tollgate.compare.model import Blocks, Settings, Side
@@ -78,7 +78,7 @@ def test_the_baseline_is_of_the_last_run_before_it_with_the_same_neighbour_or_no
     assert rows["aa"].sequential == Rate(0, 3)
     assert rows["work-20+noise"].sequential == Rate(1, 1)
     assert rows["aa"].ages_s == (480.0, 600.0)
-    text = to_markdown(runs, list(rows.values()), [], [], [])
+    text = to_markdown(runs, {"": Rows(list(rows.values()))}, [])
     assert "with the same neighbour or none, in the median 8 minutes earlier; runs" in text
 
 

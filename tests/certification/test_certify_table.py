@@ -8,7 +8,7 @@ import pytest
 from certification.conditions import Condition
 from certification.effects import added, effects
 from certification.rows import live_rows, resampled_row
-from certification.table import to_markdown
+from certification.table import Rows, to_markdown
 from support.certified import by_name, finding, finished, runs_of, steady, tables
 from tollgate.compare import percentile_ratio
 from tollgate.compare.model import FAIL, PASS, Settings
@@ -72,7 +72,7 @@ def test_the_tables_say_which_runs_are_live_and_which_are_resampled():
     resampled = resampled_row(AA, made * 3, SETTINGS, LOOKS, 10, 1)
     found = effects(AA, runs, made, seed=1)
     live = live_rows(runs, samples, SETTINGS)
-    text = to_markdown(runs, live, [resampled], found, ["Left out: 1 run."])
+    text = to_markdown(runs, {"": Rows(live, [resampled], found)}, ["Left out: 1 run."])
     shown, method = tables(text)
     assert list(shown) == [
         "The gate, live runs",
@@ -115,7 +115,7 @@ def test_a_label_that_hardly_got_slower_is_not_shown_as_one_that_was_not_found()
     live = live_rows(runs, {}, SETTINGS)
     resampled = resampled_row(condition, samples * 3, SETTINGS, LOOKS, 4, 1)
     found = effects(condition, runs, samples, seed=1)
-    shown, method = tables(to_markdown(runs, live, [resampled], found, []))
+    shown, method = tables(to_markdown(runs, {"": Rows(live, [resampled], found)}, []))
     lines = shown["Found in time"].split("\n")
     assert lines[0].endswith(
         "| typical FAIL within 300 s | p50 FAIL within 120 s | p95 FAIL within 600 s |"
@@ -132,12 +132,25 @@ def test_a_label_that_hardly_got_slower_is_not_shown_as_one_that_was_not_found()
 
 def test_a_run_of_which_nobody_knows_the_machine_does_not_hide_that_of_the_others():
     runs = [finished(1), finished(2, verdict="INCONCLUSIVE", environment={}, exit_code=None)]
-    text = to_markdown(runs, live_rows(runs, {}, SETTINGS), [], [], [])
+    text = to_markdown(runs, {"": Rows(live_rows(runs, {}, SETTINGS))}, [])
     assert "2 live runs" in text
     assert "Machine of 1 runs: Some CPU, 2 of 2 cores, 8 GiB, Linux 6 x86_64." in text
 
 
 def test_without_enough_runs_there_is_no_resampled_table():
     runs = [finished(1)]
-    shown, _ = tables(to_markdown(runs, live_rows(runs, {}, SETTINGS), [], [], []))
+    shown, _ = tables(to_markdown(runs, {"": Rows(live_rows(runs, {}, SETTINGS))}, []))
     assert list(shown) == ["The gate, live runs", "FAIL of two simpler gates, live runs"]
+
+
+def test_each_machine_has_tables_of_its_own_and_what_they_rest_on_is_said_once():
+    runs = [finished(1), finished(2)]
+    rows = {
+        name: Rows(live_rows([run], {}, SETTINGS)) for name, run in zip("AB", runs, strict=True)
+    }
+    text = to_markdown(runs, rows, [])
+    begins = [text.index(it) for it in ("### A\n", "### B\n", "2 live runs")]
+    assert begins == sorted(begins)
+    assert text.count("**The gate, live runs**") == 2
+    assert text.count("| nothing (A/A) | none | 0 of 1 ") == 4
+    assert "###" not in to_markdown(runs, {"A": rows["A"]}, [])
