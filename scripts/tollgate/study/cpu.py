@@ -17,8 +17,9 @@ import time
 from pathlib import Path
 
 import numpy as np
-import psutil
 from numpy.typing import NDArray
+
+from tollgate.workers import ProcessTree, idle_s
 
 Floats = NDArray[np.float64]
 #: What is recorded, in the order of the rows that `mean_cores` gives.
@@ -88,70 +89,6 @@ def _row(path: Path, number: int, line: bytes) -> list[float]:
 
 #: Seconds between two lines: a block's window of 0.75 s has three or four.
 PERIOD_S = 0.2
-#: Seconds between two looks for new processes: a look reads the state of every process there is.
-LOOK_S = 2.0
-
-
-class ProcessTree:
-    """The CPU time of a process and all that it has started, ended ones included."""
-
-    def __init__(self, pid: int) -> None:
-        """Raises psutil.Error if there is no such process."""
-        self._root = psutil.Process(pid)
-        self._members: list[psutil.Process] = []
-        self._looked_at = -LOOK_S
-        self._lost = 0.0
-        self._last = 0.0
-
-    def cpu_s(self) -> float:
-        """Cumulative CPU seconds, user and system; never less than the time before.
-
-        The kernel adds the time of an ended process to its parent's as soon as the parent has
-        waited for it, so that nothing is lost between two looks, and short-lived processes that
-        no look has seen are counted as well.
-        """
-        if time.monotonic() - self._looked_at >= LOOK_S:
-            self._look()
-        spent = self._spent()
-        # A process whose parent did not wait for it, because that had ended before, say.
-        self._lost += max(0.0, self._last - (spent + self._lost))
-        self._last = spent + self._lost
-        return self._last
-
-    def _look(self) -> None:
-        try:  # parents before their children, see _spent
-            self._members = [self._root, *self._root.children(recursive=True)]
-        except psutil.Error:
-            self._members = [each for each in self._members if each.pid != self._root.pid]
-        self._looked_at = time.monotonic()
-
-    def _spent(self) -> float:
-        """One reading of all members. A child that is there after its parent was read is in the
-        parent's time not yet; where one is gone, all are read anew, lest it be missed."""
-        while True:
-            spent, alive = 0.0, []
-            for process in self._members:
-                try:
-                    spent += _cpu_s(process)
-                except psutil.Error:
-                    continue
-                alive.append(process)
-            everyone_was_there = len(alive) == len(self._members)
-            self._members = alive
-            if everyone_was_there:
-                return spent
-
-
-def _cpu_s(process: psutil.Process) -> float:
-    times = process.cpu_times()  # macOS tells nothing of children: their time is kept as lost
-    return times.user + times.system + times.children_user + times.children_system
-
-
-def idle_s() -> float:
-    """CPU seconds in which the machine had nothing to do; what other guests of its host took is
-    not among them."""
-    times = psutil.cpu_times()
-    return times.idle + getattr(times, "iowait", 0.0)
 
 
 class CpuRecorder:

@@ -5,6 +5,7 @@ In: workers.jsonl. Out: processes, their exits and restarts, and what they neede
 
 from __future__ import annotations
 
+from tollgate.workers.cpu import ProcessTree, idle_s
 from tollgate.workers.model import (
     Reload,
     Resources,
@@ -31,6 +32,7 @@ __all__ = [
     "FEWEST_LOOKS",
     "SHORTEST_S",
     "Growth",
+    "ProcessTree",
     "Reload",
     "Resources",
     "TargetsWatched",
@@ -41,6 +43,7 @@ __all__ = [
     "WorkerOutage",
     "WorkerSeries",
     "growth",
+    "idle_s",
     "judged_share",
     "lives",
     "read_targets",
