@@ -44,12 +44,17 @@ NOISE = {
 }
 #: Of each side by itself, as shares of the time of an answer: `own` remembers 0.9 of the second
 #: before. bursts: how often in a second both get up to five times slower, each by another amount.
+#: neighbour: whether one of two cores is taken half of the time, and `known` to the gate or not.
 SERVICES = {
     "quiet": {"own": 0.0, "bursts": 0.0},
     "own noise of 3 %, AR(0.9)": {"own": 0.03, "bursts": 0.0},
     "bursts of 1 s in 20": {"own": 0.0, "bursts": 0.05},
     "both": {"own": 0.03, "bursts": 0.05},
+    "a neighbour, not known": {"own": 0.0, "bursts": 0.0, "neighbour": "unknown"},
+    "a neighbour": {"own": 0.0, "bursts": 0.0, "neighbour": "known"},
 }
+#: Of requests beside a neighbour's burst: how many have to wait, and for how long in the mean.
+WAITING, WAIT_MS = 0.15, 8.0
 RATIOS = (1.0, 1.02, 1.05)
 #: Standard deviations of the logarithm of what a process is slow by, under which noise; processes
 #: of a side, and whether the gate asks all of them.
@@ -92,11 +97,13 @@ def blocks_of(
     processes: int = 1,
     luck: float = 0.0,
     told: bool = True,
+    neighbour: str = "",
 ) -> Blocks:
     """Ten minutes of a service. processes: of each side, each of which is slower by its luck. told:
     whether the gate knows which of them answered."""
     seconds, sides = 600, []
     hit = rng.random(seconds) < bursts
+    foreign = taken(rng, seconds) if neighbour else np.zeros(seconds)
     for times in (1.0, ratio):
         level = own * remembering(rng, seconds, 0.9)
         level += np.where(hit, np.log(rng.uniform(1, 5, seconds)), 0.0)
@@ -106,15 +113,28 @@ def blocks_of(
         slow = luck * rng.standard_normal(processes)
         noise = np.exp(level[block] + slow[process] + 0.08 * rng.standard_normal(len(block)))
         took = ROWS_MS[row] * times * noise
+        if neighbour:
+            waits = rng.random(len(took)) < WAITING * 2 * foreign[block]
+            took += waits * rng.exponential(WAIT_MS, len(took))
         elapsed = np.floor(took + rng.random(len(took))).astype(int)
         sides.append(Requests(block, row, elapsed, process if told else None))
     values = 1 + max(int(it.elapsed_ms.max()) for it in sides)
     size, none = seconds * values, np.zeros(seconds, np.int64)
     counts = [np.bincount(it.block * values + it.elapsed_ms, minlength=size) for it in sides]
     both = zip(counts, sides, strict=True)
-    return Blocks(
+    blocks = Blocks(
         "sum", np.arange(values), *(Side(n.reshape(seconds, values), none, of) for n, of in both)
     )
+    return blocks.beside(foreign if neighbour == "known" else ())
+
+
+def taken(rng: np.random.Generator, seconds: int) -> np.ndarray:
+    """Which share of two cores somebody takes in each, in bursts and pauses of a second in the
+    mean, as the neighbour of a certification does."""
+    lengths = rng.exponential(1.0, 2 * seconds).clip(max=5.0)
+    ends = np.cumsum(lengths)
+    burnt = np.cumsum(np.where(np.arange(2 * seconds) % 2, lengths, 0.0))
+    return np.diff(np.interp(np.arange(seconds + 1), np.append(0, ends), np.append(0, burnt))) / 2
 
 
 def judged(blocks: Blocks, settings: Settings) -> Gate:

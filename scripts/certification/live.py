@@ -51,7 +51,8 @@ def blocks_of(folder: Path) -> tuple[Blocks, ...]:
     labels = list(dict.fromkeys(it["label"] for it in comparison["findings"]))
     until_s = compared.decided_s or compared.settings.budget_s
     jtl = folder / execution.jtl
-    return samples.read(jtl, labels, execution.warmup, until_s, compared.processes).blocks
+    found = samples.read(jtl, labels, execution.warmup, until_s, compared.processes)
+    return tuple(each.beside(compared.foreign) for each in found.blocks)
 
 
 def same_code(compared: CompareRecord) -> bool:

@@ -139,7 +139,15 @@ def _joined(parts: Sequence[Blocks]) -> Blocks:
     sides = (side("base"), side("head"))
     known = _rows_of(parts)
     both = (replace(it, known=of) for it, of in zip(sides, known, strict=True))
-    return Blocks(parts[0].label, values, *both)
+    return Blocks(parts[0].label, values, *both, _foreign(parts))
+
+
+def _foreign(parts: Sequence[Blocks]) -> NDArray[np.float64] | None:
+    """What others took; 0 in a run of which that is not known."""
+    if all(it.foreign is None for it in parts):
+        return None
+    known = (np.zeros(len(it.base.n)) if it.foreign is None else it.foreign for it in parts)
+    return np.concatenate(list(known))
 
 
 def _rows_of(parts: Sequence[Blocks]) -> tuple[Requests, Requests] | tuple[None, None]:
@@ -212,4 +220,5 @@ def _picked(blocks: Blocks, seconds: Ints, swapped: NDArray[np.bool_]) -> Blocks
             )
             for place in (0, 1)
         ),
+        foreign=None if blocks.foreign is None else blocks.foreign[seconds],
     )

@@ -37,6 +37,8 @@ BROKEN = "BROKEN"
 #: What a run makes while it is under way: its folder, and what bzt said.
 _UNDER_WAY = re.compile(r"run-\d+(\.out)?")
 _ABOUT, _LABELS = "run", "labels"
+#: What others took, in thousandths of the cores by second; not in runs of before it was recorded.
+_FOREIGN, _THOUSAND = "foreign", 1000
 #: Columns of a label's samples, base's first; how many of base's there are, and failures by second.
 _COLUMNS = ("block", "row", "elapsed_ms", "process")
 _PACKED = (*_COLUMNS, "base", "failed")
@@ -145,6 +147,8 @@ class Store:
             _ABOUT: np.array(json.dumps(about)),
             _LABELS: np.array([it.label for it in labels]),
         }
+        if labels and labels[0].foreign is not None:
+            arrays[_FOREIGN] = np.rint(labels[0].foreign * _THOUSAND).astype(np.uint16)
         for number, blocks in enumerate(labels):
             arrays |= {f"{name}-{number}": it for name, it in _packed(blocks).items()}
         made = self.folder / f"{run.name}.part"
@@ -157,8 +161,11 @@ class Store:
         name = f"{run.name}{SUFFIX}"
         kept = self.kept / name
         with _opened(kept if kept.exists() else self.folder / name) as file:
+            foreign = file[_FOREIGN] / _THOUSAND if _FOREIGN in file else ()
             return [
-                _unpacked(str(label), {name: file[f"{name}-{number}"] for name in _PACKED})
+                _unpacked(str(label), {name: file[f"{name}-{number}"] for name in _PACKED}).beside(
+                    foreign
+                )
                 for number, label in enumerate(file[_LABELS])
             ]
 

@@ -58,6 +58,16 @@ def test_a_picked_second_holds_the_samples_of_that_second_on_the_side_that_the_c
             assert side.counts[row].sum() == source.counts[second].sum()
 
 
+def test_a_picked_second_keeps_what_others_took_in_it():
+    (first,), (second,) = recorded(2, [60, 60])
+    foreign = np.linspace(0, 1, 60)
+    pool = Pool.of([[first.beside(foreign)], [second]])
+    (found,) = pool.picked(np.array([59, 3, 70]), np.array([True, False, False]))
+    assert found.foreign.tolist() == [1.0, foreign[3], 0.0]
+    (found,) = Pool.of([[first], [second]]).picked(np.array([1]), np.array([False]))
+    assert found.foreign is None
+
+
 def test_a_picked_second_keeps_the_rows_and_processes_of_its_requests():
     rng, seconds = np.random.default_rng(1), 60
     made = []

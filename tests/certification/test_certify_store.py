@@ -80,6 +80,19 @@ def test_what_is_read_again_says_what_was_kept(store):
     assert (first.processes, spread(first, "p50")) == (3, spread(blocks, "p50"))
 
 
+def test_what_others_took_is_kept_where_it_is_known(store):
+    blocks = service(np.random.default_rng(1), 3)
+    foreign = np.round(np.random.default_rng(2).uniform(0, 1, len(blocks.base.n)), 3)
+    beside = blocks.beside(foreign)
+    store.add(run := finished(1, findings=()), [beside, replace(beside, label="search")])
+    for found in store.blocks(run):
+        assert found.foreign.tolist() == foreign.tolist()
+    assert percentile_ratio(found, "p95") == percentile_ratio(beside, "p95")
+    store.add(earlier := finished(2, findings=()), [blocks])
+    [found] = store.blocks(earlier)
+    assert found.foreign is None
+
+
 def test_samples_without_rows_are_kept_as_well(store):
     blocks = compared(np.random.default_rng(1), 30, failing=(0.1, 0.2))
     store.add(run := finished(1, findings=()), [blocks])

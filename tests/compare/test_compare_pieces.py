@@ -7,6 +7,7 @@ import pytest
 
 from tollgate.compare.estimates import mean_ratio, percentile_ratio, typical_ratio
 from tollgate.compare.model import Blocks, Requests, Side
+from tollgate.compare.pieces import FEWEST_PIECES, WEIGHTS, Foreign, pieces_of
 
 VALUES = np.arange(1000)
 SECONDS, RATE = 120, 28
@@ -110,3 +111,89 @@ def test_a_piece_without_a_sample_of_one_side_is_left_out():
     gaps = replace(whole, head=Side(counts, whole.head.failed, known))
     assert abs(typical_ratio(gaps).value - typical_ratio(whole).value) < 0.01
     assert np.isfinite(percentile_ratio(gaps, "p50").error)
+
+
+def beside_a_neighbour(rng, foreign):
+    """A control whose requests wait in some of the seconds in which others take CPU time."""
+    slow = [
+        np.where(rng.random(SECONDS) < 2 * foreign, rng.uniform(1, 4, SECONDS), 1) for _ in "bh"
+    ]
+    return pair(rng, bursts=slow)
+
+
+def bursts_of_a_neighbour(rng):
+    return np.where(np.arange(SECONDS) // 2 % 2, rng.uniform(0.4, 0.6, SECONDS), 0.02)
+
+
+def test_what_others_take_makes_the_tail_surer_and_leaves_the_middle_as_it_is():
+    rng = np.random.default_rng(8)
+    plain, weighed = [], []
+    for _ in range(30):
+        foreign = bursts_of_a_neighbour(rng)
+        blocks = beside_a_neighbour(rng, foreign)
+        beside = blocks.beside(foreign)
+        plain.append(percentile_ratio(blocks, "p95"))
+        weighed.append(percentile_ratio(beside, "p95"))
+        assert percentile_ratio(beside, "p50") == percentile_ratio(blocks, "p50")
+        assert typical_ratio(beside) == typical_ratio(blocks)
+    spreads = [np.std([it.value for it in each]) for each in (plain, weighed)]
+    errors = [np.median([it.error for it in each]) for each in (plain, weighed)]
+    assert spreads[0] > 2 * spreads[1]
+    assert errors[0] > 2 * errors[1]
+    assert errors[1] > 0.8 * spreads[1]
+
+
+def test_a_change_of_head_is_seen_beside_a_neighbour_as_large_as_it_is():
+    rng = np.random.default_rng(9)
+    values = []
+    for _ in range(30):
+        foreign = bursts_of_a_neighbour(rng)
+        values.append(percentile_ratio(pair(rng, 1.1).beside(foreign), "p95").value)
+    assert np.mean(values) == pytest.approx(np.log(1.1), abs=0.002 + 4 * np.std(values) / 30**0.5)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.05, 0.2, 0.9, 1.0])
+def test_where_all_seconds_are_alike_what_others_take_says_nothing(share):
+    blocks = pair(np.random.default_rng(10))
+    beside = blocks.beside([share] * SECONDS)
+    assert percentile_ratio(beside, "p95") == percentile_ratio(blocks, "p95")
+
+
+def test_seconds_of_a_kind_that_are_too_few_for_a_piece_join_those_that_are_calmer():
+    blocks = pair(np.random.default_rng(11))
+    foreign = np.zeros(SECONDS)
+    foreign[[5, 50]] = 0.9
+    assert percentile_ratio(blocks.beside(foreign), "p95") == percentile_ratio(blocks, "p95")
+
+
+@pytest.mark.parametrize("seconds", [20, 21, 40, 119])
+@pytest.mark.parametrize("seed", range(5))
+def test_every_second_is_in_one_piece_whatever_others_take(seconds, seed):
+    rng = np.random.default_rng(seed)
+    blocks = pair(rng).first(seconds).beside(rng.uniform(0, 1, seconds))
+    pieces = pieces_of(blocks, 60.0, is_tail=True)
+    assert pieces.begins[0] == 0
+    assert (np.diff(pieces.begins) > 0).all()
+    assert len(pieces.begins) == len(pieces.weight) >= FEWEST_PIECES
+    assert sorted(pieces.in_time) == list(range(len(pieces.begins)))
+    for name in ("base", "head"):
+        before, after = (getattr(it, name) for it in (blocks, pieces.blocks))
+        assert after.n.sum() == before.n.sum()
+        assert (np.diff(after.known.block) >= 0).all()
+        counted = np.bincount(after.known.block, minlength=seconds)
+        assert counted.tolist() == after.n.tolist()
+
+
+def test_calm_seconds_weigh_the_most_and_lie_together():
+    foreign = np.tile([0.0, 0.0, 0.2, 0.2, 0.5, 0.5], SECONDS // 6)
+    blocks = pair(np.random.default_rng(12)).beside(foreign)
+    pieces = pieces_of(blocks, 56.0, is_tail=True)
+    assert pieces.weight.tolist() == np.repeat(WEIGHTS, SECONDS // 3 // 2).tolist()
+    calm = np.flatnonzero(foreign == 0)
+    assert pieces.blocks.base.n[: SECONDS // 3].tolist() == blocks.base.n[calm].tolist()
+
+
+def test_what_others_took_is_told_of_the_seconds_in_which_it_is_known():
+    assert Foreign.of(()) is None
+    assert Foreign.of((None, None)) is None
+    assert Foreign.of((None, 0.5, 0.0, 0.1)) == Foreign(0.2, 3, 1)

@@ -20,6 +20,7 @@ RECORD = CompareRecord(
     every_s=30.0,
     injected={"work_percent": 20.0},
     decided_s=90.0,
+    foreign=(0.25, None, 0.0),
 )
 
 

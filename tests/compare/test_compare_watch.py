@@ -10,6 +10,7 @@ from support.compare_folder import WARMUP_S, Label, Load
 from support.jtl_rows import START_MS
 from tollgate.compare import record, samples
 from tollgate.compare.decide import close
+from tollgate.compare.looks import judge_blocks
 from tollgate.compare.model import ERRORS, Gate, Settings
 from tollgate.compare.watch import AGAIN_S, Watch, look_text
 from tollgate.samples.layout import JtlError
@@ -137,6 +138,29 @@ def test_what_ends_the_run_is_what_the_verdict_comes_to_afterwards(tmp_path, rat
     [execution] = ended.executions
     assert execution.comparison.doubt == ""
     assert execution.comparison.gate == close(run.watch.gate)
+
+
+def test_what_others_took_is_noted_of_the_seconds_that_were_looked_at(tmp_path):
+    run = Run(tmp_path)
+    asked = []
+
+    def shares(from_s, seconds):
+        asked.append((from_s, seconds))
+        return (0.5, 0.0) * (seconds // 2)
+
+    run.watch.foreign = shares
+    assert run.at(FIRST_S + LAG_S + 1)
+    assert asked == [(START_MS / 1000 + WARMUP_S, FIRST_S)]
+    assert run.watch.record.foreign == (0.5, 0.0) * 15
+    assert run.watch.gate == judge_blocks(
+        run.watch.record,
+        samples.read(run.jtl, ["sum", "search"], WARMUP_S, FIRST_S).blocks,
+        FIRST_S,
+        live=True,
+    )
+    run.clock_s = 50.5
+    run.watch.note_foreign(120)
+    assert len(run.watch.record.foreign) == 50
 
 
 def test_no_more_than_three_open_and_three_failed_are_told_one_by_one(tmp_path):

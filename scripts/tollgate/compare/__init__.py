@@ -28,6 +28,7 @@ from tollgate.compare.model import (
     Side,
 )
 from tollgate.compare.pace import Cost, Pace
+from tollgate.compare.pieces import Foreign
 from tollgate.compare.processes import Spread, spread
 from tollgate.compare.record import CompareRecord, SideRecord
 from tollgate.compare.result import NO_LOOK, Comparison, LabelCounts, compared, not_compared
@@ -74,6 +75,7 @@ __all__ = [
     "Comparison",
     "Cost",
     "Finding",
+    "Foreign",
     "Gate",
     "LabelCounts",
     "LagError",

@@ -48,6 +48,7 @@ from scipy import special
 
 from tollgate.compare.milliseconds import HALF_MS, doubt_and_place, percentile, percentiles
 from tollgate.compare.model import PERCENTILES, TYPICAL, Blocks, Requests
+from tollgate.compare.pieces import FEWEST_PIECES, Pieces, pieces_of
 from tollgate.stats import error_of_steps, error_of_sum, trimmed_mean
 
 Floats = NDArray[np.float64]
@@ -59,8 +60,6 @@ FEWEST_BLOCKS = 20
 FEWEST_BEYOND = 20
 #: Samples that a piece of time should have on each side: beyond a percentile, and of a mean.
 PER_PIECE, PER_MEAN = 3, 10
-#: Pieces that there are at least, each with fewer samples if need be.
-FEWEST_PIECES = 8
 #: Seconds of a step of the errors' long-run variance, and for each cosine of it.
 STEP_S, COSINE_S = 5, 15
 #: Robust spreads beyond which a request is no longer typical.
@@ -111,10 +110,11 @@ def percentile_ratio(blocks: Blocks, metric: str, is_tossed: bool = True) -> Log
     sides, values = (blocks.base, blocks.head), blocks.values_ms
     if note := cannot_tell(blocks, metric, math.ceil(FEWEST_BEYOND / beyond), is_tossed):
         return LogRatio(metric, *(percentile(it, values, share) for it in sides), note=note)
-    begins = _begins(blocks, PER_PIECE / beyond)
-    levels = [np.log(percentiles(it, values, share, begins)) for it in sides]
-    change = levels[1] - levels[0] + _of_rows(blocks, share, begins, levels)
-    found = _across(blocks, metric, change, levels)
+    pieces = pieces_of(blocks, PER_PIECE / beyond, is_tail=share > 1 / 2)
+    ordered = (pieces.blocks.base, pieces.blocks.head)
+    levels = [np.log(percentiles(it, values, share, pieces.begins)) for it in ordered]
+    change = levels[1] - levels[0] + _of_rows(pieces, share, levels)
+    found = _across(pieces, metric, change, levels)
     doubts, places = zip(*(doubt_and_place(it, values, share) for it in sides), strict=True)
     middles = [percentile(it, values, share) for it in sides]
     coarse = sum(doubt / middle for doubt, middle in zip(doubts, middles, strict=True))
@@ -134,15 +134,15 @@ def typical_ratio(blocks: Blocks, is_tossed: bool = True) -> LogRatio:
         return LogRatio(TYPICAL, *(_geometric(it) for it in blocks.requests), note=_NO_TIME)
     levels = _row_levels(blocks.requests, logs, np.median)
     rest = [log - levels[it.row] for it, log in zip(blocks.requests, logs, strict=True)]
-    begins = _begins(blocks, PER_MEAN)
+    pieces = pieces_of(blocks, PER_MEAN)
     level = float(np.mean([levels[it.row].mean() for it in blocks.requests]))
     spread = _MAD * float(np.median(np.abs(np.concatenate(rest))))
     most = CLIP * max(spread, math.log1p(math.exp(-level)))  # a whole millisecond at least
     means = [
-        _means(it, np.clip(each, -most, most), begins)
+        pieces.means(it, np.clip(each, -most, most))
         for it, each in zip(blocks.requests, rest, strict=True)
     ]
-    found = _across(blocks, TYPICAL, means[1] - means[0], [level + it for it in means])
+    found = _across(pieces, TYPICAL, means[1] - means[0], [level + it for it in means])
     middle = min(found.base, found.head)
     among = f"{math.floor(middle)} to {math.floor(middle) + 1} ms"
     return replace(found, coarse=abs(found.value) / (2 * max(middle, 1.0)), among=among)
@@ -185,16 +185,7 @@ def unfair(base: int, head: int) -> str:
     return ""
 
 
-def _begins(blocks: Blocks, wanted: float) -> Ints:
-    """int[P]: the block that each piece of time begins with. wanted: samples of a side in each."""
-    size = len(blocks.base.n)
-    fewest = min(blocks.base.total, blocks.head.total)
-    length = min(max(1, math.ceil(wanted * size / fewest)), size // FEWEST_PIECES)
-    pieces = size // length
-    return np.arange(pieces) * size // pieces
-
-
-def _across(blocks: Blocks, metric: str, change: Floats, levels: list[Floats]) -> LogRatio:
+def _across(pieces: Pieces, metric: str, change: Floats, levels: list[Floats]) -> LogRatio:
     """The log ratio across pieces. change: float[P], NaN where a side of one has no sample; levels:
     the same of the logarithms of base and head."""
     known = np.isfinite(change)
@@ -204,29 +195,32 @@ def _across(blocks: Blocks, metric: str, change: Floats, levels: list[Floats]) -
             f"{known.sum()} pieces of time with samples of both sides, {FEWEST_PIECES} are needed"
         )
         return LogRatio(metric, *sides, note=note)
-    value, influences = trimmed_mean(change[known])
-    sides = (math.exp(trimmed_mean(it[known])[0]) for it in levels)
-    seconds, pieces = len(blocks.base.n), len(change)
-    steps = max(1, min(pieces, seconds // STEP_S))
-    step = np.flatnonzero(known) * steps // pieces
+    known = pieces.in_time[known[pieces.in_time]]
+    weight = pieces.weight[known]
+    value, influences = trimmed_mean(change[known], weight)
+    sides = (math.exp(trimmed_mean(it[known], weight)[0]) for it in levels)
+    seconds, size = len(pieces.blocks.base.n), len(change)
+    steps = max(1, min(size, seconds // STEP_S))
+    step = np.argsort(pieces.in_time)[known] * steps // size
     summed = np.bincount(step, influences, minlength=steps)
     error, freedom = error_of_steps(summed, seconds // COSINE_S)
     return LogRatio(metric, *sides, value, error, freedom)
 
 
-def _of_rows(blocks: Blocks, share: float, begins: Ints, levels: list[Floats]) -> Floats:
+def _of_rows(pieces: Pieces, share: float, levels: list[Floats]) -> Floats:
     """float[P]: what is added to each piece's log ratio of a percentile for the rows that its sides
     happened to get; 0 where all samples are of one row. levels: its logarithms, base and head."""
+    blocks = pieces.blocks
     if not any(it.row.any() for it in blocks.requests):
-        return np.zeros(len(begins))
+        return np.zeros(len(pieces.begins))
     middle = np.exp((levels[0] + levels[1]) / 2)
     below = []
     for it in blocks.requests:
-        at = middle[_piece(it, begins)]
+        at = middle[pieces.of(it)]
         below.append(np.clip(np.where(np.isnan(at), share, at - it.elapsed_ms + HALF_MS), 0, 1))
     of_row = _row_levels(blocks.requests, below, np.mean)
-    means = [_means(it, of_row[it.row], begins) for it in blocks.requests]
-    return _slope(blocks, share, begins) * (means[1] - means[0])
+    means = [pieces.means(it, of_row[it.row]) for it in blocks.requests]
+    return _slope(blocks, share, pieces.begins) * (means[1] - means[0])
 
 
 def _slope(blocks: Blocks, share: float, begins: Ints) -> float:
@@ -258,18 +252,6 @@ def _row_levels(sides: tuple[Requests, Requests], values: list[Floats], of: obje
         for row in np.flatnonzero(~is_rare):
             level[row] = of(value[order[ends[row] : ends[row + 1]]])
     return levels.mean(axis=0)
-
-
-def _means(requests: Requests, values: Floats, begins: Ints) -> Floats:
-    """float[P]: the mean of each piece of time, NaN without samples."""
-    piece = _piece(requests, begins)
-    n = np.bincount(piece, minlength=len(begins))
-    total = np.bincount(piece, values, minlength=len(begins))
-    return np.divide(total, n, where=n > 0, out=np.full(len(begins), np.nan))
-
-
-def _piece(requests: Requests, begins: Ints) -> Ints:
-    return np.searchsorted(begins, requests.block, side="right") - 1
 
 
 def _geometric(requests: Requests) -> float:

@@ -8,6 +8,7 @@ seconds, the same data and the same noise. How much they differ is a change
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -101,6 +102,12 @@ class Requests:
         """Those of the first so many blocks alone."""
         return self.where(slice(np.searchsorted(self.block, blocks)))
 
+    def reordered(self, place: NDArray[np.int64]) -> Requests:
+        """With the blocks in another order: place[i] is where the i-th block comes."""
+        at = place[self.block]
+        order = np.argsort(at, kind="stable")
+        return replace(self.where(order), block=at[order])
+
     def where(self, which: slice | NDArray) -> Requests:
         """Some of them, in the same order."""
         process = None if self.process is None else self.process[which]
@@ -151,12 +158,14 @@ class Side:
 @dataclass(frozen=True, eq=False)
 class Blocks:
     """One label. values_ms: int[V], the distinct elapsed of both sides, ascending. Both sides have
-    the same B blocks, each of the same length, one after the other without a gap."""
+    the same B blocks, each of the same length, one after the other without a gap. foreign:
+    float[B], which share of the cores others took in each; None where nobody looked."""
 
     label: str
     values_ms: NDArray[np.int64]
     base: Side
     head: Side
+    foreign: NDArray[np.float64] | None = None
 
     @classmethod
     def of(
@@ -211,7 +220,28 @@ class Blocks:
 
     def first(self, blocks: int) -> Blocks:
         """The first so many blocks alone."""
-        return Blocks(self.label, self.values_ms, self.base.first(blocks), self.head.first(blocks))
+        foreign = None if self.foreign is None else self.foreign[:blocks]
+        sides = (it.first(blocks) for it in (self.base, self.head))
+        return Blocks(self.label, self.values_ms, *sides, foreign)
+
+    def beside(self, foreign: Sequence[float | None]) -> Blocks:
+        """With what others took in the first seconds; of one that is not known, and of those
+        behind, it is 0. Nothing is known where `foreign` is empty."""
+        if not len(foreign):
+            return self
+        known = np.zeros(len(self.base.n))
+        given = np.nan_to_num(np.array(foreign[: len(known)], np.float64))
+        known[: len(given)] = given
+        return replace(self, foreign=known)
+
+    def reordered(self, order: NDArray[np.int64]) -> Blocks:
+        """With the blocks in another order: order[i] is the block that comes i-th."""
+        place = np.argsort(order)
+        sides = (
+            Side(side.counts[order], side.failed[order], it.reordered(place))
+            for side, it in zip((self.base, self.head), self.requests, strict=True)
+        )
+        return Blocks(self.label, self.values_ms, *sides)
 
 
 def _side(counts: Counts, values: NDArray[np.int64], from_s: int, blocks: int) -> Side:

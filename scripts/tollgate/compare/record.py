@@ -42,7 +42,8 @@ class CompareRecord:
     slowed, those that are not 0, such as {"work_percent": 20.0}. decided_s: after how many seconds
     of measuring the run ended itself, None where it did not; the seconds behind don't count.
     processes: of each side that were asked by themselves. pace: how fast arrivals came, None where
-    nothing looked after that.
+    nothing looked after that. foreign: which share of the cores others took in each second of
+    measuring, None where that is not known; empty where nobody looked.
     """
 
     __pydantic_config__ = records.STRICT
@@ -58,6 +59,7 @@ class CompareRecord:
     decided_s: float | None = None
     processes: int = 1
     pace: Pace | None = None
+    foreign: tuple[float | None, ...] = ()
 
 
 def write(record: CompareRecord, run: Path) -> None:

@@ -35,10 +35,12 @@ class Watch:
         warmup_s: float,
         lag_s: float,
         now: Callable[[], float] = time.time,
+        foreign: Callable[[float, int], tuple[float | None, ...]] | None = None,
     ) -> None:
         """labels: all that are compared. lag_s: between a look's moment and the look, so that
         everything sent until then has been answered or given up, and written down: what is still
-        missing would be what is slow. now: seconds since the epoch."""
+        missing would be what is slow. now: seconds since the epoch. foreign: what
+        others took, as ForeignRecorder.shares tells it; None where nobody looks."""
         self.record = record
         self.jtl = jtl
         self.samples = Growing(jtl)
@@ -46,6 +48,7 @@ class Watch:
         self.warmup_s = warmup_s
         self.lag_s = lag_s
         self.now = now
+        self.foreign = foreign
         self.gate = Gate(record.settings)
         self.not_before = 0.0
         self.began: float | None = None
@@ -77,11 +80,18 @@ class Watch:
         if found.seconds < due_s + self.lag_s:
             self.not_before = self.now() + AGAIN_S
             return None
+        self.note_foreign(int(due_s))
         self.gate = judge_blocks(self.record, found.blocks, due_s, live=True)
         self.not_before = 0.0
         if self.gate.finished:
             self.record = replace(self.record, decided_s=self.gate.looks_s[-1])
         return look_text(self.gate)
+
+    def note_foreign(self, seconds: int) -> None:
+        """Put into the record what others took in the first seconds of measuring."""
+        if self.foreign and self._has_begun():
+            seconds = min(seconds, max(0, int(self.now() - self.began)))
+            self.record = replace(self.record, foreign=self.foreign(self.began, seconds))
 
     def _has_begun(self) -> bool:
         """Whether it is known when measuring began: JMeter's file has it with the first sample."""

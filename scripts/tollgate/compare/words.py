@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from tollgate.base import figure, lasting
 from tollgate.compare.model import ERRORS, IMPROVED, INCONCLUSIVE, METRICS, PASS, Finding
 from tollgate.compare.pace import FIXED, MEASURED, UNSEEN, Pace
+from tollgate.compare.pieces import CALM, Foreign
 from tollgate.compare.record import CompareRecord
 from tollgate.compare.result import Comparison
 
@@ -88,7 +89,7 @@ def verdict(finding: Finding) -> str:
 
 
 def sides(record: CompareRecord) -> Iterator[str]:
-    """A line on each side, on what slowed head on purpose, and on the pace."""
+    """A line on each side, on what slowed head on purpose, on the pace, and on other processes."""
     for side in (record.base, record.head):
         yield f"{side.name}: {side.told}"
     if record.injected:
@@ -96,6 +97,8 @@ def sides(record: CompareRecord) -> Iterator[str]:
         yield f"head was slowed on purpose: {given}"
     if record.pace:
         yield pace(record.pace)
+    if found := Foreign.of(record.foreign):
+        yield _foreign(found)
 
 
 def pace(found: Pace) -> str:
@@ -103,6 +106,15 @@ def pace(found: Pace) -> str:
     ... `."""
     slower = f", in the plan {found.usual_ms} ms" if found.period_ms != found.usual_ms else ""
     return f"arrivals: one of each label every {found.period_ms} ms{slower}: {_why(found)}"
+
+
+def _foreign(found: Foreign) -> str:
+    """`others took 26 % of the cores: more than 12.5 % in 75 of 150 s, which weigh less in p95`."""
+    said = f"others took {figure(100 * found.share)} % of the cores"
+    if not found.disturbed_s:
+        return said
+    seconds = f"{found.disturbed_s} of {found.seconds} s"
+    return f"{said}: more than {100 * CALM:g} % in {seconds}, which weigh less in p95"
 
 
 def _why(found: Pace) -> str:

@@ -19,16 +19,19 @@ Floats = NDArray[np.float64]
 TRIMMED = 0.2
 
 
-def trimmed_mean(values: Floats) -> tuple[float, Floats]:
+def trimmed_mean(values: Floats, weights: Floats | None = None) -> tuple[float, Floats]:
     """(the trimmed mean, float[N]: what each value adds to its error; they sum to 0).
 
+    weights: of the values, all the same by default; the share at both ends is one of their sum.
     ValueError without a value.
     """
-    size = len(values)
-    if not size:
+    if not len(values):
         raise ValueError("a trimmed mean needs a value")
-    out = int(TRIMMED * size)
-    ordered = np.sort(values)
-    kept = ordered[out : size - out]
-    clipped = np.clip(values, kept[0], kept[-1])
-    return float(kept.mean()), (clipped - clipped.mean()) / len(kept)
+    weights = np.ones(len(values)) if weights is None else weights
+    order = np.argsort(values, kind="stable")
+    out = TRIMMED * weights.sum()
+    is_kept = (np.cumsum(weights[order]) > out) & (np.cumsum(weights[order[::-1]])[::-1] > out)
+    kept = order[is_kept]
+    clipped = np.clip(values, values[kept[0]], values[kept[-1]])
+    added = weights * (clipped - np.average(clipped, weights=weights))
+    return float(np.average(values[kept], weights=weights[kept])), added / weights[kept].sum()

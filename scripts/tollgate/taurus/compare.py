@@ -9,10 +9,11 @@ two apps that it asks for.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+import psutil
 from bzt import TaurusConfigError, ToolError
 from bzt.engine import Service
 
@@ -67,6 +68,7 @@ from tollgate.taurus.sides import (
 )
 from tollgate.taurus.targets import Targets
 from tollgate.taurus.why import comparison_of, explained
+from tollgate.workers import ForeignRecorder
 
 
 def given_properties(config: Mapping, execution: Mapping) -> dict[str, object]:
@@ -83,6 +85,7 @@ class Compare(Service):
         super().__init__()
         self.record: CompareRecord | None = None
         self.watch: Watch | None = None
+        self.recorder: ForeignRecorder | None = None
         self.lag_s = 0.0
         self.profile: bool | None = None
         self.cpu_share = 0.0
@@ -191,7 +194,23 @@ class Compare(Service):
             texts = {key: str(value) for key, value in executor.properties.items()}
             warmup = property_of(texts, "warmup", 0, "compare")
             labels = labels_of(read_plan(Path(executor.original_jmx), texts))
-            self.watch = Watch(self.record, Path(executor.kpi_jtl), labels, warmup, self.lag_s)
+            jtl, foreign = Path(executor.kpi_jtl), self._foreign()
+            self.watch = Watch(self.record, jtl, labels, warmup, self.lag_s, foreign=foreign)
+
+    def _foreign(self) -> Callable[[float, int], tuple[float | None, ...]] | None:
+        """What others take from now on; None with services by URL, which may be others or not."""
+        if self.targets is None:
+            return None
+        try:
+            daemon = pm2.daemon_pid()
+            if daemon is None:
+                raise psutil.Error("no PM2 daemon runs")
+            self.recorder = ForeignRecorder((os.getpid(), daemon), self.log)
+        except psutil.Error as problem:
+            self.log.warning("compare: what other processes take is not known: %s", problem)
+            return None
+        self.recorder.start()
+        return self.recorder.shares
 
     def _set_pace(self, executor: InstalledJMeter) -> None:
         found = Pace(
@@ -247,6 +266,18 @@ class Compare(Service):
         self.record = self.watch.record
         record.write(self.record, self.folder)
         return True
+
+    def shutdown(self) -> None:
+        """Note what others took, also where nothing was decided: the last look goes by it."""
+        super().shutdown()
+        if self.recorder is None:
+            return
+        self.recorder.stop()
+        self.recorder = None
+        if not self.watch.is_decided:
+            self.watch.note_foreign(int(self.record.settings.budget_s))
+            self.record = self.watch.record
+            record.write(self.record, self.folder)
 
     def position(self, _executor: object, asked_s: float, elapsed_s: float) -> str | None:
         """Where the comparison stands, for `progress`; None where there is none."""

@@ -6,6 +6,7 @@ In: workers.jsonl. Out: processes, their exits and restarts, and what they neede
 from __future__ import annotations
 
 from tollgate.workers.cpu import ProcessTree, idle_s
+from tollgate.workers.foreign import ForeignRecorder
 from tollgate.workers.model import (
     Reload,
     Resources,
@@ -31,6 +32,7 @@ from tollgate.workers.watching_cost import WatchingCost, share
 __all__ = [
     "FEWEST_LOOKS",
     "SHORTEST_S",
+    "ForeignRecorder",
     "Growth",
     "ProcessTree",
     "Reload",

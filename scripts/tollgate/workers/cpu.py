@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 
 import psutil
@@ -68,5 +69,20 @@ def _cpu_s(process: psutil.Process) -> float:
 def idle_s() -> float:
     """CPU seconds in which the machine had nothing to do; what other guests of its host took is
     not among them."""
-    times = psutil.cpu_times()
+    return _idle_s(psutil.cpu_times())
+
+
+def own_cores() -> tuple[int, float]:
+    """(how many CPUs this process may run on, CPU seconds in which they had nothing to do)"""
+    every = psutil.cpu_times(percpu=True)
+    try:
+        allowed = os.sched_getaffinity(0)
+    except AttributeError:  # not on macOS
+        allowed = range(len(every))
+    # Those that are switched off are not among them: then numbers are no places.
+    mine = [every[it] for it in allowed] if max(allowed) < len(every) else every
+    return len(mine), sum(map(_idle_s, mine))
+
+
+def _idle_s(times: object) -> float:
     return times.idle + getattr(times, "iowait", 0.0)

@@ -1,0 +1,74 @@
+"""Which share of the cores others took, second by second: what a noisy neighbour shows by.
+
+Others are all processes but those of a run, and other guests of the host, whose time the kernel
+calls stolen. Cores are those that this process may use.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Sequence
+
+import numpy as np
+
+from tollgate.workers.cpu import ProcessTree, own_cores
+
+#: Seconds between two readings.
+PERIOD_S = 0.25
+#: Seconds between two readings beyond which what happened in between is not known.
+SILENCE_S = 2.0
+
+
+class ForeignRecorder:
+    """Reads from `start` to `stop`, in a thread of its own."""
+
+    def __init__(self, own: Sequence[int], log: logging.Logger) -> None:
+        """own: pids of a run's processes, each with all that it starts. Raises psutil.Error."""
+        self.log = log
+        self._trees = [ProcessTree(pid) for pid in own]
+        self._readings: list[tuple[float, float]] = []
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._record, name="foreign", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Take the last reading; returns when it is there."""
+        self._ended.set()
+        self._thread.join()
+
+    def shares(self, from_s: float, seconds: int) -> tuple[float | None, ...]:
+        """Of each of so many seconds from `from_s`, in seconds since the epoch, the share of the
+        cores in [0, 1]; None where there is no reading close by."""
+        found = np.array(self._readings).reshape(-1, 2)
+        edges = from_s + np.arange(seconds + 1)
+        if len(found) < 2:
+            return (None,) * seconds
+        when, taken = found.T
+        after = np.clip(np.searchsorted(when, edges), 1, len(when) - 1)
+        near = (when[after] - when[after - 1] <= SILENCE_S) & (edges >= when[0])
+        near &= edges <= when[-1]
+        share = np.clip(np.diff(np.interp(edges, when, taken)), 0.0, 1.0)
+        known = near[:-1] & near[1:]
+        return tuple(
+            round(float(it), 3) if is_known else None
+            for it, is_known in zip(share, known, strict=True)
+        )
+
+    def _record(self) -> None:
+        try:
+            self._read()
+            while not self._ended.wait(PERIOD_S):
+                self._read()
+            self._read()
+        except Exception as problem:  # a thread's error is not shown: it would be lost
+            self.log.warning("What other processes take is known no further: %r", problem)
+
+    def _read(self) -> None:
+        """How many seconds others have taken of all cores, since some moment."""
+        cores, idle_s = own_cores()
+        own_s = sum(tree.cpu_s() for tree in self._trees)
+        self._readings.append((time.time(), time.monotonic() - (idle_s + own_s) / cores))

@@ -1,0 +1,102 @@
+"""What other processes take of the cores, of real ones."""
+
+import logging
+import os
+import time
+
+import psutil
+import pytest
+
+from support.burning import BURN, processes
+from tollgate.workers import foreign
+from tollgate.workers.foreign import ForeignRecorder
+
+LOG = logging.getLogger("test")
+#: Burns one core for a second, and goes on when told to.
+BURNS_1_S = f"""{BURN}
+print('ready', flush=True)
+sys.stdin.readline()
+began = time.time()
+burn(1.0)
+print(began, time.time(), flush=True)
+sys.stdin.readline()
+"""
+
+
+@pytest.fixture
+def started():
+    with processes() as start:
+        yield start
+
+
+@pytest.fixture
+def recorder_of(monkeypatch):
+    """Starts one that reads often; stops it in the end."""
+    monkeypatch.setattr(foreign, "PERIOD_S", 0.02)
+    made = []
+
+    def start(*pids):
+        made.append(ForeignRecorder(pids, LOG))
+        made[-1].start()
+        return made[-1]
+
+    yield start
+    for each in made:
+        each.stop()
+
+
+def burnt(process):
+    """From when to when it burned its second."""
+    assert process.stdout.readline() == "ready\n"
+    process.stdin.write("go\n")
+    process.stdin.flush()
+    began, ended = map(float, process.stdout.readline().split())
+    return began, ended
+
+
+def taken_s(recorder, began, ended):
+    """CPU seconds that others took meanwhile, of all cores that may be used."""
+    seconds = int(ended - began) + 2
+    time.sleep(max(0.0, began + seconds + 0.1 - time.time()))
+    shares = recorder.shares(began, seconds)
+    assert None not in shares
+    return sum(shares) * len(os.sched_getaffinity(0))
+
+
+def test_a_process_of_the_run_is_none_of_the_others(started, recorder_of):
+    """One reading after the other, beside the same noise: what it burns is once among them."""
+    process, rest = started(BURNS_1_S), started("import sys; sys.stdin.read()")
+    both = recorder_of(process.pid), recorder_of(rest.pid)
+    when = burnt(process)
+    mine, foreign_s = (taken_s(it, *when) for it in both)
+    assert foreign_s - mine == pytest.approx(1.0, abs=0.15)
+
+
+@pytest.mark.parametrize(
+    ("readings", "found"),
+    [
+        ([(100, 5.0), (101, 5.25), (102, 5.5)], (0.25, 0.25, None, None)),
+        ([(100, 5.0), (101, 5.25), (110, 6.0), (111, 6.0)], (0.25, None, None, None)),
+        ([(100.5, 5.0), (101, 5.25), (102, 5.25), (103, 5.25)], (None, 0.0, 0.0, None)),
+        ([(100, 5.0), (102, 8.0), (104, 7.9)], (1.0, 1.0, 0.0, 0.0)),
+        ([(100, 5.0)], (None,) * 4),
+        ([], (None,) * 4),
+    ],
+)
+def test_a_second_is_known_between_readings_that_are_close(readings, found):
+    recorder = ForeignRecorder((os.getpid(),), LOG)
+    recorder._readings = readings
+    assert recorder.shares(100.0, 4) == found
+
+
+def test_a_process_that_is_not_there_is_refused():
+    with pytest.raises(psutil.Error):
+        ForeignRecorder((2**22 + 1,), LOG)
+
+
+def test_readings_that_end_early_are_a_warning_not_the_end(monkeypatch, caplog):
+    monkeypatch.setattr(foreign, "own_cores", lambda: 1 / 0)
+    recorder = ForeignRecorder((os.getpid(),), LOG)
+    recorder.start()
+    recorder.stop()
+    assert "What other processes take is known no further" in caplog.text
