@@ -1,5 +1,7 @@
 """How fast a comparison asks, and when it may end."""
 
+import os
+import time
 from types import SimpleNamespace
 
 import pytest
@@ -84,6 +86,26 @@ def test_arrivals_come_as_fast_as_the_machine_can_carry(begun, tmp_path):
     assert record.read(tmp_path) == made.record
     [execution] = manifest.read(tmp_path).executions
     assert execution.properties == told
+
+
+def test_what_others_take_is_recorded_until_the_end(begun, tmp_path, monkeypatch):
+    monkeypatch.setattr(service.pm2, "daemon_pid", os.getppid)
+    made, *_ = begun(Cost(20.0, 6.0))
+    recorder = made.recorder
+    assert made.watch.foreign == recorder.shares
+    made.watch.foreign = lambda _from_s, seconds: (0.25,) * seconds
+    made.watch.began = time.time() - 3.5
+    made.shutdown()
+    assert not recorder._thread.is_alive()
+    assert record.read(tmp_path).foreign == (0.25,) * 3
+
+
+def test_without_the_pid_of_pm2_nothing_is_known_of_others(begun, tmp_path, monkeypatch, caplog):
+    monkeypatch.setattr(service.pm2, "daemon_pid", lambda: None)
+    made, *_ = begun(Cost(20.0, 6.0))
+    made.shutdown()
+    assert record.read(tmp_path).foreign == ()
+    assert "what other processes take is not known: no PM2 daemon runs" in caplog.text
 
 
 def test_a_larger_share_of_the_cores_lets_them_come_faster(begun):

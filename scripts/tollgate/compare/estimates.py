@@ -11,7 +11,8 @@ robustly across them:
   with twice as many runnable processes as cores the error of sum's p50 was 2.4, 2.9, 3.1 and 4.4 %
   with pieces of 1, 2, 5 and 10 s, and 4.4 to 6.1 % for their plain mean. Beside a neighbour that
   burns half a core the error of its p95 was 2.4 % after 480 s with 5 samples beyond it in a piece,
-  and 1.5 % with 3 or 2 (rms of 3 runs); without one it was the same after 180 s, 1.1 %.
+  and 1.5 % with 3 or 2 (rms of 3 runs); without one it was the same after 180 s, 1.1 %. In the
+  tail pieces weigh by what others took of the cores (pieces.py).
 - **Adjusted for the request.** Which rows of its data a side happened to get is known, and a row is
   drawn before the coin falls, so that what follows from the rows can be taken off without a bias
   (Deng, Xu, Kohavi and Walker 2013, "Improving the sensitivity of online controlled experiments by

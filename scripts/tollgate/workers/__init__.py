@@ -1,6 +1,7 @@
-"""What PM2's workers did.
+"""What PM2's workers did, and who took the CPU.
 
-In: workers.jsonl. Out: processes, their exits and restarts, and what they needed.
+In: workers.jsonl, the kernel's counters. Out: processes, their exits and restarts, what they
+needed, and what others took.
 """
 
 from __future__ import annotations
