@@ -138,8 +138,8 @@ def test_what_others_take_makes_the_tail_surer_and_leaves_the_middle_as_it_is():
         assert typical_ratio(beside) == typical_ratio(blocks)
     spreads = [np.std([it.value for it in each]) for each in (plain, weighed)]
     errors = [np.median([it.error for it in each]) for each in (plain, weighed)]
-    assert spreads[0] > 2 * spreads[1]
-    assert errors[0] > 2 * errors[1]
+    assert spreads[0] > 1.6 * spreads[1]
+    assert errors[0] > 1.6 * errors[1]
     assert errors[1] > 0.8 * spreads[1]
 
 
@@ -162,7 +162,7 @@ def test_where_all_seconds_are_alike_what_others_take_says_nothing(share):
 def test_seconds_of_a_kind_that_are_too_few_for_a_piece_join_those_that_are_calmer():
     blocks = pair(np.random.default_rng(11))
     foreign = np.zeros(SECONDS)
-    foreign[[5, 50]] = 0.9
+    foreign[50] = 0.9
     assert percentile_ratio(blocks.beside(foreign), "p95") == percentile_ratio(blocks, "p95")
 
 
