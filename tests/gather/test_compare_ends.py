@@ -19,8 +19,10 @@ from tollgate.run.manifest import ManifestError
 
 SETTINGS = Load().settings
 LONG = replace(SETTINGS, budget_s=600.0)
-#: Ended after 90 s of a schedule of ten minutes; of this seed all is decided by then.
-EARLY = Load(seconds=96, schedule_s=600, seed=2, settings=LONG)
+#: Ended after 90 s of a schedule of ten minutes, when not every seed has decided all; and after
+#: 180 s, by when each of eight seeds had.
+EARLY = Load(seconds=96, schedule_s=600, settings=LONG)
+DECIDED = replace(EARLY, seconds=186)
 
 
 def test_a_run_too_short_to_tell_is_inconclusive_and_says_how_much_longer(tmp_path):
@@ -40,16 +42,16 @@ def test_a_run_without_time_for_a_look_is_inconclusive(tmp_path):
 
 
 def test_a_run_that_ended_itself_is_complete_though_the_schedule_goes_on(tmp_path):
-    verdict = judged(tmp_path, replace(EARLY, labels=both(ratio=1.2)), decided_s=90.0)
+    verdict = judged(tmp_path, replace(DECIDED, labels=both(ratio=1.2)), decided_s=180.0)
     assert verdict.exit_code == 3
     assert {reason.fault for reason in verdict.reasons} == {"service"}
-    passing = judged(tmp_path / "again", replace(EARLY, labels=both(ratio=0.8)), decided_s=90.0)
+    passing = judged(tmp_path / "again", replace(DECIDED, labels=both(ratio=0.8)), decided_s=180.0)
     assert (passing.verdict, passing.reasons) == ("PASS", ())
 
 
 def test_what_taurus_does_to_jmeter_after_that_is_no_accident(tmp_path):
-    load = replace(EARLY, labels=both(ratio=0.8))
-    made = make(tmp_path, load, decided_s=90.0, exit_code=-15)
+    load = replace(DECIDED, labels=both(ratio=0.8))
+    made = make(tmp_path, load, decided_s=180.0, exit_code=-15)
     jtl = (tmp_path / "kpi.jtl").read_bytes()
     spoil(tmp_path, jtl[:-20])
     assert made.executions[0].exit_code == -15
@@ -96,8 +98,8 @@ def test_a_jmeter_that_was_killed_before_a_decision_makes_the_run_invalid(tmp_pa
 
 
 def test_arrivals_that_were_not_sent_before_the_decision_make_it_invalid(tmp_path):
-    load = replace(EARLY, labels=both(ratio=0.8))
-    make(tmp_path, load, decided_s=90.0)
+    load = replace(DECIDED, labels=both(ratio=0.8))
+    make(tmp_path, load, decided_s=180.0)
     lines = (tmp_path / "kpi.jtl").read_bytes().splitlines(keepends=True)
     gap = [line for number, line in enumerate(lines) if not 3000 < number < 3400]
     spoil(tmp_path, b"".join(gap))

@@ -204,9 +204,9 @@ class Compare(Service):
         try:
             daemon = pm2.daemon_pid()
             if daemon is None:
-                raise psutil.Error("no PM2 daemon runs")
+                raise LookupError("no PM2 daemon runs")
             self.recorder = ForeignRecorder((os.getpid(), daemon), self.log)
-        except psutil.Error as problem:
+        except (psutil.Error, LookupError) as problem:
             self.log.warning("compare: what other processes take is not known: %s", problem)
             return None
         self.recorder.start()

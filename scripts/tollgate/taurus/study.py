@@ -225,11 +225,11 @@ class Study(Service):
         self.has_recorded, service = True, pm2.daemon_pid()
         try:
             if service is None:
-                raise psutil.Error("no PM2 daemon runs")
+                raise LookupError("no PM2 daemon runs")
             path = self.folder / study_run.CPU
             self.recorder = CpuRecorder(path, generator, service, self.log)
             self.recorder.start()
-        except psutil.Error as problem:
+        except (psutil.Error, LookupError) as problem:
             self.log.warning("study: CPU time is not recorded, no bottleneck known: %s", problem)
 
     def _stop_recording(self) -> None:

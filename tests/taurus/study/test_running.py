@@ -57,6 +57,7 @@ def test_without_a_daemon_the_study_goes_on_and_says_so(prepared, running, monke
     made._executor().process = running
     made.check()
     assert "study: CPU time is not recorded" in caplog.text
+    assert "no PM2 daemon runs" in caplog.text
 
 
 def samples(tmp_path, *numbers):
