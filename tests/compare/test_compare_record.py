@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from tollgate.compare import record
+from tollgate.compare import record, words
 from tollgate.compare.model import Settings
 from tollgate.compare.record import CompareRecord, SideRecord
 from tollgate.run.manifest import ManifestError
@@ -90,3 +90,19 @@ def test_a_file_that_is_no_record_is_refused(tmp_path, text):
     (tmp_path / record.NAME).write_text(text)
     with pytest.raises(ManifestError, match="can't be read"):
         record.read(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("shares", "line"),
+    [
+        ((0.01, 0.02, None), "other processes took 1.5 % of the cores"),
+        (
+            (0.0, 0.5, 0.25, None),
+            "other processes took 25 % of the cores: more than 12.5 % in 2 of 3 s, "
+            "which weigh less in p95",
+        ),
+    ],
+)
+def test_what_others_took_is_told_with_how_many_seconds_weigh_less(shares, line):
+    assert list(words.sides(replace(RECORD, foreign=shares)))[-1] == line
+    assert line not in words.sides(replace(RECORD, foreign=()))

@@ -109,8 +109,9 @@ def pace(found: Pace) -> str:
 
 
 def _foreign(found: Foreign) -> str:
-    """`others took 26 % of the cores: more than 12.5 % in 75 of 150 s, which weigh less in p95`."""
-    said = f"others took {figure(100 * found.share)} % of the cores"
+    """`other processes took 26 % of the cores: more than 12.5 % in 75 of 150 s, which weigh less in
+    p95`; time that went to other guests of the host is among it."""
+    said = f"other processes took {figure(100 * found.share)} % of the cores"
     if not found.disturbed_s:
         return said
     seconds = f"{found.disturbed_s} of {found.seconds} s"
