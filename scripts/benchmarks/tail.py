@@ -17,6 +17,7 @@ import math
 import numpy as np
 from scipy import signal, special
 
+from certification.burner import MEAN_S, MOST_S
 from tollgate.compare import (
     COSINE_S,
     FAIL,
@@ -131,7 +132,7 @@ def blocks_of(
 def taken(rng: np.random.Generator, seconds: int) -> np.ndarray:
     """Which share of two cores somebody takes in each, in bursts and pauses of a second in the
     mean, as the neighbour of a certification does."""
-    lengths = rng.exponential(1.0, 2 * seconds).clip(max=5.0)
+    lengths = rng.exponential(MEAN_S, 2 * seconds).clip(max=MOST_S)
     ends = np.cumsum(lengths)
     burnt = np.cumsum(np.where(np.arange(2 * seconds) % 2, lengths, 0.0))
     return np.diff(np.interp(np.arange(seconds + 1), np.append(0, ends), np.append(0, burnt))) / 2

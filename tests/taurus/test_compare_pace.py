@@ -1,7 +1,6 @@
 """How fast a comparison asks, and when it may end."""
 
 import os
-import time
 from types import SimpleNamespace
 
 import pytest
@@ -94,7 +93,7 @@ def test_what_others_take_is_recorded_until_the_end(begun, tmp_path, monkeypatch
     recorder = made.recorder
     assert made.watch.foreign == recorder.shares
     made.watch.foreign = lambda _from_s, seconds: (0.25,) * seconds
-    made.watch.began = time.time() - 3.5
+    made.watch.began, made.watch.now = 100.0, lambda: 103.5
     made.shutdown()
     assert not recorder._thread.is_alive()
     assert record.read(tmp_path).foreign == (0.25,) * 3

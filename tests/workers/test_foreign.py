@@ -7,8 +7,10 @@ import time
 import psutil
 import pytest
 
-from support.burning import BURN, processes
+import support
+from support.burning import BURN, TOLERANCE_S, processes
 from tollgate.workers import foreign
+from tollgate.workers.cpu import own_cores
 from tollgate.workers.foreign import ForeignRecorder
 
 LOG = logging.getLogger("test")
@@ -31,8 +33,10 @@ def started():
 
 @pytest.fixture
 def recorder_of(monkeypatch):
-    """Starts one that reads often; stops it in the end."""
+    """Starts one that reads often, on one core that never idles; stops it in the end."""
     monkeypatch.setattr(foreign, "PERIOD_S", 0.02)
+    monkeypatch.setattr(foreign, "SILENCE_S", 60.0)
+    monkeypatch.setattr(foreign, "own_cores", lambda: (1, 0.0))
     made = []
 
     def start(*pids):
@@ -47,29 +51,39 @@ def recorder_of(monkeypatch):
 
 def burnt(process):
     """From when to when it burned its second."""
-    assert process.stdout.readline() == "ready\n"
     process.stdin.write("go\n")
     process.stdin.flush()
     began, ended = map(float, process.stdout.readline().split())
     return began, ended
 
 
-def taken_s(recorder, began, ended):
-    """CPU seconds that others took meanwhile, of all cores that may be used."""
-    seconds = int(ended - began) + 2
-    time.sleep(max(0.0, began + seconds + 0.1 - time.time()))
+def taken_s(recorder, began, seconds):
     shares = recorder.shares(began, seconds)
     assert None not in shares
-    return sum(shares) * len(os.sched_getaffinity(0))
+    return sum(shares)
 
 
 def test_a_process_of_the_run_is_none_of_the_others(started, recorder_of):
-    """One reading after the other, beside the same noise: what it burns is once among them."""
+    """The window begins and ends where it does nothing, so that no late reading matters."""
     process, rest = started(BURNS_1_S), started("import sys; sys.stdin.read()")
+    assert process.stdout.readline() == "ready\n"
     both = recorder_of(process.pid), recorder_of(rest.pid)
-    when = burnt(process)
-    mine, foreign_s = (taken_s(it, *when) for it in both)
-    assert foreign_s - mine == pytest.approx(1.0, abs=0.15)
+    support.wait_until(lambda: all(it._readings for it in both), "both have begun to read")
+    time.sleep(1.1)
+    began, ended = burnt(process)
+    seconds = int(ended - began) + 3
+    time.sleep(max(0.0, began - 1 + seconds - time.time()))
+    for each in both:
+        each.stop()  # with a last reading
+    mine, foreign_s = (taken_s(it, began - 1, seconds) for it in both)
+    assert foreign_s == pytest.approx(seconds, abs=0.01)
+    assert foreign_s - mine == pytest.approx(1.0, abs=TOLERANCE_S)
+
+
+def test_what_idles_is_of_the_cores_that_may_be_used():
+    cores, idle_s = own_cores()
+    assert cores == len(os.sched_getaffinity(0))
+    assert 0 <= idle_s <= sum(it.idle + it.iowait for it in psutil.cpu_times(percpu=True))
 
 
 @pytest.mark.parametrize(
