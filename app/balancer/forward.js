@@ -8,8 +8,8 @@ const { endToEnd, forServer } = require('./headers');
 const { describe } = require('./upstream');
 
 const REPEATABLE = ['GET', 'HEAD'];
-/** What undici refuses before it asks anybody: no server's fault. */
-const OURS = ['UND_ERR_INVALID_ARG', 'UND_ERR_NOT_SUPPORTED'];
+/** What undici refuses before it asks anybody: the client's fault, such as a second Host header. */
+const REFUSED = ['UND_ERR_INVALID_ARG', 'UND_ERR_NOT_SUPPORTED'];
 
 /**
  * Express handler that passes a request on to the server whose turn it is, and its answer back.
@@ -51,7 +51,9 @@ async function firstAnswer(servers, req, signal) {
     try {
       return { server, ...(await server.request(request)) };
     } catch (error) {
-      if (OURS.includes(error.code)) throw error;
+      if (REFUSED.includes(error.code)) {
+        throw new RequestError('request', error.message, 'one that can be passed on');
+      }
       if (isGone(req)) return undefined;
       if (signal.aborted) throw tooSlow(server, tried);
       server.fail(describe(error));
@@ -88,10 +90,14 @@ async function passBack({ server, statusCode, headers, body }, res) {
   body.once('error', (error) => {
     if (!res.destroyed) server.fail(`in the middle of an answer: ${describe(error)}`);
   });
-  const own = ['X-Server', server.name];
-  const passed = [...endToEnd(headers), ...own];
-  for (let i = 0; i < passed.length; i += 2) res.appendHeader(passed[i], passed[i + 1]);
-  res.writeHead(statusCode);
+  try {
+    res.writeHead(statusCode, [...endToEnd(headers), 'X-Server', server.name]);
+  } catch (error) {
+    body.destroy();
+    res.statusMessage = ''; // that of the answer which is not sent
+    const attempts = [{ server: server.name, failure: error.message }];
+    throw new GatewayError(502, 'the answer cannot be passed on', attempts);
+  }
   await pipeline(body, res); // cuts the client off when the answer breaks off
 }
 

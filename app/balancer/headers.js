@@ -18,8 +18,8 @@ const VIA = '1.1 tollgate-balancer';
 /**
  * The headers that go on to the next hop: all but those for this connection.
  *
- * @param {(string | Buffer)[]} raw names and values in turn, as Node and undici give them
- * @returns {string[]} the same, as strings
+ * @param {string[]} raw names and values in turn, a character a byte, as Node gives them
+ * @returns {string[]} the same
  */
 function endToEnd(raw) {
   const pairs = pairsOf(raw);
@@ -29,10 +29,7 @@ function endToEnd(raw) {
 }
 
 function pairsOf(raw) {
-  return Array.from({ length: raw.length / 2 }, (_, i) => [
-    raw[2 * i].toString('latin1'),
-    raw[2 * i + 1].toString('latin1'),
-  ]);
+  return Array.from({ length: raw.length / 2 }, (_, i) => raw.slice(2 * i, 2 * i + 2));
 }
 
 function tokens([, value]) {

@@ -34,24 +34,26 @@ class Upstream {
     Object.assign(this, { dealt: 0, failed: 0, inFlight: 0 });
     // As many connections as there are requests: a queue in here would be an uneven deal. The time
     // until an answer begins is limited by who forwards, over all of its attempts.
-    this.#pool = new Pool(url, { headersTimeout: 0, bodyTimeout: timeoutMs });
-    // Perhaps an idle one of a server that has just died.
-    this.#pool.on('disconnect', () => this.#look());
+    const pool = new Pool(url, { headersTimeout: 0, bodyTimeout: timeoutMs });
+    this.#pool = pool.compose(withRawHeaders);
+    // Perhaps an idle one of a server that has just died. What is composed has no events of it.
+    pool.on('disconnect', () => this.#look());
     /** Resolves when the first check is over, however it went. */
     this.checked = new Promise((resolve) => {
       this.#prove(resolve);
     });
   }
 
-  /** A request of a client's; `options` and answer are undici's, headers as a flat list. */
+  /** A request of a client's; `options` and answer are undici's, headers as a flat list of strings,
+   * a character a byte. */
   async request(options) {
     this.dealt += 1;
     this.inFlight += 1;
     try {
-      const answer = await this.#pool.request({ ...options, responseHeaders: 'raw' });
-      if (saysClose(answer.headers)) this.leave(LEAVING);
-      answer.body.once('close', () => (this.inFlight -= 1));
-      return answer;
+      const { statusCode, body, opaque } = await this.#pool.request({ ...options, opaque: {} });
+      if (saysClose(opaque.headers)) this.leave(LEAVING);
+      body.once('close', () => (this.inFlight -= 1));
+      return { statusCode, headers: opaque.headers, body };
     } catch (error) {
       this.inFlight -= 1;
       throw error;
@@ -120,20 +122,32 @@ class Upstream {
   /** @returns {Promise<{ reason: string } | undefined>} why GET /healthz failed */
   async #check() {
     try {
-      const { statusCode, headers, body } = await this.#pool.request({
+      const { statusCode, opaque, body } = await this.#pool.request({
         method: 'GET',
         path: '/healthz',
-        responseHeaders: 'raw',
+        opaque: {},
         signal: AbortSignal.timeout(CHECK_LIMIT_MS),
       });
       await body.dump();
       if (statusCode !== 200) return { reason: `GET /healthz: ${statusCode}` };
-      return saysClose(headers) ? { reason: LEAVING } : undefined;
+      return saysClose(opaque.headers) ? { reason: LEAVING } : undefined;
     } catch (error) {
       const silent = error.name === 'TimeoutError';
       return { reason: silent ? SILENT : `GET /healthz: ${describe(error)}` };
     }
   }
+}
+
+/** Notes an answer's headers as they came, in the request's `opaque`: undici takes them for UTF-8. */
+function withRawHeaders(dispatch) {
+  return (options, handler) => {
+    const { onHeaders } = handler;
+    handler.onHeaders = (status, raw, ...others) => {
+      options.opaque.headers = raw.map((each) => each.toString('latin1'));
+      return onHeaders.call(handler, status, raw, ...others);
+    };
+    return dispatch(options, handler);
+  };
 }
 
 /** A connection's failure in a few words: a code where there is one. */

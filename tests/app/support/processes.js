@@ -54,6 +54,16 @@ async function until(condition, what, limitMs = 20_000) {
   }
 }
 
+/** Checks something that a busy machine may be too slow for, with ten times as long if it fails. */
+async function withPatience(ms, check, more = 2) {
+  try {
+    return await check(ms);
+  } catch (error) {
+    if (!more) throw error;
+    return withPatience(10 * ms, check, more - 1);
+  }
+}
+
 function childrenOf(parent) {
   const table = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,args='], { encoding: 'utf8' });
   return table
@@ -105,4 +115,5 @@ module.exports = {
   spawnServer,
   startServer,
   until,
+  withPatience,
 };
