@@ -3,6 +3,7 @@
 import logging
 import os
 import time
+from array import array
 
 import psutil
 import pytest
@@ -99,7 +100,7 @@ def test_what_idles_is_of_the_cores_that_may_be_used():
 )
 def test_a_second_is_known_between_readings_that_are_close(readings, found):
     recorder = ForeignRecorder((os.getpid(),), LOG)
-    recorder._readings = readings
+    recorder._readings = array("d", [it for pair in readings for it in pair])
     assert recorder.shares(100.0, 4) == found
 
 

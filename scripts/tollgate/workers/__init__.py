@@ -7,7 +7,7 @@ needed, and what others took.
 from __future__ import annotations
 
 from tollgate.workers.cpu import ProcessTree, idle_s
-from tollgate.workers.foreign import ForeignRecorder
+from tollgate.workers.foreign import CALM, BackgroundCpu, ForeignRecorder
 from tollgate.workers.model import (
     Reload,
     Resources,
@@ -31,8 +31,10 @@ from tollgate.workers.reading import TargetsWatched, read_targets, read_watch, u
 from tollgate.workers.watching_cost import WatchingCost, share
 
 __all__ = [
+    "CALM",
     "FEWEST_LOOKS",
     "SHORTEST_S",
+    "BackgroundCpu",
     "ForeignRecorder",
     "Growth",
     "ProcessTree",

@@ -9,16 +9,48 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from array import array
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
+from tollgate.base import figure
 from tollgate.workers.cpu import ProcessTree, own_cores
 
 #: Seconds between two readings.
 PERIOD_S = 0.25
 #: Seconds between two readings beyond which what happened in between is not known.
 SILENCE_S = 2.0
+#: The share of the cores that others take up to which a second is calm.
+CALM = 1 / 8
+
+
+@dataclass(frozen=True)
+class BackgroundCpu:
+    """Background CPU load: what others took of the cores while an execution measured. share: in the
+    mean. seconds: of which that is known; disturbed_s: those in which it was more than CALM."""
+
+    share: float
+    seconds: int
+    disturbed_s: int
+
+    @classmethod
+    def of(cls, shares: Sequence[float | None]) -> BackgroundCpu | None:
+        """None where no second is known."""
+        known = [it for it in shares if it is not None]
+        if not known:
+            return None
+        return cls(round(float(np.mean(known)), 4), len(known), sum(it >= CALM for it in known))
+
+    @property
+    def line(self) -> str:
+        """`Background CPU load: other processes used 25 % of the cores on average, more than 12.5 %
+        in 31 of 70 s`."""
+        return (
+            f"Background CPU load: other processes used {figure(100 * self.share)} % of the cores "
+            f"on average, more than {100 * CALM:g} % in {self.disturbed_s} of {self.seconds} s"
+        )
 
 
 class ForeignRecorder:
@@ -28,7 +60,7 @@ class ForeignRecorder:
         """own: pids of a run's processes, each with all that it starts. Raises psutil.Error."""
         self.log = log
         self._trees = [ProcessTree(pid) for pid in own]
-        self._readings: list[tuple[float, float]] = []
+        self._readings = array("d")  # in turn, when, and what others had taken
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._record, name="foreign", daemon=True)
 
@@ -71,4 +103,4 @@ class ForeignRecorder:
         """How many seconds others have taken of all cores, since some moment."""
         cores, idle_s = own_cores()
         own_s = sum(tree.cpu_s() for tree in self._trees)
-        self._readings.append((time.time(), time.monotonic() - (idle_s + own_s) / cores))
+        self._readings.extend((time.time(), time.monotonic() - (idle_s + own_s) / cores))

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tollgate.workers.foreign import BackgroundCpu
+
 Floats = NDArray[np.float64]
 
 
@@ -71,6 +73,7 @@ class Resources:
     where there is no limit.
     watching_cpu: CPU seconds that the watcher and PM2's daemon took while the run went on, as
     shares of one core: what the watching cost; None where not known.
+    background_cpu: what others took of the cores; None where not known.
     """
 
     workers: tuple[WorkerSeries, ...] = ()
@@ -78,6 +81,7 @@ class Resources:
     reloads: tuple[Reload, ...] = ()
     memory_limit: float | None = None
     watching_cpu: float | None = None
+    background_cpu: BackgroundCpu | None = None
 
 
 @dataclass(frozen=True)
