@@ -1,12 +1,14 @@
 """Replayed arrivals are those of JMeter's own classes: see golden/arrivals.groovy."""
 
+import itertools
 import json
 import math
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from support.open_models import open_model_arrivals, schedule_duration_s
@@ -139,10 +141,15 @@ def test_evenly_spaced_arrivals_are_those_of_an_open_model():
 
 
 @given(st.integers(0, 10**6), st.integers(1, 10**4), st.integers(-5, 10**6))
+@example(0, 1, 2019)
 def test_an_even_schedule_holds_all_arrivals_before_its_end(first_ms, period_ms, until_ms):
     events = EvenArrivals(first_ms, period_ms).arrivals(until_ms / 1000)
-    expected = range(first_ms, max(first_ms, until_ms), period_ms)
-    assert np.rint(events * 1000).astype(int).tolist() == [*expected]
+    end_s = Fraction(until_ms, 1000)
+    wanted = itertools.takewhile(
+        lambda due_s: due_s < end_s,
+        (Fraction(first_ms + number * period_ms, 1000) for number in itertools.count()),
+    )
+    assert events.tolist() == [float(due_s) for due_s in wanted]
 
 
 @pytest.mark.parametrize(("first_ms", "period_ms"), [(-1, 18), (0, 0), (0, -18)])

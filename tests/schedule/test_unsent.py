@@ -1,14 +1,22 @@
 """Scheduled requests that were not sent count against whatever would hold only without them."""
 
 from dataclasses import replace
+from fractions import Fraction
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from support.executions import counts, execution
 from tollgate.judge.facts import MeasuredRun
 from tollgate.judge.judgement import judge
-from tollgate.schedule.model import NEVER_MS, TIMED_OUT, Unsent
+from tollgate.plan.arrivals import EvenArrivals
+from tollgate.schedule.model import NEVER_MS, TIMED_OUT, Schedule, Unsent
+from tollgate.schedule.queues import Queue
 from tollgate.stats.counts import Counts
+
+#: Epoch milliseconds.
+ORIGIN = 1_795_359_354_868
 
 
 def unsent(n, slow_ms=5000, at=20, labels=("search",)):
@@ -84,3 +92,12 @@ def test_of_a_closed_loop_it_says_how_many_had_no_answer():
     (reason,) = judge(MeasuredRun((replace(made, unsent=(waited_for,)),))).reasons
     assert "7 requests of closed loops had no answer yet" in reason.text
     assert "scheduled" not in reason.text
+
+
+@given(st.integers(0, 10**6), st.integers(0, 10**5))
+@example(2019, 27_981)
+def test_a_load_that_is_cut_short_ends_in_the_millisecond_that_was_given(end_ms, ahead_ms):
+    schedule = Schedule("group", (), EvenArrivals(0, 1))
+    until_s = (end_ms + ahead_ms) / 1000
+    queue = Queue(schedule, (), ()).until(until_s, ORIGIN, ORIGIN + ahead_ms)
+    assert queue.schedule.end_s == float(Fraction(end_ms, 1000))

@@ -6,7 +6,7 @@ samplers), what a reader would point out in it, when it ends, whom it asks.
 
 from __future__ import annotations
 
-from tollgate.plan import bounds, copy, lint, plugins
+from tollgate.plan import bounds, copy, data_files, lint, plugins
 from tollgate.plan.arrivals import (
     EvenArrivals,
     JavaRandom,
@@ -66,6 +66,7 @@ __all__ = [
     "bounds",
     "certain_samplers",
     "copy",
+    "data_files",
     "expander_of",
     "for_engines",
     "is_done",

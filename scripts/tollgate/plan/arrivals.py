@@ -196,8 +196,10 @@ class EvenArrivals:
     def arrivals(self, until_s: float, limit: int | None = None) -> NDArray[np.float64]:
         """As PreciseThroughput.arrivals."""
         if math.isfinite(until_s):
-            before = max(0, math.ceil((until_s * 1000 - self.first_ms) / self.period_ms))
-            limit = before if limit is None else min(before, limit)
+            # A bound that no rounding makes too low; what is not before `until_s` is cut below.
+            most = max(0, math.ceil(until_s * 1000) - self.first_ms) // self.period_ms + 1
+            limit = most if limit is None else min(most, limit)
         if limit is None:
             raise ValueError("a schedule without an end needs a limit")
-        return (self.first_ms + self.period_ms * np.arange(limit)) / 1000
+        events = (self.first_ms + self.period_ms * np.arange(limit)) / 1000
+        return events[: np.searchsorted(events, until_s, side="left")]

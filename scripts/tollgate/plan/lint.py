@@ -17,7 +17,7 @@ from tollgate.plan.copy import with_includes
 from tollgate.plan.expressions import Expander
 from tollgate.plan.inline import shares_fragments
 from tollgate.plan.jmx import Element, read_tree
-from tollgate.plan.model import FLOW_CONTROL, OPEN_MODEL
+from tollgate.plan.model import CACHE_MANAGER, FLOW_CONTROL, OPEN_MODEL
 from tollgate.plan.read import expander_of, is_sampler, read_plan
 from tollgate.plan.variables import running_expander_of, set_anew
 
@@ -71,6 +71,13 @@ def remarks(root: Element) -> Iterator[str]:
     everything = list(root.walk())
     yield from _listeners(everything)
     yield from _hosts(everything)
+    for each in everything:
+        if each.kind == CACHE_MANAGER and each.props.get("useExpires", "false") != "false":
+            yield (
+                f"the HTTP Cache Manager {each.name!r} answers requests that leave no sample, so "
+                "that nobody can count what was to be sent: to see them, set the property "
+                "cache_manager.cached_resource_mode to RETURN_200_CACHE"
+            )
     yield from scripts(root)
 
 

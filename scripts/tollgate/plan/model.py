@@ -7,7 +7,7 @@ Made by plan.read_plan. Numbers that only the running test can know are None, an
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from tollgate.plan.arrivals import EvenArrivals, PreciseThroughput
 OPEN_MODEL = "OpenModelThreadGroup"
 PRECISE_THROUGHPUT = "PreciseThroughputTimer"
 FLOW_CONTROL = "TestAction"
+CACHE_MANAGER = "CacheManager"
 # Thread groups that loop; those of plugins, and the Open Model Thread Group, end in other ways.
 LOOPING = ("ThreadGroup", "SetupThreadGroup", "PostThreadGroup")
 # Controllers that run each of their children, in order, exactly once.
@@ -84,7 +85,7 @@ class Sampler:
     hidden_by: the Transaction Controller whose parent sample takes the place of its row.
     pause_ms: own pause of a Flow Control Action.
     timeout_ms: of an HTTP request, how long it waits for the answer; None for no limit, or one
-    that is not known.
+    that is not known. may_be_cached: an HTTP Cache Manager may answer it, which leaves no row.
     """
 
     label: PlanLabel
@@ -94,6 +95,7 @@ class Sampler:
     hidden_by: str = ""
     pause_ms: float | None = 0.0
     timeout_ms: float | None = None
+    may_be_cached: bool = False
 
     @property
     def leaves_a_row(self) -> bool:
@@ -154,6 +156,14 @@ class ThreadGroup:
     def may_leave(self, label: str) -> bool:
         """Whether a sample of this label may come of it."""
         return any(each.label.matches(label) for each in (*self.samplers, *self.transactions))
+
+    def may_leave_any(self, labels: Collection[str]) -> bool:
+        return any(map(self.may_leave, labels))
+
+    @property
+    def may_be_cached(self) -> bool:
+        """Whether a thread of it may sample and leave no row."""
+        return any(each.may_be_cached for each in self.samplers)
 
     @property
     def is_setup(self) -> bool:

@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 from tollgate.plan.expressions import Expander
 from tollgate.plan.jmx import Element, read_tree
 from tollgate.plan.model import (
+    CACHE_MANAGER,
     FLOW_CONTROL,
     LOOPING,
     Controller,
@@ -45,6 +46,9 @@ _TIMEOUT = "HTTPSampler.response_timeout"
 _IGNORE = re.compile(r"[Ii]gnore")
 #: Where samplers, and the defaults of theirs, name a host.
 _HOSTS = ("HTTPSampler.domain", "TCPSampler.server", "FTPSampler.server")
+#: What JMeter does for a request that its cache answers.
+NO_SAMPLE = "RETURN_NO_SAMPLE"
+_CACHED_MODE = f"${{__P(cache_manager.cached_resource_mode,{NO_SAMPLE})}}"
 #: A whole URL may stand here, and goes before the host.
 _PATH = "HTTPSampler.path"
 
@@ -67,6 +71,7 @@ class _Scope:
     parents: tuple[Controller, ...] = ()
     hidden_by: str = ""
     timeout_ms: float | None = None
+    is_cached: bool = False
     group: Element | None = None
     counters: Mapping[str, Element | None] = field(default_factory=dict)
 
@@ -141,6 +146,7 @@ class _Reader:
                     hidden_by=scope.hidden_by,
                     pause_ms=self._own_pause_ms(child),
                     timeout_ms=self._timeout_ms(child, inner),
+                    may_be_cached=inner.is_cached and child.kind.startswith(_HTTP),
                 )
             else:
                 yield from self._samplers(child, inner)
@@ -156,7 +162,10 @@ class _Reader:
             if e.kind.endswith("Timer")
         )
         scope = replace(
-            scope, timers=scope.timers + timers, timeout_ms=self._default_timeout_ms(element, scope)
+            scope,
+            timers=scope.timers + timers,
+            timeout_ms=self._default_timeout_ms(element, scope),
+            is_cached=self._is_cached(element, scope),
         )
         if is_sampler(element) or element.kind == "TestPlan" or element.is_thread_group:
             return scope
@@ -187,6 +196,16 @@ class _Reader:
             if each.kind == _DEFAULTS and each.props.get(_TIMEOUT, "").strip():
                 return Fields(each, self._expander).number(_TIMEOUT)
         return scope.timeout_ms
+
+    def _is_cached(self, element: Element, scope: _Scope) -> bool:
+        """Whether an HTTP Cache Manager may answer here, without a sample for it; the innermost one
+        wins."""
+        mode = self._expander.expand(_CACHED_MODE).value
+        for each in element.active:
+            if each.kind == CACHE_MANAGER:
+                expires = self._expander.expand(each.props.get("useExpires", "false")).value
+                return expires != "false" and mode == NO_SAMPLE
+        return scope.is_cached
 
     def _timeout_ms(self, element: Element, scope: _Scope) -> float | None:
         """Return the response timeout of an HTTP request; JMeter takes 0 for none."""

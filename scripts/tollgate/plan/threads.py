@@ -70,7 +70,7 @@ def is_steady(group: ThreadGroup) -> bool:
     """Whether each turn of the group's threads, and of each loop in it, leaves a sample for
     certain, so that pauses alone are between two samples of a thread."""
     around = {controller for sampler in group.samplers for controller in sampler.parents}
-    if any(controller.kind in _HOLDING for controller in around):
+    if group.may_be_cached or any(controller.kind in _HOLDING for controller in around):
         return False
     loops = [each for each in around if each.kind in _REPEATING]
     return any(certain_samplers(group)) and all(_leaves_a_sample(group, each) for each in loops)
@@ -142,11 +142,14 @@ def stated_end(group: ThreadGroup, may_jump: bool) -> StatedEnd | None:
         return StatedEnd(duration_s)
     if not certain:
         return None
+    if group.may_be_cached:  # the first request of a thread finds nothing in its cache
+        return StatedEnd(duration_s, {ANY: 1})
     if may_jump or group.on_sample_error == _NEXT_LOOP or any(map(_may_jump, group.samplers)):
         return StatedEnd(duration_s, {ANY: group.loops})
     needs: Counter[PlanLabel] = Counter()
+    parents = {it.label.text: it.label for it in group.transactions}
     for sampler in certain:
-        label = PlanLabel(sampler.hidden_by) if sampler.hidden_by else sampler.label
+        label = parents[sampler.hidden_by] if sampler.hidden_by else sampler.label
         if sampler.hidden_by:  # one for all that are in it
             needs[label] = group.loops
         else:
@@ -158,7 +161,12 @@ def is_done(group: ThreadGroup, samples: Mapping[str, int]) -> bool:
     """Whether a thread with so many samples by label has nothing left to send, for certain."""
     sending = [each for each in group.samplers if each.kind != FLOW_CONTROL]
     stated = stated_end(group, may_jump=False)
-    if stated is None or not stated.needs or list(certain_samplers(group)) != sending:
+    if (
+        stated is None
+        or not stated.needs
+        or group.may_be_cached
+        or list(certain_samplers(group)) != sending
+    ):
         return False
     is_fixed = not any(label.pattern for label in stated.needs)
     return is_fixed and all(samples.get(it.text, 0) >= n for it, n in stated.needs.items())

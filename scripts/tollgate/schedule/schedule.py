@@ -115,9 +115,8 @@ def _obstacle(group: ThreadGroup, governed: tuple[Sampler, ...]) -> str:
     if any(sampler.hidden_by for sampler in governed):
         hiding = next(sampler.hidden_by for sampler in governed if sampler.hidden_by)
         return f"'{hiding}' generates a parent sample, which begins before the timer's wait"
-    if any(sampler.kind == FLOW_CONTROL for sampler in governed):
-        silent = next(s.label.text for s in governed if s.kind == FLOW_CONTROL)
-        return f"'{silent}' uses up events of the same timer and leaves no row"
+    if silent := [s.label.text for s in governed if s.kind == FLOW_CONTROL or s.may_be_cached]:
+        return f"'{silent[0]}' uses up events of the same timer and may leave no row"
     for sampler in governed:
         if len(sampler.arrival_timers) > 1:
             return "two timers that deal out arrivals apply to it and their waits add up"

@@ -1,0 +1,26 @@
+"""The files of the plan's CSV Data Sets: JMeter opens each when its threads begin."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from tollgate.plan.jmx import read_tree
+from tollgate.plan.variables import running_expander_of
+
+
+def missing(path: Path, properties: Mapping[str, str]) -> Iterator[tuple[str, Path]]:
+    """(CSV Data Set, file) where the file can't be read. Relative names are read from the folder of
+    the plan. A name that the plan itself sets while it runs is not known, and a plan with a setUp
+    thread group may write its files first: neither counts. Raises PlanError."""
+    root = read_tree(path, properties)
+    elements = [*root.walk()]
+    if any(each.kind == "SetupThreadGroup" for each in elements):
+        return
+    expander, folder = running_expander_of(root, properties), path.absolute().parent
+    for each in elements:
+        named = each.props.get("filename", "") if each.kind == "CSVDataSet" else ""
+        name = (expander.expand(named).value or "").strip()
+        if name and not os.access(folder / name, os.R_OK):
+            yield each.title, folder / name

@@ -1,0 +1,67 @@
+"""Which data files a plan would look for in vain."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from support import jmx_text as jmx
+from tollgate.plan import data_files
+
+NAMES = st.from_regex(r"[a-z]{1,8}(/[a-z]{1,8})?\.csv", fullmatch=True)
+#: How a plan may name a file: with the properties of the run and the variables of the plan.
+WAYS = {
+    "as it is": lambda name: (name, {}, {}),
+    "by a property's default": lambda name: (f"${{__P(items,{name})}}", {}, {}),
+    "by a property": lambda name: ("${__P(items,other.csv)}", {"items": name}, {}),
+    "by a variable": lambda name: ("${items}", {}, {"items": name}),
+}
+
+
+def feed(filename: str, **more: object) -> str:
+    return jmx.element("CSVDataSet", "items", filename=filename, **more)
+
+
+def missing(folder: Path, *children: str, properties=None, **variables: str) -> list[Path]:
+    path = folder / "plan.jmx"
+    path.write_text(jmx.plan(jmx.group(*children, jmx.sampler("home")), **variables))
+    return [file for _, file in data_files.missing(path, properties or {})]
+
+
+@given(NAMES, st.sampled_from([*WAYS]), st.booleans(), st.booleans(), st.booleans())
+def test_a_file_is_missing_if_and_only_if_what_runs_names_it_and_it_is_not_there(
+    name: str, way: str, is_there: bool, is_included: bool, is_enabled: bool
+) -> None:
+    filename, properties, variables = WAYS[way](name)
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(made)
+        (folder / "fragments").mkdir()
+        if is_there:
+            (folder / name).parent.mkdir(exist_ok=True)
+            (folder / name).write_text("a\n")
+        element = feed(filename, enabled=is_enabled)
+        if is_included:
+            fragment = jmx.document(jmx.element("TestFragmentController", "f", [element]))
+            (folder / "fragments" / "f.jmx").write_text(fragment)
+            at = {"IncludeController__includepath": "fragments/f.jmx"}
+            element = jmx.element("IncludeController", "include", **at)
+        found = missing(folder, element, properties=properties, **variables)
+        assert found == ([] if is_there or not is_enabled else [folder / name])
+
+
+def test_a_name_that_only_the_run_knows_is_not_missing(tmp_path: Path) -> None:
+    names = jmx.element("CSVDataSet", "names", filename="names.csv", variableNames="items")
+    (tmp_path / "names.csv").write_text("a.csv\n")
+    assert missing(tmp_path, names, feed("${items}"), items="b.csv") == []
+    assert missing(tmp_path, feed("${__time(YMD)}.csv")) == []
+    assert missing(tmp_path, feed("")) == []
+
+
+def test_a_file_that_a_setup_thread_group_may_write_first_is_not_missing(tmp_path: Path) -> None:
+    setup = jmx.group(jmx.sampler("write"), kind="SetupThreadGroup", name="setup")
+    path = tmp_path / "plan.jmx"
+    path.write_text(jmx.plan(setup, jmx.group(feed("made.csv"), jmx.sampler("home"))))
+    assert list(data_files.missing(path, {})) == []
