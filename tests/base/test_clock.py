@@ -8,6 +8,7 @@ import pytest
 from support import run_folder
 from tollgate.base.clock import ClockWatch
 from tollgate.run import manifest
+from tollgate.taurus.shared import under_way
 from tollgate.taurus.verdict import Verdict
 
 NOW = 1_795_223_300.0
@@ -83,14 +84,15 @@ def reporter(tmp_path, clocks):
 
     def executor(began, code):
         process = SimpleNamespace(poll=lambda: code)
-        return Mock(start_time=began, process=process)
+        return Mock(start_time=began, process=process, get_scenario=dict)
 
     executors = [executor(NOW - 60, 0), executor(NOW - 10, None), executor(None, None)]
     reporter = Verdict()
-    reporter.manifest, reporter.clock = made, ClockWatch(clocks.wall, clocks.steady)
+    reporter.clock = ClockWatch(clocks.wall, clocks.steady)
     reporter.engine = SimpleNamespace(
         artifacts_dir=str(tmp_path), provisioning=SimpleNamespace(executors=executors)
     )
+    under_way(reporter.engine).manifest = made
     reporter.startup()
     reporter.check()
     return reporter

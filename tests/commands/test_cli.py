@@ -123,6 +123,15 @@ def test_a_criterion_that_cannot_be_read_is_refused(tollgate, tmp_path, text):
     refusal(tollgate("judge", tmp_path, "--criterion", text))
 
 
+def test_a_lower_bound_on_a_time_is_refused_and_one_of_an_archived_run_is_judged(
+    tollgate, tmp_path
+):
+    archived(tmp_path, criteria=["p50 of nap<10ms"])
+    said = refusal(tollgate("judge", tmp_path, "--criterion", "p50 of nap<10ms"))
+    assert "did you mean 'p50 of nap>10ms'?" in said
+    assert tollgate("judge", tmp_path)[0] == 0
+
+
 def test_a_folder_that_is_no_runs_is_refused(tollgate, tmp_path):
     assert "it has no run.json" in refusal(tollgate("judge", tmp_path))
     assert "it has no run.json" in refusal(tollgate("judge", tmp_path / "none"))

@@ -149,6 +149,18 @@ REFUSED = {
         lambda folders: shards.change(folders[1], problem="the disk was full"),
         r"engine 2/3 \(.*\) is not sealed: the disk was full",
     ),
+    "with the samples of another": (
+        lambda folders: of_execution(folders[1], sha256=sha256(folders[0])),
+        r"engine 2/3 \(.*\) has the samples of engine 1/3 \(.*\): sha256 of visits is \w{64} ",
+    ),
+    "of another length": (
+        lambda folders: of_execution(folders[1], measured=25.0),
+        r"engine 2/3 \(.*\) is no share .*: measured of visits is 25\.0 there and 20\.0 here; ",
+    ),
+    "without a regular end": (
+        lambda folders: of_execution(folders[1], exit_code=None),
+        r"engine 2/3 \(.*\) has no regular end: exit_code of visits is null in run\.json; run ",
+    ),
     "without its seal": (lambda folders: unsealed(folders[1]), r"engine 2/3 \(.*\) is not sealed"),
     "of another plan": (
         lambda folders: shards.change(
@@ -203,6 +215,10 @@ REFUSED = {
 
 def share(folder):
     return manifest.read(folder).share
+
+
+def sha256(folder):
+    return manifest.read(folder).executions[0].sha256
 
 
 def copied(folder):

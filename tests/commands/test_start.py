@@ -43,3 +43,44 @@ def test_what_the_shell_tells_its_own_python_is_none_of_the_commands_business(tm
     env = support.environment(PYTHONPATH=str(tmp_path), PYTHONWARNINGS="error")
     done = support.run(Path(sys.executable).with_name(name), "--help", env=env)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("level", ["1", "2"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("bzt", "--help"),
+        ("tollgate", "--help"),
+        ("tollgate", "judge", support.ROOT / "tests" / "archive" / "check-pass"),
+        ("tollgate", "forecast", support.ROOT / "data" / "forecast.csv"),
+        ("tollgate", "new", "target", "--help"),
+    ],
+)
+def test_a_command_says_the_same_to_a_shell_whose_python_optimizes(words, level):
+    name, *arguments = words
+    command = Path(sys.executable).with_name(name), *arguments
+    plain = support.run(*command)
+    done = support.run(*command, env=support.environment(PYTHONOPTIMIZE=level))
+    assert "Traceback" not in done.stderr
+    assert (done.returncode, done.stdout) == (plain.returncode, plain.stdout)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("bzt", "{}.yml"),
+        ("tollgate", "judge", "{}"),
+        ("tollgate", "{}"),
+        ("tollgate", "forecast", "{}"),
+        ("tollgate", "judge", "tests/archive/check-pass", "--criterion", "p95 of {}>1ms"),
+        ("tollgate", "judge", "tests/archive/check-pass", "--criterion", "{}"),
+    ],
+)
+def test_no_escape_sequence_of_an_argument_reaches_the_terminal(words):
+    hostile = "x\x1b]0;title\x07\x1b[2J\x9b31m\u202ey"
+    name, *arguments = (each.format(hostile) for each in words)
+    done = support.run(Path(sys.executable).with_name(name), *arguments)
+    said = done.stdout + done.stderr
+    assert done.returncode
+    assert said.strip()
+    assert [it for it in said if not (it.isprintable() or it == "\n")] == []

@@ -5,7 +5,7 @@ In: nothing of Tollgate. Out: helpers that know nothing of runs, plans or sample
 
 from __future__ import annotations
 
-from tollgate.base import atomic, disk, paths, records
+from tollgate.base import atomic, disk, paths, records, terminal
 from tollgate.base.clock import ClockWatch
 from tollgate.base.paths import (
     BASE,
@@ -37,6 +37,7 @@ from tollgate.base.text import (
     figure,
     lasting,
     one_line,
+    printable,
     row,
     short,
     spanned,
@@ -74,6 +75,7 @@ __all__ = [
     "nearest",
     "one_line",
     "paths",
+    "printable",
     "read_url",
     "reap",
     "records",
@@ -83,5 +85,6 @@ __all__ = [
     "short_code",
     "shown",
     "spanned",
+    "terminal",
     "uninterrupted",
 ]

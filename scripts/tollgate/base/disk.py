@@ -16,7 +16,11 @@ LEAST = 32 * MIB
 LOW = 2 * MIB
 #: The verdict in all its forms and the page of a long run.
 KEPT = 4 * MIB
-_FULL = (errno.ENOSPC, errno.EDQUOT)
+#: What keeps a file from growing where there is room: what is so in its folder, and what to do.
+LIMITS = {
+    errno.EDQUOT: ("the disk quota of this user is used up in", "remove files there or raise it"),
+    errno.EFBIG: ("the limit of a file's size (ulimit -f) was reached in", "raise it"),
+}
 
 
 def free(folder: Path) -> int:
@@ -49,8 +53,8 @@ class Kept:
 
 
 def is_full(problem: BaseException | None) -> bool:
-    """Whether a disk without room was the reason."""
-    return isinstance(problem, OSError) and problem.errno in _FULL
+    """Whether a disk without room, or a limit of what may be written, was the reason."""
+    return isinstance(problem, OSError) and problem.errno in (errno.ENOSPC, *LIMITS)
 
 
 def full(folder: Path) -> ToolError:
@@ -62,5 +66,10 @@ def full(folder: Path) -> ToolError:
 
 
 def explained(problem: BaseException, folder: str | None) -> BaseException:
-    """The problem, in one line that names the folder if the disk was full."""
-    return full(Path(folder or ".")) if is_full(problem) else problem
+    """The problem, in one line that names the folder if nothing more could be written there."""
+    if not is_full(problem):
+        return problem
+    if problem.errno not in LIMITS:
+        return full(Path(folder or "."))
+    what, step = LIMITS[problem.errno]
+    return ToolError(f"{what} {folder or '.'}: {step}, and run it again")

@@ -11,10 +11,13 @@ from collections.abc import Iterable
 # Whatever begins markup in CommonMark or in GitHub's dialect of it; a line that begins with a slash
 # is a command to GitLab.
 _SPECIAL = re.compile(r"([\\`*_<>|\[\]&~$#]|^/)")
-# Whom a comment would notify, and what it would be linked to. Both are looked for in the text that
-# comes of the Markdown, where no escape is left; an invisible character keeps them apart.
-_REFERENCE = re.compile(r"@|[#!](?=\d)")
+# Whom a comment would notify, and what it would be linked to: mentions, e-mail addresses, issues,
+# URLs. They are looked for in the text that comes of the Markdown, where no escape is left; an
+# invisible character keeps them apart.
+_REFERENCE = re.compile(r"@|[#!](?=\d)|GH-(?=\d)|:(?=//)|www(?=\.)", re.I)
 _APART = "&#8203;"
+# A commit, which can still be copied from code.
+_COMMIT = re.compile(r"[0-9a-f]{7,}", re.I)
 # Inside <code> Markdown goes on working; &, < and > are entities by then.
 _IN_CODE = re.compile(r"[\\`*_|\[\]~$#]")
 
@@ -78,11 +81,21 @@ def closest(name: str, known: Iterable[str]) -> str | None:
     return by_lower[near[0]] if near else None
 
 
+def printable(text: str) -> str:
+    """The text with its line breaks. Other space becomes a space, and what no terminal shows
+    (control characters, so that a label can't move the cursor or turn a line round; halves of
+    surrogate pairs, which no file takes) a question mark."""
+    if text.isprintable():
+        return text
+    return "".join(
+        each if each.isprintable() or each == "\n" else " " if each.isspace() else "?"
+        for each in text
+    )
+
+
 def one_line(text: str) -> str:
-    """The text on one line. What no terminal shows (control characters, so that a label can't
-    move the cursor; halves of surrogate pairs, which no file takes) becomes a question mark."""
-    text = " ".join(text.split())
-    return "".join(each if each.isprintable() else "?" for each in text)
+    """Printable text on one line."""
+    return printable(" ".join(text.split()))
 
 
 def row(cells: tuple[str, ...] | list[str]) -> str:
@@ -97,12 +110,15 @@ def code(text: str) -> str:
     if not re.search(r"[`|\\]", text):
         return f"`{text}`"
     markup = html.escape(text, quote=False)
+    # GitHub finds URLs and addresses there as well.
+    markup = _REFERENCE.sub("\\g<0>\u200b", markup)
     return f"<code>{_IN_CODE.sub(lambda it: f'&#{ord(it[0])};', markup)}</code>"
 
 
 def escaped(text: str) -> str:
     """Text of unknown origin as one line that is no markup, and that notifies no one."""
-    return _REFERENCE.sub(rf"\g<0>{_APART}", _SPECIAL.sub(r"\\\1", one_line(text)))
+    markup = _REFERENCE.sub(rf"\g<0>{_APART}", _SPECIAL.sub(r"\\\1", one_line(text)))
+    return _COMMIT.sub(r"`\g<0>`", markup)
 
 
 def did_you_mean(wanted: str, known: Iterable[str]) -> str:

@@ -12,19 +12,14 @@ import logging
 import os
 import sys
 import time
-from pathlib import Path
 
-import bzt
 from bzt import ManualShutdown, cli
-from bzt.engine import Engine
 
 from tollgate.base import disk as room
 from tollgate.base import end_by, paths
 from tollgate.commands import artifacts
 from tollgate.run import Redaction, secrecy
-from tollgate.taurus import Ruling, judge_unstarted, under_way
-
-BASE_CONFIG = Path(bzt.__file__).parent / "resources" / "10-base-config.yml"
+from tollgate.taurus import BASE_CONFIG, Engine, Ruling, judge_unstarted, under_way
 
 
 def interrupt_once(engine: Engine) -> None:
@@ -56,7 +51,7 @@ def main() -> None:
     shown = redaction.arguments(sys.argv[1:])
     secrecy.hide_in_log(redaction)
     command = cli.CLI(options)
-    command.engine = secrecy.Engine(command.log, redaction)
+    command.engine = Engine(command.log, redaction, options.aliases)
     command.engine.arguments = shown
     interrupt_once(command.engine)
     artifacts.keep_to_own(command.engine)

@@ -22,7 +22,7 @@ import sys
 from pathlib import Path
 
 from tollgate.commands import ERROR, Parser, doctor, engine, forecast, merge, new_target
-from tollgate.gather import evidence
+from tollgate.gather import evidence, judged_until_ms
 from tollgate.judge import judge
 from tollgate.outputs import dashboard
 from tollgate.outputs import study as study_report
@@ -75,7 +75,8 @@ def _parser() -> argparse.ArgumentParser:
         "--criterion",
         action="append",
         metavar="TEXT",
-        help="judge by this instead of the run's own criteria; may be given several times",
+        help="judge by this instead of the run's own criteria: fails if it applies, as in "
+        "'p95 of search>250ms'; may be given several times",
     )
     judging.add_argument(
         "--json", action="store_true", help="print the verdict as verdict.json has it"
@@ -107,6 +108,8 @@ def _judge(arguments: argparse.Namespace) -> int:
         for execution in record.executions:
             execution.criteria = []
     run, settings = evidence.gather(arguments.run, record)
+    if arguments.criterion:
+        evidence.refuse_lower_bounds(it for each in run.executions for it in each.criteria)
     verdict = judge(run, settings)
     if arguments.json:
         print(outputs.to_json(verdict, run, record), end="")
@@ -121,7 +124,8 @@ def _report(arguments: argparse.Namespace) -> int:
         return 0
     record = manifest.read(arguments.run)
     jtls = {each.name: arguments.run / each.jtl for each in record.executions if each.jtl}
-    problems = dashboard.draw_all(arguments.run, jtls, however_large=arguments.dashboards)
+    until_ms = judged_until_ms(arguments.run, record)
+    problems = dashboard.draw_all(arguments.run, jtls, arguments.dashboards, until_ms)
     for name, problem in problems.items():
         print(f"tollgate: no dashboard of {name}: {problem}", file=sys.stderr)
     study = study_report.write(arguments.run) if study_report.is_study(arguments.run) else None

@@ -4,13 +4,15 @@ line, until they know better."""
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import sys
 
 #: As of a run that was interrupted.
 INTERRUPTED = 2
-#: In the user's shell they are meant for another Python.
-FOREIGN = ("PYTHONPATH", "PYTHONHOME", "PYTHONWARNINGS")
+UNLIMITED = (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
+#: In the user's shell they are meant for another Python; without docstrings commands have no help.
+FOREIGN = ("PYTHONPATH", "PYTHONHOME", "PYTHONWARNINGS", "PYTHONOPTIMIZE")
 
 
 def bzt() -> None:
@@ -39,6 +41,11 @@ def _begin(name: str) -> None:
     if any(foreign):
         os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606 - this Python
     signal.signal(signal.SIGINT, lambda *_: _end(name))
+    # Python would truncate compiled modules there, and no command could import them any more.
+    sys.dont_write_bytecode |= resource.getrlimit(resource.RLIMIT_FSIZE) != UNLIMITED
+    from tollgate.base import terminal
+
+    terminal.guard()  # before Taurus's log takes standard output
 
 
 def _end(name: str) -> None:

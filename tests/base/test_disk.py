@@ -1,0 +1,43 @@
+"""What a run says when nothing more can be written."""
+
+import errno
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from bzt import ToolError
+
+import support
+from support.archived import unpacked
+from tollgate.base import disk
+
+#: By errno, what its line says and no other does.
+SAID = {errno.ENOSPC: "is full (", errno.EDQUOT: "quota", errno.EFBIG: "ulimit -f"}
+
+
+@pytest.mark.parametrize("code", SAID)
+def test_a_run_says_which_limit_kept_it_from_writing(tmp_path, code):
+    problem = OSError(code, os.strerror(code))
+    said = disk.explained(problem, str(tmp_path))
+    assert disk.is_full(problem)
+    assert isinstance(said, ToolError)
+    assert str(tmp_path) in str(said)
+    assert [it for it, text in SAID.items() if text in str(said)] == [code]
+
+
+def test_any_other_problem_is_told_as_it_is(tmp_path):
+    problem = OSError(errno.EACCES, "Permission denied")
+    assert disk.explained(problem, str(tmp_path)) is problem
+
+
+def test_judge_under_a_limit_of_file_sizes_names_the_limit(tmp_path):
+    run = unpacked("check-pass", tmp_path)
+    command = f"{Path(sys.executable).with_name('tollgate')} judge {run}"
+    compiled = support.environment(PYTHONPYCACHEPREFIX=str(tmp_path / "compiled"))
+    done = support.run("bash", "-c", f"ulimit -f 16; exec {command}", env=compiled)
+    assert "ulimit -f" in done.stdout
+    assert "MiB that are free" not in done.stdout
+    # Python truncates the modules that it compiles then, and no command could start again.
+    again = support.run("bash", "-c", f"exec {command}", env=compiled)
+    assert "PASS: 28 of 28" in again.stdout
