@@ -7,6 +7,8 @@ import re
 import pytest
 import yaml
 from bzt import TaurusConfigError
+from hypothesis import given
+from hypothesis import strategies as st
 
 from support import PLANS
 from support.jmx_text import document, element, group, plan, sampler
@@ -27,7 +29,7 @@ SECRET = (
         "apikey",
         "licenceKey",
     ),
-    *("key_rate", "javax.net.ssl.keyStorePassword", "credentials", "Authorization", "auth"),
+    *("rate_key", "javax.net.ssl.keyStorePassword", "credentials", "Authorization", "auth"),
 )
 HARMLESS = (
     *(
@@ -53,6 +55,86 @@ def test_a_name_with_a_word_for_a_secret_stands_for_one(name) -> None:
 @pytest.mark.parametrize("name", HARMLESS)
 def test_a_word_that_only_holds_one_does_not(name) -> None:
     assert not is_secret(name)
+
+
+#: Sentry's denylist, in sentry_sdk/scrubber.py, but for an address.
+SENTRYS = (
+    *("password", "passwd", "secret", "api_key", "apikey", "auth", "credentials", "mysql_pwd"),
+    *("privatekey", "private_key", "token", "session", "csrftoken", "sessionid", "x_csrftoken"),
+    *("set_cookie", "cookie", "authorization", "proxy-authorization", "x_api_key"),
+    *("aiohttp_session", "connect.sid", "csrf_token", "csrf", "_csrf", "_csrf_token"),
+    *("PHPSESSID", "_session", "symfony", "user_session", "_xsrf", "XSRF-TOKEN"),
+)
+OURS = (
+    *("session_id", "JSESSIONID", "dsn", "connection_string", "otp", "sas", "github_pat", "sig"),
+    *("X-Amz-Signature", "X-Amz-Security-Token", "access_token", "client_secret", "db_pass"),
+)
+READABLE = (
+    *("max_tokens", "pass_rate", "key_count", "requests_per_session", "session_length"),
+    *("cookie_policy", "token_ttl", "sessions", "signal", "pattern", "asset", "users"),
+)
+WAYS_TO_SPELL = {
+    "snake": "_".join,
+    "kebab": "-".join,
+    "dots": ".".join,
+    "upper": lambda words: "_".join(words).upper(),
+    "camel": lambda words: words[0] + "".join(it.capitalize() for it in words[1:]),
+    "pascal": lambda words: "".join(it.capitalize() for it in words),
+}
+
+
+@st.composite
+def spelt(draw: st.DrawFn, names: tuple[str, ...]) -> str:
+    name = draw(st.sampled_from(names))
+    words = [it.lower() for it in re.split(r"[^A-Za-z]+", name) if it]
+    return draw(st.sampled_from([name, *(way(words) for way in WAYS_TO_SPELL.values())]))
+
+
+@st.composite
+def encoded(draw: st.DrawFn, names: tuple[str, ...]) -> str:
+    """A name in any spelling, some characters of which are percent-encoded, once or twice."""
+    name = draw(spelt(names))
+    for _ in range(draw(st.integers(0, 2))):
+        chosen = draw(st.sets(st.integers(0, len(name) - 1)))
+        name = "".join(f"%{ord(it):02X}" if at in chosen else it for at, it in enumerate(name))
+    return name
+
+
+VALUES = st.from_regex(r"[A-Za-z0-9._~-]{1,20}", fullmatch=True)
+#: A name and a value as texts have them.
+PLACES = {
+    "query": "http://127.0.0.1:1/a?b=1&{}={}&c=2",
+    "first of the query": "http://127.0.0.1:1/a?{}={}#d",
+    "fragment": "http://127.0.0.1:1/a#{}={}",
+    "environment": "A=1 {}={} B=2",
+    "property": "-Xmx1g -J{}={} -Db=2",
+}
+HEADERS = {
+    "header": "Host: a\n{}: Bearer {}\nAccept: b",
+    "command": "curl -H '{}: Bearer {}' http://127.0.0.1:1",
+    "JSON": '{{"a": 1, "{}": "{}", "c": 2}}',
+    "compact JSON": '{{"a":1,"{}":"{}"}}',
+}
+
+
+@given(encoded(SENTRYS + OURS), VALUES, st.sampled_from([*PLACES]))
+def test_any_spelling_of_a_listed_name_hides_its_value(name: str, value: str, place: str) -> None:
+    assert Redaction().text(PLACES[place].format(name, value)) == PLACES[place].format(name, MARK)
+    assert Redaction().settings({name: value}) == {name: MARK}
+    assert Redaction().properties({name: value}) == {name: MARK}
+
+
+@given(spelt(SENTRYS + OURS), VALUES, st.sampled_from([*HEADERS]))
+def test_a_header_of_such_a_name_is_hidden_to_its_end(name: str, value: str, place: str) -> None:
+    told = Redaction().text(HEADERS[place].format(name, value))
+    assert told == HEADERS[place].replace("Bearer ", "").format(name, MARK)
+
+
+@given(encoded(READABLE), VALUES, st.sampled_from([*PLACES]))
+def test_a_name_that_only_looks_like_one_stays_readable(name: str, value: str, place: str) -> None:
+    text = PLACES[place].format(name, value)
+    assert Redaction().text(text) == text
+    assert Redaction().settings({name: value}) == {name: value}
 
 
 def test_nothing_of_the_projects_own_is_taken_for_a_secret() -> None:
@@ -152,8 +234,8 @@ def test_a_secret_that_the_load_does_not_depend_on_is_told_by_its_mark(tmp_path)
     ("given", "changes"),
     [
         ({"label_key": "cart"}, {}),
-        ({"key_rate": 3}, {"threads": "${__P(key_rate,1)}"}),
-        ({"key_rate": 3}, {"duration": "${__intSum(${__P(key_rate,1)},2)}"}),
+        ({"rate_key": 3}, {"threads": "${__P(rate_key,1)}"}),
+        ({"rate_key": 3}, {"duration": "${__intSum(${__P(rate_key,1)},2)}"}),
     ],
 )
 def test_one_that_it_depends_on_is_refused_by_its_name(tmp_path, given, changes) -> None:

@@ -43,6 +43,19 @@ def test_those_that_are_set_are_recorded_and_no_other(monkeypatch) -> None:
     assert fingerprint()["variables"] == {"BASE": "v1.2", "INJECT_DELAY_MS": "400"}
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("HEAP", "JVM_ARGS", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"),
+        *("LD_PRELOAD", "NODE_EXTRA_CA_CERTS"),
+    ],
+)
+def test_what_changes_the_generator_is_recorded_without_its_secrets(name: str) -> None:
+    assert variables({name: "-Dstore.password=abc -Dx=y"}) == {
+        name: "-Dstore.password=<redacted> -Dx=y"
+    }
+
+
 def test_what_is_secret_in_them_is_not() -> None:
     options = "-Xmx1g -Dstore.password=abc --api-token 'a b' -Djavax.net.ssl.keyStore=/a.jks"
     given = {"JVM_ARGS": options, "BALANCER_UPSTREAMS": "http://me:abc@127.0.0.1:1"}
@@ -59,7 +72,8 @@ def test_bzts_arguments_are_at_hand_for_the_record(monkeypatch) -> None:
     engine = SimpleNamespace()
     made = SimpleNamespace(log=None, handle_exception=None, perform=lambda _: 3)
     monkeypatch.setattr(bzt.cli, "CLI", lambda _: made)
-    monkeypatch.setattr(bzt, "secrecy", Mock(Engine=lambda *_: engine))
+    monkeypatch.setattr(bzt, "secrecy", Mock())
+    monkeypatch.setattr(bzt, "Engine", lambda *_: engine)
     monkeypatch.setattr(bzt, "interrupt_once", lambda _: None)
     monkeypatch.setattr(bzt.artifacts, "keep_to_own", lambda _: None)
     monkeypatch.setattr(bzt, "judge_unstarted", lambda _: None)

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from support.jtl_rows import START_MS, jtl, row
 from tollgate.samples.layout import JtlError
-from tollgate.samples.lost import GRACE_MS, count_lost, with_losses
+from tollgate.samples.lost import GRACE_MS, _window, count_lost, with_losses
 from tollgate.workers.model import Reload, Resources, WorkerOutage
 
 RESET = "Non HTTP response code: java.net.SocketException"
@@ -162,3 +162,14 @@ def test_reloads_and_outages_come_out_in_seconds_with_what_each_lost(tmp_path):
     found = with_losses(seen, records, file, START_MS)
     assert found.reloads == (Reload(10, 12, 0, ""), Reload(20, 22, 1, "refused"))
     assert [(it.pid, it.lost) for it in found.outages] == [(77, 2), (78, 0), (79, 1)]
+
+
+@given(st.integers(10**12, 2 * 10**12), st.integers(0, 10**8), st.integers(0, 10**5))
+def test_an_outage_is_compared_in_the_whole_milliseconds_that_the_watch_noted(
+    origin_ms, after_ms, lasted_ms
+):
+    went_ms = origin_ms + after_ms
+    # As workers has them: the difference of two moments in seconds.
+    from_s, to_s = (ms / 1000 - origin_ms / 1000 for ms in (went_ms, went_ms + lasted_ms))
+    assert _window(WorkerOutage("0", 7, from_s, to_s), origin_ms) == (went_ms, went_ms + lasted_ms)
+    assert _window(WorkerOutage("0", 7, from_s, None), origin_ms) == (went_ms, float("inf"))

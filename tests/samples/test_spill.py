@@ -1,5 +1,8 @@
 """What does not fit into memory goes beside the JTL, and a disk that is full is told in a line."""
 
+import errno
+import os
+import re
 import resource
 import signal
 from pathlib import Path
@@ -10,6 +13,7 @@ import pytest
 from support import run_folder
 from support.jtl_text import fields, lines, usual
 from support.run_folder import reasons
+from tollgate.base import disk
 from tollgate.gather import evidence
 from tollgate.samples import store
 from tollgate.samples.counts import read_jtl
@@ -38,7 +42,7 @@ def spills(monkeypatch):
 
 
 @pytest.fixture
-def full_disk():
+def small_files():
     """Lets no file grow beyond some bytes."""
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -75,10 +79,31 @@ def test_a_spill_that_has_no_room_is_one_line_with_the_folder_and_what_is_free(s
     assert list(wide.parent.iterdir()) == [wide]
 
 
-def test_a_disk_that_is_full_is_no_damaged_file(spills, wide, full_disk):  # noqa: ARG001
+def test_a_limit_of_file_sizes_is_no_full_disk_and_no_damaged_file(
+    spills,
+    wide,
+    small_files,  # noqa: ARG001
+):
     spills("10GB")
-    refusal(wide)
+    with pytest.raises(JtlError) as caught:
+        read_samples(wide, ["search"])
+    what, step = disk.LIMITS[errno.EFBIG]
+    said = f"{wide}: cannot be read: {what} {wide.parent}; {step}, and judge the run again"
+    assert str(caught.value) == said
     assert list(wide.parent.iterdir()) == [wide]
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EDQUOT])
+def test_a_disk_that_is_full_is_no_damaged_file(wide, monkeypatch, code):
+    def refused(*_, **__):
+        raise duckdb.IOException(f"Could not write file 'samples.parquet': {os.strerror(code)}")
+
+    monkeypatch.setattr(store, "write_parquet", refused)
+    if code == errno.ENOSPC:
+        refusal(wide)
+    else:
+        with pytest.raises(JtlError, match=re.escape(disk.LIMITS[code][0])):
+            read_samples(wide, ["search"])
 
 
 def test_any_other_fault_of_the_database_names_the_file(tmp_path):

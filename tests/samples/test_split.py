@@ -1,8 +1,12 @@
 """One file of several engines' samples, told apart by the names of their threads."""
 
-import pytest
+import csv
 
-from tollgate.samples import split
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tollgate.samples import copy_until, split
 
 HEAD = "timeStamp,elapsed,label,threadName,responseCode,success\n"
 HOSTS = ("10.0.0.1:1099", "load-one-2:1099")
@@ -41,3 +45,26 @@ def test_samples_of_nobody_are_counted(parted):
 def test_half_a_row_is_kept_for_who_reads_it(parted):
     foreign, (first, second) = parted(f"{HEAD}1,2,a,load-one-2:1099-x 1-1,200,true\n1,2")
     assert (foreign, first, second) == (0, f"{HEAD}1,2\n", f"{HEAD}1,2,a,x 1-1,200,true\n")
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 99), st.integers(0, 99), st.text(st.characters(codec="utf-8"))),
+        max_size=9,
+    ),
+    st.integers(0, 200),
+)
+def test_a_copy_has_the_samples_that_had_ended_whatever_their_labels(tmp_path_factory, rows, until):
+    def written(name, rows):
+        path = tmp_path_factory.mktemp("jtl") / name
+        with path.open("w", newline="") as file:
+            file.write(HEAD.replace("success", chr(34) + "success" + chr(34)))
+            # Python 3.11 would leave a carriage return without quotes, which JMeter does not.
+            writer = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
+            writer.writerows([*it, "1-1", 200, "true"] for it in rows)
+        return path
+
+    source = written("kpi.jtl", rows)
+    copy_until(source, source.with_name("copy.jtl"), until)
+    wanted = written("wanted.jtl", [it for it in rows if it[0] + it[1] <= until])
+    assert source.with_name("copy.jtl").read_bytes() == wanted.read_bytes()

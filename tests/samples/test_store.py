@@ -1,4 +1,4 @@
-"""The store of a JTL: when it is made, when it is used again, and what it never holds."""
+"""The store of a JTL: what it is made from, and what it never holds."""
 
 import os
 
@@ -35,21 +35,31 @@ def scans(monkeypatch):
     return found
 
 
-def kept(path):
-    return path.with_name(".kpi.jtl.parquet")
-
-
 def elapsed(asked):
     return [took for (took,) in asked.rows("SELECT elapsed_ms FROM samples")]
 
 
-def test_the_csv_is_read_once_whatever_is_asked(path, scans):
-    read_jtl(path)
-    read_samples(path, ["search"])
-    step_back(path)
+def test_the_csv_is_read_once_whatever_is_asked_of_a_store(path, scans):
+    with open_store(path) as asked:
+        read_jtl(asked)
+        read_samples(asked, ["search"])
+        step_back(asked)
     assert len(scans) == 1
-    assert kept(path).is_file()
-    assert sorted(it.name for it in path.parent.iterdir()) == [".kpi.jtl.parquet", "kpi.jtl"]
+
+
+def test_a_store_leaves_nothing_beside_its_jtl(path):
+    with open_store(path):
+        pass
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_samples_are_those_of_the_jtl_whatever_stands_beside_it(path):
+    """Such as the file that an earlier version kept there."""
+    with open_store(path) as asked:
+        asked.execute(f"""COPY (SELECT * REPLACE (true AS ok, 1 AS elapsed_ms) FROM samples)
+            TO '{path.with_name(".kpi.jtl.parquet")}' (FORMAT parquet)""")
+    with open_store(path) as asked:
+        assert elapsed(asked) == list(range(50))
 
 
 def test_rows_stay_in_the_order_of_the_file(path):
@@ -95,30 +105,10 @@ def test_a_file_of_the_same_size_and_time_but_another_content_is_read_again(path
     assert len(scans) == 2
 
 
-@pytest.mark.parametrize("spoilt", [b"", b"PAR1", b"no parquet at all, but long enough"])
-def test_a_store_that_is_damaged_is_made_again(path, scans, spoilt):
-    read_jtl(path)
-    kept(path).write_bytes(spoilt)
-    assert read_jtl(path).rows == 50
-    read_jtl(path)
-    assert len(scans) == 2
-
-
-def test_a_store_whose_columns_meant_something_else_is_made_again(path, scans, monkeypatch):
-    read_jtl(path)
-    with monkeypatch.context() as patched:
-        patched.setattr(reading, "TRANSACTION_MESSAGE", "OK")
-        assert read_jtl(path).samplers == {}
-    assert read_jtl(path).rows == 50
-    assert len(scans) == 3
-
-
-def test_a_cut_off_last_record_is_known_from_the_store_as_well(path, scans):
+def test_a_cut_off_last_record_is_left_out(path):
     path.write_bytes(path.read_bytes()[:-5])
-    for _ in range(2):
-        found = read_jtl(path)
-        assert (found.rows, found.cut_line) == (49, 51)
-    assert len(scans) == 1
+    found = read_jtl(path)
+    assert (found.rows, found.cut_line) == (49, 51)
 
 
 def test_a_file_with_a_wrong_line_leaves_no_store(path):
@@ -128,14 +118,18 @@ def test_a_file_with_a_wrong_line_leaves_no_store(path):
     assert list(path.parent.iterdir()) == [path]
 
 
-def test_where_the_folder_can_not_be_written_the_store_is_temporary(path, monkeypatch):
-    def refused(*_):
-        raise PermissionError
+def test_where_the_folder_can_not_be_written_the_store_is_elsewhere(path, monkeypatch):
+    make = store.tempfile.TemporaryDirectory
 
-    monkeypatch.setattr(store.Path, "replace", refused)
+    def made(**given):
+        if "dir" in given:
+            raise PermissionError
+        return make(**given)
+
+    monkeypatch.setattr(store.tempfile, "TemporaryDirectory", made)
     with open_store(path) as asked:
         assert elapsed(asked) == list(range(50))
-    assert list(path.parent.iterdir()) == [path]
+        assert list(path.parent.iterdir()) == [path]
 
 
 def test_a_reading_of_a_file_that_grows_takes_in_what_is_new_and_whole(tmp_path, scans):

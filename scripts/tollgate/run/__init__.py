@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from tollgate.run import engines, environment, manifest, secrecy, shards
 from tollgate.run.divided import Part, Remote, divide
-from tollgate.run.environment import SERVICE, cpu_model, fingerprint, jmeter_version
+from tollgate.run.environment import GENERATOR, SERVICE, cpu_model, fingerprint, jmeter_version
 from tollgate.run.looks import LEAST_S, Looks
 from tollgate.run.manifest import (
     NAME,
@@ -16,6 +16,7 @@ from tollgate.run.manifest import (
     Manifest,
     ManifestError,
     Share,
+    Stop,
     check_seal,
     digest,
     is_sealed,
@@ -23,6 +24,7 @@ from tollgate.run.manifest import (
 from tollgate.run.redaction import MARK, Redaction
 
 __all__ = [
+    "GENERATOR",
     "LEAST_S",
     "MARK",
     "NAME",
@@ -36,6 +38,7 @@ __all__ = [
     "Redaction",
     "Remote",
     "Share",
+    "Stop",
     "check_seal",
     "cpu_model",
     "digest",

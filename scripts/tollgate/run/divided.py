@@ -124,6 +124,7 @@ def _execution(planned: Execution, part: Part, remote: Remote) -> Execution:
         told_to_end=remote.by_its_clock(planned.told_to_end),
         in_flight=[],
         clock_steps=[],
+        background_cpu=None,
         bytes=None,
         sha256=None,
     )

@@ -26,12 +26,15 @@ SERVICE = (
     *("HEAD_INJECT_DELAY_MS", "HEAD_INJECT_WORK_PERCENT"),
     *("USE_RANDOM_DELAY", "USE_CHILD_PROCESSES", "KITTENS_LEAK", "PI_POINTS", "LOG_REQUESTS"),
     *("BALANCER_UPSTREAMS", "BALANCER_TIMEOUT_MS", "MEMORY_LIMIT", "RELOAD_EVERY"),
-    *("NODE_OPTIONS", "UV_THREADPOOL_SIZE"),
+    *("NODE_OPTIONS", "NODE_EXTRA_CA_CERTS", "UV_THREADPOOL_SIZE", "LD_PRELOAD"),
 )
-#: What chooses the load, its targets and its judge, or changes the generator.
+#: What gives the generator's JVM its options, in the order in which they win: JMeter's launcher
+#: reads HEAP and JVM_ARGS, each JVM the others.
+GENERATOR = ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "HEAP", "JVM_ARGS", "_JAVA_OPTIONS")
+#: What chooses the load, its targets and its judge.
 _RUN = (
     *("MODE", "SCALE", "PLAN", "CRITERIA", "STOP_AFTER", "ENGINE", "ENGINES", "START_AT"),
-    *("BASE", "BASE_URL", "HEAD_URL", "JVM_ARGS"),
+    *("BASE", "BASE_URL", "HEAD_URL"),
 )
 
 
@@ -63,7 +66,8 @@ def variables(environment: Mapping[str, str]) -> dict[str, str]:
     """Those that are set, by name, without what is secret in URLs and among Java's options. An
     empty variable counts as unset, as it does for the apps."""
     text = Redaction().text
-    return {name: text(environment[name]) for name in (*_RUN, *SERVICE) if environment.get(name)}
+    names = (*_RUN, *SERVICE, *GENERATOR)
+    return {name: text(environment[name]) for name in names if environment.get(name)}
 
 
 def _hashes(folder: Path) -> dict[str, str]:

@@ -1,26 +1,31 @@
 """run.json: what a run set out to do and what it left, so that it can be judged again.
 
 Written when the run begins and sealed when it has ended: from then on the SHA-256 of each JTL is
-part of it, and a file that has changed since is refused.
+part of it, and a file that has changed since is refused. So is a run.json that was edited: it holds
+the SHA-256 of all else that stands in it.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import Field, NonNegativeFloat
 from typing_extensions import NotRequired, TypedDict  # Pydantic takes no other before Python 3.12
 
-from tollgate.base import records
+from tollgate.base import one_line, records
 from tollgate.run.looks import Looks
+from tollgate.workers import BackgroundCpu
 
 NAME = "run.json"
 #: Raised when a manifest's meaning changes; older ones are refused rather than misread.
 VERSION = 2
+#: Of the seal of run.json: what it is the SHA-256 of.
+SEAL_VERSION = 1
 #: What earlier versions wrote of an execution whose samples they moved to Parquet files: the
 #: SHA-256 of the index of these, null where they moved none.
 _COMPACTED = "pieces_sha256"
@@ -29,6 +34,9 @@ _CHUNK = 1 << 20
 
 class ManifestError(Exception):
     """One line: which file, what is wrong with it, what to do."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(one_line(text))
 
 
 class Target(TypedDict):
@@ -87,6 +95,17 @@ class Engine(TypedDict):
 ClockStep = Annotated[list[float], Field(min_length=2, max_length=2)]
 
 
+@dataclass(frozen=True)
+class Stop:
+    """The samples by which a criterion stopped the run: what was due within measured_s of
+    measuring, by the rows that had ended seen_s after JMeter's start."""
+
+    __pydantic_config__ = records.STRICT
+
+    measured_s: NonNegativeFloat
+    seen_s: NonNegativeFloat
+
+
 @dataclass
 class Execution:
     """One plan against its targets. Paths are relative to the run's folder; times in seconds.
@@ -104,10 +123,15 @@ class Execution:
     told_to_end: when the kind `plan` had JMeter end its load; None if it had not. ended_by_force:
     whether it went on after that, or after any other end before its time, so that it had to be
     ended. in_flight: which threads waited for an answer then, as taurus writes it.
+    thread_ends: by the names of JMeter's threads without their last number, how many ended with
+    which words of its log, until its load was ended at the latest; None where nobody looked, as for
+    remote engines.
     looks: of one that may end early, None where it is looked at once, at its end. decided_s: after
-    how many seconds of measuring a look ended it; None where none did.
+    how many seconds of measuring a look ended it; None where none did. stop: what of it showed that
+    the run had to be stopped.
     capacity_sha256: of the files of its search for capacity, by their names.
     bytes, sha256: of the JTL as the run left it; None before it ended, and for none.
+    background_cpu: what others took of the cores while it measured, None where that is not known.
     whole: of a share, the properties of the whole load in place of its own; None for those that the
     whole does not have.
     """
@@ -132,12 +156,15 @@ class Execution:
     told_to_end: float | None = None
     ended_by_force: bool = False
     in_flight: list[InFlight] = field(default_factory=list)
+    thread_ends: dict[str, dict[str, int]] | None = None
     clock_steps: list[ClockStep] = field(default_factory=list)
     looks: Looks | None = None
     decided_s: float | None = None
+    stop: Stop | None = None
     capacity_sha256: dict[str, str] = field(default_factory=dict)
     bytes: int | None = None
     sha256: str | None = None
+    background_cpu: BackgroundCpu | None = None
     whole: dict[str, str | None] = field(default_factory=dict)
 
     @property
@@ -158,7 +185,8 @@ class Manifest:
     reloads: each with the `app`, when it `began` and `ended` (seconds since the epoch), and the
     `problem` that it met, if any. watching: what it cost, see tollgate/workers/watching.py.
     share: which part of a load it sent, None for all of it. engines: of a merged run, its shares
-    in order; their samples are its own."""
+    in order; their samples are its own. seal: version and SHA-256 of all other fields; None in runs
+    of earlier versions."""
 
     __pydantic_config__ = records.STRICT
 
@@ -180,11 +208,21 @@ class Manifest:
     share: Share | None = None
     engines: list[Engine] = field(default_factory=list)
     version: int = VERSION
+    seal: str | None = None
 
 
 def write(manifest: Manifest, run: Path) -> None:
-    """Write run.json whole or not at all."""
+    """Write run.json, sealed, whole or not at all."""
+    manifest.seal = _seal_of(asdict(manifest))
     records.write(run / NAME, manifest)
+
+
+def _seal_of(fields: Mapping[str, Any]) -> str:
+    """Of what the fields mean: neither their order nor the space between them counts."""
+    others = {name: value for name, value in fields.items() if name != "seal"}
+    as_read = json.loads(json.dumps(others, default=str))
+    text = json.dumps(as_read, sort_keys=True)
+    return f"{SEAL_VERSION}:{hashlib.sha256(text.encode()).hexdigest()}"
 
 
 def read(run: Path) -> Manifest:
@@ -192,6 +230,7 @@ def read(run: Path) -> Manifest:
 
     def prepare(fields: dict[str, Any]) -> None:
         _check_version(fields, run / NAME)
+        _check_own_seal(fields, run / NAME)
         executions = fields.get("executions")
         for each in executions if isinstance(executions, list) else ():
             if isinstance(each, dict):
@@ -208,6 +247,22 @@ def _check_version(fields: Mapping[str, Any], path: Path) -> None:
             f"{path} has version {version}, this Tollgate reads {VERSION}: "
             "judge the run with the Tollgate that made it"
         )
+
+
+def _check_own_seal(fields: Mapping[str, Any], path: Path) -> None:
+    seal = fields.get("seal")
+    version, found = str(seal).partition(":")[0], _seal_of(fields)
+    if seal is None or seal == found:
+        return
+    if version != str(SEAL_VERSION):
+        raise ManifestError(
+            f"{path} has a seal of version {version}, this Tollgate reads {SEAL_VERSION}: "
+            "judge the run with the Tollgate that made it"
+        )
+    raise ManifestError(
+        f"{path} was edited: `seal` is {seal}, and its fields have {found}; restore it from where "
+        "the run was archived"
+    )
 
 
 def _check_whole(execution: dict[str, Any], run: Path) -> None:

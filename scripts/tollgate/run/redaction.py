@@ -1,11 +1,16 @@
 """What is secret among properties, arguments and settings, and texts without it. Pure.
 
-A name stands for a secret if one of its words does: `pass`, `token`, `secret` or `key`, say. Words
+A name stands for a secret if one of its words does: `pass`, `token`, `cookie` or `key`, say. Words
 end at whatever is no letter, and where a capital follows a small one, so that `api_token`, `DbPass`
 and `licence.key` do; `keyword`, `monkey`, `compass` and `passed` are words of their own. None is a
-name whose next word says where the secret is kept or what it is like, as in `keyStore` and
-`token_url`; nor are true, false and nothing, whatever they are called. In a URL, what stands before
-the @ is secret, and so are parameters of such names.
+name whose next word says where the secret is kept or what it is like, as in `keyStore`, `token_url`
+and `pass_rate`, nor a number of them, as in `max_tokens`; nor are true, false and nothing, whatever
+they are called. In a URL, what stands before the @ is secret, and so are parameters of such names.
+
+The names are those of Sentry's denylist (sentry-sdk 2.75, `sentry_sdk.scrubber.DEFAULT_DENYLIST`,
+MIT), but for x_forwarded_for, an address, and some more. They are copied because the package would
+add 2 MB and two dependencies for some thirty names, and compares whole names: `db_password` is none
+of them.
 """
 
 from __future__ import annotations
@@ -13,36 +18,50 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 #: Stands in the place of a secret.
 MARK = "<redacted>"
 #: Words that stand for a secret, alone or in the plural.
 _WORDS = frozenset(
     (
-        *("pass", "pwd", "pw", "key", "cred", "auth", "authorization", "bearer", "jwt"),
-        *("keypass", "storepass", "dbpass", "userpass"),
+        *("pass", "pwd", "pw", "key", "cred", "auth", "authorization", "bearer", "jwt", "otp"),
+        *("keypass", "storepass", "dbpass", "userpass", "cookie", "csrf", "xsrf", "symfony"),
+        *("sas", "sig", "signature", "pat", "dsn"),
     )
 )
-#: What ends a word that stands for a secret, whatever comes before: `mypassword`, `authtoken`.
+#: What ends the words up to one that stands for a secret: `mypassword`, `auth-token`, `sessionId`.
 _ENDINGS = (
     *("password", "passwd", "passphrase", "passcode", "token", "secret", "credential"),
-    *("apikey", "accesskey", "secretkey", "privatekey"),
+    *("apikey", "accesskey", "secretkey", "privatekey", "sessionid", "sessid", "connectsid"),
+    "connectionstring",
 )
+#: What ends the name of a secret; `session_length` is none.
+_LAST = "session"
 #: A word behind one of those that makes the two a place or a property of the secret.
 _ABOUT = frozenset(
-    ("store", "file", "path", "dir", "folder", "url", "uri", "type", "size", "length")
+    (
+        *("store", "file", "path", "dir", "folder", "url", "uri", "type", "size", "length"),
+        *("count", "rate", "limit", "ttl", "timeout", "policy", "manager"),
+    )
 )
+#: A word before one of those that makes the two a number; all but `per` before a plural alone.
+_NUMBER = frozenset(("max", "min", "num", "total"))
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 #: Keys of Taurus's settings below which every name is a property's, dots and all.
 _PROPERTIES = ("properties", "system-properties")
-#: JMeter's and Java's options carry the name behind one letter: `-Japi_token=...`.
+#: `name=value` at the start of a word, also behind the letter of an option of JMeter or Java, as
+#: in `-Japi_token=...`, and `--name value`.
 _OPTION = re.compile(
-    r"""(?<!\S)(?P<name>-[\w.-]+=|--[\w-]+\s)(?P<value>"[^"]*"|'[^']*'|\S+)""",
+    r"""(?<!\S)(?P<name>-{0,2}[\w.%-]+=|--[\w-]+\s)(?P<value>"[^"]*"|'[^']*'|\S+)""",
 )
-_PARAMETER = re.compile(r"""(?<=[?&;])(?P<name>[\w.\[\]-]+=)(?P<value>[^&;#\s"'<>]+)""")
+_PARAMETER = re.compile(r"""(?<=[?&;#])(?P<name>[\w.%\[\]-]+=)(?P<value>[^&;#\s"'<>]+)""")
+#: To the end of a line, as a header, or of what is quoted, as in JSON.
+_HEADER = re.compile(
+    r"""(?<![^\s"'{,])(?P<name>[\w.-]+(?:["']:[ \t]*|:[ \t]+)["']?)(?P<value>[^\s"'][^\r\n"']*)"""
+)
 _USER = re.compile(r"(?P<name>(?<=://))(?P<value>[^/\s?#]+)(?=@)")
 #: Shorter values are hidden behind their name alone: `1` is nearly everywhere.
 _LEAST = 6
@@ -51,16 +70,21 @@ _NEVER = "(?!)"
 
 def is_secret(name: str) -> bool:
     """Whether what has this name is a secret."""
+    while (plain := unquote(name)) != name:
+        name = plain
     words = [word.lower() for word in _WORD.findall(name)]
-    return any(
-        _is_secret_word(word) and following not in _ABOUT
-        for word, following in zip(words, [*words[1:], ""], strict=False)
-    )
+    return any(_is_secret_at(words, at) for at in range(len(words)))
 
 
-def _is_secret_word(word: str) -> bool:
+def _is_secret_at(words: Sequence[str], at: int) -> bool:
+    """Whether a word stands for a secret, by itself or with those before it."""
+    word, name = words[at], "".join(words[: at + 1])
+    before, following = "".join(words[:at][-1:]), "".join(words[at + 1 : at + 2])
     single = word.removesuffix("s")
-    return word in _WORDS or single in _WORDS or single.endswith(_ENDINGS)
+    is_named = not _WORDS.isdisjoint((word, single)) or name.removesuffix("s").endswith(_ENDINGS)
+    is_last = not following and name.endswith(_LAST)
+    is_number = before == "per" or (before in _NUMBER and word != single)
+    return (is_named or is_last) and following not in _ABOUT and not is_number
 
 
 class Redaction:
@@ -110,14 +134,14 @@ class Redaction:
         return f"{path}={self.settings(value, name)}"
 
     def text(self, given: str) -> str:
-        """A text without what is secret in its URLs and among its options."""
-        for pattern in (_USER, _PARAMETER, _OPTION):
+        """A text without what is secret in its URLs, its lines of headers and its options."""
+        for pattern in (_USER, _HEADER, _PARAMETER, _OPTION):
             given = pattern.sub(self._without, given)
         return given
 
     def _without(self, found: re.Match[str]) -> str:
         name, value = found["name"], found["value"]
-        bare = name.rstrip("= \t").lstrip("-")
+        bare = name.rstrip("=: \t\"'").lstrip("-")
         is_ours = name == "" or is_secret(bare) or (name[0] == "-" and is_secret(bare[1:]))
         if not is_ours or value == MARK:
             return found[0]

@@ -45,7 +45,7 @@ class Shard:
 
 def read_shards(folders: Sequence[Path]) -> list[Shard]:
     """The shares in these folders, in the order of their engines. Raises ManifestError, one line,
-    where they are not the shares of one load, each exactly once and sealed."""
+    where they are not the shares of one load, each exactly once, sealed and ended regularly."""
     shards = []
     for folder in folders:
         record = read(folder)
@@ -60,6 +60,7 @@ def read_shards(folders: Sequence[Path]) -> list[Shard]:
         if not is_sealed(shard.record):
             why = shard.record.problem or "it did not come to its end"
             raise ManifestError(f"{shard} is not sealed: {why}; run all shares again")
+        _refuse_unended(shard)
         if any(each.targets for each in shard.record.executions):
             raise ManifestError(
                 f"{shard} asked apps that PM2 had started on its own machine, so that the engines "
@@ -67,9 +68,35 @@ def read_shards(folders: Sequence[Path]) -> list[Shard]:
             )
     for shard in shards[1:]:
         if told := _difference(shards[0].record, shard.record):
-            raise ManifestError(f"{shard} is no share of the load of {shards[0]}: {told}")
+            raise ManifestError(
+                f"{shard} is no share of the load of {shards[0]}: {told}; "
+                "name the folders of one load"
+            )
     _refuse_missing(shards)
+    _refuse_same_samples(shards)
     return shards
+
+
+def _refuse_unended(shard: Shard) -> None:
+    for each in shard.record.executions:
+        for name in ("exit_code", "began", "ended"):
+            if getattr(each, name) is None:
+                raise ManifestError(
+                    f"{shard} has no regular end: {name} of {each.name} is null in {NAME}; "
+                    "run all shares again"
+                )
+
+
+def _refuse_same_samples(shards: Sequence[Shard]) -> None:
+    known: dict[str | None, Shard] = {}
+    for shard in shards:
+        for each in shard.record.executions:
+            other = known.setdefault(each.sha256, shard)
+            if other is not shard:
+                raise ManifestError(
+                    f"{shard} has the samples of {other}: sha256 of {each.name} is {each.sha256} "
+                    "in both; name the folder of each share once"
+                )
 
 
 def _refuse_doubled(shards: Sequence[Shard]) -> None:
@@ -92,8 +119,6 @@ def _difference(one: Manifest, other: Manifest) -> str:
     for (name, value), (_, its) in zip(_alike(one), _alike(other), strict=False):
         if value != its:
             return f"{name} is {_shown(its)} there and {_shown(value)} here"
-    if len(one.executions) != len(other.executions):
-        return "its executions are others"
     return ""
 
 
@@ -101,6 +126,7 @@ def _alike(record: Manifest) -> Iterator[tuple[str, Any]]:
     """What must be the same of all shares, by what it is called."""
     share, known = record.share, record.environment
     yield "the number of engines", share["of"]
+    yield "the number of executions", len(record.executions)
     yield "the kind", record.kind
     yield "the commit", known.get("commit")
     for name in _VERSIONS:
@@ -115,6 +141,12 @@ def _alike(record: Manifest) -> Iterator[tuple[str, Any]]:
         yield "the execution", each.name
         yield f"the criteria of {each.name}", each.criteria
         yield f"the service of {each.name}", each.url
+        yield f"the plan of {each.name}", each.plan
+        for name in ("warmup", "measured", "looks"):
+            yield f"{name} of {each.name}", getattr(each, name)
+        # Each engine has steps of its own.
+        forecast = {**(each.forecast or {}), "steps": None}
+        yield f"the forecast of {each.name}", forecast
         for name, value in _whole(each).items():
             yield f"the property {name} of {each.name}", value
         yield f"the properties of {each.name}", sorted(_whole(each))
@@ -167,7 +199,7 @@ def _execution(folder: str, parts: Sequence[Execution]) -> Execution:
         url=first.url,
         notes=first.notes,
         lint=first.lint,
-        exit_code=max((each.exit_code or 0 for each in parts), default=0),
+        exit_code=next((each.exit_code for each in parts if each.exit_code), 0),
         began=min(began, default=None),
         ended=max(ended, default=None),
     )

@@ -24,7 +24,7 @@ from tollgate.samples.requests import (
     window_counts,
 )
 from tollgate.samples.single import Batch, SampleBatches, Samples, read_samples
-from tollgate.samples.split import split
+from tollgate.samples.split import copy_until, split
 from tollgate.samples.store import Growing, Store, open_store, using
 from tollgate.samples.threads import (
     Key,
@@ -56,6 +56,7 @@ __all__ = [
     "block_spans",
     "check_coins",
     "coin_counts",
+    "copy_until",
     "early_step",
     "largest",
     "last_start_ms",

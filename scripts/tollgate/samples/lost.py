@@ -65,9 +65,12 @@ def with_losses(
 
 
 def _window(outage: WorkerOutage, origin_ms: float) -> tuple[float, float]:
-    """A successor may be online before: a reload starts it first."""
-    to_s = math.inf if outage.to_s is None else max(outage.to_s, outage.from_s)
-    return origin_ms + outage.from_s * 1000, origin_ms + to_s * 1000
+    """In whole milliseconds, as the watch took them: those of a request may be equal. A successor
+    may be online before: a reload starts it first."""
+    from_ms = origin_ms + round(outage.from_s * 1000)
+    if outage.to_s is None:
+        return from_ms, math.inf
+    return from_ms, max(from_ms, origin_ms + round(outage.to_s * 1000))
 
 
 def count_lost(

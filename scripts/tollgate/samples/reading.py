@@ -19,7 +19,6 @@ the line. Rows stay in the order of the file. Columns of the Parquet file:
 from __future__ import annotations
 
 import codecs
-import json
 import os
 import threading
 from collections.abc import Iterable, Iterator
@@ -47,9 +46,7 @@ VARIABLES = ("coin", "block", "worker", "server", "trial", "arrival", "due")
 TRANSACTION_MESSAGE = "Number of samples in transaction : "
 # Columns of more values than that, such as times, are written as they are, without a dictionary to
 # be tried first: a tenth less time.
-_DICTIONARY = "DICTIONARY_SIZE_LIMIT 1000"
-#: Under which a Parquet file says what it was made from.
-_KEY = "tollgate"
+_OPTIONS = "FORMAT parquet, DICTIONARY_SIZE_LIMIT 1000"
 #: Bytes that are read at a time.
 _CHUNK = 1 << 20
 #: A block that a file system lost reads as zeros: the row before it and the one behind it become
@@ -73,14 +70,12 @@ def write_parquet(
     layout: Layout,
     target: Path,
     begin: Place | None = None,
-    key: str = "",
     grows: bool = False,
 ) -> Piece:
     """Write the whole samples from `begin` on, by default all of them, to a Parquet file.
 
-    key: kept in the file, see read_key. grows: whether JMeter still writes; what is added to the
-    JTL meanwhile is not read. Raises JtlError at the first line that is not a sample, and
-    duckdb.Error.
+    grows: whether JMeter still writes; what is added to the JTL meanwhile is not read. Raises
+    JtlError at the first line that is not a sample, and duckdb.Error.
     """
     begin = begin or first_record(layout)
     size = Path(path).stat().st_size
@@ -88,12 +83,10 @@ def write_parquet(
     con.execute("SET preserve_insertion_order=true")
     while True:
         cut = None if whole.end.offset == size else whole.end
-        about = quoted(json.dumps([key, cut and [cut.line, cut.offset]]))
-        options = f"FORMAT parquet, {_DICTIONARY}, KV_METADATA {{{_KEY}: {about}}}"
         try:
             with _csv(path, layout, begin, whole, None if grows else size) as csv:
                 query = f"SELECT {_columns_sql(layout)} FROM {csv}"
-                copied = con.execute(f"COPY ({query}) TO {quoted(target)} ({options})")
+                copied = con.execute(f"COPY ({query}) TO {quoted(target)} ({_OPTIONS})")
                 (rows,) = copied.fetchone()
         except (duckdb.InvalidInputException, duckdb.ConversionException) as error:
             cut = read_slowly(path, layout, begin, whole.end.offset).cut
@@ -105,16 +98,6 @@ def write_parquet(
         else:
             _check_rows(path, layout, begin, whole.end, rows)
             return Piece(rows, whole.end, cut)
-
-
-def read_key(con: duckdb.DuckDBPyConnection, file: str) -> tuple[str, Place | None]:
-    """The key of a Parquet file, and where a last record of its JTL begins that was cut off.
-
-    Raises duckdb.Error, KeyError or ValueError for a file that write_parquet has not written.
-    """
-    found = con.execute(f"SELECT key, value FROM parquet_kv_metadata({quoted(file)})").fetchall()
-    key, cut = json.loads(dict(found)[_KEY.encode()])
-    return key, cut and Place(*cut)
 
 
 def _check_rows(path: str | Path, layout: Layout, begin: Place, end: Place, rows: int) -> None:
@@ -131,11 +114,6 @@ def _check_rows(path: str | Path, layout: Layout, begin: Place, end: Place, rows
 def quoted(text: object) -> str:
     """A text, such as a path, as SQL."""
     return "'" + str(text).replace("'", "''") + "'"
-
-
-def columns_key(layout: Layout) -> str:
-    """What the columns of a Parquet file of this layout mean; it differs if any of it does."""
-    return f"{layout} {_columns_sql(layout)}"
 
 
 def _columns_sql(layout: Layout) -> str:

@@ -1,9 +1,10 @@
-"""The samples of several engines, which one JMeter has written into one file, told apart."""
+"""Some of a JTL's samples in a file of their own: those of each engine, which one JMeter has
+written into one file, or those up to a moment."""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -50,3 +51,34 @@ def split(path: Path, targets: Mapping[str, Path]) -> int:
             row[at] = name[len(prefix) :]
             prefixes[prefix].writerow(row)
     return foreign
+
+
+def copy_until(path: Path, target: Path, ended_ms: int) -> None:
+    """Write the samples that had ended by then (epoch ms), and what is no whole row, as it is.
+
+    Raises JtlError for what is no JTL, and OSError."""
+    layout = read_layout(path)
+    start, elapsed = layout.index("timeStamp"), layout.index("elapsed")
+    with (
+        path.open(encoding="utf-8", errors="surrogateescape", newline="") as source,
+        target.open("w", encoding="utf-8", errors="surrogateescape", newline="") as file,
+    ):
+        lines: list[str] = []
+        rows = csv.reader(map(_kept(lines), source), delimiter=layout.delimiter)
+        # JMeter knows the columns of variables by their quotes.
+        file.write(source.readline())
+        for row in rows:
+            times = [row[it] for it in (start, elapsed)] if len(row) == len(layout.columns) else []
+            if not all(it.isdecimal() for it in times) or sum(map(int, times)) <= ended_ms:
+                file.writelines(lines)
+            lines.clear()
+
+
+def _kept(lines: list[str]) -> Callable[[str], str]:
+    """Puts each line aside on its way: csv knows rows, and not what they were read from."""
+
+    def kept(line: str) -> str:
+        lines.append(line)
+        return line
+
+    return kept

@@ -1,18 +1,17 @@
-"""The samples of a JTL as typed columns, read from the CSV once and kept beside it.
+"""The samples of a JTL as typed columns, read from the CSV once.
 
     with open_store("kpi.jtl") as store:
         store.columns("SELECT label, count(*) AS n FROM samples GROUP BY label")
 
 The table `samples` has the columns that reading.py names, in the order of the file. It stands in a
-hidden Parquet file beside the JTL, `.kpi.jtl.parquet`, which is made anew whenever the JTL or the
-meaning of the columns has changed. Where that folder can not be written, it is a temporary file.
+temporary Parquet file beside the JTL, or elsewhere where that folder can not be written, which is
+gone with the store: what another process left there could hold other samples than the JTL.
 """
 # ruff: noqa: S608 - every piece of SQL here is a path, a column's name or a constant.
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
+import os
 import shutil
 import tempfile
 from collections import deque
@@ -24,9 +23,10 @@ from pathlib import Path
 import duckdb
 import numpy as np
 
+from tollgate.base import disk
 from tollgate.samples.check import Place
 from tollgate.samples.layout import JtlError, Layout, read_layout
-from tollgate.samples.reading import columns_key, quoted, read_key, write_parquet
+from tollgate.samples.reading import quoted, write_parquet
 
 # Memory is DuckDB's limit plus its CSV buffers plus the result. Beyond it DuckDB spills to disk.
 # With 200 MB it writes rows in order by a single thread, and takes twice as long.
@@ -96,7 +96,7 @@ def _columns(result: duckdb.DuckDBPyConnection) -> dict[str, np.ndarray]:
 
 @contextmanager
 def open_store(path: str | Path) -> Iterator[Store]:
-    """The store of the JTL at path, made first where it is not there yet.
+    """The store of the JTL at path.
 
     Raises JtlError, whose one line names file, line, field and value, for anything that is not a
     CSV JTL, and for whatever DuckDB can't do.
@@ -105,8 +105,7 @@ def open_store(path: str | Path) -> Iterator[Store]:
     layout = read_layout(path)
     with ExitStack() as stack:
         con = stack.enter_context(database(path))
-        key = _key(path, layout)
-        file, cut = _opened(con, path, key, stack) or _made(con, path, layout, key, stack)
+        file, cut = _made(con, path, layout, stack)
         con.execute(f"CREATE VIEW samples AS SELECT * FROM read_parquet({quoted(file)})")
         yield Store(con, path, layout, cut)
 
@@ -176,56 +175,30 @@ def _folder(path: str | Path) -> tempfile.TemporaryDirectory:
         return tempfile.TemporaryDirectory(prefix="tollgate-")
 
 
-def _kept_at(path: Path) -> Path:
-    return path.with_name(f".{path.name}.parquet")
-
-
-def _key(path: Path, layout: Layout) -> str:
-    """What the Parquet file was made from. A file's ctime and inode change with its content,
-    whatever its mtime says."""
-    stat = path.stat()
-    of_file = (stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino)
-    return hashlib.sha256(f"{of_file} {columns_key(layout)}".encode()).hexdigest()
-
-
-def _opened(
-    con: duckdb.DuckDBPyConnection, path: Path, key: str, stack: ExitStack
-) -> tuple[str, Place | None] | None:
-    """The file that was kept and the cut-off record of its JTL; None if it does not fit."""
-    try:
-        file = stack.enter_context(_kept_at(path).open("rb"))
-        name = f"/dev/fd/{file.fileno()}"
-        its_key, cut = read_key(con, name)
-    except (OSError, duckdb.Error, KeyError, ValueError):
-        return None
-    return (name, cut) if its_key == key else None
-
-
 def _made(
-    con: duckdb.DuckDBPyConnection, path: Path, layout: Layout, key: str, stack: ExitStack
-) -> tuple[str, Place | None]:
-    """As _opened, from the CSV. The file is renamed when it is whole: others never see a part."""
+    con: duckdb.DuckDBPyConnection, path: Path, layout: Layout, stack: ExitStack
+) -> tuple[Path, Place | None]:
+    """The file of the samples, and the cut-off record of the JTL."""
+    file = Path(stack.enter_context(_folder(path))) / _NAME
     try:
-        file = Path(stack.enter_context(_folder(path))) / _NAME
-        piece = write_parquet(con, path, layout, file, key=key)
+        return file, write_parquet(con, path, layout, file).cut
     except duckdb.Error as error:
         if not _is_of_disk(error):
             raise
         file = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tollgate-"))) / _NAME
         try:
-            piece = write_parquet(con, path, layout, file, key=key)
+            return file, write_parquet(con, path, layout, file).cut
         except duckdb.Error:
             raise error from None
-    with contextlib.suppress(OSError):  # writing is not allowed there
-        file = file.replace(_kept_at(path))
-    # By its descriptor: another process may put its own in the place of this one.
-    opened = stack.enter_context(file.open("rb"))
-    return f"/dev/fd/{opened.fileno()}", piece.cut
 
 
 def _fault(path: str | Path, spill: str, error: duckdb.Error) -> JtlError:
     if _is_of_disk(error):
         folder = Path(path).resolve().parent
+        for code, (what, step) in disk.LIMITS.items():
+            if os.strerror(code) in str(error):
+                problem = f"cannot be read: {what} {folder}"
+                return JtlError(path, problem, help_=f"{step}, and judge the run again")
         free = shutil.disk_usage(spill).free >> 20
         problem = f"reading it takes more disk than the {free} MiB that are free in {folder}"
         return JtlError(path, problem, help_="make room there and judge the run again")
