@@ -1,9 +1,12 @@
+import re
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from support.golden_lines import check_golden
-from tollgate.criteria.check import check
+from tollgate.criteria.check import check, lower_bound_errors
 from tollgate.criteria.grammar import CriterionError, parse, parse_all
 
 LABELS = ("search", "calculate", "GET /a:b", "a>b", "a, b", "list of things", "IndexPage")
@@ -62,10 +65,19 @@ def test_taurus_grammar_is_read(text, expected):
     assert fields(parse(text, LABELS)) == expected
 
 
+def dictionary(c):
+    """The criterion with Taurus's fields, by its canonical text."""
+    head = c.subject + (f" of {c.label}" if c.label else "") + c.condition
+    threshold = re.split(r"[ ,]", c.text.removeprefix(head), maxsplit=1)[0]
+    window = {"logic": c.logic, "timeframe": f"{c.timeframe_s}s"} if c.logic else {}
+    names = ("subject", "label", "condition", "stop", "fail", "message")
+    return {name: getattr(c, name) for name in names} | {"threshold": threshold} | window
+
+
 @pytest.mark.parametrize("text", READ)
 def test_the_dictionary_form_says_the_same_as_the_text(text):
     criterion = parse(text, LABELS)
-    again = parse(criterion.as_taurus(), LABELS)
+    again = parse(dictionary(criterion), LABELS)
     assert fields(again) == fields(criterion)
     assert again.text == criterion.text
 
@@ -88,15 +100,15 @@ PLAIN = [
 @pytest.mark.parametrize("text", PLAIN)
 def test_bzt_itself_reads_plain_criteria_the_same_way(text):
     passfail = pytest.importorskip("bzt.modules.passfail")
-    ours, theirs = parse(text).as_taurus(), passfail.DataCriterion.string_to_config(text)
+    ours, theirs = dictionary(parse(text)), passfail.DataCriterion.string_to_config(text)
     assert all(ours[key] == theirs[key] for key in ours if key != "logic")
 
 
-def test_bzt_misreads_two_character_conditions_behind_a_label_and_its_dictionary_form_is_right():
+def test_bzt_misreads_two_character_conditions_behind_a_label():
     passfail = pytest.importorskip("bzt.modules.passfail")
     text = "rc500 of search>=5"
     assert passfail.DataCriterion.string_to_config(text)["label"] == "search>"
-    assert parse(text).as_taurus()["label"] == "search"
+    assert parse(text).label == "search"
 
 
 def test_a_message_ends_at_a_colon_that_is_not_the_labels():
@@ -120,6 +132,7 @@ def test_only_a_windowed_stop_can_end_a_run_early():
     early = {text: parse(text).can_stop_early for text in ("p95>1s", "p95>1s for 5s")}
     assert early == {"p95>1s": False, "p95>1s for 5s": True}
     assert not parse("p95>1s for 5s, continue as failed").can_stop_early
+    assert not parse("p95>1s for 5s, stop as non-failed").can_stop_early
 
 
 REFUSED = [
@@ -242,11 +255,9 @@ CHECKS = {
     "label in the wrong case": (["p95 of indexpage>1s"], {}),
     "label like none": (["p95 of zzz>1s"], {}),
     "duplicate": (["p95>1s", "fail>1%", "p95>1000ms"], {}),
-    "contradiction": (["p95>250ms", "p95<300ms"], {}),
-    "contradiction at one point": (["fail>=1%", "fail<1%"], {}),
-    "contradicting slopes": (["p95-slope>1ms/min", "p95-slope<2ms/min"], {}),
+    "contradiction": (["hits>250", "hits<300"], {}),
+    "contradiction at one point": (["succ>=99%", "succ<99%"], {}),
     "the same of workers": (["restarts>0", "restarts of worker>0"], {}),
-    "contradicting percentiles": (["p95>100ms", "p50<200ms"], {}),
     "window longer than the run": (["p95>1s for 60s"], {"measured_s": 30}),
     "equality in a window": (["hits=5 for 5s"], {}),
     "sampler or transaction": (["p95 of search>1s"], {"transactions": ["search"]}),
@@ -262,9 +273,8 @@ def test_criteria_that_do_not_fit_the_plan_are_refused(name):
 
 FITTING = [
     ["p95 of search>250ms", "p99 of search>500ms", "fail>1%", "fail of search>1%"],
-    ["p95<200ms", "p50>100ms"],
-    ["p95<100ms", "p95>250ms"],
-    ["p95-slope<1ms/min", "p50-slope>2ms/min", "p95>100ms", "rss-slope>1MB/min", "rss>1GB"],
+    ["hits<100", "hits>250", "succ<99%", "succ<5"],
+    ["p50-slope>2ms/min", "p95>100ms", "rss-slope>1MB/min", "rss>1GB"],
     ["p95>200ms, continue as non-failed", "p95>250ms", "p95>250ms for 5s"],
     ["hits=0 for 5s", "p95 of buy>1s", "p95 of GET /item/17>1s"],
 ]
@@ -274,6 +284,42 @@ FITTING = [
 def test_criteria_that_fit_the_plan_are_let_through(texts):
     extra = {"transactions": ["buy"], "label_patterns": [r"GET /item/\d+"], "measured_s": 30}
     assert check(parse_all(texts, LABELS), LABELS, **extra) == []
+
+
+UNITS = {"ms": "250ms", "%": "5%", "count": "3", "MB/min": "1MB/min", "ms/min": "1ms/min"}
+LOW_IS_BETTER = {
+    **dict.fromkeys(("p50", "p99.9", "avg-rt", "avg-lt", "avg-ct", "stdev-rt"), ("ms",)),
+    **dict.fromkeys(("fail", "rc503", "rc5??", "rcSocketTimeoutException"), ("%", "count")),
+    **{"loop-delay-p95": ("ms",), "cpu": ("%",), "restarts": ("count",)},
+    **{"rss-slope": ("MB/min",), "p95-slope": ("ms/min",)},
+}
+LOWER_BOUNDS = st.sampled_from(sorted(LOW_IS_BETTER)).flatmap(
+    lambda it: st.tuples(st.just(it), st.sampled_from(LOW_IS_BETTER[it]))
+)
+
+
+@given(LOWER_BOUNDS, st.sampled_from(["", *LABELS]), st.sampled_from(["<", "<="]))
+def test_a_lower_bound_on_a_time_or_on_failures_is_refused_with_what_it_meant(of, label, condition):
+    subject, unit = of
+    is_of_workers = subject in ("loop-delay-p95", "cpu", "restarts", "rss-slope")
+    head = subject + (f" of {'worker' if is_of_workers else label}" if label else "")
+    written = parse(f"{head}{condition}{UNITS[unit]}", LABELS)
+    (error,) = lower_bound_errors([written, parse("hits<1")])
+    (meant,) = re.findall(r"did you mean '(.*)'\?$", str(error))
+    assert replace(parse(meant, LABELS), condition=condition, text=written.text) == written
+    assert parse(meant, LABELS).condition == ">"
+    assert lower_bound_errors([parse(meant, LABELS)]) == []
+
+
+LOWER_BOUNDS_TAKEN = [
+    *("hits<1", "succ of search<99%", "succ<=5", "bytes<1mb", "concurr<5", "rc200<99%", "rc2??<1"),
+    *("time-left<1h", "capacity of fork<120/s", "hits=0 for 3s", "rc429<1%"),
+]
+
+
+@pytest.mark.parametrize("text", LOWER_BOUNDS_TAKEN)
+def test_a_lower_bound_on_what_must_be_there_is_taken(text):
+    assert lower_bound_errors([parse(text, LABELS)]) == []
 
 
 @given(st.text(max_size=40))

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable
 
 from tollgate.base import closest
 from tollgate.criteria.grammar import Criterion, CriterionError
+from tollgate.criteria.subjects import is_better_low
 from tollgate.stats import Bins
 
 # More labels than that do not help a reader who mistyped one.
@@ -35,6 +36,24 @@ def check(
     for first, second in itertools.combinations(criteria, 2):
         found.append(_duplicate_error(first, second) or _contradiction_error(first, second))
     return [error for error in found if error]
+
+
+def lower_bound_errors(criteria: Iterable[Criterion]) -> list[CriterionError]:
+    """One for each criterion that fails a run for a low time or few failures: whoever wrote it
+    stated what must hold, as in other tools. Runs of before may have such criteria."""
+    return [_lower_bound_error(it) for it in criteria if _is_turned(it)]
+
+
+def _is_turned(criterion: Criterion) -> bool:
+    return criterion.condition[0] == "<" and is_better_low(criterion.subject, criterion.unit)
+
+
+def _lower_bound_error(criterion: Criterion) -> CriterionError:
+    head = criterion.subject + (f" of {criterion.label}" if criterion.label else "")
+    tail = criterion.text.removeprefix(head + criterion.condition)
+    problem = f"a criterion states what must not happen, so that a low {criterion.subject} fails"
+    step = f"did you mean '{head}>{tail}'?"
+    return CriterionError(criterion.text, "condition", criterion.condition, problem, step)
 
 
 def _label_error(
@@ -107,16 +126,13 @@ def _contradiction_error(first: Criterion, second: Criterion) -> CriterionError 
 
 def _floor_above_ceiling(floor: Criterion, ceiling: Criterion) -> bool:
     """Whether `floor` demands more of a value than `ceiling` lets it have."""
-    if any(c.timeframe_s or not c.fail for c in (floor, ceiling)) or floor.label != ceiling.label:
+
+    def of(c: Criterion) -> tuple:
+        return c.subject, c.label, c.is_percent
+
+    if any(c.timeframe_s or not c.fail for c in (floor, ceiling)) or of(floor) != of(ceiling):
         return False
     if not (floor.condition[0] == "<" and ceiling.condition[0] == ">"):
-        return False
-    both_percentiles = all(c.percentile is not None and c.is_latency for c in (floor, ceiling))
-    if both_percentiles:
-        # A lower percentile is never above a higher one.
-        if floor.percentile > ceiling.percentile:
-            return False
-    elif (floor.subject, floor.is_percent) != (ceiling.subject, ceiling.is_percent):
         return False
     if floor.threshold != ceiling.threshold:
         return floor.threshold > ceiling.threshold

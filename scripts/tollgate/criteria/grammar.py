@@ -16,6 +16,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
+from tollgate.base import one_line
 from tollgate.criteria.subjects import (
     CAPACITY,
     LATENCY_SLOPE,
@@ -48,7 +49,7 @@ class CriterionError(ValueError):
         step = f"; {next_step}" if next_step else ""
         what = f" {field} {value!r}:" if field else ""
         line = f"criterion '{criterion}':{what} {problem}{step}"
-        super().__init__(" ".join(line.split()))
+        super().__init__(one_line(line))
 
 
 def split(text: str, labels: Collection[str]) -> dict:
@@ -124,7 +125,6 @@ class Criterion:
     fail: bool
     message: str | None
     text: str
-    threshold_text: str
 
     @property
     def is_of_workers(self) -> bool:
@@ -137,9 +137,25 @@ class Criterion:
         return self.subject == CAPACITY
 
     @property
+    def is_count(self) -> bool:
+        """Whether its value can only grow with the samples of a run."""
+        of_samples = self.unit in ("count", "bytes", "users") and not self.is_of_workers
+        return of_samples and self.timeframe_s is None
+
+    @property
+    def allows_none(self) -> bool:
+        """Whether the first that is counted fails it, so that it says the same of a share."""
+        return self.is_count and (self.condition, self.threshold) in ((">", 0), (">=", 1))
+
+    @property
     def is_latency(self) -> bool:
         """Whether its threshold is a time that answers took, from whenever they count."""
         return self.may_respond and not self.is_latency_slope
+
+    @property
+    def is_of_time(self) -> bool:
+        """Whether it is about the times of samples, in one way or another."""
+        return not self.is_of_workers and self.unit in ("ms", LATENCY_SLOPE)
 
     @property
     def is_latency_slope(self) -> bool:
@@ -159,22 +175,8 @@ class Criterion:
 
     @property
     def can_stop_early(self) -> bool:
-        """Taurus checks only criteria with a window while the run goes on."""
-        return self.stop and self.timeframe_s is not None
-
-    def as_taurus(self) -> dict:
-        """The dictionary form, which Taurus reads without splitting text."""
-        window = {"logic": self.logic, "timeframe": f"{self.timeframe_s}s"} if self.logic else {}
-        return {
-            "subject": self.subject,
-            "label": self.label,
-            "condition": self.condition,
-            "threshold": self.threshold_text,
-            "stop": self.stop,
-            "fail": self.fail,
-            "message": self.message,
-            **window,
-        }
+        """Whether it has a window and a say: only then is it judged while the run goes on."""
+        return self.stop and self.fail and self.timeframe_s is not None
 
 
 def parse_all(config: Iterable | Mapping, labels: Collection[str] = ()) -> tuple[Criterion, ...]:
@@ -251,7 +253,6 @@ def _build(fields: Mapping) -> Criterion:
         fail=fields.get("fail", True),
         message=fields.get("message"),
         text=text,
-        threshold_text=str(fields.get("threshold")),
     )
 
 

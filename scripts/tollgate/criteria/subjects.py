@@ -75,6 +75,17 @@ ALIASES = {alias: name for name, (_, aliases) in SUBJECTS.items() for alias in a
 PERCENT_SUBJECTS = ("succ", "fail")
 
 
+#: Fail, any code of a server's error, and what JMeter writes where no answer came.
+_FAILURES = re.compile(r"fail|rc(5.*|.*(Exception|Error))")
+
+
+def is_better_low(name: str, unit: str) -> bool:
+    """Whether nobody would fail a run because a value is too low: a time, a slope, a failure, or
+    what a worker needs."""
+    is_of_workers = name in WORKER_SUBJECTS and name != "time-left"
+    return is_of_workers or unit in ("ms", LATENCY_SLOPE) or bool(_FAILURES.fullmatch(name))
+
+
 def is_whole_run(name: str) -> bool:
     """Whether a subject knows no window of time."""
     return name in WORKER_SUBJECTS or name == CAPACITY or name.endswith(SLOPE)
