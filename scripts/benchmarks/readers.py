@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 import sys
-from pathlib import Path
 
 #: The columns that JMeter 5.6.3 writes under taurus.yml.
 COLUMNS = (
@@ -59,14 +58,8 @@ def tollgate(path: str) -> int:
     """Every sample to exact counts by label, second, elapsed, success and code."""
     from tollgate.samples import read_jtl
 
-    forget(Path(path))
     jtl = read_jtl(path)
     return sum(label.counts.total for label in jtl.samplers.values())
-
-
-def forget(jtl: Path) -> None:
-    """Remove the store of a JTL, so that the next reading is a first one."""
-    jtl.with_name(f".{jtl.name}.parquet").unlink(missing_ok=True)
 
 
 def bzt(path: str) -> int:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import duckdb
 import numpy as np
-from readers import COLUMNS, MEAN_MS, START_MS, forget
+from readers import COLUMNS, MEAN_MS, START_MS
 
 from tollgate.gather import evidence
 from tollgate.judge import judge
@@ -112,7 +112,6 @@ def paged(folder: Path) -> int:
 
 
 def timed(what: str, folder: Path) -> None:
-    forget(folder / "kpi.jtl")
     fields = "count(*), " + ", ".join(f'max("{name}")' for name in COLUMNS)
     begin = time.perf_counter()
     rows = {

@@ -5,14 +5,16 @@
 
 First the tail alone: how often "no difference" is refused at the level of a first look, as
 multiples of it. Then whole gates with every look, of a service like `sum`: a hundred rows of
-log-normal sizes, 27.5 requests a second of each side. Last, gates of processes each of which is
-slower or faster than the others as long as it lives.
+log-normal sizes, 27.5 requests a second of each side. Then gates of processes each of which is
+slower or faster than the others as long as it lives. Last, gates of processes that stall.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from scipy import signal, special
@@ -22,6 +24,7 @@ from tollgate.compare import (
     COSINE_S,
     FAIL,
     PASS,
+    STALLS,
     STEP_S,
     Blocks,
     Gate,
@@ -61,6 +64,21 @@ RATIOS = (1.0, 1.02, 1.05)
 #: of a side, and whether the gate asks all of them.
 LUCKS, LUCKY = (0.01, 0.02, 0.03), ("quiet",)
 WAYS = ((1, False), (2, False), (2, True), (4, False), (4, True))
+#: Seconds that all of head's processes stall, of every so many, or None; whether each process of
+#: either side stalls by itself too, for ALONE_S, once in EVERY_S in the mean; and the noise.
+STALLED = {
+    "none": (None, False, "quiet"),
+    "single processes": (None, True, "quiet"),
+    "single processes, and bursts": (None, True, "bursts of 1 s in 20"),
+    "single processes, and a neighbour": (None, True, "a neighbour"),
+    "head 0.3 s in 5": ((0.3, 5), False, "quiet"),
+    "head 2 s in 30": ((2, 30), False, "quiet"),
+    "head 4 s in 60": ((4, 60), False, "quiet"),
+    "head 2 s in 30, and single processes": ((2, 30), True, "quiet"),
+}
+ALONE_S, EVERY_S, SOON_S = (0.2, 2.0), 120, 300
+#: A process, and the seconds in which it answers nothing.
+Stall = tuple[int, float, float]
 #: By metric, within how many seconds it is to fail.
 WITHIN_S = {"typical": 300, "p50": 120, "p95": 600}
 ROWS_MS = 7 * np.exp(0.3 * np.random.default_rng(0).standard_normal(100))
@@ -99,13 +117,14 @@ def blocks_of(
     luck: float = 0.0,
     told: bool = True,
     neighbour: str = "",
+    stalls: Sequence[Sequence[Stall]] = (),
 ) -> Blocks:
     """Ten minutes of a service. processes: of each side, each of which is slower by its luck. told:
-    whether the gate knows which of them answered."""
+    whether the gate knows which of them answered. stalls: of base and of head."""
     seconds, sides = 600, []
     hit = rng.random(seconds) < bursts
     foreign = taken(rng, seconds) if neighbour else np.zeros(seconds)
-    for times in (1.0, ratio):
+    for times, stalled in itertools.zip_longest((1.0, ratio), stalls):
         level = own * remembering(rng, seconds, 0.9)
         level += np.where(hit, np.log(rng.uniform(1, 5, seconds)), 0.0)
         block = np.repeat(np.arange(seconds), rng.poisson(RATE, seconds))
@@ -117,6 +136,8 @@ def blocks_of(
         if neighbour:
             waits = rng.random(len(took)) < WAITING * 2 * foreign[block]
             took += waits * rng.exponential(WAIT_MS, len(took))
+        if stalled:
+            took += waits_ms(rng, block, process, stalled)
         elapsed = np.floor(took + rng.random(len(took))).astype(int)
         sides.append(Requests(block, row, elapsed, process if told else None))
     values = 1 + max(int(it.elapsed_ms.max()) for it in sides)
@@ -127,6 +148,32 @@ def blocks_of(
         "sum", np.arange(values), *(Side(n.reshape(seconds, values), none, of) for n, of in both)
     )
     return blocks.beside(foreign if neighbour == "known" else ())
+
+
+def stalls_of(
+    rng: np.random.Generator, head: tuple[float, float] | None, alone: bool, processes: int
+) -> list[list[Stall]]:
+    """Of base and of head, in ten minutes."""
+    seconds, found = 600, [[], []]
+    if head:
+        lasts_s, every_s = head
+        begins = np.arange(rng.uniform(-every_s, 0), seconds, every_s)
+        found[1] += [(it, begin, begin + lasts_s) for begin in begins for it in range(processes)]
+    for side, process in itertools.product(found, range(processes if alone else 0)):
+        begins = rng.uniform(0, seconds, rng.poisson(seconds / EVERY_S))
+        side += [(process, begin, begin + rng.uniform(*ALONE_S)) for begin in begins]
+    return found
+
+
+def waits_ms(
+    rng: np.random.Generator, block: np.ndarray, process: np.ndarray, stalls: Sequence[Stall]
+) -> np.ndarray:
+    """How long each request waits for its process to go on."""
+    sent, until = block + rng.random(len(block)), np.zeros(len(block))
+    for number, begin, end in stalls:
+        hit = (process == number) & (sent >= begin) & (sent < end)
+        until[hit] = np.maximum(until[hit], end)
+    return 1000 * np.maximum(until - sent, 0)
 
 
 def taken(rng: np.random.Generator, seconds: int) -> np.ndarray:
@@ -205,17 +252,47 @@ def lucks(gates: int) -> str:
     return table(["noise", "luck", "slower", *ways], rows)
 
 
+def stalled(gates: int) -> str:
+    """Of whole gates whose processes stall, with and without the metric that counts it."""
+    with_, without = (Settings(gates=("typical", "p50", "p95", *it)) for it in ((STALLS,), ()))
+    rows = []
+    for name, (head, alone, noise) in STALLED.items():
+        rng = np.random.default_rng(4)
+        made = [
+            blocks_of(
+                rng, 1.0, **SERVICES[noise], processes=4, stalls=stalls_of(rng, head, alone, 4)
+            )
+            for _ in range(gates)
+        ]
+        now, before = ([judged(it, of) for it in made] for of in (with_, without))
+        fails = [it.looks_s[-1] for it in now if it.verdict == FAIL]
+        counts = [
+            len(fails),
+            sum(it <= SOON_S for it in fails),
+            sum(it.verdict == PASS for it in now),
+        ]
+        counts.append(sum(it.verdict == PASS for it in before))
+        ends = [np.mean([it.looks_s[-1] for it in of]) for of in (before, now)]
+        cells = [f"{100 * it / gates:.0f} %" for it in counts]
+        rows.append([name, *cells, f"{ends[0]:.0f} → {ends[1]:.0f} s"])
+    heads = ["stalls", "FAIL", f"FAIL within {SOON_S} s", "PASS", "PASS without this metric"]
+    return table([*heads, "mean time, without → with it"], rows)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=30_000, help="of each cell of the tail")
     parser.add_argument("--gates", type=int, default=20, help="of each row of whole gates")
     parser.add_argument("--lucks", type=int, default=40, help="of each cell of several processes")
+    parser.add_argument("--stalls", type=int, default=100, help="of each row of stalls")
     options = parser.parse_args()
     print(sizes(options.runs), flush=True)
     print()
     print(powers(options.gates), flush=True)
     print()
-    print(lucks(options.lucks))
+    print(lucks(options.lucks), flush=True)
+    print()
+    print(stalled(options.stalls))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """Finished runs to the rows of the certification, beside two simpler gates. Pure.
 
-Runs are judged again, by what the gate is today (`judged`): so runs of earlier days add to those of
-later ones. One that an earlier gate ended before today's has decided is left out.
+Runs are judged again, by what the gate is today (`judged`), stalls with it, of which earlier runs
+promised nothing: so runs of earlier days add to those of later ones. One that an earlier gate ended
+before today's has decided is left out.
 
 What is counted is a verdict of FAIL: a false alarm where head is like base (A/A), a find where it
 is not. A run that is INVALID or INCONCLUSIVE is none and is counted among the runs all the same;
@@ -52,6 +53,7 @@ from certification.store import BROKEN, Run
 from tollgate.compare import (
     FAIL,
     PASS,
+    STALLS,
     Blocks,
     Gate,
     Settings,
@@ -73,6 +75,7 @@ def promised(run: Run) -> tuple[Settings, tuple[float, float]]:
     """What the gate promised in this run, and its first look and how far they are apart."""
     others = {it: value for it, value in run.promise.items() if it not in (*LOOKS, *OTHERS)}
     lists = {name: tuple(others.pop(name)) for name in ("gates", "labels")}
+    lists["gates"] = tuple(dict.fromkeys((*lists["gates"], STALLS)))
     first_s, every_s = (run.promise[name] for name in LOOKS)
     return Settings(**others, **lists), (first_s, every_s)
 

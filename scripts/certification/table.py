@@ -79,7 +79,7 @@ def _promise(run: Run) -> str:
     promise = run.promise
     labels = ", ".join(promise["labels"]) or "all labels"
     settings = promised(run)[0]
-    of = ", ".join(f"{settings.effect_of(it):.1%} of {it}" for it in promise["gates"])
+    of = ", ".join(f"{settings.effect_of(it):.1%} of {it}" for it in settings.gates)
     return (
         f"The gate: effect {of}, of {labels}; "
         f"false alarms {promise['false_alarm']:.1%}, misses {promise['miss']:.1%}; first look "

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tollgate.compare.errors import ErrorRise, error_rise
+from tollgate.compare.errors import ShareRise, error_rise
 from tollgate.compare.model import Blocks, Side
 
 
@@ -18,7 +18,7 @@ def blocks_of(base_failed, head_failed, n=40):
 def test_the_low_end_is_above_zero_exactly_where_the_exact_test_refuses():
     for base in range(4):
         for head in range(1, 25):
-            found = ErrorRise((base, head), (5000, 4900), 1.0)
+            found = ShareRise((base, head), (5000, 4900), 1.0)
             share = 4900 / 9900
             p = stats.binomtest(head, base + head, share, alternative="greater").pvalue
             for level in (0.05, 0.001):
@@ -53,7 +53,7 @@ def test_failures_that_crowd_together_are_not_taken_for_so_many_proofs(repetitio
         failed = [np.where(rng.random(120) < 0.02, 40, 0) for _ in range(2)]
         found = error_rise(blocks_of(*failed))
         alarms += found.low(0.01) > 0
-        naive += ErrorRise(found.failed, found.n, 1.0).low(0.01) > 0
+        naive += ShareRise(found.failed, found.n, 1.0).low(0.01) > 0
     assert alarms <= runs.most(0.015)
     assert naive > runs.least(0.2)
 

@@ -7,7 +7,8 @@ import pytest
 
 from tollgate.compare.estimates import mean_ratio, percentile_ratio, typical_ratio
 from tollgate.compare.model import Blocks, Requests, Side
-from tollgate.compare.pieces import FEWEST_PIECES, WEIGHTS, Foreign, pieces_of
+from tollgate.compare.pieces import FEWEST_PIECES, WEIGHTS, pieces_of
+from tollgate.workers.foreign import BackgroundCpu
 
 VALUES = np.arange(1000)
 SECONDS, RATE = 120, 28
@@ -194,6 +195,6 @@ def test_calm_seconds_weigh_the_most_and_lie_together():
 
 
 def test_what_others_took_is_told_of_the_seconds_in_which_it_is_known():
-    assert Foreign.of(()) is None
-    assert Foreign.of((None, None)) is None
-    assert Foreign.of((None, 0.5, 0.0, 0.1)) == Foreign(0.2, 3, 1)
+    assert BackgroundCpu.of(()) is None
+    assert BackgroundCpu.of((None, None)) is None
+    assert BackgroundCpu.of((None, 0.5, 0.0, 0.1)) == BackgroundCpu(0.2, 3, 1)

@@ -51,7 +51,8 @@ def change(name, value):
 @pytest.mark.parametrize(
     ("spoil", "why"),
     [
-        (change("version", 3), "version 3, and this Tollgate reads 1 and 2"),
+        (change("version", 4), "version 4, and this Tollgate reads 1 to 3"),
+        (change("version", [3]), r"version \[3\], and this Tollgate reads 1 to 3"),
         (lambda raw: raw["settings"].pop("labels"), r"settings\.labels: it is missing"),
         (lambda raw: raw["settings"].update(gates=[]), "gates: name at least one"),
         (lambda raw: raw["settings"].update(miss="2 %"), r"settings\.miss: .*number, not '2 %'"),

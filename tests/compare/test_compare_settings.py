@@ -28,14 +28,17 @@ def test_without_more_than_a_budget_the_defaults_hold():
     assert (found.first_s, found.every_s, found.gate.budget_s) == (60, 30, 600)
     assert (found.gate.effect, found.gate.false_alarm) == (0.05, 0.01)
     assert (found.gate.typical_effect, found.gate.error_effect) == (0.02, 0.002)
-    assert found.gate.gates == ("typical", "p50", "p95", "errors")
+    assert found.gate.stall_effect == 0.03
+    assert found.gate.gates == ("typical", "p50", "p95", "stalls", "errors")
     assert found.gate.fail_fast
 
 
 @pytest.mark.parametrize(("text", "share"), [("5%", 0.05), (0.05, 0.05), ("0.1 %", 0.001)])
 def test_a_share_is_percent_or_a_number(text, share):
-    found = read(effect=text, error_effect=text, false_alarm=text, miss=text).gate
-    for value in (found.effect, found.error_effect, found.false_alarm, found.miss):
+    found = read(
+        effect=text, error_effect=text, stall_effect=text, false_alarm=text, miss=text
+    ).gate
+    for value in (found.effect, found.error_effect, found.stall_effect, found.miss):
         assert value == pytest.approx(share)
 
 
@@ -199,7 +202,7 @@ def test_what_the_settings_are_by_default_is_one_number_everywhere():
     kinds = yaml.safe_load((ROOT / "taurus.yml").read_text())["cli-aliases"]
     given = kinds["compare"]["modules"]["compare"]
     found = read().gate
-    for name in ("effect", "error-effect", "false-alarm", "miss"):
+    for name in ("effect", "error-effect", "stall-effect", "false-alarm", "miss"):
         told = re.search(rf"^    {name}: ([\d.]+)%", text, re.MULTILINE)[1]
         default = 100 * getattr(found, name.replace("-", "_"))
         assert (given[name], float(told)) == (f"{told}%", pytest.approx(default))

@@ -128,7 +128,7 @@ def test_what_ends_the_run_is_what_the_verdict_comes_to_afterwards(tmp_path, rat
     assert FIRST_S <= decided_s < SETTINGS.budget_s
     assert run.watch.gate.verdict == ("PASS" if ratio == 1 else "FAIL")
     assert len(said) == 1 + (decided_s - FIRST_S) / EVERY_S
-    many = "8 of 8" if ratio == 1 else r"\d of 8"
+    many = "10 of 10" if ratio == 1 else r"\d of 10"
     assert re.match(rf"Compare: {decided_s:g} s of at most 120: {many} decided", said[-1])
     assert ("FAIL typical of sum +" in said[-1]) == (ratio > 1)
     assert ("a FAIL ends the measuring" in said[-1]) == bool(run.watch.gate.left_open)

@@ -83,6 +83,12 @@ def test_what_sorts_comes_before_what_it_compares_with():
     assert why.named[1].own.change_us > why.named[0].own.change_us
 
 
+def test_a_caller_that_hardly_computes_more_itself_comes_behind_what_does():
+    timed = Frame("timed", "app/ask.js", 24)
+    why = explained(BASE | {(timed,): 0.1, (timed, SORT): 5.0})
+    assert [it.name for it in why.named] == ["sorted", "timed"]
+
+
 def test_the_service_s_own_function_comes_before_the_engine():
     why = explained(BASE | {(ROUTER, HANDLER): 1.6, (GC,): 2.0})
     assert [it.name for it in why.named] == ["handler", "(garbage collector)"]
@@ -233,3 +239,36 @@ def test_a_starved_thread_is_scaled_down_and_no_function_pays_for_the_sampling_o
 
 def frame(name: str, url: str) -> dict[str, str | int]:
     return {"functionName": name, "url": url, "lineNumber": 4}
+
+
+def test_a_function_that_took_over_what_another_did_makes_no_head_that_computes_more():
+    """As the profile of a head that only moved its work: more in one function, less in the sum."""
+    why = explained({(ROUTER, HANDLER): 0.1, (ROUTER, HANDLER, SORT): 0.9, (GC,): 0.2})
+    assert (why.outcome, why.cpu.moved, [it.name for it in why.named]) == (
+        UNKNOWN,
+        LESS,
+        ["sorted"],
+    )
+    said = words.sentence(why)
+    assert said.startswith(
+        "sorted (app/tickets.js:9) computes more in head, but its CPU as a whole"
+    )
+
+
+TIMES = st.tuples(*[st.sampled_from([0.0, 0.1, 0.5, 1.0, 3.0])] * 3).filter(any)
+
+
+@given(TIMES, TIMES, st.sampled_from([None, 1.0, 5000.0]), st.booleans())
+def test_the_sentence_follows_the_sign_and_the_interval_of_the_sum(base, head, rise_us, failed):
+    stacks = (ROUTER, HANDLER), (ROUTER, HANDLER, SORT), (GC,)
+    why = explained(*(dict(zip(stacks, it, strict=True)) for it in (head, base)), rise_us, failed)
+    said = words.sentence(why)
+    is_more = why.cpu.low_us > 0 and why.cpu.moved == MORE
+    assert said.startswith("Head computes more") == (why.outcome == COMPUTING) == is_more
+    if why.cpu.high_us <= 0 or why.cpu.change_us < 0:
+        assert "Head computes more" not in said
+    assert ("its CPU as a whole is less" in said) <= (why.cpu.high_us < 0)
+    for named in why.named[:1]:
+        assert words.function(named) in said
+        assert named.own.low_us > 0
+    assert ("No function" in said) <= (not why.named)

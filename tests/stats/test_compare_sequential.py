@@ -20,7 +20,7 @@ def motions(rng, many, fractions, drift=0.0):
 
 def test_the_boundaries_are_those_that_are_published_for_pocock_spending(monkeypatch):
     # Jennison and Turnbull 2000; the same as gsDesign's sfLDPocock, five looks, one-sided 2.5 %.
-    monkeypatch.setattr(sequential, "spent", lambda t, level: level * np.log1p((np.e - 1) * t))
+    monkeypatch.setattr(sequential, "spent", lambda t, level, _: level * np.log1p((np.e - 1) * t))
     boundaries.cache_clear()
     found = boundaries((0.2, 0.4, 0.6, 0.8, 1.0), 0.025)
     boundaries.cache_clear()
@@ -85,3 +85,11 @@ def test_no_look_is_laxer_than_the_whole_and_a_smaller_error_is_stricter(places,
 def test_looks_out_of_order_or_time_are_refused(fractions):
     with pytest.raises(ValueError, match="looks must"):
         nominal_level(fractions, 0.01)
+
+
+def test_an_exponent_below_one_gives_the_first_looks_more():
+    fractions = (0.125, 0.5, 1.0)
+    even, early = (boundaries(fractions, 0.01, exponent) for exponent in (1.0, 0.25))
+    assert early[0] < even[0]
+    assert early[-1] > even[-1]
+    assert nominal_level(fractions[:1], 0.01, 0.25) == pytest.approx(0.01 * 0.125**0.25, rel=1e-6)

@@ -19,6 +19,8 @@ from tollgate.compare.model import (
     OPEN,
     PASS,
     PERCENTILES,
+    SHARES,
+    STALLS,
     TYPICAL,
     Blocks,
     Finding,
@@ -28,7 +30,6 @@ from tollgate.compare.model import (
     Side,
 )
 from tollgate.compare.pace import Cost, Pace
-from tollgate.compare.pieces import Foreign
 from tollgate.compare.processes import Spread, spread
 from tollgate.compare.record import CompareRecord, SideRecord
 from tollgate.compare.result import NO_LOOK, Comparison, LabelCounts, compared, not_compared
@@ -66,6 +67,8 @@ __all__ = [
     "PASS",
     "PERCENTILES",
     "SETTINGS",
+    "SHARES",
+    "STALLS",
     "STEP_S",
     "TYPICAL",
     "Blocks",
@@ -75,7 +78,6 @@ __all__ = [
     "Comparison",
     "Cost",
     "Finding",
-    "Foreign",
     "Gate",
     "LabelCounts",
     "LagError",

@@ -15,7 +15,8 @@ first known to be small: of +3.5 % at an effect of 5 % the first is true once 3.
 standard errors, and the second once 1.5 % are some two.
 
 What was decided stays, but for a later failure, which outweighs a pass, and an improvement, which
-adds to one: the intervals hold at all looks together.
+adds to one: the intervals hold at all looks together. A pass of stalls is only as good as the last
+look: a stall that had not yet come is in no interval.
 
 Where each side has several processes, both a failure and an improvement need all of them
 (compare/processes.py): until then the one stays OPEN, and the other is a pass.
@@ -23,19 +24,19 @@ Where each side has several processes, both a failure and an improvement need al
 False alarms. Low ends share one error over all gating metrics and labels: Holm's procedure (1979),
 by looks as Maurer and Bretz do it (2013, "Multiple testing in group sequential trials using
 graphical approaches"): of m hypotheses each is tested at 1/m of the error, and once one is refused
-for good, the others at 1/(m - 1). A pass needs no such correction, since a run passes only where
-everything does (Berger 1982, intersection-union test): a rise in any one metric is missed at most
-at the rate of misses. That makes high ends less strict than low ones, and runs without a change
-shorter.
+for good, the others at 1/(m - 1); one of stalls counts as a tenth (WEIGHTS). A pass needs no such
+correction, since a run passes only where everything does (Berger 1982, intersection-union test): a
+rise in any one metric is missed at most at the rate of misses. That makes high ends less strict
+than low ones, and runs without a change shorter.
 
 Where more than a twentieth of one side's requests fail, its times are those of other work, and
 only its errors can be judged. And both ends of an interval allow for JMeter's whole milliseconds
 (compare/estimates.py), so that more samples alone may never decide.
 
-Gating are typical, p50, p95 and errors. p99 and mean are informational: of a log-normal shape a
-p99 needs three times the samples of a p95 for the same certainty, and one stall can move a mean by
-more than 5 %, so that honest candidates would mostly end INCONCLUSIVE. They cost the others nothing
-of their error.
+Gating are typical, p50, p95, stalls and errors. p99 and mean are informational: of a log-normal
+shape a p99 needs three times the samples of a p95 for the same certainty, and one stall can move a
+mean by more than 5 %, so that honest candidates would mostly end INCONCLUSIVE. They cost the
+others nothing of their error.
 """
 
 from __future__ import annotations
@@ -56,6 +57,8 @@ from tollgate.compare.model import (
     OPEN,
     PASS,
     PERCENTILES,
+    SHARES,
+    STALLS,
     TOLD,
     TYPICAL,
     Blocks,
@@ -64,6 +67,7 @@ from tollgate.compare.model import (
     Settings,
 )
 from tollgate.compare.processes import spread
+from tollgate.compare.stalls import stall_rise
 from tollgate.stats import LEAST_STEP, nominal_level
 
 
@@ -73,8 +77,8 @@ class Change(Protocol):
     base, head: the two values, ms or shares. value: the change. note: why there is none, or "".
     coarse: by how much whole milliseconds may falsify the value, either way and however many
     samples there are; both ends of the interval allow for it. among: between which of them the
-    values lie, for people. low, high: the end of a one-sided interval that misses the truth with
-    probability `level`.
+    values lie, for people. limit_ms: beyond which an answer stalls. low, high: the end of a
+    one-sided interval that misses the truth with probability `level`.
     """
 
     metric: str
@@ -84,6 +88,7 @@ class Change(Protocol):
     note: str
     coarse: float
     among: str
+    limit_ms: float | None
 
     def low(self, level: float) -> float: ...
 
@@ -99,10 +104,11 @@ def measured(key: tuple[str, str], change: Change, low_level: float, miss_level:
     shown = None if math.isnan(change.base) else change.base
     found = Finding(*key, False, TOLD, change.note, shown)
     found = replace(found, head=None if math.isnan(change.head) else change.head)
+    found = replace(found, limit_ms=change.limit_ms)
     if change.note:
         return found
     ends = (change.value, change.low(low_level), change.high(miss_level))
-    value, least, most = ends if key[1] == ERRORS else map(math.expm1, ends)
+    value, least, most = ends if key[1] in SHARES else map(math.expm1, ends)
     return replace(found, change=value, low=least, high=most)
 
 
@@ -179,11 +185,12 @@ def _too_coarse(change: Change, effect: float) -> str:
 
 
 def weighed(before: Finding | None, now: Finding, is_like: bool) -> Finding:
-    """What stays: the first decision, but for a failure or an improvement after a pass. is_like:
-    whether both sides did the same work; if they do no longer, what held of its times is void."""
+    """What stays: the first decision, but for a failure or an improvement after a pass, and a pass
+    of stalls. is_like: whether both sides did the same work; if they do no longer, what held of its
+    times is void."""
     if before is None or not before.decided or now.verdict == FAIL != before.verdict:
         return now
-    if before.verdict != FAIL and not is_like:
+    if before.verdict != FAIL and (not is_like or now.metric == STALLS):
         return now
     if before.verdict == PASS and now.verdict == IMPROVED:
         return now
@@ -191,13 +198,18 @@ def weighed(before: Finding | None, now: Finding, is_like: bool) -> Finding:
 
 
 def amount(metric: str, change: float) -> str:
-    """A change on its own scale, in words: `5.0 %`, or `0.10 percentage points` of errors."""
-    if metric == ERRORS:
+    """A change on its own scale, in words: `5.0 %`, or `0.10 percentage points` of shares."""
+    if metric in SHARES:
         return f"{change * 100:.2f} percentage points"
     return f"{math.expm1(change) * 100:.1f} %"
 
 
 Key = tuple[str, str]
+
+#: What a metric takes of the error, beside 1 of any other (the weights of Holm 1979). Each spell of
+#: head alone halves the odds of stalls, so that three or four more make up for a tenth; a rise of a
+#: response time would be found later in every run.
+WEIGHTS = {STALLS: 0.1}
 
 # Before that, noise that lasts for some seconds can't be distinguished from a change.
 FIRST_S = 60.0
@@ -270,6 +282,7 @@ def next_look_s(gate: Gate, every_s: float, first_s: float = FIRST_S) -> float |
 _OTHERS = {
     TYPICAL: lambda blocks: typical_ratio(blocks),
     "mean": lambda blocks: mean_ratio(blocks),
+    STALLS: lambda blocks: stall_rise(blocks),
     ERRORS: lambda blocks: error_rise(blocks),
 }
 
@@ -289,6 +302,10 @@ def _changes(labels: Sequence[Blocks]) -> dict[Key, Change]:
     return changes
 
 
+def _weight(key: Key) -> float:
+    return WEIGHTS.get(key[1], 1.0)
+
+
 def _holm(
     changes: dict[Key, Change],
     family: Sequence[Key],
@@ -299,13 +316,15 @@ def _holm(
     """The one-sided level of each low end at this look. Adds to `refused` whose "no worse" goes."""
     levels: dict[Key, float] = {}
     while True:
-        share = settings.false_alarm / max(1, len(family) - len(refused))
-        level = nominal_level(fractions, share)
-        levels.update((key, level) for key in family if key not in levels or key not in refused)
+        left = sum(_weight(key) for key in family if key not in refused)
+        for key in family:
+            if key not in levels or key not in refused:
+                share = settings.false_alarm * _weight(key) / max(left, _weight(key))
+                levels[key] = nominal_level(fractions, share)
         fresh = {
             key
             for key in family
-            if key not in refused and not changes[key].note and changes[key].low(level) > 0
+            if key not in refused and not changes[key].note and changes[key].low(levels[key]) > 0
         }
         if not fresh:
             return levels

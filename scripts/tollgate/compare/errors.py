@@ -31,11 +31,12 @@ MOST_FAILED = 0.05
 
 
 @dataclass(frozen=True)
-class ErrorRise:
-    """A `Change` of the error rate: value is head - base, both shares of the samples.
+class ShareRise:
+    """A `Change` of the error rate, or of the share that stalls: value is head - base, both shares
+    of the samples.
 
     failed, n: of base and of head. deff: the design effect, at least 1. Counts are exact: nothing
-    is coarse.
+    is coarse. limit_ms: beyond which an answer stalls.
     """
 
     failed: tuple[int, int]
@@ -45,6 +46,7 @@ class ErrorRise:
     metric: str = ERRORS
     coarse: float = 0.0
     among: str = ""
+    limit_ms: float | None = None
 
     @property
     def base(self) -> float:
@@ -71,18 +73,18 @@ class ErrorRise:
         most = 1 - _at_least((head_n - head_failed) / self.deff, head_n / self.deff, level)
         return self.value + math.hypot(most - self.head, self.base - least)
 
-    def _swapped(self) -> ErrorRise:
-        return ErrorRise(self.failed[::-1], self.n[::-1], self.deff)
+    def _swapped(self) -> ShareRise:
+        return ShareRise(self.failed[::-1], self.n[::-1], self.deff)
 
 
-def error_rise(blocks: Blocks) -> ErrorRise:
+def error_rise(blocks: Blocks) -> ShareRise:
     """The difference of error rates, with a note instead of bounds where too little was seen."""
     sides = (blocks.base, blocks.head)
     failed = tuple(int(side.failed.sum()) for side in sides)
     n = tuple(side.total for side in sides)
     if note := cannot_tell(blocks, ERRORS, 1):
-        return ErrorRise(failed, n, note=note)
-    return ErrorRise(failed, n, _design_effect(blocks, failed, n))
+        return ShareRise(failed, n, note=note)
+    return ShareRise(failed, n, _design_effect(blocks, failed, n))
 
 
 def unlike_work(blocks: Blocks) -> str:

@@ -93,6 +93,7 @@ class LogRatio:
     note: str = ""
     coarse: float = 0.0
     among: str = ""
+    limit_ms: None = None
 
     def low(self, level: float) -> float:
         return self.value - self._reach(level) - self.coarse

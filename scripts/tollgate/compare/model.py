@@ -21,9 +21,13 @@ from tollgate.stats import Counts
 #: Percentiles that are compared, by name.
 PERCENTILES = {"p50": 50.0, "p95": 95.0, "p99": 99.0}
 ERRORS = "errors"
+#: Share of the answers that take far longer than base's p95 (compare/stalls.py).
+STALLS = "stalls"
+#: Metrics that are shares of a label's requests; the others are times.
+SHARES = (STALLS, ERRORS)
 #: Of the same request: the geometric mean of head / base.
 TYPICAL = "typical"
-METRICS = (TYPICAL, "p50", "p95", "p99", "mean", ERRORS)
+METRICS = (TYPICAL, "p50", "p95", "p99", "mean", STALLS, ERRORS)
 # What can be decided: OPEN asks for more samples, INCONCLUSIVE says that there was no time for
 # them, TOLD stands at metrics that do not gate.
 FAIL, PASS, IMPROVED = "FAIL", "PASS", "IMPROVED"
@@ -31,7 +35,7 @@ OPEN, INCONCLUSIVE, TOLD = "OPEN", "INCONCLUSIVE", "TOLD"
 
 
 #: The settings that are smallest changes which matter.
-EFFECTS = ("effect", "typical_effect", "error_effect")
+EFFECTS = ("effect", "typical_effect", "error_effect", "stall_effect")
 
 
 @dataclass(frozen=True)
@@ -40,7 +44,8 @@ class Settings:
 
     effect: the smallest rise of a response time that matters, as a share; what PASS rules out.
     typical_effect: the same of the typical request. error_effect: the same of the error rate, a
-    difference of shares (0.002 is 0.2 percentage points). fail_from: the share of the effect from
+    difference of shares (0.002 is 0.2 percentage points). stall_effect: the same of the share of
+    stalled answers. fail_from: the share of the effect from
     which an estimate can fail. false_alarm: how often a candidate that is like the base may fail,
     over all labels, metrics and looks.
     miss: how often a metric may pass in spite of a rise as large as the effect. budget_s: when
@@ -53,11 +58,12 @@ class Settings:
     effect: float = 0.05
     typical_effect: float = 0.02
     error_effect: float = 0.002
+    stall_effect: float = 0.03
     fail_from: float = 0.5
     false_alarm: float = 0.01
     miss: float = 0.02
     budget_s: float = 600.0
-    gates: tuple[str, ...] = (TYPICAL, "p50", "p95", ERRORS)
+    gates: tuple[str, ...] = (TYPICAL, "p50", "p95", STALLS, ERRORS)
     labels: tuple[str, ...] = ()
     fail_fast: bool = True
 
@@ -65,7 +71,7 @@ class Settings:
         for name in (*EFFECTS, "fail_from", "false_alarm", "miss", "budget_s"):
             if not 0 < getattr(self, name) < math.inf:
                 raise ValueError(f"{name} must be above 0, not {getattr(self, name)}")
-        for name in ("error_effect", "false_alarm", "miss", "fail_from"):
+        for name in ("error_effect", "stall_effect", "false_alarm", "miss", "fail_from"):
             if getattr(self, name) > (1 if name == "fail_from" else 0.5):
                 raise ValueError(f"{name} is a share and too large: {getattr(self, name)}")
         if unknown := [metric for metric in self.gates if metric not in METRICS]:
@@ -79,12 +85,17 @@ class Settings:
 
     def effect_of(self, metric: str) -> float:
         """The smallest change of a metric that matters, as a share."""
-        return {ERRORS: self.error_effect, TYPICAL: self.typical_effect}.get(metric, self.effect)
+        own = {
+            TYPICAL: self.typical_effect,
+            STALLS: self.stall_effect,
+            ERRORS: self.error_effect,
+        }
+        return own.get(metric, self.effect)
 
     def change(self, metric: str) -> float:
         """The same on the scale of the metric's changes."""
         effect = self.effect_of(metric)
-        return effect if metric == ERRORS else math.log1p(effect)
+        return effect if metric in SHARES else math.log1p(effect)
 
 
 @dataclass(frozen=True, eq=False)
@@ -262,7 +273,8 @@ class Finding:
     looks together; of a metric that was refused, low holds at the share of those that are left.
     refused: whether "no worse" was ever refused. at_s: when it was decided, None while it is not.
     more_s: about how much more time would decide it, None if that is unknown. is_coarse: no time
-    would, for whole milliseconds are too coarse, were the estimate to stay as it is.
+    would, for whole milliseconds are too coarse, were the estimate to stay as it is. limit_ms:
+    beyond which an answer counts as stalled; None of other metrics.
     """
 
     label: str
@@ -279,6 +291,7 @@ class Finding:
     at_s: float | None = None
     more_s: float | None = None
     is_coarse: bool = False
+    limit_ms: float | None = None
 
     @property
     def decided(self) -> bool:

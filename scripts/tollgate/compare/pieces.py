@@ -16,41 +16,23 @@ seconds are as good as others: there all weigh the same, and stay in their order
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tollgate.compare.model import Blocks, Requests
+from tollgate.workers import CALM
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 #: Pieces that there are at least, each with fewer samples if need be.
 FEWEST_PIECES = 8
-#: Shares of the cores that others take, up to which a second is calm, and from which it is crowded.
-CALM, CROWDED = 1 / 8, 3 / 8
+#: The share of the cores that others take from which a second is crowded.
+CROWDED = 3 / 8
 #: Of a piece of calm seconds, of those in between, and of crowded ones.
 WEIGHTS = np.array([1.0, 0.16, 0.09])
-
-
-@dataclass(frozen=True)
-class Foreign:
-    """What others took while a comparison measured. share: of the cores in the mean. seconds: of
-    which that is known; disturbed_s: those in which it was more than CALM."""
-
-    share: float
-    seconds: int
-    disturbed_s: int
-
-    @classmethod
-    def of(cls, shares: Sequence[float | None]) -> Foreign | None:
-        """None where no second is known."""
-        known = [it for it in shares if it is not None]
-        if not known:
-            return None
-        return cls(round(float(np.mean(known)), 4), len(known), sum(it >= CALM for it in known))
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,7 +21,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from tollgate.compare.estimates import percentile_ratio, typical_ratio
-from tollgate.compare.model import PERCENTILES, TYPICAL, Blocks
+from tollgate.compare.model import PERCENTILES, STALLS, TYPICAL, Blocks
+from tollgate.compare.stalls import stall_rise
 
 Levels = tuple[float, ...]
 
@@ -29,7 +30,7 @@ Levels = tuple[float, ...]
 @dataclass(frozen=True)
 class Spread:
     """How the processes of a label differ in one metric: of each the ratio to all of base's, less
-    1, NaN where it has too few samples."""
+    1, or the difference of shares; NaN where it has too few samples."""
 
     label: str
     metric: str
@@ -52,8 +53,8 @@ class Spread:
 
 
 def spread(blocks: Blocks, metric: str) -> Spread | None:
-    """Of a response time; None of a single process a side, and of other metrics."""
-    if metric not in (TYPICAL, *PERCENTILES) or (processes := blocks.processes) == 1:
+    """Of a response time or of stalls; None of a single process a side, and of other metrics."""
+    if metric not in (TYPICAL, *PERCENTILES, STALLS) or (processes := blocks.processes) == 1:
         return None
     sides = (
         tuple(
@@ -73,6 +74,8 @@ def _range(levels: Levels) -> str:
 
 
 def _level(blocks: Blocks, metric: str) -> float:
+    if metric == STALLS:
+        return stall_rise(blocks, is_tossed=False).value
     if metric == TYPICAL:
         return math.expm1(typical_ratio(blocks, is_tossed=False).value)
     return math.expm1(percentile_ratio(blocks, metric, is_tossed=False).value)

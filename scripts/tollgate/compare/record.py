@@ -16,9 +16,15 @@ from tollgate.run import Manifest, ManifestError, digest
 
 NAME = "compare.json"
 #: Raised when a record's meaning changes; what can't be read as today's is refused.
-VERSION = 2
-#: What version 1 promised without saying so: nothing of the typical request, and to measure on.
-_PROMISED_BY_1 = {"typical_effect": Settings.typical_effect, "fail_fast": False}
+VERSION = 3
+#: What earlier versions promised without saying so: of 1 nothing of the typical request, and to
+#: measure on; of both nothing of stalls.
+_PROMISED_BY_2 = {"stall_effect": Settings.stall_effect}
+_PROMISED_BY = {
+    1: {"typical_effect": Settings.typical_effect, "fail_fast": False} | _PROMISED_BY_2,
+    2: _PROMISED_BY_2,
+    VERSION: {},
+}
 
 
 @dataclass(frozen=True)
@@ -97,11 +103,11 @@ def read(run: Path) -> CompareRecord:
 def _prepare(raw: dict[str, Any]) -> None:
     """Refuses an unknown version, and a promise of which a part would be a default of today."""
     version = raw.pop("version", None)
-    if version not in (1, VERSION):
-        raise ValueError(f"it has version {version}, and this Tollgate reads 1 and {VERSION}")
+    if version not in tuple(_PROMISED_BY):
+        raise ValueError(f"it has version {version}, and this Tollgate reads 1 to {VERSION}")
     promised = raw.get("settings")
-    if version == 1 and isinstance(promised, dict):
-        promised.update(_PROMISED_BY_1)
+    if isinstance(promised, dict):
+        promised.update(_PROMISED_BY[version])
     for each in fields(Settings):
         if isinstance(promised, dict) and each.name not in promised:
             raise ValueError(f"settings.{each.name}: it is missing")

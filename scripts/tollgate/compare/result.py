@@ -74,6 +74,13 @@ class Comparison:
         return tuple(each for each in self.gate.findings if each.gates)
 
     @property
+    def beyond(self) -> tuple[Finding, ...]:
+        """Informational findings that are worse by more than the effect, beyond doubt."""
+        effect_of = self.gate.settings.effect_of
+        known = (it for it in self.gate.findings if not it.gates and it.low is not None)
+        return tuple(it for it in known if it.low > effect_of(it.metric))
+
+    @property
     def is_decided(self) -> bool:
         """Whether there was nothing left to find out."""
         verdicts = {finding.verdict for finding in self.gating}

@@ -6,10 +6,11 @@
     effect: 5%            the smallest rise of a response time that matters
     typical-effect: 2%    the same of the typical request
     error-effect: 0.2%    the same of the error rate, in percentage points
+    stall-effect: 3%      the same of the share of answers that stall, in percentage points
     false-alarm: 1%       how often a candidate that is like the base may fail
     miss: 2%              how often a metric may pass in spite of a rise as large as the effect
     budget: 10m           of measuring; a kind that names none compares nothing
-    gates: typical,p50,p95,errors    what decides; p99 and mean are informational
+    gates: typical,p50,p95,stalls,errors    what decides; p99 and mean are informational
     labels: sum,search    of which it does; by default all that the plan has
     first: 60             seconds of measuring before the samples are first looked at
     every: 30             seconds from one look to the next
@@ -67,7 +68,8 @@ def lag_s(properties: Mapping[str, object]) -> float:
 
 SETTINGS = (
     *("base", "base-url", "head-url", "mode"),
-    *("effect", "typical-effect", "error-effect", "false-alarm", "miss", "gates", "labels"),
+    *("effect", "typical-effect", "error-effect", "stall-effect"),
+    *("false-alarm", "miss", "gates", "labels"),
     *("budget", "first", "every", "fail-fast", "cpu-share", "profile"),
 )
 #: Seeds are from 1 to this: the thread groups take 0 for a new one at each start.
@@ -188,7 +190,7 @@ def _injected(given: Mapping[str, str]) -> dict[str, float]:
 
 
 def _gate(settings: Mapping[str, object]) -> Settings:
-    shares = ("effect", "typical-effect", "error-effect", "false-alarm", "miss")
+    shares = ("effect", "typical-effect", "error-effect", "stall-effect", "false-alarm", "miss")
     given = {
         name.replace("-", "_"): _share(name, settings[name]) for name in shares if name in settings
     }

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tollgate.base import figure, lasting
-from tollgate.compare.model import ERRORS, IMPROVED, INCONCLUSIVE, METRICS, PASS, Finding
+from tollgate.compare.model import IMPROVED, INCONCLUSIVE, METRICS, PASS, SHARES, Finding
 from tollgate.compare.pace import FIXED, MEASURED, UNSEEN, Pace
-from tollgate.compare.pieces import CALM, Foreign
 from tollgate.compare.record import CompareRecord
 from tollgate.compare.result import Comparison
+from tollgate.workers import CALM, BackgroundCpu
 
 UNKNOWN = "-"
 #: Digits after the point beyond which two numbers are alike for everybody.
@@ -31,7 +31,7 @@ def value(finding: Finding, measured: float | None) -> str:
     """One side's value with its unit: `4.42 ms`, `0.52 %`."""
     if measured is None:
         return UNKNOWN
-    if finding.metric == ERRORS:
+    if finding.metric in SHARES:
         return f"{figure(100 * measured)} %"
     return f"{figure(measured)} ms"
 
@@ -41,7 +41,7 @@ def change(finding: Finding, amount: float | None, effect: float) -> str:
     effect (a share), which it is held against."""
     if amount is None:
         return UNKNOWN
-    digits, unit = (2, "points") if finding.metric == ERRORS else (1, "%")
+    digits, unit = (2, "points") if finding.metric in SHARES else (1, "%")
     percent, limits = 100 * amount, (0.0, 100 * effect)
     while digits < _MOST_DIGITS:
         text = f"{percent:+.{digits}f}"
@@ -63,6 +63,8 @@ def line(finding: Finding, effect: float) -> str:
     """`p95 of sum: head 5.31 ms against base 4.42 ms, +20.1 % (at least +17.2 %, at most ...)`."""
     base, head = value(finding, finding.base), value(finding, finding.head)
     said = f"{name(finding)}: head {head} against base {base}"
+    if finding.limit_ms is not None:
+        said += f" of answers beyond {figure(finding.limit_ms)} ms"
     if finding.change is None:
         return said
     ends = interval(finding, effect)
@@ -88,6 +90,17 @@ def verdict(finding: Finding) -> str:
     return finding.verdict if finding.gates else "informational"
 
 
+def beyond(comparison: Comparison) -> str:
+    """What a PASS has no say on: `informational, and worse beyond doubt: mean of sum +288.0 % (at
+    least +90.0 %)`; empty for nothing."""
+    said = [
+        f"{name(it)} {change(it, it.change, effect)} (at least {change(it, it.low, effect)})"
+        for it in comparison.beyond
+        for effect in [effect_of(comparison, it)]
+    ]
+    return f"informational, and worse beyond doubt: {', '.join(said)}" if said else ""
+
+
 def sides(record: CompareRecord) -> Iterator[str]:
     """A line on each side, on what slowed head on purpose, on the pace, and on other processes."""
     for side in (record.base, record.head):
@@ -97,7 +110,7 @@ def sides(record: CompareRecord) -> Iterator[str]:
         yield f"head was slowed on purpose: {given}"
     if record.pace:
         yield pace(record.pace)
-    if found := Foreign.of(record.foreign):
+    if found := BackgroundCpu.of(record.foreign):
         yield _foreign(found)
 
 
@@ -108,7 +121,7 @@ def pace(found: Pace) -> str:
     return f"arrivals: one of each label every {found.period_ms} ms{slower}: {_why(found)}"
 
 
-def _foreign(found: Foreign) -> str:
+def _foreign(found: BackgroundCpu) -> str:
     """`other processes took 26 % of the cores: more than 12.5 % in 75 of 150 s, which weigh less in
     p95`; time that went to other guests of the host is among it."""
     said = f"other processes took {figure(100 * found.share)} % of the cores"
@@ -193,7 +206,7 @@ def noise(comparison: Comparison) -> Iterator[str]:
 
 def _half(finding: Finding) -> str:
     half = 100 * (finding.high - finding.low) / 2
-    return f"{half:.2f} points" if finding.metric == ERRORS else f"{half:.1f} %"
+    return f"{half:.2f} points" if finding.metric in SHARES else f"{half:.1f} %"
 
 
 def _of_runs(share: float) -> str:

@@ -12,7 +12,7 @@ both sides' sum, which says nothing of their difference.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,7 +81,7 @@ def explain(
     return Why(
         version=VERSION,
         problem="",
-        outcome=_outcome(cpu, functions, rise_us, failed),
+        outcome=_outcome(cpu, rise_us, failed),
         level=level,
         blocks=len(on),
         answered=sum(it.base.answered + it.head.answered for it in on),
@@ -92,12 +92,11 @@ def explain(
     )
 
 
-def _outcome(
-    cpu: Change, functions: Iterable[Function], rise_us: float | None, failed: bool
-) -> str:
-    """Head waits where its CPU can have risen by no more than half of what its answers took
-    longer."""
-    if cpu.moved == MORE or any(it.moved == MORE for it in functions):
+def _outcome(cpu: Change, rise_us: float | None, failed: bool) -> str:
+    """Head computes more where all of its CPU rose: a function that takes more may have taken it
+    from another. It waits where its CPU can have risen by no more than half of what its answers
+    took longer."""
+    if cpu.moved == MORE:
         return COMPUTING
     if not failed:
         return UNCHANGED

@@ -17,6 +17,8 @@ TITLE = "Tollgate's why.json"
 VERSION = 1
 COMPUTING, WAITING, UNCHANGED, UNKNOWN = "computing", "waiting", "unchanged", "unknown"
 MORE, LESS, SAME = "more", "less", "same"
+#: Of the largest rise of a function: what rose by less is no cause of its own.
+LITTLE = 0.1
 
 Moved = Literal["more", "less", "same"]
 Amount = Annotated[float, Field(ge=0)]
@@ -157,10 +159,12 @@ class Why:
     @property
     def named(self) -> list[Function]:
         """What made head slower: of the service, then of Node and its engine; first what took the
-        most with all that it calls, so that what sorts comes before what it compares with."""
+        most with all that it calls, so that what sorts comes before what it compares with. Behind
+        them stands what rose little itself: a caller that V8 has stopped to inline, for example."""
         more = [each for each in self.functions if each.moved == MORE]
         rise = {each: each.head_total_us - each.base_total_us for each in more}
-        return sorted(more, key=lambda it: (not it.is_own, -rise[it]))
+        little = LITTLE * max((each.own.change_us for each in more), default=0.0)
+        return sorted(more, key=lambda it: (not it.is_own, it.own.change_us < little, -rise[it]))
 
 
 def absent(problem: str) -> Why:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tollgate.base import figure
-from tollgate.profile.model import COMPUTING, UNCHANGED, WAITING, Change, Function, Why
+from tollgate.profile.model import MORE, UNCHANGED, WAITING, Change, Function, Why
 
 #: Functions that are named.
 NAMED = 3
@@ -51,16 +51,23 @@ def sentence(why: Why) -> str:
     """What the whole of it comes to, in one line."""
     if why.problem:
         return f"No profile: {why.problem}."
-    cpu = f"CPU per answered request: {line(why.cpu)}"
-    if why.outcome == COMPUTING and why.named:
-        return f"Head computes more, most of all in {function(why.named[0])}. {cpu}."
-    if why.outcome == COMPUTING:
-        return f"Head computes more, in no function beyond doubt. {cpu}."
+    return f"{_head(why, why.cpu)}. CPU per answered request: {line(why.cpu)}."
+
+
+def _head(why: Why, cpu: Change) -> str:
+    first = function(why.named[0]) if why.named else ""
+    if cpu.moved == MORE:
+        where = f"most of all in {first}" if first else "in no function beyond doubt"
+        return f"Head computes more, {where}"
     if why.outcome == WAITING:
-        return f"Head is waiting, not computing: it takes longer at the same CPU. {cpu}."
+        more = f", although {first} computes more" if first else ""
+        return f"Head is waiting, not computing: its CPU is not what takes longer{more}"
+    if first:
+        whole = "is less" if cpu.high_us < 0 else "is not known to have risen by what matters"
+        return f"{first} computes more in head, but its CPU as a whole {whole}"
     if why.outcome == UNCHANGED:
-        return f"No function of head is known to compute more. {cpu}."
-    return f"Whether head computes more or waits can't be told. {cpu}."
+        return "No function of head is known to compute more"
+    return "Whether head computes more or waits can't be told"
 
 
 def named(why: Why) -> list[tuple[str, str]]:

@@ -14,11 +14,12 @@ is integrated look by look (Armitage, McPherson and Rowe 1969; Jennison and Turn
 Sequential Methods", chapter 19). A Student t takes the normal quantile of the same one-sided level
 (ibid., section 3.8).
 
-The error is spent evenly over time (Kim and DeMets 1987, "Design and analysis of group sequential
-tests based on the type I error spending rate function", the power family with exponent 1), which
-stops nearly as early as Pocock's manner and finds nearly as much as O'Brien and Fleming's. Chosen
-by 40,000 simulated runs of 20 looks at a one-sided level of 0.1 %; effect 1 is what a single test
-at the very end finds in 95 of 100, times are shares of the budget:
+The error of a FAIL and of a comparison is spent evenly over time (Kim and DeMets 1987, "Design and
+analysis of group sequential tests based on the type I error spending rate function", the power
+family with exponent 1), which stops nearly as early as Pocock's manner and finds nearly as much as
+O'Brien and Fleming's. That of a PASS has another exponent (judge/levels.py). Chosen by 40,000
+simulated runs of 20 looks at a one-sided level of 0.1 %; effect 1 is what a single test at the very
+end finds in 95 of 100, times are shares of the budget:
 
 | boundary                            | found at effect 1 | mean time at 1 | at 2 | at 3 |
 |-------------------------------------|-------------------|----------------|------|------|
@@ -51,22 +52,25 @@ LEAST_STEP = 0.005
 FAR = 9.0
 
 
-def spent(fraction: float, level: float) -> float:
+def spent(fraction: float, level: float, exponent: float = 1.0) -> float:
     """How much of `level` may be used up when `fraction` of the budget has passed."""
-    return level * fraction
+    return level * fraction**exponent
 
 
-def nominal_level(fractions: tuple[float, ...], level: float) -> float:
+def nominal_level(fractions: tuple[float, ...], level: float, exponent: float = 1.0) -> float:
     """The one-sided level of a single test at the last of these looks.
 
     fractions: the shares of the budget that had passed at each look, ascending, in (0, 1]. level:
-    the one-sided error over all looks. ValueError if a look is not LEAST_STEP after the last one.
+    the one-sided error over all looks. exponent: of the spending function; below 1 the first looks
+    get more. ValueError if a look is not LEAST_STEP after the last one.
     """
-    return float(special.ndtr(-boundaries(fractions, level)[-1]))
+    return float(special.ndtr(-boundaries(fractions, level, exponent)[-1]))
 
 
 @lru_cache(maxsize=256)
-def boundaries(fractions: tuple[float, ...], level: float) -> tuple[float, ...]:
+def boundaries(
+    fractions: tuple[float, ...], level: float, exponent: float = 1.0
+) -> tuple[float, ...]:
     """The critical value of a standard normal statistic at each look; as nominal_level."""
     _check(fractions)
     found = []
@@ -74,7 +78,7 @@ def boundaries(fractions: tuple[float, ...], level: float) -> tuple[float, ...]:
     before = 0.0
     for fraction in fractions:
         step = math.sqrt(fraction - before)
-        budget = spent(fraction, level) - spent(before, level)
+        budget = spent(fraction, level, exponent) - spent(before, level, exponent)
         bound = _bound(at, mass, step, budget, math.sqrt(fraction))
         found.append(bound / math.sqrt(fraction))
         at, mass = _moved(at, mass, step, bound, math.sqrt(fraction))

@@ -1,0 +1,70 @@
+"""How many more answers stall at head than at base: the difference of their shares. Pure.
+
+A head that stands still for 2 s of every 30 is as fast as base in between. Percentiles of short
+pieces of time, trimmed across pieces, are made not to see that (estimates.py). So answers that take
+longer than SLOW times base's p95 are counted. That limit comes from base's first AFTER_S seconds
+alone: it is known at the first look, and stays.
+
+What is independent is the stall, and not the answer. Slow answers of either side in seconds that
+follow one another are a spell, of at most LONGEST_S. Were both sides alike, each spell would have
+hit head rather than base with the odds of the coin, however many answers it holds. So samples are
+divided by the design effect sum(d^2) / sum(n), with n slow answers in a spell and d more of head's
+than of base's: m spells of one side alone, of the same length, count as m answers, of unlike length
+as fewer (Kish 1965, "Survey Sampling", section 8.2), and for the low end Fisher's test becomes a
+sign test. Spells in which both sides stall have a small d.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tollgate.compare.errors import ShareRise
+from tollgate.compare.estimates import cannot_tell
+from tollgate.compare.milliseconds import percentile
+from tollgate.compare.model import STALLS, Blocks, Side
+
+Ints = NDArray[np.int64]
+
+#: An answer is slow beyond so many times base's p95 in its first seconds.
+SLOW, AFTER_S = 3.0, 60
+#: A spell ends after so many seconds, or with one that has no slow answer.
+LONGEST_S = 15
+
+
+def stall_rise(blocks: Blocks, is_tossed: bool = True) -> ShareRise:
+    """The difference of the shares of slow answers. is_tossed: by a fair coin."""
+    sides = (blocks.base, blocks.head)
+    limit_ms = SLOW * percentile(blocks.base.first(AFTER_S), blocks.values_ms, 0.95)
+    slow = [_slow(side, blocks.values_ms, limit_ms) for side in sides]
+    note = cannot_tell(blocks, STALLS, 1, is_tossed)
+    if not note and math.isnan(limit_ms):
+        note = f"base answered nothing in the first {AFTER_S} s"
+    counts = tuple(int(it.sum()) for it in slow), tuple(side.total for side in sides)
+    known = None if math.isnan(limit_ms) else limit_ms
+    return ShareRise(*counts, _design_effect(*slow), note, STALLS, limit_ms=known)
+
+
+def _slow(side: Side, values_ms: Ints, limit_ms: float) -> Ints:
+    """int[B]: answers of each block that took longer."""
+    return side.n - side.upto[:, np.searchsorted(values_ms, limit_ms, side="right")]
+
+
+def _design_effect(base: Ints, head: Ints) -> float:
+    slow = base + head
+    if not slow.any():
+        return 1.0
+    more = np.bincount(_spells(slow), head - base)
+    return max(1.0, float(more @ more / slow.sum()))
+
+
+def _spells(slow: Ints) -> Ints:
+    """int[B]: the number of each block's spell; blocks without a slow answer may have any."""
+    number, begin, found = 0, 0, []
+    for block, is_slow in enumerate(slow > 0):
+        if not is_slow or block - begin >= LONGEST_S:
+            number, begin = number + 1, block + (not is_slow)
+        found.append(number)
+    return np.array(found)
