@@ -7,10 +7,11 @@ import pytest
 from support import jmx_text as jmx
 from support import own_run, run_folder
 from support.jtl_rows import START_MS, row
-from tollgate.gather import Watch, evidence
+from tollgate.gather import Watch, evidence, judged_until_ms
 from tollgate.judge import judge
 from tollgate.outputs.json_verdict import to_dict
 from tollgate.run import Looks, manifest
+from tollgate.samples import copy_until, read_jtl
 
 #: The recorded run measures 8 s, 2 s after JMeter's start, with 30 requests a second.
 BEGAN_MS = 1795223301128 + 2000
@@ -109,6 +110,29 @@ def test_a_look_at_no_answers_decides_nothing_and_the_next_one_does(judged):
     assert found.criteria[0].verdict == "PASS"
 
 
+@pytest.mark.parametrize(
+    ("criterion", "verdict", "looks_s"),
+    [
+        ("hits of nap<200", "PASS", (6.0, 8.0)),
+        ("hits of nap>200", "FAIL", (6.0, 8.0)),
+        ("hits of nap>9000", "PASS", (6.0, 8.0)),
+        ("hits of nap>100", "FAIL", (6.0,)),
+        ("hits of nap<100", "PASS", (6.0,)),
+    ],
+)
+def test_a_count_is_about_all_of_the_budget(judged, criterion, verdict, looks_s):
+    """There are 180 requests in 6 s and 240 in 8 s."""
+    found = said(judged(criterion, looks=LOOKS))
+    assert (found.verdict, found.course.looks_s) == (verdict, looks_s)
+
+
+def test_a_count_that_is_open_when_another_criterion_ends_the_execution_decides_nothing(judged):
+    """The seconds behind the look are Tollgate's own doing."""
+    found = said(judged("hits of nap<200", "p50 of nap>1ms", looks=LOOKS, decided_s=6.0))
+    assert [it.verdict for it in found.criteria] == ["INCONCLUSIVE", "FAIL"]
+    assert found.verdict == "FAIL"
+
+
 LOOP = jmx.plan(jmx.group(jmx.sampler("home"), threads=2, duration=None))
 
 
@@ -200,3 +224,20 @@ def test_live_looks_find_what_judging_again_finds(tmp_path, spoiled):
     }
     assert live == found
     assert json.dumps(to_dict(verdict, run, "check", {}))
+
+
+def test_jmeters_dashboard_is_drawn_from_what_its_look_has_seen(tmp_path):
+    run_folder.make(tmp_path, PASSES, looks=LOOKS, decided_s=6.0)
+    run_folder.spoil(tmp_path, fails_from(7.0), sealed=False)
+    record = manifest.read(tmp_path)
+    [(name, until_ms)] = judged_until_ms(tmp_path, record).items()
+    assert (name, until_ms) == (record.executions[0].name, BEGAN_MS + 7000)
+    copy_until(tmp_path / record.executions[0].jtl, tmp_path / "drawn.jtl", until_ms)
+    drawn, whole = (
+        read_jtl(tmp_path / it).samplers["nap"].counts
+        for it in ("drawn.jtl", record.executions[0].jtl)
+    )
+    assert (drawn.errors, whole.errors > 0) == (0, True)
+    assert 200 < drawn.total < whole.total
+    record.executions[0].decided_s = None
+    assert judged_until_ms(tmp_path, record) == {}

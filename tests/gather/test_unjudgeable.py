@@ -105,14 +105,14 @@ NEEDS = {
     ("p50 of nap>1s", "fail of nap>0%"): 0,
     ("p99.9 of nap>1s", "p50-slope of nap>1ms/min"): 1,
     ("p99.9 of nap>1s, continue as non-failed",): 0,
+    ("hits>99", "fail>9", "bytes>=9"): 3,  # they take all of the budget
+    ("fail>0", "rc5??>=1", "hits<99", "fail>1%", "hits>9 over 2s"): 0,
     ("p99.9>1s",): 0,  # who sends what, the plan says of each label
 }
 
 
 @pytest.mark.parametrize(("criteria", "lines"), NEEDS.items())
-def test_what_the_budget_has_too_few_requests_for_is_told_before_any_load(
-    tmp_path, criteria, lines
-):
+def test_what_takes_all_of_the_budget_or_more_is_told_before_any_load(tmp_path, criteria, lines):
     record = run_folder.make(tmp_path, criteria, looks=Looks.of(4.0, 8.0))
     (planned,) = record.executions
     plan = read_plan(tmp_path / planned.plan, {})

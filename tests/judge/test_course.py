@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from support.executions import execution, result_of
+from support.executions import counts, execution, result_of
 from tollgate.criteria.grammar import parse_all
 from tollgate.judge.course import is_settled, noted
 from tollgate.judge.facts import Course, JudgeSettings
@@ -99,3 +99,53 @@ def test_fractions_are_what_sequential_levels_take(tens, last_s):
 def test_a_load_that_goes_on_behind_a_look_at_the_end_of_the_budget_has_a_level(last_s):
     course = Course(30.0, 120.0, (30.0, 120.0, last_s))
     assert 0 < nominal_level(course.fractions, 0.01) < 0.01
+
+
+COUNTS = {"hits": 3000, "succ": 2940, "fail": 60, "rc500": 60, "rc2??": 2940, "bytes": 300_000}
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    st.sampled_from(sorted(COUNTS)),
+    st.sampled_from([">", ">=", "<", "<="]),
+    st.integers(-2, 2),
+    st.sampled_from([10.0, 60.0, 239.0, 240.0, 300.0]),
+    st.booleans(),
+)
+def test_a_count_is_decided_where_more_samples_could_not_change_it(
+    subject, condition, beyond, at_s, is_over
+):
+    """What holds so far is worth nothing where Tollgate itself ends the execution."""
+    limit = COUNTS[subject] + beyond
+    course = Course(30.0, 240.0, (at_s,), is_over=is_over)
+    made = execution(f"{subject}{condition}{limit}", service=counts(failed=60), course=course)
+    (found,) = results_of([made], JudgeSettings())[0]
+    (plain,) = results_of([replace(made, course=None)], JudgeSettings())[0]
+    many = counts(n=300_000, failed=6000)
+    (later,) = results_of([replace(made, labels=labels_of(many), course=None)], JudgeSettings())[0]
+    is_certain = is_over or at_s >= 240 or plain.verdict == later.verdict
+    assert found.verdict == (plain.verdict if is_certain else "INCONCLUSIVE")
+
+
+def labels_of(service):
+    return execution("hits<1", service=service).labels
+
+
+def test_a_count_past_its_limit_ends_an_execution_at_once_and_a_share_does_not():
+    course = Course(30.0, 240.0, (10.0,))
+    for text, settled in {
+        "fail>59": True,
+        "fail>0": True,
+        "fail>1%": False,
+        "hits<9999": False,
+    }.items():
+        made = execution(text, service=counts(failed=60), course=course)
+        (found,) = results_of([made], JudgeSettings())
+        assert is_settled(made.criteria, found, course) is settled
+
+
+def test_a_count_of_none_passes_as_a_share_of_none_does():
+    course = Course(30.0, 240.0, (30.0,))
+    texts = ("fail>0", "fail>=1", "rc5??>0", "fail>0%", "hits<3000", "hits>9999", "hits<9999")
+    (found,) = results_of([execution(*texts, course=course)], JudgeSettings())
+    assert [it.verdict for it in found] == ["PASS"] * 5 + ["INCONCLUSIVE"] * 2

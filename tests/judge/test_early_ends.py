@@ -35,9 +35,9 @@ def test_what_stops_a_test_after_a_sampler_error_is_told_with_its_time(found):
 CAUSES = {
     "stop now": (on_error("stoptestnow"), (), ["home"], True, "stops the test at once"),
     "stop the thread": (on_error("stopthread"), (), ["home"], True, "stops the thread"),
-    "no error": (on_error("stoptest"), (), [], False, "something outside of the plan"),
-    "goes on": ({}, (), ["home"], False, "something outside of the plan"),
-    "a script": ({}, (script("ctx.getEngine().stopTest()"),), [], False, "Processor 'sign' may"),
+    "no error": (on_error("stoptest"), (), [], False, "that the plan says; see jmeter.log"),
+    "goes on": ({}, (), ["home"], False, "that the plan says; see jmeter.log"),
+    "a script": ({}, (script("ctx.getEngine().stopTest()"),), [], False, "plan says; see"),
     "an action": ({}, (flow(0, target=2),), ["home"], True, "TestAction 'enough' may"),
 }
 
@@ -74,7 +74,7 @@ EARLY = {
         plugin(kind="Arrivals"),
         [[sent(14.2)]],
         {"ended_s": 15.0},
-        "ended after 14.2 s of the 60 s that the plan says: an error of JMeter's",
+        "ended after 14.2 s of the 60 s that the plan says; see jmeter.log",
     ),
     "a plugin's, and others went on": (
         plugin(),
@@ -121,6 +121,16 @@ EARLY = {
         {},
         "ended early, with 0 of 2 samples of 'pay'",
     ),
+    "in its loops, of parent samples of many names": (
+        looping(
+            jmx.element(
+                "TransactionController", "order ${n}", [HOME], TransactionController__parent="true"
+            )
+        ),
+        [[sent(14, **{"order 1": 1, "order 2": 1}), sent(14, **{"order 3": 19})]],
+        {},
+        "ended early, with 21 of 40 samples of 'order ${n}'",
+    ),
     "in an endless loop in it": (users(loop(-1, HOME), loops=1), [BOTH], {}, "after 14.2 s of"),
     "in its loops, before its duration": (users(loops=20), [BOTH], {}, "after 14.2 s of the 60 s"),
     "before STOP_AFTER": (
@@ -146,7 +156,7 @@ EARLY = {
         looping(loops=-1),
         [BOTH],
         {},
-        "for ever: an err",
+        "the plan says that it goes on for ever; see",
     ),
     "for ever, and an error stops it": (
         looping(HOME, jmx.element("CSVDataSet", "all", **CSV), loops=-1, **on_error("stoptest")),

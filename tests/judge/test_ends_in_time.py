@@ -23,6 +23,12 @@ from tollgate.plan.bounds import stops_of
 from tollgate.plan.jmx import read_tree
 from tollgate.plan.read import expander_of, read_plan
 
+
+def parent(name, *children):
+    props = {"TransactionController__parent": "true"}
+    return jmx.element("TransactionController", name, children, **props)
+
+
 IN_TIME = {
     "at its end": (users(), [[sent(60.0), sent(59.2)]], {}),
     "beyond it, with a slow last answer": (users(), [[sent(75.0), sent(60.0)]], {}),
@@ -67,6 +73,11 @@ IN_TIME = {
             loops=4,
         ),
         [[sent(9, around=4), sent(9, around=4)]],
+        {},
+    ),
+    "parent samples of many names": (
+        looping(parent("order ${__counter(FALSE)}", HOME, parent("pay ${n}", HOME)), loops=2),
+        [[sent(9, **{"order 1": 1, "order 2": 1}), sent(9, **{"order 3": 1, "order 4": 1})]],
         {},
     ),
     "STOP_AFTER": (users(), [[sent(25), sent(24.5)]], {"until_s": 25.0}),

@@ -1,12 +1,9 @@
 """What an early stop means for a run of several executions."""
 
 import json
-import logging
 import shutil
-from types import SimpleNamespace
 
 import pytest
-from bzt import AutomatedShutdown, NormalShutdown
 
 from support import run_folder
 from support.executions import counts, execution
@@ -14,7 +11,6 @@ from support.run_folder import reasons
 from tollgate.judge.facts import ExecutionFacts, MeasuredRun
 from tollgate.judge.judgement import judge
 from tollgate.run import manifest
-from tollgate.taurus.early_stop import EarlyStop
 from tollgate.workers.model import WorkerCount
 
 STOP = "p95 of search>150ms for 5s"
@@ -136,7 +132,7 @@ def test_a_run_that_its_first_execution_stopped_fails(tmp_path):
     )
     # As a run of before, which did not tell when it was stopped.
     older = json.loads((tmp_path / "run.json").read_text())
-    del older["stopped_at"]
+    del older["stopped_at"], older["seal"]
     (tmp_path / "run.json").write_text(json.dumps(older))
     assert run_folder.verdict_of(tmp_path).exit_code == 3
 
@@ -147,26 +143,3 @@ def test_a_run_that_its_second_execution_stopped_fails_and_the_first_passes(tmp_
     assert (verdict.verdict, verdict.exit_code) == ("FAIL", 3)
     assert [it.verdict for it in verdict.executions] == ["PASS", "FAIL"]
     assert verdict.executions[0].reasons == ()
-
-
-@pytest.mark.parametrize("how", [AutomatedShutdown("tripped"), None])
-def test_the_moment_of_an_early_stop_is_kept(monkeypatch, how):
-    class Processor:
-        log = logging.getLogger("criteria")
-
-        def check(self):
-            if how:
-                raise how
-            return True
-
-    reporter = EarlyStop()
-    reporter.engine = SimpleNamespace()
-    reporter.processors = [Processor()]
-    criteria = [SimpleNamespace(text=text, stop=True) for text in ("calm", "tripped")]
-    taurus = [SimpleNamespace(is_triggered=it.text == "tripped") for it in criteria]
-    reporter.watched = list(zip(criteria, taurus, strict=True))
-    monkeypatch.setattr("tollgate.taurus.early_stop.time.time", lambda: 1234.5)
-    with pytest.raises(NormalShutdown):
-        reporter.check()
-    known = reporter.engine.run_under_way
-    assert (known.stopped_by, known.stopped_at) == ("tripped", 1234.5)

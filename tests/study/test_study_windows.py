@@ -1,6 +1,8 @@
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from support.study_cells import cell
 from tollgate.study.model import Block
@@ -122,6 +124,17 @@ def test_a_block_counts_unless_it_met_the_death_of_a_worker_of_its_app(app, low,
     counted, left_out = found(TIMED, block, outages=outages_of([record], begin / 1000))
     assert left_out == (() if counts else ("round 1: worker 3 of fork died",))
     assert len(counted) == counts
+
+
+@given(st.integers(10**12, 2 * 10**12), st.integers(0, 10**8), st.integers(0, 10**5))
+def test_an_outage_is_compared_in_the_whole_milliseconds_that_the_watch_noted(
+    origin_ms, after_ms, lasted_ms
+):
+    went_ms = origin_ms + after_ms
+    from_s, to_s = (ms / 1000 - origin_ms / 1000 for ms in (went_ms, went_ms + lasted_ms))
+    record = {"app": "fork", "from_s": from_s, "to_s": to_s}
+    (outage,) = outages_of([record], origin_ms / 1000)
+    assert (outage.from_ms, outage.to_ms) == (went_ms, went_ms + lasted_ms)
 
 
 @pytest.mark.parametrize("app", ["balancer", "pi-1", "pi-3"])

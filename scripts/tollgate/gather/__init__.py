@@ -17,8 +17,9 @@ from tollgate.gather.capacity import (
 )
 from tollgate.gather.comparison import labels_of
 from tollgate.gather.evidence import examined
+from tollgate.gather.looks import judged_until_ms
 from tollgate.gather.unjudgeable import hardly_decided
-from tollgate.gather.watch import Watch, outcome
+from tollgate.gather.watch import StopWatch, Watch, outcome
 
 __all__ = [
     "END",
@@ -27,6 +28,7 @@ __all__ = [
     "NOTHING",
     "Arrivals",
     "CapacityRecord",
+    "StopWatch",
     "TrialRecord",
     "Watch",
     "arrivals_path",
@@ -34,6 +36,7 @@ __all__ = [
     "evidence",
     "examined",
     "hardly_decided",
+    "judged_until_ms",
     "labels_of",
     "outcome",
     "record_path",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import replace
@@ -62,8 +63,30 @@ def _came(
         failed=[name for name, label in labels.items() if label.counts.errors],
         ended_s=None if planned.ended is None else planned.ended - jtl.origin_ms / 1000,
         gaps=gaps,
+        log=_logged(plan, planned.thread_ends),
         start_is_known=jtl.test_starts_ms is not None,
     )
+
+
+def _logged(
+    plan: Plan, ends: Mapping[str, Mapping[str, int]] | None
+) -> dict[int, Counter[str]] | None:
+    """By place in plan.groups. JMeter's log may have lost letters beyond ASCII."""
+    if ends is None:
+        return None
+    found: dict[int, Counter[str]] = {}
+    groups = [
+        replace(it, name=_ascii(it.name, "?"), name_pattern=_ascii(it.name_pattern, "."))
+        for it in plan.groups
+    ]
+    for name, words in ends.items():
+        for place in _named(replace(plan, groups=tuple(groups)), _ascii(name, "?")):
+            found.setdefault(place, Counter()).update(words)
+    return found
+
+
+def _ascii(text: str, other: str) -> str:
+    return re.sub(r"[^\x00-\x7f]", other, text)
 
 
 def _named(plan: Plan, name: str) -> list[int]:

@@ -5,7 +5,7 @@ The live run and `tollgate judge` both come through here, so they can't disagree
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from tollgate.base import lasting
 from tollgate.compare import CompareRecord
-from tollgate.criteria import Criterion, check, parse_all
+from tollgate.criteria import Criterion, check, lower_bound_errors, parse_all
 from tollgate.forecast import Followed, ForecastFacts, forecast_facts, from_record
 from tollgate.gather import capacity as searching
 from tollgate.gather import comparison as comparing
@@ -23,7 +23,7 @@ from tollgate.gather.arrivals import NOTHING
 from tollgate.gather.clock import steps_seen, with_clock
 from tollgate.gather.ends import with_early_ends
 from tollgate.gather.engines import gather_engines, share_name
-from tollgate.gather.looks import Examined, Look, ended
+from tollgate.gather.looks import Examined, ended
 from tollgate.gather.silent import with_silent
 from tollgate.gather.unjudgeable import unjudgeable
 from tollgate.gather.waits import with_waits
@@ -44,6 +44,9 @@ from tollgate.samples import Jtl, JtlError, Store, open_store, read_jtl, step_ba
 from tollgate.schedule import foreseen_problems, replay_jtl
 from tollgate.stats import Bins
 from tollgate.workers import TargetsWatched
+
+#: Said of a run of an earlier version, and of one whose seal was taken away.
+UNSEALED = f"{NAME} has no seal: it does not show whether criteria or settings were edited"
 
 
 class EvidenceError(Exception):
@@ -114,6 +117,12 @@ def criteria_of(manifest: Manifest, planned: Planned, plan: Plan) -> tuple[Crite
     return tuple(it for it in criteria if not it.is_of_capacity or it.label == planned.name)
 
 
+def refuse_lower_bounds(criteria: Iterable[Criterion]) -> None:
+    """For criteria that somebody writes now. Raises EvidenceError."""
+    if errors := lower_bound_errors(criteria):
+        raise EvidenceError("\n".join(map(str, errors)))
+
+
 def _is_of_remote(manifest: Manifest) -> bool:
     """Whether it is the share of a remote engine, whose controller wrote the samples, and watched
     the workers."""
@@ -168,10 +177,11 @@ def _read(of: Examined, record: CompareRecord | None, store: Store) -> MeasuredE
     parents = evidence_labels.parent_samples(plan, jtl)
     watched = evidence_workers.watched(run, manifest, planned, jtl)
     facts = _facts(manifest, planned, jtl, watched)
-    look, course = _looked(of, store, jtl)
-    if look:
-        facts = replace(facts, ended_s=look.execution.facts.ended_s, stopped_by=None)
-    cut_s = facts.ended_s if facts.interrupted or planned.told_to_end or look else None
+    seen, course = _looked(of, store, jtl)
+    if seen:
+        stopped_by = facts.stopped_by if planned.stop else None
+        facts = replace(facts, ended_s=seen.facts.ended_s, stopped_by=stopped_by)
+    cut_s = facts.ended_s if facts.interrupted or planned.told_to_end or seen else None
     until_s = comparing.until_s(planned, record, cut_s)
     replayed = replay_jtl(plan, store, jtl, planned.warmup, until_s, bins)
     facts = replace(facts, machine_problems=(*facts.machine_problems, *replayed.problems))
@@ -202,25 +212,30 @@ def _read(of: Examined, record: CompareRecord | None, store: Store) -> MeasuredE
         comparison=record and comparing.gather(store, planned, plan, record, cut_s),
         capacity=searched,
     )
-    if look:
-        return ended(execution, look)
+    if seen:
+        return ended(execution, seen, course)
     # A comparison that ends itself looks at no request that may still be under way.
     execution = execution if record else with_waits(execution, plan, planned, store, jtl, bins)
     return replace(execution, course=course and _at_the_end(course, execution))
 
 
-def _looked(of: Examined, store: Store, jtl: Jtl) -> tuple[Look | None, Course | None]:
-    """The look that ended the execution and the course of all looks, None where there is none."""
-    if of.planned.looks is None:
-        return None, None
-    ended = of.planned.ended
-    return of.replayed(store, None if ended is None else ended - jtl.origin_ms / 1000)
+def _looked(of: Examined, store: Store, jtl: Jtl) -> tuple[MeasuredExecution | None, Course | None]:
+    """What was measured until a look or a stop ended the execution, None where neither did, and
+    the course of all looks, None where there is none."""
+    look = course = None
+    if of.planned.looks:
+        ended = of.planned.ended
+        look, course = of.replayed(store, None if ended is None else ended - jtl.origin_ms / 1000)
+    if stop := of.planned.stop:
+        course = course and course.at(max(stop.measured_s, *course.looks_s, 0.0))
+        return of.seen(store, stop, course), course
+    return look and look.execution, course
 
 
 def _at_the_end(course: Course, execution: MeasuredExecution) -> Course:
     """The course with a last look, at all that was measured."""
     from_s, to_s = measured_window(execution)
-    return course.at(max(to_s - from_s, *course.looks_s, 0.0))
+    return replace(course.at(max(to_s - from_s, *course.looks_s, 0.0)), is_over=True)
 
 
 def _forecast(
@@ -272,7 +287,8 @@ def _facts(
     stopped = bool(manifest.stopped_by) and not _ended_before(planned, manifest.stopped_at)
     told_s = evidence_workers.told_to_end_s(planned, jtl)
     ends = [ended - began if interrupted or stopped else None, told_s]
-    stop_note = [] if told_s is None else [f"the load was ended after {lasting(told_s)}"]
+    notes = [] if told_s is None else [f"the load was ended after {lasting(told_s)}"]
+    notes += [] if manifest.seal else [UNSEALED]
     return ExecutionFacts(
         interrupted=interrupted,
         ended_s=min((end for end in ends if end is not None), default=None) if jtl else None,
@@ -286,7 +302,7 @@ def _facts(
         workers=watched.counts,
         worker_events=watched.events,
         machine_problems=(*watched.problems, *steps_seen(planned)),
-        notes=(*planned.notes, *stop_note),
+        notes=(*planned.notes, *notes),
         lint=tuple(planned.lint),
         url=planned.url,
     )

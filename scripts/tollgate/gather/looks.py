@@ -8,6 +8,7 @@ whenever it is read, and what JMeter gave up when the execution was ended is nev
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,6 +18,7 @@ from tollgate.gather import labels as evidence_labels
 from tollgate.gather import workers as evidence_workers
 from tollgate.gather.waits import held_back
 from tollgate.judge import (
+    FAIL,
     Course,
     CriterionResult,
     ExecutionFacts,
@@ -28,10 +30,13 @@ from tollgate.judge import (
 )
 from tollgate.plan import Plan
 from tollgate.run import Execution as Planned
-from tollgate.run import Manifest
+from tollgate.run import Manifest, Stop
 from tollgate.samples import JtlError, Store, peek_test_start, read_jtl
 from tollgate.schedule import replay_jtl
 from tollgate.stats import Bins
+
+#: Seconds between the end of an answer and its row in the file, at most, as a rule.
+WRITTEN_S = 0.5
 
 
 @dataclass(frozen=True)
@@ -75,7 +80,9 @@ class Examined:
         """The look behind those of the course that the moments have; None where the samples do not
         say when JMeter began. Raises JtlError and OSError."""
         course = course.at(self.moments[len(course.looks_s)])
-        execution = self._measured(store, course)
+        at_s = course.looks_s[-1]
+        seen_s = self.planned.warmup + at_s + self.planned.looks.lag_s
+        execution = self.seen(store, Stop(at_s, seen_s), course)
         if execution is None:
             return None
         (results,) = results_of([execution], self.settings, self.family)
@@ -101,19 +108,39 @@ class Examined:
                 return look, course
         return None, course
 
-    def _measured(self, store: Store, course: Course) -> MeasuredExecution | None:
-        planned, at_s = self.planned, course.looks_s[-1]
-        to_s = planned.warmup + at_s
+    def stop(self, store: Store) -> tuple[Stop, CriterionResult] | None:
+        """The first criterion that stops the run by the samples so far, and what of them shows it.
+        What was sent so late that the slowest answer so far would not have come is left out."""
+        origin_ms = peek_test_start(store.path, store.layout)
+        query = "SELECT max(start_ms + elapsed_ms), max(elapsed_ms) FROM samples"
+        ((last_ms, slowest_ms),) = store.rows(query)
+        if origin_ms is None or last_ms is None:
+            return None
+        planned, seen_s = self.planned, (last_ms - origin_ms) / 1000 - WRITTEN_S
+        due_s = math.floor(seen_s - slowest_ms / 1000 - planned.warmup)
+        stop = Stop(float(max(0, min(due_s, planned.measured or due_s))), max(0.0, seen_s))
+        stopping = tuple(it for it in self.criteria if it.can_stop_early)
+        execution = replace(self, criteria=stopping).seen(store, stop)
+        (results,) = results_of([execution], self.settings)
+        failed = [it for it in results if it.verdict == FAIL]
+        return (stop, failed[0]) if failed else None
+
+    def seen(
+        self, store: Store, stop: Stop, course: Course | None = None
+    ) -> MeasuredExecution | None:
+        """What was measured until a look or a stop, None where the samples do not say when JMeter
+        began. Raises OSError."""
+        planned = self.planned
+        to_s, seen_s = planned.warmup + stop.measured_s, stop.seen_s
         origin_ms = peek_test_start(store.path, store.layout)
         if origin_ms is None:
             return None
-        seen_s = to_s + planned.looks.lag_s
         found = MeasuredExecution(
             name=planned.name,
             labels={},
             criteria=self.criteria,
             warmup_s=planned.warmup,
-            measured_s=at_s,
+            measured_s=stop.measured_s,
             facts=ExecutionFacts(ended_s=to_s),
             course=course,
         )
@@ -136,12 +163,29 @@ class Examined:
         )
 
 
-def ended(execution: MeasuredExecution, look: Look) -> MeasuredExecution:
-    """The execution, of all that its folder has, as it is judged at the look that ended it."""
+def ended(
+    execution: MeasuredExecution, seen: MeasuredExecution, course: Course | None
+) -> MeasuredExecution:
+    """The execution, of all that its folder has, as it is judged at the look or stop that ended
+    it."""
     return replace(
         execution,
-        labels=look.execution.labels,
-        measured_s=look.execution.measured_s,
-        unsent=look.execution.unsent,
-        course=look.course,
+        labels=seen.labels,
+        measured_s=seen.measured_s,
+        unsent=seen.unsent,
+        course=course,
     )
+
+
+def judged_until_ms(run: Path, record: Manifest) -> dict[str, int]:
+    """Of each execution that a look or a criterion has ended, up to when its samples are judged, in
+    epoch ms: what came later may have been cut off by that end. Raises JtlError."""
+    found = {}
+    for planned in record.executions:
+        seen_s = planned.stop and planned.stop.seen_s
+        if planned.decided_s is not None and planned.looks is not None:
+            seen_s = planned.warmup + planned.decided_s + planned.looks.lag_s
+        if seen_s is not None:
+            origin_ms = peek_test_start(run / planned.jtl)
+            found |= {} if origin_ms is None else {planned.name: origin_ms + round(seen_s * 1000)}
+    return found

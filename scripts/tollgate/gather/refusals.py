@@ -13,7 +13,7 @@ from bzt.modules.jmeter import JMeterExecutor
 
 from tollgate.forecast import from_record, to_record
 from tollgate.judge import JudgeSettings
-from tollgate.plan import read_plan
+from tollgate.plan import data_files, read_plan
 from tollgate.run import MARK, Redaction
 
 #: Taurus rewrites every thread group of a plan for any of these.
@@ -59,6 +59,15 @@ def told_properties(plan: Path, given: Mapping[str, Any], where: str) -> dict[st
         f"{where}: run.json tells {MARK} for the property {' and '.join(telling or secret)}, and "
         "what the plan sends depends on it, so that nobody could judge the run: rename the property"
     )
+
+
+def refuse_missing_files(plan: Path, properties: Mapping[str, Any], where: str) -> None:
+    """Raises TaurusConfigError for a CSV Data Set without its file, and PlanError."""
+    for title, file in data_files.missing(plan, {key: str(it) for key, it in properties.items()}):
+        raise TaurusConfigError(
+            f"{where}: {title} of the plan reads {file}, which is not there or can't be read: name "
+            "a file that is, relative to the plan's folder"
+        )
 
 
 def refuse_names(names: list[str]) -> None:

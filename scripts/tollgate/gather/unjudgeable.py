@@ -38,7 +38,8 @@ def unjudgeable(
 
 
 def hardly_decided(criteria: Iterable[Criterion], planned: Execution, plan: Plan) -> Iterator[str]:
-    """One line for each criterion that the budget of an execution has too few requests for."""
+    """One line for each criterion that only all of an execution's budget decides, or for which that
+    has too few requests."""
     if planned.looks is None:
         return
     budget_s, from_s = planned.looks.budget_s, planned.warmup
@@ -49,6 +50,12 @@ def hardly_decided(criteria: Iterable[Criterion], planned: Execution, plan: Plan
         for label in schedule.labels
     }
     for criterion in criteria:
+        is_upper = criterion.condition[0] == ">" and not criterion.allows_none
+        if criterion.is_count and criterion.fail and is_upper:
+            yield (
+                f"{planned.name}: '{criterion.text}' is a count, which all of the budget "
+                f"({budget_s:g} s) decides: a share, or a count over a window, is decided sooner"
+            )
         if criterion.label not in due or not (criterion.is_estimate and criterion.fail):
             continue
         needed = FEWEST_FOR_MEAN

@@ -165,7 +165,8 @@ def _charge(
         group, number = groups[0], int(thread.rpartition("-")[2])
         if left.ended_ms is not None:
             pauses = [each.all_pauses_ms for each in group.samplers]
-            return end.ended_ms if None in pauses else left.ended_ms + max(pauses, default=0)
+            is_unknown = None in pauses or group.may_be_cached
+            return end.ended_ms if is_unknown else left.ended_ms + max(pauses, default=0)
         if group.is_open_model and group.name in arrivals:
             due_s = arrivals[group.name].at(np.array([number - 1]))[0]
         elif group.threads and group.ramp_up_s is not None:
@@ -283,7 +284,8 @@ def _silent(
     longest_ms = max(int(it.service.elapsed_ms.max(initial=0)) for it in execution.labels.values())
     pauses = [each.all_pauses_ms for group in plan.groups for each in group.samplers]
     goes_on = any(group.loops == -1 and group.duration_s is None for group in plan.groups)
-    if not goes_on or None in pauses:
+    is_cached = any(group.may_be_cached for group in plan.groups)
+    if not goes_on or None in pauses or is_cached:
         return execution
     if silent_s <= SILENCE_S + (longest_ms + sum(pauses)) / 1000:
         return execution

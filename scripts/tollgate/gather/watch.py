@@ -8,14 +8,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tollgate.gather.looks import Examined, Look
-from tollgate.judge import FAIL, PASS
+from tollgate.gather.looks import WRITTEN_S, Examined, Look
+from tollgate.judge import FAIL, PASS, CriterionResult
+from tollgate.run import Stop
 from tollgate.samples import Growing, JtlError, peek_test_start
 
-#: Seconds between the end of an answer and its row in the file, at most, as a rule.
-WRITTEN_S = 0.5
 #: Seconds until the file is read again where it was not as far.
 AGAIN_S = 2.0
+#: Seconds between two looks for a reason to stop, at least, and how many times as long as a look.
+STOP_EVERY_S, STOP_PAUSE = 5.0, 20
 
 
 class Watch:
@@ -39,7 +40,7 @@ class Watch:
             return None
         planned = self.examined.planned
         self.not_before = self.now() + AGAIN_S
-        origin_ms = self._origin_ms()
+        origin_ms = _origin_ms(self.jtl)
         if origin_ms is None:
             return None
         seen_s = planned.warmup + moments[number] + planned.looks.lag_s
@@ -79,14 +80,38 @@ class Watch:
             if each.decides and each.verdict not in (PASS, FAIL)
         ]
 
-    def _origin_ms(self) -> int | None:
-        """When JMeter began: its file has that with the first sample."""
-        if not self.jtl.is_file() or not self.jtl.stat().st_size:
+
+class StopWatch:
+    """Judges the criteria that may stop a run by the samples so far, as the verdict does then."""
+
+    def __init__(self, examined: Examined, jtl: Path, now: Callable[[], float] = time.time) -> None:
+        """now: seconds since the epoch."""
+        self.examined, self.jtl, self.now = examined, jtl, now
+        self.samples = Growing(jtl)
+        self.not_before = 0.0
+
+    def look(self, began: float) -> tuple[Stop, CriterionResult] | None:
+        """The criterion that stops the run, and where; None for none, and for none yet. began: when
+        JMeter was started, in seconds since the epoch. Raises JtlError."""
+        from_s = self.now()
+        if from_s < self.not_before or _origin_ms(self.jtl) is None:
             return None
-        try:
-            return peek_test_start(self.jtl)
-        except JtlError:
-            return None
+        here = replace(self.examined, planned=replace(self.examined.planned, began=began))
+        with self.samples.read() as store:
+            found = here.stop(store)
+        to_s = self.now()
+        self.not_before = to_s + max(STOP_EVERY_S, STOP_PAUSE * (to_s - from_s))
+        return found
+
+
+def _origin_ms(jtl: Path) -> int | None:
+    """When JMeter began: its file has that with the first sample."""
+    if not jtl.is_file() or not jtl.stat().st_size:
+        return None
+    try:
+        return peek_test_start(jtl)
+    except JtlError:
+        return None
 
 
 def outcome(look: Look) -> str:

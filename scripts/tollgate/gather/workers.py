@@ -20,7 +20,11 @@ def watched(run: Path, manifest: Manifest, planned: Execution, jtl: Jtl | None) 
     found = read_targets(
         run / "workers.jsonl", planned.targets, *span(planned, jtl), manifest.reloads
     )
-    resources = replace(found.resources, watching_cpu=share(manifest.watching))
+    resources = replace(
+        found.resources,
+        watching_cpu=share(manifest.watching),
+        background_cpu=planned.background_cpu,
+    )
     return replace(found, resources=resources)
 
 

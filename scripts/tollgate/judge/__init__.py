@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from tollgate.judge.course import is_settled, noted
 from tollgate.judge.ended_early import (
+    FINISHED,
+    OWN_ENDS,
+    STARTED,
     SampledThreads,
     Thread,
     bounded_groups,
@@ -50,6 +53,7 @@ from tollgate.judge.workers import MB_PER_MIN, events_left, outage_line
 
 __all__ = [
     "FAIL",
+    "FINISHED",
     "HELD",
     "INCONCLUSIVE",
     "INVALID",
@@ -58,7 +62,9 @@ __all__ = [
     "MISSED",
     "NOT_REACHED",
     "ORDER",
+    "OWN_ENDS",
     "PASS",
+    "STARTED",
     "Charged",
     "Course",
     "CriterionResult",

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 
 from tollgate.base import lasting
 from tollgate.compare import FAIL as WORSE
-from tollgate.compare import MOST_FAILED, NO_LOOK, Comparison, LabelCounts, cases, unfair
+from tollgate.compare import MOST_FAILED, NO_LOOK, Comparison, LabelCounts, cases, unfair, words
 from tollgate.judge.verdicts import (
     FAIL,
     GENERATOR,
@@ -26,6 +26,7 @@ from tollgate.judge.verdicts import (
     INVALID,
     MACHINE,
     OPERATOR,
+    PASS,
     SERVICE,
     Reason,
 )
@@ -62,6 +63,8 @@ def comparison_warnings(comparison: Comparison) -> Iterator[str]:
             yield from (reason.text for reason in _unsound(each))
     if comparison.is_control:
         yield "base and head are the same: what differs between them is noise"
+    if comparison.gate.verdict == PASS and (beyond := words.beyond(comparison)):
+        yield beyond
 
 
 def _doubts(comparison: Comparison) -> Iterator[Reason]:

@@ -4,9 +4,11 @@ An execution ends at the first look at which its verdict is settled:
 
 - An estimate that decides has failed. Its end of the interval is a repeated one (levels.py), so
   that a FAIL stays right whatever comes later, and nothing that is still open could undo it.
-- Or the least time has been measured, and each criterion that decides holds, or one that is counted
-  exactly does not. What is counted may still recover before that, as a share of failures may, so
-  that it is judged over the least time at least, as by a run of that length.
+- A count that decides has passed an upper limit: it only grows. Below its limit it is open until
+  the end of the budget, for how far it comes depends on when the execution ends.
+- Or the least time has been measured, and each criterion that decides holds, or a share or a window
+  does not. A share may still recover before that, so that it is judged over the least time at
+  least, as by a run of that length.
 
 What is open at the end of the budget is INCONCLUSIVE.
 """
@@ -29,12 +31,18 @@ def is_settled(
 ) -> bool:
     """Whether the verdict of an execution is settled at the last look of its course."""
     deciding = [pair for pair in zip(criteria, results, strict=True) if pair[0].fail]
-    if any(each.is_estimate and it.verdict == FAIL for each, it in deciding):
+    if any(it.verdict == FAIL and _is_final(each, it) for each, it in deciding):
         return True
     if course.looks_s[-1] < course.least_s:
         return False
     verdicts = [it.verdict for _, it in deciding]
     return FAIL in verdicts or all(it == PASS for it in verdicts)
+
+
+def _is_final(criterion: Criterion, failed: CriterionResult) -> bool:
+    """Whether more samples could not undo a FAIL: an interval shows it, or a count has passed its
+    limit, for other counts have not failed yet."""
+    return criterion.is_count or (criterion.is_estimate and failed.low is not None)
 
 
 def noted(course: Course, results: Sequence[CriterionResult]) -> Course:
@@ -50,7 +58,29 @@ def told_when(
     course = execution.course
     if course is None:
         return tuple(results)
-    return tuple(_told_when(each, course) for each in results)
+    pairs = zip(execution.criteria, results, strict=True)
+    counted = (_with_open_count(*pair, course) for pair in pairs)
+    repeated = course.is_repeated
+    return tuple(_told_when(replace(it, is_repeated=repeated), course) for it in counted)
+
+
+def _with_open_count(
+    criterion: Criterion, result: CriterionResult, course: Course
+) -> CriterionResult:
+    """The result; a count that has not passed its limit is open until all is measured. `>0` of a
+    count says the same as of a share, and is judged as that."""
+    limit, value = criterion.threshold, result.observed
+    is_all = course.is_over or course.looks_s[-1] >= course.budget_s
+    if is_all or not criterion.is_count or result.verdict not in _DECIDED:
+        return result
+    has_passed = value >= limit if criterion.condition in (">=", "<") else value > limit
+    if has_passed or criterion.allows_none:
+        return result
+    reason = (
+        f"a count so far, which only all of the budget ({lasting(course.budget_s)}) decides: a "
+        "share, or a count `over` a window, is decided sooner"
+    )
+    return replace(result, verdict=INCONCLUSIVE, reason=reason)
 
 
 def _told_when(result: CriterionResult, course: Course) -> CriterionResult:

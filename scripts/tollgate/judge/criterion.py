@@ -136,6 +136,8 @@ def result(
         observed=None if math.isnan(seen.value) else seen.value,
         low=seen.low,
         high=seen.high,
+        fail_bound=seen.fail_bound,
+        unadjusted=seen.unadjusted,
         confidence=confidence,
         samples=seen.samples,
         samples_needed=ruling.needed,
@@ -163,10 +165,9 @@ def rule(
     """The ruling on an estimate, by its interval. unsure: (reason, samples needed) for one that
     holds the limit."""
     violates, limit = comparison(criterion.condition), criterion.threshold
-    ends = violates(estimate.low, limit), violates(estimate.high, limit)
-    if all(ends):
+    if estimate.is_beyond(criterion) and violates(estimate.fail_bound, limit):
         return Ruling(FAIL, _missed_by(estimate.value, limit) + ", beyond doubt", estimate)
-    if not any(ends):
+    if not (violates(estimate.low, limit) or violates(estimate.high, limit)):
         return Ruling(PASS, "holds, and so does the whole interval", estimate)
     reason, needed = unsure()
     return Ruling(INCONCLUSIVE, reason, estimate, needed)
@@ -180,12 +181,11 @@ def rule_over_time(
 
     def unsure() -> tuple[str, int | None]:
         if times_longer > MOST_TIMES_LONGER:
-            return "too near to the limit to tell", None
+            return _open(criterion, estimate), None
         needed = max(estimate.samples + 1, _rounded_up(estimate.samples * times_longer))
         unit, name = duration(watched_s * max(1.0, times_longer))
         time = _rounded_up(watched_s * max(1.0, times_longer) / unit)
-        reason = f"the interval holds the limit: about {time} {name} of measuring would settle it"
-        return reason, needed
+        return _open(criterion, estimate, f"{time} {name} of measuring"), needed
 
     return rule(criterion, estimate, unsure)
 
@@ -262,9 +262,6 @@ def _ruling(criterion: Criterion, part: Part, levels: Levels, from_s: float, to_
 
     ruling = rule(criterion, estimate, unsure)
     if ruling.verdict == PASS and math.isinf(estimate.high):
-        plain = observe(criterion, part, Levels(levels.hold, levels.hold))
-        if not math.isinf(plain.high):
-            return ruling
         reason, needed = unsure()
         return Ruling(INCONCLUSIVE, reason, estimate, needed)
     return ruling
@@ -310,7 +307,8 @@ def _why_unsure(
     if span(bins) < MIN_SECONDS:
         needed_s = MIN_SECONDS * width
         return f"{span(bins) * width} s of samples: at least {needed_s} s are needed", None
-    if criterion.percentile is not None and math.isinf(estimate.high):
+    is_beyond = estimate.is_beyond(criterion)
+    if criterion.percentile is not None and math.isinf(estimate.high) and not is_beyond:
         needed = samples_needed(criterion.percentile, estimate.deff, confidence)
         # The ranks are whole, so that at the border a sample more can be needed than in theory.
         needed = max(needed, n + 1)
@@ -320,9 +318,18 @@ def _why_unsure(
         return reason, FEWEST_FOR_MEAN
     times = estimate.times_longer(criterion)
     if times > MOST_TIMES_LONGER:
-        return "too near to the limit to tell", None
+        return _open(criterion, estimate), None
     needed = max(n + 1, _rounded_up(n * times))
-    return f"the interval holds the limit: about {needed} samples would settle it", needed
+    return _open(criterion, estimate, f"{needed} samples"), needed
+
+
+def _open(criterion: Criterion, estimate: Estimate, needed: str = "") -> str:
+    """Why an estimate decides nothing. needed: what would settle it, where that is any advice."""
+    step = f": about {needed} would settle it" if needed else ""
+    if estimate.is_beyond(criterion):
+        bound = f"{figure(estimate.fail_bound, criterion.threshold)} {criterion.unit}"
+        return f"the interval violates the limit, and the bound for a FAIL, {bound}, does not{step}"
+    return f"the interval holds the limit{step}" if needed else "too near to the limit to tell"
 
 
 def _missed_by(observed: float, limit: float) -> str:

@@ -106,8 +106,8 @@ def stop_of(
 ) -> EarlyStop | None:
     """What stopped the run early, None for nothing. results: those of each execution's criteria.
 
-    Taurus is some seconds behind: an execution may have ended and the next one have begun before
-    it notices. So it is not asked whose samples it was about; the samples are.
+    In runs of before an execution may have ended and the next one have begun before Taurus noticed.
+    So it is not asked whose samples it was about; the samples are.
     """
     stopped = [each for each in executions if each.facts.stopped_by is not None]
     if not stopped:

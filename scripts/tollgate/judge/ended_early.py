@@ -2,14 +2,16 @@
 
 A JMeter whose test was stopped exits with 0 as one does whose test is over: what a sampler error
 has to stop, what a script stopped, what a Shutdown from elsewhere did and threads that died of
-an error are not in the samples, and criteria on what came until then may well hold. So what came of
-each thread is held against what the plan says of its end; of a plugin's group, whose threads come
-and go, what came of all of them. What follows a schedule is left out here:
+an error are not in the samples, and criteria on what came until then may well hold. How each thread
+of a Thread Group ended, JMeter's log says. Where it does not, as in runs of remote engines, what
+came of each thread is held against what the plan says of its end; of a plugin's group, whose
+threads come and go, what came of all of them. What follows a schedule is left out here:
 the schedule shows what is missing.
 
 Sources: JMeter's manual, Component Reference, "Thread Group", "Loop Controller", "Flow Control
-Action", "CSV Data Set Config"; of its 5.6.3 JMeterThread.delay, which ends a thread at once where a
-timer would wait beyond the duration, and StandardJMeterEngine.run.
+Action", "CSV Data Set Config"; of its 5.6.3 JMeterThread.run and JMeterThread.delay, which ends a
+thread at once, and without a word, where a timer would wait beyond the duration, and
+StandardJMeterEngine.run.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from tollgate.judge.cut_short import END_SLACK_S
 from tollgate.judge.facts import EarlyEnd
 from tollgate.plan import (
     ANY,
+    LOOPING,
     Plan,
     PlanLabel,
     StatedEnd,
@@ -42,6 +45,10 @@ SLACK_SHARE = 0.01
 #: Where a plan does not say how long its pauses are, none is taken to be longer than so many times
 #: the longest that was seen.
 BEYOND_SEEN = 3.0
+#: JMeter's words for the end of a thread that has looped, or whose time is over; those for any end,
+#: without others before; those without an end.
+OWN_ENDS = ("Thread is done", "Stopping because end time detected by thread")
+FINISHED, STARTED = "Thread finished", "Thread started"
 #: Timers of JMeter's own that pace a loop; those of plugins may end the test when they are done.
 _PACING = ("ConstantThroughputTimer", "PreciseThroughputTimer")
 #: What a thread group does after a sampler error, by what its element says.
@@ -50,7 +57,6 @@ _ON_ERROR = {
     "stoptest": "stops the test",
     "stoptestnow": "stops the test at once",
 }
-_NO_CAUSE = ("an error of JMeter's, or something outside of the plan, has ended it", False)
 _UNSURE = "what it sends on a condition, or a pause of unknown length, may be why"
 
 
@@ -70,7 +76,8 @@ class SampledThreads:
     whole: all samples, as if one thread had sent them. threads: by place in plan.groups and number,
     those of the groups asked for; None where their names do not show whose they are. failed: labels
     of which a sample failed. ended_s: when JMeter's process was seen to have ended. gaps: how long
-    a thread of each place was silent at most, as longest_gaps has it; asked for if it matters.
+    a thread of each place was silent at most, as longest_gaps has it; asked for if it matters. log:
+    by place, how many threads ended with which words of JMeter's log; None where nobody looked.
     start_is_known: whether the JTL has when the test began; it is a guess otherwise.
     """
 
@@ -79,6 +86,7 @@ class SampledThreads:
     failed: Collection[str] = ()
     ended_s: float | None = None
     gaps: Callable[[], Mapping[int, float]] = dict
+    log: Mapping[int, Mapping[str, int]] | None = None
     start_is_known: bool = True
 
 
@@ -121,51 +129,80 @@ def early_ends(
         any(group.may_leave(label) for group in plan.groups) for label in came.whole.samples
     )
     faults, doubts = [], []
-    for place in bounded_groups(plan):
-        stated = stated_end(plan.groups[place], bool(stops[place].jumps))
-        if stated.needs and is_renamed:
-            stated = StatedEnd(stated.duration_s, {ANY: plan.groups[place].loops})
-        found = _Group(plan, place, stated, came, until_s).early()
+    for place in unscheduled_groups(plan):
+        group, logged = plan.groups[place], _logged(plan, place, came, until_s)
+        stated = stated_end(group, bool(stops[place].jumps))
+        if stated is None and logged is None:
+            faults += _of_unknown_end(plan, place, came)
+            continue
+        if stated and stated.needs and is_renamed:
+            stated = StatedEnd(stated.duration_s, {ANY: group.loops})
+        found = _Group(plan, place, stated, came, until_s).early() if stated else None
+        if logged:
+            n, of = sum(logged.values()), sum(came.log[place].values())
+            stopped = f"{n} of {of} threads of the thread group {group.name!r} were stopped"
+            found = (found[0] if found else stopped), True
+        elif logged is not None and not (stops[place].flow and came.failed):
+            continue  # each thread has looped, or its time was over
         if found is None:
             continue
         line, is_sure = found
-        cause = _cause(plan, place, stops[place], came.failed, stated)
-        excuse = _excuse(plan.groups[place], stops[place], came.failed, stated)
+        cause, by_service = _cause(plan, place, stops[place], came.failed, stated) or ("", False)
+        excuse = _excuse(group, stops[place], came.failed, stated, logged or {})
         if is_sure and (cause or not excuse):
-            cause, by_service = cause or _NO_CAUSE
-            faults.append(EarlyEnd(f"{line}: {cause}; see jmeter.log", by_service))
-        elif not stated.is_never:  # where nothing else ends it, that is what the plan says
+            words = " and ".join(map(repr, logged or ()))
+            cause = cause or (words and f"the last that JMeter logged of them is {words}")
+            faults.append(EarlyEnd(f"{line}{cause and ': '}{cause}; see jmeter.log", by_service))
+        elif not _is_never(stated):  # where nothing else ends it, that is what the plan says
             doubts.append(f"{line}: {excuse or _UNSURE}; see jmeter.log")
-    faults += _of_unknown_end(plan, came.failed)
     return EarlyEnds(tuple(faults), tuple(doubts))
 
 
-def _of_unknown_end(plan: Plan, failed: Collection[str]) -> Iterator[EarlyEnd]:
-    """Groups that errors stopped, where the samples can't show whether that was before the end."""
-    bounded = bounded_groups(plan)
-    for place in unscheduled_groups(plan):
-        group = plan.groups[place]
-        action = _stops_by_errors(group, failed)
-        # A thread that is one arrival's takes none of the others with it.
-        is_its_own = group.on_sample_error == "stopthread" and (
-            group.is_open_model or group.is_pool
+def _is_never(stated: StatedEnd | None) -> bool:
+    return stated is not None and stated.is_never
+
+
+def _logged(
+    plan: Plan, place: int, came: SampledThreads, until_s: float | None
+) -> Mapping[str, int] | None:
+    """How many threads of a group ended otherwise than by themselves, by JMeter's words for it;
+    None where its log does not say how any ended."""
+    group, ended = plan.groups[place], (came.log or {}).get(place)
+    if ended is None or group.kind not in LOOPING:
+        return None
+    # Without a word a thread ends whose timer would wait beyond its time.
+    has_time = group.duration_s or "duration" in group.unresolved
+    own = {*OWN_ENDS, *([FINISHED] if has_time else []), *([STARTED] if until_s else [])}
+    return {words: n for words, n in ended.items() if words not in own}
+
+
+def _of_unknown_end(plan: Plan, place: int, came: SampledThreads) -> Iterator[EarlyEnd]:
+    """A group of which neither the log nor the samples can show whether it came to its end."""
+    group = plan.groups[place]
+    action = _stops_by_errors(group, came.failed)
+    # A thread that is one arrival's takes none of the others with it.
+    is_its_own = group.on_sample_error == "stopthread" and (group.is_open_model or group.is_pool)
+    if action and not is_its_own:
+        yield EarlyEnd(
+            f"the thread group {group.name!r} met sampler errors, after which it {action}: "
+            "what is missing is not known; see jmeter.log",
+            by_service=True,
         )
-        if action and place not in bounded and not is_its_own:
-            yield EarlyEnd(
-                f"the thread group {group.name!r} met sampler errors, after which it {action}: "
-                "what is missing is not known; see jmeter.log",
-                by_service=True,
-            )
+    elif came.log is not None and group.kind in LOOPING and group.may_leave_any(came.whole.samples):
+        yield EarlyEnd(
+            f"nobody knows whether the thread group {group.name!r} came to its end: how much it "
+            "was to send depends on what happens as it runs, and jmeter.log has no lines of "
+            "org.apache.jmeter.threads.JMeterThread: leave that logger at INFO"
+        )
 
 
 def _stops_by_errors(group: ThreadGroup, failed: Collection[str]) -> str | None:
     """What the group stopped because of errors that it met; None for nothing."""
-    met = any(map(group.may_leave, failed))
-    return _ON_ERROR.get(group.on_sample_error) if met else None
+    return _ON_ERROR.get(group.on_sample_error) if group.may_leave_any(failed) else None
 
 
 def _cause(
-    plan: Plan, place: int, stops: Stops, failed: Collection[str], stated: StatedEnd
+    plan: Plan, place: int, stops: Stops, failed: Collection[str], stated: StatedEnd | None
 ) -> tuple[str, bool] | None:
     """What stops a group whatever the plan says of its end, and whether the service brought that
     about; None for nothing that the plan shows."""
@@ -175,27 +212,34 @@ def _cause(
         action = _stops_by_errors(other, failed)
         if action and other.on_sample_error != "stopthread":
             return f"the action of {other.name!r} after a sampler error {action}", True
-    if stated.is_never:
-        return None
-    if stops.scripts:
-        return f"{' or '.join(stops.scripts)} may have stopped it", False
-    if stops.flow and failed:
+    if stops.flow and failed and not _is_never(stated):
         return f"{' or '.join(stops.flow)} may have stopped it, and requests failed", True
     return None
 
 
 def _excuse(
-    group: ThreadGroup, stops: Stops, failed: Collection[str], stated: StatedEnd
+    group: ThreadGroup,
+    stops: Stops,
+    failed: Collection[str],
+    stated: StatedEnd | None,
+    logged: Collection[str],
 ) -> str | None:
-    """What in the plan may have ended the group in good order."""
+    """What in the plan may have ended the group in good order. logged: JMeter's words for its ends,
+    where they are known."""
     timers = [timer for sampler in group.samplers for timer in sampler.timers]
     pacing = [it.name for it in timers if "Throughput" in it.kind and it.kind not in _PACING]
-    ends = [*stops.data, *(f"timer {it!r}" for it in pacing)]
-    if stated.is_never:
-        ends += [*stops.flow, *stops.scripts, *stops.jumps]
-    elif not failed:
-        ends += stops.flow
-    return f"{' or '.join(dict.fromkeys(ends))} may have ended it" if ends else None
+    stopping = [f"timer {it!r}" for it in pacing]
+    if _is_never(stated) or not failed:
+        stopping += stops.flow
+    anyhow = [*stops.scripts, *stops.jumps] if _is_never(stated) else []
+    by_words = {"Stop Thread": stops.data, "Stopping": stopping}
+    may_be = [
+        any(ends and it.startswith(words) for words, ends in by_words.items()) for it in logged
+    ]
+    ends = [*stops.data, *stopping, *anyhow]
+    if not ends or not (anyhow or all(may_be)):
+        return None
+    return f"{' or '.join(dict.fromkeys(ends))} may have ended it"
 
 
 @dataclass(frozen=True)
@@ -236,7 +280,7 @@ class _Group:
     def _threads(self) -> list[Thread]:
         """Those that left a sample; all of the run's as one where their groups are not known."""
         if self.came.threads is None:
-            has_sent = any(map(self._group.may_leave, self.came.whole.samples))
+            has_sent = self._group.may_leave_any(self.came.whole.samples)
             return [self.came.whole] if has_sent else []
         return list(self.came.threads.get(self.place, {}).values())
 

@@ -91,7 +91,7 @@ class Course:
     looks_s: when it was looked at, ascending; the last one is what it is judged by. least_s: what
     it measures at least before it passes. budget_s: what it measures at most. since: the verdict on
     each criterion, by its text, and from which look on it has been that. ended: whether a look
-    ended it.
+    ended it. is_over: whether the last look is at all that there was to measure.
     """
 
     least_s: float
@@ -99,12 +99,29 @@ class Course:
     looks_s: tuple[float, ...] = ()
     since: Mapping[str, tuple[str, float]] = field(default_factory=dict)
     ended: bool = False
+    is_over: bool = False
 
     @property
     def fractions(self) -> tuple[float, ...]:
-        """Shares of the budget, as stats.nominal_level takes them. The last look may lie anywhere:
-        a plan, or a person, may end the load right behind another, or behind the budget's end."""
-        *earlier, last = (min(1.0, each / self.budget_s) for each in self.looks_s)
+        """Shares of the budget that had passed at each look."""
+        return self._shares(self.looks_s)
+
+    @property
+    def pass_fractions(self) -> tuple[float, ...]:
+        """The same of the looks that can end the execution with a PASS. One before the least time
+        can where the load ended there."""
+        able = tuple(each for each in self.looks_s if each >= self.least_s)
+        return self._shares(able or self.looks_s[-1:])
+
+    @property
+    def is_repeated(self) -> bool:
+        """Whether the intervals hold over several looks."""
+        return self.pass_fractions != (1.0,)
+
+    def _shares(self, looks_s: tuple[float, ...]) -> tuple[float, ...]:
+        """As stats.nominal_level takes them. The last look may lie anywhere: a plan, or a person,
+        may end the load right behind another, or behind the budget's end."""
+        *earlier, last = (min(1.0, each / self.budget_s) for each in looks_s)
         earlier = [each for each in earlier if each <= 1 - LEAST_STEP]
         least = earlier[-1] + LEAST_STEP if earlier else LEAST_STEP
         return (*earlier, min(1.0, max(last, least)))

@@ -14,8 +14,7 @@ How each kind of criterion is judged:
   that holds only without it is INCONCLUSIVE.
 - Lateness of the generator counts in response times; criterion.py has the rule on it.
 - Failed samples count in latencies, as in Taurus; the reason says how many there were. Fast
-  failures flatter a latency, so that failures which no criterion covers are warned about, and a
-  label whose every request failed fails the execution in any case.
+  failures flatter a latency: failures.py says what becomes of those that no criterion covers.
 
 INVALID beats FAIL beats INCONCLUSIVE beats PASS.
 """
@@ -37,10 +36,11 @@ from tollgate.judge.facts import (
     MeasuredRun,
     measured_window,
 )
+from tollgate.judge.failures import failure_reasons, without_times_of_failures
 from tollgate.judge.forecast import check_forecast, forecast_reasons
 from tollgate.judge.levels import shared_results
 from tollgate.judge.observe import Levels
-from tollgate.judge.validity import counts_by_name, execution_reasons, run_reasons, warnings_of
+from tollgate.judge.validity import execution_reasons, run_reasons, warnings_of
 from tollgate.judge.verdicts import (
     EXIT_CODES,
     EXIT_INTERRUPTED,
@@ -98,7 +98,10 @@ def results_of(
         return _result(criterion, execution, settings, levels)
 
     found = shared_results(executions, settings, judged, family)
-    return [told_when(it, each) for it, each in zip(executions, found, strict=True)]
+    return [
+        told_when(it, [*without_times_of_failures(it, each, *measured_window(it))])
+        for it, each in zip(executions, found, strict=True)
+    ]
 
 
 def _judged(
@@ -125,7 +128,7 @@ def _judged(
             *execution_reasons(execution, settings, is_excused, has_failed),
             *engine_reasons(execution, settings, has_failed),
             *(forecast_reasons(forecast) if forecast else ()),
-            *_all_failed(execution, from_s, to_s),
+            *failure_reasons(execution, from_s, to_s),
             *_compared(execution),
             *_searched(execution),
             *(_reason(result, execution) for result in results if _is_reason(result, execution)),
@@ -139,6 +142,7 @@ def _judged(
         capacity=execution.capacity,
         lint=execution.facts.lint,
         course=execution.course,
+        background_cpu=execution.resources.background_cpu,
     )
 
 
@@ -157,14 +161,6 @@ def _result(
     if criterion.is_latency_slope:
         return judge_drift(criterion, execution.labels.values(), *how)
     return judge_criterion(criterion, execution, *how)
-
-
-def _all_failed(execution: MeasuredExecution, from_s: float, to_s: float) -> Iterator[Reason]:
-    if execution.capacity:
-        return  # whose trials say so
-    for (name, _), counts in counts_by_name(execution, from_s, to_s):
-        if counts.total and counts.errors == counts.total:
-            yield Reason(FAIL, SERVICE, f"every request of {name} failed (n={counts.total})")
 
 
 def _compared(execution: MeasuredExecution) -> Iterator[Reason]:

@@ -50,28 +50,31 @@ class Part:
 
 @dataclass(frozen=True)
 class Levels:
-    """One-sided errors of an interval's ends: of the one that decides FAIL by lying beyond the
-    limit, and of the one that decides PASS by respecting it (levels.py)."""
+    """One-sided errors (levels.py): of the bound that decides FAIL by lying beyond the limit, of
+    both ends of the interval, which decides PASS, and of an interval that nothing adjusts. The
+    first is the smallest, so that no interval holds the limit of a FAIL."""
 
     fail: float
     hold: float
+    plain: float
 
     def between(self, condition: str, find: Callable[[float], Estimate]) -> Estimate:
-        """The estimate with the end that each level gives. find: by the confidence of both ends."""
-        plain = find(1 - 2 * self.hold)
-        if self.fail == self.hold or plain.low is None:
-            return plain
-        repeated = find(1 - 2 * self.fail)
-        if condition.startswith(">"):
-            return replace(plain, low=repeated.low)
-        return replace(plain, high=repeated.high)
+        """The estimate with what each level gives. find: by the confidence of both ends."""
+        found = find(1 - 2 * self.hold)
+        if found.low is None:
+            return found
+        far = found if self.fail == self.hold else find(1 - 2 * self.fail)
+        plain = found if self.plain == self.hold else find(1 - 2 * self.plain)
+        bound = far.low if condition.startswith(">") else far.high
+        return replace(found, fail_bound=bound, unadjusted=(plain.low, plain.high))
 
 
 @dataclass(frozen=True)
 class Estimate:
     """A value in the criterion's unit, NaN where there is none, and its interval, None for what was
     counted, which decides by itself. samples: requests, or looks at a worker. window: the seconds
-    that it is about, `12-22 s`. deff: the design effect of the samples."""
+    that it is about, `12-22 s`. deff: the design effect of the samples. fail_bound: the bound that
+    decides FAIL. unadjusted: the interval of a single look at a single estimate."""
 
     value: float
     low: float | None
@@ -79,11 +82,20 @@ class Estimate:
     samples: int
     window: str | None = None
     deff: float = math.nan
+    fail_bound: float | None = None
+    unadjusted: tuple[float, float] | None = None
+
+    def is_beyond(self, criterion: Criterion) -> bool:
+        """Whether the whole interval violates the limit."""
+        violates = comparison(criterion.condition)
+        return all(violates(end, criterion.threshold) for end in (self.low, self.high))
 
     def times_longer(self, criterion: Criterion) -> float:
         """How many times the samples would settle it, if the interval narrows by their root."""
         distance = abs(self.value - criterion.threshold)
         inner = self.high if self.value <= criterion.threshold else self.low
+        if comparison(criterion.condition)(self.value, criterion.threshold):
+            inner = self.fail_bound
         return (abs(inner - self.value) / distance) ** 2 if distance else math.inf
 
 

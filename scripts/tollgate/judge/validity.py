@@ -17,10 +17,9 @@ Warnings stand beside a verdict: its reader should know them, and they change no
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from tollgate.base import figure
-from tollgate.criteria import Criterion
 from tollgate.judge.capacity import capacity_warnings
 from tollgate.judge.comparison import comparison_warnings
 from tollgate.judge.cut_short import (
@@ -31,11 +30,10 @@ from tollgate.judge.cut_short import (
     measured_nothing,
 )
 from tollgate.judge.facts import JudgeSettings, MeasuredExecution, MeasuredRun
-from tollgate.judge.observe import hit_mask
+from tollgate.judge.failures import failure_warnings
 from tollgate.judge.verdicts import FAIL, GENERATOR, INVALID, MACHINE, OPERATOR, SERVICE, Reason
 from tollgate.judge.workers import judges_restarts, outages_judged, reload_notes, resource_reasons
 from tollgate.schedule import FAR_LATE_MS, ScheduleFacts
-from tollgate.stats import Counts
 
 # A Poisson stream of rate r pauses for longer than 13.8 / r seconds once in a million times; where
 # the rate changes with time, it leaves out a stretch in which 13.8 requests are due as rarely.
@@ -230,7 +228,7 @@ def warnings_of(
     if execution.capacity:
         yield from capacity_warnings(execution)
     else:
-        yield from _unnoticed(execution, from_s, to_s)
+        yield from failure_warnings(execution, from_s, to_s)
     yield from _by_service_time(execution, settings)
     for schedule in execution.schedules:
         if schedule.origin_is_estimated:
@@ -253,46 +251,6 @@ def warnings_of(
         yield from comparison_warnings(execution.comparison)
     if not execution.can_fail:
         yield "no criterion can fail this execution"
-
-
-def counts_by_name(
-    execution: MeasuredExecution, from_s: float, to_s: float
-) -> Iterator[tuple[tuple[str, bool], Counts]]:
-    """Name, whether it is a transaction's, and what was counted of it. A parent sample that JMeter
-    breaks off, as it does at the end of an open model, has the row of a sampler."""
-    parts: dict[tuple[str, bool], list[Counts]] = {}
-    for data in execution.labels.values():
-        counts = data.service.window(from_s, to_s)
-        parts.setdefault((data.name, data.is_transaction), []).append(counts)
-    return ((name, Counts.merged(each)) for name, each in parts.items())
-
-
-def _unnoticed(execution: MeasuredExecution, from_s: float, to_s: float) -> Iterator[str]:
-    for (name, is_transaction), counts in counts_by_name(execution, from_s, to_s):
-        mine = [c for c in execution.criteria if c.fail and c.label in (name, "")]
-        failed = 0 if is_transaction else _unseen(counts, mine)
-        if failed:
-            yield (
-                f"{failed} of {counts.total} requests of {name} failed, and no "
-                f"criterion is about that: add 'fail of {name}>0%'"
-            )
-
-
-def _unseen(counts: Counts, criteria: Iterable[Criterion]) -> int:
-    """How many failed samples none of these criteria would see.
-
-    `fail` and `succ` see them all, rc those whose code it has a mask for; where it fails a run for
-    too few of a code, it sees those of all other codes.
-    """
-    unseen = ~counts.ok
-    for criterion in criteria:
-        if criterion.subject in ("fail", "succ"):
-            return 0
-        if criterion.subject.startswith("rc"):
-            hits = hit_mask(criterion, counts)
-            seen = {">": hits, "<": ~hits}.get(criterion.condition[0])
-            unseen = unseen if seen is None else unseen & ~seen
-    return int(counts.n[unseen].sum())
 
 
 def _by_service_time(execution: MeasuredExecution, settings: JudgeSettings) -> Iterator[str]:

@@ -8,7 +8,7 @@ from tollgate.base import figure, spanned
 from tollgate.compare import Comparison
 from tollgate.forecast import ForecastResult
 from tollgate.judge.facts import Course, Searched
-from tollgate.workers import WorkerFacts
+from tollgate.workers import BackgroundCpu, WorkerFacts
 
 PASS, FAIL, INCONCLUSIVE, INVALID = "PASS", "FAIL", "INCONCLUSIVE", "INVALID"
 # The worst comes last and beats the others: a broken measurement proves nothing, not even a FAIL.
@@ -40,7 +40,9 @@ class CriterionResult:
     worst seconds, `12-22 s`. worker: the one that decided, for a criterion on workers; `samples`
     are looks at it then. fault: whose fault it is, where the verdict alone does not say.
     decided_after_s: from which look on, in seconds of measuring, it has had this verdict; None
-    without looks, and for one that is open.
+    without looks, and for one that is open. fail_bound: the bound that decides FAIL, farther out
+    than the interval. unadjusted: the interval of a single look at a single estimate. is_repeated:
+    whether low and high hold at all looks together.
     """
 
     criterion: str
@@ -64,6 +66,14 @@ class CriterionResult:
     worker: str | None = None
     fault: str | None = None
     decided_after_s: float | None = None
+    fail_bound: float | None = None
+    unadjusted: tuple[float, float] | None = None
+    is_repeated: bool = False
+
+    @property
+    def interval_name(self) -> str:
+        """`95 % CI`, or `95 % repeated CI` of one that holds at all looks together."""
+        return f"{100 * self.confidence:g} %{' repeated' * self.is_repeated} CI"
 
     @property
     def line(self) -> str:
@@ -77,7 +87,7 @@ class CriterionResult:
         parts = [f"limit {_with_unit(self.limit, self.unit)}"]
         if self.low is not None and self.high is not None:
             ends = spanned(self.low, self.high, against=self.limit)
-            parts.append(f"{self.confidence * 100:g} % CI {ends}")
+            parts.append(f"{self.interval_name} {ends}")
         if self.window:
             parts.append(f"worst in {self.window}")
         return f"{name} = {observed}{_unit(self.unit)} ({', '.join(parts)}, n={self.samples})"
@@ -92,7 +102,7 @@ class CriterionResult:
 class ExecutionVerdict:
     """One execution's verdict; reasons explain it, warnings do not change it. workers: what was
     seen of the target's. lint: what was noticed of the plan, which changes no verdict. course: of
-    one that may end early."""
+    one that may end early. background_cpu: what others took of the cores, None where not known."""
 
     name: str
     verdict: str
@@ -105,6 +115,12 @@ class ExecutionVerdict:
     lint: tuple[str, ...] = ()
     course: Course | None = None
     capacity: Searched | None = None
+    background_cpu: BackgroundCpu | None = None
+
+    @property
+    def background_lines(self) -> list[str]:
+        """What others took of the cores, at most one line; a comparison says it by itself."""
+        return [self.background_cpu.line] if self.background_cpu and not self.comparison else []
 
     def named(self, reason: Reason) -> Reason:
         """One of these reasons as one of the run's: with this execution's name in front."""

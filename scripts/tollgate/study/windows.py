@@ -97,9 +97,12 @@ def outages_of(records: Iterable[Mapping[str, Any]], origin_s: float) -> tuple[O
         Outage(
             str(it["app"]),
             str(it.get("worker", "?")),
-            (origin_s + it["from_s"]) * 1000,
+            # In whole milliseconds, as the watch took them: those of a request may be equal.
+            round((origin_s + it["from_s"]) * 1000),
             # A successor may be online before: a reload starts it first.
-            math.inf if it["to_s"] is None else (origin_s + max(it["from_s"], it["to_s"])) * 1000,
+            math.inf
+            if it["to_s"] is None
+            else round((origin_s + max(it["from_s"], it["to_s"])) * 1000),
         )
         for it in records
     )

@@ -1,0 +1,106 @@
+"""Failed requests: what of them the criteria cover, and what becomes of what they don't. Pure.
+
+A criterion covers the failures that it would fail a run for if there were more of them: `fail` and
+`succ` cover all, `rc` those of its codes. How many may fail is for the criterion to say. Failures
+that none covers fail a run where nothing else is left: where a label has no other answers, and
+where more than TOLERATED of the answers that a criterion on a time is about are failures, for an
+error page takes no such time as the work does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from tollgate.base import figure
+from tollgate.judge.facts import MeasuredExecution
+from tollgate.judge.observe import hit_mask
+from tollgate.judge.verdicts import FAIL, PASS, SERVICE, CriterionResult, Reason
+from tollgate.stats import Counts
+
+#: Times are those of the work as long as at most this share of them are of failures.
+TOLERATED = 0.05
+
+
+def failure_reasons(execution: MeasuredExecution, from_s: float, to_s: float) -> Iterator[Reason]:
+    """Why failures in [from_s, to_s) that no criterion covers fail the execution."""
+    if execution.capacity:
+        return  # whose trials say so
+    for (name, _), counts in counts_by_name(execution, from_s, to_s):
+        if counts.total and _uncovered(execution, name, counts) == counts.total:
+            yield Reason(FAIL, SERVICE, f"every request of {name} failed (n={counts.total})")
+
+
+def failure_warnings(execution: MeasuredExecution, from_s: float, to_s: float) -> Iterator[str]:
+    """One line for each label with failures that no criterion covers, or with nothing else."""
+    for (name, is_transaction), counts in counts_by_name(execution, from_s, to_s):
+        if is_transaction or not counts.errors:
+            continue
+        if failed := _uncovered(execution, name, counts):
+            yield (
+                f"{failed} of {counts.total} requests of {name} failed, and no "
+                f"criterion is about that: add 'fail of {name}>0%'"
+            )
+        elif counts.errors == counts.total:
+            yield (
+                f"every request of {name} failed (n={counts.total}): the criteria on failures "
+                "decide what that means"
+            )
+
+
+def without_times_of_failures(
+    execution: MeasuredExecution, results: Iterable[CriterionResult], from_s: float, to_s: float
+) -> Iterator[CriterionResult]:
+    """The results, in which no time of too many uncovered failures passes."""
+    by_name = list(counts_by_name(execution, from_s, to_s))
+    for criterion, result in zip(execution.criteria, results, strict=True):
+        if not criterion.is_of_time or execution.capacity or result.verdict != PASS:
+            yield result
+            continue
+        of = [
+            (_uncovered(execution, name, counts), counts.total)
+            for (name, is_transaction), counts in by_name
+            if (name == criterion.label if criterion.label else not is_transaction)
+        ]
+        failed, total = (sum(each) for each in zip(*of, strict=True))
+        if not result.decides or failed <= TOLERATED * total:
+            yield result
+            continue
+        label = f" of {criterion.label}" if criterion.label else ""
+        reason = (
+            f"{failed} of {total} requests failed ({figure(100 * failed / total)} %), so that "
+            f"their times are not those of the work: add 'fail{label}>1%' to say how many may fail"
+        )
+        interval = dict.fromkeys(("low", "high", "fail_bound", "unadjusted"))
+        yield replace(result, **interval, verdict=FAIL, reason=reason)
+
+
+def counts_by_name(
+    execution: MeasuredExecution, from_s: float, to_s: float
+) -> Iterator[tuple[tuple[str, bool], Counts]]:
+    """Name, whether it is a transaction's, and what was counted of it. A parent sample that JMeter
+    breaks off, as it does at the end of an open model, has the row of a sampler."""
+    parts: dict[tuple[str, bool], list[Counts]] = {}
+    for data in execution.labels.values():
+        counts = data.service.window(from_s, to_s)
+        parts.setdefault((data.name, data.is_transaction), []).append(counts)
+    return ((name, Counts.merged(each)) for name, each in parts.items())
+
+
+def _uncovered(execution: MeasuredExecution, name: str, counts: Counts) -> int:
+    """How many failures of a label no criterion that decides would see.
+
+    `fail` and `succ` see them all, rc those whose code it has a mask for; where it fails a run for
+    too few of a code, it sees those of all other codes.
+    """
+    uncovered = ~counts.ok
+    for criterion in execution.criteria:
+        if not criterion.fail or criterion.label not in (name, ""):
+            continue
+        if criterion.subject in ("fail", "succ"):
+            return 0
+        if criterion.subject.startswith("rc"):
+            hits = hit_mask(criterion, counts)
+            seen = {">": hits, "<": ~hits}.get(criterion.condition[0])
+            uncovered = uncovered if seen is None else uncovered & ~seen
+    return int(counts.n[uncovered].sum())
