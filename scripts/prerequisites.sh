@@ -6,7 +6,7 @@
 case ${LC_ALL:-${LC_CTYPE:-${LANG:-C}}} in C | POSIX) export LC_ALL=C.UTF-8 ;; esac
 
 # Meant for another Python than the project's.
-unset PYTHONPATH PYTHONHOME PYTHONWARNINGS
+unset PYTHONPATH PYTHONHOME PYTHONWARNINGS PYTHONOPTIMIZE
 
 python=${PYTHON:-python3}
 missing=''

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
-
-import psutil
 
 import support
 
@@ -55,33 +52,13 @@ def test_a_run_prints_no_warning_of_log4j(tmp_path: Path) -> None:
     assert "StatusConsoleListener" not in done.stdout
 
 
-def listening(process: psutil.Process) -> set[str]:
-    """The addresses on which a process and those below it accept connections."""
-    return {
-        connection.laddr.ip.removeprefix("::ffff:")
-        for each in [process, *process.children(recursive=True)]
-        for connection in each.net_connections("inet")
-        if connection.status == psutil.CONN_LISTEN
-    }
-
-
-def test_a_jmeter_server_listens_on_loopback_only(port: Callable[[], int], tmp_path: Path) -> None:
-    registry = port()
-    server = subprocess.Popen(
-        [support.JMETER.with_name("jmeter-server")],
-        cwd=tmp_path,
-        env=support.environment(SERVER_PORT=str(registry)),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    try:
-        support.wait_until(
-            lambda: support.listens(registry) or server.poll() is not None,
-            "the server listens or has ended",
-        )
-        assert server.poll() is None, server.stdout.read()
-        assert listening(psutil.Process(server.pid)) == {"127.0.0.1"}
-    finally:
-        server.terminate()
-        server.communicate()
+def test_the_home_holds_no_key_and_starts_no_server_without_one(
+    port: Callable[[], int], tmp_path: Path
+) -> None:
+    home = support.JMETER.parent.parent
+    keys = [it for it in home.rglob("*") if it.suffix in (".jks", ".keystore", ".p12", ".pem")]
+    assert keys == []
+    address = ("-Djava.rmi.server.hostname=127.0.0.1", f"-Jserver_port={port()}")
+    done = support.run(support.JMETER, "-s", "-j", tmp_path / "server.log", *address, cwd=tmp_path)
+    assert done.returncode == 1
+    assert "rmi_keystore.jks" in done.stdout + done.stderr + (tmp_path / "server.log").read_text()

@@ -40,6 +40,38 @@ def tool(folder: Path, name: str, says: str) -> None:
     (folder / name).chmod(0o755)
 
 
+def test_the_tests_that_failed_are_left_where_scripts_test_asks_for_them(tmp_path: Path) -> None:
+    tests = tmp_path / "tests"
+    tests.mkdir()
+    (tests / "test_two.py").write_text(
+        "import os\nimport bzt.utils\n\n"
+        "def test_fails(): assert 'TOLLGATE_FAILED_TESTS' in os.environ\n\n"
+        "def test_passes(): pass\n"
+    )
+    (tests / "conftest.py").symlink_to(support.ROOT / "tests" / "conftest.py")
+    (tests / "one.test.js").write_text(
+        "const { test } = require('node:test');\n"
+        "test('whole', async (t) => { await t.test('part', () => { throw new Error(); }); });\n"
+        "test('good', () => {});\n"
+    )
+    python, node = tmp_path / "python", tmp_path / "node"
+    arguments = ("-p", "no:cacheprovider", "-c", support.ROOT / "pyproject.toml", tests)
+    done = support.run(
+        *(sys.executable, "-m", "pytest", *arguments, "--rootdir", tmp_path),
+        env=support.environment(TOLLGATE_FAILED_TESTS=str(python)),
+    )
+    assert (done.returncode, python.read_text()) == (1, "tests/test_two.py::test_fails\n")
+    assert "Warning" not in done.stdout
+    reporter = support.ROOT / "tests" / "support" / "failed-tests.mjs"
+    done = support.run(
+        *("node", "--test", f"--test-reporter={reporter}", f"--test-reporter-destination={node}"),
+        "tests/one.test.js",
+        cwd=tmp_path,
+        env=support.environment(),
+    )
+    assert (done.returncode, node.read_text()) == (1, "tests/one.test.js: part\n")
+
+
 NOT_INSTALLED = ("system-packages:", "not", "installed:")
 #: What gives a test hosts of its own, which only Linux has.
 OF_HOSTS = "iproute2 faketime" if Path("/proc/self/ns/net").exists() else ""

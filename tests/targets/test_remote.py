@@ -159,7 +159,7 @@ def test_a_service_that_is_not_there_is_refused_with_what_to_do(tmp_path):
     plan.write_text("${__P(host,127.0.0.1)} ${__P(port,80)}")
     config = configured(script=str(plan), url="http://127.0.0.1:1")
     with pytest.raises(probe.ProbeError) as caught:
-        probe.ask_elsewhere(config, logging.getLogger("targets"))
+        probe.ask_elsewhere(wanted_remotes(config), logging.getLogger("targets"))
     said = str(caught.value)
     assert "\n" not in said
     assert said.startswith("nothing answers at http://127.0.0.1:1 (")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import socket
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -21,7 +22,7 @@ from tollgate.gather.arrivals import ROW, read_arrivals
 from tollgate.gather.capacity import gather, read_record
 from tollgate.plan import Pass, read_plan
 from tollgate.samples import open_store
-from tollgate.taurus.capacity import Capacity, limit_of
+from tollgate.taurus.capacity import Capacity, free_port, limit_of
 from tollgate.taurus.search import AHEAD_MS, RECOVERY_S, SILENT
 from tollgate.taurus.shared import FILES_OF
 
@@ -260,6 +261,10 @@ def test_the_plan_gets_its_file_of_arrivals(tmp_path):
     assert read_record(tmp_path, "fork").settings.budget_s == 300
 
 
+def test_no_process_starts_while_the_run_may_still_be_refused(tmp_path):
+    assert prepared(tmp_path, **GOOD).idle is None
+
+
 def test_a_kind_without_a_budget_searches_for_nothing(tmp_path):
     assert not prepared(tmp_path).records
     assert not list(tmp_path.iterdir())
@@ -268,9 +273,11 @@ def test_a_kind_without_a_budget_searches_for_nothing(tmp_path):
 def test_no_server_is_left_behind():
     service = Capacity()
     service.parameters = BetterDict()
-    port = service._start_idle()
+    service.idle_port = free_port()
+    service.startup()
     idle = service.idle
-    assert port > 0
+    with socket.create_connection(("127.0.0.1", service.idle_port)):
+        assert idle.poll() is None
     service.post_process()
     assert idle.poll() is not None
 

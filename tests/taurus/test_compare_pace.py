@@ -1,5 +1,6 @@
 """How fast a comparison asks, and when it may end."""
 
+import logging
 import os
 from types import SimpleNamespace
 
@@ -13,6 +14,7 @@ from tollgate.run import manifest
 from tollgate.taurus import compare as service
 from tollgate.taurus.pace import CostError
 from tollgate.taurus.shared import under_way
+from tollgate.workers import ForeignRecorder
 
 
 def test_progress_says_that_the_run_may_end_before(compare):
@@ -42,7 +44,7 @@ class Executor(SimpleNamespace):
 def begun(compare, tmp_path, monkeypatch):
     """Has a comparison begin on two cores, with the cost of a request or why it is unknown."""
 
-    def begin(cost=None, **options):
+    def begin(cost=None, recorder=None, **options):
         def cost_of(*_):
             if isinstance(cost, Exception):
                 raise cost
@@ -71,6 +73,7 @@ def begun(compare, tmp_path, monkeypatch):
             environment={},
             executions=[planned],
         )
+        under_way(made.engine).background = recorder
         made.startup()
         return made, planned.properties, made.engine.provisioning.executors[0].properties
 
@@ -83,14 +86,14 @@ def test_arrivals_come_as_fast_as_the_machine_can_carry(begun, tmp_path):
     assert (given["period"], given["search_lag"]) == (28, 25)
     assert made.record.pace == Pace(28, 18, "measured", 2, 0.5, Cost(20.0, 6.0))
     assert record.read(tmp_path) == made.record
-    [execution] = manifest.read(tmp_path).executions
+    [execution] = under_way(made.engine).manifest.executions
     assert execution.properties == told
 
 
-def test_what_others_take_is_recorded_until_the_end(begun, tmp_path, monkeypatch):
-    monkeypatch.setattr(service.pm2, "daemon_pid", os.getppid)
-    made, *_ = begun(Cost(20.0, 6.0))
-    recorder = made.recorder
+def test_what_others_take_is_recorded_until_the_end(begun, tmp_path):
+    recorder = ForeignRecorder((os.getpid(),), logging.getLogger())
+    recorder.start()
+    made, *_ = begun(Cost(20.0, 6.0), recorder=recorder)
     assert made.watch.foreign == recorder.shares
     made.watch.foreign = lambda _from_s, seconds: (0.25,) * seconds
     made.watch.began, made.watch.now = 100.0, lambda: 103.5
@@ -99,12 +102,10 @@ def test_what_others_take_is_recorded_until_the_end(begun, tmp_path, monkeypatch
     assert record.read(tmp_path).foreign == (0.25,) * 3
 
 
-def test_without_the_pid_of_pm2_nothing_is_known_of_others(begun, tmp_path, monkeypatch, caplog):
-    monkeypatch.setattr(service.pm2, "daemon_pid", lambda: None)
+def test_where_nobody_records_it_nothing_is_known_of_others(begun, tmp_path):
     made, *_ = begun(Cost(20.0, 6.0))
     made.shutdown()
     assert record.read(tmp_path).foreign == ()
-    assert "what other processes take is not known: no PM2 daemon runs" in caplog.text
 
 
 def test_a_larger_share_of_the_cores_lets_them_come_faster(begun):

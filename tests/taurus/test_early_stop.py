@@ -1,57 +1,91 @@
-"""Which seconds of samples may end a run early: by Taurus's own criteria, fed second by second."""
+"""The end of a hopeless run by its own samples, without Taurus's engine."""
 
 from __future__ import annotations
 
+import logging
 from types import SimpleNamespace
 
 import pytest
-from bzt.modules.aggregator import DataPoint, KPISet
+from bzt import NormalShutdown
 
-from tollgate.criteria import parse_all
-from tollgate.taurus.early_stop import Measured
+from support import run_folder
+from tollgate.samples import JtlError
+from tollgate.taurus.early_stop import EarlyStop
+from tollgate.taurus.shared import RunUnderWay
 
-WARMUP_S = 5
-SLOW = "avg-rt of home>100ms for 3s, stop as failed"
-
-
-def second(at: int) -> DataPoint:
-    """One in which every request was too slow."""
-    point = DataPoint(at)
-    slow = KPISet()
-    slow[KPISet.SAMPLE_COUNT], slow[KPISet.AVG_RESP_TIME] = 10, 0.4
-    point[DataPoint.CURRENT] = {"": slow, "home": slow}
-    return point
+TRIPS = "p50 of nap>10ms over 2s"
 
 
 class Executor(SimpleNamespace):
     __hash__ = object.__hash__
 
 
-def executor(start_time: float | None, warmup_s: int = WARMUP_S) -> Executor:
-    return Executor(label="fork", start_time=start_time, properties={"warmup": str(warmup_s)})
+@pytest.fixture
+def reporter(tmp_path):
+    """The reporter at the start of a run of one execution with these criteria."""
+
+    def start(*criteria, ended=None, **known):
+        record = run_folder.make(tmp_path, criteria)
+        executor = Executor(
+            label="nap",
+            kpi_jtl=str(tmp_path / run_folder.JTL),
+            start_time=record.executions[0].began,
+            process=SimpleNamespace(poll=lambda: ended),
+        )
+        found = EarlyStop()
+        found.log = logging.getLogger("passfail")
+        found.engine = SimpleNamespace(
+            artifacts_dir=str(tmp_path),
+            provisioning=SimpleNamespace(executors=[executor]),
+            run_under_way=RunUnderWay(manifest=record, **known),
+        )
+        found.startup()
+        return found, executor
+
+    return start
 
 
-def seconds_until_a_stop(first: int, *executors: Executor) -> int | None:
-    """How many seconds of samples, from the first on, it takes."""
-    (criterion,) = parse_all([SLOW])
-    processor = Measured([criterion.as_taurus()], None, executors)
-    for count in range(30):
-        processor.aggregated_second(second(first + count))
-        if processor.criteria[0].is_triggered:
-            return count
-    return None
+def test_the_criterion_that_ends_a_run_is_kept_with_its_moment_and_what_shows_it(
+    reporter, monkeypatch
+):
+    monkeypatch.setattr("tollgate.taurus.early_stop.time.time", lambda: 1234.5)
+    early, executor = reporter("fail of nap>50% for 2s", TRIPS)
+    with pytest.raises(NormalShutdown):
+        early.check()
+    known = early.engine.run_under_way
+    assert (known.stopped_by, known.stopped_at) == (TRIPS, 1234.5)
+    assert known.stops.keys() == {executor}
+    assert 6.0 <= known.stops[executor].measured_s <= 8.0
 
 
-def test_a_warm_up_ends_no_run():
-    without = seconds_until_a_stop(102, executor(100.0, warmup_s=0))
-    assert seconds_until_a_stop(102, executor(100.0)) == without + WARMUP_S
+CALM = {
+    "a window that holds": (("p50 of nap>1s over 2s",), {}),
+    "no window": (("p50 of nap>10ms",), {}),
+    "a criterion that does not stop": ((f"{TRIPS}, continue as failed",), {}),
+    "a criterion without a say": ((f"{TRIPS}, stop as non-failed",), {}),
+    "an execution that has ended": ((TRIPS,), {"ended": 0}),
+    "a share of a load": ((TRIPS,), {"share": "1/2"}),
+}
 
 
-def test_each_execution_has_a_warm_up_of_its_own():
-    first, second_one, unborn = executor(100.0), executor(200.0), executor(None)
-    assert seconds_until_a_stop(202, first, second_one, unborn) == seconds_until_a_stop(102, first)
+@pytest.mark.parametrize(("criteria", "changes"), CALM.values(), ids=CALM)
+def test_nothing_else_ends_a_run(reporter, criteria, changes):
+    early, _ = reporter(*criteria, **changes)
+    assert early.check() is False
+    assert early.engine.run_under_way.stopped_by is None
 
 
-@pytest.mark.parametrize("start_time", [None, 150.0])
-def test_samples_of_no_execution_end_nothing(start_time):
-    assert seconds_until_a_stop(102, executor(start_time)) is None
+def test_an_execution_that_a_look_has_ended_is_not_stopped_too(reporter):
+    early, executor = reporter(TRIPS)
+    early.engine.run_under_way.decided_s[executor] = 6.0
+    assert early.check() is False
+
+
+def test_samples_that_cannot_be_read_end_nothing(reporter):
+    early, executor = reporter(TRIPS)
+
+    def unreadable(_began):
+        raise JtlError("kpi.jtl", "line 7 is broken")
+
+    early.watches[executor].look = unreadable
+    assert early.check() is False

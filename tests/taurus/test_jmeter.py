@@ -19,10 +19,19 @@ from bzt.utils import BetterDict, Environment
 import support
 from support import jmx_text as jmx
 from support.plan_files import PLANS
+from tollgate.plan.model import Plan
+from tollgate.plan.read import read_plan
 from tollgate.samples.check import RECORD_BYTES
 from tollgate.targets import lock
 from tollgate.taurus.again import again
-from tollgate.taurus.jmeter import QUIET, InstalledJMeter, WholeRecords, quietly, with_test_start
+from tollgate.taurus.jmeter import (
+    LOGGED,
+    QUIET,
+    InstalledJMeter,
+    WholeRecords,
+    thread_logging,
+    with_test_start,
+)
 from tollgate.taurus.shared import FILES_OF
 
 HEADER = (
@@ -99,23 +108,50 @@ def test_the_plan_runs_again_with_its_fragments_in_place_and_leaves_no_file(tmp_
     assert "IncludeController" not in shown
     assert "\n600\nkey=secret\nwarmup=7\n" in shown
     assert f"\n[{tmp_path / 'jmeter.log'}]\n" in shown
-    assert f"\n[{QUIET[0]}]\n" in shown
+    assert f"\n[{LOGGED[0]}]\n" in shown
     assert process.poll() is not None
     assert not any(Path(it).exists() for it in files)
 
 
+NO_GROUPS = Plan(Path("plan.jmx"), ())
 LOGGING = ("-LDEBUG", "-Lorg.apache.jmeter.threads=INFO", "--loglevel x", "-i my.xml", "-n -L x=y")
 
 
 @pytest.mark.parametrize("own", LOGGING)
 def test_a_users_own_options_for_the_log_are_left_alone(own):
-    assert quietly({}, own) == ()
-    assert quietly({"JVM_ARGS": "-Dlog4j2.configurationFile=own.xml"}, "") == ()
+    assert thread_logging({}, own, NO_GROUPS) == ()
+    assert thread_logging({"JVM_ARGS": "-Dlog4j2.configurationFile=own.xml"}, "", NO_GROUPS) == ()
 
 
 def test_no_other_option_is_taken_for_one_of_the_log():
     environment = {"JVM_ARGS": "-Xmx1g -Dlogin=x", "OTHER": "log4j"}
-    assert quietly(environment, "-Juser=a-L --nongui -Jpath=/x-i") == QUIET
+    own = "-Juser=a-L --nongui -Jpath=/x-i"
+    assert thread_logging(environment, own, NO_GROUPS) == LOGGED
+
+
+#: Of thread groups, whether JMeter's log must say how their threads ended.
+UNCOUNTED = jmx.group(
+    jmx.element("RandomOrderController", "any", [jmx.sampler("a")]), loops=2, duration=None
+)
+NEEDED = {
+    "looping": ([jmx.group(jmx.sampler("a"), loops=2)], LOGGED),
+    "arrivals": ([jmx.open_group(jmx.sampler("a"))], QUIET),
+    "arrivals and what can be counted": (
+        [jmx.open_group(jmx.sampler("a")), jmx.group(jmx.sampler("b"))],
+        QUIET,
+    ),
+    "arrivals and what can't be counted": (
+        [jmx.open_group(jmx.sampler("a")), UNCOUNTED],
+        LOGGED,
+    ),
+}
+
+
+@pytest.mark.parametrize("plan", NEEDED)
+def test_the_log_has_lines_of_each_thread_but_not_of_each_arrival(tmp_path, plan):
+    groups, options = NEEDED[plan]
+    (tmp_path / "plan.jmx").write_text(jmx.plan(*groups))
+    assert thread_logging({}, "", read_plan(tmp_path / "plan.jmx", {})) == options
 
 
 def reader(path: Path) -> JTLReader:

@@ -18,7 +18,7 @@ def report(tmp_path, monkeypatch):
     jtl = run / "kpi.jtl"
     jtl.write_text("timeStamp,elapsed\n")
     drawn = []
-    monkeypatch.setattr(dashboard, "draw_all", lambda _, jtls: drawn.extend(jtls) or {})
+    monkeypatch.setattr(dashboard, "draw_all", lambda _, jtls, **__: drawn.extend(jtls) or {})
 
     def make(**settings):
         made = Report()

@@ -78,7 +78,7 @@ def test_latest_points_at_the_run_among_runs_alone(report, tmp_path, monkeypatch
 
 
 def test_who_does_not_wait_for_the_dashboards_has_a_page_all_the_same(report, monkeypatch) -> None:
-    def interrupted(*_):
+    def interrupted(*_, **__):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(dashboard, "draw_all", interrupted)
@@ -104,7 +104,7 @@ def test_a_run_that_nobody_judged_has_no_page(report) -> None:
 def test_the_verdict_is_shown_also_where_the_dashboards_are_interrupted(
     report, monkeypatch, capsys
 ) -> None:
-    def interrupted(*_given: object) -> None:
+    def interrupted(*_given: object, **_: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(dashboard, "draw_all", interrupted)

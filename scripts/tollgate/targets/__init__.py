@@ -18,6 +18,7 @@ from tollgate.targets.scenarios import (
     scenario_of,
     targets_of,
     wanted_apps,
+    wanted_remotes,
 )
 
 #: Of a server that does nothing.
@@ -48,4 +49,5 @@ __all__ = [
     "targets_of",
     "tools",
     "wanted_apps",
+    "wanted_remotes",
 ]

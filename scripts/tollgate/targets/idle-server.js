@@ -1,8 +1,8 @@
 'use strict';
 
 /**
- * A server that does nothing, to measure how much a generator can send. Prints its port once it
- * listens, and ends when its standard input closes, so that it can't outlive the run.
+ * A server that does nothing, to measure how much a generator can send. Listens on the port that its
+ * argument names, without one on a free port, which it prints. It ends when its standard input closes, so that it can't outlive the run.
  */
 
 const http = require('node:http');
@@ -14,5 +14,7 @@ const server = http.createServer((req, res) => {
   res.end(ANSWER);
 });
 server.keepAliveTimeout = 0;
-server.listen(0, '127.0.0.1', 1024, () => console.log(server.address().port));
+server.listen(Number(process.argv[2] ?? 0), '127.0.0.1', 1024, () =>
+  console.log(server.address().port),
+);
 process.stdin.resume().on('end', () => process.exit());

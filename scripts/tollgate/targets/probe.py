@@ -21,7 +21,6 @@ from tollgate.targets.scenarios import (
     note,
     probes_of,
     wanted_probes,
-    wanted_remotes,
 )
 
 #: Seconds for one request. The slowest target computes for less than one.
@@ -269,11 +268,9 @@ def probes_for(config: Mapping, of_the_service: object) -> dict[str, Probes]:
     return wanted_probes(config, probes_of(of_the_service, "the service `targets`") or [])
 
 
-def ask_elsewhere(config: Mapping, log: logging.Logger) -> None:
-    """Ask each service that the run does not start, and give its plan where it is.
-
-    Raises ProbeError and TaurusConfigError."""
-    for name, remote, probes in wanted_remotes(config):
+def ask_elsewhere(remotes: Iterable[tuple[str, Url, Probes]], log: logging.Logger) -> None:
+    """Ask each service that the run does not start: those of wanted_remotes. Raises ProbeError."""
+    for name, remote, probes in remotes:
         if not remote.is_loopback:
             log.warning(
                 "targets: execution %s sends its load to %s, which is not this machine: be sure "

@@ -8,6 +8,7 @@ from __future__ import annotations
 from tollgate.taurus.capacity import Capacity
 from tollgate.taurus.compare import Compare
 from tollgate.taurus.early_stop import EarlyStop
+from tollgate.taurus.engine import BASE_CONFIG, Engine
 from tollgate.taurus.jmeter import QUIET, InstalledJMeter
 from tollgate.taurus.load import Load
 from tollgate.taurus.looks import Looks
@@ -20,10 +21,12 @@ from tollgate.taurus.targets import Targets
 from tollgate.taurus.verdict import Ruling, Verdict, judge_unstarted
 
 __all__ = [
+    "BASE_CONFIG",
     "QUIET",
     "Capacity",
     "Compare",
     "EarlyStop",
+    "Engine",
     "InstalledJMeter",
     "Load",
     "Looks",

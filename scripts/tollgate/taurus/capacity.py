@@ -22,6 +22,7 @@ import itertools
 import os
 import re
 import secrets
+import socket
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
@@ -47,7 +48,7 @@ from tollgate.gather import (
     row,
 )
 from tollgate.plan import Pass, PlanError, plugins, rates_of, write_by_arrivals
-from tollgate.targets import IDLE_SERVER, name_of, period_of, scenario_of
+from tollgate.targets import HOST, IDLE_SERVER, name_of, period_of, scenario_of
 from tollgate.taurus.search import Search
 from tollgate.taurus.share import given_properties
 from tollgate.taurus.shared import FILES_OF, refuse_unknown, under_way
@@ -61,6 +62,7 @@ class Capacity(Service):
     def __init__(self) -> None:
         super().__init__()
         self.idle: subprocess.Popen | None = None
+        self.idle_port: int | None = None
         self.records: dict[str, CapacityRecord] = {}
         self.passes: dict[str, Pass] = {}
         self.searches: dict[object, Search] = {}
@@ -81,9 +83,9 @@ class Capacity(Service):
         rate = self.settings.get("rate", None)
         for each in executions:
             self._have_passes(each, rate, record.of)
-        port = self._start_idle()
+        self.idle_port = free_port()
         for each in executions:
-            self._give(each, record, port)
+            self._give(each, record, self.idle_port)
         self._leave_criteria_out([name_of(each) for each in executions])
         under_way(self.engine).position = self.position
         lasts = duration_text(record.settings.budget_s)
@@ -168,15 +170,22 @@ class Capacity(Service):
             if isinstance(entry.get("criteria", None), list):
                 entry["criteria"] = [it for it in entry["criteria"] if not _is_of(it, known)]
 
-    def _start_idle(self) -> int:
-        """The port of a server that does nothing. Raises ToolError."""
+    def startup(self) -> None:
+        """Start the server that does nothing, once every module is prepared. Raises ToolError."""
+        super().startup()
+        if self.idle_port is None:
+            return
         self.idle = subprocess.Popen(
-            ["node", str(IDLE_SERVER)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            ["node", str(IDLE_SERVER), str(self.idle_port)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
         )
-        line = self.idle.stdout.readline().strip()
-        if not line.isdigit():
-            raise ToolError(f"capacity: {IDLE_SERVER.name} did not start: is `node` in the PATH?")
-        return int(line)
+        if self.idle.stdout.readline().strip() != str(self.idle_port):
+            raise ToolError(
+                f"capacity: {IDLE_SERVER.name} did not start on port {self.idle_port}: is `node` "
+                "in the PATH, and the port still free?"
+            )
 
     def check(self) -> bool:
         """Go on with the search of the execution that runs."""
@@ -207,6 +216,12 @@ class Capacity(Service):
             except subprocess.TimeoutExpired:
                 self.idle.kill()
             self.idle = None
+
+
+def free_port() -> int:
+    """A port of this machine that nobody listens on now."""
+    with socket.create_server((HOST, 0)) as server:
+        return server.getsockname()[1]
 
 
 def check_plan(script: Path, of: Sequence[str], properties: Mapping[str, str]) -> None:

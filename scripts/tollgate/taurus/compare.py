@@ -9,11 +9,10 @@ two apps that it asks for.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-import psutil
 from bzt import TaurusConfigError, ToolError
 from bzt.engine import Service
 
@@ -39,7 +38,6 @@ from tollgate.compare import (
 )
 from tollgate.gather import labels_of
 from tollgate.plan import read_plan
-from tollgate.run import manifest
 from tollgate.samples import JtlError
 from tollgate.targets import (
     GitError,
@@ -194,23 +192,10 @@ class Compare(Service):
             texts = {key: str(value) for key, value in executor.properties.items()}
             warmup = property_of(texts, "warmup", 0, "compare")
             labels = labels_of(read_plan(Path(executor.original_jmx), texts))
-            jtl, foreign = Path(executor.kpi_jtl), self._foreign()
-            self.watch = Watch(self.record, jtl, labels, warmup, self.lag_s, foreign=foreign)
-
-    def _foreign(self) -> Callable[[float, int], tuple[float | None, ...]] | None:
-        """What others take from now on; None with services by URL, which may be others or not."""
-        if self.targets is None:
-            return None
-        try:
-            daemon = pm2.daemon_pid()
-            if daemon is None:
-                raise LookupError("no PM2 daemon runs")
-            self.recorder = ForeignRecorder((os.getpid(), daemon), self.log)
-        except (psutil.Error, LookupError) as problem:
-            self.log.warning("compare: what other processes take is not known: %s", problem)
-            return None
-        self.recorder.start()
-        return self.recorder.shares
+            self.recorder = under_way(self.engine).background
+            shares = self.recorder and self.recorder.shares
+            jtl = Path(executor.kpi_jtl)
+            self.watch = Watch(self.record, jtl, labels, warmup, self.lag_s, foreign=shares)
 
     def _set_pace(self, executor: InstalledJMeter) -> None:
         found = Pace(
@@ -240,7 +225,6 @@ class Compare(Service):
         executor.set_properties(given)
         known = under_way(self.engine).manifest
         known.executions[0].properties.update({name: str(ms) for name, ms in given.items()})
-        manifest.write(known, self.folder)
         return replace(kept, period_ms=given[pace.PERIOD], why=pace.MEASURED, cost=cost)
 
     def _executor(self) -> InstalledJMeter:

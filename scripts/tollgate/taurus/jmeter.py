@@ -26,22 +26,31 @@ from bzt.modules.jmeter import JMeter, JMeterExecutor
 from bzt.utils import FileReader
 
 from tollgate.base import Url, java_finds
-from tollgate.plan import put_in_place, read_hosts, shares_fragments
+from tollgate.plan import (
+    LOOPING,
+    Plan,
+    put_in_place,
+    read_hosts,
+    read_plan,
+    shares_fragments,
+    stated_end,
+)
+from tollgate.run import GENERATOR
 from tollgate.samples import RECORD_BYTES
 from tollgate.targets import lock
 from tollgate.taurus.engines import Remote
 from tollgate.taurus.shared import FILES_OF, under_way
 from tollgate.taurus.thread_dump import sampling_now
+from tollgate.taurus.thread_ends import thread_ends
 
 _THIS_MACHINE = ("localhost", "127.0.0.1", "::1", "[::1]")
-#: By which a JVM is given options, in the order in which they win.
-_OPTIONS = ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "JVM_ARGS", "_JAVA_OPTIONS")
 #: JMeter's property for the variables that it writes beside each sample, and the one that holds
 #: when the test started.
 VARIABLES, TEST_START = "sample_variables", "TESTSTART.MS"
-#: Silences the logger that writes three lines for each thread, which in an open model is each
+#: The logger that says how each thread ends: three lines for each, which in an open model is each
 #: arrival.
-QUIET = ("-Lorg.apache.jmeter.threads.JMeterThread=WARN",)
+_THREADS = "-Lorg.apache.jmeter.threads.JMeterThread"
+QUIET, LOGGED = (f"{_THREADS}=WARN",), (f"{_THREADS}=INFO",)
 #: By which a user has a say in the logging.
 _LOGGING = re.compile(r"(^|\s)(-L|--loglevel|-i|--jmeterlogconf)|log4j")
 #: What JMeter prints once it listens for messages, and where it found no port to.
@@ -57,17 +66,22 @@ TO_GIVE_UP_S, TO_WRITE_S = 2.5, 30.0
 def direct_hosts(environment: Mapping[str, str], hosts: Iterable[str]) -> str:
     """JMeter's `nonProxyHosts`: this machine, by the names that the plan's hosts have for it, and
     what the user's options already except."""
-    options = " ".join(environment.get(name, "") for name in _OPTIONS)
+    options = " ".join(environment.get(name, "") for name in GENERATOR)
     given = re.findall(r"""-Dhttp\.nonProxyHosts=["']?([^\s"']+)""", options)
     ours = (host for host in hosts if Url("http", host, 80).is_loopback)
     return "|".join(dict.fromkeys([*_THIS_MACHINE, *ours, *given[-1:]]))
 
 
-def quietly(environment: Mapping[str, str], options: str) -> tuple[str, ...]:
-    """JMeter's options that keep its log to what happens once a run; none where the user's own
-    options, of JMeter or of the JVM, are about logging."""
-    jvm = " ".join(environment.get(name, "") for name in _OPTIONS)
-    return () if _LOGGING.search(f"{jvm} {options}") else QUIET
+def thread_logging(environment: Mapping[str, str], options: str, plan: Plan) -> tuple[str, ...]:
+    """JMeter's options that have its log say how threads end, but for an open model beside which
+    the samples show it; none where the user's own options, of JMeter or of the JVM, are about
+    logging."""
+    jvm = " ".join(environment.get(name, "") for name in GENERATOR)
+    if _LOGGING.search(f"{jvm} {options}"):
+        return ()
+    looping = [each for each in plan.groups if each.kind in LOOPING]
+    is_shown = all(stated_end(each, may_jump=False) for each in looping)
+    return QUIET if is_shown and any(it.is_open_model for it in plan.groups) else LOGGED
 
 
 class InstalledJMeter(JMeterExecutor):
@@ -90,6 +104,7 @@ class InstalledJMeter(JMeterExecutor):
         self.told_at: float | None = None  # by time.monotonic()
         self._set_late: dict[str, object] = {}
         self.remote_file: str | None = None
+        self._thread_ends: dict[str, dict[str, int]] | None = None
         self.begins_at = 0.0
 
     def install_required_tools(self) -> None:
@@ -115,8 +130,7 @@ class InstalledJMeter(JMeterExecutor):
             csv.file = WholeRecords(csv.file)
 
     def _execute(self, args: Sequence[str], **kwargs: object) -> subprocess.Popen:
-        """Start JMeter in the plan's own folder, with no proxy between it and this machine, and a
-        log of what happens once a run.
+        """Start JMeter in the plan's own folder, with `own_arguments`.
 
         JMeter looks for CSV files and includes beside the plan only where its working directory has
         none of that name (FileServer, IncludeController), and for the script files of JSR223
@@ -154,11 +168,12 @@ class InstalledJMeter(JMeterExecutor):
         self._set_late.update(properties)
 
     def own_arguments(self, properties: Mapping[str, object]) -> tuple[str, ...]:
-        """Arguments of JMeter that no user gives: no proxy between it and this machine, and a log
-        of what happens once a run."""
+        """Arguments of JMeter that no user gives: no proxy between it and this machine, and what
+        its log says of threads."""
         given = {key: str(value) for key, value in properties.items()}
-        direct = direct_hosts(os.environ, read_hosts(Path(self.original_jmx), given))
-        return "-N", direct, *quietly(os.environ, str(self.settings.get("cmdline", "")))
+        path, options = Path(self.original_jmx), str(self.settings.get("cmdline", ""))
+        direct = direct_hosts(os.environ, read_hosts(path, given))
+        return "-N", direct, *thread_logging(os.environ, options, read_plan(path, given))
 
     def _kept_apart(self, path: str | None) -> str | None:
         """The file of properties for JMeter to read: where one of them is secret, a file outside of
@@ -213,6 +228,7 @@ class InstalledJMeter(JMeterExecutor):
         if self._announced_port() is None and not is_deaf:
             return False
         self._let_go_on()
+        self.threads_ended()  # before this ends them
         self._note_in_flight()
         self.told_at = time.monotonic()
         if not self._send(b"Shutdown"):
@@ -229,6 +245,7 @@ class InstalledJMeter(JMeterExecutor):
             csv.file.is_over = True
         self.reader.errors_reader = None
         self._let_go_on()
+        self.threads_ended()
         if not (self._send(b"StopTestNow") and self._ends_within(TO_GIVE_UP_S)):
             self._end_by_force()
 
@@ -244,6 +261,15 @@ class InstalledJMeter(JMeterExecutor):
         self.forced = True
         if not (self._send(b"StopTestNow") and self._ends_within(TO_GIVE_UP_S)):
             self._end_by_force()
+
+    def threads_ended(self) -> dict[str, dict[str, int]] | None:
+        """How its threads ended, by its log: until its load was ended, if it was. None where it was
+        not started, or remote engines have the threads."""
+        if self._thread_ends is None and self.process and not self.remote:
+            log = Path(self.jmeter_log or os.devnull)
+            with (log if log.is_file() else Path(os.devnull)).open(errors="replace") as lines:
+                self._thread_ends = thread_ends(lines)
+        return self._thread_ends
 
     def _end_by_force(self) -> None:
         if self._ends_within(0):

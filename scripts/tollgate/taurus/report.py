@@ -19,10 +19,11 @@ from bzt.engine import Service
 
 from tollgate.base import REPORTS
 from tollgate.base import disk as room
+from tollgate.gather import judged_until_ms
 from tollgate.outputs import dashboard
 from tollgate.outputs import write as outputs
 from tollgate.pages import run_page, runs_page
-from tollgate.taurus.shared import under_way
+from tollgate.taurus.shared import refuse_unknown, under_way
 
 
 class Report(Service):
@@ -33,6 +34,7 @@ class Report(Service):
     def prepare(self) -> None:
         """Let reports/latest point here, so that a run can be followed while it goes on."""
         super().prepare()
+        refuse_unknown("report", self.settings, ["dashboards"])
         self.draws = self._wanted()
         run = Path(self.engine.artifacts_dir)
         if not _holds_runs(run.parent):
@@ -53,7 +55,9 @@ class Report(Service):
             drawn = {}
             self.log.warning("report: no dashboards: %s", room.full(run))
         try:
-            for name, problem in dashboard.draw_all(run, drawn).items():
+            record = under_way(self.engine).manifest
+            until_ms = judged_until_ms(run, record) if record and drawn else {}
+            for name, problem in dashboard.draw_all(run, drawn, until_ms=until_ms).items():
                 self.log.warning("report: no dashboard of %s: %s", name, problem)
             for name in (name for name, jtl in drawn.items() if not jtl.exists()):
                 self.log.warning("report: no dashboard of %s: it has no samples", name)

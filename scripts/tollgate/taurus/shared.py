@@ -13,11 +13,11 @@ from bzt.engine import Engine
 
 from tollgate.base import did_you_mean
 from tollgate.pages import Judged
-from tollgate.run import Manifest, Share
+from tollgate.run import Manifest, Share, Stop
 from tollgate.study import Study
 from tollgate.targets import Reloads
 from tollgate.taurus.engines import Remote
-from tollgate.workers import WatchingCost
+from tollgate.workers import ForeignRecorder, WatchingCost
 
 # JMeter's functions read no exponents, and YAML 1.1 takes 1e3 for a string.
 _PLAIN = re.compile(r"[0-9]+(\.[0-9]+)?")
@@ -32,7 +32,8 @@ class RunUnderWay:
     manifest: the run's record so far, of `verdict`. decided_s: of `looks`, after how many seconds
     of measuring it ended an executor.
     told_to_end: when `plan` ended the load of an executor. stopped_by, stopped_at: the criterion by
-    which `passfail` ended the run, and when. reloads, watching: of `targets`. position: of a study,
+    which `passfail` ended the run, and when; stops: what of an executor showed it.
+    reloads, watching, background: of `targets`. position: of a study,
     a comparison or `looks`, where an executor stands: (executor, seconds asked for, seconds
     elapsed) to text, None where it can't say. judged: by `verdict`. share: by `load`, of
     a run that sends a part of a load; remote, of one whose load engines send. study: by `study`.
@@ -43,8 +44,10 @@ class RunUnderWay:
     told_to_end: dict[object, float] = field(default_factory=dict)
     stopped_by: str | None = None
     stopped_at: float | None = None
+    stops: dict[object, Stop] = field(default_factory=dict)
     reloads: Reloads | None = None
     watching: WatchingCost | None = None
+    background: ForeignRecorder | None = None
     position: Callable[[object, float, float], str | None] | None = None
     judged: Judged | None = None
     share: Share | None = None

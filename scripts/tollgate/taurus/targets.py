@@ -24,10 +24,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+import psutil
 from bzt import TaurusConfigError, ToolError
 from bzt.engine import Service
 
-from tollgate.base import ROOT, uninterrupted
+from tollgate.base import ROOT, Url, uninterrupted
 from tollgate.targets import (
     Reloads,
     leftovers,
@@ -38,9 +39,10 @@ from tollgate.targets import (
     targets_of,
     tools,
     wanted_apps,
+    wanted_remotes,
 )
 from tollgate.taurus.shared import property_of, refuse_unknown, under_way
-from tollgate.workers import WatchingCost
+from tollgate.workers import ForeignRecorder, WatchingCost
 
 WATCHER = Path(pm2.__file__).with_name("watch-workers.js")
 #: Seconds that the watcher may take to end once its standard input is closed.
@@ -52,7 +54,10 @@ class Targets(Service):
 
     def __init__(self) -> None:
         super().__init__()
-        self.apps: list[pm2.App] = []
+        self.wanted: list[pm2.App] = []
+        self.probes: dict[str, probe.Probes] = {}
+        self.elsewhere: list[tuple[str, Url, probe.Probes]] = []
+        self.apps: list[pm2.App] = []  # those that have been started
         self.daemon: int | None = None
         self.lock = None
         self.watcher: subprocess.Popen | None = None
@@ -62,7 +67,8 @@ class Targets(Service):
         self.load_began: dict[object, float] = {}
 
     def prepare(self) -> None:
-        """Leave the targets running and proven, or raise one line that says why not."""
+        """Know what to start and to ask, and give the plans where that is. Raises TaurusConfigError
+        or ToolError, one line, for what can't be run."""
         super().prepare()
         refuse_unknown("targets", self.settings, ["reload-every"])
         self.hold()
@@ -70,8 +76,8 @@ class Targets(Service):
             period = period_of(self.settings.get("reload-every", None), os.environ)
             self.reloads = Reloads(period, self.log) if period else None
             under_way(self.engine).reloads = self.reloads
-            self._prepare_apps()
-        except (pm2.Pm2Error, probe.ProbeError) as problem:
+            self._choose()
+        except pm2.Pm2Error as problem:
             raise ToolError(f"targets: {problem}") from None
 
     def hold(self) -> None:
@@ -89,33 +95,40 @@ class Targets(Service):
         except (lock.AlreadyRunning, pm2.Pm2Error) as problem:
             raise ToolError(f"targets: {problem}") from None
 
-    def _prepare_apps(self) -> None:
-        self.apps = wanted_apps(self.engine.config, has_timetable=self.reloads is not None)
-        if self.reloads and not any(app.exec_mode == "cluster" for app in self.apps):
+    def _choose(self) -> None:
+        config = self.engine.config
+        self.wanted = wanted_apps(config, has_timetable=self.reloads is not None)
+        if self.reloads and not any(app.exec_mode == "cluster" for app in self.wanted):
             raise TaurusConfigError(
                 "targets: reload-every is set, and no execution has a target in cluster mode: only "
                 "there can PM2 reload an app without a gap"
             )
-        config = self.engine.config
-        probe.ask_elsewhere(config, self.log)
-        if not self.apps:
-            return
-        *names, last = [app.name for app in self.apps]
-        listed = f"{', '.join(names)} and {last}" if names else last
-        self.log.info("Starting %s under PM2...", listed)
-        self._start(pm2.ECOSYSTEM)
-        self._watch()
+        self.elsewhere = [*wanted_remotes(config)]
+        self.probes = probe.probes_for(config, self.parameters.get("probes", None))
+
+    def start(self) -> None:
+        """Leave the targets running and proven, once every module is prepared: what is refused is
+        refused before. Raises ToolError, one line that says why not."""
+        try:
+            probe.ask_elsewhere(self.elsewhere, self.log)
+            if self.wanted:
+                self.apps = self.wanted
+                *names, last = [app.name for app in self.apps]
+                listed = f"{', '.join(names)} and {last}" if names else last
+                self.log.info("Starting %s under PM2...", listed)
+                self._start(pm2.ECOSYSTEM)
+                self._watch()
+        except (pm2.Pm2Error, probe.ProbeError) as problem:
+            raise ToolError(f"targets: {problem}") from None
 
     def _start(self, ecosystem: Path) -> None:
         """Have the apps answer. Raises Pm2Error and ProbeError."""
-        config = self.engine.config
-        probes = probe.probes_for(config, self.parameters.get("probes", None))
         for app in self.apps:
             probe.port_is_free(pm2.host(), app.port, app.name)
         pm2.start([app.name for app in self.apps], ecosystem)
         self.daemon = pm2.daemon_pid()
         self._remember()
-        probe.prove_apps(config, self.apps, pm2.workers(), probes, self.log)
+        probe.prove_apps(self.engine.config, self.apps, pm2.workers(), self.probes, self.log)
 
     @contextmanager
     def profiled(self, names: Sequence[str], folder: Path) -> Iterator[None]:
@@ -145,6 +158,19 @@ class Targets(Service):
             )
         self.watching = WatchingCost(self.watcher.pid, pm2.daemon_pid())
         under_way(self.engine).watching = self.watching
+        self._record_background()
+
+    def _record_background(self) -> None:
+        """What others take from now on; not with services by URL, which may be others or not."""
+        try:
+            if self.daemon is None:
+                raise LookupError("no PM2 daemon runs")
+            recorder = ForeignRecorder((os.getpid(), self.daemon), self.log)
+        except (psutil.Error, LookupError) as problem:
+            self.log.warning("targets: the background CPU load is not known: %s", problem)
+            return
+        recorder.start()
+        under_way(self.engine).background = recorder
 
     def startup(self) -> None:
         """Draw up the timetables of reloads, once the executions' lengths are known."""
@@ -219,6 +245,8 @@ class Targets(Service):
             self.lock = None
 
     def _stop(self, logs: Path | None = None) -> None:
+        if recorder := under_way(self.engine).background:
+            recorder.stop()
         if self.reloads:
             self.reloads.finish()  # a daemon that is killed in the middle of one breaks down
         if self.watcher:

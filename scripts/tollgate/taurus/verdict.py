@@ -8,8 +8,8 @@ Settings, under modules.verdict in taurus.yml:
     latency: response             `service` judges service time even where a schedule exists
     missing-share, forecast-tolerance, confidence: see tollgate/judge/facts.py
 
-Taurus prepares the targets first, and calls only on modules that it has begun to prepare: a run
-that is interrupted meanwhile gets its verdict from `judge_unstarted`.
+The targets start between its `prepare` and its `startup`, which writes run.json: a run that ends
+before that was refused, or gets its verdict from `judge_unstarted`.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ from tollgate.run import Looks, Redaction, divide, fingerprint, manifest
 from tollgate.samples import split
 from tollgate.targets import App, declared_apps, remote_of, targets_of
 from tollgate.taurus.shared import FILES_OF, property_of, under_way
+from tollgate.workers import BackgroundCpu, ForeignRecorder
 
 
 class Ruling(NormalShutdown):
@@ -75,7 +76,7 @@ class Verdict(Reporter):
         refusals.refuse_names([executor.label for executor in executors])
         try:
             planned = [self._planned(executor) for executor in executors]
-            self.manifest = manifest.Manifest(
+            made = manifest.Manifest(
                 kind=self.settings.get("kind", "check"),
                 started=datetime.now(timezone.utc).isoformat(timespec="seconds"),
                 criteria=self._criteria(),
@@ -87,17 +88,15 @@ class Verdict(Reporter):
             )
             for each in planned:
                 plan = evidence.read_plan(self.folder / each.plan, each.properties)
-                criteria = evidence.criteria_of(self.manifest, each, plan)
+                criteria = evidence.criteria_of(made, each, plan)
+                evidence.refuse_lower_bounds(criteria)
                 each.looks = each.looks and each.looks.with_lag(criteria)
                 for line in hardly_decided(criteria, each, plan):
                     self.log.warning("verdict: %s", line)
                 evidence.check_comparison(self.folder, each, plan)
         except (evidence.EvidenceError, PlanError) as problem:
-            self.manifest = None
             raise TaurusConfigError(f"verdict: {problem}") from None
-        manifest.write(self.manifest, self.folder)
-        under_way(self.engine).manifest = self.manifest
-        self.room = room.Kept(self.folder)
+        under_way(self.engine).manifest = made
 
     def _criteria(self) -> list:
         """Those of every passfail entry: they apply to each execution."""
@@ -120,6 +119,8 @@ class Verdict(Reporter):
         where = f"verdict: execution {executor.label!r}"
         plan = plan_copy.copy(Path(executor.original_jmx), self.folder)
         properties = refusals.told_properties(self.folder / plan, executor.properties, where)
+        original = Path(scenario.get(FILES_OF, None) or executor.original_jmx)
+        refusals.refuse_missing_files(original, executor.properties, where)
         return manifest.Execution(
             name=executor.label,
             plan=plan,
@@ -135,15 +136,20 @@ class Verdict(Reporter):
             forecast=refusals.checked_forecast(executor.label, scenario.get("forecast", None)),
             url=remote.url if remote else None,
             looks=_looks(scenario.get("looks", None)),
-            notes=list(scenario.get("notes", [])),
-            lint=plan_lint.lint(
-                Path(scenario.get(FILES_OF, None) or executor.original_jmx), properties
-            ),
+            lint=plan_lint.lint(original, properties),
             whole=scenario.get("whole", {}),
         )
 
     def startup(self) -> None:
+        """Write run.json, with what the targets have shown since."""
         super().startup()
+        self.manifest = under_way(self.engine).manifest
+        for planned, executor in zip(
+            self.manifest.executions, self.engine.provisioning.executors, strict=True
+        ):
+            planned.notes = [*executor.get_scenario().get("notes", [])]
+        manifest.write(self.manifest, self.folder)
+        self.room = room.Kept(self.folder)
         self._look_at_clock()
 
     def check(self) -> bool:
@@ -209,9 +215,12 @@ class Verdict(Reporter):
                 planned.began = min(begins_at, planned.ended)
             planned.exit_code = executor.process.poll() if executor.process else None
             planned.decided_s = known.decided_s.get(executor)
+            planned.stop = known.stops.get(executor)
             planned.told_to_end = known.told_to_end.get(executor)
             planned.ended_by_force = getattr(executor, "forced", False)
             planned.in_flight = getattr(executor, "in_flight", [])
+            planned.thread_ends = getattr(executor, "threads_ended", lambda: None)()
+            planned.background_cpu = _background(known.background, planned)
             planned.capacity_sha256 = sealed(self.folder, planned.name)
             manifest.seal(planned, self.folder)
         reason = self.engine.stopping_reason
@@ -229,6 +238,16 @@ class Verdict(Reporter):
         if known.remote:
             self.manifest = divide(self.manifest, self.folder, known.remote.engines(), split)
         manifest.write(self.manifest, self.folder)
+
+
+def _background(
+    recorder: ForeignRecorder | None, planned: manifest.Execution
+) -> BackgroundCpu | None:
+    """What others took while an execution measured, None where nobody recorded it."""
+    if recorder is None or not (planned.targets and planned.began):
+        return None
+    from_s = planned.began + planned.warmup
+    return BackgroundCpu.of(recorder.shares(from_s, max(0, int(planned.ended - from_s))))
 
 
 def _looks(given: dict[str, float] | None) -> Looks | None:
