@@ -11,7 +11,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from support import compare_findings
-from support.compare_findings import ALL_KINDS, RUNS, comparison, found
+from support.compare_findings import ALL_KINDS, GOOD, RUNS, comparison, found
 from support.compare_folder import ENVIRONMENT, Load, both, judged
 from support.golden_file import check_file
 from support.judged import LABELS
@@ -21,7 +21,7 @@ from tollgate.compare import words as told
 from tollgate.compare.model import ERRORS
 from tollgate.compare.processes import Spread
 from tollgate.gather import evidence
-from tollgate.judge.comparison import comparison_reasons
+from tollgate.judge.comparison import comparison_reasons, comparison_warnings
 from tollgate.judge.facts import MeasuredRun
 from tollgate.judge.judgement import judge
 from tollgate.judge.verdicts import ExecutionVerdict, RunVerdict, worst
@@ -116,10 +116,10 @@ def test_the_console_shows_the_worst_first() -> None:
 def test_the_headline_counts_criteria_and_metrics_each_by_its_name() -> None:
     verdict, _ = verdict_on(RUNS["every kind"])
     (execution,) = verdict.executions
-    assert verdict_headline(verdict).startswith("FAIL: 5 of 8 metrics hold")
+    assert verdict_headline(verdict).startswith("FAIL: 7 of 10 metrics hold")
     criteria = judge(OTHERS["pass"]).executions[0].criteria
     both = replace(verdict, executions=(replace(execution, criteria=criteria),))
-    assert verdict_headline(both).startswith("FAIL: 1 of 1 criteria and 5 of 8 metrics hold")
+    assert verdict_headline(both).startswith("FAIL: 1 of 1 criteria and 7 of 10 metrics hold")
 
 
 def test_junit_is_as_ci_systems_read_it() -> None:
@@ -135,7 +135,7 @@ def test_junit_has_the_same_cases_whatever_came_out() -> None:
     wanted = [
         f"{metric} of {label}, head against base"
         for label in ("sum", "search")
-        for metric in ("typical", "p50", "p95", "errors")
+        for metric in ("typical", "p50", "p95", "stalls", "errors")
     ]
     assert names[0][0] == ("tollgate.compare", MEASUREMENT)
     assert [name for of, name in names[0] if of == "tollgate.compare.compare"] == [
@@ -240,3 +240,17 @@ def test_the_verdict_of_a_real_folder_is_written_as_the_schema_says(tmp_path) ->
     outputs.write_all(tmp_path, verdict, run, manifest.read(tmp_path))
     content = json.loads((tmp_path / "verdict.json").read_text())
     assert [each.message for each in VALIDATOR.iter_errors(content)] == []
+
+
+def test_a_pass_says_in_its_first_line_what_is_informational_and_worse_beyond_doubt() -> None:
+    frozen = tuple(
+        replace(it, change=2.88, low=0.9, high=6.0) if it.key == ("sum", "mean") else it
+        for it in GOOD
+    )
+    said = "informational, and worse beyond doubt: mean of sum +288.0 % (at least +90.0 %)"
+    passed = verdict_on(comparison(frozen))[0]
+    assert verdict_headline(passed) == f"PASS: 10 of 10 metrics hold; {said}"
+    assert to_markdown(passed, "compare").splitlines()[0].endswith(said)
+    assert said in comparison_warnings(comparison(frozen))
+    unsure = tuple(replace(it, low=0.04) if it.low == 0.9 else it for it in frozen)
+    assert verdict_headline(verdict_on(comparison(unsure))[0]) == "PASS: 10 of 10 metrics hold"

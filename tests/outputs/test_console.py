@@ -6,9 +6,10 @@ from hypothesis import HealthCheck, given, settings
 from support.executions import counts, execution
 from support.golden_file import check_file
 from support.judged import LABELS, MANY, RUNS, judged, on_label, runs
-from tollgate.judge.facts import JudgeSettings, MeasuredRun
+from tollgate.judge.facts import Course, JudgeSettings, MeasuredRun
 from tollgate.judge.judgement import judge
 from tollgate.outputs.console import verdict_headline, verdict_table
+from tollgate.outputs.markdown import to_markdown
 from tollgate.outputs.text import shorten, width
 
 COLOUR = re.compile(r"\033\[\d+m")
@@ -56,6 +57,14 @@ def test_a_limit_of_nothing_is_missed_by_no_percentage():
 def test_the_heading_names_the_confidence_that_the_intervals_have():
     assert "90 % CI" in table(RUNS["fail"], confidence=0.9)
     assert "95 % CI" in table(RUNS["fail"])
+
+
+def test_an_interval_that_holds_at_several_looks_is_called_a_repeated_one():
+    made = execution("p95 of search>250ms", course=Course(10.0, 240.0, (10.0, 20.0)))
+    verdict, _ = judged(MeasuredRun((made,)))
+    assert "95 % repeated CI" in verdict_table(verdict)
+    assert "| 95 % repeated CI |" in to_markdown(verdict, "check")
+    assert "95 % repeated CI" in verdict.executions[0].criteria[0].line
 
 
 def test_the_headline_names_every_fault_behind_the_verdict_and_no_other():

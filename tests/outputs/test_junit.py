@@ -1,9 +1,12 @@
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from support.executions import counts, execution
 from support.judged import LATE, MANY, RUNS, of_facts, on_label
-from tollgate.judge.facts import JudgeSettings, MeasuredRun
+from tollgate.judge.facts import ExecutionFacts, JudgeSettings, MeasuredRun
 from tollgate.judge.judgement import judge
 from tollgate.outputs.junit import MEASUREMENT, of_the_run, to_junit, unsound
 from tollgate.outputs.markdown import to_markdown
@@ -24,6 +27,15 @@ def case(root, class_name, name):
 
 def outcome(of):
     return [child.tag for child in of if child.tag != "system-out"]
+
+
+@given(st.text(st.characters(categories=["L", "N", "Z", "C"]), min_size=1))
+def test_junit_holds_printable_text_alone_whatever_a_name_holds(name):
+    told = ExecutionFacts(generator_error=name, notes=(name,))
+    made = execution({name: "p95>1s"}, name=name, facts=told)
+    text = to_junit(judge(MeasuredRun((made,), problems=(name,))), name)
+    assert [it for it in text if not (it.isprintable() or it == "\n")] == []
+    assert ET.fromstring(text.encode()).tag == "testsuites"
 
 
 def test_junit_names_are_the_same_whatever_comes_out():

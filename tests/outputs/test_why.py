@@ -12,6 +12,7 @@ from support import ROOT
 from support.profiles import WHY
 from tollgate.outputs import write as outputs
 from tollgate.profile.model import (
+    SAME,
     WAITING,
     absent,
     read_why,
@@ -57,7 +58,9 @@ def test_the_first_three_functions_are_named_as_code(tmp_path, monkeypatch):
 
 
 def test_the_same_cpu_is_waiting_and_without_a_profile_its_want_is_said(tmp_path, monkeypatch):
-    waiting = replace(WHY, outcome=WAITING, functions=())
+    waiting = replace(
+        WHY, outcome=WAITING, cpu=replace(WHY.cpu, low_us=-100.0, moved=SAME), functions=()
+    )
     assert "waiting, not computing" in section(tmp_path, monkeypatch, waiting)
     (tmp_path / "page.md").unlink()
     none = absent("it is a service by URL")

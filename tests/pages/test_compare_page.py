@@ -65,14 +65,14 @@ def blocks_of(run: Path) -> tuple[Blocks, ...]:
 
 
 def test_the_sentence_names_what_is_worse_the_largest_change_first() -> None:
-    worse = found("p50", "FAIL", 0.3, 0.05, "search"), *ALL_KINDS[:6]
+    worse = found("p50", "FAIL", 0.3, 0.05, "search"), *ALL_KINDS[:7]
     said = page.sentence(verdict("FAIL"), comparison(worse))
     assert said == "Head is worse than base: p50 of search +30.0 %, p95 of sum +20.1 % and 1 more."
 
 
 ALL_OF_IT = (
     "a rise of 5 % is ruled out for p50 and p95; of the typical request, one of 2 %; "
-    "of errors, one of 0.2 points."
+    "of stalls, one of 3 points; of errors, one of 0.2 points."
 )
 
 
@@ -86,7 +86,7 @@ ALL_OF_IT = (
         ),
         ("PASS", "good", f"Head against base: {ALL_OF_IT}"),
         ("PASS", "control", f"Base against itself passes, and what differs is noise: {ALL_OF_IT}"),
-        ("INCONCLUSIVE", "of nothing", "Cannot tell: 8 of 8 metrics are left undecided."),
+        ("INCONCLUSIVE", "of nothing", "Cannot tell: 10 of 10 metrics are left undecided."),
         ("INCONCLUSIVE", "good", ""),
         ("FAIL", "good", ""),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 
 from support import pages, run_folder
 from support.run_pages import charts_of, text_of, two_modes
+from tollgate.outputs import fail_bound, unadjusted
 from tollgate.pages.run.intended import intended
 from tollgate.pages.run.write import judged, to_html, write
 from tollgate.run import manifest
@@ -44,6 +46,15 @@ def test_a_violated_criterion_is_drawn_over_time_with_its_limit_and_the_fault_is
     assert (chart["limit"], chart["tone"]) == (45, "wrong")
     assert {each["label"] for each in chart["series"]} == {"fork", "cluster"}
     assert max(value or 0 for value in chart["series"][0]["y"]) > 45
+
+
+def test_the_bound_that_decides_a_fail_and_the_unadjusted_interval_are_behind_a_click(tmp_path):
+    page = write(two_modes(tmp_path, *LATE)).read_text()
+    result = judged(tmp_path).verdict.executions[0].criteria[0]
+    (shown,) = (it for it in re.findall("<details>.*?</details>", page, re.S) if "FAIL" in it[:100])
+    cells = [html.unescape(it) for it in re.findall("<t[dh][^>]*>([^<]*)</t", shown)]
+    at = cells.index(f"fork: {result.criterion}")
+    assert cells[at + 1 : at + 3] == [fail_bound(result), unadjusted(result)]
 
 
 def test_a_run_that_passes_has_no_chart_of_what_went_wrong(tmp_path):

@@ -108,7 +108,7 @@ def watched_view(*series) -> View:
 
 
 def charts_of(view: View) -> dict[str, Chart]:
-    found = workers.content([view], [SimpleNamespace(workers=())], [])
+    found = workers.content([view], [SimpleNamespace(workers=(), background_lines=[])], [])
     return {it.title: it for it in found.charts}
 
 

@@ -18,6 +18,7 @@ from tollgate.pages.run.view import View
 from tollgate.pages.run.write import judged, write
 from tollgate.run import manifest
 from tollgate.stats.counts import Counts
+from tollgate.workers.foreign import BackgroundCpu
 from tollgate.workers.model import WorkerSeries
 
 
@@ -51,7 +52,7 @@ def test_the_last_point_is_in_sight_though_its_time_is_hardly_begun(tmp_path) ->
 def test_a_spike_of_memory_or_delay_is_not_averaged_away(tmp_path) -> None:
     run_folder.make(tmp_path)
     view = hour(judged(tmp_path).run.executions[0], worker("0"))
-    found = workers.content([view], [SimpleNamespace(workers=())], [])
+    found = workers.content([view], [SimpleNamespace(workers=(), background_lines=[])], [])
     charts = {it.title: it for it in found.charts}
     for title, most in {"Memory": 640e6 / 2**20, "Event-loop delay": 20}.items():
         assert max(filter(None, charts[title].series[0].y)) == pytest.approx(most, rel=1e-3)
@@ -64,7 +65,9 @@ def test_a_spike_of_memory_or_delay_is_not_averaged_away(tmp_path) -> None:
 def test_workers_of_one_execution_do_not_look_the_same(tmp_path) -> None:
     run_folder.make(tmp_path)
     view = hour(judged(tmp_path).run.executions[0], *(worker(str(at)) for at in range(6)))
-    chart = workers.content([view], [SimpleNamespace(workers=())], []).charts[0]
+    chart = workers.content([view], [SimpleNamespace(workers=(), background_lines=[])], []).charts[
+        0
+    ]
     assert len({each.draw for each in chart.series}) == len(chart.series) == workers.MOST_DRAWN
     assert "2 more workers are in the table below." in chart.note
     known = (ROOT / "scripts/tollgate/pages/kit/scales.js").read_text()
@@ -126,3 +129,16 @@ def test_a_reload_is_marked_and_told(tmp_path) -> None:
     assert "all workers were reloaded in 2 s, 0 requests lost" in text_of(page)
     kinds = [span["kind"] for span in charts_of(page)["Throughput"]["spans"]]
     assert kinds.count("reload") == 1
+
+
+def test_what_other_processes_took_is_said_of_each_execution_that_recorded_it(tmp_path) -> None:
+    two_modes(tmp_path)
+    assert "Background CPU load" not in text_of(write(tmp_path))
+    record = manifest.read(tmp_path)
+    record.executions[0].background_cpu = BackgroundCpu(0.25, 70, 31)
+    manifest.write(record, tmp_path)
+    assert manifest.read(tmp_path).executions[0].background_cpu == BackgroundCpu(0.25, 70, 31)
+    line = "fork: Background CPU load: other processes used 25 % of the cores on average"
+    text = text_of(write(tmp_path))
+    assert line in text
+    assert text.count("Background CPU load") == 1

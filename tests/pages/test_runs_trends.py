@@ -14,6 +14,11 @@ from tollgate.pages.runs.charts import charts
 from tollgate.pages.runs.read import read
 from tollgate.pages.runs.trends import NEWEST, SHOWN, Trend, trends
 
+#: Environment variables that change the JVM of the generator, or Node.
+SURROUNDINGS = (
+    *("HEAP", "JVM_ARGS", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"),
+    *("LD_PRELOAD", "NODE_EXTRA_CA_CERTS"),
+)
 FIGURES = {"fork": [criterion("sum", 20.0)]}
 
 
@@ -77,11 +82,15 @@ def test_a_property_whose_value_has_the_runs_name_in_it_is_kept(tmp_path: Path) 
         {"environment": ENVIRONMENT | {"plans": {}}},
         {"properties": {"measured": "60"}},
         {"properties": {"schedule": "rate(2/sec) pause(5 s)"}},
-        {"environment": ENVIRONMENT | {"variables": {"INJECT_DELAY_MS": "400"}}},
+        *(
+            {"environment": ENVIRONMENT | {"variables": {name: "400"}}}
+            for name in ("INJECT_DELAY_MS", *SURROUNDINGS)
+        ),
         {"environment": {name: it for name, it in ENVIRONMENT.items() if name != "variables"}},
     ],
     ids=[
         *("kind", "cpu", "cores", "plan", "fragment", "no plan", "length", "schedule", "slowed"),
+        *SURROUNDINGS,
         "nobody knows whether slowed",
     ],
 )

@@ -7,12 +7,23 @@ from __future__ import annotations
 
 from tollgate.outputs import dashboard, study, write
 from tollgate.outputs.console import steps_table
-from tollgate.outputs.text import course, decided, forecast_line, interval, limit, observed, shorten
+from tollgate.outputs.text import (
+    course,
+    decided,
+    fail_bound,
+    forecast_line,
+    interval,
+    limit,
+    observed,
+    shorten,
+    unadjusted,
+)
 
 __all__ = [
     "course",
     "dashboard",
     "decided",
+    "fail_bound",
     "forecast_line",
     "interval",
     "limit",
@@ -20,5 +31,6 @@ __all__ = [
     "shorten",
     "steps_table",
     "study",
+    "unadjusted",
     "write",
 ]

@@ -20,6 +20,7 @@ from tollgate.judge import (
 )
 from tollgate.outputs import capacity
 from tollgate.outputs.text import (
+    beyond,
     course,
     decided,
     forecast_line,
@@ -60,7 +61,8 @@ def verdict_table(verdict: RunVerdict, colour: bool = False) -> str:
             lines += [f"  {_reason(line)}" for line in capacity.lines(execution.capacity)]
         lines += _criteria(execution, colour)
         forecast = [forecast_line(execution.forecast)] if execution.forecast else []
-        lines += [f"  {_reason(line)}" for line in (*forecast, *worker_lines(execution))]
+        seen = (*forecast, *worker_lines(execution), *execution.background_lines)
+        lines += [f"  {_reason(line)}" for line in seen]
         lines += [f"  ! {_reason(warning)}" for warning in execution.warnings]
         lines += [f"  lint: {_reason(line)}" for line in execution.lint]
     lines += ["", *capacity.scaling_line(verdict.executions), verdict_headline(verdict, colour)]
@@ -92,6 +94,7 @@ def verdict_headline(verdict: RunVerdict, colour: bool = False) -> str:
     faults = {it.fault: None for it in verdict.reasons if it.verdict == verdict.verdict}
     if faults:
         line += f"; the fault of the {' and the '.join(faults)}"
+    line += "".join(f"; {_reason(it)}" for it in beyond(verdict))
     return f"{_paint(verdict.verdict, verdict.verdict, colour)}: {line}"
 
 
@@ -100,8 +103,10 @@ def _criteria(execution: ExecutionVerdict, colour: bool) -> Iterator[str]:
         return
     # Python's sort is stable: criteria of one verdict stay in the order of taurus.yml.
     results = sorted(execution.criteria, key=_importance)
-    confidence = f"{100 * results[0].confidence:g} % CI"
-    rows = [("", "criterion", "observed", "limit", confidence, "n"), *map(_criterion, results)]
+    rows = [
+        ("", "criterion", "observed", "limit", results[0].interval_name, "n"),
+        *map(_criterion, results),
+    ]
     if execution.course:
         dates = ["decided", *map(decided, results)]
         rows = [(*row, date) for row, date in zip(rows, dates, strict=True)]

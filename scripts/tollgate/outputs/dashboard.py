@@ -6,12 +6,15 @@ import os
 import shutil
 import signal
 import subprocess
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
+from types import MappingProxyType
 
 import psutil
 
 from tollgate.base import java_finds, jmeter_home
+from tollgate.samples import JtlError, copy_until
 
 #: Milliseconds between two points of a graph. JMeter wants more than 1,000.
 GRANULARITY_MS = 1001
@@ -34,9 +37,12 @@ _CHUNK = 1 << 20
 class Drawing:
     """A dashboard in the making, in `run`/dashboard/`name`."""
 
-    def __init__(self, run: Path, name: str, jtl: Path, large: bool = False) -> None:
-        """Start drawing. large: takes whatever time and memory it needs. Raises OSError for a full
-        disk or a JMeter that is not there."""
+    def __init__(
+        self, run: Path, name: str, jtl: Path, large: bool = False, until_ms: int | None = None
+    ) -> None:
+        """Start drawing. large: takes whatever time and memory it needs. until_ms: only samples
+        that had ended by then (epoch ms). Raises JtlError, and OSError for a full disk or a JMeter
+        that is not there."""
         self.large = large
         self.name = name
         self.folder = run / "dashboard" / name
@@ -47,7 +53,7 @@ class Drawing:
             shutil.rmtree(old, ignore_errors=True)
         try:
             self.scratch.mkdir(parents=True)
-            self.process = self._started(self._samples(jtl), run)
+            self.process = self._started(self._samples(jtl, until_ms), run)
         except BaseException:
             shutil.rmtree(self.scratch, ignore_errors=True)
             raise
@@ -74,11 +80,14 @@ class Drawing:
             start_new_session=True,
         )
 
-    def _samples(self, jtl: Path) -> Path:
+    def _samples(self, jtl: Path, until_ms: int | None) -> Path:
         """JMeter takes kpi-1.jtl, kpi-2.jtl ... beside kpi.jtl for further pieces of the same file
         and fails on them, so each drawing sees its own samples alone."""
         samples = self.scratch / jtl.name
-        samples.symlink_to(jtl.resolve())
+        if until_ms is None:
+            samples.symlink_to(jtl.resolve())
+        else:
+            copy_until(jtl, samples, until_ms)
         return samples
 
     def _jvm_arguments(self) -> str:
@@ -111,9 +120,15 @@ class Drawing:
         shutil.rmtree(self.scratch, ignore_errors=True)
 
 
-def draw_all(run: Path, jtls: dict[str, Path], however_large: bool = False) -> dict[str, str]:
+def draw_all(
+    run: Path,
+    jtls: dict[str, Path],
+    however_large: bool = False,
+    until_ms: Mapping[str, int] = MappingProxyType({}),
+) -> dict[str, str]:
     """Draw a dashboard for each JTL; returns why not, for those that were not drawn.
 
+    until_ms: of some of them, only samples that had ended by then (epoch ms) are drawn.
     All at once; those of more than MOST_SAMPLES one after the other, and only if however_large.
     """
     problems: dict[str, str] = {}
@@ -125,12 +140,15 @@ def draw_all(run: Path, jtls: dict[str, Path], however_large: bool = False) -> d
             try:
                 samples = _count_samples(jtl)
                 if samples <= MOST_SAMPLES:
-                    drawings.append(Drawing(run.resolve(), name, jtl))
+                    drawings.append(Drawing(run.resolve(), name, jtl, until_ms=until_ms.get(name)))
                 elif however_large:
-                    problems[name] = Drawing(run.resolve(), name, jtl, large=True).finish()
+                    drawing = Drawing(
+                        run.resolve(), name, jtl, large=True, until_ms=until_ms.get(name)
+                    )
+                    problems[name] = drawing.finish()
                 else:
                     problems[name] = _too_large(run, samples)
-            except OSError as error:
+            except (JtlError, OSError) as error:
                 problems[name] = str(error)
         problems |= {drawing.name: drawing.finish() for drawing in drawings}
     finally:

@@ -8,11 +8,10 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from tollgate.compare import (
-    ERRORS,
+    SHARES,
     CompareRecord,
     Comparison,
     Finding,
-    Foreign,
     Pace,
     Spread,
     words,
@@ -28,8 +27,9 @@ from tollgate.outputs.json_model import (
     content,
     ends,
 )
+from tollgate.workers import BackgroundCpu
 
-Metric = Literal["typical", "p50", "p95", "p99", "mean", "errors"]
+Metric = Literal["typical", "p50", "p95", "p99", "mean", "stalls", "errors"]
 
 
 class SideEntry(Model):
@@ -75,6 +75,8 @@ class SettingsEntry(Model):
     """The smallest rise of the typical request's time that matters, as a share of it."""
     error_effect: Positive
     """The smallest rise of the error rate that matters, a difference of shares."""
+    stall_effect: Positive
+    """The smallest rise of the share of stalled answers that matters, a difference of shares."""
     fail_from: Positive
     """The share of the effect from which an estimate can fail."""
     false_alarm: Positive
@@ -108,14 +110,17 @@ class FindingEntry(Model):
     reason: str
     """Why, in words; may be empty where it has no say."""
     unit: Literal["ms", "share"]
-    """Of base and head: `ms`, or `share` for the error rate, a share of 1."""
+    """Of base and head: `ms`, or `share` for errors and stalls, a share of 1."""
     base: float | None
     """What base gave; null without samples."""
     head: float | None
     """What head gave; null without samples."""
     change: float | None
-    """How much more head takes: of times head / base - 1, of the error rate head - base; null where
-    it is not known."""
+    """How much more head takes: of times head / base - 1, of shares head - base; null where it is
+    not known."""
+    limit_ms: Positive | None
+    """Of stalls: beyond how many ms an answer counts. Null of other metrics, and where it is not
+    known."""
     interval: Interval | None
     """Ends of the repeated interval of the change, which holds at all looks together. The low end
     misses the truth in `false_alarm` of all runs at most, with everything else that gates; the high
@@ -244,7 +249,7 @@ def _pace(found: Pace | None) -> dict[str, Any] | None:
 
 
 def _foreign(record: CompareRecord) -> dict[str, Any] | None:
-    found = Foreign.of(record.foreign)
+    found = BackgroundCpu.of(record.foreign)
     return found and content(ForeignEntry, found)
 
 
@@ -253,7 +258,7 @@ def _finding(finding: Finding, comparison: Comparison) -> dict[str, Any]:
     return content(
         FindingEntry,
         finding,
-        unit="share" if finding.metric == ERRORS else "ms",
+        unit="share" if finding.metric in SHARES else "ms",
         interval=ends(finding.low, finding.high),
         samples={"base": base, "head": head},
         decided_s=finding.at_s,

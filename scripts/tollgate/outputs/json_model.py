@@ -66,8 +66,8 @@ class Environment(Model):
     commit: str
     """Commit of the checkout, `-dirty` behind it if files differ from it; `unknown` without git."""
     variables: dict[str, str]
-    """The environment variables that chose what is run or changed the service, by name; those that
-    were not set are left out."""
+    """The environment variables that chose what is run or changed the service or the generator, by
+    name; those that were not set are left out."""
     plans: dict[str, Digest]
     """SHA-256 of each plan file and of what it includes, in hexadecimal, by its path below the
     run's folder `plan`."""

@@ -81,9 +81,16 @@ class CriterionEntry(Model):
     and for a time-left without end."""
     interval: Interval | None
     """Lower and upper end of the confidence interval of observed, null where that is an exact count
-    or a window's. An end is null where the samples set no bound. FAIL and PASS follow from where
-    both ends lie: the one that has to violate the limit for a FAIL has the level that all
-    estimates of the run share, at all looks; the other one has that of `confidence` alone."""
+    or a window's. An end is null where the samples set no bound. It decides PASS: both ends have
+    the level of a PASS, over all looks where the execution has a budget. None holds the limit of a
+    FAIL."""
+    fail_bound: float | None
+    """The bound that decides FAIL by violating the limit. It lies farther out than the interval,
+    for all estimates of the run and all looks share its level. Null where there is none, or no
+    interval."""
+    unadjusted_interval: Interval | None
+    """The interval that a single look at this estimate alone would have; null where there is
+    none."""
     confidence: Confidence
     """The confidence that the interval was made for, as a share of 1."""
     samples: Count
@@ -168,6 +175,17 @@ class WorkerEntry(Model):
     """Mean over the seconds of the 95th percentile of the event-loop delay within each, in ms."""
 
 
+class BackgroundCpuEntry(Model):
+    """What processes other than those of the run, and other guests of the host, took."""
+
+    share: Amount
+    """Of the cores that the run could use, in the mean."""
+    seconds: Whole
+    """Of measuring of which that is known."""
+    disturbed_s: Count
+    """Of these, the seconds in which it was more than an eighth."""
+
+
 class OutageEntry(Model):
     """A worker's process that ended, and the one that came in its place. Seconds count from the
     execution's start."""
@@ -246,6 +264,8 @@ class ExecutionEntry(Model):
     watching: Amount | None
     """CPU time that watching the workers took, the watcher and PM2's daemon together, as a share of
     one core; null where not known."""
+    background_cpu: BackgroundCpuEntry | None
+    """Background CPU load while the execution measured; null where not known."""
     outages: list[OutageEntry]
     """Every process of the targets' workers that ended while the load went on."""
     reloads: list[ReloadEntry]
@@ -313,14 +333,20 @@ def _execution(judged: ExecutionVerdict, execution: MeasuredExecution) -> dict[s
         workers=[_worker(each) for each in judged.workers],
         memory_limit_bytes=resources.memory_limit,
         watching=resources.watching_cpu,
+        background_cpu=judged.background_cpu and content(BackgroundCpuEntry, judged.background_cpu),
         outages=contents(OutageEntry, resources.outages),
         reloads=contents(ReloadEntry, resources.reloads),
     )
 
 
 def _criterion(result: CriterionResult) -> dict[str, Any]:
-    interval = ends(result.low, result.high)
-    return content(CriterionEntry, result, interval=interval, message_line=result.line)
+    return content(
+        CriterionEntry,
+        result,
+        interval=ends(result.low, result.high),
+        unadjusted_interval=result.unadjusted,
+        message_line=result.line,
+    )
 
 
 def _worker(worker: WorkerFacts) -> dict[str, Any]:

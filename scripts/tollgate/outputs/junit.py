@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 import xml.etree.ElementTree as ET
 from collections import Counter
 from collections.abc import Iterable
 
+from tollgate.base import printable
 from tollgate.compare import Case, cases
 from tollgate.judge import (
     FAIL,
@@ -22,7 +22,6 @@ from tollgate.judge import (
 #: The name of the test case for everything that is not one criterion's.
 MEASUREMENT = "the measurement is sound"
 _DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>'
-_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def to_junit(verdict: RunVerdict, kind: str) -> str:
@@ -34,7 +33,7 @@ def to_junit(verdict: RunVerdict, kind: str) -> str:
     class_name = f"tollgate.{kind}"
     # A team that lets INCONCLUSIVE pass wants it green as well: the exit code says so.
     let_pass = {PASS} if verdict.exit_code else {PASS, INCONCLUSIVE}
-    root = ET.Element("testsuites", name=_xml(class_name))
+    root = ET.Element("testsuites", name=printable(class_name))
     own = [it for it in of_the_run(verdict) if it.verdict not in let_pass]
     _measurement_case(_suite(root, class_name), class_name, own, ())
     for execution in verdict.executions:
@@ -84,7 +83,7 @@ def _without(reasons: Iterable[Reason], others: Iterable[Reason]) -> list[Reason
 
 
 def _suite(root: ET.Element, name: str) -> ET.Element:
-    return ET.SubElement(root, "testsuite", name=_xml(name))
+    return ET.SubElement(root, "testsuite", name=printable(name))
 
 
 def _measurement_case(
@@ -95,7 +94,7 @@ def _measurement_case(
         verdict = worst(reason.verdict for reason in reasons)
         _mark(case, verdict, "; ".join(f"{it.text} (the {it.fault}'s fault)" for it in reasons))
     if warnings:
-        ET.SubElement(case, "system-out").text = _xml("\n".join(warnings))
+        ET.SubElement(case, "system-out").text = printable("\n".join(warnings))
 
 
 def _result_case(
@@ -104,26 +103,23 @@ def _result_case(
     case = _case(suite, class_name, name)
     if passes:
         text = result.told if result.reason else result.line
-        ET.SubElement(case, "system-out").text = _xml(text)
+        ET.SubElement(case, "system-out").text = printable(text)
     else:
         _mark(case, result.verdict, result.line, result.reason)
 
 
 def _case(suite: ET.Element, class_name: str, name: str) -> ET.Element:
-    return ET.SubElement(suite, "testcase", classname=_xml(class_name), name=_xml(name))
+    return ET.SubElement(suite, "testcase", classname=printable(class_name), name=printable(name))
 
 
 def _mark(case: ET.Element, verdict: str, message: str, text: str = "") -> None:
     tag = "failure" if verdict == FAIL else "error"
-    ET.SubElement(case, tag, message=_xml(message), type=verdict).text = _xml(text or message)
+    ET.SubElement(case, tag, message=printable(message), type=verdict).text = printable(
+        text or message
+    )
 
 
 def _count(suite: ET.Element) -> None:
     suite.set("tests", str(len(suite.findall("testcase"))))
     suite.set("failures", str(len(suite.findall("testcase/failure"))))
     suite.set("errors", str(len(suite.findall("testcase/error"))))
-
-
-def _xml(text: str) -> str:
-    """Characters that XML has no way to write, e.g. of a label, become question marks."""
-    return _NOT_XML.sub("?", text)

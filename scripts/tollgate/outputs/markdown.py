@@ -8,18 +8,18 @@ from tollgate.base import code, escaped, row
 from tollgate.compare import FAIL, IMPROVED, INCONCLUSIVE, Comparison, Finding, words
 from tollgate.judge import CriterionResult, ExecutionVerdict, RunVerdict
 from tollgate.outputs import capacity
-from tollgate.outputs.text import forecast_line, interval, limit, observed, worker_lines
+from tollgate.outputs.text import beyond, forecast_line, interval, limit, observed, worker_lines
 from tollgate.profile import Why
 from tollgate.profile import words as why_words
 
-HEADINGS = ("criterion", "observed", "limit", "interval", "n", "verdict")
 COMPARED = ("label", "metric", "base", "head", "change", "interval", "verdict")
 _STRIKING = (FAIL, INCONCLUSIVE, IMPROVED)
 
 
 def to_markdown(verdict: RunVerdict, kind: str) -> str:
     """A summary for people: the verdict, the reasons, then every criterion."""
-    lines = [f"## Tollgate: {verdict.verdict} ({escaped(kind)})", ""]
+    told = "".join(f"; {escaped(it)}" for it in beyond(verdict))
+    lines = [f"## Tollgate: {verdict.verdict} ({escaped(kind)}){told}", ""]
     lines += [f"- **{it.verdict}** ({it.fault}): {escaped(it.text)}" for it in verdict.reasons]
     for execution in verdict.executions:
         lines += ["", f"### {escaped(execution.name)}: {execution.verdict}", ""]
@@ -28,8 +28,8 @@ def to_markdown(verdict: RunVerdict, kind: str) -> str:
         if execution.forecast:
             lines += [escaped(forecast_line(execution.forecast)), ""]
         lines += _results(execution)
-        if workers := worker_lines(execution):
-            lines += ["", *_list(workers)]
+        if seen := [*worker_lines(execution), *execution.background_lines]:
+            lines += ["", *_list(seen)]
         if execution.lint:
             lines += ["", "What was noticed of the plan:", "", *_list(execution.lint)]
     for line in capacity.scaling_line(verdict.executions):
@@ -53,7 +53,7 @@ def _results(execution: ExecutionVerdict) -> list[str]:
     if execution.capacity:
         parts.append(_list([*capacity.lines(execution.capacity), capacity.LEAKS]))
     if execution.criteria or not (execution.comparison or execution.capacity):
-        parts.append(_table(HEADINGS, map(_criterion, execution.criteria)))
+        parts.append(_table(_headings(execution.criteria), map(_criterion, execution.criteria)))
     first, *others = parts
     return [*first, *(line for part in others for line in ["", *part])]
 
@@ -79,6 +79,11 @@ def _list(lines: Iterable[str]) -> list[str]:
 
 def _table(headings: Sequence[str], rows: Iterable[tuple[str, ...]]) -> list[str]:
     return [row(headings), row(["---"] * len(headings)), *map(row, rows)]
+
+
+def _headings(results: Sequence[CriterionResult]) -> tuple[str, ...]:
+    interval_name = results[0].interval_name if results else "interval"
+    return ("criterion", "observed", "limit", interval_name, "n", "verdict")
 
 
 def _criterion(result: CriterionResult) -> tuple[str, ...]:

@@ -7,21 +7,31 @@ from __future__ import annotations
 
 import math
 import unicodedata
+from collections.abc import Iterator
 
 from tollgate.base import duration, figure, short, spanned
+from tollgate.compare import words
 from tollgate.criteria import MIB
 from tollgate.forecast import ForecastResult
 from tollgate.judge import (
     HELD,
     MB_PER_MIN,
     NOT_REACHED,
+    PASS,
     CriterionResult,
     ExecutionVerdict,
+    RunVerdict,
     requests,
     signed,
     worst_part,
 )
 from tollgate.workers import WorkerFacts
+
+
+def beyond(verdict: RunVerdict) -> Iterator[str]:
+    """What a PASS leaves out, in the line that says so: informational, and worse beyond doubt."""
+    compared = [it.comparison for it in verdict.executions if verdict.verdict == PASS]
+    yield from filter(None, (words.beyond(it) for it in compared if it))
 
 
 def observed(result: CriterionResult) -> str:
@@ -43,6 +53,18 @@ def interval(result: CriterionResult) -> str:
     if result.low is None or result.high is None:
         return "exact"
     return spanned(result.low, result.high, against=result.limit)
+
+
+def unadjusted(result: CriterionResult) -> str:
+    """The interval of a single look at this estimate alone."""
+    return spanned(*result.unadjusted, against=result.limit) if result.unadjusted else "-"
+
+
+def fail_bound(result: CriterionResult) -> str:
+    """The bound that decides FAIL, with its unit."""
+    if result.fail_bound is None:
+        return "-"
+    return _with_unit(figure(result.fail_bound, against=result.limit), result.unit)
 
 
 def course(execution: ExecutionVerdict) -> str:

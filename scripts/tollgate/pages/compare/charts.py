@@ -10,7 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tollgate.base import figure
-from tollgate.compare import ERRORS, HALF_MS, Finding, Gate, LabelCounts, Side, percentile, words
+from tollgate.compare import (
+    ERRORS,
+    HALF_MS,
+    SHARES,
+    Finding,
+    Gate,
+    LabelCounts,
+    Side,
+    percentile,
+    words,
+)
 from tollgate.pages.kit.charts import JOINED, LINE, Axis, Chart, Series
 from tollgate.pages.kit.tables import Column, Table, numeric
 
@@ -139,7 +149,8 @@ def _percentile_table(
 
 
 def looks(gates: Sequence[Gate]) -> list[Chart]:
-    """The change and its repeated interval at each look, a chart for each time that gates."""
+    """The change and its repeated interval at each look, a chart for each metric that gates but
+    errors."""
     if not gates:
         return []
     keys = [it.key for it in gates[-1].findings if it.gates and it.metric != ERRORS]
@@ -148,7 +159,8 @@ def looks(gates: Sequence[Gate]) -> list[Chart]:
 
 def _looked(key: tuple[str, str], gates: Sequence[Gate]) -> Chart:
     label, metric = key
-    effect = 100 * gates[-1].settings.effect
+    effect = 100 * gates[-1].settings.effect_of(metric)
+    unit = "percentage points" if metric in SHARES else "%"
     seen = [next(it for it in gate.findings if it.key == key) for gate in gates]
     at = [gate.looks_s[-1] for gate in gates]
     last = seen[-1]
@@ -168,7 +180,7 @@ def _looked(key: tuple[str, str], gates: Sequence[Gate]) -> Chart:
         title=f"{metric} of {label}",
         summary=f"At the last look {changed}, {ends}.",
         x=Axis("seconds of measuring", low=0.0, high=at[-1] * 1.05),
-        y=Axis("change, %", low=low - room, high=high + room),
+        y=Axis(f"change, {unit}", low=low - room, high=high + room),
         series=(series,),
         numbers=_look_table(key, at, seen, effect / 100),
         levels=(0.0,),

@@ -9,9 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
+from tollgate.base import figure
 from tollgate.compare import (
     ERRORS,
     IMPROVED,
+    SHARES,
+    STALLS,
     TYPICAL,
     Blocks,
     Comparison,
@@ -133,7 +136,7 @@ def part(
     return ComparePart(
         sentence=sentence(verdict, comparison),
         sides=list(words.sides(comparison.record)),
-        findings=[times(comparison), failures(comparison)],
+        findings=[times(comparison), stalls(comparison), failures(comparison)],
         promise=words.promise(comparison),
         processes=list(words.processes(comparison)),
         noise=list(words.noise(comparison)) if comparison.is_control else [],
@@ -185,7 +188,8 @@ def sentence(verdict: RunVerdict, comparison: Comparison) -> str:
         whose = "Base against itself passes, and what differs is noise"
     better = [it for it in gating if it.verdict == IMPROVED]
     also = f"; better beyond doubt: {_listed(better, comparison)}" if better else ""
-    return f"{whose}{_ruled_out(comparison)}{also}."
+    beyond = words.beyond(comparison)
+    return f"{whose}{_ruled_out(comparison)}{also}{beyond and f'; {beyond}'}."
 
 
 def _by_criterion(verdict: RunVerdict) -> str:
@@ -204,7 +208,7 @@ def _ruled_out(comparison: Comparison) -> str:
     labels = list(dict.fromkeys(it.label for it in gating))
     is_all = len(labels) == len({it.label for it in comparison.gate.findings})
     metrics = list(dict.fromkeys(it.metric for it in gating))
-    times = [it for it in metrics if it not in (ERRORS, TYPICAL)]
+    times = [it for it in metrics if it not in (*SHARES, TYPICAL)]
     parts = []
     if times:
         parts.append(f"a rise of {100 * settings.effect:g} % is ruled out for {_and(times)}")
@@ -212,10 +216,10 @@ def _ruled_out(comparison: Comparison) -> str:
         percent = f"{100 * settings.typical_effect:g} %"
         one = f"of the typical request, one of {percent}"
         parts.append(one if parts else f"a rise of {percent} is ruled out for the typical request")
-    if ERRORS in metrics:
-        points = f"{100 * settings.error_effect:g} points"
-        one = f"of errors, one of {points}"
-        parts.append(one if parts else f"a rise of errors by {points} is ruled out")
+    for metric in (it for it in SHARES if it in metrics):
+        points = f"{100 * settings.effect_of(metric):g} points"
+        one = f"of {metric}, one of {points}"
+        parts.append(one if parts else f"a rise of {metric} by {points} is ruled out")
     return f"{'' if is_all else f', of {_and(labels)} alone'}: {'; '.join(parts)}"
 
 
@@ -241,7 +245,7 @@ def _listed(findings: Sequence[Finding], comparison: Comparison) -> str:
 def times(comparison: Comparison) -> FindingTable:
     """Service times."""
     settings = comparison.gate.settings
-    findings = [it for it in comparison.gate.findings if it.metric != ERRORS]
+    findings = [it for it in comparison.gate.findings if it.metric not in SHARES]
     caption = (
         f"Service times. Green: a rise of {100 * settings.effect:g} %, of the typical request of "
         f"{100 * settings.typical_effect:g} %, is ruled out, or head is better; red: head is worse "
@@ -251,14 +255,27 @@ def times(comparison: Comparison) -> FindingTable:
     return _findings(caption, "change, %", findings, comparison)
 
 
+def stalls(comparison: Comparison) -> FindingTable:
+    """Shares of answers that take far longer than base's p95."""
+    found = [it for it in comparison.gate.findings if it.metric == STALLS]
+    limits = [f"{figure(it.limit_ms)} ms of {it.label}" for it in found if it.limit_ms is not None]
+    beyond = f": answers beyond {_and(limits)}" if limits else ""
+    return _shares(STALLS, f"Stalls{beyond}", comparison)
+
+
 def failures(comparison: Comparison) -> FindingTable:
-    """Error rates, whose changes are differences and have a scale of their own."""
-    effect = comparison.gate.settings.error_effect
-    findings = [it for it in comparison.gate.findings if it.metric == ERRORS]
+    """Error rates."""
+    return _shares(ERRORS, "Failed requests", comparison)
+
+
+def _shares(metric: str, name: str, comparison: Comparison) -> FindingTable:
+    """A metric whose changes are differences, which have a scale of their own."""
+    effect = comparison.gate.settings.effect_of(metric)
+    findings = [it for it in comparison.gate.findings if it.metric == metric]
     rule = f"What must be ruled out is a rise of {100 * effect:g} percentage points"
     if not any(it.gates for it in findings):
         rule = "They are informational"
-    return _findings(f"Failed requests. {rule}.", "change, percentage points", findings, comparison)
+    return _findings(f"{name}. {rule}.", "change, percentage points", findings, comparison)
 
 
 def _decided(comparison: Comparison) -> Table:

@@ -20,10 +20,11 @@ from tollgate.judge import (
     value_of,
 )
 from tollgate.judge import ExecutionVerdict as Judged
-from tollgate.outputs import course, decided, interval, limit, observed
+from tollgate.outputs import course, decided, fail_bound, interval, limit, observed, unadjusted
 from tollgate.pages.kit.assemble import tone
 from tollgate.pages.kit.bars import LimitBar
 from tollgate.pages.kit.charts import Chart, Span
+from tollgate.pages.kit.tables import Column, Table, numeric
 from tollgate.pages.run import workers
 from tollgate.pages.run.grid import Grid
 from tollgate.pages.run.lines import Line, Text, Values, chart
@@ -31,6 +32,12 @@ from tollgate.pages.run.view import View
 
 #: Charts of criteria that did not hold, the worst first.
 MOST_CHARTS = 6
+_BOUNDS = (
+    "The table above shows the interval that decides PASS, with the same level at both ends. A "
+    "FAIL needs this bound to violate the limit: it lies farther out, because all estimates of the "
+    "run and all interim looks share its level. The unadjusted interval is that of a single "
+    "estimate that is evaluated once."
+)
 
 
 @dataclass(frozen=True)
@@ -65,12 +72,14 @@ class ExecutionRows:
 
 @dataclass(frozen=True)
 class Criteria:
-    """executions: those that have criteria. confidence: of the intervals, in per cent. warnings:
-    lines. lint: what was noticed of the plans, which changes no verdict. has_looks: whether some
-    execution was looked at more than once."""
+    """executions: those that have criteria. interval_name: with the confidence. bounds: what else
+    is known of the estimates, none without any. warnings: lines. lint: what was noticed of the
+    plans, which changes no verdict. has_looks: whether some execution was looked at more than
+    once."""
 
     executions: Sequence[ExecutionRows]
-    confidence: str
+    interval_name: str
+    bounds: Table | None
     warnings: Sequence[str]
     lint: Sequence[str]
     has_looks: bool
@@ -88,14 +97,27 @@ def content(judged: Sequence[Judged]) -> Criteria:
         for it in judged
         if it.criteria
     ]
-    confidence = max((it.confidence for each in judged for it in each.criteria), default=0.0)
+    names = [it.interval_name for each in judged for it in each.criteria]
     return Criteria(
         executions,
-        f"{100 * confidence:g}",
+        max(names, key=len, default=""),
+        _bounds(judged),
         [f"{one_line(it.name)}: {one_line(text)}" for it in judged for text in it.warnings],
         [f"{one_line(it.name)}: {one_line(text)}" for it in judged for text in it.lint],
         any(it.course for it in judged),
     )
+
+
+def _bounds(judged: Sequence[Judged]) -> Table | None:
+    """The bound that decides FAIL and the unadjusted interval of each estimate."""
+    rows = [
+        (f"{one_line(each.name)}: {one_line(it.criterion)}", fail_bound(it), unadjusted(it))
+        for each in judged
+        for it in each.criteria
+        if it.fail_bound is not None
+    ]
+    columns = (Column("criterion"), *numeric("bound for a FAIL", "unadjusted interval"))
+    return Table(_BOUNDS, columns, rows) if rows else None
 
 
 def _rank(result: CriterionResult) -> int:

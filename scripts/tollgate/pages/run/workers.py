@@ -72,9 +72,10 @@ def _within(span: Span, views: Sequence[View]) -> Span:
 
 @dataclass(frozen=True)
 class Workers:
-    """events: lines on deaths and reloads, in order of time."""
+    """events: lines on deaths and reloads, in order of time. background: on what others took."""
 
     events: Sequence[str]
+    background: Sequence[str]
     charts: Sequence[Chart]
     table: Table
 
@@ -108,7 +109,12 @@ def content(
             _answered,
         ),
     ]
-    return Workers(_events(views), [it for it in found if it], _figures(views, judged))
+    background = [
+        f"{view.name}: {line}"
+        for view, verdict in zip(views, judged, strict=True)
+        for line in verdict.background_lines
+    ]
+    return Workers(_events(views), background, [it for it in found if it], _figures(views, judged))
 
 
 def _events(views: Sequence[View]) -> list[str]:

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from tollgate.judge import INVALID
-from tollgate.run import SERVICE
+from tollgate.run import GENERATOR, SERVICE
 
 #: The exit code of a run that a person or a signal ended.
 _INTERRUPTED = 2
@@ -96,12 +96,13 @@ class Listed:
 
     @property
     def variables(self) -> tuple[tuple[str, str], ...]:
-        """(name, value) of the environment variables that changed the service. A run that did not
-        record them may have had any, so that it is not comparable with one that had none."""
+        """(name, value) of the environment variables that changed the service or the generator. A
+        run that did not record them may have had any: it is not comparable with one that had none.
+        """
         known = self.environment.get("variables")
         if not isinstance(known, dict):
             return (("variables", "unknown"),)
-        return tuple((name, str(known[name])) for name in SERVICE if name in known)
+        return tuple((name, str(known[name])) for name in (*SERVICE, *GENERATOR) if name in known)
 
     @property
     def versions(self) -> dict[str, str]:
