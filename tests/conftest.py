@@ -6,6 +6,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import hypothesis
 import psutil
@@ -29,6 +30,8 @@ REAL = (*SLOW, "certification", "commands", "pages", "profile", "study", "target
 SECOND_GO = pytest.mark.flaky(reruns=1)
 #: Seconds that processes may take to end which their test has already told to.
 GRACE = 5
+#: The file in which scripts/test reads the names of those that failed.
+FAILED_TESTS = pytest.StashKey[str]()
 
 
 MARKERS = (
@@ -52,6 +55,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     _hear_signals()
+    # Not for what the tests start.
+    config.stash[FAILED_TESTS] = os.environ.pop("TOLLGATE_FAILED_TESTS", os.devnull)
     os.environ[support.MARK] = f"{os.getpid()}-{time.time_ns()}"
     for marker in MARKERS:
         config.addinivalue_line("markers", marker)
@@ -106,6 +111,9 @@ def pytest_terminal_summary(
     for report in terminalreporter.stats.get("rerun", []):
         terminalreporter.write_line(f"SECOND GO {report.nodeid}", yellow=True)
         terminalreporter.write_line(report.longreprtext)
+    failed = [it for kind in ("failed", "error") for it in terminalreporter.stats.get(kind, [])]
+    with Path(config.stash[FAILED_TESTS]).open("a") as file:
+        file.writelines(f"{report.nodeid}\n" for report in failed)
 
 
 @pytest.hookimpl(trylast=True)

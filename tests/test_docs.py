@@ -11,6 +11,7 @@ import contextlib
 import functools
 import io
 import itertools
+import json
 import os
 import re
 import sys
@@ -117,6 +118,21 @@ def test_the_readme_is_short_and_leads_to_every_page():
     text = README.read_text()
     assert len(text.splitlines()) <= 200
     assert [page.name for page in DOCS if f"](docs/{page.name})" not in text] == []
+
+
+def test_the_notice_names_every_package_that_is_installed_with_its_licence():
+    notice = re.sub(r"[^a-z0-9]", "", (ROOT / "NOTICE").read_text().lower())
+    npm = json.loads((ROOT / "package.json").read_text())["dependencies"]
+    pins = (ROOT / "pyproject.toml").read_text().partition("dependencies = [")[2].partition("]")[0]
+    names = [*npm, *re.findall(r'"([\w-]+)"', pins)]
+    assert [it for it in names if re.sub(r"[^a-z0-9]", "", it.lower()) not in notice] == []
+    licences = {
+        it: json.loads((ROOT / "node_modules" / it / "package.json").read_text()) for it in npm
+    }
+    copyleft = {name for name, it in licences.items() if "GPL" in it["license"]}
+    assert copyleft == {"pm2"}
+    for page in (ROOT / "NOTICE", README):
+        assert "AGPL-3.0" in page.read_text()
 
 
 @each_page

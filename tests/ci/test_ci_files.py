@@ -13,6 +13,7 @@ import yaml
 
 import support
 from support import ci_files
+from tollgate.run import engines
 
 CHECK_SCHEMA = Path(sys.executable).with_name("check-jsonschema")
 SHELLCHECK = Path(sys.executable).with_name("shellcheck")
@@ -89,7 +90,9 @@ def test_every_action_is_pinned_to_a_commit_and_says_its_version() -> None:
 
 
 def test_an_action_is_pinned_to_one_commit_everywhere() -> None:
-    text = ci_files.GITHUB.read_text() + ci_files.PREPARE.read_text()
+    docs = sorted((support.ROOT / "docs").glob("*.md"))
+    files = (ci_files.GITHUB, ci_files.PREPARE, support.ROOT / "README.md", *docs)
+    text = "".join(path.read_text() for path in files)
     pins = set(re.findall(r"uses: (actions/[\w-]+)@(.*)", text))
     assert len({name for name, _ in pins}) == len(pins)
 
@@ -185,6 +188,15 @@ def test_a_jenkinsfile_that_is_no_groovy_is_refused_with_its_line(tmp_path: Path
     broken.write_text(ci_files.JENKINS.read_text().replace("agent {", "agent ["))
     with pytest.raises(ValueError, match=r"Jenkinsfile: \d+"):
         ci_files.jenkins_calls(broken)
+
+
+def test_no_cache_holds_the_key_of_engines() -> None:
+    steps = yaml.safe_load(ci_files.PREPARE.read_text())["runs"]["steps"]
+    cached = [it["with"]["path"] for it in steps if "actions/cache" in it["uses"]]
+    cached += [path for it in ci_files.gitlab()["default"]["cache"] for path in it["paths"]]
+    assert len(cached) == 4
+    key = engines.KEYSTORE.relative_to(support.ROOT)
+    assert [it for it in cached if key.is_relative_to(it)] == []
 
 
 def test_what_is_cached_is_what_bootstrap_goes_by() -> None:

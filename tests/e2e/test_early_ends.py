@@ -29,6 +29,7 @@ GROUP = """
     <stringProp name="LoopController.loops">{loops}</stringProp>
   </elementProp>
 </ThreadGroup><hashTree>
+<{around} guiclass="LogicControllerGui" testclass="{around}" testname="around"/><hashTree>
 <JSR223Sampler guiclass="TestBeanGUI" testclass="JSR223Sampler" testname="home">
   <stringProp name="scriptLanguage">groovy</stringProp>
   <stringProp name="parameters"></stringProp>
@@ -37,7 +38,7 @@ GROUP = """
   <stringProp name="script">Thread.sleep(10); {script}</stringProp>
 </JSR223Sampler><hashTree/>
 {feed}
-</hashTree>"""
+</hashTree></hashTree>"""
 FEED = """
 <CSVDataSet guiclass="TestBeanGUI" testclass="CSVDataSet" testname="accounts">
   <stringProp name="filename">accounts.csv</stringProp>
@@ -62,12 +63,18 @@ EARLY = {
         "all": {"loops": 20_000, "on_error": "stopthread", "script": FAILS},
         "one": {"duration": 6, "on_error": "stopthread", "script": FIRST_FAILS},
     },
+    "uncounted": {
+        "at random": {"loops": 20_000, "around": "RandomOrderController", "script": STOPS},
+        "by chance": {"loops": 20_000, "around": "InterleaveControl"},
+    },
 }
 IN_TIME = {
     "in-time": {
         "by duration": {"duration": 4},
         "by loops": {"loops": 200},
         "by file": {"duration": 60, "feed": FEED},
+        "at random": {"loops": 50, "around": "RandomOrderController"},
+        "by chance": {"duration": 3, "around": "InterleaveControl"},
     }
 }
 
@@ -81,6 +88,7 @@ def write(folder: Path, plan: str, groups: dict[str, dict]) -> str:
 
 def _group(name: str, changes: dict) -> str:
     fields = {"duration": "", "loops": -1, "on_error": "continue", "script": "", "feed": ""}
+    fields["around"] = "GenericController"
     scheduler = str("duration" in changes).lower()
     return GROUP.format(**fields | changes, name=name, scheduler=scheduler)
 
@@ -110,10 +118,16 @@ def verdict_on(ran: Finished, name: str) -> dict:
 
 WORDS = {
     "error": ["s of the 60 s that the plan says: its action after a sampler error stops the test"],
-    "script": ["s of the 60 s that the plan says: JSR223Sampler 'home' may have stopped it"],
+    "script": [
+        "s of the 60 s that the plan says: the last that JMeter logged of them is 'Stopping'"
+    ],
     "threads": [
         "of 40000 samples of 'home' that the plan says: its action after a sampler error",
         "1 of 2 threads of the thread group 'one' ended after",
+    ],
+    "uncounted": [
+        "2 of 2 threads of the thread group 'at random' were stopped: the last that JMeter logged",
+        "2 of 2 threads of the thread group 'by chance' were stopped: the last that JMeter logged",
     ],
 }
 
@@ -146,7 +160,7 @@ def test_a_shutdown_from_elsewhere_makes_an_own_plan_invalid(tmp_path):
         channel.sendto(b"Shutdown", ("127.0.0.1", port))
     ended = run.end()
     assert ended.code == 1
-    assert "s of the 60 s that the plan says: an error of JMeter's" in ended.reasons()
+    assert "the last that JMeter logged of them is 'Stopping'" in ended.reasons()
     [execution] = ended.verdict["executions"]
     assert any("reads the property 'usres'" in line for line in execution["warnings"])
 

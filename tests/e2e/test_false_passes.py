@@ -77,6 +77,13 @@ def test_a_misspelt_label_is_refused_before_any_load_with_the_nearest_name(tmp_p
     assert not list(ended.folder.glob("kpi*.jtl"))
 
 
+def test_a_lower_bound_on_a_time_is_refused_before_any_load_with_what_it_meant(tmp_path):
+    ended = finished(tmp_path, ["p95 of search<250ms"])
+    assert ended.code == 1
+    assert "'p95 of search>250ms'" in ended.error()
+    assert not list(ended.folder.glob("kpi*.jtl"))
+
+
 def test_a_stop_as_non_failed_hides_no_later_stop_as_failed(tmp_path):
     ended = finished(
         tmp_path,

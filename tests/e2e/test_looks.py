@@ -18,10 +18,10 @@ BROKEN = ["avg-rt of calculate>100ms", *HOLD[1:]]
 LEAST_S, BUDGET_S = 20, 120
 
 
-def ended(folder: Path, criteria: list[str], **environment: str):
+def ended(folder: Path, criteria: list[str], **options: str | bool):
     config = only("fork", criteria, warmup=5, measured=LEAST_S)
     config["modules"] |= {"looks": {"budget": BUDGET_S}, "verdict": LENIENT}
-    run = Run(folder, config=config, **environment)
+    run = Run(folder, config=config, **options)
     found = run.end()
     assert run.left_behind() == []
     return found
@@ -36,7 +36,7 @@ def assert_the_same_again(folder: Path) -> None:
 
 @pytest.mark.alone
 def test_a_run_that_holds_ends_before_its_budget(tmp_path):
-    run = ended(tmp_path, HOLD)
+    run = ended(tmp_path, HOLD, dashboards=True)
     [execution] = run.verdict["executions"]
     assert (run.code, execution["verdict"], execution["reasons"]) == (0, "PASS", [])
     assert execution["budget_s"] == BUDGET_S
@@ -46,6 +46,10 @@ def test_a_run_that_holds_ends_before_its_budget(tmp_path):
     assert planned.decided_s == execution["measured_s"]
     assert planned.properties["measured"] == str(BUDGET_S)
     assert not planned.ended_by_force
+    assert execution["background_cpu"]["seconds"] >= LEAST_S - 2
+    # Whether or not the end of the load broke a request off.
+    statistics = json.loads((run.folder / "dashboard" / "fork" / "statistics.json").read_text())
+    assert statistics["Total"]["errorCount"] == 0
     assert_the_same_again(run.folder)
 
 

@@ -16,7 +16,7 @@ SCHEDULE = re.compile(r"rate\(0\) .*?</stringProp>", re.DOTALL)
 #: JMeter ends the threads that ask for it, and exits with 0.
 NO_SUCH_FILE = """
 <CSVDataSet guiclass="TestBeanGUI" testclass="CSVDataSet" testname="accounts">
-  <stringProp name="filename">no-such-file.csv</stringProp>
+  <stringProp name="filename">no-such-file-${__UUID}.csv</stringProp>
   <stringProp name="variableNames">account</stringProp>
   <stringProp name="delimiter">,</stringProp>
   <boolProp name="recycle">true</boolProp>

@@ -19,7 +19,7 @@ from tollgate.run.redaction import MARK
 TOKEN, PASSWORD, OF_JAVA, SHORT = "S3CRET-of-the-api", 'p"ss & <word>', "S3CRET-of-java", "zq7x"
 SECRETS = (TOKEN, PASSWORD, "ss & <word>", "ss &amp; &lt;word", OF_JAVA, SHORT, "S3CRET")
 AT = "modules.jmeter.properties"
-#: Sends two of them as headers and one as its body, `key_rate` times.
+#: Sends two of them as headers and one as its body, `rate_key` times.
 PLAN = Path(__file__).with_name("login.jmx")
 
 
@@ -100,9 +100,9 @@ def test_the_run_is_judged_again_as_it_was(ran) -> None:
 def test_a_load_that_depends_on_a_secret_is_refused_before_it(service, tmp_path) -> None:
     (tmp_path / "their.jmx").write_text(PLAN.read_text())
     before = len(service.got)
-    settings = (f"{AT}.key_rate=3", f"{AT}.port={service.server_port}", f"{AT}.api_token=unheard")
+    settings = (f"{AT}.rate_key=3", f"{AT}.port={service.server_port}", f"{AT}.api_token=unheard")
     refused = Run(tmp_path, *settings, alias="plan", PLAN=str(tmp_path / "their.jmx")).end()
     assert refused.code == 1
-    assert "the property key_rate, " in refused.error()
+    assert "the property rate_key, " in refused.error()
     assert not (refused.folder / "kpi.jtl").exists()
     assert len(service.got) == before

@@ -22,7 +22,7 @@ from tollgate.base.paths import ROOT, jmeter_home
 MARK = "TOLLGATE_TEST_SESSION"
 #: Settings of the caller's that would change what a test sees.
 SETTINGS = (
-    *("JVM_ARGS", "HEAP", "HOST", "PORT", "NODE_OPTIONS", "SERVER_HOST", "SERVER_PORT"),
+    *("JVM_ARGS", "HEAP", "HOST", "PORT", "NODE_OPTIONS"),
     *("ENGINE", "ENGINES", "START_AT"),
 )
 #: Without the compiler for what runs on for minutes, which is half of what a JMeter of seconds

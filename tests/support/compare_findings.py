@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from support.compare_folder import BASE, HEAD, SAME
-from tollgate.compare.model import ERRORS, Finding, Gate, Settings
+from tollgate.compare.model import ERRORS, SHARES, STALLS, Finding, Gate, Settings
 from tollgate.compare.record import CompareRecord
 from tollgate.compare.result import Comparison, LabelCounts, not_compared
 from tollgate.judge.facts import MeasuredExecution, MeasuredRun
@@ -21,8 +21,8 @@ def found(
     metric: str, verdict: str, change: float, half: float, label: str = "sum", **more: object
 ):
     """A finding that gates, of 4.42 ms or of no failures of base."""
-    base = 0.0 if metric == ERRORS else 4.42
-    head = change if metric == ERRORS else base * (1 + change)
+    base = 0.0 if metric in SHARES else 4.42
+    head = change if metric in SHARES else base * (1 + change)
     reasons = {
         "FAIL": "worse beyond doubt",
         "PASS": "a rise of 5.0 % is ruled out",
@@ -31,6 +31,8 @@ def found(
     }
     at_s = None if verdict == "INCONCLUSIVE" else 120.0
     ends = {"low": change - half, "high": change + half}
+    if metric == STALLS:
+        more = {"limit_ms": 45.0} | more
     known = {"base": base, "head": head, "change": change, **ends, "at_s": at_s}
     reason = reasons.get(verdict, "")
     return Finding(label, metric, verdict != "TOLD", verdict, reason, **(known | more))
@@ -42,12 +44,14 @@ ALL_KINDS = (
     found("p95", "FAIL", 0.201, 0.031, high=0.234),
     found("p99", "TOLD", 0.25, 0.12),
     found("mean", "TOLD", 0.11, 0.04),
+    found(STALLS, "PASS", 0.0004, 0.002),
     found(ERRORS, "FAIL", 0.0052, 0.0021),
     found("typical", "PASS", -0.002, 0.008, "search"),
     found("p50", "IMPROVED", -0.12, 0.03, "search"),
     found("p95", "INCONCLUSIVE", 0.021, 0.04, "search", more_s=95.0),
     Finding("search", "p99", False, "TOLD", "900 samples on one side, p99 needs 2000"),
     found("mean", "TOLD", -0.1, 0.02, "search"),
+    found(STALLS, "PASS", 0.0, 0.001, "search"),
     found(ERRORS, "PASS", 0.0, 0.0008, "search"),
 )
 _NONE = (ERRORS, 0.0)
@@ -56,7 +60,7 @@ GOOD = tuple(
     for label in LABELS
     for metric, change in (
         *(("typical", 0.002), ("p50", 0.004), ("p95", -0.01)),
-        *(("p99", 0.02), ("mean", 0.005), _NONE),
+        *(("p99", 0.02), ("mean", 0.005), (STALLS, 0.0), _NONE),
     )
 )
 

@@ -1,0 +1,70 @@
+"""What can't be run is refused before a target or JMeter starts, whoever has the target's port."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+
+import pytest
+
+from e2e.bzt_run import Run
+from tollgate.base.paths import PM2_HOME, ROOT
+
+AT = "modules.jmeter.properties"
+REFUSED = {
+    "a misspelt label": (
+        {"config": {"scenarios": {"fork": {"criteria": ["p95 of serach>1s"]}}}},
+        "did you mean 'search'?",
+    ),
+    "a load of Taurus's": (
+        {"config": {"~execution": [{"scenario": "fork", "concurrency": 5}]}},
+        "sets 'concurrency'",
+    ),
+    "a setting of the last module": (
+        {"options": ["modules.verdict.confidnce=0.9"]},
+        "modules.verdict has the setting 'confidnce'",
+    ),
+    "a data file that is not there": (
+        {"options": [f"{AT}.sum_data=nowhere.csv"]},
+        f"reads {ROOT / 'plans' / 'nowhere.csv'}",
+    ),
+    "a misspelt section": ({"config": {"modulse": {}}}, "did you mean 'modules'?"),
+    "a misspelt kind": ({"alias": "stres"}, "did you mean 'stress'?"),
+}
+
+
+@pytest.fixture
+def taken():
+    """A port that somebody else listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield str(server.getsockname()[1])
+
+
+def daemons(run: Run) -> int:
+    """How many daemons of PM2 its log tells of."""
+    log = run.root / PM2_HOME.relative_to(ROOT) / "pm2.log"
+    return log.read_text().count("New PM2 Daemon started") if log.exists() else 0
+
+
+def refuse(folder: Path, port: str, options=(), **given: object) -> tuple[Run, str]:
+    run = Run(folder, *options, **given, PORT_FORK=port)
+    before = daemons(run)
+    ended = run.end()
+    assert ended.code == 1
+    assert daemons(run) <= before
+    left = {path.name for path in run.folder.rglob("*")} if run.folder.exists() else set()
+    assert left & {"jmeter.log", "kpi.jtl", "run.json", "workers.jsonl", "verdict.json"} == set()
+    return run, ended.error()
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_it_is_refused_though_the_port_of_the_target_is_in_use(tmp_path, taken, what) -> None:
+    given, expected = REFUSED[what]
+    run, told = refuse(tmp_path, taken, **given)
+    own = expected.replace(str(ROOT), str(run.root))
+    assert own in told
+
+
+def test_a_port_in_use_is_what_is_left_to_say(tmp_path, taken) -> None:
+    _, told = refuse(tmp_path, taken)
+    assert f"port {taken} of app 'fork' is in use by" in told
