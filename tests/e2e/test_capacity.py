@@ -35,7 +35,8 @@ def judged_again(folder: Path) -> dict:
 
 
 def test_limits_that_fail_at_one_request_a_second_fail_the_run(tmp_path):
-    run = started(tmp_path, "p50>1ms", criteria=["capacity of fork<1/s"])
+    slow = {"INJECT_DELAY_MS": "1500"}
+    run = started(tmp_path, "p50>500ms", criteria=["capacity of fork<1/s"], **slow)
     ended = run.end()
     (execution,) = ended.verdict["executions"]
     found = execution["capacity"]

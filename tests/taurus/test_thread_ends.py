@@ -46,6 +46,12 @@ def test_a_thread_that_is_stopped_before_it_begins_and_a_log_without_threads_are
     assert thread_ends(["2026-11-23 21:00:00,000 INFO o.a.j.JMeter: Running test (1)"]) == {}
 
 
+def test_a_thread_that_finishes_before_jmeter_logs_that_it_stops_it_was_stopped():
+    about = "2026-11-23 21:00:00,000 INFO o.a.j.t.JMeterThread: "
+    lines = ["Thread started: a 1-1", "Thread finished: a 1-1", "Stopping: a 1-1"]
+    assert thread_ends(about + line for line in lines) == {"a 1": {"Stopping": 1}}
+
+
 def test_what_others_log_is_not_taken_for_a_thread():
     line = "2026-11-23 21:00:00,000 INFO o.a.j.u.JSR223: Thread is done: users 1-1"
     assert thread_ends([*LOGS["exit"], line]) == {"users 1": {"Thread started": 2}}

@@ -102,7 +102,8 @@ def _accidents(execution: MeasuredExecution, is_excused: bool) -> Iterator[Reaso
     for early in facts.early_ends:
         yield _invalid(SERVICE if early.by_service else GENERATOR, early.line)
     if not any(data.service.total for data in execution.labels.values()):
-        yield _invalid(GENERATOR, "the execution gave no samples: see jmeter.log for why not")
+        if not (execution.capacity and execution.capacity.ceiling_trials):
+            yield _invalid(GENERATOR, "the execution gave no samples: see jmeter.log for why not")
     elif not is_excused:
         yield from _shortness(execution)
 

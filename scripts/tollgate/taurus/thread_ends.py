@@ -11,7 +11,10 @@ from collections.abc import Iterable
 
 from tollgate.judge import FINISHED, OWN_ENDS, STARTED
 
-_GONE = ""
+#: A thread that has finished: behind other words, and without any.
+_GONE, _GONE_SILENTLY = "", "finished"
+_ENDED = (_GONE, _GONE_SILENTLY)
+_STOPPING = "Stopping"
 _ABOUT_A_THREAD = re.compile(
     r"JMeterThread: (?:(?P<words>Thread started|Thread is done|Thread finished|Stopping"
     r"|Stopping because end time detected by thread"
@@ -47,13 +50,18 @@ def thread_ends(lines: Iterable[str]) -> dict[str, dict[str, int]]:
         if words == FINISHED:
             how = FINISHED if before == STARTED else before
             ended.setdefault(thread[0], Counter())[how] += 1
-            last[thread] = _GONE  # it may be told to stop all the same
-        elif words in OWN_ENDS or before == STARTED or (words, before) == (STARTED, _GONE):
+            last[thread] = _GONE_SILENTLY if how == FINISHED else _GONE
+        elif (words, before) == (_STOPPING, _GONE_SILENTLY):
+            # JMeter has a thread end before it logs that it does.
+            ended[thread[0]].update({_STOPPING: 1, FINISHED: -1})
+            last[thread] = _GONE
+        elif words in OWN_ENDS or before == STARTED or (words == STARTED and before in _ENDED):
             last[thread] = words
     for (group, _), how in last.items():
-        if how != _GONE:
+        if how not in _ENDED:
             ended.setdefault(group, Counter())[how] += 1
-    for counts in ended.values():
-        if error and FINISHED in counts:
-            counts[error[1] or error[2]] += counts.pop(FINISHED)
-    return {group: dict(counts) for group, counts in ended.items()}
+    instead = {FINISHED: error[1] or error[2]} if error else {}
+    return {
+        group: {instead.get(how, how): n for how, n in (+counts).items()}
+        for group, counts in ended.items()
+    }
