@@ -23,7 +23,7 @@ import yaml
 from support import ROOT
 from support.archived import unpacked
 from tollgate.commands import cli
-from tollgate.criteria import parse
+from tollgate.criteria.grammar import parse
 from tollgate.study.published import CLAIMS
 
 README = ROOT / "README.md"

@@ -18,8 +18,8 @@ from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
 
-from tollgate.base import jmeter_home
-from tollgate.run import cpu_model, jmeter_version
+from tollgate.base.paths import jmeter_home
+from tollgate.run.environment import cpu_model, jmeter_version
 
 HERE = Path(__file__).parent
 MIB = 1 << 20

@@ -22,7 +22,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from tollgate.capacity import Ask, Limit, Settings, Trial, grew, next_ask, result
+from tollgate.capacity.answer import result
+from tollgate.capacity.growth import grew
+from tollgate.capacity.model import Ask, Limit, Settings, Trial
+from tollgate.capacity.search import next_ask
 
 Floats = NDArray[np.float64]
 SETTINGS = Settings((Limit("p95", 250.0, 0.05), Limit("fail", None, 0.001)))

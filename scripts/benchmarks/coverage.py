@@ -19,7 +19,9 @@ from bench import machine
 from numpy.typing import NDArray
 from scipy import signal
 
-from tollgate.stats import Counts, Interval, mean_interval, percentile_interval
+from tollgate.stats.counts import Counts
+from tollgate.stats.intervals import Interval, mean_interval
+from tollgate.stats.percentiles import percentile_interval
 
 Floats = NDArray[np.float64]
 Answers = Callable[[np.random.Generator, Floats], Floats]

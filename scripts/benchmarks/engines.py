@@ -27,8 +27,9 @@ from tempfile import TemporaryDirectory
 
 from bench import BenchError, machine
 
-from tollgate.base import jmeter_home
-from tollgate.run import engines, jmeter_version
+from tollgate.base.paths import jmeter_home
+from tollgate.run import engines
+from tollgate.run.environment import jmeter_version
 
 ADDRESS = "127.0.0.1"
 FIRST_RATE, LATE_MS = 1000, 200.0

@@ -25,10 +25,10 @@ from tempfile import TemporaryDirectory
 
 from bench import BenchError, machine
 
-from tollgate.base import ROOT, jmeter_home
-from tollgate.plan import put_in_place
-from tollgate.run import jmeter_version
-from tollgate.taurus import QUIET
+from tollgate.base.paths import ROOT, jmeter_home
+from tollgate.plan.inline import put_in_place
+from tollgate.run.environment import jmeter_version
+from tollgate.taurus.jmeter import QUIET
 
 #: The run that the other one is compared with lasts so long, in seconds.
 MOMENT_S = 2

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from bench import HERE, MIB, BenchError, machine, measured
 
-from tollgate.base import ROOT
+from tollgate.base.paths import ROOT
 
 OPEN = ROOT / "tests" / "support" / "browser" / "open-page.js"
 

@@ -19,7 +19,7 @@ from pathlib import Path
 import psutil
 from bench import HERE, MIB, machine
 
-from tollgate.base import ROOT
+from tollgate.base.paths import ROOT
 from tollgate.targets import pm2
 
 THREADS = 8

@@ -23,24 +23,19 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import yaml
 
-from tollgate.base import ROOT
-from tollgate.criteria import Criterion, parse_all
-from tollgate.judge import (
-    INCONCLUSIVE,
-    Course,
-    JudgeSettings,
-    LabelData,
-    MeasuredExecution,
-    estimates,
-    is_settled,
-    noted,
-    results_of,
-    worst,
-)
-from tollgate.plan import PreciseThroughput, read_plan
-from tollgate.run import LEAST_S, Looks
-from tollgate.schedule import schedules_of
-from tollgate.stats import Counts, Totals
+from tollgate.base.paths import ROOT
+from tollgate.criteria.grammar import Criterion, parse_all
+from tollgate.judge.course import is_settled, noted
+from tollgate.judge.facts import Course, JudgeSettings, LabelData, MeasuredExecution
+from tollgate.judge.judgement import results_of
+from tollgate.judge.levels import estimates
+from tollgate.judge.verdicts import INCONCLUSIVE, worst
+from tollgate.plan.arrivals import PreciseThroughput
+from tollgate.plan.read import read_plan
+from tollgate.run.looks import LEAST_S, Looks
+from tollgate.schedule.schedule import schedules_of
+from tollgate.stats.counts import Counts
+from tollgate.stats.totals import Totals
 
 SETTINGS = JudgeSettings()
 #: Seconds of the warm-up, which are not judged.

@@ -21,7 +21,9 @@ from readers import COLUMNS, MEAN_MS, START_MS
 
 from tollgate.commands import merge
 from tollgate.run import manifest
-from tollgate.schedule import OpenModelArrivals, Share, shared_schedule
+from tollgate.schedule.open_model import OpenModelArrivals
+from tollgate.schedule.share import Share
+from tollgate.schedule.share_load import shared_schedule
 
 SEED = 7
 CRITERIA = ("p95 of visit>1s", "p99.9>2s", "avg-rt of visit>500ms", "fail>5%")

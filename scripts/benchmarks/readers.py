@@ -56,7 +56,7 @@ def make(path: str, rows: str) -> int:
 
 def tollgate(path: str) -> int:
     """Every sample to exact counts by label, second, elapsed, success and code."""
-    from tollgate.samples import read_jtl
+    from tollgate.samples.counts import read_jtl
 
     jtl = read_jtl(path)
     return sum(label.counts.total for label in jtl.samplers.values())

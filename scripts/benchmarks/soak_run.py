@@ -19,11 +19,11 @@ import numpy as np
 from readers import COLUMNS, MEAN_MS, START_MS
 
 from tollgate.gather import evidence
-from tollgate.judge import judge
-from tollgate.pages import run_page
+from tollgate.judge.judgement import judge
+from tollgate.pages.run import write as run_page
 from tollgate.run import manifest
-from tollgate.samples import open_store
-from tollgate.schedule import OpenModelArrivals
+from tollgate.samples.store import open_store
+from tollgate.schedule.open_model import OpenModelArrivals
 
 HOURS, SEED = 48, 7
 CRITERIA = ("p95 of visit>1s", "p99.9>2s", "avg-rt of visit>500ms", "fail>5%", "hits<1 over 96s")

@@ -20,22 +20,10 @@ import numpy as np
 from scipy import signal, special
 
 from certification.burner import MEAN_S, MOST_S
-from tollgate.compare import (
-    COSINE_S,
-    FAIL,
-    PASS,
-    STALLS,
-    STEP_S,
-    Blocks,
-    Gate,
-    Requests,
-    Settings,
-    Side,
-    close,
-    look,
-    next_look_s,
-)
-from tollgate.stats import error_of_steps, error_of_sum
+from tollgate.compare.decide import close, look, next_look_s
+from tollgate.compare.estimates import COSINE_S, STEP_S
+from tollgate.compare.model import FAIL, PASS, STALLS, Blocks, Gate, Requests, Settings, Side
+from tollgate.stats.autocorrelation import error_of_steps, error_of_sum
 
 LEVEL = 1.7e-4
 SECONDS = (60, 120, 300, 600)

@@ -19,10 +19,10 @@ from certification.certificate import certificate
 from certification.conditions import ConditionError
 from certification.live import Limits, Live, LiveError, check_like, session, summary
 from certification.store import FOLDER, Store, StoreError
-from tollgate.base import end_by
+from tollgate.base.processes import end_by
 from tollgate.commands import ERROR, Parser
-from tollgate.run import ManifestError
-from tollgate.samples import JtlError
+from tollgate.run.manifest import ManifestError
+from tollgate.samples.layout import JtlError
 
 INTERRUPTED = 2
 _PROBLEMS = (ConditionError, LiveError, StoreError, JtlError, ManifestError)

@@ -15,7 +15,8 @@ import numpy as np
 
 from certification.conditions import Condition
 from certification.store import Run
-from tollgate.compare import PERCENTILES, Blocks, Side, doubt_and_place, percentile
+from tollgate.compare.milliseconds import doubt_and_place, percentile
+from tollgate.compare.model import PERCENTILES, Blocks, Side
 
 METRICS = ("p50", "p95")
 RESAMPLES = 400

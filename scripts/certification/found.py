@@ -15,7 +15,7 @@ from scipy import stats
 
 from certification.conditions import Condition
 from certification.store import Run
-from tollgate.compare import FAIL, INCONCLUSIVE, OPEN, PASS, Settings
+from tollgate.compare.model import FAIL, INCONCLUSIVE, OPEN, PASS, Settings
 
 LEVEL = 0.95
 

@@ -23,21 +23,15 @@ from certification.found import MEASURED
 from certification.probe import ProbeError, probe
 from certification.processes import neighbour, run_to_end
 from certification.store import BROKEN, Run, Store, StoreError
-from tollgate.base import ROOT
-from tollgate.compare import (
-    INCONCLUSIVE,
-    LARGEST_SEED,
-    Blocks,
-    CompareRecord,
-    SettingError,
-    record,
-    samples,
-    seconds_of,
-    seeds_of,
-)
-from tollgate.run import ManifestError, manifest
-from tollgate.samples import JtlError
-from tollgate.targets import GitError, find_revisions
+from tollgate.base.paths import ROOT
+from tollgate.compare import record, samples
+from tollgate.compare.model import INCONCLUSIVE, Blocks
+from tollgate.compare.record import CompareRecord
+from tollgate.compare.settings import LARGEST_SEED, SettingError, seconds_of, seeds_of
+from tollgate.run import manifest
+from tollgate.run.manifest import ManifestError
+from tollgate.samples.layout import JtlError
+from tollgate.targets.git import GitError, find_revisions
 
 
 def blocks_of(folder: Path) -> tuple[Blocks, ...]:

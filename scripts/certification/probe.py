@@ -19,8 +19,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from certification.processes import ended
-from tollgate.samples import read_layout
-from tollgate.targets import HOST
+from tollgate.samples.layout import read_layout
+from tollgate.targets.pm2 import HOST
 
 #: Answers of a label that count, and those before them that warm its code up.
 REQUESTS, WARM_UP = 40, 10

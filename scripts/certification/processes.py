@@ -13,7 +13,8 @@ from pathlib import Path
 import psutil
 
 from certification import burner
-from tollgate.base import ROOT, reap, uninterrupted
+from tollgate.base.paths import ROOT
+from tollgate.base.processes import reap, uninterrupted
 
 #: Seconds that a process may take to end in good order.
 GRACE_S = 10

@@ -38,7 +38,8 @@ from functools import cached_property, partial
 import numpy as np
 from numpy.typing import NDArray
 
-from tollgate.compare import Blocks, Gate, Requests, Settings, Side, close, look, next_look_s
+from tollgate.compare.decide import close, look, next_look_s
+from tollgate.compare.model import Blocks, Gate, Requests, Settings, Side
 
 Ints = NDArray[np.int64]
 Apply = Callable[[Callable, Iterable], Iterable]

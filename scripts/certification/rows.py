@@ -50,19 +50,9 @@ from certification.found import (
 )
 from certification.resample import FEWEST_PAIRS, Apply, Pool, sequences_of
 from certification.store import BROKEN, Run
-from tollgate.compare import (
-    FAIL,
-    PASS,
-    STALLS,
-    Blocks,
-    Gate,
-    Settings,
-    Side,
-    close,
-    look,
-    next_look_s,
-    percentile,
-)
+from tollgate.compare.decide import close, look, next_look_s
+from tollgate.compare.milliseconds import percentile
+from tollgate.compare.model import FAIL, PASS, STALLS, Blocks, Gate, Settings, Side
 
 #: Seconds from one run's beginning to the other's: what is older is no baseline.
 OLDEST_S = 3600.0

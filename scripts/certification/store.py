@@ -26,8 +26,8 @@ from typing import IO, Any
 import numpy as np
 
 from certification.conditions import Condition, ConditionError, parse
-from tollgate.base import REPORTS, ROOT
-from tollgate.compare import Blocks, Requests, Side
+from tollgate.base.paths import REPORTS, ROOT
+from tollgate.compare.model import Blocks, Requests, Side
 
 #: Of runs that are committed, and of others.
 KEPT, FOLDER = ROOT / "data" / "certificate", REPORTS / "certify"

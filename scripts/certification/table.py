@@ -23,7 +23,7 @@ from certification.rows import (
     promised,
 )
 from certification.store import Run
-from tollgate.compare import FAIL, PASS
+from tollgate.compare.model import FAIL, PASS
 
 _TIMES = (
     "Times are medians of measuring, over all runs of a row, of which one that never got there "

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from support import run_folder
-from tollgate.base import SIGNALS, end_by, uninterrupted
+from tollgate.base.processes import SIGNALS, end_by, uninterrupted
 from tollgate.taurus import verdict
 
 

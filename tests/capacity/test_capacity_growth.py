@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.capacity import Service, answers
-from tollgate.capacity import grew
+from tollgate.capacity.growth import grew
 
 SECONDS = 10.0
 

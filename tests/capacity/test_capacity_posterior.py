@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from tollgate.capacity import Ask, Limit, Settings, Trial
+from tollgate.capacity.model import Ask, Limit, Settings, Trial
 from tollgate.capacity.posterior import (
     _DISTANCE,
     NODES,

@@ -5,20 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tollgate.capacity import (
-    TRUSTED,
-    Ask,
-    Limit,
-    Result,
-    Settings,
-    Trial,
-    ceiling_of,
-    grew,
-    next_ask,
-    next_ceiling_ask,
-    ratio,
-    result,
-)
+from tollgate.capacity.answer import result
+from tollgate.capacity.growth import grew
+from tollgate.capacity.model import TRUSTED, Ask, Limit, Result, Settings, Trial, ratio
+from tollgate.capacity.search import ceiling_of, next_ask, next_ceiling_ask
 
 LIMITS = (Limit("p95", 250.0, 0.05), Limit("fail", None, 0.001))
 SETTINGS = Settings(LIMITS)

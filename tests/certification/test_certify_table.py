@@ -10,7 +10,7 @@ from certification.effects import added, effects
 from certification.rows import live_rows, resampled_row
 from certification.table import Rows, to_markdown
 from support.certified import by_name, finding, finished, runs_of, steady, tables
-from tollgate.compare import percentile_ratio
+from tollgate.compare.estimates import percentile_ratio
 from tollgate.compare.model import FAIL, PASS, Settings
 
 AA = Condition("aa")

@@ -14,10 +14,11 @@ import pytest
 from bzt.engine import Engine
 
 from support import environment
-from tollgate.base import SIGNALS
 from tollgate.base.paths import ROOT
+from tollgate.base.processes import SIGNALS
 from tollgate.commands import bzt
-from tollgate.taurus import Ruling, under_way
+from tollgate.taurus.shared import under_way
+from tollgate.taurus.verdict import Ruling
 
 #: Waits until its input ends, as a run waits for JMeter, and tells how it ended.
 WAITING = """

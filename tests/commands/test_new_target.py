@@ -12,7 +12,7 @@ import yaml
 
 import support
 from support import plan_files
-from tollgate.base import Url
+from tollgate.base.urls import Url
 from tollgate.commands import cli
 from tollgate.commands import new_target as command
 from tollgate.commands.new_target import files

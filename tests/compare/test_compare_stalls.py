@@ -22,7 +22,7 @@ from tollgate.compare.model import (
     Side,
 )
 from tollgate.compare.stalls import AFTER_S, LONGEST_S, SLOW, stall_rise
-from tollgate.stats import nominal_level
+from tollgate.stats.sequential import nominal_level
 
 SETTINGS = Settings(gates=(STALLS,))
 #: Of the error, beside all else that gates by default, of two labels.

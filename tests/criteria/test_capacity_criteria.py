@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tollgate.criteria import CriterionError, check, parse
+from tollgate.criteria.check import check
+from tollgate.criteria.grammar import CriterionError, parse
 
 
 def test_a_capacity_is_in_arrivals_a_second():

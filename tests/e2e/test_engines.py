@@ -21,7 +21,7 @@ import support
 from e2e.bzt_run import LENIENT, Finished, Run, mostly_right, seconds
 from support.hosts import Hosts, hosts
 from support.project_copy import copy_project
-from tollgate.plan import START_AT
+from tollgate.plan.remote import START_AT
 from tollgate.run import engines, manifest
 
 pytestmark = [pytest.mark.needs("network namespaces"), pytest.mark.engines]

@@ -14,7 +14,7 @@ import pytest
 import support
 from support import plan_files
 from support.screens import virtual_screen
-from tollgate.base import Url
+from tollgate.base.urls import Url
 from tollgate.commands.new_target.files import NewTarget, new_files
 
 pytestmark = pytest.mark.needs("a screen")

@@ -12,7 +12,9 @@ import pytest
 
 import support
 from e2e.bzt_run import BZT, Finished, Run
-from tollgate.study import lengthened, read_blocks, read_spans, warmed
+from tollgate.study.design import read_blocks
+from tollgate.study.lengths import lengthened, warmed
+from tollgate.study.samples import read_spans
 
 pytestmark = pytest.mark.long
 

@@ -7,11 +7,15 @@ import pytest
 from support import jmx_text as jmx
 from support import own_run, run_folder
 from support.jtl_rows import START_MS, row
-from tollgate.gather import Watch, evidence, judged_until_ms
-from tollgate.judge import judge
+from tollgate.gather import evidence
+from tollgate.gather.looks import judged_until_ms
+from tollgate.gather.watch import Watch
+from tollgate.judge.judgement import judge
 from tollgate.outputs.json_verdict import to_dict
-from tollgate.run import Looks, manifest
-from tollgate.samples import copy_until, read_jtl
+from tollgate.run import manifest
+from tollgate.run.looks import Looks
+from tollgate.samples.counts import read_jtl
+from tollgate.samples.split import copy_until
 
 #: The recorded run measures 8 s, 2 s after JMeter's start, with 30 requests a second.
 BEGAN_MS = 1795223301128 + 2000

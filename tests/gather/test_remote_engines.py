@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from support import run_folder, run_pages
-from tollgate import run
 from tollgate.gather import evidence
 from tollgate.run import manifest
-from tollgate.samples import split
+from tollgate.run.divided import Remote, divide
+from tollgate.samples.split import split
 
 HOSTS = ("10.0.0.1:1099", "10.0.0.2:1099")
 #: By so much is the clock of the second engine ahead.
@@ -35,7 +35,7 @@ def divided(folder: Path, *criteria: str) -> None:
     (folder / run_folder.JTL).write_text(sent_by_both(run_folder.recorded()))
     run_pages.watch(folder)
     remotes = [
-        run.Remote(
+        Remote(
             number=number,
             of=2,
             host=host,
@@ -47,7 +47,7 @@ def divided(folder: Path, *criteria: str) -> None:
         )
         for number, host, ahead_ms in zip((1, 2), HOSTS, (0, AHEAD_MS), strict=True)
     ]
-    manifest.write(run.divide(made, folder, remotes, split), folder)
+    manifest.write(divide(made, folder, remotes, split), folder)
 
 
 def test_what_was_seen_of_workers_is_judged_beside_the_samples_of_all_engines(tmp_path):

@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from gather.test_looks import BEGAN_MS, LOOKS, changed, written_by
 from support import run_folder
-from tollgate.gather import StopWatch, evidence
+from tollgate.gather import evidence
+from tollgate.gather.watch import StopWatch
 from tollgate.judge import criterion as judging
 from tollgate.run import manifest
 

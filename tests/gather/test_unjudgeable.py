@@ -5,11 +5,13 @@ import pytest
 from support import jmx_text as jmx
 from support import run_folder
 from support.forecasts import steps_of
-from tollgate.forecast import Followed, to_record
-from tollgate.gather import evidence, hardly_decided
+from tollgate.forecast.model import Followed, to_record
+from tollgate.gather import evidence
 from tollgate.gather.evidence import EvidenceError
+from tollgate.gather.unjudgeable import hardly_decided
 from tollgate.plan.read import read_plan
-from tollgate.run import Looks, manifest
+from tollgate.run import manifest
+from tollgate.run.looks import Looks
 
 
 def forecast(*rates, **shares):

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from support.capacities import BOTH, EMPTY, NOTHING, result, searched, searching, trial
-from tollgate.judge import FAIL, INCONCLUSIVE, INVALID, PASS, ExecutionFacts, MeasuredRun, judge
-from tollgate.workers import WorkerEvent
+from tollgate.judge.facts import ExecutionFacts, MeasuredRun
+from tollgate.judge.judgement import judge
+from tollgate.judge.verdicts import FAIL, INCONCLUSIVE, INVALID, PASS
+from tollgate.workers.model import WorkerEvent
 
 
 def verdict_of(*criteria, of=None, **facts):

@@ -11,7 +11,7 @@ from tollgate.criteria.grammar import parse_all
 from tollgate.judge.course import is_settled, noted
 from tollgate.judge.facts import Course, JudgeSettings
 from tollgate.judge.judgement import results_of
-from tollgate.stats import LEAST_STEP, nominal_level
+from tollgate.stats.sequential import LEAST_STEP, nominal_level
 
 LATENCY, SHARE, SAID = "p95>1s", "fail>0%", "p50>1s, continue as non-failed"
 CRITERIA = parse_all([LATENCY, SHARE, SAID])

@@ -3,18 +3,18 @@
 import numpy as np
 import pytest
 
-from tollgate.forecast import ForecastFacts, LoadStep, StepFacts
-from tollgate.judge import (
+from tollgate.forecast.model import ForecastFacts, LoadStep, StepFacts
+from tollgate.judge.engines import together
+from tollgate.judge.facts import (
     EngineFacts,
     ExecutionFacts,
     LabelData,
     MeasuredExecution,
     MeasuredRun,
-    judge,
-    together,
 )
-from tollgate.schedule import ScheduleFacts
-from tollgate.stats import Counts
+from tollgate.judge.judgement import judge
+from tollgate.schedule.model import ScheduleFacts
+from tollgate.stats.counts import Counts
 
 
 def counts(seed, of=200):

@@ -12,9 +12,8 @@ from tollgate.criteria.grammar import parse_all
 from tollgate.judge.facts import Course, JudgeSettings
 from tollgate.judge.judgement import results_of
 from tollgate.judge.levels import PASS_EXPONENT, PASS_SHARE, estimates
-from tollgate.stats import CONFIDENCE
 from tollgate.stats.counts import Counts
-from tollgate.stats.intervals import mean_interval
+from tollgate.stats.intervals import CONFIDENCE, mean_interval
 from tollgate.stats.sequential import nominal_level
 
 SETTINGS = JudgeSettings()

@@ -9,13 +9,15 @@ from hypothesis import strategies as st
 
 from support.executions import execution
 from support.watched_workers import worker
-from tollgate.judge import MeasuredRun, judge
+from tollgate.judge.facts import MeasuredRun
+from tollgate.judge.judgement import judge
 from tollgate.outputs.console import verdict_table
 from tollgate.outputs.json_verdict import to_dict
 from tollgate.outputs.markdown import to_markdown
 from tollgate.run import manifest
 from tollgate.taurus.verdict import _background
-from tollgate.workers import BackgroundCpu, Resources
+from tollgate.workers.foreign import BackgroundCpu
+from tollgate.workers.model import Resources
 
 TAKEN = BackgroundCpu(share=0.25, seconds=70, disturbed_s=31)
 LINE = (

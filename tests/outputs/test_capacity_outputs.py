@@ -10,8 +10,8 @@ from jsonschema import Draft202012Validator
 
 from support import PLANS
 from support.capacities import BOTH, RUNS
-from tollgate.base import ROOT
-from tollgate.judge import judge
+from tollgate.base.paths import ROOT
+from tollgate.judge.judgement import judge
 from tollgate.outputs.capacity import scaling
 from tollgate.outputs.console import verdict_table
 from tollgate.outputs.json_model import to_json
@@ -21,7 +21,7 @@ from tollgate.outputs.markdown import to_markdown
 from tollgate.pages.capacity.page import part
 from tollgate.pages.kit.assemble import Contents, environment
 from tollgate.pages.kit.charts import data
-from tollgate.run import fingerprint
+from tollgate.run.environment import fingerprint
 
 SCHEMA = json.loads((ROOT / "scripts/tollgate/outputs/verdict.schema.json").read_text())
 

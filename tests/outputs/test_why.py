@@ -18,7 +18,7 @@ from tollgate.profile.model import (
     read_why,
     write_why,
 )
-from tollgate.run import ManifestError
+from tollgate.run.manifest import ManifestError
 
 SCHEMA = json.loads((ROOT / "scripts" / "tollgate" / "outputs" / "why.schema.json").read_text())
 

@@ -26,7 +26,7 @@ from tollgate.pages.compare import page
 from tollgate.pages.compare.page import Changes
 from tollgate.pages.kit import charts
 from tollgate.pages.run import write as run_page
-from tollgate.profile import absent, write_why
+from tollgate.profile.model import absent, write_why
 from tollgate.run import manifest
 
 ATTACK = "<script>alert(1)</script>"

@@ -18,7 +18,7 @@ from tollgate.pages.kit.assemble import Head, PageError, Remark
 from tollgate.pages.kit.bars import IntervalBar, LimitBar, Scale, parts
 from tollgate.pages.kit.charts import Axis, Chart, Series
 from tollgate.pages.kit.tables import Column, Group, Link, Table
-from tollgate.study import Estimate
+from tollgate.study.model import Estimate
 
 ATTACK = "<script>alert(1)</script>"
 ATTACKS = (

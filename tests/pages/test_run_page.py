@@ -11,7 +11,7 @@ import pytest
 
 from support import pages, run_folder
 from support.run_pages import charts_of, text_of, two_modes
-from tollgate.outputs import fail_bound, unadjusted
+from tollgate.outputs.text import fail_bound, unadjusted
 from tollgate.pages.run.intended import intended
 from tollgate.pages.run.write import judged, to_html, write
 from tollgate.run import manifest

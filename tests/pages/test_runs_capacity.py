@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 
 from support.capacities import BOTH, RUNS, searching
-from tollgate.judge import MeasuredRun, judge
+from tollgate.judge.facts import MeasuredRun
+from tollgate.judge.judgement import judge
 from tollgate.outputs.json_model import to_json
 from tollgate.outputs.json_verdict import to_dict
 from tollgate.pages.runs.read import _capacity, _criteria

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from lxml import etree
 
-from tollgate.plan import START_AT, begin_together, for_engines, own_name
+from tollgate.plan.remote import START_AT, begin_together, for_engines, own_name
 
 
 def test_each_engine_reads_the_property_of_its_number():

@@ -18,13 +18,13 @@ import pytest
 import support
 from support.http_server import Handler, serving
 from tollgate.base import records
-from tollgate.capacity import Settings, result
-from tollgate.gather import END, HEADER, NOTHING, CapacityRecord, arrivals_path, record_path, row
-from tollgate.gather.arrivals import read_arrivals
-from tollgate.gather.capacity import gather, read_record
-from tollgate.plan import Pass, write_by_arrivals
-from tollgate.samples import open_store
-from tollgate.targets import IDLE_SERVER
+from tollgate.capacity.answer import result
+from tollgate.capacity.model import Settings
+from tollgate.gather.arrivals import END, HEADER, NOTHING, read_arrivals, row
+from tollgate.gather.capacity import CapacityRecord, arrivals_path, gather, read_record, record_path
+from tollgate.plan.passes import Pass, write_by_arrivals
+from tollgate.samples.store import open_store
+from tollgate.targets.tools import IDLE_SERVER
 from tollgate.taurus.capacity import limit_of
 from tollgate.taurus.search import Search
 

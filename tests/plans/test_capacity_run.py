@@ -14,7 +14,7 @@ import pytest
 
 import support
 from tollgate.gather.arrivals import HEADER, row
-from tollgate.targets import IDLE_SERVER
+from tollgate.targets.tools import IDLE_SERVER
 
 PLAN = support.PLANS / "capacity.jmx"
 #: Parts of the file, each appended once all of the one before has its answer; then two at once.

@@ -16,10 +16,10 @@ import pytest
 import support
 from support.jmeter_run import Run, node_server
 from support.odd_server import ODD_PATH, ODD_PATTERN, odd_server
-from tollgate.samples import Growing
-from tollgate.study import read_spans
+from tollgate.samples.store import Growing
 from tollgate.study.design import read_blocks, rounds, warm_up, write_blocks
 from tollgate.study.model import CROSSCHECK, Block, Cell
+from tollgate.study.samples import read_spans
 from tollgate.study.windows import Span
 from tollgate.taurus.study import last_block
 

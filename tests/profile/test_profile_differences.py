@@ -14,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from tollgate.profile import SIDES, ProfileError, explain, read_blocks, words
-from tollgate.profile.differences import LEAST_BLOCKS, owner
+from tollgate.profile import words
+from tollgate.profile.differences import LEAST_BLOCKS, explain, owner
 from tollgate.profile.model import COMPUTING, LESS, MORE, SAME, UNCHANGED, UNKNOWN, WAITING
-from tollgate.profile.read import Block, Frame, Use
+from tollgate.profile.read import SIDES, Block, Frame, ProfileError, Use, read_blocks
 
 LEVEL, EFFECT = 0.01, 0.05
 HANDLER = Frame("handler", "app/handler.js", 3)

@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 
 import support
-from tollgate.profile import SIDES, explain, read_blocks
+from tollgate.profile.differences import explain
+from tollgate.profile.read import SIDES, read_blocks
 
 SCRIPT = support.ROOT / "scripts" / "tollgate" / "targets" / "profile-worker.js"
 SEARCH = "/search?origin=AMS&destination=BER&date=2026-06-15"

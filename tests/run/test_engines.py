@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from tollgate.run import engines
-from tollgate.schedule import COPY, SPLIT, Share
+from tollgate.schedule.share import Share
+from tollgate.schedule.share_rows import COPY, SPLIT
 
 FACTS = engines.Facts(
     number=2,

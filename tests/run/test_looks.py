@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tollgate.criteria.grammar import parse_all
 from tollgate.run.looks import EVERY_S, FIRST_S, LONGEST_LAG_S, SHORTEST_LAG_S, Looks
-from tollgate.stats import LEAST_STEP
+from tollgate.stats.sequential import LEAST_STEP
 
 LENGTHS = st.floats(0.5, 1e6)
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tollgate.samples import copy_until, split
+from tollgate.samples.split import copy_until, split
 
 HEAD = "timeStamp,elapsed,label,threadName,responseCode,success\n"
 HOSTS = ("10.0.0.1:1099", "load-one-2:1099")

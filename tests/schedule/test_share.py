@@ -6,24 +6,14 @@ import numpy as np
 import pytest
 
 from support import ROOT
-from tollgate.forecast import (
-    Forecast,
-    arrival_counts,
-    load_steps,
-    schedule_text,
-    shared_forecast,
-)
-from tollgate.forecast.model import ForecastStep
-from tollgate.plan import read_plan, read_tree
-from tollgate.schedule import (
-    OpenModelArrivals,
-    Share,
-    ShareError,
-    parse_share,
-    schedules_of,
-    shared_properties,
-    shared_schedule,
-)
+from tollgate.forecast.load import arrival_counts, load_steps, schedule_text, shared_forecast
+from tollgate.forecast.model import Forecast, ForecastStep
+from tollgate.plan.jmx import read_tree
+from tollgate.plan.read import read_plan
+from tollgate.schedule.open_model import OpenModelArrivals
+from tollgate.schedule.schedule import schedules_of
+from tollgate.schedule.share import Share, ShareError, parse_share
+from tollgate.schedule.share_load import shared_properties, shared_schedule
 
 CHECK = ROOT / "plans" / "check.jmx"
 

@@ -5,17 +5,10 @@ from pathlib import Path
 import pytest
 
 from support import ROOT
-from tollgate.plan import expander_of, read_tree
-from tollgate.schedule import (
-    COPY,
-    SPLIT,
-    Feed,
-    Share,
-    ShareError,
-    feeds_of,
-    records_of,
-    share_of_rows,
-)
+from tollgate.plan.jmx import read_tree
+from tollgate.plan.read import expander_of
+from tollgate.schedule.share import Share, ShareError
+from tollgate.schedule.share_rows import COPY, SPLIT, Feed, feeds_of, records_of, share_of_rows
 
 TEXT = "n,sum\n" + "".join(f"{n},{n * n}\n" for n in range(10))
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from support.executions import execution
-from tollgate.capacity import Ask, Point, Result, Trial
-from tollgate.judge import MeasuredExecution, MeasuredRun, Searched
+from tollgate.capacity.model import Ask, Point, Result, Trial
+from tollgate.judge.facts import MeasuredExecution, MeasuredRun, Searched
 
 LIMITS = ("p95>250ms", "fail>0.1%")
 

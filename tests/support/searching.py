@@ -10,8 +10,9 @@ from types import SimpleNamespace
 
 from support.growing_load import GrowingLoad, Service
 from tollgate.base import records
-from tollgate.capacity import Settings
-from tollgate.gather import HEADER, CapacityRecord, arrivals_path, record_path, row
+from tollgate.capacity.model import Settings
+from tollgate.gather.arrivals import HEADER, row
+from tollgate.gather.capacity import CapacityRecord, arrivals_path, record_path
 from tollgate.taurus.capacity import limit_of
 from tollgate.taurus.search import Search
 

@@ -9,7 +9,9 @@ import numpy as np
 
 from support.jtl_rows import HEADER, START_MS
 from tollgate.run import manifest
-from tollgate.schedule import OpenModelArrivals, Share, shared_schedule
+from tollgate.schedule.open_model import OpenModelArrivals
+from tollgate.schedule.share import Share
+from tollgate.schedule.share_load import shared_schedule
 
 SEED = 21
 WARMUP_S, MEASURED_S = 2, 20

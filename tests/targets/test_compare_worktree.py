@@ -10,7 +10,7 @@ import pytest
 
 import support
 from support.git_repos import SERVER, repo
-from tollgate.base import TooLongError
+from tollgate.base.processes import TooLongError
 from tollgate.targets import checkout as checkouts
 from tollgate.targets import leftovers, lock, pm2
 from tollgate.targets.checkout import PlaceError

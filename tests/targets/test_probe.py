@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import pytest
 
 from support.http_server import Handler, serving
-from tollgate.base import Url
+from tollgate.base.urls import Url
 from tollgate.targets import probe
 from tollgate.targets.pm2 import App
 from tollgate.targets.scenarios import Probe

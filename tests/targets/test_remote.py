@@ -7,7 +7,7 @@ from bzt import TaurusConfigError
 from bzt.utils import BetterDict
 
 from support import jmx_text as jmx
-from tollgate.base import Url
+from tollgate.base.urls import Url
 from tollgate.targets import probe
 from tollgate.targets.scenarios import (
     Probe,

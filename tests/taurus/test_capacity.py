@@ -15,13 +15,13 @@ from bzt.utils import BetterDict
 from support import jmx_text as jmx
 from support.growing_load import queue
 from support.searching import NAME, Searched, record_of
-from tollgate.base import ROOT
-from tollgate.criteria import CriterionError
-from tollgate.gather import arrivals_path, record_path, sealed
+from tollgate.base.paths import ROOT
+from tollgate.criteria.grammar import CriterionError
 from tollgate.gather.arrivals import ROW, read_arrivals
-from tollgate.gather.capacity import gather, read_record
-from tollgate.plan import Pass, read_plan
-from tollgate.samples import open_store
+from tollgate.gather.capacity import arrivals_path, gather, read_record, record_path, sealed
+from tollgate.plan.passes import Pass
+from tollgate.plan.read import read_plan
+from tollgate.samples.store import open_store
 from tollgate.taurus.capacity import Capacity, free_port, limit_of
 from tollgate.taurus.search import AHEAD_MS, RECOVERY_S, SILENT
 from tollgate.taurus.shared import FILES_OF

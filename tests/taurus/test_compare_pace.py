@@ -9,12 +9,13 @@ from bzt.utils import BetterDict
 
 from support.compare_service import refused
 from tollgate.base.paths import ROOT
-from tollgate.compare import Cost, Pace, record
+from tollgate.compare import record
+from tollgate.compare.pace import Cost, Pace
 from tollgate.run import manifest
 from tollgate.taurus import compare as service
 from tollgate.taurus.pace import CostError
 from tollgate.taurus.shared import under_way
-from tollgate.workers import ForeignRecorder
+from tollgate.workers.foreign import ForeignRecorder
 
 
 def test_progress_says_that_the_run_may_end_before(compare):

@@ -9,7 +9,7 @@ import pytest
 from bzt import NormalShutdown
 
 from support import run_folder
-from tollgate.samples import JtlError
+from tollgate.samples.layout import JtlError
 from tollgate.taurus.early_stop import EarlyStop
 from tollgate.taurus.shared import RunUnderWay
 

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tollgate.base.paths import ROOT
-from tollgate.run import Redaction
-from tollgate.taurus import BASE_CONFIG, Engine
+from tollgate.run.redaction import Redaction
+from tollgate.taurus.engine import BASE_CONFIG, Engine
 
 SETTINGS = yaml.safe_load((ROOT / "taurus.yml").read_text())
 KINDS = [*SETTINGS["cli-aliases"]]

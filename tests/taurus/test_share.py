@@ -12,8 +12,8 @@ from bzt import TaurusConfigError
 from bzt.utils import BetterDict
 
 from support import ROOT
-from tollgate.plan import read_plan
-from tollgate.schedule import OpenModelArrivals
+from tollgate.plan.read import read_plan
+from tollgate.schedule.open_model import OpenModelArrivals
 from tollgate.taurus.load import Load
 from tollgate.taurus.shared import under_way
 

@@ -16,10 +16,14 @@ import time
 from bzt import ManualShutdown, cli
 
 from tollgate.base import disk as room
-from tollgate.base import end_by, paths
+from tollgate.base import paths
+from tollgate.base.processes import end_by
 from tollgate.commands import artifacts
-from tollgate.run import Redaction, secrecy
-from tollgate.taurus import BASE_CONFIG, Engine, Ruling, judge_unstarted, under_way
+from tollgate.run import secrecy
+from tollgate.run.redaction import Redaction
+from tollgate.taurus.engine import BASE_CONFIG, Engine
+from tollgate.taurus.shared import under_way
+from tollgate.taurus.verdict import Ruling, judge_unstarted
 
 
 def interrupt_once(engine: Engine) -> None:

@@ -22,15 +22,18 @@ import sys
 from pathlib import Path
 
 from tollgate.commands import ERROR, Parser, doctor, engine, forecast, merge, new_target
-from tollgate.gather import evidence, judged_until_ms
-from tollgate.judge import judge
+from tollgate.gather import evidence
+from tollgate.gather.looks import judged_until_ms
+from tollgate.judge.judgement import judge
 from tollgate.outputs import dashboard
 from tollgate.outputs import study as study_report
 from tollgate.outputs import write as outputs
-from tollgate.pages import PageError, run_page, runs_page
-from tollgate.plan import PlanError
+from tollgate.pages.kit.assemble import PageError
+from tollgate.pages.run import write as run_page
+from tollgate.pages.runs import build as runs_page
+from tollgate.plan.jmx import PlanError
 from tollgate.run import engines, manifest
-from tollgate.samples import JtlError
+from tollgate.samples.layout import JtlError
 
 _PROBLEMS = (
     *(manifest.ManifestError, evidence.EvidenceError, PlanError, JtlError, PageError),

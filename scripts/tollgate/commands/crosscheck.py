@@ -21,7 +21,7 @@ from typing import NoReturn
 import psutil
 
 from tollgate.base import atomic
-from tollgate.study import TOOL, Load, ToolError, run
+from tollgate.study.crosscheck_tools import TOOL, Load, ToolError, run
 
 USAGE = "crosscheck ARM URL USERS SECONDS LEAD_S OUTPUT.json"
 

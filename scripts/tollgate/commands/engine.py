@@ -8,9 +8,10 @@ import socket
 from pathlib import Path
 from typing import NoReturn
 
-from tollgate.base import STATE
-from tollgate.run import cpu_model, engines
-from tollgate.schedule import ShareError, parse_share
+from tollgate.base.paths import STATE
+from tollgate.run import engines
+from tollgate.run.environment import cpu_model
+from tollgate.schedule.share import ShareError, parse_share
 
 
 def add_to(commands: argparse._SubParsersAction) -> None:

@@ -6,17 +6,14 @@ import argparse
 import sys
 from pathlib import Path
 
-from tollgate.base import ROOT, duration_text
-from tollgate.forecast import (
-    ForecastError,
-    ShapeError,
-    announce,
-    load_steps,
-    read_forecast,
-)
-from tollgate.outputs import steps_table
-from tollgate.plan import PlanError, read_plan
-from tollgate.taurus import number
+from tollgate.base.paths import ROOT
+from tollgate.base.text import duration_text
+from tollgate.forecast.load import ShapeError, announce, load_steps
+from tollgate.forecast.read import ForecastError, read_forecast
+from tollgate.outputs.console import steps_table
+from tollgate.plan.jmx import PlanError
+from tollgate.plan.read import read_plan
+from tollgate.taurus.shared import number
 
 DEFAULT = Path("data/forecast.csv")
 #: Knows the targets that a forecast may have columns for.

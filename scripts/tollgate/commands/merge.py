@@ -7,10 +7,12 @@ import shutil
 from pathlib import Path
 
 from tollgate.gather import evidence
-from tollgate.judge import judge
+from tollgate.judge.judgement import judge
 from tollgate.outputs import write as outputs
-from tollgate.pages import Judged, run_page
-from tollgate.run import ManifestError, manifest, shards
+from tollgate.pages.run import write as run_page
+from tollgate.pages.run.write import Judged
+from tollgate.run import manifest, shards
+from tollgate.run.manifest import ManifestError
 
 
 def add_to(commands: argparse._SubParsersAction) -> None:

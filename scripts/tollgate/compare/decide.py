@@ -68,7 +68,7 @@ from tollgate.compare.model import (
 )
 from tollgate.compare.processes import spread
 from tollgate.compare.stalls import stall_rise
-from tollgate.stats import LEAST_STEP, nominal_level
+from tollgate.stats.sequential import LEAST_STEP, nominal_level
 
 
 class Change(Protocol):

@@ -24,7 +24,7 @@ from scipy import special
 
 from tollgate.compare.estimates import cannot_tell
 from tollgate.compare.model import ERRORS, Blocks
-from tollgate.stats import error_of_sum
+from tollgate.stats.autocorrelation import error_of_sum
 
 # Of one side's requests: with more, too few of its times are those of an answer.
 MOST_FAILED = 0.05

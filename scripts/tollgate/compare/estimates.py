@@ -51,7 +51,8 @@ from scipy import special
 from tollgate.compare.milliseconds import HALF_MS, doubt_and_place, percentile, percentiles
 from tollgate.compare.model import PERCENTILES, TYPICAL, Blocks, Requests
 from tollgate.compare.pieces import FEWEST_PIECES, Pieces, pieces_of
-from tollgate.stats import error_of_steps, error_of_sum, trimmed_mean
+from tollgate.stats.autocorrelation import error_of_steps, error_of_sum
+from tollgate.stats.trimmed import trimmed_mean
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

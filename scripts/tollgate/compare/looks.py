@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from tollgate.compare.decide import close, look, next_look_s
 from tollgate.compare.model import Blocks, Gate
 from tollgate.compare.record import CompareRecord
-from tollgate.stats import LEAST_STEP
+from tollgate.stats.sequential import LEAST_STEP
 
 
 def judge_blocks(

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tollgate.base import records
-from tollgate.stats import Counts
+from tollgate.stats.counts import Counts
 
 #: Percentiles that are compared, by name.
 PERCENTILES = {"p50": 50.0, "p95": 95.0, "p99": 99.0}

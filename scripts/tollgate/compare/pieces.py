@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tollgate.compare.model import Blocks, Requests
-from tollgate.workers import CALM
+from tollgate.workers.foreign import CALM
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

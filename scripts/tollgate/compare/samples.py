@@ -9,17 +9,10 @@ from pathlib import Path
 import numpy as np
 
 from tollgate.compare.model import Blocks, Requests
-from tollgate.samples import (
-    JtlError,
-    Store,
-    check_coins,
-    coin_counts,
-    last_start_ms,
-    peek_test_start,
-    require,
-    using,
-)
-from tollgate.stats import Counts
+from tollgate.samples.layout import JtlError, peek_test_start
+from tollgate.samples.requests import check_coins, coin_counts, last_start_ms, require
+from tollgate.samples.store import Store, using
+from tollgate.stats.counts import Counts
 
 #: Which of the two an arrival went to, and to which of its processes: side + 2 * process.
 COIN = "coin"

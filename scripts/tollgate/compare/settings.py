@@ -32,11 +32,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tollgate.base import Url, read_url
+from tollgate.base.urls import Url, read_url
 from tollgate.compare import pace
 from tollgate.compare.decide import FIRST_S
 from tollgate.compare.model import METRICS, Settings
-from tollgate.stats import LEAST_STEP
+from tollgate.stats.sequential import LEAST_STEP
 
 #: What plans/compare.jmx waits for, in ms, where no property says so.
 TIMEOUTS_MS = {"connect_timeout": 2000, "response_timeout": 5000}

@@ -12,7 +12,8 @@ from tollgate.compare.decide import next_look_s
 from tollgate.compare.looks import judge_blocks
 from tollgate.compare.model import FAIL, OPEN, Finding, Gate
 from tollgate.compare.record import CompareRecord
-from tollgate.samples import Growing, peek_test_start
+from tollgate.samples.layout import peek_test_start
+from tollgate.samples.store import Growing
 
 #: Seconds until the file is read again where JMeter has not got so far.
 AGAIN_S = 2

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tollgate.base import figure, lasting
+from tollgate.base.text import figure, lasting
 from tollgate.compare.model import IMPROVED, INCONCLUSIVE, METRICS, PASS, SHARES, Finding
 from tollgate.compare.pace import FIXED, MEASURED, UNSEEN, Pace
 from tollgate.compare.record import CompareRecord
 from tollgate.compare.result import Comparison
-from tollgate.workers import CALM, BackgroundCpu
+from tollgate.workers.foreign import CALM, BackgroundCpu
 
 UNKNOWN = "-"
 #: Digits after the point beyond which two numbers are alike for everybody.

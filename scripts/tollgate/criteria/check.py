@@ -6,10 +6,10 @@ import itertools
 import re
 from collections.abc import Collection, Iterable
 
-from tollgate.base import closest
+from tollgate.base.text import closest
 from tollgate.criteria.grammar import Criterion, CriterionError
 from tollgate.criteria.subjects import is_better_low
-from tollgate.stats import Bins
+from tollgate.stats.bins import Bins
 
 # More labels than that do not help a reader who mistyped one.
 LABELS_SHOWN = 12

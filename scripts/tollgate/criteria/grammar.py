@@ -16,7 +16,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from tollgate.base import one_line
+from tollgate.base.text import one_line
 from tollgate.criteria.subjects import (
     CAPACITY,
     LATENCY_SLOPE,

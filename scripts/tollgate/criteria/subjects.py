@@ -37,8 +37,8 @@ import difflib
 import re
 from dataclasses import dataclass
 
-from tollgate.base import NAMES as CLASSES
-from tollgate.base import PREFIX, class_of, nearest
+from tollgate.base.response_codes import NAMES as CLASSES
+from tollgate.base.response_codes import PREFIX, class_of, nearest
 
 WORKER = "worker"
 MIB = 1024**2

@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from tollgate.forecast.model import Followed, ForecastFacts, LoadStep, StepFacts
-from tollgate.samples import Store, step_counts
+from tollgate.samples.requests import step_counts
+from tollgate.samples.store import Store
 
 #: So many points are more than a screen is wide: 24 s for each of a day, 48 s of two days.
 MOST_POINTS = 3600

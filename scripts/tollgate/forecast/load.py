@@ -16,9 +16,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate, pairwise
 
-from tollgate.base import duration_text
+from tollgate.base.text import duration_text
 from tollgate.forecast.model import Forecast, ForecastStep, LoadStep
-from tollgate.schedule import Share
+from tollgate.schedule.share import Share
 
 #: A shorter step is shorter than the lateness that a schedule is allowed.
 SHORTEST_STEP_S = 0.1

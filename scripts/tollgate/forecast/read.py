@@ -21,10 +21,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tollgate.base import FileError, closest
+from tollgate.base.text import FileError, closest
 from tollgate.forecast import fields
 from tollgate.forecast.model import Forecast, ForecastStep
-from tollgate.samples import shown
+from tollgate.samples.layout import shown
 
 NAME_COLUMNS = ("hour", "time", "step")
 RATE_COLUMN = "tps"

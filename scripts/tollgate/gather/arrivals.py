@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from tollgate.capacity import Ask
-from tollgate.run import ManifestError
+from tollgate.capacity.model import Ask
+from tollgate.run.manifest import ManifestError
 
 #: Bytes of a row, its newline included.
 ROW = 128

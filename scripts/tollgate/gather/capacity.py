@@ -14,13 +14,19 @@ from pathlib import Path
 
 import numpy as np
 
-from tollgate.base import did_you_mean, records
-from tollgate.capacity import Ask, Limit, Settings, Trial, ceiling_of, grew, result
-from tollgate.criteria import Criterion, CriterionError
+from tollgate.base import records
+from tollgate.base.text import did_you_mean
+from tollgate.capacity.answer import result
+from tollgate.capacity.growth import grew
+from tollgate.capacity.model import Ask, Limit, Settings, Trial
+from tollgate.capacity.search import ceiling_of
+from tollgate.criteria.grammar import Criterion, CriterionError
 from tollgate.gather.arrivals import Arrivals, read_arrivals
-from tollgate.judge import Searched
-from tollgate.run import Manifest, ManifestError, digest
-from tollgate.samples import JtlError, Store, require, trial_answers
+from tollgate.judge.facts import Searched
+from tollgate.run.manifest import Manifest, ManifestError, digest
+from tollgate.samples.layout import JtlError
+from tollgate.samples.requests import require, trial_answers
+from tollgate.samples.store import Store
 
 KIND = "capacity"
 #: Of an execution's name in that of a file: what it can't hold, and how many characters it has.

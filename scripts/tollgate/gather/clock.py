@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from tollgate.base import lasting
-from tollgate.judge import ExecutionFacts
-from tollgate.run import Execution
-from tollgate.samples import TOLERANCE_MS, Jtl, Step, largest
+from tollgate.base.text import lasting
+from tollgate.judge.facts import ExecutionFacts
+from tollgate.run.manifest import Execution
+from tollgate.samples.counts import Jtl
+from tollgate.samples.order import TOLERANCE_MS, Step, largest
 
 _NEXT = "the samples' times can't be trusted; run again, with a clock that nobody sets meanwhile"
 

@@ -5,19 +5,14 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
-from tollgate.compare import (
-    CompareRecord,
-    Comparison,
-    LagError,
-    compared,
-    lag_s,
-    not_compared,
-    samples,
-)
 from tollgate.compare import record as compare_record
-from tollgate.plan import Plan
-from tollgate.run import NAME, Execution, Manifest, ManifestError
-from tollgate.samples import Store
+from tollgate.compare import samples
+from tollgate.compare.record import CompareRecord
+from tollgate.compare.result import Comparison, compared, not_compared
+from tollgate.compare.settings import LagError, lag_s
+from tollgate.plan.model import Plan
+from tollgate.run.manifest import NAME, Execution, Manifest, ManifestError
+from tollgate.samples.store import Store
 
 KIND = "compare"
 

@@ -7,18 +7,23 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
-from tollgate.judge import (
-    ExecutionFacts,
+from tollgate.judge.ended_early import (
     SampledThreads,
     Thread,
     bounded_groups,
     early_ends,
     unscheduled_groups,
 )
-from tollgate.plan import Plan, expander_of, read_tree, stops_of
-from tollgate.run import Execution as Planned
-from tollgate.samples import Jtl, Store, ThreadRows, longest_gaps, thread_rows
-from tollgate.schedule import named_alike
+from tollgate.judge.facts import ExecutionFacts
+from tollgate.plan.bounds import stops_of
+from tollgate.plan.jmx import read_tree
+from tollgate.plan.model import Plan
+from tollgate.plan.read import expander_of
+from tollgate.run.manifest import Execution as Planned
+from tollgate.samples.counts import Jtl
+from tollgate.samples.store import Store
+from tollgate.samples.threads import ThreadRows, longest_gaps, thread_rows
+from tollgate.schedule.threads import named_alike
 
 
 def with_early_ends(

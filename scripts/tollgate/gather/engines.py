@@ -14,16 +14,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from tollgate.gather import workers as evidence_workers
-from tollgate.judge import (
-    EngineFacts,
-    JudgeSettings,
-    MeasuredExecution,
-    MeasuredRun,
-    engine_of,
-    together,
-)
-from tollgate.run import NAME, Engine, Execution, Manifest, ManifestError, digest, manifest
-from tollgate.samples import JtlError, peek_test_start
+from tollgate.judge.engines import engine_of, together
+from tollgate.judge.facts import EngineFacts, JudgeSettings, MeasuredExecution, MeasuredRun
+from tollgate.run import manifest
+from tollgate.run.manifest import NAME, Engine, Execution, Manifest, ManifestError, digest
+from tollgate.samples.layout import JtlError, peek_test_start
 
 #: Shares whose counts are merged at once: each time costs as much as all counts so far.
 _AT_ONCE = 8

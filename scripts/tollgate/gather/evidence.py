@@ -11,10 +11,12 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from tollgate.base import lasting
-from tollgate.compare import CompareRecord
-from tollgate.criteria import Criterion, check, lower_bound_errors, parse_all
-from tollgate.forecast import Followed, ForecastFacts, forecast_facts, from_record
+from tollgate.base.text import lasting
+from tollgate.compare.record import CompareRecord
+from tollgate.criteria.check import check, lower_bound_errors
+from tollgate.criteria.grammar import Criterion, parse_all
+from tollgate.forecast.facts import forecast_facts
+from tollgate.forecast.model import Followed, ForecastFacts, from_record
 from tollgate.gather import capacity as searching
 from tollgate.gather import comparison as comparing
 from tollgate.gather import labels as evidence_labels
@@ -27,23 +29,27 @@ from tollgate.gather.looks import Examined, ended
 from tollgate.gather.silent import with_silent
 from tollgate.gather.unjudgeable import unjudgeable
 from tollgate.gather.waits import with_waits
-from tollgate.judge import (
+from tollgate.judge.facts import (
     Course,
     ExecutionFacts,
     JudgeSettings,
     MeasuredExecution,
     MeasuredRun,
-    estimates,
-    events_left,
     measured_window,
 )
-from tollgate.plan import Plan, read_plan
-from tollgate.run import NAME, Manifest, ManifestError, check_seal, is_sealed
-from tollgate.run import Execution as Planned
-from tollgate.samples import Jtl, JtlError, Store, open_store, read_jtl, step_back
-from tollgate.schedule import foreseen_problems, replay_jtl
-from tollgate.stats import Bins
-from tollgate.workers import TargetsWatched
+from tollgate.judge.levels import estimates
+from tollgate.judge.workers import events_left
+from tollgate.plan.model import Plan
+from tollgate.plan.read import read_plan
+from tollgate.run.manifest import NAME, Manifest, ManifestError, check_seal, is_sealed
+from tollgate.run.manifest import Execution as Planned
+from tollgate.samples.counts import Jtl, read_jtl
+from tollgate.samples.layout import JtlError
+from tollgate.samples.order import step_back
+from tollgate.samples.store import Store, open_store
+from tollgate.schedule.replay import foreseen_problems, replay_jtl
+from tollgate.stats.bins import Bins
+from tollgate.workers.reading import TargetsWatched
 
 #: Said of a run of an earlier version, and of one whose seal was taken away.
 UNSEALED = f"{NAME} has no seal: it does not show whether criteria or settings were edited"

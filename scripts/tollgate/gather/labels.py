@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 
-from tollgate.judge import LabelData
-from tollgate.plan import Plan, PlanLabel
-from tollgate.samples import Jtl, JtlError
-from tollgate.schedule import Replay
+from tollgate.judge.facts import LabelData
+from tollgate.plan.model import Plan, PlanLabel
+from tollgate.samples.counts import Jtl
+from tollgate.samples.layout import JtlError
+from tollgate.schedule.replay import Replay
 
 #: What JMeter tells the rows of Transaction Controllers by.
 KIND_COLUMN, KIND_FLAG = "responseMessage", "message"

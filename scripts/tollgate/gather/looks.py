@@ -13,27 +13,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tollgate.criteria import Criterion
+from tollgate.criteria.grammar import Criterion
 from tollgate.gather import labels as evidence_labels
 from tollgate.gather import workers as evidence_workers
 from tollgate.gather.waits import held_back
-from tollgate.judge import (
-    FAIL,
-    Course,
-    CriterionResult,
-    ExecutionFacts,
-    JudgeSettings,
-    MeasuredExecution,
-    is_settled,
-    noted,
-    results_of,
-)
-from tollgate.plan import Plan
-from tollgate.run import Execution as Planned
-from tollgate.run import Manifest, Stop
-from tollgate.samples import JtlError, Store, peek_test_start, read_jtl
-from tollgate.schedule import replay_jtl
-from tollgate.stats import Bins
+from tollgate.judge.course import is_settled, noted
+from tollgate.judge.facts import Course, ExecutionFacts, JudgeSettings, MeasuredExecution
+from tollgate.judge.judgement import results_of
+from tollgate.judge.verdicts import FAIL, CriterionResult
+from tollgate.plan.model import Plan
+from tollgate.run.manifest import Execution as Planned
+from tollgate.run.manifest import Manifest, Stop
+from tollgate.samples.counts import read_jtl
+from tollgate.samples.layout import JtlError, peek_test_start
+from tollgate.samples.store import Store
+from tollgate.schedule.replay import replay_jtl
+from tollgate.stats.bins import Bins
 
 #: Seconds between the end of an answer and its row in the file, at most, as a rule.
 WRITTEN_S = 0.5

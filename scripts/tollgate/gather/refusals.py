@@ -11,10 +11,11 @@ from typing import Any
 from bzt import TaurusConfigError
 from bzt.modules.jmeter import JMeterExecutor
 
-from tollgate.forecast import from_record, to_record
-from tollgate.judge import JudgeSettings
-from tollgate.plan import data_files, read_plan
-from tollgate.run import MARK, Redaction
+from tollgate.forecast.model import from_record, to_record
+from tollgate.judge.facts import JudgeSettings
+from tollgate.plan import data_files
+from tollgate.plan.read import read_plan
+from tollgate.run.redaction import MARK, Redaction
 
 #: Taurus rewrites every thread group of a plan for any of these.
 LOAD_SETTINGS = ("concurrency", "iterations", "ramp-up", "hold-for", "throughput", "steps")

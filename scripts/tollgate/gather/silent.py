@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tollgate.judge import ExecutionFacts, silent_parts
-from tollgate.plan import Plan
-from tollgate.samples import Jtl, Store, thread_groups
+from tollgate.judge.facts import ExecutionFacts
+from tollgate.judge.missing_samples import silent_parts
+from tollgate.plan.model import Plan
+from tollgate.samples.counts import Jtl
+from tollgate.samples.store import Store
+from tollgate.samples.threads import thread_groups
 
 
 def with_silent(

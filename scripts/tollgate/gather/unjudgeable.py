@@ -5,12 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from tollgate.criteria import Criterion, CriterionError
-from tollgate.forecast import Followed
-from tollgate.plan import Plan
-from tollgate.run import Execution
-from tollgate.schedule import schedules_of
-from tollgate.stats import FEWEST, FEWEST_FOR_MEAN, samples_needed
+from tollgate.criteria.grammar import Criterion, CriterionError
+from tollgate.forecast.model import Followed
+from tollgate.plan.model import Plan
+from tollgate.run.manifest import Execution
+from tollgate.schedule.schedule import schedules_of
+from tollgate.stats.intervals import FEWEST_FOR_MEAN, samples_needed
+from tollgate.stats.slope import FEWEST
 
 
 def unjudgeable(

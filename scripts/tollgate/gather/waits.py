@@ -9,21 +9,22 @@ from dataclasses import replace
 
 import numpy as np
 
-from tollgate.base import lasting
-from tollgate.judge import (
-    Charged,
-    LabelData,
-    LoadEnd,
-    MeasuredExecution,
-    charge,
-    closed_groups,
-    groups_before,
-)
-from tollgate.plan import Plan, ThreadGroup, is_done
-from tollgate.run import Execution as Planned
-from tollgate.samples import Jtl, Key, Sent, Store, ThreadRows, read_sent, thread_rows
-from tollgate.schedule import ScheduleFacts, Unsent, schedules_of, senders
-from tollgate.stats import COLUMNS, Bins, Counts, Totals
+from tollgate.base.text import lasting
+from tollgate.judge.ended_early import closed_groups, groups_before
+from tollgate.judge.facts import LabelData, MeasuredExecution
+from tollgate.judge.missing_samples import Charged, LoadEnd, charge
+from tollgate.plan.model import Plan, ThreadGroup
+from tollgate.plan.threads import is_done
+from tollgate.run.manifest import Execution as Planned
+from tollgate.samples.counts import Jtl
+from tollgate.samples.store import Store
+from tollgate.samples.threads import Key, Sent, ThreadRows, read_sent, thread_rows
+from tollgate.schedule.model import ScheduleFacts, Unsent
+from tollgate.schedule.schedule import schedules_of
+from tollgate.schedule.threads import senders
+from tollgate.stats.bins import Bins
+from tollgate.stats.counts import Counts
+from tollgate.stats.totals import COLUMNS, Totals
 
 #: In the place of a response code.
 NO_ANSWER = "no answer before the load was ended"

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from tollgate.gather.looks import WRITTEN_S, Examined, Look
-from tollgate.judge import FAIL, PASS, CriterionResult
-from tollgate.run import Stop
-from tollgate.samples import Growing, JtlError, peek_test_start
+from tollgate.judge.verdicts import FAIL, PASS, CriterionResult
+from tollgate.run.manifest import Stop
+from tollgate.samples.layout import JtlError, peek_test_start
+from tollgate.samples.store import Growing
 
 #: Seconds until the file is read again where it was not as far.
 AGAIN_S = 2.0

@@ -8,9 +8,13 @@ from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 
-from tollgate.run import Execution, Manifest
-from tollgate.samples import Jtl, Store, lost
-from tollgate.workers import Resources, TargetsWatched, read_targets, share, unwatched
+from tollgate.run.manifest import Execution, Manifest
+from tollgate.samples import lost
+from tollgate.samples.counts import Jtl
+from tollgate.samples.store import Store
+from tollgate.workers.model import Resources
+from tollgate.workers.reading import TargetsWatched, read_targets, unwatched
+from tollgate.workers.watching_cost import share
 
 
 def watched(run: Path, manifest: Manifest, planned: Execution, jtl: Jtl | None) -> TargetsWatched:

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tollgate.base import figure
-from tollgate.capacity import Result
-from tollgate.criteria import Criterion
+from tollgate.base.text import figure
+from tollgate.capacity.model import Result
+from tollgate.criteria.grammar import Criterion
 from tollgate.judge.facts import MeasuredExecution, Searched
 from tollgate.judge.verdicts import (
     FAIL,

@@ -16,9 +16,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tollgate.base import lasting
-from tollgate.compare import FAIL as WORSE
-from tollgate.compare import MOST_FAILED, NO_LOOK, Comparison, LabelCounts, cases, unfair, words
+from tollgate.base.text import lasting
+from tollgate.compare import words
+from tollgate.compare.errors import MOST_FAILED
+from tollgate.compare.estimates import unfair
+from tollgate.compare.model import FAIL as WORSE
+from tollgate.compare.result import NO_LOOK, Comparison, LabelCounts
+from tollgate.compare.words import cases
 from tollgate.judge.verdicts import (
     FAIL,
     GENERATOR,

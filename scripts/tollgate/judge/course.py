@@ -18,8 +18,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from tollgate.base import lasting
-from tollgate.criteria import Criterion
+from tollgate.base.text import lasting
+from tollgate.criteria.grammar import Criterion
 from tollgate.judge.facts import Course, MeasuredExecution
 from tollgate.judge.verdicts import FAIL, INCONCLUSIVE, PASS, CriterionResult
 

@@ -16,8 +16,8 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from tollgate.base import duration, figure
-from tollgate.criteria import Criterion
+from tollgate.base.text import duration, figure
+from tollgate.criteria.grammar import Criterion
 from tollgate.judge.facts import JudgeSettings, LabelData, MeasuredExecution
 from tollgate.judge.observe import (
     RESPONSE_TIME,
@@ -31,17 +31,11 @@ from tollgate.judge.observe import (
 )
 from tollgate.judge.verdicts import FAIL, GENERATOR, INCONCLUSIVE, INVALID, PASS, CriterionResult
 from tollgate.judge.windows import observe_windows
-from tollgate.schedule import Unsent
-from tollgate.stats import (
-    BLOCKS,
-    FEWEST,
-    FEWEST_FOR_MEAN,
-    MIN_SECONDS,
-    percentile_by_block,
-    samples_needed,
-    span,
-    trend,
-)
+from tollgate.schedule.model import Unsent
+from tollgate.stats.autocorrelation import span
+from tollgate.stats.intervals import FEWEST_FOR_MEAN, MIN_SECONDS, samples_needed
+from tollgate.stats.percentiles import percentile_by_block
+from tollgate.stats.slope import BLOCKS, FEWEST, trend
 
 # Beyond so many times the samples, "run longer" is no advice.
 MOST_TIMES_LONGER = 1000

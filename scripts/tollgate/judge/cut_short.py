@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from tollgate.base import lasting
+from tollgate.base.text import lasting
 from tollgate.judge.facts import JudgeSettings, MeasuredExecution
 from tollgate.judge.verdicts import (
     FAIL,

@@ -20,17 +20,14 @@ import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from tollgate.base import lasting
+from tollgate.base.text import lasting
 from tollgate.judge.cut_short import END_SLACK_S
 from tollgate.judge.facts import EarlyEnd
-from tollgate.plan import (
+from tollgate.plan.bounds import Stops
+from tollgate.plan.model import LOOPING, Plan, PlanLabel, ThreadGroup
+from tollgate.plan.threads import (
     ANY,
-    LOOPING,
-    Plan,
-    PlanLabel,
     StatedEnd,
-    Stops,
-    ThreadGroup,
     certain_samplers,
     is_steady,
     longest_timer_s,
@@ -38,7 +35,7 @@ from tollgate.plan import (
     stated_end,
     wait_s,
 )
-from tollgate.schedule import schedules_of
+from tollgate.schedule.schedule import schedules_of
 
 #: Of a duration, how much may be missing at its end: as much as of a schedule.
 SLACK_SHARE = 0.01

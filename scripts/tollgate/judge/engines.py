@@ -14,8 +14,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from tollgate.base import lasting
-from tollgate.forecast import ForecastFacts, StepFacts
+from tollgate.base.text import lasting
+from tollgate.forecast.model import ForecastFacts, StepFacts
 from tollgate.judge.facts import (
     EngineFacts,
     ExecutionFacts,
@@ -26,7 +26,8 @@ from tollgate.judge.facts import (
 )
 from tollgate.judge.validity import execution_reasons
 from tollgate.judge.verdicts import INCONCLUSIVE, INVALID, OPERATOR, Reason, RunVerdict
-from tollgate.stats import Counts, Totals
+from tollgate.stats.counts import Counts
+from tollgate.stats.totals import Totals
 
 #: Of the longest time that an engine measures, so much they must all measure together: else the
 #: load was, for more than a tenth of the time, less than what is judged.

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from tollgate.capacity import Result, Trial
-from tollgate.compare import Comparison
-from tollgate.criteria import Criterion
-from tollgate.forecast import ForecastFacts
-from tollgate.schedule import ScheduleFacts, Unsent
-from tollgate.stats import LEAST_STEP, Counts, Totals
-from tollgate.workers import Resources, WorkerCount, WorkerEvent
+from tollgate.capacity.model import Result, Trial
+from tollgate.compare.result import Comparison
+from tollgate.criteria.grammar import Criterion
+from tollgate.forecast.model import ForecastFacts
+from tollgate.schedule.model import ScheduleFacts, Unsent
+from tollgate.stats.counts import Counts
+from tollgate.stats.sequential import LEAST_STEP
+from tollgate.stats.totals import Totals
+from tollgate.workers.model import Resources, WorkerCount, WorkerEvent
 
 
 @dataclass(frozen=True)

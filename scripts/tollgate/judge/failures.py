@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from tollgate.base import figure
+from tollgate.base.text import figure
 from tollgate.judge.facts import MeasuredExecution
 from tollgate.judge.observe import hit_mask
 from tollgate.judge.verdicts import FAIL, PASS, SERVICE, CriterionResult, Reason
-from tollgate.stats import Counts
+from tollgate.stats.counts import Counts
 
 #: Times are those of the work as long as at most this share of them are of failures.
 TOLERATED = 0.05

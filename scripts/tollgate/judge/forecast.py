@@ -25,8 +25,8 @@ from collections.abc import Iterator
 
 from scipy import special
 
-from tollgate.base import figure
-from tollgate.forecast import ForecastFacts, ForecastResult, PartResult
+from tollgate.base.text import figure
+from tollgate.forecast.model import ForecastFacts, ForecastResult, PartResult
 from tollgate.judge.verdicts import GENERATOR, INVALID, OPERATOR, Reason
 
 HELD, MISSED, NOT_REACHED = "held", "missed", "not reached"

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from tollgate.criteria import Criterion
+from tollgate.criteria.grammar import Criterion
 from tollgate.judge.capacity import capacity_reasons, judge_capacity
 from tollgate.judge.comparison import comparison_reasons
 from tollgate.judge.course import told_when
@@ -60,7 +60,7 @@ from tollgate.judge.verdicts import (
     worst,
 )
 from tollgate.judge.workers import judge_resource
-from tollgate.workers import worker_facts
+from tollgate.workers.processes import worker_facts
 
 
 def judge(run: MeasuredRun, settings: JudgeSettings | None = None) -> RunVerdict:

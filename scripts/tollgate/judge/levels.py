@@ -26,11 +26,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from tollgate.criteria import Criterion
+from tollgate.criteria.grammar import Criterion
 from tollgate.judge.facts import JudgeSettings, MeasuredExecution
 from tollgate.judge.observe import Levels
 from tollgate.judge.verdicts import FAIL, CriterionResult
-from tollgate.stats import nominal_level
+from tollgate.stats.sequential import nominal_level
 
 #: Judges one criterion of an execution.
 Judge = Callable[[Criterion, MeasuredExecution, Levels], CriterionResult]

@@ -21,9 +21,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tollgate.plan import Plan, Sampler, ThreadGroup, certain_samplers, wait_s
-from tollgate.samples import Key, Sent
-from tollgate.schedule import schedules_of, senders
+from tollgate.plan.model import Plan, Sampler, ThreadGroup
+from tollgate.plan.threads import certain_samplers, wait_s
+from tollgate.samples.threads import Key, Sent
+from tollgate.schedule.schedule import schedules_of
+from tollgate.schedule.threads import senders
 
 #: JMeter's own that run what is in them as often as they loop. Those of plugins may have no threads
 #: at times, but not for all of their length.

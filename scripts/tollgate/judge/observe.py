@@ -8,19 +8,18 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tollgate.criteria import Criterion
+from tollgate.criteria.grammar import Criterion
 from tollgate.judge.facts import JudgeSettings, LabelData
-from tollgate.stats import (
+from tollgate.stats.counts import Counts
+from tollgate.stats.intervals import (
     FEWEST_FOR_MEAN,
-    SOURCES,
     UNKNOWN,
-    Counts,
     Interval,
-    Totals,
     mean_interval,
-    percentile_interval,
     stdev_interval,
 )
+from tollgate.stats.percentiles import percentile_interval
+from tollgate.stats.totals import SOURCES, Totals
 
 FIRST_BYTE, CONNECT = "avg-lt", "avg-ct"
 TOTALS_COLUMNS = {

@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from tollgate.base import figure
+from tollgate.base.text import figure
 from tollgate.judge.capacity import capacity_warnings
 from tollgate.judge.comparison import comparison_warnings
 from tollgate.judge.cut_short import (
@@ -33,7 +33,8 @@ from tollgate.judge.facts import JudgeSettings, MeasuredExecution, MeasuredRun
 from tollgate.judge.failures import failure_warnings
 from tollgate.judge.verdicts import FAIL, GENERATOR, INVALID, MACHINE, OPERATOR, SERVICE, Reason
 from tollgate.judge.workers import judges_restarts, outages_judged, reload_notes, resource_reasons
-from tollgate.schedule import FAR_LATE_MS, ScheduleFacts
+from tollgate.schedule.blame import FAR_LATE_MS
+from tollgate.schedule.model import ScheduleFacts
 
 # A Poisson stream of rate r pauses for longer than 13.8 / r seconds once in a million times; where
 # the rate changes with time, it leaves out a stretch in which 13.8 requests are due as rarely.

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from tollgate.base import figure, spanned
-from tollgate.compare import Comparison
-from tollgate.forecast import ForecastResult
+from tollgate.base.text import figure, spanned
+from tollgate.compare.result import Comparison
+from tollgate.forecast.model import ForecastResult
 from tollgate.judge.facts import Course, Searched
-from tollgate.workers import BackgroundCpu, WorkerFacts
+from tollgate.workers.foreign import BackgroundCpu
+from tollgate.workers.processes import WorkerFacts
 
 PASS, FAIL, INCONCLUSIVE, INVALID = "PASS", "FAIL", "INCONCLUSIVE", "INVALID"
 # The worst comes last and beats the others: a broken measurement proves nothing, not even a FAIL.

@@ -33,9 +33,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tollgate.criteria import Criterion
+from tollgate.criteria.grammar import Criterion
 from tollgate.judge.observe import TOTALS_COLUMNS, Estimate, Part, hit_mask, value_of
-from tollgate.stats import Counts, Totals
+from tollgate.stats.counts import Counts
+from tollgate.stats.totals import Totals
 
 
 @dataclass(frozen=True)

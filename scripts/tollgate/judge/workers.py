@@ -19,8 +19,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tollgate.base import duration, figure, short
-from tollgate.criteria import MIB, Criterion
+from tollgate.base.text import duration, figure, short
+from tollgate.criteria.grammar import Criterion
+from tollgate.criteria.subjects import MIB
 from tollgate.judge.criterion import Ruling, result, rule_exactly, rule_over_time
 from tollgate.judge.facts import JudgeSettings, MeasuredExecution
 from tollgate.judge.observe import Estimate, Levels
@@ -35,16 +36,12 @@ from tollgate.judge.verdicts import (
     CriterionResult,
     Reason,
 )
-from tollgate.stats import MIN_SECONDS, mean_interval
-from tollgate.workers import (
+from tollgate.stats.intervals import MIN_SECONDS, mean_interval
+from tollgate.workers.model import Reload, Resources, WorkerEvent, WorkerOutage, WorkerSeries
+from tollgate.workers.processes import (
     FEWEST_LOOKS,
     SHORTEST_S,
     Growth,
-    Reload,
-    Resources,
-    WorkerEvent,
-    WorkerOutage,
-    WorkerSeries,
     growth,
     judged_share,
     lives,

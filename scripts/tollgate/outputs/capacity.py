@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from tollgate.base import figure, spanned
-from tollgate.capacity import Ratio, Result, Trial, ratio
-from tollgate.judge import ExecutionVerdict, Searched
+from tollgate.base.text import figure, spanned
+from tollgate.capacity.model import Ratio, Result, Trial, ratio
+from tollgate.judge.facts import Searched
+from tollgate.judge.verdicts import ExecutionVerdict
 
 LEAKS = "Trials of some seconds find no leak, and nothing else that only time shows: -soak does."
 

@@ -5,10 +5,14 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from tollgate.base import one_line
-from tollgate.compare import IMPROVED, Comparison, Finding, cases, words
-from tollgate.forecast import LoadStep, arrival_counts
-from tollgate.judge import (
+from tollgate.base.text import one_line
+from tollgate.compare import words
+from tollgate.compare.model import IMPROVED, Finding
+from tollgate.compare.result import Comparison
+from tollgate.compare.words import cases
+from tollgate.forecast.load import arrival_counts
+from tollgate.forecast.model import LoadStep
+from tollgate.judge.verdicts import (
     FAIL,
     INCONCLUSIVE,
     INVALID,
@@ -31,8 +35,9 @@ from tollgate.outputs.text import (
     width,
     worker_lines,
 )
-from tollgate.study import AGREES, DISAGREES, UNKNOWN, Claim, Study, number
-from tollgate.study import interval as study_interval
+from tollgate.study.model import Claim, Study
+from tollgate.study.words import AGREES, DISAGREES, UNKNOWN, number
+from tollgate.study.words import interval as study_interval
 
 #: More reasons than this are counted, not listed; verdict.md has them all.
 REASONS_SHOWN = 8

@@ -13,8 +13,9 @@ from types import MappingProxyType
 
 import psutil
 
-from tollgate.base import java_finds, jmeter_home
-from tollgate.samples import JtlError, copy_until
+from tollgate.base.paths import java_finds, jmeter_home
+from tollgate.samples.layout import JtlError
+from tollgate.samples.split import copy_until
 
 #: Milliseconds between two points of a graph. JMeter wants more than 1,000.
 GRANULARITY_MS = 1001

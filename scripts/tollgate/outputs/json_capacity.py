@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from tollgate.capacity import Trial
-from tollgate.judge import ExecutionVerdict, Searched
+from tollgate.capacity.model import Trial
+from tollgate.judge.facts import Searched
+from tollgate.judge.verdicts import ExecutionVerdict
 from tollgate.outputs import capacity
 from tollgate.outputs.json_model import (
     Amount,

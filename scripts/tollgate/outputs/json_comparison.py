@@ -7,15 +7,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from tollgate.compare import (
-    SHARES,
-    CompareRecord,
-    Comparison,
-    Finding,
-    Pace,
-    Spread,
-    words,
-)
+from tollgate.compare import words
+from tollgate.compare.model import SHARES, Finding
+from tollgate.compare.pace import Pace
+from tollgate.compare.processes import Spread
+from tollgate.compare.record import CompareRecord
+from tollgate.compare.result import Comparison
 from tollgate.outputs.json_model import (
     Amount,
     Count,
@@ -27,7 +24,7 @@ from tollgate.outputs.json_model import (
     content,
     ends,
 )
-from tollgate.workers import BackgroundCpu
+from tollgate.workers.foreign import BackgroundCpu
 
 Metric = Literal["typical", "p50", "p95", "p99", "mean", "stalls", "errors"]
 

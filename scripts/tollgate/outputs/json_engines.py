@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tollgate.judge import MeasuredExecution
+from tollgate.judge.facts import MeasuredExecution
 from tollgate.outputs.json_model import Count, Model, Text, content, contents
 from tollgate.outputs.json_schedule import ScheduleEntry
 

@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from tollgate.forecast import ForecastFacts, ForecastResult, PartResult, StepFacts
-from tollgate.judge import NOT_REACHED
+from tollgate.forecast.model import ForecastFacts, ForecastResult, PartResult, StepFacts
+from tollgate.judge.forecast import NOT_REACHED
 from tollgate.outputs.json_model import (
     Amount,
     Confidence,

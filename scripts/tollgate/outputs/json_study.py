@@ -19,15 +19,8 @@ from tollgate.outputs.json_model import (
     content,
     finite,
 )
-from tollgate.study import (
-    CellResult,
-    Check,
-    Comparison,
-    Estimate,
-    ScalingPoint,
-    Study,
-    StudyRun,
-)
+from tollgate.study.model import CellResult, Check, Comparison, Estimate, ScalingPoint, Study
+from tollgate.study.record import StudyRun
 
 TITLE = "Tollgate's study.json"
 #: Raised when a field goes or changes its meaning. 2: a curve has no `usl` any more.

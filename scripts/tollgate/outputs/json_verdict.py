@@ -4,13 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from tollgate.judge import (
-    CriterionResult,
-    ExecutionVerdict,
-    MeasuredExecution,
-    MeasuredRun,
-    RunVerdict,
-)
+from tollgate.judge.facts import MeasuredExecution, MeasuredRun
+from tollgate.judge.verdicts import CriterionResult, ExecutionVerdict, RunVerdict
 from tollgate.outputs.json_capacity import (
     CapacityEntry,
     ScalingEntry,
@@ -36,7 +31,7 @@ from tollgate.outputs.json_model import (
     finite,
 )
 from tollgate.outputs.json_schedule import ScheduleEntry
-from tollgate.workers import WorkerFacts
+from tollgate.workers.processes import WorkerFacts
 
 TITLE = "Tollgate's verdict.json"
 Basis = Literal[

@@ -6,9 +6,9 @@ import xml.etree.ElementTree as ET
 from collections import Counter
 from collections.abc import Iterable
 
-from tollgate.base import printable
-from tollgate.compare import Case, cases
-from tollgate.judge import (
+from tollgate.base.text import printable
+from tollgate.compare.words import Case, cases
+from tollgate.judge.verdicts import (
     FAIL,
     INCONCLUSIVE,
     PASS,

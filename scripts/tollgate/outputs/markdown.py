@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from tollgate.base import code, escaped, row
-from tollgate.compare import FAIL, IMPROVED, INCONCLUSIVE, Comparison, Finding, words
-from tollgate.judge import CriterionResult, ExecutionVerdict, RunVerdict
+from tollgate.base.text import code, escaped, row
+from tollgate.compare import words
+from tollgate.compare.model import FAIL, IMPROVED, INCONCLUSIVE, Finding
+from tollgate.compare.result import Comparison
+from tollgate.judge.verdicts import CriterionResult, ExecutionVerdict, RunVerdict
 from tollgate.outputs import capacity
 from tollgate.outputs.text import beyond, forecast_line, interval, limit, observed, worker_lines
-from tollgate.profile import Why
 from tollgate.profile import words as why_words
+from tollgate.profile.model import Why
 
 COMPARED = ("label", "metric", "base", "head", "change", "interval", "verdict")
 _STRIKING = (FAIL, INCONCLUSIVE, IMPROVED)

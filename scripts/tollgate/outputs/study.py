@@ -18,23 +18,19 @@ from tollgate.outputs.console import study_table as to_table
 from tollgate.outputs.json_model import to_json
 from tollgate.outputs.json_study import About, to_dict
 from tollgate.run import manifest
-from tollgate.samples import Jtl, Label, open_store, read_jtl, with_losses
-from tollgate.study import (
-    ANOTHER_GENERATOR,
-    CONNECT,
-    CROSSCHECK,
-    CpuError,
-    DesignError,
-    Ran,
-    Study,
-    build,
-    crosscheck,
-    read_blocks,
-    settings,
-)
-from tollgate.study import read as read_samples
+from tollgate.samples.counts import Jtl, Label, read_jtl
+from tollgate.samples.lost import with_losses
+from tollgate.samples.store import open_store
+from tollgate.study import crosscheck, settings
 from tollgate.study import record as study_run
-from tollgate.workers import Resources, WorkerOutage, read_watch
+from tollgate.study.answers import Ran, build
+from tollgate.study.cpu import CpuError
+from tollgate.study.design import DesignError, read_blocks
+from tollgate.study.model import CROSSCHECK, Study
+from tollgate.study.samples import read as read_samples
+from tollgate.study.windows import ANOTHER_GENERATOR, CONNECT
+from tollgate.workers.model import Resources, WorkerOutage
+from tollgate.workers.reading import read_watch
 
 __all__ = ["JSON", "PROBLEMS", "is_study", "read", "to_table", "write"]
 JSON = "study.json"

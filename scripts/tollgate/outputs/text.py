@@ -9,23 +9,14 @@ import math
 import unicodedata
 from collections.abc import Iterator
 
-from tollgate.base import duration, figure, short, spanned
+from tollgate.base.text import duration, figure, short, spanned
 from tollgate.compare import words
-from tollgate.criteria import MIB
-from tollgate.forecast import ForecastResult
-from tollgate.judge import (
-    HELD,
-    MB_PER_MIN,
-    NOT_REACHED,
-    PASS,
-    CriterionResult,
-    ExecutionVerdict,
-    RunVerdict,
-    requests,
-    signed,
-    worst_part,
-)
-from tollgate.workers import WorkerFacts
+from tollgate.criteria.subjects import MIB
+from tollgate.forecast.model import ForecastResult
+from tollgate.judge.forecast import HELD, NOT_REACHED, requests, signed, worst_part
+from tollgate.judge.verdicts import PASS, CriterionResult, ExecutionVerdict, RunVerdict
+from tollgate.judge.workers import MB_PER_MIN
+from tollgate.workers.processes import WorkerFacts
 
 
 def beyond(verdict: RunVerdict) -> Iterator[str]:

@@ -7,14 +7,15 @@ import sys
 from pathlib import Path
 
 from tollgate.base import atomic
-from tollgate.judge import MeasuredRun, RunVerdict
+from tollgate.judge.facts import MeasuredRun
+from tollgate.judge.verdicts import RunVerdict
 from tollgate.outputs import json_verdict
 from tollgate.outputs.console import verdict_table
 from tollgate.outputs.json_model import to_json as to_text
 from tollgate.outputs.junit import to_junit
 from tollgate.outputs.markdown import to_markdown, why_section
-from tollgate.profile import Why
-from tollgate.run import Manifest
+from tollgate.profile.model import Why
+from tollgate.run.manifest import Manifest
 
 
 def write_all(folder: Path, verdict: RunVerdict, run: MeasuredRun, manifest: Manifest) -> None:

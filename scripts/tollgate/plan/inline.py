@@ -12,7 +12,7 @@ from pathlib import Path
 
 from lxml import etree
 
-from tollgate.base import ROOT
+from tollgate.base.paths import ROOT
 from tollgate.plan.jmx import parsed
 
 _INCLUDE, _PATH = "IncludeController", "IncludeController.includepath"

@@ -11,7 +11,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from tollgate.base import did_you_mean, jmeter_home
+from tollgate.base.paths import jmeter_home
+from tollgate.base.text import did_you_mean
 from tollgate.plan.bounds import endless_groups
 from tollgate.plan.copy import with_includes
 from tollgate.plan.expressions import Expander

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from lxml import etree
 
-from tollgate.base import ROOT
+from tollgate.base.paths import ROOT
 from tollgate.plan.inline import put_in_place
 from tollgate.plan.jmx import PlanError, parsed, read_tree
 from tollgate.plan.model import FLOW_CONTROL, Sampler

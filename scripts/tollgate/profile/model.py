@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from tollgate.base import records
-from tollgate.run import ManifestError
+from tollgate.run.manifest import ManifestError
 
 NAME = "why.json"
 TITLE = "Tollgate's why.json"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tollgate.base import figure
+from tollgate.base.text import figure
 from tollgate.profile.model import MORE, UNCHANGED, WAITING, Change, Function, Why
 
 #: Functions that are named.

@@ -15,11 +15,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from tollgate.base import ROOT, STATE, atomic, jmeter_home
-from tollgate.plan import PlanError, expander_of, read_tree
+from tollgate.base import atomic
+from tollgate.base.paths import ROOT, STATE, jmeter_home
+from tollgate.plan.jmx import PlanError, read_tree
+from tollgate.plan.read import expander_of
 from tollgate.run.environment import java_version, jmeter_version
 from tollgate.run.manifest import digest
-from tollgate.schedule import HOW, Feed, Share, ShareError, feeds_of, share_of_rows
+from tollgate.schedule.share import Share, ShareError
+from tollgate.schedule.share_rows import HOW, Feed, feeds_of, share_of_rows
 
 KEYSTORE = STATE / "engines.keystore"
 #: Where each engine of this checkout keeps its rows and its log.

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from importlib import metadata
 from pathlib import Path
 
-from tollgate.base import ROOT, jmeter_home
+from tollgate.base.paths import ROOT, jmeter_home
 from tollgate.run.redaction import Redaction
 
 #: What changes the service: figures under different values are not comparable.

@@ -11,7 +11,7 @@ from typing import Annotated
 from pydantic import Field, NonNegativeFloat, PositiveFloat
 
 from tollgate.base import records
-from tollgate.criteria import Criterion
+from tollgate.criteria.grammar import Criterion
 
 # A run that is decided goes on for half of this in the mean. Looks as often as every second would
 # end it 5 s sooner, at the price of the machine that is measured.

@@ -17,9 +17,10 @@ from typing import Annotated, Any
 from pydantic import Field, NonNegativeFloat
 from typing_extensions import NotRequired, TypedDict  # Pydantic takes no other before Python 3.12
 
-from tollgate.base import one_line, records
+from tollgate.base import records
+from tollgate.base.text import one_line
 from tollgate.run.looks import Looks
-from tollgate.workers import BackgroundCpu
+from tollgate.workers.foreign import BackgroundCpu
 
 NAME = "run.json"
 #: Raised when a manifest's meaning changes; older ones are refused rather than misread.

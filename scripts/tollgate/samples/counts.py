@@ -12,7 +12,9 @@ import numpy as np
 
 from tollgate.samples.layout import JtlError, peek_test_start
 from tollgate.samples.store import Store, using
-from tollgate.stats import COLUMNS, SECONDS, SOURCES, Bins, Counts, Totals
+from tollgate.stats.bins import SECONDS, Bins
+from tollgate.stats.counts import Counts
+from tollgate.stats.totals import COLUMNS, SOURCES, Totals
 
 # Columns that JMeter can leave out, and that some subjects of criteria need.
 _OPTIONAL = ("responseMessage", "threadName", "bytes", "allThreads", "Latency", "Connect")

@@ -22,7 +22,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tollgate.samples.store import Store, using
-from tollgate.workers import Reload, Resources, WorkerOutage
+from tollgate.workers.model import Reload, Resources, WorkerOutage
 
 #: Milliseconds after a window in which a client may still find out what happened in it, and before
 #: an outage in which it may have found out already.

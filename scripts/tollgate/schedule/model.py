@@ -14,8 +14,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from tollgate.plan import PlanLabel
-from tollgate.stats import Counts
+from tollgate.plan.model import PlanLabel
+from tollgate.stats.counts import Counts
 
 COORDINATED_OMISSION = (
     "percentiles are of service time only: in a closed loop a slow answer holds back the requests "

@@ -13,14 +13,18 @@ from dataclasses import replace
 
 import numpy as np
 
-from tollgate.samples import Batch, Jtl, SampleBatches, Step, Store, early_step, largest
+from tollgate.samples.counts import Jtl
+from tollgate.samples.order import Step, early_step, largest
+from tollgate.samples.single import Batch, SampleBatches
+from tollgate.samples.store import Store
 from tollgate.schedule.blame import FAR_LATE_MS, LATE_MS
 from tollgate.schedule.join import Floats, Ints
 from tollgate.schedule.lateness import Displacement, percentile
 from tollgate.schedule.model import Schedule, ScheduleFacts
 from tollgate.schedule.open_model import OpenModelArrivals
 from tollgate.schedule.queues import Kept, Queue, unsent_of
-from tollgate.stats import Bins, Counts
+from tollgate.stats.bins import Bins
+from tollgate.stats.counts import Counts
 
 # Rows of counts that are put together in one go: sorting them by and by keeps memory bounded.
 _GATHERED = 200_000

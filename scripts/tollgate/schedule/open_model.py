@@ -16,7 +16,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from tollgate.plan import JavaRandom, NotReplayableError
+from tollgate.plan.arrivals import JavaRandom, NotReplayableError
 from tollgate.schedule.grammar import Arrivals, Rate, parse_schedule
 
 # Relative difference of two rates below which even_arrivals takes the rate as constant.

@@ -9,12 +9,13 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from tollgate.plan import Plan
-from tollgate.samples import Step
+from tollgate.plan.model import Plan
+from tollgate.samples.order import Step
 from tollgate.schedule.model import NEVER_MS, TIMED_OUT, ClosedLoop, Schedule, ScheduleFacts, Unsent
 from tollgate.schedule.schedule import schedules_of
 from tollgate.schedule.threads import may_send, senders
-from tollgate.stats import Bins, Counts
+from tollgate.stats.bins import Bins
+from tollgate.stats.counts import Counts
 
 #: Stands for the names of threads where a file has none.
 NO_NAMES = ("",)

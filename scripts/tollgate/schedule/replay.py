@@ -11,13 +11,18 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tollgate.plan import Plan
-from tollgate.samples import Jtl, Step, Store, read_samples, read_threads, using
+from tollgate.plan.model import Plan
+from tollgate.samples.counts import Jtl
+from tollgate.samples.order import Step
+from tollgate.samples.single import read_samples
+from tollgate.samples.store import Store, using
+from tollgate.samples.threads import read_threads
 from tollgate.schedule.model import ScheduleFacts, Unsent
 from tollgate.schedule.open_join import join_open
 from tollgate.schedule.queues import Kept, Queue, queues_of
 from tollgate.schedule.timer_join import join_timer
-from tollgate.stats import Bins, Counts
+from tollgate.stats.bins import Bins
+from tollgate.stats.counts import Counts
 
 # A timer's schedule needs all of its samples at once: the join looks for gaps over the whole run.
 # With some 330 bytes a sample, these take 1.6 GB; an hour at 1,000 requests a second is less.

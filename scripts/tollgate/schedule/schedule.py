@@ -5,14 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from tollgate.plan import (
-    FLOW_CONTROL,
-    EvenArrivals,
-    NotReplayableError,
-    Plan,
-    Sampler,
-    ThreadGroup,
-)
+from tollgate.plan.arrivals import EvenArrivals, NotReplayableError
+from tollgate.plan.model import FLOW_CONTROL, Plan, Sampler, ThreadGroup
 from tollgate.schedule.grammar import ScheduleError
 from tollgate.schedule.model import ClosedLoop, Schedule
 from tollgate.schedule.open_model import OpenModelArrivals

@@ -10,17 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from tollgate.plan import (
-    LOOPING,
-    PRECISE_THROUGHPUT,
-    Element,
-    Expander,
-    Plan,
-    PreciseThroughput,
-    ThreadGroup,
-    expander_of,
-    read_timer,
-)
+from tollgate.plan.arrivals import PreciseThroughput
+from tollgate.plan.expressions import Expander
+from tollgate.plan.jmx import Element
+from tollgate.plan.model import LOOPING, PRECISE_THROUGHPUT, Plan, ThreadGroup
+from tollgate.plan.read import expander_of
+from tollgate.plan.timers import read_timer
 from tollgate.schedule.grammar import Arrivals, Rate, ScheduleError, parse_schedule
 from tollgate.schedule.open_model import count_of
 from tollgate.schedule.share import Share, ShareError

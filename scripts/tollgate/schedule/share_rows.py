@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tollgate.plan import Element, Expander
+from tollgate.plan.expressions import Expander
+from tollgate.plan.jmx import Element
 from tollgate.schedule.share import Share, ShareError
 from tollgate.schedule.share_load import PROPERTY
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from tollgate.plan import Plan, ThreadGroup
+from tollgate.plan.model import Plan, ThreadGroup
 
 
 def may_send(plan: Plan, label: str) -> list[int]:

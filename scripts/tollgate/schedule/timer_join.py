@@ -6,12 +6,13 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from tollgate.samples import Samples
+from tollgate.samples.single import Samples
 from tollgate.schedule.join import NO_EVENT, Rows
 from tollgate.schedule.lateness import Joined, join, summarise
 from tollgate.schedule.model import ScheduleFacts
 from tollgate.schedule.queues import Kept, Queue, unsent_of
-from tollgate.stats import Bins, Counts
+from tollgate.stats.bins import Bins
+from tollgate.stats.counts import Counts
 
 # Thread numbers stay below this; JMeter numbers thread groups and the threads in each.
 _THREADS = 1 << 32

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from tollgate.base import figure
+from tollgate.base.text import figure
 from tollgate.study.model import (
     CROSSCHECK,
     JMETER,

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from tollgate.workers import ProcessTree, idle_s
+from tollgate.workers.cpu import ProcessTree, idle_s
 
 Floats = NDArray[np.float64]
 #: What is recorded, in the order of the rows that `mean_cores` gives.

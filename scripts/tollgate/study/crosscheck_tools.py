@@ -18,7 +18,10 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from tollgate.base import ROOT, TooLongError, Url, records, run_to_end
+from tollgate.base import records
+from tollgate.base.paths import ROOT
+from tollgate.base.processes import TooLongError, run_to_end
+from tollgate.base.urls import Url
 
 TOOL = "autocannon"
 #: Seconds beyond those of the load in which it must have started, counted and ended.

@@ -29,8 +29,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
-from tollgate.base import FileError
-from tollgate.samples import shown
+from tollgate.base.text import FileError
+from tollgate.samples.layout import shown
 from tollgate.study.model import CROSSCHECK, JMETER, Block, Cell, Key
 
 #: Those that plans/study.jmx has a sampler for.

@@ -12,7 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from tollgate.samples import JtlError, Store, block_spans, require, using, window_counts
+from tollgate.samples.layout import JtlError
+from tollgate.samples.requests import block_spans, require, window_counts
+from tollgate.samples.store import Store, using
 from tollgate.study.cpu import COUNTERS, mean_cores
 from tollgate.study.model import Block, Cell, CellData
 from tollgate.study.record import CPU

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from tollgate.base import did_you_mean
-from tollgate.criteria import CriterionError, parse
+from tollgate.base.text import did_you_mean
+from tollgate.criteria.grammar import CriterionError, parse
 from tollgate.study.crosscheck_tools import TOOL
 from tollgate.study.design import only, shorten
 from tollgate.study.model import CROSSCHECK, JMETER, Cell

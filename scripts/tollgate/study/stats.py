@@ -45,7 +45,7 @@ from functools import partial, reduce
 import numpy as np
 from scipy import special
 
-from tollgate.stats import CONFIDENCE
+from tollgate.stats.intervals import CONFIDENCE
 from tollgate.study.metrics import COARSE_MS, PERCENTILES, Floats, Metrics
 from tollgate.study.model import METRICS, Bottleneck, CellData, CellResult, Comparison, Estimate
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from tollgate.base import figure
+from tollgate.base.text import figure
 from tollgate.study.model import Estimate, Study
 
 AGREES, DISAGREES, UNKNOWN = "agrees", "disagrees", "cannot tell"

@@ -26,7 +26,7 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from tollgate.base import TooLongError, run_to_end
+from tollgate.base.processes import TooLongError, run_to_end
 from tollgate.targets import git, lock
 from tollgate.targets.git import GitError, ask
 

@@ -13,7 +13,7 @@ from collections.abc import Collection
 
 import psutil
 
-from tollgate.base import BASE, ROOT
+from tollgate.base.paths import BASE, ROOT
 from tollgate.targets import checkout, lock, pm2
 
 #: Seconds between asking a left-over process to end and ending it.

@@ -25,7 +25,8 @@ from typing import IO
 
 import psutil
 
-from tollgate.base import STATE, atomic
+from tollgate.base import atomic
+from tollgate.base.paths import STATE
 
 LOCK = STATE / "run.lock"
 STARTED = STATE / "started.json"

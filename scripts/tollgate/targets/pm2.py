@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from tollgate.base import ECOSYSTEM, PM2_HOME, ROOT
+from tollgate.base.paths import ECOSYSTEM, PM2_HOME, ROOT
 
 #: Begins the line that tells the apps: an ecosystem may print what it likes, as dotenv does.
 MARK = "tollgate-apps:"

@@ -14,7 +14,7 @@ import urllib.request
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 
-from tollgate.base import Url
+from tollgate.base.urls import Url
 from tollgate.targets import leftovers, pm2
 from tollgate.targets.scenarios import (
     Probes,

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 from bzt import TaurusConfigError
 from bzt.utils import BetterDict
 
-from tollgate.base import Url, read_url, shown
+from tollgate.base.urls import Url, read_url, shown
 from tollgate.plan import copy as plan_copy
 from tollgate.targets import pm2
 

@@ -6,8 +6,11 @@ import os
 import shutil
 from pathlib import Path
 
-from tollgate.base import ROOT, jmeter_home
+from tollgate.base.paths import ROOT, jmeter_home
 from tollgate.targets.pm2 import PM2
+
+#: Of a server that does nothing.
+IDLE_SERVER = Path(__file__).with_name("idle-server.js")
 
 
 def missing() -> list[str]:

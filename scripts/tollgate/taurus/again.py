@@ -11,8 +11,8 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from tollgate.base import uninterrupted
-from tollgate.plan import put_in_place
+from tollgate.base.processes import uninterrupted
+from tollgate.plan.inline import put_in_place
 from tollgate.targets import lock
 from tollgate.taurus.jmeter import InstalledJMeter
 

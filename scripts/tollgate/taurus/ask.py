@@ -23,7 +23,7 @@ from itertools import pairwise
 from pathlib import Path
 from xml.sax.saxutils import escape
 
-from tollgate.base import jmeter_home
+from tollgate.base.paths import jmeter_home
 from tollgate.run import engines
 
 FACTS, DATA, CLOCK = "facts", "data", "clock"

@@ -33,22 +33,21 @@ from xml.etree import ElementTree
 from bzt import TaurusConfigError, ToolError
 from bzt.engine import Service
 
-from tollgate.base import did_you_mean, duration_text, jmeter_home, records
-from tollgate.capacity import Limit, Settings
-from tollgate.compare import SettingError, seconds_of
-from tollgate.criteria import CriterionError, parse
-from tollgate.gather import (
-    END,
-    HEADER,
-    LONGEST_NAME,
-    NOTHING,
-    CapacityRecord,
-    arrivals_path,
-    record_path,
-    row,
-)
-from tollgate.plan import Pass, PlanError, plugins, rates_of, write_by_arrivals
-from tollgate.targets import HOST, IDLE_SERVER, name_of, period_of, scenario_of
+from tollgate.base import records
+from tollgate.base.paths import jmeter_home
+from tollgate.base.text import did_you_mean, duration_text
+from tollgate.capacity.model import Limit, Settings
+from tollgate.compare.settings import SettingError, seconds_of
+from tollgate.criteria.grammar import CriterionError, parse
+from tollgate.gather.arrivals import END, HEADER, LONGEST_NAME, NOTHING, row
+from tollgate.gather.capacity import CapacityRecord, arrivals_path, record_path
+from tollgate.plan import plugins
+from tollgate.plan.jmx import PlanError
+from tollgate.plan.passes import Pass, rates_of, write_by_arrivals
+from tollgate.targets.pm2 import HOST
+from tollgate.targets.reloads import period_of
+from tollgate.targets.scenarios import name_of, scenario_of
+from tollgate.targets.tools import IDLE_SERVER
 from tollgate.taurus.search import Search
 from tollgate.taurus.share import given_properties
 from tollgate.taurus.shared import FILES_OF, refuse_unknown, under_way

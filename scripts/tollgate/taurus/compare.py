@@ -16,38 +16,31 @@ from pathlib import Path
 from bzt import TaurusConfigError, ToolError
 from bzt.engine import Service
 
-from tollgate.base import BASE, ROOT, duration_text, uninterrupted
-from tollgate.compare import (
+from tollgate.base.paths import BASE, ROOT
+from tollgate.base.processes import uninterrupted
+from tollgate.base.text import duration_text
+from tollgate.compare import pace, record, words
+from tollgate.compare.pace import Pace
+from tollgate.compare.record import CompareRecord, SideRecord
+from tollgate.compare.settings import (
     SETTINGS,
-    CompareRecord,
     CompareSettings,
     LagError,
-    Pace,
     SettingError,
-    SideRecord,
-    Watch,
     again,
     drawn_seeds,
     is_compare,
     lag_s,
-    pace,
     read_settings,
-    record,
     schedule_of,
-    words,
 )
-from tollgate.gather import labels_of
-from tollgate.plan import read_plan
-from tollgate.samples import JtlError
-from tollgate.targets import (
-    GitError,
-    Revisions,
-    checkout,
-    find_revisions,
-    name_of,
-    pm2,
-    scenario_of,
-)
+from tollgate.compare.watch import Watch
+from tollgate.gather.comparison import labels_of
+from tollgate.plan.read import read_plan
+from tollgate.samples.layout import JtlError
+from tollgate.targets import checkout, pm2
+from tollgate.targets.git import GitError, Revisions, find_revisions
+from tollgate.targets.scenarios import name_of, scenario_of
 from tollgate.taurus.jmeter import InstalledJMeter
 from tollgate.taurus.pace import CostError, cores, cost_of
 from tollgate.taurus.shared import property_of, refuse_unknown, under_way
@@ -66,7 +59,7 @@ from tollgate.taurus.sides import (
 )
 from tollgate.taurus.targets import Targets
 from tollgate.taurus.why import comparison_of, explained
-from tollgate.workers import ForeignRecorder
+from tollgate.workers.foreign import ForeignRecorder
 
 
 def given_properties(config: Mapping, execution: Mapping) -> dict[str, object]:

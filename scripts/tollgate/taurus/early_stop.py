@@ -13,8 +13,9 @@ from pathlib import Path
 from bzt import NormalShutdown
 from bzt.engine import Reporter
 
-from tollgate.gather import StopWatch, examined
-from tollgate.samples import JtlError
+from tollgate.gather.evidence import examined
+from tollgate.gather.watch import StopWatch
+from tollgate.samples.layout import JtlError
 from tollgate.taurus.shared import under_way
 
 

@@ -12,8 +12,9 @@ from bzt import TaurusConfigError
 from bzt.engine import Configuration
 from bzt.linter import ToplevelChecker
 
-from tollgate.base import did_you_mean
-from tollgate.run import Redaction, secrecy
+from tollgate.base.text import did_you_mean
+from tollgate.run import secrecy
+from tollgate.run.redaction import Redaction
 from tollgate.taurus.targets import Targets
 
 #: Taurus's own modules and aliases.

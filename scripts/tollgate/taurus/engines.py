@@ -21,21 +21,18 @@ from typing import Any
 from bzt import TaurusConfigError, ToolError
 from bzt.engine import Engine
 
-from tollgate import run
-from tollgate.base import Url
-from tollgate.plan import (
-    START_AT,
-    begin_together,
-    expander_of,
-    for_engines,
-    own_name,
-    put_in_place,
-    read_tree,
-)
+from tollgate.base.urls import Url
+from tollgate.plan.inline import put_in_place
+from tollgate.plan.jmx import read_tree
+from tollgate.plan.read import expander_of
+from tollgate.plan.remote import START_AT, begin_together, for_engines, own_name
+from tollgate.run import divided
 from tollgate.run import engines as hosts_of
-from tollgate.samples import peek_test_start
-from tollgate.schedule import Feed, Share, feeds_of
-from tollgate.targets import name_of, pm2, scenario_of, targets_of
+from tollgate.samples.layout import peek_test_start
+from tollgate.schedule.share import Share
+from tollgate.schedule.share_rows import Feed, feeds_of
+from tollgate.targets import pm2
+from tollgate.targets.scenarios import name_of, scenario_of, targets_of
 from tollgate.taurus import ask
 from tollgate.taurus.heartbeat import Heartbeat
 from tollgate.taurus.share import (
@@ -231,21 +228,21 @@ class Remote:
             self.heartbeat.end()
             self.heartbeat = None
 
-    def engines(self) -> list[run.Remote]:
+    def engines(self) -> list[divided.Remote]:
         """As run.json tells of them, by their numbers."""
         return [self._engine(number, host) for number, host in sorted(self.by_number.items())]
 
-    def _engine(self, number: int, host: str) -> run.Remote:
+    def _engine(self, number: int, host: str) -> divided.Remote:
         answer = self.answers[host]
         parts = {
-            name: run.Part(
+            name: divided.Part(
                 of_all[number - 1].own,
                 {it: of_all[number - 1].given.get(it) for it in of_all[number - 1].own},
                 of_all[number - 1].forecast,
             )
             for name, of_all in self.parts.items()
         }
-        return run.Remote(
+        return divided.Remote(
             number=number,
             of=len(self.hosts),
             host=host,

@@ -25,18 +25,14 @@ from bzt import NormalShutdown
 from bzt.modules.jmeter import JMeter, JMeterExecutor
 from bzt.utils import FileReader
 
-from tollgate.base import Url, java_finds
-from tollgate.plan import (
-    LOOPING,
-    Plan,
-    put_in_place,
-    read_hosts,
-    read_plan,
-    shares_fragments,
-    stated_end,
-)
-from tollgate.run import GENERATOR
-from tollgate.samples import RECORD_BYTES
+from tollgate.base.paths import java_finds
+from tollgate.base.urls import Url
+from tollgate.plan.inline import put_in_place, shares_fragments
+from tollgate.plan.model import LOOPING, Plan
+from tollgate.plan.read import read_hosts, read_plan
+from tollgate.plan.threads import stated_end
+from tollgate.run.environment import GENERATOR
+from tollgate.samples.check import RECORD_BYTES
 from tollgate.targets import lock
 from tollgate.taurus.engines import Remote
 from tollgate.taurus.shared import FILES_OF, under_way

@@ -27,25 +27,18 @@ from pathlib import Path
 from bzt import TaurusConfigError
 from bzt.engine import Service
 
-from tollgate.base import did_you_mean, duration_text
-from tollgate.compare import is_compare
-from tollgate.forecast import (
-    Followed,
-    Forecast,
-    ForecastError,
-    LoadStep,
-    ShapeError,
-    announce,
-    load_steps,
-    mix_text,
-    read_forecast,
-    schedule_text,
-    to_record,
-)
-from tollgate.plan import PlanError, lint, read_plan
+from tollgate.base.text import did_you_mean, duration_text
+from tollgate.compare.settings import is_compare
+from tollgate.forecast.load import ShapeError, announce, load_steps, mix_text, schedule_text
+from tollgate.forecast.model import Followed, Forecast, LoadStep, to_record
+from tollgate.forecast.read import ForecastError, read_forecast
+from tollgate.plan import lint
+from tollgate.plan.jmx import PlanError
+from tollgate.plan.read import read_plan
 from tollgate.run import engines
-from tollgate.schedule import ShareError
-from tollgate.targets import is_inline, name_of, pm2, scenario_of
+from tollgate.schedule.share import ShareError
+from tollgate.targets import pm2
+from tollgate.targets.scenarios import is_inline, name_of, scenario_of
 from tollgate.taurus.engines import Remote
 from tollgate.taurus.share import Sharing
 from tollgate.taurus.shared import number, property_of, refuse_unknown, under_way

@@ -19,13 +19,14 @@ from pathlib import Path
 from bzt import TaurusConfigError
 from bzt.engine import Service
 
-from tollgate.base import duration_text
-from tollgate.compare import SettingError, is_compare, seconds_of
-from tollgate.gather import Watch, examined, outcome
-from tollgate.run import LEAST_S
-from tollgate.samples import JtlError
-from tollgate.stats import nominal_level
-from tollgate.targets import name_of, scenario_of
+from tollgate.base.text import duration_text
+from tollgate.compare.settings import SettingError, is_compare, seconds_of
+from tollgate.gather.evidence import examined
+from tollgate.gather.watch import Watch, outcome
+from tollgate.run.looks import LEAST_S
+from tollgate.samples.layout import JtlError
+from tollgate.stats.sequential import nominal_level
+from tollgate.targets.scenarios import name_of, scenario_of
 from tollgate.taurus.shared import property_of, refuse_unknown, under_way
 
 SETTINGS = ("budget",)

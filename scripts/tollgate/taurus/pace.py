@@ -11,8 +11,11 @@ from pathlib import Path
 
 import psutil
 
-from tollgate.compare import Cost, pace
-from tollgate.samples import Growing, JtlError, read_samples
+from tollgate.compare import pace
+from tollgate.compare.pace import Cost
+from tollgate.samples.layout import JtlError
+from tollgate.samples.single import read_samples
+from tollgate.samples.store import Growing
 from tollgate.targets import pm2
 from tollgate.taurus.again import again
 from tollgate.taurus.jmeter import InstalledJMeter

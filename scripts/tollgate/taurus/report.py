@@ -17,12 +17,13 @@ from pathlib import Path
 from bzt import TaurusConfigError
 from bzt.engine import Service
 
-from tollgate.base import REPORTS
 from tollgate.base import disk as room
-from tollgate.gather import judged_until_ms
+from tollgate.base.paths import REPORTS
+from tollgate.gather.looks import judged_until_ms
 from tollgate.outputs import dashboard
 from tollgate.outputs import write as outputs
-from tollgate.pages import run_page, runs_page
+from tollgate.pages.run import write as run_page
+from tollgate.pages.runs import build as runs_page
 from tollgate.taurus.shared import refuse_unknown, under_way
 
 

@@ -16,21 +16,22 @@ from pathlib import Path
 
 import psutil
 
-from tollgate.base import figure, records
-from tollgate.capacity import Ask, Trial, ceiling_of, next_ask, next_ceiling_ask
-from tollgate.gather import (
-    END,
-    Arrivals,
+from tollgate.base import records
+from tollgate.base.text import figure
+from tollgate.capacity.model import Ask, Trial
+from tollgate.capacity.search import ceiling_of, next_ask, next_ceiling_ask
+from tollgate.gather.arrivals import END, Arrivals, drawn, row
+from tollgate.gather.capacity import (
     CapacityRecord,
     TrialRecord,
     arrivals_path,
-    drawn,
     record_path,
-    row,
     trial_of,
 )
-from tollgate.plan import Pass
-from tollgate.samples import Growing, JtlError, trial_answers
+from tollgate.plan.passes import Pass
+from tollgate.samples.layout import JtlError
+from tollgate.samples.requests import trial_answers
+from tollgate.samples.store import Growing
 from tollgate.taurus.shared import property_of
 
 #: Milliseconds before the first arrival of a trial, and before any other, that it is written down.

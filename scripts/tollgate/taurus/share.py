@@ -21,25 +21,19 @@ from typing import Any
 from bzt import TaurusConfigError
 from bzt.engine import Engine
 
-from tollgate.base import atomic, did_you_mean
-from tollgate.compare import is_compare
-from tollgate.forecast import Followed, from_record, shared_forecast, to_record
-from tollgate.plan import expander_of, read_plan, read_tree
-from tollgate.run import Share as Record
-from tollgate.run import digest
-from tollgate.schedule import (
-    COPY,
-    HOW,
-    SPLIT,
-    Feed,
-    Share,
-    ShareError,
-    feeds_of,
-    parse_share,
-    share_of_rows,
-    shared_properties,
-)
-from tollgate.targets import name_of, scenario_of, targets_of
+from tollgate.base import atomic
+from tollgate.base.text import did_you_mean
+from tollgate.compare.settings import is_compare
+from tollgate.forecast.load import shared_forecast
+from tollgate.forecast.model import Followed, from_record, to_record
+from tollgate.plan.jmx import read_tree
+from tollgate.plan.read import expander_of, read_plan
+from tollgate.run.manifest import Share as Record
+from tollgate.run.manifest import digest
+from tollgate.schedule.share import Share, ShareError, parse_share
+from tollgate.schedule.share_load import shared_properties
+from tollgate.schedule.share_rows import COPY, HOW, SPLIT, Feed, feeds_of, share_of_rows
+from tollgate.targets.scenarios import name_of, scenario_of, targets_of
 
 #: Kinds that compare, or find out by themselves how much to send: no part of them is a load.
 UNDIVIDED = ("compare", "study", "capacity")

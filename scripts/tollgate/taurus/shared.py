@@ -11,13 +11,14 @@ from fractions import Fraction
 from bzt import TaurusConfigError
 from bzt.engine import Engine
 
-from tollgate.base import did_you_mean
-from tollgate.pages import Judged
-from tollgate.run import Manifest, Share, Stop
-from tollgate.study import Study
-from tollgate.targets import Reloads
+from tollgate.base.text import did_you_mean
+from tollgate.pages.run.write import Judged
+from tollgate.run.manifest import Manifest, Share, Stop
+from tollgate.study.model import Study
+from tollgate.targets.reloads import Reloads
 from tollgate.taurus.engines import Remote
-from tollgate.workers import ForeignRecorder, WatchingCost
+from tollgate.workers.foreign import ForeignRecorder
+from tollgate.workers.watching_cost import WatchingCost
 
 # JMeter's functions read no exponents, and YAML 1.1 takes 1e3 for a string.
 _PLAIN = re.compile(r"[0-9]+(\.[0-9]+)?")

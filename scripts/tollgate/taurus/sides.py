@@ -6,9 +6,13 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from tollgate.base import Url
-from tollgate.compare import INJECTIONS, SideRecord
-from tollgate.targets import Revisions, name_of, period_of, pm2, probe, scenario_of
+from tollgate.base.urls import Url
+from tollgate.compare.record import SideRecord
+from tollgate.compare.settings import INJECTIONS
+from tollgate.targets import pm2, probe
+from tollgate.targets.git import Revisions
+from tollgate.targets.reloads import period_of
+from tollgate.targets.scenarios import name_of, scenario_of
 
 #: Apps of ecosystem.config.js, and how many of each the plan can ask.
 SIDES = ("base", "head")

@@ -28,35 +28,33 @@ import psutil
 from bzt import TaurusConfigError, ToolError
 from bzt.engine import Service
 
-from tollgate.base import did_you_mean, duration_text, records, uninterrupted
+from tollgate.base import records
+from tollgate.base.processes import uninterrupted
+from tollgate.base.text import did_you_mean, duration_text
 from tollgate.outputs import study as report
 from tollgate.run import manifest
-from tollgate.samples import Growing, JtlError
-from tollgate.study import (
-    MIN_BLOCKS,
-    Block,
-    Cell,
-    CpuRecorder,
+from tollgate.samples.layout import JtlError
+from tollgate.samples.store import Growing
+from tollgate.study import crosscheck, model, settings
+from tollgate.study import record as study_run
+from tollgate.study.cpu import CpuRecorder
+from tollgate.study.design import (
     DesignError,
-    Key,
-    WarmUp,
     blocks,
-    crosscheck,
-    hopeless,
-    lengthened,
-    model,
     read_design,
-    read_spans,
     rounds,
     seconds_of,
-    settings,
-    takes,
     warm_up,
-    warmed,
     write_blocks,
 )
-from tollgate.study import record as study_run
-from tollgate.targets import App, name_of, period_of, pm2, scenario_of, servers_behind
+from tollgate.study.lengths import WarmUp, hopeless, lengthened, takes, warmed
+from tollgate.study.model import Block, Cell, Key
+from tollgate.study.samples import read_spans
+from tollgate.study.stats import MIN_BLOCKS
+from tollgate.targets import pm2
+from tollgate.targets.pm2 import App, servers_behind
+from tollgate.targets.reloads import period_of
+from tollgate.targets.scenarios import name_of, scenario_of
 from tollgate.taurus.shared import refuse_unknown, under_way
 from tollgate.taurus.verdict import Ruling
 

@@ -28,21 +28,15 @@ import psutil
 from bzt import TaurusConfigError, ToolError
 from bzt.engine import Service
 
-from tollgate.base import ROOT, Url, uninterrupted
-from tollgate.targets import (
-    Reloads,
-    leftovers,
-    lock,
-    period_of,
-    pm2,
-    probe,
-    targets_of,
-    tools,
-    wanted_apps,
-    wanted_remotes,
-)
+from tollgate.base.paths import ROOT
+from tollgate.base.processes import uninterrupted
+from tollgate.base.urls import Url
+from tollgate.targets import leftovers, lock, pm2, probe, tools
+from tollgate.targets.reloads import Reloads, period_of
+from tollgate.targets.scenarios import targets_of, wanted_apps, wanted_remotes
 from tollgate.taurus.shared import property_of, refuse_unknown, under_way
-from tollgate.workers import ForeignRecorder, WatchingCost
+from tollgate.workers.foreign import ForeignRecorder
+from tollgate.workers.watching_cost import WatchingCost
 
 WATCHER = Path(pm2.__file__).with_name("watch-workers.js")
 #: Seconds that the watcher may take to end once its standard input is closed.

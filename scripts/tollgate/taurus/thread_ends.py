@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
-from tollgate.judge import FINISHED, OWN_ENDS, STARTED
+from tollgate.judge.ended_early import FINISHED, OWN_ENDS, STARTED
 
 #: A thread that has finished: behind other words, and without any.
 _GONE, _GONE_SILENTLY = "", "finished"

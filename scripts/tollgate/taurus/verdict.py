@@ -24,21 +24,31 @@ from bzt import ManualShutdown, NormalShutdown, TaurusConfigError
 from bzt.engine import Engine, Reporter
 from bzt.modules.jmeter import JMeterExecutor
 
-from tollgate.base import ClockWatch, uninterrupted
 from tollgate.base import disk as room
+from tollgate.base.clock import ClockWatch
+from tollgate.base.processes import uninterrupted
 from tollgate.compare import record as compare_record
-from tollgate.gather import evidence, hardly_decided, refusals, sealed
-from tollgate.judge import judge
+from tollgate.gather import evidence, refusals
+from tollgate.gather.capacity import sealed
+from tollgate.gather.unjudgeable import hardly_decided
+from tollgate.judge.judgement import judge
 from tollgate.outputs import write as outputs
-from tollgate.pages import Judged, PageError, run_page
-from tollgate.plan import PlanError
+from tollgate.pages.kit.assemble import PageError
+from tollgate.pages.run import write as run_page
+from tollgate.pages.run.write import Judged
 from tollgate.plan import copy as plan_copy
 from tollgate.plan import lint as plan_lint
-from tollgate.run import Looks, Redaction, divide, fingerprint, manifest
-from tollgate.samples import split
-from tollgate.targets import App, declared_apps, remote_of, targets_of
+from tollgate.plan.jmx import PlanError
+from tollgate.run import manifest
+from tollgate.run.divided import divide
+from tollgate.run.environment import fingerprint
+from tollgate.run.looks import Looks
+from tollgate.run.redaction import Redaction
+from tollgate.samples.split import split
+from tollgate.targets.pm2 import App, declared_apps
+from tollgate.targets.scenarios import remote_of, targets_of
 from tollgate.taurus.shared import FILES_OF, property_of, under_way
-from tollgate.workers import BackgroundCpu, ForeignRecorder
+from tollgate.workers.foreign import BackgroundCpu, ForeignRecorder
 
 
 class Ruling(NormalShutdown):

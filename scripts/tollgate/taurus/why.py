@@ -12,23 +12,19 @@ from pathlib import Path
 
 from bzt import ToolError
 
-from tollgate.base import ROOT, atomic
-from tollgate.compare import FAIL, Comparison
+from tollgate.base import atomic
+from tollgate.base.paths import ROOT
+from tollgate.compare.model import FAIL
+from tollgate.compare.result import Comparison
 from tollgate.outputs import write as outputs
-from tollgate.pages import Judged
-from tollgate.profile import (
-    FOLDER,
-    SIDES,
-    ProfileError,
-    Why,
-    absent,
-    draw,
-    explain,
-    read_blocks,
-    words,
-    write_why,
-)
-from tollgate.targets import Pm2Error, probe, targets_of
+from tollgate.pages.run.write import Judged
+from tollgate.profile import words
+from tollgate.profile.differences import explain
+from tollgate.profile.model import Why, absent, write_why
+from tollgate.profile.read import FOLDER, SIDES, ProfileError, draw, read_blocks
+from tollgate.targets import probe
+from tollgate.targets.pm2 import Pm2Error
+from tollgate.targets.scenarios import targets_of
 from tollgate.taurus.again import again
 from tollgate.taurus.jmeter import InstalledJMeter
 from tollgate.taurus.targets import Targets

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tollgate.base import figure
+from tollgate.base.text import figure
 from tollgate.workers.cpu import ProcessTree, own_cores
 
 #: Seconds between two readings.

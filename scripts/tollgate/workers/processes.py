@@ -23,7 +23,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tollgate.stats import Trend, trend
+from tollgate.stats.slope import Trend, trend
 from tollgate.workers.model import Floats, Resources, WorkerOutage, WorkerSeries
 
 #: Fewer looks, or in a shorter time, say nothing of a slope.

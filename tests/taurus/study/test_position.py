@@ -2,8 +2,8 @@
 
 import pytest
 
-from tollgate.base import duration_text
 from tollgate.base.paths import ROOT
+from tollgate.base.text import duration_text
 from tollgate.study.design import blocks, only, read_design, seconds_of
 from tollgate.taurus.study import announce, last_block, length_text, position_text
 

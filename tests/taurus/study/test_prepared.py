@@ -7,8 +7,8 @@ from bzt import TaurusConfigError, ToolError
 from bzt.utils import BetterDict
 
 from support.study_kind import kind
-from tollgate.base import did_you_mean
 from tollgate.base.paths import ROOT
+from tollgate.base.text import did_you_mean
 from tollgate.study import record as study_run
 from tollgate.study.design import read_blocks, read_design
 from tollgate.study.settings import labels_of

@@ -12,10 +12,11 @@ import subprocess
 from importlib import metadata
 from pathlib import Path
 
-from tollgate.base import ROOT, jmeter_home
+from tollgate.base.paths import ROOT, jmeter_home
 from tollgate.commands.doctor.finding import FAIL, OK, WARN, Finding
 from tollgate.run import environment
-from tollgate.targets import PM2, tools
+from tollgate.targets import tools
+from tollgate.targets.pm2 import PM2
 
 PREREQUISITES = ROOT / "scripts" / "prerequisites.sh"
 #: What scripts/bootstrap asks of a JMeter of the user's own.

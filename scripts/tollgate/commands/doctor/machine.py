@@ -12,7 +12,7 @@ from pathlib import Path
 
 import psutil
 
-from tollgate.base import ROOT
+from tollgate.base.paths import ROOT
 from tollgate.commands.doctor.finding import FAIL, OK, WARN, Finding
 from tollgate.targets import leftovers, lock, pm2, probe
 

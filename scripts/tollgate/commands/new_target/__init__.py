@@ -7,11 +7,12 @@ import sys
 
 from bzt import TaurusConfigError
 
-from tollgate.base import ROOT
+from tollgate.base.paths import ROOT
 from tollgate.commands import ERROR
 from tollgate.commands.new_target import files
 from tollgate.commands.new_target.files import NewTarget, NewTargetError, checked
-from tollgate.targets import Pm2Error, declared_apps, remote_of
+from tollgate.targets.pm2 import Pm2Error, declared_apps
+from tollgate.targets.scenarios import remote_of
 
 
 def add_to(commands: argparse._SubParsersAction) -> None:

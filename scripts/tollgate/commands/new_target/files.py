@@ -18,7 +18,7 @@ from xml.sax.saxutils import escape
 
 import yaml
 
-from tollgate.base import Url
+from tollgate.base.urls import Url
 
 #: Names of files, labels, routes and kinds of run.
 NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")

@@ -6,9 +6,10 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from tollgate.base import figure, spanned
-from tollgate.capacity import Point, Trial
-from tollgate.judge import PASS, ExecutionVerdict, RunVerdict, Searched
+from tollgate.base.text import figure, spanned
+from tollgate.capacity.model import Point, Trial
+from tollgate.judge.facts import Searched
+from tollgate.judge.verdicts import PASS, ExecutionVerdict, RunVerdict
 from tollgate.outputs import capacity as words
 from tollgate.pages.kit.charts import CHANGE, DOTS, JOINED, UNCOUNTED, Axis, Chart, Series, Span
 from tollgate.pages.kit.tables import Column, Group, Row, Table, numeric

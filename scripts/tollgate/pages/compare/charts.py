@@ -9,18 +9,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from tollgate.base import figure
-from tollgate.compare import (
-    ERRORS,
-    HALF_MS,
-    SHARES,
-    Finding,
-    Gate,
-    LabelCounts,
-    Side,
-    percentile,
-    words,
-)
+from tollgate.base.text import figure
+from tollgate.compare import words
+from tollgate.compare.milliseconds import HALF_MS, percentile
+from tollgate.compare.model import ERRORS, SHARES, Finding, Gate, Side
+from tollgate.compare.result import LabelCounts
 from tollgate.pages.kit.charts import JOINED, LINE, Axis, Chart, Series
 from tollgate.pages.kit.tables import Column, Table, numeric
 

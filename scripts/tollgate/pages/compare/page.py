@@ -9,23 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from tollgate.base import figure
-from tollgate.compare import (
-    ERRORS,
-    IMPROVED,
-    SHARES,
-    STALLS,
-    TYPICAL,
-    Blocks,
-    Comparison,
-    Finding,
-    Gate,
-    look,
-    samples,
-    words,
-)
-from tollgate.compare import FAIL as WORSE
-from tollgate.judge import FAIL, INCONCLUSIVE, INVALID, PASS, MeasuredRun, RunVerdict
+from tollgate.base.text import figure
+from tollgate.compare import samples, words
+from tollgate.compare.decide import look
+from tollgate.compare.model import ERRORS, IMPROVED, SHARES, STALLS, TYPICAL, Blocks, Finding, Gate
+from tollgate.compare.model import FAIL as WORSE
+from tollgate.compare.result import Comparison
+from tollgate.judge.facts import MeasuredRun
+from tollgate.judge.verdicts import FAIL, INCONCLUSIVE, INVALID, PASS, RunVerdict
 from tollgate.pages.compare import charts
 from tollgate.pages.compare.why import WhyPart, why_part
 from tollgate.pages.kit.assemble import tone
@@ -33,7 +24,7 @@ from tollgate.pages.kit.bars import IntervalBar, Ruler
 from tollgate.pages.kit.charts import Chart
 from tollgate.pages.kit.tables import Column, Table
 from tollgate.run import manifest
-from tollgate.study import Estimate
+from tollgate.study.model import Estimate
 
 #: Findings that the sentence names, of those that make it fail.
 _MOST_WORSE = 2

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tollgate.pages.kit.tables import Column, Table, numeric
-from tollgate.profile import FOLDER, Flame, Why, read_why, words
+from tollgate.profile import words
+from tollgate.profile.model import Flame, Why, read_why
+from tollgate.profile.read import FOLDER
 
 #: Of the graph, in pixels: its width, a frame's height, a letter, and the room before the first.
 WIDTH, HEIGHT, LETTER, PAD = 1000, 18, 6.7, 4

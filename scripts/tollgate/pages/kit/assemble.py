@@ -19,9 +19,9 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from tollgate.base import ROOT
-from tollgate.compare import IMPROVED
-from tollgate.judge import FAIL, INVALID, PASS
+from tollgate.base.paths import ROOT
+from tollgate.compare.model import IMPROVED
+from tollgate.judge.verdicts import FAIL, INVALID, PASS
 from tollgate.pages.kit import charts as page_charts
 from tollgate.pages.kit.bars import LIMIT_AT
 from tollgate.pages.kit.charts import Chart

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from tollgate.study import Estimate
+from tollgate.study.model import Estimate
 
 #: Per cents of the cell's width that are left free on either side, for half a number at its end.
 MARGIN = 4.0

@@ -8,19 +8,14 @@ from functools import cache
 
 import numpy as np
 
-from tollgate.base import one_line
-from tollgate.criteria import SLOPE, Criterion
-from tollgate.judge import (
-    INCONCLUSIVE,
-    LOOKS,
-    ORDER,
-    PASS,
-    CriterionResult,
-    JudgeSettings,
-    value_of,
-)
-from tollgate.judge import ExecutionVerdict as Judged
-from tollgate.outputs import course, decided, fail_bound, interval, limit, observed, unadjusted
+from tollgate.base.text import one_line
+from tollgate.criteria.grammar import Criterion
+from tollgate.criteria.subjects import SLOPE
+from tollgate.judge.facts import JudgeSettings
+from tollgate.judge.observe import value_of
+from tollgate.judge.verdicts import INCONCLUSIVE, LOOKS, ORDER, PASS, CriterionResult
+from tollgate.judge.verdicts import ExecutionVerdict as Judged
+from tollgate.outputs.text import course, decided, fail_bound, interval, limit, observed, unadjusted
 from tollgate.pages.kit.assemble import tone
 from tollgate.pages.kit.bars import LimitBar
 from tollgate.pages.kit.charts import Chart, Span

@@ -7,11 +7,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 
-from tollgate.base import figure, lasting
-from tollgate.judge import EngineFacts, shared_s
+from tollgate.base.text import figure, lasting
+from tollgate.judge.engines import shared_s
+from tollgate.judge.facts import EngineFacts
 from tollgate.pages.kit.tables import Column, Table, numeric
 from tollgate.pages.run.view import View
-from tollgate.run import Manifest
+from tollgate.run.manifest import Manifest
 
 _SCHEDULES = numeric("meant", "sent", "missing", "late p99", "late by itself p99")
 

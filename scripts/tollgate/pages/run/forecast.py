@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tollgate.base import one_line
-from tollgate.forecast import PartResult
-from tollgate.judge import HELD, MISSED, NOT_REACHED, ExecutionVerdict, requests, signed
-from tollgate.outputs import forecast_line
+from tollgate.base.text import one_line
+from tollgate.forecast.model import PartResult
+from tollgate.judge.forecast import HELD, MISSED, NOT_REACHED, requests, signed
+from tollgate.judge.verdicts import ExecutionVerdict
+from tollgate.outputs.text import forecast_line
 from tollgate.pages.kit.bars import LimitBar
 from tollgate.pages.run.view import View, full, readable
 

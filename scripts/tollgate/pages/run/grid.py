@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from tollgate.stats import Counts
+from tollgate.stats.counts import Counts
 
 #: Points of a chart over time: about as many as a screen has pixels for it.
 MOST_POINTS = 1_200

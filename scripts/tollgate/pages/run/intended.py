@@ -9,12 +9,13 @@ from pathlib import Path
 
 import numpy as np
 
-from tollgate.judge import MeasuredExecution
+from tollgate.judge.facts import MeasuredExecution
 from tollgate.pages.run.grid import Grid
-from tollgate.plan import read_plan
+from tollgate.plan.read import read_plan
 from tollgate.run import manifest
-from tollgate.samples import peek_test_start
-from tollgate.schedule import OpenModelArrivals, Queue, queues_of
+from tollgate.samples.layout import peek_test_start
+from tollgate.schedule.open_model import OpenModelArrivals
+from tollgate.schedule.queues import Queue, queues_of
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from tollgate.pages.kit.charts import LINE, Axis, Chart, Series, Span
 from tollgate.pages.kit.tables import Column, Table, numeric
 from tollgate.pages.run.grid import Grid
 from tollgate.pages.run.view import View
-from tollgate.study import number
+from tollgate.study.words import number
 
 #: All charts over time share cursor and zoom.
 SYNC = "time"

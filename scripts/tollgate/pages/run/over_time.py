@@ -8,7 +8,7 @@ from tollgate.pages.kit.charts import DASHED, Chart, Span
 from tollgate.pages.run.grid import Grid
 from tollgate.pages.run.lines import Line, Text, Values, chart
 from tollgate.pages.run.view import View
-from tollgate.study import number
+from tollgate.study.words import number
 
 PERCENTILES = (50, 95, 99)
 #: Labels without a schedule that are named.

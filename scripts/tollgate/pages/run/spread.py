@@ -10,8 +10,8 @@ import numpy as np
 from tollgate.pages.kit.charts import DASHED, LINE, Axis, Chart, Series
 from tollgate.pages.kit.tables import Column, Group, Row, Table, numeric
 from tollgate.pages.run.view import View, full, readable
-from tollgate.stats import Counts
-from tollgate.study import number
+from tollgate.stats.counts import Counts
+from tollgate.study.words import number
 
 #: Labels that get a chart, and a row of the table; the ones with most requests.
 MOST_CHARTS, MOST_ROWS = 12, 500

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from tollgate.base import ROOT, one_line
+from tollgate.base.paths import ROOT
+from tollgate.base.text import one_line
 from tollgate.pages.kit.tables import Column, Table
 from tollgate.pages.run.view import readable
 from tollgate.run import manifest

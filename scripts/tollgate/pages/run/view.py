@@ -8,14 +8,16 @@ from functools import cached_property
 
 import numpy as np
 
-from tollgate.base import one_line
-from tollgate.criteria import Criterion
-from tollgate.judge import JudgeSettings, LabelData, MeasuredExecution, measured_window, select
-from tollgate.outputs import shorten
+from tollgate.base.text import one_line
+from tollgate.criteria.grammar import Criterion
+from tollgate.judge.facts import JudgeSettings, LabelData, MeasuredExecution, measured_window
+from tollgate.judge.observe import select
+from tollgate.outputs.text import shorten
 from tollgate.pages.run.grid import Binned, Grid
 from tollgate.pages.run.intended import Intended
 from tollgate.run import manifest
-from tollgate.stats import Counts, Totals
+from tollgate.stats.counts import Counts
+from tollgate.stats.totals import Totals
 
 #: Colours of the page's palette that a mode has on every page, and how many there are.
 OF_MODE = {"fork": 0, "cluster": 1}

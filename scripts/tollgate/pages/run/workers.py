@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tollgate.criteria import MIB
-from tollgate.judge import ExecutionVerdict, outage_line
+from tollgate.criteria.subjects import MIB
+from tollgate.judge.verdicts import ExecutionVerdict
+from tollgate.judge.workers import outage_line
 from tollgate.pages.kit.charts import (
     DASHED,
     DOT_DASHED,
@@ -25,8 +26,8 @@ from tollgate.pages.kit.tables import Column, Row, Table, numeric
 from tollgate.pages.run.grid import Grid
 from tollgate.pages.run.lines import Line, Text, Values, chart, clock
 from tollgate.pages.run.view import View
-from tollgate.study import number
-from tollgate.workers import WorkerSeries
+from tollgate.study.words import number
+from tollgate.workers.model import WorkerSeries
 
 #: The workers of an execution share its colour, and differ in these.
 _STYLES = (LINE, DASHED, DOTTED, DOT_DASHED)

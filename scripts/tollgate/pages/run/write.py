@@ -10,9 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tollgate.base import atomic, one_line
+from tollgate.base import atomic
+from tollgate.base.text import one_line
 from tollgate.gather import evidence
-from tollgate.judge import FAIL, INVALID, PASS, JudgeSettings, MeasuredRun, RunVerdict, judge
+from tollgate.judge.facts import JudgeSettings, MeasuredRun
+from tollgate.judge.judgement import judge
+from tollgate.judge.verdicts import FAIL, INVALID, PASS, RunVerdict
 from tollgate.pages.capacity import page as capacity_page
 from tollgate.pages.compare import page as compare_page
 from tollgate.pages.kit.assemble import Head, Remark, render, tone
@@ -21,7 +24,7 @@ from tollgate.pages.run.intended import intended, of_engines
 from tollgate.pages.run.view import View, colours, readable
 from tollgate.pages.study import page as study_page
 from tollgate.run import manifest
-from tollgate.study import Study
+from tollgate.study.model import Study
 
 NAME = "index.html"
 #: Of why the run did not pass; all of them stand in verdict.md.

@@ -33,7 +33,7 @@ from itertools import count, pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from tollgate.stats import ranked
+from tollgate.stats.slope import ranked
 
 #: Runs on either side of a change: fewer are outliers.
 SIDE = 4

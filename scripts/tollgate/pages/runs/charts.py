@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from tollgate.base import figure
+from tollgate.base.text import figure
 from tollgate.pages.kit.charts import CHANGE, CURVE, JOINED, Axis, Chart, Series, Span
 from tollgate.pages.kit.tables import Cell, Column, Link, Table
 from tollgate.pages.run.view import dealt, wanted

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from tollgate.judge import INVALID
-from tollgate.run import GENERATOR, SERVICE
+from tollgate.judge.verdicts import INVALID
+from tollgate.run.environment import GENERATOR, SERVICE
 
 #: The exit code of a run that a person or a signal ended.
 _INTERRUPTED = 2

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from tollgate.judge import ORDER
+from tollgate.judge.verdicts import ORDER
 from tollgate.pages.runs.model import Execution, Figure, Folder, Listed
 from tollgate.plan import copy as plan_copy
 from tollgate.run import manifest

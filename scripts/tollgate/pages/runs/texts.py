@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from tollgate.base import figure, spanned
-from tollgate.judge import PASS
+from tollgate.base.text import figure, spanned
+from tollgate.judge.verdicts import PASS
 from tollgate.pages.runs.changes import Change
 from tollgate.pages.runs.model import Folder, Listed
 from tollgate.pages.runs.trends import Line, Trend

@@ -9,7 +9,8 @@ import numpy as np
 from tollgate.pages.kit.charts import DOTS, JOINED, Axis, Chart, Series
 from tollgate.pages.kit.tables import Column, Group, Row, Table, numeric
 from tollgate.pages.study.series import MOST_ANSWERS, Answers
-from tollgate.study import Curve, Estimate, ScalingPoint, Study, interval, number, users
+from tollgate.study.model import Curve, Estimate, ScalingPoint, Study
+from tollgate.study.words import interval, number, users
 
 _REQUESTS, _PERFORMANCE = "requests/s", "concurrency performance"
 #: The experiment whose write-up made concurrency performance known comes first.

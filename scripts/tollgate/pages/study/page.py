@@ -12,8 +12,10 @@ from tollgate.pages.kit.tables import Table
 from tollgate.pages.study import charts, rows
 from tollgate.pages.study.series import Answers, pi_series
 from tollgate.run import manifest
-from tollgate.study import Study, answer, read_blocks, summary
 from tollgate.study import record as study_run
+from tollgate.study.design import read_blocks
+from tollgate.study.model import Study
+from tollgate.study.words import answer, summary
 
 #: The design that taurus.yml names.
 _DESIGN = "data/study.csv"

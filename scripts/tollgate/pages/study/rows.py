@@ -8,9 +8,8 @@ from typing import TypeVar
 
 from tollgate.pages.kit.bars import IntervalBar, Part, Scale, parts
 from tollgate.pages.kit.tables import Column, Table, numeric
-from tollgate.study import (
+from tollgate.study.model import (
     CROSSCHECK,
-    METRIC_NAMES,
     TOLD,
     CellResult,
     Check,
@@ -18,11 +17,8 @@ from tollgate.study import (
     Comparison,
     Estimate,
     Study,
-    interval,
-    number,
-    tone,
-    users,
 )
+from tollgate.study.words import METRIC_NAMES, interval, number, tone, users
 
 Row = TypeVar("Row")
 Item = TypeVar("Item")

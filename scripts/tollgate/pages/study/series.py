@@ -8,8 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from tollgate.samples import Store, block_answers, require, using
-from tollgate.study import Block
+from tollgate.samples.requests import block_answers, require
+from tollgate.samples.store import Store, using
+from tollgate.study.model import Block
 
 EXPERIMENT = "pi"
 #: Answers of an arm, at most: more dots hide each other, and make the page large.
