@@ -24,11 +24,11 @@ from numpy.typing import NDArray
 
 from tollgate.capacity.answer import result
 from tollgate.capacity.growth import grew
-from tollgate.capacity.model import Ask, Limit, Settings, Trial
+from tollgate.capacity.model import Ask, CapacitySettings, Limit, Trial
 from tollgate.capacity.search import next_ask
 
 Floats = NDArray[np.float64]
-SETTINGS = Settings((Limit("p95", 250.0, 0.05), Limit("fail", None, 0.001)))
+SETTINGS = CapacitySettings((Limit("p95", 250.0, 0.05), Limit("fail", None, 0.001)))
 #: Arrivals a second that the generator reaches.
 CEILING = 1500.0
 #: Spread of ln(service time).
@@ -135,7 +135,9 @@ def responses(at_ms: Floats, own_ms: Floats, processes: int) -> Floats:
     return np.array(ends) - at_ms
 
 
-def trial(ask: Ask, service: Service, at_s: float, speed: Speed, settings: Settings, random):
+def trial(
+    ask: Ask, service: Service, at_s: float, speed: Speed, settings: CapacitySettings, random
+):
     """As it would be measured."""
     due, ms = answers(service, ask.rate, ask.seconds, at_s, speed, random)
     grown, rate = grew(due, ms, ask.seconds), len(ms) / ask.seconds
@@ -145,7 +147,7 @@ def trial(ask: Ask, service: Service, at_s: float, speed: Speed, settings: Setti
     return Trial(ask, rate, len(ms), tuple(over), p50, p95, p99, grown, 0.0, True, at_s)
 
 
-def searched(service: Service, settings: Settings, speed: Speed, random):
+def searched(service: Service, settings: CapacitySettings, speed: Speed, random):
     """Its result and trials."""
     settings = replace(settings, seed=int(random.integers(2**31)))
     trials: list[Trial] = []
@@ -157,7 +159,9 @@ def searched(service: Service, settings: Settings, speed: Speed, random):
     return result(settings, CEILING, trials), trials
 
 
-def keeping(service: Service, rate: float, settings: Settings, paths: list[Speed], random) -> float:
+def keeping(
+    service: Service, rate: float, settings: CapacitySettings, paths: list[Speed], random
+) -> float:
     """The share of minutes that keep the limits, each on one of these machines and somewhere among
     the searching trials."""
     ask = Ask(1, "holdout", rate, settings.holdout_s)
@@ -169,7 +173,7 @@ def keeping(service: Service, rate: float, settings: Settings, paths: list[Speed
     return sum(each.keeps(settings.limits) for each in kept) / len(paths)
 
 
-def capacity(service: Service, settings: Settings, paths: list[Speed], random) -> float:
+def capacity(service: Service, settings: CapacitySettings, paths: list[Speed], random) -> float:
     """By bisection, with more minutes the nearer it is, until rates are 0.2 % apart."""
     low, high = 0.3 * service.most, min(1.1 * service.most, 1.05 * service.cliff)
     while high / low > 1.002:

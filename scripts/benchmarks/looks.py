@@ -26,13 +26,13 @@ import yaml
 from tollgate.base.paths import ROOT
 from tollgate.criteria.grammar import Criterion, parse_all
 from tollgate.judge.course import is_settled, noted
-from tollgate.judge.facts import Course, JudgeSettings, LabelData, MeasuredExecution
+from tollgate.judge.facts import InterimHistory, JudgeSettings, LabelData, MeasuredExecution
 from tollgate.judge.judgement import results_of
 from tollgate.judge.levels import estimates
 from tollgate.judge.verdicts import INCONCLUSIVE, worst
 from tollgate.plan.arrivals import PreciseThroughput
 from tollgate.plan.read import read_plan
-from tollgate.run.looks import LEAST_S, Looks
+from tollgate.run.looks import LEAST_S, InterimSchedule
 from tollgate.schedule.schedule import schedules_of
 from tollgate.stats.counts import Counts
 from tollgate.stats.totals import Totals
@@ -125,7 +125,7 @@ def label_data(name: str, at_s: np.ndarray, took_ms: np.ndarray) -> LabelData:
 
 
 def measured(
-    name: str, machine: Machine, criteria: tuple[Criterion, ...], looks: Looks, random
+    name: str, machine: Machine, criteria: tuple[Criterion, ...], looks: InterimSchedule, random
 ) -> MeasuredExecution:
     """All that an execution would measure if it went on to the end of its budget."""
     length_s = WARMUP_S + int(looks.budget_s)
@@ -143,11 +143,11 @@ class Ended:
 
 
 def decided(
-    whole: MeasuredExecution, looks: Looks, family: int, near: Criterion | None = None
+    whole: MeasuredExecution, looks: InterimSchedule, family: int, near: Criterion | None = None
 ) -> Ended:
     """How the looks end it. near: the one criterion whose limit is near; the others hold, and are
     judged only where it is decided."""
-    course = Course(looks.least_s, looks.budget_s)
+    course = InterimHistory(looks.least_s, looks.budget_s)
     for at_s in looks.moments:
         course = course.at(at_s)
         here = replace(whole, measured_s=at_s, course=course)
@@ -194,7 +194,9 @@ class Row:
     verdicts: list[str] = field(default_factory=list)
     seconds: list[tuple[float, ...]] = field(default_factory=list)
 
-    def judge(self, run: Mapping[str, MeasuredExecution], looks: Looks, known: dict) -> None:
+    def judge(
+        self, run: Mapping[str, MeasuredExecution], looks: InterimSchedule, known: dict
+    ) -> None:
         """Judge one more run. known: what other rows found of its executions."""
         family = estimates(list(self.criteria.values()))
         found = []
@@ -242,7 +244,7 @@ def simulated(arguments: argparse.Namespace) -> list[Row]:
     for name, found in means.items():
         shown = ", ".join(f"{label} {value:.0f}" for label, value in found.items())
         print(f"{name}: true means in ms: {shown}", file=sys.stderr)
-    looks = Looks.of(LEAST_S, arguments.budget).with_lag(criteria)
+    looks = InterimSchedule.of(LEAST_S, arguments.budget).with_lag(criteria)
     made = [it for it in rows(criteria, means) if re.search(arguments.only, it.name)]
     for _ in range(arguments.runs):
         whole = {it: measured(it, machine, criteria, looks, random) for it in machine.processes}

@@ -86,7 +86,9 @@ def _make(share: Share, whole: str, seconds: int, folder: Path) -> None:
         ended=start + seconds,
     )
     manifest.seal(execution, folder)
-    own = manifest.Share(number=share.number, of=share.of, rows="copy", data={}, start_at=None)
+    own = manifest.ShareRecord(
+        number=share.number, of=share.of, rows="copy", data={}, start_at=None
+    )
     made = manifest.Manifest(
         "check", "2023-11-14T22:13:20+00:00", list(CRITERIA), {}, {}, [execution], share=own
     )

@@ -22,7 +22,7 @@ from scipy import signal, special
 from certification.burner import MEAN_S, MOST_S
 from tollgate.compare.decide import close, look, next_look_s
 from tollgate.compare.estimates import COSINE_S, STEP_S
-from tollgate.compare.model import FAIL, PASS, STALLS, Blocks, Gate, Requests, Settings, Side
+from tollgate.compare.model import FAIL, PASS, STALLS, Blocks, Gate, GateSettings, Requests, Side
 from tollgate.stats.autocorrelation import error_of_steps, error_of_sum
 
 LEVEL = 1.7e-4
@@ -173,7 +173,7 @@ def taken(rng: np.random.Generator, seconds: int) -> np.ndarray:
     return np.diff(np.interp(np.arange(seconds + 1), np.append(0, ends), np.append(0, burnt))) / 2
 
 
-def judged(blocks: Blocks, settings: Settings) -> Gate:
+def judged(blocks: Blocks, settings: GateSettings) -> Gate:
     gate = Gate(settings)
     while (at_s := next_look_s(gate, 30.0)) is not None:
         gate = look(gate, [blocks.first(int(at_s))], at_s)
@@ -203,7 +203,7 @@ def sizes(runs: int) -> str:
 
 def powers(gates: int) -> str:
     """Of whole gates; without the errors, of which nothing fails here."""
-    settings = Settings(gates=("typical", "p50", "p95"), fail_fast=False)
+    settings = GateSettings(gates=("typical", "p50", "p95"), fail_fast=False)
     rows = []
     for name, service in SERVICES.items():
         for ratio in RATIOS:
@@ -220,7 +220,7 @@ def powers(gates: int) -> str:
 
 def lucks(gates: int) -> str:
     """Of whole gates whose processes differ: FAIL and PASS, in per cent."""
-    settings = Settings(gates=("typical", "p50", "p95"))
+    settings = GateSettings(gates=("typical", "p50", "p95"))
     rows = []
     for name in LUCKY:
         for luck in LUCKS:
@@ -242,7 +242,7 @@ def lucks(gates: int) -> str:
 
 def stalled(gates: int) -> str:
     """Of whole gates whose processes stall, with and without the metric that counts it."""
-    with_, without = (Settings(gates=("typical", "p50", "p95", *it)) for it in ((STALLS,), ()))
+    with_, without = (GateSettings(gates=("typical", "p50", "p95", *it)) for it in ((STALLS,), ()))
     rows = []
     for name, (head, alone, noise) in STALLED.items():
         rng = np.random.default_rng(4)

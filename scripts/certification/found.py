@@ -15,7 +15,7 @@ from scipy import stats
 
 from certification.conditions import Condition
 from certification.store import Run
-from tollgate.compare.model import FAIL, INCONCLUSIVE, OPEN, PASS, Settings
+from tollgate.compare.model import FAIL, INCONCLUSIVE, OPEN, PASS, GateSettings
 
 LEVEL = 0.95
 
@@ -120,7 +120,11 @@ def _failures(run: Run) -> dict[tuple[str, str], float]:
 
 
 def found(
-    condition: Condition, kind: str, labels: Iterable[str], runs: Sequence[Run], settings: Settings
+    condition: Condition,
+    kind: str,
+    labels: Iterable[str],
+    runs: Sequence[Run],
+    settings: GateSettings,
 ) -> list[Found]:
     """What each of the labels shows in these runs, every one of which counts."""
     failures = [_failures(run) for run in runs]

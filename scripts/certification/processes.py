@@ -14,7 +14,7 @@ import psutil
 
 from certification import burner
 from tollgate.base.paths import ROOT
-from tollgate.base.processes import reap, uninterrupted
+from tollgate.base.processes import defer_signals, reap
 
 #: Seconds that a process may take to end in good order.
 GRACE_S = 10
@@ -59,7 +59,7 @@ def ended(command: Sequence[str], environment: Mapping[str, str]) -> Iterator[su
     try:
         yield process
     finally:
-        with uninterrupted():
+        with defer_signals():
             process.stdin.close()
             stop(process, signal.SIGTERM, GRACE_S)
 
@@ -86,7 +86,7 @@ def run_to_end(
         try:
             return process.wait(most_s)
         finally:
-            with uninterrupted():
+            with defer_signals():
                 stop(process, signal.SIGINT, BZT_GRACE_S)
 
 

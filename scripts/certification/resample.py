@@ -39,7 +39,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tollgate.compare.decide import close, look, next_look_s
-from tollgate.compare.model import Blocks, Gate, Requests, Settings, Side
+from tollgate.compare.model import Blocks, Gate, GateSettings, Requests, Side
 
 Ints = NDArray[np.int64]
 Apply = Callable[[Callable, Iterable], Iterable]
@@ -89,7 +89,7 @@ class Pool:
 
 def resampled(
     pool: Pool,
-    settings: Settings,
+    settings: GateSettings,
     looks: tuple[float, float],
     exchangeable: bool,
     rng: np.random.Generator,
@@ -109,7 +109,7 @@ def resampled(
 
 def sequences_of(
     pool: Pool,
-    settings: Settings,
+    settings: GateSettings,
     looks: tuple[float, float],
     exchangeable: bool,
     many: int,

@@ -52,7 +52,7 @@ from certification.resample import FEWEST_PAIRS, Apply, Pool, sequences_of
 from certification.store import BROKEN, Run
 from tollgate.compare.decide import close, look, next_look_s
 from tollgate.compare.milliseconds import percentile
-from tollgate.compare.model import FAIL, PASS, STALLS, Blocks, Gate, Settings, Side
+from tollgate.compare.model import FAIL, PASS, STALLS, Blocks, Gate, GateSettings, Side
 
 #: Seconds from one run's beginning to the other's: what is older is no baseline.
 OLDEST_S = 3600.0
@@ -61,17 +61,17 @@ LOOKS, OTHERS = ("first_s", "every_s"), ("mode", "processes")
 _FINDING = ("label", "metric", "gates", "verdict", "change")
 
 
-def promised(run: Run) -> tuple[Settings, tuple[float, float]]:
+def promised(run: Run) -> tuple[GateSettings, tuple[float, float]]:
     """What the gate promised in this run, and its first look and how far they are apart."""
     others = {it: value for it, value in run.promise.items() if it not in (*LOOKS, *OTHERS)}
     lists = {name: tuple(others.pop(name)) for name in ("gates", "labels")}
     lists["gates"] = tuple(dict.fromkeys((*lists["gates"], STALLS)))
     first_s, every_s = (run.promise[name] for name in LOOKS)
-    return Settings(**others, **lists), (first_s, every_s)
+    return GateSettings(**others, **lists), (first_s, every_s)
 
 
 def gate_of(
-    settings: Settings, looks: tuple[float, float], labels: Sequence[Blocks], seconds: float
+    settings: GateSettings, looks: tuple[float, float], labels: Sequence[Blocks], seconds: float
 ) -> Gate:
     """The gate after its looks at so many seconds."""
     gate = Gate(settings)
@@ -217,7 +217,7 @@ def comparable(runs: Sequence[Run]) -> list[Run]:
     return [run for run in ended if run.promise == ended[-1].promise]
 
 
-def live_rows(runs: Sequence[Run], samples: Samples, settings: Settings) -> list[Row]:
+def live_rows(runs: Sequence[Run], samples: Samples, settings: GateSettings) -> list[Row]:
     """A row for each condition that has runs. settings: what the gate promised in them."""
     limits = baselines(runs, samples)
 
@@ -259,7 +259,7 @@ def _noise(runs: Sequence[Run]) -> float | None:
 def resampled_row(
     condition: Condition,
     samples: Sequence[Sequence[Blocks]],
-    settings: Settings,
+    settings: GateSettings,
     looks: tuple[float, float],
     sequences: int,
     seed: int,

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from support import run_folder
-from tollgate.base.processes import SIGNALS, end_by, uninterrupted
+from tollgate.base.processes import SIGNALS, defer_signals, end_by
 from tollgate.taurus import verdict
 
 
@@ -75,7 +75,7 @@ def test_a_signal_after_the_load_takes_no_verdict_away(
 
 
 def test_the_handlers_are_back_also_after_an_error(handlers):
-    with pytest.raises(Interrupted), uninterrupted():
+    with pytest.raises(Interrupted), defer_signals():
         raise Interrupted
     assert {number: signal.getsignal(number) for number in SIGNALS} == handlers
 
@@ -84,7 +84,7 @@ def test_a_thread_that_no_signal_reaches_just_goes_on():
     done = []
 
     def work():
-        with uninterrupted():
+        with defer_signals():
             done.append(True)
 
     thread = threading.Thread(target=work)
@@ -100,7 +100,7 @@ def test_a_hang_up_that_is_ignored_already_stays_ignored_and_no_other_signal():
     handlers = {number: signal.getsignal(number) for number in SIGNALS}
     assert [number for number in SIGNALS if callable(handlers[number])] == list(SIGNALS[:2])
     assert handlers[signal.SIGHUP] == signal.SIG_IGN
-    with uninterrupted():
+    with defer_signals():
         pass
     assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
 

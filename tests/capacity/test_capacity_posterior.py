@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from tollgate.capacity.model import Ask, Limit, Settings, Trial
+from tollgate.capacity.model import Ask, CapacitySettings, Limit, Trial
 from tollgate.capacity.posterior import (
     _DISTANCE,
     NODES,
@@ -14,7 +14,7 @@ from tollgate.capacity.posterior import (
 )
 
 LATENCY, FAILURES = Limit("p95", 250.0, 0.05), Limit("fail", None, 0.001)
-SETTINGS = Settings((LATENCY,))
+SETTINGS = CapacitySettings((LATENCY,))
 
 
 def trial(rate, share, at_s=100.0, grew=False, sound=True, seconds=10.0, number=1):
@@ -97,8 +97,8 @@ def test_far_above_the_limit_only_that_counts_and_so_does_a_queue_that_grew():
     assert counted(SETTINGS, 0, trial(100, 0.1)) == 80
     assert counted(SETTINGS, 0, trial(100, 0.4)) is None
     assert counted(SETTINGS, 0, trial(100, 0.0, grew=True)) is None
-    both = Settings((LATENCY, FAILURES))
+    both = CapacitySettings((LATENCY, FAILURES))
     two = trial(100, 0.0, grew=True)
     two = Trial(**{**vars(two), "over": (0, 0)})
     assert [counted(both, place, two) for place in (0, 1)] == [None, 0]
-    assert counted(Settings((FAILURES,)), 0, trial(100, 0.0, grew=True)) is None
+    assert counted(CapacitySettings((FAILURES,)), 0, trial(100, 0.0, grew=True)) is None

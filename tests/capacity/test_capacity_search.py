@@ -7,11 +7,11 @@ import pytest
 
 from tollgate.capacity.answer import result
 from tollgate.capacity.growth import grew
-from tollgate.capacity.model import TRUSTED, Ask, Limit, Result, Settings, Trial, ratio
+from tollgate.capacity.model import TRUSTED, Ask, CapacitySettings, Limit, Result, Trial, ratio
 from tollgate.capacity.search import ceiling_of, next_ask, next_ceiling_ask
 
 LIMITS = (Limit("p95", 250.0, 0.05), Limit("fail", None, 0.001))
-SETTINGS = Settings(LIMITS)
+SETTINGS = CapacitySettings(LIMITS)
 CEILING = 1000.0
 
 
@@ -174,7 +174,7 @@ def test_a_queue_that_grows_is_a_failure_whatever_the_answers_say(limits):
         has_grown = grew(due, ms, ask.seconds)
         return Trial(ask, ask.rate, len(ms), (0,), 30, 30, 30, has_grown, 0.2, True, began_s)
 
-    found, _ = searched(queue, Settings(limits))
+    found, _ = searched(queue, CapacitySettings(limits))
     assert found.status == "found"
     assert found.low < 101
     assert found.high > 99

@@ -9,9 +9,9 @@ from certification.rows import Baseline, baselines, live_rows, one_after_the_oth
 from certification.table import Rows, to_markdown
 from support.certified import ENVIRONMENT, by_name, finished, steady
 from support.compared import compared
-from tollgate.compare.model import Blocks, Settings, Side
+from tollgate.compare.model import Blocks, GateSettings, Side
 
-SETTINGS = Settings(budget_s=240.0, fail_fast=False)
+SETTINGS = GateSettings(budget_s=240.0, fail_fast=False)
 
 
 def test_a_stored_baseline_fails_what_is_more_than_5_percent_slower_than_base_was():

@@ -7,10 +7,10 @@ from certification.resample import Pool, resampled, sequences_of
 from support.compared import compared
 from tollgate.compare.decide import close, look, next_look_s
 from tollgate.compare.estimates import percentile_ratio
-from tollgate.compare.model import FAIL, PASS, Blocks, Gate, Requests, Settings, Side
+from tollgate.compare.model import FAIL, PASS, Blocks, Gate, GateSettings, Requests, Side
 
 LOOKS = (60.0, 30.0)
-SETTINGS = Settings(budget_s=240.0, fail_fast=False)
+SETTINGS = GateSettings(budget_s=240.0, fail_fast=False)
 
 
 def recorded(seed, lengths, **service):

@@ -12,10 +12,10 @@ from certification.found import NEVER, Rate, median_s, quantile_s, rate
 from certification.rows import comparable, judged, live_rows, promised, resampled_row
 from support.certified import PROMISE, finding, finished, runs_of, steady
 from support.compared import compared
-from tollgate.compare.model import FAIL, PASS, Finding, Gate, Settings
+from tollgate.compare.model import FAIL, PASS, Finding, Gate, GateSettings
 
 AA = Condition("aa")
-SETTINGS = Settings(budget_s=240.0)
+SETTINGS = GateSettings(budget_s=240.0)
 LOOKS = (60.0, 30.0)
 
 
@@ -99,7 +99,7 @@ def test_a_quantile_is_a_time_by_which_so_many_had_decided():
 
 
 def test_a_find_counts_for_its_label_and_metric_if_it_came_in_time():
-    settings = Settings(budget_s=900.0)
+    settings = GateSettings(budget_s=900.0)
     runs = [
         finished(1, "work-5", FAIL, findings=[finding(FAIL, "p50", "sum", 120.0)]),
         finished(2, "work-5", FAIL, findings=[finding(FAIL, "p50", "sum", 150.0)]),
@@ -127,7 +127,9 @@ def test_a_find_counts_for_its_label_and_metric_if_it_came_in_time():
 def test_what_has_no_say_was_not_to_be_found():
     only = {**finding(FAIL, "p50"), "gates": False}
     (row,) = live_rows(
-        [finished(1, "work-5", findings=[only])], {}, Settings(gates=("p95",), labels=("search",))
+        [finished(1, "work-5", findings=[only])],
+        {},
+        GateSettings(gates=("p95",), labels=("search",)),
     )
     (found,) = row.found
     assert found.rates == {"typical": Rate(0, 0), "p50": Rate(0, 0), "p95": Rate(0, 1)}
@@ -166,7 +168,7 @@ def test_a_run_is_judged_by_what_the_gate_is_today():
     found = {(it["label"], it["metric"]): it["verdict"] for it in again.findings if it["gates"]}
     assert found["search", "p50"] == FAIL
     assert found["sum", "p50"] == PASS
-    assert promised(run)[0].typical_effect == Settings.typical_effect
+    assert promised(run)[0].typical_effect == GateSettings.typical_effect
 
 
 def test_a_run_that_was_ended_before_todays_gate_has_decided_is_left_out():

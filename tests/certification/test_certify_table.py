@@ -11,10 +11,10 @@ from certification.rows import live_rows, resampled_row
 from certification.table import Rows, to_markdown
 from support.certified import by_name, finding, finished, runs_of, steady, tables
 from tollgate.compare.estimates import percentile_ratio
-from tollgate.compare.model import FAIL, PASS, Settings
+from tollgate.compare.model import FAIL, PASS, GateSettings
 
 AA = Condition("aa")
-SETTINGS = Settings(budget_s=240.0)
+SETTINGS = GateSettings(budget_s=240.0)
 LOOKS = (60.0, 30.0)
 
 

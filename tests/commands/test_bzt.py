@@ -18,7 +18,7 @@ from tollgate.base.paths import ROOT
 from tollgate.base.processes import SIGNALS
 from tollgate.commands import bzt
 from tollgate.taurus.shared import under_way
-from tollgate.taurus.verdict import Ruling
+from tollgate.taurus.verdict import VerdictExit
 
 #: Waits until its input ends, as a run waits for JMeter, and tells how it ended.
 WAITING = """
@@ -76,7 +76,7 @@ def test_ctrl_c_behind_the_verdict_ends_what_follows_it_with_the_verdicts_exit_c
     before = {number: signal.getsignal(number) for number in SIGNALS}
     try:
         bzt.interrupt_once(engine)
-        with pytest.raises(Ruling) as caught:
+        with pytest.raises(VerdictExit) as caught:
             signal.raise_signal(signal.SIGINT)
     finally:
         for number, handler in before.items():

@@ -17,7 +17,7 @@ import pytest
 
 import support
 from tollgate.commands.doctor import machine, show
-from tollgate.commands.doctor.finding import FAIL, WARN, Finding
+from tollgate.commands.doctor.finding import FAIL, WARN, Diagnosis
 from tollgate.targets import leftovers, lock
 from tollgate.targets.pm2 import declared_apps
 
@@ -186,11 +186,11 @@ def test_a_lock_that_names_a_process_of_another_kind_is_nobodys(
 def test_another_run_that_is_under_way_is_in_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lock, "holder", lambda: 4711)
     assert machine.look(node_runs=False)[:2] == [
-        Finding(
+        Diagnosis(
             *(FAIL, "other runs", "one is under way (bzt with pid 4711)"),
             "wait for it or end it; two runs measure each other",
         ),
-        Finding(
+        Diagnosis(
             *(WARN, "ports"),
             "not looked at: they stand in ecosystem.config.js, which Node and PM2 read",
             "install these first",
@@ -207,7 +207,7 @@ def test_there_is_no_colour_in_a_pipe_and_the_last_line_sums_up() -> None:
 def test_ctrl_c_keeps_what_was_found_and_ends_with_one_line(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def interrupted(_node_runs: bool) -> list[Finding]:
+    def interrupted(_node_runs: bool) -> list[Diagnosis]:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(machine, "look", interrupted)

@@ -9,7 +9,7 @@ import psutil
 import pytest
 
 from tollgate.commands.doctor import finding, machine
-from tollgate.commands.doctor.finding import FAIL, OK, WARN, Finding
+from tollgate.commands.doctor.finding import FAIL, OK, WARN, Diagnosis
 
 
 def cgroup(tmp_path: Path, own: str, **files: str) -> tuple[Path, Path]:
@@ -72,7 +72,7 @@ def test_fewer_cores_than_node_sees_are_told_with_what_pm2_would_do() -> None:
     assert (found.status, found.found) == (WARN, "8, of which 1.5 may be used")
     assert "`max` starts 8 workers" in found.todo
     assert machine.judge_cores(8, 2, None).found == "8, of which 2 may be used"
-    assert machine.judge_cores(8, 8, 16.0) == Finding(OK, "cores", "8")
+    assert machine.judge_cores(8, 8, 16.0) == Diagnosis(OK, "cores", "8")
     assert machine.judge_cores(1, 1, None).status == WARN
 
 
@@ -85,7 +85,7 @@ def test_room_is_judged_by_what_a_run_needs(free: float, status: str) -> None:
 
 def test_load_is_held_against_the_cores() -> None:
     assert machine.judge_load(0.5, 2).status == OK
-    assert machine.judge_load(0.6, 2) == Finding(
+    assert machine.judge_load(0.6, 2) == Diagnosis(
         *(WARN, "load", "0.60 on 2 cores in the last minute"),
         "end what else runs here; `BASE=HEAD ./scripts/run -compare` tells whether a change can be "
         "seen all the same",
@@ -105,15 +105,15 @@ def test_all_of_this_machine_can_be_told() -> None:
 
 
 def test_only_a_failure_is_in_the_way() -> None:
-    warn, fail = Finding(WARN, "load", "high", "wait"), Finding(FAIL, "Node", "none", "get it")
-    assert finding.exit_code([Finding(OK, "a", "b"), warn]) == 0
+    warn, fail = Diagnosis(WARN, "load", "high", "wait"), Diagnosis(FAIL, "Node", "none", "get it")
+    assert finding.exit_code([Diagnosis(OK, "a", "b"), warn]) == 0
     assert finding.exit_code([warn, fail]) == 1
     assert finding.summary([warn, fail]) == "1 in the way of a run, 1 to know about"
     assert finding.summary([warn]) == "nothing is in the way of a run, 1 to know about"
 
 
 def test_a_line_holds_status_what_found_and_below_it_what_to_do() -> None:
-    assert finding.line(Finding(OK, "Node", "20.1"), colour=False) == "ok    Node          20.1"
-    failed = finding.line(Finding(FAIL, "Node", "none", "get it"), colour=False)
+    assert finding.line(Diagnosis(OK, "Node", "20.1"), colour=False) == "ok    Node          20.1"
+    failed = finding.line(Diagnosis(FAIL, "Node", "none", "get it"), colour=False)
     assert failed == "fail  Node          none\n                    -> get it"
-    assert "\033[31mfail\033[0m" in finding.line(Finding(FAIL, "a", "b"), colour=True)
+    assert "\033[31mfail\033[0m" in finding.line(Diagnosis(FAIL, "a", "b"), colour=True)

@@ -15,13 +15,13 @@ from tollgate.compare.model import (
     FAIL,
     IMPROVED,
     INCONCLUSIVE,
+    INFORMATIONAL,
     OPEN,
     PASS,
     STALLS,
-    TOLD,
     Blocks,
     Gate,
-    Settings,
+    GateSettings,
     Side,
 )
 from tollgate.stats.sequential import nominal_level
@@ -44,7 +44,7 @@ def seen(monkeypatch, changes, gate=None, at_s=120.0, labels=("a",)):
     none = dataclasses.replace(clean, metric=STALLS)
     monkeypatch.setattr(decide, "stall_rise", lambda _: changes.get(STALLS, none))
     parts = [dataclasses.replace(EMPTY, label=label) for label in labels]
-    return look(gate or Gate(Settings()), parts, at_s)
+    return look(gate or Gate(GateSettings()), parts, at_s)
 
 
 @pytest.mark.parametrize(
@@ -72,14 +72,14 @@ def test_a_label_is_judged_by_both_ends_of_its_interval(monkeypatch, percent, er
 
 def test_p99_and_mean_are_told_and_decide_nothing(monkeypatch):
     gate = seen(monkeypatch, {"p99": (1.0, 0.01), "mean": (1.0, 0.01)})
-    assert finding(gate, "p99", "a").verdict == TOLD
+    assert finding(gate, "p99", "a").verdict == INFORMATIONAL
     assert finding(gate, "p99", "a").low > 1
     assert gate.verdict == PASS
     assert gate.finished
 
 
 def test_holm_gives_the_error_of_what_was_refused_to_the_rest(monkeypatch):
-    settings = Settings()
+    settings = GateSettings()
     by = {m: nominal_level((0.2,), settings.false_alarm / m) for m in (4.1, 3.1)}
     limits = {m: LogRatio("p50", 1, 1, 0.0, 0.01, 1e6).high(level) for m, level in by.items()}
     between = (limits[4.1] + limits[3.1]) / 2
@@ -91,7 +91,7 @@ def test_holm_gives_the_error_of_what_was_refused_to_the_rest(monkeypatch):
 
 
 def test_stalls_have_a_tenth_of_the_error_of_another_metric(monkeypatch):
-    wanted = {m: nominal_level((0.2,), Settings().false_alarm / m) for m in (4.1, 41)}
+    wanted = {m: nominal_level((0.2,), GateSettings().false_alarm / m) for m in (4.1, 41)}
     of = {m: ShareRise((0, 60), (1000, 1000), 6.0, metric=STALLS).low(wanted[m]) for m in wanted}
     assert of[41] < of[4.1]
     stalled = ShareRise((0, 60), (1000, 1000), 6.0, metric=STALLS)
@@ -150,7 +150,7 @@ def test_a_bias_that_no_number_of_samples_takes_away_lets_only_large_changes_be_
     monkeypatch.setattr(decide, "error_rise", lambda _: ShareRise((0, 0), (10**6, 10**6), 1.0))
     verdicts = []
     for found in (-0.1, 0.0, 0.03, 0.1):
-        p50 = finding(look(Gate(Settings()), [EMPTY], 120.0), "p50", "a")
+        p50 = finding(look(Gate(GateSettings()), [EMPTY], 120.0), "p50", "a")
         verdicts.append(p50.verdict)
         if found == 0.03:
             assert p50.reason.startswith("cannot tell: JMeter's whole milliseconds are too coarse")
@@ -168,7 +168,7 @@ def failing(base, head, ratio=1.0, seconds=120, label="a", **service):
 
 @pytest.mark.parametrize(("shares", "side"), [((0.2, 0.0), "base"), ((0.0, 0.6), "head")])
 def test_times_of_a_side_that_fails_many_requests_are_of_other_work(shares, side):
-    gate = judged([failing(*shares, ratio=0.5)], Settings(budget_s=120.0))
+    gate = judged([failing(*shares, ratio=0.5)], GateSettings(budget_s=120.0))
     for metric in ("p50", "p95"):
         found = finding(gate, metric, "a")
         assert found.verdict == INCONCLUSIVE
@@ -176,13 +176,13 @@ def test_times_of_a_side_that_fails_many_requests_are_of_other_work(shares, side
             rf"\d % of {side}'s requests failed: the times are not of the same work", found.reason
         )
         assert (found.change, found.low) == (None, None)
-    assert finding(gate, "mean", "a").verdict == TOLD
+    assert finding(gate, "mean", "a").verdict == INFORMATIONAL
     assert "not of the same work" in finding(gate, "mean", "a").reason
     assert finding(gate, ERRORS, "a").verdict == (FAIL if side == "head" else IMPROVED)
 
 
 def test_a_head_that_fails_fast_has_not_improved_where_errors_have_no_say():
-    settings = Settings(budget_s=120.0, gates=("p50", "p95"))
+    settings = GateSettings(budget_s=120.0, gates=("p50", "p95"))
     gate = judged([failing(0.0, 0.6, ratio=0.5)], settings)
     assert gate.verdict == INCONCLUSIVE
     assert judged([failing(0.0, 0.04, ratio=0.5)], settings).verdict == PASS
@@ -203,7 +203,7 @@ def test_a_failure_outweighs_what_is_open_and_ends_the_measuring_unless_told_not
     assert (gate.verdict, gate.finished) == (FAIL, True)
     assert [it.key for it in close(gate).left_open] == [("a", "p95")]
     assert next_look_s(gate, 30.0) is None
-    on = seen(monkeypatch, changes, Gate(Settings(fail_fast=False)))
+    on = seen(monkeypatch, changes, Gate(GateSettings(fail_fast=False)))
     assert (on.verdict, on.finished, on.left_open) == (FAIL, False, ())
     assert next_look_s(on, 30.0) == 150
 
@@ -220,28 +220,28 @@ def test_a_rise_below_the_effect_passes_where_it_is_known_to_be_and_else_fails(
 
 def test_the_typical_request_has_an_effect_of_its_own(monkeypatch):
     changes = {"typical": (0.018, 0.001), "p50": (0.018, 0.001)}
-    gate = seen(monkeypatch, changes, Gate(Settings(typical_effect=0.01)))
+    gate = seen(monkeypatch, changes, Gate(GateSettings(typical_effect=0.01)))
     assert [finding(gate, it, "a").verdict for it in ("typical", "p50")] == [FAIL, PASS]
 
 
 def test_no_samples_are_no_pass():
-    gate = look(Gate(Settings()), [EMPTY], 60.0)
+    gate = look(Gate(GateSettings()), [EMPTY], 60.0)
     assert gate.verdict == OPEN
     assert finding(gate, "p50", "a").reason == "cannot tell: 0 samples on one side, p50 needs 40"
     assert close(gate).verdict == INCONCLUSIVE
 
 
 def test_labels_that_change_or_are_missing_are_refused():
-    gate = look(Gate(Settings()), [EMPTY], 60.0)
+    gate = look(Gate(GateSettings()), [EMPTY], 60.0)
     with pytest.raises(ValueError, match="labels changed"):
         look(gate, [dataclasses.replace(EMPTY, label="b")], 90.0)
     for labels in ([], [EMPTY, EMPTY]):
         with pytest.raises(ValueError, match="needs labels, each once"):
-            look(Gate(Settings()), labels, 60.0)
+            look(Gate(GateSettings()), labels, 60.0)
 
 
 def test_looks_go_on_until_the_budget_and_end_with_it():
-    gate, at = Gate(Settings(budget_s=100.0)), []
+    gate, at = Gate(GateSettings(budget_s=100.0)), []
     while (at_s := next_look_s(gate, 20.0, 30.0)) is not None:
         at.append(at_s)
         gate = look(gate, [EMPTY], at_s)
@@ -253,7 +253,7 @@ def test_looks_go_on_until_the_budget_and_end_with_it():
     [(598, 30, 598), (597, 30, 600), (600, 30, 600), (61, 3, 600), (1000, 30, 600)],
 )
 def test_no_two_looks_are_nearer_than_they_may_be(first_s, every_s, last_s):
-    gate = Gate(Settings())
+    gate = Gate(GateSettings())
     open_ = look(gate, [EMPTY], 60.0).findings
     while (at_s := next_look_s(gate, every_s, first_s)) is not None:
         gate = Gate(gate.settings, (*gate.looks_s, at_s), open_)
@@ -267,7 +267,7 @@ def test_no_two_looks_are_nearer_than_they_may_be(first_s, every_s, last_s):
 )
 def test_settings_without_sense_are_refused(wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):
-        Settings(**wrong)
+        GateSettings(**wrong)
 
 
 def test_of_60_runs_5_percent_slower_57_fail_at_the_median_within_two_minutes():
@@ -278,7 +278,7 @@ def test_of_60_runs_5_percent_slower_57_fail_at_the_median_within_two_minutes():
 
 def test_of_60_runs_5_percent_slower_57_fail_at_p95_within_ten_minutes():
     gates = runs(
-        np.random.default_rng(14), 60, Settings(fail_fast=False), rate=40, sigma=0.3, ratio=1.05
+        np.random.default_rng(14), 60, GateSettings(fail_fast=False), rate=40, sigma=0.3, ratio=1.05
     )
     assert verdicts(gates, "p95").count(FAIL) >= 58
 

@@ -5,13 +5,22 @@ import pytest
 
 from support.compared import compared, finding
 from tollgate.compare.looks import judge_blocks
-from tollgate.compare.model import ERRORS, FAIL, INCONCLUSIVE, OPEN, PASS, Blocks, Settings, Side
+from tollgate.compare.model import (
+    ERRORS,
+    FAIL,
+    INCONCLUSIVE,
+    OPEN,
+    PASS,
+    Blocks,
+    GateSettings,
+    Side,
+)
 from tollgate.compare.record import CompareRecord, SideRecord
 
 BUDGET_S = 200
 BASE, HEAD = (SideRecord(name, name, None, None) for name in ("base", "head"))
 #: Errors are left out: without any failure they take thousands of samples.
-SETTINGS = Settings(budget_s=BUDGET_S, gates=("p50", "p95"), fail_fast=False)
+SETTINGS = GateSettings(budget_s=BUDGET_S, gates=("p50", "p95"), fail_fast=False)
 RECORD = CompareRecord(BASE, HEAD, "compare", "fork", SETTINGS, 40.0, 20.0, {})
 QUIET = {"rate": 40.0, "sigma": 0.1, "common": 0.05, "stalls": 0.0}
 

@@ -7,7 +7,7 @@ from scipy import stats
 from support.compared import finding, judged
 from tollgate.compare.estimates import percentile_ratio
 from tollgate.compare.milliseconds import doubt_ms, inside, percentile
-from tollgate.compare.model import FAIL, INCONCLUSIVE, OPEN, PASS, Blocks, Settings, Side
+from tollgate.compare.model import FAIL, INCONCLUSIVE, OPEN, PASS, Blocks, GateSettings, Side
 
 MIDDLE_MS = 7.0
 SPREADS_MS = (0.05, 0.1, 0.3, 0.5, 1.0, 1.6, 2.5)
@@ -21,7 +21,7 @@ SHAPES = {
 ABRUPT_MS = 0.04
 PARTS = (np.arange(64) + 0.5) / 64
 VALUES = np.arange(60)
-LOOKS = Settings(budget_s=240.0, gates=("p50", "p95"))
+LOOKS = GateSettings(budget_s=240.0, gates=("p50", "p95"))
 
 
 def counted(shape, n=20_000):

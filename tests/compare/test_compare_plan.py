@@ -10,7 +10,7 @@ from support.jtl_rows import HEADER, START_MS
 from support.jtl_text import lines
 from support.simulated import expected_schedules
 from tollgate.compare.looks import judge_blocks
-from tollgate.compare.model import FAIL, PASS, Settings
+from tollgate.compare.model import FAIL, PASS, GateSettings
 from tollgate.compare.record import CompareRecord, SideRecord
 from tollgate.compare.samples import read
 from tollgate.plan.read import read_plan
@@ -26,7 +26,7 @@ PERIOD_MS = 18
 REST = (120, 2, 3, 0, "h", 1, START_MS)
 WARMUP_S, MEASURED_S = 2, 240
 SIDES = (SideRecord(name, name, None, None) for name in ("base", "head"))
-RECORD = CompareRecord(*SIDES, "compare", "fork", Settings(fail_fast=False), 60.0, 30.0, {})
+RECORD = CompareRecord(*SIDES, "compare", "fork", GateSettings(fail_fast=False), 60.0, 30.0, {})
 
 
 def arrivals_ms(until_s=np.inf):

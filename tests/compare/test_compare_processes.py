@@ -14,15 +14,15 @@ from tollgate.compare.model import (
     PASS,
     Blocks,
     Gate,
+    GateSettings,
     Requests,
-    Settings,
     Side,
 )
 from tollgate.compare.processes import spread
 
 SECONDS, RATE = 240, 40
 ROWS_MS = 7 * np.exp(0.3 * np.random.default_rng(0).standard_normal(50))
-SETTINGS = Settings(gates=("typical", "p50", "p95"))
+SETTINGS = GateSettings(gates=("typical", "p50", "p95"))
 ALIKE = (1.0, 1.0)
 METRICS = ("typical", "p50", "p95")
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from tollgate.compare import record, words
-from tollgate.compare.model import Settings
+from tollgate.compare.model import GateSettings
 from tollgate.compare.record import CompareRecord, SideRecord
 from tollgate.run.manifest import ManifestError
 
@@ -15,7 +15,7 @@ RECORD = CompareRecord(
     head=SideRecord("head", "working tree at 5d6e7f8, with changes", None, None),
     execution="compare",
     mode="cluster",
-    settings=Settings(effect=0.1, gates=("p95",), labels=("sum", "pi")),
+    settings=GateSettings(effect=0.1, gates=("p95",), labels=("sum", "pi")),
     first_s=60.0,
     every_s=30.0,
     injected={"work_percent": 20.0},

@@ -6,7 +6,14 @@ import sys
 import pytest
 
 from support import PLANS, ROOT, environment, run
-from tollgate.compare.settings import TIMEOUTS_MS, LagError, again, drawn_seeds, lag_s, seeds_of
+from tollgate.compare.settings import (
+    TIMEOUTS_MS,
+    LagError,
+    drawn_seeds,
+    lag_s,
+    repeat_command,
+    seeds_of,
+)
 
 PLAN = PLANS / "compare.jmx"
 
@@ -28,7 +35,7 @@ def test_seeds_are_drawn_anew_and_apart_but_for_those_that_are_set(tmp_path):
 
 
 def test_the_same_run_again_is_a_command_s_options():
-    assert again({"coin_seed": 3, "sum_seed": 4}) == (
+    assert repeat_command({"coin_seed": 3, "sum_seed": 4}) == (
         "-o modules.jmeter.properties.coin_seed=3 -o modules.jmeter.properties.sum_seed=4"
     )
 

@@ -18,13 +18,13 @@ from tollgate.compare.model import (
     STALLS,
     Blocks,
     Gate,
-    Settings,
+    GateSettings,
     Side,
 )
 from tollgate.compare.stalls import AFTER_S, LONGEST_S, SLOW, stall_rise
 from tollgate.stats.sequential import nominal_level
 
-SETTINGS = Settings(gates=(STALLS,))
+SETTINGS = GateSettings(gates=(STALLS,))
 #: Of the error, beside all else that gates by default, of two labels.
 SHARE = WEIGHTS[STALLS] / (2 * (4 + WEIGHTS[STALLS]))
 SECONDS, RATE, FAST_MS, SLOW_MS = 120, 20, 10, 500
@@ -122,8 +122,8 @@ def service(rng, head, alone=False, processes=4, noise=None):
 
 def test_a_head_that_stands_still_for_2_s_of_every_30_fails_and_told_by_times_alone_it_passed():
     blocks = service(np.random.default_rng(1), (2, 30))
-    assert judged([blocks], Settings(gates=("typical", "p50", "p95"))).verdict == PASS
-    gate = judged([blocks], Settings(gates=("typical", "p50", "p95", STALLS)))
+    assert judged([blocks], GateSettings(gates=("typical", "p50", "p95"))).verdict == PASS
+    gate = judged([blocks], GateSettings(gates=("typical", "p50", "p95", STALLS)))
     assert gate.verdict == finding(gate, STALLS, "sum").verdict == FAIL
     assert finding(gate, STALLS, "sum").change == pytest.approx(2 / 30, abs=0.01)
 

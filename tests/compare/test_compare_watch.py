@@ -11,11 +11,11 @@ from support.jtl_rows import START_MS
 from tollgate.compare import record, samples
 from tollgate.compare.decide import close
 from tollgate.compare.looks import judge_blocks
-from tollgate.compare.model import ERRORS, Gate, Settings
+from tollgate.compare.model import ERRORS, Gate, GateSettings
 from tollgate.compare.watch import AGAIN_S, Watch, look_text
 from tollgate.samples.layout import JtlError
 
-SETTINGS = Settings(budget_s=120.0, error_effect=0.05)
+SETTINGS = GateSettings(budget_s=120.0, error_effect=0.05)
 FIRST_S, EVERY_S, LAG_S = 30.0, 10.0, 3.0
 
 

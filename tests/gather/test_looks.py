@@ -13,13 +13,13 @@ from tollgate.gather.watch import Watch
 from tollgate.judge.judgement import judge
 from tollgate.outputs.json_verdict import to_dict
 from tollgate.run import manifest
-from tollgate.run.looks import Looks
+from tollgate.run.looks import InterimSchedule
 from tollgate.samples.counts import read_jtl
 from tollgate.samples.split import copy_until
 
 #: The recorded run measures 8 s, 2 s after JMeter's start, with 30 requests a second.
 BEGAN_MS = 1795223301128 + 2000
-LOOKS = Looks(least_s=6.0, budget_s=8.0, every_s=2.0, lag_s=1.0)
+LOOKS = InterimSchedule(least_s=6.0, budget_s=8.0, every_s=2.0, lag_s=1.0)
 PASSES = ("p50 of nap>1s", "fail of nap>0%")
 
 

@@ -9,7 +9,7 @@ import pytest
 from support import run_folder, run_pages
 from tollgate.gather import evidence
 from tollgate.run import manifest
-from tollgate.run.divided import Remote, divide
+from tollgate.run.divided import RemoteEngine, divide
 from tollgate.samples.split import split
 
 HOSTS = ("10.0.0.1:1099", "10.0.0.2:1099")
@@ -35,7 +35,7 @@ def divided(folder: Path, *criteria: str) -> None:
     (folder / run_folder.JTL).write_text(sent_by_both(run_folder.recorded()))
     run_pages.watch(folder)
     remotes = [
-        Remote(
+        RemoteEngine(
             number=number,
             of=2,
             host=host,

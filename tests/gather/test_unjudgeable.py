@@ -11,7 +11,7 @@ from tollgate.gather.evidence import EvidenceError
 from tollgate.gather.unjudgeable import hardly_decided
 from tollgate.plan.read import read_plan
 from tollgate.run import manifest
-from tollgate.run.looks import Looks
+from tollgate.run.looks import InterimSchedule
 
 
 def forecast(*rates, **shares):
@@ -66,7 +66,7 @@ def test_looks_that_could_not_tell_what_is_under_way_are_refused(tmp_path, group
     (tmp_path / "plan" / "own.jmx").write_text(jmx.plan(group))
     plan = {"plan": "plan/own.jmx", "measured": 0.0}
     assert refusal(tmp_path, "fail>0%", plan=plan) == ""
-    line = refusal(tmp_path, "fail>0%", plan=plan, looks=Looks.of(30, 240))
+    line = refusal(tmp_path, "fail>0%", plan=plan, looks=InterimSchedule.of(30, 240))
     assert ("modules.looks.budget" in line) == is_refused
 
 
@@ -115,7 +115,7 @@ NEEDS = {
 
 @pytest.mark.parametrize(("criteria", "lines"), NEEDS.items())
 def test_what_takes_all_of_the_budget_or_more_is_told_before_any_load(tmp_path, criteria, lines):
-    record = run_folder.make(tmp_path, criteria, looks=Looks.of(4.0, 8.0))
+    record = run_folder.make(tmp_path, criteria, looks=InterimSchedule.of(4.0, 8.0))
     (planned,) = record.executions
     plan = read_plan(tmp_path / planned.plan, {})
     found = list(hardly_decided(evidence.criteria_of(record, planned, plan), planned, plan))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from support.executions import counts, execution, result_of
 from tollgate.criteria.grammar import parse_all
 from tollgate.judge.course import is_settled, noted
-from tollgate.judge.facts import Course, JudgeSettings
+from tollgate.judge.facts import InterimHistory, JudgeSettings
 from tollgate.judge.judgement import results_of
 from tollgate.stats.sequential import LEAST_STEP, nominal_level
 
@@ -36,13 +36,13 @@ def test_an_execution_ends_once_its_verdict_is_settled(verdicts, at_s, settled):
         replace(RESULT, criterion=each.text, verdict=verdict, decides=each.fail)
         for each, verdict in zip(CRITERIA, verdicts, strict=True)
     ]
-    assert is_settled(CRITERIA, found, Course(30.0, 240.0, (at_s,))) is settled
+    assert is_settled(CRITERIA, found, InterimHistory(30.0, 240.0, (at_s,))) is settled
 
 
 def course_of(*verdicts):
     """The results after looks every 10 s, at each of which a criterion on 200 ms has a verdict."""
     limits = {"PASS": "250ms", "FAIL": "150ms", "INCONCLUSIVE": "195ms"}
-    course = Course(30.0, 240.0)
+    course = InterimHistory(30.0, 240.0)
     for number, verdict in enumerate(verdicts, 1):
         course = course.at(10.0 * number)
         made = execution(f"p95 of search>{limits[verdict]}", course=course)
@@ -61,11 +61,14 @@ def test_a_criterion_is_decided_from_the_look_on_that_its_verdict_dates_from():
 
 
 DATES = {
-    "at once": (Course(30.0, 240.0, (10.0, 20.0, 30.0), {}), 30.0),
-    "since a look": (Course(10.0, 240.0, (10.0, 20.0, 30.0), {"X": ("PASS", 20.0)}), 20.0),
-    "not before the least": (Course(30.0, 240.0, (10.0, 40.0), {"X": ("PASS", 10.0)}), 30.0),
-    "ended before the least": (Course(30.0, 240.0, (10.0,), {"X": ("PASS", 10.0)}), 10.0),
-    "was open": (Course(10.0, 240.0, (10.0, 20.0), {"X": ("INCONCLUSIVE", 10.0)}), 20.0),
+    "at once": (InterimHistory(30.0, 240.0, (10.0, 20.0, 30.0), {}), 30.0),
+    "since a look": (InterimHistory(10.0, 240.0, (10.0, 20.0, 30.0), {"X": ("PASS", 20.0)}), 20.0),
+    "not before the least": (
+        InterimHistory(30.0, 240.0, (10.0, 40.0), {"X": ("PASS", 10.0)}),
+        30.0,
+    ),
+    "ended before the least": (InterimHistory(30.0, 240.0, (10.0,), {"X": ("PASS", 10.0)}), 10.0),
+    "was open": (InterimHistory(10.0, 240.0, (10.0, 20.0), {"X": ("INCONCLUSIVE", 10.0)}), 20.0),
 }
 
 
@@ -79,7 +82,7 @@ def test_a_pass_has_its_date(course, after_s):
 
 def test_what_is_open_has_no_date_and_names_the_budget_at_its_end():
     criterion = "p95 of search>195ms"
-    ends = Course(30.0, 60.0, (60.0,)), Course(30.0, 240.0, (60.0,)), None
+    ends = InterimHistory(30.0, 60.0, (60.0,)), InterimHistory(30.0, 240.0, (60.0,)), None
     found = [result_of(criterion, course=course) for course in ends]
     assert [it.verdict for it in found] == ["INCONCLUSIVE"] * 3
     assert [it.decided_after_s for it in found] == [None] * 3
@@ -89,7 +92,7 @@ def test_what_is_open_has_no_date_and_names_the_budget_at_its_end():
 @given(st.lists(st.integers(1, 23), unique=True), st.floats(0.5, 500))
 def test_fractions_are_what_sequential_levels_take(tens, last_s):
     earlier = [10.0 * each for each in sorted(tens) if 10.0 * each < min(last_s, 239)]
-    fractions = Course(30.0, 240.0, (*earlier, last_s)).fractions
+    fractions = InterimHistory(30.0, 240.0, (*earlier, last_s)).fractions
     steps = [b - a for a, b in zip((0.0, *fractions), fractions, strict=False)]
     assert min(steps) >= LEAST_STEP * (1 - 1e-9)
     assert fractions[-1] <= 1
@@ -97,7 +100,7 @@ def test_fractions_are_what_sequential_levels_take(tens, last_s):
 
 @pytest.mark.parametrize("last_s", [120.0, 120.1, 150.0])
 def test_a_load_that_goes_on_behind_a_look_at_the_end_of_the_budget_has_a_level(last_s):
-    course = Course(30.0, 120.0, (30.0, 120.0, last_s))
+    course = InterimHistory(30.0, 120.0, (30.0, 120.0, last_s))
     assert 0 < nominal_level(course.fractions, 0.01) < 0.01
 
 
@@ -117,7 +120,7 @@ def test_a_count_is_decided_where_more_samples_could_not_change_it(
 ):
     """What holds so far is worth nothing where Tollgate itself ends the execution."""
     limit = COUNTS[subject] + beyond
-    course = Course(30.0, 240.0, (at_s,), is_over=is_over)
+    course = InterimHistory(30.0, 240.0, (at_s,), is_over=is_over)
     made = execution(f"{subject}{condition}{limit}", service=counts(failed=60), course=course)
     (found,) = results_of([made], JudgeSettings())[0]
     (plain,) = results_of([replace(made, course=None)], JudgeSettings())[0]
@@ -132,7 +135,7 @@ def labels_of(service):
 
 
 def test_a_count_past_its_limit_ends_an_execution_at_once_and_a_share_does_not():
-    course = Course(30.0, 240.0, (10.0,))
+    course = InterimHistory(30.0, 240.0, (10.0,))
     for text, settled in {
         "fail>59": True,
         "fail>0": True,
@@ -145,7 +148,7 @@ def test_a_count_past_its_limit_ends_an_execution_at_once_and_a_share_does_not()
 
 
 def test_a_count_of_none_passes_as_a_share_of_none_does():
-    course = Course(30.0, 240.0, (30.0,))
+    course = InterimHistory(30.0, 240.0, (30.0,))
     texts = ("fail>0", "fail>=1", "rc5??>0", "fail>0%", "hits<3000", "hits>9999", "hits<9999")
     (found,) = results_of([execution(*texts, course=course)], JudgeSettings())
     assert [it.verdict for it in found] == ["PASS"] * 5 + ["INCONCLUSIVE"] * 2

@@ -2,7 +2,7 @@ import pytest
 
 from support.executions import counts, execution
 from support.forecasts import at_rates
-from tollgate.base.text import lasting
+from tollgate.base.text import format_duration
 from tollgate.judge.facts import ExecutionFacts, JudgeSettings, MeasuredRun
 from tollgate.judge.judgement import judge
 from tollgate.schedule.model import ScheduleFacts
@@ -153,4 +153,4 @@ def test_what_else_is_wrong_makes_a_run_that_was_cut_short_invalid_all_the_same(
     [(0, "0 s"), (34.04, "34 s"), (119, "119 s"), (750, "12.5 min"), (86_400, "24 h")],
 )
 def test_a_time_is_said_as_a_person_would(seconds, told):
-    assert lasting(seconds) == told
+    assert format_duration(seconds) == told

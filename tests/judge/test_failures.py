@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from support.executions import counts, execution, verdict_on
 from tollgate.judge.course import is_settled
-from tollgate.judge.facts import Course, JudgeSettings, MeasuredRun
+from tollgate.judge.facts import InterimHistory, JudgeSettings, MeasuredRun
 from tollgate.judge.failures import TOLERATED
 from tollgate.judge.judgement import judge, results_of
 
@@ -68,7 +68,7 @@ def test_a_tolerance_that_is_exceeded_fails():
 
 
 def test_a_service_that_recovers_from_failures_is_not_given_up_at_the_first_look():
-    course = Course(30.0, 240.0, (10.0,))
+    course = InterimHistory(30.0, 240.0, (10.0,))
     made = execution(TIMES[0], service=counts(failed=600), course=course)
     for at_s, settled in ((10.0, False), (30.0, True)):
         here = replace(made, course=replace(course, looks_s=(at_s,)))

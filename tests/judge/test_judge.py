@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from support.executions import counts, execution, result_of, verdict_on
 from support.golden_lines import check_golden
-from tollgate.base.text import figure
+from tollgate.base.text import format_number
 from tollgate.criteria.grammar import parse_all
 from tollgate.judge.facts import JudgeSettings, MeasuredRun
 from tollgate.judge.judgement import judge
@@ -302,4 +302,4 @@ FIGURES = [
 
 @pytest.mark.parametrize(("value", "against", "text"), FIGURES)
 def test_figures_are_short_but_never_rounded_onto_their_limit(value, against, text):
-    assert figure(value, against) == text
+    assert format_number(value, against) == text

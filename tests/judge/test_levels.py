@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from support.executions import counts, execution
 from tollgate.criteria.grammar import parse_all
-from tollgate.judge.facts import Course, JudgeSettings
+from tollgate.judge.facts import InterimHistory, JudgeSettings
 from tollgate.judge.judgement import results_of
 from tollgate.judge.levels import PASS_EXPONENT, PASS_SHARE, estimates
 from tollgate.stats.counts import Counts
@@ -61,7 +61,7 @@ def test_what_has_no_say_takes_no_part_of_the_level():
 
 
 def test_the_levels_are_spent_over_the_looks():
-    course = Course(30.0, 240.0, (20.0, 30.0, 60.0))
+    course = InterimHistory(30.0, 240.0, (20.0, 30.0, 60.0))
     result = results(UNDER, family=9, course=course)[0]
     fail = nominal_level((20 / 240, 0.125, 0.25), ERROR / 9)
     hold = nominal_level((0.125, 0.25), PASS_SHARE * ERROR, PASS_EXPONENT)
@@ -72,7 +72,7 @@ def test_the_levels_are_spent_over_the_looks():
 
 
 def test_one_look_at_the_end_of_the_budget_passes_by_the_plain_interval():
-    result = results(UNDER, course=Course(30.0, 30.0, (10.0, 20.0, 30.0)))[0]
+    result = results(UNDER, course=InterimHistory(30.0, 30.0, (10.0, 20.0, 30.0)))[0]
     assert (result.low, result.high) == (plain(ERROR).low, plain(ERROR).high)
     assert not result.is_repeated
 
@@ -94,7 +94,7 @@ def test_exact_criteria_are_no_estimates():
 
 
 COURSES = st.none() | st.builds(
-    lambda least, budget, looks: Course(least, max(least, budget), tuple(sorted(looks))),
+    lambda least, budget, looks: InterimHistory(least, max(least, budget), tuple(sorted(looks))),
     st.sampled_from([10.0, 30.0, 60.0]),
     st.sampled_from([30.0, 60.0, 240.0]),
     st.sets(st.sampled_from([10.0, 20.0, 30.0, 40.0, 60.0]), min_size=1),
@@ -160,7 +160,7 @@ def _fails(criteria, services, moments):
     ]
     labels = {key: data for each in made for key, data in each.labels.items()}
     whole = replace(made[0], labels=labels, criteria=tuple(it.criteria[0] for it in made))
-    course = Course(30.0, 240.0)
+    course = InterimHistory(30.0, 240.0)
     for moment in moments:
         course = course.at(moment)
         here = replace(whole, course=course, measured_s=moment)

@@ -19,7 +19,7 @@ from support.judged import RUNS as OTHERS
 from tollgate.base.paths import ROOT
 from tollgate.compare import words as told
 from tollgate.compare.model import ERRORS
-from tollgate.compare.processes import Spread
+from tollgate.compare.processes import ProcessSpread
 from tollgate.gather import evidence
 from tollgate.judge.comparison import comparison_reasons, comparison_warnings
 from tollgate.judge.facts import MeasuredRun
@@ -211,7 +211,7 @@ def test_a_head_that_was_slowed_on_purpose_is_told_so() -> None:
 
 
 def test_what_processes_differ_by_is_told_and_written() -> None:
-    spread = Spread("sum", "typical", (-0.004, 0.005), (0.031, math.nan))
+    spread = ProcessSpread("sum", "typical", (-0.004, 0.005), (0.031, math.nan))
     record = replace(RUNS["every kind"].record, processes=2)
     several = replace(comparison(), spreads=(spread,), record=record)
     content = content_of(several)

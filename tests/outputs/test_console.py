@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from support.executions import counts, execution
 from support.golden_file import check_file
 from support.judged import LABELS, MANY, RUNS, judged, on_label, runs
-from tollgate.judge.facts import Course, JudgeSettings, MeasuredRun
+from tollgate.judge.facts import InterimHistory, JudgeSettings, MeasuredRun
 from tollgate.judge.judgement import judge
 from tollgate.outputs.console import verdict_headline, verdict_table
 from tollgate.outputs.markdown import to_markdown
@@ -60,7 +60,7 @@ def test_the_heading_names_the_confidence_that_the_intervals_have():
 
 
 def test_an_interval_that_holds_at_several_looks_is_called_a_repeated_one():
-    made = execution("p95 of search>250ms", course=Course(10.0, 240.0, (10.0, 20.0)))
+    made = execution("p95 of search>250ms", course=InterimHistory(10.0, 240.0, (10.0, 20.0)))
     verdict, _ = judged(MeasuredRun((made,)))
     assert "95 % repeated CI" in verdict_table(verdict)
     assert "| 95 % repeated CI |" in to_markdown(verdict, "check")

@@ -14,7 +14,7 @@ from tollgate.base.paths import ROOT
 from tollgate.outputs.console import STUDY_WIDTH, study_headline, study_table
 from tollgate.outputs.json_model import to_json
 from tollgate.outputs.json_study import About, to_dict
-from tollgate.study.model import Estimate, Study
+from tollgate.study.model import Estimate, StudyResult
 from tollgate.study.record import StudyRun
 
 SCHEMA = json.loads((ROOT / "scripts" / "tollgate" / "outputs" / "study.schema.json").read_text())
@@ -32,7 +32,7 @@ ENVIRONMENT = {
 }
 HOW = StudyRun("data/study.csv", studies.SEED, False, None, ("sum",))
 ABOUT = About("2026-11-20T23:08:20+00:00", ENVIRONMENT, HOW)
-EMPTY = Study(21, 2, (), (), (), (), (), ())
+EMPTY = StudyResult(21, 2, (), (), (), (), (), ())
 NAN = float("nan")
 
 

@@ -28,12 +28,12 @@ def test_only_files_that_are_there_are_linked_and_none_outside_of_the_runs_folde
 def test_the_command_makes_the_same_kind_of_run_again(tmp_path) -> None:
     two_modes(tmp_path, properties={"measured": "60", "warmup": "5"})
     record = manifest.read(tmp_path)
-    assert surroundings.again(record) is None
+    assert surroundings.repeat_command_line(record) is None
     assert "How it was started is unknown" in text_of(write(tmp_path))
     record.arguments = ["taurus.yml", "-compare", "-o", "modules.compare.effect=10%"]
     record.environment = {"variables": {"BASE": "v1.2", "HEAD_INJECT_DELAY_MS": "5"}}
     command = "./scripts/run -compare -o modules.compare.effect=10%"
-    assert surroundings.again(record) == f"BASE=v1.2 HEAD_INJECT_DELAY_MS=5 {command}"
+    assert surroundings.repeat_command_line(record) == f"BASE=v1.2 HEAD_INJECT_DELAY_MS=5 {command}"
     manifest.write(record, tmp_path)
     assert f"HEAD_INJECT_DELAY_MS=5 {command}" in text_of(write(tmp_path))
 
@@ -53,7 +53,7 @@ def test_the_command_makes_the_same_kind_of_run_again(tmp_path) -> None:
 )
 def test_the_command_is_what_was_typed_but_for_the_folder_of_the_run(arguments, command) -> None:
     record = manifest.Manifest("any", "", [], {}, {}, [], arguments=arguments)
-    assert surroundings.again(record) == command
+    assert surroundings.repeat_command_line(record) == command
 
 
 def planned(name: str, mode: str | None) -> manifest.Execution:

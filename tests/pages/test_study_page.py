@@ -18,7 +18,7 @@ from tollgate.pages.study.series import Answers
 from tollgate.run import manifest
 from tollgate.study import record as study_run
 from tollgate.study.design import write_blocks
-from tollgate.study.model import Bottleneck, Claim, Estimate, Study
+from tollgate.study.model import Bottleneck, Claim, Estimate, StudyResult
 from tollgate.study.words import answer, summary
 
 #: A page of nothing but a study.
@@ -49,7 +49,7 @@ def answers(arm: str = "one server", slowest_s: float = 2.9) -> Answers:
     return Answers(arm, at, ms, np.zeros(500, bool), 10, 10)
 
 
-def page_of(study: Study | None = None, series=None, **how: object) -> str:
+def page_of(study: StudyResult | None = None, series=None, **how: object) -> str:
     series = (answers(), answers("three servers", 1.6)) if series is None else series
     ran = study_run.StudyRun(**(HOW | how))
     part = study_page.made(study or studies.study(), series, ran, "AMD EPYC")
@@ -63,7 +63,7 @@ def text_of(*study: object, **how: object) -> str:
     return " ".join(html.unescape(re.sub("<[^>]*>", " ", page_of(*study, **how))).split())
 
 
-def claimed(*told: str) -> Study:
+def claimed(*told: str) -> StudyResult:
     claims = [Claim("id", "sum", "", "", "", Estimate(1.0), "", each, "") for each in told]
     return studies.study(claims=tuple(claims))
 
@@ -154,7 +154,7 @@ def test_an_outage_says_when_where_and_what_it_cost() -> None:
 
 
 def test_a_study_of_nothing_is_a_page_all_the_same() -> None:
-    empty = Study(21, 2, (), (), (), (), (), ())
+    empty = StudyResult(21, 2, (), (), (), (), (), ())
     text = page_of(empty, ())
     assert "No published claim was measured" in text
     assert "data-chart=" not in text

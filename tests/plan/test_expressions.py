@@ -2,7 +2,7 @@
 
 import pytest
 
-from tollgate.plan.expressions import Expander, Text
+from tollgate.plan.expressions import ExpandedText, Expander
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ from tollgate.plan.expressions import Expander, Text
     ],
 )
 def test_an_expression_has_the_value_that_jmeter_gives_it(text, expected):
-    variables = {"host": Text(("127.0.0.1",)), "name": Text(("rate",))}
+    variables = {"host": ExpandedText(("127.0.0.1",)), "name": ExpandedText(("rate",))}
     assert Expander({"rate": "25"}, variables).expand(text).value == expected
 
 

@@ -19,10 +19,10 @@ import support
 from support.http_server import Handler, serving
 from tollgate.base import records
 from tollgate.capacity.answer import result
-from tollgate.capacity.model import Settings
+from tollgate.capacity.model import CapacitySettings
 from tollgate.gather.arrivals import END, HEADER, NOTHING, read_arrivals, row
 from tollgate.gather.capacity import CapacityRecord, arrivals_path, gather, read_record, record_path
-from tollgate.plan.passes import Pass, write_by_arrivals
+from tollgate.plan.passes import Iteration, write_by_arrivals
 from tollgate.samples.store import open_store
 from tollgate.targets.tools import IDLE_SERVER
 from tollgate.taurus.capacity import limit_of
@@ -53,7 +53,7 @@ def idle_server() -> Iterator[str]:
         process.stdin.close()
 
 
-def written(folder: Path, plan: Path) -> Pass:
+def written(folder: Path, plan: Path) -> Iteration:
     """A copy, and an empty file of arrivals."""
     (folder / "copy").mkdir()
     arrivals_path(folder, NAME).write_text(row(HEADER))
@@ -87,7 +87,7 @@ def searched(folder: Path, plan: Path, shop: int, nothing: str) -> Search:
     """A search to its end; what it needs to know of bzt's executor is made up."""
     found = written(folder, plan)
     limits = tuple(limit_of(each) for each in LIMITS)
-    settings = Settings(limits, budget_s=60.0, seed=5, **SHORT)
+    settings = CapacitySettings(limits, budget_s=60.0, seed=5, **SHORT)
     record = CapacityRecord(settings, LIMITS, (found.name,), passes=True)
     records.write(record_path(folder, NAME), record)
     process = started(folder, plan, port=shop, nothing_port=nothing)

@@ -17,7 +17,7 @@ from scipy import stats
 from tollgate.profile import words
 from tollgate.profile.differences import LEAST_BLOCKS, explain, owner
 from tollgate.profile.model import COMPUTING, LESS, MORE, SAME, UNCHANGED, UNKNOWN, WAITING
-from tollgate.profile.read import SIDES, Block, Frame, ProfileError, Use, read_blocks
+from tollgate.profile.read import SIDES, Frame, ProfileBlock, ProfileError, Use, read_blocks
 
 LEVEL, EFFECT = 0.01, 0.05
 HANDLER = Frame("handler", "app/handler.js", 3)
@@ -46,7 +46,7 @@ def blocks(base, head, n=12, seed=7, answered=100):
     made = []
     for number in range(n):
         scale = rng.lognormal(0, 0.2)
-        made.append(Block(number % 4 != 3, use(base, scale), use(head, scale)))
+        made.append(ProfileBlock(number % 4 != 3, use(base, scale), use(head, scale)))
     return made
 
 
@@ -125,7 +125,7 @@ def test_the_same_cpu_means_waiting_where_it_explains_no_half_of_the_rise(rise_u
 
 def test_a_change_below_half_of_the_effect_is_not_named_however_sure():
     exact = [
-        Block(True, Use(1, 100, Counter(base)), Use(1, 100, Counter(base)))
+        ProfileBlock(True, Use(1, 100, Counter(base)), Use(1, 100, Counter(base)))
         for base in [{(HANDLER,): 1e6, (SORT,): 1e5 + number} for number in range(12)]
     ]
     for number, block in enumerate(exact):
@@ -209,7 +209,7 @@ def test_a_head_like_its_base_is_named_anything_no_more_often_than_promised(repe
 
     wrong = 0
     for _ in times:
-        made = [Block(True, use(load), use(load)) for load in rng.lognormal(0, 0.3, 16)]
+        made = [ProfileBlock(True, use(load), use(load)) for load in rng.lognormal(0, 0.3, 16)]
         why = explain(made, level, 1e-9, None, failed=False)
         wrong += any(it.moved != SAME for it in (why.cpu, *why.functions))
     assert wrong <= times.most(level)

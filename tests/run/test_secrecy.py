@@ -16,10 +16,10 @@ TELLING = "# a comment\n~modules:\n  x:\n    api_token: S3CRET-token\n    rate: 
 
 
 @pytest.fixture
-def engine(tmp_path) -> secrecy.Engine:
+def engine(tmp_path) -> secrecy.RecordingEngine:
     (tmp_path / "harmless.yml").write_text(HARMLESS)
     (tmp_path / "telling.yml").write_text(TELLING)
-    made = secrecy.Engine(logging.getLogger("test"), Redaction())
+    made = secrecy.RecordingEngine(logging.getLogger("test"), Redaction())
     made.config.merge(
         {"settings": {"artifacts-dir": str(tmp_path / "run"), "check-updates": False}}
     )

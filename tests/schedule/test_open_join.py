@@ -17,7 +17,7 @@ from tollgate.schedule.lateness import percentile
 from tollgate.schedule.model import Schedule, ScheduleFacts
 from tollgate.schedule.open_join import OpenJoin, estimate_test_start_ms
 from tollgate.schedule.open_model import OpenModelArrivals
-from tollgate.schedule.queues import Queue, unsent_of
+from tollgate.schedule.queues import Queue, unanswered_of
 from tollgate.stats.bins import Bins
 from tollgate.stats.counts import Counts
 
@@ -113,7 +113,7 @@ def one_by_one(schedule, rows, test_start_ms, from_s, bins):
         {name: counts(samples) for name, samples in response.items()},
         {name: counts(samples) for name, samples in lateness.items()},
         facts,
-        unsent_of(Queue(schedule, NAMES, NAMES), unsent, bins),
+        unanswered_of(Queue(schedule, NAMES, NAMES), unsent, bins),
     )
 
 
@@ -137,7 +137,7 @@ def streamed(schedule, rows, test_start_ms, from_s, bins, cuts):
     response = {name: join.response(label) for label, name in enumerate(NAMES)}
     lateness = {name: join.lateness(label) for label, name in enumerate(NAMES)}
     facts = replace(join.facts(NAMES, len(outside)), origin_is_estimated=is_estimated)
-    unsent = unsent_of(Queue(schedule, NAMES, NAMES), join.unsent_ms(), bins)
+    unsent = unanswered_of(Queue(schedule, NAMES, NAMES), join.unsent_ms(), bins)
     return response, lateness, facts, unsent
 
 

@@ -11,7 +11,7 @@ from support.executions import counts, execution
 from tollgate.judge.facts import MeasuredRun
 from tollgate.judge.judgement import judge
 from tollgate.plan.arrivals import EvenArrivals
-from tollgate.schedule.model import NEVER_MS, TIMED_OUT, Schedule, Unsent
+from tollgate.schedule.model import NEVER_MS, TIMED_OUT, Schedule, Unanswered
 from tollgate.schedule.queues import Queue
 from tollgate.stats.counts import Counts
 
@@ -20,7 +20,7 @@ ORIGIN = 1_795_359_354_868
 
 
 def unsent(n, slow_ms=5000, at=20, labels=("search",)):
-    return Unsent(labels, Counts.of([at] * n, [slow_ms] * n, [False] * n, codes=(TIMED_OUT,)))
+    return Unanswered(labels, Counts.of([at] * n, [slow_ms] * n, [False] * n, codes=(TIMED_OUT,)))
 
 
 def verdict_of(criterion, *missing, service=None):

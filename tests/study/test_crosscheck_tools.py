@@ -19,8 +19,8 @@ from tollgate.study import crosscheck_tools
 from tollgate.study.crosscheck import crosscheck_command
 from tollgate.study.crosscheck_tools import (
     TOOL,
-    Load,
     ToolError,
+    ToolLoad,
     installed_version,
     recorded,
     refuse_elsewhere,
@@ -71,7 +71,7 @@ def generators() -> list[str]:
 
 
 def test_every_request_that_it_tells_of_has_reached_the_server(server):
-    result = run(Load(server.url(), USERS, SECONDS))
+    result = run(ToolLoad(server.url(), USERS, SECONDS))
     counts = server.counts()
     # Those in flight at the end have reached the server and count nowhere.
     assert result.requests <= counts["requests"] <= result.requests + USERS
@@ -84,7 +84,7 @@ def test_every_request_that_it_tells_of_has_reached_the_server(server):
 
 
 def test_each_user_keeps_one_connection_and_one_request_at_a_time(server):
-    run(Load(server.url(), USERS, SECONDS))
+    run(ToolLoad(server.url(), USERS, SECONDS))
     counts = server.counts()
     assert counts["mostOpen"] <= USERS
     assert counts["connections"] == USERS
@@ -110,7 +110,7 @@ def test_a_server_that_answers_nothing_good_fails_the_command_in_one_line(path, 
 
 def test_a_run_that_does_not_end_is_ended(server):
     with pytest.raises(ToolError, match="did not end within"):
-        run(Load(server.url("/late"), USERS, SECONDS), grace_s=-SECONDS + 0.5)
+        run(ToolLoad(server.url("/late"), USERS, SECONDS), grace_s=-SECONDS + 0.5)
     assert not generators()
 
 
@@ -118,7 +118,7 @@ def test_a_run_that_ends_badly_is_told_of_with_its_last_word(monkeypatch):
     said = "process.stderr.write('no\\n\\nout of memory\\n'); process.exit(9)"
     monkeypatch.setattr(crosscheck_tools, "_command", lambda *_: ["node", "-e", said])
     with pytest.raises(ToolError, match=r"^autocannon: ended with exit code 9: out of memory$"):
-        run(Load("http://127.0.0.1:1/", USERS, 1))
+        run(ToolLoad("http://127.0.0.1:1/", USERS, 1))
 
 
 def test_a_command_that_is_told_to_end_takes_its_tool_along(server, tmp_path):
@@ -143,7 +143,7 @@ def test_another_machine_is_never_loaded(url):
     with pytest.raises(ToolError, match="other generators load this machine alone"):
         refuse_elsewhere(url)
     with pytest.raises(ToolError, match="other generators load this machine alone"):
-        run(Load(url, 1, 1))
+        run(ToolLoad(url, 1, 1))
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.8.9.1", "[::1]", "localhost"])
@@ -175,4 +175,4 @@ def test_a_tool_that_is_not_installed_has_no_version(tmp_path, monkeypatch):
     monkeypatch.setattr(crosscheck_tools, "PACKAGE", tmp_path)
     assert installed_version() is None
     with pytest.raises(ToolError, match="autocannon is not installed"):
-        run(Load("http://127.0.0.1:1/", 1, 1))
+        run(ToolLoad("http://127.0.0.1:1/", 1, 1))

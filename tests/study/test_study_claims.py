@@ -12,11 +12,11 @@ from tollgate.base.paths import ROOT
 from tollgate.study.answers import answer_of, claims
 from tollgate.study.design import read_design
 from tollgate.study.model import Estimate
-from tollgate.study.published import CLAIMS, LESS, MORE, Machine
+from tollgate.study.published import CLAIMS, LESS, MORE, PublishedMachine
 from tollgate.study.stats import cell_result
 
 SEED, NOISE = 21, 0.004
-MACHINE = Machine(cores=2, workers=2)
+MACHINE = PublishedMachine(cores=2, workers=2)
 ROWS = {row.id: row for row in CLAIMS}
 #: Of each cell the throughput (1/s) and mean (ms) in a world where every claim holds.
 WORLD = {
@@ -210,13 +210,13 @@ def test_kittens_tells_the_concurrency_performance_of_both_arms():
 
 
 def test_kittens_expects_no_more_than_there_are_users():
-    claim = told(world(noise=0), Machine(64, 64))["kittens-scaling"]
+    claim = told(world(noise=0), PublishedMachine(64, 64))["kittens-scaling"]
     assert claim.measured.value == pytest.approx(0.0305 * 62 / 10)
 
 
 @pytest.mark.parametrize("name", ROWS)
 def test_one_core_answers_nothing_about_several_processes(name):
-    claim = told(world(), Machine(1, 1))[name]
+    claim = told(world(), PublishedMachine(1, 1))[name]
     if ROWS[name].cores > 1:
         assert claim.answer == "cannot tell"
         assert "one core has nothing" in claim.reason

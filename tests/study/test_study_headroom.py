@@ -5,11 +5,11 @@ import pytest
 
 from support.cell_data import by_cell, measured
 from tollgate.study.answers import claims
-from tollgate.study.published import Machine
+from tollgate.study.published import PublishedMachine
 from tollgate.study.stats import cell_result, estimate, widest
 
 SEED = 21
-MACHINE = Machine(cores=2, workers=2)
+MACHINE = PublishedMachine(cores=2, workers=2)
 ARM, BASELINE = ("sum", "cluster", 100), ("sum", "fork", 100)
 #: Mean cores of generator, service and nobody: all cores busy, one idle.
 SQUEEZED, ALONE = (0.5, 1.25, 0.0), (0.4, 1.0, 0.6)

@@ -6,7 +6,7 @@ from scipy import stats
 
 from support.study_cells import data
 from tollgate.study.metrics import COARSE_MS, PERCENTILES
-from tollgate.study.model import METRICS, Comparison, Estimate
+from tollgate.study.model import METRICS, ArmComparison, Estimate
 from tollgate.study.stats import (
     MIN_BLOCKS,
     cell_result,
@@ -150,7 +150,7 @@ def test_what_is_not_finite_is_never_told():
 def test_a_comparison_has_all_metrics_and_names_its_arms():
     arm, baseline = data([[30, 40]] * 8, "cluster"), data([[60, 80]] * 8, "fork")
     found = compare(arm, baseline, SEED)
-    assert found == Comparison("sum", 5, "cluster", "fork", found.ratios)
+    assert found == ArmComparison("sum", 5, "cluster", "fork", found.ratios)
     assert tuple(found.ratios) == METRICS
     assert found.ratios["mean"] == Estimate(0.5, 0.5, 0.5)
 

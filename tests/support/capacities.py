@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from support.executions import execution
-from tollgate.capacity.model import Ask, Point, Result, Trial
+from tollgate.capacity.model import Ask, CurvePoint, Result, Trial
 from tollgate.judge.facts import MeasuredExecution, MeasuredRun, Searched
 
 LIMITS = ("p95>250ms", "fail>0.1%")
@@ -33,7 +33,7 @@ def result(status: str = "found", low=95.0, estimate=100.0, high=105.0, **change
     """An answer with its curves."""
     rates = (50.0, 90.0, 110.0)
     curves = {
-        name: tuple(Point(rate, factor * rate, rate, 4 * rate) for rate in rates)
+        name: tuple(CurvePoint(rate, factor * rate, rate, 4 * rate) for rate in rates)
         for factor, name in enumerate(("p50", "p95", "p99"), 1)
     }
     reason = "" if status == "found" else f"the reason for {status}"

@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 
 from support.compare_folder import BASE, HEAD, SAME
-from tollgate.compare.model import ERRORS, SHARES, STALLS, Finding, Gate, Settings
+from tollgate.compare.model import ERRORS, SHARES, STALLS, Finding, Gate, GateSettings
 from tollgate.compare.record import CompareRecord
 from tollgate.compare.result import Comparison, LabelCounts, not_compared
 from tollgate.judge.facts import MeasuredExecution, MeasuredRun
 
-SETTINGS = Settings(fail_fast=False)
+SETTINGS = GateSettings(fail_fast=False)
 RECORD = CompareRecord(BASE, HEAD, "compare", "fork", SETTINGS, 60.0, 30.0, {}, 120.0)
 LABELS = ("sum", "search")
 

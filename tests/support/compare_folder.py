@@ -16,7 +16,7 @@ from support.compared import remembering
 from support.jtl_rows import HEADER, START_MS
 from support.run_folder import verdict_of
 from tollgate.compare import record
-from tollgate.compare.model import Settings
+from tollgate.compare.model import GateSettings
 from tollgate.compare.record import CompareRecord, SideRecord
 from tollgate.run import manifest
 from tollgate.schedule.open_model import OpenModelArrivals
@@ -62,8 +62,8 @@ class Load:
     seconds: int = 120
     schedule_s: int = 120
     seed: int = 1
-    settings: Settings = field(
-        default_factory=lambda: Settings(budget_s=120.0, error_effect=0.02, fail_fast=False)
+    settings: GateSettings = field(
+        default_factory=lambda: GateSettings(budget_s=120.0, error_effect=0.02, fail_fast=False)
     )
 
 

@@ -4,7 +4,7 @@ import numpy as np
 from scipy import signal
 
 from tollgate.compare.decide import close, look, next_look_s
-from tollgate.compare.model import Blocks, Gate, Settings, Side
+from tollgate.compare.model import Blocks, Gate, GateSettings, Side
 
 
 def remembering(rng, seconds, memory):
@@ -80,4 +80,4 @@ def verdicts(gates, metric):
 
 
 #: Everything is decided, also after a failure.
-SHORT = Settings(budget_s=240.0, fail_fast=False)
+SHORT = GateSettings(budget_s=240.0, fail_fast=False)

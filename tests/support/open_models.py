@@ -7,7 +7,7 @@ import math
 from numpy import float64
 from numpy.typing import NDArray
 
-from tollgate.schedule.grammar import Rate, parse_schedule
+from tollgate.schedule.grammar import RateStep, parse_schedule
 from tollgate.schedule.open_model import OpenModelArrivals
 
 
@@ -18,4 +18,6 @@ def open_model_arrivals(schedule: str, seed: int) -> NDArray[float64]:
 
 def schedule_duration_s(schedule: str) -> float:
     """Its length in seconds, pauses included."""
-    return sum(step.duration_s for step in parse_schedule(schedule) if not isinstance(step, Rate))
+    return sum(
+        step.duration_s for step in parse_schedule(schedule) if not isinstance(step, RateStep)
+    )

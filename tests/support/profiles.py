@@ -9,13 +9,13 @@ from tollgate.profile.model import (
     MORE,
     SAME,
     VERSION,
-    Change,
     Flame,
     Function,
+    ProfileChange,
     Why,
 )
 
-CPU = Change(2000.0, 2800.0, 800.0, 700.0, 900.0, MORE)
+CPU = ProfileChange(2000.0, 2800.0, 800.0, 700.0, 900.0, MORE)
 NAMES = ("`first`|", "second", "third", "fourth")
 
 

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 from support.growing_load import GrowingLoad, Service
 from tollgate.base import records
-from tollgate.capacity.model import Settings
+from tollgate.capacity.model import CapacitySettings
 from tollgate.gather.arrivals import HEADER, row
 from tollgate.gather.capacity import CapacityRecord, arrivals_path, record_path
 from tollgate.taurus.capacity import limit_of
@@ -27,7 +27,9 @@ def record_of(budget_s: float = 150.0, **settings: float) -> CapacityRecord:
     """With short trials."""
     short = {"trial_s": 3.0, "bracket_s": 2.0, "holdout_s": 5.0, "lead_s": 0.5, **settings}
     limits = tuple(limit_of(each) for each in LIMITS)
-    return CapacityRecord(Settings(limits, budget_s=budget_s, seed=5, **short), LIMITS, ("sum",))
+    return CapacityRecord(
+        CapacitySettings(limits, budget_s=budget_s, seed=5, **short), LIMITS, ("sum",)
+    )
 
 
 class Searched:

@@ -88,7 +88,7 @@ def make(
         settings={},
         environment={"cpu": "abacus", "cores": 2, "commit": "c0ffee", "plans": {"visits.jmx": "1"}},
         executions=[execution],
-        share=manifest.Share(number=number, of=of, rows="copy", data={}, start_at=None),
+        share=manifest.ShareRecord(number=number, of=of, rows="copy", data={}, start_at=None),
     )
     manifest.write(record, folder)
     return folder

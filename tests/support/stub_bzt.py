@@ -28,7 +28,7 @@ def compare(options):
     # What takes long to import is of no use to a run that does not get so far.
     from support.compare_folder import SAME, Label, Load, make
     from support.run_folder import verdict_of
-    from tollgate.compare.model import Settings
+    from tollgate.compare.model import GateSettings
     from tollgate.gather import evidence
     from tollgate.outputs import write as outputs
     from tollgate.run import manifest
@@ -41,7 +41,7 @@ def compare(options):
         (Label("sum", 20.0, ratio=share, sigma=0.1), Label("search", 9.0, sigma=0.1)),
         seed=int(next(value for name, value in options.items() if name.endswith("seed"))),
         seconds=121,
-        settings=Settings(budget_s=120.0, gates=("p50", "p95"), fail_fast=False),
+        settings=GateSettings(budget_s=120.0, gates=("p50", "p95"), fail_fast=False),
     )
     make(run, load, of={"head": SAME, "injected": injected})
     (run / "jmeter.log").write_text("much")

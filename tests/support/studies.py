@@ -12,19 +12,19 @@ from dataclasses import replace
 from support.study_figures import ARMS, CLAIMS, ONE, PAIRS, SHAPE, USERS, USERS_OF_ARM
 from tollgate.study.model import (
     CROSSCHECK,
+    DESCRIBED,
     METRICS,
-    TOLD,
+    ArmComparison,
     Block,
     Bottleneck,
     Cell,
     CellResult,
     Check,
     Claim,
-    Comparison,
     Curve,
     Estimate,
     ScalingPoint,
-    Study,
+    StudyResult,
 )
 
 SEED, CORES, ROUNDS = 21, 2, 10
@@ -74,7 +74,7 @@ def result(cell: Cell, throughput: float, workers: dict[str, float], **changes) 
         blocks=ROUNDS,
         requests=requests,
         failed=0,
-        metrics={name: around(told[name]) for name in TOLD},
+        metrics={name: around(told[name]) for name in DESCRIBED},
         workers={name: round(requests * share) for name, share in workers.items()},
         cpu={"generator": 0.4, "service": 1.0, "idle": 0.6},
         bottleneck=Bottleneck("service", "its processes took 1.00 of the 1 core they can use"),
@@ -94,7 +94,7 @@ def cells() -> Iterable[CellResult]:
     yield result(made, 790.0, ONE)
 
 
-def comparisons() -> Iterable[Comparison]:
+def comparisons() -> Iterable[ArmComparison]:
     """Every arm against its baseline, at every number of users."""
     for experiment, arms in ARMS.items():
         for arm, base in (pair for pair in PAIRS if arms.keys() >= set(pair)):
@@ -102,7 +102,7 @@ def comparisons() -> Iterable[Comparison]:
                 up = values(law(experiment, arm, users), users)
                 down = values(law(experiment, base, users), users)
                 ratios = {name: around(up[name] / down[name]) for name in METRICS}
-                yield Comparison(experiment, users, arm, base, ratios)
+                yield ArmComparison(experiment, users, arm, base, ratios)
 
 
 def curves() -> Iterable[Curve]:
@@ -148,9 +148,9 @@ OUTAGE = {
 }
 
 
-def study(**changes: object) -> Study:
+def study(**changes: object) -> StudyResult:
     """Everything, with one outage and one note."""
-    made = Study(
+    made = StudyResult(
         seed=SEED,
         cores=CORES,
         experiments=(*ARMS, CROSSCHECK),

@@ -81,7 +81,7 @@ def test_a_port_that_an_app_could_not_have_is_told_with_who_has_it(tmp_path):
         for address in (f"127.0.0.1:{port}", f":::{port}"):
             error = f"Error: listen EADDRINUSE: address already in use {address}"
             (logs / "shop-error.log").write_text(f"{error}\n    at Server (node:net:1:16)\n")
-            assert f"{error}, held by pid {os.getpid()} (" in probe.last_words("shop")
+            assert f"{error}, held by pid {os.getpid()} (" in probe.last_error("shop")
 
 
 def test_the_end_of_a_connection_is_told_where_nobody_listens():

@@ -41,7 +41,7 @@ def balancer(*views):
 
 def refusal(app):
     with pytest.raises(probe.ProbeError) as caught:
-        probe.deals("127.0.0.1", app, ["pi-1", "pi-2"], 0.2)
+        probe.wait_for_balancer("127.0.0.1", app, ["pi-1", "pi-2"], 0.2)
     assert "\n" not in str(caught.value)
     return str(caught.value)
 
@@ -49,7 +49,7 @@ def refusal(app):
 def test_a_balancer_is_waited_for_until_it_deals_to_all_of_its_servers():
     views = [(503, {}), (200, {"pi-1": UP}), (200, {"pi-1": UP, "pi-2": DOWN})]
     with balancer(*views, (200, {"pi-1": UP, "pi-2": UP})) as app:
-        probe.deals("127.0.0.1", app, ["pi-1", "pi-2"], 60)
+        probe.wait_for_balancer("127.0.0.1", app, ["pi-1", "pi-2"], 60)
 
 
 def test_a_balancer_that_one_server_is_not_behind_is_refused_with_the_reason():
@@ -187,7 +187,7 @@ def test_a_balancer_that_speaks_no_http_is_refused_with_what_it_said():
     with greeting() as port:
         app = App("balancer", port, "fork", 1, deals_to="^pi-")
         with pytest.raises(probe.ProbeError, match=r"SSH-2\.0-hello"):
-            probe.deals("127.0.0.1", app, ["pi-1"], 0)
+            probe.wait_for_balancer("127.0.0.1", app, ["pi-1"], 0)
 
 
 def test_a_port_in_use_is_refused_with_the_process_that_holds_it():

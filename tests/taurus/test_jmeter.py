@@ -23,7 +23,7 @@ from tollgate.plan.model import Plan
 from tollgate.plan.read import read_plan
 from tollgate.samples.check import RECORD_BYTES
 from tollgate.targets import lock
-from tollgate.taurus.again import again
+from tollgate.taurus.again import rerun_load
 from tollgate.taurus.jmeter import (
     LOGGED,
     QUIET,
@@ -98,7 +98,7 @@ def test_the_plan_runs_again_with_its_fragments_in_place_and_leaves_no_file(tmp_
     executor.original_jmx = str(PLANS / "compare.jmx")
     executor.properties = BetterDict.from_dict({"key": "secret", "warmup": 15})
     out = tmp_path / "jmeter.out"
-    with again(executor, tmp_path, warmup=7) as process:
+    with rerun_load(executor, tmp_path, warmup=7) as process:
         support.wait_until(lambda: out.read_text().endswith("\nshown\n"), "it has shown all")
         [(pids, files)] = remembered
         assert (pids, [Path(it).exists() for it in files]) == ([process.pid], [True, True])

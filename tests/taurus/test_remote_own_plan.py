@@ -6,7 +6,7 @@ from bzt.utils import BetterDict
 
 from support import jmx_text as jmx
 from tollgate.taurus.ask import hash_of
-from tollgate.taurus.engines import Remote
+from tollgate.taurus.engines import RemoteLoad
 
 
 def test_each_engine_is_asked_for_the_rows_of_the_users_plan(tmp_path):
@@ -15,6 +15,6 @@ def test_each_engine_is_asked_for_the_rows_of_the_users_plan(tmp_path):
     (tmp_path / "items.csv").write_text("1\n2\n")
     engine = SimpleNamespace(config=BetterDict.from_dict({"modules": {"jmeter": {}}}))
     scenario, files = BetterDict.from_dict({"script": str(tmp_path / "own.jmx")}), {}
-    Remote(("127.0.0.1:1", "127.0.0.1:3"), "copy", True)._give(engine, scenario, "plan", files)
+    RemoteLoad(("127.0.0.1:1", "127.0.0.1:3"), "copy", True)._give(engine, scenario, "plan", files)
     assert files == {"items.csv": dict.fromkeys((1, 2), hash_of(b"1\n2\n"))}
     assert "2 times the plan's" in scenario["notes"][0]

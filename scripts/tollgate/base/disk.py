@@ -38,7 +38,7 @@ def refuse_full(folder: Path) -> None:
         )
 
 
-class Kept:
+class DiskReserve:
     """Room in a run's folder that nothing else takes, until it is given back for the verdict; a
     process that is killed gives it back as well. Raises OSError where there is not so much."""
 

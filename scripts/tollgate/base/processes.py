@@ -97,7 +97,7 @@ def end_by(end: Callable[[], object]) -> None:
 
 
 @contextlib.contextmanager
-def uninterrupted() -> Iterator[None]:
+def defer_signals() -> Iterator[None]:
     """Ignore them within; only the main thread can, and any other is never interrupted by them."""
     if threading.current_thread() is not threading.main_thread():
         yield

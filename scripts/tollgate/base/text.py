@@ -22,7 +22,7 @@ _COMMIT = re.compile(r"[0-9a-f]{7,}", re.I)
 _IN_CODE = re.compile(r"[\\`*_|\[\]~$#]")
 
 
-def figure(value: float, against: float | None = None) -> str:
+def format_number(value: float, against: float | None = None) -> str:
     """A number in three or so digits, never rounded onto the limit it is compared with."""
     if not math.isfinite(value):
         return "inf" if value > 0 else "none"
@@ -36,9 +36,9 @@ def figure(value: float, against: float | None = None) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def spanned(low: float, high: float, against: float | None = None) -> str:
+def format_interval(low: float, high: float, against: float | None = None) -> str:
     """`219-244`, or `-3 to 2` where a minus could be read as a dash."""
-    ends = [figure(end, against) for end in (low, high)]
+    ends = [format_number(end, against) for end in (low, high)]
     return (" to " if low < 0 else "-").join(ends)
 
 
@@ -55,10 +55,10 @@ def short(value: float) -> str:
     return f"{value:.0f}" if value >= 10 else f"{value:.1f}"
 
 
-def lasting(seconds: float) -> str:
+def format_duration(seconds: float) -> str:
     """A time as a person would say it: `34 s`, `12.5 min`, `24 h`."""
     unit_s, unit = duration(seconds)
-    return f"{figure(seconds / unit_s)} {unit}"
+    return f"{format_number(seconds / unit_s)} {unit}"
 
 
 def duration_text(seconds: float) -> str:

@@ -6,7 +6,15 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from tollgate.capacity.model import FEWEST, TRUSTED, Point, Result, Settings, Status, Trial
+from tollgate.capacity.model import (
+    FEWEST,
+    TRUSTED,
+    CapacitySettings,
+    CurvePoint,
+    Result,
+    Status,
+    Trial,
+)
 from tollgate.capacity.posterior import Posterior, counted, posterior
 
 CONFIDENCE = 0.95
@@ -23,7 +31,7 @@ TRIES = 2
 NEIGHBOURS = 5
 
 
-def result(settings: Settings, ceiling: float, trials: Sequence[Trial]) -> Result:
+def result(settings: CapacitySettings, ceiling: float, trials: Sequence[Trial]) -> Result:
     """What the trials say, also of a search that was cut short. Arguments: see `next_ask`."""
     trials = tuple(trials)
     early = end_of_bracket(settings, ceiling, trials)
@@ -36,7 +44,7 @@ def result(settings: Settings, ceiling: float, trials: Sequence[Trial]) -> Resul
 
 
 def end_of_bracket(
-    settings: Settings, ceiling: float, trials: Sequence[Trial]
+    settings: CapacitySettings, ceiling: float, trials: Sequence[Trial]
 ) -> tuple[Status, str] | None:
     """What the bracket alone says, if it does: status and reason."""
     bracket = [each for each in trials if each.ask.purpose == "bracket"]
@@ -57,7 +65,7 @@ def end_of_bracket(
     return None
 
 
-def interval(settings: Settings, ceiling: float, trials: tuple[Trial, ...]) -> Result:
+def interval(settings: CapacitySettings, ceiling: float, trials: tuple[Trial, ...]) -> Result:
     """Estimate, interval and status of a search whose bracket has ended."""
     sound = [it for it in trials if it.sound and it.ask.purpose in ("search", "anchor")]
     if len(sound) < FEWEST:
@@ -76,7 +84,10 @@ def interval(settings: Settings, ceiling: float, trials: tuple[Trial, ...]) -> R
 
 
 def _status(
-    settings: Settings, ceiling: float, found: tuple[float, float, float], holdout: Trial | None
+    settings: CapacitySettings,
+    ceiling: float,
+    found: tuple[float, float, float],
+    holdout: Trial | None,
 ) -> tuple[Status, str]:
     low, middle, high = found
     width = (high - low) / 2 / middle
@@ -94,13 +105,13 @@ def _status(
     return "found", ""
 
 
-def critical(settings: Settings, ceiling: float, trials: tuple[Trial, ...]) -> Posterior:
+def critical(settings: CapacitySettings, ceiling: float, trials: tuple[Trial, ...]) -> Posterior:
     """What is known of the critical rate of the limit that fails first, on a coarse grid."""
     return _binding(settings, ceiling, trials, is_fine=False)
 
 
 def _binding(
-    settings: Settings, ceiling: float, trials: tuple[Trial, ...], is_fine: bool
+    settings: CapacitySettings, ceiling: float, trials: tuple[Trial, ...], is_fine: bool
 ) -> Posterior:
     """Of the limit that fails first. A limit that no answer was over says nothing."""
     places = [
@@ -113,7 +124,7 @@ def _binding(
 
 
 def _on_grid(
-    settings: Settings, ceiling: float, trials: tuple[Trial, ...], limit: int, is_fine: bool
+    settings: CapacitySettings, ceiling: float, trials: tuple[Trial, ...], limit: int, is_fine: bool
 ) -> Posterior:
     """On a grid as wide as it needs to be, or on a finer one of what that leaves possible."""
     bracket = [it for it in trials if it.ask.purpose == "bracket" and it.sound]
@@ -135,14 +146,14 @@ def _on_grid(
     return posterior(settings, limit, low, high, trials)
 
 
-def _curves(trials: Sequence[Trial]) -> dict[str, tuple[Point, ...]]:
+def _curves(trials: Sequence[Trial]) -> dict[str, tuple[CurvePoint, ...]]:
     ordered = sorted(trials, key=lambda each: each.achieved)
     groups = [ordered[at : at + NEIGHBOURS] for at in range(len(ordered) - NEIGHBOURS + 1)]
     return {name: tuple(_point(name, each) for each in groups) for name in ("p50", "p95", "p99")}
 
 
-def _point(name: str, group: Sequence[Trial]) -> Point:
+def _point(name: str, group: Sequence[Trial]) -> CurvePoint:
     times = [getattr(each, f"{name}_ms") for each in group]
     times = sorted(math.inf if math.isnan(each) else each for each in times)
     middle = len(group) // 2
-    return Point(group[middle].achieved, times[middle], times[0], times[-1])
+    return CurvePoint(group[middle].achieved, times[middle], times[0], times[-1])

@@ -46,7 +46,7 @@ class Limit:
 
 
 @dataclass(frozen=True)
-class Settings:
+class CapacitySettings:
     """What is asked of a search.
 
     budget_s: of a mode, bracket and holdout included. trial_s, bracket_s, holdout_s: seconds of
@@ -135,7 +135,7 @@ class Trial:
 
 
 @dataclass(frozen=True)
-class Point:
+class CurvePoint:
     """Of the picture of response time over rate: the median of neighbouring trials, and a band of
     about 94 % confidence."""
 
@@ -166,7 +166,7 @@ class Result:
     holdout: Trial | None = None
     last_pass: float | None = None
     first_fail: float | None = None
-    curves: dict[str, tuple[Point, ...]] | None = None
+    curves: dict[str, tuple[CurvePoint, ...]] | None = None
 
     @property
     def half_width(self) -> float | None:

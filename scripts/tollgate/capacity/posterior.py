@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from tollgate.capacity.model import Limit, Settings, Trial
+from tollgate.capacity.model import CapacitySettings, Limit, Trial
 
 Floats = NDArray[np.float64]
 
@@ -101,7 +101,7 @@ class Posterior:
 
 
 def posterior(
-    settings: Settings, limit: int, low: float, high: float, trials: tuple[Trial, ...]
+    settings: CapacitySettings, limit: int, low: float, high: float, trials: tuple[Trial, ...]
 ) -> Posterior:
     """limit: its place in Settings.limits. low, high: the critical rates that are considered."""
     x = np.linspace(math.log(low), math.log(high), CELLS)
@@ -112,7 +112,7 @@ def posterior(
 
 @lru_cache(maxsize=16)
 def _log_posterior(
-    settings: Settings, limit: int, low: float, high: float, trials: tuple[Trial, ...]
+    settings: CapacitySettings, limit: int, low: float, high: float, trials: tuple[Trial, ...]
 ) -> Floats:
     if not trials:
         drifts = -0.5 * (DRIFTS / DRIFT_SD) ** 2
@@ -125,7 +125,7 @@ def _log_posterior(
 
 
 def _log_likelihood(
-    settings: Settings, limit: int, low: float, high: float, trial: Trial
+    settings: CapacitySettings, limit: int, low: float, high: float, trial: Trial
 ) -> Floats:
     x = np.linspace(math.log(low), math.log(high), CELLS)
     middle_s = trial.began_s + trial.ask.seconds / 2
@@ -139,7 +139,7 @@ def _log_likelihood(
 
 
 @lru_cache(maxsize=64)
-def _log_likelihoods(settings: Settings, limit: int, trial: Trial) -> Floats:
+def _log_likelihoods(settings: CapacitySettings, limit: int, trial: Trial) -> Floats:
     """float[_DISTANCE, slopes, shapes, spreads], less a constant."""
     places = _curves(settings, limit, trial.ask.seconds).places
     trials = _trials(settings, trial.ask.seconds)
@@ -149,7 +149,7 @@ def _log_likelihoods(settings: Settings, limit: int, trial: Trial) -> Floats:
     return np.ascontiguousarray(np.moveaxis(np.log(np.maximum(likely, 1e-300)), 3, 0))
 
 
-def _trials(settings: Settings, seconds: float) -> float:
+def _trials(settings: CapacitySettings, seconds: float) -> float:
     """As many searching trials are judged for as long, but at least one."""
     return max(1.0, (seconds - settings.lead_s) / (settings.trial_s - settings.lead_s))
 
@@ -158,7 +158,7 @@ def _cap(limit: Limit) -> float:
     return min(CAP * limit.share, MOST)
 
 
-def counted(settings: Settings, limit: int, trial: Trial) -> int | None:
+def counted(settings: CapacitySettings, limit: int, trial: Trial) -> int | None:
     """Answers of a trial over a limit; None for so many that only that counts. So does a queue that
     grew, whatever its answers say: for limits of latency, or for all where there is none."""
     asked, over = settings.limits[limit], trial.over[limit]
@@ -177,14 +177,14 @@ class Curves:
     weights: Floats
 
 
-def _curves(settings: Settings, limit: int, seconds: float) -> Curves:
+def _curves(settings: CapacitySettings, limit: int, seconds: float) -> Curves:
     """seconds: of a trial."""
     whole = replace(settings, limits=(settings.limits[limit],), seed=0)
     return _curves_of(whole, seconds)
 
 
 @lru_cache(maxsize=64)
-def _curves_of(settings: Settings, seconds: float) -> Curves:
+def _curves_of(settings: CapacitySettings, seconds: float) -> Curves:
     """settings: with one limit."""
     asked = settings.limits[0]
     logits = np.empty((len(SLOPES), len(SHAPES), len(SPREADS), len(_DISTANCE), NODES))
@@ -207,7 +207,7 @@ def _curves_of(settings: Settings, seconds: float) -> Curves:
     return Curves(places, weights / weights.sum())
 
 
-def _shares(settings: Settings, slope: float, shape: str, seconds: float) -> Floats | None:
+def _shares(settings: CapacitySettings, slope: float, shape: str, seconds: float) -> Floats | None:
     """float[_DISTANCE]: the share over the limit in so many seconds of one state, at distances from
     where it is the allowed one in a minute. None where a queue has no such rate."""
     asked = settings.limits[0]
@@ -241,7 +241,9 @@ def _normals(states: int) -> Floats:
 _LOADS = np.concatenate([np.linspace(0.2, 0.9, 71), np.linspace(0.902, 1.2, 150)])
 
 
-def _critical_load(slope: float, share: float, limit_ms: float, settings: Settings) -> float | None:
+def _critical_load(
+    slope: float, share: float, limit_ms: float, settings: CapacitySettings
+) -> float | None:
     """The load at which a minute's mean share over the limit is so large."""
     shares = queue_share(_LOADS, slope, limit_ms, (settings.lead_s, settings.holdout_s))
     if not shares[0] < share < shares[-1]:
@@ -268,7 +270,7 @@ def queue_share(
     return (free + np.exp(log_reflected + 2 * drift * limit_ms / variance)).mean(axis=1)
 
 
-def _shifts(settings: Settings, limit: int) -> Floats:
+def _shifts(settings: CapacitySettings, limit: int) -> Floats:
     aim = min(AIM * settings.limits[limit].share, MOST)
     middle = _curves(settings, limit, settings.trial_s).places[..., NODES // 2]
     is_less = _LOGITS[middle] < special.logit(aim)

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tollgate.capacity.answer import critical, end_of_bracket, interval
-from tollgate.capacity.model import TRUSTED, Ask, Purpose, Settings, Trial
+from tollgate.capacity.model import TRUSTED, Ask, CapacitySettings, Purpose, Trial
 
 #: Seconds of a trial of the generator, its first rate, and the highest one that is asked for.
 CEILING_S, CEILING_START, CEILING_MOST = 3.0, 100.0, 6400.0
@@ -59,7 +59,7 @@ def _was_sent(trial: Trial) -> bool:
     return trial.sound and trial.achieved >= SENDS * trial.ask.rate
 
 
-def next_ask(settings: Settings, ceiling: float, trials: Sequence[Trial]) -> Ask | None:
+def next_ask(settings: CapacitySettings, ceiling: float, trials: Sequence[Trial]) -> Ask | None:
     """What to send next to the service; None when there is nothing more to ask.
 
     ceiling: the generator's own, see `ceiling_of`. trials: all of this search so far, in order,
@@ -84,14 +84,16 @@ def next_ask(settings: Settings, ceiling: float, trials: Sequence[Trial]) -> Ask
     return Ask(number, "holdout", min(rate, found.low), settings.holdout_s)
 
 
-def _left_s(settings: Settings, trials: Sequence[Trial]) -> float:
+def _left_s(settings: CapacitySettings, trials: Sequence[Trial]) -> float:
     """Seconds that are left for searching."""
     ends = [each.began_s + each.ask.seconds + settings.drain_s for each in trials]
     holdout_s = settings.holdout_s + settings.drain_s
     return settings.budget_s - holdout_s - max(ends, default=0.0)
 
 
-def _bracket_rate(settings: Settings, ceiling: float, trials: Sequence[Trial]) -> float | None:
+def _bracket_rate(
+    settings: CapacitySettings, ceiling: float, trials: Sequence[Trial]
+) -> float | None:
     """The next rate of the bracket; None when it has ended."""
     if not trials:
         return min(settings.start_rate, TRUSTED * ceiling)
@@ -109,7 +111,9 @@ def _bracket_rate(settings: Settings, ceiling: float, trials: Sequence[Trial]) -
     return min(2 * max(passes), TRUSTED * ceiling)
 
 
-def _search(settings: Settings, ceiling: float, trials: tuple[Trial, ...]) -> tuple[Purpose, float]:
+def _search(
+    settings: CapacitySettings, ceiling: float, trials: tuple[Trial, ...]
+) -> tuple[Purpose, float]:
     """Purpose and rate: that which is critical in a curve drawn from the posterior, by turns with
     one at which that curve has many answers over the limit, and each fourth the anchor."""
     searching = [each for each in trials if each.ask.purpose != "bracket"]

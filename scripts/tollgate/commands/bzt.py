@@ -23,7 +23,7 @@ from tollgate.run import secrecy
 from tollgate.run.redaction import Redaction
 from tollgate.taurus.engine import BASE_CONFIG, Engine
 from tollgate.taurus.shared import under_way
-from tollgate.taurus.verdict import Ruling, judge_unstarted
+from tollgate.taurus.verdict import VerdictExit, judge_unstarted
 
 
 def interrupt_once(engine: Engine) -> None:
@@ -34,7 +34,7 @@ def interrupt_once(engine: Engine) -> None:
         judged = under_way(engine).judged
         if judged:
             engine.log.warning("Interrupted: the verdict stands, and what follows it is left out")
-            raise Ruling(judged.verdict.exit_code)
+            raise VerdictExit(judged.verdict.exit_code)
         # Some of bzt's modules swallow every exception; its main loop looks at this as well.
         engine.interrupted = True
         engine.interrupted_at = time.time()  # for verdict: what comes after that is not the run's

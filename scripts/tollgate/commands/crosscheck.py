@@ -21,7 +21,7 @@ from typing import NoReturn
 import psutil
 
 from tollgate.base import atomic
-from tollgate.study.crosscheck_tools import TOOL, Load, ToolError, run
+from tollgate.study.crosscheck_tools import TOOL, ToolError, ToolLoad, run
 
 USAGE = "crosscheck ARM URL USERS SECONDS LEAD_S OUTPUT.json"
 
@@ -51,13 +51,13 @@ def _end(_signal: int, _frame: object) -> NoReturn:
     sys.exit(1)
 
 
-def _read(arguments: Sequence[str]) -> tuple[Load, Path]:
+def _read(arguments: Sequence[str]) -> tuple[ToolLoad, Path]:
     if len(arguments) != len(USAGE.split()) - 1:
         raise ToolError(f"{len(arguments)} arguments given, usage: {USAGE}")
     tool, url, users, seconds, lead, output = arguments
     if tool != TOOL:
         raise ToolError(f"ARM is {tool!r}, which must be {TOOL}")
-    load = Load(url, _count("USERS", users), _count("SECONDS", seconds))
+    load = ToolLoad(url, _count("USERS", users), _count("SECONDS", seconds))
     try:
         fits = 0 <= float(lead) < load.seconds
     except ValueError:

@@ -53,25 +53,25 @@ from tollgate.compare.model import (
     FAIL,
     IMPROVED,
     INCONCLUSIVE,
+    INFORMATIONAL,
     METRICS,
     OPEN,
     PASS,
     PERCENTILES,
     SHARES,
     STALLS,
-    TOLD,
     TYPICAL,
     Blocks,
     Finding,
     Gate,
-    Settings,
+    GateSettings,
 )
 from tollgate.compare.processes import spread
 from tollgate.compare.stalls import stall_rise
 from tollgate.stats.sequential import LEAST_STEP, nominal_level
 
 
-class Change(Protocol):
+class MetricChange(Protocol):
     """How much head differs from base, as far as the samples tell.
 
     base, head: the two values, ms or shares. value: the change. note: why there is none, or "".
@@ -99,10 +99,12 @@ class Change(Protocol):
 _FAR = 20.0
 
 
-def measured(key: tuple[str, str], change: Change, low_level: float, miss_level: float) -> Finding:
+def measured(
+    key: tuple[str, str], change: MetricChange, low_level: float, miss_level: float
+) -> Finding:
     """The finding without a decision. Levels: of the low and of the high end."""
     shown = None if math.isnan(change.base) else change.base
-    found = Finding(*key, False, TOLD, change.note, shown)
+    found = Finding(*key, False, INFORMATIONAL, change.note, shown)
     found = replace(found, head=None if math.isnan(change.head) else change.head)
     found = replace(found, limit_ms=change.limit_ms)
     if change.note:
@@ -114,10 +116,10 @@ def measured(key: tuple[str, str], change: Change, low_level: float, miss_level:
 
 def decided(
     found: Finding,
-    change: Change,
+    change: MetricChange,
     low_level: float,
     miss_level: float,
-    settings: Settings,
+    settings: GateSettings,
     at_s: float,
 ) -> Finding:
     """The finding of a metric that gates. Levels: as of `measured`. at_s: when this look was."""
@@ -174,7 +176,7 @@ def _too_few(times: float) -> str:
     return f"cannot tell: some {max(1.1, times):.2g} times as many samples would"
 
 
-def _too_coarse(change: Change, effect: float) -> str:
+def _too_coarse(change: MetricChange, effect: float) -> str:
     """Nor would more samples, however many."""
     return (
         f"cannot tell: JMeter's whole milliseconds are too coarse for a rise of "
@@ -287,13 +289,13 @@ _OTHERS = {
 }
 
 
-def _changes(labels: Sequence[Blocks]) -> dict[Key, Change]:
-    changes: dict[Key, Change] = {}
+def _changes(labels: Sequence[Blocks]) -> dict[Key, MetricChange]:
+    changes: dict[Key, MetricChange] = {}
     for blocks in labels:
         unlike = unlike_work(blocks)
         for metric in METRICS:
             if metric in PERCENTILES:
-                change: Change = percentile_ratio(blocks, metric)
+                change: MetricChange = percentile_ratio(blocks, metric)
             else:
                 change = _OTHERS[metric](blocks)
             if unlike and metric != ERRORS and not change.note:
@@ -307,11 +309,11 @@ def _weight(key: Key) -> float:
 
 
 def _holm(
-    changes: dict[Key, Change],
+    changes: dict[Key, MetricChange],
     family: Sequence[Key],
     refused: set[Key],
     fractions: tuple[float, ...],
-    settings: Settings,
+    settings: GateSettings,
 ) -> dict[Key, float]:
     """The one-sided level of each low end at this look. Adds to `refused` whose "no worse" goes."""
     levels: dict[Key, float] = {}

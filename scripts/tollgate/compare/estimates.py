@@ -50,7 +50,7 @@ from scipy import special
 
 from tollgate.compare.milliseconds import HALF_MS, doubt_and_place, percentile, percentiles
 from tollgate.compare.model import PERCENTILES, TYPICAL, Blocks, Requests
-from tollgate.compare.pieces import FEWEST_PIECES, Pieces, pieces_of
+from tollgate.compare.pieces import FEWEST_PIECES, Batches, pieces_of
 from tollgate.stats.autocorrelation import error_of_steps, error_of_sum
 from tollgate.stats.trimmed import trimmed_mean
 
@@ -189,7 +189,7 @@ def unfair(base: int, head: int) -> str:
     return ""
 
 
-def _across(pieces: Pieces, metric: str, change: Floats, levels: list[Floats]) -> LogRatio:
+def _across(pieces: Batches, metric: str, change: Floats, levels: list[Floats]) -> LogRatio:
     """The log ratio across pieces. change: float[P], NaN where a side of one has no sample; levels:
     the same of the logarithms of base and head."""
     known = np.isfinite(change)
@@ -211,7 +211,7 @@ def _across(pieces: Pieces, metric: str, change: Floats, levels: list[Floats]) -
     return LogRatio(metric, *sides, value, error, freedom)
 
 
-def _of_rows(pieces: Pieces, share: float, levels: list[Floats]) -> Floats:
+def _of_rows(pieces: Batches, share: float, levels: list[Floats]) -> Floats:
     """float[P]: what is added to each piece's log ratio of a percentile for the rows that its sides
     happened to get; 0 where all samples are of one row. levels: its logarithms, base and head."""
     blocks = pieces.blocks

@@ -31,7 +31,7 @@ METRICS = (TYPICAL, "p50", "p95", "p99", "mean", STALLS, ERRORS)
 # What can be decided: OPEN asks for more samples, INCONCLUSIVE says that there was no time for
 # them, TOLD stands at metrics that do not gate.
 FAIL, PASS, IMPROVED = "FAIL", "PASS", "IMPROVED"
-OPEN, INCONCLUSIVE, TOLD = "OPEN", "INCONCLUSIVE", "TOLD"
+OPEN, INCONCLUSIVE, INFORMATIONAL = "OPEN", "INCONCLUSIVE", "TOLD"
 
 
 #: The settings that are smallest changes which matter.
@@ -39,7 +39,7 @@ EFFECTS = ("effect", "typical_effect", "error_effect", "stall_effect")
 
 
 @dataclass(frozen=True)
-class Settings:
+class GateSettings:
     """What the gate promises.
 
     effect: the smallest rise of a response time that matters, as a share; what PASS rules out.
@@ -295,7 +295,7 @@ class Finding:
 
     @property
     def decided(self) -> bool:
-        return self.verdict not in (OPEN, TOLD)
+        return self.verdict not in (OPEN, INFORMATIONAL)
 
     @property
     def key(self) -> tuple[str, str]:
@@ -306,7 +306,7 @@ class Finding:
 class Gate:
     """Everything after a look. looks_s: when there were looks, seconds of measuring."""
 
-    settings: Settings
+    settings: GateSettings
     looks_s: tuple[float, ...] = ()
     findings: tuple[Finding, ...] = field(default=())
 

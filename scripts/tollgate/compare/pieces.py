@@ -36,7 +36,7 @@ WEIGHTS = np.array([1.0, 0.16, 0.09])
 
 
 @dataclass(frozen=True, eq=False)
-class Pieces:
+class Batches:
     """blocks: in the order of the pieces. begins: int[P], the block that each piece begins with.
     weight: float[P]. in_time: int[P], the pieces in the order of their time."""
 
@@ -57,7 +57,7 @@ class Pieces:
         return np.searchsorted(self.begins, requests.block, side="right") - 1
 
 
-def pieces_of(blocks: Blocks, wanted: float, is_tail: bool = False) -> Pieces:
+def pieces_of(blocks: Blocks, wanted: float, is_tail: bool = False) -> Batches:
     """wanted: samples of a side in each. is_tail: whether what others took tells pieces apart."""
     size = len(blocks.base.n)
     fewest = min(blocks.base.total, blocks.head.total)
@@ -78,7 +78,7 @@ def pieces_of(blocks: Blocks, wanted: float, is_tail: bool = False) -> Pieces:
     middle = np.add.reduceat(order, begins) / np.diff(begins, append=size)
     ordered = blocks if (kind == kind[0]).all() else blocks.reordered(order)
     weight = np.repeat(WEIGHTS, many)
-    return Pieces(ordered, begins, weight / weight.max(), np.argsort(middle, kind="stable"))
+    return Batches(ordered, begins, weight / weight.max(), np.argsort(middle, kind="stable"))
 
 
 def _kinds(foreign: Floats, length: int) -> Ints:

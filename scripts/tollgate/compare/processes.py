@@ -28,7 +28,7 @@ Levels = tuple[float, ...]
 
 
 @dataclass(frozen=True)
-class Spread:
+class ProcessSpread:
     """How the processes of a label differ in one metric: of each the ratio to all of base's, less
     1, or the difference of shares; NaN where it has too few samples."""
 
@@ -52,7 +52,7 @@ class Spread:
         return bool(np.max(self.head) < np.min(self.base))
 
 
-def spread(blocks: Blocks, metric: str) -> Spread | None:
+def spread(blocks: Blocks, metric: str) -> ProcessSpread | None:
     """Of a response time or of stalls; None of a single process a side, and of other metrics."""
     if metric not in (TYPICAL, *PERCENTILES, STALLS) or (processes := blocks.processes) == 1:
         return None
@@ -63,7 +63,7 @@ def spread(blocks: Blocks, metric: str) -> Spread | None:
         )
         for it in blocks.requests
     )
-    return Spread(blocks.label, metric, *sides)
+    return ProcessSpread(blocks.label, metric, *sides)
 
 
 def _range(levels: Levels) -> str:

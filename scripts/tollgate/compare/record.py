@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tollgate.base import records
-from tollgate.compare.model import Settings
+from tollgate.compare.model import GateSettings
 from tollgate.compare.pace import Pace
 from tollgate.run.manifest import Manifest, ManifestError, digest
 
@@ -19,9 +19,9 @@ NAME = "compare.json"
 VERSION = 3
 #: What earlier versions promised without saying so: of 1 nothing of the typical request, and to
 #: measure on; of both nothing of stalls.
-_PROMISED_BY_2 = {"stall_effect": Settings.stall_effect}
+_PROMISED_BY_2 = {"stall_effect": GateSettings.stall_effect}
 _PROMISED_BY = {
-    1: {"typical_effect": Settings.typical_effect, "fail_fast": False} | _PROMISED_BY_2,
+    1: {"typical_effect": GateSettings.typical_effect, "fail_fast": False} | _PROMISED_BY_2,
     2: _PROMISED_BY_2,
     VERSION: {},
 }
@@ -58,7 +58,7 @@ class CompareRecord:
     head: SideRecord
     execution: str
     mode: str
-    settings: Settings
+    settings: GateSettings
     first_s: float
     every_s: float
     injected: dict[str, float]
@@ -108,6 +108,6 @@ def _prepare(raw: dict[str, Any]) -> None:
     promised = raw.get("settings")
     if isinstance(promised, dict):
         promised.update(_PROMISED_BY[version])
-    for each in fields(Settings):
+    for each in fields(GateSettings):
         if isinstance(promised, dict) and each.name not in promised:
             raise ValueError(f"settings.{each.name}: it is missing")

@@ -13,15 +13,15 @@ from tollgate.compare.decide import close
 from tollgate.compare.looks import judge_blocks
 from tollgate.compare.model import (
     INCONCLUSIVE,
+    INFORMATIONAL,
     METRICS,
     OPEN,
-    TOLD,
     TYPICAL,
     Blocks,
     Finding,
     Gate,
 )
-from tollgate.compare.processes import Spread, spread
+from tollgate.compare.processes import ProcessSpread, spread
 from tollgate.compare.record import CompareRecord
 from tollgate.compare.samples import Compared
 
@@ -66,7 +66,7 @@ class Comparison:
     counts: tuple[LabelCounts, ...]
     seconds: int
     doubt: str = ""
-    spreads: tuple[Spread, ...] = ()
+    spreads: tuple[ProcessSpread, ...] = ()
 
     @property
     def gating(self) -> tuple[Finding, ...]:
@@ -130,7 +130,7 @@ def _unlooked(gate: Gate, labels: Sequence[str], why: str) -> Gate:
     findings = [
         Finding(label, metric, True, INCONCLUSIVE, f"cannot tell: {why}")
         if gate.settings.gating(label, metric)
-        else Finding(label, metric, False, TOLD, why)
+        else Finding(label, metric, False, INFORMATIONAL, why)
         for label in labels
         for metric in METRICS
     ]

@@ -35,7 +35,7 @@ from pathlib import Path
 from tollgate.base.urls import Url, read_url
 from tollgate.compare import pace
 from tollgate.compare.decide import FIRST_S
-from tollgate.compare.model import METRICS, Settings
+from tollgate.compare.model import METRICS, GateSettings
 from tollgate.stats.sequential import LEAST_STEP
 
 #: What plans/compare.jmx waits for, in ms, where no property says so.
@@ -99,7 +99,7 @@ class CompareSettings:
     base: str | None
     urls: tuple[Url, Url] | None
     mode: str
-    gate: Settings
+    gate: GateSettings
     first_s: float
     every_s: float
     injected: dict[str, float]
@@ -189,7 +189,7 @@ def _injected(given: Mapping[str, str]) -> dict[str, float]:
     return found
 
 
-def _gate(settings: Mapping[str, object]) -> Settings:
+def _gate(settings: Mapping[str, object]) -> GateSettings:
     shares = ("effect", "typical-effect", "error-effect", "stall-effect", "false-alarm", "miss")
     given = {
         name.replace("-", "_"): _share(name, settings[name]) for name in shares if name in settings
@@ -201,7 +201,7 @@ def _gate(settings: Mapping[str, object]) -> Settings:
     if "fail-fast" in settings:
         given["fail_fast"] = _yes_or_no("fail-fast", settings["fail-fast"])
     try:
-        return Settings(**given, budget_s=seconds_of("budget", settings["budget"]))
+        return GateSettings(**given, budget_s=seconds_of("budget", settings["budget"]))
     except ValueError as problem:
         raise SettingError(str(problem)) from None
 
@@ -289,6 +289,6 @@ def schedule_of(
         raise SettingError(str(problem)) from None
 
 
-def again(seeds: Mapping[str, int]) -> str:
+def repeat_command(seeds: Mapping[str, int]) -> str:
     """How to have the same arrivals and tosses once more."""
     return " ".join(f"-o modules.jmeter.properties.{name}={it}" for name, it in seeds.items())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tollgate.base.text import figure, lasting
+from tollgate.base.text import format_duration, format_number
 from tollgate.compare.model import IMPROVED, INCONCLUSIVE, METRICS, PASS, SHARES, Finding
 from tollgate.compare.pace import FIXED, MEASURED, UNSEEN, Pace
 from tollgate.compare.record import CompareRecord
@@ -32,8 +32,8 @@ def value(finding: Finding, measured: float | None) -> str:
     if measured is None:
         return UNKNOWN
     if finding.metric in SHARES:
-        return f"{figure(100 * measured)} %"
-    return f"{figure(measured)} ms"
+        return f"{format_number(100 * measured)} %"
+    return f"{format_number(measured)} ms"
 
 
 def change(finding: Finding, amount: float | None, effect: float) -> str:
@@ -64,7 +64,7 @@ def line(finding: Finding, effect: float) -> str:
     base, head = value(finding, finding.base), value(finding, finding.head)
     said = f"{name(finding)}: head {head} against base {base}"
     if finding.limit_ms is not None:
-        said += f" of answers beyond {figure(finding.limit_ms)} ms"
+        said += f" of answers beyond {format_number(finding.limit_ms)} ms"
     if finding.change is None:
         return said
     ends = interval(finding, effect)
@@ -75,7 +75,7 @@ def reason(finding: Finding) -> str:
     """Why, and how much more measuring would tell, as far as anybody knows."""
     if finding.verdict != INCONCLUSIVE or finding.more_s is None:
         return finding.reason
-    return f"{finding.reason}, about {lasting(_rounded(finding.more_s))} more"
+    return f"{finding.reason}, about {format_duration(_rounded(finding.more_s))} more"
 
 
 def effect_of(comparison: Comparison, finding: Finding) -> float:
@@ -124,7 +124,7 @@ def pace(found: Pace) -> str:
 def _foreign(found: BackgroundCpu) -> str:
     """`other processes took 26 % of the cores: more than 12.5 % in 75 of 150 s, which weigh less in
     p95`; time that went to other guests of the host is among it."""
-    said = f"other processes took {figure(100 * found.share)} % of the cores"
+    said = f"other processes took {format_number(100 * found.share)} % of the cores"
     if not found.disturbed_s:
         return said
     seconds = f"{found.disturbed_s} of {found.seconds} s"
@@ -135,8 +135,8 @@ def _why(found: Pace) -> str:
     if found.why == MEASURED:
         cost, needed = found.cost, found.cost.total_ms / found.usual_ms / found.cores
         said = (
-            f"base and head took {figure(cost.service_ms)} ms and JMeter "
-            f"{figure(cost.generator_ms)} ms of CPU for it, at {found.usual_ms} ms "
+            f"base and head took {format_number(cost.service_ms)} ms and JMeter "
+            f"{format_number(cost.generator_ms)} ms of CPU for it, at {found.usual_ms} ms "
             f"{100 * needed:.0f} % of {found.cores} cores"
         )
         late = found.busy > found.share and ", and this is the slowest pace"
@@ -165,7 +165,8 @@ def course(comparison: Comparison) -> str:
     times = "1 look" if len(looks) == 1 else f"{len(looks)} looks"
     left = ", ".join(map(name, comparison.gate.left_open))
     how = "decided" if comparison.is_decided else "ended by a FAIL" if left else "not decided"
-    said = f"{how} after {lasting(looks[-1])} of at most {lasting(budget_s)}, with {times}"
+    last, most = format_duration(looks[-1]), format_duration(budget_s)
+    said = f"{how} after {last} of at most {most}, with {times}"
     return f"{said}; open then: {left}" if left else said
 
 

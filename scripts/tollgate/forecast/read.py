@@ -42,7 +42,7 @@ class ForecastError(FileError):
 
 
 @dataclass(frozen=True)
-class Row:
+class ForecastRow:
     """A line of the file that isn't blank, its fields without the blanks around them."""
 
     line: int
@@ -63,15 +63,15 @@ class Header:
     def targets(self) -> tuple[str, ...]:
         return tuple(name for name in self.columns[1:] if name != RATE_COLUMN)
 
-    def cell(self, row: Row, column: str) -> str:
+    def cell(self, row: ForecastRow, column: str) -> str:
         return row.cells[self.columns.index(column)]
 
-    def number(self, row: Row, column: str) -> float:
+    def number(self, row: ForecastRow, column: str) -> float:
         """The number in that column. Raises FieldError."""
         return fields.number(self.cell(row, column))
 
 
-def read_header(path: str, row: Row, targets: Iterable[str] | None) -> Header:
+def read_header(path: str, row: ForecastRow, targets: Iterable[str] | None) -> Header:
     """The header in the first line. targets: those that may have a column; None: any may.
 
     Raises ForecastError.
@@ -156,16 +156,16 @@ def read_forecast(path: str | Path, targets: Iterable[str] | None = None) -> For
     return Forecast(str(path), DAY_S / len(steps), steps)
 
 
-def _rows(path: str | Path) -> list[Row]:
+def _rows(path: str | Path) -> list[ForecastRow]:
     """All lines that are not blank, the header first, and no more of them than can be used."""
-    rows: list[Row] = []
+    rows: list[ForecastRow] = []
     line = 1
     try:
         with Path(path).open(encoding="utf-8-sig", newline="") as file:
             reader = csv.reader(file, strict=True)
             for cells in reader:
                 if any(cell.strip() for cell in cells):
-                    rows.append(Row(reader.line_num, tuple(cell.strip() for cell in cells)))
+                    rows.append(ForecastRow(reader.line_num, tuple(cell.strip() for cell in cells)))
                 line = reader.line_num + 1
                 if len(rows) > MOST_ROWS + 1:
                     break
@@ -194,7 +194,7 @@ def _first_bad_line(path: str | Path) -> int:
     return line
 
 
-def _row_errors(path: str | Path, header: Header, row: Row) -> Iterator[str]:
+def _row_errors(path: str | Path, header: Header, row: ForecastRow) -> Iterator[str]:
     place = f"{path}:{row.line}"
     if len(row.cells) != len(header.columns):
         more = len(row.cells) > len(header.columns)
@@ -213,12 +213,12 @@ def _row_errors(path: str | Path, header: Header, row: Row) -> Iterator[str]:
             yield f"{place}: {' + '.join(header.targets)} {problem}"
 
 
-def _is_timed(header: Header, rows: Sequence[Row]) -> bool:
+def _is_timed(header: Header, rows: Sequence[ForecastRow]) -> bool:
     """Whether the steps are called by times of day."""
     return header.name != "step" or all(fields.is_time(row.cells[0]) for row in rows)
 
 
-def _name_errors(path: str | Path, header: Header, rows: Sequence[Row]) -> Iterator[str]:
+def _name_errors(path: str | Path, header: Header, rows: Sequence[ForecastRow]) -> Iterator[str]:
     """Names that are missing or twice there, and times or numbers that are out of order."""
     names = [row.cells[0] for row in rows]
     places = [f"{path}:{row.line}: {header.name} = {shown(row.cells[0])}" for row in rows]
@@ -239,7 +239,7 @@ def _name_errors(path: str | Path, header: Header, rows: Sequence[Row]) -> Itera
         yield f"{places[problem[0]]} {problem[1]}"
 
 
-def _step(header: Header, row: Row, timed: bool) -> ForecastStep:
+def _step(header: Header, row: ForecastRow, timed: bool) -> ForecastStep:
     name = row.cells[0]
     shares = {target: header.number(row, target) for target in header.targets}
     total = math.fsum(shares.values())

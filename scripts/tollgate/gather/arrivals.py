@@ -27,7 +27,7 @@ NOTHING, END = "nothing", "end"
 
 
 @dataclass(frozen=True)
-class Arrivals:
+class TrialArrivals:
     """Requests of one trial, in the order in which they are due. trial: its place in the search,
     from 1, those of the ceiling included. first: the number of the first arrival, which no other
     arrival of the file has. due_ms: int64[n], epoch milliseconds. of: what each asks."""
@@ -40,13 +40,13 @@ class Arrivals:
     def __len__(self) -> int:
         return len(self.due_ms)
 
-    def until(self, moment_ms: float) -> Arrivals:
+    def until(self, moment_ms: float) -> TrialArrivals:
         """Those that were due before a moment."""
         return self.first_of(int(np.searchsorted(self.due_ms, moment_ms)))
 
-    def first_of(self, count: int) -> Arrivals:
+    def first_of(self, count: int) -> TrialArrivals:
         """So many alone."""
-        return Arrivals(self.trial, self.first, self.due_ms[:count], self.of[:count])
+        return TrialArrivals(self.trial, self.first, self.due_ms[:count], self.of[:count])
 
     def rows(self, low: int, high: int) -> str:
         """The text of some of the rows, by their places."""
@@ -65,7 +65,7 @@ def row(text: str) -> str:
 
 def drawn(
     ask: Ask, trial: int, first: int, began_ms: int, of: Sequence[str], seed: int
-) -> Arrivals:
+) -> TrialArrivals:
     """The arrivals of a trial that begins at began_ms: a Poisson stream, each asking one of `of` at
     random; against a server that does nothing evenly spaced. One at least."""
     random = np.random.default_rng([seed, trial])
@@ -77,10 +77,10 @@ def drawn(
         count = max(1, random.poisson(ask.rate * ask.seconds))
         offsets = np.sort(random.uniform(0, length_ms, count))
         asked = tuple(of[at] for at in random.integers(0, len(of), count))
-    return Arrivals(trial, first, began_ms + offsets.astype(np.int64), asked)
+    return TrialArrivals(trial, first, began_ms + offsets.astype(np.int64), asked)
 
 
-def read_arrivals(path: Path) -> dict[int, Arrivals]:
+def read_arrivals(path: Path) -> dict[int, TrialArrivals]:
     """The arrivals of each trial in a file. Raises ManifestError."""
     try:
         lines = path.read_text(encoding="ascii").splitlines()
@@ -93,5 +93,5 @@ def read_arrivals(path: Path) -> dict[int, Arrivals]:
     for number in np.unique(trial).tolist():
         places = np.flatnonzero(trial == number)
         asked = tuple(of[at] for at in places)
-        found[number] = Arrivals(number, int(arrival[places[0]]), due[places], asked)
+        found[number] = TrialArrivals(number, int(arrival[places[0]]), due[places], asked)
     return found

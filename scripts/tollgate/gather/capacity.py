@@ -18,10 +18,10 @@ from tollgate.base import records
 from tollgate.base.text import did_you_mean
 from tollgate.capacity.answer import result
 from tollgate.capacity.growth import grew
-from tollgate.capacity.model import Ask, Limit, Settings, Trial
+from tollgate.capacity.model import Ask, CapacitySettings, Limit, Trial
 from tollgate.capacity.search import ceiling_of
 from tollgate.criteria.grammar import Criterion, CriterionError
-from tollgate.gather.arrivals import Arrivals, read_arrivals
+from tollgate.gather.arrivals import TrialArrivals, read_arrivals
 from tollgate.judge.facts import Searched
 from tollgate.run.manifest import Manifest, ManifestError, digest
 from tollgate.samples.layout import JtlError
@@ -61,7 +61,7 @@ class CapacityRecord:
 
     __pydantic_config__ = records.STRICT
 
-    settings: Settings
+    settings: CapacitySettings
     limits: tuple[str, ...]
     of: tuple[str, ...]
     trials: tuple[TrialRecord, ...] = ()
@@ -130,7 +130,7 @@ def criteria_problems(criteria: Iterable[Criterion], manifest: Manifest) -> Iter
 
 
 def trial_of(
-    of: TrialRecord, arrivals: Arrivals, answers: Columns, record: CapacityRecord
+    of: TrialRecord, arrivals: TrialArrivals, answers: Columns, record: CapacityRecord
 ) -> Trial:
     """What came of the arrivals of one of the record's trials. answers: `trial_answers` of it."""
     settings = record.settings
@@ -181,7 +181,7 @@ class _Joined:
         return _Joined(*(each[kept] for each in times), is_whole=self.is_whole)
 
 
-def _join(arrivals: Arrivals, answers: Columns) -> _Joined:
+def _join(arrivals: TrialArrivals, answers: Columns) -> _Joined:
     place = answers["arrival"].astype(np.int64) - arrivals.first
     known = (place >= 0) & (place < len(arrivals))
     once = len(np.unique(place[known])) == known.sum() == len(arrivals) and known.all()

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from tollgate.base.text import lasting
+from tollgate.base.text import format_duration
 from tollgate.judge.facts import ExecutionFacts
 from tollgate.run.manifest import Execution
 from tollgate.samples.counts import Jtl
@@ -22,8 +22,9 @@ _NEXT = "the samples' times can't be trusted; run again, with a clock that nobod
 def steps_seen(planned: Execution) -> tuple[str, ...]:
     """One line for each step of the clock that the live run saw."""
     return tuple(
-        f"the clock was set {'back' if step_s < 0 else 'forward'} by {lasting(abs(step_s))}, "
-        f"{lasting(max(0.0, at_s))} into the execution"
+        f"the clock was set {'back' if step_s < 0 else 'forward'} by "
+        f"{format_duration(abs(step_s))}, "
+        f"{format_duration(max(0.0, at_s))} into the execution"
         f"{'' if step_s < 0 else ' (or the machine slept)'}: {_NEXT}"
         for at_s, step_s in planned.clock_steps
     )
@@ -69,13 +70,14 @@ def _before_the_test(planned: Execution, jtl: Jtl) -> Iterator[str]:
     if before_ms > TOLERANCE_MS:
         yield (
             f"the clock was set back: the first sample's time is {jtl.first_start_ms}, "
-            f"{lasting(before_ms / 1000)} before the test began ({source} {began_ms})"
+            f"{format_duration(before_ms / 1000)} before the test began ({source} {began_ms})"
         )
 
 
 def _line(step: Step, jtl: Jtl, sign: str) -> str:
     at_s = max(0.0, (step.at_ms - jtl.origin_ms) / 1000)
     return (
-        f"the clock was set back by {lasting(step.back_ms / 1000)} or more, {lasting(at_s)} into "
+        f"the clock was set back by {format_duration(step.back_ms / 1000)} or more, "
+        f"{format_duration(at_s)} into "
         f"the execution: {sign}"
     )

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from tollgate.base.text import lasting
+from tollgate.base.text import format_duration
 from tollgate.compare.record import CompareRecord
 from tollgate.criteria.check import check, lower_bound_errors
 from tollgate.criteria.grammar import Criterion, parse_all
@@ -30,8 +30,8 @@ from tollgate.gather.silent import with_silent
 from tollgate.gather.unjudgeable import unjudgeable
 from tollgate.gather.waits import with_waits
 from tollgate.judge.facts import (
-    Course,
     ExecutionFacts,
+    InterimHistory,
     JudgeSettings,
     MeasuredExecution,
     MeasuredRun,
@@ -225,7 +225,9 @@ def _read(of: Examined, record: CompareRecord | None, store: Store) -> MeasuredE
     return replace(execution, course=course and _at_the_end(course, execution))
 
 
-def _looked(of: Examined, store: Store, jtl: Jtl) -> tuple[MeasuredExecution | None, Course | None]:
+def _looked(
+    of: Examined, store: Store, jtl: Jtl
+) -> tuple[MeasuredExecution | None, InterimHistory | None]:
     """What was measured until a look or a stop ended the execution, None where neither did, and
     the course of all looks, None where there is none."""
     look = course = None
@@ -238,7 +240,7 @@ def _looked(of: Examined, store: Store, jtl: Jtl) -> tuple[MeasuredExecution | N
     return look and look.execution, course
 
 
-def _at_the_end(course: Course, execution: MeasuredExecution) -> Course:
+def _at_the_end(course: InterimHistory, execution: MeasuredExecution) -> InterimHistory:
     """The course with a last look, at all that was measured."""
     from_s, to_s = measured_window(execution)
     return replace(course.at(max(to_s - from_s, *course.looks_s, 0.0)), is_over=True)
@@ -293,7 +295,7 @@ def _facts(
     stopped = bool(manifest.stopped_by) and not _ended_before(planned, manifest.stopped_at)
     told_s = evidence_workers.told_to_end_s(planned, jtl)
     ends = [ended - began if interrupted or stopped else None, told_s]
-    notes = [] if told_s is None else [f"the load was ended after {lasting(told_s)}"]
+    notes = [] if told_s is None else [f"the load was ended after {format_duration(told_s)}"]
     notes += [] if manifest.seal else [UNSEALED]
     return ExecutionFacts(
         interrupted=interrupted,

@@ -13,7 +13,7 @@ from tollgate.judge.facts import LabelData
 from tollgate.plan.model import Plan, PlanLabel
 from tollgate.samples.counts import Jtl
 from tollgate.samples.layout import JtlError
-from tollgate.schedule.replay import Replay
+from tollgate.schedule.replay import ReplayResult
 
 #: What JMeter tells the rows of Transaction Controllers by.
 KIND_COLUMN, KIND_FLAG = "responseMessage", "message"
@@ -53,7 +53,7 @@ def parent_samples(plan: Plan, jtl: Jtl) -> tuple[str, ...]:
 
 
 def labels_of(
-    jtl: Jtl, replayed: Replay, parents: Collection[str]
+    jtl: Jtl, replayed: ReplayResult, parents: Collection[str]
 ) -> dict[tuple[str, bool], LabelData]:
     """The samples of each label, under its name and whether the rows look like a transaction's.
     parents: as parent_samples found them."""

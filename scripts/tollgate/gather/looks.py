@@ -18,7 +18,7 @@ from tollgate.gather import labels as evidence_labels
 from tollgate.gather import workers as evidence_workers
 from tollgate.gather.waits import held_back
 from tollgate.judge.course import is_settled, noted
-from tollgate.judge.facts import Course, ExecutionFacts, JudgeSettings, MeasuredExecution
+from tollgate.judge.facts import ExecutionFacts, InterimHistory, JudgeSettings, MeasuredExecution
 from tollgate.judge.judgement import results_of
 from tollgate.judge.verdicts import FAIL, CriterionResult
 from tollgate.plan.model import Plan
@@ -41,7 +41,7 @@ class Look:
 
     execution: MeasuredExecution
     results: tuple[CriterionResult, ...]
-    course: Course
+    course: InterimHistory
     settled: bool
 
 
@@ -59,11 +59,11 @@ class Examined:
     bins: Bins
 
     @property
-    def course(self) -> Course:
+    def course(self) -> InterimHistory:
         """The one before any look."""
         looks = self.planned.looks
         ended = self.planned.decided_s is not None
-        return Course(looks.least_s, looks.budget_s, ended=ended)
+        return InterimHistory(looks.least_s, looks.budget_s, ended=ended)
 
     @property
     def moments(self) -> Sequence[float]:
@@ -71,7 +71,7 @@ class Examined:
         length_s = self.planned.measured
         return [it for it in self.planned.looks.moments if not length_s or it < length_s]
 
-    def look(self, store: Store, course: Course) -> Look | None:
+    def look(self, store: Store, course: InterimHistory) -> Look | None:
         """The look behind those of the course that the moments have; None where the samples do not
         say when JMeter began. Raises JtlError and OSError."""
         course = course.at(self.moments[len(course.looks_s)])
@@ -84,7 +84,7 @@ class Examined:
         settled = is_settled(self.criteria, results, course)
         return Look(execution, results, noted(course, results), settled)
 
-    def replayed(self, store: Store, ended_s: float | None) -> tuple[Look | None, Course]:
+    def replayed(self, store: Store, ended_s: float | None) -> tuple[Look | None, InterimHistory]:
         """The look that ended the execution, None where none did, and the course of all looks.
         ended_s: when the load ended, in seconds since the execution's start, None for unknown.
         Raises JtlError and OSError."""
@@ -121,7 +121,7 @@ class Examined:
         return (stop, failed[0]) if failed else None
 
     def seen(
-        self, store: Store, stop: Stop, course: Course | None = None
+        self, store: Store, stop: Stop, course: InterimHistory | None = None
     ) -> MeasuredExecution | None:
         """What was measured until a look or a stop, None where the samples do not say when JMeter
         began. Raises OSError."""
@@ -159,7 +159,7 @@ class Examined:
 
 
 def ended(
-    execution: MeasuredExecution, seen: MeasuredExecution, course: Course | None
+    execution: MeasuredExecution, seen: MeasuredExecution, course: InterimHistory | None
 ) -> MeasuredExecution:
     """The execution, of all that its folder has, as it is judged at the look or stop that ended
     it."""

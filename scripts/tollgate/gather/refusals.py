@@ -82,7 +82,7 @@ def refuse_names(names: list[str]) -> None:
             )
 
 
-def refuse_foreign_load(executor: object) -> None:
+def require_jmeter_plan(executor: object) -> None:
     if not isinstance(executor, JMeterExecutor) or not executor.original_jmx:
         raise TaurusConfigError(
             f"verdict: execution {executor.label!r} is not a JMeter plan: give its scenario a "

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from tollgate.base.text import lasting
+from tollgate.base.text import format_duration
 from tollgate.judge.ended_early import closed_groups, groups_before
 from tollgate.judge.facts import LabelData, MeasuredExecution
 from tollgate.judge.missing_samples import Charged, LoadEnd, charge
@@ -19,7 +19,7 @@ from tollgate.run.manifest import Execution as Planned
 from tollgate.samples.counts import Jtl
 from tollgate.samples.store import Store
 from tollgate.samples.threads import Key, Sent, ThreadRows, read_sent, thread_rows
-from tollgate.schedule.model import ScheduleFacts, Unsent
+from tollgate.schedule.model import ScheduleFacts, Unanswered
 from tollgate.schedule.schedule import schedules_of
 from tollgate.schedule.threads import senders
 from tollgate.stats.bins import Bins
@@ -74,7 +74,7 @@ def held_back(
     until_s: tuple[float, float],
     bins: Bins,
     parents: Collection[str],
-) -> tuple[Unsent, ...]:
+) -> tuple[Unanswered, ...]:
     """What threads in closed loops had under way, or could not send for it, at a look: nobody knows
     which of them wait, so that each counts that was silent for longer than any answer had taken.
 
@@ -115,7 +115,7 @@ def held_back(
             slow = np.concatenate(charged.elapsed_ms[key]).astype(np.int64)
             failed = np.zeros(len(slow), bool)
             counts = Counts.of(second, slow, failed, codes=(NO_ANSWER,), width=bins.width_s)
-            found.append(Unsent((key[0],), counts, waited_for=True))
+            found.append(Unanswered((key[0],), counts, waited_for=True))
     return tuple(found)
 
 
@@ -269,7 +269,8 @@ def _note(group: ThreadGroup, charged: Charged, end: LoadEnd, jtl: Jtl) -> str:
     which = f", those without a sample for each of {labels}" if labels else ""
     return (
         f"{charged.threads} threads of the thread group {group.name!r} waited for an answer from "
-        f"about {lasting(max(0.0, since))} until the load was ended after {lasting(until)}: "
+        f"about {format_duration(max(0.0, since))} until the load was ended after "
+        f"{format_duration(until)}: "
         f"{charged.requests} requests that have no sample for it count as failed, and as slow as "
         f"what was left of the wait{which}"
     )
@@ -292,7 +293,8 @@ def _silent(
         return execution
     return _with_problem(
         execution,
-        f"no sample came in the last {lasting(silent_s)} before STOP_AFTER ended the load, and "
+        f"no sample came in the last {format_duration(silent_s)} before STOP_AFTER ended the "
+        "load, and "
         "nobody knows which requests were under way: see jmeter.log",
     )
 

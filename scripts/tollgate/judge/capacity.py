@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tollgate.base.text import figure
+from tollgate.base.text import format_number
 from tollgate.capacity.model import Result
 from tollgate.criteria.grammar import Criterion
 from tollgate.judge.facts import MeasuredExecution, Searched
@@ -116,7 +116,7 @@ def _judged(criterion: Criterion, found: Result) -> tuple[str, str, str]:
         return FAIL, SERVICE, "the whole interval violates the limit"
     if not any(ends):
         return PASS, SERVICE, ""
-    limit = figure(criterion.threshold)
+    limit = format_number(criterion.threshold)
     return INCONCLUSIVE, MACHINE, f"the interval holds the limit of {limit}/s: allow more time"
 
 

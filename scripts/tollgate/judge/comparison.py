@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tollgate.base.text import lasting
+from tollgate.base.text import format_duration
 from tollgate.compare import words
 from tollgate.compare.errors import MOST_FAILED
 from tollgate.compare.estimates import unfair
@@ -74,7 +74,9 @@ def comparison_warnings(comparison: Comparison) -> Iterator[str]:
 def _doubts(comparison: Comparison) -> Iterator[Reason]:
     if not comparison.doubt:
         return
-    ended = f"the run ended itself after {lasting(comparison.record.decided_s)} of measuring"
+    ended = (
+        f"the run ended itself after {format_duration(comparison.record.decided_s)} of measuring"
+    )
     if comparison.doubt == NO_LOOK:
         yield Reason(INVALID, OPERATOR, f"{ended}, when there was no look: compare.json is wrong")
     else:

@@ -18,16 +18,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from tollgate.base.text import lasting
+from tollgate.base.text import format_duration
 from tollgate.criteria.grammar import Criterion
-from tollgate.judge.facts import Course, MeasuredExecution
+from tollgate.judge.facts import InterimHistory, MeasuredExecution
 from tollgate.judge.verdicts import FAIL, INCONCLUSIVE, PASS, CriterionResult
 
 _DECIDED = (PASS, FAIL)
 
 
 def is_settled(
-    criteria: Sequence[Criterion], results: Sequence[CriterionResult], course: Course
+    criteria: Sequence[Criterion], results: Sequence[CriterionResult], course: InterimHistory
 ) -> bool:
     """Whether the verdict of an execution is settled at the last look of its course."""
     deciding = [pair for pair in zip(criteria, results, strict=True) if pair[0].fail]
@@ -45,13 +45,13 @@ def _is_final(criterion: Criterion, failed: CriterionResult) -> bool:
     return criterion.is_count or (criterion.is_estimate and failed.low is not None)
 
 
-def noted(course: Course, results: Sequence[CriterionResult]) -> Course:
+def noted(course: InterimHistory, results: Sequence[CriterionResult]) -> InterimHistory:
     """The course with what its last look has found."""
     now = {it.criterion: (it.verdict, it.decided_after_s or course.looks_s[-1]) for it in results}
     return replace(course, since=now)
 
 
-def told_when(
+def with_decision_time(
     execution: MeasuredExecution, results: Sequence[CriterionResult]
 ) -> tuple[CriterionResult, ...]:
     """The results with when each was decided, and with what to do about those that were not."""
@@ -65,7 +65,7 @@ def told_when(
 
 
 def _with_open_count(
-    criterion: Criterion, result: CriterionResult, course: Course
+    criterion: Criterion, result: CriterionResult, course: InterimHistory
 ) -> CriterionResult:
     """The result; a count that has not passed its limit is open until all is measured. `>0` of a
     count says the same as of a share, and is judged as that."""
@@ -77,13 +77,14 @@ def _with_open_count(
     if has_passed or criterion.allows_none:
         return result
     reason = (
-        f"a count so far, which only all of the budget ({lasting(course.budget_s)}) decides: a "
+        f"a count so far, which only all of the budget ({format_duration(course.budget_s)}) "
+        "decides: a "
         "share, or a count `over` a window, is decided sooner"
     )
     return replace(result, verdict=INCONCLUSIVE, reason=reason)
 
 
-def _told_when(result: CriterionResult, course: Course) -> CriterionResult:
+def _told_when(result: CriterionResult, course: InterimHistory) -> CriterionResult:
     last_s = course.looks_s[-1]
     if result.verdict in _DECIDED:
         before, since_s = course.since.get(result.criterion, ("", last_s))
@@ -94,10 +95,11 @@ def _told_when(result: CriterionResult, course: Course) -> CriterionResult:
     if result.verdict != INCONCLUSIVE or not result.decides:
         return result
     if course.ended and last_s < course.budget_s:
-        why = f"open when a look ended the execution after {lasting(last_s)}"
+        why = f"open when a look ended the execution after {format_duration(last_s)}"
     elif last_s >= course.budget_s:
         why = (
-            f"not decided in {lasting(course.budget_s)}, which is all of the budget: allow more "
+            f"not decided in {format_duration(course.budget_s)}, which is all of the budget: "
+            "allow more "
             "(modules.looks.budget), send more requests, or move the limit"
         )
     else:

@@ -16,14 +16,14 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from tollgate.base.text import duration, figure
+from tollgate.base.text import duration, format_number
 from tollgate.criteria.grammar import Criterion
 from tollgate.judge.facts import JudgeSettings, LabelData, MeasuredExecution
 from tollgate.judge.observe import (
     RESPONSE_TIME,
-    Estimate,
+    JudgedSamples,
     Levels,
-    Part,
+    Observation,
     comparison,
     observe,
     select,
@@ -31,7 +31,7 @@ from tollgate.judge.observe import (
 )
 from tollgate.judge.verdicts import FAIL, GENERATOR, INCONCLUSIVE, INVALID, PASS, CriterionResult
 from tollgate.judge.windows import observe_windows
-from tollgate.schedule.model import Unsent
+from tollgate.schedule.model import Unanswered
 from tollgate.stats.autocorrelation import span
 from tollgate.stats.intervals import FEWEST_FOR_MEAN, MIN_SECONDS, samples_needed
 from tollgate.stats.percentiles import percentile_by_block
@@ -48,13 +48,13 @@ _MISSING = {
 
 
 @dataclass(frozen=True)
-class Ruling:
+class Judgement:
     """What an estimate says of a criterion. needed: samples that would settle an INCONCLUSIVE.
     fault: whose fault it is, where the verdict alone does not say."""
 
     verdict: str
     reason: str
-    estimate: Estimate | None = None
+    estimate: Observation | None = None
     needed: int | None = None
     fault: str | None = None
 
@@ -69,10 +69,10 @@ def judge_criterion(
 ) -> CriterionResult:
     """The result of a criterion on samples, over those of [from_s, to_s)."""
 
-    def part_of(*, punctual: bool) -> Part:
+    def part_of(*, punctual: bool) -> JudgedSamples:
         return select(criterion, execution.labels.values(), settings, from_s, to_s, punctual)
 
-    def ruling_on(part: Part) -> Ruling:
+    def ruling_on(part: JudgedSamples) -> Judgement:
         return _ruling(criterion, part, levels, from_s, to_s)
 
     part = part_of(punctual=False)
@@ -110,14 +110,14 @@ def judge_drift(
 
 def result(
     criterion: Criterion,
-    ruling: Ruling,
+    ruling: Judgement,
     confidence: float,
     basis: str,
     samples: int,
     worker: str | None = None,
 ) -> CriterionResult:
     """The ruling as a result. samples: how many there were, where there is no estimate."""
-    seen = ruling.estimate or Estimate(math.nan, None, None, samples)
+    seen = ruling.estimate or Observation(math.nan, None, None, samples)
     window = f" {criterion.logic} {criterion.timeframe_s}s" if criterion.timeframe_s else ""
     return CriterionResult(
         criterion=criterion.text,
@@ -145,31 +145,31 @@ def result(
     )
 
 
-def rule_exactly(criterion: Criterion, estimate: Estimate) -> Ruling:
+def rule_exactly(criterion: Criterion, estimate: Observation) -> Judgement:
     """The ruling on a value that was counted."""
     limit = criterion.threshold
     if comparison(criterion.condition)(estimate.value, limit):
-        return Ruling(FAIL, _missed_by(estimate.value, limit), estimate)
-    return Ruling(PASS, "holds", estimate)
+        return Judgement(FAIL, _missed_by(estimate.value, limit), estimate)
+    return Judgement(PASS, "holds", estimate)
 
 
 def rule(
-    criterion: Criterion, estimate: Estimate, unsure: Callable[[], tuple[str, int | None]]
-) -> Ruling:
+    criterion: Criterion, estimate: Observation, unsure: Callable[[], tuple[str, int | None]]
+) -> Judgement:
     """The ruling on an estimate, by its interval. unsure: (reason, samples needed) for one that
     holds the limit."""
     violates, limit = comparison(criterion.condition), criterion.threshold
     if estimate.is_beyond(criterion) and violates(estimate.fail_bound, limit):
-        return Ruling(FAIL, _missed_by(estimate.value, limit) + ", beyond doubt", estimate)
+        return Judgement(FAIL, _missed_by(estimate.value, limit) + ", beyond doubt", estimate)
     if not (violates(estimate.low, limit) or violates(estimate.high, limit)):
-        return Ruling(PASS, "holds, and so does the whole interval", estimate)
+        return Judgement(PASS, "holds, and so does the whole interval", estimate)
     reason, needed = unsure()
-    return Ruling(INCONCLUSIVE, reason, estimate, needed)
+    return Judgement(INCONCLUSIVE, reason, estimate, needed)
 
 
 def rule_over_time(
-    criterion: Criterion, estimate: Estimate, watched_s: float, times_longer: float
-) -> Ruling:
+    criterion: Criterion, estimate: Observation, watched_s: float, times_longer: float
+) -> Judgement:
     """The ruling on an estimate from watched_s seconds. times_longer: how many times as long a
     measurement would settle on which side of the limit the value is."""
 
@@ -198,9 +198,9 @@ def decided_by_lateness(condition: str, verdict: str, without: Callable[[], str]
     return verdict
 
 
-def _charged(criterion: Criterion, ruling: Ruling, find: Callable[[], Ruling]) -> Ruling:
+def _charged(criterion: Criterion, ruling: Judgement, find: Callable[[], Judgement]) -> Judgement:
     """The same after rule 1. find: finds the ruling without the generator's lateness."""
-    without: list[Ruling] = []
+    without: list[Judgement] = []
 
     def verdict_without() -> str:
         without.append(find())
@@ -211,12 +211,12 @@ def _charged(criterion: Criterion, ruling: Ruling, find: Callable[[], Ruling]) -
         return ruling
     if verdict is not None:
         return replace(ruling, verdict=verdict, reason=without[0].reason, needed=without[0].needed)
-    value = f"{figure(without[0].estimate.value, criterion.threshold)} {criterion.unit}"
+    value = f"{format_number(without[0].estimate.value, criterion.threshold)} {criterion.unit}"
     reason = f"the generator's own lateness decides: without it, it is {value}"
     return replace(ruling, verdict=INVALID, reason=reason, needed=None, fault=GENERATOR)
 
 
-def _with_unsent(ruling: Ruling, other: Ruling, unsent: Sequence[Unsent]) -> Ruling:
+def _with_unsent(ruling: Judgement, other: Judgement, unsent: Sequence[Unanswered]) -> Judgement:
     """A pass that would be none if what was not sent had been, and had timed out, is none."""
     if other.verdict == PASS:
         return ruling
@@ -232,12 +232,14 @@ def _with_unsent(ruling: Ruling, other: Ruling, unsent: Sequence[Unsent]) -> Rul
     return replace(ruling, verdict=INCONCLUSIVE, reason=reason, needed=None)
 
 
-def _noting_errors(ruling: Ruling, part: Part) -> Ruling:
+def _noting_errors(ruling: Judgement, part: JudgedSamples) -> Judgement:
     return replace(ruling, reason=f"{ruling.reason}; {part.errors} failed samples count too")
 
 
-def _ruling(criterion: Criterion, part: Part, levels: Levels, from_s: float, to_s: float) -> Ruling:
-    nothing = Estimate(math.nan, None, None, part.counts.total)
+def _ruling(
+    criterion: Criterion, part: JudgedSamples, levels: Levels, from_s: float, to_s: float
+) -> Judgement:
+    nothing = Observation(math.nan, None, None, part.counts.total)
     if unjudgeable := _unjudgeable(part):
         return replace(unjudgeable, estimate=nothing)
     if criterion.timeframe_s is None:
@@ -247,7 +249,7 @@ def _ruling(criterion: Criterion, part: Part, levels: Levels, from_s: float, to_
     if math.isnan(estimate.value):
         window = f"{criterion.timeframe_s} s"
         reason = f"no window of {window} had samples from end to end"
-        return Ruling(INCONCLUSIVE, reason, estimate)
+        return Judgement(INCONCLUSIVE, reason, estimate)
     if estimate.low is None:
         return rule_exactly(criterion, estimate)
 
@@ -257,13 +259,13 @@ def _ruling(criterion: Criterion, part: Part, levels: Levels, from_s: float, to_
     ruling = rule(criterion, estimate, unsure)
     if ruling.verdict == PASS and math.isinf(estimate.high):
         reason, needed = unsure()
-        return Ruling(INCONCLUSIVE, reason, estimate, needed)
+        return Judgement(INCONCLUSIVE, reason, estimate, needed)
     return ruling
 
 
 def _ruling_on_slope(
-    criterion: Criterion, part: Part, levels: Levels, from_s: float, to_s: float
-) -> Ruling:
+    criterion: Criterion, part: JudgedSamples, levels: Levels, from_s: float, to_s: float
+) -> Judgement:
     if unjudgeable := _unjudgeable(part):
         return unjudgeable
     total, p = part.counts.total, criterion.percentile
@@ -276,25 +278,25 @@ def _ruling_on_slope(
             f"too few samples for {criterion.subject}: at least {FEWEST} stretches of time with "
             f"{each} each are needed, and there are {len(at_s)}"
         )
-        return Ruling(INCONCLUSIVE, reason, None, needed)
+        return Judgement(INCONCLUSIVE, reason, None, needed)
 
-    def slope(confidence: float) -> Estimate:
+    def slope(confidence: float) -> Observation:
         each = trend(at_s, values, confidence).scaled(PER_MIN)
-        return Estimate(each.slope, each.low, each.high, total)
+        return Observation(each.slope, each.low, each.high, total)
 
     estimate = levels.between(criterion.condition, slope)
     longer = found.times_longer(criterion.threshold / PER_MIN)
     return rule_over_time(criterion, estimate, to_s - from_s, longer)
 
 
-def _unjudgeable(part: Part) -> Ruling | None:
+def _unjudgeable(part: JudgedSamples) -> Judgement | None:
     if not part.counts.total:
-        return Ruling(INVALID, "gave no samples, so nothing was judged")
-    return Ruling(INVALID, part.problem) if part.problem else None
+        return Judgement(INVALID, "gave no samples, so nothing was judged")
+    return Judgement(INVALID, part.problem) if part.problem else None
 
 
 def _why_unsure(
-    criterion: Criterion, part: Part, estimate: Estimate, confidence: float
+    criterion: Criterion, part: JudgedSamples, estimate: Observation, confidence: float
 ) -> tuple[str, int | None]:
     """(reason, samples needed): too short, too few, or too near to the limit."""
     bins, width, n = part.counts.bins, part.counts.width, estimate.samples
@@ -317,11 +319,11 @@ def _why_unsure(
     return _open(criterion, estimate, f"{needed} samples"), needed
 
 
-def _open(criterion: Criterion, estimate: Estimate, needed: str = "") -> str:
+def _open(criterion: Criterion, estimate: Observation, needed: str = "") -> str:
     """Why an estimate decides nothing. needed: what would settle it, where that is any advice."""
     step = f": about {needed} would settle it" if needed else ""
     if estimate.is_beyond(criterion):
-        bound = f"{figure(estimate.fail_bound, criterion.threshold)} {criterion.unit}"
+        bound = f"{format_number(estimate.fail_bound, criterion.threshold)} {criterion.unit}"
         return f"the interval violates the limit, and the bound for a FAIL, {bound}, does not{step}"
     return f"the interval holds the limit{step}" if needed else "too near to the limit to tell"
 
@@ -333,7 +335,7 @@ def _missed_by(observed: float, limit: float) -> str:
     side = "over" if observed > limit else "under"
     if limit == 0:
         return f"{side} the limit"
-    return f"{side} the limit by {figure(100 * abs(observed - limit) / limit)} %"
+    return f"{side} the limit by {format_number(100 * abs(observed - limit) / limit)} %"
 
 
 def _rounded_up(number: float) -> int:

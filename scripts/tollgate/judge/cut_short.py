@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from tollgate.base.text import lasting
+from tollgate.base.text import format_duration
 from tollgate.judge.facts import JudgeSettings, MeasuredExecution
 from tollgate.judge.verdicts import (
     FAIL,
@@ -64,8 +64,8 @@ def cut_short_warnings(execution: MeasuredExecution, settings: JudgeSettings) ->
 
 def _cut_line(execution: MeasuredExecution) -> str:
     due = _due(execution)
-    of = "" if due is None else f" of {lasting(due)}"
-    return f"cut short after {lasting(max(0.0, execution.facts.ended_s))}{of}"
+    of = "" if due is None else f" of {format_duration(due)}"
+    return f"cut short after {format_duration(max(0.0, execution.facts.ended_s))}{of}"
 
 
 def _due(execution: MeasuredExecution) -> float | None:
@@ -88,7 +88,7 @@ def _invalid(text: str) -> Reason:
 
 
 @dataclass(frozen=True)
-class EarlyStop:
+class CriterionStop:
     """criterion: its text. confirmed_in: the executions whose samples show that it had to trip.
     under_way: those that it ended."""
 
@@ -103,7 +103,7 @@ class EarlyStop:
 
 def stop_of(
     executions: Sequence[MeasuredExecution], results: Sequence[Sequence[CriterionResult]]
-) -> EarlyStop | None:
+) -> CriterionStop | None:
     """What stopped the run early, None for nothing. results: those of each execution's criteria.
 
     In runs of before an execution may have ended and the next one have begun before Taurus noticed.
@@ -120,10 +120,10 @@ def stop_of(
         if criterion.text == text and result.decides and result.verdict == FAIL
     ]
     under_way = [each.name for each in stopped if _began(each)]
-    return EarlyStop(text, tuple(dict.fromkeys(confirmed)), tuple(under_way))
+    return CriterionStop(text, tuple(dict.fromkeys(confirmed)), tuple(under_way))
 
 
-def left_out(execution: MeasuredExecution, stop: EarlyStop | None) -> Reason | None:
+def left_out(execution: MeasuredExecution, stop: CriterionStop | None) -> Reason | None:
     """Why an execution is not judged: the stop kept it from its load, or ended it for what another
     had shown. None for one that is judged."""
     if stop is None or execution.facts.stopped_by is None or stop.is_confirmed(execution):

@@ -20,7 +20,7 @@ import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from tollgate.base.text import lasting
+from tollgate.base.text import format_duration
 from tollgate.judge.cut_short import END_SLACK_S
 from tollgate.judge.facts import EarlyEnd
 from tollgate.plan.bounds import Stops
@@ -358,10 +358,10 @@ class _Group:
         if self._due_s == math.inf and self.stated.needs:
             return f"{who} ended early, with {self._counted(early, unseen)}"
         last_s = max((each.last_end_s for each in early), default=self._begin_s)
-        after = lasting(max(0.0, last_s - self._begin_s))
+        after = format_duration(max(0.0, last_s - self._begin_s))
         if self._due_s == math.inf:
             return f"{who} ended after {after}, and the plan says that it goes on for ever"
-        whole = lasting(self._due_s - self._begin_s)
+        whole = format_duration(self._due_s - self._begin_s)
         says = "that the load lasted" if self._due_s == self.until_s else "that the plan says"
         return f"{who} ended after {after} of the {whole} {says}"
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from tollgate.base.text import lasting
+from tollgate.base.text import format_duration
 from tollgate.forecast.model import ForecastFacts, StepFacts
 from tollgate.judge.facts import (
     EngineFacts,
@@ -134,10 +134,11 @@ def engine_reasons(
     if both_s < SHARED * longest_s:
         last = max(execution.engines, key=lambda it: it.from_s)
         first = min(execution.engines, key=lambda it: it.to_s)
-        after = lasting(last.from_s - first.from_s)
+        after = format_duration(last.from_s - first.from_s)
         text = (
             f"engine {last.name} began to measure {after} after engine {first.name}, so that of "
-            f"{lasting(longest_s)} all measured together for {lasting(both_s)}: give shares one "
+            f"{format_duration(longest_s)} all measured together for {format_duration(both_s)}: "
+            "give shares one "
             f"START_AT; those of ENGINES begin together unless {last.name} was held up, see its log"
         )
         yield Reason(INVALID, OPERATOR, text)

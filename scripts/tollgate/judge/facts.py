@@ -9,7 +9,7 @@ from tollgate.capacity.model import Result, Trial
 from tollgate.compare.result import Comparison
 from tollgate.criteria.grammar import Criterion
 from tollgate.forecast.model import ForecastFacts
-from tollgate.schedule.model import ScheduleFacts, Unsent
+from tollgate.schedule.model import ScheduleFacts, Unanswered
 from tollgate.stats.counts import Counts
 from tollgate.stats.sequential import LEAST_STEP
 from tollgate.stats.totals import Totals
@@ -87,7 +87,7 @@ class ExecutionFacts:
 
 
 @dataclass(frozen=True)
-class Course:
+class InterimHistory:
     """The looks at an execution that may end early, in seconds of measuring.
 
     looks_s: when it was looked at, ascending; the last one is what it is judged by. least_s: what
@@ -128,7 +128,7 @@ class Course:
         least = earlier[-1] + LEAST_STEP if earlier else LEAST_STEP
         return (*earlier, min(1.0, max(last, least)))
 
-    def at(self, look_s: float) -> Course:
+    def at(self, look_s: float) -> InterimHistory:
         """The same with one more look."""
         return replace(self, looks_s=(*self.looks_s, look_s))
 
@@ -175,8 +175,8 @@ class MeasuredExecution:
     resources: Resources = field(default_factory=Resources)
     forecast: ForecastFacts | None = None
     comparison: Comparison | None = None
-    unsent: tuple[Unsent, ...] = ()
-    course: Course | None = None
+    unsent: tuple[Unanswered, ...] = ()
+    course: InterimHistory | None = None
     capacity: Searched | None = None
     engines: tuple[EngineFacts, ...] = ()
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from tollgate.base.text import figure
+from tollgate.base.text import format_number
 from tollgate.judge.facts import MeasuredExecution
 from tollgate.judge.observe import hit_mask
 from tollgate.judge.verdicts import FAIL, PASS, SERVICE, CriterionResult, Reason
@@ -68,7 +68,8 @@ def without_times_of_failures(
             continue
         label = f" of {criterion.label}" if criterion.label else ""
         reason = (
-            f"{failed} of {total} requests failed ({figure(100 * failed / total)} %), so that "
+            f"{failed} of {total} requests failed ({format_number(100 * failed / total)} %), so "
+            "that "
             f"their times are not those of the work: add 'fail{label}>1%' to say how many may fail"
         )
         interval = dict.fromkeys(("low", "high", "fail_bound", "unadjusted"))

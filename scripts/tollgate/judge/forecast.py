@@ -25,7 +25,7 @@ from collections.abc import Iterator
 
 from scipy import special
 
-from tollgate.base.text import figure
+from tollgate.base.text import format_number
 from tollgate.forecast.model import ForecastFacts, ForecastResult, PartResult
 from tollgate.judge.verdicts import GENERATOR, INVALID, OPERATOR, Reason
 
@@ -116,7 +116,9 @@ def _fault(part: PartResult) -> str:
 
 def _compared(part: PartResult, result: ForecastResult) -> str:
     error = "" if part.error_percent is None else f"{signed(part.error_percent)} %, "
-    interval = f"{100 * result.confidence:g} % CI {figure(part.low)}-{figure(part.high)}"
+    interval = (
+        f"{100 * result.confidence:g} % CI {format_number(part.low)}-{format_number(part.high)}"
+    )
     return f"{part.sent:,} of {requests(part.forecast)} requests ({error}{interval})"
 
 
@@ -127,4 +129,4 @@ def signed(percent: float) -> str:
 
 def requests(forecast: float) -> str:
     """A number of requests that need not be whole: `1,431`, `3.5`."""
-    return f"{forecast:,.0f}" if forecast >= 100 else figure(forecast)
+    return f"{forecast:,.0f}" if forecast >= 100 else format_number(forecast)

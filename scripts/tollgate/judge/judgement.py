@@ -26,9 +26,15 @@ from collections.abc import Iterator, Sequence
 from tollgate.criteria.grammar import Criterion
 from tollgate.judge.capacity import capacity_reasons, judge_capacity
 from tollgate.judge.comparison import comparison_reasons
-from tollgate.judge.course import told_when
+from tollgate.judge.course import with_decision_time
 from tollgate.judge.criterion import judge_criterion, judge_drift
-from tollgate.judge.cut_short import EarlyStop, is_cut_short, left_out, measured_nothing, stop_of
+from tollgate.judge.cut_short import (
+    CriterionStop,
+    is_cut_short,
+    left_out,
+    measured_nothing,
+    stop_of,
+)
 from tollgate.judge.engines import engine_reasons, left_to_merge
 from tollgate.judge.facts import (
     JudgeSettings,
@@ -99,7 +105,7 @@ def results_of(
 
     found = shared_results(executions, settings, judged, family)
     return [
-        told_when(it, [*without_times_of_failures(it, each, *measured_window(it))])
+        with_decision_time(it, [*without_times_of_failures(it, each, *measured_window(it))])
         for it, each in zip(executions, found, strict=True)
     ]
 
@@ -108,7 +114,7 @@ def _judged(
     execution: MeasuredExecution,
     settings: JudgeSettings,
     results: tuple[CriterionResult, ...],
-    stop: EarlyStop | None,
+    stop: CriterionStop | None,
     *,
     is_broken: bool,
 ) -> ExecutionVerdict:

@@ -34,7 +34,7 @@ BASES = {FIRST_BYTE: "time to first byte", CONNECT: "connect time"}
 
 
 @dataclass(frozen=True)
-class Part:
+class JudgedSamples:
     """The samples that one criterion is about, within the measured window.
 
     problem: why nothing can be said of them, and what to do; empty for nothing.
@@ -57,7 +57,7 @@ class Levels:
     hold: float
     plain: float
 
-    def between(self, condition: str, find: Callable[[float], Estimate]) -> Estimate:
+    def between(self, condition: str, find: Callable[[float], Observation]) -> Observation:
         """The estimate with what each level gives. find: by the confidence of both ends."""
         found = find(1 - 2 * self.hold)
         if found.low is None:
@@ -69,7 +69,7 @@ class Levels:
 
 
 @dataclass(frozen=True)
-class Estimate:
+class Observation:
     """A value in the criterion's unit, NaN where there is none, and its interval, None for what was
     counted, which decides by itself. samples: requests, or looks at a worker. window: the seconds
     that it is about, `12-22 s`. deff: the design effect of the samples. fail_bound: the bound that
@@ -105,7 +105,7 @@ def select(
     from_s: float,
     to_s: float,
     punctual: bool = False,
-) -> Part:
+) -> JudgedSamples:
     """The samples of the criterion's label, or of all samplers for ''. punctual: response times
     without the generator's own part of the lateness."""
     wanted = [
@@ -126,14 +126,16 @@ def select(
     if criterion.unit == "ms" or criterion.is_latency_slope:
         service = BASES.get(criterion.subject, "service time")
         basis = RESPONSE_TIME if responds else service
-    return Part(counts, totals, basis, counts.errors, _problem(criterion, wanted, totals))
+    return JudgedSamples(counts, totals, basis, counts.errors, _problem(criterion, wanted, totals))
 
 
 def _punctual(data: LabelData) -> Counts:
     return data.response if data.punctual is None else data.punctual
 
 
-def with_unsent(criterion: Criterion, part: Part, unsent: Iterable[Counts]) -> Part:
+def with_unsent(
+    criterion: Criterion, part: JudgedSamples, unsent: Iterable[Counts]
+) -> JudgedSamples:
     """The part with requests that were not sent, as if each had been, and had timed out."""
     counts = Counts.merged(unsent)
     if criterion.subject.startswith("rc") and criterion.condition[0] != "<":
@@ -166,17 +168,17 @@ def _problem(criterion: Criterion, wanted: list[LabelData], totals: Totals | Non
     )
 
 
-def observe(criterion: Criterion, part: Part, levels: Levels) -> Estimate:
+def observe(criterion: Criterion, part: JudgedSamples, levels: Levels) -> Observation:
     """The criterion's value over all of the part, which is not about a window of it."""
     return levels.between(criterion.condition, lambda it: _observe(criterion, part, it))
 
 
-def _observe(criterion: Criterion, part: Part, confidence: float) -> Estimate:
+def _observe(criterion: Criterion, part: JudgedSamples, confidence: float) -> Observation:
     value, samples = value_of(criterion, part.counts, part.totals), part.counts.total
     if math.isnan(value) or criterion.unit != "ms":
-        return Estimate(value, None, None, samples)
+        return Observation(value, None, None, samples)
     interval = _interval(criterion, part, confidence)
-    return Estimate(value, interval.low, interval.high, samples, deff=interval.deff)
+    return Observation(value, interval.low, interval.high, samples, deff=interval.deff)
 
 
 def value_of(criterion: Criterion, counts: Counts, totals: Totals | None) -> float:
@@ -214,7 +216,7 @@ def _total_of(subject: str, totals: Totals | None) -> float:
     return float(column.sum()) if subject == "bytes" else float(column.sum() / totals.n.sum())
 
 
-def _interval(criterion: Criterion, part: Part, confidence: float) -> Interval:
+def _interval(criterion: Criterion, part: JudgedSamples, confidence: float) -> Interval:
     counts, totals = part.counts, part.totals
     if criterion.percentile is not None:
         return percentile_interval(counts, criterion.percentile, confidence)

@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from tollgate.base.text import figure
+from tollgate.base.text import format_number
 from tollgate.judge.capacity import capacity_warnings
 from tollgate.judge.comparison import comparison_warnings
 from tollgate.judge.cut_short import (
@@ -157,7 +157,7 @@ def _shortness(execution: MeasuredExecution) -> Iterator[Reason]:
         ended = _last_second(execution)
     if ended < due - END_SLACK_S:
         measured = max(0.0, ended - execution.warmup_s)
-        problem = f"measured {figure(measured)} s of {figure(execution.measured_s)} s"
+        problem = f"measured {format_number(measured)} s of {format_number(execution.measured_s)} s"
         yield _invalid(GENERATOR, problem)
 
 
@@ -180,7 +180,7 @@ def _lateness(schedule: ScheduleFacts, has_failed: bool) -> Iterator[Reason]:
     name = ", ".join(schedule.labels)
     tolerated = max(1.0, FAR_LATE_SHARE * schedule.measured)
     of = f"of {schedule.measured} requests of {name}"
-    second = f"more than {figure(FAR_LATE_MS / 1000)} s late"
+    second = f"more than {format_number(FAR_LATE_MS / 1000)} s late"
     if schedule.generator_far_late > tolerated:
         text = f"the generator sent {schedule.generator_far_late} {of} {second}"
         yield Reason(INVALID, GENERATOR, f"{text}: give it more of the machine, or send less")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from tollgate.base.text import figure, spanned
+from tollgate.base.text import format_interval, format_number
 from tollgate.compare.result import Comparison
 from tollgate.forecast.model import ForecastResult
-from tollgate.judge.facts import Course, Searched
+from tollgate.judge.facts import InterimHistory, Searched
 from tollgate.workers.foreign import BackgroundCpu
 from tollgate.workers.processes import WorkerFacts
 
@@ -84,10 +84,10 @@ class CriterionResult:
         if self.observed is None:
             missing = "not observed" if self.samples or self.basis == LOOKS else "no samples"
             return f"{name}: {missing} (limit {_with_unit(self.limit, self.unit)})"
-        observed = figure(self.observed, against=self.limit)
+        observed = format_number(self.observed, against=self.limit)
         parts = [f"limit {_with_unit(self.limit, self.unit)}"]
         if self.low is not None and self.high is not None:
-            ends = spanned(self.low, self.high, against=self.limit)
+            ends = format_interval(self.low, self.high, against=self.limit)
             parts.append(f"{self.interval_name} {ends}")
         if self.window:
             parts.append(f"worst in {self.window}")
@@ -114,7 +114,7 @@ class ExecutionVerdict:
     forecast: ForecastResult | None = None
     comparison: Comparison | None = None
     lint: tuple[str, ...] = ()
-    course: Course | None = None
+    course: InterimHistory | None = None
     capacity: Searched | None = None
     background_cpu: BackgroundCpu | None = None
 
@@ -152,4 +152,4 @@ def _unit(unit: str) -> str:
 
 
 def _with_unit(value: float, unit: str) -> str:
-    return f"{figure(value)}{_unit(unit)}"
+    return f"{format_number(value)}{_unit(unit)}"

@@ -34,7 +34,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tollgate.criteria.grammar import Criterion
-from tollgate.judge.observe import TOTALS_COLUMNS, Estimate, Part, hit_mask, value_of
+from tollgate.judge.observe import TOTALS_COLUMNS, JudgedSamples, Observation, hit_mask, value_of
 from tollgate.stats.counts import Counts
 from tollgate.stats.totals import Totals
 
@@ -71,7 +71,9 @@ class _Frame:
         return self.first + bins * self.width
 
 
-def observe_windows(criterion: Criterion, part: Part, from_s: float, to_s: float) -> Estimate:
+def observe_windows(
+    criterion: Criterion, part: JudgedSamples, from_s: float, to_s: float
+) -> Observation:
     """The window that is worst for the criterion; NaN if no window could be judged."""
     first, width = math.ceil(from_s), part.counts.width
     bins = max(0, math.floor(to_s) - first) // width
@@ -82,18 +84,18 @@ def observe_windows(criterion: Criterion, part: Part, from_s: float, to_s: float
         starts = np.arange(max(0, bins - frame.window + 1))
         ends, values = starts + frame.window, _taken_together(criterion, part, frame)
     if not len(values) or np.isnan(values).all():
-        return Estimate(math.nan, None, None, part.counts.total)
+        return Observation(math.nan, None, None, part.counts.total)
     worst = int(np.nanargmax(values) if criterion.condition[0] == ">" else np.nanargmin(values))
     low, high = int(frame.seconds(starts[worst])), int(frame.seconds(ends[worst]))
     samples = part.counts.window(low, high).total
-    return Estimate(float(values[worst]), None, None, samples, window=f"{low}-{high} s")
+    return Observation(float(values[worst]), None, None, samples, window=f"{low}-{high} s")
 
 
 def _is_plain_count(criterion: Criterion) -> bool:
     return criterion.unit == "count"
 
 
-def _held(criterion: Criterion, part: Part, frame: _Frame):
+def _held(criterion: Criterion, part: JudgedSamples, frame: _Frame):
     """For each stretch of at least the window's length, the value that all its bins reach."""
     bins, values = _by_bin(criterion, part, frame)
     ends = np.searchsorted(bins, bins + frame.window - 1)
@@ -107,7 +109,7 @@ def _held(criterion: Criterion, part: Part, frame: _Frame):
     return bins[starts], bins[ends[starts]] + 1, weakest.reduceat(padded, bounds)[::2]
 
 
-def _by_bin(criterion: Criterion, part: Part, frame: _Frame):
+def _by_bin(criterion: Criterion, part: JudgedSamples, frame: _Frame):
     """(bin, value) of every bin, or for times and shares of those that have samples."""
     counts = part.counts
     if _is_plain_count(criterion):
@@ -130,7 +132,7 @@ def _totals_by_bin(subject: str, totals: Totals | None, frame: _Frame):
     return bins, values if subject == "concurr" else values / totals.n[inside]
 
 
-def _taken_together(criterion: Criterion, part: Part, frame: _Frame) -> np.ndarray:
+def _taken_together(criterion: Criterion, part: JudgedSamples, frame: _Frame) -> np.ndarray:
     """The value of each window's samples together; NaN where it has none."""
     counts, subject = part.counts, criterion.subject
     if subject in TOTALS_COLUMNS:

@@ -19,12 +19,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tollgate.base.text import duration, figure, short
+from tollgate.base.text import duration, format_number, short
 from tollgate.criteria.grammar import Criterion
 from tollgate.criteria.subjects import MIB
-from tollgate.judge.criterion import Ruling, result, rule_exactly, rule_over_time
+from tollgate.judge.criterion import Judgement, result, rule_exactly, rule_over_time
 from tollgate.judge.facts import JudgeSettings, MeasuredExecution
-from tollgate.judge.observe import Estimate, Levels
+from tollgate.judge.observe import Levels, Observation
 from tollgate.judge.verdicts import (
     FAIL,
     INCONCLUSIVE,
@@ -70,7 +70,7 @@ class _Watch:
     from_s: float
     to_s: float
 
-    def between(self, find: Callable[[float], Estimate]) -> Estimate:
+    def between(self, find: Callable[[float], Observation]) -> Observation:
         """As Levels.between."""
         return self.levels.between(self.criterion.condition, find)
 
@@ -102,7 +102,7 @@ def judge_resource(
     elif criterion.subject == "time-left" and not all(it.memory_limit for it in resources.workers):
         problem = "the target has no memory limit: set max_memory_restart in ecosystem.config.js"
     if problem:
-        return _result(criterion, settings, None, Ruling(INVALID, problem))
+        return _result(criterion, settings, None, Judgement(INVALID, problem))
     shared = watch.shared()
     judged = [
         (series.worker, ruling)
@@ -113,12 +113,12 @@ def judge_resource(
     return _result(criterion, settings, worker, ruling)
 
 
-def _badness(criterion: Criterion, ruling: Ruling) -> tuple[int, float]:
+def _badness(criterion: Criterion, ruling: Judgement) -> tuple[int, float]:
     value = ruling.estimate.value if ruling.estimate else 0.0
     return ORDER.index(ruling.verdict), value if criterion.condition[0] == ">" else -value
 
 
-def _of_worker(watch: _Watch, series: WorkerSeries) -> Iterator[Ruling]:
+def _of_worker(watch: _Watch, series: WorkerSeries) -> Iterator[Judgement]:
     subject = watch.criterion.subject
     if subject in _OF_LIVES:
         yield from _of_lives(watch, series)
@@ -140,15 +140,15 @@ def _measured(watch: _Watch, series: WorkerSeries, values: np.ndarray):
     return series.second[known], values[known]
 
 
-def _unknown(subject: str) -> Ruling:
+def _unknown(subject: str) -> Judgement:
     reason = f"no look in the measured time has the {subject} of this worker"
     if subject.startswith("loop-delay"):
         # PM2 knows it of Node processes alone.
         reason += ": PM2 knows it of Node alone; for another kind of app remove the criterion"
-    return Ruling(INVALID, reason)
+    return Judgement(INVALID, reason)
 
 
-def _unless_unknown(watch: _Watch, ruling: Ruling) -> Ruling:
+def _unless_unknown(watch: _Watch, ruling: Judgement) -> Judgement:
     """The same, but no PASS where too few looks have a value: the others may be bad."""
     if ruling.verdict != PASS:
         return ruling
@@ -162,31 +162,31 @@ def _unless_unknown(watch: _Watch, ruling: Ruling) -> Ruling:
     return replace(ruling, verdict=INCONCLUSIVE, reason=reason)
 
 
-def _exact(watch: _Watch, value: float, looks: int) -> Ruling:
-    return rule_exactly(watch.criterion, Estimate(float(value), None, None, looks))
+def _exact(watch: _Watch, value: float, looks: int) -> Judgement:
+    return rule_exactly(watch.criterion, Observation(float(value), None, None, looks))
 
 
-def _of_mean(watch: _Watch, at_s: np.ndarray, values: np.ndarray) -> Ruling:
+def _of_mean(watch: _Watch, at_s: np.ndarray, values: np.ndarray) -> Judgement:
     if not len(values):
         return _unknown(watch.criterion.subject)
     seconds, place = np.unique(np.floor(at_s).astype(np.int64), return_inverse=True)
     n, sums = np.bincount(place), np.bincount(place, weights=values)
 
-    def mean(confidence: float) -> Estimate:
+    def mean(confidence: float) -> Observation:
         found = mean_interval(seconds, n, sums, confidence, has_tail=False)
-        return Estimate(float(values.mean()), found.low, found.high, len(values))
+        return Observation(float(values.mean()), found.low, found.high, len(values))
 
     estimate = watch.between(mean)
     watched = int(seconds[-1] - seconds[0]) + 1
     if watched < MIN_SECONDS:
         reason = f"watched for {watched} s: at least {MIN_SECONDS} s are needed"
-        return Ruling(INCONCLUSIVE, reason, estimate)
+        return Judgement(INCONCLUSIVE, reason, estimate)
     return rule_over_time(
         watch.criterion, estimate, watched, estimate.times_longer(watch.criterion)
     )
 
 
-def _of_lives(watch: _Watch, series: WorkerSeries) -> Iterator[Ruling]:
+def _of_lives(watch: _Watch, series: WorkerSeries) -> Iterator[Judgement]:
     """One ruling for each process that can be judged; one on the worker if most of it can't."""
     all_lives = lives(series, watch.from_s, watch.to_s)
     confidence = 1 - 2 * watch.levels.hold
@@ -202,20 +202,20 @@ def _of_lives(watch: _Watch, series: WorkerSeries) -> Iterator[Ruling]:
         )
         if grown:
             reason = f"only {100 * share:.0f} % of the looks are at processes that can be judged"
-        yield Ruling(INCONCLUSIVE, reason)
+        yield Judgement(INCONCLUSIVE, reason)
 
 
-def _of_growth(watch: _Watch, grown: Growth, limit: float | None, processes: int) -> Ruling:
+def _of_growth(watch: _Watch, grown: Growth, limit: float | None, processes: int) -> Judgement:
     life, is_time = grown.life, watch.criterion.subject == "time-left"
 
-    def minutes(confidence: float) -> Estimate:
+    def minutes(confidence: float) -> Observation:
         here = growth(life, confidence)
         if is_time:
             ends = (each / 60 for each in here.time_left(limit))
         else:
             each = here.trend.scaled(MB_PER_MIN)
             ends = (each.slope, each.low, each.high)
-        return Estimate(*ends, len(life.second))
+        return Observation(*ends, len(life.second))
 
     needed_slope = watch.criterion.threshold / MB_PER_MIN
     if is_time:
@@ -248,7 +248,7 @@ def _time_left(grown: Growth, limit: float) -> list[str]:
 
 
 def _result(
-    criterion: Criterion, settings: JudgeSettings, worker: str | None, ruling: Ruling
+    criterion: Criterion, settings: JudgeSettings, worker: str | None, ruling: Judgement
 ) -> CriterionResult:
     looks = ruling.estimate.samples if ruling.estimate else 0
     return result(criterion, ruling, settings.confidence, LOOKS, looks, worker)
@@ -300,7 +300,7 @@ def outage_line(outage: WorkerOutage) -> str:
         return f"{who} {at} and did not come back{lost}"
     back = "its successor was online before"  # a reload without the timetable
     if outage.to_s > outage.from_s:
-        back = f"PM2 had it back after {figure(outage.to_s - outage.from_s)} s"
+        back = f"PM2 had it back after {format_number(outage.to_s - outage.from_s)} s"
     return f"{who} and was started again {at}; {back}{lost}"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from tollgate.base.text import figure, spanned
+from tollgate.base.text import format_interval, format_number
 from tollgate.capacity.model import Ratio, Result, Trial, ratio
 from tollgate.judge.facts import Searched
 from tollgate.judge.verdicts import ExecutionVerdict
@@ -24,8 +24,8 @@ def lines(searched: Searched) -> Iterator[str]:
     if searched.ceiling_trials:
         most = max(each.generator_cpu for each in (*searched.ceiling_trials, *searched.trials))
         yield (
-            f"the generator's own ceiling: {figure(searched.ceiling)}/s, at most "
-            f"{figure(most)} cores"
+            f"the generator's own ceiling: {format_number(searched.ceiling)}/s, at most "
+            f"{format_number(most)} cores"
         )
 
 
@@ -41,13 +41,15 @@ def estimate(found: Result) -> str:
     if found.estimate is None or found.low is None or found.high is None:
         return "not found"
     half = f"{100 * (found.half_width or 0):.1f} % either way"
-    return f"{figure(found.estimate)}/s (95 % CI {spanned(found.low, found.high)}, {half})"
+    interval = format_interval(found.low, found.high)
+    return f"{format_number(found.estimate)}/s (95 % CI {interval}, {half})"
 
 
 def holdout(trial: Trial, searched: Searched) -> str:
     """What came of the minute below the interval."""
-    at = f"{figure(trial.ask.seconds)} s at {figure(trial.achieved)}/s"
-    times = f"p50 {figure(trial.p50_ms)}, p95 {figure(trial.p95_ms)}, p99 {figure(trial.p99_ms)} ms"
+    at = f"{format_number(trial.ask.seconds)} s at {format_number(trial.achieved)}/s"
+    p50, p95, p99 = map(format_number, (trial.p50_ms, trial.p95_ms, trial.p99_ms))
+    times = f"p50 {p50}, p95 {p95}, p99 {p99} ms"
     return f"{at} {outcome(trial, searched)}: {times}, n={trial.n}"
 
 
@@ -68,11 +70,11 @@ def outcome(trial: Trial, searched: Searched) -> str:
 def _tried(searched: Searched) -> str:
     found, rates = searched.result, [each.ask.rate for each in searched.trials]
     ends = [
-        f"{name} {figure(rate)}/s"
+        f"{name} {format_number(rate)}/s"
         for name, rate in (("last pass", found.last_pass), ("first failure", found.first_fail))
         if rate is not None
     ]
-    text = f"{len(rates)} trials from {figure(min(rates))} to {figure(max(rates))}/s"
+    text = f"{len(rates)} trials from {format_number(min(rates))} to {format_number(max(rates))}/s"
     return "; ".join([text, *ends, *_drift(found)])
 
 
@@ -95,5 +97,5 @@ def scaling_line(executions: Sequence[ExecutionVerdict]) -> Iterator[str]:
     """`cluster / fork: 3.1 times as much (95 % CI 2.9-3.3)`, where both are known."""
     if found := scaling(executions):
         one, other, factor = found
-        ends = spanned(factor.low, factor.high)
-        yield f"{one} / {other}: {figure(factor.estimate)} times as much (95 % CI {ends})"
+        ends = format_interval(factor.low, factor.high)
+        yield f"{one} / {other}: {format_number(factor.estimate)} times as much (95 % CI {ends})"

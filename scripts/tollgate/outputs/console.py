@@ -35,7 +35,7 @@ from tollgate.outputs.text import (
     width,
     worker_lines,
 )
-from tollgate.study.model import Claim, Study
+from tollgate.study.model import Claim, StudyResult
 from tollgate.study.words import AGREES, DISAGREES, UNKNOWN, number
 from tollgate.study.words import interval as study_interval
 
@@ -177,7 +177,7 @@ def _finding(finding: Finding, comparison: Comparison) -> tuple[str, ...]:
     )
 
 
-def study_table(study: Study) -> str:
+def study_table(study: StudyResult) -> str:
     """Every claim in a row, then why those that don't agree do not, in at most STUDY_WIDTH
     columns."""
     lines = [*_claims(study.claims), "", study_headline(study)]
@@ -195,7 +195,7 @@ def study_table(study: Study) -> str:
     return "\n".join(lines)
 
 
-def study_headline(study: Study) -> str:
+def study_headline(study: StudyResult) -> str:
     """`Study: 5 claims agree, 1 disagrees, 3 undecided`."""
     answers = [claim.answer for claim in study.claims]
     agreed, refused, unknown = (answers.count(it) for it in (AGREES, DISAGREES, UNKNOWN))

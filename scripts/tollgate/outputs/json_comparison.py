@@ -10,7 +10,7 @@ from pydantic import Field
 from tollgate.compare import words
 from tollgate.compare.model import SHARES, Finding
 from tollgate.compare.pace import Pace
-from tollgate.compare.processes import Spread
+from tollgate.compare.processes import ProcessSpread
 from tollgate.compare.record import CompareRecord
 from tollgate.compare.result import Comparison
 from tollgate.outputs.json_model import (
@@ -233,7 +233,7 @@ def comparison_content(comparison: Comparison | None) -> dict[str, Any] | None:
     )
 
 
-def _spread(spread: Spread) -> dict[str, Any]:
+def _spread(spread: ProcessSpread) -> dict[str, Any]:
     sides = {"base": spread.base, "head": spread.head}
     levels = {name: [None if math.isnan(it) else it for it in of] for name, of in sides.items()}
     return content(SpreadEntry, spread, **levels)

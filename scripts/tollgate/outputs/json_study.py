@@ -19,7 +19,14 @@ from tollgate.outputs.json_model import (
     content,
     finite,
 )
-from tollgate.study.model import CellResult, Check, Comparison, Estimate, ScalingPoint, Study
+from tollgate.study.model import (
+    ArmComparison,
+    CellResult,
+    Check,
+    Estimate,
+    ScalingPoint,
+    StudyResult,
+)
 from tollgate.study.record import StudyRun
 
 TITLE = "Tollgate's study.json"
@@ -288,7 +295,7 @@ class StudyFile(Model):
     """What else a reader should know."""
 
 
-def to_dict(study: Study, about: About) -> dict[str, Any]:
+def to_dict(study: StudyResult, about: About) -> dict[str, Any]:
     """The content of study.json; numbers that are not known are null."""
     return finite(
         content(
@@ -323,7 +330,9 @@ def _estimates(found: Mapping[str, Estimate]) -> dict[str, Any]:
     return {name: _estimate(each) for name, each in found.items()}
 
 
-def _with_ratios(model: type[Model], found: Iterable[Comparison | Check]) -> list[dict[str, Any]]:
+def _with_ratios(
+    model: type[Model], found: Iterable[ArmComparison | Check]
+) -> list[dict[str, Any]]:
     return [content(model, each, ratios=_estimates(each.ratios)) for each in found]
 
 

@@ -26,7 +26,7 @@ from tollgate.study import record as study_run
 from tollgate.study.answers import Ran, build
 from tollgate.study.cpu import CpuError
 from tollgate.study.design import DesignError, read_blocks
-from tollgate.study.model import CROSSCHECK, Study
+from tollgate.study.model import CROSSCHECK, StudyResult
 from tollgate.study.samples import read as read_samples
 from tollgate.study.windows import ANOTHER_GENERATOR, CONNECT
 from tollgate.workers.model import Resources, WorkerOutage
@@ -49,7 +49,7 @@ def is_study(run: Path) -> bool:
     return (run / study_run.NAME).exists()
 
 
-def write(run: Path) -> Study:
+def write(run: Path) -> StudyResult:
     """Make study.json of a run's folder anew, whole or not at all.
 
     Raises PROBLEMS, ManifestError (also for samples that are not those that the run left) and
@@ -60,7 +60,7 @@ def write(run: Path) -> Study:
     return study
 
 
-def read(run: Path) -> tuple[Study, About]:
+def read(run: Path) -> tuple[StudyResult, About]:
     """The study of a run's folder, and what it holds for.
 
     Raises what `write` does.

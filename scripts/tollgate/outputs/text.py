@@ -9,7 +9,7 @@ import math
 import unicodedata
 from collections.abc import Iterator
 
-from tollgate.base.text import duration, figure, short, spanned
+from tollgate.base.text import duration, format_interval, format_number, short
 from tollgate.compare import words
 from tollgate.criteria.subjects import MIB
 from tollgate.forecast.model import ForecastResult
@@ -29,12 +29,12 @@ def observed(result: CriterionResult) -> str:
     """The observed value with its unit, `-` without samples."""
     if result.observed is None:
         return "-"
-    return _with_unit(figure(result.observed, against=result.limit), result.unit)
+    return _with_unit(format_number(result.observed, against=result.limit), result.unit)
 
 
 def limit(result: CriterionResult) -> str:
     """The limit with its unit."""
-    return _with_unit(figure(result.limit), result.unit)
+    return _with_unit(format_number(result.limit), result.unit)
 
 
 def interval(result: CriterionResult) -> str:
@@ -43,19 +43,19 @@ def interval(result: CriterionResult) -> str:
         return "-"
     if result.low is None or result.high is None:
         return "exact"
-    return spanned(result.low, result.high, against=result.limit)
+    return format_interval(result.low, result.high, against=result.limit)
 
 
 def unadjusted(result: CriterionResult) -> str:
     """The interval of a single look at this estimate alone."""
-    return spanned(*result.unadjusted, against=result.limit) if result.unadjusted else "-"
+    return format_interval(*result.unadjusted, against=result.limit) if result.unadjusted else "-"
 
 
 def fail_bound(result: CriterionResult) -> str:
     """The bound that decides FAIL, with its unit."""
     if result.fail_bound is None:
         return "-"
-    return _with_unit(figure(result.fail_bound, against=result.limit), result.unit)
+    return _with_unit(format_number(result.fail_bound, against=result.limit), result.unit)
 
 
 def course(execution: ExecutionVerdict) -> str:
@@ -63,12 +63,14 @@ def course(execution: ExecutionVerdict) -> str:
     if execution.course is None:
         return ""
     last_s, budget_s = execution.course.looks_s[-1], execution.course.budget_s
-    return f" after {figure(last_s)} s of at most {figure(budget_s)}"
+    return f" after {format_number(last_s)} s of at most {format_number(budget_s)}"
 
 
 def decided(result: CriterionResult) -> str:
     """From which look on it has had its verdict."""
-    return "open" if result.decided_after_s is None else f"{figure(result.decided_after_s)} s"
+    return (
+        "open" if result.decided_after_s is None else f"{format_number(result.decided_after_s)} s"
+    )
 
 
 def _with_unit(value: str, unit: str) -> str:
@@ -127,7 +129,7 @@ def _memory(worker: WorkerFacts) -> list[str]:
     if worker.slope is None:
         return [f"{text}, too few looks for a slope"]
     value, low, high = (each * MB_PER_MIN for each in worker.slope)
-    text += f", {figure(value)} MB/min ({spanned(low, high)})"
+    text += f", {format_number(value)} MB/min ({format_interval(low, high)})"
     if worker.time_left_s is not None and math.isfinite(worker.time_left_s):
         unit, name = duration(worker.time_left_s)
         text += f", {short(worker.time_left_s / unit)} {name} to its limit"
@@ -138,7 +140,7 @@ def _others(worker: WorkerFacts) -> list[str]:
     means = {"cpu": worker.cpu, "loop delay p50": worker.loop_delay_p50}
     means["loop delay p95"] = worker.loop_delay_p95
     found = [
-        f"{name} {figure(value)} {'%' if name == 'cpu' else 'ms'}"
+        f"{name} {format_number(value)} {'%' if name == 'cpu' else 'ms'}"
         for name, value in means.items()
         if value is not None
     ]

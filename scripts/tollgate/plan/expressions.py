@@ -78,7 +78,7 @@ class Unknown:
 
 
 @dataclass(frozen=True)
-class Text:
+class ExpandedText:
     """A text after expansion: pieces known now, and pieces that are not."""
 
     parts: tuple[str | Unknown, ...]
@@ -109,14 +109,16 @@ class Text:
 class Expander:
     """Expands texts with the properties of a run and the variables of a plan."""
 
-    def __init__(self, properties: Mapping[str, str], variables: Mapping[str, Text]) -> None:
+    def __init__(
+        self, properties: Mapping[str, str], variables: Mapping[str, ExpandedText]
+    ) -> None:
         self._properties = properties
         self._variables = variables
 
-    def expand(self, text: str) -> Text:
+    def expand(self, text: str) -> ExpandedText:
         """Return `text` with everything filled in that is known before the run."""
         if "${" not in text:
-            return Text((text,))
+            return ExpandedText((text,))
         parts, _ = self._parts(text, 0, stops="")
         return _joined(parts)
 
@@ -140,7 +142,7 @@ class Expander:
                 at += 1
         return parts, at
 
-    def _reference(self, text: str, start: int) -> tuple[Text, int]:
+    def _reference(self, text: str, start: int) -> tuple[ExpandedText, int]:
         """Expand the ${...} that begins at `start`; an unclosed one is plain text to JMeter."""
         name = re.compile(r"\$\{([^(){},$\\]+)").match(text, start)
         if name and text.startswith("(", name.end()):
@@ -150,10 +152,10 @@ class Expander:
                 return self._call(name[1].strip(), arguments, source), at + 1
         elif name and text.startswith("}", name.end()):
             return self._named(name[1], text[start : name.end() + 1]), name.end() + 1
-        return Text(("${",)), start + 2
+        return ExpandedText(("${",)), start + 2
 
-    def _arguments(self, text: str, at: int) -> tuple[list[Text], int]:
-        arguments: list[Text] = []
+    def _arguments(self, text: str, at: int) -> tuple[list[ExpandedText], int]:
+        arguments: list[ExpandedText] = []
         while True:
             parts, at = self._parts(text, at, stops=",)")
             arguments.append(_joined(parts))
@@ -161,14 +163,14 @@ class Expander:
             if at > len(text) or text[at - 1] == ")":
                 return arguments, at
 
-    def _named(self, name: str, source: str) -> Text:
+    def _named(self, name: str, source: str) -> ExpandedText:
         if name.startswith("__"):
             return self._call(name, [], source)
         if name in self._variables:
             return self._variables[name]
         return _unknown(source, f"{source} is no user defined variable, so it is set at run time")
 
-    def _call(self, name: str, arguments: Sequence[Text], source: str) -> Text:
+    def _call(self, name: str, arguments: Sequence[ExpandedText], source: str) -> ExpandedText:
         if name not in ("__P", "__property", "__intSum", "__longSum", *_SCRIPTS):
             return _unknown(source, f"{source} is not evaluated before the run")
         values = [argument.value for argument in arguments]
@@ -178,22 +180,26 @@ class Expander:
             return _unknown(source, next(a.reason for a in arguments if a.reason))
         known = [value for value in values if value is not None]
         result = whole_sum(known) if name in ("__intSum", "__longSum") else arithmetic(known[0])
-        return Text((result,)) if result else _unknown(source, f"{source} is more than arithmetic")
+        return (
+            ExpandedText((result,))
+            if result
+            else _unknown(source, f"{source} is more than arithmetic")
+        )
 
-    def _property(self, name: str, arguments: Sequence[Text], source: str) -> Text:
+    def _property(self, name: str, arguments: Sequence[ExpandedText], source: str) -> ExpandedText:
         key = arguments[0].value if arguments else None
         if not key:
             return _unknown(source, f"{source} names no property that is known before the run")
         if key in self._properties:
-            return Text((str(self._properties[key]),))
+            return ExpandedText((str(self._properties[key]),))
         default = arguments[1:2] if name == "__P" else arguments[2:3]
         if default:
             return default[0]
         # JMeter's own defaults: "1" for __P, the property's name for __property.
-        return Text(("1" if name == "__P" else key,))
+        return ExpandedText(("1" if name == "__P" else key,))
 
 
-def _joined(parts: Sequence[str | Unknown]) -> Text:
+def _joined(parts: Sequence[str | Unknown]) -> ExpandedText:
     """Join neighbouring known pieces."""
     joined: list[str | Unknown] = []
     for part in parts:
@@ -201,8 +207,8 @@ def _joined(parts: Sequence[str | Unknown]) -> Text:
             joined[-1] += part
         else:
             joined.append(part)
-    return Text(tuple(joined))
+    return ExpandedText(tuple(joined))
 
 
-def _unknown(source: str, reason: str) -> Text:
-    return Text((Unknown(source, reason),))
+def _unknown(source: str, reason: str) -> ExpandedText:
+    return ExpandedText((Unknown(source, reason),))

@@ -53,7 +53,7 @@ _WAIT = """<TestAction guiclass="TestActionGui" testclass="TestAction">
 
 
 @dataclass(frozen=True)
-class Pass:
+class Iteration:
     """name: that an arrival has for it. requests: that it sends. pause_s, longest_s: of its pauses,
     and of it as a whole where the service hangs, at most."""
 
@@ -77,7 +77,7 @@ def rates_of(plan: Path, properties: Mapping[str, str]) -> set[str]:
 
 def write_by_arrivals(
     plan: Path, rate: str, copy: Path, properties: Mapping[str, str], ours: Collection[str]
-) -> Pass:
+) -> Iteration:
     """Write a copy of a plan that sends a pass for each arrival of a file, and says what a pass is.
 
     rate: the property. ours: the names of those things in capacity.jmx that stay, the request to a
@@ -159,7 +159,7 @@ def _chosen(plan: Path, tree: etree._Element, rate: str) -> tuple[etree._Element
     return reading[0]
 
 
-def _measured(plan: Path, copy: Path, name: str, properties: Mapping[str, str]) -> Pass:
+def _measured(plan: Path, copy: Path, name: str, properties: Mapping[str, str]) -> Iteration:
     """What a pass is by what the copy says of it."""
     every = [it for group in read_plan(copy, properties).groups for it in group.samplers]
     samplers = [it for it in every if it.hidden_by == name]
@@ -177,7 +177,7 @@ def _measured(plan: Path, copy: Path, name: str, properties: Mapping[str, str]) 
         turns = math.prod(each.loops or 1 for each in it.parents if each.kind == LOOP)
         pause_ms += turns * _pause_ms(plan, it)
         longest_ms += turns * (it.timeout_ms or _PATIENCE_MS)
-    return Pass(name, len(sent), pause_ms / 1000, (pause_ms + longest_ms) / 1000)
+    return Iteration(name, len(sent), pause_ms / 1000, (pause_ms + longest_ms) / 1000)
 
 
 def _pause_ms(plan: Path, sampler: Sampler) -> float:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from tollgate.plan.expressions import Expander, Text, Unknown
+from tollgate.plan.expressions import ExpandedText, Expander, Unknown
 from tollgate.plan.jmx import Element
 
 COUNTER = "CounterConfig"
@@ -56,9 +56,9 @@ def set_anew(root: Element) -> dict[str, str]:
     return {name: element.title for element in root.walk() for name in set_by(element)}
 
 
-def _at_start(root: Element, properties: Mapping[str, str]) -> dict[str, Text]:
+def _at_start(root: Element, properties: Mapping[str, str]) -> dict[str, ExpandedText]:
     """Collect user defined variables; a later one replaces an earlier one of its name."""
-    variables: dict[str, Text] = {}
+    variables: dict[str, ExpandedText] = {}
     expander = Expander(properties, variables)
     for element in root.walk():
         if element.kind in ("TestPlan", "Arguments"):
@@ -89,8 +89,8 @@ def _columns(element: Element) -> str:
     return element.props.get("variableNames", "").strip()
 
 
-def _unknown(anew: Mapping[str, str]) -> dict[str, Text]:
+def _unknown(anew: Mapping[str, str]) -> dict[str, ExpandedText]:
     return {
-        name: Text((Unknown(f"${{{name}}}", f"${{{name}}} may be set anew by {who}"),))
+        name: ExpandedText((Unknown(f"${{{name}}}", f"${{{name}}} may be set anew by {who}"),))
         for name, who in anew.items()
     }

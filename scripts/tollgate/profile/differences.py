@@ -28,12 +28,12 @@ from tollgate.profile.model import (
     UNKNOWN,
     VERSION,
     WAITING,
-    Change,
     Function,
     Overhead,
+    ProfileChange,
     Why,
 )
-from tollgate.profile.read import Block, Frame, ProfileError
+from tollgate.profile.read import Frame, ProfileBlock, ProfileError
 
 Floats = NDArray[np.float64]
 #: What a function is known by in both sides: its name and its file.
@@ -47,7 +47,7 @@ ANONYMOUS = "(anonymous)"
 
 
 def explain(
-    blocks: Sequence[Block], level: float, effect: float, rise_us: float | None, failed: bool
+    blocks: Sequence[ProfileBlock], level: float, effect: float, rise_us: float | None, failed: bool
 ) -> Why:
     """What the profile says. level: how often anything may be named of a head that is like its
     base. effect: the smallest rise that matters, as a share. failed: whether the comparison did,
@@ -92,7 +92,7 @@ def explain(
     )
 
 
-def _outcome(cpu: Change, rise_us: float | None, failed: bool) -> str:
+def _outcome(cpu: ProfileChange, rise_us: float | None, failed: bool) -> str:
     """Head computes more where all of its CPU rose: a function that takes more may have taken it
     from another. It waits where its CPU can have risen by no more than half of what its answers
     took longer."""
@@ -123,7 +123,7 @@ def _keys_by(renamed: Mapping[Key, Key]) -> Callable[[Frame], Key]:
     return lambda frame: renamed.get(key_of(frame), key_of(frame))
 
 
-def _moved_files(blocks: Sequence[Block]) -> dict[Key, Key]:
+def _moved_files(blocks: Sequence[ProfileBlock]) -> dict[Key, Key]:
     """Base's keys of the service's own functions that head has in another file: by name, where each
     side has one of it."""
     found = {"base": defaultdict(set), "head": defaultdict(set)}
@@ -150,7 +150,7 @@ class _Tally:
     answered: requests, likewise. callers: per request, head's more by who called it. lines: where
     it begins."""
 
-    def __init__(self, blocks: Sequence[Block], key: Callable[[Frame], Key]) -> None:
+    def __init__(self, blocks: Sequence[ProfileBlock], key: Callable[[Frame], Key]) -> None:
         shape = 2, len(blocks)
         self.key = key
         sides = ([it.base.answered for it in blocks], [it.head.answered for it in blocks])
@@ -189,7 +189,7 @@ def _per_request(us: Floats, tally: _Tally) -> Floats:
     return us.sum(axis=1) / tally.answered.sum(axis=1)
 
 
-def _change(us: Floats, answered: Floats, level: float, least: float) -> Change:
+def _change(us: Floats, answered: Floats, level: float, least: float) -> ProfileChange:
     """us, answered: float[base or head, block]. level: two-sided, of this one. least: microseconds
     below which no change matters."""
     ratio = us.sum(axis=1) / answered.sum(axis=1)
@@ -202,10 +202,10 @@ def _change(us: Floats, answered: Floats, level: float, least: float) -> Change:
     low, high = mean - half, mean + half
     matters = abs(mean) >= least
     moved = MORE if low > 0 and matters else LESS if high < 0 and matters else SAME
-    return Change(float(ratio[0]), float(ratio[1]), mean, low, high, moved)
+    return ProfileChange(float(ratio[0]), float(ratio[1]), mean, low, high, moved)
 
 
-def _overhead(blocks: Sequence[Block]) -> Overhead | None:
+def _overhead(blocks: Sequence[ProfileBlock]) -> Overhead | None:
     """By Welch's t (1947, Biometrika 34) of the blocks' logarithms; None without two of a kind."""
     cost: dict[bool, list[float]] = {True: [], False: []}
     for block in blocks:

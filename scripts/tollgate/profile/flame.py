@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tollgate.profile.model import SAME, Flame
-from tollgate.profile.read import Block, Frame
+from tollgate.profile.read import Frame, ProfileBlock
 
 #: Frames narrower than this share of the graph are left out.
 NARROWEST = 0.004
@@ -32,7 +32,7 @@ class _Node:
 
 
 def graph(
-    blocks: Sequence[Block], moved: Mapping[Key, str], key_of: Callable[[Frame], Key]
+    blocks: Sequence[ProfileBlock], moved: Mapping[Key, str], key_of: Callable[[Frame], Key]
 ) -> tuple[Flame, ...]:
     """The frames from the root up. moved: of the functions that were asked about. key_of: by which
     a function of base is the same as one of head."""

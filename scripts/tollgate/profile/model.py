@@ -27,7 +27,7 @@ _DESCRIBED = records.STRICT | {"use_attribute_docstrings": True}
 
 
 @dataclass(frozen=True)
-class Change:
+class ProfileChange:
     """CPU of one kind per answered request, means over the blocks in which both sides answered."""
 
     __pydantic_config__ = _DESCRIBED
@@ -64,7 +64,7 @@ class Function:
     caller: str
     """The service's own function that called it, with file and line: of several the one from which
     most of the change comes; empty where none did."""
-    own: Change
+    own: ProfileChange
     """CPU of its own per answered request."""
     base_total_us: Amount
     """Microseconds per answered request in base with all that it called."""
@@ -147,7 +147,7 @@ class Why:
     """Blocks of time that were profiled and in which both sides answered."""
     answered: Count
     """Requests that both sides answered in them."""
-    cpu: Change | None
+    cpu: ProfileChange | None
     """All of the CPU per answered request; null without a profile."""
     overhead: Overhead | None
     """What profiling cost; null where it is not known."""

@@ -62,7 +62,7 @@ class Use:
 
 
 @dataclass(frozen=True)
-class Block:
+class ProfileBlock:
     """on: whether it was profiled."""
 
     on: bool
@@ -82,7 +82,7 @@ def draw(begin_ms: int, seed: int | None = None) -> list[dict[str, float | bool]
     ]
 
 
-def read_blocks(folder: Path, roots: Mapping[str, Sequence[Path]]) -> list[Block]:
+def read_blocks(folder: Path, roots: Mapping[str, Sequence[Path]]) -> list[ProfileBlock]:
     """All blocks of a schedule. folder: of the profiles. roots: folders by side, to which its files
     are relative: the first that holds one. Raises ProfileError."""
     try:
@@ -101,7 +101,7 @@ def read_blocks(folder: Path, roots: Mapping[str, Sequence[Path]]) -> list[Block
     except (OSError, ValueError, LookupError, TypeError) as problem:
         raise ProfileError(f"what was profiled can't be read: {problem!r}") from None
     pairs = zip(schedule, uses["base"], uses["head"], strict=True)
-    return [Block(planned["on"], base, head) for planned, base, head in pairs]
+    return [ProfileBlock(planned["on"], base, head) for planned, base, head in pairs]
 
 
 def _scaled(found: Stacks, thread_us: float | None) -> Stacks:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tollgate.base.text import figure
-from tollgate.profile.model import MORE, UNCHANGED, WAITING, Change, Function, Why
+from tollgate.base.text import format_number
+from tollgate.profile.model import MORE, UNCHANGED, WAITING, Function, ProfileChange, Why
 
 #: Functions that are named.
 NAMED = 3
@@ -13,10 +13,10 @@ NAMED = 3
 
 def ms(us: float) -> str:
     """`2.1 ms`."""
-    return f"{figure(us / 1000)} ms"
+    return f"{format_number(us / 1000)} ms"
 
 
-def change(it: Change) -> str:
+def change(it: ProfileChange) -> str:
     """`+0.82 ms`; `none` where there is no CPU at all."""
     return signed(it.change_us) if it.change_us else "none"
 
@@ -26,7 +26,7 @@ def signed(us: float) -> str:
     return f"{'-' if us < 0 else '+'}{ms(abs(us))}"
 
 
-def interval(it: Change) -> str:
+def interval(it: ProfileChange) -> str:
     """`at least +0.7 ms, at most +0.9 ms`."""
     return f"at least {signed(it.low_us)}, at most {signed(it.high_us)}"
 
@@ -41,7 +41,7 @@ def called(it: Function) -> str:
     return f", called by {it.caller}" if it.caller else ""
 
 
-def line(it: Change) -> str:
+def line(it: ProfileChange) -> str:
     """`2.1 ms in base, 2.9 ms in head, +0.82 ms (at least +0.7 ms, at most +0.9 ms)`."""
     both = f"{ms(it.base_us)} in base, {ms(it.head_us)} in head"
     return f"{both}, {change(it)} ({interval(it)})"
@@ -54,7 +54,7 @@ def sentence(why: Why) -> str:
     return f"{_head(why, why.cpu)}. CPU per answered request: {line(why.cpu)}."
 
 
-def _head(why: Why, cpu: Change) -> str:
+def _head(why: Why, cpu: ProfileChange) -> str:
     first = function(why.named[0]) if why.named else ""
     if cpu.moved == MORE:
         where = f"most of all in {first}" if first else "in no function beyond doubt"

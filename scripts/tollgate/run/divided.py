@@ -10,7 +10,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from tollgate.run.manifest import NAME, Engine, Execution, Manifest, Share, digest, seal, write
+from tollgate.run.manifest import (
+    NAME,
+    Engine,
+    Execution,
+    Manifest,
+    ShareRecord,
+    digest,
+    seal,
+    write,
+)
 from tollgate.run.shards import folders
 
 #: The folder of the plans of a run.
@@ -18,7 +27,7 @@ _PLAN = "plan"
 
 
 @dataclass(frozen=True)
-class Part:
+class EnginePart:
     """What an engine was to send of an execution: properties of its own, those of the whole in
     their place, and the forecast."""
 
@@ -28,7 +37,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Remote:
+class RemoteEngine:
     """An engine. host: as JMeter calls it. rows: copy or split, empty where it ran the whole plan.
     environment: what of its host is another than the controller's. parts: by execution; offset_ms,
     uncertainty_ms: of its clock against the controller's, ahead above 0."""
@@ -38,7 +47,7 @@ class Remote:
     host: str
     rows: str
     environment: dict[str, Any]
-    parts: dict[str, Part]
+    parts: dict[str, EnginePart]
     offset_ms: float
     uncertainty_ms: float
 
@@ -49,7 +58,7 @@ class Remote:
 def divide(
     manifest: Manifest,
     run: Path,
-    remotes: Sequence[Remote],
+    remotes: Sequence[RemoteEngine],
     split: Callable[[Path, Mapping[str, Path]], int],
 ) -> Manifest:
     """Write each engine's folder, sealed, and return the record of the whole run. split: writes
@@ -86,10 +95,11 @@ def divide(
     return whole
 
 
-def _record(manifest: Manifest, folder: Path, remote: Remote) -> Manifest:
+def _record(manifest: Manifest, folder: Path, remote: RemoteEngine) -> Manifest:
     """The engine's own: all moments are of its clock, as its samples are."""
     executions = [
-        _execution(it, remote.parts.get(it.name, Part()), remote) for it in manifest.executions
+        _execution(it, remote.parts.get(it.name, EnginePart()), remote)
+        for it in manifest.executions
     ]
     for each in executions:
         seal(each, folder)
@@ -101,7 +111,7 @@ def _record(manifest: Manifest, folder: Path, remote: Remote) -> Manifest:
         stopped_at=remote.by_its_clock(manifest.stopped_at),
         reloads=[],
         watching=None,
-        share=Share(
+        share=ShareRecord(
             number=remote.number,
             of=remote.of,
             rows=remote.rows,
@@ -112,7 +122,7 @@ def _record(manifest: Manifest, folder: Path, remote: Remote) -> Manifest:
     )
 
 
-def _execution(planned: Execution, part: Part, remote: Remote) -> Execution:
+def _execution(planned: Execution, part: EnginePart, remote: RemoteEngine) -> Execution:
     return replace(
         planned,
         properties={**planned.properties, **part.own},

@@ -28,7 +28,7 @@ LEAST_S = 30.0
 
 
 @dataclass(frozen=True)
-class Looks:
+class InterimSchedule:
     """Seconds of measuring. least_s: at least, before a pass. budget_s: at most. every_s: between
     two looks. lag_s: a look at second T is made of what was due until then and had ended lag_s
     later; what had not is missing."""
@@ -41,12 +41,12 @@ class Looks:
     lag_s: NonNegativeFloat
 
     @classmethod
-    def of(cls, least_s: float, budget_s: float) -> Looks:
+    def of(cls, least_s: float, budget_s: float) -> InterimSchedule:
         """A budget below the least time is raised to that."""
         budget_s = max(least_s, budget_s)
         return cls(least_s, budget_s, max(EVERY_S, budget_s / MOST_LOOKS), SHORTEST_LAG_S)
 
-    def with_lag(self, criteria: Iterable[Criterion]) -> Looks:
+    def with_lag(self, criteria: Iterable[Criterion]) -> InterimSchedule:
         """The same that waits for answers as long as the slowest may take by the criteria, within
         bounds. Who is slower is missing, and taken for failed and timed out in what passes."""
         limits = [it.threshold / 1000 for it in criteria if it.unit == "ms" and it.is_estimate]

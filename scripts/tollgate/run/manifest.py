@@ -19,7 +19,7 @@ from typing_extensions import NotRequired, TypedDict  # Pydantic takes no other 
 
 from tollgate.base import records
 from tollgate.base.text import one_line
-from tollgate.run.looks import Looks
+from tollgate.run.looks import InterimSchedule
 from tollgate.workers.foreign import BackgroundCpu
 
 NAME = "run.json"
@@ -56,7 +56,7 @@ class InFlight(TypedDict):
     threads: list[str] | None
 
 
-class Reload(TypedDict):
+class ReloadRecord(TypedDict):
     """One reload of an app, and the problem that it met, if any."""
 
     app: str
@@ -65,7 +65,7 @@ class Reload(TypedDict):
     problem: str
 
 
-class Share(TypedDict):
+class ShareRecord(TypedDict):
     """Which part of a load a run sent: engine `number`, from 1, of `of`.
 
     rows: `copy` or `split`, see schedule/share_rows.py; empty where each engine runs the whole
@@ -159,7 +159,7 @@ class Execution:
     in_flight: list[InFlight] = field(default_factory=list)
     thread_ends: dict[str, dict[str, int]] | None = None
     clock_steps: list[ClockStep] = field(default_factory=list)
-    looks: Looks | None = None
+    looks: InterimSchedule | None = None
     decided_s: float | None = None
     stop: Stop | None = None
     capacity_sha256: dict[str, str] = field(default_factory=dict)
@@ -202,11 +202,11 @@ class Manifest:
     stopped_by: str | None = None
     stopped_at: float | None = None
     problem: str | None = None
-    reloads: list[Reload] = field(default_factory=list)
+    reloads: list[ReloadRecord] = field(default_factory=list)
     watching: dict[str, float | None] | None = None
     arguments: list[str] | None = None
     compare_sha256: str | None = None
-    share: Share | None = None
+    share: ShareRecord | None = None
     engines: list[Engine] = field(default_factory=list)
     version: int = VERSION
     seal: str | None = None

@@ -18,7 +18,7 @@ _BY_PRODUCTS = ("*.log", "*.out", "*.err", "error*.jtl", "trace*.jtl", "modified
 _MERGED = "merged"
 
 
-class Settings(Configuration):
+class RedactedSettings(Configuration):
     """Taurus's settings, which are written down without their secrets."""
 
     def __init__(self, *given: object) -> None:
@@ -32,13 +32,13 @@ class Settings(Configuration):
         shown.dump(filename, fmt)
 
 
-class Engine(bzt.engine.Engine):
+class RecordingEngine(bzt.engine.Engine):
     """Taurus's engine. redaction: of all that it logs and writes."""
 
     def __init__(self, parent_logger: logging.Logger, redaction: Redaction) -> None:
         super().__init__(parent_logger)
         self.redaction = redaction
-        self.config = Settings()
+        self.config = RedactedSettings()
         self.config.log = self.log.getChild(Configuration.__name__)
         self.config.redaction = redaction
 
@@ -81,7 +81,7 @@ def hide_in_log(redaction: Redaction) -> None:
     logging.setLogRecordFactory(made)
 
 
-def hide_in_by_products(engine: Engine) -> None:
+def hide_in_by_products(engine: RecordingEngine) -> None:
     """Hide what was redacted in the logs that a run has left, each replaced as a whole."""
     folder = Path(engine.artifacts_dir or "")
     paths = (

@@ -34,7 +34,7 @@ CAUSES = ("service", "plan", "generator")
 SERVICE, PLAN, GENERATOR = range(3)
 
 
-def blame(
+def attribute_lateness(
     schedule: Schedule, rows: Rows, event_ms: Floats, event: Ints, missing: Ints, origin_ms: float
 ) -> tuple[Floats, Ints]:
     """Return the parts of each governed row's lateness (causes x rows, NaN where a row has no

@@ -19,7 +19,7 @@ class ScheduleError(ValueError):
 
 
 @dataclass(frozen=True)
-class Rate:
+class RateStep:
     """From here on, arrivals per second."""
 
     per_second: float
@@ -33,7 +33,7 @@ class Arrivals:
     even: bool
 
 
-Step = Rate | Arrivals
+Step = RateStep | Arrivals
 
 
 def parse_schedule(text: str) -> tuple[Step, ...]:
@@ -41,7 +41,13 @@ def parse_schedule(text: str) -> tuple[Step, ...]:
     validation mode: so many arrivals in the first second and an hour to finish them."""
     if re.fullmatch(r"[+-]?\d+", text):
         rate = float(text)
-        return Rate(rate), Arrivals(1.0, True), Rate(rate), Rate(0.0), Arrivals(3600.0, True)
+        return (
+            RateStep(rate),
+            Arrivals(1.0, True),
+            RateStep(rate),
+            RateStep(0.0),
+            Arrivals(3600.0, True),
+        )
     return _Parser(text).steps()
 
 
@@ -53,19 +59,19 @@ class _Parser:
 
     def steps(self) -> tuple[Step, ...]:
         steps: list[Step] = []
-        rate = Rate(0.0)
+        rate = RateStep(0.0)
         while self._next < len(self._tokens):
             name = self._take("rate, random_arrivals, even_arrivals or pause")
             self._expect("(")
             match name:
                 case "rate":
-                    rate = Rate(self._rate())
+                    rate = RateStep(self._rate())
                     steps.append(rate)
                 case "random_arrivals" | "even_arrivals":
                     steps.append(Arrivals(self._duration(), name == "even_arrivals"))
                 case "pause":
                     pause = Arrivals(self._duration(), True)
-                    steps += [rate, Rate(0.0), pause, Rate(0.0), rate]
+                    steps += [rate, RateStep(0.0), pause, RateStep(0.0), rate]
                 case _:
                     raise self._error("rate, random_arrivals, even_arrivals or pause", back=2)
             self._expect(")")

@@ -12,7 +12,7 @@ from tollgate.schedule.blame import (
     CAUSES,
     FAR_LATE_MS,
     LATE_MS,
-    blame,
+    attribute_lateness,
 )
 from tollgate.schedule.join import (
     EARLY_TOLERANCE_MS,
@@ -132,7 +132,7 @@ def join(schedule: Schedule, rows: Rows, origin_ms: float | None = None) -> Join
     is_missing = np.ones(intended + 1, dtype=bool)
     is_missing[np.minimum(event, intended)] = False
     missing = np.flatnonzero(is_missing[:intended])
-    parts, cause = blame(schedule, rows, events_s * 1000, event, missing, origin)
+    parts, cause = attribute_lateness(schedule, rows, events_s * 1000, event, missing, origin)
     due = np.append(events_s, np.nan)[event] * 1000
     waited = np.nan_to_num(np.maximum(start - np.floor(due + origin), 0)).astype(np.int64)
     return Joined(

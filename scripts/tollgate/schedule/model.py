@@ -122,7 +122,7 @@ class ScheduleFacts:
 
 
 @dataclass(frozen=True)
-class Unsent:
+class Unanswered:
     """The requests of one schedule that were due and not sent; the label of each is unknown.
     counts: by bin of the moment at which each was due, failed and as slow as the response timeout,
     or NEVER_MS where there is none. waited_for: those of a closed loop instead that had no answer

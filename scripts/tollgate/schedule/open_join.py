@@ -22,7 +22,7 @@ from tollgate.schedule.join import Floats, Ints
 from tollgate.schedule.lateness import Displacement, percentile
 from tollgate.schedule.model import Schedule, ScheduleFacts
 from tollgate.schedule.open_model import OpenModelArrivals
-from tollgate.schedule.queues import Kept, Queue, unsent_of
+from tollgate.schedule.queues import Queue, ScheduleOutcome, unanswered_of
 from tollgate.stats.bins import Bins
 from tollgate.stats.counts import Counts
 
@@ -32,7 +32,7 @@ _GATHERED = 200_000
 
 def join_open(
     queue: Queue, store: Store, jtl: Jtl, test_start_ms: int | None, from_s: float, bins: Bins
-) -> Kept:
+) -> ScheduleOutcome:
     """Join the queue of an open model with the samples of the store, which jtl counts.
 
     test_start_ms: TESTSTART.MS, None estimates it. from_s: as in OpenJoin.
@@ -51,11 +51,11 @@ def join_open(
         (number, label) for number, label in enumerate(queue.governed) if label not in queue.mixed
     ]
     facts = joined.facts(queue.names, batches.threads_outside(queue.schedule.replay.count))
-    return Kept(
+    return ScheduleOutcome(
         response={label: joined.response(number) for number, label in judged},
         lateness={label: joined.lateness(number) for number, label in judged},
         facts=replace(facts, origin_is_estimated=test_start_ms is None),
-        unsent=unsent_of(queue, joined.unsent_ms(), bins),
+        unsent=unanswered_of(queue, joined.unsent_ms(), bins),
         step=joined.step,
     )
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tollgate.plan.arrivals import JavaRandom, NotReplayableError
-from tollgate.schedule.grammar import Arrivals, Rate, parse_schedule
+from tollgate.schedule.grammar import Arrivals, RateStep, parse_schedule
 
 # Relative difference of two rates below which even_arrivals takes the rate as constant.
 _EVEN_RATE_PRECISION = 0.0001
@@ -63,7 +63,7 @@ class OpenModelArrivals:
     def __init__(self, schedule: str, seed: int) -> None:
         """Raises ScheduleError for text that JMeter refuses, NotReplayableError for seed 0."""
         steps = parse_schedule(schedule)
-        if seed == 0 and any(not isinstance(step, Rate) and not step.even for step in steps):
+        if seed == 0 and any(not isinstance(step, RateStep) and not step.even for step in steps):
             raise NotReplayableError("the random seed is 0, so every run has a schedule of its own")
         self._steps = tuple(_laid_out(steps, JavaRandom(seed)))
         self._first = np.array([step.first for step in self._steps], dtype=np.int64)
@@ -103,15 +103,15 @@ class OpenModelArrivals:
         return found
 
 
-def _laid_out(steps: tuple[Rate | Arrivals, ...], random: JavaRandom) -> Iterator[_Step]:
+def _laid_out(steps: tuple[RateStep | Arrivals, ...], random: JavaRandom) -> Iterator[_Step]:
     """Yield the steps that make arrivals, each with the place and the draws that it begins with."""
     offset = rate = 0.0
     first = 0
     for step, following in pairwise([*steps, None]):
-        if isinstance(step, Rate):
+        if isinstance(step, RateStep):
             rate = step.per_second
             continue
-        end_rate = following.per_second if isinstance(following, Rate) else rate
+        end_rate = following.per_second if isinstance(following, RateStep) else rate
         here = _Step(first, offset, rate, end_rate, step.duration_s, step.even, random.fork())
         if not step.even:
             random.skip(here.count)

@@ -11,7 +11,14 @@ import numpy as np
 
 from tollgate.plan.model import Plan
 from tollgate.samples.order import Step
-from tollgate.schedule.model import NEVER_MS, TIMED_OUT, ClosedLoop, Schedule, ScheduleFacts, Unsent
+from tollgate.schedule.model import (
+    NEVER_MS,
+    TIMED_OUT,
+    ClosedLoop,
+    Schedule,
+    ScheduleFacts,
+    Unanswered,
+)
 from tollgate.schedule.schedule import schedules_of
 from tollgate.schedule.threads import may_send, senders
 from tollgate.stats.bins import Bins
@@ -53,14 +60,14 @@ class Queue:
 
 
 @dataclass(frozen=True)
-class Kept:
+class ScheduleOutcome:
     """How one schedule was kept: the counts by label and the step, as in Replay, the facts, and
     what was not sent."""
 
     response: dict[str, Counts]
     lateness: dict[str, Counts]
     facts: ScheduleFacts
-    unsent: Unsent
+    unsent: Unanswered
     punctual: dict[str, Counts] = field(default_factory=dict)
     step: Step | None = None
 
@@ -112,11 +119,11 @@ def _queue(
     return Queue(schedule, tuple(sent), governed, own, frozenset(mixed))
 
 
-def unsent_of(queue: Queue, due_ms: np.ndarray, bins: Bins) -> Unsent:
+def unanswered_of(queue: Queue, due_ms: np.ndarray, bins: Bins) -> Unanswered:
     """What was due at these milliseconds since the execution's start and not sent."""
     timeout_ms = queue.schedule.timeout_ms
     slow_ms = np.full(len(due_ms), NEVER_MS if timeout_ms is None else math.ceil(timeout_ms))
     second = bins.begin(np.floor(due_ms / 1000).astype(np.int64))
     failed = np.zeros(len(due_ms), bool)
     counts = Counts.of(second, slow_ms, failed, codes=(TIMED_OUT,), width=bins.width_s)
-    return Unsent(queue.names, counts)
+    return Unanswered(queue.names, counts)

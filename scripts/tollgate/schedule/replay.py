@@ -17,9 +17,9 @@ from tollgate.samples.order import Step
 from tollgate.samples.single import read_samples
 from tollgate.samples.store import Store, using
 from tollgate.samples.threads import read_threads
-from tollgate.schedule.model import ScheduleFacts, Unsent
+from tollgate.schedule.model import ScheduleFacts, Unanswered
 from tollgate.schedule.open_join import join_open
-from tollgate.schedule.queues import Kept, Queue, queues_of
+from tollgate.schedule.queues import Queue, ScheduleOutcome, queues_of
 from tollgate.schedule.timer_join import join_timer
 from tollgate.stats.bins import Bins
 from tollgate.stats.counts import Counts
@@ -30,7 +30,7 @@ MOST_CLOSED = 5_000_000
 
 
 @dataclass(frozen=True)
-class Replay:
+class ReplayResult:
     """response: response-time counts of all samples of each label with a schedule, by bin of the
     intended start; those that had none, such as the later ones of an arrival, count by their own
     start and the time that they took.
@@ -48,7 +48,7 @@ class Replay:
     problems: tuple[str, ...] = ()
     lateness: dict[str, Counts] = field(default_factory=dict)
     punctual: dict[str, Counts] = field(default_factory=dict)
-    unsent: tuple[Unsent, ...] = ()
+    unsent: tuple[Unanswered, ...] = ()
     steps: tuple[Step, ...] = ()
 
 
@@ -60,7 +60,7 @@ def replay_jtl(
     until_s: float | None,
     bins: Bins,
     most: int = MOST_CLOSED,
-) -> Replay:
+) -> ReplayResult:
     """Join every schedule of the plan with the samples, which jtl counts.
 
     from_s: lateness is summed up over events from here on; whether everything was sent, always.
@@ -70,7 +70,7 @@ def replay_jtl(
     that the schedule is there to show. So are samples of several JMeters. Raises JtlError.
     """
     start_ms, last_ms = jtl.test_starts_ms or (None, None)
-    kept: list[Kept] = []
+    kept: list[ScheduleOutcome] = []
     problems: list[str] = []
     with using(source) as store:
         queues, closed = _queues(plan, store, jtl)
@@ -89,9 +89,11 @@ def replay_jtl(
     return _together(kept, closed, problems)
 
 
-def _together(kept: Collection[Kept], closed: dict[str, str], problems: Collection[str]) -> Replay:
+def _together(
+    kept: Collection[ScheduleOutcome], closed: dict[str, str], problems: Collection[str]
+) -> ReplayResult:
     """The Replay of schedules that were joined one by one."""
-    return Replay(
+    return ReplayResult(
         response={label: counts for each in kept for label, counts in each.response.items()},
         facts=tuple(each.facts for each in kept),
         closed=closed,

@@ -16,7 +16,7 @@ from tollgate.plan.jmx import Element
 from tollgate.plan.model import LOOPING, PRECISE_THROUGHPUT, Plan, ThreadGroup
 from tollgate.plan.read import expander_of
 from tollgate.plan.timers import read_timer
-from tollgate.schedule.grammar import Arrivals, Rate, ScheduleError, parse_schedule
+from tollgate.schedule.grammar import Arrivals, RateStep, ScheduleError, parse_schedule
 from tollgate.schedule.open_model import count_of
 from tollgate.schedule.share import Share, ShareError
 
@@ -148,10 +148,10 @@ def shared_schedule(text: str, share: Share) -> tuple[str, int]:
     first = sent = 0
     rate = 0.0
     for step, following in zip(steps, [*steps[1:], None], strict=True):
-        if isinstance(step, Rate):
+        if isinstance(step, RateStep):
             rate = step.per_second
             continue
-        end = following.per_second if isinstance(following, Rate) else rate
+        end = following.per_second if isinstance(following, RateStep) else rate
         whole = count_of(step, rate, end)
         if step.even and whole:
             raise ShareError(

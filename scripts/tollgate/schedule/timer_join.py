@@ -10,7 +10,7 @@ from tollgate.samples.single import Samples
 from tollgate.schedule.join import NO_EVENT, Rows
 from tollgate.schedule.lateness import Joined, join, summarise
 from tollgate.schedule.model import ScheduleFacts
-from tollgate.schedule.queues import Kept, Queue, unsent_of
+from tollgate.schedule.queues import Queue, ScheduleOutcome, unanswered_of
 from tollgate.stats.bins import Bins
 from tollgate.stats.counts import Counts
 
@@ -25,7 +25,7 @@ def join_timer(
     test_start_ms: int | None,
     from_s: float,
     bins: Bins,
-) -> Kept:
+) -> ScheduleOutcome:
     """Join the queue with all samples of its labels, in memory some 330 bytes a sample.
 
     origin_ms: zero of the seconds in the result. test_start_ms: TESTSTART.MS, None estimates it.
@@ -55,11 +55,11 @@ def join_timer(
     # Whatever rounds up the waiting rounds up this part of it.
     own = np.nan_to_num(np.ceil(joined.service_ms + joined.plan_ms)).astype(np.int64)
     punctual = rows.elapsed_ms[governed] + np.minimum(own, waited)
-    return Kept(
+    return ScheduleOutcome(
         response=counted(joined.response_ms, everything),
         lateness=counted(waited, has_event),
         facts=facts,
-        unsent=unsent_of(queue, joined.missing_ms - origin_ms, bins),
+        unsent=unanswered_of(queue, joined.missing_ms - origin_ms, bins),
         punctual=counted(punctual, everything),
     )
 

@@ -49,7 +49,7 @@ UNIT_ROOT, UNIT_ROOT_SMALL = -21.8, 5.4
 
 
 @dataclass(frozen=True)
-class Trend:
+class SlopeEstimate:
     """A slope per second, in units of the values, and its interval; high may be inf, low -inf.
 
     wanders: the noise may be a random walk. points: what the slope was taken from.
@@ -61,7 +61,7 @@ class Trend:
     wanders: bool
     points: int
 
-    def scaled(self, factor: float) -> Trend:
+    def scaled(self, factor: float) -> SlopeEstimate:
         """The same slope a second, from one a request of which there are `factor` a second."""
         low, high = self.low * factor, self.high * factor
         return replace(self, slope=self.slope * factor, low=low, high=high)
@@ -79,7 +79,7 @@ class Trend:
         return float((abs(inner - self.slope) / distance) ** (2 if self.wanders else 2 / 3))
 
 
-def trend(at_s: Floats, values: Floats, confidence: float) -> Trend | None:
+def trend(at_s: Floats, values: Floats, confidence: float) -> SlopeEstimate | None:
     """The slope of values over time in seconds, or anything else that grows; None with fewer than
     FEWEST points."""
     at_s, values = _by_block(np.asarray(at_s, float), np.asarray(values, float))
@@ -94,7 +94,7 @@ def trend(at_s: Floats, values: Floats, confidence: float) -> Trend | None:
         low, high = slope - reach, slope + reach
     else:
         low, high = _between(slopes, _kendall_reach(residuals, confidence))
-    return Trend(slope, low, high, wanders, len(at_s))
+    return SlopeEstimate(slope, low, high, wanders, len(at_s))
 
 
 def ranked(values: Floats) -> Floats:

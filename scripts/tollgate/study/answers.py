@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from tollgate.base.text import figure
+from tollgate.base.text import format_number
 from tollgate.study.model import (
     CROSSCHECK,
     JMETER,
@@ -24,9 +24,9 @@ from tollgate.study.model import (
     Claim,
     Estimate,
     Key,
-    Study,
+    StudyResult,
 )
-from tollgate.study.published import CLAIMS, Machine, Published, Rule, other_work
+from tollgate.study.published import CLAIMS, Published, PublishedMachine, Rule, other_work
 from tollgate.study.record import StudyRun
 from tollgate.study.scaling import (
     BASELINES,
@@ -47,7 +47,10 @@ SLOW = 1 / 3
 
 
 def claims(
-    data: Mapping[Cell, CellData], results: Sequence[CellResult], machine: Machine, seed: int
+    data: Mapping[Cell, CellData],
+    results: Sequence[CellResult],
+    machine: PublishedMachine,
+    seed: int,
 ) -> tuple[Claim, ...]:
     """An answer for every row of published.CLAIMS, also for those that this run did not measure.
 
@@ -73,7 +76,7 @@ def _claim(
     row: Published,
     measured: Mapping[Key, CellData],
     by_key: Mapping[Key, CellResult],
-    machine: Machine,
+    machine: PublishedMachine,
     seed: int,
 ) -> Claim:
     missing = [key for key in row.cells if key not in measured or not by_key[key].requests]
@@ -106,7 +109,7 @@ def _claim(
 
 
 def _held_back(
-    row: Published, wide: Estimate, results: Sequence[CellResult], machine: Machine
+    row: Published, wide: Estimate, results: Sequence[CellResult], machine: PublishedMachine
 ) -> str:
     """Why an interval on one side is no answer: the generator took the cores that it needed."""
     held = [
@@ -119,7 +122,7 @@ def _held_back(
     return f"but {' and '.join(held)}: with these it could be anything from {ends}"
 
 
-def _others(result: CellResult, machine: Machine) -> str:
+def _others(result: CellResult, machine: PublishedMachine) -> str:
     others = machine.cores - sum(it or 0.0 for it in result.cpu.values())
     return f" and others' {others:.2f}" if others >= 0.05 else ""
 
@@ -146,7 +149,7 @@ def _obstacles(results: Sequence[CellResult]) -> Iterator[str]:
             yield f"{share} requests failed ({_names([result.cell.key])})"
         cell, mean = result.cell, result.metrics["mean"].value
         if not cell.each and mean and mean / 1000 > SLOW * (cell.seconds - cell.lead_s):
-            answers = f"{figure(mean)} ms each ({_names([cell.key])})"
+            answers = f"{format_number(mean)} ms each ({_names([cell.key])})"
             yield f"a block holds too few answers of {answers}"
         if result.bottleneck.who == "generator":
             yield f"the generator was the bottleneck ({_names([result.cell.key])})"
@@ -171,26 +174,30 @@ def _verdict(row: Published, found: Estimate) -> str:
 def _apart(value: float, rule: Rule) -> str:
     """In digits enough to see on which side of the rule's limits it lies."""
     limits = filter(math.isfinite, (rule.low, rule.high, rule.below, rule.above))
-    return max((figure(value, against=limit) for limit in limits), key=len)
+    return max((format_number(value, against=limit) for limit in limits), key=len)
 
 
 def _value(row: Published, found: Estimate) -> str:
     if found.value is None:
         return "what is not known"
-    return f"{figure(found.value)} {row.unit}".strip()
+    return f"{format_number(found.value)} {row.unit}".strip()
 
 
 def _inside(rule: Rule) -> str:
     if math.isfinite(rule.low) and math.isfinite(rule.high):
-        return f"within {figure(rule.low)} to {figure(rule.high)}"
-    return f"above {figure(rule.low)}" if math.isfinite(rule.low) else f"below {figure(rule.high)}"
+        return f"within {format_number(rule.low)} to {format_number(rule.high)}"
+    return (
+        f"above {format_number(rule.low)}"
+        if math.isfinite(rule.low)
+        else f"below {format_number(rule.high)}"
+    )
 
 
 def _outside(rule: Rule, found: Estimate) -> str:
     sides = [("below", rule.below), ("above", rule.above)]
     if answer_of(found, rule) == DISAGREES:
         sides = sides[:1] if found.high < rule.below else sides[1:]
-    return " or ".join(f"{side} {figure(end)}" for side, end in sides if math.isfinite(end))
+    return " or ".join(f"{side} {format_number(end)}" for side, end in sides if math.isfinite(end))
 
 
 def _performances(row: Published, measured: Mapping[Key, CellData], seed: int) -> Iterator[str]:
@@ -231,7 +238,7 @@ def build(
     checks: tuple[Check, ...],
     outages: Sequence[Mapping[str, Any]],
     ran: Ran,
-) -> Study:
+) -> StudyResult:
     """The whole study. data: of all cells, those without a block that counts as well."""
     mine = in_order(data)
     seed = ran.how.seed
@@ -239,8 +246,8 @@ def build(
         cell_result(found, ran.cores, usable_cores(cell.app, ran), seed)
         for cell, found in mine.items()
     )
-    machine = Machine(ran.cores, ran.instances.get("cluster", ran.cores))
-    return Study(
+    machine = PublishedMachine(ran.cores, ran.instances.get("cluster", ran.cores))
+    return StudyResult(
         seed=seed,
         cores=ran.cores,
         experiments=tuple(dict.fromkeys(cell.experiment for cell in mine)),

@@ -34,7 +34,7 @@ class ToolError(Exception):
 
 
 @dataclass(frozen=True)
-class Load:
+class ToolLoad:
     """url: on loopback. users: connections, each with one request at a time. seconds: whole."""
 
     url: str
@@ -89,7 +89,7 @@ def refuse_elsewhere(url: str) -> None:
     )
 
 
-def run(load: Load, grace_s: float = GRACE_S) -> ToolResult:
+def run(load: ToolLoad, grace_s: float = GRACE_S) -> ToolResult:
     """Run autocannon to its end. Raises ToolError when it is not installed, fails, takes longer
     than its seconds and grace_s, or answers nothing that can be used; its process is then gone.
     """
@@ -101,7 +101,7 @@ def run(load: Load, grace_s: float = GRACE_S) -> ToolResult:
     return checked(of_autocannon(text, version, cpu_s), load.seconds)
 
 
-def _command(load: Load) -> list[str]:
+def _command(load: ToolLoad) -> list[str]:
     command = ["node", str(PACKAGE / "autocannon.js"), "--json", "--no-progress"]
     return [*command, "--connections", str(load.users), "--duration", str(load.seconds), load.url]
 

@@ -48,14 +48,14 @@ class _FieldError(ValueError):
 
 
 @dataclass(frozen=True)
-class Row:
+class DesignRow:
     """A line of the file below its header: its number, and its values by column."""
 
     place: str
     values: Mapping[str, str]
 
 
-def read_rows(path: str | Path, columns: Sequence[str]) -> list[Row]:
+def read_rows(path: str | Path, columns: Sequence[str]) -> list[DesignRow]:
     """The rows of a CSV file that has exactly these columns, in any order.
 
     Raises DesignError, also for a file that can't be read or has no rows.
@@ -84,7 +84,8 @@ def read_rows(path: str | Path, columns: Sequence[str]) -> list[Row]:
     if errors:
         raise DesignError(*errors)
     return [
-        Row(f"{path}:{number}", dict(zip(header, line, strict=True))) for number, line in others
+        DesignRow(f"{path}:{number}", dict(zip(header, line, strict=True)))
+        for number, line in others
     ]
 
 
@@ -101,7 +102,7 @@ def _header_errors(place: str, header: Sequence[str], columns: Sequence[str]) ->
             yield f"{place}: has no column {name!r}: add it"
 
 
-def cell_of(row: Row) -> Cell:
+def cell_of(row: DesignRow) -> Cell:
     """The cell that a row describes. Raises DesignError, with a line for each value in it that
     can't be used."""
     values, errors = {}, []
@@ -131,7 +132,7 @@ def whole(least: int, advice: str) -> Callable[[str], int]:
     return read
 
 
-def number_of(row: Row, column: str, read: Callable[[str], int]) -> int:
+def number_of(row: DesignRow, column: str, read: Callable[[str], int]) -> int:
     """The number that a row has in a column of its own. Raises DesignError."""
     try:
         return read(row.values[column])
@@ -237,7 +238,7 @@ def read_design(path: str | Path) -> tuple[Cell, ...]:
     return tuple(cells)
 
 
-def _contradictions(rows: Sequence[Row], cells: Sequence[Cell]) -> Iterator[str]:
+def _contradictions(rows: Sequence[DesignRow], cells: Sequence[Cell]) -> Iterator[str]:
     """What rows say that earlier ones say otherwise."""
     seen: dict[tuple, str] = {}
     first: dict[tuple, tuple[Cell, str]] = {}
@@ -389,8 +390,8 @@ def read_blocks(path: str | Path) -> tuple[Block, ...]:
     return found
 
 
-def _block(row: Row) -> Block:
+def _block(row: DesignRow) -> Block:
     each = "0" if row.values["each"] == ENDLESS else row.values["each"]
-    cell = cell_of(Row(row.place, {**row.values, "each": each}))
+    cell = cell_of(DesignRow(row.place, {**row.values, "each": each}))
     number = number_of(row, "block", whole(1, "number the blocks"))
     return Block(number, number_of(row, "round", whole(0, "number the rounds")), cell)

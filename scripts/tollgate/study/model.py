@@ -17,7 +17,7 @@ import numpy as np
 #: block's slowest request.
 METRICS = ("throughput", "mean", "p50", "p90", "p95", "p99", "block_max")
 #: What is reported of each cell. max: of all of its requests, which has no interval.
-TOLD = (*METRICS, "max")
+DESCRIBED = (*METRICS, "max")
 #: The experiment in which another load generator takes turns with JMeter.
 CROSSCHECK = "crosscheck"
 #: The arm of the cross-check that is no other generator.
@@ -136,7 +136,7 @@ class CellResult:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ArmComparison:
     """One arm against another at the same number of users. ratios: arm / baseline, by METRICS."""
 
     experiment: str
@@ -198,14 +198,14 @@ class Check:
 
 
 @dataclass(frozen=True)
-class Study:
+class StudyResult:
     """Everything that study.json holds."""
 
     seed: int
     cores: int
     experiments: tuple[str, ...]
     cells: tuple[CellResult, ...]
-    comparisons: tuple[Comparison, ...]
+    comparisons: tuple[ArmComparison, ...]
     curves: tuple[Curve, ...]
     claims: tuple[Claim, ...]
     checks: tuple[Check, ...]

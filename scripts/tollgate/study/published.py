@@ -26,7 +26,7 @@ DELTA = 0.02
 
 
 @dataclass(frozen=True)
-class Machine:
+class PublishedMachine:
     """Where the study ran. cores: of the machine; workers: of the app `cluster`."""
 
     cores: int
@@ -62,7 +62,7 @@ class Published:
     cells: tuple[tuple[str, str, int], ...]
     quantity: Callable[..., Floats]
     rule: Rule
-    context: Callable[[Machine], str] = lambda _: ""
+    context: Callable[[PublishedMachine], str] = lambda _: ""
     performances: tuple[str, ...] = ()
     cores: int = 2
 
@@ -84,23 +84,23 @@ def ratio(metric: str) -> Callable[..., Floats]:
     return lambda _, arm, baseline: arm[metric] / baseline[metric]
 
 
-def percent_lost(_: Machine, arm: Metrics, baseline: Metrics) -> Floats:
+def percent_lost(_: PublishedMachine, arm: Metrics, baseline: Metrics) -> Floats:
     """Of the baseline's throughput, what the arm lacks."""
     return 100 * (1 - arm["throughput"] / baseline["throughput"])
 
 
-def elasticity(_: Machine, few: Metrics, many: Metrics) -> Floats:
+def elasticity(_: PublishedMachine, few: Metrics, many: Metrics) -> Floats:
     """By what power of its users a response time grows: 0 not at all, 1 in step."""
     return np.log(many["mean"] / few["mean"]) / math.log(MANY / FEW)
 
 
-def in_flight(_: Machine, one: Metrics) -> Floats:
+def in_flight(_: PublishedMachine, one: Metrics) -> Floats:
     """Little's law (J. D. C. Little, Operations Research 9(3), 1961): throughput times response
     time is the number of requests under way, 1 for one user who waits for each answer."""
     return concurrency_performance(one, one)
 
 
-def per_worker(machine: Machine, baseline: Metrics, loaded: Metrics) -> Floats:
+def per_worker(machine: PublishedMachine, baseline: Metrics, loaded: Metrics) -> Floats:
     """Concurrency performance for each worker that can be at work."""
     return concurrency_performance(baseline, loaded) / min(machine.workers, KITTENS_USERS)
 

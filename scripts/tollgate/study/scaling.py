@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from tollgate.study.metrics import Floats, Metrics
 from tollgate.study.model import (
     CROSSCHECK,
+    ArmComparison,
     Cell,
     CellData,
-    Comparison,
     Curve,
     Estimate,
     ScalingPoint,
@@ -44,7 +44,7 @@ def concurrency_performance(baseline: Metrics, loaded: Metrics) -> Floats:
     return baseline["mean"] / 1000 * loaded["throughput"]
 
 
-def comparisons(data: Mapping[Cell, CellData], seed: int) -> tuple[Comparison, ...]:
+def comparisons(data: Mapping[Cell, CellData], seed: int) -> tuple[ArmComparison, ...]:
     """Each pair of PAIRS at each number of users that both arms were measured at."""
     by_key = {(each.experiment, each.arm, each.users): data[each] for each in data}
     return tuple(

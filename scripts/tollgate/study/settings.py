@@ -30,7 +30,7 @@ class SetupError(ValueError):
     """One line: what can't be measured and what to do."""
 
 
-class SettingError(ValueError):
+class StudySettingError(ValueError):
     """One line: which setting, its value, what to write."""
 
 
@@ -50,10 +50,10 @@ def read_settings(settings: Mapping[str, object]) -> StudySettings:
     """Raises SettingError."""
     short = settings.get("short", False)
     if not isinstance(short, bool):
-        raise SettingError(f"short is {short!r}: write true or false")
+        raise StudySettingError(f"short is {short!r}: write true or false")
     rounds = _whole("rounds", settings["rounds"], 1) if "rounds" in settings else None
     if short and rounds is not None and rounds >= MIN_BLOCKS:
-        raise SettingError(
+        raise StudySettingError(
             f"short is true and rounds is {rounds}: so many rounds answer claims, for which the "
             "short design is too short; leave one of them out"
         )
@@ -68,7 +68,7 @@ def read_settings(settings: Mapping[str, object]) -> StudySettings:
 
 def _whole(name: str, value: object, least: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise SettingError(f"{name} is {value!r}: write a whole number from {least} on")
+        raise StudySettingError(f"{name} is {value!r}: write a whole number from {least} on")
     return value
 
 

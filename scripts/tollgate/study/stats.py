@@ -47,7 +47,7 @@ from scipy import special
 
 from tollgate.stats.intervals import CONFIDENCE
 from tollgate.study.metrics import COARSE_MS, PERCENTILES, Floats, Metrics
-from tollgate.study.model import METRICS, Bottleneck, CellData, CellResult, Comparison, Estimate
+from tollgate.study.model import METRICS, ArmComparison, Bottleneck, CellData, CellResult, Estimate
 
 #: With fewer rounds the resampled ones are too few different ones for an interval at 95 %.
 MIN_BLOCKS = 8
@@ -250,7 +250,7 @@ def common_rounds(cells: Sequence[CellData]) -> np.ndarray:
     return reduce(np.intersect1d, (data.rounds for data in cells))
 
 
-def compare(arm: CellData, baseline: CellData, seed: int) -> Comparison:
+def compare(arm: CellData, baseline: CellData, seed: int) -> ArmComparison:
     """arm / baseline for all METRICS. Raises ValueError for cells of different experiments or
     numbers of users."""
     one, other = arm.cell, baseline.cell
@@ -261,7 +261,7 @@ def compare(arm: CellData, baseline: CellData, seed: int) -> Comparison:
         )
     ratios = {name: _ratio(name) for name in METRICS}
     found = _resolved(estimates(ratios, [arm, baseline], seed), [arm, baseline])
-    return Comparison(one.experiment, one.users, one.arm, other.arm, found)
+    return ArmComparison(one.experiment, one.users, one.arm, other.arm, found)
 
 
 def cell_result(data: CellData, cores: int, usable_cores: int, seed: int) -> CellResult:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from tollgate.base.text import figure
-from tollgate.study.model import Estimate, Study
+from tollgate.base.text import format_number
+from tollgate.study.model import Estimate, StudyResult
 
 AGREES, DISAGREES, UNKNOWN = "agrees", "disagrees", "cannot tell"
 TONES = {AGREES: "good", DISAGREES: "bad"}
@@ -31,7 +31,7 @@ def number(value: float | None) -> str:
     """In three or so digits, thousands apart; `-` for what is not known."""
     if value is None or not math.isfinite(value):
         return "-"
-    return f"{value:,.0f}" if abs(value) >= 1000 else figure(value)
+    return f"{value:,.0f}" if abs(value) >= 1000 else format_number(value)
 
 
 def interval(estimate: Estimate) -> str:
@@ -45,7 +45,7 @@ def users(count: int) -> str:
     return "1 user" if count == 1 else f"{count} users"
 
 
-def summary(study: Study, cpu: str) -> str:
+def summary(study: StudyResult, cpu: str) -> str:
     """What the run says of the claims, in one sentence, and on which machine."""
     agreed, refuted, unknown = _counts(study)
     count = agreed + refuted + unknown
@@ -65,7 +65,7 @@ def summary(study: Study, cpu: str) -> str:
     return f"{said}."
 
 
-def answer(study: Study) -> tuple[str, str]:
+def answer(study: StudyResult) -> tuple[str, str]:
     """The study's shortest answer and its tone."""
     agreed, refuted, unknown = _counts(study)
     if not agreed + refuted:
@@ -74,7 +74,7 @@ def answer(study: Study) -> tuple[str, str]:
     return f"{agreed} of {agreed + refuted + unknown} agree", tone(AGREES if is_all else UNKNOWN)
 
 
-def _counts(study: Study) -> tuple[int, int, int]:
+def _counts(study: StudyResult) -> tuple[int, int, int]:
     """How many claims agree, disagree, and have no answer."""
     answers = [claim.answer for claim in study.claims]
     agreed, refuted = answers.count(AGREES), answers.count(DISAGREES)

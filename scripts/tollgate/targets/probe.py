@@ -59,7 +59,7 @@ def workers_of(app: pm2.App, workers: Iterable[dict]) -> int:
     dead = [worker for worker in mine if worker["pm2_env"]["status"] != "online"]
     restarted = [worker for worker in mine if worker["pm2_env"]["restart_time"]]
     if dead or restarted or not mine:
-        raise ProbeError(f"app {app.name!r} died at start: {last_words(app.name)}")
+        raise ProbeError(f"app {app.name!r} died at start: {last_error(app.name)}")
     mode = mine[0]["pm2_env"]["exec_mode"].removesuffix("_mode")
     if mode != app.exec_mode:
         raise ProbeError(f"app {app.name!r} runs in {mode} mode, asked for was {app.exec_mode}")
@@ -70,7 +70,7 @@ def workers_of(app: pm2.App, workers: Iterable[dict]) -> int:
     return len(mine)
 
 
-def last_words(app: str) -> str:
+def last_error(app: str) -> str:
     """The last line that an app wrote to its error log, and where the rest is."""
     for log in sorted((pm2.PM2_HOME / "logs").glob(f"{app}-error*.log")):
         lines = [line.strip() for line in log.read_text("utf-8", "replace").splitlines()]
@@ -108,7 +108,7 @@ def answers(host: str, app: pm2.App, workers: int, timeout: float) -> str:
         if time.monotonic() > deadline:
             raise ProbeError(
                 f"app {app.name!r} did not answer on {host}:{app.port} within {timeout:g} s "
-                f"({problem}): {last_words(app.name)}"
+                f"({problem}): {last_error(app.name)}"
             )
         if not seen:
             time.sleep(LOOK_AGAIN)
@@ -170,7 +170,7 @@ def _trusting() -> ssl.SSLContext:
     return context
 
 
-def deals(host: str, app: pm2.App, servers: Iterable[str], timeout: float) -> None:
+def wait_for_balancer(host: str, app: pm2.App, servers: Iterable[str], timeout: float) -> None:
     """Wait until a balancer deals to each of these apps. It passes on whatever else it is asked, so
     that its answers carry the X-Worker of the server behind."""
     deadline = time.monotonic() + timeout
@@ -178,7 +178,7 @@ def deals(host: str, app: pm2.App, servers: Iterable[str], timeout: float) -> No
         if time.monotonic() > deadline:
             raise ProbeError(
                 f"app {app.name!r} on {host}:{app.port} does not deal to all of its servers after "
-                f"{timeout:g} s ({problem}): {last_words(app.name)}"
+                f"{timeout:g} s ({problem}): {last_error(app.name)}"
             )
         time.sleep(LOOK_AGAIN)
 
@@ -252,7 +252,7 @@ def prove_apps(
         found = workers_of(app, running)
         if app.deals_to:
             servers = pm2.servers_behind(app, apps)
-            deals(pm2.host(), app, servers, ANSWER_TIMEOUT)
+            wait_for_balancer(pm2.host(), app, servers, ANSWER_TIMEOUT)
         else:
             unproven = answers(pm2.host(), app, found, ANSWER_TIMEOUT)
             if unproven:

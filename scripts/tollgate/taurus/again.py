@@ -11,14 +11,14 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from tollgate.base.processes import uninterrupted
+from tollgate.base.processes import defer_signals
 from tollgate.plan.inline import put_in_place
 from tollgate.targets import lock
 from tollgate.taurus.jmeter import InstalledJMeter
 
 
 @contextlib.contextmanager
-def again(
+def rerun_load(
     executor: InstalledJMeter, folder: Path, samples: Path | None = None, **properties: object
 ) -> Iterator[subprocess.Popen]:
     """The same plan once more beside its run, with other properties, for what it makes the service
@@ -50,7 +50,7 @@ def again(
             lock.remember([process.pid], files)
             yield process
         finally:
-            with uninterrupted():
+            with defer_signals():
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(process.pid, signal.SIGKILL)
                 process.wait()

@@ -36,14 +36,14 @@ from bzt.engine import Service
 from tollgate.base import records
 from tollgate.base.paths import jmeter_home
 from tollgate.base.text import did_you_mean, duration_text
-from tollgate.capacity.model import Limit, Settings
+from tollgate.capacity.model import CapacitySettings, Limit
 from tollgate.compare.settings import SettingError, seconds_of
 from tollgate.criteria.grammar import CriterionError, parse
 from tollgate.gather.arrivals import END, HEADER, LONGEST_NAME, NOTHING, row
 from tollgate.gather.capacity import CapacityRecord, arrivals_path, record_path
 from tollgate.plan import plugins
 from tollgate.plan.jmx import PlanError
-from tollgate.plan.passes import Pass, rates_of, write_by_arrivals
+from tollgate.plan.passes import Iteration, rates_of, write_by_arrivals
 from tollgate.targets.pm2 import HOST
 from tollgate.targets.reloads import period_of
 from tollgate.targets.scenarios import name_of, scenario_of
@@ -63,7 +63,7 @@ class Capacity(Service):
         self.idle: subprocess.Popen | None = None
         self.idle_port: int | None = None
         self.records: dict[str, CapacityRecord] = {}
-        self.passes: dict[str, Pass] = {}
+        self.passes: dict[str, Iteration] = {}
         self.searches: dict[object, Search] = {}
 
     @property
@@ -115,7 +115,7 @@ class Capacity(Service):
                 "or a list of them"
             )
         try:
-            settings = Settings(
+            settings = CapacitySettings(
                 limits=tuple(limit_of(str(it)) for it in limits),
                 budget_s=seconds_of("modules.capacity.budget", self.settings.get("budget")),
                 seed=secrets.randbelow(1 << 31),

@@ -17,7 +17,7 @@ from bzt import TaurusConfigError, ToolError
 from bzt.engine import Service
 
 from tollgate.base.paths import BASE, ROOT
-from tollgate.base.processes import uninterrupted
+from tollgate.base.processes import defer_signals
 from tollgate.base.text import duration_text
 from tollgate.compare import pace, record, words
 from tollgate.compare.pace import Pace
@@ -27,11 +27,11 @@ from tollgate.compare.settings import (
     CompareSettings,
     LagError,
     SettingError,
-    again,
     drawn_seeds,
     is_compare,
     lag_s,
     read_settings,
+    repeat_command,
     schedule_of,
 )
 from tollgate.compare.watch import Watch
@@ -45,7 +45,7 @@ from tollgate.taurus.jmeter import InstalledJMeter
 from tollgate.taurus.pace import CostError, cores, cost_of
 from tollgate.taurus.shared import property_of, refuse_unknown, under_way
 from tollgate.taurus.sides import (
-    SetupError,
+    CompareSetupError,
     apps_of_sides,
     environment,
     places_of_apps,
@@ -98,7 +98,7 @@ class Compare(Service):
         try:
             refuse(self.engine.config, os.environ)
             self._set_up(read_settings(self.settings, os.environ))
-        except (SettingError, SetupError, LagError) as problem:
+        except (SettingError, CompareSetupError, LagError) as problem:
             raise TaurusConfigError(f"compare: {problem}") from None
         except (GitError, checkout.PackagesError, checkout.PlaceError, pm2.Pm2Error) as problem:
             raise ToolError(f"compare: {problem}") from None
@@ -134,7 +134,7 @@ class Compare(Service):
         under_way(self.engine).position = self.position
         self._announce()
         if seeds:
-            self.log.info("Seeds of this run; for the same again: %s", again(seeds))
+            self.log.info("Seeds of this run; for the same again: %s", repeat_command(seeds))
 
     def _here(self, wanted: CompareSettings) -> tuple[list[SideRecord], list[list[pm2.App]]]:
         """Base beside the working tree, and the apps of both for PM2 to start."""
@@ -142,7 +142,7 @@ class Compare(Service):
         checkout.check_head_packages(ROOT)
         targets = next((it for it in self.engine.services if isinstance(it, Targets)), None)
         if targets is None:
-            raise SetupError("services has no `targets`, which would start base and head")
+            raise CompareSetupError("services has no `targets`, which would start base and head")
         targets.hold()
         self.targets = targets
         base = self._check_out(found)
@@ -280,7 +280,7 @@ class Compare(Service):
     def _leave(self) -> None:
         if self.targets is None:
             return  # there may be one, of another run that is under way
-        with uninterrupted():
+        with defer_signals():
             try:
                 self.targets.shutdown()
             finally:

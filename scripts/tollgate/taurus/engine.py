@@ -24,7 +24,7 @@ _SECTIONS = ToplevelChecker.KNOWN_TOPLEVEL_SECTIONS
 _OWN = "x-"
 
 
-class Engine(secrecy.Engine):
+class Engine(secrecy.RecordingEngine):
     """kinds: the aliases of bzt's command line."""
 
     def __init__(self, parent: logging.Logger, redaction: Redaction, kinds: Sequence[str]) -> None:

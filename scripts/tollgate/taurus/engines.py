@@ -36,7 +36,7 @@ from tollgate.targets.scenarios import name_of, scenario_of, targets_of
 from tollgate.taurus import ask
 from tollgate.taurus.heartbeat import Heartbeat
 from tollgate.taurus.share import (
-    Part,
+    SharePlan,
     given_properties,
     is_own_plan,
     part_of,
@@ -58,7 +58,7 @@ _CONTROLLERS = ("jmeterengine.", "user.classpath")
 
 
 @dataclass
-class Remote:
+class RemoteLoad:
     """hosts: as ENGINES names them. rows: copy or split. parts: of each execution, by its name,
     those of all engines in the order of their numbers; none of a plan that runs as it is.
     by_number: the host of each engine. answers: what each host told."""
@@ -67,7 +67,7 @@ class Remote:
     rows: str
     runs_whole: bool
     address: str = ""
-    parts: dict[str, list[Part]] = field(default_factory=dict)
+    parts: dict[str, list[SharePlan]] = field(default_factory=dict)
     by_number: dict[int, str] = field(default_factory=dict)
     answers: dict[str, ask.Answer] = field(default_factory=dict)
     heartbeat: Heartbeat | None = None
@@ -75,7 +75,7 @@ class Remote:
     @classmethod
     def of(
         cls, config: Mapping[str, Any], settings: Mapping[str, Any], env: Mapping[str, str]
-    ) -> Remote | None:
+    ) -> RemoteLoad | None:
         """None for a run that has no remote engines. Raises TaurusConfigError."""
         text = env.get("ENGINES", "")
         if not text:
@@ -228,21 +228,21 @@ class Remote:
             self.heartbeat.end()
             self.heartbeat = None
 
-    def engines(self) -> list[divided.Remote]:
+    def engines(self) -> list[divided.RemoteEngine]:
         """As run.json tells of them, by their numbers."""
         return [self._engine(number, host) for number, host in sorted(self.by_number.items())]
 
-    def _engine(self, number: int, host: str) -> divided.Remote:
+    def _engine(self, number: int, host: str) -> divided.RemoteEngine:
         answer = self.answers[host]
         parts = {
-            name: divided.Part(
+            name: divided.EnginePart(
                 of_all[number - 1].own,
                 {it: of_all[number - 1].given.get(it) for it in of_all[number - 1].own},
                 of_all[number - 1].forecast,
             )
             for name, of_all in self.parts.items()
         }
-        return divided.Remote(
+        return divided.RemoteEngine(
             number=number,
             of=len(self.hosts),
             host=host,

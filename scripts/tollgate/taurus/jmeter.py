@@ -34,7 +34,7 @@ from tollgate.plan.threads import stated_end
 from tollgate.run.environment import GENERATOR
 from tollgate.samples.check import RECORD_BYTES
 from tollgate.targets import lock
-from tollgate.taurus.engines import Remote
+from tollgate.taurus.engines import RemoteLoad
 from tollgate.taurus.shared import FILES_OF, under_way
 from tollgate.taurus.thread_dump import sampling_now
 from tollgate.taurus.thread_ends import thread_ends
@@ -147,7 +147,7 @@ class InstalledJMeter(JMeterExecutor):
         )
 
     @property
-    def remote(self) -> Remote | None:
+    def remote(self) -> RemoteLoad | None:
         """The engines that send its load, None where this JMeter does."""
         return under_way(self.engine).remote if self.distributed_servers else None
 

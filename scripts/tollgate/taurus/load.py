@@ -39,7 +39,7 @@ from tollgate.run import engines
 from tollgate.schedule.share import ShareError
 from tollgate.targets import pm2
 from tollgate.targets.scenarios import is_inline, name_of, scenario_of
-from tollgate.taurus.engines import Remote
+from tollgate.taurus.engines import RemoteLoad
 from tollgate.taurus.share import Sharing
 from tollgate.taurus.shared import number, property_of, refuse_unknown, under_way
 
@@ -110,14 +110,14 @@ class Load(Service):
     def __init__(self) -> None:
         super().__init__()
         self.sharing: Sharing | None = None
-        self.remote: Remote | None = None
+        self.remote: RemoteLoad | None = None
 
     def prepare(self) -> None:
         """Raises TaurusConfigError, one line, for what can't be run."""
         super().prepare()
         refuse_unknown("load", self.settings, SETTINGS)
         self.sharing = Sharing.of(self.engine.config, self.settings, os.environ)
-        self.remote = Remote.of(self.engine.config, self.settings, os.environ)
+        self.remote = RemoteLoad.of(self.engine.config, self.settings, os.environ)
         follows = self.settings.get("length", None) is not None
         try:
             planned = [self._planned(each) for each in self.engine.config.get("execution", [])]

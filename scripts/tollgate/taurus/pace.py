@@ -17,7 +17,7 @@ from tollgate.samples.layout import JtlError
 from tollgate.samples.single import read_samples
 from tollgate.samples.store import Growing
 from tollgate.targets import pm2
-from tollgate.taurus.again import again
+from tollgate.taurus.again import rerun_load
 from tollgate.taurus.jmeter import InstalledJMeter
 
 #: The folder of what is measured, in the run's.
@@ -61,7 +61,7 @@ def cost_of(
     given |= {"warmup": WARMUP_S, "measured": 60, "jmeter.save.saveservice.autoflush": "true"}
     try:
         workers = [psutil.Process(it["pid"]) for it in pm2.workers()]
-        with again(executor, folder, samples, **given) as load:
+        with rerun_load(executor, folder, samples, **given) as load:
             _await(samples, load)
             watched = workers, [psutil.Process(load.pid)]
             _sleep(WARMUP_S, load)

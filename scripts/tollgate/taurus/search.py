@@ -17,10 +17,10 @@ from pathlib import Path
 import psutil
 
 from tollgate.base import records
-from tollgate.base.text import figure
+from tollgate.base.text import format_number
 from tollgate.capacity.model import Ask, Trial
 from tollgate.capacity.search import ceiling_of, next_ask, next_ceiling_ask
-from tollgate.gather.arrivals import END, Arrivals, drawn, row
+from tollgate.gather.arrivals import END, TrialArrivals, drawn, row
 from tollgate.gather.capacity import (
     CapacityRecord,
     TrialRecord,
@@ -28,7 +28,7 @@ from tollgate.gather.capacity import (
     record_path,
     trial_of,
 )
-from tollgate.plan.passes import Pass
+from tollgate.plan.passes import Iteration
 from tollgate.samples.layout import JtlError
 from tollgate.samples.requests import trial_answers
 from tollgate.samples.store import Growing
@@ -62,7 +62,7 @@ class Search:
         record: CapacityRecord,
         log: logging.Logger,
         clock: Callable[[], float] = time.time,
-        of: Pass | None = None,
+        of: Iteration | None = None,
     ) -> None:
         """of: what an arrival sends where it is more than a request."""
         self.executor, self.record, self.log, self.clock = executor, record, log, clock
@@ -109,7 +109,7 @@ class Search:
                 last = self.trials[-1].ask.rate if self.trials else 0
                 self._end(
                     f"the service accepts no connections any more, {RECOVERY_S:g} s after a trial "
-                    f"at {figure(last)}/s"
+                    f"at {format_number(last)}/s"
                 )
             return False
 
@@ -172,7 +172,7 @@ class Search:
         elif self.answered and self.silent == SILENT:
             self._end(
                 f"no request of {SILENT} trials was answered rightly after one at "
-                f"{figure(self.answered)}/s: the service hangs, or fails for good"
+                f"{format_number(self.answered)}/s: the service hangs, or fails for good"
             )
 
     def _end(self, problem: str = "") -> None:
@@ -190,14 +190,18 @@ class Search:
     def position(self, elapsed_s: float) -> str:
         """`search 7, 131/s; 82 s`."""
         ask = self.running and self.running.ask
-        at = f"{ask.purpose} {ask.number}, {figure(ask.rate)}/s" if ask else "between two trials"
+        at = (
+            f"{ask.purpose} {ask.number}, {format_number(ask.rate)}/s"
+            if ask
+            else "between two trials"
+        )
         return f"{at}; {elapsed_s:.0f} s"
 
 
 class Running:
     """A trial under way."""
 
-    def __init__(self, search: Search, ask: Ask, arrivals: Arrivals, began_s: float) -> None:
+    def __init__(self, search: Search, ask: Ask, arrivals: TrialArrivals, began_s: float) -> None:
         self.search, self.ask, self.arrivals, self.began_s = search, ask, arrivals, began_s
         self.seconds = ask.seconds
         self.written = self.answered = self.failed = 0

@@ -130,7 +130,7 @@ class Sharing:
 
 
 @dataclass
-class Part:
+class SharePlan:
     """One engine's part of the load of a scenario. given: the properties of the whole. own: those
     of this engine in their place. rows: the text of its own data files, those without a property
     left out. shared: the data files that all engines read as they are. forecast: as run.json has
@@ -143,7 +143,7 @@ class Part:
     forecast: dict[str, Any] | None
 
 
-def part_of(engine: Engine, scenario: Any, share: Share, how: str) -> Part:
+def part_of(engine: Engine, scenario: Any, share: Share, how: str) -> SharePlan:
     """how: rows are shared. Raises ShareError, PlanError."""
     given, path = given_properties(engine, scenario), script_of(scenario)
     plan, root = read_plan(path, given), read_tree(path, given)
@@ -164,7 +164,7 @@ def part_of(engine: Engine, scenario: Any, share: Share, how: str) -> Part:
         followed = from_record(forecast)
         steps = shared_forecast(followed.steps, share)
         forecast = to_record(Followed(followed.path, followed.factor, followed.scale, steps))
-    return Part(given, own, rows, shared, forecast)
+    return SharePlan(given, own, rows, shared, forecast)
 
 
 def given_properties(engine: Engine, scenario: Any) -> dict[str, str]:

@@ -13,10 +13,10 @@ from bzt.engine import Engine
 
 from tollgate.base.text import did_you_mean
 from tollgate.pages.run.write import Judged
-from tollgate.run.manifest import Manifest, Share, Stop
-from tollgate.study.model import Study
+from tollgate.run.manifest import Manifest, ShareRecord, Stop
+from tollgate.study.model import StudyResult
 from tollgate.targets.reloads import Reloads
-from tollgate.taurus.engines import Remote
+from tollgate.taurus.engines import RemoteLoad
 from tollgate.workers.foreign import ForeignRecorder
 from tollgate.workers.watching_cost import WatchingCost
 
@@ -51,9 +51,9 @@ class RunUnderWay:
     background: ForeignRecorder | None = None
     position: Callable[[object, float, float], str | None] | None = None
     judged: Judged | None = None
-    share: Share | None = None
-    remote: Remote | None = None
-    study: Study | None = None
+    share: ShareRecord | None = None
+    remote: RemoteLoad | None = None
+    study: StudyResult | None = None
 
     @property
     def is_shared(self) -> bool:

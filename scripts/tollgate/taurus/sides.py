@@ -21,7 +21,7 @@ MOST_PROCESSES = 4
 NAMED = 3
 
 
-class SetupError(ValueError):
+class CompareSetupError(ValueError):
     """One line: what can't be compared and what to do."""
 
 
@@ -29,19 +29,19 @@ def refuse(config: Mapping, variables: Mapping[str, str]) -> None:
     """Raises SetupError for what would make two comparisons of one, or none. config: Taurus's."""
     modules = config.get("modules")
     if period_of(modules.get("targets").get("reload-every", None), variables):
-        raise SetupError(
+        raise CompareSetupError(
             "RELOAD_EVERY or modules.targets.reload-every is set, and a reload hits base and head "
             "at different moments: leave reloads out"
         )
     executions = config.get("execution", [])
     if len(executions) != 1:
         names = ", ".join(name_of(each) for each in executions) or "none"
-        raise SetupError(f"base and head share one execution, and this run has: {names}")
+        raise CompareSetupError(f"base and head share one execution, and this run has: {names}")
     given = modules.get("jmeter").get("properties")
     own = scenario_of(config, executions[0]).get("properties", None) or {}
     measured = own.get("measured", given.get("measured", 0))
     if str(measured) not in ("0", "0.0"):
-        raise SetupError(
+        raise CompareSetupError(
             f"the property measured is {measured}: modules.compare.budget says how long to "
             "measure, so set that"
         )
@@ -101,7 +101,7 @@ def sides_of_urls(urls: Sequence[Url]) -> list[SideRecord]:
     for name, url in zip(SIDES, urls, strict=True):
         why = probe.unanswered(url)
         if why:
-            raise SetupError(
+            raise CompareSetupError(
                 f"{name.upper()}_URL {url.text} does not answer as a web server does ({why}): "
                 "start what runs there, or correct the URL"
             )
@@ -116,12 +116,12 @@ def apps_of_sides(declared: Mapping[str, pm2.App]) -> list[list[pm2.App]]:
     found = []
     for side in SIDES:
         if side not in declared:
-            raise SetupError(f"ecosystem.config.js has no app {side!r}: put it back")
+            raise CompareSetupError(f"ecosystem.config.js has no app {side!r}: put it back")
         others = (f"{side}-{number}" for number in range(2, MOST_PROCESSES + 1))
         found.append([declared[name] for name in (side, *others) if name in declared])
     base, head = ([app.name.partition("-")[2] for app in apps] for apps in found)
     if base != head:
-        raise SetupError(
+        raise CompareSetupError(
             f"ecosystem.config.js has {len(base)} processes of base and {len(head)} of head: "
             "declare as many of both"
         )

@@ -29,7 +29,7 @@ from bzt import TaurusConfigError, ToolError
 from bzt.engine import Service
 
 from tollgate.base import records
-from tollgate.base.processes import uninterrupted
+from tollgate.base.processes import defer_signals
 from tollgate.base.text import did_you_mean, duration_text
 from tollgate.outputs import study as report
 from tollgate.run import manifest
@@ -56,7 +56,7 @@ from tollgate.targets.pm2 import App, servers_behind
 from tollgate.targets.reloads import period_of
 from tollgate.targets.scenarios import name_of, scenario_of
 from tollgate.taurus.shared import refuse_unknown, under_way
-from tollgate.taurus.verdict import Ruling
+from tollgate.taurus.verdict import VerdictExit
 
 SETTINGS = ("design", "seed", "short", "rounds", "experiments")
 #: Bytes at the end of kpi.jtl that hold a whole record, even one with a long message.
@@ -76,7 +76,7 @@ class Study(Service):
         self.takes: dict[Key, float] = {}
         self.recorder: CpuRecorder | None = None
         self.has_recorded = False
-        self.study: model.Study | None = None
+        self.study: model.StudyResult | None = None
 
     @property
     def folder(self) -> Path:
@@ -91,7 +91,7 @@ class Study(Service):
         try:
             self._refuse()
             self._set_up(settings.read_settings(self.settings))
-        except (DesignError, settings.SettingError, settings.SetupError) as problem:
+        except (DesignError, settings.StudySettingError, settings.SetupError) as problem:
             raise TaurusConfigError(f"study: {problem}") from None
         except pm2.Pm2Error as problem:
             raise ToolError(f"study: {problem}") from None
@@ -264,13 +264,13 @@ class Study(Service):
         # Without a run.json nothing was measured, and bzt says why.
         if not self.blocks or not (self.folder / manifest.NAME).exists():
             return
-        with uninterrupted():
+        with defer_signals():
             try:
                 self.study = under_way(self.engine).study = report.write(self.folder)
             except Exception as problem:  # whatever it is, the run must not pass in silence
                 self.log.debug("study: no report", exc_info=True)
                 self.log.error("study: no report: %s", problem or repr(problem))
-                raise Ruling(1) from None
+                raise VerdictExit(1) from None
         print(f"\n{report.to_table(self.study)}", flush=True)
 
 

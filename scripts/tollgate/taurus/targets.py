@@ -29,7 +29,7 @@ from bzt import TaurusConfigError, ToolError
 from bzt.engine import Service
 
 from tollgate.base.paths import ROOT
-from tollgate.base.processes import uninterrupted
+from tollgate.base.processes import defer_signals
 from tollgate.base.urls import Url
 from tollgate.targets import leftovers, lock, pm2, probe, tools
 from tollgate.targets.reloads import Reloads, period_of
@@ -135,7 +135,7 @@ class Targets(Service):
             self._start(pm2.PROFILED)
             yield
         finally:
-            with uninterrupted():
+            with defer_signals():
                 del os.environ[pm2.PROFILE]
                 self._stop(folder)
 

@@ -26,7 +26,7 @@ from bzt.modules.jmeter import JMeterExecutor
 
 from tollgate.base import disk as room
 from tollgate.base.clock import ClockWatch
-from tollgate.base.processes import uninterrupted
+from tollgate.base.processes import defer_signals
 from tollgate.compare import record as compare_record
 from tollgate.gather import evidence, refusals
 from tollgate.gather.capacity import sealed
@@ -42,7 +42,7 @@ from tollgate.plan.jmx import PlanError
 from tollgate.run import manifest
 from tollgate.run.divided import divide
 from tollgate.run.environment import fingerprint
-from tollgate.run.looks import Looks
+from tollgate.run.looks import InterimSchedule
 from tollgate.run.redaction import Redaction
 from tollgate.samples.split import split
 from tollgate.targets.pm2 import App, declared_apps
@@ -51,7 +51,7 @@ from tollgate.taurus.shared import FILES_OF, property_of, under_way
 from tollgate.workers.foreign import BackgroundCpu, ForeignRecorder
 
 
-class Ruling(NormalShutdown):
+class VerdictExit(NormalShutdown):
     """Makes bzt exit with the verdict's code, and adds nothing to what has been said."""
 
     def __init__(self, exit_code: int) -> None:
@@ -70,7 +70,7 @@ class Verdict(Reporter):
         self.manifest: manifest.Manifest | None = None
         self.verdict = None
         self.ended: dict[object, float] = {}
-        self.room: room.Kept | None = None
+        self.room: room.DiskReserve | None = None
         self.clock = ClockWatch()
 
     @property
@@ -82,7 +82,7 @@ class Verdict(Reporter):
         super().prepare()
         executors = self.engine.provisioning.executors
         for executor in executors:
-            refusals.refuse_foreign_load(executor)
+            refusals.require_jmeter_plan(executor)
         refusals.refuse_names([executor.label for executor in executors])
         try:
             planned = [self._planned(executor) for executor in executors]
@@ -159,7 +159,7 @@ class Verdict(Reporter):
         ):
             planned.notes = [*executor.get_scenario().get("notes", [])]
         manifest.write(self.manifest, self.folder)
-        self.room = room.Kept(self.folder)
+        self.room = room.DiskReserve(self.folder)
         self._look_at_clock()
 
     def check(self) -> bool:
@@ -198,7 +198,7 @@ class Verdict(Reporter):
             return  # the run was refused, and bzt says why
         # The load is over: a signal now could only take the verdict away, and would leave a run
         # that is not judged, or one half of whose seals are written.
-        with uninterrupted():
+        with defer_signals():
             if self.room:
                 self.room.give_back()
             self._seal()
@@ -209,7 +209,7 @@ class Verdict(Reporter):
             outputs.write_all(self.folder, self.verdict, run, self.manifest)
             outputs.append_summary(self.verdict, self.manifest.kind)
         if self.verdict.exit_code:
-            raise Ruling(self.verdict.exit_code)
+            raise VerdictExit(self.verdict.exit_code)
 
     def _seal(self) -> None:
         """Complete run.json: how each execution ended, and what the other modules know of it."""
@@ -260,9 +260,9 @@ def _background(
     return BackgroundCpu.of(recorder.shares(from_s, max(0, int(planned.ended - from_s))))
 
 
-def _looks(given: dict[str, float] | None) -> Looks | None:
+def _looks(given: dict[str, float] | None) -> InterimSchedule | None:
     """What the service `looks` has written into a scenario."""
-    return Looks.of(given["least"], given["budget"]) if given else None
+    return InterimSchedule.of(given["least"], given["budget"]) if given else None
 
 
 def _target(app: App) -> dict[str, Any]:

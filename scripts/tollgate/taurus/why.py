@@ -25,7 +25,7 @@ from tollgate.profile.read import FOLDER, SIDES, ProfileError, draw, read_blocks
 from tollgate.targets import probe
 from tollgate.targets.pm2 import Pm2Error
 from tollgate.targets.scenarios import targets_of
-from tollgate.taurus.again import again
+from tollgate.taurus.again import rerun_load
 from tollgate.taurus.jmeter import InstalledJMeter
 from tollgate.taurus.targets import Targets
 
@@ -86,7 +86,7 @@ def _profiled(
         begin_s = time.time() + WARMUP_S
         schedule = draw(round(1000 * begin_s))
         length_s = schedule[-1]["to"] / 1000 - begin_s + PATIENCE_S
-        with again(executor, folder, warmup=WARMUP_S, measured=round(length_s)) as load:
+        with rerun_load(executor, folder, warmup=WARMUP_S, measured=round(length_s)) as load:
             # Whole at once, for the processes look for it.
             atomic.write(folder / "schedule.json", json.dumps(schedule))
             _await_blocks(folder, schedule, load)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tollgate.base.text import figure
+from tollgate.base.text import format_number
 from tollgate.workers.cpu import ProcessTree, own_cores
 
 #: Seconds between two readings.
@@ -48,7 +48,8 @@ class BackgroundCpu:
         """`Background CPU load: other processes used 25 % of the cores on average, more than 12.5 %
         in 31 of 70 s`."""
         return (
-            f"Background CPU load: other processes used {figure(100 * self.share)} % of the cores "
+            f"Background CPU load: other processes used {format_number(100 * self.share)} % of "
+            "the cores "
             f"on average, more than {100 * CALM:g} % in {self.disturbed_s} of {self.seconds} s"
         )
 

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tollgate.stats.slope import Trend, trend
+from tollgate.stats.slope import SlopeEstimate, trend
 from tollgate.workers.model import Floats, Resources, WorkerOutage, WorkerSeries
 
 #: Fewer looks, or in a shorter time, say nothing of a slope.
@@ -56,7 +56,7 @@ class Growth:
     in bytes: the trend there, raised until no look lies above it."""
 
     life: Life
-    trend: Trend
+    trend: SlopeEstimate
     peak: float
 
     def time_left(self, limit: float) -> tuple[float, float, float]:

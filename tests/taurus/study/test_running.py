@@ -13,7 +13,7 @@ from tollgate.study.lengths import lengthened, warmed
 from tollgate.study.samples import read_spans
 from tollgate.study.windows import CONNECT
 from tollgate.taurus import study
-from tollgate.taurus.verdict import Ruling
+from tollgate.taurus.verdict import VerdictExit
 
 HEADER = "timeStamp,elapsed,label,success,block\n"
 
@@ -194,7 +194,7 @@ def test_a_study_that_cannot_be_told_is_one_line_and_never_a_pass(
     made = prepared()
     (tmp_path / manifest.NAME).write_text("{}")
     monkeypatch.setattr(study.report, "write", broken)
-    with pytest.raises(Ruling) as ruling:
+    with pytest.raises(VerdictExit) as ruling:
         made.post_process()
     assert ruling.value.get_rc() == 1
     errors = [each.getMessage() for each in caplog.records if each.levelname == "ERROR"]

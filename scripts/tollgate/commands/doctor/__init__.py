@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 
 from tollgate.commands.doctor import finding, installed, machine
-from tollgate.commands.doctor.finding import FAIL, Finding
+from tollgate.commands.doctor.finding import FAIL, Diagnosis
 
 INTERRUPTED = 2
 
@@ -35,7 +35,7 @@ def show(_arguments: argparse.Namespace) -> int:
     return finding.exit_code(findings)
 
 
-def _look() -> Iterator[Finding]:
+def _look() -> Iterator[Diagnosis]:
     found = installed.look()
     yield from found
     node_runs = not any(each.what == "Node" and each.status == FAIL for each in found)

@@ -13,7 +13,7 @@ _PLAIN = "\033[0m"
 
 
 @dataclass(frozen=True)
-class Finding:
+class Diagnosis:
     """status: one of the three. what: was looked at. found: what was there. todo: the next step,
     "" where there is nothing to do."""
 
@@ -23,12 +23,12 @@ class Finding:
     todo: str = ""
 
 
-def exit_code(findings: Iterable[Finding]) -> int:
+def exit_code(findings: Iterable[Diagnosis]) -> int:
     """0 if nothing is in the way of a run, 1 otherwise."""
     return int(any(each.status == FAIL for each in findings))
 
 
-def line(finding: Finding, colour: bool) -> str:
+def line(finding: Diagnosis, colour: bool) -> str:
     """`status  what  found`, and below it what to do."""
     status = f"{finding.status:<4}"
     if colour:
@@ -37,7 +37,7 @@ def line(finding: Finding, colour: bool) -> str:
     return f"{text}\n{'':<20}-> {finding.todo}" if finding.todo else text
 
 
-def summary(findings: Iterable[Finding]) -> str:
+def summary(findings: Iterable[Diagnosis]) -> str:
     """The last line."""
     by_status = dict.fromkeys((FAIL, WARN), 0)
     for each in findings:

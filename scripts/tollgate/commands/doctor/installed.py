@@ -13,7 +13,7 @@ from importlib import metadata
 from pathlib import Path
 
 from tollgate.base.paths import ROOT, jmeter_home
-from tollgate.commands.doctor.finding import FAIL, OK, WARN, Finding
+from tollgate.commands.doctor.finding import FAIL, OK, WARN, Diagnosis
 from tollgate.run import environment
 from tollgate.targets import tools
 from tollgate.targets.pm2 import PM2
@@ -36,29 +36,31 @@ _OPTIONAL = {
 }
 
 
-def look() -> list[Finding]:
+def look() -> list[Diagnosis]:
     """Of every tool, in the order in which a run needs them."""
     return [*prerequisites(), _git(), _pm2(), _jmeter(), _bzt(), *_optional()]
 
 
-def prerequisites() -> list[Finding]:
+def prerequisites() -> list[Diagnosis]:
     """One for each tool of scripts/prerequisites.sh."""
     done = subprocess.run(
         ["/bin/sh", "-c", _LIST, str(PREREQUISITES)], capture_output=True, text=True, check=False
     )
     rows = [line.split("\t") for line in done.stdout.splitlines()]
     if not rows:
-        return [Finding(FAIL, "tools", f"{PREREQUISITES.name} says nothing: {done.stderr.strip()}")]
+        return [
+            Diagnosis(FAIL, "tools", f"{PREREQUISITES.name} says nothing: {done.stderr.strip()}")
+        ]
     return [_prerequisite(*row) for row in rows]
 
 
-def _prerequisite(name: str, command: str, least: str, found: str) -> Finding:
+def _prerequisite(name: str, command: str, least: str, found: str) -> Diagnosis:
     todo = f"install {name} {least} or later"
     if not found:
-        return Finding(FAIL, name, f"no `{command}` that runs on PATH", todo)
+        return Diagnosis(FAIL, name, f"no `{command}` that runs on PATH", todo)
     if _numbers(found) < _numbers(least):
-        return Finding(FAIL, name, f"{found} ({_place(command)})", todo)
-    return Finding(OK, name, f"{found} ({_place(command)})")
+        return Diagnosis(FAIL, name, f"{found} ({_place(command)})", todo)
+    return Diagnosis(OK, name, f"{found} ({_place(command)})")
 
 
 def _numbers(version: str) -> tuple[int, ...]:
@@ -70,32 +72,32 @@ def _place(command: str) -> str:
     return shutil.which(command) or command
 
 
-def _git() -> Finding:
+def _git() -> Diagnosis:
     if place := shutil.which("git"):
-        return Finding(OK, "git", place)
+        return Diagnosis(OK, "git", place)
     todo = "install git: -compare takes its base from it, and a verdict names its commit"
-    return Finding(WARN, "git", "not on PATH", todo)
+    return Diagnosis(WARN, "git", "not on PATH", todo)
 
 
-def _pm2() -> Finding:
+def _pm2() -> Diagnosis:
     version = environment.pm2_version()
     if not PM2.exists() or version == "unknown":
-        return Finding(FAIL, "PM2", "not in node_modules", _BOOTSTRAP)
-    return Finding(OK, "PM2", version)
+        return Diagnosis(FAIL, "PM2", "not in node_modules", _BOOTSTRAP)
+    return Diagnosis(OK, "PM2", version)
 
 
-def _jmeter() -> Finding:
+def _jmeter() -> Diagnosis:
     home = jmeter_home()
     launcher = home / "bin" / "jmeter"
     yours = "JMETER_HOME" in os.environ
     if not tools.runs(launcher):
         todo = "set JMETER_HOME to a JMeter 5.6.3, or unset it" if yours else _BOOTSTRAP
-        return Finding(FAIL, "JMeter", f"no {launcher}", todo)
+        return Diagnosis(FAIL, "JMeter", f"no {launcher}", todo)
     found = f"{environment.jmeter_version()} ({home})"
-    return _yours(home, found) if yours else Finding(OK, "JMeter", found)
+    return _yours(home, found) if yours else Diagnosis(OK, "JMeter", found)
 
 
-def _yours(home: Path, found: str) -> Finding:
+def _yours(home: Path, found: str) -> Diagnosis:
     """What bootstrap would say of it: another version is in the way, a missing plugin is not."""
     done = subprocess.run(
         [str(JMETER_CHECK), str(home)], capture_output=True, text=True, check=False
@@ -104,26 +106,26 @@ def _yours(home: Path, found: str) -> Finding:
     first, *more = said.removeprefix("bootstrap: ").splitlines() or [""]
     if done.returncode:
         refused, _, todo = first.partition("; ")
-        return Finding(FAIL, "JMeter", refused, todo)
+        return Diagnosis(FAIL, "JMeter", refused, todo)
     if first:
-        return Finding(WARN, "JMeter", first, " ".join(line.strip() for line in more))
-    return Finding(OK, "JMeter", found)
+        return Diagnosis(WARN, "JMeter", first, " ".join(line.strip() for line in more))
+    return Diagnosis(OK, "JMeter", found)
 
 
-def _bzt() -> Finding:
+def _bzt() -> Diagnosis:
     try:
-        return Finding(OK, "Taurus", f"bzt {metadata.version('bzt')}")
+        return Diagnosis(OK, "Taurus", f"bzt {metadata.version('bzt')}")
     except metadata.PackageNotFoundError:
-        return Finding(FAIL, "Taurus", "no bzt beside this Python", _BOOTSTRAP)
+        return Diagnosis(FAIL, "Taurus", "no bzt beside this Python", _BOOTSTRAP)
 
 
-def _optional() -> list[Finding]:
+def _optional() -> list[Diagnosis]:
     found = []
     for name, (commands, needed_by) in _OPTIONAL.items():
         places = [place for command in commands if (place := shutil.which(command))]
         if places:
-            found.append(Finding(OK, name, places[0]))
+            found.append(Diagnosis(OK, name, places[0]))
         else:
             todo = f"only {needed_by} need it: scripts/system-packages installs it"
-            found.append(Finding(WARN, name, "not installed", todo))
+            found.append(Diagnosis(WARN, name, "not installed", todo))
     return found

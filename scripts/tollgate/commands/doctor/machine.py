@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 
 from tollgate.base.paths import ROOT
-from tollgate.commands.doctor.finding import FAIL, OK, WARN, Finding
+from tollgate.commands.doctor.finding import FAIL, OK, WARN, Diagnosis
 from tollgate.targets import leftovers, lock, pm2, probe
 
 GIB = 1 << 30
@@ -32,7 +32,7 @@ CGROUPS = Path("/sys/fs/cgroup")
 NOISE = "`BASE=HEAD ./scripts/run -compare` tells whether a change can be seen all the same"
 
 
-def look(node_runs: bool) -> list[Finding]:
+def look(node_runs: bool) -> list[Diagnosis]:
     """node_runs: whether there is a Node to read ecosystem.config.js with."""
     usable = cores()
     return [
@@ -47,32 +47,32 @@ def look(node_runs: bool) -> list[Finding]:
     ]
 
 
-def _another_run() -> Finding:
+def _another_run() -> Diagnosis:
     pid = lock.holder()
     if pid is None:
-        return Finding(OK, "other runs", "none is under way in this checkout")
+        return Diagnosis(OK, "other runs", "none is under way in this checkout")
     todo = "wait for it or end it; two runs measure each other"
-    return Finding(FAIL, "other runs", f"one is under way (bzt with pid {pid})", todo)
+    return Diagnosis(FAIL, "other runs", f"one is under way (bzt with pid {pid})", todo)
 
 
-def _ports(node_runs: bool) -> list[Finding]:
+def _ports(node_runs: bool) -> list[Diagnosis]:
     if not node_runs or not pm2.PM2.exists():
         found = "not looked at: they stand in ecosystem.config.js, which Node and PM2 read"
-        return [Finding(WARN, "ports", found, "install these first")]
+        return [Diagnosis(WARN, "ports", found, "install these first")]
     try:
         apps = pm2.declared_apps().values()
     except (pm2.Pm2Error, OSError, ValueError) as problem:
-        return [Finding(FAIL, "ports", str(problem), "mend ecosystem.config.js")]
+        return [Diagnosis(FAIL, "ports", str(problem), "mend ecosystem.config.js")]
     taken = [_taken(app) for app in apps if not _is_free(app.port, app.name)]
     if taken:
         return taken
     named = ", ".join(str(app.port) for app in apps)
-    return [Finding(OK, "ports", f"free: {named}")]
+    return [Diagnosis(OK, "ports", f"free: {named}")]
 
 
-def _taken(app: pm2.App) -> Finding:
+def _taken(app: pm2.App) -> Diagnosis:
     variable = f"PORT_{app.name.upper().replace('-', '_')}"
-    return Finding(
+    return Diagnosis(
         FAIL,
         f"port {app.port}",
         f"of app {app.name}: in use by {leftovers.port_owner(app.port)}",
@@ -160,49 +160,51 @@ def _cores_of(words: list[str]) -> float | None:
     return int(words[0]) / int(words[1])
 
 
-def judge_cores(seen: int, usable: int, limit: float | None) -> Finding:
+def judge_cores(seen: int, usable: int, limit: float | None) -> Diagnosis:
     """seen: by Node as well, which starts a worker for each where `instances` is `max`."""
     may = min(float(usable), limit or float(usable))
     if may < seen:
         todo = f"set `instances` in ecosystem.config.js: `max` starts {seen} workers"
-        return Finding(WARN, "cores", f"{seen}, of which {may:g} may be used", todo)
+        return Diagnosis(WARN, "cores", f"{seen}, of which {may:g} may be used", todo)
     if seen < 2:
         todo = "use a machine with two or more: JMeter and the service share this one"
-        return Finding(WARN, "cores", "1", todo)
-    return Finding(OK, "cores", str(seen))
+        return Diagnosis(WARN, "cores", "1", todo)
+    return Diagnosis(OK, "cores", str(seen))
 
 
-def judge_room(what: str, free: float, least: dict[str, float]) -> Finding:
+def judge_room(what: str, free: float, least: dict[str, float]) -> Diagnosis:
     """Of memory or disk, in bytes."""
     status = next((each for each in (FAIL, WARN) if free < least[each]), OK)
     todo = "" if status == OK else f"make room: {least[WARN] / GIB:g} GiB would do"
-    return Finding(status, what, f"{free / GIB:.1f} GiB free", todo)
+    return Diagnosis(status, what, f"{free / GIB:.1f} GiB free", todo)
 
 
-def judge_load(load: float, usable: int) -> Finding:
+def judge_load(load: float, usable: int) -> Diagnosis:
     """load: processes at work or waiting for a core, over the last minute."""
     found = f"{load:.2f} on {usable} cores in the last minute"
     if load <= BUSY * usable:
-        return Finding(OK, "load", found)
-    return Finding(WARN, "load", found, f"end what else runs here; {NOISE}")
+        return Diagnosis(OK, "load", found)
+    return Diagnosis(WARN, "load", found, f"end what else runs here; {NOISE}")
 
 
-def judge_governors(governors: set[str]) -> Finding:
+def judge_governors(governors: set[str]) -> Diagnosis:
     """What decides the frequency of the cores."""
     if not governors:
-        return Finding(OK, "frequency", "can't be read here, as in most virtual machines")
+        return Diagnosis(OK, "frequency", "can't be read here, as in most virtual machines")
     found = ", ".join(sorted(governors))
     if governors == {"performance"}:
-        return Finding(OK, "frequency", found)
+        return Diagnosis(OK, "frequency", found)
     steady = "`cpupower frequency-set -g performance` keeps it from following the load"
     todo = f"{steady}; {NOISE}"
-    return Finding(WARN, "frequency", found, todo)
+    return Diagnosis(WARN, "frequency", found, todo)
 
 
-def judge_clock(source: str) -> Finding:
+def judge_clock(source: str) -> Diagnosis:
     """Where the kernel takes the time from."""
     if not source:
-        return Finding(OK, "clock", "can't be read here")
+        return Diagnosis(OK, "clock", "can't be read here")
     if source in FAST_CLOCKS:
-        return Finding(OK, "clock", source)
-    return Finding(WARN, "clock", source, "boot with another: reading this one takes microseconds")
+        return Diagnosis(OK, "clock", source)
+    return Diagnosis(
+        WARN, "clock", source, "boot with another: reading this one takes microseconds"
+    )

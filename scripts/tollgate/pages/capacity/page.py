@@ -6,12 +6,21 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from tollgate.base.text import figure, spanned
-from tollgate.capacity.model import Point, Trial
+from tollgate.base.text import format_interval, format_number
+from tollgate.capacity.model import CurvePoint, Trial
 from tollgate.judge.facts import Searched
 from tollgate.judge.verdicts import PASS, ExecutionVerdict, RunVerdict
 from tollgate.outputs import capacity as words
-from tollgate.pages.kit.charts import CHANGE, DOTS, JOINED, UNCOUNTED, Axis, Chart, Series, Span
+from tollgate.pages.kit.charts import (
+    CHANGE,
+    DOTS,
+    JOINED,
+    UNCOUNTED,
+    Axis,
+    Chart,
+    ChartSpan,
+    Series,
+)
 from tollgate.pages.kit.tables import Column, Group, Row, Table, numeric
 
 #: Percentiles that have a curve.
@@ -72,7 +81,7 @@ def _answers(found: Sequence[ExecutionVerdict]) -> Table:
     rows = []
     for it in found:
         result, ceiling = it.capacity.result, it.capacity.ceiling
-        ends = "-" if result.low is None else spanned(result.low, result.high)
+        ends = "-" if result.low is None else format_interval(result.low, result.high)
         rates = (result.last_pass, result.first_fail, ceiling)
         tried = result.holdout and words.holdout(result.holdout, it.capacity)
         last = tried or result.reason or "-"
@@ -83,7 +92,7 @@ def _answers(found: Sequence[ExecutionVerdict]) -> Table:
 
 
 def _rate(value: float | None) -> str:
-    return "-" if value is None else figure(value)
+    return "-" if value is None else format_number(value)
 
 
 def _together(found: Sequence[ExecutionVerdict]) -> Chart:
@@ -116,7 +125,7 @@ def _of_one(name: str, searched: Searched) -> Chart:
     ]
     found = searched.result
     ends = [
-        f"{what} {figure(rate)}/s"
+        f"{what} {format_number(rate)}/s"
         for what, rate in (("last pass", found.last_pass), ("first failure", found.first_fail))
         if rate is not None
     ]
@@ -203,26 +212,29 @@ def _limit_ms(searched: Searched) -> float | None:
     return next((each for each in searched.thresholds_ms if each is not None), None)
 
 
-def _interval(label: str, searched: Searched) -> list[Span]:
+def _interval(label: str, searched: Searched) -> list[ChartSpan]:
     found = searched.result
     if found.low is None or found.high is None:
         return []
-    spans = [Span(found.low, found.high, UNCOUNTED, label)]
+    spans = [ChartSpan(found.low, found.high, UNCOUNTED, label)]
     if found.holdout:
         rate = found.holdout.achieved
-        spans.append(Span(rate, rate, CHANGE, "held out"))
+        spans.append(ChartSpan(rate, rate, CHANGE, "held out"))
     return spans
 
 
-def _of(execution: ExecutionVerdict, percentile: str) -> Sequence[Point]:
+def _of(execution: ExecutionVerdict, percentile: str) -> Sequence[CurvePoint]:
     return (execution.capacity.result.curves or {}).get(percentile, ())
 
 
-def _curve_table(caption: str, curves: Mapping[str, Sequence[Point]]) -> Table:
+def _curve_table(caption: str, curves: Mapping[str, Sequence[CurvePoint]]) -> Table:
     rows: list[Row] = []
     for name, points in curves.items():
         rows.append(Group(name))
-        rows += [(figure(it.rate), figure(it.ms), spanned(it.low_ms, it.high_ms)) for it in points]
+        rows += [
+            (format_number(it.rate), format_number(it.ms), format_interval(it.low_ms, it.high_ms))
+            for it in points
+        ]
     return Table(caption, (Column("rate, /s"), *numeric("ms", "band")), rows)
 
 
@@ -246,10 +258,10 @@ def _row(trial: Trial, searched: Searched) -> tuple[str, ...]:
     return (
         f"{trial.ask.purpose} {trial.ask.number}",
         "-" if trial.ask.purpose == "ceiling" else f"{trial.began_s:.0f}",
-        figure(trial.ask.rate),
-        figure(trial.achieved),
+        format_number(trial.ask.rate),
+        format_number(trial.achieved),
         f"{trial.n:,}",
-        *(figure(each) if math.isfinite(each) else "-" for each in times),
-        figure(trial.generator_cpu),
+        *(format_number(each) if math.isfinite(each) else "-" for each in times),
+        format_number(trial.generator_cpu),
         words.outcome(trial, searched),
     )

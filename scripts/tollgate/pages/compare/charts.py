@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from tollgate.base.text import figure
+from tollgate.base.text import format_number
 from tollgate.compare import words
 from tollgate.compare.milliseconds import HALF_MS, percentile
 from tollgate.compare.model import ERRORS, SHARES, Finding, Gate, Side
@@ -49,9 +49,12 @@ def histogram(counts: LabelCounts) -> Chart:
     shares = [_shares(counts, side, edges) for side in SIDES]
     density = [share / _lengths(edges) for share in shares]
     highest = max(each.max() for each in density)
-    ends = f"{figure(float(edges[0]))} to {figure(float(edges[-1]))} ms"
+    ends = f"{format_number(float(edges[0]))} to {format_number(float(edges[-1]))} ms"
     rows = [
-        (f"{figure(low)} to {figure(high)}", *(f"{100 * share[at]:.1f}" for share in shares))
+        (
+            f"{format_number(low)} to {format_number(high)}",
+            *(f"{100 * share[at]:.1f}" for share in shares),
+        )
         for at, (low, high) in enumerate(itertools.pairwise(edges))
     ]
     columns = (Column("ms"), *numeric(*(f"{side}, %" for side in SIDES)))
@@ -72,7 +75,7 @@ def percentiles(counts: LabelCounts) -> Chart:
     values = {side: _percentiles(counts, side, shown) for side in SIDES}
     x = [1 / (1 - percent / 100) for percent in shown]
     named = [(place, _NAMED[it]) for place, it in zip(x, shown, strict=True) if it in _NAMED]
-    last = ", ".join(f"{side} {figure(values[side][-1])} ms" for side in SIDES)
+    last = ", ".join(f"{side} {format_number(values[side][-1])} ms" for side in SIDES)
     return Chart(
         title=f"{counts.label}: percentiles",
         summary=f"{shown[-1]:g} % were answered within: {last}.",
@@ -135,7 +138,12 @@ def _percentile_table(
     columns = (Column("answered"), *numeric("base, ms", "head, ms", "change"))
     pairs = zip(percents, *(values[side] for side in SIDES), strict=True)
     rows = [
-        (f"{percent:g} %", figure(base), figure(head), f"{100 * (head / base - 1):+.1f} %")
+        (
+            f"{percent:g} %",
+            format_number(base),
+            format_number(head),
+            f"{100 * (head / base - 1):+.1f} %",
+        )
         for percent, base, head in pairs
     ]
     return Table(f"{label}: percentiles of the service times", columns, rows)

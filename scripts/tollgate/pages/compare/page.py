@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from tollgate.base.text import figure
+from tollgate.base.text import format_number
 from tollgate.compare import samples, words
 from tollgate.compare.decide import look
 from tollgate.compare.model import ERRORS, IMPROVED, SHARES, STALLS, TYPICAL, Blocks, Finding, Gate
@@ -249,7 +249,9 @@ def times(comparison: Comparison) -> FindingTable:
 def stalls(comparison: Comparison) -> FindingTable:
     """Shares of answers that take far longer than base's p95."""
     found = [it for it in comparison.gate.findings if it.metric == STALLS]
-    limits = [f"{figure(it.limit_ms)} ms of {it.label}" for it in found if it.limit_ms is not None]
+    limits = [
+        f"{format_number(it.limit_ms)} ms of {it.label}" for it in found if it.limit_ms is not None
+    ]
     beyond = f": answers beyond {_and(limits)}" if limits else ""
     return _shares(STALLS, f"Stalls{beyond}", comparison)
 

@@ -125,7 +125,7 @@ class LimitBar:
 
 
 @dataclass(frozen=True)
-class Part:
+class BarSegment:
     """A part of a whole, as SVG lengths. kind: a CSS class, by its place among the parts."""
 
     x: str
@@ -133,12 +133,12 @@ class Part:
     kind: str
 
 
-def parts(shares: Sequence[float]) -> list[Part]:
+def parts(shares: Sequence[float]) -> list[BarSegment]:
     """Parts of a whole beside each other, in order, with a gap of half a per cent."""
     found, begin = [], 0.0
     for index, share in enumerate(shares):
         width = max(100 * share - 0.5, 0.2)
-        found.append(Part(_percent(begin), _percent(width), f"series-{index % _PALETTE}"))
+        found.append(BarSegment(_percent(begin), _percent(width), f"series-{index % _PALETTE}"))
         begin += 100 * share
     return found
 

@@ -56,7 +56,7 @@ class Series:
 
 
 @dataclass(frozen=True)
-class Span:
+class ChartSpan:
     """A part of the x axis, or a moment of it. kind: see above. label: what it was."""
 
     low: float
@@ -83,7 +83,7 @@ class Chart:
     zoom: bool = False
     note: str = ""
     limit: float | None = None
-    spans: tuple[Span, ...] = ()
+    spans: tuple[ChartSpan, ...] = ()
     sync: str = ""
     tone: str = ""
     full_title: str = ""

@@ -18,11 +18,11 @@ from tollgate.judge.verdicts import ExecutionVerdict as Judged
 from tollgate.outputs.text import course, decided, fail_bound, interval, limit, observed, unadjusted
 from tollgate.pages.kit.assemble import tone
 from tollgate.pages.kit.bars import LimitBar
-from tollgate.pages.kit.charts import Chart, Span
+from tollgate.pages.kit.charts import Chart, ChartSpan
 from tollgate.pages.kit.tables import Column, Table, numeric
 from tollgate.pages.run import workers
 from tollgate.pages.run.grid import Grid
-from tollgate.pages.run.lines import Line, Text, Values, chart
+from tollgate.pages.run.lines import ChartLine, ChartText, Values, chart
 from tollgate.pages.run.view import View
 
 #: Charts of criteria that did not hold, the worst first.
@@ -151,7 +151,7 @@ def _ratio(value: float | None, of: float) -> float | None:
 
 
 @dataclass(frozen=True)
-class Failures:
+class FailureRows:
     """Charts of criteria that are violated or undecided. more: how many others there are."""
 
     charts: Sequence[Chart]
@@ -159,8 +159,11 @@ class Failures:
 
 
 def failures(
-    views: Sequence[View], judged: Sequence[Judged], settings: JudgeSettings, spans: Sequence[Span]
-) -> Failures:
+    views: Sequence[View],
+    judged: Sequence[Judged],
+    settings: JudgeSettings,
+    spans: Sequence[ChartSpan],
+) -> FailureRows:
     """A chart over time of what each violated or undecided criterion is about, with its limit; the
     other executions stand beside it."""
     found = []
@@ -179,7 +182,7 @@ def failures(
         made = _chart(criterion, result, view, views, settings, spans, worst)
         drawn += [made] if made else []
     all_of_them = {(of, it.worker is not None) for it, of, _ in found}
-    return Failures(drawn, len(all_of_them) - len(drawn))
+    return FailureRows(drawn, len(all_of_them) - len(drawn))
 
 
 def _chart(
@@ -188,12 +191,14 @@ def _chart(
     view: View,
     views: Sequence[View],
     settings: JudgeSettings,
-    spans: Sequence[Span],
+    spans: Sequence[ChartSpan],
     worst: Sequence[tuple[View, str | None]],
 ) -> Chart | None:
     """worst: the workers that did not hold it, the worst first."""
     limit_here = result.limit if _is_by_time(criterion) else None
-    text = Text(one_line(criterion.text), one_line(f"{view.name}: {result.told}"), _unit(criterion))
+    text = ChartText(
+        one_line(criterion.text), one_line(f"{view.name}: {result.told}"), _unit(criterion)
+    )
     if criterion.is_of_workers:
         text, lines = _of_workers(criterion, views, text, worst)
     else:
@@ -219,9 +224,9 @@ def _unit(criterion: Criterion) -> str:
 def _of_workers(
     criterion: Criterion,
     views: Sequence[View],
-    text: Text,
+    text: ChartText,
     worst: Sequence[tuple[View, str | None]],
-) -> tuple[Text, list[Line]]:
+) -> tuple[ChartText, list[ChartLine]]:
     """The text with the unit, and the lines: those of the workers it is about before others."""
     if criterion.subject not in workers.MEASURES:
         return text, []
@@ -238,7 +243,7 @@ def _of_workers(
     return replace(text, unit=unit, numbers_in=workers.FILE, of_point=of_point), lines
 
 
-def _line(criterion: Criterion, view: View, settings: JudgeSettings) -> Line:
+def _line(criterion: Criterion, view: View, settings: JudgeSettings) -> ChartLine:
     def of(grid: Grid) -> Values:
         counts, totals = view.selected(criterion, settings)
         values, n = np.full(grid.count, np.nan), np.zeros(grid.count, np.int64)
@@ -250,4 +255,4 @@ def _line(criterion: Criterion, view: View, settings: JudgeSettings) -> Line:
                 values[at] = value_of(criterion, here, totals.window(*ends) if totals else None)
         return values, n
 
-    return Line(view, view.name, cache(of))  # a chart asks for its points more than once
+    return ChartLine(view, view.name, cache(of))  # a chart asks for its points more than once

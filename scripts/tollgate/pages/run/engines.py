@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 
-from tollgate.base.text import figure, lasting
+from tollgate.base.text import format_duration, format_number
 from tollgate.judge.engines import shared_s
 from tollgate.judge.facts import EngineFacts
 from tollgate.pages.kit.tables import Column, Table, numeric
@@ -46,9 +46,9 @@ def _engines(view: View, folders: Sequence[str]) -> Engines:
     engines = view.execution.engines
     both_s, longest_s = shared_s(engines)
     columns = numeric("began", "requests", "failed", "p50", "p95", "p99", "missing", "late p99")
-    both = lasting(both_s)
+    both = format_duration(both_s)
     return Engines(
-        f"{view.name}: of {lasting(longest_s)} all of them measured together for {both}.",
+        f"{view.name}: of {format_duration(longest_s)} all of them measured together for {both}.",
         Table(
             f"{view.name}: requests of the measured time, service times in ms, by engine",
             (Column("engine"), *columns),
@@ -88,4 +88,4 @@ def _schedules(engine: EngineFacts) -> Table:
 
 
 def _ms(value: float) -> str:
-    return "" if math.isnan(value) else figure(value)
+    return "" if math.isnan(value) else format_number(value)

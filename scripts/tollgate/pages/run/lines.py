@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tollgate.pages.kit.charts import LINE, Axis, Chart, Series, Span
+from tollgate.pages.kit.charts import LINE, Axis, Chart, ChartSpan, Series
 from tollgate.pages.kit.tables import Column, Table, numeric
 from tollgate.pages.run.grid import Grid
 from tollgate.pages.run.view import View
@@ -24,7 +24,7 @@ Values = tuple[np.ndarray, np.ndarray | None]
 
 
 @dataclass(frozen=True)
-class Line:
+class ChartLine:
     """label: with the execution's name. of: its values in the bins of any grid."""
 
     view: View
@@ -34,7 +34,7 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Text:
+class ChartText:
     """The text of a chart. numbers_in: which file has all values. of_point: how the samples that a
     point stands for make its value."""
 
@@ -46,7 +46,9 @@ class Text:
     of_point: str = "exactly counted"
 
 
-def chart(text: Text, lines: Sequence[Line], spans: Sequence[Span], **more: object) -> Chart | None:
+def chart(
+    text: ChartText, lines: Sequence[ChartLine], spans: Sequence[ChartSpan], **more: object
+) -> Chart | None:
     """None where no line has a point."""
     lines = [line for line in lines if line.view.grid is not None]
     series = [_series(line) for line in lines]
@@ -67,7 +69,7 @@ def chart(text: Text, lines: Sequence[Line], spans: Sequence[Span], **more: obje
     )
 
 
-def _binning(text: Text, lines: Sequence[Line]) -> str:
+def _binning(text: ChartText, lines: Sequence[ChartLine]) -> str:
     """What a point stands for, where that is more than a second."""
     widths = sorted({line.view.grid.width for line in lines})
     if widths == [1]:
@@ -82,7 +84,7 @@ def _axis(grids: Sequence[Grid], series: Sequence[Series]) -> Axis:
     return Axis(TIME, low=float(low), high=float(max(ends)), is_time=True)
 
 
-def _series(line: Line) -> Series:
+def _series(line: ChartLine) -> Series:
     grid = line.view.grid
     values, n = line.of(grid)
     # A point stands in the middle of its time: at its beginning it would look early.
@@ -97,7 +99,7 @@ def _series(line: Line) -> Series:
     )
 
 
-def _highest(lines: Sequence[Line]) -> float | None:
+def _highest(lines: Sequence[ChartLine]) -> float | None:
     """Of what is judged, so that a spike of the warm-up does not flatten all the rest; what reaches
     beyond is seen by zooming in. None where nothing is judged."""
     found = []
@@ -113,7 +115,7 @@ def _short(value: float) -> float | None:
     return float(f"{value:.{_DIGITS}g}") if np.isfinite(value) else None
 
 
-def _numbers(text: Text, lines: Sequence[Line]) -> Table:
+def _numbers(text: ChartText, lines: Sequence[ChartLine]) -> Table:
     """Each line over the same few periods, counted anew; one of them begins where the warm-up ends,
     so that none is judged by half."""
     rows: list[tuple[str, ...]] = []

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tollgate.pages.kit.charts import DASHED, Chart, Span
+from tollgate.pages.kit.charts import DASHED, Chart, ChartSpan
 from tollgate.pages.run.grid import Grid
-from tollgate.pages.run.lines import Line, Text, Values, chart
+from tollgate.pages.run.lines import ChartLine, ChartText, Values, chart
 from tollgate.pages.run.view import View
 from tollgate.study.words import number
 
@@ -19,7 +19,7 @@ _RESPONSE = (
 )
 
 
-def charts(views: Sequence[View], spans: Sequence[Span], latency: bool = True) -> list[Chart]:
+def charts(views: Sequence[View], spans: Sequence[ChartSpan], latency: bool = True) -> list[Chart]:
     """From the load down to lateness; nothing where there are no samples. latency: also of the
     response times of all requests together, which mean little where arms take turns."""
     found = [throughput(views, spans)]
@@ -28,31 +28,33 @@ def charts(views: Sequence[View], spans: Sequence[Span], latency: bool = True) -
     return [each for each in found if each is not None]
 
 
-def throughput(views: Sequence[View], spans: Sequence[Span]) -> Chart | None:
+def throughput(views: Sequence[View], spans: Sequence[ChartSpan]) -> Chart | None:
     """Requests sent a second, beside those that a schedule intended."""
     lines = []
     for view in views:
-        lines.append(Line(view, f"{view.name} sent", _sent(view)))
+        lines.append(ChartLine(view, f"{view.name} sent", _sent(view)))
         if view.intended is not None:
-            lines.append(Line(view, f"{view.name} intended", _intended(view), DASHED))
+            lines.append(ChartLine(view, f"{view.name} intended", _intended(view), DASHED))
     summary, note = "Requests sent; no schedule says how many were intended.", ""
     if any(view.intended for view in views):
         summary = "Requests sent, beside those that the schedule intended (dashed)."
         note = _unscheduled(views)
-    return chart(Text("Throughput", summary, "requests/s", note), lines, spans)
+    return chart(ChartText("Throughput", summary, "requests/s", note), lines, spans)
 
 
-def percentile(views: Sequence[View], spans: Sequence[Span], p: int) -> Chart | None:
+def percentile(views: Sequence[View], spans: Sequence[ChartSpan], p: int) -> Chart | None:
     """A percentile of response time beside that of service time; where there is no schedule, of
     service time alone. Requests without one are left out beside those that have one: the note says
     so."""
     lines = []
     for view in views:
         if view.response is None:
-            lines.append(Line(view, f"{view.name} service", _percentile(view, "service", p)))
+            lines.append(ChartLine(view, f"{view.name} service", _percentile(view, "service", p)))
             continue
-        lines.append(Line(view, f"{view.name} response", _percentile(view, "response", p)))
-        lines.append(Line(view, f"{view.name} service", _percentile(view, "service", p), DASHED))
+        lines.append(ChartLine(view, f"{view.name} response", _percentile(view, "response", p)))
+        lines.append(
+            ChartLine(view, f"{view.name} service", _percentile(view, "service", p), DASHED)
+        )
     responds = any(view.response for view in views)
     summary = _RESPONSE if responds else "Service time: no schedule says when requests were due."
     summary = summary if p == PERCENTILES[0] else f"{p} % of the requests were at most as slow."
@@ -60,33 +62,33 @@ def percentile(views: Sequence[View], spans: Sequence[Span], p: int) -> Chart | 
     whose = "scheduled requests" if left_out else "all requests"
     if left_out and any(view.response is None for view in views):
         left_out += " Where an execution has no schedule at all, none are left out."
-    return chart(Text(f"p{p}, {whose}", summary, "ms", left_out), lines, spans)
+    return chart(ChartText(f"p{p}, {whose}", summary, "ms", left_out), lines, spans)
 
 
-def errors(views: Sequence[View], spans: Sequence[Span]) -> Chart | None:
+def errors(views: Sequence[View], spans: Sequence[ChartSpan]) -> Chart | None:
     """Failed requests a second; None where none failed."""
     failed = sum(view.sent.errors for view in views)
     if not failed:
         return None
     total = sum(view.sent.total for view in views)
-    lines = [Line(view, f"{view.name} failed", _failed(view)) for view in views]
+    lines = [ChartLine(view, f"{view.name} failed", _failed(view)) for view in views]
     summary = f"{failed:,} of {total:,} requests failed, warm-up included."
-    return chart(Text("Errors", summary, "failed requests/s"), lines, spans, tone="wrong")
+    return chart(ChartText("Errors", summary, "failed requests/s"), lines, spans, tone="wrong")
 
 
-def lateness(views: Sequence[View], spans: Sequence[Span]) -> Chart | None:
+def lateness(views: Sequence[View], spans: Sequence[ChartSpan]) -> Chart | None:
     """How much later than meant requests were sent."""
     lines = []
     for view in (view for view in views if view.lateness is not None):
-        lines.append(Line(view, f"{view.name} p99", _percentile(view, "lateness", 99)))
-        lines.append(Line(view, f"{view.name} p50", _percentile(view, "lateness", 50), DASHED))
+        lines.append(ChartLine(view, f"{view.name} p99", _percentile(view, "lateness", 99)))
+        lines.append(ChartLine(view, f"{view.name} p50", _percentile(view, "lateness", 50), DASHED))
     values = [
         f"{view.name} {number(view.lateness.window(*view.window).percentile(99))} ms"
         for view in views
         if view.lateness is not None
     ]
     summary = f"Sent after it was meant to be. p99 of the measured time: {', '.join(values)}."
-    return chart(Text("Lateness", summary, "ms"), lines, spans)
+    return chart(ChartText("Lateness", summary, "ms"), lines, spans)
 
 
 def _sent(view: View):

@@ -28,7 +28,7 @@ _BELOW = "What took less than 1 ms is drawn at 0.5: JMeter counts whole millisec
 
 
 @dataclass(frozen=True)
-class Spread:
+class SpreadView:
     """charts: of the busiest of so many labels; is_cut: others have none. table: of all labels."""
 
     labels: int
@@ -37,13 +37,13 @@ class Spread:
     table: Table
 
 
-def content(views: Sequence[View]) -> Spread | None:
+def content(views: Sequence[View]) -> SpreadView | None:
     """None where there are no samples."""
     names = by_size(views)
     if not names:
         return None
     charts = [chart for chart in (_chart(views, name) for name in names[:MOST_CHARTS]) if chart]
-    return Spread(len(names), len(names) > MOST_CHARTS, charts, _table(views, names))
+    return SpreadView(len(names), len(names) > MOST_CHARTS, charts, _table(views, names))
 
 
 def by_size(views: Sequence[View]) -> list[str]:

@@ -61,7 +61,7 @@ def content(
     known = record.environment
     return Surroundings(
         terms=[*_machine(known), ("Began", f"{record.started} (UTC)"), *more],
-        command=command or again(record),
+        command=command or repeat_command_line(record),
         is_dirty=str(known.get("commit", "")).endswith("-dirty"),
         report=f".venv/bin/tollgate report {shlex.quote(_from_root(run))}",
         plans=_plans(known.get("plans", {})),
@@ -94,7 +94,7 @@ def _variables(environment: dict[str, Any]) -> dict[str, str]:
     return {str(name): str(it) for name, it in environment.get("variables", {}).items()}
 
 
-def again(record: manifest.Manifest) -> str | None:
+def repeat_command_line(record: manifest.Manifest) -> str | None:
     """A command line that makes the run again, in a folder of its own; None where the record does
     not say how it was started."""
     if record.arguments is None:

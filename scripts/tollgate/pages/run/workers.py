@@ -20,11 +20,11 @@ from tollgate.pages.kit.charts import (
     RELOAD,
     UNCOUNTED,
     Chart,
-    Span,
+    ChartSpan,
 )
 from tollgate.pages.kit.tables import Column, Row, Table, numeric
 from tollgate.pages.run.grid import Grid
-from tollgate.pages.run.lines import Line, Text, Values, chart, clock
+from tollgate.pages.run.lines import ChartLine, ChartText, Values, chart, clock
 from tollgate.pages.run.view import View
 from tollgate.study.words import number
 from tollgate.workers.model import WorkerSeries
@@ -41,34 +41,34 @@ Measure = Callable[[WorkerSeries, Grid], np.ndarray]
 MEAN, MOST = "of which it is the mean", "of which it is the most"
 
 
-def spans(views: Sequence[View]) -> list[Span]:
+def spans(views: Sequence[View]) -> list[ChartSpan]:
     """What a chart over time is to show of all executions: what does not count, reloads and
     outages."""
     found = []
     warmup = min((view.execution.warmup_s for view in views), default=0.0)
     if warmup > 0:
-        found.append(Span(-math.inf, warmup, UNCOUNTED, "warm-up"))
+        found.append(ChartSpan(-math.inf, warmup, UNCOUNTED, "warm-up"))
     end = max((view.window[1] for view in views), default=math.inf)
     # Without a measured time everything counts, also what was never sent since the generator died.
     has_end = all(view.execution.measured_s is not None for view in views)
     if has_end and any(view.grid and view.grid.end > end for view in views):
-        found.append(Span(end, math.inf, UNCOUNTED, "after the measured time"))
+        found.append(ChartSpan(end, math.inf, UNCOUNTED, "after the measured time"))
     for view in views:
         for it in view.execution.resources.reloads:
-            found.append(Span(it.from_s, it.to_s, RELOAD, f"{view.name}: reload"))
+            found.append(ChartSpan(it.from_s, it.to_s, RELOAD, f"{view.name}: reload"))
         for it in view.execution.resources.outages:
             if not it.planned:
                 to_s = math.inf if it.to_s is None else max(it.to_s, it.from_s)
                 gone = f"{view.name}: worker {it.worker} missing"
-                found.append(Span(it.from_s, to_s, OUTAGE, gone))
+                found.append(ChartSpan(it.from_s, to_s, OUTAGE, gone))
     return [_within(span, views) for span in found]
 
 
-def _within(span: Span, views: Sequence[View]) -> Span:
+def _within(span: ChartSpan, views: Sequence[View]) -> ChartSpan:
     grids = [view.grid for view in views if view.grid]
     low = min((grid.first for grid in grids), default=0)
     high = max((grid.end for grid in grids), default=0)
-    return Span(max(span.low, low), min(span.high, high), span.kind, span.label)
+    return ChartSpan(max(span.low, low), min(span.high, high), span.kind, span.label)
 
 
 @dataclass(frozen=True)
@@ -82,31 +82,36 @@ class Workers:
 
 
 def content(
-    views: Sequence[View], judged: Sequence[ExecutionVerdict], shown: Sequence[Span]
+    views: Sequence[View], judged: Sequence[ExecutionVerdict], shown: Sequence[ChartSpan]
 ) -> Workers | None:
     """None where the workers were not watched."""
     if not any(view.execution.resources.workers for view in views):
         return None
     found = [
         _chart(
-            views, shown, Text("CPU", "Of one core, by worker.", "%", of_point=MEAN), _mean("cpu")
+            views,
+            shown,
+            ChartText("CPU", "Of one core, by worker.", "%", of_point=MEAN),
+            _mean("cpu"),
         ),
         _chart(
             views,
             shown,
-            Text("Memory", "Resident set size (RSS).", "MB", of_point=MOST),
+            ChartText("Memory", "Resident set size (RSS).", "MB", of_point=MOST),
             _most("rss", 1 / MIB),
         ),
         _chart(
             views,
             shown,
-            Text("Event-loop delay", _delay(views), "ms", of_point=MOST),
+            ChartText("Event-loop delay", _delay(views), "ms", of_point=MOST),
             _most("loop_delay_p95"),
         ),
         _chart(
             views,
             shown,
-            Text("Requests answered", "By each worker's own count.", "requests/s", of_point=MEAN),
+            ChartText(
+                "Requests answered", "By each worker's own count.", "requests/s", of_point=MEAN
+            ),
             _answered,
         ),
     ]
@@ -183,7 +188,9 @@ def _delay(views: Sequence[View]) -> str:
     return f"p95, by PM2's own figure{' where a worker tells none of its own' if any(own) else ''}."
 
 
-def _chart(views: Sequence[View], shown: Sequence[Span], text: Text, of: Measure) -> Chart | None:
+def _chart(
+    views: Sequence[View], shown: Sequence[ChartSpan], text: ChartText, of: Measure
+) -> Chart | None:
     lines, left_out = [], 0
     for view in views:
         workers = sorted(view.execution.resources.workers, key=_busy, reverse=True)
@@ -196,13 +203,13 @@ def _chart(views: Sequence[View], shown: Sequence[Span], text: Text, of: Measure
     return chart(replace(text, note=note, numbers_in=FILE), lines, shown)
 
 
-def line_of(view: View, series: WorkerSeries, at: int, of: Measure) -> Line:
+def line_of(view: View, series: WorkerSeries, at: int, of: Measure) -> ChartLine:
     """A worker's line; at: its place among those of the execution that are drawn."""
 
     def values(grid: Grid) -> Values:
         return of(series, grid), None
 
-    return Line(view, f"{view.name} {series.worker}", values, _STYLES[at])
+    return ChartLine(view, f"{view.name} {series.worker}", values, _STYLES[at])
 
 
 def _busy(series: WorkerSeries) -> float:

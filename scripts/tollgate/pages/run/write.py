@@ -24,7 +24,7 @@ from tollgate.pages.run.intended import intended, of_engines
 from tollgate.pages.run.view import View, colours, readable
 from tollgate.pages.study import page as study_page
 from tollgate.run import manifest
-from tollgate.study.model import Study
+from tollgate.study.model import StudyResult
 
 NAME = "index.html"
 #: Of why the run did not pass; all of them stand in verdict.md.
@@ -57,7 +57,7 @@ def judged(run: Path) -> Judged:
     return Judged(record, facts, settings, judge(facts, settings))
 
 
-def write(run: Path, known: Judged | None = None, study: Study | None = None) -> Path:
+def write(run: Path, known: Judged | None = None, study: StudyResult | None = None) -> Path:
     """Write the page of a run's folder; returns its path. known: if it was judged already. study:
     the answers of a study run.
 
@@ -67,7 +67,7 @@ def write(run: Path, known: Judged | None = None, study: Study | None = None) ->
     return run / NAME
 
 
-def to_html(run: Path, known: Judged, study: Study | None = None) -> str:
+def to_html(run: Path, known: Judged, study: StudyResult | None = None) -> str:
     """The whole page: what a study, comparison or search found comes before what every run has.
 
     Raises PageError, and what the reading of a study raises.

@@ -13,10 +13,10 @@ from tollgate.pages.kit import assemble
 from tollgate.pages.kit.assemble import Head, PageError, Remark
 from tollgate.pages.kit.tables import Column, Table
 from tollgate.pages.runs import charts, texts
-from tollgate.pages.runs.changes import FEWEST, LEAST, Change, runs_needed
+from tollgate.pages.runs.changes import FEWEST, LEAST, TrendChange, runs_needed
 from tollgate.pages.runs.model import Folder
 from tollgate.pages.runs.read import VERDICT, read
-from tollgate.pages.runs.trends import SHOWN, Line, Trend, trends
+from tollgate.pages.runs.trends import SHOWN, Trend, TrendLine, trends
 from tollgate.run import manifest
 
 NAME = "index.html"
@@ -108,13 +108,13 @@ def _choices(kinds: Sequence[str]) -> list[tuple[str, str]]:
     return [("kind-all", "all kinds"), *((f"kind-{at}", it) for at, it in enumerate(names))]
 
 
-def _changes(found: Sequence[Trend]) -> list[tuple[Trend, Line, Change]]:
+def _changes(found: Sequence[Trend]) -> list[tuple[Trend, TrendLine, TrendChange]]:
     """Every change of every trend, the newest first."""
     moved = [(trend, line, it) for trend in found for line in trend.lines for it in line.changes]
     return sorted(moved, key=_when_and_what, reverse=True)
 
 
-def _when_and_what(moved: tuple[Trend, Line, Change]) -> tuple[str, str]:
+def _when_and_what(moved: tuple[Trend, TrendLine, TrendChange]) -> tuple[str, str]:
     trend, line, change = moved
     return texts.time_of(trend.first(line, change)), line.name
 

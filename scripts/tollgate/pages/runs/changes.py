@@ -51,7 +51,7 @@ _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
-class Change:
+class TrendChange:
     """at: index of the first run on the new level. before, after: medians of the runs since the
     change before, and until the next."""
 
@@ -65,7 +65,7 @@ class Change:
         return (self.after - self.before) / abs(self.before) if self.before else None
 
 
-def changes(series: Sequence[Sequence[float]]) -> list[tuple[Change, ...]]:
+def changes(series: Sequence[Sequence[float]]) -> list[tuple[TrendChange, ...]]:
     """The changes of each series, oldest first. Series of fewer than FEWEST runs have none."""
     values = [np.asarray(each, float) for each in series]
     chances = [chance(each) for each in values if len(each) >= FEWEST]
@@ -112,13 +112,13 @@ def _cuts(values: NDArray[np.float64], start: int, rare: float) -> list[int]:
     return [*left, start + at, *right]
 
 
-def _moved(values: NDArray[np.float64], cuts: list[int]) -> tuple[Change, ...]:
+def _moved(values: NDArray[np.float64], cuts: list[int]) -> tuple[TrendChange, ...]:
     """The changes at these cuts, without those between levels that hardly differ."""
     if not cuts:
         return ()
     ends = [0, *cuts, len(values)]
     levels = [float(np.median(values[begin:end])) for begin, end in pairwise(ends)]
-    found = [Change(at, *both) for at, both in zip(cuts, pairwise(levels), strict=True)]
+    found = [TrendChange(at, *both) for at, both in zip(cuts, pairwise(levels), strict=True)]
     shares = {it.at: abs(it.share) for it in found if it.share is not None}
     least = min(shares, key=shares.__getitem__, default=None)
     if least is not None and shares[least] < LEAST:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from tollgate.base.text import figure
-from tollgate.pages.kit.charts import CHANGE, CURVE, JOINED, Axis, Chart, Series, Span
+from tollgate.base.text import format_number
+from tollgate.pages.kit.charts import CHANGE, CURVE, JOINED, Axis, Chart, ChartSpan, Series
 from tollgate.pages.kit.tables import Cell, Column, Link, Table
 from tollgate.pages.run.view import dealt, wanted
 from tollgate.pages.runs import texts
 from tollgate.pages.runs.model import Listed
-from tollgate.pages.runs.trends import Line, Trend
+from tollgate.pages.runs.trends import Trend, TrendLine
 
 #: Charts of a page, so that it stays fast: tables have the lines of all trends shown.
 MOST = 12
@@ -34,7 +34,7 @@ def of_all(found: Sequence[Trend]) -> list[list[Chart]]:
 def charts(trend: Trend) -> list[Chart]:
     """One for each figure that varies over enough runs, its executions overlaid; those that changed
     come first."""
-    by_name: dict[tuple[str, str], list[Line]] = {}
+    by_name: dict[tuple[str, str], list[TrendLine]] = {}
     for line in (it for it in trend.lines if it.is_searched):
         by_name.setdefault((line.name, line.unit), []).append(line)
     ordered = sorted(by_name.values(), key=lambda it: not any(line.changes for line in it))
@@ -48,7 +48,7 @@ def _colours(trend: Trend) -> dict[str, int]:
     return dict(zip(modes, dealt([wanted(*it) for it in modes.items()]), strict=True))
 
 
-def _chart(trend: Trend, lines: Sequence[Line], colours: Mapping[str, int]) -> Chart:
+def _chart(trend: Trend, lines: Sequence[TrendLine], colours: Mapping[str, int]) -> Chart:
     runs = len(trend.runs)
     step = -(-runs // _TICKS)
     numbers = range(1, runs + 1)
@@ -64,7 +64,7 @@ def _chart(trend: Trend, lines: Sequence[Line], colours: Mapping[str, int]) -> C
     )
 
 
-def _series(line: Line, colour: int) -> list[Series]:
+def _series(line: TrendLine, colour: int) -> list[Series]:
     x = [float(it.at + 1) for it in line.points]
     low, high = ([getattr(it, end) for it in line.points] for end in ("low", "high"))
     found = [Series(line.execution, x, line.values, low, high, JOINED, colour)]
@@ -74,13 +74,15 @@ def _series(line: Line, colour: int) -> list[Series]:
     return found
 
 
-def _spans(line: Line) -> list[Span]:
+def _spans(line: TrendLine) -> list[ChartSpan]:
     """Where a new level begins: between its first run and the one before."""
     at = [float(line.points[it.at].at + 1) for it in line.changes]
-    return [Span(x - 0.5, x, CHANGE, f"{line.execution}: another level from here on") for x in at]
+    return [
+        ChartSpan(x - 0.5, x, CHANGE, f"{line.execution}: another level from here on") for x in at
+    ]
 
 
-def _summary(trend: Trend, lines: Sequence[Line]) -> str:
+def _summary(trend: Trend, lines: Sequence[TrendLine]) -> str:
     found = {line.execution: _in_words(trend, line) for line in lines}
     if len(set(found.values())) == 1:
         first = next(iter(found.values()))
@@ -88,7 +90,7 @@ def _summary(trend: Trend, lines: Sequence[Line]) -> str:
     return " ".join(f"{execution}: {text}." for execution, text in found.items())
 
 
-def _in_words(trend: Trend, line: Line) -> str:
+def _in_words(trend: Trend, line: TrendLine) -> str:
     if not line.changes:
         return texts.unchanged(line)
     return "; ".join(
@@ -97,10 +99,10 @@ def _in_words(trend: Trend, line: Line) -> str:
     )
 
 
-def _numbers(trend: Trend, lines: Sequence[Line]) -> Table:
+def _numbers(trend: Trend, lines: Sequence[TrendLine]) -> Table:
     columns = [Column("run"), Column("UTC", "term")]
     columns += [Column(f"{it.execution}, {it.unit}", "number") for it in lines]
-    values = [{it.at: figure(it.value) for it in line.points} for line in lines]
+    values = [{it.at: format_number(it.value) for it in line.points} for line in lines]
     rows = [
         (str(at + 1), _begun(run), *(it.get(at, "-") for it in values))
         for at, run in enumerate(trend.runs)
@@ -113,7 +115,7 @@ def _begun(run: Listed) -> Cell:
     return Link(texts.time_of(run), run.page) if run.page else texts.time_of(run)
 
 
-def sparkline(line: Line, runs: int) -> list[tuple[str, str]]:
+def sparkline(line: TrendLine, runs: int) -> list[tuple[str, str]]:
     """The line over all runs of its trend, for the cell of a table: (CSS class, path) of the
     trend, of the levels between changes, of a rule at each change and of a dot at the newest. The
     template stretches the drawing to its cell; it needs no script, so that hundreds stay fast."""

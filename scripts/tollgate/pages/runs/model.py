@@ -15,7 +15,7 @@ _INTERRUPTED = 2
 
 
 @dataclass(frozen=True)
-class Figure:
+class RunFigure:
     """One criterion of one execution, judged. Values are in `unit`; None for what is not known.
     window: whether the value is that of the worst window of time. decides: False where the run
     can't fail by it."""
@@ -50,7 +50,7 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class Execution:
+class ListedExecution:
     """One plan against its targets. plans: (file, SHA-256) of the plan and all that it includes.
     load: (property, value) of what shapes the load. targets: (name, mode, instances)."""
 
@@ -60,7 +60,7 @@ class Execution:
     plans: tuple[tuple[str, str], ...]
     load: tuple[tuple[str, str], ...]
     targets: tuple[tuple[str, str, str], ...]
-    figures: tuple[Figure, ...]
+    figures: tuple[RunFigure, ...]
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class Listed:
     started: datetime | None
     reasons: tuple[str, ...] = ()
     faults: tuple[str, ...] = ()
-    executions: tuple[Execution, ...] = ()
+    executions: tuple[ListedExecution, ...] = ()
     environment: dict[str, Any] = field(default_factory=dict)
     page: str | None = None
     problem: str = ""

@@ -25,7 +25,7 @@ from typing import Any
 from urllib.parse import quote
 
 from tollgate.judge.verdicts import ORDER
-from tollgate.pages.runs.model import Execution, Figure, Folder, Listed
+from tollgate.pages.runs.model import Folder, Listed, ListedExecution, RunFigure
 from tollgate.plan import copy as plan_copy
 from tollgate.run import manifest
 
@@ -135,7 +135,7 @@ def _page(run: Path) -> str | None:
 
 def _executions(
     run: Path, planned: dict[str, Any], verdict: dict[str, Any]
-) -> tuple[Execution, ...]:
+) -> tuple[ListedExecution, ...]:
     hashes = _mapping(_mapping(verdict, "environment"), "plans")
     by_name = {_text(it, "name"): it for it in _objects(planned, "executions")}
     sole = len({_text(it, "plan") for it in by_name.values()}) <= 1
@@ -151,7 +151,7 @@ def _execution(
     judged: dict[str, Any],
     hashes: dict[str, Any],
     sole: bool,
-) -> Execution:
+) -> ListedExecution:
     """hashes: SHA-256 of all plans of the run by path below its `plan` folder, of older runs by
     file name; sole: whether they are all of one plan, as nearly always."""
     plan = _text(planned, "plan")
@@ -161,7 +161,7 @@ def _execution(
         for it in _objects(planned, "targets") or [_mapping(planned, "target")]
         if it
     )
-    return Execution(
+    return ListedExecution(
         name=_text(judged, "name"),
         verdict=_text(judged, "verdict"),
         plan=Path(plan).name,
@@ -195,10 +195,10 @@ def _capacity(judged: dict[str, Any]) -> Iterator[dict[str, Any]]:
     }
 
 
-def _figure(raw: dict[str, Any]) -> Figure:
+def _figure(raw: dict[str, Any]) -> RunFigure:
     interval = raw.get("interval")
     ends = interval if isinstance(interval, list) and len(interval) == 2 else (None, None)
-    return Figure(
+    return RunFigure(
         criterion=_text(raw, "criterion", "unknown"),
         label=_text(raw, "label"),
         subject=_text(raw, "subject", "unknown"),

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from tollgate.base.text import figure, spanned
+from tollgate.base.text import format_interval, format_number
 from tollgate.judge.verdicts import PASS
-from tollgate.pages.runs.changes import Change
+from tollgate.pages.runs.changes import TrendChange
 from tollgate.pages.runs.model import Folder, Listed
-from tollgate.pages.runs.trends import Line, Trend
+from tollgate.pages.runs.trends import Trend, TrendLine
 
 NO_VERDICT = "no verdict"
 WORSE, BETTER, MOVED = "worse", "better", "moved"
@@ -116,40 +116,40 @@ def moved_together(found: Sequence[Trend]) -> Iterator[str]:
 
 
 def value(number: float, unit: str) -> str:
-    return figure(number) + ("" if unit in ("", "count") else f" {unit}")
+    return format_number(number) + ("" if unit in ("", "count") else f" {unit}")
 
 
-def limit(line: Line) -> str:
+def limit(line: TrendLine) -> str:
     return "-" if line.limit is None else f"{line.condition} {value(line.limit, line.unit)}"
 
 
-def newest(line: Line) -> tuple[str, str]:
+def newest(line: TrendLine) -> tuple[str, str]:
     """The newest value, and its interval (empty for none)."""
     last = line.points[-1]
     known = last.low is not None and last.high is not None
-    return value(last.value, line.unit), spanned(last.low, last.high) if known else ""
+    return value(last.value, line.unit), format_interval(last.low, last.high) if known else ""
 
 
-def spread(line: Line) -> str:
+def spread(line: TrendLine) -> str:
     """From the least to the largest value of all runs."""
-    return spanned(min(line.values), max(line.values))
+    return format_interval(min(line.values), max(line.values))
 
 
-def direction(line: Line, change: Change) -> str:
+def direction(line: TrendLine, change: TrendChange) -> str:
     """Whether a change went towards what makes a run fail."""
     if line.condition[:1] not in ("<", ">") or change.after == change.before:
         return MOVED
     return WORSE if (change.after > change.before) == line.condition.startswith(">") else BETTER
 
 
-def moved(line: Line, change: Change) -> str:
+def moved(line: TrendLine, change: TrendChange) -> str:
     """`11.1 to 16.9 ms (+52 %)`."""
-    before, after = figure(change.before), value(change.after, line.unit)
+    before, after = format_number(change.before), value(change.after, line.unit)
     share = "" if change.share is None else f" ({100 * change.share:+.0f} %)"
     return f"{before} to {after}{share}"
 
 
-def unchanged(line: Line) -> str:
+def unchanged(line: TrendLine) -> str:
     """What a line without a change shows."""
     if line.is_short:
         return f"too few runs to tell: {len(line.points)} of {line.needed}"

@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from tollgate.pages.runs.changes import FEWEST, Change, changes, runs_needed, too_new
-from tollgate.pages.runs.model import Execution, Figure, Listed
+from tollgate.pages.runs.changes import FEWEST, TrendChange, changes, runs_needed, too_new
+from tollgate.pages.runs.model import Listed, ListedExecution, RunFigure
 
 #: Runs that a trend looks back on; older ones stay in the list.
 NEWEST = 100
@@ -19,7 +19,7 @@ _NEAR = 3
 
 
 @dataclass(frozen=True)
-class Point:
+class TrendPoint:
     """A figure of a run. at: index of the run in its trend."""
 
     at: int
@@ -29,7 +29,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Line:
+class TrendLine:
     """One figure of one execution, oldest run first. limit, condition: those of the newest run, the
     limit None where nothing fails by it. modes: of the execution's targets. Changes count their
     index in `points`. needed: runs below which no change can be distinguished from chance, among as
@@ -41,8 +41,8 @@ class Line:
     unit: str
     condition: str
     limit: float | None
-    points: Sequence[Point]
-    changes: tuple[Change, ...] = ()
+    points: Sequence[TrendPoint]
+    changes: tuple[TrendChange, ...] = ()
     modes: frozenset[str] = frozenset()
     needed: int = FEWEST
     too_new: int | None = None
@@ -86,14 +86,14 @@ class Trend:
     plan: str
     machine: str
     runs: Sequence[Listed]
-    lines: Sequence[Line]
+    lines: Sequence[TrendLine]
     left_out: int = 0
 
-    def first(self, line: Line, change: Change) -> Listed:
+    def first(self, line: TrendLine, change: TrendChange) -> Listed:
         """The first run on the new level."""
         return self.runs[line.points[change.at].at]
 
-    def around(self, line: Line, change: Change) -> list[Listed]:
+    def around(self, line: TrendLine, change: TrendChange) -> list[Listed]:
         """As many runs before a change as after it, but at an end of the line."""
         return [self.runs[it.at] for it in line.points[change.at - _NEAR : change.at + _NEAR]]
 
@@ -101,7 +101,7 @@ class Trend:
 def trends(runs: Iterable[Listed]) -> list[Trend]:
     """All trends of two runs and more, that with the newest run first; the first SHOWN with their
     changes. runs: newest first."""
-    groups: dict[tuple, list[tuple[Listed, list[Execution]]]] = defaultdict(list)
+    groups: dict[tuple, list[tuple[Listed, list[ListedExecution]]]] = defaultdict(list)
     for run in reversed(list(runs)):
         for setup, executions in _setups(run).items():
             groups[setup].append((run, executions))
@@ -111,9 +111,9 @@ def trends(runs: Iterable[Listed]) -> list[Trend]:
     return [*_marked(found[:SHOWN]), *found[SHOWN:]]
 
 
-def _setups(run: Listed) -> dict[tuple, list[Execution]]:
+def _setups(run: Listed) -> dict[tuple, list[ListedExecution]]:
     """The executions of a run, by what has to be the same in runs that are compared."""
-    alike: dict[tuple, list[Execution]] = defaultdict(list)
+    alike: dict[tuple, list[ListedExecution]] = defaultdict(list)
     for it in run.executions:
         # Without the plan's SHA-256 nothing says that two runs sent the same.
         if it.plans:
@@ -124,11 +124,11 @@ def _setups(run: Listed) -> dict[tuple, list[Execution]]:
     }
 
 
-def _trend(setup: tuple, members: Sequence[tuple[Listed, list[Execution]]]) -> Trend:
+def _trend(setup: tuple, members: Sequence[tuple[Listed, list[ListedExecution]]]) -> Trend:
     kind, plan, machine, *_ = setup
     sound = [(run, executions) for run, executions in members if run.counts]
     kept = sound[-NEWEST:]
-    points: dict[tuple, list[tuple[int, Figure]]] = defaultdict(list)
+    points: dict[tuple, list[tuple[int, RunFigure]]] = defaultdict(list)
     for at, (_, executions) in enumerate(kept):
         for execution, figure in _figures(executions):
             points[execution.name, execution.targets, figure.measure].append((at, figure))
@@ -136,11 +136,11 @@ def _trend(setup: tuple, members: Sequence[tuple[Listed, list[Execution]]]) -> T
     return Trend(kind, plan, machine, [run for run, _ in kept], lines, len(members) - len(sound))
 
 
-def _figures(executions: Sequence[Execution]) -> Iterator[tuple[Execution, Figure]]:
+def _figures(executions: Sequence[ListedExecution]) -> Iterator[tuple[ListedExecution, RunFigure]]:
     """Each measure once an execution, though several criteria may be about it: as the last of those
     has it that the run can fail by."""
     for execution in executions:
-        once: dict[tuple[str, ...], Figure] = {}
+        once: dict[tuple[str, ...], RunFigure] = {}
         for it in (it for it in execution.figures if it.observed is not None):
             known = once.get(it.measure)
             if known is None or it.decides or not known.decides:
@@ -151,13 +151,15 @@ def _figures(executions: Sequence[Execution]) -> Iterator[tuple[Execution, Figur
 def _line(
     execution: str,
     targets: Sequence[tuple[str, str, str]],
-    found: Sequence[tuple[int, Figure]],
-) -> Line:
+    found: Sequence[tuple[int, RunFigure]],
+) -> TrendLine:
     newest = found[-1][1]
-    points = [Point(at, it.observed, it.low, it.high) for at, it in found]
+    points = [TrendPoint(at, it.observed, it.low, it.high) for at, it in found]
     modes = frozenset(mode for _, mode, _ in targets)
     limit = newest.limit if newest.decides else None
-    return Line(execution, newest.name, newest.unit, newest.condition, limit, points, modes=modes)
+    return TrendLine(
+        execution, newest.name, newest.unit, newest.condition, limit, points, modes=modes
+    )
 
 
 def _begin(trend: Trend) -> str:
@@ -173,7 +175,7 @@ def _marked(found: Sequence[Trend]) -> list[Trend]:
     varied = sum(not line.is_constant for trend in found for line in trend.lines)
     many = sum(map(bool, moved.values()))
 
-    def marked(line: Line) -> Line:
+    def marked(line: TrendLine) -> TrendLine:
         # A line that is too short as yet will be looked at together with others that are by then.
         among = len(lines) if line.is_searched else max(varied, 1)
         others = (among, min(many, among - 1))

@@ -9,7 +9,7 @@ import numpy as np
 from tollgate.pages.kit.charts import DOTS, JOINED, Axis, Chart, Series
 from tollgate.pages.kit.tables import Column, Group, Row, Table, numeric
 from tollgate.pages.study.series import MOST_ANSWERS, Answers
-from tollgate.study.model import Curve, Estimate, ScalingPoint, Study
+from tollgate.study.model import Curve, Estimate, ScalingPoint, StudyResult
 from tollgate.study.words import interval, number, users
 
 _REQUESTS, _PERFORMANCE = "requests/s", "concurrency performance"
@@ -19,7 +19,7 @@ _PALETTE = 4
 Pick = Callable[[ScalingPoint], Estimate]
 
 
-def throughput(study: Study) -> list[Chart]:
+def throughput(study: StudyResult) -> list[Chart]:
     """Requests a second over users, a chart an experiment."""
     return [
         _over_users(study, name, _REQUESTS, lambda point: point.throughput)
@@ -27,7 +27,7 @@ def throughput(study: Study) -> list[Chart]:
     ]
 
 
-def performance(study: Study) -> list[Chart]:
+def performance(study: StudyResult) -> list[Chart]:
     """Concurrency performance over users, kittens first."""
     names = sorted(_experiments(study), key=lambda name: name != _FIRST)
     return [
@@ -46,11 +46,11 @@ def answers(found: Sequence[Answers]) -> list[Chart]:
     return [_cloud(each, index, longest, slowest) for index, each in enumerate(known)]
 
 
-def _experiments(study: Study) -> list[str]:
+def _experiments(study: StudyResult) -> list[str]:
     return list(dict.fromkeys(curve.experiment for curve in study.curves))
 
 
-def _over_users(study: Study, experiment: str, what: str, pick: Pick) -> Chart:
+def _over_users(study: StudyResult, experiment: str, what: str, pick: Pick) -> Chart:
     curves = [curve for curve in study.curves if curve.experiment == experiment]
     ticks = sorted({float(point.users) for curve in curves for point in curve.points})
     return Chart(

@@ -14,7 +14,7 @@ from tollgate.pages.study.series import Answers, pi_series
 from tollgate.run import manifest
 from tollgate.study import record as study_run
 from tollgate.study.design import read_blocks
-from tollgate.study.model import Study
+from tollgate.study.model import StudyResult
 from tollgate.study.words import answer, summary
 
 #: The design that taurus.yml names.
@@ -47,7 +47,7 @@ class StudyPart:
     left_out: Sequence[str]
 
 
-def part(run: Path, study: Study) -> StudyPart:
+def part(run: Path, study: StudyResult) -> StudyPart:
     """What the page of a run's folder says of this study.
 
     Raises JtlError, ManifestError and DesignError, one line each.
@@ -59,7 +59,9 @@ def part(run: Path, study: Study) -> StudyPart:
     return made(study, series, how, str(record.environment.get("cpu", "a machine unknown")))
 
 
-def made(study: Study, series: Sequence[Answers], how: study_run.StudyRun, cpu: str) -> StudyPart:
+def made(
+    study: StudyResult, series: Sequence[Answers], how: study_run.StudyRun, cpu: str
+) -> StudyPart:
     """The same from values."""
     text, tone = answer(study)
     short = "This was the short smoke: it shows that everything works, and no more."

@@ -6,17 +6,17 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from tollgate.pages.kit.bars import IntervalBar, Part, Scale, parts
+from tollgate.pages.kit.bars import BarSegment, IntervalBar, Scale, parts
 from tollgate.pages.kit.tables import Column, Table, numeric
 from tollgate.study.model import (
     CROSSCHECK,
-    TOLD,
+    DESCRIBED,
+    ArmComparison,
     CellResult,
     Check,
     Claim,
-    Comparison,
     Estimate,
-    Study,
+    StudyResult,
 )
 from tollgate.study.words import METRIC_NAMES, interval, number, tone, users
 
@@ -97,7 +97,7 @@ class WorkersRow:
     """How the requests of a cell were distributed over its workers. busiest: share of a block."""
 
     users: str
-    parts: Sequence[Part]
+    parts: Sequence[BarSegment]
     requests: str
     busiest: str
 
@@ -121,7 +121,7 @@ class Cells:
     experiments: Groups[tuple[str, Sequence[CellRow]]]
 
 
-def claims(study: Study) -> list[ClaimRow]:
+def claims(study: StudyResult) -> list[ClaimRow]:
     """The published figure beside the measured one, the answer and why."""
     return [
         ClaimRow(
@@ -144,7 +144,7 @@ def _measured(claim: Claim) -> Figure:
     return Figure(f"{value} {claim.unit}" if has_unit else value, interval(claim.measured))
 
 
-def ratios(study: Study, metric: str) -> list[Forest]:
+def ratios(study: StudyResult, metric: str) -> list[Forest]:
     """A forest plot of each experiment's ratios."""
     return [
         _forest(name, found, metric)
@@ -152,7 +152,7 @@ def ratios(study: Study, metric: str) -> list[Forest]:
     ]
 
 
-def _forest(experiment: str, found: Sequence[Comparison], metric: str) -> Forest:
+def _forest(experiment: str, found: Sequence[ArmComparison], metric: str) -> Forest:
     known = [it for it in found if metric in it.ratios]
     scale = Scale.of(it.ratios[metric] for it in known)
     groups = [
@@ -166,7 +166,7 @@ def _ratio(name: str, ratio: Estimate, scale: Scale) -> RatioRow:
     return RatioRow(name, IntervalBar.of(ratio, scale), Figure.of(ratio))
 
 
-def checks(study: Study) -> Checks | None:
+def checks(study: StudyResult) -> Checks | None:
     """Other load generators beside JMeter; None without any."""
     if not study.checks:
         return None
@@ -184,7 +184,7 @@ def _check(found: Check, scale: Scale) -> CheckRows:
     )
 
 
-def workers(study: Study) -> Groups[tuple[str, Sequence[WorkersRow]]]:
+def workers(study: StudyResult) -> Groups[tuple[str, Sequence[WorkersRow]]]:
     """How the requests of each arm with several workers were distributed, by experiment and arm."""
     several = [it for it in study.cells if len(it.workers) > 1 and it.requests]
     return _by_experiment(several, _workers_of)
@@ -201,7 +201,7 @@ def _workers_of(found: CellResult) -> WorkersRow:
     )
 
 
-def cells(study: Study) -> Cells | None:
+def cells(study: StudyResult) -> Cells | None:
     """Every metric of every cell; None without any."""
     if not study.cells:
         return None
@@ -221,14 +221,14 @@ def _cell(found: CellResult) -> CellRow:
         },
         metrics={
             METRIC_NAMES[metric]: Figure.of(found.metrics.get(metric, Estimate(None)))
-            for metric in TOLD
+            for metric in DESCRIBED
         },
         held_by=found.bottleneck.who,
         why="; ".join((found.bottleneck.reason, *(f"left out: {it}" for it in found.left_out))),
     )
 
 
-def outages(study: Study) -> Table | None:
+def outages(study: StudyResult) -> Table | None:
     """Each worker that died while it was measured, and what that cost; None without any."""
     if not study.outages:
         return None
