@@ -25,14 +25,14 @@ import yaml
 
 from tollgate.base.paths import ROOT
 from tollgate.criteria.grammar import Criterion, parse_all
-from tollgate.judge.course import is_settled, noted
 from tollgate.judge.facts import InterimHistory, JudgeSettings, LabelData, MeasuredExecution
+from tollgate.judge.interim import is_settled, noted
 from tollgate.judge.judgement import results_of
 from tollgate.judge.levels import estimates
 from tollgate.judge.verdicts import INCONCLUSIVE, worst
 from tollgate.plan.arrivals import PreciseThroughput
 from tollgate.plan.read import read_plan
-from tollgate.run.looks import LEAST_S, InterimSchedule
+from tollgate.run.interim import LEAST_S, InterimSchedule
 from tollgate.schedule.schedule import schedules_of
 from tollgate.stats.counts import Counts
 from tollgate.stats.totals import Totals

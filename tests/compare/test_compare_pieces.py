@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tollgate.compare.batches import FEWEST_PIECES, WEIGHTS, pieces_of
 from tollgate.compare.estimates import mean_ratio, percentile_ratio, typical_ratio
 from tollgate.compare.model import Blocks, Requests, Side
-from tollgate.compare.pieces import FEWEST_PIECES, WEIGHTS, pieces_of
-from tollgate.workers.foreign import BackgroundCpu
+from tollgate.workers.background_cpu import BackgroundCpu
 
 VALUES = np.arange(1000)
 SECONDS, RATE = 120, 28

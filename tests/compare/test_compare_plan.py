@@ -9,7 +9,7 @@ from support import PLANS
 from support.jtl_rows import HEADER, START_MS
 from support.jtl_text import lines
 from support.simulated import expected_schedules
-from tollgate.compare.looks import judge_blocks
+from tollgate.compare.interim import judge_blocks
 from tollgate.compare.model import FAIL, PASS, GateSettings
 from tollgate.compare.record import CompareRecord, SideRecord
 from tollgate.compare.samples import read

@@ -8,12 +8,12 @@ from support import jmx_text as jmx
 from support import own_run, run_folder
 from support.jtl_rows import START_MS, row
 from tollgate.gather import evidence
-from tollgate.gather.looks import judged_until_ms
+from tollgate.gather.interim import judged_until_ms
 from tollgate.gather.watch import Watch
 from tollgate.judge.judgement import judge
 from tollgate.outputs.json_verdict import to_dict
 from tollgate.run import manifest
-from tollgate.run.looks import InterimSchedule
+from tollgate.run.interim import InterimSchedule
 from tollgate.samples.counts import read_jtl
 from tollgate.samples.split import copy_until
 

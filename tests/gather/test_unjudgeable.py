@@ -11,7 +11,7 @@ from tollgate.gather.evidence import EvidenceError
 from tollgate.gather.unjudgeable import hardly_decided
 from tollgate.plan.read import read_plan
 from tollgate.run import manifest
-from tollgate.run.looks import InterimSchedule
+from tollgate.run.interim import InterimSchedule
 
 
 def forecast(*rates, **shares):

@@ -140,9 +140,9 @@ def test_how_jmeter_was_ended_is_no_fault_of_its_own():
 def test_what_else_is_wrong_makes_a_run_that_was_cut_short_invalid_all_the_same():
     full = interrupted(COUNTS, machine_problems=("the disk is full",))
     assert texts(full) == ["(machine) search-fork: the disk is full"]
-    unsent = (ScheduleFacts(("search",), intended=1000, sent=900, missing_generator=100),)
+    unanswered = (ScheduleFacts(("search",), intended=1000, sent=900, missing_generator=100),)
     facts = ExecutionFacts(interrupted=True, ended_s=34.0)
-    one = execution(CRITERION, facts=facts, measured_s=900.0, schedules=unsent)
+    one = execution(CRITERION, facts=facts, measured_s=900.0, schedules=unanswered)
     assert (
         "generator was too slow" in texts(judge(MeasuredRun((one,), interrupted=True), COUNTS))[0]
     )

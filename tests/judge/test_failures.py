@@ -7,9 +7,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from support.executions import counts, execution, verdict_on
-from tollgate.judge.course import is_settled
 from tollgate.judge.facts import InterimHistory, JudgeSettings, MeasuredRun
 from tollgate.judge.failures import TOLERATED
+from tollgate.judge.interim import is_settled
 from tollgate.judge.judgement import judge, results_of
 
 TIMES = ["avg-rt of search>500ms", "p95>500ms", "avg-lt of search>500ms", "p50>500ms for 5s"]

@@ -14,10 +14,12 @@ from tollgate.judge.judgement import judge
 from tollgate.schedule.lateness import Displacement
 
 
-def result(criterion, response, punctual):
+def result(criterion, response, without_generator_lateness):
     """Of a label whose response times have these counts, and these without the generator's part."""
     made = execution(criterion, response=response)
-    data = replace(made.labels["search", False], punctual=punctual)
+    data = replace(
+        made.labels["search", False], without_generator_lateness=without_generator_lateness
+    )
     verdict = judge(MeasuredRun((replace(made, labels={("search", False): data}),)))
     return verdict.executions[0].criteria[0], verdict
 

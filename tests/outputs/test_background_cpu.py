@@ -16,7 +16,7 @@ from tollgate.outputs.json_verdict import to_dict
 from tollgate.outputs.markdown import to_markdown
 from tollgate.run import manifest
 from tollgate.taurus.verdict import _background
-from tollgate.workers.foreign import BackgroundCpu
+from tollgate.workers.background_cpu import BackgroundCpu
 from tollgate.workers.model import Resources
 
 TAKEN = BackgroundCpu(share=0.25, seconds=70, disturbed_s=31)

@@ -18,7 +18,7 @@ from tollgate.pages.run.view import View
 from tollgate.pages.run.write import judged, write
 from tollgate.run import manifest
 from tollgate.stats.counts import Counts
-from tollgate.workers.foreign import BackgroundCpu
+from tollgate.workers.background_cpu import BackgroundCpu
 from tollgate.workers.model import WorkerSeries
 
 

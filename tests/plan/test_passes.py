@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from support import jmx_text as jmx
+from tollgate.plan.iterations import LONGEST, rates_of, write_by_arrivals
 from tollgate.plan.jmx import PlanError, read_tree
-from tollgate.plan.passes import LONGEST, rates_of, write_by_arrivals
 from tollgate.plan.read import read_plan
 
 OURS = ("nothing", "end")

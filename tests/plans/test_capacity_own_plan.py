@@ -22,7 +22,7 @@ from tollgate.capacity.answer import result
 from tollgate.capacity.model import CapacitySettings
 from tollgate.gather.arrivals import END, HEADER, NOTHING, read_arrivals, row
 from tollgate.gather.capacity import CapacityRecord, arrivals_path, gather, read_record, record_path
-from tollgate.plan.passes import Iteration, write_by_arrivals
+from tollgate.plan.iterations import Iteration, write_by_arrivals
 from tollgate.samples.store import open_store
 from tollgate.targets.tools import IDLE_SERVER
 from tollgate.taurus.capacity import limit_of

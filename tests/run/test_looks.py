@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tollgate.criteria.grammar import parse_all
-from tollgate.run.looks import EVERY_S, FIRST_S, LONGEST_LAG_S, SHORTEST_LAG_S, InterimSchedule
+from tollgate.run.interim import EVERY_S, FIRST_S, LONGEST_LAG_S, SHORTEST_LAG_S, InterimSchedule
 from tollgate.stats.sequential import LEAST_STEP
 
 LENGTHS = st.floats(0.5, 1e6)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 
 from support.simulated import ORIGIN, runs, schedule_of, sent_by_jmeter
-from tollgate.schedule.blame import LATE_MS
+from tollgate.schedule.attribution import LATE_MS
 from tollgate.schedule.join import Rows
 from tollgate.schedule.lateness import join, summarise
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from support.simulated import ORIGIN
 from tollgate.plan.model import PlanLabel
 from tollgate.samples.single import Batch
-from tollgate.schedule.blame import FAR_LATE_MS, LATE_MS
+from tollgate.schedule.attribution import FAR_LATE_MS, LATE_MS
 from tollgate.schedule.join import estimate_origin_ms
 from tollgate.schedule.lateness import percentile
 from tollgate.schedule.model import Schedule, ScheduleFacts
@@ -108,12 +108,12 @@ def one_by_one(schedule, rows, test_start_ms, from_s, bins):
         generator_far_late=far_late,
         displaced=sum(map(abs, surplus.values())) // 2,
     )
-    unsent = due_ms[[it for it in range(intended) if it not in late]] + start_ms - ORIGIN
+    unanswered = due_ms[[it for it in range(intended) if it not in late]] + start_ms - ORIGIN
     return (
         {name: counts(samples) for name, samples in response.items()},
         {name: counts(samples) for name, samples in lateness.items()},
         facts,
-        unanswered_of(Queue(schedule, NAMES, NAMES), unsent, bins),
+        unanswered_of(Queue(schedule, NAMES, NAMES), unanswered, bins),
     )
 
 
@@ -137,8 +137,8 @@ def streamed(schedule, rows, test_start_ms, from_s, bins, cuts):
     response = {name: join.response(label) for label, name in enumerate(NAMES)}
     lateness = {name: join.lateness(label) for label, name in enumerate(NAMES)}
     facts = replace(join.facts(NAMES, len(outside)), origin_is_estimated=is_estimated)
-    unsent = unanswered_of(Queue(schedule, NAMES, NAMES), join.unsent_ms(), bins)
-    return response, lateness, facts, unsent
+    unanswered = unanswered_of(Queue(schedule, NAMES, NAMES), join.unsent_ms(), bins)
+    return response, lateness, facts, unanswered
 
 
 @given(

@@ -341,7 +341,7 @@ def test_what_a_timer_asked_for_and_nobody_sent_is_as_slow_as_the_plans_timeout(
     read = plan(jmx.group(DEFAULTS, jmx.sampler("a", BY_TIMER)), **properties)
     due = events_ms(read, "a")
     found = replayed(read, a=samples(np.delete(due, slice(40, 60))))
-    (missing,) = found.unsent
+    (missing,) = found.unanswered
     assert missing.labels == ("a",)
     assert missing.counts.total == missing.counts.errors == 20
     assert set(missing.counts.elapsed_ms) == {slow_ms}

@@ -19,13 +19,13 @@ from tollgate.stats.counts import Counts
 ORIGIN = 1_795_359_354_868
 
 
-def unsent(n, slow_ms=5000, at=20, labels=("search",)):
+def unanswered(n, slow_ms=5000, at=20, labels=("search",)):
     return Unanswered(labels, Counts.of([at] * n, [slow_ms] * n, [False] * n, codes=(TIMED_OUT,)))
 
 
 def verdict_of(criterion, *missing, service=None):
     made = execution(criterion, service=counts() if service is None else service)
-    verdict = judge(MeasuredRun((replace(made, unsent=missing),)))
+    verdict = judge(MeasuredRun((replace(made, unanswered=missing),)))
     (result,) = verdict.executions[0].criteria
     return result.verdict
 
@@ -59,37 +59,39 @@ def verdict_of(criterion, *missing, service=None):
 def test_a_criterion_passes_only_if_it_would_with_each_of_them_failed_and_timed_out(
     criterion, verdict
 ):
-    assert verdict_of(criterion, unsent(30)) == verdict
+    assert verdict_of(criterion, unanswered(30)) == verdict
 
 
 def test_without_a_timeout_a_mean_cannot_be_told_and_a_median_can():
-    assert verdict_of("avg-rt of search>1h", unsent(1, NEVER_MS)) == "INCONCLUSIVE"
-    assert verdict_of("p50 of search>1s", unsent(1, NEVER_MS)) == "PASS"
+    assert verdict_of("avg-rt of search>1h", unanswered(1, NEVER_MS)) == "INCONCLUSIVE"
+    assert verdict_of("p50 of search>1s", unanswered(1, NEVER_MS)) == "PASS"
 
 
 def test_those_of_a_shared_schedule_may_all_have_been_of_one_rare_label():
     rare = counts(180, 60)
-    shared = unsent(90, labels=("often", "search"))
+    shared = unanswered(90, labels=("often", "search"))
     assert verdict_of("fail of search>30%", shared, service=rare) == "INCONCLUSIVE"
     assert verdict_of("fail of search>40%", shared, service=rare) == "PASS"
 
 
 def test_those_of_other_labels_and_of_the_warm_up_do_not_count():
-    assert verdict_of("fail of search>0%", unsent(30, labels=("buy",))) == "PASS"
+    assert verdict_of("fail of search>0%", unanswered(30, labels=("buy",))) == "PASS"
     made = execution("fail of search>0%", warmup_s=10.0, measured_s=50.0)
-    assert judge(MeasuredRun((replace(made, unsent=(unsent(30, at=9),)),))).verdict == "PASS"
+    assert (
+        judge(MeasuredRun((replace(made, unanswered=(unanswered(30, at=9),)),))).verdict == "PASS"
+    )
 
 
 def test_an_inconclusive_criterion_says_how_many_were_not_sent():
     made = execution("fail of search>0%")
-    (reason,) = judge(MeasuredRun((replace(made, unsent=(unsent(30),)),))).reasons
+    (reason,) = judge(MeasuredRun((replace(made, unanswered=(unanswered(30),)),))).reasons
     assert "30 scheduled requests were not sent" in reason.text
 
 
 def test_of_a_closed_loop_it_says_how_many_had_no_answer():
     made = execution("fail of search>0%")
-    waited_for = replace(unsent(7), waited_for=True)
-    (reason,) = judge(MeasuredRun((replace(made, unsent=(waited_for,)),))).reasons
+    waited_for = replace(unanswered(7), waited_for=True)
+    (reason,) = judge(MeasuredRun((replace(made, unanswered=(waited_for,)),))).reasons
     assert "7 requests of closed loops had no answer yet" in reason.text
     assert "scheduled" not in reason.text
 

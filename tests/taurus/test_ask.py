@@ -12,21 +12,24 @@ from xml.etree import ElementTree
 import pytest
 
 from tollgate.run import engines
-from tollgate.taurus import ask
+from tollgate.taurus import engine_probe
 
 FACTS = engines.Facts(1, 2, "5.6.3", "17", "ab", {"plans/a.jmx": "cd"}, "quick", 2)
 HOSTS = ("10.0.0.1:1099", "10.0.0.2:1099")
 
 
-def answers(**changes: object) -> dict[str, ask.Answer]:
+def answers(**changes: object) -> dict[str, engine_probe.Answer]:
     """Those of two engines that are alike, changes of the second's."""
     facts = {name: changes.pop(name) for name in [*changes] if hasattr(FACTS, name)}
-    second = ask.Answer(replace(FACTS, **{"number": 2, **facts}), ["h2"], 3.0, 1.0)
-    return {HOSTS[0]: ask.Answer(FACTS, ["h1"], -4.0, 1.0), HOSTS[1]: replace(second, **changes)}
+    second = engine_probe.Answer(replace(FACTS, **{"number": 2, **facts}), ["h2"], 3.0, 1.0)
+    return {
+        HOSTS[0]: engine_probe.Answer(FACTS, ["h1"], -4.0, 1.0),
+        HOSTS[1]: replace(second, **changes),
+    }
 
 
-def numbers(found: dict[str, ask.Answer]) -> dict[int, str]:
-    return ask.check(found, FACTS, ["${__P(engine.rows)}/items.csv"], [{1: "h1", 2: "h2"}])
+def numbers(found: dict[str, engine_probe.Answer]) -> dict[int, str]:
+    return engine_probe.check(found, FACTS, ["${__P(engine.rows)}/items.csv"], [{1: "h1", 2: "h2"}])
 
 
 def test_engines_that_are_alike_are_known_by_their_numbers():
@@ -82,20 +85,20 @@ def test_the_true_offset_of_a_clock_lies_within_its_bounds(ahead_ms):
         not_yet = end + numbers_of.uniform(-2, 0) if looks else before
         looks.append((not_yet, seen, int(start + ahead_ms), int(end + ahead_ms)))
         now = max(seen, end)
-    low, high = ask.bounds(looks)
+    low, high = engine_probe.bounds(looks)
     assert low <= ahead_ms <= high
     assert high - low < 60
 
 
 def test_one_look_at_a_clock_bounds_nothing():
-    assert all(it != it for it in ask.bounds([(1.0, 2.0, 1, 1)]))
+    assert all(it != it for it in engine_probe.bounds([(1.0, 2.0, 1, 1)]))
 
 
 def test_the_plan_asks_for_the_facts_each_file_and_the_clock():
-    text = ask.plan_text(["${__P(engine.rows)}/split/a.csv", "b&c.csv"])
+    text = engine_probe.plan_text(["${__P(engine.rows)}/split/a.csv", "b&c.csv"])
     root = ElementTree.fromstring(text)
     labels = [it.get("testname") for it in root.iter("JavaSampler")]
-    assert labels == [ask.FACTS, ask.DATA, ask.DATA, ask.CLOCK]
+    assert labels == [engine_probe.FACTS, engine_probe.DATA, engine_probe.DATA, engine_probe.CLOCK]
     told = [it.text for it in root.iter("stringProp") if it.get("name") == "Argument.value"]
     assert any("b&c.csv" in (it or "") for it in told)
 
@@ -112,14 +115,14 @@ def rows(*given: tuple[str, str, str]) -> list[tuple[float, float, str]]:
 
 def test_answers_are_put_down_to_the_host_that_gave_them():
     thread = f"{HOSTS[0]}-ask 1-1"
-    found = ask._answers(
+    found = engine_probe._answers(
         rows(
-            (thread, ask.FACTS, FACTS.to_text()),
-            (thread, ask.DATA, "abc"),
-            (thread, ask.DATA, ask.hash_of(b"**ERR**")),
-            (thread, ask.CLOCK, ""),
-            ("10.9.9.9:1-ask 1-1", ask.CLOCK, ""),
-            (thread, ask.CLOCK, ""),
+            (thread, engine_probe.FACTS, FACTS.to_text()),
+            (thread, engine_probe.DATA, "abc"),
+            (thread, engine_probe.DATA, engine_probe.hash_of(b"**ERR**")),
+            (thread, engine_probe.CLOCK, ""),
+            ("10.9.9.9:1-ask 1-1", engine_probe.CLOCK, ""),
+            (thread, engine_probe.CLOCK, ""),
         ),
         HOSTS,
         500.0,
@@ -146,7 +149,7 @@ def test_why_an_engine_did_not_answer_is_told(tmp_path: Path, log: str, words: s
         f"2026-11-22 21:00:00,000 ERROR o.a.j.JMeter: Failed to create {HOSTS[1]}\n\tat {log}\n"
         f"2026-11-22 21:00:01,000 INFO o.a.j.JMeter: certificate\n"
     )
-    told = ask._why(HOSTS, path)
+    told = engine_probe._why(HOSTS, path)
     assert told.startswith(f"engine {HOSTS[1]}: ")
     assert words in told
 
@@ -157,4 +160,4 @@ def test_that_an_engine_is_busy_is_said_without_its_name(tmp_path: Path):
         f"2026-11-22 21:00:00,000 WARN o.a.j.JMeter: Something of {HOSTS[1]}\n"
         "2026-11-22 21:00:01,000 ERROR o.a.j.u.JMeterUtils: Engine is busy - please try later\n"
     )
-    assert "busy" in ask._why(HOSTS[1:], path)
+    assert "busy" in engine_probe._why(HOSTS[1:], path)

@@ -19,7 +19,7 @@ from tollgate.base.paths import ROOT
 from tollgate.criteria.grammar import CriterionError
 from tollgate.gather.arrivals import ROW, read_arrivals
 from tollgate.gather.capacity import arrivals_path, gather, read_record, record_path, sealed
-from tollgate.plan.passes import Iteration
+from tollgate.plan.iterations import Iteration
 from tollgate.plan.read import read_plan
 from tollgate.samples.store import open_store
 from tollgate.taurus.capacity import Capacity, free_port, limit_of

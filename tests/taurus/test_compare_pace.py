@@ -15,7 +15,7 @@ from tollgate.run import manifest
 from tollgate.taurus import compare as service
 from tollgate.taurus.pace import CostError
 from tollgate.taurus.shared import under_way
-from tollgate.workers.foreign import ForeignRecorder
+from tollgate.workers.background_cpu import ForeignRecorder
 
 
 def test_progress_says_that_the_run_may_end_before(compare):

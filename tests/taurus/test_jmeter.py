@@ -23,7 +23,6 @@ from tollgate.plan.model import Plan
 from tollgate.plan.read import read_plan
 from tollgate.samples.check import RECORD_BYTES
 from tollgate.targets import lock
-from tollgate.taurus.again import rerun_load
 from tollgate.taurus.jmeter import (
     LOGGED,
     QUIET,
@@ -32,6 +31,7 @@ from tollgate.taurus.jmeter import (
     thread_logging,
     with_test_start,
 )
+from tollgate.taurus.rerun_load import rerun_load
 from tollgate.taurus.shared import FILES_OF
 
 HEADER = (

@@ -7,7 +7,7 @@ import pytest
 from bzt import TaurusConfigError
 from bzt.utils import BetterDict
 
-from tollgate.taurus.looks import Looks
+from tollgate.taurus.stop_when_decided import Looks
 
 PLAN = {"script": "plans/check.jmx"}
 

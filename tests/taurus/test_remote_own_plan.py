@@ -5,7 +5,7 @@ from types import SimpleNamespace
 from bzt.utils import BetterDict
 
 from support import jmx_text as jmx
-from tollgate.taurus.ask import hash_of
+from tollgate.taurus.engine_probe import hash_of
 from tollgate.taurus.engines import RemoteLoad
 
 

@@ -10,9 +10,9 @@ import pytest
 
 import support
 from support.burning import BURN, TOLERANCE_S, processes
-from tollgate.workers import foreign
+from tollgate.workers import background_cpu
+from tollgate.workers.background_cpu import ForeignRecorder
 from tollgate.workers.cpu import own_cores
-from tollgate.workers.foreign import ForeignRecorder
 
 LOG = logging.getLogger("test")
 #: Burns one core for a second, and goes on when told to.
@@ -35,9 +35,9 @@ def started():
 @pytest.fixture
 def recorder_of(monkeypatch):
     """Starts one that reads often, on one core that never idles; stops it in the end."""
-    monkeypatch.setattr(foreign, "PERIOD_S", 0.02)
-    monkeypatch.setattr(foreign, "SILENCE_S", 60.0)
-    monkeypatch.setattr(foreign, "own_cores", lambda: (1, 0.0))
+    monkeypatch.setattr(background_cpu, "PERIOD_S", 0.02)
+    monkeypatch.setattr(background_cpu, "SILENCE_S", 60.0)
+    monkeypatch.setattr(background_cpu, "own_cores", lambda: (1, 0.0))
     made = []
 
     def start(*pids):
@@ -110,7 +110,7 @@ def test_a_process_that_is_not_there_is_refused():
 
 
 def test_readings_that_end_early_are_a_warning_not_the_end(monkeypatch, caplog):
-    monkeypatch.setattr(foreign, "own_cores", lambda: 1 / 0)
+    monkeypatch.setattr(background_cpu, "own_cores", lambda: 1 / 0)
     recorder = ForeignRecorder((os.getpid(),), LOG)
     recorder.start()
     recorder.stop()

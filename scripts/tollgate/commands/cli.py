@@ -23,7 +23,7 @@ from pathlib import Path
 
 from tollgate.commands import ERROR, Parser, doctor, engine, forecast, merge, new_target
 from tollgate.gather import evidence
-from tollgate.gather.looks import judged_until_ms
+from tollgate.gather.interim import judged_until_ms
 from tollgate.judge.judgement import judge
 from tollgate.outputs import dashboard
 from tollgate.outputs import study as study_report

@@ -12,7 +12,7 @@ robustly across them:
   with pieces of 1, 2, 5 and 10 s, and 4.4 to 6.1 % for their plain mean. Beside a neighbour that
   burns half a core the error of its p95 was 2.4 % after 480 s with 5 samples beyond it in a piece,
   and 1.5 % with 3 or 2 (rms of 3 runs); without one it was the same after 180 s, 1.1 %. In the
-  tail pieces weigh by what others took of the cores (pieces.py), and then it was 1.05 % with 3 and
+  tail pieces weigh by what others took of the cores (batches.py), and then it was 1.05 % with 3 and
   0.98 % with 2 (rms of 7 runs), of which the estimated error was 1.29 and 1.14 %.
 - **Adjusted for the request.** Which rows of its data a side happened to get is known, and a row is
   drawn before the coin falls, so that what follows from the rows can be taken off without a bias
@@ -48,9 +48,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from tollgate.compare.batches import FEWEST_PIECES, Batches, pieces_of
 from tollgate.compare.milliseconds import HALF_MS, doubt_and_place, percentile, percentiles
 from tollgate.compare.model import PERCENTILES, TYPICAL, Blocks, Requests
-from tollgate.compare.pieces import FEWEST_PIECES, Batches, pieces_of
 from tollgate.stats.autocorrelation import error_of_steps, error_of_sum
 from tollgate.stats.trimmed import trimmed_mean
 

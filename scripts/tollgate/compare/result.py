@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tollgate.compare.decide import close
-from tollgate.compare.looks import judge_blocks
+from tollgate.compare.interim import judge_blocks
 from tollgate.compare.model import (
     INCONCLUSIVE,
     INFORMATIONAL,

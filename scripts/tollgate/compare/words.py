@@ -10,7 +10,7 @@ from tollgate.compare.model import IMPROVED, INCONCLUSIVE, METRICS, PASS, SHARES
 from tollgate.compare.pace import FIXED, MEASURED, UNSEEN, Pace
 from tollgate.compare.record import CompareRecord
 from tollgate.compare.result import Comparison
-from tollgate.workers.foreign import CALM, BackgroundCpu
+from tollgate.workers.background_cpu import CALM, BackgroundCpu
 
 UNKNOWN = "-"
 #: Digits after the point beyond which two numbers are alike for everybody.

@@ -221,10 +221,12 @@ def _over(response_ms: np.ndarray, failed: np.ndarray, limit: Limit) -> int:
 
 def _is_services(joined: _Joined, limits: Sequence[Limit], over: Sequence[int]) -> bool:
     """Whether the generator's lateness changes little of what is over the limits."""
-    punctual = joined.response_ms - joined.generator_ms
+    without_generator_lateness = joined.response_ms - joined.generator_ms
     for limit, n in zip(limits, over, strict=True):
-        most = max(limit.share * len(punctual), n)
-        if n - _over(punctual, joined.failed, limit) > max(1.0, GENERATORS_SHARE * most):
+        most = max(limit.share * len(without_generator_lateness), n)
+        if n - _over(without_generator_lateness, joined.failed, limit) > max(
+            1.0, GENERATORS_SHARE * most
+        ):
             return False
     return True
 

@@ -25,7 +25,7 @@ from tollgate.gather.arrivals import NOTHING
 from tollgate.gather.clock import steps_seen, with_clock
 from tollgate.gather.ends import with_early_ends
 from tollgate.gather.engines import gather_engines, share_name
-from tollgate.gather.looks import Examined, ended
+from tollgate.gather.interim import Examined, ended
 from tollgate.gather.silent import with_silent
 from tollgate.gather.unjudgeable import unjudgeable
 from tollgate.gather.waits import with_waits
@@ -211,7 +211,7 @@ def _read(of: Examined, record: CompareRecord | None, store: Store) -> MeasuredE
         warmup_s=planned.warmup,
         measured_s=comparing.due_s(planned, record),
         schedules=replayed.facts,
-        unsent=replayed.unsent,
+        unanswered=replayed.unanswered,
         facts=replace(facts, worker_events=events_left(facts.worker_events, resources.outages)),
         resources=resources,
         forecast=_forecast(store, planned, jtl, facts.ended_s, parents),

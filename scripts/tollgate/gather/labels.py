@@ -65,7 +65,7 @@ def labels_of(
             label.totals,
             lateness=replayed.lateness.get(name),
             # In an open model all of the lateness is the generator's: the service time is left.
-            punctual=replayed.punctual.get(name, label.counts),
+            without_generator_lateness=replayed.without_generator_lateness.get(name, label.counts),
         )
         for name, label in jtl.samplers.items()
     }

@@ -218,7 +218,7 @@ def _with_charged(
     facts = execution.facts
     schedules = execution.schedules
     if groups[0].is_open_model:
-        schedules = tuple(_blamed(each, groups[0], charged.unsent) for each in schedules)
+        schedules = tuple(_blamed(each, groups[0], charged.unanswered) for each in schedules)
     note = _note(groups[0], charged, end, jtl)
     facts = replace(facts, notes=(*facts.notes, note))
     return replace(execution, labels=labels, schedules=schedules, facts=facts)
@@ -244,18 +244,20 @@ def _added(data: LabelData, second: np.ndarray, elapsed: np.ndarray) -> LabelDat
         data,
         service=data.service + extra,
         response=None if data.response is None else data.response + extra,
-        punctual=None if data.punctual is None else data.punctual + extra,
+        without_generator_lateness=None
+        if data.without_generator_lateness is None
+        else data.without_generator_lateness + extra,
         totals=Totals.merged([*filter(None, [data.totals]), totals]),
     )
 
 
-def _blamed(schedule: ScheduleFacts, group: ThreadGroup, unsent: int) -> ScheduleFacts:
+def _blamed(schedule: ScheduleFacts, group: ThreadGroup, unanswered: int) -> ScheduleFacts:
     """The schedule, if it is the group's, with arrivals that the service never answered no longer
     taken for such that the generator did not send."""
     known = [each.label for each in group.samplers]
     if not any(label.matches(name) for label in known for name in schedule.labels):
         return schedule
-    moved = min(unsent, schedule.missing_generator)
+    moved = min(unanswered, schedule.missing_generator)
     return replace(
         schedule,
         missing_generator=schedule.missing_generator - moved,

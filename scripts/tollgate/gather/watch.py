@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tollgate.gather.looks import WRITTEN_S, Examined, Look
+from tollgate.gather.interim import WRITTEN_S, Examined, Look
 from tollgate.judge.verdicts import FAIL, PASS, CriterionResult
 from tollgate.run.manifest import Stop
 from tollgate.samples.layout import JtlError, peek_test_start

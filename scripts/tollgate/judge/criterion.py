@@ -69,27 +69,31 @@ def judge_criterion(
 ) -> CriterionResult:
     """The result of a criterion on samples, over those of [from_s, to_s)."""
 
-    def part_of(*, punctual: bool) -> JudgedSamples:
-        return select(criterion, execution.labels.values(), settings, from_s, to_s, punctual)
+    def part_of(*, without_generator_lateness: bool) -> JudgedSamples:
+        return select(
+            criterion, execution.labels.values(), settings, from_s, to_s, without_generator_lateness
+        )
 
     def ruling_on(part: JudgedSamples) -> Judgement:
         return _ruling(criterion, part, levels, from_s, to_s)
 
-    part = part_of(punctual=False)
-    ruling = ruling_on(part)
-    if part.basis == RESPONSE_TIME and ruling.verdict != INVALID:
-        ruling = _charged(criterion, ruling, lambda: ruling_on(part_of(punctual=True)))
-    unsent = [
+    part = part_of(without_generator_lateness=False)
+    judgement = ruling_on(part)
+    if part.basis == RESPONSE_TIME and judgement.verdict != INVALID:
+        judgement = _charged(
+            criterion, judgement, lambda: ruling_on(part_of(without_generator_lateness=True))
+        )
+    unanswered = [
         replace(each, counts=each.counts.window(from_s, to_s))
-        for each in execution.unsent
+        for each in execution.unanswered
         if not criterion.label or criterion.label in each.labels
     ]
-    if ruling.verdict == PASS and any(each.counts.total for each in unsent):
-        other = ruling_on(with_unsent(criterion, part, (each.counts for each in unsent)))
-        ruling = _with_unsent(ruling, other, unsent)
-    if criterion.is_latency and part.errors and ruling.verdict != INVALID:
-        ruling = _noting_errors(ruling, part)
-    return result(criterion, ruling, settings.confidence, part.basis, part.counts.total)
+    if judgement.verdict == PASS and any(each.counts.total for each in unanswered):
+        other = ruling_on(with_unsent(criterion, part, (each.counts for each in unanswered)))
+        judgement = _with_unsent(judgement, other, unanswered)
+    if criterion.is_latency and part.errors and judgement.verdict != INVALID:
+        judgement = _noting_errors(judgement, part)
+    return result(criterion, judgement, settings.confidence, part.basis, part.counts.total)
 
 
 def judge_drift(
@@ -102,22 +106,22 @@ def judge_drift(
 ) -> CriterionResult:
     """The result of a criterion on a percentile's slope over the samples of [from_s, to_s)."""
     part = select(criterion, labels, settings, from_s, to_s)
-    ruling = _ruling_on_slope(criterion, part, levels, from_s, to_s)
+    judgement = _ruling_on_slope(criterion, part, levels, from_s, to_s)
     if part.errors:
-        ruling = _noting_errors(ruling, part)
-    return result(criterion, ruling, settings.confidence, part.basis, part.counts.total)
+        judgement = _noting_errors(judgement, part)
+    return result(criterion, judgement, settings.confidence, part.basis, part.counts.total)
 
 
 def result(
     criterion: Criterion,
-    ruling: Judgement,
+    judgement: Judgement,
     confidence: float,
     basis: str,
     samples: int,
     worker: str | None = None,
 ) -> CriterionResult:
     """The ruling as a result. samples: how many there were, where there is no estimate."""
-    seen = ruling.estimate or Observation(math.nan, None, None, samples)
+    seen = judgement.estimate or Observation(math.nan, None, None, samples)
     window = f" {criterion.logic} {criterion.timeframe_s}s" if criterion.timeframe_s else ""
     return CriterionResult(
         criterion=criterion.text,
@@ -134,14 +138,14 @@ def result(
         unadjusted=seen.unadjusted,
         confidence=confidence,
         samples=seen.samples,
-        samples_needed=ruling.needed,
+        samples_needed=judgement.needed,
         basis=basis,
         window=seen.window,
         decides=criterion.fail,
-        verdict=ruling.verdict,
-        reason=ruling.reason,
+        verdict=judgement.verdict,
+        reason=judgement.reason,
         worker=worker,
-        fault=ruling.fault,
+        fault=judgement.fault,
     )
 
 
@@ -198,7 +202,9 @@ def decided_by_lateness(condition: str, verdict: str, without: Callable[[], str]
     return verdict
 
 
-def _charged(criterion: Criterion, ruling: Judgement, find: Callable[[], Judgement]) -> Judgement:
+def _charged(
+    criterion: Criterion, judgement: Judgement, find: Callable[[], Judgement]
+) -> Judgement:
     """The same after rule 1. find: finds the ruling without the generator's lateness."""
     without: list[Judgement] = []
 
@@ -206,34 +212,38 @@ def _charged(criterion: Criterion, ruling: Judgement, find: Callable[[], Judgeme
         without.append(find())
         return without[0].verdict
 
-    verdict = decided_by_lateness(criterion.condition, ruling.verdict, verdict_without)
-    if verdict == ruling.verdict:
-        return ruling
+    verdict = decided_by_lateness(criterion.condition, judgement.verdict, verdict_without)
+    if verdict == judgement.verdict:
+        return judgement
     if verdict is not None:
-        return replace(ruling, verdict=verdict, reason=without[0].reason, needed=without[0].needed)
+        return replace(
+            judgement, verdict=verdict, reason=without[0].reason, needed=without[0].needed
+        )
     value = f"{format_number(without[0].estimate.value, criterion.threshold)} {criterion.unit}"
     reason = f"the generator's own lateness decides: without it, it is {value}"
-    return replace(ruling, verdict=INVALID, reason=reason, needed=None, fault=GENERATOR)
+    return replace(judgement, verdict=INVALID, reason=reason, needed=None, fault=GENERATOR)
 
 
-def _with_unsent(ruling: Judgement, other: Judgement, unsent: Sequence[Unanswered]) -> Judgement:
+def _with_unsent(
+    judgement: Judgement, other: Judgement, unanswered: Sequence[Unanswered]
+) -> Judgement:
     """A pass that would be none if what was not sent had been, and had timed out, is none."""
     if other.verdict == PASS:
-        return ruling
+        return judgement
     missing = [
         f"{total} {what}"
         for waited_for, what in _MISSING.items()
-        if (total := sum(it.counts.total for it in unsent if it.waited_for == waited_for))
+        if (total := sum(it.counts.total for it in unanswered if it.waited_for == waited_for))
     ]
     reason = (
         f"holds for what was answered; {' and '.join(missing)}, and counted as failed and as slow "
         "as their timeout they break it"
     )
-    return replace(ruling, verdict=INCONCLUSIVE, reason=reason, needed=None)
+    return replace(judgement, verdict=INCONCLUSIVE, reason=reason, needed=None)
 
 
-def _noting_errors(ruling: Judgement, part: JudgedSamples) -> Judgement:
-    return replace(ruling, reason=f"{ruling.reason}; {part.errors} failed samples count too")
+def _noting_errors(judgement: Judgement, part: JudgedSamples) -> Judgement:
+    return replace(judgement, reason=f"{judgement.reason}; {part.errors} failed samples count too")
 
 
 def _ruling(
@@ -256,11 +266,11 @@ def _ruling(
     def unsure() -> tuple[str, int | None]:
         return _why_unsure(criterion, part, estimate, 1 - 2 * levels.hold)
 
-    ruling = rule(criterion, estimate, unsure)
-    if ruling.verdict == PASS and math.isinf(estimate.high):
+    judgement = rule(criterion, estimate, unsure)
+    if judgement.verdict == PASS and math.isinf(estimate.high):
         reason, needed = unsure()
         return Judgement(INCONCLUSIVE, reason, estimate, needed)
-    return ruling
+    return judgement
 
 
 def _ruling_on_slope(

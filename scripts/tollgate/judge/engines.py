@@ -48,7 +48,7 @@ def together(
         first,
         labels={key: _label(found) for key, found in labels.items()},
         schedules=(),
-        unsent=tuple(it for part in parts for it in part.unsent),
+        unanswered=tuple(it for part in parts for it in part.unanswered),
         facts=ExecutionFacts(
             url=first.facts.url,
             notes=tuple(dict.fromkeys(it for part in parts for it in part.facts.notes)),
@@ -102,7 +102,7 @@ def engine_of(
     forecast = execution.forecast and replace(execution.forecast, timeline=())
     return EngineFacts(
         name,
-        replace(execution, labels=labels, unsent=(), forecast=forecast),
+        replace(execution, labels=labels, unanswered=(), forecast=forecast),
         began_s + from_s,
         began_s + to_s,
         counts.total,

@@ -36,7 +36,7 @@ class LabelData:
     totals: Totals | None = None
     is_transaction: bool = False
     lateness: Counts | None = None
-    punctual: Counts | None = None
+    without_generator_lateness: Counts | None = None
 
 
 @dataclass(frozen=True)
@@ -175,7 +175,7 @@ class MeasuredExecution:
     resources: Resources = field(default_factory=Resources)
     forecast: ForecastFacts | None = None
     comparison: Comparison | None = None
-    unsent: tuple[Unanswered, ...] = ()
+    unanswered: tuple[Unanswered, ...] = ()
     course: InterimHistory | None = None
     capacity: Searched | None = None
     engines: tuple[EngineFacts, ...] = ()

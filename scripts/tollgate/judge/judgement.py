@@ -26,7 +26,6 @@ from collections.abc import Iterator, Sequence
 from tollgate.criteria.grammar import Criterion
 from tollgate.judge.capacity import capacity_reasons, judge_capacity
 from tollgate.judge.comparison import comparison_reasons
-from tollgate.judge.course import with_decision_time
 from tollgate.judge.criterion import judge_criterion, judge_drift
 from tollgate.judge.cut_short import (
     CriterionStop,
@@ -44,6 +43,7 @@ from tollgate.judge.facts import (
 )
 from tollgate.judge.failures import failure_reasons, without_times_of_failures
 from tollgate.judge.forecast import check_forecast, forecast_reasons
+from tollgate.judge.interim import with_decision_time
 from tollgate.judge.levels import shared_results
 from tollgate.judge.observe import Levels
 from tollgate.judge.validity import execution_reasons, run_reasons, warnings_of

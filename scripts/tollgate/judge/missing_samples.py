@@ -155,7 +155,7 @@ class Charged:
     elapsed_ms: dict[Key, list[np.ndarray]] = field(default_factory=dict)
     began_ms: float | None = None
     threads: int = 0
-    unsent: int = 0
+    unanswered: int = 0
     guessed: tuple[str, ...] = ()
 
     @property
@@ -192,7 +192,7 @@ def charge(
             for key in own:
                 charged._add(key, np.array([begun]), end.killed_ms)
             charged.guessed = tuple(name for name, _ in own) if len(own) > 1 else charged.guessed
-            charged.unsent += left.ended_ms is None
+            charged.unanswered += left.ended_ms is None
         for begin, until in waits:
             for key, times in _held_back(left, begin, min(until, end.ended_ms)):
                 if paced(key):

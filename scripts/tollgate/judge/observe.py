@@ -104,7 +104,7 @@ def select(
     settings: JudgeSettings,
     from_s: float,
     to_s: float,
-    punctual: bool = False,
+    without_generator_lateness: bool = False,
 ) -> JudgedSamples:
     """The samples of the criterion's label, or of all samplers for ''. punctual: response times
     without the generator's own part of the lateness."""
@@ -117,7 +117,9 @@ def select(
     responds = may_respond and wanted and all(data.response is not None for data in wanted)
     chosen = (data.service for data in wanted)
     if responds:
-        chosen = (_punctual(data) if punctual else data.response for data in wanted)
+        chosen = (
+            _punctual(data) if without_generator_lateness else data.response for data in wanted
+        )
     counts = Counts.merged(each.window(from_s, to_s) for each in chosen)
     totals = None
     if wanted and all(data.totals is not None for data in wanted):
@@ -130,14 +132,18 @@ def select(
 
 
 def _punctual(data: LabelData) -> Counts:
-    return data.response if data.punctual is None else data.punctual
+    return (
+        data.response
+        if data.without_generator_lateness is None
+        else data.without_generator_lateness
+    )
 
 
 def with_unsent(
-    criterion: Criterion, part: JudgedSamples, unsent: Iterable[Counts]
+    criterion: Criterion, part: JudgedSamples, unanswered: Iterable[Counts]
 ) -> JudgedSamples:
     """The part with requests that were not sent, as if each had been, and had timed out."""
-    counts = Counts.merged(unsent)
+    counts = Counts.merged(unanswered)
     if criterion.subject.startswith("rc") and criterion.condition[0] != "<":
         # What would have come is not known, and this would have broken the criterion.
         code = criterion.subject[2:].replace("*", "").replace("?", "0")

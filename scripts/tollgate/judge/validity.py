@@ -33,7 +33,7 @@ from tollgate.judge.facts import JudgeSettings, MeasuredExecution, MeasuredRun
 from tollgate.judge.failures import failure_warnings
 from tollgate.judge.verdicts import FAIL, GENERATOR, INVALID, MACHINE, OPERATOR, SERVICE, Reason
 from tollgate.judge.workers import judges_restarts, outages_judged, reload_notes, resource_reasons
-from tollgate.schedule.blame import FAR_LATE_MS
+from tollgate.schedule.attribution import FAR_LATE_MS
 from tollgate.schedule.model import ScheduleFacts
 
 # A Poisson stream of rate r pauses for longer than 13.8 / r seconds once in a million times; where

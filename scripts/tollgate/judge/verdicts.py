@@ -8,7 +8,7 @@ from tollgate.base.text import format_interval, format_number
 from tollgate.compare.result import Comparison
 from tollgate.forecast.model import ForecastResult
 from tollgate.judge.facts import InterimHistory, Searched
-from tollgate.workers.foreign import BackgroundCpu
+from tollgate.workers.background_cpu import BackgroundCpu
 from tollgate.workers.processes import WorkerFacts
 
 PASS, FAIL, INCONCLUSIVE, INVALID = "PASS", "FAIL", "INCONCLUSIVE", "INVALID"

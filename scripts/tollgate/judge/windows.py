@@ -1,6 +1,6 @@
 """Criteria on a window of time (`for 10s`, `within 10s`, `over 10s`), judged on exact counts.
 
-The same function decides whether a run is stopped early (gather/looks.py) and its verdict. It has
+The same function decides whether a run is stopped early (gather/interim.py) and its verdict. It has
 Taurus's meaning, on whole samples instead of means of per-second means and percentiles:
 
 - `for N`: the condition held in every second of N in a row. The worst such stretch is reported

@@ -105,17 +105,17 @@ def judge_resource(
         return _result(criterion, settings, None, Judgement(INVALID, problem))
     shared = watch.shared()
     judged = [
-        (series.worker, ruling)
+        (series.worker, judgement)
         for series in resources.workers
-        for ruling in _of_worker(shared, series)
+        for judgement in _of_worker(shared, series)
     ]
-    worker, ruling = max(judged, key=lambda each: _badness(criterion, each[1]))
-    return _result(criterion, settings, worker, ruling)
+    worker, judgement = max(judged, key=lambda each: _badness(criterion, each[1]))
+    return _result(criterion, settings, worker, judgement)
 
 
-def _badness(criterion: Criterion, ruling: Judgement) -> tuple[int, float]:
-    value = ruling.estimate.value if ruling.estimate else 0.0
-    return ORDER.index(ruling.verdict), value if criterion.condition[0] == ">" else -value
+def _badness(criterion: Criterion, judgement: Judgement) -> tuple[int, float]:
+    value = judgement.estimate.value if judgement.estimate else 0.0
+    return ORDER.index(judgement.verdict), value if criterion.condition[0] == ">" else -value
 
 
 def _of_worker(watch: _Watch, series: WorkerSeries) -> Iterator[Judgement]:
@@ -127,8 +127,8 @@ def _of_worker(watch: _Watch, series: WorkerSeries) -> Iterator[Judgement]:
         yield _exact(watch, count, int((series.second < watch.to_s).sum()))
     elif subject == "rss":
         rss = _measured(watch, series, series.rss)[1]
-        ruling = _exact(watch, rss.max() / MIB, len(rss)) if len(rss) else _unknown(subject)
-        yield _unless_unknown(watch, ruling)
+        judgement = _exact(watch, rss.max() / MIB, len(rss)) if len(rss) else _unknown(subject)
+        yield _unless_unknown(watch, judgement)
     else:
         known = _measured(watch, series, getattr(series, COLUMNS[subject]))
         yield _unless_unknown(watch, _of_mean(watch, *known))
@@ -148,18 +148,18 @@ def _unknown(subject: str) -> Judgement:
     return Judgement(INVALID, reason)
 
 
-def _unless_unknown(watch: _Watch, ruling: Judgement) -> Judgement:
+def _unless_unknown(watch: _Watch, judgement: Judgement) -> Judgement:
     """The same, but no PASS where too few looks have a value: the others may be bad."""
-    if ruling.verdict != PASS:
-        return ruling
-    known, seconds = ruling.estimate.samples, watch.to_s - watch.from_s
+    if judgement.verdict != PASS:
+        return judgement
+    known, seconds = judgement.estimate.samples, watch.to_s - watch.from_s
     if known + EDGE_LOOKS >= LEAST_KNOWN * seconds:
-        return ruling
+        return judgement
     reason = (
         f"measured by {known} looks in {seconds:.0f} s, one a second was due: "
         f"at least {100 * LEAST_KNOWN:.0f} % are needed"
     )
-    return replace(ruling, verdict=INCONCLUSIVE, reason=reason)
+    return replace(judgement, verdict=INCONCLUSIVE, reason=reason)
 
 
 def _exact(watch: _Watch, value: float, looks: int) -> Judgement:
@@ -221,13 +221,13 @@ def _of_growth(watch: _Watch, grown: Growth, limit: float | None, processes: int
     if is_time:
         needed_slope = grown.slope_to_limit(limit, watch.criterion.threshold * 60)
     times_longer = grown.trend.times_longer(needed_slope)
-    ruling = rule_over_time(watch.criterion, watch.between(minutes), life.length_s, times_longer)
-    notes = [ruling.reason]
+    judgement = rule_over_time(watch.criterion, watch.between(minutes), life.length_s, times_longer)
+    notes = [judgement.reason]
     if watch.criterion.subject == "rss-slope" and limit:
         notes += _time_left(grown, limit)
     if processes > 1:
         notes.append(f"judged was process {life.pid}, one of {processes}")
-    return replace(ruling, reason="; ".join(notes))
+    return replace(judgement, reason="; ".join(notes))
 
 
 def _time_left(grown: Growth, limit: float) -> list[str]:
@@ -248,10 +248,10 @@ def _time_left(grown: Growth, limit: float) -> list[str]:
 
 
 def _result(
-    criterion: Criterion, settings: JudgeSettings, worker: str | None, ruling: Judgement
+    criterion: Criterion, settings: JudgeSettings, worker: str | None, judgement: Judgement
 ) -> CriterionResult:
-    looks = ruling.estimate.samples if ruling.estimate else 0
-    return result(criterion, ruling, settings.confidence, LOOKS, looks, worker)
+    looks = judgement.estimate.samples if judgement.estimate else 0
+    return result(criterion, judgement, settings.confidence, LOOKS, looks, worker)
 
 
 def resource_reasons(resources: Resources, restarts_are_judged: bool) -> Iterator[Reason]:

@@ -24,7 +24,7 @@ from tollgate.outputs.json_model import (
     content,
     ends,
 )
-from tollgate.workers.foreign import BackgroundCpu
+from tollgate.workers.background_cpu import BackgroundCpu
 
 Metric = Literal["typical", "p50", "p95", "p99", "mean", "stalls", "errors"]
 

@@ -19,8 +19,8 @@ from typing_extensions import NotRequired, TypedDict  # Pydantic takes no other 
 
 from tollgate.base import records
 from tollgate.base.text import one_line
-from tollgate.run.looks import InterimSchedule
-from tollgate.workers.foreign import BackgroundCpu
+from tollgate.run.interim import InterimSchedule
+from tollgate.workers.background_cpu import BackgroundCpu
 
 NAME = "run.json"
 #: Raised when a manifest's meaning changes; older ones are refused rather than misread.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tollgate.schedule.blame import (
+from tollgate.schedule.attribution import (
     CAUSES,
     FAR_LATE_MS,
     LATE_MS,

@@ -17,7 +17,7 @@ from tollgate.samples.counts import Jtl
 from tollgate.samples.order import Step, early_step, largest
 from tollgate.samples.single import Batch, SampleBatches
 from tollgate.samples.store import Store
-from tollgate.schedule.blame import FAR_LATE_MS, LATE_MS
+from tollgate.schedule.attribution import FAR_LATE_MS, LATE_MS
 from tollgate.schedule.join import Floats, Ints
 from tollgate.schedule.lateness import Displacement, percentile
 from tollgate.schedule.model import Schedule, ScheduleFacts
@@ -55,7 +55,7 @@ def join_open(
         response={label: joined.response(number) for number, label in judged},
         lateness={label: joined.lateness(number) for number, label in judged},
         facts=replace(facts, origin_is_estimated=test_start_ms is None),
-        unsent=unanswered_of(queue, joined.unsent_ms(), bins),
+        unanswered=unanswered_of(queue, joined.unsent_ms(), bins),
         step=joined.step,
     )
 

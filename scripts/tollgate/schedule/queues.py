@@ -67,8 +67,8 @@ class ScheduleOutcome:
     response: dict[str, Counts]
     lateness: dict[str, Counts]
     facts: ScheduleFacts
-    unsent: Unanswered
-    punctual: dict[str, Counts] = field(default_factory=dict)
+    unanswered: Unanswered
+    without_generator_lateness: dict[str, Counts] = field(default_factory=dict)
     step: Step | None = None
 
 

@@ -47,8 +47,8 @@ class ReplayResult:
     closed: dict[str, str]
     problems: tuple[str, ...] = ()
     lateness: dict[str, Counts] = field(default_factory=dict)
-    punctual: dict[str, Counts] = field(default_factory=dict)
-    unsent: tuple[Unanswered, ...] = ()
+    without_generator_lateness: dict[str, Counts] = field(default_factory=dict)
+    unanswered: tuple[Unanswered, ...] = ()
     steps: tuple[Step, ...] = ()
 
 
@@ -99,8 +99,12 @@ def _together(
         closed=closed,
         problems=tuple(problems),
         lateness={label: counts for each in kept for label, counts in each.lateness.items()},
-        punctual={label: counts for each in kept for label, counts in each.punctual.items()},
-        unsent=tuple(each.unsent for each in kept if each.unsent.counts.total),
+        without_generator_lateness={
+            label: counts
+            for each in kept
+            for label, counts in each.without_generator_lateness.items()
+        },
+        unanswered=tuple(each.unanswered for each in kept if each.unanswered.counts.total),
         steps=tuple(each.step for each in kept if each.step),
     )
 

@@ -54,13 +54,13 @@ def join_timer(
     everything = np.ones(len(has_event), bool)
     # Whatever rounds up the waiting rounds up this part of it.
     own = np.nan_to_num(np.ceil(joined.service_ms + joined.plan_ms)).astype(np.int64)
-    punctual = rows.elapsed_ms[governed] + np.minimum(own, waited)
+    without_generator_lateness = rows.elapsed_ms[governed] + np.minimum(own, waited)
     return ScheduleOutcome(
         response=counted(joined.response_ms, everything),
         lateness=counted(waited, has_event),
         facts=facts,
-        unsent=unanswered_of(queue, joined.missing_ms - origin_ms, bins),
-        punctual=counted(punctual, everything),
+        unanswered=unanswered_of(queue, joined.missing_ms - origin_ms, bins),
+        without_generator_lateness=counted(without_generator_lateness, everything),
     )
 
 

@@ -42,8 +42,8 @@ from tollgate.criteria.grammar import CriterionError, parse
 from tollgate.gather.arrivals import END, HEADER, LONGEST_NAME, NOTHING, row
 from tollgate.gather.capacity import CapacityRecord, arrivals_path, record_path
 from tollgate.plan import plugins
+from tollgate.plan.iterations import Iteration, rates_of, write_by_arrivals
 from tollgate.plan.jmx import PlanError
-from tollgate.plan.passes import Iteration, rates_of, write_by_arrivals
 from tollgate.targets.pm2 import HOST
 from tollgate.targets.reloads import period_of
 from tollgate.targets.scenarios import name_of, scenario_of

@@ -41,10 +41,7 @@ from tollgate.samples.layout import JtlError
 from tollgate.targets import checkout, pm2
 from tollgate.targets.git import GitError, Revisions, find_revisions
 from tollgate.targets.scenarios import name_of, scenario_of
-from tollgate.taurus.jmeter import InstalledJMeter
-from tollgate.taurus.pace import CostError, cores, cost_of
-from tollgate.taurus.shared import property_of, refuse_unknown, under_way
-from tollgate.taurus.sides import (
+from tollgate.taurus.compare_setup import (
     CompareSetupError,
     apps_of_sides,
     environment,
@@ -57,9 +54,12 @@ from tollgate.taurus.sides import (
     sides_of_urls,
     unequal,
 )
+from tollgate.taurus.jmeter import InstalledJMeter
+from tollgate.taurus.pace import CostError, cores, cost_of
+from tollgate.taurus.profile_diff import comparison_of, explained
+from tollgate.taurus.shared import property_of, refuse_unknown, under_way
 from tollgate.taurus.targets import Targets
-from tollgate.taurus.why import comparison_of, explained
-from tollgate.workers.foreign import ForeignRecorder
+from tollgate.workers.background_cpu import ForeignRecorder
 
 
 def given_properties(config: Mapping, execution: Mapping) -> dict[str, object]:

@@ -33,7 +33,7 @@ from tollgate.schedule.share import Share
 from tollgate.schedule.share_rows import Feed, feeds_of
 from tollgate.targets import pm2
 from tollgate.targets.scenarios import name_of, scenario_of, targets_of
-from tollgate.taurus import ask
+from tollgate.taurus import engine_probe
 from tollgate.taurus.heartbeat import Heartbeat
 from tollgate.taurus.share import (
     SharePlan,
@@ -69,7 +69,7 @@ class RemoteLoad:
     address: str = ""
     parts: dict[str, list[SharePlan]] = field(default_factory=dict)
     by_number: dict[int, str] = field(default_factory=dict)
-    answers: dict[str, ask.Answer] = field(default_factory=dict)
+    answers: dict[str, engine_probe.Answer] = field(default_factory=dict)
     heartbeat: Heartbeat | None = None
 
     @classmethod
@@ -118,9 +118,11 @@ class RemoteLoad:
             for number, part in zip(numbers, parts, strict=True):
                 for feed, text in part.rows:
                     content = text.encode(feed.encoding)
-                    files.setdefault(self._row_path(feed), {})[number] = ask.hash_of(content)
+                    files.setdefault(self._row_path(feed), {})[number] = engine_probe.hash_of(
+                        content
+                    )
         for feed in shared:
-            found = ask.hash_of(_content(feed))
+            found = engine_probe.hash_of(_content(feed))
             files[_remote_path(feed, folder)] = dict.fromkeys(numbers, found)
 
     def _refuse_loopback(self, scenario: Any, name: str) -> None:
@@ -152,9 +154,9 @@ class RemoteLoad:
 
     def _ask(self, files: Mapping[str, dict[int, str]], folder: Path, log: logging.Logger) -> None:
         log.info("Asking %d engines what they have...", len(self.hosts))
-        self.answers = ask.ask(self.hosts, self.address, [*files], folder)
+        self.answers = engine_probe.ask(self.hosts, self.address, [*files], folder)
         here = hosts_of.facts_here(Share(1, len(self.hosts)), "", 0)
-        self.by_number = ask.check(self.answers, here, [*files], [*files.values()])
+        self.by_number = engine_probe.check(self.answers, here, [*files], [*files.values()])
         for number, host in sorted(self.by_number.items()):
             facts, answer = self.answers[host].facts, self.answers[host]
             log.info(

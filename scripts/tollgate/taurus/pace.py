@@ -17,8 +17,8 @@ from tollgate.samples.layout import JtlError
 from tollgate.samples.single import read_samples
 from tollgate.samples.store import Growing
 from tollgate.targets import pm2
-from tollgate.taurus.again import rerun_load
 from tollgate.taurus.jmeter import InstalledJMeter
+from tollgate.taurus.rerun_load import rerun_load
 
 #: The folder of what is measured, in the run's.
 FOLDER = "pace"

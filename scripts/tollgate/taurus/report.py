@@ -19,7 +19,7 @@ from bzt.engine import Service
 
 from tollgate.base import disk as room
 from tollgate.base.paths import REPORTS
-from tollgate.gather.looks import judged_until_ms
+from tollgate.gather.interim import judged_until_ms
 from tollgate.outputs import dashboard
 from tollgate.outputs import write as outputs
 from tollgate.pages.run import write as run_page

@@ -28,7 +28,7 @@ from tollgate.gather.capacity import (
     record_path,
     trial_of,
 )
-from tollgate.plan.passes import Iteration
+from tollgate.plan.iterations import Iteration
 from tollgate.samples.layout import JtlError
 from tollgate.samples.requests import trial_answers
 from tollgate.samples.store import Growing

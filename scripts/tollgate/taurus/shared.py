@@ -17,7 +17,7 @@ from tollgate.run.manifest import Manifest, ShareRecord, Stop
 from tollgate.study.model import StudyResult
 from tollgate.targets.reloads import Reloads
 from tollgate.taurus.engines import RemoteLoad
-from tollgate.workers.foreign import ForeignRecorder
+from tollgate.workers.background_cpu import ForeignRecorder
 from tollgate.workers.watching_cost import WatchingCost
 
 # JMeter's functions read no exponents, and YAML 1.1 takes 1e3 for a string.

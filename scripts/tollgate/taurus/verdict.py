@@ -42,13 +42,13 @@ from tollgate.plan.jmx import PlanError
 from tollgate.run import manifest
 from tollgate.run.divided import divide
 from tollgate.run.environment import fingerprint
-from tollgate.run.looks import InterimSchedule
+from tollgate.run.interim import InterimSchedule
 from tollgate.run.redaction import Redaction
 from tollgate.samples.split import split
 from tollgate.targets.pm2 import App, declared_apps
 from tollgate.targets.scenarios import remote_of, targets_of
 from tollgate.taurus.shared import FILES_OF, property_of, under_way
-from tollgate.workers.foreign import BackgroundCpu, ForeignRecorder
+from tollgate.workers.background_cpu import BackgroundCpu, ForeignRecorder
 
 
 class VerdictExit(NormalShutdown):

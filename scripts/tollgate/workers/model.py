@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tollgate.workers.foreign import BackgroundCpu
+from tollgate.workers.background_cpu import BackgroundCpu
 
 Floats = NDArray[np.float64]
 

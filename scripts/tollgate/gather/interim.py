@@ -17,8 +17,8 @@ from tollgate.criteria.grammar import Criterion
 from tollgate.gather import labels as evidence_labels
 from tollgate.gather import workers as evidence_workers
 from tollgate.gather.waits import held_back
-from tollgate.judge.course import is_settled, noted
 from tollgate.judge.facts import ExecutionFacts, InterimHistory, JudgeSettings, MeasuredExecution
+from tollgate.judge.interim import is_settled, noted
 from tollgate.judge.judgement import results_of
 from tollgate.judge.verdicts import FAIL, CriterionResult
 from tollgate.plan.model import Plan
@@ -152,7 +152,7 @@ class Examined:
         return replace(
             found,
             labels=labels,
-            unsent=(*replayed.unsent, *waiting),
+            unanswered=(*replayed.unanswered, *waiting),
             facts=replace(found.facts, workers=watched.counts),
             resources=watched.resources,
         )
@@ -167,7 +167,7 @@ def ended(
         execution,
         labels=seen.labels,
         measured_s=seen.measured_s,
-        unsent=seen.unsent,
+        unanswered=seen.unanswered,
         course=course,
     )
 

@@ -4,7 +4,7 @@ Pieces are whole seconds, as few as hold the samples that are wanted on each sid
 
 **What others take.** Where other processes, or other guests of the host, take CPU time, answers
 queue, and a tail gets long by chance. How much they took is measured, of the machine alone and
-for both sides at once (workers/foreign.py), so that it may say what a second is worth, which
+for both sides at once (workers/background_cpu.py), so that it may say what a second is worth, which
 samples may not. Seconds of the tail are put together with their like, by CALM and CROWDED as
 shares of the cores, and a piece weighs by WEIGHTS: about one over its variance, of recorded
 controls beside a neighbour that burns one of two cores half of the time, where the error of sum's
@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tollgate.compare.model import Blocks, Requests
-from tollgate.workers.foreign import CALM
+from tollgate.workers.background_cpu import CALM
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

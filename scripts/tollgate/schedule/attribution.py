@@ -49,10 +49,10 @@ def attribute_lateness(
     sent = np.flatnonzero(event != NO_EVENT)
     sent = sent[np.argsort(event[sent])]
     tail = missing[missing > event.max(initial=NO_EVENT)]
-    unsent = len(tail) if len(sent) else 0
-    due = event_ms[np.append(event[sent], tail[:unsent])]
-    actual = np.append(starts[sent], np.full(unsent, np.inf))
-    hold = np.append(hold[sent], np.full(unsent, np.median(hold[sent]) if unsent else 0))
+    unanswered = len(tail) if len(sent) else 0
+    due = event_ms[np.append(event[sent], tail[:unanswered])]
+    actual = np.append(starts[sent], np.full(unanswered, np.inf))
+    hold = np.append(hold[sent], np.full(unanswered, np.median(hold[sent]) if unanswered else 0))
     threads = max(count_threads(rows.thread), schedule.threads or 0, 1)
     ideal = _ideal_starts(due, hold, actual, ready, threads)
     thinking = ideal
@@ -64,8 +64,8 @@ def attribute_lateness(
     parts[:, sent] = np.maximum(np.diff(np.maximum(bounds, bounds[0]), axis=0), 0)
     end = math.inf if schedule.end_s is None else schedule.end_s * 1000
     cause = np.full(len(missing), GENERATOR)
-    cause[len(missing) - unsent :][thinking[len(sent) :] >= end] = PLAN
-    cause[len(missing) - unsent :][ideal[len(sent) :] >= end] = SERVICE
+    cause[len(missing) - unanswered :][thinking[len(sent) :] >= end] = PLAN
+    cause[len(missing) - unanswered :][ideal[len(sent) :] >= end] = SERVICE
     return parts, cause
 
 

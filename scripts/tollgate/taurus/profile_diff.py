@@ -25,8 +25,8 @@ from tollgate.profile.read import FOLDER, SIDES, ProfileError, draw, read_blocks
 from tollgate.targets import probe
 from tollgate.targets.pm2 import Pm2Error
 from tollgate.targets.scenarios import targets_of
-from tollgate.taurus.again import rerun_load
 from tollgate.taurus.jmeter import InstalledJMeter
+from tollgate.taurus.rerun_load import rerun_load
 from tollgate.taurus.targets import Targets
 
 #: Seconds from the start of JMeter to the first block: it needs some itself, and V8 compiles what
