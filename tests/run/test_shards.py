@@ -20,7 +20,8 @@ OF_EXECUTION = {
     "criteria": st.lists(st.sampled_from(shards.CRITERIA), max_size=2),
     "warmup": st.floats(0, 1e6),
     "measured": st.floats(0, 1e6),
-    "looks": st.none() | st.builds(manifest.Looks.of, st.floats(1, 60), st.floats(1, 600)),
+    "looks": st.none()
+    | st.builds(manifest.InterimSchedule.of, st.floats(1, 60), st.floats(1, 600)),
     "forecast": st.none()
     | st.fixed_dictionaries(
         {"path": NAMES, "factor": st.floats(0.1, 9), "scale": st.just(1.0), "steps": st.just([])}
