@@ -37,7 +37,7 @@ module.exports = [
   },
   {
     // What is handed to a page runs there.
-    files: ['tests/support/browser/*.js', 'scripts/pictures/pages.js'],
+    files: ['tests/support/browser/*.js', 'scripts/dev/pictures/pages.js'],
     languageOptions: { globals: { document: 'readonly' } },
   },
   {

@@ -1,6 +1,6 @@
 """How often a search's interval holds the capacity, over simulated services that are known.
 
-docs/capacity-search.md has the table of all services, which `scripts/bench capacity` makes.
+docs/capacity-search.md has the table of all services, which `scripts/dev/bench capacity` makes.
 """
 
 import pytest

@@ -10,7 +10,7 @@ import pytest
 from certification import command
 from certification.store import Store
 from support import wait_until
-from support.certified import finished
+from support.certified import PATHS, finished
 from tollgate.base.paths import ROOT
 
 # The command with the stub in bzt's place.
@@ -102,13 +102,12 @@ def test_a_folder_of_somebody_elses_is_refused_before_anything_is_touched(
 def test_a_signal_ends_the_run_under_way_in_good_order_and_nothing_is_left(tmp_path, number):
     said = tmp_path / "said"
     folder = tmp_path / "certify"
-    paths = os.pathsep.join((str(ROOT / "tests"), str(ROOT / "scripts")))
     process = subprocess.Popen(
         [
             *(sys.executable, "-c", STUBBED, "run", "--runs", "3"),
             *("--conditions", "aa+noise", "--folder", str(folder)),
         ],
-        env={**os.environ, "PYTHONPATH": paths, "FAILING": f"never ends {said}"},
+        env={**os.environ, "PYTHONPATH": PATHS, "FAILING": f"never ends {said}"},
         stderr=subprocess.PIPE,
         text=True,
     )

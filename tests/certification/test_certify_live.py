@@ -29,7 +29,7 @@ from certification.live import (
 )
 from certification.store import BROKEN, Store, StoreError
 from support import stub_bzt
-from support.certified import finished, tables
+from support.certified import PATHS, finished, tables
 from support.git_repos import repo
 from tollgate.base.paths import ROOT
 from tollgate.run.manifest import ManifestError
@@ -43,7 +43,7 @@ CONDITIONS = parse(["aa*3", "work-20+noise"])
 def environment():
     """That of somebody who has slowed the targets and compared two services just before."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", os.pathsep.join((str(ROOT / "tests"), str(ROOT / "scripts"))))
+        patch.setenv("PYTHONPATH", PATHS)
         patch.setenv("HEAD_URL", "http://127.0.0.1:1")
         patch.setenv("INJECT_DELAY_MS", "50")
         patch.setenv("MODE", "cluster")

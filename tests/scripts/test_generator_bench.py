@@ -1,4 +1,4 @@
-"""scripts/bench generator, of a few requests: that it counts, not what it counts."""
+"""scripts/dev/bench generator, of a few requests: that it counts, not what it counts."""
 
 import re
 import sys
@@ -7,7 +7,7 @@ import pytest
 
 from support import ROOT, run
 
-BENCH = ROOT / "scripts" / "benchmarks" / "generator.py"
+BENCH = ROOT / "scripts" / "dev" / "benchmarks" / "generator.py"
 ROW = re.compile(
     r"^\| (\w+) \| (-?[\d.]+) ms \((-?[\d.]+) to (-?[\d.]+)\) \| (-?[\d.]+) \|$", re.MULTILINE
 )

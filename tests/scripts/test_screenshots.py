@@ -1,4 +1,4 @@
-"""scripts/screenshots takes pictures of the page of each kind of run, in every size and colour."""
+"""scripts/dev/screenshots takes pictures of each kind of run's page, in every size and colour."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from tollgate.pages.run.write import write as write_page
 from tollgate.pages.runs import build as runs_page
 from tollgate.run import manifest
 
-SCREENSHOTS = ROOT / "scripts" / "screenshots"
-PAGES = ROOT / "scripts" / "pictures" / "pages.js"
+SCREENSHOTS = ROOT / "scripts" / "dev" / "screenshots"
+PAGES = ROOT / "scripts" / "dev" / "pictures" / "pages.js"
 pytestmark = [pytest.mark.needs("chromium", "a screen"), pytest.mark.long]
 
 

@@ -1,11 +1,16 @@
 """Finished runs of a certification, and their samples, made up."""
 
+import os
+
 import numpy as np
 
 from certification.store import Run
 from support.compared import compared
+from tollgate.base.paths import ROOT
 from tollgate.compare.model import Blocks, Side
 
+#: PYTHONPATH of a process that a test starts.
+PATHS = os.pathsep.join(str(ROOT / it) for it in ("tests", "scripts", "scripts/dev"))
 PROMISE = {
     "effect": 0.05,
     "error_effect": 0.001,

@@ -16,9 +16,9 @@ have samples, from any one on.
   skewed they are, and a FAIL must not rest on it.
 - Shares take Clopper-Pearson on the effective size.
 
-docs/intervals.md says how often they hold the truth, and where that ends; scripts/benchmarks and
-tests/stats measure it, on processes that the methods were tuned on and on others. Elapsed times are
-whole milliseconds, and ties only widen an interval.
+docs/intervals.md says how often they hold the truth, and where that ends; scripts/dev/benchmarks
+and tests/stats measure it, on processes that the methods were tuned on and on others. Elapsed times
+are whole milliseconds, and ties only widen an interval.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ const path = require('node:path');
 const { createInterface } = require('node:readline');
 const { pathToFileURL } = require('node:url');
 const { parseArgs } = require('node:util');
-const { launch, listen } = require('../../../scripts/pictures/browser');
+const { launch, listen } = require('../../../scripts/dev/pictures/browser');
 
 const OPTIONS = {
   screenshot: { type: 'string' },

@@ -3,8 +3,8 @@
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const { crc32, deflateSync } = require('node:zlib');
-const { counts, reduce } = require('../../../scripts/pictures/palette');
-const { decode, encode } = require('../../../scripts/pictures/png');
+const { counts, reduce } = require('../../../scripts/dev/pictures/palette');
+const { decode, encode } = require('../../../scripts/dev/pictures/png');
 
 const SIGNATURE = Buffer.from('89504e470d0a1a0a', 'hex');
 

@@ -1,6 +1,6 @@
 """Time and peak memory of judging a soak of 48 hours beside a bare scan of its JTL, and its page.
 
-    scripts/bench judge [ROWS ...] [--rounds N]
+    scripts/dev/bench judge [ROWS ...] [--rounds N]
 
 In each round DuckDB counts the rows of the CSV and reads each of its fields; Tollgate reads it into
 its store, and judges the run, seal and store included, once without and once with its page: each

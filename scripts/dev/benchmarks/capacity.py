@@ -1,6 +1,6 @@
 """How often a search's interval holds the capacity, simulated; see docs/capacity-search.md.
 
-    scripts/bench capacity [--searches N] [--only NAME] [--seed N] [--processes N] [--kept FILE]
+    scripts/dev/bench capacity [--searches N] [--only NAME] [--seed N] [--processes N] [--kept FILE]
 
 Requests come as the Precise Throughput Timer sends them and wait for one process, or for the first
 free one of four. What half of simulated minutes keep is the truth. Each search has a seed of its

@@ -26,11 +26,11 @@ from typing import IO, Any
 import numpy as np
 
 from certification.conditions import Condition, ConditionError, parse
-from tollgate.base.paths import REPORTS, ROOT
+from tollgate.base.paths import REPORTS
 from tollgate.compare.model import Blocks, Requests, Side
 
 #: Of runs that are committed, and of others.
-KEPT, FOLDER = ROOT / "data" / "certificate", REPORTS / "certify"
+KEPT, FOLDER = Path(__file__).parent / "data", REPORTS / "certify"
 LOCK, SUFFIX = "lock", ".npz"
 #: The verdict of a run that left none, such as one that could not start.
 BROKEN = "BROKEN"

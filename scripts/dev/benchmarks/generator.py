@@ -1,6 +1,6 @@
 """CPU of JMeter per request, beyond its start, in the plans that follow a schedule.
 
-    scripts/bench generator [PLAN ...] [--rounds N] [--rate N] [--requests N] [--alone]
+    scripts/dev/bench generator [PLAN ...] [--rounds N] [--rate N] [--requests N] [--alone]
                             [--project FOLDER]
 
 Each plan runs twice against one server of app/, for a moment and so much longer that it sends

@@ -1,4 +1,4 @@
-"""Memory of every process, and disk, over one long real run; see scripts/bench.
+"""Memory of every process, and disk, over one long real run; see scripts/dev/bench.
 
 bzt drives a light target with as many requests as asked for. Memory is PSS (shared pages shared
 out; RSS where the system doesn't tell), read every few seconds; disk is the size of

@@ -1,4 +1,4 @@
-"""Times readers of a JTL against each other; see scripts/bench.
+"""Times readers of a JTL against each other; see scripts/dev/bench.
 
 Every reading is a process of its own, and wait4 tells its peak memory: of the largest process in
 it, which for JMeter is the JVM. This process imports nothing large, because a child's peak memory

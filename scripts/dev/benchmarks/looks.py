@@ -1,6 +1,6 @@
 """What the looks of a default run decide, on a machine that a queue stands for.
 
-    scripts/bench looks [--runs N] [--pi MS] [--kittens MS] [--cores N] [--budget S]
+    scripts/dev/bench looks [--runs N] [--pi MS] [--kittens MS] [--cores N] [--budget S]
                        [--only REGEX]
 
 Requests come by the timers of plans/check.jmx, with other seeds in each run, and wait in line for

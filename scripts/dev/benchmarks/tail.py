@@ -1,7 +1,7 @@
 """How often the gate of a comparison is wrong, and what it finds, over simulated runs.
 
-    scripts/bench tail                     the tables of docs/compare.md
-    scripts/bench tail --runs 5000 --gates 20
+    scripts/dev/bench tail                     the tables of docs/compare.md
+    scripts/dev/bench tail --runs 5000 --gates 20
 
 First the tail alone: how often "no difference" is refused at the level of a first look, as
 multiples of it. Then whole gates with every look, of a service like `sum`: a hundred rows of

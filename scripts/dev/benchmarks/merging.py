@@ -1,6 +1,6 @@
 """Time and peak memory of `tollgate merge` beside a bare scan of the shares' JTLs.
 
-    scripts/bench merge [--shares N] [--rate R] [--seconds S] [--rounds N]
+    scripts/dev/bench merge [--shares N] [--rate R] [--seconds S] [--rounds N]
 
 In each round DuckDB counts the rows of all JTLs and reads each of their fields, and Tollgate merges
 and judges the shares: each in a process of its own, whose start is not counted. Ratios are of one

@@ -1,4 +1,4 @@
-"""How often the intervals of stats hold the truth, over simulated runs; see scripts/bench.
+"""How often the intervals of stats hold the truth, over simulated runs; see scripts/dev/bench.
 
 Each process is a way in which answers vary, with a known mean and known percentiles. The methods
 were tuned on those of TUNED; CHECKED are the others, and tests/stats checks them. Everything is

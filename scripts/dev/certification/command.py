@@ -1,8 +1,8 @@
-"""scripts/certify: how often the merge gate cries wolf, how often it finds what is there.
+"""scripts/dev/certify: how often the merge gate cries wolf, how often it finds what is there.
 
 certify run --minutes 40    live runs, `bzt taurus.yml -compare`; Ctrl-C loses the one under way
 certify status              what there is
-certify keep                move new runs to those that are committed, data/certificate
+certify keep                move new runs to those that are committed
 certify table               all of it as Markdown, with resampled runs
 """
 

@@ -1,4 +1,4 @@
-// Runs inside JMeter's own window (scripts/screenshots starts it): unfolds the plan that is open,
+// Runs inside JMeter's own window (scripts/dev/screenshots starts it): unfolds the plan that is open,
 // shows its first timer or else the plan, lets the window fill the screen, takes a picture and ends.
 //
 // tollgate.picture: the PNG to write

@@ -1,6 +1,6 @@
 """The most samples a second that one controller takes from remote engines, beside shards.
 
-    scripts/bench engines [--engines N] [--seconds N] [--most RATE]
+    scripts/dev/bench engines [--engines N] [--seconds N] [--most RATE]
 
 All of them run on this machine, and their samples take no time and ask nobody: what remains is what
 JMeter and the way of a sample cost. Rates double until one is not kept. It is kept where each
