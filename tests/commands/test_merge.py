@@ -231,7 +231,7 @@ def unsealed(folder):
 
 def properties(folder, **whole):
     execution = manifest.read(folder).executions[0]
-    of_execution(folder, whole={**execution.whole, **whole})
+    of_execution(folder, undivided_properties={**execution.undivided_properties, **whole})
 
 
 def of_execution(folder, **fields):

@@ -213,7 +213,11 @@ def all_answered_right(folder: Path) -> bool:
 def seconds(warmup: int, measured: int) -> list[str]:
     """Options that shorten a run."""
     at = "modules.jmeter.properties"
-    return [f"{at}.warmup={warmup}", f"{at}.measured={measured}", "modules.looks.budget=off"]
+    return [
+        f"{at}.warmup={warmup}",
+        f"{at}.measured={measured}",
+        "modules.stop-when-decided.budget=off",
+    ]
 
 
 def only(mode: str, criteria: list, **properties: object) -> dict:
@@ -221,5 +225,5 @@ def only(mode: str, criteria: list, **properties: object) -> dict:
     return {
         "~execution": [{"scenario": mode}],
         "~reporting": [{"module": "verdict"}, {"module": "passfail", "criteria": criteria}],
-        "modules": {"jmeter": {"properties": properties}, "looks": {"budget": "off"}},
+        "modules": {"jmeter": {"properties": properties}, "stop-when-decided": {"budget": "off"}},
     }

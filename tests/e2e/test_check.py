@@ -39,7 +39,7 @@ SHORT = {
     ],
     "modules": {
         "jmeter": {"properties": {"warmup": WARMUP_S, "measured": 6}},
-        "looks": {"budget": "off"},
+        "stop-when-decided": {"budget": "off"},
         "verdict": LENIENT,
     },
 }
@@ -230,6 +230,6 @@ def test_a_known_delay_stops_and_fails_the_run_and_junit_names_the_criteria(tmp_
 def test_a_window_that_is_not_whole_stops_no_run(tmp_path: Path):
     """Taurus's own `within` holds the first second against the limit for five."""
     config = only("fork", ["hits of calculate<20 within 5s"], warmup=WARMUP_S, measured=8)
-    config["modules"] |= {"verdict": LENIENT, "looks": {"budget": "off"}}
+    config["modules"] |= {"verdict": LENIENT, "stop-when-decided": {"budget": "off"}}
     ended = Run(tmp_path, config=config).end()
     assert (ended.code, ended.verdict["verdict"]) == (0, "PASS"), ended.reasons()

@@ -105,7 +105,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Finished:
         "~reporting": [{"module": "verdict"}, {"module": "passfail", "criteria": CRITERIA}],
         "modules": {
             "jmeter": {"properties": {"warmup": 0, "measured": 0}},
-            "looks": {"budget": "off"},
+            "stop-when-decided": {"budget": "off"},
         },
     }
     return Run(folder, config=config).end()

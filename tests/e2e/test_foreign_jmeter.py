@@ -131,7 +131,7 @@ def ended_by_stop_after(ended: Finished) -> dict:
     assert (ended.code, ended.reasons()) == (0, "")
     run = json.loads((ended.folder / "run.json").read_text())
     (execution,) = run["executions"]
-    assert execution["told_to_end"] is not None
+    assert execution["stop_requested_at"] is not None
     assert (run["interrupted"], execution["exit_code"]) == (False, 0)
     return execution
 

@@ -20,7 +20,7 @@ LEAST_S, BUDGET_S = 20, 120
 
 def ended(folder: Path, criteria: list[str], **options: str | bool):
     config = only("fork", criteria, warmup=5, measured=LEAST_S)
-    config["modules"] |= {"looks": {"budget": BUDGET_S}, "verdict": LENIENT}
+    config["modules"] |= {"stop-when-decided": {"budget": BUDGET_S}, "verdict": LENIENT}
     run = Run(folder, config=config, **options)
     found = run.end()
     assert run.left_behind() == []

@@ -70,7 +70,9 @@ def test_what_stop_after_kept_from_being_sent_is_no_fault_and_a_silent_group_is(
     assert any(line.startswith("the load was ended after ") for line in execution["warnings"])
     intended = {it["labels"][0]: it["intended"] for it in execution["schedules"]}
     assert set(intended) == {"nap", "a visit"}
-    told_s = json.loads((ended.folder / "run.json").read_text())["executions"][0]["told_to_end"]
+    told_s = json.loads((ended.folder / "run.json").read_text())["executions"][0][
+        "stop_requested_at"
+    ]
     began_s = int((ended.folder / "kpi.jtl").read_text().splitlines()[1].split(",")[-1]) / 1000
     assert max(intended.values()) < 40 * (told_s - began_s)
 

@@ -48,29 +48,29 @@ def said(verdict):
 
 
 def test_an_execution_is_judged_by_the_look_that_settles_it(judged):
-    found = said(judged(*PASSES, looks=LOOKS))
+    found = said(judged(*PASSES, interim=LOOKS))
     assert (found.verdict, found.course.looks_s) == ("PASS", (6.0,))
     assert {it.decided_after_s for it in found.criteria} == {6.0}
     assert 150 < found.criteria[0].samples < 210
 
 
 def test_what_came_behind_the_look_is_not_judged(judged):
-    found = said(judged(*PASSES, looks=LOOKS, decided_s=6.0, spoiled=fails_from(6.0)))
+    found = said(judged(*PASSES, interim=LOOKS, decided_s=6.0, spoiled=fails_from(6.0)))
     assert (found.verdict, found.warnings) == ("PASS", ())
 
 
 def test_a_jmeter_that_was_ended_by_a_look_may_exit_as_it_likes(judged):
     cut = run_folder.recorded()[:-9]
-    ended = {"looks": LOOKS, "exit_code": 1}
+    ended = {"interim": LOOKS, "exit_code": 1}
     assert judged(*PASSES, spoiled=cut, decided_s=6.0, **ended).verdict == "PASS"
     assert judged(*PASSES, spoiled=cut, **ended).verdict == "INVALID"
 
 
 def test_what_is_open_goes_on_to_the_end_of_the_budget(judged):
-    found = said(judged("p99.9 of nap>1s", looks=LOOKS))
+    found = said(judged("p99.9 of nap>1s", interim=LOOKS))
     assert found.course.looks_s == (6.0, 8.0)
     assert found.verdict == "INCONCLUSIVE"
-    assert "modules.looks.budget" in found.reasons[0].text
+    assert "modules.stop-when-decided.budget" in found.reasons[0].text
 
 
 def written_by(content, now_ms):
@@ -94,7 +94,7 @@ def slow(from_s, to_s, elapsed_ms):
 
 def test_a_request_without_its_answer_keeps_a_look_from_passing(judged):
     """It is due at 3 s and answers before 8 s, so that it is missing at 6 s, lag and all."""
-    found = said(judged(*PASSES, looks=LOOKS, spoiled=slow(3.0, 3.5, 4400)))
+    found = said(judged(*PASSES, interim=LOOKS, spoiled=slow(3.0, 3.5, 4400)))
     assert (found.verdict, found.course.looks_s) == ("PASS", (6.0, 8.0))
     dates = {it.subject: it.decided_after_s for it in found.criteria}
     assert dates == {"p50": 6.0, "fail": 8.0}
@@ -108,7 +108,7 @@ def test_a_look_at_no_answers_decides_nothing_and_the_next_one_does(judged):
             fields["elapsed"] = str(int((7.2 - at_s) * 1000))
 
     slow_at_first = written_by(changed(change), BEGAN_MS * 2)
-    found = said(judged("hits of nap<1", looks=LOOKS, spoiled=slow_at_first))
+    found = said(judged("hits of nap<1", interim=LOOKS, spoiled=slow_at_first))
     assert found.course.looks_s == (6.0, 8.0)
     assert found.course.since["hits of nap<1"][0] == "INVALID"
     assert found.criteria[0].verdict == "PASS"
@@ -126,13 +126,13 @@ def test_a_look_at_no_answers_decides_nothing_and_the_next_one_does(judged):
 )
 def test_a_count_is_about_all_of_the_budget(judged, criterion, verdict, looks_s):
     """There are 180 requests in 6 s and 240 in 8 s."""
-    found = said(judged(criterion, looks=LOOKS))
+    found = said(judged(criterion, interim=LOOKS))
     assert (found.verdict, found.course.looks_s) == (verdict, looks_s)
 
 
 def test_a_count_that_is_open_when_another_criterion_ends_the_execution_decides_nothing(judged):
     """The seconds behind the look are Tollgate's own doing."""
-    found = said(judged("hits of nap<200", "p50 of nap>1ms", looks=LOOKS, decided_s=6.0))
+    found = said(judged("hits of nap<200", "p50 of nap>1ms", interim=LOOKS, decided_s=6.0))
     assert [it.verdict for it in found.criteria] == ["INCONCLUSIVE", "FAIL"]
     assert found.verdict == "FAIL"
 
@@ -189,7 +189,7 @@ def loop(second_thread_until_s, group="visitors 1"):
 def test_a_thread_of_a_loop_that_is_silent_is_taken_for_one_that_waits(
     tmp_path, plan, lines, open_at
 ):
-    times = {"measured": 0.0, "looks": LOOKS, "decided_s": 6.0}
+    times = {"measured": 0.0, "interim": LOOKS, "decided_s": 6.0}
     own_run.make(tmp_path, plan, lines, "fail>0%", "avg-rt of home>9s", **times)
     record = manifest.read(tmp_path)
     run, settings = evidence.gather(tmp_path, record)
@@ -201,7 +201,7 @@ def test_a_thread_of_a_loop_that_is_silent_is_taken_for_one_that_waits(
 @pytest.mark.parametrize("spoiled", [None, slow(3.0, 3.5, 4400), fails_from(3.0)])
 def test_live_looks_find_what_judging_again_finds(tmp_path, spoiled):
     content = spoiled or run_folder.recorded()
-    record = run_folder.make(tmp_path, PASSES, looks=LOOKS)
+    record = run_folder.make(tmp_path, PASSES, interim=LOOKS)
     jtl = tmp_path / run_folder.JTL
     clock = [BEGAN_MS / 1000]
     (examined,) = evidence.examined(tmp_path, record)
@@ -212,7 +212,7 @@ def test_live_looks_find_what_judging_again_finds(tmp_path, spoiled):
         clock[0] += 0.5
     jtl.write_bytes(content)
     ended = watch.course.looks_s[-1] if watch.is_over else None
-    run_folder.make(tmp_path, PASSES, looks=LOOKS, decided_s=ended)
+    run_folder.make(tmp_path, PASSES, interim=LOOKS, decided_s=ended)
     run_folder.spoil(tmp_path, content)
     again = manifest.read(tmp_path)
     run, settings = evidence.gather(tmp_path, again)
@@ -231,7 +231,7 @@ def test_live_looks_find_what_judging_again_finds(tmp_path, spoiled):
 
 
 def test_jmeters_dashboard_is_drawn_from_what_its_look_has_seen(tmp_path):
-    run_folder.make(tmp_path, PASSES, looks=LOOKS, decided_s=6.0)
+    run_folder.make(tmp_path, PASSES, interim=LOOKS, decided_s=6.0)
     run_folder.spoil(tmp_path, fails_from(7.0), sealed=False)
     record = manifest.read(tmp_path)
     [(name, until_ms)] = judged_until_ms(tmp_path, record).items()

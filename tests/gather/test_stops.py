@@ -145,7 +145,7 @@ def test_a_stop_is_a_fail_of_the_whole_run(tmp_path, window, limit, elapsed, fai
 
 @pytest.mark.parametrize("looks", [None, "looks"])
 def test_a_run_that_may_end_early_is_stopped_like_any_other(tmp_path, looks):
-    changes = {"looks": LOOKS} if looks else {}
+    changes = {"interim": LOOKS} if looks else {}
     found = stopped(tmp_path, (TRIPS,), changed(failing), **changes)
     verdict = verdict_after(tmp_path, (TRIPS,), changed(failing), found, **changes)
     assert verdict.exit_code == 3

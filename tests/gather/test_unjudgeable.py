@@ -66,8 +66,8 @@ def test_looks_that_could_not_tell_what_is_under_way_are_refused(tmp_path, group
     (tmp_path / "plan" / "own.jmx").write_text(jmx.plan(group))
     plan = {"plan": "plan/own.jmx", "measured": 0.0}
     assert refusal(tmp_path, "fail>0%", plan=plan) == ""
-    line = refusal(tmp_path, "fail>0%", plan=plan, looks=InterimSchedule.of(30, 240))
-    assert ("modules.looks.budget" in line) == is_refused
+    line = refusal(tmp_path, "fail>0%", plan=plan, interim=InterimSchedule.of(30, 240))
+    assert ("modules.stop-when-decided.budget" in line) == is_refused
 
 
 def test_a_criterion_on_workers_of_no_target_is_refused(tmp_path):
@@ -115,10 +115,10 @@ NEEDS = {
 
 @pytest.mark.parametrize(("criteria", "lines"), NEEDS.items())
 def test_what_takes_all_of_the_budget_or_more_is_told_before_any_load(tmp_path, criteria, lines):
-    record = run_folder.make(tmp_path, criteria, looks=InterimSchedule.of(4.0, 8.0))
+    record = run_folder.make(tmp_path, criteria, interim=InterimSchedule.of(4.0, 8.0))
     (planned,) = record.executions
     plan = read_plan(tmp_path / planned.plan, {})
     found = list(hardly_decided(evidence.criteria_of(record, planned, plan), planned, plan))
     assert len(found) == lines
-    planned.looks = None
+    planned.interim = None
     assert not list(hardly_decided(evidence.criteria_of(record, planned, plan), planned, plan))

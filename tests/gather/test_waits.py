@@ -16,7 +16,7 @@ PAIR = jmx.plan(
 ENDED_S, KILLED_S = 10, 40
 ENDED, KILLED = START_MS / 1000 + ENDED_S, START_MS / 1000 + KILLED_S
 BOTH = ["visitors 1-1", "visitors 1-2"]
-FORCED = {"measured": 0.0, "told_to_end": ENDED, "ended_by_force": True}
+FORCED = {"measured": 0.0, "stop_requested_at": ENDED, "ended_by_force": True}
 
 
 def line(second, label="home", thread=1, elapsed=100, ok=True):

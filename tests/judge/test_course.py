@@ -86,7 +86,7 @@ def test_what_is_open_has_no_date_and_names_the_budget_at_its_end():
     found = [result_of(criterion, course=course) for course in ends]
     assert [it.verdict for it in found] == ["INCONCLUSIVE"] * 3
     assert [it.decided_after_s for it in found] == [None] * 3
-    assert ["modules.looks.budget" in it.reason for it in found] == [True, False, False]
+    assert ["modules.stop-when-decided.budget" in it.reason for it in found] == [True, False, False]
 
 
 @given(st.lists(st.integers(1, 23), unique=True), st.floats(0.5, 500))

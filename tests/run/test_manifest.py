@@ -67,9 +67,9 @@ LOOKS = {"least_s": 30.0, "budget_s": 240.0, "every_s": 10.0, "lag_s": 1.0}
         ("in_flight", [{"at": 1.0, "threads": [5]}]),
         ("clock_steps", [[1.0]]),
         ("clock_steps", [[1.0, 2.0, 3.0]]),
-        ("looks", {**LOOKS, "every_s": 1e-9}),
-        ("looks", {**LOOKS, "budget_s": 0.0}),
-        ("looks", {**LOOKS, "lag_s": -5.0}),
+        ("interim", {**LOOKS, "every_s": 1e-9}),
+        ("interim", {**LOOKS, "budget_s": 0.0}),
+        ("interim", {**LOOKS, "lag_s": -5.0}),
     ],
 )
 def test_an_execution_that_no_run_wrote_is_refused(tmp_path, field, value):
@@ -92,9 +92,27 @@ def test_a_run_from_before_watching_was_measured_is_read(tmp_path):
     for field in ("watching", "reloads", "interrupted_at", "arguments", "stopped_at", "seal"):
         del older[field]
     for execution in older["executions"]:
-        del execution["told_to_end"], execution["ended_by_force"]
+        del execution["stop_requested_at"], execution["ended_by_force"]
     (tmp_path / "run.json").write_text(json.dumps(older))
     assert manifest.read(tmp_path) == replace(MANIFEST, seal=None)
+
+
+@pytest.mark.parametrize(
+    ("former", "field", "value"),
+    [
+        ("told_to_end", "stop_requested_at", 5.0),
+        ("looks", "interim", manifest.InterimSchedule(**LOOKS)),
+        ("whole", "undivided_properties", {"rate": "5"}),
+    ],
+)
+def test_a_field_by_its_former_name_is_read(tmp_path, former, field, value):
+    record = replace(MANIFEST, executions=[replace(EXECUTION, **{field: value})])
+    manifest.write(record, tmp_path)
+    older = json.loads((tmp_path / "run.json").read_text())
+    older["executions"][0][former] = older["executions"][0].pop(field)
+    older["seal"] = None
+    (tmp_path / "run.json").write_text(json.dumps(older))
+    assert manifest.read(tmp_path) == replace(record, seal=None)
 
 
 def test_the_seal_is_the_size_and_digest_of_the_jtl(sealed):

@@ -20,7 +20,7 @@ OF_EXECUTION = {
     "criteria": st.lists(st.sampled_from(shards.CRITERIA), max_size=2),
     "warmup": st.floats(0, 1e6),
     "measured": st.floats(0, 1e6),
-    "looks": st.none()
+    "interim": st.none()
     | st.builds(manifest.InterimSchedule.of, st.floats(1, 60), st.floats(1, 600)),
     "forecast": st.none()
     | st.fixed_dictionaries(
@@ -29,7 +29,7 @@ OF_EXECUTION = {
     "exit_code": st.just(None),
     "began": st.just(None),
     "ended": st.just(None),
-    "whole": st.dictionaries(NAMES, st.text("123", min_size=1), max_size=3),
+    "undivided_properties": st.dictionaries(NAMES, st.text("123", min_size=1), max_size=3),
 }
 OF_SHARE = {
     "number": st.integers(1, OF + 1),

@@ -71,7 +71,7 @@ def make(
         "plan": "plan/visits.jmx",
         "jtl": "kpi.jtl",
         "properties": {"schedule": schedule, "seed": str(share.seed(SEED))},
-        "whole": {"schedule": whole(rate), "seed": str(SEED)},
+        "undivided_properties": {"schedule": whole(rate), "seed": str(SEED)},
         "warmup": float(WARMUP_S),
         "measured": float(MEASURED_S),
         "exit_code": 0,

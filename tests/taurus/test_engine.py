@@ -74,6 +74,12 @@ def test_settings_of_a_module_that_there_is_not_are_refused_with_the_nearest(
     assert f"the entry {wrong!r}, which nobody reads: did you mean {name!r}?" in told
 
 
+def test_a_module_by_its_former_name_is_refused_with_its_name() -> None:
+    modules = {"looks": {"budget": "8m"}, **{it: SETTINGS["modules"][it] for it in OURS}}
+    told = refused(engine(modules=modules).prepare)
+    assert told == "modules.looks is called modules.stop-when-decided now"
+
+
 def test_sections_of_the_users_own_and_all_that_taurus_has_are_let_through(tmp_path: Path) -> None:
     made = engine(**{"x-limits": ["p95>1s"]})
     made.artifacts_dir = str(tmp_path)

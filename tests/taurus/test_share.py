@@ -79,7 +79,7 @@ def test_a_share_of_check_has_rates_seeds_and_rows_of_its_own(shared, tmp_path):
         head, *whole = csv.reader(file)
     assert own == [head, *whole[8:], *whole[:8]]
     assert properties["sum_data"] == str(tmp_path / "data" / "sum_data.csv")
-    assert scenario["whole"] == dict.fromkeys(properties)
+    assert scenario["undivided_properties"] == dict.fromkeys(properties)
 
 
 def test_the_shares_of_a_forecast_add_up_to_its_schedule(shared):
@@ -89,7 +89,7 @@ def test_the_shares_of_a_forecast_add_up_to_its_schedule(shared):
         load = shared(STRESS, env={"ENGINE": f"{number}/3"}, **FOLLOWS)
         scenario = scenario_of(load)
         properties.append(scenario["properties"])
-        whole = scenario["whole"]["schedule"]
+        whole = scenario["undivided_properties"]["schedule"]
         given = {key: str(value) for key, value in properties[-1].items()}
         (group,) = read_plan(ROOT / "plans" / "stress.jmx", given).groups
         assert group.random_seed != 21

@@ -9,7 +9,7 @@ from support.run_folder import reasons
 START_MS = 1795223301128
 TOLD_MS = START_MS + 6000
 UNTIL_THE_END = {"measured": 0.0}
-TOLD = UNTIL_THE_END | {"told_to_end": TOLD_MS / 1000}
+TOLD = UNTIL_THE_END | {"stop_requested_at": TOLD_MS / 1000}
 
 
 def sent_until(moment_ms, but_not=lambda _: False):
@@ -42,7 +42,7 @@ def test_what_was_not_sent_before_stop_after_is_missing_as_ever(judged):
 
 
 def test_stop_after_behind_the_end_of_the_schedule_changes_nothing(judged):
-    late = UNTIL_THE_END | {"told_to_end": START_MS / 1000 + 25}
+    late = UNTIL_THE_END | {"stop_requested_at": START_MS / 1000 + 25}
     assert judged(**late).verdict == "PASS"
     short = judged(spoiled=sent_until(TOLD_MS), **late)
     assert "of 300 scheduled requests of nap were not sent" in reasons(short)

@@ -58,15 +58,15 @@ WAITING = {"at": 1795223309.25, "threads": ["visitors 1-1"]}
 
 def test_run_json_says_when_stop_after_had_jmeter_end(tmp_path):
     def ended(run, executor):
-        run.told_to_end = {executor: 1795223309.25}
+        run.stop_requested_at = {executor: 1795223309.25}
         executor.forced, executor.in_flight = True, [WAITING]
 
     found = sealed(tmp_path / "ended", run_folder.make(tmp_path / "ended"), known=ended)
-    assert found.executions[0].told_to_end == 1795223309.25
+    assert found.executions[0].stop_requested_at == 1795223309.25
     assert found.executions[0].ended_by_force
     assert found.executions[0].in_flight == [WAITING]
     other = sealed(tmp_path / "other", run_folder.make(tmp_path / "other"))
-    assert other.executions[0].told_to_end is None
+    assert other.executions[0].stop_requested_at is None
     assert not other.executions[0].ended_by_force
     assert other.executions[0].in_flight == []
 

@@ -79,7 +79,7 @@ def _make(share: Share, whole: str, seconds: int, folder: Path) -> None:
         plan="plan/visits.jmx",
         jtl="kpi.jtl",
         properties={"schedule": schedule, "seed": str(seed)},
-        whole={"schedule": whole, "seed": str(SEED)},
+        undivided_properties={"schedule": whole, "seed": str(SEED)},
         measured=float(seconds),
         exit_code=0,
         began=start,

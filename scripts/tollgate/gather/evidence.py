@@ -187,7 +187,7 @@ def _read(of: Examined, record: CompareRecord | None, store: Store) -> MeasuredE
     if seen:
         stopped_by = facts.stopped_by if planned.stop else None
         facts = replace(facts, ended_s=seen.facts.ended_s, stopped_by=stopped_by)
-    cut_s = facts.ended_s if facts.interrupted or planned.told_to_end or seen else None
+    cut_s = facts.ended_s if facts.interrupted or planned.stop_requested_at or seen else None
     until_s = comparing.until_s(planned, record, cut_s)
     replayed = replay_jtl(plan, store, jtl, planned.warmup, until_s, bins)
     facts = replace(facts, machine_problems=(*facts.machine_problems, *replayed.problems))
@@ -231,7 +231,7 @@ def _looked(
     """What was measured until a look or a stop ended the execution, None where neither did, and
     the course of all looks, None where there is none."""
     look = course = None
-    if of.planned.looks:
+    if of.planned.interim:
         ended = of.planned.ended
         look, course = of.replayed(store, None if ended is None else ended - jtl.origin_ms / 1000)
     if stop := of.planned.stop:
@@ -263,7 +263,7 @@ def _followed(planned: Planned) -> Followed | None:
 def _bins(planned: Planned, criteria: tuple[Criterion, ...]) -> Bins:
     """As the check of the criteria took them to be. Where the time to measure was not set, it is
     known now, but windows were not checked against it: then each second is counted by itself."""
-    measured = planned.looks.budget_s if planned.looks else planned.measured or None
+    measured = planned.interim.budget_s if planned.interim else planned.measured or None
     has_windows = any(criterion.timeframe_s for criterion in criteria)
     if measured is None and planned.began and planned.ended and not has_windows:
         measured = planned.ended - planned.began - planned.warmup
@@ -293,7 +293,7 @@ def _facts(
     began, ended = evidence_workers.span(planned, jtl)
     interrupted = manifest.interrupted and not _ended_before(planned, manifest.interrupted_at)
     stopped = bool(manifest.stopped_by) and not _ended_before(planned, manifest.stopped_at)
-    told_s = evidence_workers.told_to_end_s(planned, jtl)
+    told_s = evidence_workers.stop_requested_s(planned, jtl)
     ends = [ended - began if interrupted or stopped else None, told_s]
     notes = [] if told_s is None else [f"the load was ended after {format_duration(told_s)}"]
     notes += [] if manifest.seal else [UNSEALED]

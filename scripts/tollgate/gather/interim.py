@@ -61,7 +61,7 @@ class Examined:
     @property
     def course(self) -> InterimHistory:
         """The one before any look."""
-        looks = self.planned.looks
+        looks = self.planned.interim
         ended = self.planned.decided_s is not None
         return InterimHistory(looks.least_s, looks.budget_s, ended=ended)
 
@@ -69,14 +69,14 @@ class Examined:
     def moments(self) -> Sequence[float]:
         """Of the looks that may end it, in seconds of measuring: at its own end it ends anyway."""
         length_s = self.planned.measured
-        return [it for it in self.planned.looks.moments if not length_s or it < length_s]
+        return [it for it in self.planned.interim.moments if not length_s or it < length_s]
 
     def look(self, store: Store, course: InterimHistory) -> Look | None:
         """The look behind those of the course that the moments have; None where the samples do not
         say when JMeter began. Raises JtlError and OSError."""
         course = course.at(self.moments[len(course.looks_s)])
         at_s = course.looks_s[-1]
-        seen_s = self.planned.warmup + at_s + self.planned.looks.lag_s
+        seen_s = self.planned.warmup + at_s + self.planned.interim.lag_s
         execution = self.seen(store, Stop(at_s, seen_s), course)
         if execution is None:
             return None
@@ -91,7 +91,7 @@ class Examined:
         course = self.course
         planned, last_s = self.planned, self.planned.decided_s
         if last_s is None and ended_s is not None:
-            last_s = ended_s - planned.warmup - planned.looks.lag_s
+            last_s = ended_s - planned.warmup - planned.interim.lag_s
         for at_s in self.moments:
             if last_s is not None and at_s > last_s:
                 break
@@ -178,8 +178,8 @@ def judged_until_ms(run: Path, record: Manifest) -> dict[str, int]:
     found = {}
     for planned in record.executions:
         seen_s = planned.stop and planned.stop.seen_s
-        if planned.decided_s is not None and planned.looks is not None:
-            seen_s = planned.warmup + planned.decided_s + planned.looks.lag_s
+        if planned.decided_s is not None and planned.interim is not None:
+            seen_s = planned.warmup + planned.decided_s + planned.interim.lag_s
         if seen_s is not None:
             origin_ms = peek_test_start(run / planned.jtl)
             found |= {} if origin_ms is None else {planned.name: origin_ms + round(seen_s * 1000)}

@@ -30,7 +30,7 @@ def unjudgeable(
             "Open Model Thread Group with the property `schedule`; write "
             "${__P(schedule,...)} as the group's schedule, or take the forecast out"
         )
-    if planned.looks:
+    if planned.interim:
         yield from (f"{planned.name}: {line}" for line in _unseen_at_looks(plan))
     for criterion in criteria:
         problem = _problem(criterion, planned, plan, followed, is_watched)
@@ -41,9 +41,9 @@ def unjudgeable(
 def hardly_decided(criteria: Iterable[Criterion], planned: Execution, plan: Plan) -> Iterator[str]:
     """One line for each criterion that only all of an execution's budget decides, or for which that
     has too few requests."""
-    if planned.looks is None:
+    if planned.interim is None:
         return
-    budget_s, from_s = planned.looks.budget_s, planned.warmup
+    budget_s, from_s = planned.interim.budget_s, planned.warmup
     due = {
         label.text: schedule.arrivals(from_s + budget_s)
         for _, schedule in schedules_of(plan)[1]
@@ -68,13 +68,13 @@ def hardly_decided(criteria: Iterable[Criterion], planned: Execution, plan: Plan
             yield (
                 f"{planned.name}: '{criterion.text}' needs {needed} requests at least, and "
                 f"{budget_s:g} s, which is all of the budget, have room for {sent}: allow more "
-                "(modules.looks.budget), or send more"
+                "(modules.stop-when-decided.budget), or send more"
             )
 
 
 def _unseen_at_looks(plan: Plan) -> Iterator[str]:
     """One line for each thread group of which a look can't tell what is under way."""
-    off = "set modules.looks.budget to off"
+    off = "set modules.stop-when-decided.budget to off"
     scheduled = {place for place, _ in schedules_of(plan)[1]}
     for place, group in enumerate(plan.groups):
         what = f"the thread group {group.name!r} is an {group.kind}"

@@ -282,9 +282,9 @@ def _silent(
     execution: MeasuredExecution, plan: Plan, planned: Planned, jtl: Jtl
 ) -> MeasuredExecution:
     """A silence before STOP_AFTER ended the load must not be a service that hangs."""
-    if planned.told_to_end is None or execution.schedules:
+    if planned.stop_requested_at is None or execution.schedules:
         return execution
-    silent_s = planned.told_to_end - jtl.last_end_ms / 1000
+    silent_s = planned.stop_requested_at - jtl.last_end_ms / 1000
     longest_ms = max(int(it.service.elapsed_ms.max(initial=0)) for it in execution.labels.values())
     pauses = [each.all_pauses_ms for group in plan.groups for each in group.samplers]
     goes_on = any(group.loops == -1 and group.duration_s is None for group in plan.groups)

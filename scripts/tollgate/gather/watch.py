@@ -44,11 +44,11 @@ class Watch:
         origin_ms = _origin_ms(self.jtl)
         if origin_ms is None:
             return None
-        seen_s = planned.warmup + moments[number] + planned.looks.lag_s
+        seen_s = planned.warmup + moments[number] + planned.interim.lag_s
         self.not_before = origin_ms / 1000 + seen_s + WRITTEN_S
         if self.now() < self.not_before:
             return None
-        self.not_before = self.now() + planned.looks.every_s  # unless the file can be read
+        self.not_before = self.now() + planned.interim.every_s  # unless the file can be read
         here = replace(
             self.examined,
             planned=replace(planned, began=began),
@@ -67,7 +67,7 @@ class Watch:
     def is_over(self) -> bool:
         """Whether the last look ends the execution."""
         looks_s = self.course.looks_s
-        budget_s = self.examined.planned.looks.budget_s
+        budget_s = self.examined.planned.interim.budget_s
         return self.last is not None and (self.last.settled or looks_s[-1] >= budget_s)
 
     @property

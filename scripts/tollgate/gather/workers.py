@@ -41,11 +41,11 @@ def span(planned: Execution, jtl: Jtl | None) -> tuple[float, float]:
     return began, ended
 
 
-def told_to_end_s(planned: Execution, jtl: Jtl | None) -> float | None:
+def stop_requested_s(planned: Execution, jtl: Jtl | None) -> float | None:
     """When STOP_AFTER had JMeter end the load, in seconds since its start; None if it did not."""
-    if planned.told_to_end is None:
+    if planned.stop_requested_at is None:
         return None
-    return max(0.0, planned.told_to_end - span(planned, jtl)[0])
+    return max(0.0, planned.stop_requested_at - span(planned, jtl)[0])
 
 
 def with_losses(

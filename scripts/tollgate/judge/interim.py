@@ -100,7 +100,7 @@ def _told_when(result: CriterionResult, course: InterimHistory) -> CriterionResu
         why = (
             f"not decided in {format_duration(course.budget_s)}, which is all of the budget: "
             "allow more "
-            "(modules.looks.budget), send more requests, or move the limit"
+            "(modules.stop-when-decided.budget), send more requests, or move the limit"
         )
     else:
         return result

@@ -32,7 +32,7 @@ class EnginePart:
     their place, and the forecast."""
 
     own: dict[str, str] = field(default_factory=dict)
-    whole: dict[str, str | None] = field(default_factory=dict)
+    undivided: dict[str, str | None] = field(default_factory=dict)
     forecast: dict[str, Any] | None = None
 
 
@@ -126,12 +126,12 @@ def _execution(planned: Execution, part: EnginePart, remote: RemoteEngine) -> Ex
     return replace(
         planned,
         properties={**planned.properties, **part.own},
-        whole=part.whole,
+        undivided_properties=part.undivided,
         forecast=part.forecast or planned.forecast,
         targets=[],
         began=remote.by_its_clock(planned.began),
         ended=remote.by_its_clock(planned.ended),
-        told_to_end=remote.by_its_clock(planned.told_to_end),
+        stop_requested_at=remote.by_its_clock(planned.stop_requested_at),
         in_flight=[],
         clock_steps=[],
         background_cpu=None,

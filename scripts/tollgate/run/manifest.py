@@ -14,7 +14,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import Field, NonNegativeFloat
+from pydantic import AliasChoices, Field, NonNegativeFloat
+from pydantic.fields import FieldInfo
 from typing_extensions import NotRequired, TypedDict  # Pydantic takes no other before Python 3.12
 
 from tollgate.base import records
@@ -107,6 +108,11 @@ class Stop:
     seen_s: NonNegativeFloat
 
 
+def _names(*names: str) -> FieldInfo:
+    """A field's name, and those that earlier versions gave it."""
+    return Field(validation_alias=AliasChoices(*names))
+
+
 @dataclass
 class Execution:
     """One plan against its targets. Paths are relative to the run's folder; times in seconds.
@@ -121,20 +127,20 @@ class Execution:
     exit_code: JMeter's, None if it never started or was still running at the end.
     clock_steps: each [seconds since it began, by how many seconds the clock was set], less than 0
     for back.
-    told_to_end: when the kind `plan` had JMeter end its load; None if it had not. ended_by_force:
-    whether it went on after that, or after any other end before its time, so that it had to be
-    ended. in_flight: which threads waited for an answer then, as taurus writes it.
+    stop_requested_at: when the kind `plan` had JMeter end its load; None if it had not.
+    ended_by_force: whether it went on after that, or after any other end before its time, and had
+    to be ended. in_flight: which threads waited for an answer then, as taurus writes it.
     thread_ends: by the names of JMeter's threads without their last number, how many ended with
     which words of its log, until its load was ended at the latest; None where nobody looked, as for
     remote engines.
-    looks: of one that may end early, None where it is looked at once, at its end. decided_s: after
-    how many seconds of measuring a look ended it; None where none did. stop: what of it showed that
-    the run had to be stopped.
+    interim: when the samples of one that may end early are evaluated, None where that is done at
+    its end alone. decided_s: after how many seconds of measuring such a look ended it; None where
+    none did. stop: what of it showed that the run had to be stopped.
     capacity_sha256: of the files of its search for capacity, by their names.
     bytes, sha256: of the JTL as the run left it; None before it ended, and for none.
     background_cpu: what others took of the cores while it measured, None where that is not known.
-    whole: of a share, the properties of the whole load in place of its own; None for those that the
-    whole does not have.
+    undivided_properties: of a share, the properties of the whole load in place of its own; None for
+    those that the whole does not have.
     """
 
     __pydantic_config__ = records.STRICT
@@ -154,24 +160,26 @@ class Execution:
     exit_code: int | None = None
     began: float | None = None
     ended: float | None = None
-    told_to_end: float | None = None
+    stop_requested_at: Annotated[float | None, _names("stop_requested_at", "told_to_end")] = None
     ended_by_force: bool = False
     in_flight: list[InFlight] = field(default_factory=list)
     thread_ends: dict[str, dict[str, int]] | None = None
     clock_steps: list[ClockStep] = field(default_factory=list)
-    looks: InterimSchedule | None = None
+    interim: Annotated[InterimSchedule | None, _names("interim", "looks")] = None
     decided_s: float | None = None
     stop: Stop | None = None
     capacity_sha256: dict[str, str] = field(default_factory=dict)
     bytes: int | None = None
     sha256: str | None = None
     background_cpu: BackgroundCpu | None = None
-    whole: dict[str, str | None] = field(default_factory=dict)
+    undivided_properties: Annotated[
+        dict[str, str | None], _names("undivided_properties", "whole")
+    ] = field(default_factory=dict)
 
     @property
     def whole_properties(self) -> dict[str, str]:
         """Those of the load that this one is a share of, or all of."""
-        together = {**self.properties, **self.whole}
+        together = {**self.properties, **self.undivided_properties}
         return {name: value for name, value in together.items() if value is not None}
 
 

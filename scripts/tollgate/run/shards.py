@@ -142,7 +142,7 @@ def _alike(record: Manifest) -> Iterator[tuple[str, Any]]:
         yield f"the criteria of {each.name}", each.criteria
         yield f"the service of {each.name}", each.url
         yield f"the plan of {each.name}", each.plan
-        for name in ("warmup", "measured", "looks"):
+        for name in ("warmup", "measured", "interim"):
             yield f"{name} of {each.name}", getattr(each, name)
         # Each engine has steps of its own.
         forecast = {**(each.forecast or {}), "steps": None}

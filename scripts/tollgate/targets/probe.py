@@ -306,6 +306,6 @@ def _warn_of_slow(slow: Mapping[str, str], log: logging.Logger) -> None:
         log.warning(
             "targets: slower than the load of taurus.yml was made for: %s: the run may end "
             "INCONCLUSIVE; send less (-o modules.jmeter.properties.pi_rate=0.2, say) or allow more "
-            "measuring (-o modules.looks.budget=8m)",
+            "measuring (-o modules.stop-when-decided.budget=8m)",
             "; ".join(slow.values()),
         )

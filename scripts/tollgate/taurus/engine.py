@@ -22,6 +22,8 @@ BASE_CONFIG = Path(bzt.__file__).parent / "resources" / "10-base-config.yml"
 _SECTIONS = ToplevelChecker.KNOWN_TOPLEVEL_SECTIONS
 #: Sections with such a name are the user's own, to be referred to by YAML's anchors.
 _OWN = "x-"
+#: Modules that earlier versions had by another name.
+_RENAMED = {"looks": "stop-when-decided"}
 
 
 class Engine(secrecy.RecordingEngine):
@@ -52,6 +54,8 @@ class Engine(secrecy.RecordingEngine):
         own = (str(name) for name in self.config if not str(name).startswith(_OWN))
         _refuse_unknown("the configuration has the section", own, _SECTIONS)
         modules = self.config.get("modules")
+        for old in modules.keys() & _RENAMED:
+            raise TaurusConfigError(f"modules.{old} is called modules.{_RENAMED[old]} now")
         known = [it for it, settings in modules.items() if _class_of(settings)]
         ours = [it for it in known if _class_of(modules[it]).startswith("tollgate.")]
         unknown = (str(it) for it in modules if it not in known)

@@ -75,7 +75,7 @@ class OwnPlan(Service):
         if not is_own_plan(self.engine.config):
             return
         refuse_unknown("plan", self.settings, SETTINGS)
-        under_way(self.engine).told_to_end = self.told_at
+        under_way(self.engine).stop_requested_at = self.told_at
         try:
             path = self._path()
             self.stop_after = self._seconds(self._setting("STOP_AFTER", "stop-after"))

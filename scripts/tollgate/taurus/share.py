@@ -101,7 +101,7 @@ class Sharing:
         if part.forecast:
             scenario["forecast"] = part.forecast
         given = part.given
-        scenario["whole"] = {name: given.get(name) for name in part.own}
+        scenario["undivided_properties"] = {name: given.get(name) for name in part.own}
         scenario.merge({"properties": part.own})
 
     def _refuse_own_target(self, scenario: Mapping, name: str) -> None:

@@ -30,19 +30,19 @@ FILES_OF = "files-of"
 class RunUnderWay:
     """What one module lets the others know of a run; times are seconds since the epoch.
 
-    manifest: the run's record so far, of `verdict`. decided_s: of `looks`, after how many seconds
-    of measuring it ended an executor.
-    told_to_end: when `plan` ended the load of an executor. stopped_by, stopped_at: the criterion by
-    which `passfail` ended the run, and when; stops: what of an executor showed it.
+    manifest: the run's record so far, of `verdict`. decided_s: of `stop-when-decided`, after how
+    many seconds of measuring it ended an executor.
+    stop_requested_at: when `plan` ended the load of an executor. stopped_by, stopped_at: the
+    criterion by which `passfail` ended the run, and when; stops: what of an executor showed it.
     reloads, watching, background: of `targets`. position: of a study,
-    a comparison or `looks`, where an executor stands: (executor, seconds asked for, seconds
-    elapsed) to text, None where it can't say. judged: by `verdict`. share: by `load`, of
+    a comparison or `stop-when-decided`, where an executor stands: (executor, seconds asked for,
+    seconds elapsed) to text, None where it can't say. judged: by `verdict`. share: by `load`, of
     a run that sends a part of a load; remote, of one whose load engines send. study: by `study`.
     """
 
     manifest: Manifest | None = None
     decided_s: dict[object, float] = field(default_factory=dict)
-    told_to_end: dict[object, float] = field(default_factory=dict)
+    stop_requested_at: dict[object, float] = field(default_factory=dict)
     stopped_by: str | None = None
     stopped_at: float | None = None
     stops: dict[object, Stop] = field(default_factory=dict)

@@ -1,6 +1,6 @@
-"""Taurus service `looks`: ends an execution once its verdict is settled.
+"""Taurus service `stop-when-decided`: ends an execution once its verdict is settled.
 
-Settings, under modules.looks in taurus.yml:
+Settings, under modules.stop-when-decided in taurus.yml:
 
     budget: 4m            of measuring, at most; `off` measures all that the plan has
 
@@ -29,6 +29,7 @@ from tollgate.stats.sequential import nominal_level
 from tollgate.targets.scenarios import name_of, scenario_of
 from tollgate.taurus.shared import property_of, refuse_unknown, under_way
 
+NAME = "stop-when-decided"
 SETTINGS = ("budget",)
 #: Seconds that JMeter takes to start and to end, in the announcement.
 AROUND_S = 10.0
@@ -38,8 +39,8 @@ NAMED = 3
 AUTOFLUSH = "jmeter.save.saveservice.autoflush"
 
 
-class Looks(Service):
-    """Looks at the samples of each execution while it measures."""
+class StopWhenDecided(Service):
+    """Evaluates the samples of each execution while it measures."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -49,7 +50,7 @@ class Looks(Service):
     def prepare(self) -> None:
         """Give each execution its budget. Raises TaurusConfigError, one line."""
         super().prepare()
-        refuse_unknown("looks", self.settings, SETTINGS)
+        refuse_unknown(NAME, self.settings, SETTINGS)
         # A share has a fixed length: who decides early sees the samples of all engines.
         self.budget_s = None if under_way(self.engine).is_shared else self._budget()
         if self.budget_s is None:
@@ -58,7 +59,7 @@ class Looks(Service):
         if is_compare(modules) or (modules.get("study", None) or {}).get("design", None):
             kind = "compare" if is_compare(modules) else "study"
             raise TaurusConfigError(
-                f"looks: modules.looks.budget is {self.settings.get('budget')!r}, and the kind "
+                f"{NAME}: modules.{NAME}.budget is {self.settings.get('budget')!r}, and the kind "
                 f"{kind} ends itself: set it to off"
             )
         longest_s = [self._give(each) for each in self.engine.config.get("execution", [])]
@@ -71,9 +72,9 @@ class Looks(Service):
         if value is None or value is False or value == "off":
             return None
         try:
-            return seconds_of("modules.looks.budget", value)
+            return seconds_of(f"modules.{NAME}.budget", value)
         except SettingError as problem:
-            raise TaurusConfigError(f"looks: {problem}, or off") from None
+            raise TaurusConfigError(f"{NAME}: {problem}, or off") from None
 
     def _give(self, execution: Mapping) -> float:
         """Writes what `verdict` records, and the plan's length; returns how long it takes at most,
@@ -82,7 +83,7 @@ class Looks(Service):
         module = self.engine.config.get("modules").get("jmeter").get("properties") or {}
         # As in Taurus, a scenario's own go before the module's.
         given = {**module, **(scenario.get("properties", None) or {})}
-        where = f"looks: execution {name_of(execution)!r}"
+        where = f"{NAME}: execution {name_of(execution)!r}"
         measured = property_of(given, "measured", 0, where)
         own_length = bool(scenario.get("forecast", None)) or not measured
         least_s = property_of(module, "measured", LEAST_S, where) if own_length else measured
@@ -91,7 +92,7 @@ class Looks(Service):
         if not own_length:
             properties["measured"] = int(budget_s) if budget_s.is_integer() else budget_s
         scenario.merge({"properties": properties})
-        scenario["looks"] = {"least": least_s, "budget": budget_s}
+        scenario["interim"] = {"least": least_s, "budget": budget_s}
         length_s = min(budget_s, measured) if own_length and measured else budget_s
         return property_of(given, "warmup", 0, where) + length_s + AROUND_S
 
@@ -114,7 +115,7 @@ class Looks(Service):
         executors = self.engine.provisioning.executors
         all_examined = examined(Path(self.engine.artifacts_dir), manifest)
         for executor, each in zip(executors, all_examined, strict=True):
-            if each.planned.looks:
+            if each.planned.interim:
                 self.watches[executor] = Watch(each, Path(executor.kpi_jtl))
 
     def check(self) -> bool:
@@ -132,7 +133,7 @@ class Looks(Service):
         try:
             look = watch.look(executor.start_time, reloads)
         except JtlError as problem:  # `verdict` will say so; until then there is no harm in load
-            self.log.warning("looks: no look at the samples: %s", problem)
+            self.log.warning("%s: can't read the samples: %s", NAME, problem)
             return
         if look and watch.is_over:
             self.log.info("%s: %s", executor.label, outcome(look))

@@ -100,7 +100,7 @@ class Verdict(Reporter):
                 plan = evidence.read_plan(self.folder / each.plan, each.properties)
                 criteria = evidence.criteria_of(made, each, plan)
                 evidence.refuse_lower_bounds(criteria)
-                each.looks = each.looks and each.looks.with_lag(criteria)
+                each.interim = each.interim and each.interim.with_lag(criteria)
                 for line in hardly_decided(criteria, each, plan):
                     self.log.warning("verdict: %s", line)
                 evidence.check_comparison(self.folder, each, plan)
@@ -145,7 +145,7 @@ class Verdict(Reporter):
             measured=property_of(properties, "measured", 0, where),
             forecast=refusals.checked_forecast(executor.label, scenario.get("forecast", None)),
             url=remote.url if remote else None,
-            looks=_looks(scenario.get("looks", None)),
+            interim=_interim(scenario.get("interim", None)),
             lint=plan_lint.lint(original, properties),
             whole=scenario.get("whole", {}),
         )
@@ -226,7 +226,7 @@ class Verdict(Reporter):
             planned.exit_code = executor.process.poll() if executor.process else None
             planned.decided_s = known.decided_s.get(executor)
             planned.stop = known.stops.get(executor)
-            planned.told_to_end = known.told_to_end.get(executor)
+            planned.stop_requested_at = known.stop_requested_at.get(executor)
             planned.ended_by_force = getattr(executor, "forced", False)
             planned.in_flight = getattr(executor, "in_flight", [])
             planned.thread_ends = getattr(executor, "threads_ended", lambda: None)()
@@ -260,8 +260,8 @@ def _background(
     return BackgroundCpu.of(recorder.shares(from_s, max(0, int(planned.ended - from_s))))
 
 
-def _looks(given: dict[str, float] | None) -> InterimSchedule | None:
-    """What the service `looks` has written into a scenario."""
+def _interim(given: dict[str, float] | None) -> InterimSchedule | None:
+    """What the service `stop-when-decided` has written into a scenario."""
     return InterimSchedule.of(given["least"], given["budget"]) if given else None
 
 

@@ -1,4 +1,4 @@
-"""The service `looks` on Taurus's configuration, without Taurus's engine."""
+"""The service `stop-when-decided` on Taurus's configuration, without Taurus's engine."""
 
 import logging
 from types import SimpleNamespace
@@ -7,7 +7,7 @@ import pytest
 from bzt import TaurusConfigError
 from bzt.utils import BetterDict
 
-from tollgate.taurus.stop_when_decided import Looks
+from tollgate.taurus.stop_when_decided import StopWhenDecided
 
 PLAN = {"script": "plans/check.jmx"}
 
@@ -18,10 +18,10 @@ def prepared(caplog):
     caplog.set_level(logging.INFO)
 
     def prepare(budget="4m", scenario=None, modules=None, **properties):
-        looks = Looks()
-        looks.log = logging.getLogger("looks")
-        looks.settings = BetterDict.from_dict({} if budget is None else {"budget": budget})
-        looks.engine = SimpleNamespace(
+        service = StopWhenDecided()
+        service.log = logging.getLogger("stop-when-decided")
+        service.settings = BetterDict.from_dict({} if budget is None else {"budget": budget})
+        service.engine = SimpleNamespace(
             config=BetterDict.from_dict(
                 {
                     "execution": [{"scenario": "fork"}],
@@ -30,15 +30,15 @@ def prepared(caplog):
                 }
             )
         )
-        looks.prepare()
-        return looks.engine.config["scenarios"]["fork"]
+        service.prepare()
+        return service.engine.config["scenarios"]["fork"]
 
     return prepare
 
 
 def test_a_plan_with_a_length_to_be_set_runs_as_long_as_the_budget(prepared, caplog):
     scenario = prepared(warmup=5, measured=30)
-    assert scenario["looks"] == {"least": 30.0, "budget": 240.0}
+    assert scenario["interim"] == {"least": 30.0, "budget": 240.0}
     assert scenario["properties"]["measured"] == 240
     assert scenario["properties"]["jmeter.save.saveservice.autoflush"] == "true"
     assert "at most 4 min 15 s in all" in caplog.text
@@ -46,20 +46,20 @@ def test_a_plan_with_a_length_to_be_set_runs_as_long_as_the_budget(prepared, cap
 
 def test_whoever_measures_longer_than_the_budget_measures_that_long(prepared):
     scenario = prepared(warmup=5, measured=300)
-    assert scenario["looks"] == {"least": 300.0, "budget": 300.0}
+    assert scenario["interim"] == {"least": 300.0, "budget": 300.0}
     assert scenario["properties"]["measured"] == 300
 
 
 def test_a_forecast_keeps_its_length(prepared):
     follows = {**PLAN, "forecast": {"path": "x"}, "properties": {"measured": 1440}}
     scenario = prepared(scenario=follows, warmup=5, measured=30)
-    assert scenario["looks"] == {"least": 30.0, "budget": 240.0}
+    assert scenario["interim"] == {"least": 30.0, "budget": 240.0}
     assert scenario["properties"]["measured"] == 1440
 
 
 def test_an_own_plan_keeps_its_length(prepared):
     scenario = prepared(budget=60)
-    assert scenario["looks"] == {"least": 30.0, "budget": 60.0}
+    assert scenario["interim"] == {"least": 30.0, "budget": 60.0}
     assert "measured" not in scenario["properties"]
 
 
@@ -91,7 +91,7 @@ def test_kinds_that_end_themselves_take_no_budget(prepared, kind):
     ],
 )
 def test_the_progress_line_names_what_is_open(asked_s, still, text):
-    looks = Looks()
-    looks.watches = {"fork": SimpleNamespace(last=object(), open=still)}
-    assert looks.position("fork", asked_s, 40.2) == text
-    assert looks.position("cluster", asked_s, 40.2) is None
+    service = StopWhenDecided()
+    service.watches = {"fork": SimpleNamespace(last=object(), open=still)}
+    assert service.position("fork", asked_s, 40.2) == text
+    assert service.position("cluster", asked_s, 40.2) is None
