@@ -154,7 +154,7 @@ def test_every_command_exists(page):
             assert (ROOT / script).exists(), script
         for kind in re.findall(r"scripts/run -(\w+)", text):
             assert kind in kinds | {"o"}, text
-        for name in re.findall(r"modules\.(\w+)", text):
+        for name in re.findall(r"modules\.([\w-]+)", text):
             assert name in settings()["modules"], text
         if called := re.search(r"(?:^|/)tollgate (new target|[a-z]+)\b(.*)", text):
             known = help_of(called[1])
