@@ -17,6 +17,7 @@ import support
 from support.jmeter_run import Run, node_server
 from support.odd_server import ODD_PATH, ODD_PATTERN, odd_server
 from tollgate.samples.store import Growing
+from tollgate.study import autocannon
 from tollgate.study.design import read_blocks, rounds, warm_up, write_blocks
 from tollgate.study.model import CROSSCHECK, Block, Cell
 from tollgate.study.samples import read_spans
@@ -56,8 +57,8 @@ DESIGN = (
     cell("search", "wrong status", "odd", 2, 1, path="/teapot"),
     cell("search", "no server", "nobody", 2, 1),
     cell(CROSSCHECK, "jmeter", "fork", 5, 0),
-    cell(CROSSCHECK, "autocannon", "fork", 5, 0, lead_s=0.5, seconds=2),
-    cell(CROSSCHECK, "broken", "fork", 5, 0),
+    cell(CROSSCHECK, "autocannon", "fork", 5, 0, seconds=2),
+    cell(CROSSCHECK, "broken", "fork", 4, 0),
 )
 WRONG = {"wrong answer", "wrong status", "no server", "broken"}
 
@@ -84,9 +85,8 @@ class Study:
 
 # In place of the command that runs other generators: writes down what it was told.
 GENERATOR = """#!/bin/sh
-[ "$1" = broken ] && exit 7
-printf '{"arm":"%s","url":"%s","users":"%s","seconds":"%s","lead_s":"%s"}' \\
-  "$1" "$2" "$3" "$4" "$5" >"$6"
+[ "$4" = 4 ] && exit 7
+printf '{"module":"%s %s","url":"%s","users":"%s","seconds":"%s"}' "$1" "$2" "$3" "$4" "$5" >"$6"
 """
 
 
@@ -254,9 +254,8 @@ def test_another_generator_is_started_once_a_block_and_told_what_to_do(study: St
     for block, samples in study.of(arm="autocannon"):
         assert len(samples) == 1
         assert json.loads((study.folder / f"{block.number}.json").read_text()) == {
-            "arm": "autocannon",
+            "module": f"-m {autocannon.__name__}",
             "url": f"http://127.0.0.1:{study.port}/sum/1000",
             "users": "5",
             "seconds": "2",
-            "lead_s": "0.5",
         }

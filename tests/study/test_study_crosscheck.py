@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tollgate.study.crosscheck import TOLERANCE, checks, crosscheck_command
-from tollgate.study.crosscheck_tools import ToolResult
+from tollgate.study.autocannon import AutocannonResult
+from tollgate.study.crosscheck import TOLERANCE, checks
 from tollgate.study.model import Block, Cell, CellData, Check
 from tollgate.study.record import CHECKS
 
@@ -47,16 +46,23 @@ def jmeter(
     )
 
 
-def result(pace: float, speed: float = 1.0, p50: float = 1.0, **changes: object) -> ToolResult:
+def result(
+    pace: float, speed: float = 1.0, p50: float = 1.0, **changes: object
+) -> AutocannonResult:
     """What a tool tells of a round: `speed` times JMeter's throughput, `p50` times its p50."""
-    made = ToolResult(
-        *("autocannon", "9.0.0", round(pace * speed * SECONDS), 0, float(SECONDS), pace * speed),
-        *(round(20_000 / pace) * p50, 13.0, None, 0.0, 0.1),
+    made = AutocannonResult(
+        version="9.0.0",
+        requests=round(pace * speed * SECONDS),
+        failed=0,
+        seconds=SECONDS,
+        p50_ms=round(20_000 / pace) * p50,
+        step_ms=0,
+        cpu_s=0.1,
     )
     return replace(made, **changes)
 
 
-def told(run: Path, results: list[ToolResult | None], data: CellData | None = None) -> Check:
+def told(run: Path, results: list[AutocannonResult | None], data: CellData | None = None) -> Check:
     """The check of autocannon, whose result in round i is results[i - 1]; None has left no file."""
     (run / CHECKS).mkdir()
     blocks = [Block(1, 0, JMETER), Block(2, 0, OTHER)]
@@ -202,11 +208,11 @@ def test_tools_of_a_run_made_before_are_checked_as_they_were(tmp_path):
     (tmp_path / CHECKS).mkdir()
     arms = {tool: replace(JMETER, arm=tool) for tool in ("loadtest", "ab", "autocannon")}
     blocks = [Block(number, number, JMETER) for number in range(1, ROUNDS + 1)]
-    for tool, cell in arms.items():
+    for cell in arms.values():
         for round_, pace in enumerate(PACE, 1):
             block = Block(len(blocks) + 1, round_, cell)
             path = tmp_path / CHECKS / f"{block.number}.json"
-            path.write_text(json.dumps(asdict(result(pace, tool=tool, version="1"))))
+            path.write_text(json.dumps(asdict(result(pace))))
             blocks.append(block)
     found = checks(tmp_path, blocks, {JMETER: jmeter()})
     assert [(it.tool, it.agreement) for it in found] == [(tool, "agrees") for tool in sorted(arms)]
@@ -225,7 +231,3 @@ def test_other_versions_in_one_run_are_all_told(tmp_path):
     results = [result(pace) for pace in PACE]
     results[0] = replace(results[0], version="9.0.1")
     assert told(tmp_path, results).version == "9.0.0, 9.0.1"
-
-
-def test_the_command_can_be_started_by_its_path_alone():
-    assert os.access(crosscheck_command(), os.X_OK)

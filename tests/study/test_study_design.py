@@ -24,6 +24,7 @@ from tollgate.study.stats import MIN_BLOCKS
 from tollgate.targets import pm2
 
 FORK = "sum,fork,fork,5,0,8,1,0.25,0,/sum/9,45"
+CHECK = "crosscheck,jmeter,fork,5,0,8,1,0.25,0,/sum/9,45"
 CLUSTER = "sum,cluster,cluster,5,0,8,1,0.25,0,/sum/9,45"
 
 
@@ -176,6 +177,10 @@ def test_a_value_that_cannot_be_used_is_named_with_its_row_and_column(file, colu
         (
             (FORK.replace("0.25", "1"), CLUSTER),
             ":2: lead_s = 1 leaves nothing of a block of 1 s to be measured: write less",
+        ),
+        (
+            (CHECK, CHECK.replace("jmeter", "ab")),
+            ":3: arm = 'ab' is no load generator: write jmeter or autocannon",
         ),
         (
             (FORK + ",5", CLUSTER),

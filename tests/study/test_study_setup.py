@@ -8,9 +8,8 @@ import pytest
 
 from tollgate.base.paths import ROOT
 from tollgate.criteria.grammar import parse
-from tollgate.study.crosscheck_tools import TOOL
 from tollgate.study.design import read_design
-from tollgate.study.model import JMETER
+from tollgate.study.model import AUTOCANNON, JMETER
 from tollgate.study.settings import (
     ENVIRONMENT,
     SLOWER,
@@ -20,7 +19,7 @@ from tollgate.study.settings import (
     labels_of,
     leave_criteria_out,
     refuse_environment,
-    without_missing_tools,
+    without_missing_autocannon,
 )
 from tollgate.targets import pm2
 from tollgate.taurus.study import apps_of
@@ -86,30 +85,18 @@ def test_rounds_go_before_those_of_the_design_and_of_the_smoke():
 
 
 def test_nothing_is_left_out_where_autocannon_is_installed():
-    assert without_missing_tools(DESIGN, HERE) == (DESIGN, ())
+    assert without_missing_autocannon(DESIGN, HERE) == (DESIGN, ())
 
 
 def test_jmeter_is_not_checked_against_nothing():
-    cells, reasons = without_missing_tools(DESIGN, None)
+    cells, reasons = without_missing_autocannon(DESIGN, None)
     assert experiments(cells) == [it for it in experiments(DESIGN) if it != "crosscheck"]
     assert reasons == ("autocannon is not installed, so that crosscheck is left out: run `npm ci`",)
 
 
-def test_the_arm_of_a_tool_that_nobody_knows_is_left_out():
-    known = [cell for cell in DESIGN if cell.arm == "autocannon"]
-    unknown = [replace(cell, arm="ab") for cell in known]
-    cells, reasons = without_missing_tools((*DESIGN, *unknown), HERE)
-    said = "ab is no load generator of crosscheck, so that its blocks are left out: autocannon is"
-    assert (cells, reasons) == (DESIGN, (said,))
-    without_known = [cell for cell in DESIGN if cell not in known]
-    cells, reasons = without_missing_tools((*without_known, *unknown), HERE)
-    assert experiments(cells) == [it for it in experiments(DESIGN) if it != "crosscheck"]
-    assert reasons == (said,)
-
-
 def test_the_design_checks_jmeter_with_autocannon_alone():
     arms = {cell.arm for cell in DESIGN if cell.experiment == "crosscheck"}
-    assert arms == {JMETER, TOOL}
+    assert arms == {JMETER, AUTOCANNON}
 
 
 def test_the_design_asks_apps_that_the_ecosystem_has_and_those_behind_the_balancer():

@@ -15,7 +15,6 @@ from typing import Any
 
 from tollgate.base.text import format_number
 from tollgate.study.model import (
-    CROSSCHECK,
     JMETER,
     Cell,
     CellData,
@@ -269,8 +268,7 @@ def in_order(data: Mapping[Cell, CellData]) -> dict[Cell, CellData]:
     def place(cell: Cell) -> tuple[int, int, int]:
         return experiments.index(cell.experiment), arms.index(cell.arm), cell.users
 
-    mine = (it for it in data if it.experiment != CROSSCHECK or it.arm == JMETER)
-    return {cell: data[cell] for cell in sorted(mine, key=place)}
+    return {cell: data[cell] for cell in sorted((it for it in data if it.by_jmeter), key=place)}
 
 
 def usable_cores(app: str, ran: Ran) -> int:

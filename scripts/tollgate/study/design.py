@@ -31,7 +31,7 @@ from pathlib import Path
 
 from tollgate.base.text import FileError
 from tollgate.samples.layout import shown
-from tollgate.study.model import CROSSCHECK, JMETER, Block, Cell, Key
+from tollgate.study.model import AUTOCANNON, CROSSCHECK, JMETER, Block, Cell, Key
 
 #: Those that plans/study.jmx has a sampler for.
 EXPERIMENTS = ("calculate", "sum", "search", "kittens", "pi", CROSSCHECK)
@@ -248,6 +248,9 @@ def _contradictions(rows: Sequence[DesignRow], cells: Sequence[Cell]) -> Iterato
             what = f"{cell.experiment}, {cell.arm}, {cell.users} users"
             yield f"{row.place}: repeats the cell of {seen[key]} ({what}): take one of them out"
         seen.setdefault(key, row.place)
+        if not cell.by_jmeter and cell.arm != AUTOCANNON:
+            what = f"{row.place}: arm = {shown(cell.arm)} is no load generator"
+            yield f"{what}: write {JMETER} or {AUTOCANNON}"
         same = [
             ((cell.experiment,), "rounds", "all cells of an experiment have as many"),
             ((cell.experiment,), "path", "all cells of an experiment ask for the same"),
@@ -310,8 +313,7 @@ def warm_up(cells: Sequence[Cell], seed: int) -> tuple[Block, ...]:
     the blocks that follow.
     """
     order = [cell for round_, cell in _turns(cells, seed) if round_ == 0]
-    jmeters = [cell for cell in order if cell.experiment != CROSSCHECK or cell.arm == JMETER]
-    ends = sorted(jmeters, key=lambda cell: cell.users)[:1]
+    ends = sorted((cell for cell in order if cell.by_jmeter), key=lambda cell: cell.users)[:1]
     return tuple(Block(at, 0, it) for at, it in enumerate([*ends, *order, *ends], start=1))
 
 

@@ -20,8 +20,8 @@ METRICS = ("throughput", "mean", "p50", "p90", "p95", "p99", "block_max")
 DESCRIBED = (*METRICS, "max")
 #: The experiment in which another load generator takes turns with JMeter.
 CROSSCHECK = "crosscheck"
-#: The arm of the cross-check that is no other generator.
-JMETER = "jmeter"
+#: The arms of the cross-check.
+JMETER, AUTOCANNON = "jmeter", "autocannon"
 #: Experiment, arm and users, which name a cell.
 Key = tuple[str, str, int]
 
@@ -55,6 +55,11 @@ class Cell:
     @property
     def key(self) -> Key:
         return self.experiment, self.arm, self.users
+
+    @property
+    def by_jmeter(self) -> bool:
+        """Whether JMeter sends its requests, and no other load generator."""
+        return self.experiment != CROSSCHECK or self.arm == JMETER
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,8 @@ from typing import Any
 
 from tollgate.base.text import did_you_mean
 from tollgate.criteria.grammar import CriterionError, parse
-from tollgate.study.crosscheck_tools import TOOL
 from tollgate.study.design import only, shorten
-from tollgate.study.model import CROSSCHECK, JMETER, Cell
+from tollgate.study.model import AUTOCANNON, CROSSCHECK, Cell
 from tollgate.study.stats import MIN_BLOCKS
 from tollgate.study.windows import ANOTHER_GENERATOR
 
@@ -100,36 +99,23 @@ def chosen(cells: Sequence[Cell], wanted: StudySettings) -> tuple[Cell, ...]:
     return tuple(replace(cell, rounds=wanted.rounds or cell.rounds) for cell in found)
 
 
-def without_missing_tools(
+def without_missing_autocannon(
     cells: Sequence[Cell], version: str | None
 ) -> tuple[tuple[Cell, ...], tuple[str, ...]]:
-    """(the cells that can be measured here, why each of the others can't).
+    """(the cells that can be measured here, why the others can't).
 
     version: of autocannon, None where it is not installed. Without it JMeter would be checked
     against nothing.
     """
-    arms = dict.fromkeys(cell.arm for cell in cells if cell.experiment == CROSSCHECK)
-    reasons = [
-        f"{arm} is no load generator of {CROSSCHECK}, so that its blocks are left out: {TOOL} is"
-        for arm in arms
-        if arm not in (JMETER, TOOL)
-    ]
-    if TOOL in arms and version is None:
-        reasons.append(f"{TOOL} is not installed, so that {CROSSCHECK} is left out: run `npm ci`")
-    kept = {JMETER, TOOL} if TOOL in arms and version is not None else set()
-    measured = (cell for cell in cells if cell.experiment != CROSSCHECK or cell.arm in kept)
-    return tuple(measured), tuple(reasons)
+    kept = tuple(cell for cell in cells if version is not None or cell.experiment != CROSSCHECK)
+    if len(kept) == len(cells):
+        return kept, ()
+    return kept, (f"{AUTOCANNON} is not installed, so that {CROSSCHECK} is left out: run `npm ci`",)
 
 
 def labels_of(cells: Sequence[Cell]) -> set[str]:
     """The labels that the plan gives the requests of these cells."""
-    others = any(cell.experiment == CROSSCHECK and cell.arm != JMETER for cell in cells)
-    jmeters = {cell.experiment for cell in cells if _is_jmeters(cell)}
-    return jmeters | ({ANOTHER_GENERATOR} if others else set())
-
-
-def _is_jmeters(cell: Cell) -> bool:
-    return cell.experiment != CROSSCHECK or cell.arm == JMETER
+    return {cell.experiment if cell.by_jmeter else ANOTHER_GENERATOR for cell in cells}
 
 
 def leave_criteria_out(

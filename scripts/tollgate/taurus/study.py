@@ -20,6 +20,7 @@ from __future__ import annotations
 import csv
 import math
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -35,7 +36,7 @@ from tollgate.outputs import study as report
 from tollgate.run import manifest
 from tollgate.samples.layout import JtlError
 from tollgate.samples.store import Growing
-from tollgate.study import crosscheck, model, settings
+from tollgate.study import autocannon, model, settings
 from tollgate.study import record as study_run
 from tollgate.study.cpu import CpuRecorder
 from tollgate.study.design import (
@@ -115,8 +116,8 @@ class Study(Service):
     def _set_up(self, wanted: settings.StudySettings) -> None:
         """Draw up the blocks, and give the plan and the report what they need."""
         design = read_design(wanted.design)
-        cells, left_out = settings.without_missing_tools(
-            settings.chosen(design, wanted), crosscheck.installed_version()
+        cells, left_out = settings.without_missing_autocannon(
+            settings.chosen(design, wanted), autocannon.installed_version()
         )
         if not cells:
             raise settings.SetupError(f"nothing is left to measure: {'; '.join(left_out)}")
@@ -155,7 +156,7 @@ class Study(Service):
                     "users": max(cell.users for cell in cells),
                     "warm_up_blocks": len(self.blocks) if self.cells else 0,
                     "warm_up_record": str(self.folder / study_run.WARM_UP),
-                    "crosscheck_command": crosscheck.crosscheck_command(),
+                    "crosscheck_command": sys.executable,  # with study/autocannon.py
                     "crosscheck_folder": str(checks),
                 }
             }

@@ -24,7 +24,7 @@ def service(monkeypatch, tmp_path, caplog):
     """Makes the service over a configuration; it has not been prepared."""
     caplog.set_level(logging.DEBUG)
     monkeypatch.setattr(study.pm2, "declared_apps", lambda: APPS)
-    monkeypatch.setattr(study.crosscheck, "installed_version", lambda: HERE)
+    monkeypatch.setattr(study.autocannon, "installed_version", lambda: HERE)
     for name in ("RELOAD_EVERY", *study.settings.ENVIRONMENT):
         monkeypatch.delenv(name, raising=False)
 

@@ -1,6 +1,7 @@
 """What the service `study` makes of its configuration, before any load."""
 
 import json
+import sys
 
 import pytest
 from bzt import TaurusConfigError, ToolError
@@ -46,6 +47,7 @@ def test_the_plan_gets_the_warm_up_of_the_whole_design(prepared, tmp_path):
     assert {block.round for block in made.blocks} == {0}
     assert {block.cell for block in made.blocks} == set(read_design(DESIGN))
     assert properties["users"] == max(block.cell.users for block in made.blocks)
+    assert properties["crosscheck_command"] == sys.executable
     assert properties["crosscheck_folder"] == str(tmp_path / "crosscheck")
     assert (tmp_path / "crosscheck").is_dir()
 
@@ -85,7 +87,7 @@ def test_a_smoke_says_that_it_answers_nothing(prepared, caplog):
 
 
 def test_a_missing_tool_is_a_warning_and_stands_in_the_run(prepared, monkeypatch, caplog, tmp_path):
-    monkeypatch.setattr(study.crosscheck, "installed_version", lambda: None)
+    monkeypatch.setattr(study.autocannon, "installed_version", lambda: None)
     made = prepared()
     assert "study: autocannon is not installed" in caplog.text
     assert len(study_run.read(tmp_path).left_out) == 1
@@ -93,7 +95,7 @@ def test_a_missing_tool_is_a_warning_and_stands_in_the_run(prepared, monkeypatch
 
 
 def test_nothing_left_to_measure_is_refused(service, monkeypatch):
-    monkeypatch.setattr(study.crosscheck, "installed_version", lambda: None)
+    monkeypatch.setattr(study.autocannon, "installed_version", lambda: None)
     with pytest.raises(TaurusConfigError, match=r"nothing is left to measure: .*not installed"):
         service(experiments="crosscheck").prepare()
 
