@@ -4,13 +4,10 @@ tests/archive/README.md says what each run is. TOLLGATE_WRITE_GOLDEN=1 writes wh
 now; read the difference before committing it.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys
 from importlib.metadata import entry_points
-from pathlib import Path
 
 import pytest
 
@@ -27,7 +24,7 @@ def tollgate(monkeypatch, capsys):
     """Runs the installed command in this process: (exit code, standard output)."""
     (command,) = entry_points(group="console_scripts", name="tollgate")
 
-    def run(*words: object) -> tuple[int, str]:
+    def run(*words):
         monkeypatch.setattr(sys, "argv", ["tollgate", *map(str, words)])
         with pytest.raises(SystemExit) as caught:
             command.load()()
@@ -36,7 +33,7 @@ def tollgate(monkeypatch, capsys):
     return run
 
 
-def flat(value: object, path: str = "") -> dict[str, object]:
+def flat(value, path=""):
     """The leaves of a JSON value by where they stand, such as `executions/0/name`."""
     if isinstance(value, dict | list) and value:
         parts = value.items() if isinstance(value, dict) else enumerate(value)
@@ -44,7 +41,7 @@ def flat(value: object, path: str = "") -> dict[str, object]:
     return {path: value}
 
 
-def assert_said(file: Path, text: str) -> None:
+def assert_said(file, text):
     """Fails unless the JSON is that of the archived file, value for value."""
     if os.environ.get("TOLLGATE_WRITE_GOLDEN"):
         file.write_text(text)
@@ -52,7 +49,7 @@ def assert_said(file: Path, text: str) -> None:
     assert flat(json.loads(text)) == {key: nearly(it) for key, it in meant.items()}
 
 
-def nearly(value: object) -> object:
+def nearly(value):
     """What equals a value, and a float but for its last digits."""
     return pytest.approx(value, rel=ROUNDING) if isinstance(value, float) else value
 

@@ -4,8 +4,6 @@ tests/e2e/test_adoption.py carries out what README and docs/own-plans.md say of 
 TOLLGATE_WRITE_GOLDEN=1 writes the table of rooms in scripts/tollgate/README.md.
 """
 
-from __future__ import annotations
-
 import ast
 import contextlib
 import functools
@@ -41,13 +39,13 @@ each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.rel
 each_guide = pytest.mark.parametrize("page", GUIDES, ids=lambda page: str(page.relative_to(ROOT)))
 
 
-def blocks(page: Path, language: str) -> list[tuple[str, str]]:
+def blocks(page, language):
     """The fenced blocks of a language: what stands behind its name, and the text."""
     fence = rf"^```{language}\b *(.*)\n((?:.*\n)*?)```$"
     return re.findall(fence, page.read_text(), re.MULTILINE)
 
 
-def code(page: Path) -> list[str]:
+def code(page):
     """Every code span of a page, and every line of commands and of indented code."""
     text = re.sub(r"^```\w*.*\n(?:.*\n)*?```$", "", page.read_text(), flags=re.MULTILINE)
     indented = re.findall(r"^ {4}(\S.*)$", text, re.MULTILINE)
@@ -55,13 +53,13 @@ def code(page: Path) -> list[str]:
     return [" ".join(span.split()) for span in re.findall(r"`([^`]+)`", text)] + indented + commands
 
 
-def anchors(page: Path) -> set[str]:
+def anchors(page):
     """The anchors that GitHub gives to the headings of a page."""
     headings = re.findall(r"^#+ (.*)$", page.read_text(), re.MULTILINE)
     return {re.sub(r"[^\w -]", "", each.lower()).replace(" ", "-") for each in headings}
 
 
-def contains(lines: list[str], part: list[str]) -> bool:
+def contains(lines, part):
     """Whether lines that follow each other are these; one that ends with `...` is a beginning."""
     return any(
         all(map(is_like, lines[at:], part)) and len(lines) - at >= len(part)
@@ -69,20 +67,20 @@ def contains(lines: list[str], part: list[str]) -> bool:
     )
 
 
-def is_like(line: str, sample: str) -> bool:
+def is_like(line, sample):
     if sample.endswith(ELIDED):
         return line.startswith(sample.removesuffix(ELIDED))
     return line == sample
 
 
-def parts(sample: str) -> list[list[str]]:
+def parts(sample):
     """What stands between the lines that are left out."""
     lines = [line.rstrip() for line in sample.splitlines()]
     groups = itertools.groupby(lines, key=lambda line: line.strip() == ELIDED)
     return [list(group) for is_elided, group in groups if not is_elided]
 
 
-def tollgate(*words: object) -> tuple[object, str]:
+def tollgate(*words):
     """The exit code of the command and what it prints, without a start of Python each."""
     printed = io.StringIO()
     with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(printed):
@@ -93,14 +91,14 @@ def tollgate(*words: object) -> tuple[object, str]:
 
 
 @functools.cache
-def help_of(command: str) -> str:
+def help_of(command):
     code, printed = tollgate(*command.split(), "--help")
     assert code == 0, printed
     return printed
 
 
 @functools.cache
-def sources() -> str:
+def sources():
     """Everything that reads an environment variable."""
     folders = [
         path for name in ("app", "scripts", "tests/support") for path in (ROOT / name).rglob("*")
@@ -110,7 +108,7 @@ def sources() -> str:
     return "\n".join(it.read_text(encoding="utf-8") for it in read)
 
 
-def settings() -> dict:
+def settings():
     return yaml.safe_load((ROOT / "taurus.yml").read_text())
 
 
@@ -216,7 +214,7 @@ def test_the_rooms_are_listed_in_import_order_with_their_docstrings():
     assert ROOMS.read_text() == f"{head}\n{table_of_rooms()}{tail}"
 
 
-def table_of_rooms() -> str:
+def table_of_rooms():
     """A row a room, low to high as import-linter has them: name, purpose, in, out."""
     project = (ROOT / "pyproject.toml").read_text()
     layers = re.search(r"^layers = \[\n(.*?)^\]", project, re.MULTILINE | re.DOTALL)
@@ -227,7 +225,7 @@ def table_of_rooms() -> str:
     return "\n" + "\n".join(rows) + "\n\n"
 
 
-def docstring_of(room: str) -> tuple[str, str, str]:
+def docstring_of(room):
     """What the first line of a room's docstring says, and what comes in and goes out."""
     source = (ROOT / "scripts" / "tollgate" / room / "__init__.py").read_text()
     text = " ".join(ast.get_docstring(ast.parse(source)).split())

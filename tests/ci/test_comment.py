@@ -1,10 +1,5 @@
 """The script that puts a verdict into one comment; its `gh` writes down what it is asked."""
 
-from __future__ import annotations
-
-import subprocess
-from pathlib import Path
-
 import pytest
 
 import support
@@ -19,7 +14,7 @@ COMMENTS, COMMENT = "repos/o/r/issues/7/comments", "repos/o/r/issues/comments"
 
 
 @pytest.fixture
-def comment(tmp_path: Path):
+def comment(tmp_path):
     """Runs the step on this verdict, where these ids are what --jq leaves of the comments."""
     tools = tmp_path / "bin"
     tools.mkdir()
@@ -27,7 +22,7 @@ def comment(tmp_path: Path):
     (tools / "gh").chmod(0o755)
     script = ci_files.workflow()["jobs"]["comment"]["steps"][-1]["run"]
 
-    def run(verdict: str | None, *ids: str) -> subprocess.CompletedProcess[str]:
+    def run(verdict, *ids):
         if verdict is not None:
             (tmp_path / "verdict.md").write_text(verdict)
         (tmp_path / "comments").write_text("".join(f"{each}\n" for each in ids))
@@ -42,12 +37,12 @@ def comment(tmp_path: Path):
     return run
 
 
-def asked(tmp_path: Path) -> list[list[str]]:
+def asked(tmp_path):
     calls = (tmp_path / "asked").read_text().split("--\n")
     return [call.splitlines() for call in calls if call]
 
 
-def test_the_first_verdict_becomes_a_comment(comment, tmp_path: Path) -> None:
+def test_the_first_verdict_becomes_a_comment(comment, tmp_path):
     comment("## Tollgate: PASS (compare)\n")
     assert asked(tmp_path)[-1] == ["api", "--silent", COMMENTS, "--field", "body=@comment.md"]
     assert (tmp_path / "sent").read_text() == (
@@ -56,13 +51,13 @@ def test_the_first_verdict_becomes_a_comment(comment, tmp_path: Path) -> None:
     )
 
 
-def test_the_next_one_replaces_it(comment, tmp_path: Path) -> None:
+def test_the_next_one_replaces_it(comment, tmp_path):
     comment("## Tollgate: FAIL (compare)\n", "42", "43")
     put = ["--method", "PATCH", f"{COMMENT}/42", "--field", "body=@comment.md"]
     assert asked(tmp_path)[-1] == ["api", "--silent", *put]
 
 
-def test_it_is_found_by_its_mark_among_those_of_bots_alone(comment, tmp_path: Path) -> None:
+def test_it_is_found_by_its_mark_among_those_of_bots_alone(comment, tmp_path):
     comment("PASS\n")
     looked_for = asked(tmp_path)[0][-1]
     assert 'startswith("<!-- tollgate compare -->")' in looked_for
@@ -70,14 +65,14 @@ def test_it_is_found_by_its_mark_among_those_of_bots_alone(comment, tmp_path: Pa
     assert (tmp_path / "sent").read_text().startswith("<!-- tollgate compare -->\n")
 
 
-def test_a_verdict_that_is_too_long_is_cut_between_characters(comment, tmp_path: Path) -> None:
+def test_a_verdict_that_is_too_long_is_cut_between_characters(comment, tmp_path):
     comment("a" + "€" * 40_000)
     sent = (tmp_path / "sent").read_text(encoding="utf-8")
     assert len(sent.encode()) < 65_536
     assert sent.count("€") == 19_999
 
 
-def test_a_name_in_code_that_is_cut_in_two_notifies_nobody(comment, tmp_path: Path) -> None:
+def test_a_name_in_code_that_is_cut_in_two_notifies_nobody(comment, tmp_path):
     whole = "| `GET @kept` | PASS |\n"
     comment(f"{whole}| `GET @octocat {'a' * 60_000}` | PASS |\n")
     sent = (tmp_path / "sent").read_text()
@@ -85,19 +80,19 @@ def test_a_name_in_code_that_is_cut_in_two_notifies_nobody(comment, tmp_path: Pa
     assert "octocat" not in sent
 
 
-def test_a_comparison_that_left_no_verdict_makes_no_comment(comment, tmp_path: Path) -> None:
+def test_a_comparison_that_left_no_verdict_makes_no_comment(comment, tmp_path):
     comment(None)
     assert len(asked(tmp_path)) == 1  # which comments there are
     assert not (tmp_path / "sent").exists()
 
 
-def test_it_takes_the_verdict_before_it_out_of_the_comment(comment, tmp_path: Path) -> None:
+def test_it_takes_the_verdict_before_it_out_of_the_comment(comment, tmp_path):
     comment(None, "42")
     assert asked(tmp_path)[-1][:5] == ["api", "--silent", "--method", "PATCH", f"{COMMENT}/42"]
     assert "The last comparison ended without a verdict." in (tmp_path / "sent").read_text()
 
 
-def test_what_a_verdict_says_is_never_run(comment, tmp_path: Path) -> None:
+def test_what_a_verdict_says_is_never_run(comment, tmp_path):
     text = "$(touch ran) `touch ran` ; touch ran\n%s %n \\n"
     comment(text)
     assert text in (tmp_path / "sent").read_text()

@@ -1,7 +1,5 @@
 """No two runs share a folder, whoever starts them and however close together."""
 
-from __future__ import annotations
-
 import logging
 import os
 import subprocess
@@ -32,18 +30,18 @@ def _environment_of_its_own(monkeypatch):
 class Clock:
     """Stands still, but for those who sleep."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.at = NOON
 
-    def now(self) -> float:
+    def now(self):
         return self.at
 
-    def sleep(self, seconds: float) -> None:
+    def sleep(self, seconds):
         assert 0 < seconds <= 1
         self.at += seconds
 
 
-def claimed(parent: Path, kind: str = "check") -> str:
+def claimed(parent, kind="check"):
     """The name of the folder that a start gets at that moment."""
     clock = Clock()
     made, held = artifacts.claim(
@@ -126,7 +124,7 @@ def test_of_starts_in_one_second_each_has_a_folder_of_its_own(tmp_path):
     assert len(names) == 6
 
 
-def engine(monkeypatch, artifacts_dir: str, services: list, under_way: int | None = None) -> Engine:
+def engine(monkeypatch, artifacts_dir, services, under_way=None):
     """Taurus's own, which makes its folder as it is told here."""
     monkeypatch.setattr(lock, "holder", lambda: under_way)
     made = Engine(logging.getLogger("artifacts"))

@@ -1,7 +1,5 @@
 """The command `bzt` of the project: what it sets, and which signals end a run."""
 
-from __future__ import annotations
-
 import logging
 import os
 import signal
@@ -38,7 +36,7 @@ print("went on")
 """
 
 
-def waiting(*before: str) -> subprocess.Popen:
+def waiting(*before):
     process = subprocess.Popen(
         [*before, sys.executable, "-c", WAITING],
         env=environment(PYTHONPATH=str(ROOT / "scripts")),

@@ -1,13 +1,10 @@
 """`tollgate doctor`, the real command, on a machine on which something is wrong."""
 
-from __future__ import annotations
-
 import argparse
 import fcntl
 import os
 import shutil
 import socket
-import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -25,7 +22,7 @@ TOLLGATE = Path(sys.executable).with_name("tollgate")
 TOOLS = ("sh", "sed", "head", "node", "npm", "java", "mvn", "python3", "git")
 
 
-def doctor(**env: str) -> subprocess.CompletedProcess[str]:
+def doctor(**env):
     """On ports of its own."""
     ports = {
         f"PORT_{name.upper().replace('-', '_')}": str(support.free_port())
@@ -34,7 +31,7 @@ def doctor(**env: str) -> subprocess.CompletedProcess[str]:
     return support.run(TOLLGATE, "doctor", env=support.environment(**(ports | env)))
 
 
-def told(done: subprocess.CompletedProcess[str], what: str) -> list[str]:
+def told(done, what):
     """The words of the line that begins with a status and this, and what to do."""
     lines = done.stdout.splitlines()
     for at, line in enumerate(lines):
@@ -45,10 +42,10 @@ def told(done: subprocess.CompletedProcess[str], what: str) -> list[str]:
 
 
 @pytest.fixture
-def path_with(tmp_path: Path):
+def path_with(tmp_path):
     """Makes a PATH with these tools alone; those of `says` are scripts that print one line."""
 
-    def make(*names: str, **says: str) -> str:
+    def make(*names, **says):
         for name in names:
             # The one that the tool itself names: a shim would look for its kind on PATH.
             place = sys.executable if name == "python3" else shutil.which(name)
@@ -61,7 +58,7 @@ def path_with(tmp_path: Path):
     return make
 
 
-def test_a_port_in_use_is_told_with_the_process_that_holds_it() -> None:
+def test_a_port_in_use_is_told_with_the_process_that_holds_it():
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen()
@@ -73,7 +70,7 @@ def test_a_port_in_use_is_told_with_the_process_that_holds_it() -> None:
     assert todo == "end it, or set PORT_CLUSTER to a free port"
 
 
-def test_free_ports_are_named() -> None:
+def test_free_ports_are_named():
     port = support.free_port()
     status, found, _ = told(doctor(PORT_FORK=str(port)), "ports")
     assert status == "ok"
@@ -84,8 +81,8 @@ def test_free_ports_are_named() -> None:
     ("command_name", "what", "least"), [("node", "Node", "20"), ("java", "Java", "17")]
 )
 def test_a_missing_tool_is_told_and_the_rest_is_still_looked_at(
-    path_with, command_name: str, what: str, least: str
-) -> None:
+    path_with, command_name, what, least
+):
     path = path_with(*(name for name in TOOLS if name != command_name))
     done = doctor(PATH=path, JAVA_HOME="")
     assert told(done, what) == [
@@ -97,7 +94,7 @@ def test_a_missing_tool_is_told_and_the_rest_is_still_looked_at(
     assert told(done, "Chromium")[0] == WARN
 
 
-def test_a_node_that_is_too_old_is_told_with_its_version_and_not_asked_for_ports(path_with) -> None:
+def test_a_node_that_is_too_old_is_told_with_its_version_and_not_asked_for_ports(path_with):
     path = path_with(*(name for name in TOOLS if name != "node"), node="v16.20.2")
     done = doctor(PATH=path)
     assert told(done, "Node") == [FAIL, f"16.20.2 ({path}/node)", "install Node 20 or later"]
@@ -105,14 +102,14 @@ def test_a_node_that_is_too_old_is_told_with_its_version_and_not_asked_for_ports
     assert "not looked at" in told(done, "ports")[1]
 
 
-def test_without_anything_on_the_path_each_tool_is_told() -> None:
+def test_without_anything_on_the_path_each_tool_is_told():
     done = doctor(PATH="/nowhere", JAVA_HOME="")
     assert (done.returncode, done.stderr) == (1, "")
     for what in ("Node", "npm", "Java", "Maven", "Python"):
         assert told(done, what)[0] == FAIL
 
 
-def test_a_jmeter_home_of_yours_that_is_none_is_told(tmp_path: Path) -> None:
+def test_a_jmeter_home_of_yours_that_is_none_is_told(tmp_path):
     done = doctor(JMETER_HOME=str(tmp_path))
     assert told(done, "JMeter") == [
         *(FAIL, f"no {tmp_path}/bin/jmeter"),
@@ -121,10 +118,10 @@ def test_a_jmeter_home_of_yours_that_is_none_is_told(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def jmeter_home(tmp_path: Path):
+def jmeter_home(tmp_path):
     """Makes a JMeter of the user's own that says it is this version and has these plugins."""
 
-    def make(version: str, *plugins: str) -> Path:
+    def make(version, *plugins):
         for folder in ("bin", "lib/ext"):
             (tmp_path / folder).mkdir(parents=True)
         launcher = tmp_path / "bin" / "jmeter"
@@ -137,7 +134,7 @@ def jmeter_home(tmp_path: Path):
     return make
 
 
-def test_a_jmeter_home_of_another_version_is_told_as_bootstrap_would(jmeter_home) -> None:
+def test_a_jmeter_home_of_another_version_is_told_as_bootstrap_would(jmeter_home):
     home = jmeter_home("5.4.1", "casutg", "tst")
     assert told(doctor(JMETER_HOME=str(home)), "JMeter") == [
         *(FAIL, f"JMETER_HOME={home} is JMeter 5.4.1, but the plans need 5.6.3"),
@@ -145,25 +142,21 @@ def test_a_jmeter_home_of_another_version_is_told_as_bootstrap_would(jmeter_home
     ]
 
 
-def test_a_jmeter_home_without_the_plugins_is_told_with_how_to_add_them(jmeter_home) -> None:
+def test_a_jmeter_home_without_the_plugins_is_told_with_how_to_add_them(jmeter_home):
     home = jmeter_home("5.6.3", "tst")
     status, found, todo = told(doctor(JMETER_HOME=str(home)), "JMeter")
     assert (status, found) == (WARN, f"the JMeter in {home} lacks the plugins jpgc-casutg.")
     assert todo.endswith("install jpgc-casutg")
 
 
-def test_a_listener_of_another_user_is_not_taken_for_this_process(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_listener_of_another_user_is_not_taken_for_this_process(monkeypatch):
     address = SimpleNamespace(ip="127.0.0.1", port=4711)
     other = SimpleNamespace(status=psutil.CONN_LISTEN, laddr=address, pid=None)
     monkeypatch.setattr(psutil, "net_connections", lambda _: [other])
     assert leftovers.port_owner(4711).startswith("a process of somebody else, which this user may")
 
 
-def test_a_run_that_is_under_way_is_told_and_its_lock_left_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_that_is_under_way_is_told_and_its_lock_left_alone(tmp_path, monkeypatch):
     monkeypatch.setattr(lock, "LOCK", tmp_path / "run.lock")
     monkeypatch.setattr(lock, "STATE", tmp_path)
     assert lock.holder() is None
@@ -175,15 +168,13 @@ def test_a_run_that_is_under_way_is_told_and_its_lock_left_alone(
     assert lock.holder() is None
 
 
-def test_a_lock_that_names_a_process_of_another_kind_is_nobodys(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_lock_that_names_a_process_of_another_kind_is_nobodys(tmp_path, monkeypatch):
     monkeypatch.setattr(lock, "LOCK", tmp_path / "run.lock")
     (tmp_path / "run.lock").write_text(str(os.getppid()))
     assert lock.holder() is None
 
 
-def test_another_run_that_is_under_way_is_in_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_run_that_is_under_way_is_in_the_way(monkeypatch):
     monkeypatch.setattr(lock, "holder", lambda: 4711)
     assert machine.look(node_runs=False)[:2] == [
         Diagnosis(
@@ -198,16 +189,14 @@ def test_another_run_that_is_under_way_is_in_the_way(monkeypatch: pytest.MonkeyP
     ]
 
 
-def test_there_is_no_colour_in_a_pipe_and_the_last_line_sums_up() -> None:
+def test_there_is_no_colour_in_a_pipe_and_the_last_line_sums_up():
     done = doctor()
     assert "\033" not in done.stdout
     assert done.stdout.splitlines()[-1].endswith("to know about")
 
 
-def test_ctrl_c_keeps_what_was_found_and_ends_with_one_line(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def interrupted(_node_runs: bool) -> list[Diagnosis]:
+def test_ctrl_c_keeps_what_was_found_and_ends_with_one_line(monkeypatch, capsys):
+    def interrupted(_node_runs):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(machine, "look", interrupted)

@@ -1,7 +1,5 @@
 """The console scripts before their commands are imported."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys
@@ -22,7 +20,7 @@ WAITS = "import sys\nprint('imports', flush=True)\nsys.stdin.read()\n"
 
 
 @pytest.mark.parametrize("name", ["bzt", "tollgate"])
-def test_a_command_that_is_interrupted_while_it_imports_says_so_in_a_line(tmp_path: Path, name):
+def test_a_command_that_is_interrupted_while_it_imports_says_so_in_a_line(tmp_path, name):
     (tmp_path / "numpy.py").write_text(WAITS)
     with subprocess.Popen(
         [sys.executable, "-c", CALLS, str(tmp_path), name],
@@ -38,7 +36,7 @@ def test_a_command_that_is_interrupted_while_it_imports_says_so_in_a_line(tmp_pa
 
 
 @pytest.mark.parametrize("name", ["bzt", "tollgate"])
-def test_what_the_shell_tells_its_own_python_is_none_of_the_commands_business(tmp_path: Path, name):
+def test_what_the_shell_tells_its_own_python_is_none_of_the_commands_business(tmp_path, name):
     (tmp_path / "numpy.py").write_text("raise RuntimeError('another numpy')\n")
     env = support.environment(PYTHONPATH=str(tmp_path), PYTHONWARNINGS="error")
     done = support.run(Path(sys.executable).with_name(name), "--help", env=env)

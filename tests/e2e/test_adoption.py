@@ -1,12 +1,8 @@
 """A service and a plan that are not ours, adopted by the very commands of the documentation."""
 
-from __future__ import annotations
-
 import csv
 import json
 import shutil
-from collections.abc import Iterator
-from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -23,7 +19,7 @@ BUSY = {"generator", "machine"}
 
 
 @pytest.fixture(scope="module")
-def copy(tmp_path_factory) -> Iterator[Copy]:
+def copy(tmp_path_factory):
     folder = tmp_path_factory.mktemp("adopted")
     ports = {named: support.free_port() for named in ("8080", "8081")}
     (folder / "stock").mkdir()
@@ -45,7 +41,7 @@ def copy(tmp_path_factory) -> Iterator[Copy]:
 class Ran:
     """A run in the copy: its exit code, what it printed and what it left."""
 
-    def __init__(self, copy: Copy, commands: str, **env: str) -> None:
+    def __init__(self, copy, commands, **env):
         before = copy.latest
         done = copy.shell(commands, **env)
         self.code, self.output = done.returncode, done.stdout + done.stderr
@@ -55,24 +51,24 @@ class Ran:
         (self.execution,) = self.verdict["executions"]
 
     @property
-    def blamed(self) -> set[str]:
+    def blamed(self):
         """Whose fault it is that the run did not pass."""
         return {reason["fault"] for reason in self.verdict["reasons"]}
 
 
-def shortened(block: str) -> str:
+def shortened(block):
     return f"{block.rstrip()} {SHORT} {PATIENT} -o modules.report.dashboards=false"
 
 
 @pytest.fixture(scope="module")
-def by_url(copy) -> Ran:
+def by_url(copy):
     made = copy.shell(copy.block("--url"))
     assert made.returncode == 0, made.stderr
     return Ran(copy, shortened(copy.block("-shop")))
 
 
 @pytest.fixture(scope="module")
-def by_pm2(copy) -> Ran:
+def by_pm2(copy):
     (line,) = copy.blocks("js")
     put_into_ecosystem(copy, line)
     made = copy.shell(copy.block("--app"))
@@ -81,7 +77,7 @@ def by_pm2(copy) -> Ran:
 
 
 @pytest.fixture(scope="module")
-def by_router(copy) -> Ran:
+def by_router(copy):
     made = copy.shell(".venv/bin/tollgate new target order-service")
     assert made.returncode == 0, made.stderr
     port = str(support.free_port())
@@ -89,7 +85,7 @@ def by_router(copy) -> Ran:
 
 
 @pytest.fixture(scope="module")
-def their_plan(copy) -> Ran:
+def their_plan(copy):
     block = copy.block("PLAN=").replace("path/to/your plan.jmx", f"../theirs/plans/{THEIR_PLAN}")
     return Ran(copy, f"{block.rstrip()} {PATIENT}", **C_LOCALE)
 
@@ -191,7 +187,7 @@ def test_the_plan_that_ran_differs_from_theirs_in_listeners_alone(their_plan, co
     assert beside == {THEIR_PLAN, "users.csv", "data", "sign.groovy"}
 
 
-def without_listeners(plan: Path) -> tuple:
+def without_listeners(plan):
     tree = ElementTree.parse(plan)
     for parent in list(tree.iter("hashTree")):
         for element in list(parent):

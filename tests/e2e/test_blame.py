@@ -1,13 +1,10 @@
 """Whose fault it is: a stalled service, a starved generator, a killed JMeter. Real processes."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os
 import signal
 import time
-from pathlib import Path
 
 import psutil
 import pytest
@@ -21,12 +18,12 @@ from tollgate.run import manifest
 MEASURED = 10
 
 
-def running(run: Run, name: str) -> Run:
+def running(run, name):
     """Wait until the first samples of an execution are in."""
     return run.until(f"{name}: 5 of ").until(f"{name}: ")
 
 
-def worker_pids(folder: Path, app: str) -> list[int]:
+def worker_pids(folder, app):
     lines = [json.loads(line) for line in (folder / "workers.jsonl").read_text().splitlines()]
     last = max(line["time"] for line in lines)
     return [line["pid"] for line in lines if line["app"] == app and line["time"] == last]

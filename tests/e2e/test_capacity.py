@@ -1,7 +1,5 @@
 """The kind `capacity` from end to end: its search goes on in a JMeter of its own."""
 
-from __future__ import annotations
-
 import csv
 import json
 import signal
@@ -12,14 +10,14 @@ import psutil
 import pytest
 
 import support
-from e2e.bzt_run import Finished, Run
+from e2e.bzt_run import Run
 
 pytestmark = pytest.mark.long
 
 TOLLGATE = Path(sys.executable).with_name("tollgate")
 
 
-def started(tmp_path, *limits, criteria=(), **env) -> Run:
+def started(tmp_path, *limits, criteria=(), **env):
     """A search of fork with these limits."""
     config = {
         "modules": {"capacity": {"~limits": list(limits), "budget": "5m"}},
@@ -28,7 +26,7 @@ def started(tmp_path, *limits, criteria=(), **env) -> Run:
     return Run(tmp_path, config=config, alias="capacity", MODE="fork", **env)
 
 
-def judged_again(folder: Path) -> dict:
+def judged_again(folder):
     """What `tollgate judge` says of a run's folder."""
     done = support.run(TOLLGATE, "judge", folder, "--json")
     return json.loads(done.stdout)
@@ -52,7 +50,7 @@ def test_limits_that_fail_at_one_request_a_second_fail_the_run(tmp_path):
     assert run.left_behind() == []
 
 
-def assert_interrupted(ended: Finished) -> None:
+def assert_interrupted(ended):
     """It tells what it measured until then."""
     (execution,) = ended.verdict["executions"]
     assert (ended.code, ended.verdict["verdict"]) == (2, "INVALID"), ended.output

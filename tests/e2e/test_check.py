@@ -1,15 +1,10 @@
 """The default kind of run, shortened: what it leaves behind anywhere, and that it can fail."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil
 import tempfile
 import xml.etree.ElementTree as ET
-from collections.abc import Iterator
-from http.server import ThreadingHTTPServer
-from pathlib import Path
 
 import jsonschema
 import pytest
@@ -19,7 +14,6 @@ from e2e.adopting import Copy
 from e2e.bzt_run import (
     LENIENT,
     WARMUP_S,
-    Finished,
     Run,
     all_answered_right,
     assert_on_the_page_of_the_job,
@@ -48,18 +42,18 @@ SHORT = {
 class Proxy(Handler):
     """Counts what it is asked for, and passes nothing on."""
 
-    def respond(self) -> None:
+    def respond(self):
         self.server.asked.append(self.path)
         self.answer(502)
 
 
 @pytest.fixture(scope="module")
-def proxy() -> Iterator[ThreadingHTTPServer]:
+def proxy():
     with serving(Proxy, asked=[]) as server:
         yield server
 
 
-def named(proxy: ThreadingHTTPServer) -> dict[str, str]:
+def named(proxy):
     """An environment that names the proxy in every way, for each host but another one."""
     port = proxy.server_port
     names = ("http_proxy", "HTTP_PROXY", "https_proxy", "all_proxy")
@@ -70,7 +64,7 @@ def named(proxy: ThreadingHTTPServer) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def copy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Copy]:
+def copy(tmp_path_factory):
     """The project in a path that tools stumble over; its `reports` is a link to a folder elsewhere,
     on another filesystem where there is one."""
     folder = tmp_path_factory.mktemp("passed") / "a b" / "ö"
@@ -81,7 +75,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Copy]:
 
 
 @pytest.fixture(scope="module")
-def passed(copy: Copy, proxy: ThreadingHTTPServer) -> Finished:
+def passed(copy, proxy):
     """The command of the CI job, where everything is as odd as it may be."""
     folder = copy.root.parent
     (folder / "home").mkdir()
@@ -208,7 +202,7 @@ def test_git_shows_nothing_of_what_is_installed_or_left_by_a_run_even_where_it_i
     assert Repo(tmp_path).git("check-ignore", *links).split() == links
 
 
-def test_a_known_delay_stops_and_fails_the_run_and_junit_names_the_criteria(tmp_path: Path):
+def test_a_known_delay_stops_and_fails_the_run_and_junit_names_the_criteria(tmp_path):
     # Judged exactly, second by second: a few seconds on a busy machine are too few for an interval.
     slow = ["avg-lt of calculate>350ms for 3s", "avg-lt of search>350ms over 3s"]
     config = only("fork", [*slow, *mostly_right("sum")], warmup=WARMUP_S, measured=60)
@@ -227,7 +221,7 @@ def test_a_known_delay_stops_and_fails_the_run_and_junit_names_the_criteria(tmp_
     assert not (ended.folder / "kpi-1.jtl").exists()
 
 
-def test_a_window_that_is_not_whole_stops_no_run(tmp_path: Path):
+def test_a_window_that_is_not_whole_stops_no_run(tmp_path):
     """Taurus's own `within` holds the first second against the limit for five."""
     config = only("fork", ["hits of calculate<20 within 5s"], warmup=WARMUP_S, measured=8)
     config["modules"] |= {"verdict": LENIENT, "stop-when-decided": {"budget": "off"}}

@@ -1,14 +1,10 @@
 """`-compare` by the real bzt, PM2, JMeter, git and npm, in a copy of the project with a history."""
 
-from __future__ import annotations
-
 import csv
 import json
 import re
 import signal
-import subprocess
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -16,12 +12,11 @@ import pytest
 
 import support
 from e2e.adopting import serve
-from e2e.bzt_run import Run
 from e2e.comparing import CHEAP_SUMS, LIGHT, SHORT, assert_nothing_left
-from support.git_repos import SERVER, Repo
+from support.git_repos import SERVER
 
 
-def refused(run: Run, project: Repo) -> str:
+def refused(run, project):
     """The one line of a run that was refused."""
     ended = run.end()
     assert ended.code == 1
@@ -39,7 +34,7 @@ def test_a_base_whose_packages_can_t_be_installed_is_told_by_npm_s_words(compare
 
 
 @pytest.fixture
-def answering(project) -> Iterator[dict[str, tuple[int, subprocess.Popen]]]:
+def answering(project):
     """Two services of somebody's that run already, each by the variable that names it."""
     servers = {}
     try:

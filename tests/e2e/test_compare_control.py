@@ -1,21 +1,19 @@
 """A comparison of HEAD with itself, which must pass, and whose profile names nothing."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
 
 import pytest
 
-from e2e.bzt_run import Finished, Run, assert_on_the_page_of_the_job
+from e2e.bzt_run import Run, assert_on_the_page_of_the_job
 from e2e.comparing import SHORT, assert_nothing_left, cache_of
 
 pytestmark = pytest.mark.long
 
 
 @pytest.fixture(scope="module")
-def control(project, tmp_path_factory) -> tuple[Run, Finished]:
+def control(project, tmp_path_factory):
     """The command of the CI job, of HEAD with itself in cluster mode; it ends itself."""
     env = {"XDG_CACHE_HOME": str(cache_of(project)), "BASE": "HEAD", "MODE": "cluster"}
     folder = tmp_path_factory.mktemp("control")

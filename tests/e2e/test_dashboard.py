@@ -1,11 +1,8 @@
 """JMeter's dashboards as the report service draws them: all at once, from the files of one run."""
 
-from __future__ import annotations
-
 import json
 import random
 import re
-from pathlib import Path
 
 import pytest
 
@@ -23,7 +20,7 @@ EXECUTIONS = {"fork": "kpi.jtl", "cluster": "kpi-1.jtl"}
 SAMPLES = {"fork": 400, "cluster": 600}
 
 
-def write_jtl(path: Path, label: str, count: int) -> None:
+def write_jtl(path, label, count):
     """Ten seconds of samples, one in fifty failed."""
     chance = random.Random(count)
     rows = [COLUMNS]
@@ -39,7 +36,7 @@ def write_jtl(path: Path, label: str, count: int) -> None:
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def run(tmp_path_factory):
     """The folder of a run whose dashboards have been drawn in parallel."""
     folder = tmp_path_factory.mktemp("run")
     for name, jtl in EXECUTIONS.items():
@@ -52,19 +49,19 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 every_execution = pytest.mark.parametrize("name", EXECUTIONS)
 
 
-def statistics(run: Path, name: str) -> dict:
+def statistics(run, name):
     return json.loads((run / "dashboard" / name / "statistics.json").read_text())
 
 
 @every_execution
-def test_a_dashboard_counts_the_samples_of_its_own_execution_only(run: Path, name: str) -> None:
+def test_a_dashboard_counts_the_samples_of_its_own_execution_only(run, name):
     counted = {label: row["sampleCount"] for label, row in statistics(run, name).items()}
     assert counted == {f"sum-{name}": SAMPLES[name], "Total": SAMPLES[name]}
     assert statistics(run, name)["Total"]["errorCount"] == SAMPLES[name] // 50
 
 
 @every_execution
-def test_a_dashboard_draws_about_one_point_a_second(run: Path, name: str) -> None:
+def test_a_dashboard_draws_about_one_point_a_second(run, name):
     graphs = (run / "dashboard" / name / "content" / "js" / "graph.js").read_text()
     (hits,) = re.findall(r'data: (\{"result": .*"title": "Hits Per Second"\}\}),', graphs)
     (series,) = json.loads(hits)["result"]["series"]
@@ -72,7 +69,7 @@ def test_a_dashboard_draws_about_one_point_a_second(run: Path, name: str) -> Non
 
 
 @every_execution
-def test_drawing_leaves_nothing_but_the_dashboard(run: Path, name: str) -> None:
+def test_drawing_leaves_nothing_but_the_dashboard(run, name):
     assert (run / "dashboard" / name / "index.html").exists()
     assert sorted(entry.name for entry in (run / "dashboard").iterdir()) == sorted(EXECUTIONS)
     assert " ERROR " not in (run / f"jmeter-dashboard-{name}.log").read_text()
@@ -81,7 +78,7 @@ def test_drawing_leaves_nothing_but_the_dashboard(run: Path, name: str) -> None:
 
 @pytest.mark.needs("chromium")
 @every_execution
-def test_every_page_of_a_dashboard_renders_without_an_error(run: Path, name: str) -> None:
+def test_every_page_of_a_dashboard_renders_without_an_error(run, name):
     home = run / "dashboard" / name
     files = [home / "index.html", *sorted((home / "content" / "pages").glob("*.html"))]
     seen = pages.look_at_all(files, "--offline")
@@ -91,7 +88,7 @@ def test_every_page_of_a_dashboard_renders_without_an_error(run: Path, name: str
 
 
 @pytest.mark.needs("chromium")
-def test_the_browser_tells_of_each_kind_of_problem(tmp_path: Path) -> None:
+def test_the_browser_tells_of_each_kind_of_problem(tmp_path):
     page = tmp_path / "broken.html"
     page.write_text(
         "<title>broken</title><script>console.error('said')</script>"
@@ -109,7 +106,7 @@ def test_the_browser_tells_of_each_kind_of_problem(tmp_path: Path) -> None:
     assert picture.stat().st_size > 0
 
 
-def test_a_file_that_cannot_be_drawn_is_named_with_the_log(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_drawn_is_named_with_the_log(tmp_path):
     jtl = tmp_path / "kpi.jtl"
     jtl.write_text("this is no JTL\n")
     pages.close()

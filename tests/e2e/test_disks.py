@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import re
 import subprocess
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -17,11 +16,11 @@ pytestmark = pytest.mark.needs("mounts")
 
 
 @pytest.fixture
-def mounted(tmp_path: Path) -> Iterator[Callable[[int], Path]]:
+def mounted(tmp_path):
     """Mounts a disk of so many MiB, another filesystem than the project's."""
     places: list[Path] = []
 
-    def mount(mebibytes: int) -> Path:
+    def mount(mebibytes):
         place = tmp_path / f"disk of {mebibytes} MiB"
         place.mkdir()
         options = ["-t", "tmpfs", "-o", f"size={mebibytes}m", "tmpfs"]

@@ -1,15 +1,12 @@
 """Plans that end before the time that they state, and those that do not, run by the real bzt."""
 
-from __future__ import annotations
-
 import re
 import socket
-from pathlib import Path
 
 import pytest
 
 import support
-from e2e.bzt_run import Finished, Run
+from e2e.bzt_run import Run
 
 PLAN = """<?xml version="1.0" encoding="UTF-8"?>
 <jmeterTestPlan version="1.2" properties="5.0" jmeter="5.6.3"><hashTree>
@@ -79,14 +76,14 @@ IN_TIME = {
 }
 
 
-def write(folder: Path, plan: str, groups: dict[str, dict]) -> str:
+def write(folder, plan, groups):
     """A plan of groups of two users each, who go on for ever by default."""
     path = folder / f"{plan}.jmx"
     path.write_text(PLAN.format(groups="".join(_group(*each) for each in groups.items())))
     return str(path)
 
 
-def _group(name: str, changes: dict) -> str:
+def _group(name, changes):
     fields = {"duration": "", "loops": -1, "on_error": "continue", "script": "", "feed": ""}
     fields["around"] = "GenericController"
     scheduler = str("duration" in changes).lower()
@@ -94,7 +91,7 @@ def _group(name: str, changes: dict) -> str:
 
 
 @pytest.fixture(scope="module")
-def ran(tmp_path_factory: pytest.TempPathFactory) -> Finished:
+def ran(tmp_path_factory):
     """One run of all plans, one after the other."""
     folder = tmp_path_factory.mktemp("early")
     (folder / "accounts.csv").write_text("".join(f"a{number}\n" for number in range(400)))
@@ -111,7 +108,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Finished:
     return Run(folder, config=config).end()
 
 
-def verdict_on(ran: Finished, name: str) -> dict:
+def verdict_on(ran, name):
     (found,) = [each for each in ran.verdict["executions"] if each["name"] == name]
     return found
 
@@ -165,12 +162,12 @@ def test_a_shutdown_from_elsewhere_makes_an_own_plan_invalid(tmp_path):
     assert any("reads the property 'usres'" in line for line in execution["warnings"])
 
 
-def announced(folder: Path) -> int | None:
+def announced(folder):
     """The port on which the run's own JMeter waits for messages, as it says itself."""
     said = "".join(path.read_text() for path in folder.glob("*.out"))
     found = re.search(r"message on port (\d+)", said)
     return found and int(found[1])
 
 
-def lines_of(path: Path) -> int:
+def lines_of(path):
     return len(path.read_text().splitlines()) if path.exists() else 0

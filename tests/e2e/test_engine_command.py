@@ -1,14 +1,10 @@
 """`scripts/engine`: a host that offers itself, to whoever has the key and to nobody else."""
 
-from __future__ import annotations
-
 import signal
 import socket
 import ssl
 import stat
 import subprocess
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -20,23 +16,23 @@ KEY = engines.KEYSTORE.relative_to(support.ROOT)
 
 
 @pytest.fixture(scope="module")
-def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def root(tmp_path_factory):
     """A checkout that has no key yet."""
     return copy_project(tmp_path_factory.mktemp("engine") / "tollgate")
 
 
-def engine(root: Path, *words: object) -> subprocess.CompletedProcess[str]:
+def engine(root, *words):
     return support.run(root / "scripts" / "engine", *words)
 
 
-def refusal(done: subprocess.CompletedProcess[str]) -> str:
+def refusal(done):
     assert done.returncode == 1, done.stdout
     assert done.stderr.count("\n") == 1, done.stderr
     return done.stderr
 
 
 @pytest.fixture(scope="module")
-def key(root: Path) -> Path:
+def key(root):
     """The key of the checkout, without which there is no engine."""
     assert KEY.name in refusal(engine(root, "1/2"))
     made = engine(root, "keystore")
@@ -45,7 +41,7 @@ def key(root: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def started(key: Path) -> Iterator[tuple[subprocess.Popen, int]]:
+def started(key):
     """An engine that waits for work, and its first port."""
     root = key.parents[1]
     port = next(it for it in iter(support.free_port, None) if not support.listens(it + 1))
@@ -69,7 +65,7 @@ def started(key: Path) -> Iterator[tuple[subprocess.Popen, int]]:
         process.wait()
 
 
-def pem(key: Path, folder: Path) -> Path:
+def pem(key, folder):
     """The key and its certificate, as Python's TLS reads them."""
     found = folder / "key.pem"
     words = ("openssl", "pkcs12", "-in", key, "-out", found, "-nodes")
@@ -78,7 +74,7 @@ def pem(key: Path, folder: Path) -> Path:
     return found
 
 
-def greeted(port: int, trusted: Path, shown: Path | None) -> bool:
+def greeted(port, trusted, shown):
     """Whether the engine lets a caller in that shows this key, and is the one that is trusted."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False

@@ -11,15 +11,14 @@ import shutil
 import signal
 import subprocess
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import support
-from e2e.bzt_run import LENIENT, Finished, Run, mostly_right, seconds
-from support.hosts import Hosts, hosts
+from e2e.bzt_run import LENIENT, Run, mostly_right, seconds
+from support.hosts import hosts
 from support.project_copy import copy_project
 from tollgate.plan.remote import START_AT
 from tollgate.run import engines, manifest
@@ -39,7 +38,7 @@ KEY = engines.KEYSTORE.relative_to(support.ROOT)
 class Remote:
     """An engine on host `number`, in a checkout of its own."""
 
-    def __init__(self, folder: Path, network: Hosts, number: int, key: Path) -> None:
+    def __init__(self, folder, network, number, key):
         self.root = copy_project(folder / f"engine-{number}")
         self.number, self.network, self.key = number, network, key
         self.process: subprocess.Popen | None = None
@@ -47,21 +46,21 @@ class Remote:
         write_rows(self.root)
 
     @property
-    def host(self) -> str:
+    def host(self):
         return f"{self.network.address(self.number)}:{PORT}"
 
     @property
-    def is_free(self) -> bool:
+    def is_free(self):
         """Whether it lives, and has no run under way."""
         lives = self.process is not None and self.process.poll() is None
         return lives and _last(self.log) in ENDED
 
     @property
-    def log(self) -> Path:
+    def log(self):
         folder = engines.FOLDER.relative_to(support.ROOT) / f"{self.number}-of-{OF}"
         return self.root / folder / "jmeter.log"
 
-    def become(self, state: str = "") -> None:
+    def become(self, state=""):
         """Wait for work: as it should be, or with another `plan`, `clock` or `key`. One that is
         free and in this state goes on."""
         if self.is_free and state == self.state:
@@ -78,7 +77,7 @@ class Remote:
             engines.make_keystore(key)
         self._start(_ahead("+2s") if state == "clock" else {})
 
-    def _start(self, env: dict[str, str]) -> None:
+    def _start(self, env):
         said = self.root / "engine.out"
         self.log.unlink(missing_ok=True)
         with said.open("w") as out:
@@ -100,13 +99,13 @@ class Remote:
         )
         assert self.process.poll() is None, said.read_text()
 
-    def end(self, how: signal.Signals = signal.SIGTERM) -> None:
+    def end(self, how=signal.SIGTERM):
         if self.process and self.process.poll() is None:
             self.process.send_signal(how)
             self.process.wait(support.PATIENCE)
 
 
-def _ahead(by: str) -> dict[str, str]:
+def _ahead(by):
     """What shifts the clock of a process, as the command `faketime` sets it: that one would stand
     between a test and its engine. Waits are of another clock, and none would last otherwise."""
     shown = support.run("faketime", "-f", by, "env").stdout
@@ -124,13 +123,13 @@ READY, BEGUN, OVER = "Bound to", "Running the test!", "Test has ended"
 ENDED = (READY, OVER)
 
 
-def _last(log: Path) -> str:
+def _last(log):
     text = log.read_text() if log.is_file() else ""
     found = re.findall("|".join(map(re.escape, (READY, BEGUN, OVER))), text)
     return found[-1] if found else ""
 
 
-def write_rows(root: Path) -> None:
+def write_rows(root):
     """The plan of both sides, and its data file."""
     (root / "theirs").mkdir(parents=True)
     (root / "theirs" / PLAN.name).write_bytes(PLAN.read_bytes())
@@ -140,7 +139,7 @@ def write_rows(root: Path) -> None:
 class Site:
     """The controller's checkout on host 0, and the engines."""
 
-    def __init__(self, folder: Path, network: Hosts) -> None:
+    def __init__(self, folder, network):
         self.folder, self.network = folder, network
         self.root = copy_project(folder / "controller")
         write_rows(self.root)
@@ -150,12 +149,12 @@ class Site:
         self.engines = [Remote(folder, network, k, self.root / KEY) for k in numbers]
         self._names = itertools.count()
 
-    def become(self, *states: str) -> None:
+    def become(self, *states):
         """Of each engine, in order."""
         for each, state in zip(self.engines, states, strict=True):
             each.become(state)
 
-    def run(self) -> Run:
+    def run(self):
         """A service of this project's, that listens on the controller's address."""
         config = {
             "~execution": [{"scenario": "shop"}],
@@ -180,7 +179,7 @@ class Site:
             ENGINES=",".join(it.host for it in self.engines),
         )
 
-    def under_load(self) -> Run:
+    def under_load(self):
         """A run whose engines all send by now."""
         run = self.run()
         support.wait_until(
@@ -190,7 +189,7 @@ class Site:
         assert run.process.poll() is None, run.log.read_text()
         return run
 
-    def refused(self) -> str:
+    def refused(self):
         """The line by which a run is refused before it sends anything."""
         done = self.run().end()
         assert done.code == 1
@@ -199,7 +198,7 @@ class Site:
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+def site(tmp_path_factory):
     with hosts(OF) as network:
         made = Site(tmp_path_factory.mktemp("engines"), network)
         try:
@@ -210,27 +209,27 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 
 @pytest.fixture(scope="module")
-def finished(site: Site) -> Finished:
+def finished(site):
     """A run of all engines."""
     site.become("", "", "", "")
     return site.run().end()
 
 
-def samples(folder: Path) -> list[dict[str, str]]:
+def samples(folder):
     """Those that have been written down by now."""
     path = folder / "kpi.jtl"
     lines = path.read_text().splitlines(keepends=True) if path.is_file() else []
     return list(csv.DictReader(it for it in lines if it.endswith("\n")))
 
 
-def by_engine(folder: Path, site: Site) -> dict[str, list[dict[str, str]]]:
+def by_engine(folder, site):
     found: dict[str, list] = {each.host: [] for each in site.engines}
     for row in samples(folder):
         found[row["threadName"].partition("-")[0]].append(row)
     return found
 
 
-def measured(rows: list[dict[str, str]]) -> list[dict[str, str]]:
+def measured(rows):
     """The requests of `item` after the warm-up; all of an engine's count from its own start."""
     return [
         row

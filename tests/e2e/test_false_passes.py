@@ -1,12 +1,8 @@
 """The bad runs that Taurus's own gate lets pass with exit code 0. Each is a run of the real bzt."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import pytest
 
-from e2e.bzt_run import Finished, Run, only
+from e2e.bzt_run import Run, only
 from e2e.many_labels import plan_of_many_labels
 
 SHORT = {"warmup": 1, "measured": 6}
@@ -16,14 +12,14 @@ NO_BUDGET = {"verdict": {"missing-share": 0.5}}
 MANY_SEARCHES = {"search_rate": 60, "search_threads": 100, "think": 0, "think_spread": 0}
 
 
-def finished(tmp_path: Path, criteria: list, **properties: object) -> Finished:
+def finished(tmp_path, criteria, **properties):
     config = only("fork", criteria, **SHORT | properties)
     config["modules"] |= NO_BUDGET
     return Run(tmp_path, config=config).end()
 
 
 @pytest.fixture(scope="module")
-def ran(tmp_path_factory: pytest.TempPathFactory) -> Finished:
+def ran(tmp_path_factory):
     """One run of three executions, the last of which a criterion stops."""
     folder = tmp_path_factory.mktemp("false-passes")
     config = only("searches", [], **SHORT)
@@ -47,7 +43,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> Finished:
     return ended
 
 
-def verdict_on(ran: Finished, name: str) -> dict:
+def verdict_on(ran, name):
     (found,) = [each for each in ran.verdict["executions"] if each["name"] == name]
     assert found["verdict"] == "FAIL"
     return found

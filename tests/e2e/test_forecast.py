@@ -1,16 +1,13 @@
 """Real runs of the kinds that follow the forecast, compressed to seconds."""
 
-from __future__ import annotations
-
 import csv
 import signal
-from pathlib import Path
 
 import pytest
 import yaml
 
 import support
-from e2e.bzt_run import BZT, Finished, Run, assert_on_the_page_of_the_job
+from e2e.bzt_run import BZT, Run, assert_on_the_page_of_the_job
 
 #: What a busy machine sends in another step than it was due in, where steps last half a second.
 TOLERANT = "modules.verdict.forecast-tolerance=0.5"
@@ -23,13 +20,13 @@ SLOPE = "rss-slope of worker>120MB/min"
 KINDS = yaml.safe_load((support.ROOT / "taurus.yml").read_text())["cli-aliases"]
 
 
-def criteria(kind: str, *texts: str) -> dict:
+def criteria(kind, *texts):
     """These criteria instead of the kind's own."""
     reporting = [{"module": "verdict"}, {"module": "passfail", "criteria": list(texts)}]
     return {"cli-aliases": {kind: {"~~reporting": reporting}}}
 
 
-def with_many_kittens() -> str:
+def with_many_kittens():
     """The forecast of data/ with a kitten in every second request."""
     rows = list(csv.DictReader((support.ROOT / "data" / "forecast.csv").open(newline="")))
     for row in rows:
@@ -42,7 +39,7 @@ def with_many_kittens() -> str:
 
 
 @pytest.fixture(scope="module")
-def stress(tmp_path_factory: pytest.TempPathFactory) -> Finished:
+def stress(tmp_path_factory):
     """A day of stress in both modes, without a leak."""
     folder = tmp_path_factory.mktemp("stress")
     (folder / "forecast.csv").write_text(with_many_kittens())
@@ -54,7 +51,7 @@ def stress(tmp_path_factory: pytest.TempPathFactory) -> Finished:
     ).end()
 
 
-def test_a_compressed_stress_run_says_how_long_it_takes_before_it_starts(stress: Finished):
+def test_a_compressed_stress_run_says_how_long_it_takes_before_it_starts(stress):
     before_load = stress.output.partition("Starting...")[0]
     forecast = stress.folder.parent / "forecast.csv"
     assert f"Forecast {forecast}: 24 steps from 00:00 on" in before_load
@@ -62,7 +59,7 @@ def test_a_compressed_stress_run_says_how_long_it_takes_before_it_starts(stress:
     assert "fork, then cluster: 44 s in all; the load will end about" in before_load
 
 
-def test_what_a_compressed_stress_run_sent_follows_the_forecast(stress: Finished):
+def test_what_a_compressed_stress_run_sent_follows_the_forecast(stress):
     for execution in stress.verdict["executions"]:
         forecast = execution["forecast"]
         outcomes = [step["outcome"] for step in forecast["steps"]]
@@ -74,7 +71,7 @@ def test_what_a_compressed_stress_run_sent_follows_the_forecast(stress: Finished
     assert "forecast" not in stress.reasons()
 
 
-def test_a_forecast_is_judged_with_its_resource_criteria_in_each_execution(stress: Finished):
+def test_a_forecast_is_judged_with_its_resource_criteria_in_each_execution(stress):
     for execution in stress.verdict["executions"]:
         judged = {result["criterion"]: result for result in execution["criteria"]}
         assert judged["restarts of worker>0"]["verdict"] == "PASS"
@@ -82,13 +79,13 @@ def test_a_forecast_is_judged_with_its_resource_criteria_in_each_execution(stres
         assert execution["workers"], "nobody watched the workers"
 
 
-def test_a_run_is_judged_again_with_the_same_figures(stress: Finished):
+def test_a_run_is_judged_again_with_the_same_figures(stress):
     done = support.run(BZT.with_name("tollgate"), "judge", stress.folder)
     assert done.returncode == stress.code
     assert done.stdout.strip() in stress.output
 
 
-def test_without_a_leak_none_is_found(stress: Finished):
+def test_without_a_leak_none_is_found(stress):
     for execution in stress.verdict["executions"]:
         judged = {it["criterion"]: it["verdict"] for it in execution["criteria"]}
         # Whether so short a run can rule a leak out is a matter of when a worker collects garbage.
@@ -96,7 +93,7 @@ def test_without_a_leak_none_is_found(stress: Finished):
 
 
 @pytest.mark.long
-def test_the_leak_of_the_kittens_is_found_with_worker_slope_and_time_left(tmp_path: Path):
+def test_the_leak_of_the_kittens_is_found_with_worker_slope_and_time_left(tmp_path):
     (tmp_path / "forecast.csv").write_text(KITTENS)
     forecast = f"modules.load.forecast={tmp_path / 'forecast.csv'}"
     config = criteria("soak", SLOPE, "restarts of worker>0")
@@ -112,7 +109,7 @@ def test_the_leak_of_the_kittens_is_found_with_worker_slope_and_time_left(tmp_pa
 
 
 @pytest.mark.long
-def test_the_soak_of_the_ci_jobs_ends_in_a_verdict_on_the_page_of_the_job(tmp_path: Path):
+def test_the_soak_of_the_ci_jobs_ends_in_a_verdict_on_the_page_of_the_job(tmp_path):
     ended = Run(tmp_path, TOLERANT, job="soak", SCALE="17280", MODE="fork").end()
     assert_on_the_page_of_the_job(ended, "soak", tmp_path)
     assert "Forecast data/forecast.csv: " in ended.output.partition("Starting...")[0]

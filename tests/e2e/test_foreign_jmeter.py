@@ -1,15 +1,11 @@
 """Real JMeters beside one another: a run ends its own and no other."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import logging
 import re
 import signal
 import subprocess
-from collections.abc import Callable, Iterator
-from pathlib import Path
 from types import SimpleNamespace
 
 import psutil
@@ -18,7 +14,7 @@ from bzt import ManualShutdown
 
 import support
 from e2e.adopting import Copy
-from e2e.bzt_run import Finished, Run
+from e2e.bzt_run import Run
 from support.hanging_server import hanging_server, write_plan
 from tollgate.taurus.jmeter import InstalledJMeter
 
@@ -29,7 +25,7 @@ ALL_ALONG = 600
 class JMeter:
     """One that asks the server for ever; `port` is where it listens, None for nowhere."""
 
-    def __init__(self, folder: Path, plan: Path, port: int | None = None) -> None:
+    def __init__(self, folder, plan, port=None):
         folder.mkdir()
         self.output = folder / "jmeter.out"
         which = (f"-Jjmeterengine.nongui.{name}={port}" for name in ("port", "maxport"))
@@ -47,23 +43,23 @@ class JMeter:
         found = re.search(r"on port (\d+)", self.output.read_text())
         self.port = int(found[1]) if found else None
 
-    def said(self, pattern: str) -> bool:
+    def said(self, pattern):
         return re.search(pattern, self.output.read_text()) is not None
 
     @property
-    def is_untouched(self) -> bool:
+    def is_untouched(self):
         """Whether it goes on and nobody has told it anything."""
         return self.process.poll() is None and not self.said("Command: ")
 
 
 @contextlib.contextmanager
-def jmeters(folder: Path) -> Iterator[Callable[..., JMeter]]:
+def jmeters(folder):
     """Starts one on a port, or on the first that is free of JMeter's own from 4445 on."""
     with hanging_server(answers_s=ALL_ALONG) as asked:
         plan = write_plan(folder, asked)
         started = []
 
-        def start(port: int | None = None) -> JMeter:
+        def start(port=None):
             started.append(JMeter(folder / f"jmeter-{len(started)}", plan, port))
             return started[-1]
 
@@ -75,19 +71,19 @@ def jmeters(folder: Path) -> Iterator[Callable[..., JMeter]]:
 
 
 @pytest.fixture
-def jmeter(tmp_path) -> Iterator[Callable[..., JMeter]]:
+def jmeter(tmp_path):
     with jmeters(tmp_path) as start:
         yield start
 
 
 @pytest.fixture(scope="module")
-def foreign(tmp_path_factory) -> Iterator[JMeter]:
+def foreign(tmp_path_factory):
     """One that no test may end or tell anything."""
     with jmeters(tmp_path_factory.mktemp("foreign")) as start:
         yield start()
 
 
-def executor_of(process: JMeter, port: int) -> InstalledJMeter:
+def executor_of(process, port):
     """What ends it, and believes that it listens there."""
     made = InstalledJMeter()
     made.log, made.label = logging.getLogger("jmeter"), "plan"
@@ -126,7 +122,7 @@ def test_nothing_is_sent_to_the_port_of_a_jmeter_that_has_ended(jmeter):
     assert follower.is_untouched
 
 
-def ended_by_stop_after(ended: Finished) -> dict:
+def ended_by_stop_after(ended):
     """The execution of a run that nothing else has ended, as run.json has it."""
     assert (ended.code, ended.reasons()) == (0, "")
     run = json.loads((ended.folder / "run.json").read_text())
@@ -137,7 +133,7 @@ def ended_by_stop_after(ended: Finished) -> dict:
 
 
 @pytest.fixture
-def asked() -> Iterator[int]:
+def asked():
     """The port of a server that answers all along."""
     with hanging_server(answers_s=ALL_ALONG) as port:
         yield port

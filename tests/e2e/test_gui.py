@@ -1,12 +1,9 @@
 """Every plan and fragment, opened, clicked through and saved in JMeter's own window."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -36,7 +33,7 @@ START = 'new groovy.lang.GroovyShell().evaluate(new File(System.getProperty("tol
 class Window:
     """JMeter's window after it has had every plan open, in a copy of the project's folders."""
 
-    def __init__(self, folder: Path, screen: str) -> None:
+    def __init__(self, folder, screen):
         self.folder = folder
         for name in ("plans", "data"):
             ignored = shutil.ignore_patterns("modified_*")
@@ -56,13 +53,13 @@ class Window:
         )
         self.saw = json.loads((folder / "gui.json").read_text())
 
-    def copy_of(self, path: Path) -> Path:
+    def copy_of(self, path):
         return self.folder / path.relative_to(support.ROOT)
 
-    def of(self, path: Path) -> dict:
+    def of(self, path):
         return self.saw[str(self.copy_of(path))]
 
-    def _properties(self) -> list[str]:
+    def _properties(self):
         plans = [*map(self.copy_of, plan_files.ALL_FILES)]
         plans += [self.folder / path for path in GENERATED]
         properties = {
@@ -74,14 +71,14 @@ class Window:
 
 
 @pytest.fixture(scope="module")
-def screen() -> Iterator[str]:
+def screen():
     """The name of a virtual screen."""
     with virtual_screen() as name:
         yield name
 
 
 @pytest.fixture(scope="module")
-def window(screen: str, tmp_path_factory: pytest.TempPathFactory) -> Window:
+def window(screen, tmp_path_factory):
     seen = Window(tmp_path_factory.mktemp("gui"), screen)
     PICTURES.mkdir(parents=True, exist_ok=True)
     for picture in seen.folder.glob("*.png"):
@@ -90,7 +87,7 @@ def window(screen: str, tmp_path_factory: pytest.TempPathFactory) -> Window:
 
 
 @every_file
-def test_a_plan_opens_in_the_window_without_a_dialog(window: Window, path: Path) -> None:
+def test_a_plan_opens_in_the_window_without_a_dialog(window, path):
     seen = window.of(path)
     assert seen["dialogs"] == []
     assert seen["title"] == f"{path.name} ({window.copy_of(path)}) - Apache JMeter (5.6.3)"
@@ -99,7 +96,7 @@ def test_a_plan_opens_in_the_window_without_a_dialog(window: Window, path: Path)
     assert seen["elements"] == named[1:], "the tree of the window is not the plan's"
 
 
-def test_nothing_goes_wrong_behind_the_window(window: Window) -> None:
+def test_nothing_goes_wrong_behind_the_window(window):
     log = window.log.read_text()
     assert re.findall(r"^\S+ \S+ (?:ERROR|FATAL) .*", log, re.MULTILINE) == []
     assert "Exception" not in window.done.stderr
@@ -107,28 +104,24 @@ def test_nothing_goes_wrong_behind_the_window(window: Window) -> None:
 
 
 @every_file
-def test_a_plan_that_was_opened_and_saved_is_what_it_was(window: Window, path: Path) -> None:
+def test_a_plan_that_was_opened_and_saved_is_what_it_was(window, path):
     saved = Path(f"{window.copy_of(path)}.untouched")
     assert saved.read_text() == path.read_text(), f"keep what JMeter saved: cp {saved} {path}"
 
 
 @every_file
-def test_clicking_through_a_plan_changes_nothing_but_the_way_it_is_written(
-    window: Window, path: Path
-) -> None:
+def test_clicking_through_a_plan_changes_nothing_but_the_way_it_is_written(window, path):
     assert plan_files.meaning(window.copy_of(path)) == plan_files.meaning(path)
 
 
 @every_file
-def test_a_picture_of_each_plan_shows_more_than_an_empty_screen(window: Window, path: Path) -> None:
+def test_a_picture_of_each_plan_shows_more_than_an_empty_screen(window, path):
     picture = window.folder / f"{path.name}.png"
     assert picture.stat().st_size > 10_000, "one colour all over compresses to next to nothing"
 
 
 @pytest.mark.parametrize("path", GENERATED)
-def test_a_skeleton_opens_without_a_dialog_and_is_saved_as_it_was(
-    window: Window, path: str
-) -> None:
+def test_a_skeleton_opens_without_a_dialog_and_is_saved_as_it_was(window, path):
     file = window.folder / path
     assert window.saw[str(file)]["dialogs"] == []
     assert Path(f"{file}.untouched").read_text() == GENERATED[path]

@@ -1,7 +1,5 @@
 """A service that hangs, with a real server and the real bzt and JMeter."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path
@@ -9,13 +7,13 @@ from pathlib import Path
 import pytest
 
 import support
-from e2e.bzt_run import Finished, Run
+from e2e.bzt_run import Run
 from support.hanging_server import OPEN, hanging_server, write_plan
 
 TOLLGATE = Path(sys.executable).with_name("tollgate")
 
 
-def fails_for_the_service(ended: Finished) -> None:
+def fails_for_the_service(ended):
     """Also when the folder is judged again."""
     assert (ended.code, ended.verdict["verdict"]) == (3, "FAIL"), ended.reasons()
     assert {reason["fault"] for reason in ended.verdict["reasons"]} <= {"service", "machine"}
@@ -24,7 +22,7 @@ def fails_for_the_service(ended: Finished) -> None:
 
 
 @pytest.mark.long
-def test_a_service_that_hangs_until_stop_after_ends_the_load_fails(tmp_path: Path):
+def test_a_service_that_hangs_until_stop_after_ends_the_load_fails(tmp_path):
     with hanging_server(answers_s=4) as port:
         own = {"PLAN": str(write_plan(tmp_path, port)), "STOP_AFTER": "7s"}
         ended = Run(tmp_path, alias="plan", **own, CRITERIA="fail>5%").end()
@@ -40,7 +38,7 @@ def test_a_service_that_hangs_until_stop_after_ends_the_load_fails(tmp_path: Pat
     assert waiting == [["visitors 1-1", "visitors 1-2", "visitors 1-3"]] * 2
 
 
-def test_a_service_that_hangs_until_a_criterion_stops_the_run_fails(tmp_path: Path):
+def test_a_service_that_hangs_until_a_criterion_stops_the_run_fails(tmp_path):
     with hanging_server(answers_s=3) as port:
         plan = write_plan(tmp_path, port, OPEN, timeout_ms=4000)
         criteria = "fail>50% for 2s, stop as failed"

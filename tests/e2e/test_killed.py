@@ -1,20 +1,16 @@
 """PM2's daemon ended by SIGKILL, alone and together with bzt, under apps of ours and under apps of
 somebody else's that do not end with it: in fork and in cluster mode at the same time."""
 
-from __future__ import annotations
-
 import contextlib
 import signal
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import psutil
 import pytest
 
 import support
 from e2e.adopting import THEIRS, Copy, put_into_ecosystem
-from e2e.bzt_run import Finished, Run, seconds
+from e2e.bzt_run import Run, seconds
 from tollgate.targets import pm2
 
 LONG = seconds(1, 60)
@@ -31,7 +27,7 @@ THEIR_APPS = {
 class Killed:
     """A copy of the project that has those apps, and its runs one after the other."""
 
-    def __init__(self, tmp_path: Path) -> None:
+    def __init__(self, tmp_path):
         self.tmp_path = tmp_path
         self.copy = Copy(tmp_path, {})
         self.daemon_pid = self.copy.root / ".tollgate" / "pm2" / "pm2.pid"
@@ -44,7 +40,7 @@ class Killed:
                 settings += f", {env} }}"
             put_into_ecosystem(self.copy, f"    {{ {script}, {settings} }},\n")
 
-    def run(self, mode: str, *apps: str, options: list[str] = LONG) -> Run:
+    def run(self, mode, *apps, options=LONG):
         """A run with these apps under PM2, whose load goes to ours of that mode."""
         scenario = {
             "target": [*OURS, *apps],
@@ -57,11 +53,11 @@ class Killed:
         own = {f"PORT_{app.upper()}": str(self.ports[app]) for app in OURS}
         return Run(folder, *options, config=config, root=self.copy.root, **own)
 
-    def daemon(self) -> psutil.Process:
+    def daemon(self):
         return psutil.Process(int(self.daemon_pid.read_text()))
 
 
-def theirs() -> list[psutil.Process]:
+def theirs():
     """Processes of theirs that live."""
     found = []
     for process in support.ours():
@@ -71,17 +67,17 @@ def theirs() -> list[psutil.Process]:
     return found
 
 
-def lasting(processes: list[psutil.Process]) -> list[psutil.Process]:
+def lasting(processes):
     return [it for it in processes if it.is_running() and it.status() != psutil.STATUS_ZOMBIE]
 
 
 @pytest.fixture(scope="module")
-def killed(tmp_path_factory) -> Killed:
+def killed(tmp_path_factory):
     return Killed(tmp_path_factory.mktemp("killed"))
 
 
 @pytest.fixture(scope="module")
-def left(killed) -> list[psutil.Process]:
+def left(killed):
     """What lives on where bzt and the daemon are killed together: apps of theirs alone."""
     run = killed.run("cluster", *THEIR_APPS).until(" of 61 s, ")
     apps = killed.daemon().children()
@@ -92,7 +88,7 @@ def left(killed) -> list[psutil.Process]:
 
 
 @pytest.fixture(scope="module")
-def refused(killed, left) -> Iterator[tuple[Finished, psutil.Process]]:
+def refused(killed, left):
     """The next run, and who of those left is not of here for all that one can tell."""
     ended = killed.run("fork", *THEIR_APPS).end()
     (stranger,) = lasting(left)
@@ -101,7 +97,7 @@ def refused(killed, left) -> Iterator[tuple[Finished, psutil.Process]]:
 
 
 @pytest.fixture(scope="module")
-def orphaned(killed, refused) -> Finished:
+def orphaned(killed, refused):
     """The run after that, whose daemon is killed alone."""
     assert refused
     run = killed.run("fork", *(app for app in THEIR_APPS if app != "handing-over"))

@@ -1,10 +1,7 @@
 """Runs that end once they are decided, with real processes; judged again they are the same."""
 
-from __future__ import annotations
-
 import json
 import subprocess
-from pathlib import Path
 
 import pytest
 
@@ -18,7 +15,7 @@ BROKEN = ["avg-rt of calculate>100ms", *HOLD[1:]]
 LEAST_S, BUDGET_S = 20, 120
 
 
-def ended(folder: Path, criteria: list[str], **options: str | bool):
+def ended(folder, criteria, **options):
     config = only("fork", criteria, warmup=5, measured=LEAST_S)
     config["modules"] |= {"stop-when-decided": {"budget": BUDGET_S}, "verdict": LENIENT}
     run = Run(folder, config=config, **options)
@@ -27,7 +24,7 @@ def ended(folder: Path, criteria: list[str], **options: str | bool):
     return found
 
 
-def assert_the_same_again(folder: Path) -> None:
+def assert_the_same_again(folder):
     again = subprocess.run(
         [TOLLGATE, "judge", "--json", folder], capture_output=True, text=True, check=False
     )

@@ -1,10 +1,7 @@
 """A plan of somebody's own that STOP_AFTER ends before its schedules do, in one run of JMeter."""
 
-from __future__ import annotations
-
 import json
 import re
-from pathlib import Path
 
 import pytest
 
@@ -44,7 +41,7 @@ FILLING = """<?xml version="1.0" encoding="UTF-8"?>
 """
 
 
-def three_groups() -> str:
+def three_groups():
     """An arrival schedule and a timer's, each of 40 s, and a group whose threads end at once."""
     arriving = (FOLDER / "group-run.jmx").read_text()
     arriving = SCHEDULE.sub("rate(20/s) random_arrivals(40 s)</stringProp>", arriving)
@@ -57,7 +54,7 @@ def three_groups() -> str:
 
 
 @pytest.mark.long
-def test_what_stop_after_kept_from_being_sent_is_no_fault_and_a_silent_group_is(tmp_path: Path):
+def test_what_stop_after_kept_from_being_sent_is_no_fault_and_a_silent_group_is(tmp_path):
     (tmp_path / "theirs.jmx").write_text(three_groups())
     own = {"PLAN": str(tmp_path / "theirs.jmx"), "STOP_AFTER": "10s", "CRITERIA": "fail>60%"}
     # On a busy machine some of what is due before the end is not sent.
@@ -77,7 +74,7 @@ def test_what_stop_after_kept_from_being_sent_is_no_fault_and_a_silent_group_is(
     assert max(intended.values()) < 40 * (told_s - began_s)
 
 
-def test_a_jmeter_that_runs_out_of_memory_ends_and_says_so(tmp_path: Path):
+def test_a_jmeter_that_runs_out_of_memory_ends_and_says_so(tmp_path):
     (tmp_path / "theirs.jmx").write_text(FILLING)
     own = {"PLAN": str(tmp_path / "theirs.jmx"), "HEAP": "-Xmx64m"}
     ended = Run(tmp_path, alias="plan", **own).end()

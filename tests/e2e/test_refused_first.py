@@ -1,9 +1,6 @@
 """What can't be run is refused before a target or JMeter starts, whoever has the target's port."""
 
-from __future__ import annotations
-
 import socket
-from pathlib import Path
 
 import pytest
 
@@ -40,13 +37,13 @@ def taken():
         yield str(server.getsockname()[1])
 
 
-def daemons(run: Run) -> int:
+def daemons(run):
     """How many daemons of PM2 its log tells of."""
     log = run.root / PM2_HOME.relative_to(ROOT) / "pm2.log"
     return log.read_text().count("New PM2 Daemon started") if log.exists() else 0
 
 
-def refuse(folder: Path, port: str, options=(), **given: object) -> tuple[Run, str]:
+def refuse(folder, port, options=(), **given):
     run = Run(folder, *options, **given, PORT_FORK=port)
     before = daemons(run)
     ended = run.end()
@@ -58,13 +55,13 @@ def refuse(folder: Path, port: str, options=(), **given: object) -> tuple[Run, s
 
 
 @pytest.mark.parametrize("what", REFUSED)
-def test_it_is_refused_though_the_port_of_the_target_is_in_use(tmp_path, taken, what) -> None:
+def test_it_is_refused_though_the_port_of_the_target_is_in_use(tmp_path, taken, what):
     given, expected = REFUSED[what]
     run, told = refuse(tmp_path, taken, **given)
     own = expected.replace(str(ROOT), str(run.root))
     assert own in told
 
 
-def test_a_port_in_use_is_what_is_left_to_say(tmp_path, taken) -> None:
+def test_a_port_in_use_is_what_is_left_to_say(tmp_path, taken):
     _, told = refuse(tmp_path, taken)
     assert f"port {taken} of app 'fork' is in use by" in told

@@ -1,20 +1,16 @@
 """Reloads on a timetable and a worker that is killed: what each cost. Real processes under load."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
 import signal
 import time
-from pathlib import Path
 
 import pytest
 
 import support
-from e2e.bzt_run import LENIENT, Finished, Run, mostly_right, only
+from e2e.bzt_run import LENIENT, Run, mostly_right, only
 from tollgate.gather import evidence
-from tollgate.judge.facts import MeasuredExecution
 from tollgate.run import manifest
 
 TARGETS = ("calculate", "sum", "search", "kittens", "pi")
@@ -32,7 +28,7 @@ RELOADS = 20
 MEASURED = 600 + 10 * (os.cpu_count() or 1)
 
 
-def under_reload(period: int) -> dict:
+def under_reload(period):
     """A run that is ended once there was enough of it."""
     config = only("cluster", CRITERIA, warmup=1, measured=MEASURED, **BUSY)
     config["modules"]["targets"] = {"reload-every": f"{period}s"}
@@ -40,7 +36,7 @@ def under_reload(period: int) -> dict:
     return config
 
 
-def after_reloads(run: Run, least: int) -> Finished:
+def after_reloads(run, least):
     """Ends it when so many reloads are over."""
     for number in range(least + 1):
         support.wait_until(
@@ -50,17 +46,17 @@ def after_reloads(run: Run, least: int) -> Finished:
     return run.signal(signal.SIGINT).end()
 
 
-def judged(ended: Finished) -> MeasuredExecution:
+def judged(ended):
     """The one execution of a run, as judge was told about it."""
     gathered, _ = evidence.gather(ended.folder, manifest.read(ended.folder))
     [execution] = gathered.executions
     return execution
 
 
-def worker_pids(folder: Path, requests: int = 0) -> list[int]:
+def worker_pids(folder, requests=0):
     """Of the newest look at the workers that are online and have answered so many requests."""
 
-    def newest() -> list[int]:
+    def newest():
         text = (folder / "workers.jsonl").read_text()
         lines = [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines()]
         looks = [line for line in lines if line.get("status") == "online"]
@@ -71,7 +67,7 @@ def worker_pids(folder: Path, requests: int = 0) -> list[int]:
     return support.wait_until(newest, "the watcher has looked")
 
 
-def kill_in_a_request(pid: int) -> None:
+def kill_in_a_request(pid):
     """Ends a worker that holds requests for certain: an idle one loses none."""
     os.kill(pid, signal.SIGSTOP)
     time.sleep(1)

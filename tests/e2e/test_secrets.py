@@ -1,16 +1,12 @@
 """One run with secrets given in every way: the service gets them, and the run's folder does not."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Iterator
-from http.server import ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
 import support
-from e2e.bzt_run import ROOT, Finished, Run
+from e2e.bzt_run import ROOT, Run
 from support.http_server import Handler, serving
 from tollgate.run.redaction import MARK
 
@@ -26,20 +22,20 @@ PLAN = Path(__file__).with_name("login.jmx")
 class Service(Handler):
     """Refuses everything, so that JMeter writes down the whole of what it asked."""
 
-    def respond(self) -> None:
+    def respond(self):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         self.server.got.add((self.headers["Authorization"], self.headers["X-Key"], body.decode()))
         self.answer(403)
 
 
 @pytest.fixture(scope="module")
-def service() -> Iterator[ThreadingHTTPServer]:
+def service():
     with serving(Service, got=set()) as server:
         yield server
 
 
 @pytest.fixture(scope="module")
-def ran(service, tmp_path_factory) -> Finished:
+def ran(service, tmp_path_factory):
     folder = tmp_path_factory.mktemp("secrets")
     (folder / "tmp").mkdir()
     (folder / "their.jmx").write_text(PLAN.read_text())
@@ -54,12 +50,12 @@ def ran(service, tmp_path_factory) -> Finished:
     return Run(folder, f"{AT}.api_token={TOKEN}", config=config, alias="plan", **own).end()
 
 
-def test_the_service_gets_what_the_plan_sends(ran, service) -> None:
+def test_the_service_gets_what_the_plan_sends(ran, service):
     assert ran.code == 3, ran.output
     assert service.got == {(f"Bearer {TOKEN}", SHORT, PASSWORD)}
 
 
-def test_no_file_of_the_run_holds_a_secret(ran) -> None:
+def test_no_file_of_the_run_holds_a_secret(ran):
     files = [path for path in ran.folder.rglob("*") if path.is_file()]
     names = {path.name for path in files}
     kinds = {"run.json", "verdict.json", "index.html", "bzt.log", "jmeter.log", "error.jtl"}
@@ -73,13 +69,13 @@ def test_no_file_of_the_run_holds_a_secret(ran) -> None:
     assert telling == set()
 
 
-def test_nothing_that_was_printed_and_nothing_left_elsewhere_holds_one(ran) -> None:
+def test_nothing_that_was_printed_and_nothing_left_elsewhere_holds_one(ran):
     assert [it for it in SECRETS if it in ran.output] == []
     left = [it for it in (ran.folder.parent / "tmp").rglob("*") if it.suffix == ".properties"]
     assert left == []
 
 
-def test_what_is_no_secret_is_told_as_ever(ran) -> None:
+def test_what_is_no_secret_is_told_as_ever(ran):
     record = json.loads((ran.folder / "run.json").read_text())
     told = record["executions"][0]["properties"]
     assert {told[it] for it in ("api_token", "db_password", "pin.key")} == {MARK}
@@ -90,14 +86,14 @@ def test_what_is_no_secret_is_told_as_ever(ran) -> None:
     assert json.loads((ran.folder / "over.json").read_text())["scenarios"]["plan"]["properties"]
 
 
-def test_the_run_is_judged_again_as_it_was(ran) -> None:
+def test_the_run_is_judged_again_as_it_was(ran):
     again = support.run(ROOT / ".venv/bin/tollgate", "judge", ran.folder)
     assert again.returncode == ran.code
     assert again.stdout.strip()
     assert again.stdout.strip() in ran.output
 
 
-def test_a_load_that_depends_on_a_secret_is_refused_before_it(service, tmp_path) -> None:
+def test_a_load_that_depends_on_a_secret_is_refused_before_it(service, tmp_path):
     (tmp_path / "their.jmx").write_text(PLAN.read_text())
     before = len(service.got)
     settings = (f"{AT}.rate_key=3", f"{AT}.port={service.server_port}", f"{AT}.api_token=unheard")

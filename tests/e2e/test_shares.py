@@ -1,7 +1,5 @@
 """Two engines that send one load, and their merge."""
 
-from __future__ import annotations
-
 import csv
 import json
 import time
@@ -12,7 +10,7 @@ import pytest
 import yaml
 
 import support
-from e2e.bzt_run import LENIENT, Finished, Run, mostly_right, seconds
+from e2e.bzt_run import LENIENT, Run, mostly_right, seconds
 from support.http_server import Handler, serving
 from support.project_copy import copy_project
 from tollgate.run import manifest
@@ -28,11 +26,11 @@ PLAN = Path(__file__).with_name("shared.jmx")
 
 
 class Answers(Handler):
-    def respond(self) -> None:
+    def respond(self):
         self.answer(body="{}")
 
 
-def engine(folder: Path, number: int, url: str, start_at: str) -> Run:
+def engine(folder, number, url, start_at):
     """One of two, in a checkout of its own, as on a machine of its own."""
     (folder / "theirs").mkdir(parents=True)
     (folder / "theirs" / PLAN.name).write_bytes(PLAN.read_bytes())
@@ -57,7 +55,7 @@ def engine(folder: Path, number: int, url: str, start_at: str) -> Run:
 
 
 @pytest.fixture(scope="module")
-def shares(tmp_path_factory: pytest.TempPathFactory) -> list[Finished]:
+def shares(tmp_path_factory):
     """Both shares, sent at the same time."""
     folder = tmp_path_factory.mktemp("shares")
     moment = datetime.fromtimestamp(time.time() + READY_S, timezone.utc)
@@ -67,7 +65,7 @@ def shares(tmp_path_factory: pytest.TempPathFactory) -> list[Finished]:
         return [run.end() for run in runs]
 
 
-def rows(folder: Path, label: str) -> list[str]:
+def rows(folder, label):
     """The paths of the URLs that a share has sent under a label."""
     with (folder / "kpi.jtl").open(newline="") as jtl:
         return [

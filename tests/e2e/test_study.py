@@ -1,17 +1,14 @@
 """A short study by the real bzt, in which a server behind the balancer is killed."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
 import signal
-from pathlib import Path
 
 import pytest
 
 import support
-from e2e.bzt_run import BZT, Finished, Run
+from e2e.bzt_run import BZT, Run
 from tollgate.study.design import read_blocks
 from tollgate.study.lengths import lengthened, warmed
 from tollgate.study.samples import read_spans
@@ -23,10 +20,10 @@ EXPERIMENTS = ["sum", "crosscheck", "pi"]
 BALANCED = ("balancer", "pi-1", "pi-2", "pi-3")
 
 
-def pid_of(folder: Path, app: str) -> int:
+def pid_of(folder, app):
     """By the newest look at the workers."""
 
-    def newest() -> int | None:
+    def newest():
         text = (folder / "workers.jsonl").read_text()
         lines = [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines()]
         looks = [it for it in lines if it["app"] == app and it.get("status") == "online"]
@@ -36,7 +33,7 @@ def pid_of(folder: Path, app: str) -> int:
 
 
 @pytest.fixture(scope="module")
-def killed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, Finished, int]:
+def killed(tmp_path_factory):
     """(the run, what it left, the process that was killed while pi was measured)."""
     run = Run(
         tmp_path_factory.mktemp("study"),
@@ -51,7 +48,7 @@ def killed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, Finished, int
 
 
 @pytest.fixture(scope="module")
-def study(killed: tuple[Run, Finished, int]) -> dict:
+def study(killed):
     return json.loads((killed[1].folder / "study.json").read_text())
 
 

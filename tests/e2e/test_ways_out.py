@@ -1,7 +1,5 @@
 """Every way out of a run: one clear line, the right exit code, nothing left behind."""
 
-from __future__ import annotations
-
 import re
 import signal
 import sys
@@ -20,7 +18,7 @@ FORK = {"~execution": [{"scenario": "fork"}]}
 COUNTS = {**FORK, "modules": {"verdict": {"cut-short-counts": True}}}
 
 
-def assert_readable(ended: Finished, verdict: str) -> None:
+def assert_readable(ended, verdict):
     """The folder has what a person and a program look for, and can be judged again."""
     assert {"verdict.json", "verdict.md", "junit.xml", "run.json"} <= {
         path.name for path in ended.folder.iterdir()
@@ -55,7 +53,7 @@ def test_a_target_that_answers_wrong_gets_no_load(tmp_path):
     assert run.left_behind() == []
 
 
-def assert_turned_away(second: Finished, first: Run) -> None:
+def assert_turned_away(second, first):
     """A second run in the same checkout does not begin, and the first one goes on."""
     assert second.code == 1
     assert f"another run is under way in this checkout (bzt with pid {first.process.pid})" in (
@@ -91,7 +89,7 @@ def test_of_two_starts_at_once_one_runs_and_a_signal_under_load_keeps_its_sample
     assert first.left_behind() == []
 
 
-def assert_interrupted_under_load(ended: Finished) -> None:
+def assert_interrupted_under_load(ended):
     assert ended.code == 2
     assert (ended.folder / "kpi.jtl").stat().st_size > 0
     assert_readable(ended, "INVALID")

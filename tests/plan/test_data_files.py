@@ -1,7 +1,5 @@
 """Which data files a plan would look for in vain."""
 
-from __future__ import annotations
-
 import tempfile
 from pathlib import Path
 
@@ -21,11 +19,11 @@ WAYS = {
 }
 
 
-def feed(filename: str, **more: object) -> str:
+def feed(filename, **more):
     return jmx.element("CSVDataSet", "items", filename=filename, **more)
 
 
-def missing(folder: Path, *children: str, properties=None, **variables: str) -> list[Path]:
+def missing(folder, *children, properties=None, **variables):
     path = folder / "plan.jmx"
     path.write_text(jmx.plan(jmx.group(*children, jmx.sampler("home")), **variables))
     return [file for _, file in data_files.missing(path, properties or {})]
@@ -33,8 +31,8 @@ def missing(folder: Path, *children: str, properties=None, **variables: str) -> 
 
 @given(NAMES, st.sampled_from([*WAYS]), st.booleans(), st.booleans(), st.booleans())
 def test_a_file_is_missing_if_and_only_if_what_runs_names_it_and_it_is_not_there(
-    name: str, way: str, is_there: bool, is_included: bool, is_enabled: bool
-) -> None:
+    name, way, is_there, is_included, is_enabled
+):
     filename, properties, variables = WAYS[way](name)
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
@@ -52,7 +50,7 @@ def test_a_file_is_missing_if_and_only_if_what_runs_names_it_and_it_is_not_there
         assert found == ([] if is_there or not is_enabled else [folder / name])
 
 
-def test_a_name_that_only_the_run_knows_is_not_missing(tmp_path: Path) -> None:
+def test_a_name_that_only_the_run_knows_is_not_missing(tmp_path):
     names = jmx.element("CSVDataSet", "names", filename="names.csv", variableNames="items")
     (tmp_path / "names.csv").write_text("a.csv\n")
     assert missing(tmp_path, names, feed("${items}"), items="b.csv") == []
@@ -60,7 +58,7 @@ def test_a_name_that_only_the_run_knows_is_not_missing(tmp_path: Path) -> None:
     assert missing(tmp_path, feed("")) == []
 
 
-def test_a_file_that_a_setup_thread_group_may_write_first_is_not_missing(tmp_path: Path) -> None:
+def test_a_file_that_a_setup_thread_group_may_write_first_is_not_missing(tmp_path):
     setup = jmx.group(jmx.sampler("write"), kind="SetupThreadGroup", name="setup")
     path = tmp_path / "plan.jmx"
     path.write_text(jmx.plan(setup, jmx.group(feed("made.csv"), jmx.sampler("home"))))

@@ -1,7 +1,5 @@
 """A plan with its fragments in place is the same plan."""
 
-from __future__ import annotations
-
 import shutil
 from dataclasses import replace
 
@@ -10,7 +8,7 @@ import pytest
 from support import PLANS, plan_files
 from support import jmx_text as jmx
 from tollgate.plan.inline import put_in_place
-from tollgate.plan.jmx import Element, read_tree
+from tollgate.plan.jmx import read_tree
 
 
 def include(path, **more):
@@ -22,7 +20,7 @@ def fragment(*children):
     return jmx.plan(jmx.element("TestFragmentController", "fragment", children))
 
 
-def simple(element: Element) -> Element:
+def simple(element):
     """The tree with Simple Controllers where Include Controllers stand."""
     if element.kind == "IncludeController":
         element = replace(element, kind="GenericController", props={})

@@ -1,7 +1,5 @@
 """A plan in which each engine reads its own values."""
 
-from pathlib import Path
-
 import pytest
 from lxml import etree
 
@@ -38,7 +36,7 @@ def test_a_property_that_the_plan_does_not_read_is_named(names, files):
         "</elementProp></TestPlan>",
     ],
 )
-def test_each_engine_waits_before_anything_else_of_the_plan_is_computed(tmp_path: Path, test: str):
+def test_each_engine_waits_before_anything_else_of_the_plan_is_computed(tmp_path, test):
     plan = tmp_path / "plan.jmx"
     plan.write_text(f'<jmeterTestPlan version="1.2"><hashTree>{test}<hashTree/></hashTree>')
     plan.write_text(plan.read_text() + "</jmeterTestPlan>")

@@ -1,14 +1,11 @@
 """A search for the capacity of a plan of a user's own, which reads its rate from a property, in a
 real JMeter."""
 
-from __future__ import annotations
-
 import csv
 import logging
 import subprocess
 import time
 from collections import Counter
-from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
@@ -22,7 +19,7 @@ from tollgate.capacity.answer import result
 from tollgate.capacity.model import CapacitySettings
 from tollgate.gather.arrivals import END, HEADER, NOTHING, read_arrivals, row
 from tollgate.gather.capacity import CapacityRecord, arrivals_path, gather, read_record, record_path
-from tollgate.plan.iterations import Iteration, write_by_arrivals
+from tollgate.plan.iterations import write_by_arrivals
 from tollgate.samples.store import open_store
 from tollgate.targets.tools import IDLE_SERVER
 from tollgate.taurus.capacity import limit_of
@@ -36,7 +33,7 @@ SHORT = {"trial_s": 3.0, "bracket_s": 2.0, "holdout_s": 5.0, "lead_s": 0.5, "dra
 
 
 class Shop(Handler):
-    def respond(self) -> None:
+    def respond(self):
         action, visitor = self.path.strip("/").split("/")
         with self.server.lock:
             time.sleep(SERVES_S)
@@ -45,7 +42,7 @@ class Shop(Handler):
 
 
 @contextmanager
-def idle_server() -> Iterator[str]:
+def idle_server():
     """Its port."""
     command = ["node", str(IDLE_SERVER)]
     with subprocess.Popen(command, stdin=-1, stdout=-1, text=True) as process:
@@ -53,14 +50,14 @@ def idle_server() -> Iterator[str]:
         process.stdin.close()
 
 
-def written(folder: Path, plan: Path) -> Iteration:
+def written(folder, plan):
     """A copy, and an empty file of arrivals."""
     (folder / "copy").mkdir()
     arrivals_path(folder, NAME).write_text(row(HEADER))
     return write_by_arrivals(plan, "rate", folder / "copy" / "shop.jmx", {}, (NOTHING, END))
 
 
-def started(folder: Path, plan: Path, **properties: object) -> subprocess.Popen:
+def started(folder, plan, **properties):
     """A JMeter that runs the copy beside the plan's own files."""
     given = {
         "arrivals": arrivals_path(folder, NAME),
@@ -83,7 +80,7 @@ def started(folder: Path, plan: Path, **properties: object) -> subprocess.Popen:
     )
 
 
-def searched(folder: Path, plan: Path, shop: int, nothing: str) -> Search:
+def searched(folder, plan, shop, nothing):
     """A search to its end; what it needs to know of bzt's executor is made up."""
     found = written(folder, plan)
     limits = tuple(limit_of(each) for each in LIMITS)
@@ -108,7 +105,7 @@ def searched(folder: Path, plan: Path, shop: int, nothing: str) -> Search:
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory) -> SimpleNamespace:
+def found(tmp_path_factory):
     folder, theirs = tmp_path_factory.mktemp("run"), tmp_path_factory.mktemp("theirs")
     plan = theirs / "shop.jmx"
     plan.write_text(Path(__file__).with_name("own-rate.jmx").read_text())

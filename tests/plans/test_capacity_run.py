@@ -1,14 +1,10 @@
 """plans/capacity.jmx in a real JMeter: it sends what is appended to its file, once and when it is
 due."""
 
-from __future__ import annotations
-
 import csv
 import subprocess
 import time
 from collections import Counter
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -23,7 +19,7 @@ PATIENCE_S = 120
 
 
 @pytest.fixture(scope="module")
-def idle() -> Iterator[str]:
+def idle():
     """The port of a server that does nothing."""
     command = ["node", str(IDLE_SERVER)]
     with subprocess.Popen(command, stdin=-1, stdout=-1, text=True) as process:
@@ -32,7 +28,7 @@ def idle() -> Iterator[str]:
         assert process.wait(PATIENCE_S) == 0
 
 
-def start(folder: Path, port: str, **properties: object) -> subprocess.Popen:
+def start(folder, port, **properties):
     """A JMeter that waits for arrivals."""
     (folder / "arrivals.csv").write_text(row(HEADER))
     given = {
@@ -53,20 +49,20 @@ def start(folder: Path, port: str, **properties: object) -> subprocess.Popen:
     )
 
 
-def until(is_true) -> None:
+def until(is_true):
     deadline = time.monotonic() + PATIENCE_S
     while not is_true():
         assert time.monotonic() < deadline
         time.sleep(0.05)
 
 
-def answered(folder: Path) -> int:
+def answered(folder):
     jtl = folder / "out.jtl"
     return jtl.read_bytes().count(b"\n") - 1 if jtl.exists() else -1
 
 
 @pytest.fixture(scope="module")
-def samples(idle, tmp_path_factory) -> list[dict[str, str]]:
+def samples(idle, tmp_path_factory):
     """Of a run whose file grew."""
     folder = tmp_path_factory.mktemp("grown")
     process = start(folder, idle)

@@ -6,7 +6,6 @@ import itertools
 import math
 import shutil
 from collections import Counter, defaultdict
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -54,7 +53,7 @@ class Compared:
     jtl: Path
 
 
-def with_longer_arrivals(folder: Path) -> Path:
+def with_longer_arrivals(folder):
     """A copy of the plan whose arrivals at `sum` have a second sample."""
     for name in ("plans", "data"):
         shutil.copytree(support.ROOT / name, folder / name)
@@ -70,7 +69,7 @@ def with_longer_arrivals(folder: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def compared(tmp_path_factory: pytest.TempPathFactory) -> Compared:
+def compared(tmp_path_factory):
     plan = support.PLANS / "compare.jmx"
     first, second = (tmp_path_factory.mktemp(name) for name in ("first", "second"))
     with node_server() as base, node_server() as head:
@@ -80,20 +79,20 @@ def compared(tmp_path_factory: pytest.TempPathFactory) -> Compared:
     return Compared(plan, {BASE: base, HEAD: head}, run, longer, first / "out.jtl")
 
 
-def coins(run: Run, label: str) -> list[int]:
+def coins(run, label):
     """In the order of the arrivals."""
     mine = [sample for sample in run.samples if sample["label"] == label]
     return [int(it["coin"]) for it in sorted(mine, key=lambda it: int(it["timeStamp"]))]
 
 
-def test_each_arrival_goes_where_its_coin_says(compared: Compared) -> None:
+def test_each_arrival_goes_where_its_coin_says(compared):
     seen = Counter((int(it["coin"]), it["URL"].split("/")[2]) for it in compared.run.samples)
     assert set(seen) == {(coin, f"127.0.0.1:{port}") for coin, port in compared.ports.items()}
     assert compared.run.that(success="false") == []
 
 
 @pytest.mark.parametrize("label", ["sum", "search"])
-def test_the_coin_is_fair_and_tossed_anew_for_each_arrival(compared: Compared, label: str) -> None:
+def test_the_coin_is_fair_and_tossed_anew_for_each_arrival(compared, label):
     tossed = coins(compared.run, label)
     size = len(tossed)
     assert size >= ARRIVALS
@@ -102,7 +101,7 @@ def test_the_coin_is_fair_and_tossed_anew_for_each_arrival(compared: Compared, l
         assert abs(hits - of / 2) < DEVIATIONS * math.sqrt(of / 4)
 
 
-def test_all_samples_of_an_arrival_go_to_the_same_side(compared: Compared) -> None:
+def test_all_samples_of_an_arrival_go_to_the_same_side(compared):
     threads: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for sample in sorted(compared.longer.samples, key=lambda it: int(it["timeStamp"])):
         if sample["label"] in ("sum", "calculate"):
@@ -115,7 +114,7 @@ def test_all_samples_of_an_arrival_go_to_the_same_side(compared: Compared) -> No
         assert (first, second, one) == ("sum", "calculate", other)
 
 
-def test_tosses_are_those_of_the_seed(compared: Compared) -> None:
+def test_tosses_are_those_of_the_seed(compared):
     # As many heads, not each one: a toss is the thread's that took it, which may send later than
     # the next one's. Threads that end have tossed once more.
     for run in (compared.run, compared.longer):
@@ -124,7 +123,7 @@ def test_tosses_are_those_of_the_seed(compared: Compared) -> None:
         assert 0 <= heads - tossed.count(HEAD) <= 2 * THREADS
 
 
-def java_tosses(seed: int, count: int) -> Iterator[int]:
+def java_tosses(seed, count):
     """What nextInt(2) of java.util.Random draws."""
     state = seed ^ MULTIPLIER
     for _ in range(count):
@@ -132,7 +131,7 @@ def java_tosses(seed: int, count: int) -> Iterator[int]:
         yield state >> (STATE_BITS - 1)
 
 
-def test_the_schedule_is_replayed_and_everything_in_it_was_sent(compared: Compared) -> None:
+def test_the_schedule_is_replayed_and_everything_in_it_was_sent(compared):
     properties = {name: str(value) for name, value in PROPERTIES.items()}
     plan, jtl = read_plan(compared.plan, properties), read_jtl(compared.jtl)
     bins = Bins.of(WARMUP_S, MEASURED_S)
@@ -145,7 +144,7 @@ def test_the_schedule_is_replayed_and_everything_in_it_was_sent(compared: Compar
         assert (each.intended, each.missing_generator, each.extra) == (ARRIVALS, 0, 0)
 
 
-def test_every_second_of_measuring_is_a_whole_one(compared: Compared) -> None:
+def test_every_second_of_measuring_is_a_whole_one(compared):
     found = read(compared.jtl, ("sum", "search"), WARMUP_S, MEASURED_S)
     assert found.seconds == MEASURED_S
     for blocks in found.blocks:

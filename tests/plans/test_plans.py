@@ -52,7 +52,7 @@ LISTENERS = re.compile(r"ResultCollector|ResultSaver|Summari[sz]er|Listener$|Vis
 
 
 @pytest.fixture(scope="module")
-def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def saved(tmp_path_factory):
     """The folder of what JMeter saves after it has loaded each file."""
     names = [path.name for path in ALL_FILES]
     assert len(set(names)) == len(names), "a plan and a fragment have the same file name"
@@ -68,13 +68,13 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @every_file
-def test_a_plan_comes_out_of_load_and_save_unchanged(saved: Path, path: Path) -> None:
+def test_a_plan_comes_out_of_load_and_save_unchanged(saved, path):
     # But for the order of properties: byte by byte it is what JMeter's window saves (test_gui.py).
     assert plan_files.meaning(saved / path.name) == plan_files.meaning(path)
 
 
 @every_file
-def test_no_plan_has_a_listener(path: Path) -> None:
+def test_no_plan_has_a_listener(path):
     found = [
         element.name
         for element in plan_files.read(path).walk()
@@ -84,7 +84,7 @@ def test_no_plan_has_a_listener(path: Path) -> None:
 
 
 @every_file
-def test_no_plan_holds_an_absolute_path(path: Path) -> None:
+def test_no_plan_holds_an_absolute_path(path):
     written = [
         element.props[name]
         for element in plan_files.read(path).walk()
@@ -96,7 +96,7 @@ def test_no_plan_holds_an_absolute_path(path: Path) -> None:
 
 
 @every_file
-def test_no_plan_names_a_host_but_loopback_as_the_default_of_a_property(path: Path) -> None:
+def test_no_plan_names_a_host_but_loopback_as_the_default_of_a_property(path):
     for element in plan_files.read(path).walk():
         hosts = [text for text in element.texts if re.match(r"\$\{__P\(\w*host,", text)]
         domain = element.props.get("HTTPSampler.domain", "")
@@ -108,7 +108,7 @@ def test_no_plan_names_a_host_but_loopback_as_the_default_of_a_property(path: Pa
 
 
 @every_file
-def test_everything_adjustable_is_a_property_with_a_default(path: Path) -> None:
+def test_everything_adjustable_is_a_property_with_a_default(path):
     fixed = {
         f"{element.name}: {name}={value}"
         for element in plan_files.read(path).walk()
@@ -119,7 +119,7 @@ def test_everything_adjustable_is_a_property_with_a_default(path: Path) -> None:
 
 
 @every_file
-def test_arrivals_are_the_same_in_each_run_because_no_seed_is_zero(path: Path) -> None:
+def test_arrivals_are_the_same_in_each_run_because_no_seed_is_zero(path):
     for element in plan_files.read(path).walk():
         for seed in ("randomSeed", "OpenModelThreadGroup.random_seed"):
             if seed in element.props:
@@ -127,7 +127,7 @@ def test_arrivals_are_the_same_in_each_run_because_no_seed_is_zero(path: Path) -
 
 
 @every_plan
-def test_every_sampler_has_a_timeout_for_connecting_and_one_for_the_answer(path: Path) -> None:
+def test_every_sampler_has_a_timeout_for_connecting_and_one_for_the_answer(path):
     samplers = plan_files.samplers(plan_files.read_with_includes(path))
     assert samplers
     for sampler in plan_files.http(samplers):
@@ -137,7 +137,7 @@ def test_every_sampler_has_a_timeout_for_connecting_and_one_for_the_answer(path:
 
 
 @every_plan
-def test_every_sampler_checks_its_answer_and_keeps_its_connection(path: Path) -> None:
+def test_every_sampler_checks_its_answer_and_keeps_its_connection(path):
     for sampler in plan_files.http(plan_files.samplers(plan_files.read_with_includes(path))):
         asserted = [e for e in sampler.in_scope() if e.kind.endswith("Assertion")]
         assert {e.props.get("Assertion.test_field") for e in asserted} - {
@@ -147,7 +147,7 @@ def test_every_sampler_checks_its_answer_and_keeps_its_connection(path: Path) ->
 
 
 @every_plan
-def test_every_process_that_a_plan_starts_has_a_timeout_and_must_end_well(path: Path) -> None:
+def test_every_process_that_a_plan_starts_has_a_timeout_and_must_end_well(path):
     for sampler in plan_files.samplers(plan_files.read_with_includes(path)):
         if sampler.kind == "SystemSampler":
             assert int(sampler.props["SystemSampler.timeout"]) > 0, sampler.name
@@ -155,8 +155,8 @@ def test_every_process_that_a_plan_starts_has_a_timeout_and_must_end_well(path: 
             assert sampler.props["SystemSampler.expectedReturnCode"] == "0", sampler.name
 
 
-def test_stress_load_and_soak_differ_in_nothing_but_their_defaults_and_names() -> None:
-    def shape(name: str) -> list[tuple[str, str]]:
+def test_stress_load_and_soak_differ_in_nothing_but_their_defaults_and_names():
+    def shape(name):
         tree = plan_files.read(support.PLANS / f"{name}.jmx")
         return [(e.kind, e.name) for e in tree.walk() if e.kind not in ("file", "TestPlan")]
 
@@ -164,7 +164,7 @@ def test_stress_load_and_soak_differ_in_nothing_but_their_defaults_and_names() -
     assert len(shape("stress")) == 2  # the arrivals, and what a visitor does in a file of its own
 
 
-def test_base_and_head_are_asked_alike_but_for_the_port() -> None:
+def test_base_and_head_are_asked_alike_but_for_the_port():
     tree = plan_files.read(support.PLANS / "compare.jmx")
     named = re.compile(r"\$\{__P\((base|head)_(\w+),(.+?)\)\}")
     found: dict[str, dict[str, str]] = {"base": {}, "head": {}}
@@ -180,7 +180,7 @@ def test_base_and_head_are_asked_alike_but_for_the_port() -> None:
 
 
 @every_plan
-def test_every_thread_keeps_its_connection_for_as_long_as_its_user_stays(path: Path) -> None:
+def test_every_thread_keeps_its_connection_for_as_long_as_its_user_stays(path):
     # But for the study, where an iteration is a block, which has connections of its own.
     kept = "false" if path.stem == "study" else "true"
     for group in plan_files.read(path).walk():
@@ -188,7 +188,7 @@ def test_every_thread_keeps_its_connection_for_as_long_as_its_user_stays(path: P
             assert group.props["ThreadGroup.same_user_on_next_iteration"] == kept, group.name
 
 
-def test_every_fragment_is_there_and_is_included_by_a_plan() -> None:
+def test_every_fragment_is_there_and_is_included_by_a_plan():
     included = {
         (path.parent / element.props["IncludeController.includepath"]).resolve()
         for path in OWN_FILES
@@ -199,19 +199,19 @@ def test_every_fragment_is_there_and_is_included_by_a_plan() -> None:
 
 
 @every_fragment
-def test_a_fragments_sampler_and_feed_have_its_name(path: Path) -> None:
+def test_a_fragments_sampler_and_feed_have_its_name(path):
     assert [sampler.name for sampler in plan_files.samplers(plan_files.read(path))] == [path.stem]
     assert plan_files.feed_of(path).resolve() == support.ROOT / "data" / f"{path.stem}.csv"
 
 
 @every_fragment
-def test_a_feeds_columns_are_exactly_the_variables_that_its_fragment_uses(path: Path) -> None:
+def test_a_feeds_columns_are_exactly_the_variables_that_its_fragment_uses(path):
     rows = plan_files.rows_of(path)
     assert set(rows[0]) == plan_files.variables_used(path) - OF_THE_PLAN
 
 
 @every_fragment
-def test_a_feed_has_twenty_different_rows_or_more_and_no_empty_cell(path: Path) -> None:
+def test_a_feed_has_twenty_different_rows_or_more_and_no_empty_cell(path):
     rows = plan_files.rows_of(path)
     assert len({tuple(row.values()) for row in rows}) >= 20
     assert all(value for row in rows for value in row.values())

@@ -1,14 +1,10 @@
 """Plans that run by JMeter alone, against the real targets and against one that answers wrong."""
 
-from __future__ import annotations
-
 import json
 import math
 import re
 import urllib.request
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from statistics import NormalDist
 from urllib.parse import urlencode
 
@@ -50,7 +46,7 @@ PATIENT = {"connect_timeout": 60_000, "response_timeout": 60_000}
 ASKED = {"compare": {"sum", "search"}, "capacity": {"sum"}}
 
 
-def short(plan: Path, port: int, folder: Path) -> dict[str, object]:
+def short(plan, port, folder):
     """The properties of a short run of the plan against one server."""
     own = SHORT[plan.stem] | PATIENT
     if plan.stem == "compare":
@@ -65,18 +61,18 @@ def short(plan: Path, port: int, folder: Path) -> dict[str, object]:
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[int]:
+def server():
     """The port of the real server."""
     with node_server() as port:
         yield port
 
 
-def ask(port: int, path: str) -> dict:
+def ask(port, path):
     with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}") as answer:
         return json.load(answer)
 
 
-def test_every_plan_is_run_here() -> None:
+def test_every_plan_is_run_here():
     assert set(SHORT) == {path.stem for path in OURS}
 
 
@@ -85,9 +81,7 @@ AT_HOME = pytest.param(support.PLANS / "check.jmx", True, id="check from its own
 
 
 @pytest.mark.parametrize(("plan", "at_home"), [*FROM_ELSEWHERE, AT_HOME])
-def test_a_plan_runs_by_jmeter_alone(
-    plan: Path, at_home: bool, server: int, tmp_path: Path
-) -> None:
+def test_a_plan_runs_by_jmeter_alone(plan, at_home, server, tmp_path):
     run = Run(
         plan.name if at_home else plan,
         cwd=plan.parent if at_home else tmp_path,
@@ -101,7 +95,7 @@ def test_a_plan_runs_by_jmeter_alone(
     assert " ERROR " not in run.log.read_text()
 
 
-def test_every_wrong_answer_is_a_failed_sample(tmp_path: Path) -> None:
+def test_every_wrong_answer_is_a_failed_sample(tmp_path):
     with wrong_answers.serving() as server:
         run = Run(
             support.PLANS / "check.jmx",
@@ -117,7 +111,7 @@ def test_every_wrong_answer_is_a_failed_sample(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("feed", ["sum", "compare-sum"])
-def test_expected_sums_are_those_of_the_formula(feed: str) -> None:
+def test_expected_sums_are_those_of_the_formula(feed):
     rows = plan_files.rows_in(support.ROOT / "data" / f"{feed}.csv")
     assert len({row["n"] for row in rows}) >= 20
     for row in rows:
@@ -125,7 +119,7 @@ def test_expected_sums_are_those_of_the_formula(feed: str) -> None:
         assert row == {"n": str(n), "sum": str(n * (n + 1) // 2)}
 
 
-def test_sizes_of_the_sums_to_compare_are_log_normal() -> None:
+def test_sizes_of_the_sums_to_compare_are_log_normal():
     """Between one millisecond and the next of JMeter's the shares of requests must change gently:
     otherwise a percentile hardly moves with what it measures, or jumps."""
     rows = plan_files.rows_in(support.ROOT / "data" / "compare-sum.csv")
@@ -134,7 +128,7 @@ def test_sizes_of_the_sums_to_compare_are_log_normal() -> None:
     assert sorted(int(row["n"]) for row in rows) == [round(size, -3) for size in sizes]
 
 
-def test_expected_fibonacci_numbers_are_the_thirty_second() -> None:
+def test_expected_fibonacci_numbers_are_the_thirty_second():
     older, newer = 0, 1
     for _ in range(32):
         older, newer = newer, older + newer
@@ -142,7 +136,7 @@ def test_expected_fibonacci_numbers_are_the_thirty_second() -> None:
     assert {int(row["fibonacci"]) for row in rows} == {older}
 
 
-def test_expected_estimates_of_pi_are_within_five_standard_errors() -> None:
+def test_expected_estimates_of_pi_are_within_five_standard_errors():
     error = 5 * math.sqrt(math.pi * (4 - math.pi) / 10_000_000)
     for row in plan_files.rows_of(support.PLANS / "fragments" / "pi.jmx"):
         near = [f"{ten_thousandths / 10_000:.4f}57" for ten_thousandths in range(31_300, 31_550)]
@@ -152,7 +146,7 @@ def test_expected_estimates_of_pi_are_within_five_standard_errors() -> None:
         assert len(taken) == round((max(taken) - min(taken)) * 10_000) + 1, "there is a gap"
 
 
-def test_expected_tickets_are_those_that_the_target_sells(server: int) -> None:
+def test_expected_tickets_are_those_that_the_target_sells(server):
     for row in plan_files.rows_of(support.PLANS / "fragments" / "search.jmx"):
         query = urlencode({key: row[key] for key in ("origin", "destination", "date")})
         answer = ask(server, f"/search?{query}")

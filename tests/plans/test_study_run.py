@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import threading
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from http.server import ThreadingHTTPServer
 from itertools import pairwise
@@ -30,7 +29,7 @@ THREADS = 60
 CLOCKS_MS = 2
 
 
-def cell(experiment: str, arm: str, app: str, users: int, each: int, **other: object) -> Cell:
+def cell(experiment, arm, app, users, each, **other):
     known = {
         "sum": ("/sum/500000", r'"sum":125000250000\b'),
         "kittens": ("/evil-kittens-sploding-your-cpu/study", r'"value":2178309\b'),
@@ -77,7 +76,7 @@ class Study:
     samples: dict[int, list[dict[str, str]]] = field(default_factory=dict)
     connects: dict[int, list[dict[str, str]]] = field(default_factory=dict)
 
-    def of(self, **wanted: object) -> Iterator[tuple[Block, list[dict[str, str]]]]:
+    def of(self, **wanted):
         for block in self.blocks:
             if all(getattr(block.cell, key) == value for key, value in wanted.items()):
                 yield block, self.samples[block.number]
@@ -91,7 +90,7 @@ printf '{"module":"%s %s","url":"%s","users":"%s","seconds":"%s"}' "$1" "$2" "$3
 
 
 @pytest.fixture(scope="module")
-def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
+def study(tmp_path_factory):
     folder = tmp_path_factory.mktemp("study")
     generator = folder / "generator"
     generator.write_text(GENERATOR)
@@ -110,7 +109,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
         write_blocks(path, first, ports)
         warmed: list[Span] = []
 
-        def draw_up() -> None:
+        def draw_up():
             jtl = folder / "out.jtl"
             support.wait_until(lambda: last_block(jtl) == len(first), "the end of the warm-up")
             with Growing(jtl).read() as store:
@@ -140,26 +139,22 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Study]:
         yield made
 
 
-def begin(samples: list[dict[str, str]]) -> int:
+def begin(samples):
     return min(int(sample["timeStamp"]) for sample in samples)
 
 
-def end(samples: list[dict[str, str]]) -> int:
+def end(samples):
     return max(int(sample["timeStamp"]) + int(sample["elapsed"]) for sample in samples)
 
 
-def test_all_blocks_of_the_file_are_done_in_its_order_and_jmeter_ends_by_itself(
-    study: Study,
-) -> None:
+def test_all_blocks_of_the_file_are_done_in_its_order_and_jmeter_ends_by_itself(study):
     begins = {number: begin(samples) for number, samples in study.samples.items()}
     assert sorted(begins, key=begins.get) == [block.number for block in study.blocks]
     assert study.run.done.stderr == ""
     assert "ERROR" not in study.run.log.read_text()
 
 
-def test_the_plan_waits_for_the_other_blocks_when_all_of_the_warm_up_has_been_written(
-    study: Study,
-) -> None:
+def test_the_plan_waits_for_the_other_blocks_when_all_of_the_warm_up_has_been_written(study):
     first = [block for block in study.blocks if block.round == 0]
     told = {(span.block, span.label): span.requests for span in study.warmed}
     for block in first[:-1]:
@@ -171,15 +166,13 @@ def test_the_plan_waits_for_the_other_blocks_when_all_of_the_warm_up_has_been_wr
     assert len(study.samples) == len(study.blocks) > len(first)
 
 
-def test_blocks_never_overlap(study: Study) -> None:
+def test_blocks_never_overlap(study):
     for before, after in pairwise(block.number for block in study.blocks):
         left, right = study.samples[before], study.samples[after]
         assert end(left) <= begin(right) + CLOCKS_MS, (before, after)
 
 
-def test_every_user_of_a_block_connects_once_before_its_load_and_after_the_last_ones(
-    study: Study,
-) -> None:
+def test_every_user_of_a_block_connects_once_before_its_load_and_after_the_last_ones(study):
     for block, samples in study.of():
         connects = study.connects.get(block.number, [])
         is_others = block.cell.experiment == CROSSCHECK and block.cell.arm != "jmeter"
@@ -192,37 +185,35 @@ def test_every_user_of_a_block_connects_once_before_its_load_and_after_the_last_
                 assert end(study.samples[block.number - 1]) <= begin(connects) + CLOCKS_MS
 
 
-def test_a_block_has_as_many_users_as_it_says(study: Study) -> None:
+def test_a_block_has_as_many_users_as_it_says(study):
     for block, samples in study.of():
         is_others = block.cell.experiment == CROSSCHECK and block.cell.arm != "jmeter"
         threads = {sample["threadName"] for sample in samples}
         assert len(threads) == (1 if is_others else block.cell.users), block
 
 
-def test_each_user_of_a_block_that_ends_with_its_requests_sends_exactly_those(
-    study: Study,
-) -> None:
+def test_each_user_of_a_block_that_ends_with_its_requests_sends_exactly_those(study):
     for block, samples in study.of():
         if block.cell.each:
             sent = Counter(sample["threadName"] for sample in samples)
             assert set(sent.values()) == {block.cell.each}, block
 
 
-def test_a_timed_block_goes_on_after_the_first_answer(study: Study) -> None:
+def test_a_timed_block_goes_on_after_the_first_answer(study):
     for block, samples in study.of(experiment="sum", each=0):
         sent = Counter(sample["threadName"] for sample in samples)
         assert max(sent.values()) > 1, block
 
 
-def test_samples_are_named_after_their_experiment(study: Study) -> None:
+def test_samples_are_named_after_their_experiment(study):
     for block, samples in study.of():
         other = block.cell.experiment == CROSSCHECK and block.cell.arm != "jmeter"
         label = "another generator" if other else block.cell.experiment
         assert {sample["label"] for sample in samples} == {label}
 
 
-def test_every_sample_says_which_worker_of_which_server_answered(study: Study) -> None:
-    def seen(**wanted: object) -> set[tuple[str, str]]:
+def test_every_sample_says_which_worker_of_which_server_answered(study):
+    def seen(**wanted):
         of = study.of(**wanted)
         return {(s["worker"], s["server"]) for _, samples in of for s in samples}
 
@@ -232,25 +223,25 @@ def test_every_sample_says_which_worker_of_which_server_answered(study: Study) -
     assert seen(app="nobody") == {("", "")}
 
 
-def test_only_what_is_wrong_fails(study: Study) -> None:
+def test_only_what_is_wrong_fails(study):
     for block, samples in study.of():
         expected = {"false"} if block.cell.arm in WRONG else {"true"}
         assert {sample["success"] for sample in samples} == expected, (block, samples[0])
 
 
-def test_paths_and_answers_survive_commas_and_quotes(study: Study) -> None:
+def test_paths_and_answers_survive_commas_and_quotes(study):
     assert study.odd.requests[ODD_PATH] > 0
     assert set(study.odd.requests) == {ODD_PATH, "/teapot", "/healthz"}
 
 
-def test_each_block_has_connections_of_its_own_and_keeps_them(study: Study) -> None:
+def test_each_block_has_connections_of_its_own_and_keeps_them(study):
     # Three rounds, the warm-up among them.
     assert study.odd.requests["/teapot"] == 3 * 2
     assert study.odd.requests[ODD_PATH] == 3 * (4 * 5 + 2)
     assert study.odd.connections == study.odd.requests["/healthz"] == 3 * (4 + 2 + 2)
 
 
-def test_another_generator_is_started_once_a_block_and_told_what_to_do(study: Study) -> None:
+def test_another_generator_is_started_once_a_block_and_told_what_to_do(study):
     for block, samples in study.of(arm="autocannon"):
         assert len(samples) == 1
         assert json.loads((study.folder / f"{block.number}.json").read_text()) == {

@@ -1,7 +1,5 @@
 """CPU by function, head against base: what is named, and how often it is named for nothing."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from dataclasses import replace
@@ -237,7 +235,7 @@ def test_a_starved_thread_is_scaled_down_and_no_function_pays_for_the_sampling_o
     assert block.head.stacks == {(Frame("busy", "app/x.js", 5),): found_us}
 
 
-def frame(name: str, url: str) -> dict[str, str | int]:
+def frame(name, url):
     return {"functionName": name, "url": url, "lineNumber": 4}
 
 

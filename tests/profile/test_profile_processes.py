@@ -1,16 +1,12 @@
 """Real processes of the project, base and head, profiled while both answer the same requests."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess
 import time
 import urllib.request
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 
 import pytest
 
@@ -37,7 +33,7 @@ ROUND_TRIP = """
       if (JSON.parse(JSON.stringify(rows)).length !== rows.length) throw new Error('lost');"""
 
 
-def copy(folder: Path) -> Path:
+def copy(folder):
     """The service in a folder of its own."""
     shutil.copytree(support.ROOT / "app", folder / "app")
     shutil.copy(support.ROOT / "package.json", folder)
@@ -46,7 +42,7 @@ def copy(folder: Path) -> Path:
 
 
 @contextmanager
-def serving(root: Path, found: Path) -> Iterator[int]:
+def serving(root, found):
     """The port of a service that is profiled."""
     found.mkdir(parents=True)
     port = support.free_port()
@@ -63,7 +59,7 @@ def serving(root: Path, found: Path) -> Iterator[int]:
         process.wait()
 
 
-def schedule(folder: Path) -> float:
+def schedule(folder):
     """Write the blocks down; returns when the last one ends, in seconds since the epoch."""
     begin = time.time() + WARMUP_S
     starts = [begin + number * (BLOCK_S + GAP_S) for number in range(BLOCKS)]
@@ -77,7 +73,7 @@ def schedule(folder: Path) -> float:
     return starts[-1] + BLOCK_S
 
 
-def ask(path: str, ports: list[int], end_s: float) -> int:
+def ask(path, ports, end_s):
     """Ask both sides in turn for as long as there are blocks; returns how often."""
     times = 0
     while time.time() < end_s:
@@ -88,7 +84,7 @@ def ask(path: str, ports: list[int], end_s: float) -> int:
     return times
 
 
-def why(tmp_path: Path, change: dict[str, tuple[str, str]]):
+def why(tmp_path, change):
     """What a profile says of a head in whose files texts are changed."""
     roots = {side: copy(tmp_path / side) for side in SIDES}
     for file, (old, new) in change.items():
@@ -108,7 +104,7 @@ def why(tmp_path: Path, change: dict[str, tuple[str, str]]):
     return explain(read_blocks(found, real), 0.01, 0.05, None, failed=True), found
 
 
-def have_written(found: Path) -> int:
+def have_written(found):
     """Processes that have written their last block."""
     last = f'"block":{BLOCKS - 1},'
     return sum(last in each.read_text() for each in found.glob("*/*.jsonl"))

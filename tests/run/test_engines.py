@@ -1,10 +1,7 @@
 """What an engine's host has: the key, its facts, its rows."""
 
-from __future__ import annotations
-
 import stat
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -28,7 +25,7 @@ PLAN = """<jmeterTestPlan version="1.2"><hashTree><TestPlan testname="p"/><hashT
 </jmeterTestPlan>"""
 
 
-def test_the_key_is_made_once_for_this_user_alone(tmp_path: Path) -> None:
+def test_the_key_is_made_once_for_this_user_alone(tmp_path):
     key = tmp_path / "state" / "engines.keystore"
     engines.make_keystore(key)
     assert stat.S_IMODE(key.stat().st_mode) == 0o600
@@ -40,7 +37,7 @@ def test_the_key_is_made_once_for_this_user_alone(tmp_path: Path) -> None:
     assert [it.name for it in key.parent.iterdir()] == [key.name]
 
 
-def test_a_key_that_is_missing_or_that_others_read_is_refused(tmp_path: Path) -> None:
+def test_a_key_that_is_missing_or_that_others_read_is_refused(tmp_path):
     key = tmp_path / "engines.keystore"
     with pytest.raises(engines.EngineError, match="scripts/engine keystore"):
         engines.check_keystore(key)
@@ -50,14 +47,14 @@ def test_a_key_that_is_missing_or_that_others_read_is_refused(tmp_path: Path) ->
         engines.check_keystore(key)
 
 
-def test_facts_survive_the_way_through_a_property() -> None:
+def test_facts_survive_the_way_through_a_property():
     assert engines.Facts.of_text(FACTS.to_text()) == FACTS
     for other in ("", "{}", "${engine.facts}", "[1]"):
         with pytest.raises(engines.EngineError):
             engines.Facts.of_text(other)
 
 
-def test_what_must_be_alike_is_told_where_it_is_not() -> None:
+def test_what_must_be_alike_is_told_where_it_is_not():
     assert list(FACTS.differences(replace(FACTS, number=1, cpu="slow", cores=64))) == []
     others = {
         "jmeter": ("5.5", "JMeter"),
@@ -71,7 +68,7 @@ def test_what_must_be_alike_is_told_where_it_is_not() -> None:
     assert len(list(FACTS.differences(replace(FACTS, plans={"plans/b.jmx": "cd"})))) == 2
 
 
-def test_an_engine_has_its_rows_ready_both_ways(tmp_path: Path) -> None:
+def test_an_engine_has_its_rows_ready_both_ways(tmp_path):
     plans, folder = tmp_path / "plans", tmp_path / "engine"
     plans.mkdir()
     (plans / "p.jmx").write_text(PLAN)

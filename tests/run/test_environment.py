@@ -1,7 +1,5 @@
 """What a verdict says of the machine and the plans that it holds for."""
 
-from __future__ import annotations
-
 import hashlib
 import subprocess
 
@@ -10,7 +8,7 @@ import pytest
 from tollgate.run import environment
 
 
-def sha256(text: str) -> str:
+def sha256(text):
     return hashlib.sha256(text.encode()).hexdigest()
 
 

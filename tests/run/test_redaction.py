@@ -1,7 +1,5 @@
 """What is taken for a secret, and what is left of texts and settings without it."""
 
-from __future__ import annotations
-
 import re
 
 import pytest
@@ -48,12 +46,12 @@ HARMLESS = (
 
 
 @pytest.mark.parametrize("name", SECRET)
-def test_a_name_with_a_word_for_a_secret_stands_for_one(name) -> None:
+def test_a_name_with_a_word_for_a_secret_stands_for_one(name):
     assert is_secret(name)
 
 
 @pytest.mark.parametrize("name", HARMLESS)
-def test_a_word_that_only_holds_one_does_not(name) -> None:
+def test_a_word_that_only_holds_one_does_not(name):
     assert not is_secret(name)
 
 
@@ -84,14 +82,14 @@ WAYS_TO_SPELL = {
 
 
 @st.composite
-def spelt(draw: st.DrawFn, names: tuple[str, ...]) -> str:
+def spelt(draw, names):
     name = draw(st.sampled_from(names))
     words = [it.lower() for it in re.split(r"[^A-Za-z]+", name) if it]
     return draw(st.sampled_from([name, *(way(words) for way in WAYS_TO_SPELL.values())]))
 
 
 @st.composite
-def encoded(draw: st.DrawFn, names: tuple[str, ...]) -> str:
+def encoded(draw, names):
     """A name in any spelling, some characters of which are percent-encoded, once or twice."""
     name = draw(spelt(names))
     for _ in range(draw(st.integers(0, 2))):
@@ -118,26 +116,26 @@ HEADERS = {
 
 
 @given(encoded(SENTRYS + OURS), VALUES, st.sampled_from([*PLACES]))
-def test_any_spelling_of_a_listed_name_hides_its_value(name: str, value: str, place: str) -> None:
+def test_any_spelling_of_a_listed_name_hides_its_value(name, value, place):
     assert Redaction().text(PLACES[place].format(name, value)) == PLACES[place].format(name, MARK)
     assert Redaction().settings({name: value}) == {name: MARK}
     assert Redaction().properties({name: value}) == {name: MARK}
 
 
 @given(spelt(SENTRYS + OURS), VALUES, st.sampled_from([*HEADERS]))
-def test_a_header_of_such_a_name_is_hidden_to_its_end(name: str, value: str, place: str) -> None:
+def test_a_header_of_such_a_name_is_hidden_to_its_end(name, value, place):
     told = Redaction().text(HEADERS[place].format(name, value))
     assert told == HEADERS[place].replace("Bearer ", "").format(name, MARK)
 
 
 @given(encoded(READABLE), VALUES, st.sampled_from([*PLACES]))
-def test_a_name_that_only_looks_like_one_stays_readable(name: str, value: str, place: str) -> None:
+def test_a_name_that_only_looks_like_one_stays_readable(name, value, place):
     text = PLACES[place].format(name, value)
     assert Redaction().text(text) == text
     assert Redaction().settings({name: value}) == {name: value}
 
 
-def test_nothing_of_the_projects_own_is_taken_for_a_secret() -> None:
+def test_nothing_of_the_projects_own_is_taken_for_a_secret():
     read = (re.findall(r"__P\((\w+)", it.read_text()) for it in PLANS.rglob("*.jmx"))
     names = {name for each in read for name in each}
     assert "warmup" in names
@@ -146,7 +144,7 @@ def test_nothing_of_the_projects_own_is_taken_for_a_secret() -> None:
     assert Redaction().settings(settings) == settings
 
 
-def test_settings_are_redacted_however_deep_they_are() -> None:
+def test_settings_are_redacted_however_deep_they_are():
     given = {
         "scenarios": {
             "token-service": {
@@ -168,7 +166,7 @@ def test_settings_are_redacted_however_deep_they_are() -> None:
     }
 
 
-def test_properties_are_texts_also_where_a_dot_made_a_path_of_their_name() -> None:
+def test_properties_are_texts_also_where_a_dot_made_a_path_of_their_name():
     given = {"rate": 5, "api": {"token": "abc"}, "on": False}
     assert Redaction().properties(given) == {
         "rate": "5",
@@ -191,11 +189,11 @@ def test_properties_are_texts_also_where_a_dot_made_a_path_of_their_name() -> No
         ("-compare", "-compare"),
     ],
 )
-def test_arguments_are_redacted_by_the_setting_that_they_name(given, told) -> None:
+def test_arguments_are_redacted_by_the_setting_that_they_name(given, told):
     assert Redaction().arguments([given]) == [told]
 
 
-def test_what_was_redacted_is_hidden_however_it_is_written() -> None:
+def test_what_was_redacted_is_hidden_however_it_is_written():
     redaction = Redaction()
     assert redaction.hide('a "secret" <one>') == 'a "secret" <one>'
     redaction.settings(
@@ -216,7 +214,7 @@ def test_what_was_redacted_is_hidden_however_it_is_written() -> None:
     ]
 
 
-def load_of(tmp_path, **changes) -> object:
+def load_of(tmp_path, **changes):
     """The file of a plan whose header may hold what it likes."""
     header = element("HeaderManager", "who", Header__value="${__P(api_token)}")
     path = tmp_path / "their.jmx"
@@ -224,7 +222,7 @@ def load_of(tmp_path, **changes) -> object:
     return path
 
 
-def test_a_secret_that_the_load_does_not_depend_on_is_told_by_its_mark(tmp_path) -> None:
+def test_a_secret_that_the_load_does_not_depend_on_is_told_by_its_mark(tmp_path):
     given = {"api_token": "abc", "users": 3}
     told = told_properties(load_of(tmp_path), given, "x")
     assert told == {"api_token": MARK, "users": "3"}
@@ -238,7 +236,7 @@ def test_a_secret_that_the_load_does_not_depend_on_is_told_by_its_mark(tmp_path)
         ({"rate_key": 3}, {"duration": "${__intSum(${__P(rate_key,1)},2)}"}),
     ],
 )
-def test_one_that_it_depends_on_is_refused_by_its_name(tmp_path, given, changes) -> None:
+def test_one_that_it_depends_on_is_refused_by_its_name(tmp_path, given, changes):
     path = load_of(tmp_path, **changes)
     with pytest.raises(TaurusConfigError) as refused:
         told_properties(path, {**given, "api_token": "abc"}, "verdict: execution 'plan'")
@@ -249,6 +247,6 @@ def test_one_that_it_depends_on_is_refused_by_its_name(tmp_path, given, changes)
     assert "abc" not in str(refused.value)
 
 
-def test_a_file_that_is_no_plan_is_not_read_without_need(tmp_path) -> None:
+def test_a_file_that_is_no_plan_is_not_read_without_need(tmp_path):
     (tmp_path / "their.jmx").write_text(document())
     assert told_properties(tmp_path / "nowhere.jmx", {"rate": 5}, "x") == {"rate": "5"}

@@ -1,7 +1,5 @@
 """Taurus's settings and log, and what JMeter leaves, without their secrets."""
 
-from __future__ import annotations
-
 import logging
 from types import SimpleNamespace
 
@@ -16,7 +14,7 @@ TELLING = "# a comment\n~modules:\n  x:\n    api_token: S3CRET-token\n    rate: 
 
 
 @pytest.fixture
-def engine(tmp_path) -> secrecy.RecordingEngine:
+def engine(tmp_path):
     (tmp_path / "harmless.yml").write_text(HARMLESS)
     (tmp_path / "telling.yml").write_text(TELLING)
     made = secrecy.RecordingEngine(logging.getLogger("test"), Redaction())
@@ -26,7 +24,7 @@ def engine(tmp_path) -> secrecy.RecordingEngine:
     return made
 
 
-def test_the_settings_stand_in_the_folder_without_their_secrets(engine, tmp_path) -> None:
+def test_the_settings_stand_in_the_folder_without_their_secrets(engine, tmp_path):
     files = [str(tmp_path / name) for name in ("harmless.yml", "telling.yml")]
     engine.create_artifacts_dir(files, engine.configure(files, read_config_files=False))
     run = tmp_path / "run"
@@ -38,7 +36,7 @@ def test_the_settings_stand_in_the_folder_without_their_secrets(engine, tmp_path
     assert engine.config["modules"]["x"]["api_token"] == "S3CRET-token"
 
 
-def test_a_secret_is_hidden_in_the_log_from_the_moment_that_it_is_known(caplog) -> None:
+def test_a_secret_is_hidden_in_the_log_from_the_moment_that_it_is_known(caplog):
     redaction, factory = Redaction(), logging.getLogRecordFactory()
     try:
         secrecy.hide_in_log(redaction)
@@ -55,7 +53,7 @@ def test_a_secret_is_hidden_in_the_log_from_the_moment_that_it_is_known(caplog) 
     assert "S3CRET" not in caplog.text
 
 
-def test_logs_are_written_anew_and_samples_and_verdicts_never(tmp_path) -> None:
+def test_logs_are_written_anew_and_samples_and_verdicts_never(tmp_path):
     redaction = Redaction()
     redaction.settings({"token": "S3CRET-token"})
     logs = ("jmeter.log", "jmeter-1.out", "error.jtl", "modified_a.jmx", "profile/jmeter.out")
@@ -76,16 +74,16 @@ def test_logs_are_written_anew_and_samples_and_verdicts_never(tmp_path) -> None:
     assert left == {*logs, *others, "other.log"}
 
 
-def test_a_run_that_never_had_a_folder_has_nothing_to_hide() -> None:
+def test_a_run_that_never_had_a_folder_has_nothing_to_hide():
     secrecy.hide_in_by_products(SimpleNamespace(artifacts_dir=None, redaction=Redaction()))
 
 
-def test_a_log_that_cannot_be_written_anew_is_told(tmp_path, monkeypatch, capsys) -> None:
+def test_a_log_that_cannot_be_written_anew_is_told(tmp_path, monkeypatch, capsys):
     redaction = Redaction()
     redaction.settings({"token": "S3CRET-token"})
     (tmp_path / "jmeter.log").write_text("S3CRET-token")
 
-    def full(*_: object) -> None:
+    def full(*_):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(secrecy.Path, "replace", full)

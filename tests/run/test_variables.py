@@ -1,7 +1,5 @@
 """What was set for a run is recorded: the variables of the service, and how bzt was called."""
 
-from __future__ import annotations
-
 import os
 import re
 import sys
@@ -19,13 +17,13 @@ GIVEN = {"HOST", "PORT", "NODE_APP_INSTANCE", "exec_mode", "pm_id", "BALANCER_SE
 
 
 @pytest.mark.parametrize("file", ["app/settings.js", "app/balancer/settings.js"])
-def test_every_setting_of_the_service_is_known_to_change_it(file: str) -> None:
+def test_every_setting_of_the_service_is_known_to_change_it(file):
     read = set(re.findall(r"variable: '(\w+)'", (ROOT / file).read_text()))
     assert read - GIVEN
     assert read - GIVEN <= set(SERVICE)
 
 
-def test_what_slows_head_alone_is_known_to_change_the_service() -> None:
+def test_what_slows_head_alone_is_known_to_change_the_service():
     text = (ROOT / "ecosystem.config.js").read_text()
     (names,) = re.findall(r"const set = \[(.*?)\]", text)
     slowing = {f"HEAD_{name}" for name in re.findall(r"'(\w+)'", names)}
@@ -33,7 +31,7 @@ def test_what_slows_head_alone_is_known_to_change_the_service() -> None:
     assert slowing <= set(SERVICE)
 
 
-def test_those_that_are_set_are_recorded_and_no_other(monkeypatch) -> None:
+def test_those_that_are_set_are_recorded_and_no_other(monkeypatch):
     for name in (*variables(os.environ), "MODE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("INJECT_DELAY_MS", "400")
@@ -50,13 +48,13 @@ def test_those_that_are_set_are_recorded_and_no_other(monkeypatch) -> None:
         *("LD_PRELOAD", "NODE_EXTRA_CA_CERTS"),
     ],
 )
-def test_what_changes_the_generator_is_recorded_without_its_secrets(name: str) -> None:
+def test_what_changes_the_generator_is_recorded_without_its_secrets(name):
     assert variables({name: "-Dstore.password=abc -Dx=y"}) == {
         name: "-Dstore.password=<redacted> -Dx=y"
     }
 
 
-def test_what_is_secret_in_them_is_not() -> None:
+def test_what_is_secret_in_them_is_not():
     options = "-Xmx1g -Dstore.password=abc --api-token 'a b' -Djavax.net.ssl.keyStore=/a.jks"
     given = {"JVM_ARGS": options, "BALANCER_UPSTREAMS": "http://me:abc@127.0.0.1:1"}
     assert variables(given) == {
@@ -68,7 +66,7 @@ def test_what_is_secret_in_them_is_not() -> None:
     }
 
 
-def test_bzts_arguments_are_at_hand_for_the_record(monkeypatch) -> None:
+def test_bzts_arguments_are_at_hand_for_the_record(monkeypatch):
     engine = SimpleNamespace()
     made = SimpleNamespace(log=None, handle_exception=None, perform=lambda _: 3)
     monkeypatch.setattr(bzt.cli, "CLI", lambda _: made)

@@ -3,14 +3,11 @@
 The copy lies in a folder whose path tools like to stumble over, and is set up in the locale `C`.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import shutil
 import signal
 import subprocess
-from pathlib import Path
 
 import psutil
 import pytest
@@ -31,13 +28,13 @@ OFFLINE = "-Djpgc.repo.address=./plugins.json -Djpgc.repo.sendstats=false"
 GRACE = 2
 
 
-def bootstrap(project: Path, **settings: str) -> subprocess.CompletedProcess[str]:
+def bootstrap(project, **settings):
     env = support.environment(LC_ALL="C", **settings)
     return support.run(project / "scripts" / "bootstrap", env=env)
 
 
 @pytest.fixture(scope="module")
-def interrupted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
+def interrupted(tmp_path_factory):
     """A copy of the project whose bootstrap had Ctrl-C, and what still ran after that."""
     copy = tmp_path_factory.mktemp("a copy") / "ö" / "tollgate"
     shutil.copytree(support.ROOT, copy, ignore=shutil.ignore_patterns(*INSTALLED, *CACHES))
@@ -63,7 +60,7 @@ def interrupted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[st
 
 
 @pytest.fixture(scope="module")
-def installed(interrupted: tuple[Path, list[str]]) -> Path:
+def installed(interrupted):
     """The same copy after a second call has mended it."""
     project = interrupted[0]
     assert [stamp for stamp in STAMPS if (project / stamp).exists()] == []
@@ -73,7 +70,7 @@ def installed(interrupted: tuple[Path, list[str]]) -> Path:
 
 
 @pytest.fixture
-def own_home(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def own_home(installed, tmp_path_factory):
     """A JMeter of the user's own: the right version, without the plugins."""
     home = tmp_path_factory.mktemp("my own") / "apache-jmeter"
     shutil.copytree(installed / ".tollgate" / "jmeter", home)
@@ -83,7 +80,7 @@ def own_home(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home
 
 
-def contents(folder: Path) -> dict[str, str]:
+def contents(folder):
     return {
         str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
         for path in folder.rglob("*")
@@ -91,11 +88,11 @@ def contents(folder: Path) -> dict[str, str]:
     }
 
 
-def test_ctrl_c_leaves_no_installer_running(interrupted: tuple[Path, list[str]]) -> None:
+def test_ctrl_c_leaves_no_installer_running(interrupted):
     assert interrupted[1] == []
 
 
-def test_an_interrupted_installation_is_mended_by_the_next_call(installed: Path) -> None:
+def test_an_interrupted_installation_is_mended_by_the_next_call(installed):
     assert [stamp for stamp in STAMPS if not (installed / stamp).exists()] == []
     for command in (
         ("node", "-e", "require('express'); require('pm2/package.json')"),
@@ -106,19 +103,19 @@ def test_an_interrupted_installation_is_mended_by_the_next_call(installed: Path)
         assert done.returncode == 0, done.stderr
 
 
-def test_installing_adds_nothing_to_the_project_that_git_would_show(installed: Path) -> None:
+def test_installing_adds_nothing_to_the_project_that_git_would_show(installed):
     ours = {entry.name for entry in support.ROOT.iterdir()} - {"jmeter.log"}
     assert {entry.name for entry in installed.iterdir()} - ours == set()
 
 
-def test_a_further_call_does_nothing_and_says_nothing(installed: Path) -> None:
+def test_a_further_call_does_nothing_and_says_nothing(installed):
     before = [(installed / stamp).stat().st_mtime_ns for stamp in STAMPS]
     done = bootstrap(installed, JMETER_HOME="")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert [(installed / stamp).stat().st_mtime_ns for stamp in STAMPS] == before
 
 
-def test_the_plugins_manager_says_that_the_plugins_are_installed(installed: Path) -> None:
+def test_the_plugins_manager_says_that_the_plugins_are_installed(installed):
     home = installed / ".tollgate" / "jmeter"
     done = support.run(
         home / "bin" / "PluginsManagerCMD.sh",
@@ -131,8 +128,8 @@ def test_the_plugins_manager_says_that_the_plugins_are_installed(installed: Path
 
 
 def test_a_jmeter_home_without_plugins_is_left_alone_and_the_command_that_is_told_adds_them(
-    installed: Path, own_home: Path
-) -> None:
+    installed, own_home
+):
     before = contents(own_home)
     done = bootstrap(installed, JMETER_HOME=str(own_home))
     assert done.returncode == 0, done.stderr
@@ -151,9 +148,7 @@ def test_a_jmeter_home_without_plugins_is_left_alone_and_the_command_that_is_tol
     assert (again.returncode, again.stdout, again.stderr) == (0, "", "")
 
 
-def test_a_jmeter_home_of_another_version_is_refused_with_both_versions(
-    installed: Path, tmp_path: Path
-) -> None:
+def test_a_jmeter_home_of_another_version_is_refused_with_both_versions(installed, tmp_path):
     (tmp_path / "bin").mkdir()
     script = tmp_path / "bin" / "jmeter"
     script.write_text(
@@ -168,7 +163,7 @@ def test_a_jmeter_home_of_another_version_is_refused_with_both_versions(
     )
 
 
-def test_a_jmeter_home_that_is_none_is_refused(installed: Path, tmp_path: Path) -> None:
+def test_a_jmeter_home_that_is_none_is_refused(installed, tmp_path):
     missing = bootstrap(installed, JMETER_HOME=str(tmp_path / "nowhere"))
     assert missing.returncode == 1
     assert "is not a folder; unset JMETER_HOME" in missing.stderr

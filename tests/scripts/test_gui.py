@@ -1,8 +1,5 @@
 """scripts/gui opens a plan in JMeter's window, and says in a line why where it can't."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -24,7 +21,7 @@ Thread.startDaemon('tell') {
 """
 
 
-def refused(*words: object, **environment: str) -> str:
+def refused(*words, **environment):
     done = support.run(*words, env=support.environment(**({"DISPLAY": ":7"} | environment)))
     assert done.returncode == 1
     assert done.stdout == ""
@@ -32,35 +29,33 @@ def refused(*words: object, **environment: str) -> str:
     return done.stderr
 
 
-def test_a_plan_that_is_not_there_is_refused_with_those_that_are() -> None:
+def test_a_plan_that_is_not_there_is_refused_with_those_that_are():
     said = refused(GUI, "plans/chekc.jmx")
     assert f"gui: there is no plan {Path.cwd() / 'plans/chekc.jmx'}" in said
     assert "check.jmx" in said
     assert "fragments" not in said
 
 
-def test_options_without_a_plan_are_not_taken_for_one() -> None:
+def test_options_without_a_plan_are_not_taken_for_one():
     assert "name the plan before JMeter's options" in refused(GUI, "-Jport=3002")
 
 
-def test_without_a_screen_it_says_so() -> None:
+def test_without_a_screen_it_says_so():
     assert "there is no screen" in refused(GUI, DISPLAY="")
 
 
-def test_run_gui_is_the_same() -> None:
+def test_run_gui_is_the_same():
     assert "gui: there is no plan" in refused(ROOT / "scripts" / "run", "gui", "nothing.jmx")
 
 
 @pytest.fixture(scope="module")
-def screen() -> Iterator[str]:
+def screen():
     with virtual_screen() as name:
         yield name
 
 
 @pytest.mark.needs("a screen")
-def test_it_opens_the_plan_and_leaves_the_users_preferences_alone(
-    screen: str, tmp_path: Path
-) -> None:
+def test_it_opens_the_plan_and_leaves_the_users_preferences_alone(screen, tmp_path):
     home = tmp_path / "home"
     home.mkdir()
     (tmp_path / "tell.groovy").write_text(TELL)

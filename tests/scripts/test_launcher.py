@@ -1,10 +1,5 @@
 """The launcher scripts of the project's JMeter home."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from pathlib import Path
-
 import support
 
 EMPTY_PLAN = """<?xml version="1.0" encoding="UTF-8"?>
@@ -14,7 +9,7 @@ EMPTY_PLAN = """<?xml version="1.0" encoding="UTF-8"?>
 """
 
 
-def flags(tmp_path: Path, **settings: str) -> dict[str, str]:
+def flags(tmp_path, **settings):
     """The JVM's flags as the launcher sets them."""
     jvm_args = f"-XX:+PrintFlagsFinal {settings.pop('JVM_ARGS', '')}"
     done = support.run(
@@ -28,20 +23,20 @@ def flags(tmp_path: Path, **settings: str) -> dict[str, str]:
     return {line[1]: line[3] for line in words if len(line) > 3 and line[2] == "="}
 
 
-def test_jmeter_runs_with_a_collector_and_a_heap_for_small_machines(tmp_path: Path) -> None:
+def test_jmeter_runs_with_a_collector_and_a_heap_for_small_machines(tmp_path):
     default = flags(tmp_path)
     assert (default["UseSerialGC"], default["UseG1GC"]) == ("true", "false")
     assert default["MaxHeapSize"] == str(512 * 1024 * 1024)
     assert default["ExitOnOutOfMemoryError"] == "true"
 
 
-def test_jvm_args_and_heap_win_over_the_defaults(tmp_path: Path) -> None:
+def test_jvm_args_and_heap_win_over_the_defaults(tmp_path):
     chosen = flags(tmp_path, JVM_ARGS="-XX:+UseParallelGC", HEAP="-Xmx320m")
     assert (chosen["UseParallelGC"], chosen["UseSerialGC"]) == ("true", "false")
     assert chosen["MaxHeapSize"] == str(320 * 1024 * 1024)
 
 
-def test_a_run_prints_no_warning_of_log4j(tmp_path: Path) -> None:
+def test_a_run_prints_no_warning_of_log4j(tmp_path):
     plan = tmp_path / "empty.jmx"
     plan.write_text(EMPTY_PLAN)
     done = support.run(
@@ -52,9 +47,7 @@ def test_a_run_prints_no_warning_of_log4j(tmp_path: Path) -> None:
     assert "StatusConsoleListener" not in done.stdout
 
 
-def test_the_home_holds_no_key_and_starts_no_server_without_one(
-    port: Callable[[], int], tmp_path: Path
-) -> None:
+def test_the_home_holds_no_key_and_starts_no_server_without_one(port, tmp_path):
     home = support.JMETER.parent.parent
     keys = [it for it in home.rglob("*") if it.suffix in (".jks", ".keystore", ".p12", ".pem")]
     assert keys == []

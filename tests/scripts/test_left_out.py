@@ -1,9 +1,6 @@
 """A test that can't run here is never dropped in silence."""
 
-from __future__ import annotations
-
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -14,7 +11,7 @@ import support
 GUI_TEST = "tests/e2e/test_gui.py::test_nothing_goes_wrong_behind_the_window"
 
 
-def pytest_without_a_screen(**settings: str) -> subprocess.CompletedProcess[str]:
+def pytest_without_a_screen(**settings):
     return support.run(
         *(sys.executable, "-m", "pytest", "-p", "no:cacheprovider", GUI_TEST),
         cwd=support.ROOT,
@@ -22,25 +19,25 @@ def pytest_without_a_screen(**settings: str) -> subprocess.CompletedProcess[str]
     )
 
 
-def test_a_test_that_is_left_out_is_named_with_what_it_needs() -> None:
+def test_a_test_that_is_left_out_is_named_with_what_it_needs():
     done = pytest_without_a_screen(CI="")
     assert done.returncode == 0
     assert f"LEFT OUT {GUI_TEST}: Skipped: needs a screen" in done.stdout
 
 
-def test_leaving_a_test_out_is_a_failure_where_ci_is_true() -> None:
+def test_leaving_a_test_out_is_a_failure_where_ci_is_true():
     done = pytest_without_a_screen(CI="true")
     assert done.returncode == 1
     assert f"LEFT OUT {GUI_TEST}" in done.stdout
 
 
-def tool(folder: Path, name: str, says: str) -> None:
+def tool(folder, name, says):
     folder.mkdir(exist_ok=True)
     (folder / name).write_text(f"#!/bin/sh\nprintf '%s\\n' '{says}'\n")
     (folder / name).chmod(0o755)
 
 
-def test_the_tests_that_failed_are_left_where_scripts_test_asks_for_them(tmp_path: Path) -> None:
+def test_the_tests_that_failed_are_left_where_scripts_test_asks_for_them(tmp_path):
     tests = tmp_path / "tests"
     tests.mkdir()
     (tests / "test_two.py").write_text(
@@ -77,7 +74,7 @@ NOT_INSTALLED = ("system-packages:", "not", "installed:")
 OF_HOSTS = "iproute2 faketime" if Path("/proc/self/ns/net").exists() else ""
 
 
-def said_without_packages(folder: Path, **settings: str) -> str:
+def said_without_packages(folder, **settings):
     """What scripts/system-packages says where nothing is installed but for what is in `folder`."""
     tool(folder, "id", "1000")
     for name in ("sed", "paste"):
@@ -90,17 +87,17 @@ def said_without_packages(folder: Path, **settings: str) -> str:
     return done.stdout
 
 
-def java(version: str) -> str:
+def java(version):
     return f"    java.home = /nowhere\n    java.specification.version = {version}"
 
 
-def test_packages_are_named_where_they_cannot_be_installed(tmp_path: Path) -> None:
+def test_packages_are_named_where_they_cannot_be_installed(tmp_path):
     tool(tmp_path / "bin", "java", java("21"))
     wanted = f"chromium xvfb {OF_HOSTS} openjdk-21-jre".split()
     assert said_without_packages(tmp_path / "bin").split() == [*NOT_INSTALLED, *wanted]
 
 
-def test_java_may_be_named_by_its_home_alone(tmp_path: Path) -> None:
+def test_java_may_be_named_by_its_home_alone(tmp_path):
     home = tmp_path / "my jdk"
     home.mkdir()
     tool(home / "bin", "java", java("17"))
@@ -108,12 +105,12 @@ def test_java_may_be_named_by_its_home_alone(tmp_path: Path) -> None:
     assert said.endswith(" openjdk-17-jre\n")
 
 
-def test_without_a_java_no_package_of_no_version_is_asked_for(tmp_path: Path) -> None:
+def test_without_a_java_no_package_of_no_version_is_asked_for(tmp_path):
     wanted = f"chromium xvfb {OF_HOSTS}".split()
     assert said_without_packages(tmp_path / "bin").split() == [*NOT_INSTALLED, *wanted]
 
 
 @pytest.mark.needs(*support.NEEDS)
-def test_nothing_is_said_where_everything_is_installed() -> None:
+def test_nothing_is_said_where_everything_is_installed():
     done = support.run(support.ROOT / "scripts" / "system-packages")
     assert (done.returncode, done.stdout) == (0, "")

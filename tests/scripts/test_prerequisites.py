@@ -1,9 +1,6 @@
 """What scripts/bootstrap says on a machine where something is missing, too old or not fit."""
 
-from __future__ import annotations
-
 import shutil
-from pathlib import Path
 
 import pytest
 
@@ -21,14 +18,14 @@ OLD = {
 }
 
 
-def tool(folder: Path, name: str, says: str) -> None:
+def tool(folder, name, says):
     script = folder / name
     script.write_text(f"#!/bin/sh\nprintf '%s\\n' '{says}' >&2\n")
     script.chmod(0o755)
 
 
 @pytest.fixture
-def machine(tmp_path: Path) -> Path:
+def machine(tmp_path):
     """A PATH on which each prerequisite is too old."""
     folder = tmp_path / "bin"
     folder.mkdir()
@@ -39,7 +36,7 @@ def machine(tmp_path: Path) -> Path:
     return folder
 
 
-def said_on(machine: Path, tmp_path: Path) -> list[str]:
+def said_on(machine, tmp_path):
     done = support.run(
         *(machine / "sh", BOOTSTRAP), cwd=tmp_path, env={"PATH": str(machine), "HOME": "/nowhere"}
     )
@@ -48,9 +45,7 @@ def said_on(machine: Path, tmp_path: Path) -> list[str]:
     return done.stderr.splitlines()
 
 
-def test_every_prerequisite_that_is_too_old_is_named_with_its_version_in_one_go(
-    machine: Path, tmp_path: Path
-) -> None:
+def test_every_prerequisite_that_is_too_old_is_named_with_its_version_in_one_go(machine, tmp_path):
     assert said_on(machine, tmp_path) == [
         "bootstrap: Tollgate needs these first:",
         *(
@@ -61,9 +56,7 @@ def test_every_prerequisite_that_is_too_old_is_named_with_its_version_in_one_go(
 
 
 @pytest.mark.parametrize("name", OLD)
-def test_a_missing_prerequisite_is_named_among_the_old_ones(
-    name: str, machine: Path, tmp_path: Path
-) -> None:
+def test_a_missing_prerequisite_is_named_among_the_old_ones(name, machine, tmp_path):
     (machine / name).unlink()
     said = said_on(machine, tmp_path)
     title, _, _, least = OLD[name]
@@ -71,7 +64,7 @@ def test_a_missing_prerequisite_is_named_among_the_old_ones(
     assert len(said) == 1 + len(OLD)
 
 
-def test_versions_are_compared_as_numbers(machine: Path, tmp_path: Path) -> None:
+def test_versions_are_compared_as_numbers(machine, tmp_path):
     tool(machine, "python3", "Python 3.10.0")
     tool(machine, "mvn", "Apache Maven 3.10.1")
     tool(machine, "java", 'openjdk version "17" 2021-09-14')
@@ -86,9 +79,7 @@ def test_versions_are_compared_as_numbers(machine: Path, tmp_path: Path) -> None
         "NOTE: Picked up JDK_JAVA_OPTIONS: -XX:ActiveProcessorCount=2",
     ],
 )
-def test_options_that_java_picks_up_are_no_version(
-    picked_up: str, machine: Path, tmp_path: Path
-) -> None:
+def test_options_that_java_picks_up_are_no_version(picked_up, machine, tmp_path):
     tool(machine, "java", f'{picked_up}\nopenjdk version "17.0.15" 2025-04-15')
     tool(machine, "mvn", f"{picked_up}\nApache Maven 3.9.9")
     said = "\n".join(said_on(machine, tmp_path))
@@ -97,8 +88,6 @@ def test_options_that_java_picks_up_are_no_version(
     assert "Maven" not in said
 
 
-def test_a_python_without_its_venv_module_is_named_with_the_package(
-    machine: Path, tmp_path: Path
-) -> None:
+def test_a_python_without_its_venv_module_is_named_with_the_package(machine, tmp_path):
     (machine / "python3").write_text('#!/bin/sh\n[ "$1" != -c ] && echo Python 3.11.2\n')
     assert said_on(machine, tmp_path)[-1].startswith("  Python's venv module: ")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import struct
-import subprocess
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -23,29 +22,29 @@ PAGES = ROOT / "scripts" / "dev" / "pictures" / "pages.js"
 pytestmark = [pytest.mark.needs("chromium", "a screen"), pytest.mark.long]
 
 
-def check(folder: Path) -> None:
+def check(folder):
     run_folder.make(folder)
     write_page(folder)
 
 
-def soak(folder: Path) -> None:
+def soak(folder):
     made = run_folder.make(folder, run_folder.BROKEN)
     made.kind = "soak"
     manifest.write(made, folder)
     write_page(folder)
 
 
-def study(folder: Path) -> None:
+def study(folder):
     study_folder.make(folder)
     write_page(folder, study=study_report.write(folder))
 
 
-def compare(folder: Path) -> None:
+def compare(folder):
     compare_folder.make(folder)
     write_page(folder)
 
 
-def all_runs(folder: Path) -> None:
+def all_runs(folder):
     listed_runs.series(folder, [20.0, 21.0] * 6 + [40.0, 41.0] * 4)
     runs_page.write(folder)
 
@@ -61,7 +60,7 @@ VIEWS = [(width, scheme) for width in (1400, 390) for scheme in ("light", "dark"
 
 
 @pytest.fixture(scope="module")
-def taken(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.CompletedProcess]:
+def taken(tmp_path_factory):
     """The folder of the pictures, and what the script said."""
     folder = tmp_path_factory.mktemp("pictures")
     for kind, make in KINDS.items():
@@ -72,12 +71,12 @@ def taken(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.Co
     return folder / "to", support.run(SCREENSHOTS, "--to", folder / "to", *runs, plan)
 
 
-def size(picture: Path) -> tuple[int, int]:
+def size(picture):
     """Width and height of a PNG."""
     return struct.unpack(">II", picture.read_bytes()[16:24])
 
 
-def test_it_says_which_pictures_it_took(taken) -> None:
+def test_it_says_which_pictures_it_took(taken):
     folder, done = taken
     assert done.returncode == 0, done.stderr
     names = {f"{kind}-{width}-{scheme}.png" for kind in KINDS for width, scheme in VIEWS}
@@ -88,29 +87,29 @@ def test_it_says_which_pictures_it_took(taken) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("width", "scheme"), VIEWS)
 def test_each_picture_is_as_wide_as_its_screen_and_shows_all_of_the_page(
-    taken, kind: str, width: int, scheme: str
-) -> None:
+    taken, kind, width, scheme
+):
     picture = taken[0] / f"{kind}-{width}-{scheme}.png"
     assert size(picture)[0] == width
     assert size(picture)[1] > 900
     assert picture.stat().st_size > 20_000, "one colour all over compresses to next to nothing"
 
 
-def test_light_and_dark_are_two_pictures(taken) -> None:
+def test_light_and_dark_are_two_pictures(taken):
     for kind in KINDS:
         light, dark = (taken[0] / f"{kind}-1400-{it}.png" for it in ("light", "dark"))
         assert size(light) == size(dark)
         assert light.read_bytes() != dark.read_bytes()
 
 
-def test_a_plan_fills_its_picture_in_few_colours(taken) -> None:
+def test_a_plan_fills_its_picture_in_few_colours(taken):
     picture = taken[0] / "check.png"
     assert size(picture) == (1280, 800)
     assert 10_000 < picture.stat().st_size < 200_000
     assert len(set(indices(picture))) > 20
 
 
-def test_a_picture_for_a_readme_is_small_and_of_the_top_alone(tmp_path: Path) -> None:
+def test_a_picture_for_a_readme_is_small_and_of_the_top_alone(tmp_path):
     all_runs(tmp_path)
     done = support.run("node", PAGES, "--top", "700", f"{tmp_path}/index.html={tmp_path}/runs")
     assert done.returncode == 0, done.stderr
@@ -120,7 +119,7 @@ def test_a_picture_for_a_readme_is_small_and_of_the_top_alone(tmp_path: Path) ->
     assert len(set(indices(picture))) > 8
 
 
-def indices(picture: Path) -> bytes:
+def indices(picture):
     """The indices of all pixels of a PNG with a palette, as the script writes it."""
     content = picture.read_bytes()
     assert content[24:26] == bytes([8, 3])
@@ -141,9 +140,7 @@ def indices(picture: Path) -> bytes:
         ("", "light: there is nothing to be seen"),
     ],
 )
-def test_a_page_that_is_not_as_it_should_be_is_refused(
-    body: str, problem: str, tmp_path: Path
-) -> None:
+def test_a_page_that_is_not_as_it_should_be_is_refused(body, problem, tmp_path):
     page = tmp_path / "index.html"
     page.write_text(f"<!DOCTYPE html><meta charset=utf-8><body>{body}")
     done = support.run("node", PAGES, f"{page}={tmp_path / 'picture'}")
@@ -152,7 +149,7 @@ def test_a_page_that_is_not_as_it_should_be_is_refused(
     assert problem in done.stderr
 
 
-def test_folders_with_an_equals_sign_in_their_names_are_found(tmp_path: Path) -> None:
+def test_folders_with_an_equals_sign_in_their_names_are_found(tmp_path):
     folder = tmp_path / "a=b"
     folder.mkdir()
     (folder / "index.html").write_text("<!DOCTYPE html><meta charset=utf-8><p>one</p>")
@@ -162,7 +159,7 @@ def test_folders_with_an_equals_sign_in_their_names_are_found(tmp_path: Path) ->
     assert size(folder / "c=d.png") == (1400, 200)
 
 
-def test_a_run_without_a_page_is_refused_with_what_makes_one(tmp_path: Path) -> None:
+def test_a_run_without_a_page_is_refused_with_what_makes_one(tmp_path):
     done = support.run(SCREENSHOTS, "--to", tmp_path / "to", tmp_path)
     assert done.returncode == 1
     assert f"`tollgate report {tmp_path}` makes it" in done.stderr

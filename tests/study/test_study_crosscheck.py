@@ -1,17 +1,14 @@
 """JMeter's blocks beside those of another load generator, with figures made up."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict, replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from tollgate.study.autocannon import AutocannonResult
 from tollgate.study.crosscheck import TOLERANCE, checks
-from tollgate.study.model import Block, Cell, CellData, Check
+from tollgate.study.model import Block, Cell, CellData
 from tollgate.study.record import CHECKS
 
 ROUNDS, SECONDS, LEAD = 8, 3, 0.5
@@ -23,13 +20,7 @@ OTHER = replace(JMETER, arm="autocannon")
 PACE = np.array([1500, 1480, 1460, 700, 1440, 1420, 1410, 1400])
 
 
-def jmeter(
-    pace: np.ndarray = PACE,
-    failed: int = 0,
-    cores: float = 0.4,
-    service: float = 1.0,
-    idle: float = 0.6,
-) -> CellData:
+def jmeter(pace=PACE, failed=0, cores=0.4, service=1.0, idle=0.6):
     """JMeter's cell: each round has one service time, that of a closed loop of 20 users."""
     size = len(pace)
     window = SECONDS - LEAD
@@ -46,9 +37,7 @@ def jmeter(
     )
 
 
-def result(
-    pace: float, speed: float = 1.0, p50: float = 1.0, **changes: object
-) -> AutocannonResult:
+def result(pace, speed=1.0, p50=1.0, **changes):
     """What a tool tells of a round: `speed` times JMeter's throughput, `p50` times its p50."""
     made = AutocannonResult(
         version="9.0.0",
@@ -62,7 +51,7 @@ def result(
     return replace(made, **changes)
 
 
-def told(run: Path, results: list[AutocannonResult | None], data: CellData | None = None) -> Check:
+def told(run, results, data=None):
     """The check of autocannon, whose result in round i is results[i - 1]; None has left no file."""
     (run / CHECKS).mkdir()
     blocks = [Block(1, 0, JMETER), Block(2, 0, OTHER)]

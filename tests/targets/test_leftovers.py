@@ -1,12 +1,9 @@
 """What a run ends of what was left, and what it must not touch. Real processes."""
 
-from __future__ import annotations
-
 import os
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
 
 import psutil
 import pytest
@@ -21,11 +18,11 @@ STUBBORN = f"import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); {STAY
 
 
 @pytest.fixture
-def start() -> Iterator[Callable]:
+def start():
     """Starts a process that stays, with a variable that says of which checkout it is."""
     started = []
 
-    def start(mark: str | None, code: str = STAYING) -> subprocess.Popen:
+    def start(mark, code=STAYING):
         env = support.environment(**({} if mark is None else {pm2.STARTED_FROM: mark}))
         process = subprocess.Popen(
             [sys.executable, "-c", code], env=env, stdout=subprocess.PIPE, start_new_session=True

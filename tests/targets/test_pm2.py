@@ -11,7 +11,7 @@ MIB = 1024 * 1024
 def ecosystem(tmp_path, monkeypatch):
     """Writes an ecosystem.config.js and has it read; `apps` stands behind what else it does."""
 
-    def write(*apps: dict, first: str = "", cores: int = 4) -> dict[str, pm2.App]:
+    def write(*apps, first="", cores=4):
         (tmp_path / "nap.js").write_text("setInterval(() => {}, 1000);")
         (tmp_path / "nap.sh").write_text("sleep 1000")
         file = tmp_path / "ecosystem.config.js"
@@ -25,7 +25,7 @@ def ecosystem(tmp_path, monkeypatch):
     return write
 
 
-def nap(**settings) -> dict:
+def nap(**settings):
     return {"name": "nap", "script": "nap.js", "env": {"PORT": 4000}, **settings}
 
 

@@ -21,7 +21,7 @@ UP, DOWN = {"status": "up", "reason": None}, {"status": "down", "reason": "GET /
 class Balancer(Handler):
     """Answers GET /balancer/healthz with the server's next view, the last one for ever."""
 
-    def respond(self) -> None:
+    def respond(self):
         views = self.server.views
         status, view = views.pop(0) if len(views) > 1 else views[0]
         body = json.dumps(view) if self.path == "/balancer/healthz" else "[]"
@@ -69,7 +69,7 @@ def test_a_balancer_that_is_not_there_or_says_that_no_server_is_up_is_refused():
 class Foreign(Handler):
     """Gives the next of the server's answers, (status, headers), the last one for ever."""
 
-    def respond(self) -> None:
+    def respond(self):
         answers = self.server.answers
         status, headers = answers.pop(0) if len(answers) > 1 else answers[0]
         self.answer(status, "ok", **headers)
