@@ -1,11 +1,8 @@
 """Nothing that a test starts may outlive it, and no test is left out without being named."""
 
-from __future__ import annotations
-
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import hypothesis
@@ -47,13 +44,13 @@ hypothesis.settings.register_profile(
 )
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
+def pytest_addoption(parser):
     parser.addoption(
         "--all-repetitions", action="store_true", help="make all repetitions of each simulation"
     )
 
 
-def pytest_configure(config: pytest.Config) -> None:
+def pytest_configure(config):
     _hear_signals()
     # Not for what the tests start.
     config.stash[FAILED_TESTS] = os.environ.pop("TOLLGATE_FAILED_TESTS", os.devnull)
@@ -63,7 +60,7 @@ def pytest_configure(config: pytest.Config) -> None:
     hypothesis.settings.load_profile("any machine")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(items):
     """Files whose tests mostly wait for processes and those that compute take turns, the longest of
     them first, so that no core is idle and no long file is left for the end."""
     files = dict.fromkeys(item.path for item in items)
@@ -82,7 +79,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         assert not marked or item.path.parent.name == "e2e", item.nodeid
 
 
-def _hear_signals() -> None:
+def _hear_signals():
     """What this was started by may ignore signals, as nohup and a shell's background do, and what a
     test starts would inherit that: a handler is not inherited."""
     if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:
@@ -91,20 +88,18 @@ def _hear_signals() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def pytest_runtest_setup(item: pytest.Item) -> None:
+def pytest_runtest_setup(item):
     for mark in item.iter_markers("needs"):
         absent = [name for name in mark.args if not support.NEEDS[name]()]
         if absent:
             pytest.skip(f"needs {' and '.join(absent)}, see scripts/system-packages")
 
 
-def _left_out(config: pytest.Config) -> list[pytest.TestReport]:
+def _left_out(config):
     return config.pluginmanager.get_plugin("terminalreporter").stats.get("skipped", [])
 
 
-def pytest_terminal_summary(
-    terminalreporter: pytest.TerminalReporter, config: pytest.Config
-) -> None:
+def pytest_terminal_summary(terminalreporter, config):
     for report in _left_out(config):
         reason = report.longrepr[-1] if isinstance(report.longrepr, tuple) else report.longrepr
         terminalreporter.write_line(f"LEFT OUT {report.nodeid}: {reason}", yellow=True)
@@ -117,13 +112,13 @@ def pytest_terminal_summary(
 
 
 @pytest.hookimpl(trylast=True)
-def pytest_sessionfinish(session: pytest.Session) -> None:
+def pytest_sessionfinish(session):
     if os.environ.get("CI") == "true" and _left_out(session.config) and not session.exitstatus:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _nothing_is_left() -> Iterator[None]:
+def _nothing_is_left():
     """Fails when a process that these tests started is still there, and ends it."""
     yield
     pages.close()
@@ -136,7 +131,7 @@ def _nothing_is_left() -> Iterator[None]:
 
 
 @pytest.fixture
-def repetitions(request: pytest.FixtureRequest) -> Callable[[int], Repetitions]:
+def repetitions(request):
     """Gives so many repetitions of a simulation, or the tenth that this session makes of them."""
     assert request.node.get_closest_marker("statistics"), "mark the simulation `statistics`"
     makes_all = request.config.getoption("--all-repetitions")
@@ -144,11 +139,11 @@ def repetitions(request: pytest.FixtureRequest) -> Callable[[int], Repetitions]:
 
 
 @pytest.fixture
-def port() -> Iterator[Callable[[], int]]:
+def port():
     """Gives a free port a call; fails when one of them is still in use after the test."""
     given = []
 
-    def give() -> int:
+    def give():
         given.append(support.free_port())
         return given[-1]
 

@@ -1,7 +1,5 @@
 """A copy of the project for a team to adopt, and the commands of its documentation."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess
@@ -22,12 +20,12 @@ PATIENT = "-o modules.verdict.missing-share=0.5"
 class Copy:
     """The project, as if it had been cloned and installed beside the team's own folders."""
 
-    def __init__(self, folder: Path, ports: dict[str, int]) -> None:
+    def __init__(self, folder, ports):
         """ports: which free ones stand for those that the documentation names."""
         self.root = copy_project(folder / "tollgate")
         self.ports = ports
 
-    def blocks(self, language: str) -> list[str]:
+    def blocks(self, language):
         """The blocks of this language in the README's section and on the page of one's own plans,
         with the copy's ports."""
         readme = (self.root / "README.md").read_text()
@@ -36,29 +34,29 @@ class Copy:
         blocks = re.findall(rf"^```{language}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
         return [self.here(block) for block in blocks]
 
-    def block(self, words: str) -> str:
+    def block(self, words):
         """The one block of commands that holds these words."""
         (found,) = [each for each in self.blocks("sh") if words in each]
         return found
 
-    def here(self, text: str) -> str:
+    def here(self, text):
         for named, free in self.ports.items():
             text = text.replace(named, str(free))
         return text
 
-    def shell(self, commands: str, **env: str) -> subprocess.CompletedProcess[str]:
+    def shell(self, commands, **env):
         """Run commands of the documentation in the copy, by its own code."""
         environment = support.environment(**env)
         environment.pop("JMETER_HOME", None)
         return support.run("sh", "-euc", commands, cwd=self.root, env=environment)
 
     @property
-    def latest(self) -> Path:
+    def latest(self):
         """The folder of the newest run."""
         return (self.root / "reports" / "latest").resolve()
 
 
-def put_into_ecosystem(copy: Copy, line: str) -> None:
+def put_into_ecosystem(copy, line):
     """One more app, as the README says: a line of `apps`."""
     path = copy.root / "ecosystem.config.js"
     text = path.read_text()
@@ -66,7 +64,7 @@ def put_into_ecosystem(copy: Copy, line: str) -> None:
     path.write_text(text.replace("  apps: [\n", f"  apps: [\n{line}"))
 
 
-def serve(script: Path, port: int) -> subprocess.Popen:
+def serve(script, port):
     """The service, which runs already; whoever starts it ends it."""
     server = subprocess.Popen(
         ["node", str(script)], env={**os.environ, "PORT": str(port)}, stdin=subprocess.DEVNULL

@@ -10,7 +10,6 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,15 +43,15 @@ class Finished:
     folder: Path
 
     @property
-    def verdict(self) -> dict:
+    def verdict(self):
         """The content of verdict.json."""
         return json.loads((self.folder / "verdict.json").read_text())
 
-    def reasons(self) -> str:
+    def reasons(self):
         """All reasons for the verdict, one a line."""
         return "\n".join(f"{it['verdict']} {it['text']}" for it in self.verdict["reasons"])
 
-    def error(self) -> str:
+    def error(self):
         """The one line that says what went wrong."""
         lines = [line for line in self.output.splitlines() if " ERROR: " in line]
         assert len(lines) == 1, f"one line of error wanted:\n{self.output}"
@@ -65,17 +64,17 @@ class Run:
 
     def __init__(
         self,
-        tmp_path: Path,
-        *options: str,
-        config: dict | None = None,
-        alias: str = "",
-        root: Path | None = None,
-        dashboards: bool = False,
-        root_of_runs: Path | None = None,
-        job: str = "",
-        inside: Sequence[str] = (),
-        **env: str,
-    ) -> None:
+        tmp_path,
+        *options,
+        config=None,
+        alias="",
+        root=None,
+        dashboards=False,
+        root_of_runs=None,
+        job="",
+        inside=(),
+        **env,
+    ):
         """config: laid over taurus.yml, as a second file on bzt's command line. alias: the kind.
         root: a copy of the project, whose modules run as well; the own one by default. dashboards:
         whether JMeter draws its own, which takes it seconds an execution. root_of_runs: where
@@ -112,7 +111,7 @@ class Run:
             )
         UNDER_WAY.append(self)
 
-    def until(self, text: str) -> Run:
+    def until(self, text):
         """Wait until the run has printed a text."""
         deadline = time.monotonic() + PATIENCE
         while text not in self.log.read_text():
@@ -121,7 +120,7 @@ class Run:
             time.sleep(0.1)
         return self
 
-    def children(self, text: str) -> list[psutil.Process]:
+    def children(self, text):
         """Processes below bzt whose command line holds a text."""
         found = []
         with contextlib.suppress(psutil.NoSuchProcess):
@@ -131,18 +130,18 @@ class Run:
                         found.append(child)
         return found
 
-    def signal(self, number: signal.Signals) -> Run:
+    def signal(self, number):
         self.process.send_signal(number)
         return self
 
-    def end(self) -> Finished:
+    def end(self):
         """Wait for the end."""
         code = self.process.wait(PATIENCE)
         if self in UNDER_WAY:
             UNDER_WAY.remove(self)
         return Finished(code, self.log.read_text(), self.folder)
 
-    def left_behind(self) -> list[str]:
+    def left_behind(self):
         """Processes of ours that are still there, and ports that are still taken."""
         left = []
         for process in support.ours():
@@ -159,7 +158,7 @@ class Run:
         return left
 
 
-def end_those_under_way() -> None:
+def end_those_under_way():
     """End what a test that failed has left running, so that it is in nobody's way."""
     while UNDER_WAY:
         run = UNDER_WAY.pop()
@@ -171,13 +170,13 @@ def end_those_under_way() -> None:
                 run.process.kill()
 
 
-def _of_job(name: str) -> list[str]:
+def _of_job(name):
     """The command of a job in the shell in which GitHub runs it; what follows are its options."""
     text = f'{ci_files.github_commands()[name].text} "$@"'
     return ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", text, name]
 
 
-def assert_on_the_page_of_the_job(ended: Finished, name: str, folder: Path) -> None:
+def assert_on_the_page_of_the_job(ended, name, folder):
     """The verdict of a job's run stands on its page, and in JUnit's words beside it."""
     summary = (folder / "summary.md").read_text()
     assert (ended.code, ended.verdict["kind"]) == (ended.verdict["exit_code"], name), ended.output
@@ -186,7 +185,7 @@ def assert_on_the_page_of_the_job(ended: Finished, name: str, folder: Path) -> N
     assert (ended.folder / "junit.xml").read_text().startswith("<?xml")
 
 
-def _variable(app: str) -> str:
+def _variable(app):
     """`pi-1` has its port in PORT_PI_1."""
     return f"PORT_{app.upper().replace('-', '_')}"
 
@@ -196,12 +195,12 @@ def _variable(app: str) -> str:
 LENIENT = {"missing-share": 0.5}
 
 
-def mostly_right(*labels: str) -> list[str]:
+def mostly_right(*labels):
     """Criteria that hold also where the machine was too busy to send all that was due."""
     return [f"fail of {label}>60%" for label in labels]
 
 
-def all_answered_right(folder: Path) -> bool:
+def all_answered_right(folder):
     """Whether no sample in the folder of a run has failed."""
     for jtl in folder.glob("kpi*.jtl"):
         with jtl.open(encoding="utf-8", newline="") as rows:
@@ -210,7 +209,7 @@ def all_answered_right(folder: Path) -> bool:
     return True
 
 
-def seconds(warmup: int, measured: int) -> list[str]:
+def seconds(warmup, measured):
     """Options that shorten a run."""
     at = "modules.jmeter.properties"
     return [
@@ -220,7 +219,7 @@ def seconds(warmup: int, measured: int) -> list[str]:
     ]
 
 
-def only(mode: str, criteria: list, **properties: object) -> dict:
+def only(mode, criteria, **properties):
     """One execution with these criteria alone and these properties of the plan."""
     return {
         "~execution": [{"scenario": mode}],

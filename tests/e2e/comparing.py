@@ -1,9 +1,5 @@
 """Real comparisons, in a copy of the project with a history."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 from e2e.bzt_run import Run
 from support.git_repos import SERVER, Repo
 from support.project_copy import copy_project
@@ -25,7 +21,7 @@ CHEAP_SUMS = ("modules.compare.labels=search", "modules.jmeter.properties.sum_da
 BROKEN = "throw new RangeError('this base is broken');\n"
 
 
-def project_with_history(folder: Path) -> Repo:
+def project_with_history(folder):
     """On the branch `feature`: its commits are on top of main, HEAD~1 dies at start, the tag
     `unlocked` has a lock file that npm refuses."""
     root = copy_project(folder / "tollgate")
@@ -45,12 +41,12 @@ def project_with_history(folder: Path) -> Repo:
     return made
 
 
-def cache_of(project: Repo) -> Path:
+def cache_of(project):
     """The user's, where a base stands while it is compared."""
     return project.root.parent / "cache"
 
 
-def assert_nothing_left(run: Run, project: Repo) -> None:
+def assert_nothing_left(run, project):
     """No process, port or changed plan, no check-out, and no entry or file in git."""
     assert run.left_behind() == []
     assert not (project.root / ".tollgate" / "base").is_symlink()
@@ -60,7 +56,7 @@ def assert_nothing_left(run: Run, project: Repo) -> None:
     assert project.git("rev-parse", "--abbrev-ref", "HEAD") == "feature"
 
 
-def begin(project: Repo, folder: Path, *options: str, **env: str) -> Run:
+def begin(project, folder, *options, **env):
     """A comparison in that project, with its run in this folder."""
     cache = {"XDG_CACHE_HOME": str(cache_of(project))}
     return Run(folder, *options, alias="compare", root=project.root, **cache, **env)

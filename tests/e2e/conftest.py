@@ -1,21 +1,16 @@
 """Real runs: none goes on when its test has ended."""
 
-from __future__ import annotations
-
 import sys
-from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 if TYPE_CHECKING:
-    from e2e.bzt_run import Run
-    from support.git_repos import Repo
+    pass
 
 
 @pytest.fixture(autouse=True)
-def _no_run_goes_on() -> Iterator[None]:
+def _no_run_goes_on():
     yield
     # Whoever starts runs has imported it; it asks Node for the apps, which not every test has.
     if bzt_run := sys.modules.get("e2e.bzt_run"):
@@ -24,7 +19,7 @@ def _no_run_goes_on() -> Iterator[None]:
 
 # These two import what starts runs where it is wanted, for the reason above.
 @pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Repo:
+def project(tmp_path_factory):
     """A copy of the project with a history, in which comparisons run."""
     from e2e.comparing import project_with_history
 
@@ -32,11 +27,11 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Repo:
 
 
 @pytest.fixture
-def compare(project: Repo, tmp_path: Path) -> Callable[..., Run]:
+def compare(project, tmp_path):
     """Begins a comparison."""
     from e2e.comparing import begin
 
-    def comparison(*options: str, **env: str) -> Run:
+    def comparison(*options, **env):
         folder = tmp_path / str(len(list(tmp_path.iterdir())))
         folder.mkdir()
         return begin(project, folder, *options, **env)

@@ -1,9 +1,5 @@
 """Writes a plan that sends one request under each of very many labels, one of which fails."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 PLAN = """<?xml version="1.0" encoding="UTF-8"?>
 <jmeterTestPlan version="1.2" properties="5.0" jmeter="5.6.3"><hashTree>
 <TestPlan guiclass="TestPlanGui" testclass="TestPlan" testname="many labels"/><hashTree>
@@ -36,7 +32,7 @@ PLAN = """<?xml version="1.0" encoding="UTF-8"?>
 """
 
 
-def plan_of_many_labels(folder: Path, good: int, bad: str) -> Path:
+def plan_of_many_labels(folder, good, bad):
     """A plan with the labels `item 0`, `item 1`, ... that succeed, and one that does not."""
     rows = [f"item {number},{number}" for number in range(good)]
     rows.insert(good // 2, f"{bad},none")

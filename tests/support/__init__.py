@@ -10,7 +10,7 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import psutil
@@ -36,14 +36,14 @@ PLANS = ROOT / "plans"
 JMETER = jmeter_home() / "bin" / "jmeter"
 
 
-def environment(**extra: str) -> dict[str, str]:
+def environment(**extra):
     """The caller's environment without the settings that would change what a test sees, and with a
     JVM that starts quickly."""
     kept = {key: value for key, value in os.environ.items() if key not in SETTINGS}
     return kept | {"JVM_ARGS": QUICK_START} | extra
 
 
-def run(*command: object, **options: object) -> subprocess.CompletedProcess[str]:
+def run(*command, **options):
     """Run a command to its end and capture what it says; the exit code is the test's business."""
     options.setdefault("env", environment())
     return subprocess.run(
@@ -57,7 +57,7 @@ def run(*command: object, **options: object) -> subprocess.CompletedProcess[str]
     )
 
 
-def wait_until(condition: Callable[[], object], what: str) -> object:
+def wait_until(condition, what):
     """Poll until the condition gives something true, and return that."""
     deadline = time.monotonic() + PATIENCE
     while not (found := condition()):
@@ -66,13 +66,13 @@ def wait_until(condition: Callable[[], object], what: str) -> object:
     return found
 
 
-def free_port() -> int:
+def free_port():
     """A port of the loopback that nothing listens on, another one on each call."""
     return next(port for port in _ports() if _is_free(port))
 
 
 @functools.cache
-def _ports() -> Iterator[int]:
+def _ports():
     """Ports below those that the system gives to connections by itself, this process's share of
     them in no particular order: tests that run at the same time have no port in common."""
     number = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
@@ -81,7 +81,7 @@ def _ports() -> Iterator[int]:
     return iter(random.SystemRandom().sample(ports, len(ports)))
 
 
-def _is_free(port: int) -> bool:
+def _is_free(port):
     with socket.socket() as candidate:
         try:
             candidate.bind(("127.0.0.1", port))
@@ -90,13 +90,13 @@ def _is_free(port: int) -> bool:
     return True
 
 
-def listens(port: int) -> bool:
+def listens(port):
     """Whether something accepts connections on this port of loopback."""
     with socket.socket() as candidate:
         return candidate.connect_ex(("127.0.0.1", port)) == 0
 
 
-def ours() -> list[psutil.Process]:
+def ours():
     """The processes that this session's tests started and that still live, but for zombies."""
     found = []
     for process in psutil.process_iter():
@@ -109,20 +109,20 @@ def ours() -> list[psutil.Process]:
     return found
 
 
-def browser() -> str | None:
+def browser():
     """The Chromium to use: $CHROMIUM, or the first one on PATH."""
     names = (os.environ.get("CHROMIUM"), "chromium", "chromium-browser", "google-chrome")
     return next((path for name in names if name and (path := shutil.which(name))), None)
 
 
-def screen() -> bool:
+def screen():
     """Whether a window of Java's can be shown: on a virtual screen, by a Java that has windows."""
     java = shutil.which("java")
     home = Path(java).resolve().parents[1] if java else None
     return bool(home and shutil.which("Xvfb") and (home / "lib" / "libawt_xawt.so").exists())
 
 
-def mounts() -> bool:
+def mounts():
     """Whether this user may mount a filesystem."""
     with tempfile.TemporaryDirectory() as place:
         mounted = subprocess.run(
@@ -133,7 +133,7 @@ def mounts() -> bool:
         return mounted.returncode == 0
 
 
-def other_filesystem() -> Path | None:
+def other_filesystem():
     """A folder to write to on another filesystem than the project's; none where there is none."""
     memory = Path("/dev/shm")
     usable = memory.is_dir() and os.access(memory, os.W_OK)

@@ -1,7 +1,5 @@
 """The archived runs of tests/archive, unpacked as they were left."""
 
-from __future__ import annotations
-
 import gzip
 import shutil
 from pathlib import Path
@@ -11,7 +9,7 @@ ARCHIVE = Path(__file__).parents[1] / "archive"
 SAID = ("verdict.json", "study.json")
 
 
-def unpacked(name: str, to: Path) -> Path:
+def unpacked(name, to):
     """The folder of a run, as the run left it for whoever judges it."""
     archived = ARCHIVE / name
     for file in (it for it in archived.rglob("*") if it.is_file() and it.name not in SAID):

@@ -1,11 +1,8 @@
 """Processes that burn CPU time and say so."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 #: The kernel counts in ticks, and each figure of each process is cut off to whole ones.
@@ -23,7 +20,7 @@ BURNS = BURN + "burn(0.3); print('burnt', flush=True); sys.stdin.read()"
 
 
 @contextmanager
-def processes() -> Iterator[Callable[[str], subprocess.Popen]]:
+def processes():
     """Starts a Python program with pipes; ends what is left of them all."""
     running = []
 

@@ -1,17 +1,15 @@
 """Searches for capacity as judge is given them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from support.executions import execution
 from tollgate.capacity.model import Ask, CurvePoint, Result, Trial
-from tollgate.judge.facts import MeasuredExecution, MeasuredRun, Searched
+from tollgate.judge.facts import MeasuredRun, Searched
 
 LIMITS = ("p95>250ms", "fail>0.1%")
 
 
-def trial(rate: float, over: int = 0, purpose: str = "search", number: int = 1, **changes) -> Trial:
+def trial(rate, over=0, purpose="search", number=1, **changes):
     """800 answers at a rate."""
     made = Trial(
         ask=Ask(number, purpose, rate, 10.0),
@@ -29,7 +27,7 @@ def trial(rate: float, over: int = 0, purpose: str = "search", number: int = 1, 
     return replace(made, **changes)
 
 
-def result(status: str = "found", low=95.0, estimate=100.0, high=105.0, **changes) -> Result:
+def result(status="found", low=95.0, estimate=100.0, high=105.0, **changes):
     """An answer with its curves."""
     rates = (50.0, 90.0, 110.0)
     curves = {
@@ -44,7 +42,7 @@ def result(status: str = "found", low=95.0, estimate=100.0, high=105.0, **change
 NOTHING = {"low": None, "estimate": None, "high": None, "drift": None, "curves": None}
 
 
-def searched(answer: Result | None = None, **changes) -> Searched:
+def searched(answer=None, **changes):
     """A search with some trials, one of which broke a limit and one of which got no answer."""
     trials = (
         *(trial(rate, number=number) for number, rate in enumerate((50.0, 90.0), 1)),
@@ -65,7 +63,7 @@ def searched(answer: Result | None = None, **changes) -> Searched:
     return replace(made, **changes)
 
 
-def searching(*criteria: str, name: str = "fork", of: Searched | None = None) -> MeasuredExecution:
+def searching(*criteria, name="fork", of=None):
     """An execution with such a search."""
     return execution(*criteria, label="sum", name=name, capacity=of or searched())
 

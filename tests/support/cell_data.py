@@ -1,9 +1,5 @@
 """Measured cells of known truth, for whatever is computed from them."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping, Sequence
-
 import numpy as np
 
 from tollgate.study.model import Cell, CellData
@@ -14,20 +10,14 @@ ROUNDS = 10
 SIZE = 10_000
 
 
-def cell_of(experiment: str, arm: str, users: int, **changes: object) -> Cell:
+def cell_of(experiment, arm, users, **changes):
     """A row of the design."""
     fields = {"app": "fork", "published": 0, "rounds": ROUNDS, "seconds": 30, "lead_s": 0.25}
     fields |= {"each": 0, "path": WORK.get(experiment, "/"), "answer": "."} | changes
     return Cell(experiment=experiment, arm=arm, users=users, **fields)
 
 
-def measured(
-    key: tuple[str, str, int],
-    throughput: Sequence[float],
-    mean_ms: float | Sequence[float] = 10.0,
-    cpu: tuple[float, float, float] = (0.2, 1.0, 0.8),
-    **changes: object,
-) -> CellData:
+def measured(key, throughput, mean_ms=10.0, cpu=(0.2, 1.0, 0.8), **changes):
     """A cell that had this throughput (1/s) in each round, and this mean.
 
     The requests of a round took either of the two whole milliseconds around its mean, in the shares
@@ -56,6 +46,6 @@ def measured(
     return CellData(**fields | changes)
 
 
-def by_cell(*data: CellData) -> Mapping[Cell, CellData]:
+def by_cell(*data):
     """As study/samples.py gives them."""
     return {each.cell: each for each in data}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import yaml
 
@@ -24,16 +23,16 @@ class Command:
     env: dict[str, str] = field(default_factory=dict)
 
 
-def workflow() -> dict:
+def workflow():
     """GitHub's file."""
     return yaml.safe_load(GITHUB.read_text())
 
 
-def gitlab() -> dict:
+def gitlab():
     return yaml.safe_load(GITLAB.read_text())
 
 
-def jenkins_calls(path: Path = JENKINS) -> list[dict]:
+def jenkins_calls(path=JENKINS):
     """Every call in a Jenkinsfile, by Groovy's own parser: see parse_jenkinsfile.groovy.
 
     Raises ValueError with what the parser says of a file that is no Groovy.
@@ -48,12 +47,12 @@ def jenkins_calls(path: Path = JENKINS) -> list[dict]:
     return json.loads(done.stdout)
 
 
-def of_tollgate(text: object) -> bool:
+def of_tollgate(text):
     """Whether it is one of the project's commands, rather than the CI system's own affair."""
     return str(text).startswith("./scripts/")
 
 
-def github_commands() -> dict[str, Command]:
+def github_commands():
     """By job."""
     return {
         name: Command(step["run"], step.get("env", {}))
@@ -63,7 +62,7 @@ def github_commands() -> dict[str, Command]:
     }
 
 
-def gitlab_commands() -> dict[str, Command]:
+def gitlab_commands():
     """By job. GitLab's own variables are for everything that a job runs."""
     return {
         name: Command(line, job.get("variables", {}))
@@ -74,7 +73,7 @@ def gitlab_commands() -> dict[str, Command]:
     }
 
 
-def jenkins_commands(calls: list[dict]) -> dict[str, str]:
+def jenkins_commands(calls):
     """By stage, without their environment."""
     return {
         around.removeprefix("stage "): call["arguments"][0]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from support import jtl_rows
@@ -22,21 +21,21 @@ class Sent:
 
 
 def sent(
-    threads: int,
-    until_ms: int,
-    answer_ms: Callable[[], int],
-    held_ms: Callable[[], int] = lambda: 0,
-    pause_ms: Callable[[], int] = lambda: 0,
-    step: tuple[int, int] | None = None,
-    group: str = "visitors 1",
-) -> list[Sent]:
+    threads,
+    until_ms,
+    answer_ms,
+    held_ms=lambda: 0,
+    pause_ms=lambda: 0,
+    step=None,
+    group="visitors 1",
+):
     """All requests in the order in which JMeter writes their rows.
 
     held_ms: what post-processors take before a row is written. pause_ms: before the next request.
     step: when the clock was set back, and by how much.
     """
 
-    def of_thread(name: str) -> Iterator[Sent]:
+    def of_thread(name):
         at_ms = 0
         while at_ms < until_ms:
             elapsed = answer_ms()
@@ -49,7 +48,7 @@ def sent(
     return sorted(rows, key=lambda it: it.written_ms)
 
 
-def lines(rows: list[Sent], label="home", bad_from_ms: int | None = None) -> list[str]:
+def lines(rows, label="home", bad_from_ms=None):
     """Their rows in a JTL, with TESTSTART.MS; those sent from bad_from_ms on have failed."""
     found = []
     for it in rows:

@@ -1,7 +1,5 @@
 """Verdicts on comparisons whose findings are written down, for the tests of what is written."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -17,9 +15,7 @@ RECORD = CompareRecord(BASE, HEAD, "compare", "fork", SETTINGS, 60.0, 30.0, {}, 
 LABELS = ("sum", "search")
 
 
-def found(
-    metric: str, verdict: str, change: float, half: float, label: str = "sum", **more: object
-):
+def found(metric, verdict, change, half, label="sum", **more):
     """A finding that gates, of 4.42 ms or of no failures of base."""
     base = 0.0 if metric in SHARES else 4.42
     head = change if metric in SHARES else base * (1 + change)
@@ -65,7 +61,7 @@ GOOD = tuple(
 )
 
 
-def comparison(findings=ALL_KINDS, record: CompareRecord = RECORD) -> Comparison:
+def comparison(findings=ALL_KINDS, record=RECORD):
     """A comparison that was decided at its third look."""
     values = np.array([4, 5, 9])
     counts = tuple(
@@ -75,7 +71,7 @@ def comparison(findings=ALL_KINDS, record: CompareRecord = RECORD) -> Comparison
     return Comparison(record, Gate(SETTINGS, (60.0, 90.0, 120.0), findings), counts, 120)
 
 
-def run_of(compared: Comparison | None) -> MeasuredRun:
+def run_of(compared):
     """A run of this comparison alone, its measurement sound."""
     return MeasuredRun((MeasuredExecution("compare", {}, (), 15.0, 120.0, comparison=compared),))
 

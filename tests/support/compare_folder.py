@@ -7,7 +7,6 @@ log-normal service whose noise both sides share.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 import numpy as np
 
@@ -67,18 +66,12 @@ class Load:
     )
 
 
-def both(**changes: object) -> tuple[Label, ...]:
+def both(**changes):
     """Two labels, the first with these changes."""
     return Label("sum", **changes), Label("search", 40.0)
 
 
-def make(
-    run: Path,
-    load: Load | None = None,
-    decided_s: float | None = None,
-    of: dict[str, object] | None = None,
-    **changes: object,
-) -> manifest.Manifest:
+def make(run, load=None, decided_s=None, of=None, **changes):
     """Write the folder. decided_s: when the run ended itself. of: changes to compare.json's record,
     changes: to the execution."""
     load = load or Load()
@@ -112,24 +105,24 @@ def make(
     return made
 
 
-def judged(run: Path, *args: object, **changes: object):
+def judged(run, *args, **changes):
     """The verdict on such a folder."""
     make(run, *args, **changes)
     return verdict_of(run)
 
 
-def finding(verdict, metric: str, label: str = "sum"):
+def finding(verdict, metric, label="sum"):
     """One finding of a run's only execution."""
     findings = verdict.executions[0].comparison.gate.findings
     return next(each for each in findings if each.key == (label, metric))
 
 
-def _schedule(load: Load) -> str:
+def _schedule(load):
     length = WARMUP_S + load.schedule_s + 1
     return f"rate({RATE}/sec) random_arrivals({length} sec) pause(5 sec)"
 
 
-def _plan(load: Load) -> str:
+def _plan(load):
     groups = [
         jmx_text.open_group(
             jmx_text.sampler(each.name), schedule=_schedule(load), seed=7 + number, name=each.name
@@ -139,7 +132,7 @@ def _plan(load: Load) -> str:
     return jmx_text.plan(*groups)
 
 
-def _jtl(load: Load) -> str:
+def _jtl(load):
     rng = np.random.default_rng(load.seed)
     noise = 0.1 * remembering(rng, WARMUP_S + load.seconds + 60, 0.6)
     rows = [
@@ -151,7 +144,7 @@ def _jtl(load: Load) -> str:
     return "".join(f"{line}\n" for line in (HEADER + ',"TESTSTART.MS","coin"', *_lines(rows)))
 
 
-def _rows(rng, noise, label: Label, number: int, load: Load):
+def _rows(rng, noise, label, number, load):
     due = OpenModelArrivals(_schedule(load), 7 + number).arrivals(WARMUP_S + load.seconds + 1)
     coin = (rng.random(len(due)) < label.odds).astype(int)
     scale = noise[due.astype(int)] + label.sigma * rng.standard_normal(len(due))

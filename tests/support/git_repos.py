@@ -27,7 +27,7 @@ class Repo:
 
     root: Path
 
-    def git(self, *arguments: str) -> str:
+    def git(self, *arguments):
         """What git prints; a refusal fails the test."""
         done = subprocess.run(
             ["git", *arguments],
@@ -40,22 +40,22 @@ class Repo:
         assert done.returncode == 0, f"git {arguments}: {done.stderr}"
         return done.stdout.strip()
 
-    def write(self, path: str, text: str) -> None:
+    def write(self, path, text):
         (self.root / path).parent.mkdir(parents=True, exist_ok=True)
         (self.root / path).write_text(text)
 
-    def commit(self, text: str, path: str = SERVER) -> str:
+    def commit(self, text, path=SERVER):
         """Commit a file with this text; returns the SHA."""
         self.write(path, text)
         self.git("add", "--all")
         self.git("commit", "--quiet", "--message", text[:20])
         return self.git("rev-parse", "HEAD")
 
-    def clone(self, into: Path, *options: str) -> Repo:
+    def clone(self, into, *options):
         self.git("clone", "--quiet", *options, self.root.as_uri(), str(into))
         return Repo(into)
 
-    def state(self) -> tuple[str, ...]:
+    def state(self):
         """All that a comparison must leave as it was: branches, index, files, worktrees."""
         asked = (
             ("for-each-ref",),
@@ -67,7 +67,7 @@ class Repo:
         return tuple(self.git(*each) for each in asked)
 
 
-def repo(root: Path) -> Repo:
+def repo(root):
     """One with a first commit on main."""
     root.mkdir(parents=True)
     made = Repo(root)

@@ -8,7 +8,7 @@ import os
 from support.golden_lines import FOLDER
 
 
-def check_file(file: str, text: str) -> None:
+def check_file(file, text):
     """Fails unless the golden file holds exactly that text."""
     path = FOLDER / file
     if os.environ.get("TOLLGATE_WRITE_GOLDEN"):

@@ -9,7 +9,7 @@ from pathlib import Path
 FOLDER = Path(__file__).parents[1] / "golden"
 
 
-def check_golden(file: str, name: str, message: str) -> None:
+def check_golden(file, name, message):
     """Fails unless the golden file says exactly that under that name."""
     path = FOLDER / file
     text = path.read_text(encoding="utf-8") if path.exists() else ""

@@ -1,10 +1,7 @@
 """A JMeter of numbers: it sends the arrivals of a growing file to a queue, and writes samples."""
 
-from __future__ import annotations
-
 import heapq
 from collections.abc import Callable
-from pathlib import Path
 
 from tollgate.gather.arrivals import ROW
 
@@ -23,22 +20,14 @@ Service = Callable[[float, str], tuple[float, bool]]
 class GrowingLoad:
     """sends: arrivals a second at most that it can send. timeout_ms: of a request."""
 
-    def __init__(
-        self,
-        arrivals: Path,
-        jtl: Path,
-        service: Service,
-        threads: int = 200,
-        sends: float = 400.0,
-        timeout_ms: float = 5000.0,
-    ) -> None:
+    def __init__(self, arrivals, jtl, service, threads=200, sends=400.0, timeout_ms=5000.0):
         self.arrivals, self.jtl, self.service = arrivals, jtl, service
         self.free = [(0.0, number) for number in range(1, threads + 1)]
         self.gap_ms, self.sent_ms, self.timeout_ms = 1000 / sends, 0.0, timeout_ms
         self.read, self.pending, self.has_ended = ROW, [], False
         jtl.write_text(HEADER + "\n")
 
-    def go_on(self, now_ms: float) -> None:
+    def go_on(self, now_ms):
         """Send what is new in the file, and write what was answered by now."""
         with self.arrivals.open("rb") as file:
             file.seek(self.read)
@@ -54,7 +43,7 @@ class GrowingLoad:
             while self.pending and self.pending[0][0] <= now_ms:
                 file.write(heapq.heappop(self.pending)[1])
 
-    def _send(self, trial: str, arrival: str, due: int, of: str) -> None:
+    def _send(self, trial, arrival, due, of):
         free_ms, thread = heapq.heappop(self.free)
         start = max(due, free_ms, self.sent_ms + self.gap_ms)
         self.sent_ms = start
@@ -74,11 +63,11 @@ class GrowingLoad:
         heapq.heappush(self.pending, (end, row))
 
 
-def queue(service_ms: Callable[[], float], workers: int = 1) -> Service:
+def queue(service_ms, workers=1):
     """Workers that take requests in the order in which they come."""
     free = [0.0] * workers
 
-    def answer(start_ms: float, _of: str) -> tuple[float, bool]:
+    def answer(start_ms, _of):
         end = max(start_ms, heapq.heappop(free)) + service_ms()
         heapq.heappush(free, end)
         return end, True

@@ -1,12 +1,8 @@
 """A server that answers for a while and then never again, and plans that ask it."""
 
-from __future__ import annotations
-
 import threading
 import time
-from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 from support.http_server import Handler, serving
 
@@ -48,7 +44,7 @@ OPEN = """<OpenModelThreadGroup guiclass="OpenModelThreadGroupGui"
 </OpenModelThreadGroup>"""
 
 
-def write_plan(folder: Path, port: int, group: str = CLOSED, timeout_ms: int | str = "") -> Path:
+def write_plan(folder, port, group=CLOSED, timeout_ms=""):
     """A plan whose threads ask the server on this port, by default without a response timeout."""
     plan = folder / "hanging.jmx"
     plan.write_text(PLAN.format(group=group, port=port, timeout=timeout_ms))
@@ -58,7 +54,7 @@ def write_plan(folder: Path, port: int, group: str = CLOSED, timeout_ms: int | s
 class Hanging(Handler):
     """Takes 20 ms for an answer."""
 
-    def respond(self) -> None:
+    def respond(self):
         server = self.server
         with server.lock:
             server.asked_at = server.asked_at or time.monotonic()
@@ -69,7 +65,7 @@ class Hanging(Handler):
 
 
 @contextmanager
-def hanging_server(answers_s: float) -> Iterator[int]:
+def hanging_server(answers_s):
     """Its port; it answers for so many seconds from the first request on."""
     ends = threading.Event()
     with serving(Hanging, ends=ends, asked_at=None, answers_s=answers_s) as server:

@@ -1,18 +1,15 @@
 """Hosts of a test's own: network namespaces, each joined by a link to that of the controller."""
 
-from __future__ import annotations
-
 import itertools
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
 from contextlib import contextmanager
 
 _NUMBERS = itertools.count()
 
 
-def may_make_them() -> bool:
+def may_make_them():
     """Whether this user may: root on Linux, with iproute2."""
     if not shutil.which("ip") or not shutil.which("nsenter"):
         return False
@@ -26,28 +23,28 @@ def may_make_them() -> bool:
 class Hosts:
     """The controller's is number 0. They know nothing of this machine's network, nor it of them."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name):
         self._name = name
 
-    def address(self, number: int) -> str:
+    def address(self, number):
         return f"10.99.0.{number + 1}"
 
-    def inside(self, number: int) -> tuple[str, ...]:
+    def inside(self, number):
         """What begins a command that is to run there."""
         return ("nsenter", f"--net=/run/netns/{self._of(number)}", "--")
 
-    def cut_off(self, number: int) -> None:
+    def cut_off(self, number):
         """Take the link between an engine's host and the controller's down."""
         _ip("-n", self._of(0), "link", "set", f"to-{number}", "down")
 
-    def join(self, number: int) -> None:
+    def join(self, number):
         """Bring it up again."""
         _ip("-n", self._of(0), "link", "set", f"to-{number}", "up")
 
-    def _of(self, number: int) -> str:
+    def _of(self, number):
         return f"{self._name}-{number}"
 
-    def add(self, number: int) -> None:
+    def add(self, number):
         inside = ("-n", self._of(number))
         _ip("netns", "add", self._of(number))
         _ip(*inside, "link", "set", "lo", "up")
@@ -60,12 +57,12 @@ class Hosts:
         _ip(*inside, "addr", "add", f"{self.address(number)}/24", "dev", "net")
         _ip(*inside, "link", "set", "net", "up")
 
-    def remove(self, number: int) -> None:
+    def remove(self, number):
         _ip("netns", "del", self._of(number))
 
 
 @contextmanager
-def hosts(engines: int) -> Iterator[Hosts]:
+def hosts(engines):
     """The controller's and so many others, gone afterwards; what runs there must have ended."""
     made = Hosts(f"tollgate-{os.getpid()}-{next(_NUMBERS)}")
     added = []
@@ -79,5 +76,5 @@ def hosts(engines: int) -> Iterator[Hosts]:
             made.remove(number)
 
 
-def _ip(*words: str) -> None:
+def _ip(*words):
     subprocess.run(["ip", *words], check=True, capture_output=True)

@@ -1,9 +1,6 @@
 """A small HTTP server of a test's own, on a free port, in a thread."""
 
-from __future__ import annotations
-
 import threading
-from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -13,13 +10,13 @@ class Handler(BaseHTTPRequestHandler):
 
     protocol_version = "HTTP/1.1"
 
-    def do_GET(self) -> None:
+    def do_GET(self):
         self.respond()
 
-    def do_POST(self) -> None:
+    def do_POST(self):
         self.respond()
 
-    def answer(self, status: int = 200, body: bytes | str = b"", **headers: str) -> None:
+    def answer(self, status=200, body=b"", **headers):
         """Send a whole answer. headers: an underscore stands for a dash."""
         sent = body.encode() if isinstance(body, str) else body
         self.send_response(status)
@@ -29,7 +26,7 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(sent)
 
-    def log_message(self, *_: object) -> None:
+    def log_message(self, *_):
         pass
 
 
@@ -40,7 +37,7 @@ class _Server(ThreadingHTTPServer):
 
 
 @contextmanager
-def serving(handler: type[Handler], **state: object) -> Iterator[ThreadingHTTPServer]:
+def serving(handler, **state):
     """The server, with this state as its attributes and a `lock` for it."""
     server = _Server(("127.0.0.1", 0), handler)
     server.lock = threading.Lock()

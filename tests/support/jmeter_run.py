@@ -1,13 +1,9 @@
 """A plan that runs by JMeter alone, and servers for it without PM2."""
 
-from __future__ import annotations
-
 import csv
 import subprocess
 import threading
-from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import support
 
@@ -15,7 +11,7 @@ import support
 class Run:
     """One `jmeter -n -t plan`, with what it wrote."""
 
-    def __init__(self, plan: Path | str, cwd: Path, out: Path, **properties: object) -> None:
+    def __init__(self, plan, cwd, out, **properties):
         self.log, jtl = out / "jmeter.log", out / "out.jtl"
         words = [f"-J{name}={value}" for name, value in properties.items()]
         self.done = support.run(
@@ -26,10 +22,10 @@ class Run:
             self.samples = list(csv.DictReader(lines))
 
     @property
-    def labels(self) -> set[str]:
+    def labels(self):
         return {sample["label"] for sample in self.samples}
 
-    def that(self, success: str) -> list[str]:
+    def that(self, success):
         return [
             f"{sample['label']}: {sample['responseMessage']} {sample['failureMessage']}"
             for sample in self.samples
@@ -38,7 +34,7 @@ class Run:
 
 
 @contextmanager
-def node_server(**settings: str) -> Iterator[int]:
+def node_server(**settings):
     """The port of a real server with these settings in its environment."""
     process = subprocess.Popen(
         ["node", "app/server.js"],

@@ -1,20 +1,16 @@
 """The bytes of JTLs with any text in their fields, as JMeter 5.6.3 writes them."""
 
-from __future__ import annotations
-
-from collections.abc import Iterable
-
 from support.jtl_rows import HEADER, START_MS
 
 
-def quoted(field: str, delimiter: str = ",") -> str:
+def quoted(field, delimiter=","):
     """A field as JMeter 5.6.3 writes it, see CSVSaveService.quoteDelimiters."""
     if any(special in field for special in (delimiter, '"', "\r", "\n")):
         return '"' + field.replace('"', '""') + '"'
     return field
 
 
-def lines(rows: Iterable[Iterable[object]], delimiter: str = ",", header: str = HEADER) -> bytes:
+def lines(rows, delimiter=",", header=HEADER):
     """The bytes of a JTL with these fields; lone surrogates stand for bytes that are not UTF-8."""
     head = header.replace(",", delimiter)
     text = "".join(
@@ -23,14 +19,14 @@ def lines(rows: Iterable[Iterable[object]], delimiter: str = ",", header: str = 
     return f"{head}\n{text}".encode("utf-8", "surrogateescape")
 
 
-def fields(number: int, message="OK", label="search", thread=None, code="200", elapsed=7) -> tuple:
+def fields(number, message="OK", label="search", thread=None, code="200", elapsed=7):
     """One sample of an open model under the columns of jtl_rows: a thread name each."""
     thread = f"{label} 1-{number + 1}" if thread is None else thread
     start, ok = START_MS + 10 * number, "true" if code == "200" else "false"
     return (start, elapsed, label, code, message, thread, ok, 120, 2, 3, elapsed, "h", 1)
 
 
-def usual(count: int, message: str = 'said "no",\nand went') -> bytes:
+def usual(count, message='said "no",\nand went'):
     """A JTL of so many samples, one in ten of them failed with this message."""
     return lines(
         fields(number, message, code="500", elapsed=number % 37)

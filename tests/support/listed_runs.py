@@ -1,12 +1,7 @@
 """Folders of runs as the list of runs reads them: run.json and verdict.json, without samples."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta, timezone
-from pathlib import Path
-from typing import Any
 
 BEGIN = datetime(2026, 11, 1, 8, 0, tzinfo=timezone.utc)
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
@@ -21,7 +16,7 @@ ENVIRONMENT = {
 }
 
 
-def criterion(label: str, observed: float | None, subject: str = "p95", **changes: Any) -> dict:
+def criterion(label, observed, subject="p95", **changes):
     """One criterion as verdict.json has it."""
     interval = None if observed is None else [0.9 * observed, 1.1 * observed]
     return {
@@ -40,15 +35,15 @@ def criterion(label: str, observed: float | None, subject: str = "p95", **change
 
 
 def make(
-    folder: Path,
-    at: int,
-    figures: Mapping[str, Sequence[dict]],
-    kind: str = "check",
-    verdict: str = "PASS",
-    environment: Mapping[str, Any] = ENVIRONMENT,
-    properties: Mapping[str, str] | None = None,
-    **changes: Any,
-) -> Path:
+    folder,
+    at,
+    figures,
+    kind="check",
+    verdict="PASS",
+    environment=ENVIRONMENT,
+    properties=None,
+    **changes,
+):
     """Write the at-th run of a folder, an hour after the one before. figures: criteria by
     execution. properties: `{run}` in them is the run's folder. changes: of verdict.json."""
     began = BEGIN + timedelta(hours=at)
@@ -82,11 +77,11 @@ def make(
     return run
 
 
-def _in(run: Path, properties: Mapping[str, str]) -> dict[str, str]:
+def _in(run, properties):
     return {name: value.replace("{run}", str(run)) for name, value in properties.items()}
 
 
-def series(folder: Path, values: Sequence[float], **options: Any) -> list[Path]:
+def series(folder, values, **options):
     """As many runs as values, each the p95 of sum in fork mode."""
     return [
         make(folder, at, {"fork": [criterion("sum", value)]}, **options)

@@ -1,11 +1,7 @@
 """A server whose path and answer are hard to carry through CSV files, and that counts."""
 
-from __future__ import annotations
-
 from collections import Counter
-from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import ThreadingHTTPServer
 
 from support.http_server import Handler, serving
 
@@ -18,11 +14,11 @@ ODD_PATTERN = r'"said": "yes, \\"indeed\\"", "list": \[1, 2\]'
 class Odd(Handler):
     """Gives its odd answer as a server behind a balancer does, and counts connections."""
 
-    def setup(self) -> None:
+    def setup(self):
         super().setup()
         self.is_counted = False
 
-    def respond(self) -> None:
+    def respond(self):
         with self.server.lock:
             self.server.requests[self.path] += 1
             self.server.connections += not self.is_counted
@@ -33,7 +29,7 @@ class Odd(Handler):
 
 
 @contextmanager
-def odd_server() -> Iterator[ThreadingHTTPServer]:
+def odd_server():
     """The server, with `requests` counted by path, and `connections`."""
     with serving(Odd, requests=Counter(), connections=0) as server:
         yield server

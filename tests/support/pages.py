@@ -1,7 +1,5 @@
 """Opens pages in headless Chromium, by way of tests/support/browser/open-page.js."""
 
-from __future__ import annotations
-
 import functools
 import json
 import subprocess
@@ -12,12 +10,12 @@ import support
 SCRIPT = Path(__file__).with_name("browser") / "open-page.js"
 
 
-def look(page: object, *options: object) -> dict:
+def look(page, *options):
     """Open a page and return its title, what went wrong and what is to be seen; see SCRIPT."""
     return look_at_all([page], *options)[0]
 
 
-def look_at_all(pages: list, *options: object) -> list[dict]:
+def look_at_all(pages, *options):
     """The same for several pages, all at once."""
     browser = _browser()
     browser.stdin.write(json.dumps([str(word) for word in (*pages, *options)]) + "\n")
@@ -29,7 +27,7 @@ def look_at_all(pages: list, *options: object) -> list[dict]:
     return answer["seen"]
 
 
-def close() -> None:
+def close():
     """End the browser if there is one: the tests of a file share it."""
     if _browser.cache_info().currsize:
         _browser().communicate(timeout=support.PATIENCE)
@@ -37,13 +35,13 @@ def close() -> None:
 
 
 @functools.cache
-def _browser() -> subprocess.Popen:
+def _browser():
     pipe = subprocess.PIPE
     return subprocess.Popen(
         ["node", SCRIPT], env=support.environment(), stdin=pipe, stdout=pipe, text=True
     )
 
 
-def problems(seen: dict) -> list[str]:
+def problems(seen):
     """Everything that went wrong on a page."""
     return [*seen["consoleErrors"], *seen["pageErrors"], *seen["failedRequests"]]

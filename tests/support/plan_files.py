@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from xml.etree import ElementTree
@@ -29,19 +28,19 @@ VARIABLE = re.compile(r"\$\{(?!__)([^${}]+)\}")
 IN_A_SCRIPT = re.compile(r"""\bvars(?:\.get\(|\[)['"](\w+)['"]""")
 
 
-def id_of(path: object) -> str:
+def id_of(path):
     """Name a test's parameter by its place under plans/."""
     return str(path.relative_to(PLANS).with_suffix("")) if isinstance(path, Path) else str(path)
 
 
-def meaning(path: Path) -> tuple:
+def meaning(path):
     """The elements of a plan in their order, and what each holds in any order.
 
     `enabled="true"` and what is `false` are left out: they are defaults, which JMeter writes or
     does not depending on how an element came into the window.
     """
 
-    def node(element: ElementTree.Element) -> tuple:
+    def node(element):
         parts = [node(child) for child in element if child.text != "false"]
         if element.tag != "hashTree":
             parts.sort()
@@ -66,26 +65,26 @@ class Element:
     children: list[Element] = field(default_factory=list)
     parent: Element | None = None
 
-    def walk(self) -> Iterator[Element]:
+    def walk(self):
         yield self
         for child in self.children:
             yield from child.walk()
 
-    def in_scope(self) -> Iterator[Element]:
+    def in_scope(self):
         """What JMeter applies to this element: its own children, and those of all above it."""
         yield from self.children
         if self.parent:
             yield from self.parent.in_scope()
 
 
-def read(path: Path) -> Element:
+def read(path):
     """The tree of a file, below an element that stands for the file itself."""
     top = Element("file", "", path.name, {})
     _fill(top, ElementTree.parse(path).getroot().find("hashTree"))
     return top
 
 
-def read_with_includes(path: Path) -> Element:
+def read_with_includes(path):
     """The tree of a plan with each included fragment below its Include Controller, whose path
     is relative to the plan, however deep it stands."""
     top = read(path)
@@ -99,7 +98,7 @@ def read_with_includes(path: Path) -> Element:
     return top
 
 
-def _fill(parent: Element, tree: ElementTree.Element) -> None:
+def _fill(parent, tree):
     for node in tree:
         if node.tag == "hashTree":
             _fill(parent.children[-1], node)
@@ -117,34 +116,34 @@ def _fill(parent: Element, tree: ElementTree.Element) -> None:
 SAMPLER = re.compile(r".*Sampler(Proxy)?")
 
 
-def samplers(tree: Element) -> list[Element]:
+def samplers(tree):
     return [element for element in tree.walk() if SAMPLER.fullmatch(element.kind)]
 
 
-def http(of: list[Element]) -> list[Element]:
+def http(of):
     """Those of the samplers that send a request."""
     return [sampler for sampler in of if sampler.kind == "HTTPSamplerProxy"]
 
 
-def feed_of(fragment: Path) -> Path:
+def feed_of(fragment):
     """The CSV file of a fragment, by default where a property names it. Its path is relative to the
     plan that includes the fragment."""
     (feed,) = [e for e in read(fragment).walk() if e.kind == "CSVDataSet"]
     return PLANS / PROPERTY.sub(r"\1", feed.props["filename"])
 
 
-def rows_of(fragment: Path) -> list[dict[str, str]]:
+def rows_of(fragment):
     """Of the CSV file of a fragment."""
     return rows_in(feed_of(fragment))
 
 
-def rows_in(feed: Path) -> list[dict[str, str]]:
+def rows_in(feed):
     """Of a CSV file."""
     with feed.open(newline="", encoding="utf-8") as lines:
         return list(csv.DictReader(lines, strict=True))
 
 
-def variables_used(fragment: Path) -> set[str]:
+def variables_used(fragment):
     """The variables that a fragment reads and does not take from an answer itself.
 
     In a script `${name}` is the language's own.

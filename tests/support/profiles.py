@@ -1,7 +1,5 @@
 """What a profile may say, with names that would be markup."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from tollgate.profile.model import (
@@ -19,7 +17,7 @@ CPU = ProfileChange(2000.0, 2800.0, 800.0, 700.0, 900.0, MORE)
 NAMES = ("`first`|", "second", "third", "fourth")
 
 
-def function(name: str, moved: str) -> Function:
+def function(name, moved):
     return Function(name, "app/x.js", 7, "caller (app/y.js:1)", replace(CPU, moved=moved), 1.0, 2.0)
 
 

@@ -1,7 +1,5 @@
 """Copies of the project in which tests run bzt: a checkout has one run at a time."""
 
-from __future__ import annotations
-
 import atexit
 import functools
 import os
@@ -20,7 +18,7 @@ LEFT_OUT = (
 )
 
 
-def copy_project(root: Path) -> Path:
+def copy_project(root):
     """Write the project to this folder, which must not exist, with links to what is installed."""
     shutil.copytree(support.ROOT, root, ignore=shutil.ignore_patterns(*LEFT_OUT))
     (root / "node_modules").symlink_to(support.ROOT / "node_modules")
@@ -32,7 +30,7 @@ def copy_project(root: Path) -> Path:
     return root
 
 
-def link_environment(root: Path) -> None:
+def link_environment(root):
     """Give a copy the environment that is installed, with commands of the copy's own code."""
     theirs, ours = support.ROOT / ".venv", root / ".venv"
     (ours / "bin").mkdir(parents=True)
@@ -53,7 +51,7 @@ def link_environment(root: Path) -> None:
 
 
 @functools.cache
-def own_project() -> Path:
+def own_project():
     """The project itself, or this process's copy of it, with a commit, where tests run several at a
     time."""
     if "PYTEST_XDIST_WORKER" not in os.environ:

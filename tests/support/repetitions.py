@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from scipy import stats
@@ -23,19 +22,19 @@ class Repetitions:
     whole: int
 
     @classmethod
-    def of(cls, whole: int, makes_all: bool) -> Repetitions:
+    def of(cls, whole, makes_all):
         return cls(whole if makes_all else -(-whole // PART), whole)
 
-    def __iter__(self) -> Iterator[int]:
+    def __iter__(self):
         return iter(range(self.made))
 
-    def most(self, share: float) -> float:
+    def most(self, share):
         """The largest count in accord with a share of at most so much. Of all repetitions the share
         itself is the limit; of a part, what the binomial distribution adds to it."""
         if self.made == self.whole:
             return share * self.whole + ROUNDING
         return stats.binom.isf(RISK, self.made, share)
 
-    def least(self, share: float) -> float:
+    def least(self, share):
         """The smallest count in accord with a share of at least so much, likewise."""
         return self.made - self.most(1 - share)

@@ -1,7 +1,6 @@
 """The folder of a small run: ten seconds that JMeter sent by a schedule, recorded in golden/."""
 
 import shutil
-from pathlib import Path
 
 from support.golden_lines import FOLDER
 from tollgate.gather import evidence
@@ -15,12 +14,12 @@ HOLDS = ("p50 of nap>1s", "fail of nap>0%")
 BROKEN = ("p50 of nap>10ms", "fail of nap>0%")
 
 
-def recorded() -> bytes:
+def recorded():
     """The JTL of the recorded run."""
     return (FOLDER / f"{NAME}.jtl").read_bytes()
 
 
-def make(folder: Path, of_the_run=HOLDS, **changes) -> manifest.Manifest:
+def make(folder, of_the_run=HOLDS, **changes):
     """Write the folder of a run with these criteria, sealed; changes are its one execution's."""
     (folder / "plan").mkdir(parents=True, exist_ok=True)
     shutil.copyfile(FOLDER / f"{NAME}.jmx", folder / "plan" / f"{NAME}.jmx")
@@ -50,7 +49,7 @@ def make(folder: Path, of_the_run=HOLDS, **changes) -> manifest.Manifest:
     return made
 
 
-def follow(folder: Path) -> dict[str, object]:
+def follow(folder):
     """Write the recorded run's plan with an arrival schedule besides, taken from the property
     `schedule`; returns the changes to the execution that name it and give it one."""
     group = (
@@ -66,7 +65,7 @@ def follow(folder: Path) -> dict[str, object]:
     return {"plan": "plan/followed.jmx", "properties": {"schedule": "pause(5 s)"}}
 
 
-def spoil(folder: Path, jtl: bytes, sealed: bool = False) -> None:
+def spoil(folder, jtl, sealed=False):
     """Put another JTL in the place of the run's; unsealed: and its seal into run.json."""
     (folder / JTL).write_bytes(jtl)
     made = manifest.read(folder)
@@ -75,12 +74,12 @@ def spoil(folder: Path, jtl: bytes, sealed: bool = False) -> None:
     manifest.write(made, folder)
 
 
-def verdict_of(folder: Path):
+def verdict_of(folder):
     """What `tollgate judge` would say; raises what it would refuse with."""
     run, settings = evidence.gather(folder, manifest.read(folder))
     return judge(run, settings)
 
 
-def reasons(verdict) -> str:
+def reasons(verdict):
     """All reasons for a verdict, with whose fault each is, in one line."""
     return " / ".join(f"({reason.fault}) {reason.text}" for reason in verdict.reasons)

@@ -1,19 +1,16 @@
 """The page of a run of two executions, and what it shows."""
 
-from __future__ import annotations
-
 import html
 import json
 import re
 import shutil
 from dataclasses import replace
-from pathlib import Path
 
 from support import run_folder
 from tollgate.run import manifest
 
 
-def two_modes(folder: Path, *criteria: str, **changes: object) -> Path:
+def two_modes(folder, *criteria, **changes):
     """The folder of a run of two executions, fork and cluster, with the same samples."""
     made = run_folder.make(folder, criteria or run_folder.HOLDS, name="fork", **changes)
     fork = made.executions[0]
@@ -28,7 +25,7 @@ def two_modes(folder: Path, *criteria: str, **changes: object) -> Path:
     return folder
 
 
-def watch(folder: Path) -> None:
+def watch(folder):
     """What was seen of one worker of fork and two of cluster, each second."""
     lines = []
     for second in range(1795223295, 1795223316):
@@ -40,11 +37,11 @@ def watch(folder: Path) -> None:
     (folder / "workers.jsonl").write_text("\n".join(lines) + "\n")
 
 
-def text_of(path: Path) -> str:
+def text_of(path):
     shown = re.sub("<[^>]*>", " ", path.read_text().split("<script")[0])
     return " ".join(html.unescape(shown).split())
 
 
-def charts_of(path: Path) -> dict[str, dict]:
+def charts_of(path):
     data = re.search(r'<script type="application/json"[^>]*>(.*?)</script>', path.read_text(), re.S)
     return {chart["title"]: chart for chart in json.loads(data[1])}

@@ -1,17 +1,14 @@
 """A virtual screen for windows of JMeter's."""
 
-from __future__ import annotations
-
 import os
 import subprocess
-from collections.abc import Iterator
 from contextlib import contextmanager
 
 import support
 
 
 @contextmanager
-def virtual_screen() -> Iterator[str]:
+def virtual_screen():
     """The name of a screen that is there until the end."""
     reader, writer = os.pipe()
     server = subprocess.Popen(

@@ -1,14 +1,11 @@
 """A search for capacity against a queue of numbers, in a time that is not the clock's."""
 
-from __future__ import annotations
-
 import logging
 import os
 import socket
-from pathlib import Path
 from types import SimpleNamespace
 
-from support.growing_load import GrowingLoad, Service
+from support.growing_load import GrowingLoad
 from tollgate.base import records
 from tollgate.capacity.model import CapacitySettings
 from tollgate.gather.arrivals import HEADER, row
@@ -23,7 +20,7 @@ BEGAN_S = 1_800_000_000.0
 STEP_S, MOST_STEPS = 0.05, 20_000
 
 
-def record_of(budget_s: float = 150.0, **settings: float) -> CapacityRecord:
+def record_of(budget_s=150.0, **settings):
     """With short trials."""
     short = {"trial_s": 3.0, "bracket_s": 2.0, "holdout_s": 5.0, "lead_s": 0.5, **settings}
     limits = tuple(limit_of(each) for each in LIMITS)
@@ -35,7 +32,7 @@ def record_of(budget_s: float = 150.0, **settings: float) -> CapacityRecord:
 class Searched:
     """folder: of the run. search: as it ended."""
 
-    def __init__(self, folder: Path, service: Service, record: CapacityRecord, **load: float):
+    def __init__(self, folder, service, record, **load):
         self.folder, self.now = folder, BEGAN_S
         arrivals_path(folder, NAME).write_text(row(HEADER))
         records.write(record_path(folder, NAME), record)
@@ -53,7 +50,7 @@ class Searched:
         log = logging.getLogger("capacity")
         self.search = Search(self.executor, folder, record, log, clock=lambda: self.now)
 
-    def step(self) -> None:
+    def step(self):
         """Some milliseconds more."""
         self.now += STEP_S
         self.load.go_on(1000 * self.now)
@@ -62,7 +59,7 @@ class Searched:
         if asks and self.listens.fileno() >= 0:
             self.listens.accept()[0].close()
 
-    def to_the_end(self) -> Searched:
+    def to_the_end(self):
         """Until the plan is told to end."""
         for _ in range(MOST_STEPS):
             if self.load.has_ended:

@@ -1,10 +1,6 @@
 """Shares of a load as their engines leave them: sealed folders, with samples that follow each
 share's own schedule."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import numpy as np
 
 from support.jtl_rows import HEADER, START_MS
@@ -27,21 +23,12 @@ PLAN = """<?xml version="1.0" encoding="UTF-8"?>
 """
 
 
-def whole(rate: float = 50) -> str:
+def whole(rate=50):
     """The schedule of all engines together."""
     return f"rate({rate}/sec) random_arrivals({WARMUP_S + MEASURED_S} sec)"
 
 
-def make(
-    folder: Path,
-    number: int = 1,
-    of: int = 2,
-    rate: float = 50,
-    later_ms: int = 0,
-    without: slice | None = None,
-    criteria: tuple[str, ...] = CRITERIA,
-    **changes: object,
-) -> Path:
+def make(folder, number=1, of=2, rate=50, later_ms=0, without=None, criteria=CRITERIA, **changes):
     """Write the folder of a share and return it. later_ms: when it began after START_MS. without:
     arrivals that were not sent. changes: of its one execution."""
     share = Share(number, of)
@@ -94,7 +81,7 @@ def make(
     return folder
 
 
-def change(folder: Path, **fields: object) -> None:
+def change(folder, **fields):
     """Change a share's record."""
     record = manifest.read(folder)
     for name, value in fields.items():

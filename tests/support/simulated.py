@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tollgate.plan.model import PlanLabel
 from tollgate.schedule.join import Rows
-from tollgate.schedule.model import ClosedLoop, Schedule
+from tollgate.schedule.model import Schedule
 from tollgate.schedule.schedule import schedules_of
 
 ORIGIN = 1_700_000_000_000
@@ -25,7 +25,7 @@ class FixedArrivals:
         return self.events_s[:limit][: np.searchsorted(self.events_s[:limit], until_s)]
 
 
-def expected_schedules(plan) -> dict[str, Schedule | ClosedLoop]:
+def expected_schedules(plan):
     """Each label's schedule, or why it has none."""
     return schedules_of(plan)[0]
 

@@ -4,9 +4,6 @@ Its throughputs follow `law` exactly; every interval is as wide as SPREAD on
 either side. Nothing in it is measured.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterable
 from dataclasses import replace
 
 from support.study_figures import ARMS, CLAIMS, ONE, PAIRS, SHAPE, USERS, USERS_OF_ARM
@@ -15,7 +12,6 @@ from tollgate.study.model import (
     DESCRIBED,
     METRICS,
     ArmComparison,
-    Block,
     Bottleneck,
     Cell,
     CellResult,
@@ -31,24 +27,24 @@ SEED, CORES, ROUNDS = 21, 2, 10
 SPREAD = 0.04
 
 
-def around(value: float, spread: float = SPREAD, note: str = "") -> Estimate:
+def around(value, spread=SPREAD, note=""):
     """An estimate with an interval of the same width on either side, as a share of the value."""
     return Estimate(value, value * (1 - spread), value * (1 + spread), note)
 
 
-def law(experiment: str, arm: str, users: float) -> float:
+def law(experiment, arm, users):
     """The arm's throughput in 1/s, by a model of contention and coherency."""
     one, contention, coherency = ARMS[experiment][arm][:3]
     return one * users / (1 + contention * (users - 1) + coherency * users * (users - 1))
 
 
-def users_of(experiment: str, *arms: str) -> list[int]:
+def users_of(experiment, *arms):
     """The numbers of users that all of these arms are measured at."""
     every = USERS[experiment]
     return [each for each in every if all(each in USERS_OF_ARM.get(arm, every) for arm in arms)]
 
 
-def cell(experiment: str, arm: str, users: int, **changes: object) -> Cell:
+def cell(experiment, arm, users, **changes):
     """A row of the design; a pi block is so many answers a user, all the others take a second."""
     app = ARMS.get(experiment, {}).get(arm, (0, 0, 0, "fork"))[3]
     each = 5 if experiment == "pi" else 0
@@ -59,13 +55,13 @@ def cell(experiment: str, arm: str, users: int, **changes: object) -> Cell:
     return replace(made, **changes)
 
 
-def values(throughput: float, users: int) -> dict[str, float]:
+def values(throughput, users):
     """The metrics of a closed loop without think time: Little's law gives the mean."""
     mean = 1000 * users / throughput
     return {"throughput": throughput} | {name: mean * SHAPE[name] for name in SHAPE}
 
 
-def result(cell: Cell, throughput: float, workers: dict[str, float], **changes) -> CellResult:
+def result(cell, throughput, workers, **changes):
     """What was measured of a cell that had this throughput."""
     told = values(throughput, cell.users)
     requests = round(cell.users * cell.each or throughput * 0.75) * ROUNDS
@@ -83,7 +79,7 @@ def result(cell: Cell, throughput: float, workers: dict[str, float], **changes) 
     return replace(made, **changes)
 
 
-def cells() -> Iterable[CellResult]:
+def cells():
     """All cells, those of the cross-check last."""
     for experiment, arms in ARMS.items():
         for arm, (*_, workers) in arms.items():
@@ -94,7 +90,7 @@ def cells() -> Iterable[CellResult]:
     yield result(made, 790.0, ONE)
 
 
-def comparisons() -> Iterable[ArmComparison]:
+def comparisons():
     """Every arm against its baseline, at every number of users."""
     for experiment, arms in ARMS.items():
         for arm, base in (pair for pair in PAIRS if arms.keys() >= set(pair)):
@@ -105,7 +101,7 @@ def comparisons() -> Iterable[ArmComparison]:
                 yield ArmComparison(experiment, users, arm, base, ratios)
 
 
-def curves() -> Iterable[Curve]:
+def curves():
     """Every arm's scaling."""
     for experiment, arms in ARMS.items():
         baseline = 1 / law(experiment, next(iter(arms)), 1)
@@ -118,14 +114,14 @@ def curves() -> Iterable[Curve]:
             yield Curve(experiment, arm, points)
 
 
-def claims() -> Iterable[Claim]:
+def claims():
     """One of each row of the published figures, with each of the three answers among them."""
     for name, system, claim, published, what, value, unit, answer in CLAIMS:
         reason = f"the interval {value * 0.96:.3g} to {value * 1.04:.3g} says so"
         yield Claim(name, system, claim, published, what, around(value), unit, answer, reason)
 
 
-def checks() -> tuple[Check, ...]:
+def checks():
     """Three other generators, as runs made before have them, one of each agreement."""
     agrees = {"throughput": around(1.01), "p50": around(0.99)}
     differs = {"throughput": around(0.71), "p50": around(1.38)}
@@ -148,7 +144,7 @@ OUTAGE = {
 }
 
 
-def study(**changes: object) -> StudyResult:
+def study(**changes):
     """Everything, with one outage and one note."""
     made = StudyResult(
         seed=SEED,
@@ -163,11 +159,3 @@ def study(**changes: object) -> StudyResult:
         notes=("autocannon is not installed, so that crosscheck is left out: run `npm ci`",),
     )
     return replace(made, **changes)
-
-
-def pi_blocks(rounds: int = 2) -> tuple[Block, ...]:
-    """The blocks of pi at 10 users, those of the warm-up first."""
-    order = [(number, arm) for number in range(rounds + 1) for arm in ARMS["pi"]]
-    return tuple(
-        Block(turn, number, cell("pi", arm, 10)) for turn, (number, arm) in enumerate(order, 1)
-    )

@@ -1,15 +1,10 @@
 """Designs of the study for tests, and the blocks that its plan has without a run around it."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from pathlib import Path
-
 import pytest
 
 from support import ROOT
 from tollgate.study.design import DesignError, blocks, only, read_design, shorten, write_blocks
-from tollgate.study.model import CROSSCHECK, Block, Cell
+from tollgate.study.model import CROSSCHECK, Cell
 
 DESIGN = ROOT / "data" / "study.csv"
 #: What the plan reads in JMeter's window.
@@ -19,24 +14,24 @@ HEADER = "experiment,arm,app,users,published,rounds,seconds,lead_s,each,path,ans
 CELL = Cell("sum", "fork", "fork", 5, 0, 8, 1, 0.25, 0, "/sum/9", "45")
 
 
-def smoke() -> tuple[Block, ...]:
+def smoke():
     """The short design without the other load generator, which only a run of the study knows."""
     cells = design()
     return blocks(shorten(only(cells, {cell.experiment for cell in cells} - {CROSSCHECK})), SEED)
 
 
-def write_smoke(path: Path, ports: dict[str, int]) -> Path:
+def write_smoke(path, ports):
     """The blocks of the smoke in a file; returns its path."""
     write_blocks(path, smoke(), ports)
     return path
 
 
-def design() -> tuple[Cell, ...]:
+def design():
     """The cells of the design that comes with the suite."""
     return read_design(DESIGN)
 
 
-def errors_of(path: Path, read: Callable[[Path], object] = read_design) -> list[str]:
+def errors_of(path, read=read_design):
     """What reading the file is refused for, each line without the file's name."""
     with pytest.raises(DesignError) as caught:
         read(path)

@@ -1,15 +1,11 @@
 """Cells of a study whose requests are known one by one, and services whose truth is known."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 import numpy as np
 
 from tollgate.study.model import Cell, CellData
 
 
-def cell(arm: str = "fork", **changes: object) -> Cell:
+def cell(arm="fork", **changes):
     """A row of the design: sum at 5 users, a second, of which a quarter is left out."""
     row = {
         "experiment": "sum",
@@ -27,14 +23,7 @@ def cell(arm: str = "fork", **changes: object) -> Cell:
     return Cell(**{**row, **changes})
 
 
-def data(
-    blocks: Sequence[Sequence[int]],
-    arm: str = "fork",
-    window_s: float | Sequence[float] = 1.0,
-    rounds: Sequence[int] = (),
-    cores: tuple[float, float, float] = (0.3, 1.0, 0.7),
-    **changes: object,
-) -> CellData:
+def data(blocks, arm="fork", window_s=1.0, rounds=(), cores=(0.3, 1.0, 0.7), **changes):
     """A cell from the whole milliseconds that each request of each of its blocks took.
 
     cores: mean cores busy with generator and service, and idle, in every window.
@@ -57,14 +46,12 @@ def data(
     )
 
 
-def written(times_ms: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def written(times_ms, rng):
     """What JMeter writes of such times: the difference of two clocks cut to milliseconds."""
     return np.floor(rng.random(times_ms.shape) + times_ms).astype(np.int64)
 
 
-def served(
-    rng: np.random.Generator, drift: np.ndarray, mean_ms: float, requests: int, tail: float
-) -> np.ndarray:
+def served(rng, drift, mean_ms, requests, tail):
     """float[rounds, requests]: times of a service, in ms, one user after the other.
 
     drift: float[rounds], factors that hit all arms of a round. Each block has a disturbance of its

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 
@@ -19,7 +17,6 @@ from tollgate.run.environment import fingerprint
 from tollgate.study import record as study_run
 from tollgate.study.design import blocks as blocks_of
 from tollgate.study.design import write_blocks
-from tollgate.study.model import Block
 
 SEED, ROUNDS = 21, 8
 #: Mean service time of each arm, in ms: throughput is twice as high with the cluster.
@@ -30,12 +27,12 @@ INSTANCES = {"fork": 1, "cluster": 2}
 PID = 40
 
 
-def design() -> tuple[Block, ...]:
+def design():
     """A warm-up and ROUNDS rounds of both arms."""
     return blocks_of(CELLS, SEED)
 
 
-def sent_in(blocks: Sequence[Block]) -> list[Sent]:
+def sent_in(blocks):
     """Every request of the blocks, none of which failed."""
     found: list[Sent] = []
     at = START_MS
@@ -47,7 +44,7 @@ def sent_in(blocks: Sequence[Block]) -> list[Sent]:
     return found
 
 
-def make(folder: Path, sent: Sequence[Sent] = (), died_s: float | None = None, **changes) -> Path:
+def make(folder, sent=(), died_s=None, **changes):
     """Write the run's folder. sent: in place of all requests. died_s: seconds after START_MS at
     which worker 1 of the cluster was another process. changes: of run.json."""
     blocks = design()
@@ -65,7 +62,7 @@ def make(folder: Path, sent: Sequence[Sent] = (), died_s: float | None = None, *
     return folder
 
 
-def _write_workers(path: Path, ended_s: float, died_s: float | None) -> None:
+def _write_workers(path, ended_s, died_s):
     lines = []
     for time_ms in range(START_MS - 2000, int(1000 * ended_s) + 3000, 1000):
         for app, instances in INSTANCES.items():
@@ -79,7 +76,7 @@ def _write_workers(path: Path, ended_s: float, died_s: float | None) -> None:
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
 
 
-def _write_manifest(folder: Path, ended_s: float, changes: dict) -> None:
+def _write_manifest(folder, ended_s, changes):
     targets = [
         {"name": app, "mode": app, "instances": instances, "memory_limit": None}
         for app, instances in INSTANCES.items()

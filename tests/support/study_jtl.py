@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 
@@ -33,7 +31,7 @@ class Sent:
     label: str = "sum"
 
     @property
-    def fields(self) -> tuple:
+    def fields(self):
         code = "200" if self.ok else "500"
         words = (self.label, code, "OK", f"Users 1-{self.user}", str(self.ok).lower())
         rest = (120, 2, 3, self.elapsed_ms, "h", 1, START_MS - 500)
@@ -55,13 +53,13 @@ CELLS = (
 )
 
 
-def design(cells: Sequence = CELLS, rounds: int = 3) -> tuple[Block, ...]:
+def design(cells=CELLS, rounds=3):
     """Rounds 0, the warm-up, to `rounds` of all the cells, in their order or backwards by turns."""
     turns = [(turn, it) for turn in range(rounds + 1) for it in cells[:: (-1) ** turn]]
     return tuple(Block(number, turn, it) for number, (turn, it) in enumerate(turns, 1))
 
 
-def load(blocks: Iterable[Block], seed: int = 1, mean_ms: float = 40) -> list[Sent]:
+def load(blocks, seed=1, mean_ms=40):
     """Every block one after the other, each user as soon as it has its answer."""
     rng = np.random.default_rng(seed)
     at, found = START_MS, []
@@ -87,14 +85,14 @@ def load(blocks: Iterable[Block], seed: int = 1, mean_ms: float = 40) -> list[Se
     return found
 
 
-def by_another(block: Block, start_ms: int, seconds: float) -> Sent:
+def by_another(block, start_ms, seconds):
     """The one sample of a block in which another load generator sent the requests."""
     elapsed = int(1000 * seconds)
     sample = Sent(str(block.number), start_ms, elapsed, worker="null", server="null")
     return replace(sample, label=ANOTHER_GENERATOR)
 
 
-def write(run: Path, sent: Iterable[Sent], seed: int = 2, header: str = STUDY_HEADER) -> Path:
+def write(run, sent, seed=2, header=STUDY_HEADER):
     """kpi.jtl with these requests in any order, as threads write them."""
     sent = list(sent)
     order = np.random.default_rng(seed).permutation(len(sent))
@@ -103,7 +101,7 @@ def write(run: Path, sent: Iterable[Sent], seed: int = 2, header: str = STUDY_HE
     return path
 
 
-def write_cpu(path: Path, rows: Iterable[Sequence[float]]) -> None:
+def write_cpu(path, rows):
     """cpu.jsonl with rows of time, generator, service and idle."""
     names = ("time", "generator", "service", "idle")
     text = (json.dumps({**dict(zip(names, row, strict=True)), "cores": 2}) + "\n" for row in rows)

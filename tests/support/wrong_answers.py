@@ -6,9 +6,8 @@ import csv
 import json
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import contextmanager
-from http.server import ThreadingHTTPServer
 from itertools import cycle
 from urllib.parse import parse_qs, urlsplit
 
@@ -18,7 +17,7 @@ OPERAND = 123_456_789_012
 FIBONACCI = 2_178_309
 
 
-def _journeys() -> dict[tuple[str, ...], dict[str, str]]:
+def _journeys():
     with (ROOT / "data" / "search.csv").open(newline="") as lines:
         return {(r["origin"], r["destination"], r["date"]): r for r in csv.DictReader(lines)}
 
@@ -26,28 +25,28 @@ def _journeys() -> dict[tuple[str, ...], dict[str, str]]:
 JOURNEYS = _journeys()
 
 
-def calculate(_url: str) -> dict:
+def calculate(_url):
     now = int(time.time() * 1000)
     return {"timestamp": now, "operator": "+", "operand": OPERAND, "number": str(now + OPERAND)}
 
 
-def total(url: str) -> dict:
+def total(url):
     n = int(url.rpartition("/")[2])
     return {"n": n, "sum": n * (n + 1) // 2, "capped": False}
 
 
-def search(url: str) -> dict:
+def search(url):
     query = parse_qs(urlsplit(url).query)
     row = JOURNEYS[tuple(query[key][0] for key in ("origin", "destination", "date"))]
     first = {"train": row["first_train"], "priceCents": int(row["first_price_cents"])}
     return {"tickets": [first] + [{}] * (int(row["tickets"]) - 1), "warnings": []}
 
 
-def kittens(url: str) -> dict:
+def kittens(url):
     return {"id": url.rpartition("/")[2], "fibonacci": {"n": 32, "value": FIBONACCI}}
 
 
-def pi(_url: str) -> str:
+def pi(_url):
     return "Pi: 3.1415"
 
 
@@ -93,7 +92,7 @@ WRONG: dict[str, dict[str, Callable]] = {
 }
 
 
-def _first(answer: dict, **changed: object) -> dict:
+def _first(answer, **changed):
     first, *others = answer["tickets"]
     return answer | {"tickets": [first | changed, *others]}
 
@@ -101,7 +100,7 @@ def _first(answer: dict, **changed: object) -> dict:
 class Handler(http_server.Handler):
     """Answers with the next thing wrong, and counts what was."""
 
-    def respond(self) -> None:
+    def respond(self):
         path = next(path for path in RIGHT if self.path.startswith(path))
         with self.server.lock:
             what = next(self.server.next_wrong[path])
@@ -112,7 +111,7 @@ class Handler(http_server.Handler):
 
 
 @contextmanager
-def serving() -> Iterator[ThreadingHTTPServer]:
+def serving():
     """The server, with `given` counting the wrong answers by path and what is wrong."""
     next_wrong = {path: cycle(wrong) for path, wrong in WRONG.items()}
     with http_server.serving(Handler, given=Counter(), next_wrong=next_wrong) as server:
