@@ -3,7 +3,7 @@
 const assert = require('node:assert/strict');
 const http = require('node:http');
 const { test } = require('node:test');
-const { hearErrors, serve } = require('./support/app');
+const { badRequest, hearErrors, serve } = require('./support/app');
 
 const GOOD = [
   '/healthz',
@@ -44,10 +44,7 @@ test('an unknown route is 404 and lists the routes there are', async (t) => {
 
 for (const path of ['/%zz', '/sum/%zz', '/sum/%ff', '/evil-kittens-sploding-your-cpu/%']) {
   test(`malformed percent-encoding is a bad request: ${path}`, async (t) => {
-    const get = await serve(t);
-    const response = await get(path);
-    assert.equal(response.status, 400);
-    const { error } = await response.json();
+    const error = await badRequest(t, path);
     assert.deepEqual([error.parameter, error.value], ['path', path]);
   });
 }
@@ -75,8 +72,7 @@ test('HEAD answers like GET, without a body', async (t) => {
 });
 
 test('a very long value is not echoed in full', async (t) => {
-  const get = await serve(t);
-  const { error } = await (await get(`/sum/${'x'.repeat(5000)}`)).json();
+  const error = await badRequest(t, `/sum/${'x'.repeat(5000)}`);
   assert.equal(error.value, `${'x'.repeat(100)}...`);
 });
 

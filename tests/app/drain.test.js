@@ -7,7 +7,9 @@ const net = require('node:net');
 const { test } = require('node:test');
 const { setTimeout: wait } = require('node:timers/promises');
 const { DRAIN_LIMIT_MS, QUIET_MS, drainer } = require('../../app/drain');
-const { childrenOf, isAlive, startServer, until, withPatience } = require('./support/processes');
+const { repeat, request } = require('./support/balancer');
+const { childrenOf, isAlive, listen, startServer } = require('./support/processes');
+const { until, withPatience } = require('./support/processes');
 
 const SEARCH = '/search?origin=PAR&destination=LYS&date=2026-03-14';
 
@@ -15,21 +17,9 @@ const SEARCH = '/search?origin=PAR&destination=LYS&date=2026-03-14';
 async function client(t, port, connections) {
   const agent = new http.Agent({ keepAlive: true, maxSockets: connections });
   t.after(() => agent.destroy());
-  const get = (path) =>
-    new Promise((resolve, reject) => {
-      const request = http.get({ port, host: '127.0.0.1', agent, path }, async (response) => {
-        let body = '';
-        for await (const text of response.setEncoding('utf8')) body += text;
-        resolve({ status: response.statusCode, headers: response.headers, body });
-      });
-      request.on('error', reject);
-    });
-  await Promise.all(Array.from({ length: connections }, () => get('/healthz')));
+  const get = (path) => request({ port, agent, path });
+  await repeat(connections, () => get('/healthz'));
   return get;
-}
-
-function times(count, work) {
-  return Array.from({ length: count }, work);
 }
 
 async function isRefused(port) {
@@ -48,12 +38,12 @@ for (const signal of ['SIGINT', 'SIGTERM']) {
       const { child, port, exited } = await startServer(t, { INJECT_DELAY_MS: String(delayMs) });
       const get = await client(t, port, 8);
       let answered = 0;
-      const answers = times(8, () => get('/sum/3').finally(() => (answered += 1)));
+      const answers = repeat(8, () => get('/sum/3').finally(() => (answered += 1)));
       await fetch(`http://127.0.0.1:${port}/healthz`); // behind the others, so they have arrived
       child.kill(signal);
       await until(() => isRefused(port), 'new connections are refused');
       const inFlight = 8 - answered;
-      const all = await Promise.all(answers);
+      const all = await answers;
       assert.deepEqual(await exited, [0, null]);
       assert.equal(inFlight, 8);
       for (const { status, headers, body } of all) {
@@ -69,12 +59,12 @@ test('requests that wait unread behind a busy event loop are answered too', asyn
   const get = await client(t, port, 8);
   const first = get('/pi');
   await wait(30); // so that the others and the signal find the server busy with it
-  const queued = times(4, () => get('/pi'));
+  const queued = Array.from({ length: 4 }, () => get('/pi'));
   child.kill('SIGINT');
   // The signal is taken note of after the queue; until then these are unread and look idle.
   await Promise.race(queued);
-  const late = times(3, () => get('/sum'));
-  const answers = await Promise.all([first, ...queued, ...late]);
+  const late = repeat(3, () => get('/sum'));
+  const answers = await Promise.all([first, ...queued, ...(await late)]);
   for (const { status } of answers) assert.equal(status, 200);
   assert.deepEqual(await exited, [0, null]);
 });
@@ -98,7 +88,7 @@ test('an idle connection is kept until its client comes back to it, and told to 
   child.kill('SIGINT');
   await until(() => isRefused(port), 'new connections are refused');
   await wait(1000); // longer than any sweep; JMeter would not look whether it is still there
-  for (const { status, headers } of await Promise.all(times(4, () => get('/sum/3')))) {
+  for (const { status, headers } of await repeat(4, () => get('/sum/3'))) {
     assert.deepEqual([status, headers.connection], [200, 'close']);
   }
   assert.deepEqual(await exited, [0, null]);
@@ -124,10 +114,10 @@ test('connections that say nothing do not hold up the end for ever', async (t) =
 test('a search in flight gets its child processes to finish, and none outlives it', async (t) => {
   const { child, port, exited } = await startServer(t, { USE_CHILD_PROCESSES: 'true' });
   const get = await client(t, port, 3);
-  const answers = times(3, () => get(SEARCH));
+  const answers = repeat(3, () => get(SEARCH));
   const helpers = await until(() => nonEmpty(childrenOf(child.pid)), 'children are there');
   child.kill('SIGINT');
-  for (const { status, body } of await Promise.all(answers)) {
+  for (const { status, body } of await answers) {
     assert.equal(status, 200);
     for (const warning of JSON.parse(body).warnings) assert.match(warning, /: no answer within/);
   }
@@ -138,10 +128,10 @@ test('a search in flight gets its child processes to finish, and none outlives i
 test('a killed server leaves no child process', async (t) => {
   const { child, port } = await startServer(t, { USE_CHILD_PROCESSES: 'true' });
   const get = await client(t, port, 5);
-  const answers = times(5, () => get(SEARCH));
+  const answers = repeat(5, () => get(SEARCH));
   const helpers = await until(() => nonEmpty(childrenOf(child.pid)), 'children are there');
   child.kill('SIGKILL');
-  await Promise.allSettled(answers);
+  await Promise.allSettled([answers]);
   await until(() => !helpers.some(isAlive), 'the children are gone');
 });
 
@@ -151,18 +141,15 @@ function nonEmpty(list) {
 
 test('a drain that does not end is cut off with a line and exit code 1', async (t) => {
   const said = t.mock.method(process.stderr, 'write', (text, encoding, written) => written());
-  const server = http.createServer(() => {}); // never answers
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const request = http.get({ port: server.address().port, host: '127.0.0.1' });
-  request.on('error', () => {});
+  const { server, port } = await listen(t, () => {}); // never answers
+  const ask = () => http.get({ port, host: '127.0.0.1' }).on('error', () => {});
+  ask();
   await once(server, 'request');
   const code = await new Promise((resolve) => {
     const drain = drainer(server, { limitMs: 300, exit: resolve });
     server.once('request', () => drain());
-    http.get({ port: server.address().port, host: '127.0.0.1' }).on('error', () => {});
+    ask();
   });
-  server.closeAllConnections();
   assert.equal(code, 1);
   assert.equal(
     said.mock.calls[0].arguments[0],

@@ -2,7 +2,7 @@
 
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
-const { serve } = require('./support/app');
+const { badRequest, serve } = require('./support/app');
 
 const PATH = '/evil-kittens-sploding-your-cpu';
 const MEGABYTE = 1_000_000;
@@ -64,10 +64,7 @@ test('an id has up to 64 characters', async (t) => {
 
 for (const id of ['x'.repeat(65), 'a.b', 'a%20b', '%2Fetc', 'k%C3%A4tzchen']) {
   test(`the id ${id} is a bad request that names id`, async (t) => {
-    const get = await serve(t);
-    const response = await get(`${PATH}/${id}`);
-    assert.equal(response.status, 400);
-    const { error } = await response.json();
+    const error = await badRequest(t, `${PATH}/${id}`);
     assert.equal(error.parameter, 'id');
     assert.equal(error.value, decodeURIComponent(id));
     assert.match(error.allowed, /1 to 64/);

@@ -9,23 +9,14 @@ const path = require('node:path');
 const { once } = require('node:events');
 const { test } = require('node:test');
 const { timing } = require('./support/app');
+const { request } = require('./support/balancer');
 const { ECOSYSTEM, ownPm2 } = require('./support/pm2');
 const { childrenOf, until } = require('./support/processes');
 
 const CPUS = os.cpus().length;
 
 /** Asks on a connection of its own, since PM2 deals connections and not requests. */
-function ask(port, urlPath) {
-  return new Promise((resolve, reject) => {
-    const options = { port, host: '127.0.0.1', path: urlPath, agent: false };
-    const request = http.get(options, async (response) => {
-      let body = '';
-      for await (const text of response.setEncoding('utf8')) body += text;
-      resolve({ status: response.statusCode, worker: response.headers['x-worker'], body });
-    });
-    request.on('error', reject);
-  });
-}
+const ask = (port, urlPath) => request({ port, path: urlPath, agent: false });
 
 function describe(apps) {
   return apps.map(({ name, pm2_env: { exec_mode: mode, status } }) => `${name} ${mode} ${status}`);
@@ -82,11 +73,11 @@ test('PM2 starts both modes, every worker answers, and a reload loses no request
     await t.test(`every worker answers in ${mode} mode and names itself`, async () => {
       const workers = new Map();
       await until(async () => {
-        const { worker, body } = await ask(ports[mode], '/healthz');
+        const { headers, body } = await ask(ports[mode], '/healthz');
         const health = JSON.parse(body);
         assert.equal(health.mode, mode);
-        assert.equal(health.instance, worker);
-        workers.set(worker, health.pid);
+        assert.equal(health.instance, headers['x-worker']);
+        workers.set(health.instance, health.pid);
         return workers.size === expected;
       }, `${expected} workers have answered`);
       assert.equal(new Set(workers.values()).size, expected);
@@ -111,11 +102,9 @@ async function reloadUnderLoad({ pm2, ports }) {
   const user = async () => {
     while (!over) {
       const signal = AbortSignal.timeout(20_000); // a request that is lost in silence
-      const options = { port: ports.cluster, host: '127.0.0.1', path: '/healthz', agent, signal };
-      const [response] = await once(http.get(options), 'response');
-      assert.equal(response.statusCode, 200);
-      let body = '';
-      for await (const text of response.setEncoding('utf8')) body += text;
+      const asked = { port: ports.cluster, path: '/healthz', agent, signal };
+      const { status, body } = await request(asked);
+      assert.equal(status, 200);
       pids.add(JSON.parse(body).pid);
     }
   };

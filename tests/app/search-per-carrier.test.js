@@ -3,7 +3,7 @@
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const { request, repeat, underLoad } = require('./support/balancer');
-const { childrenOf, isAlive, startServer, until } = require('./support/processes');
+const { childrenOf, endChildren, isAlive, startServer, until } = require('./support/processes');
 const { childPerCarrier } = require('../../app/targets/search/askers/child-per-carrier');
 
 const QUERY = { origin: 'PAR', destination: 'LYS', date: '2026-03-14' };
@@ -25,10 +25,7 @@ async function server(t) {
 
 /** An asker in this process, whose children end with the test. */
 function asker(t) {
-  t.after(async () => {
-    childrenOf(process.pid).forEach((pid) => process.kill(pid, 'SIGKILL'));
-    await until(() => childrenOf(process.pid).length === 0, 'no child is left');
-  });
+  endChildren(t);
   return childPerCarrier({ randomDelay: false });
 }
 

@@ -3,7 +3,7 @@
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const { hearErrors, serve } = require('./support/app');
-const { childrenOf, until, withPatience } = require('./support/processes');
+const { childrenOf, endChildren, until, withPatience } = require('./support/processes');
 
 const QUERY = '/search?origin=PAR&destination=LYS&date=2026-03-14';
 const STATIONS = ['PAR', 'LYS', 'NCE', 'LIL', 'BER', 'MUC', 'ROM', 'BCN'];
@@ -40,14 +40,6 @@ test('a search has the same answer in process and in child processes of both kin
     for (const other of others) assert.deepEqual(other, answer);
   }
 });
-
-/** Those that are kept for a carrier end with their server, which here is this process. */
-function endChildren(t) {
-  t.after(async () => {
-    childrenOf(process.pid).forEach((pid) => process.kill(pid, 'SIGKILL'));
-    await until(() => childrenOf(process.pid).length === 0, 'no child is left');
-  });
-}
 
 for (const [mode, env] of Object.entries(MODES)) {
   const searchWith = async (t, carriers, timeLimitMs = AN_HOUR_MS) => {
@@ -108,20 +100,23 @@ test('by default a carrier may take one second', async (t) => {
   assert.deepEqual(warnings, ['carrier Slow: no answer within 1000 ms']);
 });
 
+/** The answer to a search of these carriers, each of which has a child process for it. */
+async function searchInChildren(t, carriers, timeLimitMs) {
+  const get = await serve(t, MODES['in child processes'], { search: { carriers, timeLimitMs } });
+  return (await get(QUERY)).json();
+}
+
 test('a child process that dies costs its own tickets and a warning', async (t) => {
   const carriers = [real('aurora'), odd('dying')];
-  const search = { carriers, timeLimitMs: AN_HOUR_MS };
-  const get = await serve(t, MODES['in child processes'], { search });
-  const { tickets, warnings } = await (await get(QUERY)).json();
+  const { tickets, warnings } = await searchInChildren(t, carriers, AN_HOUR_MS);
   assert.ok(tickets.length > 0 && tickets.every(({ carrier }) => carrier === 'Aurora'));
   assert.deepEqual(warnings, ['carrier Dying: its process ended with code 7']);
 });
 
 test('a child process that hangs is killed', async (t) => {
   await withPatience(300, async (timeLimitMs) => {
-    const search = { carriers: [odd('hanging'), real('cirrus')], timeLimitMs };
-    const get = await serve(t, MODES['in child processes'], { search });
-    const { tickets, warnings } = await (await get(QUERY)).json();
+    const carriers = [odd('hanging'), real('cirrus')];
+    const { tickets, warnings } = await searchInChildren(t, carriers, timeLimitMs);
     assert.ok(tickets.length > 0);
     assert.deepEqual(warnings, [`carrier Hanging: no answer within ${timeLimitMs} ms`]);
   });

@@ -2,7 +2,7 @@
 
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
-const { serve } = require('./support/app');
+const { badRequest, serve } = require('./support/app');
 
 const GOOD = { origin: 'PAR', destination: 'LYS', date: '2026-03-14' };
 const TICKET_KEYS = [
@@ -139,10 +139,7 @@ for (const [parameter, value, query] of [
   ['origin', null, { ...WITHOUT_ORIGIN, 'origin[a]': 'PAR' }],
 ]) {
   test(`${parameter} ${JSON.stringify(value)} is a bad request: ${path(query)}`, async (t) => {
-    const get = await serve(t);
-    const response = await get(path(query));
-    assert.equal(response.status, 400);
-    const { error } = await response.json();
+    const error = await badRequest(t, path(query));
     assert.equal(error.parameter, parameter);
     assert.deepEqual(error.value, value);
     assert.equal(typeof error.allowed, 'string');

@@ -2,7 +2,7 @@
 
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
-const { serve } = require('./support/app');
+const { badRequest, serve } = require('./support/app');
 
 test('sum without a number says hello world', async (t) => {
   const get = await serve(t);
@@ -33,10 +33,7 @@ test('n above 5,000,000,000 is capped, however many digits it has', async (t) =>
 
 for (const n of ['abc', '-1', '+1', '1.5', '1e3', '0x10', '%20', '1%20', '٣', 'NaN', 'Infinity']) {
   test(`sum of "${n}" is a bad request that names n`, async (t) => {
-    const get = await serve(t);
-    const response = await get(`/sum/${n}`);
-    assert.equal(response.status, 400);
-    const { error } = await response.json();
+    const error = await badRequest(t, `/sum/${n}`);
     assert.equal(error.parameter, 'n');
     assert.equal(error.value, decodeURIComponent(n));
     assert.match(error.allowed, /whole number/);

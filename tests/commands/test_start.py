@@ -82,3 +82,11 @@ def test_no_escape_sequence_of_an_argument_reaches_the_terminal(words):
     assert done.returncode
     assert said.strip()
     assert [it for it in said if not (it.isprintable() or it == "\n")] == []
+
+
+def test_a_start_waits_for_no_import_that_it_does_without():
+    """`scipy.stats` alone takes as long as most of the rest, at each start."""
+    code = "import sys, tollgate.commands.bzt, tollgate.commands.cli; print(*sys.modules)"
+    done = support.run(sys.executable, "-c", code)
+    assert "bzt.engine" in done.stdout.split()
+    assert not {"scipy.stats", "scipy.signal", "pandas", "matplotlib"} & {*done.stdout.split()}

@@ -1,9 +1,9 @@
 'use strict';
 
-const http = require('node:http');
-const { once } = require('node:events');
+const assert = require('node:assert/strict');
 const { createApp } = require('../../../app/app');
 const { readSettings } = require('../../../app/settings');
+const { listen } = require('./processes');
 
 /**
  * Serves an application in this process, on a port of the system's choosing, until the test ends.
@@ -14,15 +14,16 @@ const { readSettings } = require('../../../app/settings');
  * @returns {Promise<(path: string, init?: RequestInit) => Promise<Response>>}
  */
 async function serve(t, env = {}, options = {}) {
-  const server = http.createServer(createApp({ settings: readSettings(env), ...options }));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  const base = `http://127.0.0.1:${server.address().port}`;
-  return (path, init) => fetch(base + path, init);
+  const { port } = await listen(t, createApp({ settings: readSettings(env), ...options }));
+  return (path, init) => fetch(`http://127.0.0.1:${port}${path}`, init);
+}
+
+/** Asks an application for something that it refuses as a bad request; returns the error. */
+async function badRequest(t, path) {
+  const get = await serve(t);
+  const response = await get(path);
+  assert.equal(response.status, 400);
+  return (await response.json()).error;
 }
 
 /** Keeps what the application tells on stderr out of the test's output, and gives it back. */
@@ -46,4 +47,4 @@ function timing(response) {
   );
 }
 
-module.exports = { hearErrors, serve, timing };
+module.exports = { badRequest, hearErrors, serve, timing };

@@ -1,8 +1,7 @@
 'use strict';
 
-const { once } = require('node:events');
 const http = require('node:http');
-const { BALANCER, startServer } = require('./processes');
+const { BALANCER, listen, startServer } = require('./processes');
 
 const QUICK = { PI_POINTS: '100000' };
 
@@ -44,8 +43,8 @@ function request({ body: sent, ...options }) {
       try {
         let body = '';
         for await (const text of response.setEncoding('latin1')) body += text;
-        const { statusCode: status, headers, rawHeaders } = response;
-        resolve({ status, headers, rawHeaders, body, server: headers['x-server'] });
+        const { statusCode: status, headers } = response;
+        resolve({ status, headers, body, server: headers['x-server'] });
       } catch (error) {
         reject(error);
       }
@@ -75,18 +74,12 @@ async function underLoad(ask, path, users, work) {
 /** A server in this process that does as `handler` says, and is well unless it says otherwise. */
 async function fakeServer(t, handler) {
   const asked = [];
-  const server = http.createServer((req, res) => {
+  const { port } = await listen(t, (req, res) => {
     if (req.url === '/healthz') return res.end('{}');
     asked.push(req);
     return handler(req, res);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  return { asked, port: server.address().port, server };
+  return { asked, port };
 }
 
 /** How many answers each server gave. */

@@ -2,6 +2,7 @@
 
 const { execFileSync, spawn, spawnSync } = require('node:child_process');
 const { once } = require('node:events');
+const http = require('node:http');
 const net = require('node:net');
 const path = require('node:path');
 const { setTimeout: wait } = require('node:timers/promises');
@@ -43,6 +44,17 @@ async function startServer(t, env, script) {
   return { ...server, port: Number(/:(\d+)\n/.exec(server.said.stdout)[1]) };
 }
 
+/** A server in this process, on a port of the system's choosing, until the test ends. */
+async function listen(t, handler) {
+  const server = http.createServer(handler).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return { server, port: server.address().port };
+}
+
 /** Asks again and again; fails when `condition` does not come true within `limitMs`. */
 async function until(condition, what, limitMs = 20_000) {
   const giveUpAt = Date.now() + limitMs;
@@ -71,6 +83,14 @@ function childrenOf(parent) {
     .map((line) => /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line))
     .filter((match) => match && Number(match[2]) === parent && !match[3].startsWith('ps '))
     .map((match) => Number(match[1]));
+}
+
+/** Ends the children of this process with the test: those that a search keeps for a carrier. */
+function endChildren(t) {
+  t.after(async () => {
+    childrenOf(process.pid).forEach((pid) => process.kill(pid, 'SIGKILL'));
+    await until(() => childrenOf(process.pid).length === 0, 'no child is left');
+  });
 }
 
 /** False for a zombie too: who its new parent is, and when that one reaps it, is not ours to say. */
@@ -109,8 +129,10 @@ module.exports = {
   BALANCER,
   childrenOf,
   cleanEnv,
+  endChildren,
   freePort,
   isAlive,
+  listen,
   ROOT,
   spawnServer,
   startServer,
