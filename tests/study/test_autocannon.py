@@ -1,14 +1,11 @@
 """autocannon for real, against a server that counts, and what it printed in a recorded run."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
@@ -39,30 +36,30 @@ RESULT = AutocannonResult(
 class Server:
     """A counting server; `counts` ends it."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         pipe = subprocess.PIPE
         self.process = subprocess.Popen(["node", SERVER], stdin=pipe, stdout=pipe, text=True)
         self.port = int(self.process.stdout.readline())
 
-    def url(self, path: str = "/") -> str:
+    def url(self, path="/"):
         return f"http://127.0.0.1:{self.port}{path}"
 
-    def counts(self) -> dict[str, int]:
+    def counts(self):
         return json.loads(self.process.communicate(timeout=support.PATIENCE)[0])
 
-    def end(self) -> None:
+    def end(self):
         self.process.kill()
         self.process.communicate()
 
 
 @pytest.fixture
-def server() -> Iterator[Server]:
+def server():
     started = Server()
     yield started
     started.end()
 
 
-def generators() -> list[str]:
+def generators():
     """The command lines of the generators that this session's tests have left running."""
     lines = []
     for process in support.ours():
