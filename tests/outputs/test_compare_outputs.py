@@ -191,7 +191,7 @@ def test_no_label_breaks_an_output(label) -> None:
     verdict, _ = verdict_on(compared)
     for row in to_markdown(verdict, label).splitlines():
         if row.startswith("|"):
-            assert (row.count("|"), row.count("\\|")) == (8, 0)
+            assert (row.count("|"), row.count("\\|")) == (9, 0)
     ET.fromstring(to_junit(verdict, "compare").encode())
     assert all(line.isprintable() for line in verdict_table(verdict).splitlines())
 

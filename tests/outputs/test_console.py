@@ -10,7 +10,7 @@ from tollgate.judge.facts import InterimHistory, JudgeSettings, MeasuredRun
 from tollgate.judge.judgement import judge
 from tollgate.outputs.console import verdict_headline, verdict_table
 from tollgate.outputs.markdown import to_markdown
-from tollgate.outputs.text import shorten, width
+from tollgate.outputs.table import shorten, width
 
 COLOUR = re.compile(r"\033\[\d+m")
 
@@ -39,7 +39,7 @@ def test_the_worst_comes_first_what_has_no_say_among_what_passes_and_the_verdict
     notice = "p95 of search>100ms, continue as non-failed"
     text = table(MeasuredRun((execution(notice, *MANY),)))
     verdicts = [line.split()[0] for line in rows(text)[1:]]
-    assert verdicts == ["FAIL", "INCONCLUSIVE", "note", "PASS", "PASS"]
+    assert verdicts == ["FAIL", "INCONCLUSIVE", "informational", "PASS", "PASS"]
     assert "\nFAIL: 2 of 4 criteria hold; the fault of the service\n" in text
 
 
@@ -51,7 +51,7 @@ def test_only_a_failure_says_by_how_much_the_limit_was_missed():
 
 def test_a_limit_of_nothing_is_missed_by_no_percentage():
     line = rows(table(MeasuredRun((execution("fail of search>0", service=counts(failed=30)),))))[1]
-    assert line.split() == ["FAIL", "fail", "of", "search>0", "30", "0", "exact", "3000"]
+    assert line.split() == ["FAIL", "fail", "of", "search>0", "30", "0", "exact", "3,000"]
 
 
 def test_the_heading_names_the_confidence_that_the_intervals_have():
@@ -97,7 +97,7 @@ def test_no_label_moves_the_cursor_or_breaks_a_line_or_a_column(label):
     assert len(lines) == 2
     for line in lines:
         ending = line[-(width(line) - heading.index("95 % CI")) :]
-        assert re.match(r"(\d+-\d+|exact) +3000$", ending), ending
+        assert re.match(r"(\d+-\d+|exact) +3,000$", ending), ending
     assert max(map(width, text.splitlines())) < 450
 
 

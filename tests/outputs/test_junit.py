@@ -86,7 +86,9 @@ def test_a_criterion_without_a_say_is_never_a_failure():
         (execution("p95 of search>250ms", "p95 of search>100ms, continue as non-failed"),)
     )
     assert not list(junit(run).iter("failure"))
-    assert "| FAIL, no say |" in to_markdown(judge(run), "check")
+    assert "| 195 ms (+95 %) | 100 ms | 194-196 | 3,000 | informational |" in to_markdown(
+        judge(run), "check"
+    )
 
 
 def test_what_makes_a_measurement_unsound_is_told_in_a_case_of_its_own():

@@ -98,11 +98,6 @@ def one_line(text: str) -> str:
     return printable(" ".join(text.split()))
 
 
-def row(cells: tuple[str, ...] | list[str]) -> str:
-    """A line of a table; the cells are Markdown already."""
-    return f"| {' | '.join(cells)} |"
-
-
 def code(text: str) -> str:
     """As code, which notifies no one. Where backticks can't hold the text, for they know no
     escape, as HTML."""

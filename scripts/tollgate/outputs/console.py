@@ -6,52 +6,24 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from tollgate.base.text import one_line
-from tollgate.compare import words
-from tollgate.compare.model import IMPROVED, Finding
-from tollgate.compare.result import Comparison
 from tollgate.compare.words import cases
 from tollgate.forecast.load import arrival_counts
 from tollgate.forecast.model import LoadStep
-from tollgate.judge.verdicts import (
-    FAIL,
-    INCONCLUSIVE,
-    INVALID,
-    ORDER,
-    PASS,
-    CriterionResult,
-    ExecutionVerdict,
-    RunVerdict,
-)
+from tollgate.judge.verdicts import PASS, ExecutionVerdict, RunVerdict
 from tollgate.outputs import capacity
-from tollgate.outputs.text import (
-    beyond,
-    course,
-    decided,
-    forecast_line,
-    interval,
-    limit,
-    observed,
-    shorten,
-    width,
-    worker_lines,
-)
-from tollgate.study.model import Claim, StudyResult
+from tollgate.outputs.table import VERDICT, Cell, Column, Table, paint, shorten, to_console, widths
+from tollgate.outputs.tables import content
+from tollgate.outputs.text import beyond, course
+from tollgate.study.model import StudyResult
 from tollgate.study.words import AGREES, DISAGREES, UNKNOWN, number
 from tollgate.study.words import interval as study_interval
 
 #: More reasons than this are counted, not listed; verdict.md has them all.
 REASONS_SHOWN = 8
-#: Longer criteria, labels and reasons lose their middle; verdict.json has all of it.
-CRITERION_WIDTH, LABEL_WIDTH, REASON_WIDTH = 72, 48, 400
+#: Longer reasons lose their middle; verdict.json has all of them.
+REASON_WIDTH = 400
 #: Columns of a terminal that nothing of a study is wider than.
 STUDY_WIDTH = 120
-#: Colours of a terminal, by verdict.
-COLOURS = {PASS: "32", FAIL: "31", INCONCLUSIVE: "33", INVALID: "35"}
-COMPARED = ("", "head against base", "base", "head", "change", "at least", "at most")
-CLAIMS = ("", "claim", "measured", "95 % CI", "published")
-#: Findings, the worst first; what has no say comes last.
-_FINDINGS = (FAIL, INCONCLUSIVE, IMPROVED)
-_GAP = "  "
 
 
 def verdict_table(verdict: RunVerdict, colour: bool = False) -> str:
@@ -59,20 +31,10 @@ def verdict_table(verdict: RunVerdict, colour: bool = False) -> str:
     lines: list[str] = []
     for execution in verdict.executions:
         title = f"{_reason(execution.name)}: {execution.verdict}{course(execution)}"
-        lines += ["", _paint(title, execution.verdict, colour)]
-        if execution.comparison:
-            lines += _comparison(execution.comparison, colour)
-        if execution.capacity:
-            lines += [f"  {_reason(line)}" for line in capacity.lines(execution.capacity)]
-        lines += _criteria(execution, colour)
-        forecast = [forecast_line(execution.forecast)] if execution.forecast else []
-        seen = (*forecast, *worker_lines(execution), *execution.background_lines)
-        lines += [f"  {_reason(line)}" for line in seen]
-        lines += [f"  ! {_reason(warning)}" for warning in execution.warnings]
-        lines += [f"  lint: {_reason(line)}" for line in execution.lint]
+        lines += ["", paint(title, execution.verdict, colour), *_shown(execution, colour)]
     lines += ["", *capacity.scaling_line(verdict.executions), verdict_headline(verdict, colour)]
     shown = verdict.reasons[:REASONS_SHOWN]
-    lines += [f"  {_paint(it.verdict, it.verdict, colour)} {_reason(it.text)}" for it in shown]
+    lines += [f"  {paint(it.verdict, it.verdict, colour)} {_reason(it.text)}" for it in shown]
     if len(verdict.reasons) > len(shown):
         lines.append(f"  and {len(verdict.reasons) - len(shown)} more: see verdict.md")
     return "\n".join(lines)
@@ -82,7 +44,7 @@ def verdict_headline(verdict: RunVerdict, colour: bool = False) -> str:
     """One line: the verdict, how many criteria, compared metrics or capacities it rests on, and
     whose fault it is."""
     if verdict.share:
-        shown = _paint(verdict.verdict, verdict.verdict, colour)
+        shown = paint(verdict.verdict, verdict.verdict, colour)
         return f"{shown}: engine {verdict.share}, to be merged with the others"
     results = [it for each in verdict.executions for it in each.criteria if it.decides]
     compared = [it for each in verdict.executions for it in cases(each.comparison)]
@@ -100,87 +62,23 @@ def verdict_headline(verdict: RunVerdict, colour: bool = False) -> str:
     if faults:
         line += f"; the fault of the {' and the '.join(faults)}"
     line += "".join(f"; {_reason(it)}" for it in beyond(verdict))
-    return f"{_paint(verdict.verdict, verdict.verdict, colour)}: {line}"
+    return f"{paint(verdict.verdict, verdict.verdict, colour)}: {line}"
 
 
-def _criteria(execution: ExecutionVerdict, colour: bool) -> Iterator[str]:
-    if not execution.criteria:
-        return
-    # Python's sort is stable: criteria of one verdict stay in the order of taurus.yml.
-    results = sorted(execution.criteria, key=_importance)
-    rows = [
-        ("", "criterion", "observed", "limit", results[0].interval_name, "n"),
-        *map(_criterion, results),
-    ]
-    if execution.course:
-        dates = ["decided", *map(decided, results)]
-        rows = [(*row, date) for row, date in zip(rows, dates, strict=True)]
-    heading, *lines = _aligned(rows)
-    yield heading
-    for result, line in zip(results, lines, strict=True):
-        yield line if result.verdict == PASS else _paint(line, result.verdict, colour)
-
-
-def _importance(result: CriterionResult) -> int:
-    """The worst verdict first, and what has no say beside what passes."""
-    return -ORDER.index(result.verdict if result.decides else PASS)
-
-
-def _criterion(result: CriterionResult) -> tuple[str, ...]:
-    return (
-        result.verdict if result.decides else "note",
-        shorten(one_line(result.criterion), CRITERION_WIDTH),
-        observed(result) + _over(result),
-        limit(result),
-        interval(result),
-        str(result.samples),
-    )
-
-
-def _over(result: CriterionResult) -> str:
-    """By how much a violated limit was missed."""
-    if result.verdict != FAIL or not result.limit or result.observed is None:
-        return ""
-    return f" ({100 * (result.observed / result.limit - 1):+.0f} %)"
-
-
-def _comparison(comparison: Comparison, colour: bool) -> Iterator[str]:
-    """Which code was compared, each finding, how it was decided; of a control, the noise."""
-    yield from (f"  {_reason(line)}" for line in words.sides(comparison.record))
-    # Python's sort is stable: within one verdict they stay in the order of the plan.
-    findings = sorted(comparison.gate.findings, key=_weight)
-    heading, *lines = _aligned([COMPARED, *(_finding(each, comparison) for each in findings)])
-    yield heading
-    for finding, line in zip(findings, lines, strict=True):
-        is_plain = finding.verdict not in (FAIL, INCONCLUSIVE) or not finding.gates
-        yield line if is_plain else _paint(line, finding.verdict, colour)
-    noise = words.noise(comparison) if comparison.is_control else ()
-    lines = words.course(comparison), *words.processes(comparison), *noise
-    yield from (f"  {_reason(line)}" for line in lines)
-
-
-def _weight(finding: Finding) -> int:
-    if not finding.gates:
-        return len(_FINDINGS) + 1
-    return _FINDINGS.index(finding.verdict) if finding.verdict in _FINDINGS else len(_FINDINGS)
-
-
-def _finding(finding: Finding, comparison: Comparison) -> tuple[str, ...]:
-    effect = words.effect_of(comparison, finding)
-    changes = (finding.change, finding.low, finding.high)
-    return (
-        finding.verdict if finding.gates else "note",
-        shorten(one_line(words.name(finding)), LABEL_WIDTH),
-        words.value(finding, finding.base),
-        words.value(finding, finding.head),
-        *(words.change(finding, each, effect) for each in changes),
-    )
+def _shown(execution: ExecutionVerdict, colour: bool) -> Iterator[str]:
+    for part in content(execution, worst_first=True):
+        if isinstance(part, Table):
+            yield from to_console(part, colour)
+        else:
+            yield from (f"  {_reason(line)}" for line in part)
+    yield from (f"  ! {_reason(warning)}" for warning in execution.warnings)
+    yield from (f"  lint: {_reason(line)}" for line in execution.lint)
 
 
 def study_table(study: StudyResult) -> str:
     """Every claim in a row, then why those that don't agree do not, in at most STUDY_WIDTH
     columns."""
-    lines = [*_claims(study.claims), "", study_headline(study)]
+    lines = [*_claims(study), "", study_headline(study)]
     absent = [it.system for it in study.claims if it.system not in study.experiments]
     if absent:
         lines += _wrapped(f"not part of this run: {', '.join(dict.fromkeys(absent))}")
@@ -204,39 +102,30 @@ def study_headline(study: StudyResult) -> str:
     return f"Study: {agreed} {claims}, {refused} {disagree}, {unknown} undecided"
 
 
-def _claims(claims: Sequence[Claim]) -> list[str]:
-    if not claims:
-        return []
-    rows = [CLAIMS, *map(_claim, claims)]
-    *widths, _ = _widths(rows)
-    left = STUDY_WIDTH - sum(widths) - len(_GAP) * len(CLAIMS)
-    return _aligned([(*cells, shorten(last, left)) for *cells, last in rows])
-
-
-def _claim(claim: Claim) -> tuple[str, ...]:
-    found = claim.measured.value
-    value = "-" if found is None else f"{number(found)} {claim.unit}".strip()
-    return (
-        claim.answer,
-        claim.id,
-        value,
-        study_interval(claim.measured) or "-",
-        one_line(claim.published),
-    )
+def _claims(study: StudyResult) -> Iterator[str]:
+    if not study.claims:
+        return
+    rows = []
+    for it in study.claims:
+        found = it.measured.value
+        value = "-" if found is None else f"{number(found)} {it.unit}".strip()
+        ends = study_interval(it.measured) or "-"
+        rows.append((Cell(badge=it.answer), it.id, value, ends, it.published))
+    headings = ("claim", "measured", "95 % CI", "published")
+    columns = (Column("answer", VERDICT), *map(Column, headings))
+    yield from to_console(Table("", columns, rows), most=STUDY_WIDTH)
 
 
 def _wrapped(text: str) -> list[str]:
-    indented = {"initial_indent": _GAP, "subsequent_indent": 2 * _GAP}
+    indented = {"initial_indent": "  ", "subsequent_indent": "    "}
     return textwrap.wrap(one_line(text), STUDY_WIDTH, **indented)
 
 
 def steps_table(steps: Sequence[LoadStep]) -> str:
     """The steps of a load with their rates, requests and targets, numbers to the right."""
     rows = [*_steps(steps)]
-    widths = _widths(rows)
-    lines = (
-        _GAP.join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) for row in rows
-    )
+    first, *others = widths(rows)
+    lines = ("  ".join([row[0].ljust(first), *map(str.rjust, row[1:], others)]) for row in rows)
     return "\n".join(lines)
 
 
@@ -249,20 +138,5 @@ def _steps(steps: Sequence[LoadStep]) -> Iterator[tuple[str, ...]]:
         yield step.name, *times, f"{step.tps:.6g}", f"{count:,}", *shares
 
 
-def _widths(rows: Sequence[tuple[str, ...]]) -> list[int]:
-    return [max(map(width, column)) for column in zip(*rows, strict=True)]
-
-
-def _aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
-    """A line for each row, with columns of the same width."""
-    widths = _widths(rows)
-    padded = ([c + " " * (w - width(c)) for c, w in zip(row, widths, strict=True)] for row in rows)
-    return [f"{_GAP}{_GAP.join(cells)}".rstrip() for cells in padded]
-
-
 def _reason(text: str) -> str:
     return shorten(one_line(text), REASON_WIDTH)
-
-
-def _paint(text: str, verdict: str, colour: bool) -> str:
-    return f"\033[{COLOURS[verdict]}m{text}\033[0m" if colour else text

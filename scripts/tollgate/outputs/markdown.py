@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
 
-from tollgate.base.text import code, escaped, row
+from tollgate.base.text import code, escaped
 from tollgate.compare import words
-from tollgate.compare.model import FAIL, IMPROVED, INCONCLUSIVE, Finding
-from tollgate.compare.result import Comparison
-from tollgate.judge.verdicts import CriterionResult, ExecutionVerdict, RunVerdict
-from tollgate.outputs import capacity
-from tollgate.outputs.text import beyond, forecast_line, interval, limit, observed, worker_lines
+from tollgate.judge.verdicts import ExecutionVerdict, RunVerdict
+from tollgate.outputs import capacity, table
+from tollgate.outputs.tables import content
+from tollgate.outputs.text import beyond
 from tollgate.profile import words as why_words
 from tollgate.profile.model import Why
-
-COMPARED = ("label", "metric", "base", "head", "change", "interval", "verdict")
-_STRIKING = (FAIL, INCONCLUSIVE, IMPROVED)
 
 
 def to_markdown(verdict: RunVerdict, kind: str) -> str:
@@ -27,11 +23,9 @@ def to_markdown(verdict: RunVerdict, kind: str) -> str:
         lines += ["", f"### {escaped(execution.name)}: {execution.verdict}", ""]
         # Without an empty line between them they would run into one paragraph.
         lines += [it for warning in execution.warnings for it in (f"> {escaped(warning)}", "")]
-        if execution.forecast:
-            lines += [escaped(forecast_line(execution.forecast)), ""]
-        lines += _results(execution)
-        if seen := [*worker_lines(execution), *execution.background_lines]:
-            lines += ["", *_list(seen)]
+        for part in _parts(execution):
+            lines += [*part, ""]
+        lines = lines[:-1] if lines[-1] == "" else lines
         if execution.lint:
             lines += ["", "What was noticed of the plan:", "", *_list(execution.lint)]
     for line in capacity.scaling_line(verdict.executions):
@@ -47,67 +41,15 @@ def why_section(why: Why) -> str:
     return "\n".join([*lines, "", *map(escaped, why_words.about(why))]).rstrip() + "\n"
 
 
-def _results(execution: ExecutionVerdict) -> list[str]:
-    """What was compared, and the criteria; without either, a table of no criterion."""
-    parts = []
+def _parts(execution: ExecutionVerdict) -> Iterator[Iterable[str]]:
+    """The lines of each part of what an execution shows."""
+    for part in content(execution):
+        yield table.to_markdown(part) if isinstance(part, table.Table) else _list(part)
     if execution.comparison:
-        parts.append(_comparison(execution.comparison))
+        yield [escaped(words.promise(execution.comparison))]
     if execution.capacity:
-        parts.append(_list([*capacity.lines(execution.capacity), capacity.LEAKS]))
-    if execution.criteria or not (execution.comparison or execution.capacity):
-        parts.append(_table(_headings(execution.criteria), map(_criterion, execution.criteria)))
-    first, *others = parts
-    return [*first, *(line for part in others for line in ["", *part])]
-
-
-def _comparison(comparison: Comparison) -> list[str]:
-    """Which code was compared, every metric of every label, and how it was decided."""
-    course = words.course(comparison)
-    noise = words.noise(comparison) if comparison.is_control else []
-    more = [*words.processes(comparison), *noise]
-    return [
-        *_list(words.sides(comparison.record)),
-        "",
-        *_table(COMPARED, (_finding(each, comparison) for each in comparison.gate.findings)),
-        "",
-        escaped(f"{course[:1].upper()}{course[1:]}. {words.promise(comparison)}"),
-        *(["", *_list(more)] if more or comparison.is_control else []),
-    ]
+        yield [escaped(capacity.LEAKS)]
 
 
 def _list(lines: Iterable[str]) -> list[str]:
     return [f"- {escaped(line)}" for line in lines]
-
-
-def _table(headings: Sequence[str], rows: Iterable[tuple[str, ...]]) -> list[str]:
-    return [row(headings), row(["---"] * len(headings)), *map(row, rows)]
-
-
-def _headings(results: Sequence[CriterionResult]) -> tuple[str, ...]:
-    interval_name = results[0].interval_name if results else "interval"
-    return ("criterion", "observed", "limit", interval_name, "n", "verdict")
-
-
-def _criterion(result: CriterionResult) -> tuple[str, ...]:
-    return (
-        code(result.criterion),
-        observed(result),
-        limit(result),
-        interval(result),
-        str(result.samples),
-        result.verdict if result.decides else f"{result.verdict}, no say",
-    )
-
-
-def _finding(finding: Finding, comparison: Comparison) -> tuple[str, ...]:
-    effect = words.effect_of(comparison, finding)
-    verdict = words.verdict(finding)
-    return (
-        code(finding.label),
-        finding.metric,
-        words.value(finding, finding.base),
-        words.value(finding, finding.head),
-        words.change(finding, finding.change, effect),
-        words.interval(finding, effect) or words.UNKNOWN,
-        f"**{verdict}**" if finding.verdict in _STRIKING and finding.gates else verdict,
-    )

@@ -6,7 +6,6 @@ Text of unknown origin is made fit for a line.
 from __future__ import annotations
 
 import math
-import unicodedata
 from collections.abc import Iterator
 
 from tollgate.base.text import duration, format_interval, format_number, short
@@ -77,20 +76,6 @@ def _with_unit(value: str, unit: str) -> str:
     if unit.startswith("/"):
         return f"{value}{unit}"
     return value if unit == "count" else f"{value} {unit}"
-
-
-def shorten(text: str, most: int) -> str:
-    """At most so many characters: the middle gives way, for the end of a criterion is its limit."""
-    if len(text) <= most:
-        return text
-    kept = most - len("...")
-    return f"{text[: kept - kept // 2]}...{text[len(text) - kept // 2 :]}"
-
-
-def width(text: str) -> int:
-    """How many columns of a terminal a printable text takes."""
-    wide = sum(unicodedata.east_asian_width(each) in "WF" for each in text)
-    return len(text) + wide - sum(unicodedata.combining(each) > 0 for each in text)
 
 
 def forecast_line(result: ForecastResult) -> str:

@@ -12,7 +12,7 @@ from tollgate.base.text import one_line
 from tollgate.criteria.grammar import Criterion
 from tollgate.judge.facts import JudgeSettings, LabelData, MeasuredExecution, measured_window
 from tollgate.judge.observe import select
-from tollgate.outputs.text import shorten
+from tollgate.outputs.table import shorten
 from tollgate.pages.run.grid import Binned, Grid
 from tollgate.pages.run.intended import Intended
 from tollgate.run import manifest
