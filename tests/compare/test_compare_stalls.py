@@ -131,7 +131,7 @@ def test_a_head_that_stands_still_for_2_s_of_every_30_fails_and_told_by_times_al
 def test_a_single_process_that_stalls_is_not_held_against_head():
     rng = np.random.default_rng(2)
     stalls = [[], [(0, begin, begin + 2.0) for begin in range(5, 600, 15)]]
-    blocks = blocks_of(rng, 1.0, own=0.0, bursts=0.0, processes=4, stalls=stalls)
+    blocks = blocks_of(rng, 1.0, processes=4, stalls=stalls)
     found = finding(judged([blocks], SETTINGS), STALLS, "sum")
     assert (found.verdict, found.low > 0) == (INCONCLUSIVE, True)
     assert found.reason.startswith("worse, but not every process of head")

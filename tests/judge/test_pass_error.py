@@ -1,11 +1,11 @@
 """How often a default run passes whose mean is at its limit, on a machine that wanders.
 
-docs/criteria.md has the table of all rows, which `scripts/dev/bench looks` makes.
+docs/criteria.md has the table of all rows, which `scripts/dev/bench interim` makes.
 """
 
 import pytest
 
-from benchmarks.looks import NEAR, parse, simulated
+from benchmarks.interim import NEAR, parse, simulated
 
 RUNS, HOURS = 400, 20
 

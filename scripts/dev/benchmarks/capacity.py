@@ -1,33 +1,32 @@
 """How often a search's interval holds the capacity, simulated; see docs/capacity-search.md.
 
-    scripts/dev/bench capacity [--searches N] [--only NAME] [--seed N] [--processes N] [--kept FILE]
+    scripts/dev/bench capacity [--searches N] [--only NAME] [--seed N] [--processes N]
 
 Requests come as the Precise Throughput Timer sends them and wait for one process, or for the first
 free one of four. What half of simulated minutes keep is the truth. Each search has a seed of its
-own: what FILE has of an earlier sitting isn't made again, and counts.
+own.
 """
 
 from __future__ import annotations
 
 import argparse
 import heapq
-import json
 import math
-from collections.abc import Callable, Iterator, Sequence
+import sys
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from benchmarks import common
+from benchmarks.common import Floats
 from tollgate.capacity.answer import result
 from tollgate.capacity.growth import grew
-from tollgate.capacity.model import Ask, CapacitySettings, Limit, Trial
+from tollgate.capacity.model import Ask, CapacitySettings, Limit, Result, Trial
 from tollgate.capacity.search import next_ask
 
-Floats = NDArray[np.float64]
 SETTINGS = CapacitySettings((Limit("p95", 250.0, 0.05), Limit("fail", None, 0.001)))
 #: Arrivals a second that the generator reaches.
 CEILING = 1500.0
@@ -96,13 +95,8 @@ def speeds(kind: str, budget_s: float, random: np.random.Generator) -> Speed:
         return lambda at_s: 1 + way * (2 * at_s / budget_s - 1)
     if kind in NEIGHBOURS:
         slow_s, fast_s, most_s, slow = NEIGHBOURS[kind]
-        count = 20 + 4 * math.ceil(2 * budget_s / (slow_s + fast_s))
-        lengths = np.minimum(random.exponential((slow_s, fast_s), (count, 2)), most_s).ravel()
-        begins_slow = random.random() < slow_s / (slow_s + fast_s)
-        ends = np.cumsum(lengths if begins_slow else lengths[1:])
-        return lambda at_s: np.where(
-            (np.searchsorted(ends, at_s) % 2 == 0) == begins_slow, slow, 1.0
-        )
+        is_slow = common.spells(random, slow_s, fast_s, 2 * budget_s, most_s)
+        return lambda at_s: np.where(is_slow(at_s), slow, 1.0)
     return np.ones_like
 
 
@@ -122,11 +116,9 @@ def answers(
 
 
 def responses(at_ms: Floats, own_ms: Floats, processes: int) -> Floats:
-    """Waiting and service times in a line for the first free process (of one: D. Lindley 1952,
-    "The theory of queues")."""
+    """Waiting and service times in a line for the first free process."""
     if processes == 1:
-        steps = np.concatenate([[0.0], np.cumsum(own_ms[:-1] - np.diff(at_ms))])
-        return steps - np.minimum.accumulate(steps) + own_ms
+        return common.responses(at_ms, own_ms)
     free, ends = [0.0] * processes, []
     for at, own in zip(at_ms.tolist(), own_ms.tolist(), strict=True):
         end = max(free[0], at) + own
@@ -135,51 +127,46 @@ def responses(at_ms: Floats, own_ms: Floats, processes: int) -> Floats:
     return np.array(ends) - at_ms
 
 
-def trial(
-    ask: Ask, service: Service, at_s: float, speed: Speed, settings: CapacitySettings, random
-):
+def trial(ask: Ask, service: Service, at_s: float, speed: Speed, random) -> Trial:
     """As it would be measured."""
     due, ms = answers(service, ask.rate, ask.seconds, at_s, speed, random)
     grown, rate = grew(due, ms, ask.seconds), len(ms) / ask.seconds
-    ms = ms[due >= settings.lead_s]
-    over = [int((ms > (each.threshold or 1e300)).sum()) for each in settings.limits]
+    ms = ms[due >= SETTINGS.lead_s]
+    over = [int((ms > (each.threshold or 1e300)).sum()) for each in SETTINGS.limits]
     p50, p95, p99 = np.sort(ms)[[math.ceil(len(ms) * it) - 1 for it in (0.5, 0.95, 0.99)]].tolist()
     return Trial(ask, rate, len(ms), tuple(over), p50, p95, p99, grown, 0.0, True, at_s)
 
 
-def searched(service: Service, settings: CapacitySettings, speed: Speed, random):
-    """Its result and trials."""
-    settings = replace(settings, seed=int(random.integers(2**31)))
+def searched(service: Service, speed: Speed, random) -> Result:
+    settings = replace(SETTINGS, seed=int(random.integers(2**31)))
     trials: list[Trial] = []
     at_s = 0.0
     while ask := next_ask(settings, CEILING, trials):
-        trials.append(trial(ask, service, at_s, speed, settings, random))
+        trials.append(trial(ask, service, at_s, speed, random))
         waiting_s = trials[-1].p99_ms / 1000
         at_s += ask.seconds + min(max(SOONEST_S, waiting_s), settings.drain_s)
-    return result(settings, CEILING, trials), trials
+    return result(settings, CEILING, trials)
 
 
-def keeping(
-    service: Service, rate: float, settings: CapacitySettings, paths: list[Speed], random
-) -> float:
+def keeping(service: Service, rate: float, paths: list[Speed], random) -> float:
     """The share of minutes that keep the limits, each on one of these machines and somewhere among
     the searching trials."""
-    ask = Ask(1, "holdout", rate, settings.holdout_s)
-    begins = random.uniform(*AMONG_S, len(paths)) - settings.holdout_s / 2
+    ask = Ask(1, "holdout", rate, SETTINGS.holdout_s)
+    begins = random.uniform(*AMONG_S, len(paths)) - SETTINGS.holdout_s / 2
     kept = (
-        trial(ask, service, at_s, speed, settings, random)
+        trial(ask, service, at_s, speed, random).keeps(SETTINGS.limits)
         for at_s, speed in zip(begins, paths, strict=True)
     )
-    return sum(each.keeps(settings.limits) for each in kept) / len(paths)
+    return sum(kept) / len(paths)
 
 
-def capacity(service: Service, settings: CapacitySettings, paths: list[Speed], random) -> float:
+def capacity(service: Service, paths: list[Speed], random) -> float:
     """By bisection, with more minutes the nearer it is, until rates are 0.2 % apart."""
     low, high = 0.3 * service.most, min(1.1 * service.most, 1.05 * service.cliff)
     while high / low > 1.002:
         middle = math.sqrt(low * high)
         few = max(10, len(paths) // 10) if high / low > 1.1 else len(paths)
-        if keeping(service, middle, settings, paths[:few], random) > 0.5:
+        if keeping(service, middle, paths[:few], random) > 0.5:
             low = middle
         else:
             high = middle
@@ -188,11 +175,8 @@ def capacity(service: Service, settings: CapacitySettings, paths: list[Speed], r
 
 @dataclass(frozen=True)
 class Searched:
-    """A search of a service, and its truth. seed, number: what it was drawn from."""
+    """A search, and its truth."""
 
-    name: str
-    seed: int
-    number: int
     truth: float
     status: str
     estimate: float | None
@@ -209,73 +193,52 @@ def truth_of(name: str, minutes: int, seed: int) -> float | None:
     service = SERVICES[name]
     random = np.random.default_rng([seed, list(SERVICES).index(name)])
     paths = [speeds(service.speed, SETTINGS.budget_s, random) for _ in range(minutes)]
-    return None if service.speed in NEIGHBOURS else capacity(service, SETTINGS, paths, random)
+    return None if service.speed in NEIGHBOURS else capacity(service, paths, random)
 
 
-def simulated(name: str, seed: int, common: float | None, number: int) -> Searched:
-    """common: see `truth_of`."""
+def simulated(name: str, seed: int, known: float | None, number: int) -> Searched:
+    """known: see `truth_of`."""
     service = SERVICES[name]
     random = np.random.default_rng([seed, list(SERVICES).index(name), number])
     speed = speeds(service.speed, SETTINGS.budget_s, random)
-    found = searched(service, SETTINGS, speed, random)[0]
-    truth = common or capacity(service, SETTINGS, [speed] * OWN_MINUTES, random)
-    return Searched(name, seed, number, truth, found.status, found.estimate, found.low, found.high)
+    found = searched(service, speed, random)
+    truth = known or capacity(service, [speed] * OWN_MINUTES, random)
+    return Searched(truth, found.status, found.estimate, found.low, found.high)
 
 
-def row(name: str, made: Sequence[Searched]) -> str:
+def row(name: str, made: Sequence[Searched]) -> list[str]:
     """Of the table."""
     known = [it for it in made if it.low is not None]
-    held, above = (
-        100 * sum(each) / len(made)
-        for each in ([it.held for it in made], [it.low > it.truth for it in known])
-    )
-    width = np.median([(it.high - it.low) / 2 / it.estimate for it in known])
+    shares = [np.mean([it.held for it in made]), sum(it.low > it.truth for it in known) / len(made)]
+    shares.append(np.median([(it.high - it.low) / 2 / it.estimate for it in known]))
     off = np.mean([it.estimate / it.truth - 1 for it in known])
     found = np.mean([it.status == "found" for it in made])
-    return (
-        f"| {name} | {np.mean([it.truth for it in made]):.1f}/s | {len(made)} | {held:.1f} % "
-        f"| {above:.1f} % | {100 * width:.1f} % | {100 * off:+.1f} % | {100 * found:.0f} % |"
-    )
-
-
-def sitting(
-    arguments: argparse.Namespace, pool: ProcessPoolExecutor, name: str
-) -> Iterator[Searched]:
-    """All searches of a service: those that are kept, and what was missing of so many."""
-    kept: Path | None = arguments.kept
-    lines = kept.read_text().splitlines() if kept and kept.exists() else []
-    known = [it for it in (Searched(**json.loads(line)) for line in lines) if it.name == name]
-    yield from known
-    done = {it.number: it.truth for it in known if it.seed == arguments.seed}
-    numbers = [it for it in range(arguments.searches) if it not in done]
-    if not numbers:
-        return
-    if done and SERVICES[name].speed not in NEIGHBOURS:
-        common = next(iter(done.values()))
-    else:
-        common = truth_of(name, arguments.minutes, arguments.seed)
-    make = partial(simulated, name, arguments.seed, common)
-    for each in pool.map(make, numbers):
-        if kept:
-            with kept.open("a") as file:
-                print(json.dumps(asdict(each)), file=file)
-        yield each
+    return [
+        name,
+        f"{np.mean([it.truth for it in made]):.1f}/s",
+        str(len(made)),
+        *(f"{100 * share:.1f} %" for share in shares),
+        f"{100 * off:+.1f} %",
+        f"{100 * found:.0f} %",
+    ]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--searches", type=int, default=1000)
-    parser.add_argument("--minutes", type=int, default=MINUTES, help="for the truth, at each rate")
     parser.add_argument("--only", action="append", choices=SERVICES, metavar="NAME")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--processes", type=int, default=1)
-    parser.add_argument("--kept", type=Path, metavar="FILE", help="of searches, is added to")
     arguments = parser.parse_args()
-    print("| service | capacity | searches | held | too high | half-width | off | found |")
-    print("|---|---|---|---|---|---|---|---|")
+    rows = []
     with ProcessPoolExecutor(arguments.processes) as pool:
         for name in arguments.only or SERVICES:
-            print(row(name, list(sitting(arguments, pool, name))), flush=True)
+            known = truth_of(name, MINUTES, arguments.seed)
+            make = partial(simulated, name, arguments.seed, known)
+            rows.append(row(name, list(pool.map(make, range(arguments.searches)))))
+            print(*rows[-1], sep=", ", file=sys.stderr)
+    heads = ("service", "capacity", "searches", "held", "too high", "half-width", "off", "found")
+    print(common.table(heads, rows))
 
 
 if __name__ == "__main__":

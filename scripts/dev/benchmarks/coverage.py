@@ -15,15 +15,12 @@ from dataclasses import dataclass
 from importlib import metadata
 
 import numpy as np
-from bench import machine
-from numpy.typing import NDArray
-from scipy import signal
 
+from benchmarks.common import Floats, machine, remembering, spells, table
 from tollgate.stats.counts import Counts
 from tollgate.stats.intervals import Interval, mean_interval
 from tollgate.stats.percentiles import percentile_interval
 
-Floats = NDArray[np.float64]
 Answers = Callable[[np.random.Generator, Floats], Floats]
 AtLevel = Callable[[float], Interval]
 #: One-sided: that of a PASS, and two of a look that may FAIL.
@@ -45,8 +42,7 @@ def common(of_variance: float, memory: float) -> Answers:
     the one before."""
 
     def values(rng: np.random.Generator, at_s: Floats) -> Floats:
-        fresh = rng.standard_normal(int(at_s[-1]) + 301)
-        seconds = signal.lfilter([math.sqrt(1 - memory**2)], [1, -memory], fresh)[300:]
+        seconds = remembering(rng, int(at_s[-1]) + 1, memory)
         own = rng.standard_normal(len(at_s))
         shared = math.sqrt(of_variance) * seconds[at_s.astype(int)]
         return shared + math.sqrt(1 - of_variance) * own
@@ -58,11 +54,7 @@ def bursts(slow_s: float, fast_s: float, times: float) -> Answers:
     """Gamma values, `times` as large during bursts; both states last exponentially long."""
 
     def values(rng: np.random.Generator, at_s: Floats) -> Floats:
-        count = 20 + 4 * math.ceil(at_s[-1] / (slow_s + fast_s))
-        lengths = rng.exponential((slow_s, fast_s), (count, 2)).ravel()
-        begins_slow = rng.random() < slow_s / (slow_s + fast_s)
-        ends = np.cumsum(lengths if begins_slow else lengths[1:])
-        is_slow = (np.searchsorted(ends, at_s) % 2 == 0) == begins_slow
+        is_slow = spells(rng, slow_s, fast_s, at_s[-1])(at_s)
         return np.where(is_slow, times, 1) * rng.gamma(4, 1 / 4, len(at_s))
 
     return values
@@ -171,44 +163,30 @@ def true_percentiles(answers: Answers) -> Floats:
     return np.rint(UNIT_MS * np.percentile(np.concatenate(parts), ASKED))
 
 
-def table(title: str, columns: list[str], rows: dict[str, list[str]]) -> list[str]:
-    head = [f"**{title}**", "", "| process | " + " | ".join(columns) + " |"]
-    return [
-        *head,
-        "|---" * (len(columns) + 1) + "|",
-        *(f"| {name} | {' | '.join(cells)} |" for name, cells in rows.items()),
-        "",
-    ]
-
-
 def tables(what: str, columns: list[str], found: dict[str, list[Seen]]) -> list[str]:
     """Coverage, widths and false alarms of one kind of interval."""
-
-    def early(name: str) -> list[str]:
-        runs = sum(it.runs for it in found[name])
-        shares = sum(it.early for it in found[name]) / runs
-        errors = [math.sqrt(level * (1 - level) / runs) for level in LEVELS]
-        each = zip(shares, LEVELS, errors, strict=True)
-        return [f"{share / level:.2g} ± {error / level:.1g}" for share, level, error in each]
-
     levels = [f"{100 * level:g} %" for level in LEVELS]
-    return [
-        *table(
-            f"{what}: held the truth, % (it lay above the interval, %)",
-            columns,
-            {name: [it.held for it in each] for name, each in found.items()},
-        ),
-        *table(
-            f"{what}: from the truth to the ends, in the mean, % of it",
-            columns,
-            {name: [it.width for it in each] for name, each in found.items()},
-        ),
-        *table(
-            f"{what}: false alarms, as a multiple of the one-sided level, all columns together",
-            levels,
-            {name: early(name) for name in found},
-        ),
-    ]
+    titles = {
+        "held the truth, % (it lay above the interval, %)": columns,
+        "from the truth to the ends, in the mean, % of it": columns,
+        "false alarms, as a multiple of the one-sided level, all columns together": levels,
+    }
+    rows: tuple[list, list, list] = ([], [], [])
+    for name, each in found.items():
+        rows[0].append([name, *(it.held for it in each)])
+        rows[1].append([name, *(it.width for it in each)])
+        rows[2].append([name, *false_alarms(each)])
+    made = (table(["process", *heads], of) for heads, of in zip(titles.values(), rows, strict=True))
+    return [f"**{what}: {title}**\n\n{it}\n" for title, it in zip(titles, made, strict=True)]
+
+
+def false_alarms(found: list[Seen]) -> list[str]:
+    """As multiples of each level, with their standard errors."""
+    runs = sum(it.runs for it in found)
+    shares = sum(it.early for it in found) / runs
+    errors = (math.sqrt(level * (1 - level) / runs) for level in LEVELS)
+    each = zip(shares, LEVELS, errors, strict=True)
+    return [f"{share / level:.2g} ± {error / level:.1g}" for share, level, error in each]
 
 
 def report(runs: int) -> str:

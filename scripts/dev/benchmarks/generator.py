@@ -1,12 +1,11 @@
 """CPU of JMeter per request, beyond its start, in the plans that follow a schedule.
 
-    scripts/dev/bench generator [PLAN ...] [--rounds N] [--rate N] [--requests N] [--alone]
-                            [--project FOLDER]
+    scripts/dev/bench generator [PLAN ...] [--rounds N] [--rate N] [--requests N]
 
 Each plan runs twice against one server of app/, for a moment and so much longer that it sends
 --requests more; the difference in CPU time of the JVM (getrusage of the process, the compiling of
 its code included) over the difference in requests is the figure. All plans send the same: sums and
-searches in turn. As Tollgate runs a plan, unless --alone: then as `jmeter -n -t` does.
+searches in turn.
 """
 
 from __future__ import annotations
@@ -14,17 +13,16 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
-import statistics
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from bench import BenchError, machine
+import numpy as np
 
+from benchmarks.common import machine, table
 from tollgate.base.paths import ROOT, jmeter_home
 from tollgate.plan.inline import put_in_place
 from tollgate.run.environment import jmeter_version
@@ -33,9 +31,18 @@ from tollgate.taurus.jmeter import QUIET
 #: The run that the other one is compared with lasts so long, in seconds.
 MOMENT_S = 2
 #: Properties of the plans; no answer is too late.
-EVERYWHERE = {"think": 0, "think_spread": 0, "response_timeout": 20_000}
+EVERYWHERE = {
+    "think": 0,
+    "think_spread": 0,
+    "response_timeout": 20_000,
+    "sample_variables": "TESTSTART.MS",
+}
 FORECASTS = ("stress", "load", "soak")
 PLANS = ("check", "compare", *FORECASTS)
+
+
+class BenchError(Exception):
+    """One line: what did not work."""
 
 
 @contextmanager
@@ -54,41 +61,29 @@ def served() -> Iterator[int]:
 
 def properties(plan: str, port: int, rate: int, seconds: int) -> dict[str, object]:
     """Of a run that sends half sums and half searches, at `rate` a second in all."""
-    half = {"sum_rate": rate / 2, "search_rate": rate / 2}
     if plan in FORECASTS:
         schedule = f"rate({rate}/sec) random_arrivals({seconds} sec) pause(8 sec)"
         own = {"port": port, "schedule": schedule, "mix": "1000000000 sum:0.5 search:1"}
         # The pool of an Open Model Thread Group would keep JMeter up for a minute.
-        own["jmeterengine.force.system.exit"] = "true"
-    elif plan == "compare":
-        ends = {"base_port": port, "head_port": port, "sample_variables": "TESTSTART.MS,coin"}
-        ends["jmeterengine.force.system.exit"] = "true"  # as the plan of an older check-out needs
-        ends["period"] = round(2000 / rate)  # where older ones have rates
-        own = half | ends | {"warmup": 0, "measured": seconds}
-    else:
-        rare = dict.fromkeys(("calculate_rate", "kittens_rate", "pi_rate"), 0.01)
-        own = half | rare | {"port": port, "warmup": 0, "measured": seconds}
-    return EVERYWHERE | {"sample_variables": "TESTSTART.MS"} | own
+        return EVERYWHERE | own | {"jmeterengine.force.system.exit": "true"}
+    own = {"warmup": 0, "measured": seconds}
+    if plan == "compare":
+        own |= {"base_port": port, "head_port": port, "period": round(2000 / rate)}
+        return EVERYWHERE | own | {"sample_variables": "TESTSTART.MS,coin"}
+    own |= {"port": port, "sum_rate": rate / 2, "search_rate": rate / 2}
+    return EVERYWHERE | own | dict.fromkeys(("calculate_rate", "kittens_rate", "pi_rate"), 0.01)
 
 
-@dataclass(frozen=True)
-class Cost:
-    """Of one JMeter: CPU time in seconds, and what it left."""
-
-    cpu_s: float
-    requests: int
-    log_lines: int
-
-
-def run(plan: Path, given: Mapping[str, object], folder: Path, options: Sequence[str]) -> Cost:
-    """Run a plan to its end. Raises BenchError where a request fails, which would cost more."""
+def run(plan: Path, given: Mapping[str, object], folder: Path) -> np.ndarray:
+    """[requests, ms of CPU, lines of the log] of a run to the end of the plan. Raises BenchError
+    where a request fails, which would cost more."""
     jtl, log, said = (folder / name for name in ("out.jtl", "jmeter.log", "said"))
     jtl.unlink(missing_ok=True)
     words = [f"-J{name}={value}" for name, value in given.items()]
     command = [jmeter_home() / "bin" / "jmeter", "-n", "-t", plan, "-l", jtl, "-j", log]
     with said.open("w") as out:
         process = subprocess.Popen(
-            [*command, *options, *words], cwd=plan.parent, stdout=out, stderr=out
+            [*command, *QUIET, *words], cwd=plan.parent, stdout=out, stderr=out
         )
         _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
@@ -97,41 +92,40 @@ def run(plan: Path, given: Mapping[str, object], folder: Path, options: Sequence
     if process.returncode or failed or not rows:
         what = failed[0] if failed else said.read_text().strip()[-300:]
         raise BenchError(f"{plan.name}: {len(failed)} of {len(rows)} requests failed: {what}")
-    return Cost(usage.ru_utime + usage.ru_stime, len(rows), len(log.read_text().splitlines()))
+    cpu_ms = 1000 * (usage.ru_utime + usage.ru_stime)
+    return np.array([len(rows), cpu_ms, len(log.read_text().splitlines())])
 
 
-def cost(name: str, arguments: argparse.Namespace, port: int, folder: Path) -> tuple[float, float]:
-    """(CPU in ms, lines of jmeter.log) of a request beyond the moment."""
-    plan, options = folder / "plans" / f"{name}.jmx", () if arguments.alone else QUIET
-    if not arguments.alone:
+def cost(name: str, arguments: argparse.Namespace, port: int) -> np.ndarray:
+    """[ms of CPU, lines of the log] of a request beyond the moment."""
+    lengths_s = (MOMENT_S, MOMENT_S + arguments.requests // arguments.rate)
+    with TemporaryDirectory(prefix="tollgate-bench-") as made:
+        folder = Path(made)
+        for each in ("plans", "data"):
+            shutil.copytree(ROOT / each, folder / each)
+        plan = folder / "plans" / f"{name}.jmx"
         put_in_place(plan, plan.parent)
-    seconds = MOMENT_S + arguments.requests // arguments.rate
-    moment, longer = (
-        run(plan, properties(name, port, arguments.rate, it), folder, options)
-        for it in (MOMENT_S, seconds)
-    )
-    more = longer.requests - moment.requests
-    return 1000 * (longer.cpu_s - moment.cpu_s) / more, (longer.log_lines - moment.log_lines) / more
+        moment, longer = (
+            run(plan, properties(name, port, arguments.rate, it), folder) for it in lengths_s
+        )
+    requests, *more = longer - moment
+    return np.array(more) / requests
 
 
-def table(arguments: argparse.Namespace) -> Iterator[str]:
-    """Lines of Markdown, rounds by turns."""
-    found: dict[str, list[tuple[float, float]]] = {name: [] for name in arguments.plans}
+def measured(arguments: argparse.Namespace) -> str:
+    """The table, of rounds by turns."""
+    found: dict[str, list[np.ndarray]] = {name: [] for name in arguments.plans}
     with served() as port:
         for _ in range(arguments.rounds):
             for name, costs in found.items():
-                with TemporaryDirectory(prefix="tollgate-bench-") as folder:
-                    for each in ("plans", "data"):
-                        shutil.copytree(arguments.project / each, Path(folder) / each)
-                    costs.append(cost(name, arguments, port, Path(folder)))
+                costs.append(cost(name, arguments, port))
                 print(f"{name}: {costs[-1][0]:.2f} ms", file=sys.stderr)
-    yield from ("| plan | CPU a request | lines of jmeter.log a request |", "|---|---|---|")
+    rows = []
     for name, costs in found.items():
-        cpu = [it[0] for it in costs]
-        spread = f"{min(cpu):.2f} to {max(cpu):.2f}"
-        lines = statistics.median(it[1] for it in costs)
-        yield f"| {name} | {statistics.median(cpu):.2f} ms ({spread}) | {lines:.2f} |"
-    yield from ("", machine(), f"Versions: JMeter {jmeter_version()}.")
+        ms, lines = np.transpose(costs)
+        cpu = f"{np.median(ms):.2f} ms ({ms.min():.2f} to {ms.max():.2f})"
+        rows.append([name, cpu, f"{np.median(lines):.2f}"])
+    return table(["plan", "CPU a request", "lines of jmeter.log a request"], rows)
 
 
 def main() -> None:
@@ -140,13 +134,11 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--rate", type=int, default=110, help="requests a second in all")
     parser.add_argument("--requests", type=int, default=3_400, help="beyond those of the moment")
-    parser.add_argument("--alone", action="store_true", help="as JMeter runs a plan by itself")
-    parser.add_argument("--project", type=Path, default=ROOT, help="whose plans; another check-out")
     arguments = parser.parse_args()
     if unknown := set(arguments.plans) - set(PLANS):
         parser.error(f"no such plan: {', '.join(sorted(unknown))}; there are {', '.join(PLANS)}")
     try:
-        print("\n".join(table(arguments)))
+        print(measured(arguments), machine(), f"JMeter {jmeter_version()}.", sep="\n\n")
     except BenchError as problem:
         sys.exit(f"generator: {problem}")
 

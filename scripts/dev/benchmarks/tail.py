@@ -1,7 +1,7 @@
 """How often the gate of a comparison is wrong, and what it finds, over simulated runs.
 
     scripts/dev/bench tail                     the tables of docs/compare.md
-    scripts/dev/bench tail --runs 5000 --gates 20
+    scripts/dev/bench tail --sizes 0 --powers 0 --lucks 0 --stalled 40    the last of them alone
 
 First the tail alone: how often "no difference" is refused at the level of a first look, as
 multiples of it. Then whole gates with every look, of a service like `sum`: a hundred rows of
@@ -17,8 +17,9 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from scipy import signal, special
+from scipy import special
 
+from benchmarks.common import remembering, table
 from certification.burner import MEAN_S, MOST_S
 from tollgate.compare.decide import close, look, next_look_s
 from tollgate.compare.estimates import COSINE_S, STEP_S
@@ -38,19 +39,19 @@ NOISE = {
 #: before. bursts: how often in a second both get up to five times slower, each by another amount.
 #: neighbour: whether one of two cores is taken half of the time, and `known` to the gate or not.
 SERVICES = {
-    "quiet": {"own": 0.0, "bursts": 0.0},
-    "own noise of 3 %, AR(0.9)": {"own": 0.03, "bursts": 0.0},
-    "bursts of 1 s in 20": {"own": 0.0, "bursts": 0.05},
+    "quiet": {},
+    "own noise of 3 %, AR(0.9)": {"own": 0.03},
+    "bursts of 1 s in 20": {"bursts": 0.05},
     "both": {"own": 0.03, "bursts": 0.05},
-    "a neighbour, not known": {"own": 0.0, "bursts": 0.0, "neighbour": "unknown"},
-    "a neighbour": {"own": 0.0, "bursts": 0.0, "neighbour": "known"},
+    "a neighbour, not known": {"neighbour": "unknown"},
+    "a neighbour": {"neighbour": "known"},
 }
 #: Of requests beside a neighbour's burst: how many have to wait, and for how long in the mean.
 WAITING, WAIT_MS = 0.15, 8.0
 RATIOS = (1.0, 1.02, 1.05)
-#: Standard deviations of the logarithm of what a process is slow by, under which noise; processes
-#: of a side, and whether the gate asks all of them.
-LUCKS, LUCKY = (0.01, 0.02, 0.03), ("quiet",)
+#: Standard deviations of the logarithm of what a process is slow by; processes of a
+#: side, and whether the gate asks all of them.
+LUCKS = (0.01, 0.02, 0.03)
 WAYS = ((1, False), (2, False), (2, True), (4, False), (4, True))
 #: Seconds that all of head's processes stall, of every so many, or None; whether each process of
 #: either side stalls by itself too, for ALONE_S, once in EVERY_S in the mean; and the noise.
@@ -71,11 +72,6 @@ Stall = tuple[int, float, float]
 WITHIN_S = {"typical": 300, "p50": 120, "p95": 600}
 ROWS_MS = 7 * np.exp(0.3 * np.random.default_rng(0).standard_normal(100))
 RATE = 27.5
-
-
-def remembering(rng: np.random.Generator, seconds: int, memory: float) -> np.ndarray:
-    fresh = rng.standard_normal(seconds + 100) * math.sqrt(1 - memory**2)
-    return signal.lfilter([1], [1, -memory], fresh)[100:]
 
 
 def refused(rng: np.random.Generator, noise: str, seconds: int, runs: int) -> tuple[float, float]:
@@ -99,16 +95,16 @@ def refused(rng: np.random.Generator, noise: str, seconds: int, runs: int) -> tu
 def blocks_of(
     rng: np.random.Generator,
     ratio: float,
-    own: float,
-    bursts: float,
+    own: float = 0.0,
+    bursts: float = 0.0,
     processes: int = 1,
     luck: float = 0.0,
-    told: bool = True,
+    known: bool = True,
     neighbour: str = "",
     stalls: Sequence[Sequence[Stall]] = (),
 ) -> Blocks:
-    """Ten minutes of a service. processes: of each side, each of which is slower by its luck. told:
-    whether the gate knows which of them answered. stalls: of base and of head."""
+    """Ten minutes of a service. processes: of each side, each of which is slower by its luck.
+    known: whether the gate knows which of them answered. stalls: of base and of head."""
     seconds, sides = 600, []
     hit = rng.random(seconds) < bursts
     foreign = taken(rng, seconds) if neighbour else np.zeros(seconds)
@@ -127,7 +123,7 @@ def blocks_of(
         if stalled:
             took += waits_ms(rng, block, process, stalled)
         elapsed = np.floor(took + rng.random(len(took))).astype(int)
-        sides.append(Requests(block, row, elapsed, process if told else None))
+        sides.append(Requests(block, row, elapsed, process if known else None))
     values = 1 + max(int(it.elapsed_ms.max()) for it in sides)
     size, none = seconds * values, np.zeros(seconds, np.int64)
     counts = [np.bincount(it.block * values + it.elapsed_ms, minlength=size) for it in sides]
@@ -186,9 +182,9 @@ def found(gate: Gate, metric: str) -> bool:
     return finding.verdict == FAIL and finding.at_s <= WITHIN_S[metric]
 
 
-def table(heads: list[str], rows: list[list[str]]) -> str:
-    lines = [heads, ["---"] * len(heads), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+def shares(gates: Sequence[Gate], *verdicts: str) -> list[float]:
+    """How many of a hundred gates have each verdict."""
+    return [100 * sum(it.verdict == each for it in gates) / len(gates) for each in verdicts]
 
 
 def sizes(runs: int) -> str:
@@ -205,15 +201,13 @@ def powers(gates: int) -> str:
     """Of whole gates; without the errors, of which nothing fails here."""
     settings = GateSettings(gates=("typical", "p50", "p95"), fail_fast=False)
     rows = []
-    for name, service in SERVICES.items():
-        for ratio in RATIOS:
-            rng = np.random.default_rng(2)
-            made = [judged(blocks_of(rng, ratio, **service), settings) for _ in range(gates)]
-            ends = [it.looks_s[-1] if it.finished else math.inf for it in made]
-            counts = [sum(it.verdict == verdict for it in made) for verdict in (FAIL, PASS)]
-            times = [sum(found(it, metric) for it in made) for metric in WITHIN_S]
-            cells = [f"{100 * it / gates:.0f} %" for it in (*counts, *times)]
-            rows.append([name, f"{100 * (ratio - 1):.0f} %", *cells, f"{np.median(ends):.0f} s"])
+    for (name, service), ratio in itertools.product(SERVICES.items(), RATIOS):
+        rng = np.random.default_rng(2)
+        made = [judged(blocks_of(rng, ratio, **service), settings) for _ in range(gates)]
+        ends = [it.looks_s[-1] if it.finished else math.inf for it in made]
+        times = [100 * np.mean([found(it, metric) for it in made]) for metric in WITHIN_S]
+        cells = [f"{it:.0f} %" for it in (*shares(made, FAIL, PASS), *times)]
+        rows.append([name, f"{100 * (ratio - 1):.0f} %", *cells, f"{np.median(ends):.0f} s"])
     within = [f"{metric} FAIL within {most} s" for metric, most in WITHIN_S.items()]
     return table(["noise", "slower", "FAIL", "PASS", *within, "all decided after"], rows)
 
@@ -222,22 +216,16 @@ def lucks(gates: int) -> str:
     """Of whole gates whose processes differ: FAIL and PASS, in per cent."""
     settings = GateSettings(gates=("typical", "p50", "p95"))
     rows = []
-    for name in LUCKY:
-        for luck in LUCKS:
-            for ratio in RATIOS:
-                cells = []
-                for processes, told in WAYS:
-                    rng = np.random.default_rng(3)
-                    more = {"processes": processes, "luck": luck, "told": told}
-                    made = [
-                        judged(blocks_of(rng, ratio, **SERVICES[name], **more), settings)
-                        for _ in range(gates)
-                    ]
-                    counts = (sum(it.verdict == verdict for it in made) for verdict in (FAIL, PASS))
-                    cells.append(" / ".join(f"{100 * it / gates:.0f}" for it in counts))
-                rows.append([name, f"{100 * luck:g} %", f"{100 * (ratio - 1):.0f} %", *cells])
-    ways = (f"{it} each{', all of them' if told else ''}" for it, told in WAYS)
-    return table(["noise", "luck", "slower", *ways], rows)
+    for luck, ratio in itertools.product(LUCKS, RATIOS):
+        cells = [f"{100 * luck:g} %", f"{100 * (ratio - 1):.0f} %"]
+        for processes, known in WAYS:
+            rng = np.random.default_rng(3)
+            service = {"processes": processes, "luck": luck, "known": known}
+            made = [judged(blocks_of(rng, ratio, **service), settings) for _ in range(gates)]
+            cells.append(" / ".join(f"{it:.0f}" for it in shares(made, FAIL, PASS)))
+        rows.append(cells)
+    ways = (f"{it} each{', all of them' if known else ''}" for it, known in WAYS)
+    return table(["luck", "slower", *ways], rows)
 
 
 def stalled(gates: int) -> str:
@@ -246,41 +234,30 @@ def stalled(gates: int) -> str:
     rows = []
     for name, (head, alone, noise) in STALLED.items():
         rng = np.random.default_rng(4)
-        made = [
-            blocks_of(
-                rng, 1.0, **SERVICES[noise], processes=4, stalls=stalls_of(rng, head, alone, 4)
-            )
-            for _ in range(gates)
-        ]
+        made = []
+        for _ in range(gates):
+            stalls = stalls_of(rng, head, alone, 4)
+            made.append(blocks_of(rng, 1.0, **SERVICES[noise], processes=4, stalls=stalls))
         now, before = ([judged(it, of) for it in made] for of in (with_, without))
-        fails = [it.looks_s[-1] for it in now if it.verdict == FAIL]
-        counts = [
-            len(fails),
-            sum(it <= SOON_S for it in fails),
-            sum(it.verdict == PASS for it in now),
-        ]
-        counts.append(sum(it.verdict == PASS for it in before))
+        soon = [it.verdict == FAIL and it.looks_s[-1] <= SOON_S for it in now]
+        passed = (*shares(now, PASS), *shares(before, PASS))
+        cells = [f"{it:.0f} %" for it in (*shares(now, FAIL), 100 * np.mean(soon), *passed)]
         ends = [np.mean([it.looks_s[-1] for it in of]) for of in (before, now)]
-        cells = [f"{100 * it / gates:.0f} %" for it in counts]
         rows.append([name, *cells, f"{ends[0]:.0f} → {ends[1]:.0f} s"])
     heads = ["stalls", "FAIL", f"FAIL within {SOON_S} s", "PASS", "PASS without this metric"]
     return table([*heads, "mean time, without → with it"], rows)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=int, default=30_000, help="of each cell of the tail")
-    parser.add_argument("--gates", type=int, default=20, help="of each row of whole gates")
-    parser.add_argument("--lucks", type=int, default=40, help="of each cell of several processes")
-    parser.add_argument("--stalls", type=int, default=100, help="of each row of stalls")
-    options = parser.parse_args()
-    print(sizes(options.runs), flush=True)
-    print()
-    print(powers(options.gates), flush=True)
-    print()
-    print(lucks(options.lucks), flush=True)
-    print()
-    print(stalled(options.stalls))
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    tables = {sizes: 30_000, powers: 20, lucks: 40, stalled: 100}
+    for name, many in tables.items():
+        help_ = f"repetitions of that table: default {many}, 0 for none"
+        parser.add_argument(f"--{name.__name__}", type=int, default=many, metavar="N", help=help_)
+    given = vars(parser.parse_args())
+    for make in tables:
+        if many := given[make.__name__]:
+            print(make(many), end="\n\n", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,6 @@
 """What the looks of a default run decide, on a machine that a queue stands for.
 
-    scripts/dev/bench looks [--runs N] [--pi MS] [--kittens MS] [--cores N] [--budget S]
-                       [--only REGEX]
+    scripts/dev/bench interim [--runs N] [--pi MS] [--kittens MS] [--only REGEX]
 
 Requests come by the timers of plans/check.jmx, with other seeds in each run, and wait in line for
 the one process of fork mode, or by turns for those of cluster mode. Each takes its time of the
@@ -23,6 +22,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import yaml
 
+from benchmarks.common import remembering, responses, table
 from tollgate.base.paths import ROOT
 from tollgate.criteria.grammar import Criterion, parse_all
 from tollgate.judge.facts import InterimHistory, JudgeSettings, LabelData, MeasuredExecution
@@ -46,6 +46,8 @@ OWN_MS, ASIDE_MS = {"calculate": 1.5, "sum": 2.0, "search": 9.0}, {"search": 45.
 #: How much slower or faster the machine is in a second, and how that of the next is like it.
 NOISE, LIKE = 0.2, 0.9
 HOUR_S = 3600
+#: Seconds of measuring at most, and processes by execution.
+BUDGET_S, PROCESSES = 240.0, {"fork": 1, "cluster": 2}
 #: The criteria of fork mode whose true mean is at the limit or above, and by how many percent.
 NEAR = ("avg-lt of search", "avg-rt of pi", "avg-lt of sum", "avg-lt of calculate")
 ABOVE = (0, 5, 10, 20, 40)
@@ -53,11 +55,10 @@ ABOVE = (0, 5, 10, 20, 40)
 
 @dataclass(frozen=True)
 class Machine:
-    """own_ms: of a process by label. timers: by label. processes: by execution."""
+    """own_ms: of a process by label. timers: by label."""
 
     own_ms: Mapping[str, float]
     timers: Mapping[str, PreciseThroughput]
-    processes: Mapping[str, int]
 
 
 def timers() -> dict[str, PreciseThroughput]:
@@ -78,41 +79,25 @@ def default_criteria() -> list[str]:
 def sent(machine: Machine, processes: int, length_s: int, random) -> dict[str, tuple]:
     """By label when its requests came, in seconds, and how long their answers took, in ms."""
     labels = list(machine.timers)
-    at = [_arrivals(machine.timers[it], length_s, random) for it in labels]
+    at = [arrivals(machine.timers[it], length_s, random) for it in labels]
     label = np.repeat(np.arange(len(labels)), [len(each) for each in at])
     order = np.argsort(np.concatenate(at))
     at_s, label = np.concatenate(at)[order], label[order]
     own = np.array([machine.own_ms[it] for it in labels])[label]
-    own_ms = own * random.gamma(16, 1 / 16, len(own)) * _speed(length_s, random)[at_s.astype(int)]
+    speed = np.exp(NOISE * remembering(random, length_s + 1, LIKE) - NOISE**2 / 2)
+    own_ms = own * random.gamma(16, 1 / 16, len(own)) * speed[at_s.astype(int)]
     aside = np.array([ASIDE_MS.get(it, 0.0) for it in labels])[label]
     took = np.empty(len(at_s))
     for process in range(processes):
         mine = slice(process, None, processes)
-        took[mine] = _waited(at_s[mine] * 1000, own_ms[mine]) + own_ms[mine] + aside[mine]
+        took[mine] = responses(at_s[mine] * 1000, own_ms[mine]) + aside[mine]
     return {it: (at_s[label == i], took[label == i]) for i, it in enumerate(labels)}
 
 
-def _arrivals(timer: PreciseThroughput, length_s: int, random) -> np.ndarray:
+def arrivals(timer: PreciseThroughput, length_s: int, random) -> np.ndarray:
     """When the timer lets requests go in a run of this length, in seconds."""
     drawn = replace(timer, seed=int(random.integers(1, 2**31)), duration_s=length_s)
     return drawn.arrivals(float(length_s))
-
-
-def _speed(length_s: int, random) -> np.ndarray:
-    """A factor for each second, 1 in the mean."""
-    steps = random.normal(0, NOISE * np.sqrt(1 - LIKE**2), length_s + 1)
-    found = np.empty(len(steps))
-    now = random.normal(0, NOISE)
-    for number, step in enumerate(steps):
-        found[number] = now
-        now = LIKE * now + step
-    return np.exp(found - NOISE**2 / 2)
-
-
-def _waited(at_ms: np.ndarray, own_ms: np.ndarray) -> np.ndarray:
-    """Waiting times in a line of one server (D. Lindley 1952, "The theory of queues")."""
-    steps = np.concatenate([[0.0], np.cumsum(own_ms[:-1] - np.diff(at_ms))])
-    return steps - np.minimum.accumulate(steps)
 
 
 def label_data(name: str, at_s: np.ndarray, took_ms: np.ndarray) -> LabelData:
@@ -129,7 +114,7 @@ def measured(
 ) -> MeasuredExecution:
     """All that an execution would measure if it went on to the end of its budget."""
     length_s = WARMUP_S + int(looks.budget_s)
-    found = sent(machine, machine.processes[name], length_s, random)
+    found = sent(machine, PROCESSES[name], length_s, random)
     labels = {(it, False): label_data(it, *times) for it, times in found.items()}
     return MeasuredExecution(name, labels, criteria, float(WARMUP_S), looks.budget_s)
 
@@ -209,11 +194,11 @@ class Row:
         self.verdicts.append(worst(it.verdict for it in found))
         self.seconds.append(tuple(it.at_s for it in found))
 
-    def text(self) -> str:
+    def cells(self) -> list[str]:
         found = [self.verdicts.count(it) for it in ("PASS", "FAIL", INCONCLUSIVE)]
         found.append(sum(max(it) <= LEAST_S for it in self.seconds))
-        shares = " | ".join(f"{100 * it / len(self.verdicts):.1f} %" for it in found)
-        return f"| {self.name} | {shares} | {np.mean(self.seconds):.0f} s |"
+        shares = (f"{100 * it / len(self.verdicts):.1f} %" for it in found)
+        return [self.name, *shares, f"{np.mean(self.seconds):.0f} s"]
 
 
 def rows(
@@ -236,18 +221,17 @@ def simulated(arguments: argparse.Namespace) -> list[Row]:
     random = np.random.default_rng(arguments.seed)
     criteria = parse_all(default_criteria())
     own = {**OWN_MS, "kittens": arguments.kittens, "pi": arguments.pi}
-    machine = Machine(own, timers(), {"fork": 1, "cluster": arguments.cores})
+    machine = Machine(own, timers())
     means = {
-        name: true_means(machine, it, arguments.hours, random)
-        for name, it in machine.processes.items()
+        name: true_means(machine, it, arguments.hours, random) for name, it in PROCESSES.items()
     }
     for name, found in means.items():
         shown = ", ".join(f"{label} {value:.0f}" for label, value in found.items())
         print(f"{name}: true means in ms: {shown}", file=sys.stderr)
-    looks = InterimSchedule.of(LEAST_S, arguments.budget).with_lag(criteria)
+    looks = InterimSchedule.of(LEAST_S, BUDGET_S).with_lag(criteria)
     made = [it for it in rows(criteria, means) if re.search(arguments.only, it.name)]
     for _ in range(arguments.runs):
-        whole = {it: measured(it, machine, criteria, looks, random) for it in machine.processes}
+        whole = {it: measured(it, machine, criteria, looks, random) for it in PROCESSES}
         known: dict = {}
         for row in made:
             row.judge(whole, looks, known)
@@ -259,8 +243,6 @@ def parse(given: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--runs", type=int, default=1000)
     parser.add_argument("--pi", type=float, default=500.0, help="ms of one core")
     parser.add_argument("--kittens", type=float, default=70.0, help="ms of one core")
-    parser.add_argument("--cores", type=int, default=2, help="processes in cluster mode")
-    parser.add_argument("--budget", type=float, default=240.0, help="s of measuring, at most")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--hours", type=int, default=100, help="of which true means are taken")
     parser.add_argument("--only", default="", help="rows, a regular expression")
@@ -269,10 +251,8 @@ def parse(given: Sequence[str] | None = None) -> argparse.Namespace:
 
 def main() -> None:
     arguments = parse()
-    print("| limits | PASS | FAIL | INCONCLUSIVE | at the first look | mean measuring |")
-    print("|---|---|---|---|---|---|")
-    for row in simulated(arguments):
-        print(row.text())
+    heads = ("limits", "PASS", "FAIL", "INCONCLUSIVE", "at the first look", "mean measuring")
+    print(table(heads, (row.cells() for row in simulated(arguments))))
 
 
 if __name__ == "__main__":

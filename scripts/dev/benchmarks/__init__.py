@@ -1,0 +1,1 @@
+"""Simulations and measurements whose tables stand in docs/: see scripts/dev/bench."""
