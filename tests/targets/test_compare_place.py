@@ -101,7 +101,9 @@ def test_a_folder_of_that_name_that_is_not_ours_is_refused_in_one_line(root, tmp
     folder.rmdir()
     (tmp_path / "theirs").mkdir()
     folder.symlink_to(tmp_path / "theirs")
-    with pytest.raises(PlaceError, match="is somebody else's; set XDG_CACHE_HOME to a") as refused:
+    with pytest.raises(
+        PlaceError, match="belongs to another user; set XDG_CACHE_HOME to a"
+    ) as refused:
         checkout.provide_folder(root)
     assert "\n" not in str(refused.value)
     folder.unlink()
@@ -110,7 +112,7 @@ def test_a_folder_of_that_name_that_is_not_ours_is_refused_in_one_line(root, tmp
     somebody_else = os.getuid() + 1
     monkeypatch.setattr(checkout, "_candidates", lambda _root: [folder])
     monkeypatch.setattr(os, "getuid", lambda: somebody_else)
-    with pytest.raises(PlaceError, match="is somebody else's"):
+    with pytest.raises(PlaceError, match="belongs to another user"):
         checkout.provide_folder(root)
 
 

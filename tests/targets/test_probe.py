@@ -106,7 +106,7 @@ def test_any_answer_does_of_an_app_that_names_no_worker(status):
     with server((status, {})) as port:
         assert probe.answers("127.0.0.1", App("shop", port, "fork", 1), 1, 60) == ""
         said = probe.answers("127.0.0.1", App("shop", port, "cluster", 4), 4, 60)
-    assert said.startswith("answers of shop carry no X-Worker, so that nobody can tell whether")
+    assert said.startswith("responses of shop have no X-Worker header, so it is unknown whether")
     assert "each of its 4 workers" in said
 
 

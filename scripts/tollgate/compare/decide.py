@@ -147,13 +147,13 @@ def decided(
 
 def shared(found: Finding, blocks: Blocks) -> Finding:
     """The finding after a question to the processes, whether all of them bear it out."""
-    if found.verdict not in (FAIL, IMPROVED) or (told := spread(blocks, found.metric)) is None:
+    if found.verdict not in (FAIL, IMPROVED) or (spread_ := spread(blocks, found.metric)) is None:
         return found
-    if found.verdict == FAIL and not told.is_slower:
-        reason = f"worse, but not every process of head is slower than every one of base: {told}"
+    if found.verdict == FAIL and not spread_.is_slower:
+        reason = f"worse, but not every process of head is slower than every one of base: {spread_}"
         return replace(found, verdict=OPEN, reason=reason, at_s=None)
-    if found.verdict == IMPROVED and not told.is_faster:
-        return replace(found, verdict=PASS, reason=f"better, but not in every process: {told}")
+    if found.verdict == IMPROVED and not spread_.is_faster:
+        return replace(found, verdict=PASS, reason=f"better, but not in every process: {spread_}")
     return found
 
 

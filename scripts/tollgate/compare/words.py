@@ -184,7 +184,7 @@ def promise(comparison: Comparison) -> str:
         f"interval of a single look. In at most {_of_runs(settings.false_alarm)} anything that "
         "gates and is no worse is found worse; a metric that has risen by what matters passes in "
         f"at most {_of_runs(settings.miss)}. Both hold for noise that lasts some seconds: what "
-        f"slows one process for {lasting_s} can't be told from a change."
+        f"slows one process for {lasting_s} can't be distinguished from a change."
         f"{several if comparison.spreads else ''}"
     )
 

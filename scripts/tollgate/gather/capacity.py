@@ -106,7 +106,7 @@ def check_records(run: Path, manifest: Manifest) -> None:
         found = sealed(run, planned.name)
         if manifest.kind == KIND and not found:
             path = record_path(run, planned.name)
-            raise ManifestError(f"{path} is missing: nobody knows what {planned.name} was to send")
+            raise ManifestError(f"{path} is missing: the planned load of {planned.name} is unknown")
         for name, known in planned.capacity_sha256.items():
             if found.get(name) != known:
                 raise ManifestError(

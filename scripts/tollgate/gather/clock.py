@@ -16,7 +16,7 @@ from tollgate.run.manifest import Execution
 from tollgate.samples.counts import Jtl
 from tollgate.samples.order import TOLERANCE_MS, Step, largest
 
-_NEXT = "the samples' times can't be trusted; run again, with a clock that nobody sets meanwhile"
+_NEXT = "the times of the samples are not reliable; run again and leave the clock alone"
 
 
 def steps_seen(planned: Execution) -> tuple[str, ...]:

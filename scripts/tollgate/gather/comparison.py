@@ -23,8 +23,8 @@ def check_record(run: Path, manifest: Manifest) -> None:
     if not compare_record.is_compare(run):
         if manifest.kind == KIND:
             raise ManifestError(
-                f"{run / compare_record.NAME} is missing: nobody knows what was compared in this "
-                f"run of kind {KIND}"
+                f"{run / compare_record.NAME} is missing: without it a run of kind {KIND} "
+                "can't be judged"
             )
         return
     name = compare_record.read(run).execution

@@ -40,8 +40,8 @@ def parent_samples(plan: Plan, jtl: Jtl) -> tuple[str, ...]:
     """
     if KIND_COLUMN in jtl.missing_columns and plan.transaction_labels:
         problem = (
-            f"the header has no column {KIND_COLUMN}, without which nobody can tell the rows of "
-            "Transaction Controllers from those of the requests that they add up"
+            f"the header has no column {KIND_COLUMN}, which distinguishes the rows of "
+            "Transaction Controllers from those of their requests"
         )
         help_ = f"run it again with `modules.jmeter.csv-jtl-flags.{KIND_FLAG}` true"
         raise JtlError(jtl.path, problem, line=1, help_=help_)
@@ -85,5 +85,5 @@ def _has(labels: Iterable[PlanLabel], name: str) -> bool:
 def _alike(name: str) -> str:
     return (
         f"Transaction Controllers named {name!r} with 'Generate parent sample' and without, whose "
-        "rows nobody can tell apart; rename one of them in the plan"
+        "rows look alike; rename one of them in the plan"
     )

@@ -27,7 +27,7 @@ def checked_settings(wanted: Mapping[str, Any]) -> dict[str, Any]:
     found = {key.replace("-", "_"): value for key, value in wanted.items()}
     for name in found.keys() - known:
         raise TaurusConfigError(
-            f"verdict: modules.verdict has the setting {name!r}, which nobody reads; "
+            f"verdict: modules.verdict has the setting {name!r}, which does not exist; "
             f"known are: {', '.join(sorted(known)).replace('_', '-')}"
         )
     try:
@@ -57,8 +57,8 @@ def told_properties(plan: Path, given: Mapping[str, Any], where: str) -> dict[st
         return told
     telling = [it for it in secret if read_plan(plan, {**true, it: told[it]}) != meant]
     raise TaurusConfigError(
-        f"{where}: run.json tells {MARK} for the property {' and '.join(telling or secret)}, and "
-        "what the plan sends depends on it, so that nobody could judge the run: rename the property"
+        f"{where}: run.json holds {MARK} for the property {' and '.join(telling or secret)}, and "
+        "the load depends on it, so the run could not be judged again: rename the property"
     )
 
 

@@ -85,8 +85,8 @@ def _unseen_at_looks(plan: Plan) -> Iterator[str]:
             )
         elif group.is_open_model and group.samplers and place not in scheduled:
             yield (
-                f"{what} whose arrivals are not known, so that at a look nobody knows which are "
-                f"under way: give it a random seed above 0, or {off}"
+                f"{what} whose arrivals are unknown, so an interim look can't tell which "
+                f"requests are under way: give it a random seed above 0, or {off}"
             )
 
 
@@ -107,7 +107,7 @@ def _problem(
     if criterion.is_of_workers:
         if is_watched:
             return None
-        problem = f"{planned.name} has no target, so that nobody watches its workers"
+        problem = f"{planned.name} has no target, so its workers are not watched"
         step = "name an app of ecosystem.config.js as its scenario's `target`, or remove it"
         return CriterionError(text, "label", label, problem, step)
     transactions = {each.text for each in plan.transaction_labels}

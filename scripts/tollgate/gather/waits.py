@@ -51,8 +51,8 @@ def with_waits(
     if sent is None:
         return _with_problem(
             execution,
-            f"{len(end.waiting)} threads waited for an answer when the load was ended, and without "
-            "the column threadName nobody knows since when",
+            f"{len(end.waiting)} threads waited for a response when the load was ended, and since "
+            "when is unknown without the column threadName",
         )
     of_group: dict[tuple[int, ...], dict[str, Sent]] = {}
     for thread, left in sent.items():
@@ -297,7 +297,7 @@ def _silent(
         execution,
         f"no sample came in the last {format_duration(silent_s)} before STOP_AFTER ended the "
         "load, and "
-        "nobody knows which requests were under way: see jmeter.log",
+        "the requests under way are unknown: see jmeter.log",
     )
 
 

@@ -187,8 +187,8 @@ def _of_unknown_end(plan: Plan, place: int, came: SampledThreads) -> Iterator[Ea
         )
     elif came.log is not None and group.kind in LOOPING and group.may_leave_any(came.whole.samples):
         yield EarlyEnd(
-            f"nobody knows whether the thread group {group.name!r} came to its end: how much it "
-            "was to send depends on what happens as it runs, and jmeter.log has no lines of "
+            f"it is unknown whether the thread group {group.name!r} came to its end: how much it "
+            "had to send depends on what happens during the run, and jmeter.log has no lines of "
             "org.apache.jmeter.threads.JMeterThread: leave that logger at INFO"
         )
 

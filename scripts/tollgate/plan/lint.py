@@ -76,7 +76,7 @@ def remarks(root: Element) -> Iterator[str]:
         if each.kind == CACHE_MANAGER and each.props.get("useExpires", "false") != "false":
             yield (
                 f"the HTTP Cache Manager {each.name!r} answers requests that leave no sample, so "
-                "that nobody can count what was to be sent: to see them, set the property "
+                "the planned requests can't be counted: to see them, set the property "
                 "cache_manager.cached_resource_mode to RETURN_200_CACHE"
             )
     yield from scripts(root)

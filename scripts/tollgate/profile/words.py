@@ -67,7 +67,7 @@ def _head(why: Why, cpu: ProfileChange) -> str:
         return f"{first} computes more in head, but its CPU as a whole {whole}"
     if why.outcome == UNCHANGED:
         return "No function of head is known to compute more"
-    return "Whether head computes more or waits can't be told"
+    return "The profile does not show whether head computes more or waits"
 
 
 def named(why: Why) -> list[tuple[str, str]]:

@@ -67,9 +67,9 @@ def read_shards(folders: Sequence[Path]) -> list[Shard]:
                 "had no service in common: give the scenario the `url` of one"
             )
     for shard in shards[1:]:
-        if told := _difference(shards[0].record, shard.record):
+        if difference := _difference(shards[0].record, shard.record):
             raise ManifestError(
-                f"{shard} is no share of the load of {shards[0]}: {told}; "
+                f"{shard} is no share of the load of {shards[0]}: {difference}; "
                 "name the folders of one load"
             )
     _refuse_missing(shards)

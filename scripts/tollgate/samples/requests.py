@@ -57,7 +57,7 @@ def check_coins(store: Store, allowed: Sequence[str], help_: str) -> None:
         WHERE NOT is_transaction AND NOT list_contains(?, coin) ORDER BY number LIMIT 1""",
         [list(allowed)],
     )
-    problem = f"neither {' nor '.join(allowed)}, so nobody knows who answered {label!r}"
+    problem = f"neither {' nor '.join(allowed)}, so the side that answered {label!r} is unknown"
     line = line_of(store, number)
     raise JtlError(store.path, problem, line=line, field="coin", value=coin, help_=help_)
 

@@ -121,7 +121,7 @@ def _queues(plan: Plan, store: Store, jtl: Jtl) -> tuple[tuple[Queue, ...], dict
 def _several_starts(first_ms: int, last_ms: int) -> str:
     return (
         f"the samples come from JMeters that began at different times (TESTSTART.MS is {first_ms} "
-        f"and {last_ms}), each with a schedule of its own, and nobody can tell whose they are: let "
+        f"and {last_ms}), each with its own schedule, and don't show which is whose: let "
         "one JMeter send the load"
     )
 

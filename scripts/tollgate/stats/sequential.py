@@ -1,4 +1,4 @@
-"""Looking again and again without crying wolf more often: group-sequential boundaries. Pure.
+"""Repeated looks at one false-positive rate: group-sequential boundaries. Pure.
 
 Whoever looks at 20 moments and stops at the first 1 % finding is wrong far more often than
 once in a hundred. Here an error is *spent*: by the fraction t of the time budget that has passed,

@@ -139,7 +139,7 @@ def _problem_in(folder: Path, root: Path) -> str | None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         found = folder.lstat()
         if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
-            return "is somebody else's"
+            return "belongs to another user"
         folder.chmod(0o700)
         # A package's compiled parts would not load there, and many do without them silently.
         runs_here, runs_there = (not os.statvfs(it).f_flag & _NOEXEC for it in (root, folder))
@@ -180,7 +180,7 @@ def check_head_packages(root: Path) -> None:
             for path in (root / LOCK, root / MODULES / ".package-lock.json")
         )
     except (OSError, ValueError, KeyError) as problem:
-        raise PackagesError(f"head's packages can't be told: {problem}; {_REPAIR}") from None
+        raise PackagesError(f"the packages of head are unknown: {problem}; {_REPAIR}") from None
     for path, package in asked.items():
         if not path.startswith(f"{MODULES}/") or any(map(package.get, _NOT_NEEDED)):
             continue

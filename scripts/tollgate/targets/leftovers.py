@@ -72,7 +72,7 @@ def port_owner(port: int) -> str:
         with contextlib.suppress(psutil.Error):
             return _named(psutil.Process(pid))
     return (
-        "a process of somebody else, which this user may not see "
+        "a process of another user, which this user can't see "
         f"(`sudo ss -tanp` or `sudo lsof -i :{port}` names it)"
     )
 

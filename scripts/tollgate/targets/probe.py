@@ -132,8 +132,8 @@ def _unproven(app: pm2.App, workers: int) -> str:
     if workers == 1:
         return ""
     return (
-        f"answers of {app.name} carry no X-Worker, so that nobody can tell whether each of its "
-        f"{workers} workers answers: only that PM2 says they run"
+        f"responses of {app.name} have no X-Worker header, so it is unknown whether each of its "
+        f"{workers} workers answers; PM2 reports that they run"
     )
 
 

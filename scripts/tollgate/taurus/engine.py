@@ -77,5 +77,5 @@ def _refuse_unknown(where: str, names: Iterable[str], known: Sequence[str]) -> N
     for name in names:
         if name not in known:
             raise TaurusConfigError(
-                f"{where} {name!r}, which nobody reads: {did_you_mean(name, known)}"
+                f"{where} {name!r}, which does not exist: {did_you_mean(name, known)}"
             )

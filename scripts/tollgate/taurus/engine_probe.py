@@ -229,7 +229,7 @@ def _why(silent: Sequence[str], log: Path) -> str:
     host = next((it for it in silent if any(it in block for block in errors)), silent[0])
     causes = (_cause(block) for block in [*(it for it in errors if host in it), *errors])
     cause = next((it for it in causes if it), "")
-    return f"engine {host}: {cause or f'it has not told what it has: see {log}'}"
+    return f"engine {host}: {cause or f'it sent no answer: see {log}'}"
 
 
 def _cause(block: str) -> str:
@@ -240,8 +240,8 @@ def _cause(block: str) -> str:
         )
     if "busy" in block:
         return (
-            "it is busy with another run, and free once that has ended; where nobody waits for "
-            "that, end the engine (Ctrl-C) and start it again"
+            "it is busy with another run and free when that ends; if nothing waits for that "
+            "run, stop the engine (Ctrl-C) and start it again"
         )
     if "refused" in block:
         return "nothing listens there: start it by scripts/engine"

@@ -75,7 +75,7 @@ def refuse_unknown(module: str, settings: Mapping[str, object], known: Iterable[
     for name in settings:
         if name not in (*names, "class"):
             raise TaurusConfigError(
-                f"{module}: modules.{module} has the setting {name!r}, which nobody reads: "
+                f"{module}: modules.{module} has the setting {name!r}, which does not exist: "
                 f"{did_you_mean(str(name), names)}"
             )
 
