@@ -147,7 +147,7 @@ class Verdict(Reporter):
             url=remote.url if remote else None,
             interim=_interim(scenario.get("interim", None)),
             lint=plan_lint.lint(original, properties),
-            whole=scenario.get("whole", {}),
+            undivided_properties=scenario.get("undivided_properties", {}),
         )
 
     def startup(self) -> None:
