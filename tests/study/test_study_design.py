@@ -184,10 +184,10 @@ def test_a_value_that_cannot_be_used_is_named_with_its_row_and_column(file, colu
         ),
         (
             (FORK + ",5", CLUSTER),
-            ":2: has 12 fields, the header has 11: put a value that holds commas between quotes, "
-            'and write "" for a quote in it',
+            ":2: has 12 fields, the header has 11: write 7.5, not 7,5, and a text that holds "
+            "commas between quotes",
         ),
-        ((), f": has no rows: write a header {HEADER} and rows"),
+        ((), f": has no rows: write a header `{HEADER}` and rows below it"),
     ],
 )
 def test_rows_that_contradict_each_other_are_refused(file, rows, expected):
@@ -224,8 +224,10 @@ def test_a_file_that_cannot_be_read_is_one_line(tmp_path):
     assert errors_of(tmp_path / "none") == [
         ": can't be read: No such file or directory: name a file that can be"
     ]
-    assert errors_of(tmp_path / "bad")[0].startswith(": is not CSV in UTF-8 (")
-    assert errors_of(tmp_path / "quoted")[0].startswith(": is not CSV in UTF-8 (unexpected end")
+    assert errors_of(tmp_path / "bad") == [":1: is not UTF-8: save the file as 'CSV UTF-8'"]
+    assert errors_of(tmp_path / "quoted") == [
+        ":2: is not CSV (unexpected end of data): correct this line"
+    ]
 
 
 def test_the_crosscheck_asks_one_app_with_every_generator():

@@ -123,6 +123,12 @@ def did_you_mean(wanted: str, known: Iterable[str]) -> str:
     return f"did you mean {near!r}?" if near else f"known are {', '.join(names) or 'none'}"
 
 
+def shown(value: object, width: int = 60) -> str:
+    """A value for an error message: quoted, on one line, cut to a readable width."""
+    text = str(value)
+    return repr(text if len(text) <= width else text[:width] + "...")
+
+
 class FileError(ValueError):
     """A file that can't be used: one line for each thing wrong with it, in `errors`."""
 

@@ -8,6 +8,8 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 
+from tollgate.base.csv_file import FieldError
+
 MINUTES_OF_DAY = 24 * 60
 #: How far the shares of a row may be from 100 %, for percentages that were rounded.
 SHARES_TOLERANCE = 0.1
@@ -15,10 +17,6 @@ SHARES_TOLERANCE = 0.1
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _NOT_FINITE = re.compile(r"[+-]?(nan|inf|infinity)", re.IGNORECASE)
 _TIME = re.compile(r"(\d{1,2})(?::([0-5]\d)(?::00)?|\.(\d+))?", re.ASCII)
-
-
-class FieldError(ValueError):
-    """What is wrong with a field, and what to do: the caller adds file, line and column."""
 
 
 def number(text: str) -> float:
@@ -68,6 +66,13 @@ def minute_of_day(text: str) -> float:
     if minute >= MINUTES_OF_DAY:
         raise FieldError("is later than the day's last minute: write 0 to 23 or 00:00 to 23:59")
     return minute
+
+
+def step_name(text: str) -> str:
+    """Any name. Raises FieldError for none."""
+    if not text:
+        raise FieldError("is empty: name the step")
+    return text
 
 
 def is_time(text: str) -> bool:

@@ -6,6 +6,8 @@ import csv
 from dataclasses import dataclass
 from pathlib import Path
 
+from tollgate.base.text import shown
+
 REQUIRED = ("timeStamp", "elapsed", "label", "responseCode", "success")
 #: Milliseconds of a sample beside `elapsed`.
 TIMES = ("Latency", "Connect")
@@ -66,12 +68,6 @@ def read_layout(path: str | Path) -> Layout:
     columns = tuple(_cells(path, line, delimiter))
     _check_columns(path, columns, line)
     return Layout(columns, delimiter, len(first))
-
-
-def shown(value: object, width: int = 60) -> str:
-    """A value for an error message: quoted, on one line, cut to a readable width."""
-    text = str(value)
-    return repr(text if len(text) <= width else text[:width] + "...")
 
 
 def peek_test_start(path: str | Path, layout: Layout | None = None) -> int | None:

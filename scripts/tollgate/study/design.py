@@ -1,7 +1,6 @@
 """Reads the design of the study, a row for each cell, and makes the blocks of a run of it.
 
-plans/study.jmx reads the blocks from a file. The csv module reads design and blocks, not DuckDB,
-for the sake of errors that name row and column.
+plans/study.jmx reads the blocks from a file.
 
     experiment,arm,app,users,published,rounds,seconds,lead_s,each,path,answer
     pi,one server,fork,10,50,8,60,0,5,/pi,^Pi: 3
@@ -21,16 +20,15 @@ as any other.
 from __future__ import annotations
 
 import csv
-import difflib
 import math
 import random
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from pathlib import Path
 
-from tollgate.base.text import FileError
-from tollgate.samples.layout import shown
+from tollgate.base.csv_file import FieldError, Row, Values, parse_rows, read_rows
+from tollgate.base.text import FileError, closest, shown
 from tollgate.study.model import AUTOCANNON, CROSSCHECK, JMETER, Block, Cell, Key
 
 #: Those that plans/study.jmx has a sampler for.
@@ -43,173 +41,77 @@ class DesignError(FileError):
     """A design, or its blocks, that can't be used: one line for each thing wrong, in `errors`."""
 
 
-class _FieldError(ValueError):
-    """What is wrong with a value, and what to do."""
-
-
-@dataclass(frozen=True)
-class DesignRow:
-    """A line of the file below its header: its number, and its values by column."""
-
-    place: str
-    values: Mapping[str, str]
-
-
-def read_rows(path: str | Path, columns: Sequence[str]) -> list[DesignRow]:
-    """The rows of a CSV file that has exactly these columns, in any order.
-
-    Raises DesignError, also for a file that can't be read or has no rows.
-    """
-    try:
-        with Path(path).open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.reader(file, strict=True)
-            lines = [(reader.line_num, [text.strip() for text in line]) for line in reader]
-    except OSError as error:
-        text = f"{path}: can't be read: {error.strerror}: name a file that can be"
-        raise DesignError(text) from None
-    except (UnicodeDecodeError, csv.Error) as error:
-        text = f"{path}: is not CSV in UTF-8 ({error}): save it as 'CSV UTF-8'"
-        raise DesignError(text) from None
-    lines = [(number, line) for number, line in lines if any(line)]
-    if len(lines) < 2:
-        raise DesignError(f"{path}: has no rows: write a header {','.join(columns)} and rows")
-    (number, header), *others = lines
-    errors = [*_header_errors(f"{path}:{number}", header, columns)]
-    errors = errors or [
-        f"{path}:{number}: has {len(line)} fields, the header has {len(header)}: put a value that "
-        'holds commas between quotes, and write "" for a quote in it'
-        for number, line in others
-        if len(line) != len(header)
-    ]
-    if errors:
-        raise DesignError(*errors)
-    return [
-        DesignRow(f"{path}:{number}", dict(zip(header, line, strict=True)))
-        for number, line in others
-    ]
-
-
-def _header_errors(place: str, header: Sequence[str], columns: Sequence[str]) -> Iterator[str]:
-    for name in dict.fromkeys(header):
-        if name not in columns:
-            close = difflib.get_close_matches(name.lower(), columns, n=1)
-            meant = f"; did you mean {close[0]!r}?" if close else ""
-            yield f"{place}: column {shown(name)} is unknown: take it out{meant}"
-        elif header.count(name) > 1:
-            yield f"{place}: column {name!r} stands there twice: take one of them out"
-    for name in columns:
-        if name not in header:
-            yield f"{place}: has no column {name!r}: add it"
-
-
-def cell_of(row: DesignRow) -> Cell:
-    """The cell that a row describes. Raises DesignError, with a line for each value in it that
-    can't be used."""
-    values, errors = {}, []
-    for column in COLUMNS:
-        try:
-            values[column] = _READ[column](row.values[column])
-        except _FieldError as error:
-            errors.append(f"{row.place}: {column} = {shown(row.values[column])} {error}")
-    if not errors and values["lead_s"] >= values["seconds"]:
-        errors.append(
-            f"{row.place}: lead_s = {values['lead_s']:g} leaves nothing of a block of "
-            f"{values['seconds']} s to be measured: write less"
-        )
-    if errors:
-        raise DesignError(*errors)
-    return Cell(**values)
-
-
-def whole(least: int, advice: str) -> Callable[[str], int]:
+def _whole(least: int, advice: str) -> Callable[[str], int]:
     """A reader of whole numbers from `least` on."""
 
     def read(text: str) -> int:
         if not re.fullmatch(r"\d{1,9}", text, re.ASCII) or int(text) < least:
-            raise _FieldError(f"is no whole number from {least} on: {advice}")
+            raise FieldError(f"is no whole number from {least} on: {advice}")
         return int(text)
 
     return read
 
 
-def number_of(row: DesignRow, column: str, read: Callable[[str], int]) -> int:
-    """The number that a row has in a column of its own. Raises DesignError."""
-    try:
-        return read(row.values[column])
-    except _FieldError as error:
-        text = f"{row.place}: {column} = {shown(row.values[column])} {error}"
-        raise DesignError(text) from None
-
-
 def _seconds(text: str) -> float:
     if not re.fullmatch(r"\d+(\.\d+)?", text, re.ASCII) or not math.isfinite(float(text)):
-        raise _FieldError("is no number from 0 on: write seconds such as 0.25")
+        raise FieldError("is no number from 0 on: write seconds such as 0.25")
     return float(text)
 
 
 def _experiment(text: str) -> str:
     if text not in EXPERIMENTS:
-        raise _FieldError(f"is none that plans/study.jmx has: take one of {', '.join(EXPERIMENTS)}")
+        raise FieldError(f"is none that plans/study.jmx has: take one of {', '.join(EXPERIMENTS)}")
     return text
 
 
 def _name(text: str) -> str:
     if not text or not text.isprintable():
-        raise _FieldError("is no name: write one on a single line")
+        raise FieldError("is no name: write one on a single line")
     return text
 
 
 def _path(text: str) -> str:
     if not re.fullmatch(r"/[!-~]*", text) or text.startswith("//"):
-        raise _FieldError("is no path: begin it with a slash, and write a blank in it as %20")
+        raise FieldError("is no path: begin it with a slash, and write a blank in it as %20")
     return text
 
 
 def _answer(text: str) -> str:
     if not text or not text.isprintable():
-        raise _FieldError("is no regular expression: write one on a single line that answers match")
+        raise FieldError("is no regular expression: write one on a single line that answers match")
     try:
         re.compile(text)
     except re.error as error:
-        raise _FieldError(f"is no regular expression ({error}): correct it") from None
+        raise FieldError(f"is no regular expression ({error}): correct it") from None
     return text
 
 
-_READ: dict[str, Callable[[str], object]] = {
+_PARSERS: dict[str, Callable[[str], object]] = {
     "experiment": _experiment,
     "arm": _name,
     "app": _name,
-    "users": whole(1, "write how many send requests at a time"),
-    "published": whole(0, "write the published requests, 0 for none"),
-    "rounds": whole(1, "write how often the cell is measured"),
-    "seconds": whole(1, "JMeter's Runtime Controller knows no less than a second"),
+    "users": _whole(1, "write how many send requests at a time"),
+    "published": _whole(0, "write the published requests, 0 for none"),
+    "rounds": _whole(1, "write how often the cell is measured"),
+    "seconds": _whole(1, "JMeter's Runtime Controller knows no less than a second"),
     "lead_s": _seconds,
-    "each": whole(0, "write the requests of each user, 0 for as many as fit"),
+    "each": _whole(0, "write the requests of each user, 0 for as many as fit"),
     "path": _path,
     "answer": _answer,
 }
 
-
-__all__ = [
-    "EXPERIMENTS",
-    "DesignError",
-    "blocks",
-    "only",
-    "read_blocks",
-    "read_design",
-    "rounds",
-    "seconds_of",
-    "shorten",
-    "warm_up",
-    "write_blocks",
-]
-
 #: What a smoke cuts each block down to.
 _SHORT_S = 2
 _SHORT_EACH = 2
-BLOCK_COLUMNS = ("block", "round", *COLUMNS, "port")
 #: What the file has for `each` where a cell has 0: a Loop Controller's word for endless.
 ENDLESS = "-1"
+_BLOCK_PARSERS: dict[str, Callable[[str], object]] = {
+    "block": _whole(1, "number the blocks"),
+    "round": _whole(0, "number the rounds"),
+    **_PARSERS,
+    "each": lambda text: 0 if text == ENDLESS else _PARSERS["each"](text),
+    "port": str,
+}
 #: Between two blocks, seconds: for the last answers, which take as long as an answer does under
 #: that load, and for all threads to begin the next. Measured over the design on two cores.
 _BETWEEN_S = 0.1
@@ -223,22 +125,48 @@ def read_design(path: str | Path) -> tuple[Cell, ...]:
 
     Raises DesignError, whose lines name file, row, column, value and the next step.
     """
-    rows = read_rows(path, COLUMNS)
-    cells: list[Cell] = []
-    errors: list[str] = []
-    for row in rows:
-        try:
-            cells.append(cell_of(row))
-        except DesignError as error:
-            errors += error.errors
-    if not errors:
-        errors = [*_contradictions(rows, cells), *_incomparable(path, cells)]
+    rows, values = _read(path, _PARSERS)
+    cells = tuple(Cell(**each) for each in values)
+    errors = [*_contradictions(rows, cells), *_incomparable(path, cells)]
     if errors:
         raise DesignError(*errors)
-    return tuple(cells)
+    return cells
 
 
-def _contradictions(rows: Sequence[DesignRow], cells: Sequence[Cell]) -> Iterator[str]:
+def _read(
+    path: str | Path, parsers: Mapping[str, Callable[[str], object]]
+) -> tuple[list[Row], list[Values]]:
+    """The rows below the header, and their values; the columns may stand in any order."""
+    header, *rows = read_rows(path, DesignError, ",".join(parsers))
+    errors = [*_header_errors(header, parsers)]
+    if errors:
+        raise DesignError(*errors)
+    return rows, parse_rows(rows, header.fields, parsers, DesignError, _lead_problem)
+
+
+def _header_errors(header: Row, columns: Collection[str]) -> Iterator[str]:
+    for name in dict.fromkeys(header.fields):
+        if name not in columns:
+            close = closest(name, columns)
+            meant = f"; did you mean {close!r}?" if close else ""
+            yield f"{header.place}: column {shown(name)} is unknown: take it out{meant}"
+        elif header.fields.count(name) > 1:
+            yield f"{header.place}: column {name!r} stands there twice: take one of them out"
+    for name in columns:
+        if name not in header.fields:
+            yield f"{header.place}: has no column {name!r}: add it"
+
+
+def _lead_problem(values: Values) -> str | None:
+    lead_s, seconds = values["lead_s"], values["seconds"]
+    if lead_s < seconds:
+        return None
+    return (
+        f"lead_s = {lead_s:g} leaves nothing of a block of {seconds} s to be measured: write less"
+    )
+
+
+def _contradictions(rows: Sequence[Row], cells: Sequence[Cell]) -> Iterator[str]:
     """What rows say that earlier ones say otherwise."""
     seen: dict[tuple, str] = {}
     first: dict[tuple, tuple[Cell, str]] = {}
@@ -369,7 +297,7 @@ def write_blocks(
             )
         )
     with Path(path).open("a" if append else "w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, BLOCK_COLUMNS, lineterminator="\n")
+        writer = csv.DictWriter(file, _BLOCK_PARSERS, lineterminator="\n")
         if not append:
             writer.writeheader()
         for block in of:
@@ -382,18 +310,13 @@ def write_blocks(
 
 def read_blocks(path: str | Path) -> tuple[Block, ...]:
     """The blocks that write_blocks has written. Raises DesignError."""
-    found = tuple(_block(row) for row in read_rows(path, BLOCK_COLUMNS))
-    for number, block in enumerate(found, start=1):
-        if block.number != number:
+    found = []
+    for number, values in enumerate(_read(path, _BLOCK_PARSERS)[1], start=1):
+        if values["block"] != number:
             raise DesignError(
-                f"{path}: block {block.number} stands where {number} is due: this is not the file "
-                "that the study wrote; run it again"
+                f"{path}: block {values['block']} stands where {number} is due: this is not the "
+                "file that the study wrote; run it again"
             )
-    return found
-
-
-def _block(row: DesignRow) -> Block:
-    each = "0" if row.values["each"] == ENDLESS else row.values["each"]
-    cell = cell_of(DesignRow(row.place, {**row.values, "each": each}))
-    number = number_of(row, "block", whole(1, "number the blocks"))
-    return Block(number, number_of(row, "round", whole(0, "number the rounds")), cell)
+        cell = Cell(**{name: values[name] for name in COLUMNS})
+        found.append(Block(number, values["round"], cell))
+    return tuple(found)

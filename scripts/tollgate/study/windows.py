@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tollgate.samples.layout import shown
+from tollgate.base.text import shown
 from tollgate.study.model import Block, Cell
 
 #: Label of the one sample of a block in which another load generator sent the requests.
