@@ -1,5 +1,7 @@
 """Which commit is the base, in real repositories."""
 
+import shutil
+
 import pytest
 
 from support.git_repos import SERVER, Repo, repo
@@ -98,6 +100,13 @@ def test_a_file_that_git_was_told_not_to_look_at_may_be_anything(upstream, flag)
     found = find_revisions(upstream.root, "HEAD")
     assert found.changed == (SERVER,)
     assert not found.is_control
+
+
+def test_a_folder_of_reports_that_is_a_link_is_no_change(upstream, tmp_path):
+    upstream.commit("A page.", "reports/README.md")
+    shutil.rmtree(upstream.root / "reports")
+    (upstream.root / "reports").symlink_to(tmp_path)
+    assert find_revisions(upstream.root, "HEAD").is_control
 
 
 def test_what_git_ignores_under_the_app_is_head_s_alone_and_no_control(upstream):
