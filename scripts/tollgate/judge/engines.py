@@ -67,7 +67,10 @@ def _label(parts: Sequence[LabelData]) -> LabelData:
     totals = [each.totals for each in parts]
     return replace(
         parts[0],
-        **{name: merged(name) for name in ("service", "response", "lateness", "punctual")},
+        **{
+            name: merged(name)
+            for name in ("service", "response", "lateness", "without_generator_lateness")
+        },
         totals=None if None in totals else Totals.merged(totals),
     )
 

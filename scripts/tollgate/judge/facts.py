@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from pydantic import computed_field
+
+from tollgate.base.fields import WRITTEN, Count, Text, Unwritten
 from tollgate.capacity.model import Result, Trial
 from tollgate.compare.result import Comparison
 from tollgate.criteria.grammar import Criterion
@@ -205,21 +208,38 @@ def measured_window(execution: MeasuredExecution) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class EngineFacts:
-    """One engine's part of an execution. name: such as 2/3. execution: what it measured; of the
-    samples of a label no more than how many there were in each second, and how many failed.
-    from_s, to_s: what is judged of it, in seconds since the epoch. p50_ms, p95_ms, p99_ms: of the
-    service times of all of its requests in that time, NaN without any. machine: what it ran on."""
+    """One engine's share of an execution. Times are of its own samples; the criteria are judged by
+    the samples of all engines."""
 
-    name: str
-    execution: MeasuredExecution
+    __pydantic_config__ = WRITTEN
+
+    name: Text
+    """Its number and how many there are, e.g. `2/3`."""
+    execution: Unwritten[MeasuredExecution]
+    """What it measured; of the samples of a label no more than how many there were in each second,
+    and how many failed."""
     from_s: float
+    """When what is judged of it began, in seconds since the epoch by its machine's clock."""
     to_s: float
-    requests: int
-    failed: int
-    p50_ms: float
-    p95_ms: float
-    p99_ms: float
+    """When that ended, in seconds likewise."""
+    requests: Count
+    """Requests that it sent in that time."""
+    failed: Count
+    """Of those, requests that failed."""
+    p50_ms: float | None
+    """Median of their service times, in ms; null without requests."""
+    p95_ms: float | None
+    """95th percentile of the same, in ms."""
+    p99_ms: float | None
+    """99th percentile of the same, in ms."""
     machine: str = ""
+    """CPU model and cores of the machine that it ran on."""
+
+    @computed_field
+    @property
+    def schedules(self) -> tuple[ScheduleFacts, ...]:
+        """How it kept each schedule of its share."""
+        return self.execution.schedules
 
 
 @dataclass(frozen=True)

@@ -5,20 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
+from tollgate.base.fields import Amount, Count, Interval, Positive, Text, ends
 from tollgate.capacity.model import Trial
 from tollgate.judge.facts import Searched
 from tollgate.judge.verdicts import ExecutionVerdict
 from tollgate.outputs import capacity
-from tollgate.outputs.json_model import (
-    Amount,
-    Count,
-    Interval,
-    Model,
-    Positive,
-    Text,
-    content,
-    ends,
-)
+from tollgate.outputs.json_model import Model, content
 
 
 class TrialEntry(Model):

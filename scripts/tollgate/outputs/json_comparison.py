@@ -7,23 +7,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from tollgate.base.fields import Amount, Count, Interval, Positive, Text, Whole, ends
 from tollgate.compare import words
 from tollgate.compare.model import SHARES, Finding
 from tollgate.compare.pace import Pace
 from tollgate.compare.processes import ProcessSpread
-from tollgate.compare.record import CompareRecord
 from tollgate.compare.result import Comparison
-from tollgate.outputs.json_model import (
-    Amount,
-    Count,
-    Interval,
-    Model,
-    Positive,
-    Text,
-    Whole,
-    content,
-    ends,
-)
+from tollgate.outputs.json_model import Model, content
 from tollgate.workers.background_cpu import BackgroundCpu
 
 Metric = Literal["typical", "p50", "p95", "p99", "mean", "stalls", "errors"]
@@ -160,17 +150,6 @@ class PaceEntry(Model):
     """Null where it was not measured."""
 
 
-class ForeignEntry(Model):
-    """What processes other than those of the run, and other guests of the host, took."""
-
-    share: Amount
-    """Of the cores that the run could use, in the mean."""
-    seconds: Whole
-    """Of measuring of which that is known."""
-    disturbed_s: Count
-    """Of these, the seconds in which it was more than an eighth: they weigh less in p95 and p99."""
-
-
 class ComparisonEntry(Model):
     """Base against head, asked at the same time under one load: each arrival went to one of the two
     by the toss of a fair coin."""
@@ -194,7 +173,7 @@ class ComparisonEntry(Model):
     """What the gate promises."""
     pace: PaceEntry | None
     """Null for a plan with rates of its own, and for runs of before there was a choice."""
-    foreign: ForeignEntry | None
+    foreign: BackgroundCpu | None
     """Null with services by URL, and for runs of before it was recorded."""
     verdict: Literal["PASS", "FAIL", "INCONCLUSIVE"]
     """What the findings that gate come to. What makes the measurement itself doubtful is among the
@@ -224,7 +203,7 @@ def comparison_content(comparison: Comparison | None) -> dict[str, Any] | None:
         control=comparison.is_control,
         settings=content(SettingsEntry, gate.settings),
         pace=_pace(record.pace),
-        foreign=_foreign(record),
+        foreign=BackgroundCpu.of(record.foreign),
         verdict=gate.verdict,
         compared_s=comparison.seconds,
         ended_itself_s=record.decided_s,
@@ -243,11 +222,6 @@ def _pace(found: Pace | None) -> dict[str, Any] | None:
     if found is None:
         return None
     return content(PaceEntry, found, cost=found.cost and content(CostEntry, found.cost))
-
-
-def _foreign(record: CompareRecord) -> dict[str, Any] | None:
-    found = BackgroundCpu.of(record.foreign)
-    return found and content(ForeignEntry, found)
 
 
 def _finding(finding: Finding, comparison: Comparison) -> dict[str, Any]:

@@ -6,17 +6,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from tollgate.base.fields import Amount, Confidence, Count, Positive, ends
 from tollgate.forecast.model import ForecastFacts, ForecastResult, PartResult, StepFacts
 from tollgate.judge.forecast import NOT_REACHED
-from tollgate.outputs.json_model import (
-    Amount,
-    Confidence,
-    Count,
-    Model,
-    Positive,
-    content,
-    ends,
-)
+from tollgate.outputs.json_model import Model, content
 
 #: Both ends of an interval of requests.
 Bounds = Annotated[list[Amount], Field(min_length=2, max_length=2)]

@@ -8,21 +8,14 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Annotated, Any, Literal
+from dataclasses import is_dataclass
+from functools import cache
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import BaseModel, ConfigDict, TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema
 
-Count = Annotated[int, Field(ge=0)]
-Whole = Annotated[int, Field(ge=1)]
-Amount = Annotated[float, Field(ge=0)]
-Positive = Annotated[float, Field(gt=0)]
-Confidence = Annotated[float, Field(gt=0, lt=1)]
-Text = Annotated[str, Field(min_length=1)]
-Digest = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
-#: Both ends; null where there is no bound.
-Interval = Annotated[list[float | None], Field(min_length=2, max_length=2)]
-VerdictName = Literal["PASS", "FAIL", "INCONCLUSIVE", "INVALID"]
+from tollgate.base.fields import Digest, Whole
 
 
 class Model(BaseModel):
@@ -87,18 +80,20 @@ def contents(model: type[Model], sources: Any) -> list[dict[str, Any]]:
     return [content(model, each) for each in sources]
 
 
-def ends(low: float | None, high: float | None) -> list[float | None] | None:
-    """An interval; null without a lower end."""
-    return None if low is None else [low, high]
-
-
 def finite(value: Any) -> Any:
     """JSON knows no infinity: an interval without an upper end ends in null."""
     if isinstance(value, dict):
         return {key: finite(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
         return [finite(each) for each in value]
+    if is_dataclass(value):
+        return finite(_adapter(type(value)).dump_python(value, mode="json", warnings=False))
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+@cache
+def _adapter(record: type) -> TypeAdapter:
+    return TypeAdapter(record)
 
 
 def to_json(content: dict[str, Any]) -> str:
@@ -108,18 +103,22 @@ def to_json(content: dict[str, Any]) -> str:
 
 def schema(model: type, title: str) -> str:
     """The text of a model's JSON Schema, or of a record's."""
-    fields = _described(TypeAdapter(model).json_schema())
+    fields = _described(TypeAdapter(model).json_schema(mode="serialization"))
     dialect = GenerateJsonSchema.schema_dialect
     # What the fields refer to comes behind them.
     parts = {"$defs": fields.pop("$defs")}
     return to_json({"$schema": dialect, "title": title, **fields, **parts})
 
 
+#: A title repeats the name; what has a default, and what is computed, is written like all else.
+_UNWANTED = ("title", "default", "readOnly")
+
+
 def _described(value: Any) -> Any:
-    """Without titles, which repeat names; and descriptions in one line, whatever the docstring."""
+    """Without what says nothing of the file; each description in one line."""
     if isinstance(value, list):
         return [_described(each) for each in value]
     if not isinstance(value, dict):
         return value.replace("\n", " ") if isinstance(value, str) else value
-    kept = {key: it for key, it in value.items() if key != "title" or isinstance(it, dict)}
+    kept = {key: it for key, it in value.items() if key not in _UNWANTED or isinstance(it, dict)}
     return {key: _described(each) for key, each in kept.items()}

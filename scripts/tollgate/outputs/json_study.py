@@ -8,17 +8,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from tollgate.outputs.json_model import (
-    Amount,
-    Count,
-    Environment,
-    Interval,
-    Model,
-    Text,
-    Whole,
-    content,
-    finite,
-)
+from tollgate.base.fields import Amount, Count, Interval, Text, Whole
+from tollgate.outputs.json_model import Environment, Model, content, finite
 from tollgate.study.model import (
     ArmComparison,
     CellResult,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from tollgate.judge.facts import MeasuredExecution, MeasuredRun
+from tollgate.base.fields import Amount, Confidence, Count, Interval, Text, Whole, ends
+from tollgate.judge.facts import EngineFacts, MeasuredExecution, MeasuredRun
 from tollgate.judge.verdicts import CriterionResult, ExecutionVerdict, RunVerdict
 from tollgate.outputs.json_capacity import (
     CapacityEntry,
@@ -13,24 +14,11 @@ from tollgate.outputs.json_capacity import (
     scaling_content,
 )
 from tollgate.outputs.json_comparison import ComparisonEntry, comparison_content
-from tollgate.outputs.json_engines import EngineEntry, engines_content
 from tollgate.outputs.json_forecast import ForecastEntry, forecast_content
-from tollgate.outputs.json_model import (
-    Amount,
-    Confidence,
-    Count,
-    Environment,
-    Interval,
-    Model,
-    Text,
-    VerdictName,
-    Whole,
-    content,
-    contents,
-    ends,
-    finite,
-)
-from tollgate.outputs.json_schedule import ScheduleEntry
+from tollgate.outputs.json_model import Environment, Model, content, contents, finite
+from tollgate.schedule.model import ScheduleFacts
+from tollgate.workers.background_cpu import BackgroundCpu
+from tollgate.workers.model import Reload, WorkerOutage
 from tollgate.workers.processes import WorkerFacts
 
 TITLE = "Tollgate's verdict.json"
@@ -109,7 +97,7 @@ class CriterionEntry(Model):
     for the others."""
     decides: bool
     """false for `as non-failed`: reported, but without a say in the verdict."""
-    verdict: VerdictName
+    verdict: Literal["PASS", "FAIL", "INCONCLUSIVE", "INVALID"]
     """The verdict on this criterion alone."""
     reason: str
     """Why, in words."""
@@ -123,102 +111,12 @@ class CriterionEntry(Model):
     n=412)`."""
 
 
-class Slope(Model):
-    """A slope over time with its confidence interval (tollgate/stats/slope.py)."""
-
-    value: float
-    """The Theil-Sen slope."""
-    low: float | None
-    """The interval's lower end; null without one."""
-    high: float | None
-    """The interval's upper end; null without one."""
-    unit: Literal["bytes/s"]
-    """Unit of the three."""
-
-
-class WorkerEntry(Model):
-    """One worker over the measured time of the execution. Values are null where PM2 did not tell
-    them."""
-
-    worker: str
-    """PM2's number of the worker, which a process in its place keeps; where the execution has
-    several targets, with its app: `0 of pi-2`."""
-    pids: list[Whole]
-    """Its processes, in the order in which they came."""
-    looks: Count
-    """Looks at it in the measured time, about one a second."""
-    requests: Count | None
-    """Requests that it answered in the whole execution, warm-up included."""
-    restarts: Count
-    """Processes that were started again in the whole execution, planned reloads left out."""
-    rss_first_bytes: Amount | None
-    """RSS in bytes at the first look."""
-    rss_last_bytes: Amount | None
-    """RSS in bytes at the last look."""
-    rss_max_bytes: Amount | None
-    """RSS in bytes at the highest look."""
-    rss_slope: Slope | None
-    """How fast RSS grew, in the process in which it grew fastest; null with too few looks."""
-    time_left_s: Amount | None
-    """Seconds from the last look until RSS reaches the memory limit at the last process's slope;
-    null for never, without a limit, or where there is no slope."""
-    cpu_percent: Amount | None
-    """CPU time, in percent of one core, on average."""
-    loop_delay_p50_ms: Amount | None
-    """Mean over the seconds of the median event-loop delay within each, in ms."""
-    loop_delay_p95_ms: Amount | None
-    """Mean over the seconds of the 95th percentile of the event-loop delay within each, in ms."""
-
-
-class BackgroundCpuEntry(Model):
-    """What processes other than those of the run, and other guests of the host, took."""
-
-    share: Amount
-    """Of the cores that the run could use, in the mean."""
-    seconds: Whole
-    """Of measuring of which that is known."""
-    disturbed_s: Count
-    """Of these, the seconds in which it was more than an eighth."""
-
-
-class OutageEntry(Model):
-    """A worker's process that ended, and the one that came in its place. Seconds count from the
-    execution's start."""
-
-    worker: str
-    """The worker, as in `workers`."""
-    pid: int
-    """The process that ended."""
-    from_s: float
-    """When it was gone, in seconds."""
-    to_s: float | None
-    """When the next process was online, in seconds, in a reload even before from_s; null: none
-    came."""
-    planned: bool
-    """Whether a reload of the run's own timetable ended it."""
-    lost: Count | None
-    """Requests lost for want of it; null where they were not counted."""
-
-
-class ReloadEntry(Model):
-    """One `pm2 reload` of the run's own timetable. Seconds count from the execution's start."""
-
-    from_s: float
-    """When it began, in seconds."""
-    to_s: float | None
-    """When it ended, in seconds; null if it did not."""
-    lost: Count | None
-    """Requests lost while it went on; null where they were not counted."""
-    problem: str
-    """Why it failed; empty if it did not."""
-
-
 class ExecutionEntry(Model):
     """One plan against one target."""
 
     name: str
     """The scenario's name in taurus.yml."""
-    verdict: VerdictName
+    verdict: Literal["PASS", "FAIL", "INCONCLUSIVE", "INVALID"]
     """The worst of this execution's reasons."""
     reasons: list[ReasonEntry]
     """Everything that keeps this execution from PASS."""
@@ -238,10 +136,10 @@ class ExecutionEntry(Model):
     budget_s: Amount | None
     """Seconds after the warm-up that were to be measured at most; null for an execution that is
     looked at once, at its end."""
-    schedules: list[ScheduleEntry]
+    schedules: tuple[ScheduleFacts, ...]
     """How each schedule of the plan was kept; empty for closed loops, and where `engines` has those
     of each engine."""
-    engines: list[EngineEntry]
+    engines: tuple[EngineFacts, ...]
     """The engines that sent the load, each a share of it; empty where one JMeter sent all."""
     criteria: list[CriterionEntry]
     """Every criterion, in the order of taurus.yml."""
@@ -251,7 +149,7 @@ class ExecutionEntry(Model):
     """How head differs from base; null where the execution compares nothing."""
     capacity: CapacityEntry | None
     """The highest rate that keeps the limits; null where it was not searched for."""
-    workers: list[WorkerEntry]
+    workers: tuple[WorkerFacts, ...]
     """What was seen of each worker of the targets; empty if they were not watched."""
     memory_limit_bytes: Amount | None
     """RSS in bytes at which PM2 restarts a worker, of several targets the lowest; null where there
@@ -259,11 +157,11 @@ class ExecutionEntry(Model):
     watching: Amount | None
     """CPU time that watching the workers took, the watcher and PM2's daemon together, as a share of
     one core; null where not known."""
-    background_cpu: BackgroundCpuEntry | None
+    background_cpu: BackgroundCpu | None
     """Background CPU load while the execution measured; null where not known."""
-    outages: list[OutageEntry]
+    outages: tuple[WorkerOutage, ...]
     """Every process of the targets' workers that ended while the load went on."""
-    reloads: list[ReloadEntry]
+    reloads: tuple[Reload, ...]
     """Every `pm2 reload` of the run's own timetable: modules.targets.reload-every."""
 
 
@@ -271,7 +169,7 @@ class VerdictFile(Model):
     """The verdict on one run and everything it rests on. Numbers that the samples set no bound to,
     or that could not be observed, are null: JSON knows no infinity."""
 
-    verdict: VerdictName
+    verdict: Literal["PASS", "FAIL", "INCONCLUSIVE", "INVALID"]
     """The worst of the run's own reasons and of the verdicts of all executions. PASS: holds. FAIL:
     violated beyond doubt. INCONCLUSIVE: too little or too noisy data to decide. INVALID: the
     measurement itself is broken. INVALID beats FAIL beats INCONCLUSIVE beats PASS."""
@@ -319,18 +217,16 @@ def _execution(judged: ExecutionVerdict, execution: MeasuredExecution) -> dict[s
         warmup_s=execution.warmup_s,
         measured_s=execution.measured_s,
         budget_s=execution.course and execution.course.budget_s,
-        schedules=contents(ScheduleEntry, execution.schedules),
-        engines=engines_content(execution),
+        schedules=execution.schedules,
+        engines=execution.engines,
         criteria=[_criterion(each) for each in judged.criteria],
         forecast=forecast_content(execution.forecast, judged.forecast),
         comparison=comparison_content(judged.comparison),
         capacity=capacity_content(judged.capacity),
-        workers=[_worker(each) for each in judged.workers],
         memory_limit_bytes=resources.memory_limit,
         watching=resources.watching_cpu,
-        background_cpu=judged.background_cpu and content(BackgroundCpuEntry, judged.background_cpu),
-        outages=contents(OutageEntry, resources.outages),
-        reloads=contents(ReloadEntry, resources.reloads),
+        outages=resources.outages,
+        reloads=resources.reloads,
     )
 
 
@@ -341,19 +237,4 @@ def _criterion(result: CriterionResult) -> dict[str, Any]:
         interval=ends(result.low, result.high),
         unadjusted_interval=result.unadjusted,
         message_line=result.line,
-    )
-
-
-def _worker(worker: WorkerFacts) -> dict[str, Any]:
-    slope = worker.slope and dict(zip(Slope.model_fields, (*worker.slope, "bytes/s"), strict=True))
-    return content(
-        WorkerEntry,
-        worker,
-        rss_first_bytes=worker.rss_first,
-        rss_last_bytes=worker.rss_last,
-        rss_max_bytes=worker.rss_max,
-        rss_slope=slope,
-        cpu_percent=worker.cpu,
-        loop_delay_p50_ms=worker.loop_delay_p50,
-        loop_delay_p95_ms=worker.loop_delay_p95,
     )

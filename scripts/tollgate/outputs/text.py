@@ -108,12 +108,12 @@ def _worker_line(worker: WorkerFacts) -> str:
 
 
 def _memory(worker: WorkerFacts) -> list[str]:
-    if worker.rss_first is None or worker.rss_last is None:
+    if worker.rss_first_bytes is None or worker.rss_last_bytes is None:
         return ["RSS not known"]
-    text = f"RSS {worker.rss_first / MIB:.0f} to {worker.rss_last / MIB:.0f} MB"
-    if worker.slope is None:
+    text = f"RSS {worker.rss_first_bytes / MIB:.0f} to {worker.rss_last_bytes / MIB:.0f} MB"
+    if (slope := worker.rss_slope) is None:
         return [f"{text}, too few looks for a slope"]
-    value, low, high = (each * MB_PER_MIN for each in worker.slope)
+    value, low, high = (each * MB_PER_MIN for each in (slope.value, slope.low, slope.high))
     text += f", {format_number(value)} MB/min ({format_interval(low, high)})"
     if worker.time_left_s is not None and math.isfinite(worker.time_left_s):
         unit, name = duration(worker.time_left_s)
@@ -122,8 +122,8 @@ def _memory(worker: WorkerFacts) -> list[str]:
 
 
 def _others(worker: WorkerFacts) -> list[str]:
-    means = {"cpu": worker.cpu, "loop delay p50": worker.loop_delay_p50}
-    means["loop delay p95"] = worker.loop_delay_p95
+    means = {"cpu": worker.cpu_percent, "loop delay p50": worker.loop_delay_p50_ms}
+    means["loop delay p95"] = worker.loop_delay_p95_ms
     found = [
         f"{name} {format_number(value)} {'%' if name == 'cpu' else 'ms'}"
         for name, value in means.items()

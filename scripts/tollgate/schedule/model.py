@@ -14,6 +14,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from tollgate.base.fields import WRITTEN, Count
 from tollgate.plan.model import PlanLabel
 from tollgate.stats.counts import Counts
 
@@ -84,37 +85,51 @@ TIMED_OUT = "Non HTTP response code: java.net.SocketTimeoutException"
 
 @dataclass(frozen=True)
 class ScheduleFacts:
-    """How one schedule was kept; times in ms. The labels share its events.
+    """What one schedule meant to be sent beside what was sent. Requests are counted over the whole
+    execution, lateness over the measured part of it."""
 
-    missing_*: events that were not sent, by whose fault. generator_p99_ms: the 99th percentile of
-    that part of the lateness which is the generator's alone. late_*: samples late by that cause.
-    extra: samples that no event asked for. origin_is_estimated: the schedule's zero is unknown,
-    so that what all samples are late by is not seen.
-
-    Of the measured requests (see validity.py): measured, how many there are; far_late, how many
-    were sent more than FAR_LATE_MS late, and generator_far_late, by the generator's part alone;
-    displaced, how many that part has moved to another second.
-    """
+    __pydantic_config__ = WRITTEN
 
     labels: tuple[str, ...]
-    intended: int
-    sent: int
-    missing_service: int = 0
-    missing_plan: int = 0
-    missing_generator: int = 0
-    lateness_p50_ms: float = 0.0
-    lateness_p99_ms: float = 0.0
-    lateness_max_ms: float = 0.0
-    generator_p99_ms: float = 0.0
-    late_service: int = 0
-    late_plan: int = 0
-    late_generator: int = 0
-    extra: int = 0
+    """The labels that share this schedule."""
+    intended: Count
+    """Requests that had to be sent."""
+    sent: Count
+    """Of those, requests that were sent."""
+    missing_service: Count = 0
+    """Requests not sent while all threads waited for answers."""
+    missing_plan: Count = 0
+    """Requests not sent while threads kept to pauses of the plan's own."""
+    missing_generator: Count = 0
+    """Requests not sent although a thread was free."""
+    lateness_p50_ms: float | None = 0.0
+    """Median of actual minus intended start, in ms; slightly negative by JMeter's clock."""
+    lateness_p99_ms: float | None = 0.0
+    """99th percentile of the same, in ms."""
+    lateness_max_ms: float | None = 0.0
+    """The greatest lateness, in ms."""
+    generator_p99_ms: float | None = 0.0
+    """99th percentile of the part of the lateness that is the generator's alone, in ms."""
+    late_service: Count = 0
+    """Requests late mostly because all threads waited for answers."""
+    late_plan: Count = 0
+    """Requests late mostly because of the plan's own pauses."""
+    late_generator: Count = 0
+    """Requests late mostly although a thread was free."""
+    extra: Count = 0
+    """Requests that no event of the schedule asked for."""
     origin_is_estimated: bool = False
-    measured: int = 0
-    far_late: int = 0
-    generator_far_late: int = 0
-    displaced: int = 0
+    """Whether the schedule's zero was guessed from the samples, for want of TESTSTART.MS, so that
+    lateness that all of them have in common does not show."""
+    measured: Count = 0
+    """Requests of the measured part that an event asked for."""
+    far_late: Count = 0
+    """Of those, requests sent more than a second late."""
+    generator_far_late: Count = 0
+    """Of those, requests sent more than a second late by the generator alone."""
+    displaced: Count = 0
+    """Requests that the generator moved to another second than they were due in, as far as other
+    requests did not take their places."""
 
     @property
     def missing(self) -> int:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tollgate.base.fields import WRITTEN, Amount, Count, Whole
 from tollgate.base.text import format_number
 from tollgate.workers.cpu import ProcessTree, own_cores
 
@@ -28,12 +29,17 @@ CALM = 1 / 8
 
 @dataclass(frozen=True)
 class BackgroundCpu:
-    """Background CPU load: what others took of the cores while an execution measured. share: in the
-    mean. seconds: of which that is known; disturbed_s: those in which it was more than CALM."""
+    """What processes other than those of the run, and other guests of the host, took."""
 
-    share: float
-    seconds: int
-    disturbed_s: int
+    __pydantic_config__ = WRITTEN
+
+    share: Amount
+    """Of the cores that the run could use, in the mean."""
+    seconds: Whole
+    """Of measuring of which that is known."""
+    disturbed_s: Count
+    """Of these, the seconds in which it was more than an eighth: they weigh less in p95 and p99 of
+    a comparison."""
 
     @classmethod
     def of(cls, shares: Sequence[float | None]) -> BackgroundCpu | None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tollgate.base.fields import WRITTEN, Count
 from tollgate.workers.background_cpu import BackgroundCpu
 
 Floats = NDArray[np.float64]
@@ -40,29 +41,40 @@ class WorkerSeries:
 
 @dataclass(frozen=True)
 class WorkerOutage:
-    """A worker's process that ended, and the one that came in its place.
+    """A worker's process that ended, and the one that came in its place. Seconds count from the
+    execution's start."""
 
-    to_s: when the new process was online, None if none came. planned: by a reload of the run's
-    own timetable. lost: requests that failed for want of it, None where they were not counted.
-    """
+    __pydantic_config__ = WRITTEN
 
     worker: str
+    """The worker, as in `workers`."""
     pid: int
+    """The process that ended."""
     from_s: float
+    """When it was gone, in seconds."""
     to_s: float | None
+    """When the next process was online, in seconds, in a reload even before from_s; null: none
+    came."""
     planned: bool = False
-    lost: int | None = None
+    """Whether a reload of the run's own timetable ended it."""
+    lost: Count | None = None
+    """Requests lost for want of it; null where they were not counted."""
 
 
 @dataclass(frozen=True)
 class Reload:
-    """One `pm2 reload` of the run's own timetable. to_s: infinite for one that never ended. lost:
-    requests that failed while it went on."""
+    """One `pm2 reload` of the run's own timetable. Seconds count from the execution's start."""
+
+    __pydantic_config__ = WRITTEN
 
     from_s: float
-    to_s: float
-    lost: int | None = None
+    """When it began, in seconds."""
+    to_s: float | None
+    """When it ended, in seconds; infinite, in the file null, if it did not."""
+    lost: Count | None = None
+    """Requests lost while it went on; null where they were not counted."""
     problem: str = ""
+    """Why it failed; empty if it did not."""
 
 
 @dataclass(frozen=True)

@@ -20,9 +20,11 @@ import itertools
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
+from tollgate.base.fields import WRITTEN, Amount, Count, Whole
 from tollgate.stats.slope import SlopeEstimate, trend
 from tollgate.workers.model import Floats, Resources, WorkerOutage, WorkerSeries
 
@@ -135,28 +137,56 @@ def restarts(series: WorkerSeries, outages: Iterable[WorkerOutage], to_s: float)
 
 
 @dataclass(frozen=True)
-class WorkerFacts:
-    """One worker. None: not known, or too few looks to say.
+class MemorySlope:
+    """How fast RSS grew, with its confidence interval (tollgate/stats/slope.py)."""
 
-    pids: its processes, in order. requests: answered in all of the execution. restarts: without
-    planned reloads. rss_*: bytes. slope: bytes a second, (value, low, high), of the process that
-    grew fastest. time_left_s: from the last look to the memory limit, at the last process's slope;
-    inf for never. cpu: mean, % of a core. loop_delay_*: means of the seconds' percentiles, ms.
-    """
+    __pydantic_config__ = WRITTEN
+
+    value: float
+    """The Theil-Sen slope."""
+    low: float | None
+    """The interval's lower end; null without one."""
+    high: float | None
+    """The interval's upper end; null without one."""
+    unit: Literal["bytes/s"] = "bytes/s"
+    """Unit of the three."""
+
+
+@dataclass(frozen=True)
+class WorkerFacts:
+    """One worker over the measured time of the execution. Values are null where PM2 did not tell
+    them."""
+
+    __pydantic_config__ = WRITTEN
 
     worker: str
-    pids: tuple[int, ...]
-    looks: int
-    requests: int | None
-    restarts: int
-    rss_first: float | None
-    rss_last: float | None
-    rss_max: float | None
-    slope: tuple[float, float, float] | None
-    time_left_s: float | None
-    cpu: float | None
-    loop_delay_p50: float | None
-    loop_delay_p95: float | None
+    """PM2's number of the worker, which a process in its place keeps; where the execution has
+    several targets, with its app: `0 of pi-2`."""
+    pids: tuple[Whole, ...]
+    """Its processes, in the order in which they came."""
+    looks: Count
+    """Looks at it in the measured time, about one a second."""
+    requests: Count | None
+    """Requests that it answered in the whole execution, warm-up included."""
+    restarts: Count
+    """Processes that were started again in the whole execution, planned reloads left out."""
+    rss_first_bytes: Amount | None
+    """RSS in bytes at the first look."""
+    rss_last_bytes: Amount | None
+    """RSS in bytes at the last look."""
+    rss_max_bytes: Amount | None
+    """RSS in bytes at the highest look."""
+    rss_slope: MemorySlope | None
+    """How fast RSS grew, in the process in which it grew fastest; null with too few looks."""
+    time_left_s: Amount | None
+    """Seconds from the last look until RSS reaches the memory limit at the last process's slope;
+    infinite, in the file null, for never; null without a limit, or where there is no slope."""
+    cpu_percent: Amount | None
+    """CPU time, in percent of one core, on average."""
+    loop_delay_p50_ms: Amount | None
+    """Mean over the seconds of the median event-loop delay within each, in ms."""
+    loop_delay_p95_ms: Amount | None
+    """Mean over the seconds of the 95th percentile of the event-loop delay within each, in ms."""
 
 
 def worker_facts(
@@ -183,15 +213,20 @@ def _facts(
         looks=int(measured.sum()),
         requests=_requests(series),
         restarts=restarts(series, resources.outages, to_s),
-        rss_first=float(rss[0]) if len(rss) else None,
-        rss_last=float(rss[-1]) if len(rss) else None,
-        rss_max=float(rss.max()) if len(rss) else None,
-        slope=fastest and (fastest.trend.slope, fastest.trend.low, fastest.trend.high),
+        rss_first_bytes=float(rss[0]) if len(rss) else None,
+        rss_last_bytes=float(rss[-1]) if len(rss) else None,
+        rss_max_bytes=float(rss.max()) if len(rss) else None,
+        rss_slope=fastest
+        and MemorySlope(fastest.trend.slope, fastest.trend.low, fastest.trend.high),
         time_left_s=_time_left(grown, series.memory_limit),
-        cpu=_mean(series.cpu[measured]),
-        loop_delay_p50=_mean(series.loop_delay_p50[measured]),
-        loop_delay_p95=_mean(series.loop_delay_p95[measured]),
+        cpu_percent=_mean(series.cpu[measured]),
+        loop_delay_p50_ms=_mean(series.loop_delay_p50[measured]),
+        loop_delay_p95_ms=_mean(series.loop_delay_p95[measured]),
     )
+
+
+def _memory_slope(found: SlopeEstimate) -> MemorySlope:
+    return MemorySlope(found.slope, found.low, found.high)
 
 
 def _time_left(grown: list[Growth], limit: float | None) -> float | None:

@@ -147,10 +147,10 @@ def _figures(views: Sequence[View], judged: Sequence[ExecutionVerdict]) -> Table
             f"{view.name} {it.worker}",
             _count(it.requests),
             _count(it.restarts),
-            number(it.cpu),
-            _memory(it.rss_first, it.rss_last, it.rss_max),
-            number(it.loop_delay_p50),
-            number(it.loop_delay_p95),
+            number(it.cpu_percent),
+            _memory(it.rss_first_bytes, it.rss_last_bytes, it.rss_max_bytes),
+            number(it.loop_delay_p50_ms),
+            number(it.loop_delay_p95_ms),
             _count(it.looks),
         )
         for view, verdict in zip(views, judged, strict=True)
