@@ -135,7 +135,7 @@ def result(
         low=seen.low,
         high=seen.high,
         fail_bound=seen.fail_bound,
-        unadjusted=seen.unadjusted,
+        unadjusted_interval=seen.unadjusted,
         confidence=confidence,
         samples=seen.samples,
         samples_needed=judgement.needed,

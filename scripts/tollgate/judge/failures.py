@@ -72,7 +72,7 @@ def without_times_of_failures(
             "that "
             f"their times are not those of the work: add 'fail{label}>1%' to say how many may fail"
         )
-        interval = dict.fromkeys(("low", "high", "fail_bound", "unadjusted"))
+        interval = dict.fromkeys(("low", "high", "fail_bound", "unadjusted_interval"))
         yield replace(result, **interval, verdict=FAIL, reason=reason)
 
 

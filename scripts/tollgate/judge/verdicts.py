@@ -3,7 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Literal
 
+from pydantic import computed_field
+
+from tollgate.base.fields import (
+    WRITTEN,
+    Amount,
+    Confidence,
+    Count,
+    Interval,
+    Text,
+    Unwritten,
+    Whole,
+    ends,
+)
 from tollgate.base.text import format_interval, format_number
 from tollgate.compare.result import Comparison
 from tollgate.forecast.model import ForecastResult
@@ -20,65 +34,117 @@ EXIT_INTERRUPTED = 2
 LOOKS = "looks"
 # Whose fault a reason is.
 GENERATOR, SERVICE, OPERATOR, MACHINE = "generator", "service", "operator", "machine"
+VerdictName = Literal["PASS", "FAIL", "INCONCLUSIVE", "INVALID"]
 
 
 @dataclass(frozen=True)
 class Reason:
-    """One line on why a verdict is not PASS, and whose fault that is."""
+    """One line on why a verdict is not PASS."""
 
-    verdict: str
-    fault: str
-    text: str
+    __pydantic_config__ = WRITTEN
+
+    verdict: Literal["FAIL", "INCONCLUSIVE", "INVALID"]
+    """The verdict that this reason alone leads to."""
+    fault: Literal["generator", "service", "machine", "operator"]
+    """Whose fault it is: of the load generator, the service under test, the machine (too noisy, too
+    short, broken), or the operator (what was asked for, or an interruption)."""
+    text: Text
+    """The reason in words."""
 
 
 @dataclass(frozen=True)
 class CriterionResult:
-    """One criterion, judged. Values are in `unit`.
+    """One criterion, judged. observed, limit and interval are in `unit`."""
 
-    observed is None where there were no samples. low and high are None where the value is a count,
-    a share (%) of requests or a window's, which are exact; high is inf where the samples set no
-    upper bound. decides is False for `as non-failed`: reported, but without a say. window: the
-    worst seconds, `12-22 s`. worker: the one that decided, for a criterion on workers; `samples`
-    are looks at it then. fault: whose fault it is, where the verdict alone does not say.
-    decided_after_s: from which look on, in seconds of measuring, it has had this verdict; None
-    without looks, and for one that is open. fail_bound: the bound that decides FAIL, farther out
-    than the interval. unadjusted: the interval of a single look at a single estimate. is_repeated:
-    whether low and high hold at all looks together.
-    """
+    __pydantic_config__ = WRITTEN
 
-    criterion: str
+    criterion: Text
+    """The criterion in Taurus's grammar. It states when the run fails, and is its name in
+    junit.xml."""
     message: str | None
+    """The message that taurus.yml gives it, null without one."""
     label: str
-    subject: str
-    unit: str
-    condition: str
-    limit: float
+    """The label that it is about; empty: all samplers together."""
+    subject: Text
+    """What is measured, e.g. `p95`, `fail`, `rc5??`; for all samplers together with its window of
+    time behind it."""
+    unit: Literal["ms", "%", "count", "bytes", "users", "MB", "min", "MB/min", "ms/min", "/s"]
+    """Unit of observed, limit and interval: milliseconds, percent, a plain count, bytes, users, MB
+    of 1024 x 1024 bytes, minutes, a slope per minute, or arrivals a second."""
+    condition: Literal["<", "<=", "=", ">", ">="]
+    """The comparison of observed with limit that makes the run fail."""
+    limit: Amount
+    """The threshold."""
     observed: float | None
-    low: float | None
-    high: float | None
-    confidence: float
-    samples: int
-    samples_needed: int | None
-    basis: str
+    """The observed value, below 0 for a falling slope; null without samples, too few for a slope,
+    and for a time-left without end."""
+    low: Unwritten[float | None]
+    """Lower end of `interval`; None where that is null."""
+    high: Unwritten[float | None]
+    """Upper end of it; infinite where the samples set no bound."""
+    confidence: Confidence
+    """The confidence that the interval was made for, as a share of 1."""
+    samples: Count
+    """Samples of the label in the measured window; for a criterion on workers, looks at the one
+    that decided."""
+    samples_needed: Whole | None
+    """About how many samples would settle an INCONCLUSIVE; null where that is not the question."""
+    basis: Literal[
+        "samples",
+        "response time",
+        "service time",
+        "time to first byte",
+        "connect time",
+        "looks",
+        "trials",
+    ]
+    """What the values are of: `response time` counts from the intended start, `service time` is
+    JMeter's elapsed, `looks` are those at workers, `trials` those of a search for capacity."""
     window: str | None
+    """The worst window of a criterion with one, in seconds since the start, e.g. `12-22 s`; null
+    for the others."""
     decides: bool
-    verdict: str
+    """false for `as non-failed`: reported, but without a say in the verdict."""
+    verdict: VerdictName
+    """The verdict on this criterion alone."""
     reason: str
+    """Why, in words."""
     worker: str | None = None
-    fault: str | None = None
-    decided_after_s: float | None = None
+    """The worker that decided, for a criterion on workers; null for the others."""
+    fault: Unwritten[str | None] = None
+    """Whose fault it is, where the verdict alone does not say."""
+    decided_after_s: Amount | None = None
+    """From which look on, in seconds of measuring, it has had its verdict; null where it is open,
+    and in an execution without a budget."""
     fail_bound: float | None = None
-    unadjusted: tuple[float, float] | None = None
-    is_repeated: bool = False
+    """The bound that decides FAIL by violating the limit. It lies farther out than the interval,
+    for all estimates of the run and all looks share its level. Null where there is none, or no
+    interval."""
+    unadjusted_interval: Interval | None = None
+    """The interval that a single look at this estimate alone would have; null where there is
+    none."""
+    is_repeated: Unwritten[bool] = False
+    """Whether low and high hold at all looks together."""
+
+    @computed_field
+    @property
+    def interval(self) -> Interval | None:
+        """Lower and upper end of the confidence interval of observed, null where that is an exact
+        count or a window's. An end is null where the samples set no bound. It decides PASS: both
+        ends have the level of a PASS, over all looks where the execution has a budget. None holds
+        the limit of a FAIL."""
+        return ends(self.low, self.high)
 
     @property
     def interval_name(self) -> str:
         """`95 % CI`, or `95 % repeated CI` of one that holds at all looks together."""
         return f"{100 * self.confidence:g} %{' repeated' * self.is_repeated} CI"
 
+    @computed_field(alias="message_line")
     @property
-    def line(self) -> str:
-        """`p95 of search = 231 ms (limit 250 ms, 95 % CI 219-244, n=412)`."""
+    def line(self) -> Text:
+        """All of it in one line, e.g. `p95 of search = 231 ms (limit 250 ms, 95 % CI 219-244,
+        n=412)`."""
         name = self.subject + (f" of {self.label}" if self.label else "")
         name += f" {self.worker}" if self.worker is not None else ""
         if self.observed is None:
@@ -87,8 +153,8 @@ class CriterionResult:
         observed = format_number(self.observed, against=self.limit)
         parts = [f"limit {_with_unit(self.limit, self.unit)}"]
         if self.low is not None and self.high is not None:
-            ends = format_interval(self.low, self.high, against=self.limit)
-            parts.append(f"{self.interval_name} {ends}")
+            interval = format_interval(self.low, self.high, against=self.limit)
+            parts.append(f"{self.interval_name} {interval}")
         if self.window:
             parts.append(f"worst in {self.window}")
         return f"{name} = {observed}{_unit(self.unit)} ({', '.join(parts)}, n={self.samples})"

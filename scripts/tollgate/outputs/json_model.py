@@ -87,7 +87,9 @@ def finite(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [finite(each) for each in value]
     if is_dataclass(value):
-        return finite(_adapter(type(value)).dump_python(value, mode="json", warnings=False))
+        return finite(
+            _adapter(type(value)).dump_python(value, mode="json", by_alias=True, warnings=False)
+        )
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 

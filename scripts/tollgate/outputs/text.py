@@ -47,7 +47,8 @@ def interval(result: CriterionResult) -> str:
 
 def unadjusted(result: CriterionResult) -> str:
     """The interval of a single look at this estimate alone."""
-    return format_interval(*result.unadjusted, against=result.limit) if result.unadjusted else "-"
+    found = result.unadjusted_interval
+    return format_interval(*found, against=result.limit) if found else "-"
 
 
 def fail_bound(result: CriterionResult) -> str:
