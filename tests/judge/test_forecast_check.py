@@ -14,7 +14,7 @@ from tollgate.judge.facts import MeasuredRun
 from tollgate.judge.forecast import check_forecast, forecast_reasons, poisson_interval
 from tollgate.judge.judgement import judge
 from tollgate.outputs.console import steps_table, verdict_table
-from tollgate.outputs.json_forecast import forecast_content
+from tollgate.outputs.json_model import finite
 from tollgate.outputs.markdown import to_markdown
 from tollgate.outputs.text import forecast_line
 
@@ -77,7 +77,7 @@ def test_a_step_is_missed_when_all_of_its_interval_lies_outside_the_tolerance():
         result = check(facts(*sent))
         assert outcomes(result).count("missed") == (outcome == "missed")
         assert result.steps[13].outcome == outcome
-        ends = (result.steps[13].low, result.steps[13].high)
+        ends = result.steps[13].interval
         assert ends == pytest.approx(poisson_interval(count, 0.05 / 27))
 
 
@@ -155,7 +155,7 @@ def test_any_counts_are_judged_and_more_tolerance_never_misses_more(sent, tps, t
     for one, other in zip(strict.steps, lenient.steps, strict=True):
         assert other.outcome in (one.outcome, "held")
     assert len(list(forecast_reasons(strict))) <= 1
-    assert json.dumps(forecast_content(made, strict), allow_nan=False)
+    assert json.dumps(finite(strict), allow_nan=False)
     assert "\n" not in forecast_line(strict)
 
 
@@ -191,7 +191,7 @@ def test_the_line_stands_in_the_table_and_in_the_summary():
 
 
 def test_verdict_json_holds_forecast_and_sent_of_each_step():
-    content = forecast_content(LEFT, check(LEFT))
+    content = finite(check(LEFT))
     step = content["steps"][13]
     assert step["interval"] == pytest.approx(poisson_interval(12, 0.05 / 27))
     del step["interval"]
@@ -217,7 +217,7 @@ def test_verdict_json_holds_forecast_and_sent_of_each_step():
 
 def test_a_rate_over_a_step_in_which_the_run_was_cut_is_told_for_none():
     made = facts(mixed(50), mixed(30), {}, reached=1)
-    rates = [step["sent_tps"] for step in forecast_content(made, check(made))["steps"]]
+    rates = [step["sent_tps"] for step in finite(check(made))["steps"]]
     assert rates == [20.0, None, None]
 
 

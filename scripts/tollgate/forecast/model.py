@@ -6,9 +6,15 @@ import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
 
 from tollgate.base import records
+from tollgate.base.fields import WRITTEN, Amount, Confidence, Count, Positive
+
+#: forecast/facts.py makes no more.
+Points = Annotated[tuple[Amount, ...], Field(max_length=3600)]
 
 
 @dataclass(frozen=True)
@@ -141,36 +147,104 @@ class ForecastFacts:
 
 @dataclass(frozen=True)
 class PartResult:
-    """Requests of one step, of one target, or of all, beside the forecast of them.
+    """Requests sent beside requests forecast, of all together."""
 
-    low and high: the interval of what was sent; None where the part is not judged, because the
-    run ended before it did. outcome: held, missed or not reached.
-    """
+    __pydantic_config__ = WRITTEN
+
+    # Described in the annotations: Pydantic reads no docstrings of the fields of a base class.
+    forecast: Annotated[Amount, Field(description="Requests that the forecast asks for.")]
+    sent: Annotated[Count, Field(description="Requests that were sent.")]
+    error_percent: Annotated[
+        float | None,
+        Field(
+            description="By how many percent more were sent; null where the forecast asks for none "
+            "or nothing was judged."
+        ),
+    ]
+    interval: Annotated[
+        tuple[Amount, Amount] | None,
+        Field(
+            description="Interval of what was sent, so wide that all intervals of the execution "
+            "hold together; null where nothing was judged."
+        ),
+    ]
+    outcome: Annotated[
+        Literal["held", "missed", "not reached"],
+        Field(
+            description="held: within the tolerance, as far as the samples show. missed: beyond "
+            "it. not reached: the run ended before."
+        ),
+    ]
+
+
+@dataclass(frozen=True)
+class TargetResult(PartResult):
+    """The requests of one label."""
+
+    __pydantic_config__ = WRITTEN
 
     name: str
-    forecast: float
-    sent: int
-    low: float | None
-    high: float | None
-    outcome: str
+    """The target, which is the label."""
 
-    @property
-    def error_percent(self) -> float | None:
-        """By how much more was sent; None where there is nothing to compare."""
-        if not self.forecast or self.low is None:
-            return None
-        return 100 * (self.sent / self.forecast - 1)
+
+@dataclass(frozen=True)
+class StepResult(PartResult):
+    """One step of the forecast."""
+
+    __pydantic_config__ = WRITTEN
+
+    name: str
+    """Its name in the file, e.g. `07:00`."""
+    from_s: Amount
+    """Where it begins, in seconds since the execution's start."""
+    to_s: Amount
+    """Where it ends, in seconds since the execution's start."""
+    forecast_tps: Amount
+    """Requests a second that the forecast asks for."""
+    sent_tps: Amount | None
+    """Requests a second that were sent, over the whole step; null where the run ended before the
+    step did."""
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """Requests a second, forecast and sent, in pieces of equal length from the first step on; the
+    last piece may be shorter."""
+
+    __pydantic_config__ = WRITTEN
+
+    resolution_s: Positive
+    """Length of a piece in seconds."""
+    forecast: Points
+    """Requests a second that the forecast asks for."""
+    sent: Points
+    """Requests a second that were sent."""
 
 
 @dataclass(frozen=True)
 class ForecastResult:
-    """How a run kept to its forecast. tolerance: as a share. confidence: of all intervals together.
+    """Requests sent beside requests forecast, by their actual start, without the warm-up."""
 
-    steps stand in the order of the run; targets and total are of the steps that were reached.
-    """
+    __pydantic_config__ = WRITTEN
 
-    tolerance: float
-    confidence: float
-    steps: tuple[PartResult, ...]
-    targets: tuple[PartResult, ...]
+    file: str
+    """The forecast's file."""
+    factor: Positive
+    """By what the forecast's rates were multiplied."""
+    scale: Annotated[float, Field(ge=1)]
+    """How many times faster than in production the steps followed one another; rates are never
+    scaled."""
+    tolerance: Amount
+    """How far from the forecast is held, as a share of it; one request always is."""
+    confidence: Confidence
+    """The confidence that all intervals hold together, as a share of 1."""
+    step_s: Positive
+    """Length of a step of this run, in seconds."""
+    steps: Annotated[tuple[StepResult, ...], Field(min_length=1)]
+    """The steps in the order of the run."""
+    targets: tuple[TargetResult, ...]
+    """The targets, over all steps that were reached."""
     total: PartResult
+    """All requests of the steps that were reached."""
+    timeline: Timeline
+    """The course of both rates."""

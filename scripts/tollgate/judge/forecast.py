@@ -26,7 +26,15 @@ from collections.abc import Iterator
 from scipy import special
 
 from tollgate.base.text import format_number
-from tollgate.forecast.model import ForecastFacts, ForecastResult, PartResult
+from tollgate.forecast.model import (
+    ForecastFacts,
+    ForecastResult,
+    PartResult,
+    StepFacts,
+    StepResult,
+    TargetResult,
+    Timeline,
+)
 from tollgate.judge.verdicts import GENERATOR, INVALID, OPERATOR, Reason
 
 HELD, MISSED, NOT_REACHED = "held", "missed", "not reached"
@@ -50,20 +58,47 @@ def check_forecast(facts: ForecastFacts, tolerance: float, confidence: float) ->
     names = [*asked, *(name for name in sent if name not in asked)]
     error_rate = (1 - confidence) / max(1, len(reached) + len(names) + 1)
 
-    def part(name: str, forecast: float, count: int, is_reached: bool) -> PartResult:
+    def part(forecast: float, count: int, is_reached: bool) -> PartResult:
+        rounded = round(forecast, 6)
         if not is_reached:
-            return PartResult(name, forecast, count, None, None, NOT_REACHED)
+            return PartResult(rounded, count, None, None, NOT_REACHED)
         low, high = poisson_interval(count, error_rate)
         allowed = max(tolerance * forecast, ALWAYS_ALLOWED)
         missed = high < forecast - allowed or low > forecast + allowed
-        return PartResult(name, forecast, count, low, high, MISSED if missed else HELD)
+        error = 100 * (count / forecast - 1) if forecast else None
+        return PartResult(rounded, count, error, (low, high), MISSED if missed else HELD)
 
+    first = facts.steps[0].step
     return ForecastResult(
-        tolerance,
-        confidence,
-        tuple(part(it.step.name, it.forecast, it.sent, it.reached) for it in facts.steps),
-        tuple(part(name, asked[name], sent[name], True) for name in names),
-        part("all", math.fsum(asked.values()), sum(sent.values()), bool(reached)),
+        file=facts.path,
+        factor=facts.factor,
+        scale=facts.scale,
+        tolerance=tolerance,
+        confidence=confidence,
+        step_s=round(first.to_s - first.from_s, 3),
+        steps=tuple(_step(it, part(it.forecast, it.sent, it.reached)) for it in facts.steps),
+        targets=tuple(
+            TargetResult(**vars(part(asked[it], sent[it], True)), name=it) for it in names
+        ),
+        total=part(math.fsum(asked.values()), sum(sent.values()), bool(reached)),
+        timeline=Timeline(
+            facts.resolution_s,
+            forecast=tuple(it for it, _ in facts.timeline),
+            sent=tuple(it for _, it in facts.timeline),
+        ),
+    )
+
+
+def _step(facts: StepFacts, found: PartResult) -> StepResult:
+    step = facts.step
+    return StepResult(
+        **vars(found),
+        name=step.name,
+        from_s=step.from_s,
+        to_s=step.to_s,
+        forecast_tps=step.tps,
+        # The length of a step in which the run was cut short is not that of its load.
+        sent_tps=facts.sent / (step.to_s - step.from_s) if facts.reached else None,
     )
 
 
@@ -116,9 +151,8 @@ def _fault(part: PartResult) -> str:
 
 def _compared(part: PartResult, result: ForecastResult) -> str:
     error = "" if part.error_percent is None else f"{signed(part.error_percent)} %, "
-    interval = (
-        f"{100 * result.confidence:g} % CI {format_number(part.low)}-{format_number(part.high)}"
-    )
+    low, high = map(format_number, part.interval)
+    interval = f"{100 * result.confidence:g} % CI {low}-{high}"
     return f"{part.sent:,} of {requests(part.forecast)} requests ({error}{interval})"
 
 

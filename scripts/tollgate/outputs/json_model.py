@@ -75,11 +75,6 @@ def content(model: type[Model], source: object, **given: Any) -> dict[str, Any]:
     }
 
 
-def contents(model: type[Model], sources: Any) -> list[dict[str, Any]]:
-    """The objects of a model, one for each source."""
-    return [content(model, each) for each in sources]
-
-
 def finite(value: Any) -> Any:
     """JSON knows no infinity: an interval without an upper end ends in null."""
     if isinstance(value, dict):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from tollgate.base.fields import Amount
+from tollgate.forecast.model import ForecastResult
 from tollgate.judge.facts import EngineFacts, MeasuredExecution, MeasuredRun
 from tollgate.judge.verdicts import (
     CriterionResult,
@@ -20,7 +21,6 @@ from tollgate.outputs.json_capacity import (
     scaling_content,
 )
 from tollgate.outputs.json_comparison import ComparisonEntry, comparison_content
-from tollgate.outputs.json_forecast import ForecastEntry, forecast_content
 from tollgate.outputs.json_model import Environment, Model, content, finite
 from tollgate.schedule.model import ScheduleFacts
 from tollgate.workers.background_cpu import BackgroundCpu
@@ -62,7 +62,7 @@ class ExecutionEntry(Model):
     """The engines that sent the load, each a share of it; empty where one JMeter sent all."""
     criteria: tuple[CriterionResult, ...]
     """Every criterion, in the order of taurus.yml."""
-    forecast: ForecastEntry | None
+    forecast: ForecastResult | None
     """How the load kept to the forecast of production; null where the plan follows none."""
     comparison: ComparisonEntry | None
     """How head differs from base; null where the execution compares nothing."""
@@ -136,7 +136,6 @@ def _execution(judged: ExecutionVerdict, execution: MeasuredExecution) -> dict[s
         budget_s=execution.course and execution.course.budget_s,
         schedules=execution.schedules,
         engines=execution.engines,
-        forecast=forecast_content(execution.forecast, judged.forecast),
         comparison=comparison_content(judged.comparison),
         capacity=capacity_content(judged.capacity),
         memory_limit_bytes=resources.memory_limit,

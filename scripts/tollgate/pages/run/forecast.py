@@ -76,7 +76,7 @@ def _steps(steps: Sequence[PartResult]) -> tuple[Sequence[PartResult], str]:
 
 
 def _row(name: str, part: PartResult) -> ForecastRow:
-    ends = (part.sent, part.low, part.high)
+    ends = (part.sent, *(part.interval or (None, None)))
     values = [None if it is None or not part.forecast else it / part.forecast for it in ends]
     tone = _TONES.get(part.outcome, "bad")
     error = part.error_percent
