@@ -10,7 +10,7 @@ import yaml
 
 import support
 from support import ci_files
-from tollgate.run import engines
+from tollgate.taurus import engine_host
 
 CHECK_SCHEMA = Path(sys.executable).with_name("check-jsonschema")
 SHELLCHECK = Path(sys.executable).with_name("shellcheck")
@@ -192,7 +192,7 @@ def test_no_cache_holds_the_key_of_engines():
     cached = [it["with"]["path"] for it in steps if "actions/cache" in it["uses"]]
     cached += [path for it in ci_files.gitlab()["default"]["cache"] for path in it["paths"]]
     assert len(cached) == 4
-    key = engines.KEYSTORE.relative_to(support.ROOT)
+    key = engine_host.KEYSTORE.relative_to(support.ROOT)
     assert [it for it in cached if key.is_relative_to(it)] == []
 
 

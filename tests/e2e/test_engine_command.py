@@ -10,9 +10,9 @@ import pytest
 
 import support
 from support.project_copy import copy_project
-from tollgate.run import engines
+from tollgate.taurus import engine_host
 
-KEY = engines.KEYSTORE.relative_to(support.ROOT)
+KEY = engine_host.KEYSTORE.relative_to(support.ROOT)
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +69,7 @@ def pem(key, folder):
     """The key and its certificate, as Python's TLS reads them."""
     found = folder / "key.pem"
     words = ("openssl", "pkcs12", "-in", key, "-out", found, "-nodes")
-    done = support.run(*words, "-passin", f"pass:{engines.PASSWORD}")
+    done = support.run(*words, "-passin", f"pass:{engine_host.PASSWORD}")
     assert done.returncode == 0, done.stderr
     return found
 
@@ -114,7 +114,7 @@ def test_only_who_has_the_key_is_let_in_and_a_signal_ends_it(started, key, tmp_p
     process, port = started
     ours = pem(key, tmp_path)
     (tmp_path / "other").mkdir()
-    engines.make_keystore(tmp_path / "other" / "engines.keystore")
+    engine_host.make_keystore(tmp_path / "other" / "engines.keystore")
     theirs = pem(tmp_path / "other" / "engines.keystore", tmp_path / "other")
     for each in (port, port + 1):
         assert greeted(each, ours, ours)

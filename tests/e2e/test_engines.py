@@ -21,7 +21,8 @@ from e2e.bzt_run import LENIENT, Run, mostly_right, seconds
 from support.hosts import hosts
 from support.project_copy import copy_project
 from tollgate.plan.remote import START_AT
-from tollgate.run import engines, manifest
+from tollgate.run import manifest
+from tollgate.taurus import engine_host
 
 pytestmark = [pytest.mark.needs("network namespaces"), pytest.mark.engines]
 OF, PORT = 4, 1099
@@ -32,7 +33,7 @@ ROWS = 2000
 PERCENTILES = [f"p{p} of item>1h, continue as non-failed" for p in (1, 50, 90, 95, 99, 99.9)]
 CRITERIA = [*mostly_right("item"), "restarts of worker>0", *PERCENTILES]
 PLAN = Path(__file__).with_name("shared.jmx")
-KEY = engines.KEYSTORE.relative_to(support.ROOT)
+KEY = engine_host.KEYSTORE.relative_to(support.ROOT)
 
 
 class Remote:
@@ -57,7 +58,7 @@ class Remote:
 
     @property
     def log(self):
-        folder = engines.FOLDER.relative_to(support.ROOT) / f"{self.number}-of-{OF}"
+        folder = engine_host.FOLDER.relative_to(support.ROOT) / f"{self.number}-of-{OF}"
         return self.root / folder / "jmeter.log"
 
     def become(self, state=""):
@@ -74,7 +75,7 @@ class Remote:
             plan.write_text(f"{plan.read_text()}\n")
         elif state == "key":
             key.unlink()
-            engines.make_keystore(key)
+            engine_host.make_keystore(key)
         self._start(_ahead("+2s") if state == "clock" else {})
 
     def _start(self, env):
@@ -319,7 +320,7 @@ def test_an_engine_with_another_key_is_refused(site):
     site.become("", "plan", "key", "")  # the plan is that of the next test
     line = site.refused()
     assert f"engine {site.engines[2].host}: " in line
-    assert engines.KEYSTORE.name in line
+    assert engine_host.KEYSTORE.name in line
 
 
 @pytest.mark.needs("faketime")

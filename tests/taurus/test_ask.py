@@ -11,10 +11,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tollgate.run import engines
-from tollgate.taurus import engine_probe
+from tollgate.taurus import engine_host, engine_probe
 
-FACTS = engines.Facts(1, 2, "5.6.3", "17", "ab", {"plans/a.jmx": "cd"}, "quick", 2)
+FACTS = engine_host.Facts(1, 2, "5.6.3", "17", "ab", {"plans/a.jmx": "cd"}, "quick", 2)
 HOSTS = ("10.0.0.1:1099", "10.0.0.2:1099")
 
 
@@ -53,7 +52,7 @@ def test_engines_that_are_alike_are_known_by_their_numbers():
     ],
 )
 def test_a_difference_is_one_line_that_names_the_host(changes, words):
-    with pytest.raises(engines.EngineError) as caught:
+    with pytest.raises(engine_host.EngineError) as caught:
         numbers(answers(**changes))
     line = str(caught.value)
     assert line.startswith(f"engine {HOSTS[1]}")
@@ -64,7 +63,7 @@ def test_a_difference_is_one_line_that_names_the_host(changes, words):
 def test_each_host_that_differs_is_named():
     found = answers(offset_ms=2000.0)
     found[HOSTS[0]] = replace(found[HOSTS[0]], hashes=[None])
-    with pytest.raises(engines.EngineError) as caught:
+    with pytest.raises(engine_host.EngineError) as caught:
         numbers(found)
     assert [f"engine {it}:" in str(caught.value) for it in HOSTS] == [True, True]
 

@@ -19,8 +19,8 @@ from tollgate.base import disk as room
 from tollgate.base import paths
 from tollgate.base.processes import end_by
 from tollgate.commands import artifacts
-from tollgate.run import secrecy
 from tollgate.run.redaction import Redaction
+from tollgate.taurus import secrecy
 from tollgate.taurus.engine import BASE_CONFIG, Engine
 from tollgate.taurus.shared import under_way
 from tollgate.taurus.verdict import VerdictExit, judge_unstarted

@@ -32,12 +32,13 @@ from tollgate.pages.kit.assemble import PageError
 from tollgate.pages.run import write as run_page
 from tollgate.pages.runs import build as runs_page
 from tollgate.plan.jmx import PlanError
-from tollgate.run import engines, manifest
+from tollgate.run import manifest
 from tollgate.samples.layout import JtlError
+from tollgate.taurus import engine_host
 
 _PROBLEMS = (
     *(manifest.ManifestError, evidence.EvidenceError, PlanError, JtlError, PageError),
-    engines.EngineError,
+    engine_host.EngineError,
     *study_report.PROBLEMS,
 )
 

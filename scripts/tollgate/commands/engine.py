@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import NoReturn
 
 from tollgate.base.paths import STATE
-from tollgate.run import engines
 from tollgate.run.environment import cpu_model
 from tollgate.schedule.share import ShareError, parse_share
+from tollgate.taurus import engine_host
 
 
 def add_to(commands: argparse._SubParsersAction) -> None:
@@ -24,12 +24,12 @@ def add_to(commands: argparse._SubParsersAction) -> None:
         help="of this machine, at which it listens and is reached; this machine alone by default",
     )
     parser.add_argument(
-        "--port", type=int, default=engines.PORT, help="the first of two, default %(default)s"
+        "--port", type=int, default=engine_host.PORT, help="the first of two, default %(default)s"
     )
     parser.add_argument(
         "--plans",
         type=Path,
-        default=engines.PLANS,
+        default=engine_host.PLANS,
         metavar="FOLDER",
         help="from which data files are named: that of a plan of your own, on this machine",
     )
@@ -40,10 +40,10 @@ def engine(arguments: argparse.Namespace) -> int:
     """Become an engine, or make the key. Raises EngineError."""
     if arguments.share != "keystore":
         _become(arguments)
-    engines.make_keystore()
+    engine_host.make_keystore()
     print(
-        f"{engines.KEYSTORE}: copy it to the same place in the checkout of each host, unseen by "
-        "others: whoever has it can run anything there"
+        f"{engine_host.KEYSTORE}: copy it to the same place in the checkout of each host, unseen "
+        "by others: whoever has it can run anything there"
     )
     return 0
 
@@ -52,17 +52,17 @@ def _become(arguments: argparse.Namespace) -> NoReturn:
     try:
         share = parse_share(arguments.share)
     except ShareError as problem:
-        raise engines.EngineError(str(problem).replace("ENGINE is", "the engine is")) from None
-    engines.check_keystore()
+        raise engine_host.EngineError(str(problem).replace("ENGINE is", "the engine is")) from None
+    engine_host.check_keystore()
     plans = arguments.plans.absolute()
     if not plans.is_dir():
-        raise engines.EngineError(f"--plans {plans}: there is no such folder")
+        raise engine_host.EngineError(f"--plans {plans}: there is no such folder")
     _check_ports(arguments.address, arguments.port)
-    folder = engines.FOLDER / f"{share.number}-of-{share.of}"
+    folder = engine_host.FOLDER / f"{share.number}-of-{share.of}"
     STATE.mkdir(exist_ok=True)
-    engines.place(share, plans, folder)
-    facts = engines.facts_here(share, cpu_model(), os.cpu_count() or 1)
-    command = engines.command(share, arguments.address, arguments.port, folder, facts)
+    engine_host.place(share, plans, folder)
+    facts = engine_host.facts_here(share, cpu_model(), os.cpu_count() or 1)
+    command = engine_host.command(share, arguments.address, arguments.port, folder, facts)
     print(
         f"Engine {share} at {arguments.address}:{arguments.port}, until Ctrl-C; its log is "
         f"{folder / 'jmeter.log'}",
@@ -79,7 +79,7 @@ def _check_ports(address: str, port: int) -> None:
             try:
                 candidate.bind((address, each))
             except OSError as problem:
-                raise engines.EngineError(
+                raise engine_host.EngineError(
                     f"it can't listen at {address}:{each} ({problem.strerror}): give an --address "
                     "of this machine, and a --port that is free, as is the one behind it"
                 ) from None

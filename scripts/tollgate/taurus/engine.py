@@ -13,8 +13,8 @@ from bzt.engine import Configuration
 from bzt.linter import ToplevelChecker
 
 from tollgate.base.text import did_you_mean
-from tollgate.run import secrecy
 from tollgate.run.redaction import Redaction
+from tollgate.taurus import secrecy
 from tollgate.taurus.targets import Targets
 
 #: Taurus's own modules and aliases.

@@ -24,7 +24,7 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 from tollgate.base.paths import jmeter_home
-from tollgate.run import engines
+from tollgate.taurus import engine_host
 
 FACTS, DATA, CLOCK = "facts", "data", "clock"
 #: Looks at an engine's clock; the best of them counts.
@@ -70,7 +70,7 @@ class Answer:
     offset_ms: of its clock against this one, ahead above 0, and by how much it may be wrong.
     began_s: when its first sample was seen, in s from the start of the JMeter that asked."""
 
-    facts: engines.Facts | None = None
+    facts: engine_host.Facts | None = None
     hashes: list[str | None] = field(default_factory=list)
     offset_ms: float = math.nan
     uncertainty_ms: float = math.inf
@@ -79,7 +79,7 @@ class Answer:
 
 def plan_text(files: Sequence[str]) -> str:
     """files: paths as the engines have them, which may hold functions of JMeter."""
-    told = [_sampler(FACTS, f"${{__P({engines.FACTS})}}")]
+    told = [_sampler(FACTS, f"${{__P({engine_host.FACTS})}}")]
     for path in files:
         content = f"${{__FileToString({path},ISO-8859-1)}}"
         told.append(_sampler(DATA, f"${{__digest(SHA-256,{content},,,)}}"))
@@ -109,12 +109,12 @@ def ask(
     hosts: Sequence[str], address: str, files: Sequence[str], folder: Path
 ) -> dict[str, Answer]:
     """What each host tells. address: of this machine, for their answers. folder: for the plan and
-    what came of it. Raises engines.EngineError, one line that names a host."""
+    what came of it. Raises EngineError, one line that names a host."""
     plan, samples, log = (folder / f"engines.{it}" for it in ("jmx", "jtl", "log"))
     plan.write_text(plan_text(files), encoding="utf-8")
     command = [
         *(str(jmeter_home() / "bin" / "jmeter"), "-n", "-t", str(plan), "-l", str(samples)),
-        *("-j", str(log), "-R", ",".join(hosts), *engines.tls(address)),
+        *("-j", str(log), "-R", ",".join(hosts), *engine_host.tls(address)),
         *("-Jmode=Standard", "-Jjmeter.save.saveservice.autoflush=true"),
         *("-Jjmeter.save.saveservice.output_format=csv", "-Jsummariser.name="),
         *("-Jjmeterengine.nongui.port=0", "-Jjmeter.exit.check.pause=0"),
@@ -139,7 +139,7 @@ def ask(
         if not it.facts or len(it.hashes) < len(files) or math.isnan(it.offset_ms)
     ]
     if silent:
-        raise engines.EngineError(_why(silent, log))
+        raise engine_host.EngineError(_why(silent, log))
     return answers
 
 
@@ -198,11 +198,11 @@ def _answers(
     return found
 
 
-def _facts(host: str, text: str) -> engines.Facts:
+def _facts(host: str, text: str) -> engine_host.Facts:
     try:
-        return engines.Facts.of_text(text)
-    except engines.EngineError as problem:
-        raise engines.EngineError(f"engine {host}: {problem}") from None
+        return engine_host.Facts.of_text(text)
+    except engine_host.EngineError as problem:
+        raise engine_host.EngineError(f"engine {host}: {problem}") from None
 
 
 def bounds(looks: Sequence[tuple[float, float, int, int]]) -> tuple[float, float]:
@@ -235,8 +235,8 @@ def _why(silent: Sequence[str], log: Path) -> str:
 def _cause(block: str) -> str:
     if "certificate" in block.lower() or "certification path" in block or "handshake" in block:
         return (
-            f"it has another key, or none that this machine trusts: copy {engines.KEYSTORE} to it "
-            "and start it again"
+            f"it has another key, or none that this machine trusts: copy {engine_host.KEYSTORE} to "
+            "it and start it again"
         )
     if "busy" in block:
         return (
@@ -250,13 +250,13 @@ def _cause(block: str) -> str:
 
 def check(
     answers: Mapping[str, Answer],
-    here: engines.Facts,
+    here: engine_host.Facts,
     files: Sequence[str],
     wanted: Sequence[Mapping[int, str]],
 ) -> dict[int, str]:
     """The host of each engine's number. files: as asked for. wanted: of each, its hash by engine.
-    Raises engines.EngineError, which names each host whose answer is another one, and what is the
-    first such thing of it."""
+    Raises EngineError, which names each host whose answer is another one, and what is the first
+    such thing of it."""
     hosts: dict[int, str] = {}
     wrong = []
     for host, answer in answers.items():
@@ -270,14 +270,14 @@ def check(
         hosts.setdefault(answer.facts.number, host)
         wrong += [f"engine {host}: {it}" for it in problems[:1]]
     if wrong:
-        raise engines.EngineError("; ".join(wrong))
+        raise engine_host.EngineError("; ".join(wrong))
     return hosts
 
 
 _ALIKE = "bring its checkout to the same state, and start it again"
 
 
-def _of_number(facts: engines.Facts, of: int, known: Mapping[int, str]) -> Iterator[str]:
+def _of_number(facts: engine_host.Facts, of: int, known: Mapping[int, str]) -> Iterator[str]:
     """known: the hosts that are asked for already, by their numbers."""
     if facts.of != of:
         yield f"it was started as {facts.number}/{facts.of}, and ENGINES names {of}"

@@ -27,13 +27,12 @@ from tollgate.plan.jmx import read_tree
 from tollgate.plan.read import expander_of
 from tollgate.plan.remote import START_AT, begin_together, for_engines, own_name
 from tollgate.run import divided
-from tollgate.run import engines as hosts_of
 from tollgate.samples.layout import peek_test_start
 from tollgate.schedule.share import Share
 from tollgate.schedule.share_rows import Feed, feeds_of
 from tollgate.targets import pm2
 from tollgate.targets.scenarios import name_of, scenario_of, targets_of
-from tollgate.taurus import engine_probe
+from tollgate.taurus import engine_host, engine_probe
 from tollgate.taurus.heartbeat import Heartbeat
 from tollgate.taurus.share import (
     SharePlan,
@@ -92,7 +91,7 @@ class RemoteLoad:
     def give(self, engine: Engine, executions: Sequence[Mapping], log: logging.Logger) -> None:
         """Have the executions run on the engines, once all have shown that they are alike. Raises
         TaurusConfigError, EngineError, ShareError, PlanError."""
-        hosts_of.check_keystore()
+        engine_host.check_keystore()
         files: dict[str, dict[int, str]] = {}
         for execution in executions:
             scenario = scenario_of(engine.config, execution)
@@ -135,7 +134,7 @@ class RemoteLoad:
             )
 
     def _row_path(self, feed: Feed) -> str:
-        return f"${{__P({hosts_of.ROWS})}}/{hosts_of.row_file(feed.property, self.rows)}"
+        return f"${{__P({engine_host.ROWS})}}/{engine_host.row_file(feed.property, self.rows)}"
 
     def _reached(self) -> str:
         """The address of this machine that the engines are reached from. Raises EngineError."""
@@ -146,7 +145,7 @@ class RemoteLoad:
                 with socket.create_connection((name, int(port)), REACH_S) as connection:
                     found = found or connection.getsockname()[0]
             except OSError as problem:
-                raise hosts_of.EngineError(
+                raise engine_host.EngineError(
                     f"engine {host} can't be reached ({problem.strerror or problem}): start it "
                     "there by scripts/engine, with this --address and --port"
                 ) from None
@@ -155,7 +154,7 @@ class RemoteLoad:
     def _ask(self, files: Mapping[str, dict[int, str]], folder: Path, log: logging.Logger) -> None:
         log.info("Asking %d engines what they have...", len(self.hosts))
         self.answers = engine_probe.ask(self.hosts, self.address, [*files], folder)
-        here = hosts_of.facts_here(Share(1, len(self.hosts)), "", 0)
+        here = engine_host.facts_here(Share(1, len(self.hosts)), "", 0)
         self.by_number = engine_probe.check(self.answers, here, [*files], [*files.values()])
         for number, host in sorted(self.by_number.items()):
             facts, answer = self.answers[host].facts, self.answers[host]
@@ -178,7 +177,7 @@ class RemoteLoad:
         if not parts:
             return
         files = {feed.property: self._row_path(feed) for feed, _ in parts[0].rows}
-        names = {name for part in parts for name in part.own} - {hosts_of.NUMBER, hosts_of.OF}
+        names = {name for part in parts for name in part.own} - {engine_host.NUMBER, engine_host.OF}
         try:
             text = for_engines(plan.read_text("utf-8"), sorted(names), files)
         except ValueError as problem:
@@ -194,12 +193,13 @@ class RemoteLoad:
         found = {
             name: str(value)
             for name, value in given.items()
-            if not name.startswith(_CONTROLLERS) and name not in (hosts_of.NUMBER, hosts_of.OF)
+            if not name.startswith(_CONTROLLERS)
+            and name not in (engine_host.NUMBER, engine_host.OF)
         }
         parts = self.parts.get(execution, ())
         names = {name for part in parts for name in part.own}
         for number, part in enumerate(parts, start=1):
-            for name in names - {hosts_of.NUMBER, hosts_of.OF}:
+            for name in names - {engine_host.NUMBER, engine_host.OF}:
                 value = part.own.get(name, found.get(name))
                 if value is not None:
                     found[own_name(name, number)] = value
@@ -268,8 +268,8 @@ class RemoteLoad:
             for number, host in self.by_number.items()
         )
         return [
-            *hosts_of.tls(self.address),
-            *hosts_of.BATCHES,
+            *engine_host.tls(self.address),
+            *engine_host.BATCHES,
             *(f"-G{own_name(START_AT, number)}={moment}" for number, moment in starts),
         ]
 
@@ -303,7 +303,7 @@ def _content(feed: Feed) -> bytes:
     try:
         return feed.file.read_bytes()
     except OSError as problem:
-        raise hosts_of.EngineError(
+        raise engine_host.EngineError(
             f"{feed.file} of {feed.name} can't be read: {problem.strerror}"
         ) from None
 

@@ -35,10 +35,10 @@ from tollgate.forecast.read import ForecastError, read_forecast
 from tollgate.plan import lint
 from tollgate.plan.jmx import PlanError
 from tollgate.plan.read import read_plan
-from tollgate.run import engines
 from tollgate.schedule.share import ShareError
 from tollgate.targets import pm2
 from tollgate.targets.scenarios import is_inline, name_of, scenario_of
+from tollgate.taurus import engine_host
 from tollgate.taurus.engines import RemoteLoad
 from tollgate.taurus.share import Sharing
 from tollgate.taurus.shared import number, property_of, refuse_unknown, under_way
@@ -100,7 +100,7 @@ class _Planned:
 
 _PROBLEMS = (
     *(ForecastError, ShapeError, ModeError, PlanError, ShareError),
-    *(engines.EngineError, pm2.Pm2Error),
+    *(engine_host.EngineError, pm2.Pm2Error),
 )
 
 

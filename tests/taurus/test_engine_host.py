@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from tollgate.run import engines
 from tollgate.schedule.share import Share
 from tollgate.schedule.share_rows import COPY, SPLIT
+from tollgate.taurus import engine_host
 
-FACTS = engines.Facts(
+FACTS = engine_host.Facts(
     number=2,
     of=3,
     jmeter="5.6.3",
@@ -27,31 +27,31 @@ PLAN = """<jmeterTestPlan version="1.2"><hashTree><TestPlan testname="p"/><hashT
 
 def test_the_key_is_made_once_for_this_user_alone(tmp_path):
     key = tmp_path / "state" / "engines.keystore"
-    engines.make_keystore(key)
+    engine_host.make_keystore(key)
     assert stat.S_IMODE(key.stat().st_mode) == 0o600
-    engines.check_keystore(key)
+    engine_host.check_keystore(key)
     content = key.read_bytes()
-    with pytest.raises(engines.EngineError, match="remove it first"):
-        engines.make_keystore(key)
+    with pytest.raises(engine_host.EngineError, match="remove it first"):
+        engine_host.make_keystore(key)
     assert key.read_bytes() == content
     assert [it.name for it in key.parent.iterdir()] == [key.name]
 
 
 def test_a_key_that_is_missing_or_that_others_read_is_refused(tmp_path):
     key = tmp_path / "engines.keystore"
-    with pytest.raises(engines.EngineError, match="scripts/engine keystore"):
-        engines.check_keystore(key)
+    with pytest.raises(engine_host.EngineError, match="scripts/engine keystore"):
+        engine_host.check_keystore(key)
     key.write_bytes(b"key")
     key.chmod(0o640)
-    with pytest.raises(engines.EngineError, match="chmod 600"):
-        engines.check_keystore(key)
+    with pytest.raises(engine_host.EngineError, match="chmod 600"):
+        engine_host.check_keystore(key)
 
 
 def test_facts_survive_the_way_through_a_property():
-    assert engines.Facts.of_text(FACTS.to_text()) == FACTS
+    assert engine_host.Facts.of_text(FACTS.to_text()) == FACTS
     for other in ("", "{}", "${engine.facts}", "[1]"):
-        with pytest.raises(engines.EngineError):
-            engines.Facts.of_text(other)
+        with pytest.raises(engine_host.EngineError):
+            engine_host.Facts.of_text(other)
 
 
 def test_what_must_be_alike_is_told_where_it_is_not():
@@ -74,9 +74,9 @@ def test_an_engine_has_its_rows_ready_both_ways(tmp_path):
     (plans / "p.jmx").write_text(PLAN)
     (plans / "broken.jmx").write_text("<")
     (plans / "items.csv").write_text("a\nb\nc\nd\n")
-    engines.place(Share(2, 2), plans, folder)
-    assert (folder / engines.row_file("items", SPLIT)).read_text() == "b\nd\n"
-    assert (folder / engines.row_file("items", COPY)).read_text() == "c\nd\na\nb\n"
-    engines.place(Share(1, 5), plans, folder)
-    assert not (folder / engines.row_file("items", SPLIT)).exists()
-    assert (folder / engines.row_file("items", COPY)).read_text() == "a\nb\nc\nd\n"
+    engine_host.place(Share(2, 2), plans, folder)
+    assert (folder / engine_host.row_file("items", SPLIT)).read_text() == "b\nd\n"
+    assert (folder / engine_host.row_file("items", COPY)).read_text() == "c\nd\na\nb\n"
+    engine_host.place(Share(1, 5), plans, folder)
+    assert not (folder / engine_host.row_file("items", SPLIT)).exists()
+    assert (folder / engine_host.row_file("items", COPY)).read_text() == "a\nb\nc\nd\n"

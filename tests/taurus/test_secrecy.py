@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import pytest
 import yaml
 
-from tollgate.run import secrecy
 from tollgate.run.redaction import MARK, Redaction
+from tollgate.taurus import secrecy
 
 HARMLESS = "# a comment that is kept\nmodules:\n  x:\n    rate: 5\n"
 TELLING = "# a comment\n~modules:\n  x:\n    api_token: S3CRET-token\n    rate: 5\n"
