@@ -12,8 +12,9 @@ from tollgate.compare import record, samples
 from tollgate.compare.decide import close
 from tollgate.compare.interim import judge_blocks
 from tollgate.compare.model import ERRORS, Gate, GateSettings
-from tollgate.compare.watch import AGAIN_S, Watch, look_text
+from tollgate.compare.watch import ComparisonDecider, look_text
 from tollgate.samples.layout import JtlError
+from tollgate.samples.watch import AGAIN_S, SampleWatch
 
 SETTINGS = GateSettings(budget_s=120.0, error_effect=0.05)
 FIRST_S, EVERY_S, LAG_S = 30.0, 10.0, 3.0
@@ -33,7 +34,8 @@ class Run:
         self.jtl = folder / "kpi.jtl"
         self.clock_s = 0.0
         known = record.read(self.done)
-        self.watch = Watch(known, self.jtl, ["sum", "search"], WARMUP_S, LAG_S, self.now)
+        self.decider = ComparisonDecider(known, ["sum", "search"], WARMUP_S, LAG_S)
+        self.watch = SampleWatch(self.decider, self.jtl, self.now)
 
     def now(self):
         return START_MS / 1000 + WARMUP_S + self.clock_s
@@ -48,7 +50,7 @@ class Run:
         """What a look says then."""
         self.clock_s = clock_s
         self.wrote(clock_s if wrote_s is None else wrote_s)
-        return self.watch.look()
+        return self.watch.look(0.0)
 
     def until_decided(self):
         """Look twice a second; returns what was said."""
@@ -56,7 +58,7 @@ class Run:
         for half_seconds in range(1, 240):
             line = self.at(half_seconds / 2)
             said += [line] if line else []
-            if self.watch.is_decided:
+            if self.decider.is_decided:
                 break
         return said
 
@@ -100,10 +102,10 @@ def test_a_look_waits_for_what_jmeter_has_not_written_yet(tmp_path):
 def test_there_is_nothing_to_see_before_the_first_sample(tmp_path):
     run = Run(tmp_path)
     run.clock_s = 50.0
-    assert run.watch.look() is None
+    assert run.watch.look(0.0) is None
     run.clock_s += AGAIN_S
     run.jtl.write_text(run.header)
-    assert run.watch.look() is None
+    assert run.watch.look(0.0) is None
 
 
 def test_a_file_that_can_t_be_read_is_told_once_until_the_next_look(tmp_path):
@@ -112,32 +114,32 @@ def test_a_file_that_can_t_be_read_is_told_once_until_the_next_look(tmp_path):
     run.jtl.write_text(run.jtl.read_text().replace('"coin"', '"toss"'))
     run.clock_s = 60.0
     with pytest.raises(JtlError, match="the header has no column coin"):
-        run.watch.look()
+        run.watch.look(0.0)
     run.clock_s += EVERY_S / 2
-    assert run.watch.look() is None
+    assert run.watch.look(0.0) is None
     run.clock_s += EVERY_S
     with pytest.raises(JtlError):
-        run.watch.look()
+        run.watch.look(0.0)
 
 
 @pytest.mark.parametrize("ratio", [1.0, 1.3])
 def test_what_ends_the_run_is_what_the_verdict_comes_to_afterwards(tmp_path, ratio):
     run = Run(tmp_path, ratio=ratio)
     said = run.until_decided()
-    decided_s = run.watch.record.decided_s
+    decided_s = run.decider.record.decided_s
     assert FIRST_S <= decided_s < SETTINGS.budget_s
-    assert run.watch.gate.verdict == ("PASS" if ratio == 1 else "FAIL")
+    assert run.decider.gate.verdict == ("PASS" if ratio == 1 else "FAIL")
     assert len(said) == 1 + (decided_s - FIRST_S) / EVERY_S
     many = "10 of 10" if ratio == 1 else r"\d of 10"
     assert re.match(rf"Compare: {decided_s:g} s of at most 120: {many} decided", said[-1])
     assert ("FAIL typical of sum +" in said[-1]) == (ratio > 1)
-    assert ("a FAIL ends the measuring" in said[-1]) == bool(run.watch.gate.left_open)
-    assert run.watch.look() is None
+    assert ("a FAIL ends the measuring" in said[-1]) == bool(run.decider.gate.left_open)
+    assert run.watch.look(0.0) is None
 
     ended = compare_folder.judged(tmp_path / "ended", run.load, decided_s=decided_s, of=run.times)
     [execution] = ended.executions
     assert execution.comparison.doubt == ""
-    assert execution.comparison.gate == close(run.watch.gate)
+    assert execution.comparison.gate == close(run.decider.gate)
 
 
 def test_what_others_took_is_noted_of_the_seconds_that_were_looked_at(tmp_path):
@@ -148,19 +150,18 @@ def test_what_others_took_is_noted_of_the_seconds_that_were_looked_at(tmp_path):
         asked.append((from_s, seconds))
         return (0.5, 0.0) * (seconds // 2)
 
-    run.watch.foreign = shares
+    run.decider.foreign = shares
     assert run.at(FIRST_S + LAG_S + 1)
     assert asked == [(START_MS / 1000 + WARMUP_S, FIRST_S)]
-    assert run.watch.record.foreign == (0.5, 0.0) * 15
-    assert run.watch.gate == judge_blocks(
-        run.watch.record,
+    assert run.decider.record.foreign == (0.5, 0.0) * 15
+    assert run.decider.gate == judge_blocks(
+        run.decider.record,
         samples.read(run.jtl, ["sum", "search"], WARMUP_S, FIRST_S).blocks,
         FIRST_S,
         live=True,
     )
-    run.clock_s = 50.5
-    run.watch.note_foreign(120)
-    assert len(run.watch.record.foreign) == 50
+    run.decider.note_foreign(START_MS / 1000, 50)
+    assert len(run.decider.record.foreign) == 50
 
 
 def test_no_more_than_three_open_and_three_failed_are_told_one_by_one(tmp_path):

@@ -9,13 +9,14 @@ from support import own_run, run_folder
 from support.jtl_rows import START_MS, row
 from tollgate.gather import evidence
 from tollgate.gather.interim import judged_until_ms
-from tollgate.gather.watch import Watch
+from tollgate.gather.watch import InterimDecider
 from tollgate.judge.judgement import judge
 from tollgate.outputs.json_verdict import to_dict
 from tollgate.run import manifest
 from tollgate.run.interim import InterimSchedule
 from tollgate.samples.counts import read_jtl
 from tollgate.samples.split import copy_until
+from tollgate.samples.watch import SampleWatch
 
 #: The recorded run measures 8 s, 2 s after JMeter's start, with 30 requests a second.
 BEGAN_MS = 1795223301128 + 2000
@@ -205,23 +206,24 @@ def test_live_looks_find_what_judging_again_finds(tmp_path, spoiled):
     jtl = tmp_path / run_folder.JTL
     clock = [BEGAN_MS / 1000]
     (examined,) = evidence.examined(tmp_path, record)
-    watch = Watch(examined, jtl, lambda: clock[0])
-    while not watch.is_over and clock[0] < BEGAN_MS / 1000 + 8:
+    decider = InterimDecider(examined)
+    watch = SampleWatch(decider, jtl, lambda: clock[0])
+    while not decider.is_over and clock[0] < BEGAN_MS / 1000 + 8:
         jtl.write_bytes(written_by(content, clock[0] * 1000))
-        watch.look(record.executions[0].began, [])
+        watch.look(record.executions[0].began)
         clock[0] += 0.5
     jtl.write_bytes(content)
-    ended = watch.course.looks_s[-1] if watch.is_over else None
+    ended = decider.course.looks_s[-1] if decider.is_over else None
     run_folder.make(tmp_path, PASSES, interim=LOOKS, decided_s=ended)
     run_folder.spoil(tmp_path, content)
     again = manifest.read(tmp_path)
     run, settings = evidence.gather(tmp_path, again)
     verdict = judge(run, settings)
     looks_s = verdict.executions[0].course.looks_s
-    assert looks_s[: len(watch.course.looks_s)] == watch.course.looks_s
-    if not watch.is_over:
+    assert looks_s[: len(decider.course.looks_s)] == decider.course.looks_s
+    if not decider.is_over:
         return
-    live = {it.criterion: (it.verdict, it.low, it.high, it.observed) for it in watch.last.results}
+    live = {it.criterion: (it.verdict, it.low, it.high, it.observed) for it in decider.last.results}
     found = {
         it.criterion: (it.verdict, it.low, it.high, it.observed)
         for it in verdict.executions[0].criteria

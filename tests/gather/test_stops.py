@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 from gather.test_looks import BEGAN_MS, LOOKS, changed, written_by
 from support import run_folder
 from tollgate.gather import evidence
-from tollgate.gather.watch import StopWatch
+from tollgate.gather.watch import StopDecider
 from tollgate.judge import criterion as judging
 from tollgate.run import manifest
+from tollgate.samples.watch import SampleWatch
 
 #: An error of every request of the seconds 3 and 4 of measuring.
 TRIPS = "fail of nap>50% over 2s"
@@ -26,7 +27,7 @@ def stopped(folder, criteria, content, **changes):
     jtl = folder / run_folder.JTL
     (examined,) = evidence.examined(folder, record)
     clock = [BEGAN_MS / 1000]
-    watch = StopWatch(examined, jtl, lambda: clock[0])
+    watch = SampleWatch(StopDecider(examined, lambda: 0.0), jtl, lambda: clock[0])
     while clock[0] < BEGAN_MS / 1000 + 8:
         jtl.write_bytes(written_by(content, clock[0] * 1000))
         if found := watch.look(record.executions[0].began):
@@ -94,12 +95,15 @@ def test_looking_for_a_stop_takes_a_small_part_of_the_time(tmp_path, monkeypatch
     (examined,) = evidence.examined(tmp_path, record)
     clock, looks = [0.0], []
 
+    def now():
+        return clock[0]
+
     def slow_stop(_examined, _store):
         looks.append(clock[0])
         clock[0] += 2.0
 
     monkeypatch.setattr(type(examined), "stop", slow_stop)
-    watch = StopWatch(examined, tmp_path / run_folder.JTL, lambda: clock[0])
+    watch = SampleWatch(StopDecider(examined, now), tmp_path / run_folder.JTL, now)
     while clock[0] < 420:
         watch.look(0.0)
         clock[0] += 1.0

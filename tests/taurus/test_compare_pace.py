@@ -2,6 +2,7 @@
 
 import logging
 import os
+import time
 from types import SimpleNamespace
 
 import pytest
@@ -29,10 +30,13 @@ def test_progress_says_that_the_run_may_end_before(compare):
 class Executor(SimpleNamespace):
     """What would run the plan."""
 
+    __hash__ = object.__hash__
+
     def __init__(self, folder):
         super().__init__(
             properties=BetterDict.from_dict({"warmup": 15, "measured": 600}),
             original_jmx=str(ROOT / "plans" / "compare.jmx"),
+            start_time=0.0,
             kpi_jtl=str(folder / "kpi.jtl"),
             process=SimpleNamespace(poll=lambda: None),
         )
@@ -95,9 +99,10 @@ def test_what_others_take_is_recorded_until_the_end(begun, tmp_path):
     recorder = ForeignRecorder((os.getpid(),), logging.getLogger())
     recorder.start()
     made, *_ = begun(Cost(20.0, 6.0), recorder=recorder)
-    assert made.watch.foreign == recorder.shares
-    made.watch.foreign = lambda _from_s, seconds: (0.25,) * seconds
-    made.watch.began, made.watch.now = 100.0, lambda: 103.5
+    assert made.decider.foreign == recorder.shares
+    made.decider.foreign = lambda _from_s, seconds: (0.25,) * seconds
+    [watch] = made.watches.values()
+    watch.origin_s = lambda: time.time() - made.decider.warmup_s - 3.5
     made.shutdown()
     assert not recorder._thread.is_alive()
     assert record.read(tmp_path).foreign == (0.25,) * 3
@@ -131,10 +136,10 @@ def test_a_distance_of_arrivals_is_whole_milliseconds(compare, value):
 
 def test_the_labels_looked_at_are_those_of_the_plan(begun, tmp_path):
     made, *_ = begun(Cost(1.0, 1.0))
-    assert made.watch.warmup_s == 15
-    assert made.watch.lag_s == 8
-    assert "sum" in made.watch.labels
+    assert made.decider.warmup_s == 15
+    assert made.decider.lag_s == 8
+    assert "sum" in made.decider.labels
     assert made.check() is False
-    made.watch.record = record.CompareRecord(**{**vars(made.record), "decided_s": 60.0})
+    made.decider.record = record.CompareRecord(**{**vars(made.record), "decided_s": 60.0})
     assert made.check() is True
     assert record.read(tmp_path).decided_s == 60.0

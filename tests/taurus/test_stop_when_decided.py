@@ -92,6 +92,6 @@ def test_kinds_that_end_themselves_take_no_budget(prepared, kind):
 )
 def test_the_progress_line_names_what_is_open(asked_s, still, text):
     service = StopWhenDecided()
-    service.watches = {"fork": SimpleNamespace(last=object(), open=still)}
+    service.watches = {"fork": SimpleNamespace(decider=SimpleNamespace(last=object(), open=still))}
     assert service.position("fork", asked_s, 40.2) == text
     assert service.position("cluster", asked_s, 40.2) is None

@@ -1,22 +1,17 @@
-"""The looks at a comparison that is under way: when, at what, and a line on each."""
+"""What is decided of a comparison by its samples so far, and a line on each look at them."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from tollgate.compare import samples, words
 from tollgate.compare.decide import next_look_s
 from tollgate.compare.interim import judge_blocks
 from tollgate.compare.model import FAIL, OPEN, Finding, Gate
 from tollgate.compare.record import CompareRecord
-from tollgate.samples.layout import peek_test_start
-from tollgate.samples.store import Growing
+from tollgate.samples.store import Store
 
-#: Seconds until the file is read again where JMeter has not got so far.
-AGAIN_S = 2
 #: So many findings are named in a line.
 NAMED = 3
 _COARSE = (
@@ -25,82 +20,65 @@ _COARSE = (
 )
 
 
-class Watch:
-    """Looks at the samples whenever a look is due, as the verdict will when the run has ended."""
+class ComparisonDecider:
+    """Decides a comparison at each look, as the verdict will when the run has ended."""
 
     def __init__(
         self,
         record: CompareRecord,
-        jtl: Path,
         labels: Sequence[str],
         warmup_s: float,
         lag_s: float,
-        now: Callable[[], float] = time.time,
         foreign: Callable[[float, int], tuple[float | None, ...]] | None = None,
     ) -> None:
         """labels: all that are compared. lag_s: between a look's moment and the look, so that
         everything sent until then has been answered or given up, and written down: what is still
-        missing would be what is slow. now: seconds since the epoch. foreign: what
-        others took, as ForeignRecorder.shares tells it; None where nobody looks."""
+        missing would be what is slow. foreign: what others took, as ForeignRecorder.shares tells
+        it; None where nobody looks."""
         self.record = record
-        self.jtl = jtl
-        self.samples = Growing(jtl)
+        self.every_s = record.every_s
         self.labels = labels
         self.warmup_s = warmup_s
         self.lag_s = lag_s
-        self.now = now
         self.foreign = foreign
         self.gate = Gate(record.settings)
-        self.not_before = 0.0
-        self.began: float | None = None
+        self._origin_s = 0.0
 
     @property
     def is_decided(self) -> bool:
         """Whether the run may end."""
         return self.record.decided_s is not None
 
-    def look(self) -> str | None:
-        """A line on what was seen, None where no look is due. Raises JtlError; then the next call
-        that does anything is the next look's."""
-        due_s = next_look_s(self.gate, self.record.every_s, self.record.first_s)
-        if due_s is None or self.is_decided or self.now() < self.not_before:
+    def due_at(self, origin_s: float) -> float | None:
+        self._origin_s = origin_s
+        due_s = self._due_s()
+        return None if due_s is None else origin_s + self.warmup_s + due_s + self.lag_s
+
+    def _due_s(self) -> float | None:
+        """The next look, in seconds of measuring; None behind the last one."""
+        if self.is_decided:
             return None
-        self.not_before = self.now() + AGAIN_S
-        if not self._has_begun():
-            return None
-        ready_at = self.began + due_s + self.lag_s
-        if self.now() < ready_at:
-            self.not_before = ready_at
-            return None
-        self.not_before = self.now() + self.record.every_s  # unless the file can be read
-        budget_s = self.record.settings.budget_s
-        with self.samples.read() as store:
-            most_s = budget_s + self.lag_s
-            found = samples.read(store, self.labels, self.warmup_s, most_s, self.record.processes)
+        return next_look_s(self.gate, self.record.every_s, self.record.first_s)
+
+    def look(self, store: Store, _began: float) -> str | None:
+        """A line on what was seen."""
+        due_s, most_s = self._due_s(), self.record.settings.budget_s + self.lag_s
+        found = samples.read(store, self.labels, self.warmup_s, most_s, self.record.processes)
         # JMeter writes in blocks, so that the file may be behind the clock.
         if found.seconds < due_s + self.lag_s:
-            self.not_before = self.now() + AGAIN_S
             return None
-        self.note_foreign(int(due_s))
+        self.note_foreign(self._origin_s, int(due_s))
         self.gate = judge_blocks(self.record, found.blocks, due_s, live=True)
-        self.not_before = 0.0
         if self.gate.finished:
             self.record = replace(self.record, decided_s=self.gate.looks_s[-1])
         return look_text(self.gate)
 
-    def note_foreign(self, seconds: int) -> None:
-        """Put into the record what others took in the first seconds of measuring."""
-        if self.foreign and self._has_begun():
-            seconds = min(seconds, max(0, int(self.now() - self.began)))
-            self.record = replace(self.record, foreign=self.foreign(self.began, seconds))
-
-    def _has_begun(self) -> bool:
-        """Whether it is known when measuring began: JMeter's file has it with the first sample."""
-        if self.began is None and self.jtl.is_file() and self.jtl.stat().st_size:
-            origin_ms = peek_test_start(self.jtl)
-            if origin_ms is not None:
-                self.began = origin_ms / 1000 + self.warmup_s
-        return self.began is not None
+    def note_foreign(self, origin_s: float, seconds: int) -> None:
+        """Put into the record what others took in the first seconds of measuring. origin_s: when
+        JMeter began, in seconds since the epoch."""
+        if self.foreign:
+            taken = self.foreign(origin_s + self.warmup_s, seconds)
+            self.record = replace(self.record, foreign=taken)
 
 
 def look_text(gate: Gate) -> str:

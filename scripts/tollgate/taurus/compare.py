@@ -9,6 +9,7 @@ two apps that it asks for.
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -34,10 +35,10 @@ from tollgate.compare.settings import (
     repeat_command,
     schedule_of,
 )
-from tollgate.compare.watch import Watch
+from tollgate.compare.watch import ComparisonDecider
 from tollgate.gather.comparison import labels_of
 from tollgate.plan.read import read_plan
-from tollgate.samples.layout import JtlError
+from tollgate.samples.watch import SampleWatch
 from tollgate.targets import checkout, pm2
 from tollgate.targets.git import GitError, Revisions, find_revisions
 from tollgate.targets.scenarios import name_of, scenario_of
@@ -54,6 +55,7 @@ from tollgate.taurus.compare_setup import (
     sides_of_urls,
     unequal,
 )
+from tollgate.taurus.interim import decisions
 from tollgate.taurus.jmeter import InstalledJMeter
 from tollgate.taurus.pace import CostError, cores, cost_of
 from tollgate.taurus.profile_diff import comparison_of, explained
@@ -75,7 +77,8 @@ class Compare(Service):
     def __init__(self) -> None:
         super().__init__()
         self.record: CompareRecord | None = None
-        self.watch: Watch | None = None
+        self.decider: ComparisonDecider | None = None
+        self.watches: dict[object, SampleWatch] = {}
         self.recorder: ForeignRecorder | None = None
         self.lag_s = 0.0
         self.profile: bool | None = None
@@ -187,8 +190,8 @@ class Compare(Service):
             labels = labels_of(read_plan(Path(executor.original_jmx), texts))
             self.recorder = under_way(self.engine).background
             shares = self.recorder and self.recorder.shares
-            jtl = Path(executor.kpi_jtl)
-            self.watch = Watch(self.record, jtl, labels, warmup, self.lag_s, foreign=shares)
+            self.decider = ComparisonDecider(self.record, labels, warmup, self.lag_s, shares)
+            self.watches[executor] = SampleWatch(self.decider, Path(executor.kpi_jtl))
 
     def _set_pace(self, executor: InstalledJMeter) -> None:
         found = Pace(
@@ -224,25 +227,17 @@ class Compare(Service):
         return self.engine.provisioning.executors[0]
 
     def check(self) -> bool:
-        """Look at the samples when it is time to; ends the run once everything is decided."""
-        return self._is_decided() or super().check()
-
-    def _is_decided(self) -> bool:
-        process = getattr(self._executor(), "process", None) if self.watch else None
-        if process is None or process.poll() is not None:
-            return False
-        try:
-            line = self.watch.look()
-        except JtlError as problem:  # `verdict` will say so; until then there is no harm in load
-            self.log.warning("compare: no look at the samples: %s", problem)
-            return False
-        if line:
+        """End the run once everything is decided."""
+        for _, line in decisions(self, "compare", self.watches):
             self.log.info("%s", line)
-        if not self.watch.is_decided:
-            return False
-        self.record = self.watch.record
-        record.write(self.record, self.folder)
+        if not (self.decider and self.decider.is_decided):
+            return super().check()
+        self._write_record()
         return True
+
+    def _write_record(self) -> None:
+        self.record = self.decider.record
+        record.write(self.record, self.folder)
 
     def shutdown(self) -> None:
         """Note what others took, also where nothing was decided: the last look goes by it."""
@@ -251,10 +246,12 @@ class Compare(Service):
             return
         self.recorder.stop()
         self.recorder = None
-        if not self.watch.is_decided:
-            self.watch.note_foreign(int(self.record.settings.budget_s))
-            self.record = self.watch.record
-            record.write(self.record, self.folder)
+        origin_s = self.watches[self._executor()].origin_s()
+        if not self.decider.is_decided and origin_s is not None:
+            measured_s = time.time() - origin_s - self.decider.warmup_s
+            most_s = self.record.settings.budget_s
+            self.decider.note_foreign(origin_s, int(max(0, min(measured_s, most_s))))
+            self._write_record()
 
     def position(self, _executor: object, asked_s: float, elapsed_s: float) -> str | None:
         """Where the comparison stands, for `progress`; None where there is none."""

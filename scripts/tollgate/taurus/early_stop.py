@@ -14,8 +14,9 @@ from bzt import NormalShutdown
 from bzt.engine import Reporter
 
 from tollgate.gather.evidence import examined
-from tollgate.gather.watch import StopWatch
-from tollgate.samples.layout import JtlError
+from tollgate.gather.watch import StopDecider
+from tollgate.samples.watch import SampleWatch
+from tollgate.taurus.interim import decisions
 from tollgate.taurus.shared import under_way
 
 
@@ -24,7 +25,7 @@ class EarlyStop(Reporter):
 
     def __init__(self) -> None:
         super().__init__()
-        self.watches: dict[object, StopWatch] = {}
+        self.watches: dict[object, SampleWatch] = {}
 
     def startup(self) -> None:
         """Know what to judge: what `verdict` has recorded."""
@@ -36,28 +37,14 @@ class EarlyStop(Reporter):
         all_examined = examined(Path(self.engine.artifacts_dir), known.manifest)
         for executor, each in zip(executors, all_examined, strict=True):
             if any(it.can_stop_early for it in each.criteria):
-                self.watches[executor] = StopWatch(each, Path(executor.kpi_jtl))
+                self.watches[executor] = SampleWatch(StopDecider(each), Path(executor.kpi_jtl))
 
     def check(self) -> bool:
         """End the run without a failure of Taurus's making."""
-        for executor, watch in self.watches.items():
-            process = executor.process
-            is_decided = executor in under_way(self.engine).decided_s
-            if process and process.poll() is None and not is_decided:
-                self._look(executor, watch)
+        for executor, (stop, failed) in decisions(self, "passfail", self.watches):
+            self.log.info("%s: stopped: %s", executor.label, failed.line)
+            known = under_way(self.engine)
+            known.stopped_by, known.stopped_at = failed.criterion, time.time()
+            known.stops[executor] = stop
+            raise NormalShutdown
         return super().check()
-
-    def _look(self, executor: object, watch: StopWatch) -> None:
-        try:
-            found = watch.look(executor.start_time)
-        except JtlError as problem:  # `verdict` will say so; until then there is no harm in load
-            self.log.warning("passfail: no look at the samples: %s", problem)
-            return
-        if found is None:
-            return
-        stop, failed = found
-        self.log.info("%s: stopped: %s", executor.label, failed.line)
-        known = under_way(self.engine)
-        known.stopped_by, known.stopped_at = failed.criterion, time.time()
-        known.stops[executor] = stop
-        raise NormalShutdown

@@ -22,11 +22,12 @@ from bzt.engine import Service
 from tollgate.base.text import duration_text
 from tollgate.compare.settings import SettingError, is_compare, seconds_of
 from tollgate.gather.evidence import examined
-from tollgate.gather.watch import Watch, outcome
+from tollgate.gather.watch import InterimDecider, outcome
 from tollgate.run.interim import LEAST_S
-from tollgate.samples.layout import JtlError
+from tollgate.samples.watch import SampleWatch
 from tollgate.stats.sequential import nominal_level
 from tollgate.targets.scenarios import name_of, scenario_of
+from tollgate.taurus.interim import decisions
 from tollgate.taurus.shared import property_of, refuse_unknown, under_way
 
 NAME = "stop-when-decided"
@@ -45,7 +46,7 @@ class StopWhenDecided(Service):
     def __init__(self) -> None:
         super().__init__()
         self.budget_s: float | None = None
-        self.watches: dict[object, Watch] = {}
+        self.watches: dict[object, SampleWatch] = {}
 
     def prepare(self) -> None:
         """Give each execution its budget. Raises TaurusConfigError, one line."""
@@ -116,29 +117,16 @@ class StopWhenDecided(Service):
         all_examined = examined(Path(self.engine.artifacts_dir), manifest)
         for executor, each in zip(executors, all_examined, strict=True):
             if each.planned.interim:
-                self.watches[executor] = Watch(each, Path(executor.kpi_jtl))
+                self.watches[executor] = SampleWatch(InterimDecider(each), Path(executor.kpi_jtl))
 
     def check(self) -> bool:
-        """Look at the samples when it is time to; ends an execution that is decided."""
-        for executor, watch in self.watches.items():
-            process = executor.process
-            is_ended = executor in under_way(self.engine).decided_s
-            if process and process.poll() is None and not is_ended:
-                self._look(executor, watch)
+        """End each execution that is decided."""
+        for executor, look in decisions(self, NAME, self.watches):
+            if self.watches[executor].decider.is_over:
+                self.log.info("%s: %s", executor.label, outcome(look))
+                under_way(self.engine).decided_s[executor] = look.course.looks_s[-1]
+                executor.stop_now()
         return super().check()
-
-    def _look(self, executor: object, watch: Watch) -> None:
-        known = under_way(self.engine)
-        reloads = known.reloads.records if known.reloads else []
-        try:
-            look = watch.look(executor.start_time, reloads)
-        except JtlError as problem:  # `verdict` will say so; until then there is no harm in load
-            self.log.warning("%s: can't read the samples: %s", NAME, problem)
-            return
-        if look and watch.is_over:
-            self.log.info("%s: %s", executor.label, outcome(look))
-            known.decided_s[executor] = look.course.looks_s[-1]
-            executor.stop_now()
 
     def position(self, executor: object, asked_s: float, elapsed_s: float) -> str | None:
         """How far an execution is and what of it is open, for `progress`."""
@@ -147,8 +135,9 @@ class StopWhenDecided(Service):
             return None
         at = f"{min(elapsed_s, asked_s):.0f} of at most {asked_s:.0f} s"
         at = at if asked_s else f"{elapsed_s:.0f} s"
-        if watch.last is None or not watch.open:
+        decider = watch.decider
+        if decider.last is None or not decider.open:
             return at
-        more = len(watch.open) - NAMED
-        named = ", ".join(watch.open[:NAMED]) + (f" and {more} more" if more > 0 else "")
+        more = len(decider.open) - NAMED
+        named = ", ".join(decider.open[:NAMED]) + (f" and {more} more" if more > 0 else "")
         return f"{at}, open: {named}"

@@ -158,6 +158,9 @@ class Verdict(Reporter):
             self.manifest.executions, self.engine.provisioning.executors, strict=True
         ):
             planned.notes = [*executor.get_scenario().get("notes", [])]
+        reloads = under_way(self.engine).reloads
+        if reloads:  # as they come, for who judges the samples so far
+            self.manifest.reloads = reloads.records
         manifest.write(self.manifest, self.folder)
         self.room = room.DiskReserve(self.folder)
         self._look_at_clock()

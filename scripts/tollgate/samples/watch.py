@@ -1,0 +1,71 @@
+"""Samples that are evaluated while they come: whenever somebody decides something by them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Protocol
+
+from tollgate.samples.layout import JtlError, peek_test_start
+from tollgate.samples.store import Growing, Store
+
+#: Seconds until the file is read again where JMeter has not got so far.
+AGAIN_S = 2.0
+
+
+class Decider(Protocol):
+    """What is decided by the samples of an execution so far.
+
+    every_s: until samples that can't be read are read again.
+    """
+
+    every_s: float
+
+    def due_at(self, origin_s: float) -> float | None:
+        """When the samples are to be evaluated next, None for never again. origin_s: when JMeter
+        began. Both in seconds since the epoch."""
+
+    def look(self, store: Store, began: float) -> Any:
+        """What the samples show; None for nothing, and where JMeter has not written enough. began:
+        when JMeter's process was started, in seconds since the epoch. Raises JtlError."""
+
+
+class SampleWatch:
+    """Has a decider evaluate the samples of an execution whenever that is due."""
+
+    def __init__(self, decider: Decider, jtl: Path, now: Callable[[], float] = time.time) -> None:
+        """now: seconds since the epoch."""
+        self.decider = decider
+        self.now = now
+        self._jtl = jtl
+        self._samples = Growing(jtl)
+        self.not_before = 0.0
+
+    def look(self, began: float) -> Any:
+        """What the decider found, None where nothing was due. began: as for Decider.look. Raises
+        JtlError, and then not again before every_s have passed."""
+        now = self.now()
+        if now < self.not_before:
+            return None
+        self.not_before = now + AGAIN_S
+        origin_s = self.origin_s()
+        due_at = None if origin_s is None else self.decider.due_at(origin_s)
+        if due_at is None or now < due_at:
+            self.not_before = due_at or self.not_before
+            return None
+        self.not_before = now + self.decider.every_s  # unless the file can be read
+        with self._samples.read() as store:
+            found = self.decider.look(store, began)
+        self.not_before = self.now() + AGAIN_S if found is None else 0.0
+        return found
+
+    def origin_s(self) -> float | None:
+        """When JMeter began, in seconds since the epoch: its file says so with the first sample."""
+        if not self._jtl.is_file() or not self._jtl.stat().st_size:
+            return None
+        try:
+            origin_ms = peek_test_start(self._jtl)
+        except JtlError:
+            return None
+        return None if origin_ms is None else origin_ms / 1000

@@ -1,0 +1,30 @@
+"""The one loop of interim decisions: what the samples of the executions that send show so far."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from bzt.engine import EngineModule
+
+from tollgate.samples.layout import JtlError
+from tollgate.samples.watch import SampleWatch
+from tollgate.taurus.shared import under_way
+
+
+def decisions(
+    module: EngineModule, name: str, watches: Mapping[Any, SampleWatch]
+) -> Iterator[tuple[Any, Any]]:
+    """(executor, what was found) where samples were due to be evaluated. name: of the module."""
+    for executor, watch in watches.items():
+        process = executor.process
+        is_over = executor in under_way(module.engine).decided_s
+        if not process or process.poll() is not None or is_over:
+            continue
+        try:
+            found = watch.look(executor.start_time)
+        except JtlError as problem:  # `verdict` will say so; until then there is no harm in load
+            module.log.warning("%s: the samples can't be read: %s", name, problem)
+            continue
+        if found is not None:
+            yield executor, found
