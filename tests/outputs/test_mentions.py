@@ -40,9 +40,10 @@ PARTS = (
 def notified(markdown: str) -> list[str]:
     """Whom or what GitHub and GitLab would find in the text that comes of it. In code they find
     nothing; in HTML of code GitHub does find URLs and addresses."""
-    text = re.sub(r"(?<!\\)`[^`\n]*`", "code", markdown)
+    # Behind an even number of backslashes nothing is escaped.
+    text = re.sub(r"(?<!\\)((?:\\\\)*)`[^`\n]*`", r"\1code", markdown)
     # An entity is as good as the character itself, and an escape is gone by then.
-    text = re.sub(r"(?<!\\)&#(\d+);", lambda it: chr(int(it[1])), text)
+    text = re.sub(r"(?<!\\)((?:\\\\)*)&#(\d+);", lambda it: it[1] + chr(int(it[2])), text)
     text = re.sub(r"\\([^\w\s])", r"\1", text)
     links = re.findall(r"\w://|www\.|\w@\w", text, re.I)
     text = re.sub(r"<code>.*?</code>", "code", text)
@@ -74,6 +75,7 @@ def test_no_name_in_a_verdict_notifies_anybody(name, tmp_path, monkeypatch) -> N
 
 @given(st.lists(st.sampled_from(PARTS) | st.text(max_size=2), max_size=12).map("".join))
 @example("`" * 3 + "0123abc" + "`" * 3)
+@example("\\0123abc")
 def test_no_text_notifies_anybody_or_is_a_link(text) -> None:
     for markdown in (escaped(text), code(text), f"- {escaped(text)} {code(text)}"):
         assert notified(markdown) == [], markdown
