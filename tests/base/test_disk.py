@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from bzt import ToolError
 
 import support
 from support.archived import unpacked
@@ -21,14 +20,13 @@ def test_a_run_says_which_limit_kept_it_from_writing(tmp_path, code):
     problem = OSError(code, os.strerror(code))
     said = disk.explained(problem, str(tmp_path))
     assert disk.is_full(problem)
-    assert isinstance(said, ToolError)
-    assert str(tmp_path) in str(said)
-    assert [it for it, text in SAID.items() if text in str(said)] == [code]
+    assert str(tmp_path) in said
+    assert [it for it, text in SAID.items() if text in said] == [code]
 
 
 def test_any_other_problem_is_told_as_it_is(tmp_path):
     problem = OSError(errno.EACCES, "Permission denied")
-    assert disk.explained(problem, str(tmp_path)) is problem
+    assert disk.explained(problem, str(tmp_path)) is None
 
 
 def test_judge_under_a_limit_of_file_sizes_names_the_limit(tmp_path):

@@ -161,7 +161,7 @@ def test_a_disk_without_room_for_a_run_is_refused_before_there_is_a_folder(tmp_p
     folder = tmp_path / "run"
     refused = engine(monkeypatch, str(folder), ["targets"])
     monkeypatch.setattr(disk, "free", lambda _: disk.LEAST - 1)
-    with pytest.raises(TaurusConfigError, match=f"a run wants {disk.LEAST // disk.MIB} at least"):
+    with pytest.raises(TaurusConfigError, match=f"a run needs at least {disk.LEAST // disk.MIB}"):
         refused.create_artifacts_dir([], BetterDict())
     assert refused.artifacts_dir is None
     assert not folder.exists()

@@ -7,8 +7,6 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from bzt import TaurusConfigError, ToolError
-
 MIB = 1 << 20
 #: What a run of seconds leaves, dashboards included, several times over.
 LEAST = 32 * MIB
@@ -27,15 +25,6 @@ def free(folder: Path) -> int:
     """Bytes that this user may still write where the folder is, or is to be."""
     there = next(each for each in (folder, *folder.absolute().parents) if each.exists())
     return shutil.disk_usage(there).free
-
-
-def refuse_full(folder: Path) -> None:
-    """Raises TaurusConfigError where a run's folder would have too little room."""
-    if free(folder) < LEAST:
-        raise TaurusConfigError(
-            f"settings.artifacts-dir: the disk of {folder} has {free(folder) // MIB} MiB free, and "
-            f"a run wants {LEAST // MIB} at least: make room there or name another folder"
-        )
 
 
 class DiskReserve:
@@ -57,19 +46,19 @@ def is_full(problem: BaseException | None) -> bool:
     return isinstance(problem, OSError) and problem.errno in (errno.ENOSPC, *LIMITS)
 
 
-def full(folder: Path) -> ToolError:
+def full(folder: Path) -> str:
     """The one line on a run whose disk is full."""
-    return ToolError(
+    return (
         f"the disk of {folder} is full ({free(folder) // MIB} MiB free): make room there and run "
         "it again"
     )
 
 
-def explained(problem: BaseException, folder: str | None) -> BaseException:
-    """The problem, in one line that names the folder if nothing more could be written there."""
+def explained(problem: BaseException, folder: str | None) -> str | None:
+    """One line that names the folder if nothing more could be written there, else None."""
     if not is_full(problem):
-        return problem
+        return None
     if problem.errno not in LIMITS:
         return full(Path(folder or "."))
     what, step = LIMITS[problem.errno]
-    return ToolError(f"{what} {folder or '.'}: {step}, and run it again")
+    return f"{what} {folder or '.'}: {step}, and run it again"

@@ -39,11 +39,20 @@ def keep_to_own(engine: Engine) -> None:
 
     def create_own(*arguments: Any, **options: Any) -> None:
         _refuse_second_run(engine.config)
-        room.refuse_full(_wanted(engine))
+        _refuse_full(_wanted(engine))
         engine.artifacts_dir, engine.artifacts_lock = claim(lambda: _wanted(engine))
         create(*arguments, **options)
 
     engine.create_artifacts_dir = create_own
+
+
+def _refuse_full(folder: Path) -> None:
+    free = room.free(folder)
+    if free < room.LEAST:
+        raise TaurusConfigError(
+            f"settings.artifacts-dir: the disk of {folder} has {free // room.MIB} MiB free, and a "
+            f"run needs at least {room.LEAST // room.MIB}: make room there or name another folder"
+        )
 
 
 def claim(

@@ -13,7 +13,7 @@ import os
 import sys
 import time
 
-from bzt import ManualShutdown, cli
+from bzt import ManualShutdown, ToolError, cli
 
 from tollgate.base import disk as room
 from tollgate.base import paths
@@ -72,7 +72,8 @@ def _performed(command: cli.CLI, configs: list[str]) -> int:
     handle = command.handle_exception
 
     def explained(problem: BaseException) -> None:
-        handle(room.explained(problem, command.engine.artifacts_dir))
+        said = room.explained(problem, command.engine.artifacts_dir)
+        handle(ToolError(said) if said else problem)
 
     command.handle_exception = explained
     try:

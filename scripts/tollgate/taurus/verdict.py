@@ -20,7 +20,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-from bzt import ManualShutdown, NormalShutdown, TaurusConfigError
+from bzt import ManualShutdown, NormalShutdown, TaurusConfigError, ToolError
 from bzt.engine import Engine, Reporter
 from bzt.modules.jmeter import JMeterExecutor
 
@@ -48,7 +48,7 @@ from tollgate.samples.split import split
 from tollgate.targets.pm2 import App, declared_apps
 from tollgate.targets.scenarios import remote_of, targets_of
 from tollgate.taurus.shared import FILES_OF, property_of, under_way
-from tollgate.workers.background_cpu import BackgroundCpu, ForeignRecorder
+from tollgate.workers.background_cpu import BackgroundCpu, BackgroundCpuRecorder
 
 
 class VerdictExit(NormalShutdown):
@@ -173,7 +173,8 @@ class Verdict(Reporter):
             if executor.process and executor.process.poll() is not None:
                 self.ended.setdefault(executor, time.time())
         if room.free(self.folder) < room.LOW:
-            problem = room.full(self.folder)  # says what was free before anything was given back
+            # Says what was free before anything is given back.
+            problem = ToolError(room.full(self.folder))
             self.room.give_back()
             raise problem
         return super().check()
@@ -245,8 +246,8 @@ class Verdict(Reporter):
         self.manifest.compare_sha256 = compare_record.sealed(self.folder)
         if reason is not None and not isinstance(reason, KeyboardInterrupt):
             redaction = getattr(self.engine, "redaction", None) or Redaction()
-            reason = room.explained(reason, self.engine.artifacts_dir)
-            problem = redaction.hide(_first_line(reason))
+            said = room.explained(reason, self.engine.artifacts_dir) or _first_line(reason)
+            problem = redaction.hide(said)
             self.manifest.problem = f"the run ended with an error: {problem}"
         if known.remote:
             self.manifest = divide(self.manifest, self.folder, known.remote.engines(), split)
@@ -254,7 +255,7 @@ class Verdict(Reporter):
 
 
 def _background(
-    recorder: ForeignRecorder | None, planned: manifest.Execution
+    recorder: BackgroundCpuRecorder | None, planned: manifest.Execution
 ) -> BackgroundCpu | None:
     """What others took while an execution measured, None where nobody recorded it."""
     if recorder is None or not (planned.targets and planned.began):
