@@ -6,6 +6,7 @@ Every reader raises ValueError(field, value, problem, next step).
 from __future__ import annotations
 
 import functools
+import math
 import re
 
 from tollgate.criteria.subjects import LATENCY_SLOPE, MEMORY_SLOPE, MIB, RATE, SLOPE, Subject
@@ -137,19 +138,23 @@ def _count(subject: Subject, condition: str, text: str) -> float:
 
 def _refuse_settled(text: str, condition: str, limit: float, highest: float | None) -> None:
     """Refuses a threshold that values from 0 to `highest` can only be on one side of."""
-    # What the two ends of the scale, 0 and the highest, say of the condition.
-    never = (condition == "<" and limit <= 0) or (
-        highest is not None
-        and (limit > highest if condition in ("=", ">=") else condition == ">" and limit >= highest)
+    top = math.inf if highest is None else highest
+    never, always = "it can never apply, so it gates nothing", "it applies to every run"
+    # By condition, what is wrong with a limit at or below 0, at the top or beyond, and beyond it.
+    at_bottom, from_top, beyond_top = {
+        "<": (never, None, always),
+        "<=": (None, always, always),
+        ">": (None, never, never),
+        ">=": (always, None, never),
+        "=": (None, None, never),
+    }[condition]
+    problem = (
+        (at_bottom if limit <= 0 else None)
+        or (from_top if limit >= top else None)
+        or (beyond_top if limit > top else None)
     )
-    always = (condition == ">=" and limit <= 0) or (
-        highest is not None
-        and (limit > highest if condition == "<" else condition == "<=" and limit >= highest)
-    )
-    if never:
-        raise ValueError("threshold", text, "it can never apply, so it gates nothing", "change it")
-    if always:
-        raise ValueError("threshold", text, "it applies to every run", "change it")
+    if problem:
+        raise ValueError("threshold", text, problem, "change it")
 
 
 def read_window(value: object, logic: object) -> int | None:

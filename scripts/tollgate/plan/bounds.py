@@ -59,13 +59,14 @@ def _stops(scope: list[Element], inside: list[Element], expander: Expander) -> S
     flow += [it for it in inside if it.kind == FLOW_CONTROL and _may_stop_all(it)]
     scripts = [each for each in scope if each.is_script_with(_STOP)]
     scripts += [each for each in inside if each.is_script_with(_STOP_TEST)]
-    found = (
-        [each for each in scope if _ends_with_its_file(each, expander)],
-        flow,
-        scripts,
-        [each for each in scope if each.is_script_with(_JUMP) or each.is_script_in_a_file],
-    )
-    return Stops(*(tuple(dict.fromkeys(it.title for it in each)) for each in found))
+    data = [each for each in scope if _ends_with_its_file(each, expander)]
+    jumps = [each for each in scope if each.is_script_with(_JUMP) or each.is_script_in_a_file]
+    return Stops(_titles(data), _titles(flow), _titles(scripts), _titles(jumps))
+
+
+def _titles(elements: Iterable[Element]) -> tuple[str, ...]:
+    """Each once, in order."""
+    return tuple(dict.fromkeys(each.title for each in elements))
 
 
 def _ends_with_its_file(element: Element, expander: Expander) -> bool:
