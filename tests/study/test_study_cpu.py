@@ -9,7 +9,7 @@ import pytest
 
 from support.burning import BURNS, TOLERANCE_S, processes
 from tollgate.study import cpu as study_cpu
-from tollgate.study.cpu import CpuRecorder
+from tollgate.study.cpu import StudyCpuRecorder
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def test_the_record_holds_who_used_the_cpus_and_only_grows(started, tmp_path, mo
     monkeypatch.setattr(study_cpu, "PERIOD_S", 0.01)
     generator, service = started(BURNS), started("import sys; sys.stdin.read()")
     path = tmp_path / "cpu.jsonl"
-    recorder = CpuRecorder(path, generator.pid, service.pid, logging.getLogger("test"))
+    recorder = StudyCpuRecorder(path, generator.pid, service.pid, logging.getLogger("test"))
     recorder.start()
     assert generator.stdout.readline() == "burnt\n"
     recorder.stop()
@@ -38,7 +38,7 @@ def test_the_record_holds_who_used_the_cpus_and_only_grows(started, tmp_path, mo
 def test_a_record_that_cannot_be_written_is_a_warning_not_the_end(started, tmp_path, caplog):
     process = started("import sys; sys.stdin.read()")
     path = tmp_path / "no such folder" / "cpu.jsonl"
-    recorder = CpuRecorder(path, process.pid, process.pid, logging.getLogger("test"))
+    recorder = StudyCpuRecorder(path, process.pid, process.pid, logging.getLogger("test"))
     recorder.start()
     recorder.stop()
     assert "study: cpu.jsonl ends before the run: FileNotFoundError" in caplog.text

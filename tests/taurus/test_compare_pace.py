@@ -16,7 +16,7 @@ from tollgate.run import manifest
 from tollgate.taurus import compare as service
 from tollgate.taurus.pace import CostError
 from tollgate.taurus.shared import under_way
-from tollgate.workers.background_cpu import ForeignRecorder
+from tollgate.workers.background_cpu import BackgroundCpuRecorder
 
 
 def test_progress_says_that_the_run_may_end_before(compare):
@@ -96,7 +96,7 @@ def test_arrivals_come_as_fast_as_the_machine_can_carry(begun, tmp_path):
 
 
 def test_what_others_take_is_recorded_until_the_end(begun, tmp_path):
-    recorder = ForeignRecorder((os.getpid(),), logging.getLogger())
+    recorder = BackgroundCpuRecorder((os.getpid(),), logging.getLogger())
     recorder.start()
     made, *_ = begun(Cost(20.0, 6.0), recorder=recorder)
     assert made.decider.foreign == recorder.shares

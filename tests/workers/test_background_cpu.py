@@ -1,4 +1,4 @@
-"""What other processes take of the cores, of real ones."""
+"""The background CPU load that real processes make."""
 
 import logging
 import os
@@ -11,7 +11,7 @@ import pytest
 import support
 from support.burning import BURN, TOLERANCE_S, processes
 from tollgate.workers import background_cpu
-from tollgate.workers.background_cpu import ForeignRecorder
+from tollgate.workers.background_cpu import BackgroundCpuRecorder
 from tollgate.workers.cpu import own_cores
 
 LOG = logging.getLogger("test")
@@ -41,7 +41,7 @@ def recorder_of(monkeypatch):
     made = []
 
     def start(*pids):
-        made.append(ForeignRecorder(pids, LOG))
+        made.append(BackgroundCpuRecorder(pids, LOG))
         made[-1].start()
         return made[-1]
 
@@ -99,19 +99,19 @@ def test_what_idles_is_of_the_cores_that_may_be_used():
     ],
 )
 def test_a_second_is_known_between_readings_that_are_close(readings, found):
-    recorder = ForeignRecorder((os.getpid(),), LOG)
+    recorder = BackgroundCpuRecorder((os.getpid(),), LOG)
     recorder._readings = array("d", [it for pair in readings for it in pair])
     assert recorder.shares(100.0, 4) == found
 
 
 def test_a_process_that_is_not_there_is_refused():
     with pytest.raises(psutil.Error):
-        ForeignRecorder((2**22 + 1,), LOG)
+        BackgroundCpuRecorder((2**22 + 1,), LOG)
 
 
 def test_readings_that_end_early_are_a_warning_not_the_end(monkeypatch, caplog):
     monkeypatch.setattr(background_cpu, "own_cores", lambda: 1 / 0)
-    recorder = ForeignRecorder((os.getpid(),), LOG)
+    recorder = BackgroundCpuRecorder((os.getpid(),), LOG)
     recorder.start()
     recorder.stop()
-    assert "What other processes take is known no further" in caplog.text
+    assert "the background CPU load is no longer recorded" in caplog.text

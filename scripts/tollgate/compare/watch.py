@@ -33,7 +33,7 @@ class ComparisonDecider:
     ) -> None:
         """labels: all that are compared. lag_s: between a look's moment and the look, so that
         everything sent until then has been answered or given up, and written down: what is still
-        missing would be what is slow. foreign: what others took, as ForeignRecorder.shares tells
+        missing would be what is slow. foreign: what others took, as BackgroundCpuRecorder.shares tells
         it; None where nobody looks."""
         self.record = record
         self.every_s = record.every_s

@@ -12,14 +12,13 @@ from __future__ import annotations
 import json
 import logging
 import os
-import threading
 import time
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tollgate.workers.cpu import ProcessTree, idle_s
+from tollgate.workers.cpu import CpuRecorder, ProcessTree, idle_s
 
 Floats = NDArray[np.float64]
 #: What is recorded, in the order of the rows that `mean_cores` gives.
@@ -91,40 +90,18 @@ def _row(path: Path, number: int, line: bytes) -> list[float]:
 PERIOD_S = 0.2
 
 
-class CpuRecorder:
-    """Writes cpu.jsonl from `start` to `stop`, in a thread of its own."""
+class StudyCpuRecorder(CpuRecorder):
+    """Writes cpu.jsonl."""
 
     def __init__(self, path: Path, generator: int, service: int, log: logging.Logger) -> None:
         """generator, service: pids of JMeter and of PM2's daemon. Raises psutil.Error."""
+        super().__init__(self._write, PERIOD_S, log, f"study: {path.name} ends before the run")
         self.path = path
-        self.log = log
         self._trees = {"generator": ProcessTree(generator), "service": ProcessTree(service)}
-        self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._record, name="study-cpu", daemon=True)
 
-    def start(self) -> None:
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Write the last line; returns when it is written."""
-        self._ended.set()
-        self._thread.join()
-
-    def _record(self) -> None:
-        began = time.monotonic()
-        try:
-            with self.path.open("w", buffering=1) as out:
-                out.write(self._line())
-                while not self._ended.wait(PERIOD_S):
-                    out.write(self._line())
-                out.write(self._line())
-        except Exception as problem:  # a thread's error is not shown: it would be lost
-            self.log.warning("study: %s ends before the run: %r", self.path.name, problem)
-        self.log.debug(
-            "study: recording CPU time took %.2f s of CPU in %.0f s",
-            time.thread_time(),
-            time.monotonic() - began,
-        )
+    def _write(self) -> None:
+        with self.path.open("a") as out:
+            out.write(self._line())
 
     def _line(self) -> str:
         now = time.time()

@@ -61,7 +61,7 @@ from tollgate.taurus.pace import CostError, cores, cost_of
 from tollgate.taurus.profile_diff import comparison_of, explained
 from tollgate.taurus.shared import property_of, refuse_unknown, under_way
 from tollgate.taurus.targets import Targets
-from tollgate.workers.background_cpu import ForeignRecorder
+from tollgate.workers.background_cpu import BackgroundCpuRecorder
 
 
 def given_properties(config: Mapping, execution: Mapping) -> dict[str, object]:
@@ -79,7 +79,7 @@ class Compare(Service):
         self.record: CompareRecord | None = None
         self.decider: ComparisonDecider | None = None
         self.watches: dict[object, SampleWatch] = {}
-        self.recorder: ForeignRecorder | None = None
+        self.recorder: BackgroundCpuRecorder | None = None
         self.lag_s = 0.0
         self.profile: bool | None = None
         self.cpu_share = 0.0

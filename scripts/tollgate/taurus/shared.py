@@ -17,7 +17,7 @@ from tollgate.run.manifest import Manifest, ShareRecord, Stop
 from tollgate.study.model import StudyResult
 from tollgate.targets.reloads import Reloads
 from tollgate.taurus.engines import RemoteLoad
-from tollgate.workers.background_cpu import ForeignRecorder
+from tollgate.workers.background_cpu import BackgroundCpuRecorder
 from tollgate.workers.watching_cost import WatchingCost
 
 # JMeter's functions read no exponents, and YAML 1.1 takes 1e3 for a string.
@@ -48,7 +48,7 @@ class RunUnderWay:
     stops: dict[object, Stop] = field(default_factory=dict)
     reloads: Reloads | None = None
     watching: WatchingCost | None = None
-    background: ForeignRecorder | None = None
+    background: BackgroundCpuRecorder | None = None
     position: Callable[[object, float, float], str | None] | None = None
     judged: Judged | None = None
     share: ShareRecord | None = None

@@ -38,7 +38,7 @@ from tollgate.samples.layout import JtlError
 from tollgate.samples.store import Growing
 from tollgate.study import autocannon, model, settings
 from tollgate.study import record as study_run
-from tollgate.study.cpu import CpuRecorder
+from tollgate.study.cpu import StudyCpuRecorder
 from tollgate.study.design import (
     DesignError,
     blocks,
@@ -75,7 +75,7 @@ class Study(Service):
         self.seed = 0
         self.ports: dict[str, int] = {}
         self.takes: dict[Key, float] = {}
-        self.recorder: CpuRecorder | None = None
+        self.recorder: StudyCpuRecorder | None = None
         self.has_recorded = False
         self.study: model.StudyResult | None = None
 
@@ -226,7 +226,7 @@ class Study(Service):
             if service is None:
                 raise LookupError("no PM2 daemon runs")
             path = self.folder / study_run.CPU
-            self.recorder = CpuRecorder(path, generator, service, self.log)
+            self.recorder = StudyCpuRecorder(path, generator, service, self.log)
             self.recorder.start()
         except (psutil.Error, LookupError) as problem:
             self.log.warning("study: CPU time is not recorded, no bottleneck known: %s", problem)

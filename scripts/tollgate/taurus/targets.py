@@ -35,7 +35,7 @@ from tollgate.targets import leftovers, lock, pm2, probe, tools
 from tollgate.targets.reloads import Reloads, period_of
 from tollgate.targets.scenarios import targets_of, wanted_apps, wanted_remotes
 from tollgate.taurus.shared import property_of, refuse_unknown, under_way
-from tollgate.workers.background_cpu import ForeignRecorder
+from tollgate.workers.background_cpu import BackgroundCpuRecorder
 from tollgate.workers.watching_cost import WatchingCost
 
 WATCHER = Path(pm2.__file__).with_name("watch-workers.js")
@@ -159,7 +159,7 @@ class Targets(Service):
         try:
             if self.daemon is None:
                 raise LookupError("no PM2 daemon runs")
-            recorder = ForeignRecorder((os.getpid(), self.daemon), self.log)
+            recorder = BackgroundCpuRecorder((os.getpid(), self.daemon), self.log)
         except (psutil.Error, LookupError) as problem:
             self.log.warning("targets: the background CPU load is not known: %s", problem)
             return

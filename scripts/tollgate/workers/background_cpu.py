@@ -1,13 +1,12 @@
-"""Which share of the cores others took, second by second: what a noisy neighbour shows by.
+"""Background CPU load by second: the share of the cores that other processes used.
 
-Others are all processes but those of a run, and other guests of the host, whose time the kernel
+These are all processes but those of a run, and other guests of the host, whose time the kernel
 calls stolen. Cores are those that this process may use.
 """
 
 from __future__ import annotations
 
 import logging
-import threading
 import time
 from array import array
 from collections.abc import Sequence
@@ -17,19 +16,20 @@ import numpy as np
 
 from tollgate.base.fields import WRITTEN, Amount, Count, Whole
 from tollgate.base.text import format_number
-from tollgate.workers.cpu import ProcessTree, own_cores
+from tollgate.workers.cpu import CpuRecorder, ProcessTree, own_cores
 
 #: Seconds between two readings.
 PERIOD_S = 0.25
 #: Seconds between two readings beyond which what happened in between is not known.
 SILENCE_S = 2.0
-#: The share of the cores that others take up to which a second is calm.
+#: The background CPU load up to which a second is calm.
 CALM = 1 / 8
 
 
 @dataclass(frozen=True)
 class BackgroundCpu:
-    """What processes other than those of the run, and other guests of the host, took."""
+    """Background CPU load: what processes other than those of the run, and other guests of the
+    host, used."""
 
     __pydantic_config__ = WRITTEN
 
@@ -54,30 +54,21 @@ class BackgroundCpu:
         """`Background CPU load: other processes used 25 % of the cores on average, more than 12.5 %
         in 31 of 70 s`."""
         return (
-            f"Background CPU load: other processes used {format_number(100 * self.share)} % of "
-            "the cores "
-            f"on average, more than {100 * CALM:g} % in {self.disturbed_s} of {self.seconds} s"
+            f"Background CPU load: other processes used {format_number(100 * self.share)} % of the "
+            f"cores on average, more than {100 * CALM:g} % "
+            f"in {self.disturbed_s} of {self.seconds} s"
         )
 
 
-class ForeignRecorder:
-    """Reads from `start` to `stop`, in a thread of its own."""
+class BackgroundCpuRecorder(CpuRecorder):
+    """Keeps the CPU time of other processes in memory."""
 
     def __init__(self, own: Sequence[int], log: logging.Logger) -> None:
         """own: pids of a run's processes, each with all that it starts. Raises psutil.Error."""
-        self.log = log
+        ended_early = "the background CPU load is no longer recorded"
+        super().__init__(self._read_others, PERIOD_S, log, ended_early)
         self._trees = [ProcessTree(pid) for pid in own]
-        self._readings = array("d")  # in turn, when, and what others had taken
-        self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._record, name="foreign", daemon=True)
-
-    def start(self) -> None:
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Take the last reading; returns when it is there."""
-        self._ended.set()
-        self._thread.join()
+        self._readings = array("d")  # in turn, when, and what others had used
 
     def shares(self, from_s: float, seconds: int) -> tuple[float | None, ...]:
         """Of each of so many seconds from `from_s`, in seconds since the epoch, the share of the
@@ -97,17 +88,8 @@ class ForeignRecorder:
             for it, is_known in zip(share, known, strict=True)
         )
 
-    def _record(self) -> None:
-        try:
-            self._read()
-            while not self._ended.wait(PERIOD_S):
-                self._read()
-            self._read()
-        except Exception as problem:  # a thread's error is not shown: it would be lost
-            self.log.warning("What other processes take is known no further: %r", problem)
-
-    def _read(self) -> None:
-        """How many seconds others have taken of all cores, since some moment."""
+    def _read_others(self) -> None:
+        """Note the share of all cores that others have used, in seconds since some moment."""
         cores, idle_s = own_cores()
         own_s = sum(tree.cpu_s() for tree in self._trees)
         self._readings.extend((time.time(), time.monotonic() - (idle_s + own_s) / cores))

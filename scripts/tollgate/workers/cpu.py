@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import os
+import threading
 import time
+from collections.abc import Callable
 
 import psutil
 
@@ -64,6 +67,43 @@ class ProcessTree:
 def _cpu_s(process: psutil.Process) -> float:
     times = process.cpu_times()  # macOS tells nothing of children: their time is kept as lost
     return times.user + times.system + times.children_user + times.children_system
+
+
+class CpuRecorder:
+    """Reads CPU times from `start` to `stop`, in a thread of its own."""
+
+    def __init__(
+        self, read: Callable[[], None], period_s: float, log: logging.Logger, ended_early: str
+    ) -> None:
+        """read: takes one reading and keeps it. period_s: seconds between two readings.
+        ended_early: the warning if one fails; no later one is taken then."""
+        self._read, self._period_s = read, period_s
+        self._log, self._ended_early = log, ended_early
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._record, name="cpu-recorder", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Take the last reading; returns when it is there."""
+        self._ended.set()
+        self._thread.join()
+
+    def _record(self) -> None:
+        began = time.monotonic()
+        try:
+            self._read()
+            while not self._ended.wait(self._period_s):
+                self._read()
+            self._read()
+        except Exception as problem:  # a thread's error is not shown: it would be lost
+            self._log.warning("%s: %r", self._ended_early, problem)
+        self._log.debug(
+            "recording CPU time took %.2f s of CPU in %.0f s",
+            time.thread_time(),
+            time.monotonic() - began,
+        )
 
 
 def idle_s() -> float:
