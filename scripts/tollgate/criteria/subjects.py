@@ -188,7 +188,7 @@ def _check_class(text: str, mask: str) -> None:
     if name == mask and (has_wildcard or name in CLASSES):
         return
     if name == mask:
-        problem = "JMeter writes no response code of that name"
+        problem = "no known response code of JMeter has that name"
     else:
         problem = "a class is written by its own name, without what stands before it"
     stem = name.strip("?*")
