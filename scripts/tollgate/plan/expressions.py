@@ -29,14 +29,11 @@ def whole_sum(values: Sequence[str]) -> str:
     """
     try:
         numbers = [int(value) for value in values[:-1]]
-        with_last = [*numbers, int(values[-1])] if _is_int(values[-1]) else numbers
+        if re.fullmatch(r"\s*[+-]?\d+\s*", values[-1]):
+            numbers.append(int(values[-1]))
     except ValueError:
         return ""
-    return str(sum(with_last)) if with_last else ""
-
-
-def _is_int(text: str) -> bool:
-    return re.fullmatch(r"\s*[+-]?\d+\s*", text) is not None
+    return str(sum(numbers)) if numbers else ""
 
 
 def arithmetic(script: str) -> str:

@@ -36,7 +36,7 @@ def certain_samplers(group: ThreadGroup) -> Iterator[Sampler]:
             return  # behind a loop that may not end
         if _may_jump(sampler):
             return  # it may end the thread or its turn
-        lasting |= {each for each in sampler.parents if _may_last(each)}
+        lasting |= {it for it in sampler.parents if is_endless(it) or it.kind in _LASTING}
         if sampler.kind != FLOW_CONTROL and all(map(_runs_once, sampler.parents)):
             yield sampler
 
@@ -50,10 +50,6 @@ def _runs_once(controller: Controller) -> bool:
 def is_endless(controller: Controller) -> bool:
     """Whether it is a loop that never ends by itself, as far as the plan shows."""
     return controller.kind == LOOP and (controller.loops is None or controller.loops < 0)
-
-
-def _may_last(controller: Controller) -> bool:
-    return is_endless(controller) or controller.kind in _LASTING
 
 
 def wait_s(group: ThreadGroup, first: Sampler) -> float:
@@ -153,7 +149,8 @@ def stated_end(group: ThreadGroup, may_jump: bool) -> StatedEnd | None:
         if sampler.hidden_by:  # one for all that are in it
             needs[label] = group.loops
         else:
-            needs[label] += group.loops * math.prod(_turns(sampler))
+            turns = (each.loops or 1 for each in sampler.parents if each.kind == LOOP)
+            needs[label] += group.loops * math.prod(turns)
     return StatedEnd(duration_s, dict(needs))
 
 
@@ -175,7 +172,3 @@ def is_done(group: ThreadGroup, samples: Mapping[str, int]) -> bool:
 def _may_jump(sampler: Sampler) -> bool:
     """Whether it is a Flow Control Action that ends the thread, a loop or a turn of it."""
     return sampler.kind == FLOW_CONTROL and sampler.all_pauses_ms == 0
-
-
-def _turns(sampler: Sampler) -> list[int]:
-    return [each.loops or 1 for each in sampler.parents if each.kind == LOOP]

@@ -55,7 +55,9 @@ def read_shards(folders: Sequence[Path]) -> list[Shard]:
             )
         shards.append(Shard(folder, record))
     shards.sort(key=lambda it: it.number)
-    _refuse_doubled(shards)
+    for one, other in itertools.pairwise(shards):
+        if one.number == other.number:
+            raise ManifestError(f"{one} is there twice: also in {other.folder}")
     for shard in shards:
         if not is_sealed(shard.record):
             why = shard.record.problem or "it did not come to its end"
@@ -97,12 +99,6 @@ def _refuse_same_samples(shards: Sequence[Shard]) -> None:
                     f"{shard} has the samples of {other}: sha256 of {each.name} is {each.sha256} "
                     "in both; name the folder of each share once"
                 )
-
-
-def _refuse_doubled(shards: Sequence[Shard]) -> None:
-    for one, other in itertools.pairwise(shards):
-        if one.number == other.number:
-            raise ManifestError(f"{one} is there twice: also in {other.folder}")
 
 
 def _refuse_missing(shards: Sequence[Shard]) -> None:

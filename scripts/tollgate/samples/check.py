@@ -141,10 +141,6 @@ def _elapsed_fault(value: str) -> tuple[str, str] | None:
     return None
 
 
-def _success_fault(value: str) -> tuple[str, str] | None:
-    return None if value in ("true", "false") else ("neither true nor false", DAMAGED_HELP)
-
-
 def _name_fault(value: str) -> tuple[str, str] | None:
     if "\n" in value:
         return "holds a line break, so that it may have swallowed other samples", NAME_HELP
@@ -164,7 +160,9 @@ def _number_fault(value: str) -> tuple[str, str] | None:
 _CHECKS = {
     "timeStamp": _time_stamp_fault,
     "elapsed": _elapsed_fault,
-    "success": _success_fault,
+    "success": lambda value: (
+        None if value in ("true", "false") else ("neither true nor false", DAMAGED_HELP)
+    ),
     "label": _name_fault,
     "responseCode": _name_fault,
     **dict.fromkeys(NUMBERS, _number_fault),

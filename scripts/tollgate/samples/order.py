@@ -203,7 +203,7 @@ def unexplained_step(place: Ints, end_ms: Ints, behind_ms: Ints) -> Step | None:
     return largest(
         _step(end_ms[low:high], behind_ms[low:high])
         for low, high in zip(first[long], after[long], strict=True)
-        if _in_order(end_ms[low:high])
+        if np.all(np.maximum.accumulate(end_ms[low:high]) - end_ms[low:high] <= TOLERANCE_MS)
     )
 
 
@@ -220,10 +220,6 @@ def early_step(due_ms: NDArray[np.float64], lateness_ms: NDArray[np.float64]) ->
 def largest(steps: Iterable[Step | None]) -> Step | None:
     """The one by which the clock was set back farthest, None if there is none."""
     return max((it for it in steps if it), key=lambda step: step.back_ms, default=None)
-
-
-def _in_order(end_ms: Ints) -> bool:
-    return bool(np.all(np.maximum.accumulate(end_ms) - end_ms <= TOLERANCE_MS))
 
 
 def _step(end_ms: Ints, behind_ms: Ints) -> Step:

@@ -143,18 +143,16 @@ def _columns_sql(layout: Layout) -> str:
         "threads": f"coalesce({_column(layout, 'allThreads', '0')}, 0)",
         "test_start": _column(layout, "TESTSTART.MS", "NULL::BIGINT"),
         **{name: _column(layout, name) for name in VARIABLES if name in layout},
-        **({"request": _request_sql(layout)} if is_of_requests(layout) else {}),
     }
+    if is_of_requests(layout):
+        url = _column(layout, "URL")
+        columns["request"] = f"regexp_replace({url}, '^[a-zA-Z]+://[^/?]*', '')"
     return ", ".join(f"{sql} AS {name}" for name, sql in columns.items())
 
 
 def is_of_requests(layout: Layout) -> bool:
     """Whether the store has the column `request`."""
     return "coin" in layout and "URL" in layout
-
-
-def _request_sql(layout: Layout) -> str:
-    return f"regexp_replace({_column(layout, 'URL')}, '^[a-zA-Z]+://[^/?]*', '')"
 
 
 def _column(layout: Layout, name: str, otherwise: str = "NULL") -> str:

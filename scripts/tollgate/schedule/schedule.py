@@ -56,8 +56,10 @@ def _group_schedules(group: ThreadGroup) -> Iterator[tuple[str, Schedule | Close
     ungoverned = [sampler for sampler in rows if sampler not in governed]
     for sampler in rows:
         if sampler in governed:
-            mixed = any(sampler.label == other.label for other in ungoverned)
-            yield sampler.label.text, (_mixed(sampler) if mixed else schedule)
+            label = sampler.label.text
+            mixed = ClosedLoop(f"'{label}' is sent with a schedule and without one")
+            is_mixed = any(sampler.label == other.label for other in ungoverned)
+            yield label, mixed if is_mixed else schedule
     for sampler in ungoverned:
         if not any(sampler.label == other.label for other in governed):
             pacing = next((t for t in sampler.timers if "Throughput" in t.kind), None)
@@ -65,10 +67,6 @@ def _group_schedules(group: ThreadGroup) -> Iterator[tuple[str, Schedule | Close
             # Arrivals go on whatever became of the earlier ones: nothing holds a follower back
             # but its own forerunner, and nothing is omitted.
             yield sampler.label.text, ClosedLoop(reason, not group.is_open_model)
-
-
-def _mixed(sampler: Sampler) -> ClosedLoop:
-    return ClosedLoop(f"'{sampler.label.text}' is sent with a schedule and without one")
 
 
 def _dealt_out(group: ThreadGroup, governed: tuple[Sampler, ...]) -> Schedule | ClosedLoop:

@@ -129,7 +129,10 @@ def find_revisions(root: Path, wanted: str | None) -> Revisions:
     main = _main_branch(root)
     base = ask(root, "merge-base", head, main)
     if base is None:
-        raise GitError(f"{_unrelated(root, main)}; or set BASE to a commit that is here")
+        reason = f"HEAD and {main} have no commit in common"
+        if _is_shallow(root):
+            reason = f"this clone is shallow, and where HEAD left {main} is not in it: {_SHALLOW}"
+        raise GitError(f"{reason}; or set BASE to a commit that is here")
     if base == head and not changed:
         raise GitError(
             f"HEAD ({head[:7]}) has nothing that {main} has not, and no file is changed, so that "
@@ -201,12 +204,6 @@ def _main_branch(root: Path) -> str:
     hint = _SHALLOW if _is_shallow(root) else "`git fetch origin main` gets one"
     looked = ", ".join(dict.fromkeys(candidates))
     raise GitError(f"no main branch is known here (there is no {looked}): set BASE, or {hint}")
-
-
-def _unrelated(root: Path, main: str) -> str:
-    if _is_shallow(root):
-        return f"this clone is shallow, and where HEAD left {main} is not in it: {_SHALLOW}"
-    return f"HEAD and {main} have no commit in common"
 
 
 def _is_shallow(root: Path) -> bool:

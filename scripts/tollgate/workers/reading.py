@@ -47,7 +47,9 @@ def read_watch(
     series = SeriesOf(began_s, ended_s)
     try:
         lines = lines_of(path, app)
-        lines = series.passing(map(_with_app, lines) if of_several else lines)
+        if of_several:
+            lines = ({**it, "worker": f"{it['worker']} of {app}"} for it in lines)
+        lines = series.passing(lines)
         seen, outages = _observe(lines, app, began_s, ended_s, reloads)
     except (OSError, ValueError, TypeError, KeyError) as error:
         reason = str(error) if isinstance(error, ValueError) else repr(error)
@@ -57,10 +59,6 @@ def read_watch(
     mine = [(low - began_s, high - began_s) for low, high in reloads if low <= ended_s]
     planned = tuple(Reload(low, high) for low, high in mine if high >= 0)
     return seen, Resources(series.series(), outages, planned)
-
-
-def _with_app(line: Line) -> Line:
-    return {**line, "worker": f"{line['worker']} of {line['app']}"}
 
 
 def _observe(
@@ -124,18 +122,15 @@ def read_targets(
         counts.append(_count(target, several, watched.seen, watched.seen_or_restarting))
         events += watched.events
         problems += [watched.problem] if watched.problem else []
-        parts.append(_limited(found, target.get("memory_limit")))
+        limit = target.get("memory_limit")
+        workers = tuple(replace(series, memory_limit=limit) for series in found.workers)
+        parts.append(replace(found, workers=workers, memory_limit=limit))
     problems = dict.fromkeys(problems)  # a file that can't be read is one, and not one a target
     return TargetsWatched(tuple(counts), tuple(events), tuple(problems), _joined(parts))
 
 
 def _count(target: Mapping[str, Any], several: bool, *seen: int | None) -> WorkerCount:
     return WorkerCount(target["instances"], *seen, app=target["name"] if several else "")
-
-
-def _limited(found: Resources, limit: float | None) -> Resources:
-    workers = tuple(replace(series, memory_limit=limit) for series in found.workers)
-    return replace(found, workers=workers, memory_limit=limit)
 
 
 def _joined(parts: Sequence[Resources]) -> Resources:
