@@ -33,8 +33,8 @@ class ComparisonDecider:
     ) -> None:
         """labels: all that are compared. lag_s: between a look's moment and the look, so that
         everything sent until then has been answered or given up, and written down: what is still
-        missing would be what is slow. foreign: what others took, as BackgroundCpuRecorder.shares tells
-        it; None where nobody looks."""
+        missing would be what is slow. foreign: the background CPU load, as
+        BackgroundCpuRecorder.shares has it; None where it is not recorded."""
         self.record = record
         self.every_s = record.every_s
         self.labels = labels
