@@ -9,7 +9,7 @@ from collections import Counter
 import pytest
 
 import support
-from tollgate.gather.arrivals import HEADER, row
+from tollgate.capacity.arrivals import HEADER, row
 from tollgate.targets.tools import IDLE_SERVER
 
 PLAN = support.PLANS / "capacity.jmx"

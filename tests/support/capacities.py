@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from support.executions import execution
-from tollgate.capacity.model import Ask, CurvePoint, Result, Trial
-from tollgate.judge.facts import MeasuredRun, Searched
+from tollgate.capacity.model import Ask, CurvePoint, Result, Searched, Trial
+from tollgate.judge.facts import MeasuredRun
 
 LIMITS = ("p95>250ms", "fail>0.1%")
 

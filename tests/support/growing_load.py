@@ -3,7 +3,7 @@
 import heapq
 from collections.abc import Callable
 
-from tollgate.gather.arrivals import ROW
+from tollgate.capacity.arrivals import ROW
 
 HEADER = (
     "timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,"

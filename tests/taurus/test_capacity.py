@@ -16,9 +16,10 @@ from support import jmx_text as jmx
 from support.growing_load import queue
 from support.searching import NAME, Searched, record_of
 from tollgate.base.paths import ROOT
+from tollgate.capacity.arrivals import ROW, read_arrivals
+from tollgate.capacity.record import arrivals_path, read_record, record_path, sealed
+from tollgate.capacity.trials import gather
 from tollgate.criteria.grammar import CriterionError
-from tollgate.gather.arrivals import ROW, read_arrivals
-from tollgate.gather.capacity import arrivals_path, gather, read_record, record_path, sealed
 from tollgate.plan.iterations import Iteration
 from tollgate.plan.read import read_plan
 from tollgate.samples.store import open_store

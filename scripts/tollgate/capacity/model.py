@@ -177,6 +177,29 @@ class Result:
 
 
 @dataclass(frozen=True)
+class Searched:
+    """What a search for capacity found."""
+
+    limits: tuple[str, ...]
+    """As they were written."""
+    shares: tuple[float, ...]
+    """Of the answers that may be over each limit."""
+    thresholds_ms: tuple[float | None, ...]
+    """Of each limit; None for one on failures."""
+    of: tuple[str, ...]
+    """What was asked."""
+    ceiling: float
+    """Of the generator, in arrivals a second, from `ceiling_trials`."""
+    ceiling_trials: tuple[Trial, ...]
+    trials: tuple[Trial, ...]
+    result: Result
+    is_over: bool
+    """Whether the search came to its end."""
+    problem: str = ""
+    """What ended the search before; empty for nothing."""
+
+
+@dataclass(frozen=True)
 class Ratio:
     """How many times as much, with its 95 % interval."""
 

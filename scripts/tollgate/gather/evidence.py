@@ -12,16 +12,17 @@ from dataclasses import replace
 from pathlib import Path
 
 from tollgate.base.text import format_duration
+from tollgate.capacity import record as capacity_record
+from tollgate.capacity import trials as capacity_trials
+from tollgate.capacity.arrivals import NOTHING
 from tollgate.compare.record import CompareRecord
 from tollgate.criteria.check import check, lower_bound_errors
 from tollgate.criteria.grammar import Criterion, parse_all
 from tollgate.forecast.facts import forecast_facts
 from tollgate.forecast.model import Followed, ForecastFacts, from_record
-from tollgate.gather import capacity as searching
 from tollgate.gather import comparison as comparing
 from tollgate.gather import labels as evidence_labels
 from tollgate.gather import workers as evidence_workers
-from tollgate.gather.arrivals import NOTHING
 from tollgate.gather.clock import steps_seen, with_clock
 from tollgate.gather.ends import with_early_ends
 from tollgate.gather.engines import gather_engines, share_name
@@ -67,7 +68,7 @@ def gather(run: Path, manifest: Manifest) -> tuple[MeasuredRun, JudgeSettings]:
     if manifest.engines:
         return gather_engines(run, manifest, gather), settings
     comparing.check_record(run, manifest)
-    searching.check_records(run, manifest)
+    capacity_record.check_records(run, manifest)
     executions = tuple(_execution(each) for each in examined(run, manifest))
     problems = (manifest.problem,) if manifest.problem else ()
     share = share_name(manifest)
@@ -114,7 +115,7 @@ def criteria_of(manifest: Manifest, planned: Planned, plan: Plan) -> tuple[Crite
     problems = [
         *map(str, errors),
         *evidence_labels.alike_problems(plan),
-        *searching.criteria_problems(criteria, manifest),
+        *capacity_record.criteria_problems(criteria, manifest),
         *unjudgeable(criteria, planned, plan, _followed(planned), is_watched),
         *foreseen_problems(plan, planned.warmup + planned.measured),
     ]
@@ -160,7 +161,7 @@ def _execution(of: Examined) -> MeasuredExecution:
         return replace(
             nothing,
             comparison=record and comparing.nothing(plan, record),
-            capacity=searching.gather(run, planned.name, None),
+            capacity=capacity_trials.gather(run, planned.name, None),
         )
 
 
@@ -199,7 +200,7 @@ def _read(of: Examined, record: CompareRecord | None, store: Store) -> MeasuredE
     resources = evidence_workers.with_losses(
         store, manifest, planned, jtl, watched.resources, facts.ended_s, parents
     )
-    searched = searching.gather(run, planned.name, store)
+    searched = capacity_trials.gather(run, planned.name, store)
     labels = evidence_labels.labels_of(jtl, replayed, parents)
     if searched:  # what showed how much the generator can send, no service was asked for
         for is_pass in (False, True):

@@ -15,9 +15,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tollgate.base.text import format_number
-from tollgate.capacity.model import Result
+from tollgate.capacity.model import Result, Searched
 from tollgate.criteria.grammar import Criterion
-from tollgate.judge.facts import MeasuredExecution, Searched
+from tollgate.judge.facts import MeasuredExecution
 from tollgate.judge.verdicts import (
     FAIL,
     GENERATOR,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pydantic import computed_field
 
 from tollgate.base.fields import WRITTEN, Count, Text, Unwritten
-from tollgate.capacity.model import Result, Trial
+from tollgate.capacity.model import Searched
 from tollgate.compare.result import Comparison
 from tollgate.criteria.grammar import Criterion
 from tollgate.forecast.model import ForecastFacts
@@ -21,25 +21,23 @@ from tollgate.workers.model import Resources, WorkerCount, WorkerEvent
 
 @dataclass(frozen=True)
 class LabelData:
-    """One label's samples, with seconds since the execution's start, warm-up included.
-
-    response: response times, by second of the intended start, or of its own where a sample had
-    none; None where there is no schedule.
-    lateness: of those that had one, in whole milliseconds rounded up, 0 for one that was early.
-    punctual: response times without the generator's own part of the lateness; None where
-    that part is not known.
-    totals: None where they are not known, and then avg-lt, avg-ct, bytes and concurr are not.
-    is_transaction: the rows add up those of other labels. Parent samples do not: they stand in the
-    place of what they add up, and are samples like any other.
-    """
+    """One label's samples, with seconds since the execution's start, warm-up included."""
 
     name: str
     service: Counts
     response: Counts | None = None
+    """Response times, by second of the intended start, or of its own where a sample had none; None
+    where there is no schedule."""
     totals: Totals | None = None
+    """None where they are not known; then avg-lt, avg-ct, bytes and concurr are not either."""
     is_transaction: bool = False
+    """The rows add up those of other labels. Parent samples do not: they stand in the place of what
+    they add up, and are samples like any other."""
     lateness: Counts | None = None
+    """Of those that had one, in whole milliseconds rounded up, 0 for one that was early."""
     without_generator_lateness: Counts | None = None
+    """Response times without the generator's own part of the lateness; None where that part is not
+    known."""
 
 
 @dataclass(frozen=True)
@@ -134,25 +132,6 @@ class InterimHistory:
     def at(self, look_s: float) -> InterimHistory:
         """The same with one more look."""
         return replace(self, looks_s=(*self.looks_s, look_s))
-
-
-@dataclass(frozen=True)
-class Searched:
-    """A search for capacity. limits: as they were written. shares: of the answers that may be over
-    each. thresholds_ms: None for failures. of: what was asked. ceiling: of the
-    generator, in arrivals a second, from ceiling_trials. is_over: whether the search came to its
-    end. problem: what ended it before, empty for nothing."""
-
-    limits: tuple[str, ...]
-    shares: tuple[float, ...]
-    thresholds_ms: tuple[float | None, ...]
-    of: tuple[str, ...]
-    ceiling: float
-    ceiling_trials: tuple[Trial, ...]
-    trials: tuple[Trial, ...]
-    result: Result
-    is_over: bool
-    problem: str = ""
 
 
 @dataclass(frozen=True)

@@ -106,8 +106,7 @@ def select(
     to_s: float,
     without_generator_lateness: bool = False,
 ) -> JudgedSamples:
-    """The samples of the criterion's label, or of all samplers for ''. punctual: response times
-    without the generator's own part of the lateness."""
+    """The samples of the criterion's label, or of all samplers for ''."""
     wanted = [
         data
         for data in labels
@@ -118,7 +117,10 @@ def select(
     chosen = (data.service for data in wanted)
     if responds:
         chosen = (
-            _punctual(data) if without_generator_lateness else data.response for data in wanted
+            data.response
+            if not without_generator_lateness or data.without_generator_lateness is None
+            else data.without_generator_lateness
+            for data in wanted
         )
     counts = Counts.merged(each.window(from_s, to_s) for each in chosen)
     totals = None
@@ -129,14 +131,6 @@ def select(
         service = BASES.get(criterion.subject, "service time")
         basis = RESPONSE_TIME if responds else service
     return JudgedSamples(counts, totals, basis, counts.errors, _problem(criterion, wanted, totals))
-
-
-def _punctual(data: LabelData) -> Counts:
-    return (
-        data.response
-        if data.without_generator_lateness is None
-        else data.without_generator_lateness
-    )
 
 
 def with_unsent(

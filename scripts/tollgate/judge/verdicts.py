@@ -19,9 +19,10 @@ from tollgate.base.fields import (
     ends,
 )
 from tollgate.base.text import format_interval, format_number
+from tollgate.capacity.model import Searched
 from tollgate.compare.result import Comparison
 from tollgate.forecast.model import ForecastResult
-from tollgate.judge.facts import InterimHistory, Searched
+from tollgate.judge.facts import InterimHistory
 from tollgate.workers.background_cpu import BackgroundCpu
 from tollgate.workers.processes import WorkerFacts
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from tollgate.base.text import format_interval, format_number
-from tollgate.capacity.model import Ratio, Result, Trial, ratio
-from tollgate.judge.facts import Searched
+from tollgate.capacity.model import Ratio, Result, Searched, Trial, ratio
 from tollgate.judge.verdicts import ExecutionVerdict
 
 LEAKS = "Trials of some seconds find no leak, and nothing else that only time shows: -soak does."

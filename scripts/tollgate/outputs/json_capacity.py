@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from tollgate.base.fields import Amount, Count, Interval, Positive, Text, ends
-from tollgate.capacity.model import Trial
-from tollgate.judge.facts import Searched
+from tollgate.capacity.model import Searched, Trial
 from tollgate.judge.verdicts import ExecutionVerdict
 from tollgate.outputs import capacity
 from tollgate.outputs.json_model import Model, content

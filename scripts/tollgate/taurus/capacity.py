@@ -36,11 +36,11 @@ from bzt.engine import Service
 from tollgate.base import records
 from tollgate.base.paths import jmeter_home
 from tollgate.base.text import did_you_mean, duration_text
+from tollgate.capacity.arrivals import END, HEADER, LONGEST_NAME, NOTHING, row
 from tollgate.capacity.model import CapacitySettings, Limit
+from tollgate.capacity.record import CapacityRecord, arrivals_path, record_path
 from tollgate.compare.settings import SettingError, seconds_of
 from tollgate.criteria.grammar import CriterionError, parse
-from tollgate.gather.arrivals import END, HEADER, LONGEST_NAME, NOTHING, row
-from tollgate.gather.capacity import CapacityRecord, arrivals_path, record_path
 from tollgate.plan import plugins
 from tollgate.plan.iterations import Iteration, rates_of, write_by_arrivals
 from tollgate.plan.jmx import PlanError

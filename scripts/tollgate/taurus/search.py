@@ -18,16 +18,11 @@ import psutil
 
 from tollgate.base import records
 from tollgate.base.text import format_number
+from tollgate.capacity.arrivals import END, TrialArrivals, drawn, row
 from tollgate.capacity.model import Ask, Trial
+from tollgate.capacity.record import CapacityRecord, TrialRecord, arrivals_path, record_path
 from tollgate.capacity.search import ceiling_of, next_ask, next_ceiling_ask
-from tollgate.gather.arrivals import END, TrialArrivals, drawn, row
-from tollgate.gather.capacity import (
-    CapacityRecord,
-    TrialRecord,
-    arrivals_path,
-    record_path,
-    trial_of,
-)
+from tollgate.capacity.trials import trial_of
 from tollgate.plan.iterations import Iteration
 from tollgate.samples.layout import JtlError
 from tollgate.samples.requests import trial_answers

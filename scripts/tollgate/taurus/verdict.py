@@ -27,9 +27,9 @@ from bzt.modules.jmeter import JMeterExecutor
 from tollgate.base import disk as room
 from tollgate.base.clock import ClockWatch
 from tollgate.base.processes import defer_signals
+from tollgate.capacity.record import sealed
 from tollgate.compare import record as compare_record
 from tollgate.gather import evidence, refusals
-from tollgate.gather.capacity import sealed
 from tollgate.gather.unjudgeable import hardly_decided
 from tollgate.judge.judgement import judge
 from tollgate.outputs import write as outputs

@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tollgate.base.text import format_interval, format_number
-from tollgate.capacity.model import CurvePoint, Trial
-from tollgate.judge.facts import Searched
+from tollgate.capacity.model import CurvePoint, Searched, Trial
 from tollgate.judge.verdicts import PASS, ExecutionVerdict, RunVerdict
 from tollgate.outputs import capacity as words
 from tollgate.pages.kit.charts import (

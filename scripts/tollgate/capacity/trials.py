@@ -1,132 +1,29 @@
-"""A search for capacity: its record, what came of each trial, and the answer.
-
-capacity-NAME.json says what the execution NAME was asked to send, trial by trial, and is written
-anew after each of them; capacity-NAME.csv has every arrival (arrivals.py). What came of them is in
-the samples alone, so that a live run and `tollgate judge` find the same.
-"""
+"""What came of each trial of a search for capacity, and the answer of the search."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from tollgate.base import records
-from tollgate.base.text import did_you_mean
 from tollgate.capacity.answer import result
+from tollgate.capacity.arrivals import TrialArrivals, read_arrivals
 from tollgate.capacity.growth import grew
-from tollgate.capacity.model import Ask, CapacitySettings, Limit, Trial
+from tollgate.capacity.model import Limit, Searched, Trial
+from tollgate.capacity.record import CapacityRecord, TrialRecord, arrivals_path, read_record
 from tollgate.capacity.search import ceiling_of
-from tollgate.criteria.grammar import Criterion, CriterionError
-from tollgate.gather.arrivals import TrialArrivals, read_arrivals
-from tollgate.judge.facts import Searched
-from tollgate.run.manifest import Manifest, ManifestError, digest
 from tollgate.samples.layout import JtlError
 from tollgate.samples.requests import require, trial_answers
 from tollgate.samples.store import Store
 
-KIND = "capacity"
-#: Of an execution's name in that of a file: what it can't hold, and how many characters it has.
-_NO_FILE, LONGEST = re.compile(r"[^\w.-]+"), 60
 #: Variables of plans/capacity.jmx that stand beside each sample.
 COLUMNS = ("trial", "arrival", "due")
 HELP = f"set JMeter's property sample_variables to {','.join(COLUMNS)} as well"
 #: Of the answers that are over a limit, or that may be, so many may be so by the generator alone.
 GENERATORS_SHARE = 0.2
 Columns = Mapping[str, np.ndarray]
-
-
-@dataclass(frozen=True)
-class TrialRecord:
-    """One trial that is over. trial: its number in the file of arrivals. began_ms: since the epoch.
-    seconds: for which it was sent, fewer than asked where the service was overrun beyond doubt.
-    generator_cpu: in cores."""
-
-    trial: int
-    ask: Ask
-    began_ms: int
-    seconds: float
-    generator_cpu: float
-
-
-@dataclass(frozen=True)
-class CapacityRecord:
-    """limits: as they were written. of: what was asked. trials: those that are over, those of the
-    ceiling first. problem: what ended the search before its time, empty for nothing. is_over:
-    whether the search came to its end. passes: whether an arrival is a pass through a user's thread
-    group, which leaves a parent sample."""
-
-    __pydantic_config__ = records.STRICT
-
-    settings: CapacitySettings
-    limits: tuple[str, ...]
-    of: tuple[str, ...]
-    trials: tuple[TrialRecord, ...] = ()
-    problem: str = ""
-    is_over: bool = False
-    passes: bool = False
-
-    @property
-    def first_ms(self) -> int:
-        """When the first trial of the service began; 0 before."""
-        return next((it.began_ms for it in self.trials if it.ask.purpose != "ceiling"), 0)
-
-
-def record_path(run: Path, execution: str) -> Path:
-    """Of the record of an execution's search, which may be called anything."""
-    return run / f"capacity-{_NO_FILE.sub('-', execution)[:LONGEST]}.json"
-
-
-def arrivals_path(run: Path, execution: str) -> Path:
-    """Of the file of its arrivals."""
-    return record_path(run, execution).with_suffix(".csv")
-
-
-def read_record(run: Path, execution: str) -> CapacityRecord | None:
-    """The record of an execution's search; None where it is none. Raises ManifestError."""
-    path = record_path(run, execution)
-    if not path.exists():
-        return None
-    return records.read(path, CapacityRecord, ManifestError, "search for capacity")
-
-
-def sealed(run: Path, execution: str) -> dict[str, str]:
-    """The SHA-256 of the files of an execution's search, by their names; none where it is none."""
-    paths = (record_path(run, execution), arrivals_path(run, execution))
-    return {path.name: digest(path) for path in paths if path.is_file()}
-
-
-def check_records(run: Path, manifest: Manifest) -> None:
-    """Whether a run's folder has the searches that it should, as the run left them. Raises
-    ManifestError."""
-    for planned in manifest.executions:
-        found = sealed(run, planned.name)
-        if manifest.kind == KIND and not found:
-            path = record_path(run, planned.name)
-            raise ManifestError(f"{path} is missing: the planned load of {planned.name} is unknown")
-        for name, known in planned.capacity_sha256.items():
-            if found.get(name) != known:
-                raise ManifestError(
-                    f"{run / name} is missing, or has changed since the run ended: what was to be "
-                    "sent can't be proven"
-                )
-
-
-def criteria_problems(criteria: Iterable[Criterion], manifest: Manifest) -> Iterator[str]:
-    """A line for each criterion on a capacity that nobody searches for."""
-    names = [each.name for each in manifest.executions]
-    for it in criteria:
-        if it.is_of_capacity and manifest.kind != KIND:
-            problem = f"a run of kind {manifest.kind} searches for none"
-            step = "run -capacity, or remove it"
-            yield str(CriterionError(it.text, "subject", it.subject, problem, step))
-        elif it.is_of_capacity and it.label not in names:
-            step = did_you_mean(it.label, names)
-            problem = "no execution is called that"
-            yield str(CriterionError(it.text, "label", it.label, problem, step))
 
 
 def trial_of(
