@@ -195,7 +195,7 @@ def test_criteria_of_a_comparison_are_judged_beside_it(tmp_path):
 def test_a_kind_compare_without_its_record_is_refused(tmp_path):
     manifest.write(replace(make(tmp_path), compare_sha256=None), tmp_path)
     (tmp_path / record.NAME).unlink()
-    with pytest.raises(ManifestError, match=r"compare.json is missing: nobody knows"):
+    with pytest.raises(ManifestError, match=r"compare.json is missing: without it"):
         verdict_of(tmp_path)
 
 

@@ -6,8 +6,10 @@ import pytest
 
 from support import own_run, run_folder
 from support.run_folder import reasons
+from tollgate.criteria import grammar
 from tollgate.gather import evidence
 from tollgate.gather.evidence import EvidenceError
+from tollgate.plan import read
 from tollgate.plan.jmx import PlanError
 from tollgate.run import manifest
 
@@ -19,6 +21,24 @@ def test_a_sound_run_passes_by_response_times_of_the_measured_window(judged):
     assert execution.warnings == ()
     assert execution.criteria[0].basis == "response time"
     assert 230 < execution.criteria[0].samples < 260
+
+
+def test_judging_a_run_reads_its_plan_once_and_parses_each_criterion_once(judged, monkeypatch):
+    calls = []
+
+    def counted(module, name):
+        original = getattr(module, name)
+
+        def call(first, *others):
+            calls.append(getattr(first, "name", first))
+            return original(first, *others)
+
+        monkeypatch.setattr(module, name, call)
+
+    counted(read, "read_tree")
+    counted(grammar, "parse")
+    judged()
+    assert sorted(calls) == sorted([f"{run_folder.NAME}.jmx", *run_folder.HOLDS])
 
 
 def test_a_run_over_its_limit_fails(judged):

@@ -113,7 +113,7 @@ def test_threads_without_names_in_the_samples_make_the_run_invalid(tmp_path):
     own_run.make(tmp_path, ENDLESS, loop(6), "fail>1%", lacking=("threadName",), **waiting())
     verdict = own_run.run_folder.verdict_of(tmp_path)
     assert verdict.verdict == "INVALID"
-    assert "2 threads waited for an answer when the load was ended" in reasons(verdict)
+    assert "2 threads waited for a response when the load was ended" in reasons(verdict)
 
 
 def test_arrivals_that_were_never_answered_are_no_fault_of_the_generator(tmp_path):

@@ -1,4 +1,4 @@
-"""What evidence.py gathers about thread groups that ended before their time."""
+"""What evidence.py gathers about thread groups that sent nothing, or ended before their time."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from dataclasses import replace
 from tollgate.judge.ended_early import (
     SampledThreads,
     Thread,
-    bounded_groups,
     early_ends,
-    unscheduled_groups,
 )
 from tollgate.judge.facts import ExecutionFacts
+from tollgate.judge.missing_samples import silent_parts
 from tollgate.plan.bounds import stops_of
 from tollgate.plan.jmx import read_tree
 from tollgate.plan.model import Plan
@@ -22,8 +21,21 @@ from tollgate.plan.read import expander_of
 from tollgate.run.manifest import Execution as Planned
 from tollgate.samples.counts import Jtl
 from tollgate.samples.store import Store
-from tollgate.samples.threads import ThreadRows, longest_gaps, thread_rows
-from tollgate.schedule.threads import named_alike
+from tollgate.samples.threads import ThreadRows, longest_gaps, thread_groups, thread_rows
+from tollgate.schedule.threads import bounded_groups, named_alike, unscheduled_groups
+
+
+def with_silent(
+    facts: ExecutionFacts, plan: Plan, store: Store, jtl: Jtl, until_s: float | None
+) -> ExecutionFacts:
+    """The facts with what of the plan left no sample, of which jtl has the counts; as they are
+    where the run was interrupted or stopped early, for then much may be. until_s: when the load was
+    ended before its time. Raises JtlError and OSError."""
+    if facts.interrupted or facts.stopped_by:
+        return facts
+    labels = {*jtl.samplers, *jtl.transactions}
+    found = silent_parts(plan, labels, lambda: thread_groups(store), until_s)
+    return replace(facts, silent=found.faults, notes=(*facts.notes, *found.doubts))
 
 
 def with_early_ends(

@@ -24,10 +24,9 @@ from tollgate.gather import comparison as comparing
 from tollgate.gather import labels as evidence_labels
 from tollgate.gather import workers as evidence_workers
 from tollgate.gather.clock import steps_seen, with_clock
-from tollgate.gather.ends import with_early_ends
+from tollgate.gather.ends import with_early_ends, with_silent
 from tollgate.gather.engines import gather_engines, share_name
-from tollgate.gather.interim import Examined, ended
-from tollgate.gather.silent import with_silent
+from tollgate.gather.interim import ExecutionContext, ended
 from tollgate.gather.unjudgeable import unjudgeable
 from tollgate.gather.waits import with_waits
 from tollgate.judge.facts import (
@@ -76,7 +75,7 @@ def gather(run: Path, manifest: Manifest) -> tuple[MeasuredRun, JudgeSettings]:
     return MeasuredRun(executions, manifest.interrupted, problems, share, sealed), settings
 
 
-def examined(run: Path, manifest: Manifest) -> list[Examined]:
+def examined(run: Path, manifest: Manifest) -> list[ExecutionContext]:
     """What each execution is looked at with. Raises as gather does."""
     settings, planned = _settings(run, manifest), manifest.executions
     plans = [read_plan(run / it.plan, it.properties) for it in planned]
@@ -84,7 +83,7 @@ def examined(run: Path, manifest: Manifest) -> list[Examined]:
     criteria = [criteria_of(manifest, execution, plan) for execution, plan in pairs]
     family = estimates(criteria)
     return [
-        Examined(run, manifest, *each, settings, family, _bins(each[0], each[2]))
+        ExecutionContext(run, manifest, *each, settings, family, _bins(each[0], each[2]))
         for each in zip(planned, plans, criteria, strict=True)
     ]
 
@@ -145,7 +144,7 @@ def check_comparison(run: Path, planned: Planned, plan: Plan) -> CompareRecord |
     return record
 
 
-def _execution(of: Examined) -> MeasuredExecution:
+def _execution(of: ExecutionContext) -> MeasuredExecution:
     run, manifest, planned, plan, criteria = of.run, of.manifest, of.planned, of.plan, of.criteria
     record = check_comparison(run, planned, plan)
     try:
@@ -177,7 +176,7 @@ def _sealed(planned: Planned, run: Path) -> Iterator[None]:
             seal.result()
 
 
-def _read(of: Examined, record: CompareRecord | None, store: Store) -> MeasuredExecution:
+def _read(of: ExecutionContext, record: CompareRecord | None, store: Store) -> MeasuredExecution:
     """All that the samples tell. Raises JtlError and OSError."""
     run, manifest, planned, plan, bins = of.run, of.manifest, of.planned, of.plan, of.bins
     jtl = read_jtl(store, bins=bins)
@@ -227,7 +226,7 @@ def _read(of: Examined, record: CompareRecord | None, store: Store) -> MeasuredE
 
 
 def _looked(
-    of: Examined, store: Store, jtl: Jtl
+    of: ExecutionContext, store: Store, jtl: Jtl
 ) -> tuple[MeasuredExecution | None, InterimHistory | None]:
     """What was measured until a look or a stop ended the execution, None where neither did, and
     the course of all looks, None where there is none."""

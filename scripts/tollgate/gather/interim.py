@@ -16,7 +16,7 @@ from pathlib import Path
 from tollgate.criteria.grammar import Criterion
 from tollgate.gather import labels as evidence_labels
 from tollgate.gather import workers as evidence_workers
-from tollgate.gather.waits import held_back
+from tollgate.gather.waits import omitted_requests
 from tollgate.judge.facts import ExecutionFacts, InterimHistory, JudgeSettings, MeasuredExecution
 from tollgate.judge.interim import is_settled, noted
 from tollgate.judge.judgement import results_of
@@ -46,7 +46,7 @@ class Look:
 
 
 @dataclass(frozen=True)
-class Examined:
+class ExecutionContext:
     """An execution that may end early. family: how many estimates its run has."""
 
     run: Path
@@ -147,7 +147,9 @@ class Examined:
             parents = evidence_labels.parent_samples(self.plan, jtl)
             replayed = replay_jtl(self.plan, store, jtl, planned.warmup, to_s, self.bins)
             labels = evidence_labels.labels_of(jtl, replayed, parents)
-            waiting = held_back(labels, self.plan, store, jtl, (to_s, seen_s), self.bins, parents)
+            waiting = omitted_requests(
+                labels, self.plan, store, jtl, (to_s, seen_s), self.bins, parents
+            )
         watched = evidence_workers.watched(self.run, self.manifest, planned, jtl)
         return replace(
             found,

@@ -10,18 +10,17 @@ from dataclasses import replace
 import numpy as np
 
 from tollgate.base.text import format_duration
-from tollgate.judge.ended_early import closed_groups, groups_before
 from tollgate.judge.facts import LabelData, MeasuredExecution
-from tollgate.judge.missing_samples import Charged, LoadEnd, charge
+from tollgate.judge.missing_samples import LoadEnd, OmittedRequests, correct_coordinated_omission
 from tollgate.plan.model import Plan, ThreadGroup
-from tollgate.plan.threads import is_done
+from tollgate.plan.threads import groups_before, is_done
 from tollgate.run.manifest import Execution as Planned
 from tollgate.samples.counts import Jtl
 from tollgate.samples.store import Store
 from tollgate.samples.threads import Key, Sent, ThreadRows, read_sent, thread_rows
 from tollgate.schedule.model import ScheduleFacts, Unanswered
 from tollgate.schedule.schedule import schedules_of
-from tollgate.schedule.threads import senders
+from tollgate.schedule.threads import closed_groups, senders
 from tollgate.stats.bins import Bins
 from tollgate.stats.counts import Counts
 from tollgate.stats.totals import COLUMNS, Totals
@@ -60,13 +59,13 @@ def with_waits(
         of_group.setdefault(places, {})[thread] = left
     for places, left in of_group.items():
         groups = [plan.groups[place] for place in places]
-        charged = _charge(execution, plan, groups, end, left, jtl)
-        if charged.requests:
-            execution = _with_charged(execution, groups, charged, end, jtl, bins)
+        omitted = _omitted(execution, plan, groups, end, left, jtl)
+        if omitted.requests:
+            execution = _with_omitted(execution, groups, omitted, end, jtl, bins)
     return execution
 
 
-def held_back(
+def omitted_requests(
     labels: Mapping[Key, LabelData],
     plan: Plan,
     store: Store,
@@ -109,10 +108,10 @@ def held_back(
         ends_ms = min(end_ms, due_ms), min(look_ms, due_ms)
         end = LoadEnd(*ends_ms, tuple(threads), frozenset(threads))
         sent = read_sent(store, threads, parents) or {}
-        charged = _charge(execution, plan, [plan.groups[it] for it in places], end, sent, jtl)
-        for key, begins in charged.begins_ms.items():
+        omitted = _omitted(execution, plan, [plan.groups[it] for it in places], end, sent, jtl)
+        for key, begins in omitted.begins_ms.items():
             second = _seconds(np.concatenate(begins), jtl, bins)
-            slow = np.concatenate(charged.elapsed_ms[key]).astype(np.int64)
+            slow = np.concatenate(omitted.elapsed_ms[key]).astype(np.int64)
             failed = np.zeros(len(slow), bool)
             counts = Counts.of(second, slow, failed, codes=(NO_ANSWER,), width=bins.width_s)
             found.append(Unanswered((key[0],), counts, waited_for=True))
@@ -149,14 +148,14 @@ def _end(planned: Planned) -> LoadEnd | None:
     return LoadEnd(ended_ms, killed_ms, tuple(first["threads"]), lost)
 
 
-def _charge(
+def _omitted(
     execution: MeasuredExecution,
     plan: Plan,
     groups: list[ThreadGroup],
     end: LoadEnd,
     sent: Mapping[str, Sent],
     jtl: Jtl,
-) -> Charged:
+) -> OmittedRequests:
     arrivals = {plan.groups[place].name: it.replay for place, it in schedules_of(plan)[1]}
 
     def paced(key: Key) -> bool:
@@ -180,7 +179,7 @@ def _charge(
     place = plan.groups.index(groups[0])
     due_s = math.inf if groups_before(plan, place) else _due_s(plan, place, {})
     due = replace(end, ended_ms=min(end.ended_ms, jtl.origin_ms + 1000 * due_s))
-    return charge(due, sent, _labels(execution, groups), paced, began_ms)
+    return correct_coordinated_omission(due, sent, _labels(execution, groups), paced, began_ms)
 
 
 def _labels(execution: MeasuredExecution, groups: Collection[ThreadGroup]) -> list[Key]:
@@ -201,25 +200,25 @@ def _labels(execution: MeasuredExecution, groups: Collection[ThreadGroup]) -> li
     return came or [(label.text, False) for label in dict.fromkeys(known)]
 
 
-def _with_charged(
+def _with_omitted(
     execution: MeasuredExecution,
     groups: list[ThreadGroup],
-    charged: Charged,
+    omitted: OmittedRequests,
     end: LoadEnd,
     jtl: Jtl,
     bins: Bins,
 ) -> MeasuredExecution:
     labels = dict(execution.labels)
-    for key in charged.begins_ms:
-        elapsed = np.concatenate(charged.elapsed_ms[key]).astype(np.int64)
-        second = _seconds(np.concatenate(charged.begins_ms[key]), jtl, bins)
+    for key in omitted.begins_ms:
+        elapsed = np.concatenate(omitted.elapsed_ms[key]).astype(np.int64)
+        second = _seconds(np.concatenate(omitted.begins_ms[key]), jtl, bins)
         data = labels.get(key) or LabelData(key[0], Counts.of([], [], width=bins.width_s))
         labels[key] = _added(data, second, elapsed)
     facts = execution.facts
     schedules = execution.schedules
     if groups[0].is_open_model:
-        schedules = tuple(_blamed(each, groups[0], charged.unanswered) for each in schedules)
-    note = _note(groups[0], charged, end, jtl)
+        schedules = tuple(_blamed(each, groups[0], omitted.unanswered) for each in schedules)
+    note = _note(groups[0], omitted, end, jtl)
     facts = replace(facts, notes=(*facts.notes, note))
     return replace(execution, labels=labels, schedules=schedules, facts=facts)
 
@@ -265,15 +264,15 @@ def _blamed(schedule: ScheduleFacts, group: ThreadGroup, unanswered: int) -> Sch
     )
 
 
-def _note(group: ThreadGroup, charged: Charged, end: LoadEnd, jtl: Jtl) -> str:
-    since, until = ((it - jtl.origin_ms) / 1000 for it in (charged.began_ms, end.ended_ms))
-    labels = ", ".join(charged.guessed)
+def _note(group: ThreadGroup, omitted: OmittedRequests, end: LoadEnd, jtl: Jtl) -> str:
+    since, until = ((it - jtl.origin_ms) / 1000 for it in (omitted.began_ms, end.ended_ms))
+    labels = ", ".join(omitted.guessed)
     which = f", those without a sample for each of {labels}" if labels else ""
     return (
-        f"{charged.threads} threads of the thread group {group.name!r} waited for an answer from "
+        f"{omitted.threads} threads of the thread group {group.name!r} waited for an answer from "
         f"about {format_duration(max(0.0, since))} until the load was ended after "
         f"{format_duration(until)}: "
-        f"{charged.requests} requests that have no sample for it count as failed, and as slow as "
+        f"{omitted.requests} requests that have no sample for it count as failed, and as slow as "
         f"what was left of the wait{which}"
     )
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from tollgate.gather.interim import WRITTEN_S, Examined, Look
+from tollgate.gather.interim import WRITTEN_S, ExecutionContext, Look
 from tollgate.judge.verdicts import FAIL, PASS, CriterionResult
 from tollgate.run.manifest import Stop
 from tollgate.samples.store import Store
@@ -19,22 +19,22 @@ STOP_EVERY_S, STOP_PAUSE = 5.0, 20
 class InterimDecider:
     """Judges all criteria at each interim look, as the verdict will when the run has ended."""
 
-    def __init__(self, examined: Examined) -> None:
-        self.examined = examined
-        self.every_s = examined.planned.interim.every_s
-        self.course = examined.course
+    def __init__(self, context: ExecutionContext) -> None:
+        self.context = context
+        self.every_s = context.planned.interim.every_s
+        self.course = context.course
         self.last: Look | None = None
 
     def due_at(self, origin_s: float) -> float | None:
-        number, moments = len(self.course.looks_s), self.examined.moments
+        number, moments = len(self.course.looks_s), self.context.moments
         if number >= len(moments):
             return None
-        planned = self.examined.planned
+        planned = self.context.planned
         seen_s = planned.warmup + moments[number] + planned.interim.lag_s
         return origin_s + seen_s + WRITTEN_S
 
     def look(self, store: Store, began: float) -> Look | None:
-        look = _begun(self.examined, began).look(store, self.course)
+        look = _begun(self.context, began).look(store, self.course)
         if look:
             self.course, self.last = look.course, look
         return look
@@ -43,14 +43,14 @@ class InterimDecider:
     def is_over(self) -> bool:
         """Whether the last look ends the execution."""
         looks_s = self.course.looks_s
-        budget_s = self.examined.planned.interim.budget_s
+        budget_s = self.context.planned.interim.budget_s
         return self.last is not None and (self.last.settled or looks_s[-1] >= budget_s)
 
     @property
     def open(self) -> list[str]:
         """The criteria that the last look did not decide, all of them before it."""
         if self.last is None:
-            return [each.text for each in self.examined.criteria if each.fail]
+            return [each.text for each in self.context.criteria if each.fail]
         return [
             each.criterion
             for each in self.last.results
@@ -63,9 +63,9 @@ class StopDecider:
 
     every_s = STOP_EVERY_S
 
-    def __init__(self, examined: Examined, now: Callable[[], float] = time.time) -> None:
+    def __init__(self, context: ExecutionContext, now: Callable[[], float] = time.time) -> None:
         """now: seconds since the epoch."""
-        self.examined, self.now = examined, now
+        self.context, self.now = context, now
         self._asked_at = self._next_at = 0.0
 
     def due_at(self, _origin_s: float) -> float:
@@ -74,14 +74,14 @@ class StopDecider:
 
     def look(self, store: Store, began: float) -> tuple[Stop, CriterionResult] | None:
         """The criterion that stops the run, and where."""
-        found = _begun(self.examined, began).stop(store)
+        found = _begun(self.context, began).stop(store)
         to_s = self.now()
         self._next_at = to_s + max(STOP_EVERY_S, STOP_PAUSE * (to_s - self._asked_at))
         return found
 
 
-def _begun(examined: Examined, began: float) -> Examined:
-    return replace(examined, planned=replace(examined.planned, began=began))
+def _begun(context: ExecutionContext, began: float) -> ExecutionContext:
+    return replace(context, planned=replace(context.planned, began=began))
 
 
 def outcome(look: Look) -> str:

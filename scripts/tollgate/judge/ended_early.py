@@ -29,13 +29,14 @@ from tollgate.plan.threads import (
     ANY,
     StatedEnd,
     certain_samplers,
+    groups_before,
     is_steady,
     longest_timer_s,
     silence_s,
     stated_end,
     wait_s,
 )
-from tollgate.schedule.schedule import schedules_of
+from tollgate.schedule.threads import unscheduled_groups
 
 #: Of a duration, how much may be missing at its end: as much as of a schedule.
 SLACK_SHARE = 0.01
@@ -94,23 +95,6 @@ class EarlyEnds:
 
     faults: tuple[EarlyEnd, ...] = ()
     doubts: tuple[str, ...] = ()
-
-
-def bounded_groups(plan: Plan) -> list[int]:
-    """Places in plan.groups of those whose end the plan states, and no schedule."""
-    return [it for it in unscheduled_groups(plan) if stated_end(plan.groups[it], may_jump=False)]
-
-
-def closed_groups(plan: Plan) -> list[int]:
-    """Places in plan.groups of those whose threads send as soon as they can, and go on."""
-    own = unscheduled_groups(plan)
-    return [it for it in own if not plan.groups[it].is_open_model and not plan.groups[it].is_pool]
-
-
-def unscheduled_groups(plan: Plan) -> list[int]:
-    """Places in plan.groups of all that have no schedule which shows what is missing."""
-    scheduled = {place for place, _ in schedules_of(plan)[1]}
-    return [it for it in range(len(plan.groups)) if it not in scheduled]
 
 
 def early_ends(
@@ -379,13 +363,3 @@ class _Group:
 
 def _count(thread: Thread, label: PlanLabel) -> int:
     return sum(n for name, n in thread.samples.items() if label.matches(name))
-
-
-def groups_before(plan: Plan, place: int) -> list[int]:
-    """Places of the groups that JMeter waits for before it starts this one."""
-    stages = [2 if it.is_teardown else 0 if it.is_setup else 1 for it in plan.groups]
-    return [
-        other
-        for other, stage in enumerate(stages)
-        if stage < stages[place] or (plan.is_serial and stage == stages[place] and other < place)
-    ]

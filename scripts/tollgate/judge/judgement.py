@@ -44,7 +44,7 @@ from tollgate.judge.facts import (
 from tollgate.judge.failures import failure_reasons, without_times_of_failures
 from tollgate.judge.forecast import check_forecast, forecast_reasons
 from tollgate.judge.interim import with_decision_time
-from tollgate.judge.levels import shared_results
+from tollgate.judge.levels import holm_results
 from tollgate.judge.observe import Levels
 from tollgate.judge.validity import execution_reasons, run_reasons, warnings_of
 from tollgate.judge.verdicts import (
@@ -103,7 +103,7 @@ def results_of(
     ) -> CriterionResult:
         return _result(criterion, execution, settings, levels)
 
-    found = shared_results(executions, settings, judged, family)
+    found = holm_results(executions, settings, judged, family)
     return [
         with_decision_time(it, [*without_times_of_failures(it, each, *measured_window(it))])
         for it, each in zip(executions, found, strict=True)

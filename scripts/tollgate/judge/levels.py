@@ -24,7 +24,6 @@ its own samples alone. With one look and one estimate the bound is an end of the
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from tollgate.criteria.grammar import Criterion
 from tollgate.judge.facts import JudgeSettings, MeasuredExecution
@@ -45,47 +44,45 @@ def estimates(executions: Sequence[Sequence[Criterion]]) -> int:
     return sum(each.fail and each.is_estimate for criteria in executions for each in criteria)
 
 
-@dataclass(frozen=True)
-class _Place:
-    """One criterion of one execution."""
-
-    execution: MeasuredExecution
-    criterion: Criterion
-
-
-def shared_results(
+def holm_results(
     executions: Sequence[MeasuredExecution],
     settings: JudgeSettings,
     judge: Judge,
     family: int = 0,
 ) -> list[tuple[CriterionResult, ...]]:
-    """The results of each execution's criteria. family: how many estimates the run has, where
-    `executions` are not all of it."""
+    """The results of each execution's criteria, by Holm's procedure: each estimate is tested at the
+    level divided by the number of estimates; while some fail, the others are tested again at the
+    level divided by how many are left.
+
+    family: how many estimates the run has, where `executions` are not all of it."""
     error = (1 - settings.confidence) / 2
-    places = [[_Place(it, criterion) for criterion in it.criteria] for it in executions]
-    found: dict[int, CriterionResult] = {}
+    tests = {
+        (row, column): (execution, criterion)
+        for row, execution in enumerate(executions)
+        for column, criterion in enumerate(execution.criteria)
+    }
 
-    def result_of(place: _Place, share: float) -> CriterionResult:
-        hold = _hold_level(place.execution, error)
-        level = min(hold, _fail_level(place.execution, share))
-        return judge(place.criterion, place.execution, Levels(level, hold, error))
+    def result_at(place: tuple[int, int], share: float) -> CriterionResult:
+        execution, criterion = tests[place]
+        hold = _hold_level(execution, error)
+        fail = min(hold, _fail_level(execution, share))
+        return judge(criterion, execution, Levels(fail, hold, error))
 
-    still = []
-    for place in (it for row in places for it in row):
-        if place.criterion.fail and place.criterion.is_estimate:
-            still.append(place)
-        else:  # what has no say takes no part of the level
-            found[id(place)] = result_of(place, error)
-    family = max(family, len(still))
-    while still:
-        share = error / family
-        found |= {id(place): result_of(place, share) for place in still}
-        left = [place for place in still if found[id(place)].verdict != FAIL]
-        if len(left) == len(still):
+    estimated = [place for place, (_, it) in tests.items() if it.fail and it.is_estimate]
+    # The others have no say, or were counted: they take no part of the level.
+    results = {place: result_at(place, error) for place in tests if place not in estimated}
+    family = max(family, len(estimated))
+    while estimated:
+        results |= {place: result_at(place, error / family) for place in estimated}
+        left = [place for place in estimated if results[place].verdict != FAIL]
+        if left == estimated:
             break
-        family -= len(still) - len(left)
-        still = left
-    return [tuple(found[id(place)] for place in row) for row in places]
+        family -= len(estimated) - len(left)
+        estimated = left
+    return [
+        tuple(results[row, column] for column in range(len(execution.criteria)))
+        for row, execution in enumerate(executions)
+    ]
 
 
 def _fail_level(execution: MeasuredExecution, share: float) -> float:

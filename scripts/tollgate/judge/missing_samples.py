@@ -5,12 +5,13 @@ script of it is wrong, leaves nothing but a line in jmeter.log, and JMeter exits
 schedule says what was to be sent, what is missing is known; what else had to be sent, the plan's
 tree says. Source: JMeter's manual, Component Reference, "Thread Group", "Loop Controller".
 
-charge: a thread in a loop sends nothing while it waits, so a service that hangs keeps its own
-failures few. A thread that was waiting when the load was ended, and whose request failed or never
-ended after a time that no answer of its group had taken, is charged with what it would have sent
-meanwhile at its own pace, each as slow as what was left of the wait. Source: G. Tene's correction
-for coordinated omission in HdrHistogram (recordValueWithExpectedInterval); the expected interval is
-the mean one of the thread until its last good answer.
+correct_coordinated_omission: a thread in a loop sends nothing while it waits, so a service that
+hangs keeps its own failures few. Where a thread was waiting when the load was ended, and its
+request failed or never ended after a time that no answer of its group had taken, the requests that
+the thread would have sent meanwhile at its own pace count too, each as slow as what was left of the
+wait. Source: G. Tene's correction for coordinated omission in HdrHistogram
+(recordValueWithExpectedInterval); the expected interval is the mean one of the thread until its
+last good answer.
 """
 
 from __future__ import annotations
@@ -145,18 +146,20 @@ class LoadEnd:
 
 
 @dataclass
-class Charged:
-    """begins_ms, elapsed_ms by label: of requests without a row that count as failed, by arrays.
-    began_ms: when the first of the waits that they are charged for began, None for none.
-    threads: how many waited. unsent: those of them that left no row at all. guessed: labels that a
-    request without a row may have had, where there are several: it counts for each."""
+class OmittedRequests:
+    """Requests without a row that count as failed."""
 
     begins_ms: dict[Key, list[np.ndarray]] = field(default_factory=dict)
     elapsed_ms: dict[Key, list[np.ndarray]] = field(default_factory=dict)
     began_ms: float | None = None
+    """When the first of the waits began that hid them; None for none."""
     threads: int = 0
+    """How many waited."""
     unanswered: int = 0
+    """How many of the threads left no row at all."""
     guessed: tuple[str, ...] = ()
+    """Labels that a request without a row may have had, where there are several: it counts for
+    each."""
 
     @property
     def requests(self) -> int:
@@ -167,20 +170,20 @@ class Charged:
         self.elapsed_ms.setdefault(key, []).append(np.ceil(end_ms - begins_ms))
 
 
-def charge(
+def correct_coordinated_omission(
     end: LoadEnd,
     sent: Mapping[str, Sent],
     labels: Collection[Key],
     paced: Callable[[Key], bool],
     began_ms: Callable[[str, Sent], float],
-) -> Charged:
-    """What the threads of one thread group are charged with.
+) -> OmittedRequests:
+    """What the threads of one thread group did not send, or got no answer to.
 
     sent: what each of its waiting threads left. labels: that its requests may have. paced: whether
     requests of a label follow one another in a loop; of a schedule all that is missing is known.
     began_ms: when a thread's request began that left no row, at the latest.
     """
-    charged = Charged()
+    omitted = OmittedRequests()
     for thread, left in sent.items():
         waits = list(left.hung)
         if thread in end.lost and (left.ended_ms or 0) < end.killed_ms:
@@ -190,21 +193,21 @@ def charge(
             waits.append((begun, end.killed_ms))
             own = [key for key in labels if key in left.counts] or labels
             for key in own:
-                charged._add(key, np.array([begun]), end.killed_ms)
-            charged.guessed = tuple(name for name, _ in own) if len(own) > 1 else charged.guessed
-            charged.unanswered += left.ended_ms is None
+                omitted._add(key, np.array([begun]), end.killed_ms)
+            omitted.guessed = tuple(name for name, _ in own) if len(own) > 1 else omitted.guessed
+            omitted.unanswered += left.ended_ms is None
         for begin, until in waits:
-            for key, times in _held_back(left, begin, min(until, end.ended_ms)):
+            for key, times in _due_while_waiting(left, begin, min(until, end.ended_ms)):
                 if paced(key):
-                    charged._add(key, times, until)
+                    omitted._add(key, times, until)
         if waits:
-            charged.threads += 1
+            omitted.threads += 1
             firsts = [begin for begin, _ in waits]
-            charged.began_ms = min([*firsts, charged.began_ms or firsts[0]])
-    return charged
+            omitted.began_ms = min([*firsts, omitted.began_ms or firsts[0]])
+    return omitted
 
 
-def _held_back(left: Sent, begin: float, until: float) -> Iterator[tuple[Key, np.ndarray]]:
+def _due_while_waiting(left: Sent, begin: float, until: float) -> Iterator[tuple[Key, np.ndarray]]:
     """When a thread would have sent each label between two moments, at its own pace until then."""
     span = (left.answered_ms or 0) - (left.first_ms or 0)
     for key, n in left.counts.items():

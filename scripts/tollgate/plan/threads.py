@@ -11,7 +11,15 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from tollgate.plan.model import FLOW_CONTROL, LOOPING, Controller, PlanLabel, Sampler, ThreadGroup
+from tollgate.plan.model import (
+    FLOW_CONTROL,
+    LOOPING,
+    Controller,
+    Plan,
+    PlanLabel,
+    Sampler,
+    ThreadGroup,
+)
 
 LOOP = "LoopController"
 #: Controllers that may go on for as long as the thread does.
@@ -172,3 +180,13 @@ def is_done(group: ThreadGroup, samples: Mapping[str, int]) -> bool:
 def _may_jump(sampler: Sampler) -> bool:
     """Whether it is a Flow Control Action that ends the thread, a loop or a turn of it."""
     return sampler.kind == FLOW_CONTROL and sampler.all_pauses_ms == 0
+
+
+def groups_before(plan: Plan, place: int) -> list[int]:
+    """Places of the groups that JMeter waits for before it starts this one."""
+    stages = [2 if it.is_teardown else 0 if it.is_setup else 1 for it in plan.groups]
+    return [
+        other
+        for other, stage in enumerate(stages)
+        if stage < stages[place] or (plan.is_serial and stage == stages[place] and other < place)
+    ]

@@ -23,10 +23,6 @@ Ints = NDArray[np.int64]
 
 #: JMeter corrects its clock every five seconds, by some milliseconds.
 TOLERANCE_MS = 1000
-# What held back a row that no later one of its thread vouches for may have been a post-processor.
-# So many in a row, that far behind, in order among themselves and spread over half of the lag at
-# least: a post-processor would have to hold all of them back, and for as long.
-_FEWEST, _FARTHEST_MS, _SPREAD = 20, 3000, 0.5
 #: Rows that are looked at together: some 20 MB.
 _TOGETHER = 500_000
 # A Transaction Controller's row adds up those before it and begins with the first of them. A parent
@@ -45,13 +41,10 @@ _ROWS = f"""
 
 @dataclass(frozen=True)
 class Step:
-    """A clock that was set back, by back_ms at least, when it had shown at_ms (epoch ms).
-
-    is_proven: a thread shows it; otherwise only rows that no thread vouches for."""
+    """A clock that was set back, by back_ms at least, when it had shown at_ms (epoch ms)."""
 
     at_ms: int
     back_ms: int
-    is_proven: bool = True
 
 
 def step_back(source: Store | str | Path, parents: Collection[str] = ()) -> Step | None:
@@ -68,9 +61,7 @@ def step_back(source: Store | str | Path, parents: Collection[str] = ()) -> Step
         store.execute(f"CREATE OR REPLACE TEMP TABLE in_order AS {_ROWS}", [list(parents)])
         # A file that was sorted by start says nothing of the order in which JMeter wrote
         # it: there each thread is only held to the end of its own last row.
-        ends = _ends(store, running=not is_sorted)
-        step, is_last = _look_by_thread(store, ends)
-        return step if step or is_sorted else _look_at_last_rows(store, ends, is_last)
+        return _look_by_thread(store, _ends(store, running=not is_sorted))
 
 
 def _look(store: Store, parents: Collection[str]) -> tuple[bool, bool]:
@@ -101,9 +92,8 @@ def _ends(store: Store, running: bool) -> Ints:
     return ends
 
 
-def _look_by_thread(store: Store, ends: Ints) -> tuple[Step | None, np.ndarray]:
-    """The step that threads prove, and which rows are the last of theirs, or of none."""
-    is_last = np.ones(len(ends), bool)
+def _look_by_thread(store: Store, ends: Ints) -> Step | None:
+    """The step that threads prove."""
     steps = []
     shares = len(ends) // _TOGETHER + 1
     for share in range(shares):
@@ -113,24 +103,8 @@ def _look_by_thread(store: Store, ends: Ints) -> tuple[Step | None, np.ndarray]:
         )
         row, start, end = (part[name] for name in ("row", "start_ms", "end_ms"))
         follows = has_successor(part["thread"])
-        is_last[row[:-1][follows]] = False
         steps.append(proven_step(row, start, end, follows, ends))
-    return largest(steps), is_last
-
-
-def _look_at_last_rows(store: Store, ends: Ints, is_last: np.ndarray) -> Step | None:
-    """The step that rows show which no later row of their thread vouches for."""
-    found: list[tuple[Ints, Ints, Ints]] = []
-    counted = 0
-    for low, part in _parts(store):
-        end = part["end_ms"]
-        here = is_last[low : low + len(end)] & (part["kind"] == _SAMPLE)
-        earlier = np.append(ends[low - 1] if low else 0, ends[low : low + len(end) - 1])
-        place = counted + np.cumsum(here) - 1
-        behind = here & (earlier - end > TOLERANCE_MS)
-        found.append((place[behind], end[behind], (earlier - end)[behind]))
-        counted += int(np.count_nonzero(here))
-    return unexplained_step(*(np.concatenate(column) for column in zip(*found, strict=True)))
+    return largest(steps)
 
 
 def _count(store: Store) -> int:
@@ -142,7 +116,7 @@ def _parts(store: Store) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
     """Rows in the order of the file, with the number of the first of each part."""
     for low in range(0, _count(store), _TOGETHER):
         found = store.columns(
-            "SELECT end_ms, kind FROM in_order WHERE rowid >= ? AND rowid < ?",
+            "SELECT end_ms FROM in_order WHERE rowid >= ? AND rowid < ?",
             [low, low + _TOGETHER],
         )
         yield low, found
@@ -187,26 +161,6 @@ def _is_part(start_ms: Ints, end_ms: Ints, follows: NDArray[np.bool_]) -> NDArra
     return (start_ms[1:] >= start_ms[whole]) & (end_ms[1:] <= end_ms[whole])
 
 
-def unexplained_step(place: Ints, end_ms: Ints, behind_ms: Ints) -> Step | None:
-    """The largest step that rows show of which no thread's next row tells anything.
-
-    Of such rows those that lie more than the tolerance behind: place counts all such rows,
-    behind_ms is the latest end before a row less its own.
-    """
-    if not len(place):
-        return None
-    first = np.flatnonzero(np.diff(place, prepend=-2) != 1)
-    after = np.append(first[1:], len(place))
-    farthest = np.maximum.reduceat(behind_ms, first)
-    spread = np.maximum.reduceat(end_ms, first) - np.minimum.reduceat(end_ms, first)
-    long = (after - first >= _FEWEST) & (farthest >= _FARTHEST_MS) & (spread >= _SPREAD * farthest)
-    return largest(
-        _step(end_ms[low:high], behind_ms[low:high])
-        for low, high in zip(first[long], after[long], strict=True)
-        if np.all(np.maximum.accumulate(end_ms[low:high]) - end_ms[low:high] <= TOLERANCE_MS)
-    )
-
-
 def early_step(due_ms: NDArray[np.float64], lateness_ms: NDArray[np.float64]) -> Step | None:
     """The largest step that arrivals of an open model prove, None for none: each thread begins
     when its arrival is due, in epoch ms, and none before."""
@@ -220,8 +174,3 @@ def early_step(due_ms: NDArray[np.float64], lateness_ms: NDArray[np.float64]) ->
 def largest(steps: Iterable[Step | None]) -> Step | None:
     """The one by which the clock was set back farthest, None if there is none."""
     return max((it for it in steps if it), key=lambda step: step.back_ms, default=None)
-
-
-def _step(end_ms: Ints, behind_ms: Ints) -> Step:
-    worst = int(np.argmax(behind_ms))
-    return Step(int(end_ms[worst] + behind_ms[worst]), int(behind_ms[worst]), is_proven=False)

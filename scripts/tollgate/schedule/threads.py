@@ -12,6 +12,8 @@ import re
 from collections.abc import Sequence
 
 from tollgate.plan.model import Plan, ThreadGroup
+from tollgate.plan.threads import stated_end
+from tollgate.schedule.schedule import schedules_of
 
 
 def may_send(plan: Plan, label: str) -> list[int]:
@@ -55,3 +57,20 @@ def _numbers(plan: Plan) -> list[int]:
         counted[kind] = counted.get(kind, 0) + 1
         numbers.append(counted[kind])
     return numbers
+
+
+def bounded_groups(plan: Plan) -> list[int]:
+    """Places in plan.groups of those whose end the plan states, and no schedule."""
+    return [it for it in unscheduled_groups(plan) if stated_end(plan.groups[it], may_jump=False)]
+
+
+def closed_groups(plan: Plan) -> list[int]:
+    """Places in plan.groups of those whose threads send as soon as they can, and go on."""
+    own = unscheduled_groups(plan)
+    return [it for it in own if not plan.groups[it].is_open_model and not plan.groups[it].is_pool]
+
+
+def unscheduled_groups(plan: Plan) -> list[int]:
+    """Places in plan.groups of all that have no schedule which shows what is missing."""
+    scheduled = {place for place, _ in schedules_of(plan)[1]}
+    return [it for it in range(len(plan.groups)) if it not in scheduled]

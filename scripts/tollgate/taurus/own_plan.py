@@ -23,7 +23,6 @@ from lxml import etree
 
 from tollgate.base.paths import jmeter_home
 from tollgate.base.urls import Url
-from tollgate.judge.ended_early import groups_before
 from tollgate.plan import bounds as plan_bounds
 from tollgate.plan import copy as plan_copy
 from tollgate.plan import lint as plan_lint
@@ -31,6 +30,7 @@ from tollgate.plan import plugins as plan_plugins
 from tollgate.plan.jmx import PlanError, read_tree
 from tollgate.plan.model import Plan
 from tollgate.plan.read import expander_of, read_hosts, read_plan
+from tollgate.plan.threads import groups_before
 from tollgate.targets.scenarios import scenario_of
 from tollgate.taurus.share import given_properties, is_own_plan
 from tollgate.taurus.shared import refuse_unknown, under_way
