@@ -12,13 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jinja2 import UndefinedError
 
+from tollgate.outputs.table import Bar, Cell, Column, Table
 from tollgate.pages.kit import assemble as page
 from tollgate.pages.kit import charts as page_charts
 from tollgate.pages.kit.assemble import Head, PageError, Remark
-from tollgate.pages.kit.bars import IntervalBar, LimitBar, Scale, parts
+from tollgate.pages.kit.bars import Scale
 from tollgate.pages.kit.charts import Axis, Chart, Series
-from tollgate.pages.kit.tables import Column, Group, Link, Table
-from tollgate.study.model import Estimate
 
 ATTACK = "<script>alert(1)</script>"
 ATTACKS = (
@@ -69,14 +68,13 @@ class Reader(HTMLParser):
 TEMPLATE = """
 {% extends "kit/page.html.jinja" %}
 {% from "kit/macros.html.jinja" import badge, charts, details, group, headings, listing, note,
-  section, small, table, table_frame, td, titled with context %}
-{% from "kit/bars.html.jinja" import limit_head with context %}
+  section, small, table, table_frame, td with context %}
 {% block content %}
 {% call section("one", text) %}
 {{ note(text) }}{{ small(text) }}{{ badge(text, "bad") }}{{ listing([text]) }}
-{% call details(text) %}{{ titled(text, text) }}{% endcall %}
+{% call details(text) %}{{ text }}{% endcall %}
 {% call table_frame(text, "cards") %}
-{{ headings((text, (text, "bar", limit_head(text)))) }}
+{{ headings((text, (text, "bar"))) }}
 <tbody>
 {{ group(text, 2) }}
 <tr><th scope="row">{{ text }}</th>{{ td(text, text) }}</tr>
@@ -96,7 +94,17 @@ def chart(text: str = "fork", **changes: object) -> Chart:
         "y": Axis(text),
         "series": (Series(text, [1, 2], [3.0, None]),),
         "numbers": Table(
-            text, (Column(text), Column(text)), [Group(text, text), (text, Link(text, "#one"))]
+            text,
+            (Column(text), Column(text, "code"), Column(text), Column(text, "bar", text)),
+            [
+                (
+                    Cell(text, text, text, text, text),
+                    text,
+                    Cell(text, href="#one"),
+                    Cell(bar=Bar(1.0, verdict=text)),
+                )
+            ],
+            is_grouped=True,
         ),
         "note": text,
         "full_title": text,
@@ -157,29 +165,29 @@ def bars_of(expression: str, **values: object) -> str:
 
 def test_an_interval_is_a_line_with_a_dot_and_arrows_where_it_leaves_the_scale() -> None:
     scale = Scale(0.5, 2.0)
-    drawn = bars_of("interval_bar(bar)", bar=IntervalBar.of(Estimate(1.0, 0.5, 1.4), scale))
+    drawn = bars_of("drawn(bar, scale)", bar=Bar(1.0, 0.5, 1.4), scale=scale)
     assert drawn.count('class="interval"') == drawn.count("<circle") == 1
     assert '<circle cx="50.00%"' in drawn
     assert '<g class="across">' in drawn
     assert "<text" not in drawn
-    beyond = bars_of("interval_bar(bar)", bar=IntervalBar.of(Estimate(9.0, 3.0, 20.0), scale))
+    beyond = bars_of("drawn(bar, scale)", bar=Bar(9.0, 3.0, 20.0), scale=scale)
     assert "<circle" not in beyond
     assert '<text x="96.00%"' in beyond
-    unknown = bars_of("interval_bar(bar)", bar=IntervalBar.of(Estimate(None), scale))
+    unknown = bars_of("drawn(bar, scale)", bar=Bar(None), scale=scale)
     assert ('class="interval"' in unknown, unknown.count("<line")) == (False, len(scale.ticks))
 
 
 def test_a_limit_stands_at_the_same_place_and_what_lies_beyond_the_end_is_cut_off() -> None:
-    drawn = bars_of("limit_bar(bar)", bar=LimitBar.of(0.5, 0.4, math.inf, "good"))
+    drawn = bars_of("drawn(bar, 'limit')", bar=Bar(0.5, 0.4, math.inf, "PASS"))
     assert '<rect x="0" y="14" width="33.35%"' in drawn
     assert 'x1="26.68%" x2="100.00%"' in drawn
     assert '<line x1="66.70%" x2="66.70%" y1="6" y2="32" class="limit"/>' in drawn
-    unknown = bars_of("limit_bar(bar)", bar=LimitBar.of(None, None, None, "unsure"))
+    unknown = bars_of("drawn(bar, 'limit')", bar=Bar(None))
     assert ("<rect" in unknown, 'class="limit"' in unknown) == (False, True)
 
 
 def test_shares_lie_beside_each_other_with_a_gap() -> None:
-    drawn = bars_of("shares_bar(parts)", parts=parts([0.25, 0.75]))
+    drawn = bars_of("drawn(shares, none)", shares=[0.25, 0.75])
     assert re.findall('<rect x="([^"]+)".*?width="([^"]+)"', drawn) == [
         ("0.00%", "24.50%"),
         ("25.00%", "74.50%"),
@@ -187,7 +195,7 @@ def test_shares_lie_beside_each_other_with_a_gap() -> None:
 
 
 def test_a_scale_has_its_numbers_where_they_lie() -> None:
-    drawn = bars_of("scale_head(scale)", scale=Scale(0.5, 2.0))
+    drawn = bars_of("head(scale)", scale=Scale(0.5, 2.0))
     found = re.findall(r'<text x="([^"]+)"[^>]*>([^<]+)<', drawn)
     assert found == [("4.00%", "1/2"), ("50.00%", "1"), ("96.00%", "2")]
 

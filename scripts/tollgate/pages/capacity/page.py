@@ -10,6 +10,7 @@ from tollgate.base.text import format_interval, format_number
 from tollgate.capacity.model import CurvePoint, Searched, Trial
 from tollgate.judge.verdicts import PASS, ExecutionVerdict, RunVerdict
 from tollgate.outputs import capacity as words
+from tollgate.outputs.table import Column, Table, numeric
 from tollgate.pages.kit.charts import (
     CHANGE,
     DOTS,
@@ -20,7 +21,6 @@ from tollgate.pages.kit.charts import (
     ChartSpan,
     Series,
 )
-from tollgate.pages.kit.tables import Column, Group, Row, Table, numeric
 
 #: Percentiles that have a curve.
 PERCENTILES = ("p50", "p95", "p99")
@@ -227,29 +227,29 @@ def _of(execution: ExecutionVerdict, percentile: str) -> Sequence[CurvePoint]:
 
 
 def _curve_table(caption: str, curves: Mapping[str, Sequence[CurvePoint]]) -> Table:
-    rows: list[Row] = []
-    for name, points in curves.items():
-        rows.append(Group(name))
-        rows += [
-            (format_number(it.rate), format_number(it.ms), format_interval(it.low_ms, it.high_ms))
-            for it in points
-        ]
-    return Table(caption, (Column("rate, /s"), *numeric("ms", "band")), rows)
+    rows = [
+        (name, format_number(it.rate), format_number(it.ms), format_interval(it.low_ms, it.high_ms))
+        for name, points in curves.items()
+        for it in points
+    ]
+    columns = (Column("curve"), Column("rate, /s"), *numeric("ms", "band"))
+    return Table(caption, columns, rows, is_grouped=True)
 
 
 def _trials(found: Sequence[ExecutionVerdict]) -> Table:
     """Every trial in its order, those of the ceiling first."""
     columns = (
-        Column("trial"),
+        *(Column("execution"), Column("trial")),
         *numeric("began, s", "asked, /s", "sent, /s", "n", "p50", "p95", "p99", "generator, cores"),
         Column("outcome"),
     )
-    rows: list[Row] = []
-    for it in found:
-        rows.append(Group(it.name))
-        every = (*it.capacity.ceiling_trials, *it.capacity.trials)
-        rows += [_row(each, it.capacity) for each in every]
-    return Table("Every trial; times in ms from when a request was due", columns, rows)
+    rows = [
+        (it.name, *_row(each, it.capacity))
+        for it in found
+        for each in (*it.capacity.ceiling_trials, *it.capacity.trials)
+    ]
+    caption = "Every trial; times in ms from when a request was due"
+    return Table(caption, columns, rows, is_grouped=True)
 
 
 def _row(trial: Trial, searched: Searched) -> tuple[str, ...]:

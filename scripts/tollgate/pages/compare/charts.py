@@ -14,8 +14,8 @@ from tollgate.compare import words
 from tollgate.compare.milliseconds import HALF_MS, percentile
 from tollgate.compare.model import ERRORS, SHARES, Finding, Gate, Side
 from tollgate.compare.result import LabelCounts
+from tollgate.outputs.table import Column, Table, numeric
 from tollgate.pages.kit.charts import JOINED, LINE, Axis, Chart, Series
-from tollgate.pages.kit.tables import Column, Table, numeric
 
 Floats = NDArray[np.float64]
 

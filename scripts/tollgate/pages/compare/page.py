@@ -17,14 +17,13 @@ from tollgate.compare.model import FAIL as WORSE
 from tollgate.compare.result import Comparison
 from tollgate.judge.facts import MeasuredRun
 from tollgate.judge.verdicts import FAIL, INCONCLUSIVE, INVALID, PASS, RunVerdict
+from tollgate.outputs.table import Column, Table
+from tollgate.outputs.tables import findings_table
 from tollgate.pages.compare import charts
 from tollgate.pages.compare.why import WhyPart, why_part
-from tollgate.pages.kit.assemble import tone
-from tollgate.pages.kit.bars import IntervalBar, Ruler
+from tollgate.pages.kit.bars import Ruler
 from tollgate.pages.kit.charts import Chart
-from tollgate.pages.kit.tables import Column, Table
 from tollgate.run import manifest
-from tollgate.study.model import Estimate
 
 #: Findings that the sentence names, of those that make it fail.
 _MOST_WORSE = 2
@@ -64,33 +63,6 @@ class Changes(Ruler):
 
 
 @dataclass(frozen=True)
-class FindingRow:
-    """A metric of a label. ends: of the change, or empty. tone: of its verdict, unused where the
-    metric is informational."""
-
-    metric: str
-    base: str
-    head: str
-    bar: IntervalBar
-    change: str
-    ends: str
-    is_gating: bool
-    verdict: str
-    tone: str
-    reason: str
-
-
-@dataclass(frozen=True)
-class FindingTable:
-    """heading: of the column with the changes. groups: (label, its numbers of requests, rows)."""
-
-    caption: str
-    heading: str
-    scale: Changes
-    groups: Sequence[tuple[str, str, Sequence[FindingRow]]]
-
-
-@dataclass(frozen=True)
 class ComparePart:
     """What the page of a comparison has more than that of any run. sentence: the outcome for head,
     empty where something else decided, so that the verdict's own says more. sides, processes,
@@ -100,7 +72,7 @@ class ComparePart:
 
     sentence: str
     sides: Sequence[str]
-    findings: Sequence[FindingTable]
+    findings: Sequence[Table]
     promise: str
     processes: Sequence[str]
     noise: Sequence[str]
@@ -233,7 +205,7 @@ def _listed(findings: Sequence[Finding], comparison: Comparison) -> str:
     return ", ".join(texts) + (f" and {more} more" if more else "")
 
 
-def times(comparison: Comparison) -> FindingTable:
+def times(comparison: Comparison) -> Table:
     """Service times."""
     settings = comparison.gate.settings
     findings = [it for it in comparison.gate.findings if it.metric not in SHARES]
@@ -243,10 +215,10 @@ def times(comparison: Comparison) -> FindingTable:
         "beyond doubt; grey: informational. Values are those of short pieces of time, without the "
         "fifth of the pieces with the most extreme ones at either end."
     )
-    return _findings(caption, "change, %", findings, comparison)
+    return _findings(caption, findings, comparison)
 
 
-def stalls(comparison: Comparison) -> FindingTable:
+def stalls(comparison: Comparison) -> Table:
     """Shares of answers that take far longer than base's p95."""
     found = [it for it in comparison.gate.findings if it.metric == STALLS]
     limits = [
@@ -256,19 +228,19 @@ def stalls(comparison: Comparison) -> FindingTable:
     return _shares(STALLS, f"Stalls{beyond}", comparison)
 
 
-def failures(comparison: Comparison) -> FindingTable:
+def failures(comparison: Comparison) -> Table:
     """Error rates."""
     return _shares(ERRORS, "Failed requests", comparison)
 
 
-def _shares(metric: str, name: str, comparison: Comparison) -> FindingTable:
+def _shares(metric: str, name: str, comparison: Comparison) -> Table:
     """A metric whose changes are differences, which have a scale of their own."""
     effect = comparison.gate.settings.effect_of(metric)
     findings = [it for it in comparison.gate.findings if it.metric == metric]
     rule = f"What must be ruled out is a rise of {100 * effect:g} percentage points"
     if not any(it.gates for it in findings):
         rule = "They are informational"
-    return _findings(f"{name}. {rule}.", "change, percentage points", findings, comparison)
+    return _findings(f"{name}. {rule}.", findings, comparison)
 
 
 def _decided(comparison: Comparison) -> Table:
@@ -281,38 +253,13 @@ def _decided(comparison: Comparison) -> Table:
     return Table("What decided, and when", columns, rows)
 
 
-def _findings(
-    caption: str, heading: str, findings: Sequence[Finding], comparison: Comparison
-) -> FindingTable:
+def _findings(caption: str, findings: Sequence[Finding], comparison: Comparison) -> Table:
     effect = words.effect_of(comparison, findings[0]) if findings else 1.0
     scale = Changes.of(findings, effect)
     ends = [end for it in findings for end in (it.low, it.change, it.high) if end is not None]
     if any(map(scale.side, ends)):
         caption += " An arrow points to what lies beyond the scale."
-    groups = []
-    for label in dict.fromkeys(it.label for it in findings):
-        base, head = comparison.samples.get(label, (0, 0))
-        rows = [_row(it, scale, effect) for it in findings if it.label == label]
-        groups.append((label, f"{base:,} requests to base, {head:,} to head", rows))
-    return FindingTable(caption, heading, scale, groups)
-
-
-def _row(finding: Finding, scale: Changes, effect: float) -> FindingRow:
-    estimate = Estimate(finding.change, finding.low, finding.high)
-    kind = tone(finding.verdict) if finding.gates else "across"
-    ends = [words.change(finding, it, effect) for it in (finding.low, finding.high)]
-    return FindingRow(
-        metric=finding.metric,
-        base=words.value(finding, finding.base),
-        head=words.value(finding, finding.head),
-        bar=IntervalBar.of(estimate, scale, kind),
-        change=words.change(finding, finding.change, effect),
-        ends=", ".join(ends) if finding.low is not None else "",
-        is_gating=finding.gates,
-        verdict=words.verdict(finding),
-        tone=kind,
-        reason=words.reason(finding) if finding.gates else finding.reason,
-    )
+    return findings_table(caption, findings, comparison, scale)
 
 
 def _round(step: float) -> float:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tollgate.pages.kit.tables import Column, Table, numeric
+from tollgate.outputs.table import Column, Table, numeric
 from tollgate.profile import words
 from tollgate.profile.model import Flame, Why, read_why
 from tollgate.profile.read import FOLDER

@@ -20,11 +20,10 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from tollgate.base.paths import ROOT
-from tollgate.compare.model import IMPROVED
-from tollgate.judge.verdicts import FAIL, INVALID, PASS
 from tollgate.pages.kit import charts as page_charts
-from tollgate.pages.kit.bars import LIMIT_AT
+from tollgate.pages.kit.bars import LIMIT_AT, of_limit
 from tollgate.pages.kit.charts import Chart
+from tollgate.pages.kit.tones import tone
 
 FOLDER = Path(__file__).parent
 #: The chart library, from its npm package.
@@ -38,8 +37,6 @@ STYLES = (
     *(FOLDER / name for name in ("page.css", "tables.css", "charts.css", "runs.css")),
 )
 LICENCE = UPLOT / "LICENSE"
-#: Of the verdicts on runs and findings; of others the tone is `unsure`.
-TONES = {PASS: "good", IMPROVED: "good", FAIL: "bad", INVALID: "bad"}
 #: White space that is shown though Python does not call it printable.
 _SPACES = "\n\u00a0"
 
@@ -128,13 +125,8 @@ def environment() -> Environment:
         keep_trailing_newline=True,
     )
     made.filters["tone"] = tone
-    made.globals["LIMIT_AT"] = LIMIT_AT
+    made.globals.update(LIMIT_AT=LIMIT_AT, of_limit=of_limit)
     return made
-
-
-def tone(verdict: str) -> str:
-    """The tone of a verdict's badge."""
-    return TONES.get(verdict, "unsure")
 
 
 def _shown(value: object) -> object:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 
-from tollgate.pages.kit.tables import Table
+from tollgate.outputs.table import Table
 
 #: How a series is drawn: marks (with their intervals) joined by lines, a smooth curve without
 #: marks, or a cloud of small dots; values over time as a line, or as a thin one in another style

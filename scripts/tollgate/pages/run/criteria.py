@@ -13,13 +13,12 @@ from tollgate.criteria.grammar import Criterion
 from tollgate.criteria.subjects import SLOPE
 from tollgate.judge.facts import JudgeSettings
 from tollgate.judge.observe import value_of
-from tollgate.judge.verdicts import INCONCLUSIVE, LOOKS, ORDER, PASS, CriterionResult
+from tollgate.judge.verdicts import INCONCLUSIVE, ORDER, PASS, CriterionResult
 from tollgate.judge.verdicts import ExecutionVerdict as Judged
-from tollgate.outputs.text import course, decided, fail_bound, interval, limit, observed, unadjusted
-from tollgate.pages.kit.assemble import tone
-from tollgate.pages.kit.bars import LimitBar
+from tollgate.outputs.table import Cell, Column, Table, numeric
+from tollgate.outputs.tables import by_severity, criteria_table
+from tollgate.outputs.text import course, fail_bound, unadjusted
 from tollgate.pages.kit.charts import Chart, ChartSpan
-from tollgate.pages.kit.tables import Column, Table, numeric
 from tollgate.pages.run import workers
 from tollgate.pages.run.grid import Grid
 from tollgate.pages.run.lines import ChartLine, ChartText, Values, chart
@@ -36,71 +35,38 @@ _BOUNDS = (
 
 
 @dataclass(frozen=True)
-class CriterionRow:
-    """A criterion with what was observed. basis: what it was judged by, where that is not each
-    sample. reason: why it does not hold. bar: observed value and interval against the limit.
-    decided: after which look; said where an execution has several."""
-
-    text: str
-    basis: str
-    reason: str
-    verdict: str
-    decides: bool
-    observed: str
-    limit: str
-    bar: LimitBar
-    interval: str
-    n: int
-    decided: str
-
-
-@dataclass(frozen=True)
-class ExecutionRows:
-    """The criteria of an execution, the worst first. course: for how long it was measured, where
-    that was not known before."""
-
-    name: str
-    course: str
-    verdict: str
-    rows: Sequence[CriterionRow]
-
-
-@dataclass(frozen=True)
 class Criteria:
-    """executions: those that have criteria. interval_name: with the confidence. bounds: what else
-    is known of the estimates, none without any. warnings: lines. lint: what was noticed of the
-    plans, which changes no verdict. has_looks: whether some execution was looked at more than
-    once."""
+    """table: of all executions, None where nothing was asked. bounds: what else is known of the
+    estimates, None without any. warnings: lines. lint: what was noticed of the plans, which changes
+    no verdict."""
 
-    executions: Sequence[ExecutionRows]
-    interval_name: str
+    table: Table | None
     bounds: Table | None
     warnings: Sequence[str]
     lint: Sequence[str]
-    has_looks: bool
 
 
 def content(judged: Sequence[Judged]) -> Criteria:
     """All criteria of all executions."""
-    executions = [
-        ExecutionRows(
-            one_line(it.name),
-            course(it),
-            it.verdict,
-            [_row(each) for each in sorted(it.criteria, key=_rank)],
-        )
-        for it in judged
-        if it.criteria
-    ]
-    names = [it.interval_name for each in judged for it in each.criteria]
     return Criteria(
-        executions,
-        max(names, key=len, default=""),
+        _table(judged),
         _bounds(judged),
         [f"{one_line(it.name)}: {one_line(text)}" for it in judged for text in it.warnings],
         [f"{one_line(it.name)}: {one_line(text)}" for it in judged for text in it.lint],
-        any(it.course for it in judged),
     )
+
+
+def _table(judged: Sequence[Judged]) -> Table | None:
+    results = [each for it in judged for each in by_severity(it.criteria)]
+    if not results:
+        return None
+    table = criteria_table(results, any(it.course for it in judged))
+    names = [
+        Cell(one_line(it.name), it.verdict, note=course(it)) for it in judged for _ in it.criteria
+    ]
+    rows = [(name, *row) for name, row in zip(names, table.rows, strict=True)]
+    columns = [Column("execution"), *table.columns]
+    return replace(table, columns=columns, rows=rows, is_grouped=True)
 
 
 def _bounds(judged: Sequence[Judged]) -> Table | None:
@@ -113,41 +79,6 @@ def _bounds(judged: Sequence[Judged]) -> Table | None:
     ]
     columns = (Column("criterion"), *numeric("bound for a FAIL", "unadjusted interval"))
     return Table(_BOUNDS, columns, rows) if rows else None
-
-
-def _rank(result: CriterionResult) -> int:
-    return -ORDER.index(result.verdict if result.decides else PASS)
-
-
-def _row(it: CriterionResult) -> CriterionRow:
-    basis = "" if it.basis in ("samples", LOOKS) else it.basis
-    worker = "" if it.worker is None else f"worker {it.worker}"
-    # Of a limit of nothing there are no shares: there is something, or there is nothing.
-    ends = (it.low, it.high) if it.limit else (None, None)
-    return CriterionRow(
-        text=one_line(it.criterion),
-        basis=one_line(", ".join(part for part in (basis, it.window, worker) if part)),
-        reason=one_line(it.reason) if it.verdict != PASS else "",
-        verdict=it.verdict,
-        decides=it.decides,
-        observed=observed(it),
-        limit=limit(it),
-        bar=LimitBar.of(
-            *(_ratio(value, it.limit) for value in (it.observed, *ends)),
-            tone=tone(it.verdict) if it.decides else "unsure",
-        ),
-        interval=interval(it),
-        n=it.samples,
-        decided=decided(it),
-    )
-
-
-def _ratio(value: float | None, of: float) -> float | None:
-    if value is None:
-        return None
-    if of == 0:
-        return 0.0 if value == 0 else float("inf")
-    return value / of
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from datetime import datetime, timezone
 from tollgate.base.text import format_duration, format_number
 from tollgate.judge.engines import shared_s
 from tollgate.judge.facts import EngineFacts
-from tollgate.pages.kit.tables import Column, Table, numeric
+from tollgate.outputs.table import Column, Table, numeric
 from tollgate.pages.run.view import View
 from tollgate.run.manifest import Manifest
 

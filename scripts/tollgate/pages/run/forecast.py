@@ -7,40 +7,29 @@ from dataclasses import dataclass
 
 from tollgate.base.text import one_line
 from tollgate.forecast.model import PartResult
-from tollgate.judge.forecast import HELD, MISSED, NOT_REACHED, requests, signed
+from tollgate.judge.forecast import MISSED, requests, signed
 from tollgate.judge.verdicts import ExecutionVerdict
+from tollgate.outputs.table import Bar, Cell, Column, Table, numeric
 from tollgate.outputs.text import forecast_line
-from tollgate.pages.kit.bars import LimitBar
 from tollgate.pages.run.view import View, full, readable
 
 #: Rows of steps that are shown; verdict.json has all of them.
 MOST_STEPS = 200
-_TONES = {HELD: "good", NOT_REACHED: "unsure"}
-
-
-@dataclass(frozen=True)
-class ForecastRow:
-    """A step, a target or all of it. title: all of a name that is shown in part. bar: what was sent
-    against the forecast."""
-
-    name: str
-    title: str
-    outcome: str
-    tone: str
-    sent: int
-    forecast: str
-    bar: LimitBar
-    error: str
+_COLUMNS = (
+    *(Column("group"), Column("part"), Column("outcome")),
+    *numeric("sent", "forecast"),
+    Column("of the forecast", "bar narrow", "forecast"),
+    *numeric("error"),
+)
 
 
 @dataclass(frozen=True)
 class ExecutionForecast:
-    """cut: which steps are shown, where some are not. groups: (heading, rows)."""
+    """lines: how it went. title: of the table of every part, which is to be unfolded."""
 
-    execution: str
     lines: Sequence[str]
-    cut: str
-    groups: Sequence[tuple[str, Sequence[ForecastRow]]]
+    title: str
+    table: Table
 
 
 def content(views: Sequence[View], judged: Sequence[ExecutionVerdict]) -> list[ExecutionForecast]:
@@ -57,12 +46,15 @@ def content(views: Sequence[View], judged: Sequence[ExecutionVerdict]) -> list[E
             f"{view.name}, {one_line(forecast_line(result))}.",
         ]
         shown, cut = _steps(result.steps)
-        groups = [
-            ("total", [_row("requests", result.total)]),
-            ("by target", [_row(it.name, it) for it in result.targets]),
-            ("by step", [_row(it.name, it) for it in shown]),
+        parts = [
+            ("total", [("requests", result.total)]),
+            ("by target", [(it.name, it) for it in result.targets]),
+            ("by step", [(it.name, it) for it in shown]),
         ]
-        found.append(ExecutionForecast(view.name, lines, cut, groups))
+        rows = [_row(group, name, part) for group, each in parts for name, part in each]
+        caption = f"{view.name}: requests sent, and forecast{cut}"
+        title = f"{view.name}: every target{cut or ' and step'}"
+        found.append(ExecutionForecast(lines, title, Table(caption, _COLUMNS, rows, "cards", True)))
     return found
 
 
@@ -75,18 +67,16 @@ def _steps(steps: Sequence[PartResult]) -> tuple[Sequence[PartResult], str]:
     return ordered[:MOST_STEPS], f"; {cut}; verdict.json has all"
 
 
-def _row(name: str, part: PartResult) -> ForecastRow:
+def _row(group: str, name: str, part: PartResult) -> tuple[str | Cell, ...]:
     ends = (part.sent, *(part.interval or (None, None)))
     values = [None if it is None or not part.forecast else it / part.forecast for it in ends]
-    tone = _TONES.get(part.outcome, "bad")
     error = part.error_percent
-    return ForecastRow(
-        name=readable(name),
-        title=full(name),
-        outcome=part.outcome,
-        tone=tone,
-        sent=part.sent,
-        forecast=requests(part.forecast),
-        bar=LimitBar.of(*values, tone=tone),
-        error="-" if error is None else f"{signed(error)} %",
+    return (
+        group,
+        Cell(readable(name), title=full(name)),
+        Cell(badge=part.outcome),
+        f"{part.sent:,}",
+        requests(part.forecast),
+        Cell(bar=Bar(*values, part.outcome)),
+        "-" if error is None else f"{signed(error)} %",
     )

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tollgate.outputs.table import Column, Table, numeric
 from tollgate.pages.kit.charts import LINE, Axis, Chart, ChartSpan, Series
-from tollgate.pages.kit.tables import Column, Table, numeric
 from tollgate.pages.run.grid import Grid
 from tollgate.pages.run.view import View
 from tollgate.study.words import number

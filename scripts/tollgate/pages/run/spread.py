@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tollgate.outputs.table import Cell, Column, Table, numeric
 from tollgate.pages.kit.charts import DASHED, LINE, Axis, Chart, Series
-from tollgate.pages.kit.tables import Column, Group, Row, Table, numeric
 from tollgate.pages.run.view import View, full, readable
 from tollgate.stats.counts import Counts
 from tollgate.study.words import number
@@ -58,7 +58,7 @@ def by_size(views: Sequence[View]) -> list[str]:
 def _chart(views: Sequence[View], name: str) -> Chart | None:
     series: list[Series] = []
     slowest: list[str] = []
-    rows: list[Row] = []
+    rows: list[tuple[str, ...]] = []
     for view in views:
         both = _counts(view, name)
         for what, counts in both.items():
@@ -69,7 +69,7 @@ def _chart(views: Sequence[View], name: str) -> Chart | None:
             slowest.append(f"{view.name} {number(next(iter(both.values())).percentile(99))} ms")
     if not series:
         return None
-    columns = (Column("line"), *numeric("of all requests", "ms at most"))
+    columns = (Column("times"), Column("line"), *numeric("of all requests", "ms at most"))
     most = max(each.x[-1] for each in series)
     return Chart(
         title=readable(name),
@@ -85,7 +85,7 @@ def _chart(views: Sequence[View], name: str) -> Chart | None:
         y=Axis("ms", log=True, base=10, least=_LEAST_MS),
         series=tuple(series),
         note=_BELOW if any(min(each.y) < _LEAST_MS for each in series) else "",
-        numbers=Table(readable(name), columns, rows),
+        numbers=Table(readable(name), columns, rows, is_grouped=True),
     )
 
 
@@ -110,23 +110,24 @@ def _series(label: str, counts: Counts, colour: int, draw: str) -> Series:
     return Series(label, x.tolist(), y, draw=draw, colour=colour)
 
 
-def _rows(label: str, counts: Counts) -> list[Row]:
+def _rows(label: str, counts: Counts) -> list[tuple[str, ...]]:
     named = [it for it in sorted(_NAMED) if it > 1 and it <= counts.total]
-    rows: list[Row] = [Group(f"{label}, n {counts.total:,}")]
-    rows += [("", _NAMED[it], number(counts.percentile(100 * (1 - 1 / it)))) for it in named]
-    return [*rows, ("", "all", number(counts.percentile(100)))]
+    group = f"{label}, n {counts.total:,}"
+    rows = [(group, "", _NAMED[it], number(counts.percentile(100 * (1 - 1 / it)))) for it in named]
+    return [*rows, (group, "", "all", number(counts.percentile(100)))]
 
 
 def _table(views: Sequence[View], names: Sequence[str]) -> Table:
-    rows: list[Row] = []
+    rows: list[tuple[str | Cell, ...]] = []
     for name in names[:MOST_ROWS]:
-        rows.append(Group(readable(name), full(name)))
+        label = Cell(readable(name), title=full(name))
         for view in views:
             both = _counts(view, name)
             for what, counts in both.items():
                 values = (number(counts.percentile(p)) for p in _SUMMED)
                 failed = f"{counts.errors:,}"
-                rows.append((f"{view.name} {what}", f"{counts.total:,}", failed, *values))
+                rows.append((label, f"{view.name} {what}", f"{counts.total:,}", failed, *values))
     cut = f", the {MOST_ROWS} busiest of {len(names):,} labels" if names[MOST_ROWS:] else ""
     columns = numeric("n", "failed", "p50, ms", "p95, ms", "p99, ms", "slowest, ms")
-    return Table(f"The measured time in numbers{cut}", (Column("times"), *columns), rows)
+    columns = (Column("label"), Column("times"), *columns)
+    return Table(f"The measured time in numbers{cut}", columns, rows, is_grouped=True)

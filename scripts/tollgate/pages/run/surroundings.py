@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from tollgate.base.paths import ROOT
 from tollgate.base.text import one_line
-from tollgate.pages.kit.tables import Column, Table
+from tollgate.outputs.table import Column, Table
 from tollgate.pages.run.view import readable
 from tollgate.run import manifest
 

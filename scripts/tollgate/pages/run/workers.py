@@ -11,6 +11,7 @@ import numpy as np
 from tollgate.criteria.subjects import MIB
 from tollgate.judge.verdicts import ExecutionVerdict
 from tollgate.judge.workers import outage_line
+from tollgate.outputs.table import Column, Table, numeric
 from tollgate.pages.kit.charts import (
     DASHED,
     DOT_DASHED,
@@ -22,7 +23,6 @@ from tollgate.pages.kit.charts import (
     Chart,
     ChartSpan,
 )
-from tollgate.pages.kit.tables import Column, Row, Table, numeric
 from tollgate.pages.run.grid import Grid
 from tollgate.pages.run.lines import ChartLine, ChartText, Values, chart, clock
 from tollgate.pages.run.view import View
@@ -142,7 +142,7 @@ def _events(views: Sequence[View]) -> list[str]:
 
 def _figures(views: Sequence[View], judged: Sequence[ExecutionVerdict]) -> Table:
     """All workers. Requests and restarts are counted from the execution's start on."""
-    rows: list[Row] = [
+    rows = [
         (
             f"{view.name} {it.worker}",
             _count(it.requests),

@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tollgate.base import atomic
+from tollgate.outputs.table import Column, Table
 from tollgate.pages.kit import assemble
 from tollgate.pages.kit.assemble import Head, PageError, Remark
-from tollgate.pages.kit.tables import Column, Table
 from tollgate.pages.runs import charts, texts
 from tollgate.pages.runs.changes import FEWEST, LEAST, TrendChange, runs_needed
 from tollgate.pages.runs.model import Folder

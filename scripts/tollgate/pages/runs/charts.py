@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from tollgate.base.text import format_number
+from tollgate.outputs.table import Cell, Column, Table
 from tollgate.pages.kit.charts import CHANGE, CURVE, JOINED, Axis, Chart, ChartSpan, Series
-from tollgate.pages.kit.tables import Cell, Column, Link, Table
 from tollgate.pages.run.view import dealt, wanted
 from tollgate.pages.runs import texts
-from tollgate.pages.runs.model import Listed
 from tollgate.pages.runs.trends import Trend, TrendLine
 
 #: Charts of a page, so that it stays fast: tables have the lines of all trends shown.
@@ -104,15 +103,14 @@ def _numbers(trend: Trend, lines: Sequence[TrendLine]) -> Table:
     columns += [Column(f"{it.execution}, {it.unit}", "number") for it in lines]
     values = [{it.at: format_number(it.value) for it in line.points} for line in lines]
     rows = [
-        (str(at + 1), _begun(run), *(it.get(at, "-") for it in values))
+        (
+            str(at + 1),
+            Cell(texts.time_of(run), href=run.page or ""),
+            *(it.get(at, "-") for it in values),
+        )
         for at, run in enumerate(trend.runs)
     ]
     return Table(lines[0].name, columns, rows)
-
-
-def _begun(run: Listed) -> Cell:
-    """As a link to its own page, where it has one."""
-    return Link(texts.time_of(run), run.page) if run.page else texts.time_of(run)
 
 
 def sparkline(line: TrendLine, runs: int) -> list[tuple[str, str]]:

@@ -7,14 +7,12 @@ from collections.abc import Iterator, Sequence
 
 from tollgate.base.text import format_interval, format_number
 from tollgate.judge.verdicts import PASS
+from tollgate.pages.kit.tones import BETTER, MOVED, WORSE
 from tollgate.pages.runs.changes import TrendChange
 from tollgate.pages.runs.model import Folder, Listed
 from tollgate.pages.runs.trends import Trend, TrendLine
 
 NO_VERDICT = "no verdict"
-WORSE, BETTER, MOVED = "worse", "better", "moved"
-#: Of a direction.
-TONES = {WORSE: "bad", BETTER: "good", MOVED: "unsure"}
 _GIT = 9
 #: Characters of a reason.
 _REASON = 240

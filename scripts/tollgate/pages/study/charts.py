@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from tollgate.outputs.table import Column, Table, numeric
 from tollgate.pages.kit.charts import DOTS, JOINED, Axis, Chart, Series
-from tollgate.pages.kit.tables import Column, Group, Row, Table, numeric
 from tollgate.pages.study.series import MOST_ANSWERS, Answers
 from tollgate.study.model import Curve, Estimate, ScalingPoint, StudyResult
 from tollgate.study.words import interval, number, users
@@ -86,15 +86,13 @@ def _measured(curve: Curve, index: int, pick: Pick) -> Series:
 
 
 def _numbers(experiment: str, curves: Sequence[Curve], pick: Pick, what: str) -> Table:
-    rows: list[Row] = []
-    for curve in curves:
-        rows.append(Group(curve.arm))
-        rows += [
-            (users(point.users), number(pick(point).value), _span(pick(point)))
-            for point in curve.points
-        ]
-    columns = (Column("users"), *numeric(what, "95 % interval"))
-    return Table(f"{experiment}: {what}", columns, rows)
+    rows = [
+        (curve.arm, users(point.users), number(pick(point).value), _span(pick(point)))
+        for curve in curves
+        for point in curve.points
+    ]
+    columns = (Column("arm"), Column("users"), *numeric(what, "95 % interval"))
+    return Table(f"{experiment}: {what}", columns, rows, is_grouped=True)
 
 
 def _span(estimate: Estimate) -> str:

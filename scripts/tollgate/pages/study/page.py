@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from tollgate.outputs.table import Table
 from tollgate.pages.kit.charts import Chart
-from tollgate.pages.kit.tables import Table
-from tollgate.pages.study import charts, rows
+from tollgate.pages.study import charts, tables
 from tollgate.pages.study.series import Answers, pi_series
 from tollgate.run import manifest
 from tollgate.study import record as study_run
@@ -23,7 +23,7 @@ _DESIGN = "data/study.csv"
 
 @dataclass(frozen=True)
 class StudyPart:
-    """What study.html.jinja takes, from the answers down to all figures; see rows.py and charts.py.
+    """What study.html.jinja takes, from the answers down to all figures (tables.py, charts.py).
     sentence, answer, tone, remarks: for the head of the page, see kit/assemble.py. means: ratios of
     mean response times. command: what makes the run again, its blocks in the same order. facts:
     (name, value) pairs beside the machine's. left_out: what was not measured, and why."""
@@ -32,15 +32,15 @@ class StudyPart:
     answer: str
     tone: str
     remarks: Sequence[str]
-    claims: Sequence[rows.ClaimRow]
+    claims: Table
     throughput: Sequence[Chart]
     scaling: Sequence[Chart]
     answers: Sequence[Chart]
-    ratios: Sequence[rows.Forest]
-    means: Sequence[rows.Forest]
-    workers: rows.Groups[tuple[str, Sequence[rows.WorkersRow]]]
-    checks: rows.Checks | None
-    cells: rows.Cells | None
+    ratios: Sequence[Table]
+    means: Sequence[Table]
+    workers: Sequence[Table]
+    checks: Table | None
+    cells: Sequence[tuple[str, Table]]
     outages: Table | None
     command: str
     facts: Sequence[tuple[str, str]]
@@ -70,16 +70,16 @@ def made(
         answer=text,
         tone=tone,
         remarks=[short] if how.short else [],
-        claims=rows.claims(study),
+        claims=tables.claims(study),
         throughput=charts.throughput(study),
         scaling=charts.performance(study),
         answers=charts.answers(series),
-        ratios=rows.ratios(study, "throughput"),
-        means=rows.ratios(study, "mean"),
-        workers=rows.workers(study),
-        checks=rows.checks(study),
-        cells=rows.cells(study),
-        outages=rows.outages(study),
+        ratios=tables.ratios(study, "throughput"),
+        means=tables.ratios(study, "mean"),
+        workers=tables.workers(study),
+        checks=tables.checks(study),
+        cells=tables.cells(study),
+        outages=tables.outages(study),
         command=_command(how),
         facts=[("Seed", str(study.seed))],
         left_out=study.notes,
