@@ -7,6 +7,7 @@ from support.early_ends import (
     BOTH,
     CSV,
     HOME,
+    case,
     controller,
     doubt,
     faults,
@@ -64,167 +65,141 @@ def _property(name, value):
 
 
 EARLY = {
-    "a plugin's, stopped by an error": (
+    "a plugin's, stopped by an error": case(
         plugin(**on_error("stoptest")),
-        [[sent(14.2)]],
-        {"failed": ["home"], "ended_s": 15.0},
         "ended after 14.2 s of the 60 s that the plan says: its action after a sampler error stops",
+        threads=[[sent(14.2)]],
+        failed=["home"],
+        ended_s=15.0,
     ),
-    "a plugin's arrivals, by nobody knows what": (
+    "a plugin's arrivals, by nobody knows what": case(
         plugin(kind="Arrivals"),
-        [[sent(14.2)]],
-        {"ended_s": 15.0},
         "ended after 14.2 s of the 60 s that the plan says; see jmeter.log",
+        threads=[[sent(14.2)]],
+        ended_s=15.0,
     ),
-    "a plugin's, and others went on": (
-        plugin(),
-        [[sent(14.2)]],
-        {"ended_s": 90.0},
-        "ended after 14.2 s of the 60 s",
+    "a plugin's, and others went on": case(
+        plugin(), "ended after 14.2 s of the 60 s", threads=[[sent(14.2)]], ended_s=90.0
     ),
-    "a plugin's of unknown length, met by errors": (
+    "a plugin's of unknown length, met by errors": case(
         plugin(kind="Stepping", **on_error("stoptest")),
-        [[sent(14.2)]],
-        {"failed": ["home"]},
         "met sampler errors, after which it stops the test",
+        threads=[[sent(14.2)]],
+        failed=["home"],
     ),
-    "before its last pause": (
+    "before its last pause": case(
         users(HOME, jmx.constant_timer(8000), jmx.think(ms=4000)),
-        [[sent(38), sent(38)]],
-        {},
         "ended after 38 s of the 60 s",
+        threads=[[sent(38), sent(38)]],
     ),
-    "before its delay and duration": (
-        users(ThreadGroup__delay=5),
-        [[sent(50), sent(60)]],
-        {},
-        "ended after 55 s of the 60 s",
+    "before its delay and duration": case(
+        users(ThreadGroup__delay=5), "ended after 55 s of the 60 s", threads=[[sent(50), sent(60)]]
     ),
-    "longer than any pause that was seen": (
+    "longer than any pause that was seen": case(
         users(jmx.sampler("home", jmx.element("ConstantThroughputTimer", "pace"))),
-        [[sent(20), sent(25)]],
-        {"gaps": lambda: {0: 5.0}},
         "ended after 25 s of the 60 s",
+        threads=[[sent(20), sent(25)]],
+        gaps=lambda: {0: 5.0},
     ),
-    "one thread of two": (users(), [[sent(60), sent(14)]], {}, "1 of 2 threads of the thread"),
-    "a thread that never sent": (users(), [[sent(60)]], {}, "1 of 2 threads of the thread"),
-    "in its loops": (looping(), [BOTH], {}, "ended early, with 18 of 40 samples of 'home'"),
-    "one thread of two, in its loops": (
+    "one thread of two": case(
+        users(), "1 of 2 threads of the thread", threads=[[sent(60), sent(14)]]
+    ),
+    "a thread that never sent": case(users(), "1 of 2 threads of the thread", threads=[[sent(60)]]),
+    "in its loops": case(looping(), "ended early, with 18 of 40 samples of 'home'"),
+    "one thread of two, in its loops": case(
         looping(),
-        [[sent(30, home=20), sent(14, home=6)]],
-        {},
         "1 of 2 threads of the thread group 'users' ended early, with 6 of 20 samples of 'home'",
+        threads=[[sent(30, home=20), sent(14, home=6)]],
     ),
-    "its one loop, at the first of its samplers": (
+    "its one loop, at the first of its samplers": case(
         looping(HOME, jmx.sampler("pay"), loops=1, **on_error("stoptest")),
-        [[sent(1, home=1), sent(1, home=1)]],
-        {},
         "ended early, with 0 of 2 samples of 'pay'",
+        threads=[[sent(1, home=1), sent(1, home=1)]],
     ),
-    "in its loops, of parent samples of many names": (
+    "in its loops, of parent samples of many names": case(
         looping(
             jmx.element(
                 "TransactionController", "order ${n}", [HOME], TransactionController__parent="true"
             )
         ),
-        [[sent(14, **{"order 1": 1, "order 2": 1}), sent(14, **{"order 3": 19})]],
-        {},
         "ended early, with 21 of 40 samples of 'order ${n}'",
+        threads=[[sent(14, **{"order 1": 1, "order 2": 1}), sent(14, **{"order 3": 19})]],
     ),
-    "in an endless loop in it": (users(loop(-1, HOME), loops=1), [BOTH], {}, "after 14.2 s of"),
-    "in its loops, before its duration": (users(loops=20), [BOTH], {}, "after 14.2 s of the 60 s"),
-    "before STOP_AFTER": (
-        users(),
-        [BOTH],
-        {"until_s": 25.0},
-        "ended after 14.2 s of the 25 s that the load lasted",
+    "in an endless loop in it": case(users(loop(-1, HOME), loops=1), "after 14.2 s of"),
+    "in its loops, before its duration": case(users(loops=20), "after 14.2 s of the 60 s"),
+    "before STOP_AFTER": case(
+        users(), "ended after 14.2 s of the 25 s that the load lasted", until_s=25.0
     ),
-    "in its loops, before STOP_AFTER": (looping(), [BOTH], {"until_s": 25.0}, "of the 25 s that"),
-    "JMeter was gone before its pause was over": (
+    "in its loops, before STOP_AFTER": case(looping(), "of the 25 s that", until_s=25.0),
+    "JMeter was gone before its pause was over": case(
         users(HOME, jmx.think(ms=50_000)),
-        [[sent(14), sent(14)]],
-        {"ended_s": 15.0},
         "ended after 14 s of the 60 s",
+        threads=[[sent(14), sent(14)]],
+        ended_s=15.0,
     ),
-    "JMeter was gone, whatever it sends": (
-        users(controller("RandomController", HOME)),
-        [BOTH],
-        {"ended_s": 15.0},
-        "ended after 14.2 s of the 60 s",
+    "JMeter was gone, whatever it sends": case(
+        users(controller("RandomController", HOME)), "ended after 14.2 s of the 60 s", ended_s=15.0
     ),
-    "for ever, and nothing in the plan ends it": (
-        looping(loops=-1),
-        [BOTH],
-        {},
-        "the plan says that it goes on for ever; see",
+    "for ever, and nothing in the plan ends it": case(
+        looping(loops=-1), "the plan says that it goes on for ever; see"
     ),
-    "for ever, and an error stops it": (
+    "for ever, and an error stops it": case(
         looping(HOME, jmx.element("CSVDataSet", "all", **CSV), loops=-1, **on_error("stoptest")),
-        [BOTH],
-        {"failed": ["home"]},
         "it goes on for ever: its action after a sampler error stops the test",
+        failed=["home"],
     ),
-    "for ever, before STOP_AFTER": (looping(loops=-1), [BOTH], {"until_s": 25.0}, "of the 25 s"),
-    "by an error, and nothing certain in its loops": (
+    "for ever, before STOP_AFTER": case(looping(loops=-1), "of the 25 s", until_s=25.0),
+    "by an error, and nothing certain in its loops": case(
         looping(controller("IfController", HOME), **on_error("stoptest")),
-        [BOTH],
-        {"failed": ["home"]},
         "met sampler errors, after which it stops the test: what is missing is not known",
+        failed=["home"],
     ),
-    "setting up": (users(kind="SetupThreadGroup"), [BOTH], {}, "after 14.2 s of the 60 s"),
-    "tearing down": (looping(kind="PostThreadGroup"), [BOTH], {}, "18 of 40 samples of 'home'"),
-    "nobody knows whose samples they are": (
-        users(),
-        None,
-        {"whole": sent(14.0)},
-        "ended after 14 s of the 60 s",
+    "setting up": case(users(kind="SetupThreadGroup"), "after 14.2 s of the 60 s"),
+    "tearing down": case(looping(kind="PostThreadGroup"), "18 of 40 samples of 'home'"),
+    "nobody knows whose samples they are": case(
+        users(), "ended after 14 s of the 60 s", threads=None, whole=sent(14.0)
     ),
-    "nobody knows whose loops they are": (
+    "nobody knows whose loops they are": case(
         looping(),
-        None,
-        {"whole": sent(14.0, home=39)},
         "ended early, with 39 of 40 samples of 'home'",
+        threads=None,
+        whole=sent(14.0, home=39),
     ),
 }
 
 
 @pytest.mark.parametrize("how", EARLY)
 def test_a_group_that_ended_early_is_a_fault(found, how):
-    group, threads, came, words = EARLY[how]
-    ((_, line),) = faults(found(group, threads=threads, **came))
+    group, words, came = EARLY[how]
+    ((_, line),) = faults(found(group, **came))
     assert words in line
     assert line.endswith("see jmeter.log")
 
 
 NOT_SURE = {
-    "a file that came to its end": (users(), (jmx.element("CSVDataSet", "accounts", **CSV),), {}),
-    "a file in the group": (users(HOME, jmx.element("CSVDataSet", "accounts", **CSV)), (), {}),
-    "an action that ends a thread": (users(HOME, flow(0)), (), {}),
-    "an action that breaks a loop": (looping(HOME, flow(5)), (), {}),
-    "a timer of a plugin": (
+    "a file that came to its end": case(
+        users(), around=(jmx.element("CSVDataSet", "accounts", **CSV),)
+    ),
+    "a file in the group": case(users(HOME, jmx.element("CSVDataSet", "accounts", **CSV))),
+    "an action that ends a thread": case(users(HOME, flow(0))),
+    "an action that breaks a loop": case(looping(HOME, flow(5))),
+    "a timer of a plugin": case(
         users(jmx.sampler("home", jmx.element("kg.apc.VariableThroughputTimer", "shape"))),
-        (),
-        {"gaps": lambda: {0: 1.0}},
+        gaps=lambda: {0: 1.0},
     ),
-    "what it sends on conditions": (users(controller("IfController", HOME)), (), {}),
-    "its loop is of conditions": (
-        users(HOME, controller("WhileController", controller("IfController", HOME))),
-        (),
-        {},
+    "what it sends on conditions": case(users(controller("IfController", HOME))),
+    "its loop is of conditions": case(
+        users(HOME, controller("WhileController", controller("IfController", HOME)))
     ),
-    "threads that wait for each other": (
-        users(controller("CriticalSectionController", HOME)),
-        (),
-        {},
-    ),
-    "samples that a script may ignore": (users(HOME, script("prev.setIgnore()")), (), {}),
+    "threads that wait for each other": case(users(controller("CriticalSectionController", HOME))),
+    "samples that a script may ignore": case(users(HOME, script("prev.setIgnore()"))),
 }
 
 
 @pytest.mark.parametrize("how", NOT_SURE)
 def test_where_the_plan_may_have_a_reason_it_is_only_told(found, how):
-    group, around, came = NOT_SURE[how]
-    line = doubt(found(group, around=around, threads=[BOTH], **came))
+    group, _, came = NOT_SURE[how]
+    line = doubt(found(group, **came))
     assert line.startswith("the thread group 'users' ended ")
 
 

@@ -87,3 +87,8 @@ def doubt(ends):
 
 #: Two threads that ended long before a minute was over.
 BOTH = [sent(14.2), sent(14.1)]
+
+
+def case(group, words="", **came):
+    """A thread group, what is said of it, and what `find` gets besides: BOTH for its threads."""
+    return group, words, {"threads": [BOTH], **came}
