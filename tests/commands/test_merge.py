@@ -131,88 +131,6 @@ def test_criteria_are_of_the_samples_of_all_engines(merge, tmp_path):
     assert criterion["samples"] == len(concatenated(folders))
 
 
-REFUSED = {
-    "missing": (lambda folders: folders.pop(1), r"engine 2/3 is missing"),
-    "doubled": (
-        lambda folders: folders.append(copied(folders[1])),
-        r"engine 2/3 \(.*\) is there twice",
-    ),
-    "of another number of engines": (
-        lambda folders: shards.change(folders[2], share=dict(share(folders[2]), of=4)),
-        r"engine 3/4 \(.*\) is no share of the load of engine 1/3 \(.*\): the number of engines",
-    ),
-    "interrupted": (
-        lambda folders: shards.change(folders[1], interrupted=True),
-        r"engine 2/3 \(.*\) is not sealed",
-    ),
-    "broken off": (
-        lambda folders: shards.change(folders[1], problem="the disk was full"),
-        r"engine 2/3 \(.*\) is not sealed: the disk was full",
-    ),
-    "with the samples of another": (
-        lambda folders: of_execution(folders[1], sha256=sha256(folders[0])),
-        r"engine 2/3 \(.*\) has the samples of engine 1/3 \(.*\): sha256 of visits is \w{64} ",
-    ),
-    "of another length": (
-        lambda folders: of_execution(folders[1], measured=25.0),
-        r"engine 2/3 \(.*\) is no share .*: measured of visits is 25\.0 there and 20\.0 here; ",
-    ),
-    "without a regular end": (
-        lambda folders: of_execution(folders[1], exit_code=None),
-        r"engine 2/3 \(.*\) has no regular end: exit_code of visits is null in run\.json; run ",
-    ),
-    "without its seal": (lambda folders: unsealed(folders[1]), r"engine 2/3 \(.*\) is not sealed"),
-    "of another plan": (
-        lambda folders: shards.change(
-            folders[1], environment={"plans": {"visits.jmx": "2"}, "commit": "c0ffee"}
-        ),
-        r"engine 2/3 \(.*\) is no share .*: the plan files by SHA-256",
-    ),
-    "of another commit": (
-        lambda folders: shards.change(folders[1], environment={"commit": "beef"}),
-        r"engine 2/3 \(.*\) is no share .*: the commit",
-    ),
-    "of other criteria": (
-        lambda folders: shards.change(folders[1], criteria=["fail>5%"]),
-        r"engine 2/3 \(.*\) is no share .*: the criteria",
-    ),
-    "of other data": (
-        lambda folders: shards.change(folders[1], share=dict(share(folders[1]), data={"a": "1"})),
-        r"engine 2/3 \(.*\) is no share .*: the data files by SHA-256",
-    ),
-    "of another kind": (
-        lambda folders: shards.change(folders[1], kind="soak"),
-        r"engine 2/3 \(.*\) is no share .*: the kind",
-    ),
-    "of another load": (
-        lambda folders: properties(folders[1], schedule="rate(9/sec) random_arrivals(22 sec)"),
-        r"engine 2/3 \(.*\) is no share .*: the property schedule of visits",
-    ),
-    "with a property more": (
-        lambda folders: properties(folders[1], think="5"),
-        r"engine 2/3 \(.*\) is no share .*: the propert",
-    ),
-    "of another service": (
-        lambda folders: of_execution(folders[1], url="http://127.0.0.1:8081"),
-        r"engine 2/3 \(.*\) is no share .*: the service of visits",
-    ),
-    "of a whole load": (
-        lambda folders: shards.change(folders[1], share=None),
-        r"share-2 holds no share of a load",
-    ),
-    "of apps of its own machine": (
-        lambda folders: of_execution(
-            folders[1], targets=[{"name": "nap", "mode": "fork", "instances": 1}]
-        ),
-        r"engine 2/3 \(.*\) .* PM2",
-    ),
-    "changed": (
-        lambda folders: (folders[1] / "kpi.jtl").write_text("x"),
-        r"engine-2/kpi\.jtl has changed",
-    ),
-}
-
-
 def share(folder):
     return manifest.read(folder).share
 
@@ -225,10 +143,6 @@ def copied(folder):
     return shutil.copytree(folder, folder.with_name("again"))
 
 
-def unsealed(folder):
-    of_execution(folder, sha256=None)
-
-
 def properties(folder, **whole):
     execution = manifest.read(folder).executions[0]
     of_execution(folder, undivided_properties={**execution.undivided_properties, **whole})
@@ -239,6 +153,78 @@ def of_execution(folder, **fields):
     for name, value in fields.items():
         setattr(record.executions[0], name, value)
     manifest.write(record, folder)
+
+
+def second(change, **fields):
+    """A change to the folder of the second of the shares."""
+    return lambda folders: change(folders[1], **fields)
+
+
+#: What makes engine 2 no share of the same load, and what the refusal names.
+OTHERS = {
+    "another length": (second(of_execution, measured=25.0), "measured of visits is 25.0 there and"),
+    "another plan": (
+        second(shards.change, environment={"plans": {"visits.jmx": "2"}, "commit": "c0ffee"}),
+        "the plan files by SHA-256",
+    ),
+    "another commit": (second(shards.change, environment={"commit": "beef"}), "the commit"),
+    "other criteria": (second(shards.change, criteria=["fail>5%"]), "the criteria"),
+    "other data": (
+        lambda folders: shards.change(folders[1], share=dict(share(folders[1]), data={"a": "1"})),
+        "the data files by SHA-256",
+    ),
+    "another kind": (second(shards.change, kind="soak"), "the kind"),
+    "another load": (
+        second(properties, schedule="rate(9/sec) random_arrivals(22 sec)"),
+        "the property schedule of visits",
+    ),
+    "a property more": (second(properties, think="5"), "the propert"),
+    "another service": (
+        second(of_execution, url="http://127.0.0.1:8081"),
+        "the service of visits",
+    ),
+}
+REFUSED = {
+    "missing": (lambda folders: folders.pop(1), r"engine 2/3 is missing"),
+    "doubled": (
+        lambda folders: folders.append(copied(folders[1])),
+        r"engine 2/3 \(.*\) is there twice",
+    ),
+    "of another number of engines": (
+        lambda folders: shards.change(folders[2], share=dict(share(folders[2]), of=4)),
+        r"engine 3/4 \(.*\) is no share of the load of engine 1/3 \(.*\): the number of engines",
+    ),
+    "interrupted": (
+        second(shards.change, interrupted=True),
+        r"engine 2/3 \(.*\) is not sealed",
+    ),
+    "broken off": (
+        second(shards.change, problem="the disk was full"),
+        r"engine 2/3 \(.*\) is not sealed: the disk was full",
+    ),
+    "with the samples of another": (
+        lambda folders: of_execution(folders[1], sha256=sha256(folders[0])),
+        r"engine 2/3 \(.*\) has the samples of engine 1/3 \(.*\): sha256 of visits is \w{64} ",
+    ),
+    "without a regular end": (
+        second(of_execution, exit_code=None),
+        r"engine 2/3 \(.*\) has no regular end: exit_code of visits is null in run\.json; run ",
+    ),
+    "without its seal": (second(of_execution, sha256=None), r"engine 2/3 \(.*\) is not sealed"),
+    "of a whole load": (second(shards.change, share=None), r"share-2 holds no share of a load"),
+    "of apps of its own machine": (
+        second(of_execution, targets=[{"name": "nap", "mode": "fork", "instances": 1}]),
+        r"engine 2/3 \(.*\) .* PM2",
+    ),
+    "changed": (
+        lambda folders: (folders[1] / "kpi.jtl").write_text("x"),
+        r"engine-2/kpi\.jtl has changed",
+    ),
+    **{
+        f"of {name}": (change, rf"engine 2/3 \(.*\) is no share .*: {re.escape(named)}")
+        for name, (change, named) in OTHERS.items()
+    },
+}
 
 
 @pytest.mark.parametrize("fault", REFUSED)

@@ -130,78 +130,72 @@ def test_a_label_with_a_variable_keeps_its_schedule(schedules):
     assert not schedule.matches("other")
 
 
-PARENT = {"TransactionController__parent": "true"}
-ON_CONDITION = jmx.element("IfController", "if", [jmx.sampler("a")])
+def a(*children):
+    return jmx.sampler("a", *children)
+
+
+B = jmx.sampler("b")
+TIMED = a(jmx.timer())
 PACING = jmx.element("ConstantThroughputTimer", "per minute")
+ON_CONDITION = jmx.element("IfController", "if", [a()])
+PARENT = {"TransactionController__parent": "true"}
+VISIT = jmx.element("TransactionController", "visit", [a()], **PARENT)
+WITHOUT_SCHEDULE = {
+    "no timer": (jmx.group(a()), "no timer says when"),
+    "a timer that paces": (jmx.group(a(), PACING), "'per minute' slows a loop down"),
+    "a seed of 0": (jmx.group(a(jmx.timer(randomSeed=0))), "random seed is 0"),
+    "a variable rate": (jmx.group(a(jmx.timer(throughput="${r}"))), "throughput cannot be known"),
+    "two timers": (jmx.group(a(jmx.timer(), jmx.timer())), "waits add up"),
+    "a pause": (jmx.group(a(jmx.timer(), jmx.constant_timer(5))), "beyond its event"),
+    "a timer that paces besides": (jmx.group(TIMED, PACING), "beyond its event"),
+    "an action": (jmx.group(jmx.timer(), a(), jmx.think(ms=9)), "'think' uses up events"),
+    "a timer beside another": (
+        jmx.group(TIMED, jmx.sampler("b", jmx.timer(randomSeed=8))),
+        "share one queue",
+    ),
+    "a parent sample": (
+        jmx.group(jmx.timer(), VISIT, ON_CONDITION),
+        "'visit' generates a parent sample",
+    ),
+    "two groups": (jmx.group(TIMED) + jmx.group(TIMED), "more than one thread group"),
+    "a twin without": (jmx.group(TIMED, a()), "with a schedule and without one"),
+    "a setup": (jmx.group(TIMED, kind="SetupThreadGroup"), "is a SetupThreadGroup"),
+    "a variable length": (
+        jmx.group(TIMED, duration="${long}"),
+        "duration is only known at run time",
+    ),
+    "a variable pause": (
+        jmx.group(TIMED, jmx.think(ms="${nap}")),
+        "pause of its thread is only known",
+    ),
+    "the second of a counter's turn": (
+        jmx.group(jmx.counter(), jmx.one_by_one(B, a())),
+        "one arrival for each turn",
+    ),
+    "behind a sampler without a counter": (
+        jmx.group(jmx.counter(), B, jmx.one_by_one(a())),
+        "one arrival for each turn",
+    ),
+    "on a condition in a counter's turn": (
+        jmx.group(jmx.counter(), jmx.one_by_one(ON_CONDITION)),
+        "one arrival for each turn",
+    ),
+    "no counter": (jmx.group(jmx.one_by_one(a())), "no Counter of its thread group"),
+    "arrivals of a seed of 0": (jmx.open_group(a(), seed=0), "random seed is 0"),
+    "a rate of no time": (jmx.open_group(a(), schedule="rate(5)"), "expected / or per"),
+    "a variable plan": (
+        jmx.open_group(a(), schedule="${plan}"),
+        "schedule is only known at run",
+    ),
+    "a wait after the arrival": (jmx.open_group(TIMED), "'a' waits after the arrival"),
+    "a pause before": (jmx.open_group(jmx.think(ms=3), a()), "follows another sampler"),
+}
 
 
-@pytest.mark.parametrize(
-    ("children", "reason"),
-    [
-        ([jmx.group(jmx.sampler("a"))], "no timer says when"),
-        ([jmx.group(jmx.sampler("a"), PACING)], "'per minute' slows a loop down"),
-        ([jmx.group(jmx.sampler("a", jmx.timer(randomSeed=0)))], "random seed is 0"),
-        ([jmx.group(jmx.sampler("a", jmx.timer(throughput="${r}")))], "throughput cannot be known"),
-        ([jmx.group(jmx.sampler("a", jmx.timer(), jmx.timer()))], "waits add up"),
-        ([jmx.group(jmx.sampler("a", jmx.timer(), jmx.constant_timer(5)))], "beyond its event"),
-        ([jmx.group(jmx.sampler("a", jmx.timer()), PACING)], "beyond its event"),
-        ([jmx.group(jmx.timer(), jmx.sampler("a"), jmx.think(ms=9))], "'think' uses up events"),
-        (
-            [jmx.group(jmx.sampler("a", jmx.timer()), jmx.sampler("b", jmx.timer(randomSeed=8)))],
-            "share one queue",
-        ),
-        (
-            [
-                jmx.group(
-                    jmx.timer(),
-                    jmx.element("TransactionController", "visit", [jmx.sampler("a")], **PARENT),
-                    jmx.element("IfController", "if", [jmx.sampler("a")]),
-                )
-            ],
-            "'visit' generates a parent sample",
-        ),
-        (
-            [jmx.group(jmx.sampler("a", jmx.timer())), jmx.group(jmx.sampler("a", jmx.timer()))],
-            "more than one thread group",
-        ),
-        (
-            [jmx.group(jmx.sampler("a", jmx.timer()), jmx.sampler("a"))],
-            "with a schedule and without one",
-        ),
-        (
-            [jmx.group(jmx.sampler("a", jmx.timer()), kind="SetupThreadGroup")],
-            "is a SetupThreadGroup",
-        ),
-        (
-            [jmx.group(jmx.sampler("a", jmx.timer()), duration="${long}")],
-            "duration is only known at run time",
-        ),
-        (
-            [jmx.group(jmx.sampler("a", jmx.timer()), jmx.think(ms="${nap}"))],
-            "pause of its thread is only known",
-        ),
-        (
-            [jmx.group(jmx.counter(), jmx.one_by_one(jmx.sampler("b"), jmx.sampler("a")))],
-            "one arrival for each turn",
-        ),
-        (
-            [jmx.group(jmx.counter(), jmx.sampler("b"), jmx.one_by_one(jmx.sampler("a")))],
-            "one arrival for each turn",
-        ),
-        (
-            [jmx.group(jmx.counter(), jmx.one_by_one(ON_CONDITION))],
-            "one arrival for each turn",
-        ),
-        ([jmx.group(jmx.one_by_one(jmx.sampler("a")))], "no Counter of its thread group"),
-        ([jmx.open_group(jmx.sampler("a"), seed=0)], "random seed is 0"),
-        ([jmx.open_group(jmx.sampler("a"), schedule="rate(5)")], "expected / or per"),
-        ([jmx.open_group(jmx.sampler("a"), schedule="${plan}")], "schedule is only known at run"),
-        ([jmx.open_group(jmx.sampler("a", jmx.timer()))], "'a' waits after the arrival"),
-        ([jmx.open_group(jmx.think(ms=3), jmx.sampler("a"))], "follows another sampler"),
-    ],
-)
-def test_a_label_without_a_schedule_says_why(schedules, children, reason):
-    found = schedules(*children)["a"]
+@pytest.mark.parametrize("plan", WITHOUT_SCHEDULE)
+def test_a_label_without_a_schedule_says_why(schedules, plan):
+    groups, reason = WITHOUT_SCHEDULE[plan]
+    found = schedules(groups)["a"]
     assert isinstance(found, ClosedLoop)
     assert reason in found.reason
 

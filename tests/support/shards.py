@@ -3,6 +3,7 @@ share's own schedule."""
 
 import numpy as np
 
+from support import jmx_text
 from support.jtl_rows import HEADER, START_MS
 from tollgate.run import manifest
 from tollgate.schedule.open_model import OpenModelArrivals
@@ -13,14 +14,14 @@ SEED = 21
 WARMUP_S, MEASURED_S = 2, 20
 CRITERIA = ("p95 of visit>1s", "p50>500ms", "avg-rt of visit>500ms", "fail of visit>0%")
 
-PLAN = """<?xml version="1.0" encoding="UTF-8"?>
-<jmeterTestPlan version="1.2"><hashTree><TestPlan testname="visits"/><hashTree>
-<OpenModelThreadGroup testname="visitors">
-<stringProp name="OpenModelThreadGroup.schedule">${__P(schedule,pause(1 s))}</stringProp>
-<stringProp name="OpenModelThreadGroup.random_seed">${__P(seed,7)}</stringProp>
-</OpenModelThreadGroup><hashTree><HTTPSamplerProxy testname="visit"/><hashTree/></hashTree>
-</hashTree></hashTree></jmeterTestPlan>
-"""
+PLAN = jmx_text.plan(
+    jmx_text.open_group(
+        jmx_text.sampler("visit"),
+        schedule="${__P(schedule,pause(1 s))}",
+        seed="${__P(seed,7)}",
+        name="visitors",
+    )
+)
 
 
 def whole(rate=50):
