@@ -1,7 +1,5 @@
 """The verdict on whole folders of comparisons whose truth is known, judged as a run's end does."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 

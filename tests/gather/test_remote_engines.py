@@ -2,7 +2,6 @@
 
 import csv
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -18,7 +17,7 @@ AHEAD_MS = 300
 TARGET = {"name": "cluster", "mode": "cluster", "instances": 2}
 
 
-def sent_by_both(recorded: bytes) -> str:
+def sent_by_both(recorded):
     """The recorded samples, by each of the engines, in one file."""
     names, *rows = csv.reader(recorded.decode().splitlines())
     lines = [names]
@@ -30,7 +29,7 @@ def sent_by_both(recorded: bytes) -> str:
     return "".join(",".join(map(str, line)) + "\n" for line in lines)
 
 
-def divided(folder: Path, *criteria: str) -> None:
+def divided(folder, *criteria):
     made = run_folder.make(folder, criteria, targets=[TARGET])
     (folder / run_folder.JTL).write_text(sent_by_both(run_folder.recorded()))
     run_pages.watch(folder)

@@ -1,7 +1,5 @@
 """A comparison in verdict.json, JUnit, Markdown and on the console."""
 
-from __future__ import annotations
-
 import json
 import math
 import xml.etree.ElementTree as ET
@@ -22,7 +20,6 @@ from tollgate.compare.model import ERRORS
 from tollgate.compare.processes import ProcessSpread
 from tollgate.gather import evidence
 from tollgate.judge.comparison import comparison_reasons, comparison_warnings
-from tollgate.judge.facts import MeasuredRun
 from tollgate.judge.judgement import judge
 from tollgate.judge.verdicts import ExecutionVerdict, RunVerdict, worst
 from tollgate.outputs import write as outputs
@@ -37,7 +34,7 @@ SCHEMA = json.loads((ROOT / "scripts" / "tollgate" / "outputs" / "verdict.schema
 VALIDATOR = Draft202012Validator(SCHEMA)
 
 
-def verdict_on(compared) -> tuple[RunVerdict, MeasuredRun]:
+def verdict_on(compared):
     """As judge would say it of a measurement that is sound."""
     reasons = tuple(comparison_reasons(compared))
     verdict = worst(reason.verdict for reason in reasons)
@@ -47,16 +44,16 @@ def verdict_on(compared) -> tuple[RunVerdict, MeasuredRun]:
     return RunVerdict(verdict, {"PASS": 0, "FAIL": 3}.get(verdict, 1), named, (execution,)), run
 
 
-def content_of(compared) -> dict:
+def content_of(compared):
     return json.loads(to_json(to_dict(*verdict_on(compared), "compare", ENVIRONMENT)))
 
 
-def junit(compared) -> ET.Element:
+def junit(compared):
     return ET.fromstring(to_junit(verdict_on(compared)[0], "compare").encode())
 
 
 @pytest.mark.parametrize("name", RUNS)
-def test_a_written_comparison_is_what_the_schema_says(name) -> None:
+def test_a_written_comparison_is_what_the_schema_says(name):
     content = content_of(RUNS[name])
     assert [each.message for each in VALIDATOR.iter_errors(content)] == []
     (execution,) = content["executions"]
@@ -77,20 +74,20 @@ def test_a_written_comparison_is_what_the_schema_says(name) -> None:
         lambda it: it["injected"].update(work_percent="a lot"),
     ],
 )
-def test_what_is_no_comparison_is_refused(spoil) -> None:
+def test_what_is_no_comparison_is_refused(spoil):
     content = content_of(RUNS["every kind"])
     spoil(content["executions"][0]["comparison"])
     assert list(VALIDATOR.iter_errors(content))
 
 
-def test_other_kinds_of_runs_say_that_nothing_is_compared() -> None:
+def test_other_kinds_of_runs_say_that_nothing_is_compared():
     execution = ExecutionVerdict("fork", "PASS", (), (), ())
     run = compare_findings.run_of(None)
     content = to_dict(RunVerdict("PASS", 0, (), (execution,)), run, "check", ENVIRONMENT)
     assert content["executions"][0]["comparison"] is None
 
 
-def test_a_finding_is_told_with_its_numbers_for_programs() -> None:
+def test_a_finding_is_told_with_its_numbers_for_programs():
     compared = content_of(RUNS["every kind"])["executions"][0]["comparison"]
     p95 = compared["findings"][2]
     assert (p95["label"], p95["metric"], p95["unit"], p95["verdict"]) == (
@@ -101,19 +98,19 @@ def test_a_finding_is_told_with_its_numbers_for_programs() -> None:
     assert (compared["verdict"], compared["ended_itself_s"]) == ("FAIL", 120.0)
 
 
-def test_the_markdown_is_as_a_pull_request_shows_it() -> None:
+def test_the_markdown_is_as_a_pull_request_shows_it():
     check_file("compare/verdict.md", to_markdown(verdict_on(RUNS["every kind"])[0], "compare"))
 
 
-def test_the_markdown_of_the_control_tells_the_noise() -> None:
+def test_the_markdown_of_the_control_tells_the_noise():
     check_file("compare/control.md", to_markdown(verdict_on(RUNS["control"])[0], "compare"))
 
 
-def test_the_console_shows_the_worst_first() -> None:
+def test_the_console_shows_the_worst_first():
     check_file("compare/table.txt", verdict_table(verdict_on(RUNS["every kind"])[0]) + "\n")
 
 
-def test_the_headline_counts_criteria_and_metrics_each_by_its_name() -> None:
+def test_the_headline_counts_criteria_and_metrics_each_by_its_name():
     verdict, _ = verdict_on(RUNS["every kind"])
     (execution,) = verdict.executions
     assert verdict_headline(verdict).startswith("FAIL: 7 of 10 metrics hold")
@@ -122,11 +119,11 @@ def test_the_headline_counts_criteria_and_metrics_each_by_its_name() -> None:
     assert verdict_headline(both).startswith("FAIL: 1 of 1 criteria and 7 of 10 metrics hold")
 
 
-def test_junit_is_as_ci_systems_read_it() -> None:
+def test_junit_is_as_ci_systems_read_it():
     check_file("compare/junit.xml", to_junit(verdict_on(RUNS["every kind"])[0], "compare"))
 
 
-def test_junit_has_the_same_cases_whatever_came_out() -> None:
+def test_junit_has_the_same_cases_whatever_came_out():
     names = [
         [(it.get("classname"), it.get("name")) for it in junit(RUNS[name]).iter("testcase")]
         for name in ("every kind", "good", "control", "of nothing")
@@ -143,14 +140,14 @@ def test_junit_has_the_same_cases_whatever_came_out() -> None:
     ]
 
 
-def test_a_finding_of_its_own_does_not_make_the_measurement_unsound() -> None:
+def test_a_finding_of_its_own_does_not_make_the_measurement_unsound():
     sound = [
         it for it in junit(RUNS["every kind"]).iter("testcase") if it.get("name") == MEASUREMENT
     ]
     assert [list(case) for case in sound] == [[], []]
 
 
-def test_inconclusive_is_green_where_a_team_lets_it_pass() -> None:
+def test_inconclusive_is_green_where_a_team_lets_it_pass():
     unsure = comparison((found("p95", "INCONCLUSIVE", 0.021, 0.04, more_s=95.0),))
     verdict, _ = verdict_on(unsure)
     lenient = ET.fromstring(to_junit(replace(verdict, exit_code=0), "compare").encode())
@@ -171,11 +168,11 @@ def test_inconclusive_is_green_where_a_team_lets_it_pass() -> None:
         (None, 0.05, "-"),
     ],
 )
-def test_a_change_is_never_rounded_onto_what_it_is_held_against(amount, effect, text) -> None:
+def test_a_change_is_never_rounded_onto_what_it_is_held_against(amount, effect, text):
     assert told.change(found("p95", "PASS", 0.0, 0.0), amount, effect) == text
 
 
-def test_a_change_of_the_error_rate_is_told_in_points() -> None:
+def test_a_change_of_the_error_rate_is_told_in_points():
     errors = found(ERRORS, "FAIL", 0.0052, 0.0021)
     assert told.change(errors, 0.0052, 0.001) == "+0.52 points"
     assert told.change(errors, 0.00099, 0.001) == "+0.099 points"
@@ -186,7 +183,7 @@ def test_a_change_of_the_error_rate_is_told_in_points() -> None:
 
 
 @pytest.mark.parametrize("label", LABELS, ids=range(len(LABELS)))
-def test_no_label_breaks_an_output(label) -> None:
+def test_no_label_breaks_an_output(label):
     compared = comparison(tuple(replace(each, label=label) for each in ALL_KINDS[:5]))
     verdict, _ = verdict_on(compared)
     for row in to_markdown(verdict, label).splitlines():
@@ -196,13 +193,13 @@ def test_no_label_breaks_an_output(label) -> None:
     assert all(line.isprintable() for line in verdict_table(verdict).splitlines())
 
 
-def test_no_label_becomes_markup() -> None:
+def test_no_label_becomes_markup():
     compared = comparison(tuple(replace(each, label="<script>") for each in ALL_KINDS[:5]))
     outside_of_code = "".join(to_markdown(verdict_on(compared)[0], "compare").split("`")[::2])
     assert "<script" not in outside_of_code.replace("\\<", "")
 
 
-def test_a_head_that_was_slowed_on_purpose_is_told_so() -> None:
+def test_a_head_that_was_slowed_on_purpose_is_told_so():
     for text in (
         to_markdown(verdict_on(RUNS["injected"])[0], "compare").replace("\\", ""),
         verdict_table(verdict_on(RUNS["injected"])[0]),
@@ -210,7 +207,7 @@ def test_a_head_that_was_slowed_on_purpose_is_told_so() -> None:
         assert "head was slowed on purpose: HEAD_INJECT_WORK_PERCENT=20" in text
 
 
-def test_what_processes_differ_by_is_told_and_written() -> None:
+def test_what_processes_differ_by_is_told_and_written():
     spread = ProcessSpread("sum", "typical", (-0.004, 0.005), (0.031, math.nan))
     record = replace(RUNS["every kind"].record, processes=2)
     several = replace(comparison(), spreads=(spread,), record=record)
@@ -228,13 +225,13 @@ def test_what_processes_differ_by_is_told_and_written() -> None:
     assert told.promise(several) != told.promise(comparison())
 
 
-def test_the_summary_of_a_github_job_has_the_table(tmp_path, monkeypatch) -> None:
+def test_the_summary_of_a_github_job_has_the_table(tmp_path, monkeypatch):
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
     outputs.append_summary(verdict_on(RUNS["every kind"])[0], "compare")
     assert "| `sum` | p95 | 4.42 ms | 5.31 ms | +20.1 % |" in (tmp_path / "summary.md").read_text()
 
 
-def test_the_verdict_of_a_real_folder_is_written_as_the_schema_says(tmp_path) -> None:
+def test_the_verdict_of_a_real_folder_is_written_as_the_schema_says(tmp_path):
     verdict = judged(tmp_path, Load(both(ratio=1.2)))
     run, _ = evidence.gather(tmp_path, manifest.read(tmp_path))
     outputs.write_all(tmp_path, verdict, run, manifest.read(tmp_path))
@@ -242,7 +239,7 @@ def test_the_verdict_of_a_real_folder_is_written_as_the_schema_says(tmp_path) ->
     assert [each.message for each in VALIDATOR.iter_errors(content)] == []
 
 
-def test_a_pass_says_in_its_first_line_what_is_informational_and_worse_beyond_doubt() -> None:
+def test_a_pass_says_in_its_first_line_what_is_informational_and_worse_beyond_doubt():
     frozen = tuple(
         replace(it, change=2.88, low=0.9, high=6.0) if it.key == ("sum", "mean") else it
         for it in GOOD

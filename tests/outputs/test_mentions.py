@@ -1,8 +1,6 @@
 """A name in a label, a message or a branch notifies nobody and is no link where Markdown becomes a
 comment."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace
@@ -37,7 +35,7 @@ PARTS = (
 )
 
 
-def notified(markdown: str) -> list[str]:
+def notified(markdown):
     """Whom or what GitHub and GitLab would find in the text that comes of it. In code they find
     nothing; in HTML of code GitHub does find URLs and addresses."""
     # Behind an even number of backslashes nothing is escaped.
@@ -51,7 +49,7 @@ def notified(markdown: str) -> list[str]:
     return links + re.findall(r"^/\w+", markdown, re.M)
 
 
-def failing(name: str) -> MeasuredRun:
+def failing(name):
     """A run that says the name wherever it may: label, message, problems, notes, and lint."""
     told = ExecutionFacts(
         generator_error=name, machine_problems=(name,), notes=(name,), lint=(name,), url=name
@@ -63,7 +61,7 @@ def failing(name: str) -> MeasuredRun:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_no_name_in_a_verdict_notifies_anybody(name, tmp_path, monkeypatch) -> None:
+def test_no_name_in_a_verdict_notifies_anybody(name, tmp_path, monkeypatch):
     run = failing(name)
     verdict = judge(run)
     markdown = to_markdown(verdict, name)
@@ -76,13 +74,13 @@ def test_no_name_in_a_verdict_notifies_anybody(name, tmp_path, monkeypatch) -> N
 @given(st.lists(st.sampled_from(PARTS) | st.text(max_size=2), max_size=12).map("".join))
 @example("`" * 3 + "0123abc" + "`" * 3)
 @example("\\0123abc")
-def test_no_text_notifies_anybody_or_is_a_link(text) -> None:
+def test_no_text_notifies_anybody_or_is_a_link(text):
     for markdown in (escaped(text), code(text), f"- {escaped(text)} {code(text)}"):
         assert notified(markdown) == [], markdown
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_no_branch_and_no_label_of_a_comparison_notifies_anybody(name) -> None:
+def test_no_branch_and_no_label_of_a_comparison_notifies_anybody(name):
     of_name = replace(
         RECORD, base=replace(RECORD.base, told=name), head=replace(RECORD.head, told=name)
     )
@@ -92,7 +90,7 @@ def test_no_branch_and_no_label_of_a_comparison_notifies_anybody(name) -> None:
     assert notified(markdown) == []
 
 
-def test_programs_get_the_label_as_it_is() -> None:
+def test_programs_get_the_label_as_it_is():
     name = "GET @octocat/team #12"
     run = failing(name)
     verdict = judge(run)
@@ -102,7 +100,7 @@ def test_programs_get_the_label_as_it_is() -> None:
     assert content["executions"][0]["name"] == name
 
 
-def test_a_name_is_read_as_it_was_written() -> None:
+def test_a_name_is_read_as_it_was_written():
     assert escaped("@octocat #12, # 1") == "@&#8203;octocat \\#&#8203;12, \\# 1"
     assert escaped("/close a/b") == "\\/close a/b"
     assert escaped("at 0123abc of www.a.org") == "at `0123abc` of www&#8203;.a.org"

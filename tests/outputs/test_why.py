@@ -1,7 +1,5 @@
 """What a profile adds to verdict.md, and why.json from its writing to its reading."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 
@@ -37,7 +35,7 @@ def test_a_run_without_a_profile_has_none_and_a_broken_one_is_refused(tmp_path):
         read_why(tmp_path)
 
 
-def section(tmp_path, monkeypatch, why) -> str:
+def section(tmp_path, monkeypatch, why):
     """What verdict.md has more, and the job's page alike."""
     page = tmp_path / "page.md"
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(page))

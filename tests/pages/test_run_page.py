@@ -1,11 +1,8 @@
 """The page of a run: what it says, whatever became of the run, and what a browser makes of it."""
 
-from __future__ import annotations
-
 import html
 import re
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -22,7 +19,7 @@ PALETTE = {"light": ((31, 111, 209), (196, 86, 11)), "dark": ((106, 169, 255), (
 LATE = ("p95 of nap>45ms", "p50 of nap>1s", "fail of nap>0%")
 
 
-def drawn(found: dict[str, int], colour: tuple[int, int, int]) -> int:
+def drawn(found, colour):
     """How many pixels have about this colour."""
     told = ((tuple(map(int, name.split(","))), count) for name, count in found.items())
     return sum(n for it, n in told if max(abs(a - b) for a, b in zip(it, colour, strict=True)) < 3)
@@ -78,7 +75,7 @@ def test_lateness_and_the_times_from_the_intended_start_are_the_judges_own(tmp_p
     assert waited == nap.service.elapsed_ms @ nap.service.n
 
 
-def test_a_generator_that_died_is_seen_by_what_it_did_not_send(tmp_path) -> None:
+def test_a_generator_that_died_is_seen_by_what_it_did_not_send(tmp_path):
     header, *rows = run_folder.recorded().splitlines(keepends=True)
     began = min(int(row.split(b",")[0]) for row in rows)
     early = [row for row in rows if int(row.split(b",")[0]) < began + 5_000]
@@ -93,21 +90,21 @@ def test_a_generator_that_died_is_seen_by_what_it_did_not_send(tmp_path) -> None
     assert all(a == 0 and b > 20 for a, b in late)
 
 
-def test_a_comparison_that_was_decided_meant_to_send_no_more(tmp_path) -> None:
+def test_a_comparison_that_was_decided_meant_to_send_no_more(tmp_path):
     two_modes(tmp_path)
     known = judged(tmp_path)
     decided = replace(known.run.executions[0], comparison=object(), measured_s=3.0)
     assert intended(tmp_path, known.record.executions[0], decided).seconds.max() == 4
 
 
-def test_what_was_noticed_of_the_plan_is_told(tmp_path) -> None:
+def test_what_was_noticed_of_the_plan_is_told(tmp_path):
     noticed = "sampler 'nap' has no response timeout"
     run_folder.make(tmp_path, lint=[noticed])
     text = text_of(write(tmp_path))
     assert f"What was noticed of the plan nap-alone: {noticed}" in text
 
 
-def test_tables_below_charts_tell_the_warm_up_from_what_is_judged(tmp_path) -> None:
+def test_tables_below_charts_tell_the_warm_up_from_what_is_judged(tmp_path):
     run_folder.make(tmp_path)
     rows = re.findall(r">(\d+:\d+(?:, warm-up)?)<", write(tmp_path).read_text())
     assert {"0:00, warm-up", "0:02"} <= set(rows)
@@ -132,7 +129,7 @@ def test_arrivals_that_an_interruption_cut_off_are_not_intended(tmp_path):
         (b"<?xml version='1.0'?>\n", "only CSV is read"),
     ],
 )
-def test_a_run_without_samples_has_a_page_with_the_reason_on_top(tmp_path, jtl, words) -> None:
+def test_a_run_without_samples_has_a_page_with_the_reason_on_top(tmp_path, jtl, words):
     run_folder.make(tmp_path)
     run_folder.spoil(tmp_path, jtl)
     text = text_of(write(tmp_path))
@@ -140,7 +137,7 @@ def test_a_run_without_samples_has_a_page_with_the_reason_on_top(tmp_path, jtl, 
     assert "No request was recorded." in text
 
 
-def test_a_run_that_was_interrupted_before_it_began_has_a_page(tmp_path) -> None:
+def test_a_run_that_was_interrupted_before_it_began_has_a_page(tmp_path):
     started = "2026-11-20T23:08:20+00:00"
     record = manifest.Manifest("check", started, [], {}, {}, [], interrupted=True)
     manifest.write(record, tmp_path)
@@ -149,14 +146,14 @@ def test_a_run_that_was_interrupted_before_it_began_has_a_page(tmp_path) -> None
     assert "No criterion was stated" in text
 
 
-def test_samples_that_are_not_the_runs_own_give_no_page(tmp_path) -> None:
+def test_samples_that_are_not_the_runs_own_give_no_page(tmp_path):
     run_folder.make(tmp_path)
     run_folder.spoil(tmp_path, run_folder.recorded() + b"\n", sealed=True)
     with pytest.raises(manifest.ManifestError, match="has changed since the run ended"):
         write(tmp_path)
 
 
-def test_of_many_labels_the_busiest_have_charts_and_all_are_in_the_table(tmp_path) -> None:
+def test_of_many_labels_the_busiest_have_charts_and_all_are_in_the_table(tmp_path):
     lines = run_folder.recorded().decode().splitlines()
     many = [line.replace(",nap,", f",item {at % 150},") for at, line in enumerate(lines)]
     run_folder.make(tmp_path, ("fail>0%",))
@@ -169,7 +166,7 @@ def test_of_many_labels_the_busiest_have_charts_and_all_are_in_the_table(tmp_pat
 
 
 @pytest.mark.parametrize("name", ["../../etc", "a/b", "'\"<b>", "\u202egnp.exe", "", "x" * 500])
-def test_an_execution_may_have_any_name(tmp_path, name: str) -> None:
+def test_an_execution_may_have_any_name(tmp_path, name):
     run_folder.make(tmp_path, name=name)
     html = write(tmp_path).read_text()
     assert "<b>" not in html
@@ -177,7 +174,7 @@ def test_an_execution_may_have_any_name(tmp_path, name: str) -> None:
     assert "All 2 criteria hold." in html
 
 
-def test_what_is_at_hand_already_is_not_read_again(tmp_path) -> None:
+def test_what_is_at_hand_already_is_not_read_again(tmp_path):
     two_modes(tmp_path)
     known = judged(tmp_path)
     expected = write(tmp_path).read_text()
@@ -186,9 +183,7 @@ def test_what_is_at_hand_already_is_not_read_again(tmp_path) -> None:
 
 @pytest.mark.needs("chromium")
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1400), ("dark", 390)])
-def test_a_browser_shows_it_from_disk_without_an_error_or_a_request(
-    scheme: str, width: int, tmp_path: Path
-) -> None:
+def test_a_browser_shows_it_from_disk_without_an_error_or_a_request(scheme, width, tmp_path):
     path = write(two_modes(tmp_path, *LATE))
     size = ("--viewport", f"{width}x900", "--colour-scheme", scheme)
     seen = pages.look(path, "--offline", "--full-page", *size)
@@ -204,7 +199,7 @@ def test_a_browser_shows_it_from_disk_without_an_error_or_a_request(
 
 
 @pytest.mark.needs("chromium")
-def test_a_label_that_is_a_script_stays_text_in_a_browser(tmp_path: Path) -> None:
+def test_a_label_that_is_a_script_stays_text_in_a_browser(tmp_path):
     run_folder.make(tmp_path, ("fail>0%",), name=ATTACK)
     jtl = run_folder.recorded().replace(b",nap,", f",{ATTACK},".encode())
     run_folder.spoil(tmp_path, jtl)
@@ -214,7 +209,7 @@ def test_a_label_that_is_a_script_stays_text_in_a_browser(tmp_path: Path) -> Non
 
 
 @pytest.mark.needs("chromium")
-def test_charts_over_time_are_read_and_zoomed_together_by_keyboard(tmp_path: Path) -> None:
+def test_charts_over_time_are_read_and_zoomed_together_by_keyboard(tmp_path):
     path = write(two_modes(tmp_path))
     throughput = list(charts_of(path)).index("Throughput")
     plot = f"[data-chart='{throughput}']"
@@ -227,7 +222,7 @@ def test_charts_over_time_are_read_and_zoomed_together_by_keyboard(tmp_path: Pat
         assert zoomed["colours"][number] != plain["colours"][number]
 
 
-def test_the_page_of_two_modes_has_every_section(tmp_path) -> None:
+def test_the_page_of_two_modes_has_every_section(tmp_path):
     known = judged(two_modes(tmp_path, *LATE))
     ids = re.findall(r'<section id="(\w+)"', to_html(tmp_path, known))
     assert ids == ["criteria", "broken", "time", "spread", "machines", "environment"]

@@ -1,16 +1,12 @@
 """The page of a large run is small: what it weighs, and that nothing is merged twice for it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
-import pytest
 
 from support.executions import execution
 from support.watched_workers import watched, worker
-from tollgate.judge.facts import JudgeSettings, LabelData, MeasuredExecution, MeasuredRun
+from tollgate.judge.facts import JudgeSettings, LabelData, MeasuredRun
 from tollgate.judge.judgement import judge
 from tollgate.judge.observe import select
 from tollgate.pages.run import criteria
@@ -25,7 +21,7 @@ MANY, MODES, SECONDS, TIMES = 12, 2, 1_200, 12
 VIOLATED = ("p50>1ms", "p90>1ms", "p95>1ms", "p99>1ms", "avg-rt>1ms", "p99.9>1ms")
 
 
-def ten_million(name: str) -> MeasuredExecution:
+def ten_million(name):
     """One of two executions that sent ten million requests together, of which one in 12 failed."""
     second = np.repeat(np.arange(SECONDS), TIMES)
     each = np.tile(np.arange(TIMES), SECONDS)
@@ -47,9 +43,7 @@ def ten_million(name: str) -> MeasuredExecution:
     return replace(made, labels=labels)
 
 
-def test_the_page_of_ten_million_samples_is_smaller_than_3_mb(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_page_of_ten_million_samples_is_smaller_than_3_mb(tmp_path, monkeypatch):
     made = [ten_million(name) for name in ("fork", "cluster")]
     assert sum(it.service.total for one in made for it in one.labels.values()) >= 10_000_000
     meant = Intended(np.arange(SECONDS), np.arange(SECONDS) * 31 % 997)
@@ -68,9 +62,7 @@ def test_the_page_of_ten_million_samples_is_smaller_than_3_mb(
     assert len(html.encode()) < 3_000_000
 
 
-def test_labels_are_merged_once_for_all_criteria_that_are_about_them(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_labels_are_merged_once_for_all_criteria_that_are_about_them(monkeypatch):
     made = execution(*VIOLATED)
     view = View(made, "fork", 0)
     asked = []

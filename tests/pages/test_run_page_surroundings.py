@@ -1,7 +1,5 @@
 """What stands around the results on the page of a run: its files, its command, its colours."""
 
-from __future__ import annotations
-
 import pytest
 
 from support import run_folder
@@ -12,7 +10,7 @@ from tollgate.pages.run.write import write
 from tollgate.run import manifest
 
 
-def test_only_files_that_are_there_are_linked_and_none_outside_of_the_runs_folder(tmp_path) -> None:
+def test_only_files_that_are_there_are_linked_and_none_outside_of_the_runs_folder(tmp_path):
     run = tmp_path / "run"
     run_folder.make(run)
     (tmp_path / "dashboard").mkdir()
@@ -25,7 +23,7 @@ def test_only_files_that_are_there_are_linked_and_none_outside_of_the_runs_folde
     assert names == ["kpi.jtl", "verdict.md", "run.json"]
 
 
-def test_the_command_makes_the_same_kind_of_run_again(tmp_path) -> None:
+def test_the_command_makes_the_same_kind_of_run_again(tmp_path):
     two_modes(tmp_path, properties={"measured": "60", "warmup": "5"})
     record = manifest.read(tmp_path)
     assert surroundings.repeat_command_line(record) is None
@@ -51,12 +49,12 @@ def test_the_command_makes_the_same_kind_of_run_again(tmp_path) -> None:
         ),
     ],
 )
-def test_the_command_is_what_was_typed_but_for_the_folder_of_the_run(arguments, command) -> None:
+def test_the_command_is_what_was_typed_but_for_the_folder_of_the_run(arguments, command):
     record = manifest.Manifest("any", "", [], {}, {}, [], arguments=arguments)
     assert surroundings.repeat_command_line(record) == command
 
 
-def planned(name: str, mode: str | None) -> manifest.Execution:
+def planned(name, mode):
     targets = [{"name": name, "mode": mode}] if mode else []
     return manifest.Execution(name, "plan.jmx", "kpi.jtl", {}, targets)
 
@@ -71,10 +69,10 @@ def planned(name: str, mode: str | None) -> manifest.Execution:
         (["fork", "fork", None, "cluster"], [0, 2, 3, 1]),
     ],
 )
-def test_a_mode_has_the_same_colour_on_every_page(modes, expected) -> None:
+def test_a_mode_has_the_same_colour_on_every_page(modes, expected):
     executions = [planned(f"execution {at}", mode) for at, mode in enumerate(modes)]
     assert colours(executions) == expected
 
 
-def test_more_executions_than_colours_are_all_drawn() -> None:
+def test_more_executions_than_colours_are_all_drawn():
     assert len(colours([planned(str(at), None) for at in range(20)])) == 20

@@ -1,7 +1,5 @@
 """What charts and tables of a run's page say of executions whose samples are known to the last."""
 
-from __future__ import annotations
-
 import html
 import re
 from dataclasses import replace
@@ -20,7 +18,6 @@ from tollgate.judge.facts import JudgeSettings, LabelData, MeasuredRun
 from tollgate.judge.forecast import check_forecast
 from tollgate.judge.judgement import judge
 from tollgate.pages.kit.assemble import Head, render
-from tollgate.pages.kit.charts import Chart
 from tollgate.pages.run import criteria, forecast, over_time, spread, surroundings, workers
 from tollgate.pages.run.intended import Intended
 from tollgate.pages.run.view import View, full, readable
@@ -31,12 +28,12 @@ from tollgate.stats.counts import Counts
 ALIKE = [f"GET /api/v2/customers/{which}/orders/by-number-and-date" for which in ("eu", "us")]
 
 
-def labelled(*labels: LabelData, **changes) -> View:
+def labelled(*labels, **changes):
     made = execution(**changes)
     return View(replace(made, labels={(it.name, False): it for it in labels}), "fork", 0)
 
 
-def page_of(**sections: object) -> str:
+def page_of(**sections):
     """The page of a run that has these sections alone, in place of all others."""
     record = manifest.Manifest("check", "2026-11-20T23:08:20+00:00", [], {}, {}, [])
     empty = {
@@ -56,13 +53,13 @@ def page_of(**sections: object) -> str:
     return render("run/page.html.jinja", Head("t", "k", "s", "PASS", "good"), **empty | sections)
 
 
-def text_of(**sections: object) -> str:
+def text_of(**sections):
     """What can be read of it."""
     shown = re.sub("<[^>]*>", " ", page_of(**sections).split("<script")[0])
     return " ".join(html.unescape(shown).split())
 
 
-def mixed_plan() -> View:
+def mixed_plan():
     """A label that follows a schedule and answers in 100 ms, and one in a closed loop at 2 s."""
     second = np.arange(60)
     quick, slow = np.full(60, 100), np.full(60, 2000)
@@ -79,7 +76,7 @@ def test_of_a_mixed_plan_the_title_says_whose_percentiles_are_shown_and_the_note
         assert max(value for each in chart.series for value in each.y if value) == 100
 
 
-def test_percentiles_of_all_requests_are_called_that() -> None:
+def test_percentiles_of_all_requests_are_called_that():
     second, took = np.arange(60), np.full(60, 2000)
     alone = labelled(LabelData("B", Counts.of(second, took)))
     chart = over_time.percentile([alone], [], 95)
@@ -89,30 +86,30 @@ def test_percentiles_of_all_requests_are_called_that() -> None:
     assert "Where an execution has no schedule at all, none are left out." in beside.note
 
 
-def died(measured_s: float | None) -> View:
+def died(measured_s):
     """A generator that sent for 10 s of the 60 s that its schedule has."""
     sent = Counts.of(np.arange(10), np.full(10, 20))
     made = labelled(LabelData("nap", sent, sent), measured_s=measured_s)
     return replace(made, intended=Intended(np.arange(60), np.ones(60, np.int64)))
 
 
-def test_what_was_never_sent_counts_where_nobody_said_how_long_to_measure() -> None:
+def test_what_was_never_sent_counts_where_nobody_said_how_long_to_measure():
     kinds = [(it.low, it.kind) for it in workers.spans([died(30.0)])]
     assert kinds == [(30.0, "uncounted")]
     assert workers.spans([died(None)]) == []
     assert workers.spans([died(30.0), died(None)]) == []
 
 
-def watched_view(*series) -> View:
+def watched_view(*series):
     return View(execution(resources=watched(*series)), "fork", 0)
 
 
-def charts_of(view: View) -> dict[str, Chart]:
+def charts_of(view):
     found = workers.content([view], [SimpleNamespace(workers=(), background_lines=[])], [])
     return {it.title: it for it in found.charts}
 
 
-def test_requests_and_restarts_of_workers_are_said_to_have_the_warm_up_in_them() -> None:
+def test_requests_and_restarts_of_workers_are_said_to_have_the_warm_up_in_them():
     made = execution(resources=watched(worker([80] * 60)), warmup_s=20.0, measured_s=40.0)
     verdict = judge(MeasuredRun((made,))).executions[0]
     assert verdict.workers[0].requests == 59 * 20
@@ -133,17 +130,17 @@ def test_requests_and_restarts_of_workers_are_said_to_have_the_warm_up_in_them()
     ],
     ids=["vitals", "none", "some"],
 )
-def test_whose_event_loop_delay_is_drawn_is_said(requests: list, words: str) -> None:
+def test_whose_event_loop_delay_is_drawn_is_said(requests, words):
     series = [worker([80] * 60, str(at), requests=it) for at, it in enumerate(requests)]
     assert charts_of(watched_view(*series))["Event-loop delay"].summary == words
 
 
-def test_one_worker_more_is_one() -> None:
+def test_one_worker_more_is_one():
     series = [worker([80] * 60, str(at)) for at in range(workers.MOST_DRAWN + 1)]
     assert "1 more worker is in the table below." in charts_of(watched_view(*series))["CPU"].note
 
 
-def test_one_criterion_more_is_one() -> None:
+def test_one_criterion_more_is_one():
     texts = [f"p{50 + at} of search>1ms" for at in range(criteria.MOST_CHARTS + 1)]
     made = execution(*texts)
     verdict = judge(MeasuredRun((made,)))
@@ -152,7 +149,7 @@ def test_one_criterion_more_is_one() -> None:
     assert "Each with its limit, over time. 1 more is in the table above." in text
 
 
-def test_a_table_says_what_its_cells_are_of_their_period() -> None:
+def test_a_table_says_what_its_cells_are_of_their_period():
     charts = charts_of(watched_view(worker([80] * 60)))
     captions = {title: chart.numbers.caption for title, chart in charts.items()}
     assert "equal periods, of which it is the most; workers.jsonl" in captions["Memory"]
@@ -162,7 +159,7 @@ def test_a_table_says_what_its_cells_are_of_their_period() -> None:
     assert "equal periods, exactly counted; kpi.jtl" in throughput.numbers.caption
 
 
-def stepwise(steps: int, missed: int) -> tuple[View, SimpleNamespace]:
+def stepwise(steps, missed):
     """An execution of so many steps of a forecast, of which the last were not kept to."""
     sent = [mixed(50)] * (steps - missed) + [mixed(5)] * missed
     made = facts(*sent)
@@ -170,7 +167,7 @@ def stepwise(steps: int, missed: int) -> tuple[View, SimpleNamespace]:
     return View(execution(forecast=made), "fork", 0), SimpleNamespace(forecast=result)
 
 
-def test_a_cut_table_of_steps_says_so_and_has_what_was_missed() -> None:
+def test_a_cut_table_of_steps_says_so_and_has_what_was_missed():
     view, verdict = stepwise(forecast.MOST_STEPS + 50, 20)
     text = text_of(forecasts=forecast.content([view], [verdict]))
     assert "the first 200 of 250 steps, missed ones before all others; verdict.json has all" in text
@@ -179,7 +176,7 @@ def test_a_cut_table_of_steps_says_so_and_has_what_was_missed() -> None:
     assert " s180 " not in text
 
 
-def test_a_table_of_all_steps_stands_in_their_order() -> None:
+def test_a_table_of_all_steps_stands_in_their_order():
     view, verdict = stepwise(12, 2)
     text = text_of(forecasts=forecast.content([view], [verdict]))
     assert "fork: every target and step" in text
@@ -187,13 +184,13 @@ def test_a_table_of_all_steps_stands_in_their_order() -> None:
     assert "verdict.json" not in text
 
 
-def instant() -> View:
+def instant():
     """Nine of ten requests took less than a millisecond, which JMeter writes as 0."""
     took = np.where(np.arange(1000) % 10 == 0, 7, 0)
     return labelled(LabelData("health", Counts.of(np.arange(1000) * 60 // 1000, took)))
 
 
-def test_what_took_less_than_a_millisecond_is_not_said_to_have_taken_half_of_one() -> None:
+def test_what_took_less_than_a_millisecond_is_not_said_to_have_taken_half_of_one():
     (chart,) = spread.content([instant()]).charts
     assert (chart.y.least, min(chart.series[0].y)) == (1.0, 0.5)
     assert "less than 1 ms is drawn at 0.5" in chart.note
@@ -203,7 +200,7 @@ def test_what_took_less_than_a_millisecond_is_not_said_to_have_taken_half_of_one
 
 
 @pytest.mark.needs("chromium")
-def test_the_readout_of_what_took_less_than_a_millisecond_says_below_1(tmp_path: Path) -> None:
+def test_the_readout_of_what_took_less_than_a_millisecond_says_below_1(tmp_path):
     path = tmp_path / "index.html"
     path.write_text(page_of(spread=spread.content([instant()])))
     seen = pages.look(path, "--press", "ArrowRight@[data-chart='0']")
@@ -211,7 +208,7 @@ def test_the_readout_of_what_took_less_than_a_millisecond_says_below_1(tmp_path:
     assert "fork service below 1" in seen["text"]
 
 
-def test_names_that_differ_in_the_middle_are_told_apart_by_their_titles() -> None:
+def test_names_that_differ_in_the_middle_are_told_apart_by_their_titles():
     assert readable(ALIKE[0]) == readable(ALIKE[1])
     took = Counts.of(np.arange(60), np.full(60, 20))
     found = spread.content([labelled(*(LabelData(name, took) for name in ALIKE))])
@@ -223,7 +220,7 @@ def test_names_that_differ_in_the_middle_are_told_apart_by_their_titles() -> Non
 
 
 @pytest.mark.parametrize("where", ["reports/20261101T080000Z-check", "my runs/one"])
-def test_the_report_is_made_again_from_where_the_run_stands(where: str, tmp_path: Path) -> None:
+def test_the_report_is_made_again_from_where_the_run_stands(where, tmp_path):
     record = manifest.Manifest("check", "2026-11-20T23:08:20+00:00", [], {}, {}, [])
     below = text_of(surroundings=surroundings.content(ROOT / where, record))
     quoted = where if " " not in where else f"'{where}'"

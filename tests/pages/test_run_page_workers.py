@@ -1,7 +1,5 @@
 """What the page of a run shows of its workers over time."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from types import SimpleNamespace
@@ -22,7 +20,7 @@ from tollgate.workers.background_cpu import BackgroundCpu
 from tollgate.workers.model import WorkerSeries
 
 
-def hour(execution, *workers: WorkerSeries) -> View:
+def hour(execution, *workers):
     """A second more than an hour of an execution, a request each second."""
     counts = Counts.of(np.arange(3601), np.full(3601, 7))
     labels = {("nap", False): LabelData("nap", counts, None, None)}
@@ -30,7 +28,7 @@ def hour(execution, *workers: WorkerSeries) -> View:
     return View(replace(execution, labels=labels, resources=resources), "fork", 0)
 
 
-def worker(name: str, rss: float = 64e6) -> WorkerSeries:
+def worker(name, rss=64e6):
     """An hour of it; its RSS and event-loop delay were ten times as much in one second."""
     second = np.arange(3601.0)
     spike = np.where(second == 1801, 10.0, 1.0)
@@ -41,7 +39,7 @@ def worker(name: str, rss: float = 64e6) -> WorkerSeries:
     )
 
 
-def test_the_last_point_is_in_sight_though_its_time_is_hardly_begun(tmp_path) -> None:
+def test_the_last_point_is_in_sight_though_its_time_is_hardly_begun(tmp_path):
     run_folder.make(tmp_path)
     view = hour(judged(tmp_path).run.executions[0])
     chart = over_time.throughput([view], [])
@@ -49,7 +47,7 @@ def test_the_last_point_is_in_sight_though_its_time_is_hardly_begun(tmp_path) ->
     assert chart.x.high >= chart.series[0].x[-1]
 
 
-def test_a_spike_of_memory_or_delay_is_not_averaged_away(tmp_path) -> None:
+def test_a_spike_of_memory_or_delay_is_not_averaged_away(tmp_path):
     run_folder.make(tmp_path)
     view = hour(judged(tmp_path).run.executions[0], worker("0"))
     found = workers.content([view], [SimpleNamespace(workers=(), background_lines=[])], [])
@@ -62,7 +60,7 @@ def test_a_spike_of_memory_or_delay_is_not_averaged_away(tmp_path) -> None:
     assert (unit, np.nanmax(measure(worker("0"), view.grid))) == ("MB", 640e6 / 2**20)
 
 
-def test_workers_of_one_execution_do_not_look_the_same(tmp_path) -> None:
+def test_workers_of_one_execution_do_not_look_the_same(tmp_path):
     run_folder.make(tmp_path)
     view = hour(judged(tmp_path).run.executions[0], *(worker(str(at)) for at in range(6)))
     chart = workers.content([view], [SimpleNamespace(workers=(), background_lines=[])], []).charts[
@@ -74,7 +72,7 @@ def test_workers_of_one_execution_do_not_look_the_same(tmp_path) -> None:
     assert all(f"'{each.draw}'" in known for each in chart.series)
 
 
-def test_the_worker_that_did_not_hold_is_drawn_however_many_there_are(tmp_path) -> None:
+def test_the_worker_that_did_not_hold_is_drawn_however_many_there_are(tmp_path):
     two_modes(tmp_path, "rss of worker>100MB")
     record = manifest.read(tmp_path)
     record.executions[1].targets[0]["instances"] = 7
@@ -92,7 +90,7 @@ def test_the_worker_that_did_not_hold_is_drawn_however_many_there_are(tmp_path) 
     assert drawn == ["fork 0", "cluster 6", "cluster 0", "cluster 1", "cluster 2"]
 
 
-def test_each_workers_own_count_of_requests_is_drawn_as_a_rate(tmp_path) -> None:
+def test_each_workers_own_count_of_requests_is_drawn_as_a_rate(tmp_path):
     chart = charts_of(write(two_modes(tmp_path)))["Requests answered"]
     assert [each["label"] for each in chart["series"]] == ["fork 0", "cluster 0", "cluster 1"]
     for each in chart["series"]:
@@ -100,7 +98,7 @@ def test_each_workers_own_count_of_requests_is_drawn_as_a_rate(tmp_path) -> None
         assert set(rates) == {15}
 
 
-def test_a_worker_that_died_is_named_and_marked_on_every_chart_over_time(tmp_path) -> None:
+def test_a_worker_that_died_is_named_and_marked_on_every_chart_over_time(tmp_path):
     two_modes(tmp_path)
     path = tmp_path / "workers.jsonl"
     looks = [json.loads(line) for line in path.read_text().splitlines()]
@@ -118,7 +116,7 @@ def test_a_worker_that_died_is_named_and_marked_on_every_chart_over_time(tmp_pat
         assert spans["warm-up"] == "uncounted"
 
 
-def test_a_reload_is_marked_and_told(tmp_path) -> None:
+def test_a_reload_is_marked_and_told(tmp_path):
     two_modes(tmp_path)
     record = manifest.read(tmp_path)
     began = record.executions[0].began + 5
@@ -131,7 +129,7 @@ def test_a_reload_is_marked_and_told(tmp_path) -> None:
     assert kinds.count("reload") == 1
 
 
-def test_what_other_processes_took_is_said_of_each_execution_that_recorded_it(tmp_path) -> None:
+def test_what_other_processes_took_is_said_of_each_execution_that_recorded_it(tmp_path):
     two_modes(tmp_path)
     assert "Background CPU load" not in text_of(write(tmp_path))
     record = manifest.read(tmp_path)

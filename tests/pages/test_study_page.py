@@ -1,11 +1,8 @@
 """The page of a study: its words, its dots of pi, and what a browser makes of it."""
 
-from __future__ import annotations
-
 import html
 import re
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -42,14 +39,14 @@ CHARTS = 12
 PALETTE = {"light": ((31, 111, 209), (196, 86, 11)), "dark": ((106, 169, 255), (245, 154, 76))}
 
 
-def answers(arm: str = "one server", slowest_s: float = 2.9) -> Answers:
+def answers(arm="one server", slowest_s=2.9):
     rng = np.random.default_rng(1)
     ms = (1000 * slowest_s * rng.beta(8, 2, 500)).astype(np.int64)
     at = np.sort(rng.uniform(0.3, 5 * slowest_s, 500))
     return Answers(arm, at, ms, np.zeros(500, bool), 10, 10)
 
 
-def page_of(study: StudyResult | None = None, series=None, **how: object) -> str:
+def page_of(study=None, series=None, **how):
     series = (answers(), answers("three servers", 1.6)) if series is None else series
     ran = study_run.StudyRun(**(HOW | how))
     part = study_page.made(study or studies.study(), series, ran, "AMD EPYC")
@@ -58,17 +55,17 @@ def page_of(study: StudyResult | None = None, series=None, **how: object) -> str
     return assemble.render(assemble.environment().from_string(PAGE), head, study=part)
 
 
-def text_of(*study: object, **how: object) -> str:
+def text_of(*study, **how):
     """What can be read on it."""
     return " ".join(html.unescape(re.sub("<[^>]*>", " ", page_of(*study, **how))).split())
 
 
-def claimed(*told: str) -> StudyResult:
+def claimed(*told):
     claims = [Claim("id", "sum", "", "", "", Estimate(1.0), "", each, "") for each in told]
     return studies.study(claims=tuple(claims))
 
 
-def write_run(run: Path, **changes: object) -> study_run.StudyRun:
+def write_run(run, **changes):
     """The folder of a study run, as far as the page reads it."""
     blocks = study_jtl.design()
     study_jtl.write(run, study_jtl.load(blocks))
@@ -95,28 +92,28 @@ def write_run(run: Path, **changes: object) -> study_run.StudyRun:
         ([], "No published claim was measured {}."),
     ],
 )
-def test_the_first_sentence_says_how_many_claims_hold_and_where(told, sentence) -> None:
+def test_the_first_sentence_says_how_many_claims_hold_and_where(told, sentence):
     text = summary(claimed(*told), "AMD EPYC")
     assert text.startswith(sentence.format("on AMD EPYC with 2 cores"))
 
 
-def test_the_first_sentence_also_says_how_many_do_not_hold_and_how_many_can_not_be_told() -> None:
+def test_the_first_sentence_also_says_how_many_do_not_hold_and_how_many_can_not_be_told():
     text = summary(claimed("agrees", "disagrees", "disagrees", "cannot tell"), "a CPU")
     assert text.endswith("; 2 do not; 1 undecided.")
 
 
-def test_what_can_not_be_told_is_no_answer_of_its_own() -> None:
+def test_what_can_not_be_told_is_no_answer_of_its_own():
     assert answer(claimed("cannot tell", "cannot tell")) == ("cannot tell", "unsure")
     assert answer(claimed("agrees", "agrees")) == ("2 of 2 agree", "good")
     assert answer(claimed("agrees", "cannot tell")) == ("1 of 2 agree", "unsure")
 
 
-def test_a_smoke_says_that_its_figures_mean_nothing() -> None:
+def test_a_smoke_says_that_its_figures_mean_nothing():
     assert "This was the short smoke" in text_of(short=True)
     assert "This was the short smoke" not in text_of()
 
 
-def test_every_claim_stands_with_figure_interval_answer_and_reason() -> None:
+def test_every_claim_stands_with_figure_interval_answer_and_reason():
     study = studies.study()
     text = text_of()
     for claim in study.claims:
@@ -124,14 +121,14 @@ def test_every_claim_stands_with_figure_interval_answer_and_reason() -> None:
     assert "1.86 (1.79 to 1.93)" in text
 
 
-def test_an_estimate_that_is_not_known_tells_why() -> None:
+def test_an_estimate_that_is_not_known_tells_why():
     unknown = Estimate(None, note="3 rounds, 8 are needed")
     study = studies.study()
     bare = [replace(it, ratios=dict.fromkeys(it.ratios, unknown)) for it in study.comparisons]
     assert "3 rounds, 8 are needed" in text_of(replace(study, comparisons=tuple(bare)))
 
 
-def test_a_cell_that_the_generator_held_says_so() -> None:
+def test_a_cell_that_the_generator_held_says_so():
     made = studies.study()
     held = replace(made.cells[0], bottleneck=Bottleneck("generator", "JMeter used 1.40 cores"))
     text = text_of(replace(made, cells=(held,)))
@@ -139,13 +136,13 @@ def test_a_cell_that_the_generator_held_says_so() -> None:
     assert "1.00 of the 1 core" not in text
 
 
-def test_uneven_dealing_is_seen() -> None:
+def test_uneven_dealing_is_seen():
     made = studies.study()
     uneven = replace(made.cells[0], workers={"0": 900, "1": 100}, busiest=0.95)
     assert "1 user 0: 900, 1: 100 95%" in text_of(replace(made, cells=(uneven,)))
 
 
-def test_an_outage_says_when_where_and_what_it_cost() -> None:
+def test_an_outage_says_when_where_and_what_it_cost():
     made = studies.study()
     assert "pi-2 0 (pid 4711) 431 1.7 0 pi" in text_of(made)
     gone = {**made.outages[0], "to_s": None, "lost": None}
@@ -153,14 +150,14 @@ def test_an_outage_says_when_where_and_what_it_cost() -> None:
     assert "pi-2 0 (pid 4711) 431 did not come back unknown pi" in text
 
 
-def test_a_study_of_nothing_is_a_page_all_the_same() -> None:
+def test_a_study_of_nothing_is_a_page_all_the_same():
     empty = StudyResult(21, 2, (), (), (), (), (), ())
     text = page_of(empty, ())
     assert "No published claim was measured" in text
     assert "data-chart=" not in text
 
 
-def test_it_tells_how_to_make_the_run_again_with_the_blocks_in_the_same_order(tmp_path) -> None:
+def test_it_tells_how_to_make_the_run_again_with_the_blocks_in_the_same_order(tmp_path):
     write_run(tmp_path, short=True)
     part = study_page.part(tmp_path, studies.study())
     command = "./scripts/run -study -o modules.study.seed=7 -o modules.study.experiments=sum,pi"
@@ -170,9 +167,7 @@ def test_it_tells_how_to_make_the_run_again_with_the_blocks_in_the_same_order(tm
 @pytest.mark.needs("chromium")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1400, 390])
-def test_a_browser_shows_it_from_disk_without_an_error_or_a_request(
-    scheme: str, width: int, tmp_path: Path
-) -> None:
+def test_a_browser_shows_it_from_disk_without_an_error_or_a_request(scheme, width, tmp_path):
     path = tmp_path / "index.html"
     path.write_text(page_of())
     size = ("--viewport", f"{width}x900", "--colour-scheme", scheme)
@@ -188,14 +183,14 @@ def test_a_browser_shows_it_from_disk_without_an_error_or_a_request(
         assert len(found) > 5
 
 
-def drawn(found: dict[str, int], colour: tuple[int, int, int]) -> int:
+def drawn(found, colour):
     """How many pixels have about this colour."""
     told = ((tuple(map(int, name.split(","))), count) for name, count in found.items())
     return sum(n for it, n in told if max(abs(a - b) for a, b in zip(it, colour, strict=True)) < 3)
 
 
 @pytest.mark.needs("chromium")
-def test_a_label_that_is_a_script_stays_text_in_a_browser(tmp_path: Path) -> None:
+def test_a_label_that_is_a_script_stays_text_in_a_browser(tmp_path):
     study = studies.study()
     cells = [replace(it, cell=replace(it.cell, arm=ATTACK)) for it in study.cells]
     curves = [replace(it, arm=ATTACK) for it in study.curves]
@@ -209,7 +204,7 @@ def test_a_label_that_is_a_script_stays_text_in_a_browser(tmp_path: Path) -> Non
 
 
 @pytest.mark.needs("chromium")
-def test_a_chart_is_read_by_keyboard_and_an_arm_hidden_by_its_button(tmp_path: Path) -> None:
+def test_a_chart_is_read_by_keyboard_and_an_arm_hidden_by_its_button(tmp_path):
     path = tmp_path / "index.html"
     path.write_text(page_of())
     plain = pages.look(path)

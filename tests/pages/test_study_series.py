@@ -1,9 +1,6 @@
 """The dots of pi, against the requests one by one."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,7 +11,7 @@ from tollgate.pages.study.series import MOST_ANSWERS, pi_series
 from tollgate.samples.layout import JtlError
 
 
-def test_the_dots_of_pi_are_those_of_the_most_users_after_the_warm_up(tmp_path: Path) -> None:
+def test_the_dots_of_pi_are_those_of_the_most_users_after_the_warm_up(tmp_path):
     blocks = study_jtl.design()
     sent = study_jtl.load(blocks)
     (found,) = pi_series(study_jtl.write(tmp_path, sent), blocks)
@@ -29,7 +26,7 @@ def test_the_dots_of_pi_are_those_of_the_most_users_after_the_warm_up(tmp_path: 
     assert (np.diff(found.seconds) >= 0).all()
 
 
-def test_too_many_dots_are_cut_to_whole_rounds_and_the_chart_says_so(tmp_path: Path) -> None:
+def test_too_many_dots_are_cut_to_whole_rounds_and_the_chart_says_so(tmp_path):
     cell = replace(study_jtl.CELLS[2], users=10, each=100)
     blocks = study_jtl.design((cell,), rounds=4)
     (found,) = pi_series(study_jtl.write(tmp_path, study_jtl.load(blocks, mean_ms=10)), blocks)
@@ -39,7 +36,7 @@ def test_too_many_dots_are_cut_to_whole_rounds_and_the_chart_says_so(tmp_path: P
     assert chart.note.startswith("The first 3 of 4 rounds")
 
 
-def test_a_run_without_blocks_in_its_samples_is_refused(tmp_path: Path) -> None:
+def test_a_run_without_blocks_in_its_samples_is_refused(tmp_path):
     blocks = study_jtl.design()
     jtl = study_jtl.write(tmp_path, study_jtl.load(blocks))
     jtl.write_text(jtl.read_text().replace('"block"', '"other"', 1))

@@ -48,7 +48,7 @@ class Engine:
     artifacts_dir = "run"
 
     @staticmethod
-    def start_subprocess(args, env, cwd=None, **streams) -> subprocess.Popen:
+    def start_subprocess(args, env, cwd=None, **streams):
         return subprocess.Popen(args, env=env.get(), cwd=cwd, text=True, **streams)
 
 
@@ -154,7 +154,7 @@ def test_the_log_has_lines_of_each_thread_but_not_of_each_arrival(tmp_path, plan
     assert thread_logging({}, "", read_plan(tmp_path / "plan.jmx", {})) == options
 
 
-def reader(path: Path) -> JTLReader:
+def reader(path):
     found = JTLReader(str(path), logging.getLogger("test"), None)
     found.csvreader.file = WholeRecords(found.csvreader.file)
     return found
@@ -185,10 +185,10 @@ def test_how_far_bzt_has_read_is_told_as_before(tmp_path):
 class Lines:
     """bzt's reader of a file with these lines."""
 
-    def __init__(self, lines: list[str]) -> None:
+    def __init__(self, lines):
         self.lines = lines
 
-    def get_lines(self, size: int = -1, last_pass: bool = False):  # noqa: ARG002
+    def get_lines(self, size=-1, last_pass=False):  # noqa: ARG002
         yield from self.lines
 
 
@@ -198,7 +198,7 @@ class Counted(str):
     __slots__ = ()
     counted: ClassVar[list[int]] = []
 
-    def count(self, *words) -> int:
+    def count(self, *words):
         self.counted.append(len(self))
         return super().count(*words)
 

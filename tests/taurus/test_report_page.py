@@ -1,8 +1,6 @@
 """The service `report` writes the page of a run whatever becomes of the dashboards, and a page that
 can't be written is told and changes nothing."""
 
-from __future__ import annotations
-
 import logging
 from pathlib import Path
 from types import SimpleNamespace
@@ -37,15 +35,13 @@ def page_of(report):
     return Path(report.engine.artifacts_dir) / "index.html"
 
 
-def test_the_page_is_written_and_named(report, capsys) -> None:
+def test_the_page_is_written_and_named(report, capsys):
     report.post_process()
     assert "All 2 criteria hold." in page_of(report).read_text()
     assert "20261121T000000Z-check/index.html" in capsys.readouterr().out
 
 
-def test_a_folder_around_the_run_that_is_somebody_elses_is_left_alone(
-    report, tmp_path, capsys
-) -> None:
+def test_a_folder_around_the_run_that_is_somebody_elses_is_left_alone(report, tmp_path, capsys):
     report.post_process()
     assert not (tmp_path / "index.html").exists()
     (tmp_path / "index.html").write_text("<title>My site</title>")
@@ -56,8 +52,8 @@ def test_a_folder_around_the_run_that_is_somebody_elses_is_left_alone(
 
 @pytest.mark.parametrize("is_reports", [True, False], ids=["reports", "a list stands there"])
 def test_the_list_of_all_runs_is_made_where_there_is_one_to_be(
-    report, tmp_path, monkeypatch, capsys, is_reports: bool
-) -> None:
+    report, tmp_path, monkeypatch, capsys, is_reports
+):
     if is_reports:
         monkeypatch.setattr("tollgate.taurus.report.REPORTS", tmp_path)
     else:
@@ -67,7 +63,7 @@ def test_the_list_of_all_runs_is_made_where_there_is_one_to_be(
     assert f"{tmp_path.name}/index.html" in capsys.readouterr().out
 
 
-def test_latest_points_at_the_run_among_runs_alone(report, tmp_path, monkeypatch) -> None:
+def test_latest_points_at_the_run_among_runs_alone(report, tmp_path, monkeypatch):
     (tmp_path / "latest").write_text("somebody's notes")
     report.prepare()
     assert (tmp_path / "latest").read_text() == "somebody's notes"
@@ -77,7 +73,7 @@ def test_latest_points_at_the_run_among_runs_alone(report, tmp_path, monkeypatch
     assert (tmp_path / "latest").resolve() == page_of(report).parent
 
 
-def test_who_does_not_wait_for_the_dashboards_has_a_page_all_the_same(report, monkeypatch) -> None:
+def test_who_does_not_wait_for_the_dashboards_has_a_page_all_the_same(report, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
@@ -87,7 +83,7 @@ def test_who_does_not_wait_for_the_dashboards_has_a_page_all_the_same(report, mo
     assert page_of(report).exists()
 
 
-def test_a_page_that_can_not_be_made_is_one_warning(report, monkeypatch, tmp_path, caplog) -> None:
+def test_a_page_that_can_not_be_made_is_one_warning(report, monkeypatch, tmp_path, caplog):
     monkeypatch.setattr(assemble, "SCRIPTS", (tmp_path / "uPlot.js",))
     report.post_process()
     warnings = [it.getMessage() for it in caplog.records if it.levelname == "WARNING"]
@@ -95,7 +91,7 @@ def test_a_page_that_can_not_be_made_is_one_warning(report, monkeypatch, tmp_pat
     assert all("\n" not in it for it in warnings)
 
 
-def test_a_run_that_nobody_judged_has_no_page(report) -> None:
+def test_a_run_that_nobody_judged_has_no_page(report):
     under_way(report.engine).judged = None
     report.post_process()
     assert not page_of(report).exists()
@@ -103,8 +99,8 @@ def test_a_run_that_nobody_judged_has_no_page(report) -> None:
 
 def test_the_verdict_is_shown_also_where_the_dashboards_are_interrupted(
     report, monkeypatch, capsys
-) -> None:
-    def interrupted(*_given: object, **_: object) -> None:
+):
+    def interrupted(*_given, **_):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(dashboard, "draw_all", interrupted)
