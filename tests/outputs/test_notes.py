@@ -17,7 +17,7 @@ from tollgate.run import manifest
 
 URL = "http://127.0.0.1:8080"
 LINT = "no assertion looks at the answers of 'nap|home': add <one>"
-NOTE = "answers of shop carry no X-Worker"
+NOTE = "responses of shop have no X-Worker"
 
 
 @pytest.fixture

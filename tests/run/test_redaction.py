@@ -241,7 +241,7 @@ def test_one_that_it_depends_on_is_refused_by_its_name(tmp_path, given, changes)
     with pytest.raises(TaurusConfigError) as refused:
         told_properties(path, {**given, "api_token": "abc"}, "verdict: execution 'plan'")
     (name,) = given
-    assert f"verdict: execution 'plan': run.json tells {MARK} for the property {name}, " in str(
+    assert f"verdict: execution 'plan': run.json holds {MARK} for the property {name}, " in str(
         refused.value
     )
     assert "abc" not in str(refused.value)

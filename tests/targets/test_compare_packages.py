@@ -191,7 +191,7 @@ def test_head_must_have_what_its_lock_file_asks_for(made, root):
     with pytest.raises(PackagesError, match=said):
         check_head_packages(root)
     shutil.rmtree(root / "node_modules")
-    with pytest.raises(PackagesError, match=r"head's packages can't be told: .*\.package-lock"):
+    with pytest.raises(PackagesError, match=r"the packages of head are unknown: .*\.package-lock"):
         check_head_packages(root)
 
 

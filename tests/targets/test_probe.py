@@ -167,7 +167,7 @@ def test_a_redirect_is_an_answer_and_whoever_it_names_is_asked_nothing(status):
         elsewhere = {"Location": f"http://127.0.0.1:{foreign.getsockname()[1]}/"}
         with server((status, elsewhere)) as port:
             said = probe.answers("127.0.0.1", App("shop", port, "cluster", 2), 2, 60)
-            assert said.startswith("answers of shop carry no X-Worker")
+            assert said.startswith("responses of shop have no X-Worker")
             with pytest.raises(probe.ProbeError, match=f"answered {status} "):
                 probe.answer_is_right(Url("http", "127.0.0.1", port), "/", "ok")
         foreign.setblocking(False)

@@ -42,7 +42,7 @@ class Executor:
 def measured(tmp_path, monkeypatch):
     monkeypatch.setattr(pace, "WARMUP_S", 0)
     monkeypatch.setattr(pace, "MEASURED_S", 2)
-    monkeypatch.setattr(pace, "again", Executor.again)
+    monkeypatch.setattr(pace, "rerun_load", Executor.again)
     worker = subprocess.Popen([sys.executable, "-c", BUSY])
     monkeypatch.setattr(pace.pm2, "workers", lambda: [{"pid": worker.pid}])
     yield lambda executor, labels=("sum",): cost_of(
