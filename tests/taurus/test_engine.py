@@ -80,6 +80,24 @@ def test_a_module_by_its_former_name_is_refused_with_its_name() -> None:
     assert told == "modules.looks is called modules.stop-when-decided now"
 
 
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    {
+        "a service": (
+            {"services": [{"module": "looks"}]},
+            "is called modules.stop-when-decided now",
+        ),
+        "a class": (
+            {"modules": {"targets": {"class": "tollgate.taurus.Targets"}}},
+            "such as tollgate.taurus.targets.Targets",
+        ),
+    }.values(),
+    ids=["a service", "a class"],
+)
+def test_what_was_named_otherwise_before_is_refused_with_its_name(changes, said):
+    assert said in refused(engine(**changes).prepare)
+
+
 def test_sections_of_the_users_own_and_all_that_taurus_has_are_let_through(tmp_path: Path) -> None:
     made = engine(**{"x-limits": ["p95>1s"]})
     made.artifacts_dir = str(tmp_path)

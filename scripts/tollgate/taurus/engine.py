@@ -4,7 +4,8 @@ prepared and refuse what can't be run or judged, the targets start, the load beg
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import bzt
@@ -24,6 +25,7 @@ _SECTIONS = ToplevelChecker.KNOWN_TOPLEVEL_SECTIONS
 _OWN = "x-"
 #: Modules that earlier versions had by another name.
 _RENAMED = {"looks": "stop-when-decided"}
+_OLD_CLASS = re.compile(r"tollgate\.taurus\.[A-Z]\w*")
 
 
 class Engine(secrecy.RecordingEngine):
@@ -54,8 +56,7 @@ class Engine(secrecy.RecordingEngine):
         own = (str(name) for name in self.config if not str(name).startswith(_OWN))
         _refuse_unknown("the configuration has the section", own, _SECTIONS)
         modules = self.config.get("modules")
-        for old in modules.keys() & _RENAMED:
-            raise TaurusConfigError(f"modules.{old} is called modules.{_RENAMED[old]} now")
+        _refuse_old(modules, self.config.get("services", []))
         known = [it for it, settings in modules.items() if _class_of(settings)]
         ours = [it for it in known if _class_of(modules[it]).startswith("tollgate.")]
         unknown = (str(it) for it in modules if it not in known)
@@ -67,6 +68,19 @@ class Engine(secrecy.RecordingEngine):
             if isinstance(each, Targets):
                 each.start()
         super()._startup()
+
+
+def _refuse_old(modules: Mapping[str, object], services: Iterable[object]) -> None:
+    """Raises TaurusConfigError for what taurus.yml named otherwise in earlier versions."""
+    called = [it.get("module", None) if isinstance(it, dict) else it for it in services]
+    for old in {*modules, *filter(None, called)} & _RENAMED.keys():
+        raise TaurusConfigError(f"modules.{old} is called modules.{_RENAMED[old]} now")
+    for name, settings in modules.items():
+        if _OLD_CLASS.fullmatch(_class_of(settings)):
+            raise TaurusConfigError(
+                f"modules.{name}.class is {_class_of(settings)!r}: put its module before "
+                "the name of the class, such as tollgate.taurus.targets.Targets"
+            )
 
 
 def _class_of(settings: object) -> str:
