@@ -112,7 +112,7 @@ def test_an_app_of_theirs_is_started_and_watched_without_anything_of_ours_in_it(
     for worker in workers:
         assert worker["rss_max_bytes"] > 0
         assert worker["requests"] is None
-    assert any("carry no X-Worker" in line for line in by_pm2.execution["warnings"])
+    assert any("have no X-Worker" in line for line in by_pm2.execution["warnings"])
 
 
 @pytest.mark.long
