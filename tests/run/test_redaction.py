@@ -5,7 +5,7 @@ import re
 import pytest
 import yaml
 from bzt import TaurusConfigError
-from hypothesis import given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from support import PLANS
@@ -129,7 +129,9 @@ def test_a_header_of_such_a_name_is_hidden_to_its_end(name, value, place):
 
 
 @given(encoded(READABLE), VALUES, st.sampled_from([*PLACES]))
+@example("max_tokens", "0", "property")
 def test_a_name_that_only_looks_like_one_stays_readable(name, value, place):
+    assume(place != "property" or "%" not in name)  # no shell or JVM decodes an option
     text = PLACES[place].format(name, value)
     assert Redaction().text(text) == text
     assert Redaction().settings({name: value}) == {name: value}

@@ -49,6 +49,8 @@ _ABOUT = frozenset(
 )
 #: A word before one of those that makes the two a number; all but `per` before a plural alone.
 _NUMBER = frozenset(("max", "min", "num", "total"))
+#: The letter of an option in front of a name that counts: `-Jmax_tokens=9`.
+_OPTION_LETTER = re.compile(r"^-[A-Z](?=(?i:max|min|num|total)(?![a-z]))")
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 #: Keys of Taurus's settings below which every name is a property's, dots and all.
 _PROPERTIES = ("properties", "system-properties")
@@ -141,8 +143,9 @@ class Redaction:
 
     def _without(self, found: re.Match[str]) -> str:
         name, value = found["name"], found["value"]
-        bare = name.rstrip("=: \t\"'").lstrip("-")
-        is_ours = name == "" or is_secret(bare) or (name[0] == "-" and is_secret(bare[1:]))
+        counts = _OPTION_LETTER.sub("", name)
+        bare = counts.rstrip("=: \t\"'").lstrip("-")
+        is_ours = name == "" or is_secret(bare) or (counts[0] == "-" and is_secret(bare[1:]))
         if not is_ours or value == MARK:
             return found[0]
         self._take(bare, value.strip("\"'"))
