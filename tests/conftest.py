@@ -23,7 +23,7 @@ LONGEST = (
 )
 #: Folders of tests with real processes: what else a shared machine does can fail one of them, so
 #: that one that fails has a second go. The summary names it.
-REAL = (*SLOW, "certification", "commands", "pages", "profile", "study", "targets", "workers")
+REAL = (*SLOW, "certification", "cli", "compare", "report", "study", "targets", "workers")
 SECOND_GO = pytest.mark.flaky(reruns=1)
 #: Seconds that processes may take to end which their test has already told to.
 GRACE = 5

@@ -20,7 +20,7 @@ import yaml
 
 from support import ROOT
 from support.archived import unpacked
-from tollgate.commands import cli
+from tollgate.cli import cli
 from tollgate.criteria.grammar import parse
 from tollgate.study.published import CLAIMS
 

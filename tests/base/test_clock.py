@@ -7,7 +7,7 @@ import pytest
 
 from support import run_folder
 from tollgate.base.clock import ClockWatch
-from tollgate.run import manifest
+from tollgate.record import manifest
 from tollgate.taurus.shared import under_way
 from tollgate.taurus.verdict import Verdict
 

@@ -34,7 +34,7 @@ def test_judge_under_a_limit_of_file_sizes_names_the_limit(tmp_path):
     command = f"{Path(sys.executable).with_name('tollgate')} judge {run}"
     compiled = support.environment(PYTHONPYCACHEPREFIX=str(tmp_path / "compiled"))
     # Python's own modules are compiled where it was installed.
-    support.run(sys.executable, "-c", "import re, tollgate.commands.start", env=compiled)
+    support.run(sys.executable, "-c", "import re, tollgate.cli.start", env=compiled)
     done = support.run("bash", "-c", f"ulimit -f 16; exec {command}", env=compiled)
     assert "ulimit -f" in done.stdout
     assert "MiB that are free" not in done.stdout

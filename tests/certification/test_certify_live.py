@@ -32,7 +32,7 @@ from support import stub_bzt
 from support.certified import PATHS, finished, tables
 from support.git_repos import repo
 from tollgate.base.paths import ROOT
-from tollgate.run.manifest import ManifestError
+from tollgate.record.manifest import ManifestError
 
 STUB = (sys.executable, str(ROOT / "tests" / "support" / "stub_bzt.py"))
 NOBODY = ("-c", "user.name=Nobody", "-c", "user.email=nobody@example.org")

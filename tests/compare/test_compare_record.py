@@ -8,7 +8,7 @@ import pytest
 from tollgate.compare import record, words
 from tollgate.compare.model import GateSettings
 from tollgate.compare.record import CompareRecord, SideRecord
-from tollgate.run.manifest import ManifestError
+from tollgate.record.manifest import ManifestError
 
 RECORD = CompareRecord(
     base=SideRecord("base", "1a2b3c4 (merge base with origin/main)", "1a2b3c4" + "0" * 33, None),

@@ -11,7 +11,7 @@ import pytest
 
 from e2e.bzt_run import Run, only
 from tollgate.gather import evidence
-from tollgate.run import manifest
+from tollgate.record import manifest
 
 #: The 99th percentile sees one stall of a second if it is more than one request in a hundred, and
 #: a hundred requests take so long at 12 a second.

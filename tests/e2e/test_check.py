@@ -23,7 +23,7 @@ from e2e.bzt_run import (
 from support.git_repos import Repo
 from support.http_server import Handler, serving
 
-SCHEMA = support.ROOT / "scripts" / "tollgate" / "outputs" / "verdict.schema.json"
+SCHEMA = support.ROOT / "scripts" / "tollgate" / "report" / "verdict.schema.json"
 TARGETS = ("calculate", "sum", "search", "kittens", "pi")
 CRITERIA = mostly_right(*TARGETS)
 SHORT = {

@@ -8,7 +8,7 @@ import pytest
 
 import support
 from support import pages
-from tollgate.outputs.dashboard import Drawing
+from tollgate.report.dashboard import Drawing
 
 COLUMNS = (
     "timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,"

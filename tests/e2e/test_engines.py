@@ -21,7 +21,7 @@ from e2e.bzt_run import LENIENT, Run, mostly_right, seconds
 from support.hosts import hosts
 from support.project_copy import copy_project
 from tollgate.plan.remote import START_AT
-from tollgate.run import manifest
+from tollgate.record import manifest
 from tollgate.taurus import engine_host
 
 pytestmark = [pytest.mark.needs("network namespaces"), pytest.mark.engines]

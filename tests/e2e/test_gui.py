@@ -12,7 +12,7 @@ import support
 from support import plan_files
 from support.screens import virtual_screen
 from tollgate.base.urls import Url
-from tollgate.commands.new_target.files import NewTarget, new_files
+from tollgate.cli.new_target.files import NewTarget, new_files
 
 pytestmark = pytest.mark.needs("a screen")
 every_file = pytest.mark.parametrize("path", plan_files.ALL_FILES, ids=plan_files.id_of)

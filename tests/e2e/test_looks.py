@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 from e2e.bzt_run import LENIENT, ROOT, Run, only
-from tollgate.run import manifest
+from tollgate.record import manifest
 
 TOLLGATE = ROOT / ".venv" / "bin" / "tollgate"
 #: Limits that any machine keeps, and one that none does whose every answer is held back.

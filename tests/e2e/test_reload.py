@@ -11,7 +11,7 @@ import pytest
 import support
 from e2e.bzt_run import LENIENT, Run, mostly_right, only
 from tollgate.gather import evidence
-from tollgate.run import manifest
+from tollgate.record import manifest
 
 TARGETS = ("calculate", "sum", "search", "kittens", "pi")
 CRITERIA = mostly_right(*TARGETS)

@@ -8,7 +8,7 @@ import pytest
 import support
 from e2e.bzt_run import ROOT, Run
 from support.http_server import Handler, serving
-from tollgate.run.redaction import MARK
+from tollgate.record.redaction import MARK
 
 #: Given as an argument, in a file of settings, among Java's options, and too short to be looked for
 #: by itself; one is written unlike itself in JSON and in XML.

@@ -13,7 +13,7 @@ import support
 from e2e.bzt_run import LENIENT, Run, mostly_right, seconds
 from support.http_server import Handler, serving
 from support.project_copy import copy_project
-from tollgate.run import manifest
+from tollgate.record import manifest
 
 pytestmark = pytest.mark.long
 TOLLGATE = Path(support.ROOT / ".venv" / "bin" / "tollgate")

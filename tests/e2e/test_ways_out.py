@@ -9,7 +9,7 @@ import pytest
 
 import support
 from e2e.bzt_run import LENIENT, Finished, Run, mostly_right, only, seconds
-from tollgate.pages.runs import build as runs_page
+from tollgate.report.pages.runs import build as runs_page
 
 LONG = seconds(1, 60)
 TOLLGATE = Path(sys.executable).with_name("tollgate")

@@ -13,8 +13,8 @@ from support.open_models import open_model_arrivals
 from tollgate.forecast.facts import MOST_POINTS, forecast_facts
 from tollgate.forecast.load import arrival_counts, load_steps, mix_text, schedule_text
 from tollgate.forecast.model import Followed, from_record, to_record
-from tollgate.run import manifest
-from tollgate.run.manifest import ManifestError
+from tollgate.record import manifest
+from tollgate.record.manifest import ManifestError
 from tollgate.samples.reading import TRANSACTION_MESSAGE
 
 

@@ -14,8 +14,8 @@ from support.run_folder import reasons, spoil, verdict_of
 from tollgate.compare.settings import lag_s
 from tollgate.gather import evidence
 from tollgate.judge.judgement import judge
-from tollgate.run import manifest
-from tollgate.run.manifest import ManifestError
+from tollgate.record import manifest
+from tollgate.record.manifest import ManifestError
 
 SETTINGS = Load().settings
 LONG = replace(SETTINGS, budget_s=600.0)

@@ -8,7 +8,7 @@ import pytest
 from support import jmx_text
 from support.compare_folder import SAME, Label, Load, both, finding, judged, make
 from support.run_folder import reasons, verdict_of
-from tollgate.commands import cli
+from tollgate.cli import cli
 from tollgate.compare import record
 from tollgate.compare.record import SideRecord
 from tollgate.compare.words import course
@@ -17,8 +17,8 @@ from tollgate.gather.comparison import labels_of
 from tollgate.judge.facts import JudgeSettings as Strictness
 from tollgate.judge.judgement import judge
 from tollgate.plan.read import read_plan
-from tollgate.run import manifest
-from tollgate.run.manifest import ManifestError
+from tollgate.record import manifest
+from tollgate.record.manifest import ManifestError
 
 SETTINGS = Load().settings
 LONG = replace(SETTINGS, budget_s=600.0)

@@ -11,7 +11,7 @@ from tollgate.gather import evidence
 from tollgate.gather.evidence import EvidenceError
 from tollgate.plan import read
 from tollgate.plan.jmx import PlanError
-from tollgate.run import manifest
+from tollgate.record import manifest
 
 
 def test_a_sound_run_passes_by_response_times_of_the_measured_window(judged):

@@ -10,7 +10,7 @@ from support import jmx_text as jmx
 from support.run_folder import reasons
 from support.simulated import expected_schedules
 from tollgate.plan.read import read_plan
-from tollgate.run import manifest
+from tollgate.record import manifest
 
 PLAN = jmx.plan(jmx.group(jmx.sampler("home"), name="visitors"))
 CRITERIA = ("fail>0%", "p50 of home>300ms")

@@ -11,9 +11,9 @@ from tollgate.gather import evidence
 from tollgate.gather.interim import judged_until_ms
 from tollgate.gather.watch import InterimDecider
 from tollgate.judge.judgement import judge
-from tollgate.outputs.json_verdict import to_dict
-from tollgate.run import manifest
-from tollgate.run.interim import InterimSchedule
+from tollgate.record import manifest
+from tollgate.record.interim import InterimSchedule
+from tollgate.report.json_verdict import to_dict
 from tollgate.samples.counts import read_jtl
 from tollgate.samples.split import copy_until
 from tollgate.samples.watch import SampleWatch

@@ -7,8 +7,8 @@ import pytest
 
 from support import run_folder, run_pages
 from tollgate.gather import evidence
-from tollgate.run import manifest
-from tollgate.run.divided import RemoteEngine, divide
+from tollgate.record import manifest
+from tollgate.record.divided import RemoteEngine, divide
 from tollgate.samples.split import split
 
 HOSTS = ("10.0.0.1:1099", "10.0.0.2:1099")

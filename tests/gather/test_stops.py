@@ -9,7 +9,7 @@ from support import run_folder
 from tollgate.gather import evidence
 from tollgate.gather.watch import StopDecider
 from tollgate.judge import criterion as judging
-from tollgate.run import manifest
+from tollgate.record import manifest
 from tollgate.samples.watch import SampleWatch
 
 #: An error of every request of the seconds 3 and 4 of measuring.

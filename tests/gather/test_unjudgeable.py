@@ -10,8 +10,8 @@ from tollgate.gather import evidence
 from tollgate.gather.evidence import EvidenceError
 from tollgate.gather.unjudgeable import hardly_decided
 from tollgate.plan.read import read_plan
-from tollgate.run import manifest
-from tollgate.run.interim import InterimSchedule
+from tollgate.record import manifest
+from tollgate.record.interim import InterimSchedule
 
 
 def forecast(*rates, **shares):

@@ -13,10 +13,10 @@ from support.golden_lines import check_golden
 from tollgate.judge.facts import MeasuredRun
 from tollgate.judge.forecast import check_forecast, forecast_reasons, poisson_interval
 from tollgate.judge.judgement import judge
-from tollgate.outputs.console import steps_table, verdict_table
-from tollgate.outputs.json_model import finite
-from tollgate.outputs.markdown import to_markdown
-from tollgate.outputs.text import forecast_line
+from tollgate.report.console import steps_table, verdict_table
+from tollgate.report.json_model import finite
+from tollgate.report.markdown import to_markdown
+from tollgate.report.text import forecast_line
 
 HOLDS = "p95 of search>250ms"
 

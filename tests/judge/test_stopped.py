@@ -10,7 +10,7 @@ from support.executions import counts, execution
 from support.run_folder import reasons
 from tollgate.judge.facts import ExecutionFacts, MeasuredRun
 from tollgate.judge.judgement import judge
-from tollgate.run import manifest
+from tollgate.record import manifest
 from tollgate.workers.model import WorkerCount
 
 STOP = "p95 of search>150ms for 5s"

@@ -12,10 +12,10 @@ import pytest
 import support
 from support import compare_folder, listed_runs, run_folder, study_folder
 from tollgate.base.paths import ROOT
-from tollgate.outputs import study as study_report
-from tollgate.pages.run.write import write as write_page
-from tollgate.pages.runs import build as runs_page
-from tollgate.run import manifest
+from tollgate.record import manifest
+from tollgate.report import study as study_report
+from tollgate.report.pages.run.write import write as write_page
+from tollgate.report.pages.runs import build as runs_page
 
 SCREENSHOTS = ROOT / "scripts" / "dev" / "screenshots"
 PAGES = ROOT / "scripts" / "dev" / "pictures" / "pages.js"

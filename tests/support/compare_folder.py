@@ -17,7 +17,7 @@ from support.run_folder import verdict_of
 from tollgate.compare import record
 from tollgate.compare.model import GateSettings
 from tollgate.compare.record import CompareRecord, SideRecord
-from tollgate.run import manifest
+from tollgate.record import manifest
 from tollgate.schedule.open_model import OpenModelArrivals
 
 WARMUP_S = 5

@@ -6,7 +6,7 @@ import io
 from support import run_folder
 from support.jtl_rows import HEADER, START_MS, row
 from tollgate.gather import evidence
-from tollgate.run import manifest
+from tollgate.record import manifest
 
 #: JMeter's message for a transaction of two samples, all of which count as it says.
 SUM_UP = '"Number of samples in transaction : 2, number of failing samples : {failed}"'

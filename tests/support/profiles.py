@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from tollgate.profile.model import (
+from tollgate.compare.profile.model import (
     COMPUTING,
     MORE,
     SAME,

@@ -41,7 +41,7 @@ def link_environment(root):
     for name in ("bzt", "tollgate"):
         written[name] = (
             f"#!{theirs}/bin/python\nimport sys\nsys.path.insert(0, {scripts!r})\n"
-            f"from tollgate.commands.start import {name}\n{name}()\n"
+            f"from tollgate.cli.start import {name}\n{name}()\n"
         )
     for name, text in written.items():
         command = ours / "bin" / name

@@ -5,7 +5,7 @@ import shutil
 from support.golden_lines import FOLDER
 from tollgate.gather import evidence
 from tollgate.judge.judgement import judge
-from tollgate.run import manifest
+from tollgate.record import manifest
 
 #: 300 requests of the label `nap`, 20 to 51 ms each, by a Precise Throughput Timer.
 NAME = "timer-run"

@@ -7,7 +7,7 @@ import shutil
 from dataclasses import replace
 
 from support import run_folder
-from tollgate.run import manifest
+from tollgate.record import manifest
 
 
 def two_modes(folder, *criteria, **changes):

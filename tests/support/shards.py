@@ -5,7 +5,7 @@ import numpy as np
 
 from support import jmx_text
 from support.jtl_rows import HEADER, START_MS
-from tollgate.run import manifest
+from tollgate.record import manifest
 from tollgate.schedule.open_model import OpenModelArrivals
 from tollgate.schedule.share import Share
 from tollgate.schedule.share_load import shared_schedule

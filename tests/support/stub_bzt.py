@@ -30,8 +30,8 @@ def compare(options):
     from support.run_folder import verdict_of
     from tollgate.compare.model import GateSettings
     from tollgate.gather import evidence
-    from tollgate.outputs import write as outputs
-    from tollgate.run import manifest
+    from tollgate.record import manifest
+    from tollgate.report import write as outputs
 
     run = Path(options["settings.artifacts-dir"])
     percent = float(os.environ.get("HEAD_INJECT_WORK_PERCENT", 0))

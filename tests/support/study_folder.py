@@ -12,8 +12,8 @@ from support.study_cells import cell
 from support.study_jtl import Sent, load, write, write_cpu
 from tollgate.base.paths import ROOT
 from tollgate.plan import copy as plan_copy
-from tollgate.run import manifest
-from tollgate.run.environment import fingerprint
+from tollgate.record import manifest
+from tollgate.record.environment import fingerprint
 from tollgate.study import record as study_run
 from tollgate.study.design import blocks as blocks_of
 from tollgate.study.design import write_blocks

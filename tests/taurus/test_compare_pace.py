@@ -12,7 +12,7 @@ from support.compare_service import refused
 from tollgate.base.paths import ROOT
 from tollgate.compare import record
 from tollgate.compare.pace import Cost, Pace
-from tollgate.run import manifest
+from tollgate.record import manifest
 from tollgate.taurus import compare as service
 from tollgate.taurus.pace import CostError
 from tollgate.taurus.shared import under_way

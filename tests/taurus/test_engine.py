@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tollgate.base.paths import ROOT
-from tollgate.run.redaction import Redaction
+from tollgate.record.redaction import Redaction
 from tollgate.taurus.engine import BASE_CONFIG, Engine
 
 SETTINGS = yaml.safe_load((ROOT / "taurus.yml").read_text())

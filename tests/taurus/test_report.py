@@ -6,7 +6,7 @@ import pytest
 from bzt import TaurusConfigError
 from bzt.utils import BetterDict
 
-from tollgate.outputs import dashboard
+from tollgate.report import dashboard
 from tollgate.taurus.report import Report
 
 

@@ -8,10 +8,10 @@ from types import SimpleNamespace
 import pytest
 
 from support import run_folder
-from tollgate.outputs import dashboard
-from tollgate.pages.kit import assemble
-from tollgate.pages.run.write import judged
-from tollgate.pages.runs import build
+from tollgate.report import dashboard
+from tollgate.report.pages.kit import assemble
+from tollgate.report.pages.run.write import judged
+from tollgate.report.pages.runs import build
 from tollgate.taurus.report import Report
 from tollgate.taurus.shared import under_way
 

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 import yaml
 
-from tollgate.run.redaction import MARK, Redaction
+from tollgate.record.redaction import MARK, Redaction
 from tollgate.taurus import secrecy
 
 HARMLESS = "# a comment that is kept\nmodules:\n  x:\n    rate: 5\n"

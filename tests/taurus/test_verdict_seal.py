@@ -7,7 +7,7 @@ import pytest
 from bzt import ManualShutdown
 
 from support import compare_folder, run_folder
-from tollgate.run import manifest
+from tollgate.record import manifest
 from tollgate.taurus.shared import under_way
 from tollgate.taurus.verdict import Verdict
 

@@ -10,11 +10,11 @@ from support.golden_file import check_file
 from support.watched_workers import MIB, leaking, reborn, watched, worker
 from tollgate.judge.facts import MeasuredRun
 from tollgate.judge.judgement import judge
-from tollgate.outputs.console import verdict_table
-from tollgate.outputs.json_model import to_json
-from tollgate.outputs.json_verdict import to_dict
-from tollgate.outputs.junit import to_junit
-from tollgate.outputs.markdown import to_markdown
+from tollgate.report.console import verdict_table
+from tollgate.report.json_model import to_json
+from tollgate.report.json_verdict import to_dict
+from tollgate.report.junit import to_junit
+from tollgate.report.markdown import to_markdown
 from tollgate.workers.model import Reload, WorkerOutage
 
 LEAK = "rss-slope of worker>20MB/min"

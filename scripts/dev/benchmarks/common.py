@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import signal
 
-from tollgate.run.environment import cpu_model
+from tollgate.record.environment import cpu_model
 
 Floats = NDArray[np.float64]
 #: Values that are drawn before the first that counts, until which the beginning is forgotten.

@@ -25,7 +25,7 @@ import numpy as np
 from benchmarks.common import machine, table
 from tollgate.base.paths import ROOT, jmeter_home
 from tollgate.plan.inline import put_in_place
-from tollgate.run.environment import jmeter_version
+from tollgate.record.environment import jmeter_version
 from tollgate.taurus.jmeter import QUIET
 
 #: The run that the other one is compared with lasts so long, in seconds.

@@ -32,7 +32,7 @@ from tollgate.judge.levels import estimates
 from tollgate.judge.verdicts import INCONCLUSIVE, worst
 from tollgate.plan.arrivals import PreciseThroughput
 from tollgate.plan.read import read_plan
-from tollgate.run.interim import LEAST_S, InterimSchedule
+from tollgate.record.interim import LEAST_S, InterimSchedule
 from tollgate.schedule.schedule import schedules_of
 from tollgate.stats.counts import Counts
 from tollgate.stats.totals import Totals

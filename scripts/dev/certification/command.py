@@ -20,8 +20,8 @@ from certification.conditions import ConditionError
 from certification.live import Limits, Live, LiveError, check_like, session, summary
 from certification.store import FOLDER, Store, StoreError
 from tollgate.base.processes import end_by
-from tollgate.commands import ERROR, Parser
-from tollgate.run.manifest import ManifestError
+from tollgate.cli import ERROR, Parser
+from tollgate.record.manifest import ManifestError
 from tollgate.samples.layout import JtlError
 
 INTERRUPTED = 2

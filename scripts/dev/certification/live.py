@@ -28,8 +28,8 @@ from tollgate.compare import record, samples
 from tollgate.compare.model import INCONCLUSIVE, Blocks
 from tollgate.compare.record import CompareRecord
 from tollgate.compare.settings import LARGEST_SEED, SettingError, seconds_of, seeds_of
-from tollgate.run import manifest
-from tollgate.run.manifest import ManifestError
+from tollgate.record import manifest
+from tollgate.record.manifest import ManifestError
 from tollgate.samples.layout import JtlError
 from tollgate.targets.git import GitError, find_revisions
 

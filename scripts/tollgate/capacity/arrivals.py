@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tollgate.capacity.model import Ask
-from tollgate.run.manifest import ManifestError
+from tollgate.record.manifest import ManifestError
 
 #: Bytes of a row, its newline included.
 ROW = 128

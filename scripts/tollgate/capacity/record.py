@@ -16,7 +16,7 @@ from tollgate.base import records
 from tollgate.base.text import did_you_mean
 from tollgate.capacity.model import Ask, CapacitySettings
 from tollgate.criteria.grammar import Criterion, CriterionError
-from tollgate.run.manifest import Manifest, ManifestError, digest
+from tollgate.record.manifest import Manifest, ManifestError, digest
 
 KIND = "capacity"
 #: Of an execution's name in that of a file: what it can't hold, and how many characters it has.

@@ -12,7 +12,7 @@ from typing import Any
 from tollgate.base import records
 from tollgate.compare.model import GateSettings
 from tollgate.compare.pace import Pace
-from tollgate.run.manifest import Manifest, ManifestError, digest
+from tollgate.record.manifest import Manifest, ManifestError, digest
 
 NAME = "compare.json"
 #: Raised when a record's meaning changes; what can't be read as today's is refused.

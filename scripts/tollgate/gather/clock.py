@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from tollgate.base.text import format_duration
 from tollgate.judge.facts import ExecutionFacts
-from tollgate.run.manifest import Execution
+from tollgate.record.manifest import Execution
 from tollgate.samples.counts import Jtl
 from tollgate.samples.order import TOLERANCE_MS, Step, largest
 

@@ -11,7 +11,7 @@ from tollgate.compare.record import CompareRecord
 from tollgate.compare.result import Comparison, compared, not_compared
 from tollgate.compare.settings import LagError, lag_s
 from tollgate.plan.model import Plan
-from tollgate.run.manifest import NAME, Execution, Manifest, ManifestError
+from tollgate.record.manifest import NAME, Execution, Manifest, ManifestError
 from tollgate.samples.store import Store
 
 KIND = "compare"

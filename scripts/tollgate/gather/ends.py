@@ -18,7 +18,7 @@ from tollgate.plan.bounds import stops_of
 from tollgate.plan.jmx import read_tree
 from tollgate.plan.model import Plan
 from tollgate.plan.read import expander_of
-from tollgate.run.manifest import Execution as Planned
+from tollgate.record.manifest import Execution as Planned
 from tollgate.samples.counts import Jtl
 from tollgate.samples.store import Store
 from tollgate.samples.threads import ThreadRows, longest_gaps, thread_groups, thread_rows

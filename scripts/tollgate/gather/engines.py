@@ -16,8 +16,8 @@ from pathlib import Path
 from tollgate.gather import workers as evidence_workers
 from tollgate.judge.engines import engine_of, together
 from tollgate.judge.facts import EngineFacts, JudgeSettings, MeasuredExecution, MeasuredRun
-from tollgate.run import manifest
-from tollgate.run.manifest import NAME, Engine, Execution, Manifest, ManifestError, digest
+from tollgate.record import manifest
+from tollgate.record.manifest import NAME, Engine, Execution, Manifest, ManifestError, digest
 from tollgate.samples.layout import JtlError, peek_test_start
 
 #: Shares whose counts are merged at once: each time costs as much as all counts so far.

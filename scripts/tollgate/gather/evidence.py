@@ -41,8 +41,8 @@ from tollgate.judge.levels import estimates
 from tollgate.judge.workers import events_left
 from tollgate.plan.model import Plan
 from tollgate.plan.read import read_plan
-from tollgate.run.manifest import NAME, Manifest, ManifestError, check_seal, is_sealed
-from tollgate.run.manifest import Execution as Planned
+from tollgate.record.manifest import NAME, Manifest, ManifestError, check_seal, is_sealed
+from tollgate.record.manifest import Execution as Planned
 from tollgate.samples.counts import Jtl, read_jtl
 from tollgate.samples.layout import JtlError
 from tollgate.samples.order import step_back

@@ -22,8 +22,8 @@ from tollgate.judge.interim import is_settled, noted
 from tollgate.judge.judgement import results_of
 from tollgate.judge.verdicts import FAIL, CriterionResult
 from tollgate.plan.model import Plan
-from tollgate.run.manifest import Execution as Planned
-from tollgate.run.manifest import Manifest, Stop
+from tollgate.record.manifest import Execution as Planned
+from tollgate.record.manifest import Manifest, Stop
 from tollgate.samples.counts import read_jtl
 from tollgate.samples.layout import JtlError, peek_test_start
 from tollgate.samples.store import Store

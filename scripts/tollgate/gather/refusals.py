@@ -15,7 +15,7 @@ from tollgate.forecast.model import from_record, to_record
 from tollgate.judge.facts import JudgeSettings
 from tollgate.plan import data_files
 from tollgate.plan.read import read_plan
-from tollgate.run.redaction import MARK, Redaction
+from tollgate.record.redaction import MARK, Redaction
 
 #: Taurus rewrites every thread group of a plan for any of these.
 LOAD_SETTINGS = ("concurrency", "iterations", "ramp-up", "hold-for", "throughput", "steps")

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from tollgate.criteria.grammar import Criterion, CriterionError
 from tollgate.forecast.model import Followed
 from tollgate.plan.model import Plan
-from tollgate.run.manifest import Execution
+from tollgate.record.manifest import Execution
 from tollgate.schedule.schedule import schedules_of
 from tollgate.stats.intervals import FEWEST_FOR_MEAN, samples_needed
 from tollgate.stats.slope import FEWEST

@@ -14,7 +14,7 @@ from tollgate.judge.facts import LabelData, MeasuredExecution
 from tollgate.judge.missing_samples import LoadEnd, OmittedRequests, correct_coordinated_omission
 from tollgate.plan.model import Plan, ThreadGroup
 from tollgate.plan.threads import groups_before, is_done
-from tollgate.run.manifest import Execution as Planned
+from tollgate.record.manifest import Execution as Planned
 from tollgate.samples.counts import Jtl
 from tollgate.samples.store import Store
 from tollgate.samples.threads import Key, Sent, ThreadRows, read_sent, thread_rows

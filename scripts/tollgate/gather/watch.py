@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from tollgate.gather.interim import WRITTEN_S, ExecutionContext, Look
 from tollgate.judge.verdicts import FAIL, PASS, CriterionResult
-from tollgate.run.manifest import Stop
+from tollgate.record.manifest import Stop
 from tollgate.samples.store import Store
 
 #: Seconds between two looks for a reason to stop, at least, and how many times as long as a look.

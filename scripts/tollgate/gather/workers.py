@@ -8,7 +8,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 
-from tollgate.run.manifest import Execution, Manifest
+from tollgate.record.manifest import Execution, Manifest
 from tollgate.samples import lost
 from tollgate.samples.counts import Jtl
 from tollgate.samples.store import Store

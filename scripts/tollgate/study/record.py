@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tollgate.base import records
-from tollgate.run.manifest import ManifestError
+from tollgate.record.manifest import ManifestError
 
 NAME = "study-run.json"
 #: The blocks of the run, which the plan reads and the report as well.

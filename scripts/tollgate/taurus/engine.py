@@ -14,7 +14,7 @@ from bzt.engine import Configuration
 from bzt.linter import ToplevelChecker
 
 from tollgate.base.text import did_you_mean
-from tollgate.run.redaction import Redaction
+from tollgate.record.redaction import Redaction
 from tollgate.taurus import secrecy
 from tollgate.taurus.targets import Targets
 

@@ -19,8 +19,8 @@ from tollgate.base import atomic
 from tollgate.base.paths import ROOT, STATE, jmeter_home
 from tollgate.plan.jmx import PlanError, read_tree
 from tollgate.plan.read import expander_of
-from tollgate.run.environment import java_version, jmeter_version
-from tollgate.run.manifest import digest
+from tollgate.record.environment import java_version, jmeter_version
+from tollgate.record.manifest import digest
 from tollgate.schedule.share import Share, ShareError
 from tollgate.schedule.share_rows import HOW, Feed, feeds_of, share_of_rows
 

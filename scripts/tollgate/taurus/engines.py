@@ -26,7 +26,7 @@ from tollgate.plan.inline import put_in_place
 from tollgate.plan.jmx import read_tree
 from tollgate.plan.read import expander_of
 from tollgate.plan.remote import START_AT, begin_together, for_engines, own_name
-from tollgate.run import divided
+from tollgate.record import divided
 from tollgate.samples.layout import peek_test_start
 from tollgate.schedule.share import Share
 from tollgate.schedule.share_rows import Feed, feeds_of

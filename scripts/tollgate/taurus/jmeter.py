@@ -31,7 +31,7 @@ from tollgate.plan.inline import put_in_place, shares_fragments
 from tollgate.plan.model import LOOPING, Plan
 from tollgate.plan.read import read_hosts, read_plan
 from tollgate.plan.threads import stated_end
-from tollgate.run.environment import GENERATOR
+from tollgate.record.environment import GENERATOR
 from tollgate.samples.check import RECORD_BYTES
 from tollgate.targets import lock
 from tollgate.taurus.engines import RemoteLoad

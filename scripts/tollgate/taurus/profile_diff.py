@@ -15,13 +15,13 @@ from bzt import ToolError
 from tollgate.base import atomic
 from tollgate.base.paths import ROOT
 from tollgate.compare.model import FAIL
+from tollgate.compare.profile import words
+from tollgate.compare.profile.differences import explain
+from tollgate.compare.profile.model import Why, absent, write_why
+from tollgate.compare.profile.read import FOLDER, SIDES, ProfileError, draw, read_blocks
 from tollgate.compare.result import Comparison
-from tollgate.outputs import write as outputs
-from tollgate.pages.run.write import Judged
-from tollgate.profile import words
-from tollgate.profile.differences import explain
-from tollgate.profile.model import Why, absent, write_why
-from tollgate.profile.read import FOLDER, SIDES, ProfileError, draw, read_blocks
+from tollgate.report import write as outputs
+from tollgate.report.pages.run.write import Judged
 from tollgate.targets import probe
 from tollgate.targets.pm2 import Pm2Error
 from tollgate.targets.scenarios import targets_of

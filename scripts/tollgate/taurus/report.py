@@ -20,10 +20,10 @@ from bzt.engine import Service
 from tollgate.base import disk as room
 from tollgate.base.paths import REPORTS
 from tollgate.gather.interim import judged_until_ms
-from tollgate.outputs import dashboard
-from tollgate.outputs import write as outputs
-from tollgate.pages.run import write as run_page
-from tollgate.pages.runs import build as runs_page
+from tollgate.report import dashboard
+from tollgate.report import write as outputs
+from tollgate.report.pages.run import write as run_page
+from tollgate.report.pages.runs import build as runs_page
 from tollgate.taurus.shared import refuse_unknown, under_way
 
 

@@ -11,7 +11,7 @@ import bzt.engine
 from bzt.engine import Configuration
 
 from tollgate.base import atomic
-from tollgate.run.redaction import Redaction
+from tollgate.record.redaction import Redaction
 
 #: What Taurus and JMeter leave beside samples, by name; a run's verdict is none of it.
 _BY_PRODUCTS = ("*.log", "*.out", "*.err", "error*.jtl", "trace*.jtl", "modified_*.jmx")

@@ -28,8 +28,8 @@ from tollgate.forecast.load import shared_forecast
 from tollgate.forecast.model import Followed, from_record, to_record
 from tollgate.plan.jmx import read_tree
 from tollgate.plan.read import expander_of, read_plan
-from tollgate.run.manifest import ShareRecord as Record
-from tollgate.run.manifest import digest
+from tollgate.record.manifest import ShareRecord as Record
+from tollgate.record.manifest import digest
 from tollgate.schedule.share import Share, ShareError, parse_share
 from tollgate.schedule.share_load import shared_properties
 from tollgate.schedule.share_rows import COPY, HOW, SPLIT, Feed, feeds_of, share_of_rows

@@ -12,8 +12,8 @@ from bzt import TaurusConfigError
 from bzt.engine import Engine
 
 from tollgate.base.text import did_you_mean
-from tollgate.pages.run.write import Judged
-from tollgate.run.manifest import Manifest, ShareRecord, Stop
+from tollgate.record.manifest import Manifest, ShareRecord, Stop
+from tollgate.report.pages.run.write import Judged
 from tollgate.study.model import StudyResult
 from tollgate.targets.reloads import Reloads
 from tollgate.taurus.engines import RemoteLoad

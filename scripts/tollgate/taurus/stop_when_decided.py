@@ -23,7 +23,7 @@ from tollgate.base.text import duration_text
 from tollgate.compare.settings import SettingError, is_compare, seconds_of
 from tollgate.gather.evidence import examined
 from tollgate.gather.watch import InterimDecider, outcome
-from tollgate.run.interim import LEAST_S
+from tollgate.record.interim import LEAST_S
 from tollgate.samples.watch import SampleWatch
 from tollgate.stats.sequential import nominal_level
 from tollgate.targets.scenarios import name_of, scenario_of

@@ -32,8 +32,8 @@ from bzt.engine import Service
 from tollgate.base import records
 from tollgate.base.processes import defer_signals
 from tollgate.base.text import did_you_mean, duration_text
-from tollgate.outputs import study as report
-from tollgate.run import manifest
+from tollgate.record import manifest
+from tollgate.report import study as report
 from tollgate.samples.layout import JtlError
 from tollgate.samples.store import Growing
 from tollgate.study import autocannon, model, settings

@@ -32,18 +32,18 @@ from tollgate.compare import record as compare_record
 from tollgate.gather import evidence, refusals
 from tollgate.gather.unjudgeable import hardly_decided
 from tollgate.judge.judgement import judge
-from tollgate.outputs import write as outputs
-from tollgate.pages.kit.assemble import PageError
-from tollgate.pages.run import write as run_page
-from tollgate.pages.run.write import Judged
 from tollgate.plan import copy as plan_copy
 from tollgate.plan import lint as plan_lint
 from tollgate.plan.jmx import PlanError
-from tollgate.run import manifest
-from tollgate.run.divided import divide
-from tollgate.run.environment import fingerprint
-from tollgate.run.interim import InterimSchedule
-from tollgate.run.redaction import Redaction
+from tollgate.record import manifest
+from tollgate.record.divided import divide
+from tollgate.record.environment import fingerprint
+from tollgate.record.interim import InterimSchedule
+from tollgate.record.redaction import Redaction
+from tollgate.report import write as outputs
+from tollgate.report.pages.kit.assemble import PageError
+from tollgate.report.pages.run import write as run_page
+from tollgate.report.pages.run.write import Judged
 from tollgate.samples.split import split
 from tollgate.targets.pm2 import App, declared_apps
 from tollgate.targets.scenarios import remote_of, targets_of

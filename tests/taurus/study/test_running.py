@@ -7,7 +7,7 @@ from bzt import ToolError
 
 from support.jtl_text import lines
 from support.study_jtl import Sent, load, write
-from tollgate.run import manifest
+from tollgate.record import manifest
 from tollgate.study.design import read_blocks, rounds, seconds_of
 from tollgate.study.lengths import lengthened, warmed
 from tollgate.study.samples import read_spans

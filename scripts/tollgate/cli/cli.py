@@ -1,0 +1,139 @@
+"""The `tollgate` command: the rooms of a live run, on the folder of an archived one.
+
+tollgate judge RUN                      judge again, by the run's own criteria
+tollgate judge RUN --criterion 'p95 of search>200ms'    or by others
+tollgate judge RUN --json               print it as verdict.json has it
+tollgate report RUN                     make its page and dashboards again; a study: tell it again
+tollgate report RUN --dashboards        also of more samples than a run itself draws them from
+tollgate report reports                 the list of all runs again
+tollgate merge RUN... --to FOLDER       judge the shares of a load, see ENGINE, as one run
+tollgate engine k/N                     be a remote engine: scripts/engine
+tollgate forecast FILE                  check a forecast and show the load that comes of it
+tollgate new target NAME [--url URL]    make the files of a target
+tollgate doctor                         what is in the way of a run on this machine
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import sys
+from pathlib import Path
+
+from tollgate.cli import ERROR, Parser, doctor, engine, forecast, merge, new_target
+from tollgate.gather import evidence
+from tollgate.gather.interim import judged_until_ms
+from tollgate.judge.judgement import judge
+from tollgate.plan.jmx import PlanError
+from tollgate.record import manifest
+from tollgate.report import dashboard
+from tollgate.report import study as study_report
+from tollgate.report import write as outputs
+from tollgate.report.pages.kit.assemble import PageError
+from tollgate.report.pages.run import write as run_page
+from tollgate.report.pages.runs import build as runs_page
+from tollgate.samples.layout import JtlError
+from tollgate.taurus import engine_host
+
+_PROBLEMS = (
+    *(manifest.ManifestError, evidence.EvidenceError, PlanError, JtlError, PageError),
+    engine_host.EngineError,
+    *study_report.PROBLEMS,
+)
+
+
+def main() -> None:
+    """Run the command named on the command line; exits with its exit code."""
+    arguments = _parser().parse_args()
+    if sys.stdout is None:
+        sys.exit("tollgate: standard output is closed, and there is something to print: open it")
+    try:
+        code = arguments.command(arguments)
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever reads it has enough, as `head` has
+        _leave_stdout()
+        sys.exit(ERROR)
+    except _PROBLEMS as problem:
+        print(f"tollgate: {problem}", file=sys.stderr)
+        sys.exit(ERROR)
+    except OSError as problem:
+        _leave_stdout()
+        print(f"tollgate: {problem}", file=sys.stderr)
+        sys.exit(ERROR)
+    sys.exit(code)
+
+
+def _leave_stdout() -> None:
+    """Write nothing more to standard output: Python would try once more as it ends."""
+    with contextlib.suppress(OSError, AttributeError):  # closed, or no file at all
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = Parser(prog="tollgate", description=__doc__.split("\n")[0])
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    judging = commands.add_parser("judge", help="judge an archived run again")
+    judging.add_argument("run", type=Path, help="the run's folder, e.g. reports/latest")
+    judging.add_argument(
+        "--criterion",
+        action="append",
+        metavar="TEXT",
+        help="judge by this instead of the run's own criteria: fails if it applies, as in "
+        "'p95 of search>250ms'; may be given several times",
+    )
+    judging.add_argument(
+        "--json", action="store_true", help="print the verdict as verdict.json has it"
+    )
+    judging.set_defaults(command=_judge)
+    reporting = commands.add_parser("report", help="make an archived run's reports again")
+    reporting.add_argument(
+        "run", type=Path, help="the run's folder, or that of all runs: reports/latest, reports"
+    )
+    reporting.add_argument(
+        "--dashboards",
+        action="store_true",
+        help="however many samples there are: it takes JMeter minutes and gigabytes of memory",
+    )
+    reporting.set_defaults(command=_report)
+    merge.add_to(commands)
+    engine.add_to(commands)
+    forecast.add_to(commands)
+    new_target.add_to(commands)
+    doctor.add_to(commands)
+    return parser
+
+
+def _judge(arguments: argparse.Namespace) -> int:
+    """Print the verdict; nothing in the run's folder changes."""
+    record = manifest.read(arguments.run)
+    if arguments.criterion:
+        record.criteria = arguments.criterion
+        for execution in record.executions:
+            execution.criteria = []
+    run, settings = evidence.gather(arguments.run, record)
+    if arguments.criterion:
+        evidence.refuse_lower_bounds(it for each in run.executions for it in each.criteria)
+    verdict = judge(run, settings)
+    if arguments.json:
+        print(outputs.to_json(verdict, run, record), end="")
+    else:
+        outputs.show(verdict)
+    return verdict.exit_code
+
+
+def _report(arguments: argparse.Namespace) -> int:
+    if runs_page.holds_runs(arguments.run):
+        print(runs_page.write(arguments.run))
+        return 0
+    record = manifest.read(arguments.run)
+    jtls = {each.name: arguments.run / each.jtl for each in record.executions if each.jtl}
+    until_ms = judged_until_ms(arguments.run, record)
+    problems = dashboard.draw_all(arguments.run, jtls, arguments.dashboards, until_ms)
+    for name, problem in problems.items():
+        print(f"tollgate: no dashboard of {name}: {problem}", file=sys.stderr)
+    study = study_report.write(arguments.run) if study_report.is_study(arguments.run) else None
+    if study:
+        print(study_report.to_table(study))
+    print(run_page.write(arguments.run, study=study))
+    return ERROR if problems else 0

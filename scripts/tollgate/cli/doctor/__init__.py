@@ -1,0 +1,42 @@
+"""`tollgate doctor`: what is in the way of a run here, and what to do."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Iterator
+
+from tollgate.cli.doctor import finding, installed, machine
+from tollgate.cli.doctor.finding import FAIL, Diagnosis
+
+INTERRUPTED = 2
+
+
+def add_to(commands: argparse._SubParsersAction) -> None:
+    """Add the command to the others."""
+    parser = commands.add_parser("doctor", help="what is in the way of a run on this machine")
+    parser.set_defaults(command=show)
+
+
+def show(_arguments: argparse.Namespace) -> int:
+    """Print a line for each finding as soon as it is known; returns 1 if a run can't start here, 2
+    after Ctrl-C."""
+    colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    findings = []
+    try:
+        for each in _look():
+            findings.append(each)
+            print(finding.line(each, colour), flush=True)
+    except KeyboardInterrupt:
+        print("tollgate: interrupted: what is above holds", file=sys.stderr)
+        return INTERRUPTED
+    print(f"\n{finding.summary(findings)}")
+    return finding.exit_code(findings)
+
+
+def _look() -> Iterator[Diagnosis]:
+    found = installed.look()
+    yield from found
+    node_runs = not any(each.what == "Node" and each.status == FAIL for each in found)
+    yield from machine.look(node_runs)

@@ -1,0 +1,131 @@
+"""What is installed, and whether it is new enough.
+
+The tools that a user installs, their least versions and how to ask them stand in
+scripts/prerequisites.sh, where scripts/bootstrap needs them before there is any Python.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from importlib import metadata
+from pathlib import Path
+
+from tollgate.base.paths import ROOT, jmeter_home
+from tollgate.cli.doctor.finding import FAIL, OK, WARN, Diagnosis
+from tollgate.record import environment
+from tollgate.targets import tools
+from tollgate.targets.pm2 import PM2
+
+PREREQUISITES = ROOT / "scripts" / "prerequisites.sh"
+#: What scripts/bootstrap asks of a JMeter of the user's own.
+JMETER_CHECK = ROOT / "scripts" / "jmeter" / "check"
+#: Prints name, command, least version and the version found, set apart by tabs, a line each.
+_LIST = """
+. "$0"
+show() { printf '%s\\t%s\\t%s\\t%s\\n' "$@"; }
+for_each_prerequisite show
+"""
+_BOOTSTRAP = "run scripts/bootstrap"
+_BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+#: Command lines that do: what needs them.
+_OPTIONAL = {
+    "Chromium": ((os.environ.get("CHROMIUM") or "chromium", *_BROWSERS), "the tests of the pages"),
+    "Xvfb": (("Xvfb",), "the tests of JMeter's window"),
+}
+
+
+def look() -> list[Diagnosis]:
+    """Of every tool, in the order in which a run needs them."""
+    return [*prerequisites(), _git(), _pm2(), _jmeter(), _bzt(), *_optional()]
+
+
+def prerequisites() -> list[Diagnosis]:
+    """One for each tool of scripts/prerequisites.sh."""
+    done = subprocess.run(
+        ["/bin/sh", "-c", _LIST, str(PREREQUISITES)], capture_output=True, text=True, check=False
+    )
+    rows = [line.split("\t") for line in done.stdout.splitlines()]
+    if not rows:
+        return [
+            Diagnosis(FAIL, "tools", f"{PREREQUISITES.name} says nothing: {done.stderr.strip()}")
+        ]
+    return [_prerequisite(*row) for row in rows]
+
+
+def _prerequisite(name: str, command: str, least: str, found: str) -> Diagnosis:
+    todo = f"install {name} {least} or later"
+    if not found:
+        return Diagnosis(FAIL, name, f"no `{command}` that runs on PATH", todo)
+    if _numbers(found) < _numbers(least):
+        return Diagnosis(FAIL, name, f"{found} ({_place(command)})", todo)
+    return Diagnosis(OK, name, f"{found} ({_place(command)})")
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    """`3.10` is above `3.9`."""
+    return tuple(int(part) for part in version.split("."))
+
+
+def _place(command: str) -> str:
+    return shutil.which(command) or command
+
+
+def _git() -> Diagnosis:
+    if place := shutil.which("git"):
+        return Diagnosis(OK, "git", place)
+    todo = "install git: -compare takes its base from it, and a verdict names its commit"
+    return Diagnosis(WARN, "git", "not on PATH", todo)
+
+
+def _pm2() -> Diagnosis:
+    version = environment.pm2_version()
+    if not PM2.exists() or version == "unknown":
+        return Diagnosis(FAIL, "PM2", "not in node_modules", _BOOTSTRAP)
+    return Diagnosis(OK, "PM2", version)
+
+
+def _jmeter() -> Diagnosis:
+    home = jmeter_home()
+    launcher = home / "bin" / "jmeter"
+    yours = "JMETER_HOME" in os.environ
+    if not tools.runs(launcher):
+        todo = "set JMETER_HOME to a JMeter 5.6.3, or unset it" if yours else _BOOTSTRAP
+        return Diagnosis(FAIL, "JMeter", f"no {launcher}", todo)
+    found = f"{environment.jmeter_version()} ({home})"
+    return _yours(home, found) if yours else Diagnosis(OK, "JMeter", found)
+
+
+def _yours(home: Path, found: str) -> Diagnosis:
+    """What bootstrap would say of it: another version is in the way, a missing plugin is not."""
+    done = subprocess.run(
+        [str(JMETER_CHECK), str(home)], capture_output=True, text=True, check=False
+    )
+    said = done.stderr if done.returncode else done.stdout
+    first, *more = said.removeprefix("bootstrap: ").splitlines() or [""]
+    if done.returncode:
+        refused, _, todo = first.partition("; ")
+        return Diagnosis(FAIL, "JMeter", refused, todo)
+    if first:
+        return Diagnosis(WARN, "JMeter", first, " ".join(line.strip() for line in more))
+    return Diagnosis(OK, "JMeter", found)
+
+
+def _bzt() -> Diagnosis:
+    try:
+        return Diagnosis(OK, "Taurus", f"bzt {metadata.version('bzt')}")
+    except metadata.PackageNotFoundError:
+        return Diagnosis(FAIL, "Taurus", "no bzt beside this Python", _BOOTSTRAP)
+
+
+def _optional() -> list[Diagnosis]:
+    found = []
+    for name, (commands, needed_by) in _OPTIONAL.items():
+        places = [place for command in commands if (place := shutil.which(command))]
+        if places:
+            found.append(Diagnosis(OK, name, places[0]))
+        else:
+            todo = f"only {needed_by} need it: scripts/system-packages installs it"
+            found.append(Diagnosis(WARN, name, "not installed", todo))
+    return found

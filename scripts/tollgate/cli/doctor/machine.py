@@ -1,0 +1,210 @@
+"""The machine: what of it a run may use, what else uses it, what makes its clocks or speed vary.
+
+Where a file of Linux is missing, as in most virtual machines or on macOS, the finding says that it
+can't be read, and nothing is concluded from that.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+
+from tollgate.base.paths import ROOT
+from tollgate.cli.doctor.finding import FAIL, OK, WARN, Diagnosis
+from tollgate.targets import leftovers, lock, pm2, probe
+
+GIB = 1 << 30
+#: JMeter takes 0.5 GiB of heap and as much beside it, each worker some 0.1, bzt 0.2.
+FREE_MEMORY = {FAIL: 0.75 * GIB, WARN: 1.5 * GIB}
+#: A day's samples take some 100 MB, a bootstrap 1 GiB.
+FREE_DISK = {FAIL: 0.25 * GIB, WARN: 2 * GIB}
+#: The share of the cores that something else may keep busy.
+BUSY = 0.25
+#: Clocks that a process reads without a call of the kernel, or nearly so; others cost microseconds.
+FAST_CLOCKS = ("tsc", "kvm-clock", "arch_sys_counter", "hyperv_clocksource_tsc_page", "xen")
+GOVERNORS = "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor"
+CLOCK = Path("/sys/devices/system/clocksource/clocksource0/current_clocksource")
+CGROUPS = Path("/sys/fs/cgroup")
+#: The next step where the machine's speed may vary: a comparison of the code with itself.
+NOISE = "`BASE=HEAD ./scripts/run -compare` tells whether a change can be seen all the same"
+
+
+def look(node_runs: bool) -> list[Diagnosis]:
+    """node_runs: whether there is a Node to read ecosystem.config.js with."""
+    usable = cores()
+    return [
+        _another_run(),
+        *_ports(node_runs),
+        judge_cores(os.cpu_count() or 1, usable, quota(Path("/proc/self/cgroup"), CGROUPS)),
+        judge_room("memory", memory(Path("/proc/self/cgroup"), CGROUPS), FREE_MEMORY),
+        judge_room("disk", psutil.disk_usage(str(ROOT)).free, FREE_DISK),
+        judge_load(os.getloadavg()[0], usable),
+        judge_governors({path.read_text().strip() for path in Path("/").glob(GOVERNORS[1:])}),
+        judge_clock(CLOCK.read_text().strip() if CLOCK.exists() else ""),
+    ]
+
+
+def _another_run() -> Diagnosis:
+    pid = lock.holder()
+    if pid is None:
+        return Diagnosis(OK, "other runs", "none is under way in this checkout")
+    todo = "wait for it or end it; two runs measure each other"
+    return Diagnosis(FAIL, "other runs", f"one is under way (bzt with pid {pid})", todo)
+
+
+def _ports(node_runs: bool) -> list[Diagnosis]:
+    if not node_runs or not pm2.PM2.exists():
+        found = "not looked at: they stand in ecosystem.config.js, which Node and PM2 read"
+        return [Diagnosis(WARN, "ports", found, "install these first")]
+    try:
+        apps = pm2.declared_apps().values()
+    except (pm2.Pm2Error, OSError, ValueError) as problem:
+        return [Diagnosis(FAIL, "ports", str(problem), "mend ecosystem.config.js")]
+    taken = [_taken(app) for app in apps if not _is_free(app.port, app.name)]
+    if taken:
+        return taken
+    named = ", ".join(str(app.port) for app in apps)
+    return [Diagnosis(OK, "ports", f"free: {named}")]
+
+
+def _taken(app: pm2.App) -> Diagnosis:
+    variable = f"PORT_{app.name.upper().replace('-', '_')}"
+    return Diagnosis(
+        FAIL,
+        f"port {app.port}",
+        f"of app {app.name}: in use by {leftovers.port_owner(app.port)}",
+        f"end it, or set {variable} to a free port",
+    )
+
+
+def _is_free(port: int, app: str) -> bool:
+    try:
+        probe.port_is_free(pm2.HOST, port, app)
+    except probe.ProbeError:
+        return False
+    return True
+
+
+def cores() -> int:
+    """Those that this process may run on."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # macOS
+        return os.cpu_count() or 1
+
+
+def quota(own: Path, root: Path) -> float | None:
+    """The CPU time that a container may use, in cores; None where there is no limit.
+
+    own: /proc/self/cgroup. root: where the control groups stand. The tightest limit of the group
+    and of those around it counts (version 2: cpu.max; version 1: cpu.cfs_quota_us).
+    """
+    limits = [limit for folder in _groups(own, root) for limit in _limits(folder) if limit]
+    return min(limits, default=None)
+
+
+def memory(own: Path, root: Path) -> float:
+    """The bytes that are free on the machine, or in the container where that leaves fewer.
+
+    own, root: as for quota. The tightest of the groups counts (version 2: memory.max; version 1:
+    memory.limit_in_bytes)."""
+    left = [room for folder in _groups(own, root) if (room := _room(folder)) is not None]
+    return min([psutil.virtual_memory().available, *left])
+
+
+def _groups(own: Path, root: Path) -> Iterator[Path]:
+    """The folders of the groups that a process is in, and of those around them."""
+    try:
+        lines = own.read_text().splitlines()
+    except OSError:
+        return
+    for _, controllers, path in (line.split(":", 2) for line in lines):
+        top = root / controllers if controllers else root
+        group = Path(path.lstrip("/"))
+        yield from (top / folder for folder in (group, *group.parents))
+
+
+def _room(folder: Path) -> int | None:
+    """Bytes up to the limit of one group, None where it has none."""
+    limit = _words(folder / "memory.max") or _words(folder / "memory.limit_in_bytes")
+    used = _words(folder / "memory.current") or _words(folder / "memory.usage_in_bytes")
+    if not (limit and used and limit[0].isdigit()):
+        return None
+    stat = _words(folder / "memory.stat")
+    counts = dict(zip(stat[::2], stat[1::2], strict=False))
+    # Files that were read and not again since: the kernel drops them before it refuses anything.
+    cached = int(counts.get("total_inactive_file", counts.get("inactive_file", 0)))
+    return max(int(limit[0]) - int(used[0]) + cached, 0)
+
+
+def _limits(folder: Path) -> list[float | None]:
+    whole = _words(folder / "cpu.max")
+    old = _words(folder / "cpu.cfs_quota_us") + _words(folder / "cpu.cfs_period_us")
+    return [_cores_of(words) for words in (whole, old)]
+
+
+def _words(path: Path) -> list[str]:
+    try:
+        return path.read_text().split()
+    except OSError:
+        return []
+
+
+def _cores_of(words: list[str]) -> float | None:
+    """[quota, period] in microseconds; `max` and -1 stand for no limit."""
+    if len(words) != 2 or not words[0].isdigit():
+        return None
+    return int(words[0]) / int(words[1])
+
+
+def judge_cores(seen: int, usable: int, limit: float | None) -> Diagnosis:
+    """seen: by Node as well, which starts a worker for each where `instances` is `max`."""
+    may = min(float(usable), limit or float(usable))
+    if may < seen:
+        todo = f"set `instances` in ecosystem.config.js: `max` starts {seen} workers"
+        return Diagnosis(WARN, "cores", f"{seen}, of which {may:g} may be used", todo)
+    if seen < 2:
+        todo = "use a machine with two or more: JMeter and the service share this one"
+        return Diagnosis(WARN, "cores", "1", todo)
+    return Diagnosis(OK, "cores", str(seen))
+
+
+def judge_room(what: str, free: float, least: dict[str, float]) -> Diagnosis:
+    """Of memory or disk, in bytes."""
+    status = next((each for each in (FAIL, WARN) if free < least[each]), OK)
+    todo = "" if status == OK else f"make room: {least[WARN] / GIB:g} GiB would do"
+    return Diagnosis(status, what, f"{free / GIB:.1f} GiB free", todo)
+
+
+def judge_load(load: float, usable: int) -> Diagnosis:
+    """load: processes at work or waiting for a core, over the last minute."""
+    found = f"{load:.2f} on {usable} cores in the last minute"
+    if load <= BUSY * usable:
+        return Diagnosis(OK, "load", found)
+    return Diagnosis(WARN, "load", found, f"end what else runs here; {NOISE}")
+
+
+def judge_governors(governors: set[str]) -> Diagnosis:
+    """What decides the frequency of the cores."""
+    if not governors:
+        return Diagnosis(OK, "frequency", "can't be read here, as in most virtual machines")
+    found = ", ".join(sorted(governors))
+    if governors == {"performance"}:
+        return Diagnosis(OK, "frequency", found)
+    steady = "`cpupower frequency-set -g performance` keeps it from following the load"
+    todo = f"{steady}; {NOISE}"
+    return Diagnosis(WARN, "frequency", found, todo)
+
+
+def judge_clock(source: str) -> Diagnosis:
+    """Where the kernel takes the time from."""
+    if not source:
+        return Diagnosis(OK, "clock", "can't be read here")
+    if source in FAST_CLOCKS:
+        return Diagnosis(OK, "clock", source)
+    return Diagnosis(
+        WARN, "clock", source, "boot with another: reading this one takes microseconds"
+    )

@@ -1,0 +1,85 @@
+"""`tollgate engine`, which scripts/engine calls: be one of several machines that send a load."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import socket
+from pathlib import Path
+from typing import NoReturn
+
+from tollgate.base.paths import STATE
+from tollgate.record.environment import cpu_model
+from tollgate.schedule.share import ShareError, parse_share
+from tollgate.taurus import engine_host
+
+
+def add_to(commands: argparse._SubParsersAction) -> None:
+    """Add the command to the others."""
+    parser = commands.add_parser("engine", help="offer this machine as a remote engine")
+    parser.add_argument("share", metavar="k/N|keystore", help="which engine it is, of how many")
+    parser.add_argument(
+        "--address",
+        default="127.0.0.1",
+        help="of this machine, at which it listens and is reached; this machine alone by default",
+    )
+    parser.add_argument(
+        "--port", type=int, default=engine_host.PORT, help="the first of two, default %(default)s"
+    )
+    parser.add_argument(
+        "--plans",
+        type=Path,
+        default=engine_host.PLANS,
+        metavar="FOLDER",
+        help="from which data files are named: that of a plan of your own, on this machine",
+    )
+    parser.set_defaults(command=engine)
+
+
+def engine(arguments: argparse.Namespace) -> int:
+    """Become an engine, or make the key. Raises EngineError."""
+    if arguments.share != "keystore":
+        _become(arguments)
+    engine_host.make_keystore()
+    print(
+        f"{engine_host.KEYSTORE}: copy it to the same place in the checkout of each host, unseen "
+        "by others: whoever has it can run anything there"
+    )
+    return 0
+
+
+def _become(arguments: argparse.Namespace) -> NoReturn:
+    try:
+        share = parse_share(arguments.share)
+    except ShareError as problem:
+        raise engine_host.EngineError(str(problem).replace("ENGINE is", "the engine is")) from None
+    engine_host.check_keystore()
+    plans = arguments.plans.absolute()
+    if not plans.is_dir():
+        raise engine_host.EngineError(f"--plans {plans}: there is no such folder")
+    _check_ports(arguments.address, arguments.port)
+    folder = engine_host.FOLDER / f"{share.number}-of-{share.of}"
+    STATE.mkdir(exist_ok=True)
+    engine_host.place(share, plans, folder)
+    facts = engine_host.facts_here(share, cpu_model(), os.cpu_count() or 1)
+    command = engine_host.command(share, arguments.address, arguments.port, folder, facts)
+    print(
+        f"Engine {share} at {arguments.address}:{arguments.port}, until Ctrl-C; its log is "
+        f"{folder / 'jmeter.log'}",
+        flush=True,
+    )
+    os.chdir(plans)  # from which JMeter reads the data files that no property names
+    os.execv(command[0], command)  # noqa: S606 - nothing is left that could outlive JMeter
+
+
+def _check_ports(address: str, port: int) -> None:
+    for each in (port, port + 1):
+        with socket.socket() as candidate:
+            candidate.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                candidate.bind((address, each))
+            except OSError as problem:
+                raise engine_host.EngineError(
+                    f"it can't listen at {address}:{each} ({problem.strerror}): give an --address "
+                    "of this machine, and a --port that is free, as is the one behind it"
+                ) from None

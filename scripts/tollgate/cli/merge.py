@@ -1,0 +1,51 @@
+"""`tollgate merge RUN... --to FOLDER`: the shares of a load, judged as one run."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+from pathlib import Path
+
+from tollgate.gather import evidence
+from tollgate.judge.judgement import judge
+from tollgate.record import manifest, shards
+from tollgate.record.manifest import ManifestError
+from tollgate.report import write as outputs
+from tollgate.report.pages.run import write as run_page
+from tollgate.report.pages.run.write import Judged
+
+
+def add_to(commands: argparse._SubParsersAction) -> None:
+    """Add the command to the others."""
+    parser = commands.add_parser("merge", help="judge the shares of a load as one run")
+    parser.add_argument("runs", type=Path, nargs="+", metavar="RUN", help="the folder of a share")
+    parser.add_argument(
+        "--to", type=Path, required=True, metavar="FOLDER", help="of the merged run, a new one"
+    )
+    parser.set_defaults(command=merge)
+
+
+def merge(arguments: argparse.Namespace) -> int:
+    """Make the merged run's folder and show its verdict; leaves none where they are refused."""
+    found = shards.read_shards(arguments.runs)
+    folder: Path = arguments.to
+    if any(folder.resolve().is_relative_to(shard.folder.resolve()) for shard in found):
+        raise ManifestError(f"{folder} lies in the folder of a share: name one beside them")
+    try:
+        folder.mkdir(parents=True)
+    except FileExistsError:
+        raise ManifestError(f"{folder} is there already: name a new folder") from None
+    try:
+        shards.place(found, folder)
+        record = shards.merged(found, folder)
+        manifest.write(record, folder)
+        run, settings = evidence.gather(folder, record)
+    except BaseException:
+        shutil.rmtree(folder)
+        raise
+    verdict = judge(run, settings)
+    outputs.write_all(folder, verdict, run, record)
+    outputs.append_summary(verdict, record.kind)
+    outputs.show(verdict)
+    print(run_page.write(folder, Judged(record, run, settings, verdict)))
+    return verdict.exit_code

@@ -1,0 +1,75 @@
+"""`tollgate new target NAME [--url URL | --app APP]`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from bzt import TaurusConfigError
+
+from tollgate.base.paths import ROOT
+from tollgate.cli import ERROR
+from tollgate.cli.new_target import files
+from tollgate.cli.new_target.files import NewTarget, NewTargetError, checked
+from tollgate.targets.pm2 import Pm2Error, declared_apps
+from tollgate.targets.scenarios import remote_of
+
+
+def add_to(commands: argparse._SubParsersAction) -> None:
+    """Add the command to the others."""
+    new = commands.add_parser("new", help="make the files of something new")
+    things = new.add_subparsers(required=True, metavar="THING")
+    parser = things.add_parser("target", help="a target: plan, fragment, CSV, criteria")
+    parser.add_argument("name", help="what it is called everywhere, e.g. order-service")
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("--url", help="a service that runs already, e.g. http://127.0.0.1:8080")
+    where.add_argument("--app", help="an app of yours in ecosystem.config.js")
+    parser.add_argument("--path", default="/", help="what a service of yours is asked; default: /")
+    parser.set_defaults(command=make)
+
+
+def make(arguments: argparse.Namespace) -> int:
+    """Write the files and say what to do next; returns 1, with one line, if it can't be done."""
+    try:
+        target = checked(_asked(arguments))
+        new = files.new_files(target)
+        changed = files.changed_files(target, ROOT)
+        files.write(ROOT, new, changed)
+    except (NewTargetError, Pm2Error) as problem:
+        print(f"tollgate: {problem}", file=sys.stderr)
+        return ERROR
+    for verb, paths in (("made", new), ("changed", changed)):
+        print(*(f"{verb:8}{path}" for path in paths), sep="\n")
+    print(f"\nRun it: ./scripts/run -{target.name}\n{_next(target)}")
+    return 0
+
+
+def _asked(arguments: argparse.Namespace) -> NewTarget:
+    remote = None
+    if arguments.url is not None:
+        try:
+            remote = remote_of({"url": arguments.url}, arguments.name)
+        except TaurusConfigError as problem:
+            raise NewTargetError(str(problem).split(": ", 1)[1]) from None
+    elif arguments.app is not None:
+        declared = declared_apps()
+        if arguments.app not in declared:
+            raise NewTargetError(
+                f"ecosystem.config.js has no app {arguments.app!r}; its apps are: "
+                f"{', '.join(declared)}"
+            )
+    elif arguments.path != "/":
+        raise NewTargetError("--path is for a service of yours: name it by --url or --app")
+    return NewTarget(arguments.name, remote, arguments.app, arguments.path)
+
+
+def _next(target: NewTarget) -> str:
+    name = target.name
+    if target.is_router:
+        return (
+            f"Then put your own work into app/targets/{name}.js, its answers into data/{name}.csv."
+        )
+    return (
+        f"Then put what it is asked, and a pattern of each right answer, into data/{name}.csv, and "
+        f"your limits below `{name}:` in taurus.yml."
+    )

@@ -1,0 +1,226 @@
+"""CPU per answered request, head against base, function by function. Pure.
+
+A side's CPU per request is a ratio: time by samples over answers, both summed over blocks. Its
+error is that of the blocks' residuals (the ratio estimator, Cochran 1977, Sampling Techniques,
+chapter 6), those of both sides taken block by block, for they ran at the same time; so a block with
+few answers weighs little. Intervals are Student's t over blocks, made simultaneous by Bonferroni's
+inequality (Dunn 1961, Multiple Comparisons among Means, JASA 56): half of the level is for all of
+the CPU, the other half is shared by the functions. Which functions are asked about is chosen by
+both sides' sum, which says nothing of their difference.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from tollgate.compare.profile import flame
+from tollgate.compare.profile.model import (
+    COMPUTING,
+    LESS,
+    MORE,
+    SAME,
+    UNCHANGED,
+    UNKNOWN,
+    VERSION,
+    WAITING,
+    Function,
+    Overhead,
+    ProfileChange,
+    Why,
+)
+from tollgate.compare.profile.read import Frame, ProfileBlock, ProfileError
+
+Floats = NDArray[np.float64]
+#: What a function is known by in both sides: its name and its file.
+Key = tuple[str, str]
+
+#: Blocks below which no interval is worth its name.
+LEAST_BLOCKS = 6
+#: Functions with less than this share of both sides' CPU together are not asked about.
+LEAST_SHARE = 0.005
+ANONYMOUS = "(anonymous)"
+
+
+def explain(
+    blocks: Sequence[ProfileBlock], level: float, effect: float, rise_us: float | None, failed: bool
+) -> Why:
+    """What the profile says. level: how often anything may be named of a head that is like its
+    base. effect: the smallest rise that matters, as a share. failed: whether the comparison did,
+    and rise_us: by how much head's mean response time was longer then, None where that is unknown.
+
+    Raises ProfileError where too little was answered."""
+    on = [it for it in blocks if it.on and it.base.answered and it.head.answered]
+    if len(on) < LEAST_BLOCKS:
+        raise ProfileError(
+            f"both sides answered in {len(on)} blocks of the profile, and {LEAST_BLOCKS} are needed"
+        )
+    key_by = _keys_by(_moved_files(on))
+    tally = _Tally(on, key_by)
+    whole = sum(tally.own.values(), np.zeros(tally.answered.shape))
+    least = effect / 2 * float(_per_request(whole, tally)[0])
+    cpu = _change(whole, tally.answered, level / 2, least)
+    asked = [key for key, us in tally.own.items() if us.sum() >= LEAST_SHARE * whole.sum()]
+    functions = [
+        Function(
+            name=key[0],
+            file=key[1],
+            line=tally.lines[key],
+            caller=tally.caller(key),
+            own=_change(tally.own[key], tally.answered, level / 2 / len(asked), least),
+            base_total_us=float(_per_request(tally.total[key], tally)[0]),
+            head_total_us=float(_per_request(tally.total[key], tally)[1]),
+        )
+        for key in asked
+    ]
+    functions.sort(key=lambda it: (it.moved == SAME, -abs(it.own.change_us)))
+    return Why(
+        version=VERSION,
+        problem="",
+        outcome=_outcome(cpu, rise_us, failed),
+        level=level,
+        blocks=len(on),
+        answered=sum(it.base.answered + it.head.answered for it in on),
+        cpu=cpu,
+        overhead=_overhead(blocks),
+        functions=tuple(functions),
+        flame=flame.graph(on, {(it.name, it.file): it.moved for it in functions}, key_by),
+    )
+
+
+def _outcome(cpu: ProfileChange, rise_us: float | None, failed: bool) -> str:
+    """Head computes more where all of its CPU rose: a function that takes more may have taken it
+    from another. It waits where its CPU can have risen by no more than half of what its answers
+    took longer."""
+    if cpu.moved == MORE:
+        return COMPUTING
+    if not failed:
+        return UNCHANGED
+    return WAITING if rise_us and cpu.high_us < rise_us / 2 else UNKNOWN
+
+
+def owner(stack: Sequence[Frame]) -> Frame:
+    """The function whose time the last frame of a stack is: native code works for its caller, and
+    an anonymous function for the named one of its file that called it, such as a comparator for
+    the function that sorts."""
+    at = len(stack) - 1
+    while at and not stack[at].file:
+        at -= 1
+    last = stack[at]
+    named = (it for it in reversed(stack[: at + 1]) if it.file == last.file and it.name)
+    return next(named, last)
+
+
+def key_of(frame: Frame) -> Key:
+    return frame.name or ANONYMOUS, frame.file
+
+
+def _keys_by(renamed: Mapping[Key, Key]) -> Callable[[Frame], Key]:
+    return lambda frame: renamed.get(key_of(frame), key_of(frame))
+
+
+def _moved_files(blocks: Sequence[ProfileBlock]) -> dict[Key, Key]:
+    """Base's keys of the service's own functions that head has in another file: by name, where each
+    side has one of it."""
+    found = {"base": defaultdict(set), "head": defaultdict(set)}
+    for side, by_name in found.items():
+        for block in blocks:
+            for stack in getattr(block, side).stacks:
+                for frame in stack:
+                    if frame.name and _is_own(frame.file):
+                        by_name[frame.name].add(frame.file)
+    base, head = found["base"], found["head"]
+    return {
+        (name, *files): (name, *head[name])
+        for name, files in base.items()
+        if len(files) == 1 and len(head.get(name, ())) == 1 and files != head[name]
+    }
+
+
+def _is_own(file: str) -> bool:
+    return bool(file) and not file.startswith("node:") and "node_modules/" not in file
+
+
+class _Tally:
+    """Microseconds by function, float[base or head, block]: its own, and with all that it called.
+    answered: requests, likewise. callers: per request, head's more by who called it. lines: where
+    it begins."""
+
+    def __init__(self, blocks: Sequence[ProfileBlock], key: Callable[[Frame], Key]) -> None:
+        shape = 2, len(blocks)
+        self.key = key
+        sides = ([it.base.answered for it in blocks], [it.head.answered for it in blocks])
+        self.answered: Floats = np.array(sides, dtype=float)
+        self.own: dict[Key, Floats] = defaultdict(lambda: np.zeros(shape))
+        self.total: dict[Key, Floats] = defaultdict(lambda: np.zeros(shape))
+        self.callers: dict[Key, Counter[Key]] = defaultdict(Counter)
+        self.lines: dict[Key, int] = {}
+        for number, block in enumerate(blocks):
+            for side, use in enumerate((block.base, block.head)):
+                for stack, us in use.stacks.items():
+                    self._add(stack, us, (side, number))
+
+    def _add(self, stack: Sequence[Frame], us: float, at: tuple[int, int]) -> None:
+        frame, side = owner(stack), at[0]
+        own, keys = self.key(frame), [self.key(it) for it in stack]
+        self.own[own][at] += us
+        for key in {own, *keys}:
+            self.total[key][at] += us
+        for key, each in zip(keys, stack, strict=True):
+            if side or key not in self.lines:
+                self.lines[key] = each.line
+        above = keys[: keys.index(own)]
+        caller = next((it for it in reversed(above) if it[0] != ANONYMOUS and _is_own(it[1])), None)
+        if caller:
+            self.callers[own][caller] += (us if side else -us) / self.answered[side].sum()
+
+    def caller(self, key: Key) -> str:
+        """`toTickets (app/targets/search/carriers/aurora.js:28)`."""
+        for (name, file), _ in self.callers[key].most_common(1):
+            return f"{name} ({file}:{self.lines[name, file]})"
+        return ""
+
+
+def _per_request(us: Floats, tally: _Tally) -> Floats:
+    return us.sum(axis=1) / tally.answered.sum(axis=1)
+
+
+def _change(us: Floats, answered: Floats, level: float, least: float) -> ProfileChange:
+    """us, answered: float[base or head, block]. level: two-sided, of this one. least: microseconds
+    below which no change matters."""
+    ratio = us.sum(axis=1) / answered.sum(axis=1)
+    shares = answered / answered.sum(axis=1)[:, None]
+    # As the jackknife has it: a block's residual from the ratio of the others.
+    residuals = (us - ratio[:, None] * answered) / answered.mean(axis=1)[:, None] / (1 - shares)
+    difference, n = residuals[1] - residuals[0], us.shape[1]
+    mean = float(ratio[1] - ratio[0])
+    half = float(-special.stdtrit(n - 1, level / 2) * difference.std(ddof=1) / np.sqrt(n))
+    low, high = mean - half, mean + half
+    matters = abs(mean) >= least
+    moved = MORE if low > 0 and matters else LESS if high < 0 and matters else SAME
+    return ProfileChange(float(ratio[0]), float(ratio[1]), mean, low, high, moved)
+
+
+def _overhead(blocks: Sequence[ProfileBlock]) -> Overhead | None:
+    """By Welch's t (1947, Biometrika 34) of the blocks' logarithms; None without two of a kind."""
+    cost: dict[bool, list[float]] = {True: [], False: []}
+    for block in blocks:
+        answered = block.base.answered + block.head.answered
+        cpu_us = block.base.cpu_us + block.head.cpu_us
+        if answered and cpu_us:
+            cost[block.on].append(cpu_us / answered)
+    if min(map(len, cost.values())) < 2:
+        return None
+    on, off = (np.log(cost[kind]) for kind in (True, False))
+    variances = np.array([it.var(ddof=1) / len(it) for it in (on, off)])
+    total = variances.sum()
+    freedoms = np.array([len(on) - 1, len(off) - 1])
+    freedom = total**2 / (variances**2 / freedoms).sum() if total else 1.0
+    half = -special.stdtrit(freedom, 0.025) * np.sqrt(total)
+    mean = on.mean() - off.mean()
+    low, high = (float(np.expm1(end)) for end in (mean - half, mean + half))
+    return Overhead(float(np.mean(cost[False])), float(np.mean(cost[True])), low, high)

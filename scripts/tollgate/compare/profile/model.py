@@ -1,0 +1,184 @@
+"""why.json: what both sides computed after the verdict, for people and programs. It has no say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from tollgate.base import records
+from tollgate.record.manifest import ManifestError
+
+NAME = "why.json"
+TITLE = "Tollgate's why.json"
+#: Of why.json: raised when a field goes or changes its meaning.
+VERSION = 1
+COMPUTING, WAITING, UNCHANGED, UNKNOWN = "computing", "waiting", "unchanged", "unknown"
+MORE, LESS, SAME = "more", "less", "same"
+#: Of the largest rise of a function: what rose by less is no cause of its own.
+LITTLE = 0.1
+
+Moved = Literal["more", "less", "same"]
+Amount = Annotated[float, Field(ge=0)]
+Count = Annotated[int, Field(ge=0)]
+_DESCRIBED = records.STRICT | {"use_attribute_docstrings": True}
+
+
+@dataclass(frozen=True)
+class ProfileChange:
+    """CPU of one kind per answered request, means over the blocks in which both sides answered."""
+
+    __pydantic_config__ = _DESCRIBED
+
+    base_us: Amount
+    """Of base, in microseconds."""
+    head_us: Amount
+    """Of head, in microseconds."""
+    change_us: float
+    """Head - base, in microseconds."""
+    low_us: float
+    """Lower end of its simultaneous interval, in microseconds."""
+    high_us: float
+    """Upper end of its simultaneous interval, in microseconds."""
+    moved: Moved
+    """`more` or `less` where the interval excludes zero and the change is at least half of the
+    smallest effect that matters, as a share of base's CPU; `same` otherwise."""
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function by its own (self) time; an anonymous one counts to the named one of its file that
+    called it, and native code to its caller."""
+
+    __pydantic_config__ = _DESCRIBED
+
+    name: str
+    """Its name, as V8 tells it."""
+    file: str
+    """Its file, relative to its side's checkout; `node:...` inside of Node; empty for the engine:
+    (garbage collector) and (program), which is native code without a caller."""
+    line: Count
+    """Line where it begins in head, or in base where head lacks it; 0 for the engine."""
+    caller: str
+    """The service's own function that called it, with file and line: of several the one from which
+    most of the change comes; empty where none did."""
+    own: ProfileChange
+    """CPU of its own per answered request."""
+    base_total_us: Amount
+    """Microseconds per answered request in base with all that it called."""
+    head_total_us: Amount
+    """Microseconds per answered request in head with all that it called."""
+
+    @property
+    def moved(self) -> Moved:
+        return self.own.moved
+
+    @property
+    def place(self) -> str:
+        """`app/targets/sum.js:34`; empty for the engine."""
+        return f"{self.file}:{self.line}" if self.file else ""
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it is of the service or its packages, and not of Node or its engine."""
+        return bool(self.file) and not self.file.startswith("node:")
+
+
+@dataclass(frozen=True)
+class Flame:
+    """A frame of the differential flame graph: both sides' stacks merged from the root up. Calls
+    within one package, or within Node, are one frame, but for functions whose CPU changed."""
+
+    __pydantic_config__ = _DESCRIBED
+
+    name: str
+    """Name of the function or the package."""
+    place: str
+    """Its file and line; empty for the engine and for a package."""
+    depth: Count
+    """0 is the root."""
+    from_us: Amount
+    """Where it begins, in microseconds per answered request of the wider side."""
+    width_us: Amount
+    """Its width in microseconds: the larger of both sides, or the sum of what it called."""
+    base_us: Amount
+    """Microseconds per answered request in base with all that it called."""
+    head_us: Amount
+    """Microseconds per answered request in head with all that it called."""
+    moved: Moved
+    """Whether its own CPU changed, as in `functions`."""
+
+
+@dataclass(frozen=True)
+class Overhead:
+    """What profiling cost: CPU of all processes of both sides per answered request."""
+
+    __pydantic_config__ = _DESCRIBED
+
+    off_us: Amount
+    """Mean of the blocks without profiling, in microseconds."""
+    on_us: Amount
+    """Mean of the blocks with profiling, in microseconds."""
+    low: float
+    """Lower end of the 95 % interval of on_us / off_us - 1."""
+    high: float
+    """Upper end of the 95 % interval of on_us / off_us - 1."""
+
+
+@dataclass(frozen=True)
+class Why:
+    """Why head takes longer, as far as CPU can tell. problem: all else is empty then."""
+
+    __pydantic_config__ = _DESCRIBED
+
+    version: Literal[1]
+    """Of the meaning of this file."""
+    problem: str
+    """Why there is no profile; empty where there is one."""
+    outcome: Literal["computing", "waiting", "unchanged", "unknown"]
+    """`computing`: head takes more CPU per request. `waiting`: it does not, and so waits.
+    `unchanged`: it does not, and the comparison did not fail. `unknown`: the profile can't tell."""
+    level: Annotated[float, Field(gt=0, lt=1)] | None
+    """How often anything at all would be named of a head that is like its base; null without a
+    profile."""
+    blocks: Count
+    """Blocks of time that were profiled and in which both sides answered."""
+    answered: Count
+    """Requests that both sides answered in them."""
+    cpu: ProfileChange | None
+    """All of the CPU per answered request; null without a profile."""
+    overhead: Overhead | None
+    """What profiling cost; null where it is not known."""
+    functions: tuple[Function, ...]
+    """Those that were held against each other: first those that changed, by how much."""
+    flame: tuple[Flame, ...]
+    """The differential flame graph."""
+
+    @property
+    def named(self) -> list[Function]:
+        """What made head slower: of the service, then of Node and its engine; first what took the
+        most with all that it calls, so that what sorts comes before what it compares with. Behind
+        them stands what rose little itself: a caller that V8 has stopped to inline, for example."""
+        more = [each for each in self.functions if each.moved == MORE]
+        rise = {each: each.head_total_us - each.base_total_us for each in more}
+        little = LITTLE * max((each.own.change_us for each in more), default=0.0)
+        return sorted(more, key=lambda it: (not it.is_own, it.own.change_us < little, -rise[it]))
+
+
+def absent(problem: str) -> Why:
+    """Without a profile."""
+    return Why(VERSION, problem, UNKNOWN, None, 0, 0, None, None, (), ())
+
+
+def write_why(why: Why, run: Path) -> None:
+    """Write why.json into a run's folder, whole or not at all."""
+    records.write(run / NAME, why)
+
+
+def read_why(run: Path) -> Why | None:
+    """The why.json of a run's folder; None where there is none. Raises ManifestError, one line."""
+    if not (run / NAME).exists():
+        return None
+    return records.read(run / NAME, Why, ManifestError, "comparison")

@@ -1,0 +1,93 @@
+"""What a profile says, in words. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tollgate.base.text import format_number
+from tollgate.compare.profile.model import MORE, UNCHANGED, WAITING, Function, ProfileChange, Why
+
+#: Functions that are named.
+NAMED = 3
+
+
+def ms(us: float) -> str:
+    """`2.1 ms`."""
+    return f"{format_number(us / 1000)} ms"
+
+
+def change(it: ProfileChange) -> str:
+    """`+0.82 ms`; `none` where there is no CPU at all."""
+    return signed(it.change_us) if it.change_us else "none"
+
+
+def signed(us: float) -> str:
+    """`-0.3 ms`."""
+    return f"{'-' if us < 0 else '+'}{ms(abs(us))}"
+
+
+def interval(it: ProfileChange) -> str:
+    """`at least +0.7 ms, at most +0.9 ms`."""
+    return f"at least {signed(it.low_us)}, at most {signed(it.high_us)}"
+
+
+def function(it: Function) -> str:
+    """`sorted (app/search.js:12)`; the engine's have no place."""
+    return f"{it.name} ({it.place})" if it.place else it.name
+
+
+def called(it: Function) -> str:
+    """`, called by toTickets (app/aurora.js:28)`, or nothing."""
+    return f", called by {it.caller}" if it.caller else ""
+
+
+def line(it: ProfileChange) -> str:
+    """`2.1 ms in base, 2.9 ms in head, +0.82 ms (at least +0.7 ms, at most +0.9 ms)`."""
+    both = f"{ms(it.base_us)} in base, {ms(it.head_us)} in head"
+    return f"{both}, {change(it)} ({interval(it)})"
+
+
+def sentence(why: Why) -> str:
+    """What the whole of it comes to, in one line."""
+    if why.problem:
+        return f"No profile: {why.problem}."
+    return f"{_head(why, why.cpu)}. CPU per answered request: {line(why.cpu)}."
+
+
+def _head(why: Why, cpu: ProfileChange) -> str:
+    first = function(why.named[0]) if why.named else ""
+    if cpu.moved == MORE:
+        where = f"most of all in {first}" if first else "in no function beyond doubt"
+        return f"Head computes more, {where}"
+    if why.outcome == WAITING:
+        more = f", although {first} computes more" if first else ""
+        return f"Head is waiting, not computing: its CPU is not what takes longer{more}"
+    if first:
+        whole = "is less" if cpu.high_us < 0 else "is not known to have risen by what matters"
+        return f"{first} computes more in head, but its CPU as a whole {whole}"
+    if why.outcome == UNCHANGED:
+        return "No function of head is known to compute more"
+    return "The profile does not show whether head computes more or waits"
+
+
+def named(why: Why) -> list[tuple[str, str]]:
+    """(function, who called it and its CPU per answered request) of the first few that made head
+    slower."""
+    return [(function(it), f"{line(it.own)}{called(it)}") for it in why.named[:NAMED]]
+
+
+def about(why: Why) -> Iterator[str]:
+    """How it was found, a line each."""
+    if why.problem:
+        return
+    yield (
+        f"Profiled after the verdict, both sides at the same time, in {why.blocks} blocks with "
+        f"{why.answered:,} answers. The intervals hold together: in at most "
+        f"{100 * why.level:g} of 100 runs anything is named of a head that is like its base."
+    )
+    if why.overhead:
+        it = why.overhead
+        yield (
+            f"Profiling itself cost {100 * it.low:+.0f} to {100 * it.high:+.0f} % of CPU per "
+            f"request: {ms(it.on_us)} with it, {ms(it.off_us)} without."
+        )

@@ -1,0 +1,147 @@
+"""What a verdict holds for: the machine, the versions, and the variables that were set.
+
+app/settings.js, app/balancer/settings.js and ecosystem.config.js read the variables of the service,
+Node some by itself; the others choose what is run, and go before the settings.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import re
+import subprocess
+import zipfile
+from collections.abc import Mapping
+from importlib import metadata
+from pathlib import Path
+
+from tollgate.base.paths import ROOT, jmeter_home
+from tollgate.record.redaction import Redaction
+
+#: What changes the service: figures under different values are not comparable.
+SERVICE = (
+    *("INJECT_DELAY_MS", "INJECT_WORK_PERCENT"),
+    *("HEAD_INJECT_DELAY_MS", "HEAD_INJECT_WORK_PERCENT"),
+    *("USE_RANDOM_DELAY", "USE_CHILD_PROCESSES", "KITTENS_LEAK", "PI_POINTS", "LOG_REQUESTS"),
+    *("BALANCER_UPSTREAMS", "BALANCER_TIMEOUT_MS", "MEMORY_LIMIT", "RELOAD_EVERY"),
+    *("NODE_OPTIONS", "NODE_EXTRA_CA_CERTS", "UV_THREADPOOL_SIZE", "LD_PRELOAD"),
+)
+#: What gives the generator's JVM its options, in the order in which they win: JMeter's launcher
+#: reads HEAP and JVM_ARGS, each JVM the others.
+GENERATOR = ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "HEAP", "JVM_ARGS", "_JAVA_OPTIONS")
+#: What chooses the load, its targets and its judge.
+_RUN = (
+    *("MODE", "SCALE", "PLAN", "CRITERIA", "STOP_AFTER", "ENGINE", "ENGINES", "START_AT"),
+    *("BASE", "BASE_URL", "HEAD_URL"),
+)
+
+
+def fingerprint(plans: Path | None = None) -> dict:
+    """CPU model, cores, memory, versions, commit, the variables that were set for the run, and the
+    SHA-256 of each plan file. plans: the folder that holds the run's plans, None where there is no
+    plan."""
+    return {
+        "cpu": cpu_model(),
+        "cores": os.cpu_count(),
+        "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+        "os": f"{platform.system()} {platform.release()} {platform.machine()}",
+        "versions": {
+            "tollgate": metadata.version("tollgate"),
+            "node": _version("node", "--version"),
+            "java": java_version(),
+            "jmeter": jmeter_version(),
+            "taurus": metadata.version("bzt"),
+            "pm2": pm2_version(),
+            "python": platform.python_version(),
+        },
+        "commit": commit(),
+        "variables": variables(os.environ),
+        "plans": _hashes(plans) if plans else {},
+    }
+
+
+def variables(environment: Mapping[str, str]) -> dict[str, str]:
+    """Those that are set, by name, without what is secret in URLs and among Java's options. An
+    empty variable counts as unset, as it does for the apps."""
+    text = Redaction().text
+    names = (*_RUN, *SERVICE, *GENERATOR)
+    return {name: text(environment[name]) for name in names if environment.get(name)}
+
+
+def _hashes(folder: Path) -> dict[str, str]:
+    """SHA-256 of every file below a folder, by its path in there: two fragments may share a name,
+    and an included file may have any."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {
+        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in files
+    }
+
+
+def cpu_model() -> str:
+    """The model name of the first CPU, as the system gives it."""
+    try:
+        found = re.search(r"^model name\s*:\s*(.+)$", Path("/proc/cpuinfo").read_text(), re.M)
+        if found:
+            return found.group(1)
+    except OSError:
+        pass
+    return _output("sysctl", "-n", "machdep.cpu.brand_string") or platform.machine()
+
+
+def jmeter_version() -> str:
+    """The version in the manifest of the JMeter home's core jar, without starting a JVM."""
+    jar = jmeter_home() / "lib" / "ext" / "ApacheJMeter_core.jar"
+    try:
+        with zipfile.ZipFile(jar) as opened:
+            manifest = opened.read("META-INF/MANIFEST.MF").decode()
+    except (OSError, KeyError, zipfile.BadZipFile):
+        return "unknown"
+    found = re.search(r"^Implementation-Version: *(\S+)", manifest, re.M)
+    return found.group(1) if found else "unknown"
+
+
+def java_version() -> str:
+    """Of the Java on PATH, which JMeter runs on."""
+    return _version("java", "-version")
+
+
+def pm2_version() -> str:
+    """The version of the PM2 in node_modules."""
+    try:
+        return json.loads((ROOT / "node_modules/pm2/package.json").read_text())["version"]
+    except (OSError, ValueError, KeyError):
+        return "unknown"
+
+
+def commit() -> str:
+    """The commit that the checkout stands at, `-dirty` behind it if files differ from it."""
+    revision = _output("git", "-C", str(ROOT), "rev-parse", "HEAD")
+    if not revision:
+        return "unknown"
+    dirty = _output("git", "-C", str(ROOT), "status", "--porcelain")
+    return f"{revision}-dirty" if dirty else revision
+
+
+def _version(*command: str) -> str:
+    # Java tells first which options it picked up from the environment, with numbers of their own.
+    said = re.sub(r"^(NOTE: )?Picked up .*$", "", _output(*command), flags=re.M)
+    found = re.search(r"\d+(\.\d+)*", said)
+    return found.group(0) if found else "unknown"
+
+
+def _output(*command: str) -> str:
+    try:
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            check=False,
+            timeout=20,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return (done.stdout or done.stderr).strip() if done.returncode == 0 else ""

@@ -1,0 +1,340 @@
+"""run.json: what a run set out to do and what it left, so that it can be judged again.
+
+Written when the run begins and sealed when it has ended: from then on the SHA-256 of each JTL is
+part of it, and a file that has changed since is refused. So is a run.json that was edited: it holds
+the SHA-256 of all else that stands in it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import AliasChoices, Field, NonNegativeFloat
+from pydantic.fields import FieldInfo
+from typing_extensions import NotRequired, TypedDict  # Pydantic takes no other before Python 3.12
+
+from tollgate.base import records
+from tollgate.base.text import one_line
+from tollgate.record.interim import InterimSchedule
+from tollgate.workers.background_cpu import BackgroundCpu
+
+NAME = "run.json"
+#: Raised when a manifest's meaning changes; older ones are refused rather than misread.
+VERSION = 2
+#: Of the seal of run.json: what it is the SHA-256 of.
+SEAL_VERSION = 1
+#: What earlier versions wrote of an execution whose samples they moved to Parquet files: the
+#: SHA-256 of the index of these, null where they moved none.
+_COMPACTED = "pieces_sha256"
+_CHUNK = 1 << 20
+
+
+class ManifestError(Exception):
+    """One line: which file, what is wrong with it, what to do."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(one_line(text))
+
+
+class Target(TypedDict):
+    """An app of ecosystem.config.js."""
+
+    name: str
+    mode: str
+    instances: int
+    memory_limit: NotRequired[float | None]
+
+
+class InFlight(TypedDict):
+    """Which threads waited for an answer at a moment, None where nobody knows."""
+
+    at: float
+    threads: list[str] | None
+
+
+class ReloadRecord(TypedDict):
+    """One reload of an app, and the problem that it met, if any."""
+
+    app: str
+    began: float
+    ended: float | None
+    problem: str
+
+
+class ShareRecord(TypedDict):
+    """Which part of a load a run sent: engine `number`, from 1, of `of`.
+
+    rows: `copy` or `split`, see schedule/share_rows.py; empty where each engine runs the whole
+    plan. data: the SHA-256 of each data file that it has rows of, by the property that names it.
+    start_at: when all engines were to begin (epoch seconds), None where each began when it was
+    ready. host: of a remote engine, whose controller has watched the workers.
+    """
+
+    number: int
+    of: int
+    rows: str
+    data: dict[str, str]
+    start_at: float | None
+    host: NotRequired[str]
+
+
+class Engine(TypedDict):
+    """A share in the folder of a merged run, and the SHA-256 of its run.json. Of a remote engine:
+    its host, and by how much its clock was ahead of the controller's."""
+
+    folder: str
+    sha256: str
+    host: NotRequired[str]
+    offset_ms: NotRequired[float]
+    uncertainty_ms: NotRequired[float]
+
+
+ClockStep = Annotated[list[float], Field(min_length=2, max_length=2)]
+
+
+@dataclass(frozen=True)
+class Stop:
+    """The samples by which a criterion stopped the run: what was due within measured_s of
+    measuring, by the rows that had ended seen_s after JMeter's start."""
+
+    __pydantic_config__ = records.STRICT
+
+    measured_s: NonNegativeFloat
+    seen_s: NonNegativeFloat
+
+
+def _names(*names: str) -> FieldInfo:
+    """A field's name, and those that earlier versions gave it."""
+    return Field(validation_alias=AliasChoices(*names))
+
+
+@dataclass
+class Execution:
+    """One plan against its targets. Paths are relative to the run's folder; times in seconds.
+
+    targets: apps of ecosystem.config.js, each with its name, mode, instances and memory limit in
+    bytes; none where the plan asks a service not ours. url: of such a service, if the scenario
+    names it.
+    notes: what the verdict says beside what it judges, one line each. lint: what was noticed of
+    the plan, likewise.
+    criteria: those of this execution and its scenario alone.
+    forecast: what it follows, as forecast.to_record writes it; None for nothing.
+    exit_code: JMeter's, None if it never started or was still running at the end.
+    clock_steps: each [seconds since it began, by how many seconds the clock was set], less than 0
+    for back.
+    stop_requested_at: when the kind `plan` had JMeter end its load; None if it had not.
+    ended_by_force: whether it went on after that, or after any other end before its time, and had
+    to be ended. in_flight: which threads waited for an answer then, as taurus writes it.
+    thread_ends: by the names of JMeter's threads without their last number, how many ended with
+    which words of its log, until its load was ended at the latest; None where nobody looked, as for
+    remote engines.
+    interim: when the samples of one that may end early are evaluated, None where that is done at
+    its end alone. decided_s: after how many seconds of measuring such a look ended it; None where
+    none did. stop: what of it showed that the run had to be stopped.
+    capacity_sha256: of the files of its search for capacity, by their names.
+    bytes, sha256: of the JTL as the run left it; None before it ended, and for none.
+    background_cpu: what others took of the cores while it measured, None where that is not known.
+    undivided_properties: of a share, the properties of the whole load in place of its own; None for
+    those that the whole does not have.
+    """
+
+    __pydantic_config__ = records.STRICT
+
+    name: str
+    plan: str
+    jtl: str
+    properties: dict[str, str]
+    targets: list[Target] = field(default_factory=list)
+    criteria: list[Any] = field(default_factory=list)
+    warmup: NonNegativeFloat = 0.0
+    measured: NonNegativeFloat = 0.0
+    forecast: dict[str, Any] | None = None
+    url: str | None = None
+    notes: list[str] = field(default_factory=list)
+    lint: list[str] = field(default_factory=list)
+    exit_code: int | None = None
+    began: float | None = None
+    ended: float | None = None
+    stop_requested_at: Annotated[float | None, _names("stop_requested_at", "told_to_end")] = None
+    ended_by_force: bool = False
+    in_flight: list[InFlight] = field(default_factory=list)
+    thread_ends: dict[str, dict[str, int]] | None = None
+    clock_steps: list[ClockStep] = field(default_factory=list)
+    interim: Annotated[InterimSchedule | None, _names("interim", "looks")] = None
+    decided_s: float | None = None
+    stop: Stop | None = None
+    capacity_sha256: dict[str, str] = field(default_factory=dict)
+    bytes: int | None = None
+    sha256: str | None = None
+    background_cpu: BackgroundCpu | None = None
+    undivided_properties: Annotated[
+        dict[str, str | None], _names("undivided_properties", "whole")
+    ] = field(default_factory=dict)
+
+    @property
+    def whole_properties(self) -> dict[str, str]:
+        """Those of the load that this one is a share of, or all of."""
+        together = {**self.properties, **self.undivided_properties}
+        return {name: value for name, value in together.items() if value is not None}
+
+
+@dataclass
+class Manifest:
+    """One run. criteria apply to every execution. interrupted: ended by a person or a signal.
+    interrupted_at: when, in seconds since the epoch; None where that is not known.
+    arguments: those of `bzt`, None where they are not known. compare_sha256: of compare.json as the
+    run left it, None where nothing was compared.
+    stopped_by: the criterion that ended the run early, and stopped_at when, likewise. problem: the
+    error that ended it.
+    reloads: each with the `app`, when it `began` and `ended` (seconds since the epoch), and the
+    `problem` that it met, if any. watching: what it cost, see tollgate/workers/watching.py.
+    share: which part of a load it sent, None for all of it. engines: of a merged run, its shares
+    in order; their samples are its own. seal: version and SHA-256 of all other fields; None in runs
+    of earlier versions."""
+
+    __pydantic_config__ = records.STRICT
+
+    kind: str
+    started: str
+    criteria: list[Any]
+    settings: dict[str, Any]
+    environment: dict[str, Any]
+    executions: list[Execution]
+    interrupted: bool = False
+    interrupted_at: float | None = None
+    stopped_by: str | None = None
+    stopped_at: float | None = None
+    problem: str | None = None
+    reloads: list[ReloadRecord] = field(default_factory=list)
+    watching: dict[str, float | None] | None = None
+    arguments: list[str] | None = None
+    compare_sha256: str | None = None
+    share: ShareRecord | None = None
+    engines: list[Engine] = field(default_factory=list)
+    version: int = VERSION
+    seal: str | None = None
+
+
+def write(manifest: Manifest, run: Path) -> None:
+    """Write run.json, sealed, whole or not at all."""
+    manifest.seal = _seal_of(asdict(manifest))
+    records.write(run / NAME, manifest)
+
+
+def _seal_of(fields: Mapping[str, Any]) -> str:
+    """Of what the fields mean: neither their order nor the space between them counts."""
+    others = {name: value for name, value in fields.items() if name != "seal"}
+    as_read = json.loads(json.dumps(others, default=str))
+    text = json.dumps(as_read, sort_keys=True)
+    return f"{SEAL_VERSION}:{hashlib.sha256(text.encode()).hexdigest()}"
+
+
+def read(run: Path) -> Manifest:
+    """Read run.json. Raises ManifestError."""
+
+    def prepare(fields: dict[str, Any]) -> None:
+        _check_version(fields, run / NAME)
+        _check_own_seal(fields, run / NAME)
+        executions = fields.get("executions")
+        for each in executions if isinstance(executions, list) else ():
+            if isinstance(each, dict):
+                _check_whole(each, run)
+
+    return records.read(run / NAME, Manifest, ManifestError, "run", prepare=prepare)
+
+
+def _check_version(fields: Mapping[str, Any], path: Path) -> None:
+    """Before anything else of it is read: another version may have other fields."""
+    version = fields.get("version", VERSION)
+    if version != VERSION:
+        raise ManifestError(
+            f"{path} has version {version}, this Tollgate reads {VERSION}: "
+            "judge the run with the Tollgate that made it"
+        )
+
+
+def _check_own_seal(fields: Mapping[str, Any], path: Path) -> None:
+    seal = fields.get("seal")
+    version, found = str(seal).partition(":")[0], _seal_of(fields)
+    if seal is None or seal == found:
+        return
+    if version != str(SEAL_VERSION):
+        raise ManifestError(
+            f"{path} has a seal of version {version}, this Tollgate reads {SEAL_VERSION}: "
+            "judge the run with the Tollgate that made it"
+        )
+    raise ManifestError(
+        f"{path} was edited: `seal` is {seal}, and its fields have {found}; restore it from where "
+        "the run was archived"
+    )
+
+
+def _check_whole(execution: dict[str, Any], run: Path) -> None:
+    """Raises ManifestError where the JTL does not hold all of the samples."""
+    problem = compacted(execution, run)
+    if problem:
+        raise ManifestError(problem)
+    execution.pop(_COMPACTED, None)
+
+
+def compacted(raw: Mapping[str, Any], run: Path) -> str:
+    """One line if an earlier version moved samples of an execution, given as run.json has it, from
+    its JTL to Parquet files; an empty string if not."""
+    name = raw.get("jtl")
+    if not isinstance(name, str) or not name:
+        return ""
+    jtl = run / name
+    index = jtl.parent / f"{jtl.stem}.pieces" / "index.json"
+    if not raw.get(_COMPACTED) and not index.is_file():
+        return ""
+    return (
+        f"{jtl} was compacted by an earlier version of Tollgate, and does not hold all samples: "
+        "judge the run with that version; its `tollgate samples` writes the whole file"
+    )
+
+
+def digest(path: Path) -> str:
+    """The SHA-256 of a file of any size."""
+    found = hashlib.sha256()
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK):
+            found.update(chunk)
+    return found.hexdigest()
+
+
+def is_sealed(manifest: Manifest) -> bool:
+    """Whether all that the run set out to do has come to its end, with samples."""
+    broken = manifest.interrupted or manifest.problem or not manifest.executions
+    return not broken and all(each.sha256 for each in manifest.executions)
+
+
+def seal(execution: Execution, run: Path) -> None:
+    """Note size and SHA-256 of the execution's JTL, if there is one."""
+    jtl = run / execution.jtl
+    if execution.jtl and jtl.is_file():
+        execution.bytes, execution.sha256 = jtl.stat().st_size, digest(jtl)
+
+
+def check_seal(execution: Execution, run: Path) -> None:
+    """Raise ManifestError when the JTL is not the one that the run left. One that has not ended
+    has no seal, nor has one that left no JTL."""
+    jtl = run / execution.jtl
+    if execution.sha256 is None:
+        if execution.ended is not None and execution.jtl and jtl.is_file():
+            raise ManifestError(
+                f"{run / NAME} has no SHA-256 of {jtl}, which a run gets when it ends: nothing can "
+                "be proven from it; restore both from where the run was archived"
+            )
+        return
+    if not jtl.is_file():
+        raise ManifestError(f"{jtl} is missing: the samples of {execution.name!r} are gone")
+    if jtl.stat().st_size != execution.bytes or digest(jtl) != execution.sha256:
+        raise ManifestError(
+            f"{jtl} has changed since the run ended (its SHA-256 is not the one in {NAME}): "
+            "nothing can be proven from it"
+        )

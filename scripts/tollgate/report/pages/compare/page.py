@@ -1,0 +1,268 @@
+"""A comparison in index.html: the outcome for head, every finding with its interval on a common
+scale, and how it was decided."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from tollgate.base.text import format_number
+from tollgate.compare import samples, words
+from tollgate.compare.decide import look
+from tollgate.compare.model import ERRORS, IMPROVED, SHARES, STALLS, TYPICAL, Blocks, Finding, Gate
+from tollgate.compare.model import FAIL as WORSE
+from tollgate.compare.result import Comparison
+from tollgate.judge.facts import MeasuredRun
+from tollgate.judge.verdicts import FAIL, INCONCLUSIVE, INVALID, PASS, RunVerdict
+from tollgate.record import manifest
+from tollgate.report.pages.compare import charts
+from tollgate.report.pages.compare.why import WhyPart, why_part
+from tollgate.report.pages.kit.bars import Ruler
+from tollgate.report.pages.kit.charts import Chart
+from tollgate.report.table import Column, Table
+from tollgate.report.tables import findings_table
+
+#: Findings that the sentence names, of those that make it fail.
+_MOST_WORSE = 2
+#: Labels and metrics that it names.
+_NAMED = 4
+#: How many of the effect's size a scale reaches at most, either way: what is further off is clear.
+_FARTHEST = 8
+_NUMBERS = 7
+
+
+@dataclass(frozen=True)
+class Changes(Ruler):
+    """A scale of changes, in steps of a round number of per cents or points."""
+
+    none: ClassVar[float] = 0.0
+    step: float
+
+    @classmethod
+    def of(cls, findings: Iterable[Finding], effect: float) -> Changes:
+        """One that holds all of them as far as they matter, none, and the effect."""
+        ends = [end for it in findings for end in (it.low, it.high, it.change) if end is not None]
+        near = [min(max(end, -_FARTHEST * effect), _FARTHEST * effect) for end in ends]
+        low, high = min([*near, -effect]), max([*near, 2 * effect])
+        step = _round((high - low) / _NUMBERS)
+        # What a step leaves over by rounding of numbers alone is no step.
+        ends = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+        return cls(ends[0] * step, ends[1] * step, step)
+
+    @property
+    def ticks(self) -> Sequence[float]:
+        first, last = round(self.low / self.step), round(self.high / self.step)
+        return [number * self.step if number else 0.0 for number in range(first, last + 1)]
+
+    def text(self, tick: float) -> str:
+        """`+5`, `0`, `-0.1`: per cents, or points."""
+        return f"{100 * tick:+.4g}" if tick else "0"
+
+
+@dataclass(frozen=True)
+class ComparePart:
+    """What the page of a comparison has more than that of any run. sentence: the outcome for head,
+    empty where something else decided, so that the verdict's own says more. sides, processes,
+    noise: lines. findings: of times and of errors. distributions, looks: charts. course: how it was
+    decided, and decided: when each metric was. why: what was profiled afterwards, None for
+    nothing."""
+
+    sentence: str
+    sides: Sequence[str]
+    findings: Sequence[Table]
+    promise: str
+    processes: Sequence[str]
+    noise: Sequence[str]
+    distributions: Sequence[Chart]
+    looks: Sequence[Chart]
+    course: str
+    decided: Table
+    why: WhyPart | None
+
+
+def part(
+    run: Path, record: manifest.Manifest, facts: MeasuredRun, verdict: RunVerdict
+) -> ComparePart | None:
+    """Of a run's folder that was gathered and judged; None where nothing is compared.
+
+    Raises JtlError, ManifestError and OSError.
+    """
+    pairs = zip(record.executions, facts.executions, strict=True)
+    compared = next(((planned, it.comparison) for planned, it in pairs if it.comparison), None)
+    if compared is None:
+        return None
+    planned, comparison = compared
+    how = words.course(comparison)
+    return ComparePart(
+        sentence=sentence(verdict, comparison),
+        sides=list(words.sides(comparison.record)),
+        findings=[times(comparison), stalls(comparison), failures(comparison)],
+        promise=words.promise(comparison),
+        processes=list(words.processes(comparison)),
+        noise=list(words.noise(comparison)) if comparison.is_control else [],
+        distributions=charts.distributions(comparison.counts),
+        looks=charts.looks(course(comparison, _blocks(run, planned, comparison))),
+        course=f"{how[:1].upper()}{how[1:]}.",
+        decided=_decided(comparison),
+        why=why_part(run),
+    )
+
+
+def _blocks(run: Path, planned: manifest.Execution, comparison: Comparison) -> tuple[Blocks, ...]:
+    """The samples second by second, as far as they count."""
+    labels = [each.label for each in comparison.counts]
+    if not comparison.seconds:
+        return ()
+    processes = comparison.record.processes
+    return samples.read(
+        run / planned.jtl, labels, planned.warmup, comparison.seconds, processes
+    ).blocks
+
+
+def course(comparison: Comparison, blocks: Sequence[Blocks]) -> list[Gate]:
+    """The gate after each of its looks, taken anew."""
+    gates: list[Gate] = []
+    gate = Gate(comparison.gate.settings)
+    for at_s in comparison.gate.looks_s:
+        gate = look(gate, [each.first(int(at_s)) for each in blocks], at_s)
+        gates.append(gate)
+    return gates
+
+
+def sentence(verdict: RunVerdict, comparison: Comparison) -> str:
+    """What a run with this verdict shows of head: no more than its gating metrics bear out. Empty
+    where neither they nor a criterion decided."""
+    gating = comparison.gating
+    if verdict.verdict == INVALID:
+        return "The measurement is broken, so that nothing can be said of head."
+    worse = [it for it in gating if it.verdict == WORSE]
+    if worse:
+        return f"Head is worse than base: {_listed(worse, comparison)}."
+    open_ = sum(not it.decided or it.verdict == INCONCLUSIVE for it in gating)
+    if verdict.verdict == INCONCLUSIVE and open_:
+        return f"Cannot tell: {open_} of {len(gating)} metrics are left undecided."
+    if verdict.verdict != PASS:
+        return _by_criterion(verdict)
+    whose = "Head against base"
+    if comparison.is_control:
+        whose = "Base against itself passes, and what differs is noise"
+    better = [it for it in gating if it.verdict == IMPROVED]
+    also = f"; better beyond doubt: {_listed(better, comparison)}" if better else ""
+    beyond = words.beyond(comparison)
+    return f"{whose}{_ruled_out(comparison)}{also}{beyond and f'; {beyond}'}."
+
+
+def _by_criterion(verdict: RunVerdict) -> str:
+    results = (it for each in verdict.executions for it in each.criteria if it.decides)
+    if all(it.verdict != verdict.verdict for it in results):
+        return ""
+    if verdict.verdict == FAIL:
+        return "A criterion on both sides together fails."
+    return "Cannot tell: a criterion on both sides together is left undecided."
+
+
+def _ruled_out(comparison: Comparison) -> str:
+    """`, of search alone: a rise of 5 % is ruled out for p50 and p95; of errors, one of 0.2
+    points`. No labels where all gate."""
+    settings, gating = comparison.gate.settings, comparison.gating
+    labels = list(dict.fromkeys(it.label for it in gating))
+    is_all = len(labels) == len({it.label for it in comparison.gate.findings})
+    metrics = list(dict.fromkeys(it.metric for it in gating))
+    times = [it for it in metrics if it not in (*SHARES, TYPICAL)]
+    parts = []
+    if times:
+        parts.append(f"a rise of {100 * settings.effect:g} % is ruled out for {_and(times)}")
+    if TYPICAL in metrics:
+        percent = f"{100 * settings.typical_effect:g} %"
+        one = f"of the typical request, one of {percent}"
+        parts.append(one if parts else f"a rise of {percent} is ruled out for the typical request")
+    for metric in (it for it in SHARES if it in metrics):
+        points = f"{100 * settings.effect_of(metric):g} points"
+        one = f"of {metric}, one of {points}"
+        parts.append(one if parts else f"a rise of {metric} by {points} is ruled out")
+    return f"{'' if is_all else f', of {_and(labels)} alone'}: {'; '.join(parts)}"
+
+
+def _and(names: Sequence[str]) -> str:
+    """`sum, search and pi`, `sum, search, pi, kittens and 4 more`."""
+    shown = list(names[:_NAMED])
+    more = len(names) - len(shown)
+    *first, last = [*shown, f"{more} more"] if more else shown
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def _listed(findings: Sequence[Finding], comparison: Comparison) -> str:
+    """`p95 of sum +19.1 %, p50 of sum +16.8 % and 2 more`, the largest change first."""
+    ordered = sorted(findings, key=lambda it: -abs(it.change or 0.0))
+    texts = [
+        f"{words.name(it)} {words.change(it, it.change, words.effect_of(comparison, it))}"
+        for it in ordered[:_MOST_WORSE]
+    ]
+    more = len(findings) - len(texts)
+    return ", ".join(texts) + (f" and {more} more" if more else "")
+
+
+def times(comparison: Comparison) -> Table:
+    """Service times."""
+    settings = comparison.gate.settings
+    findings = [it for it in comparison.gate.findings if it.metric not in SHARES]
+    caption = (
+        f"Service times. Green: a rise of {100 * settings.effect:g} %, of the typical request of "
+        f"{100 * settings.typical_effect:g} %, is ruled out, or head is better; red: head is worse "
+        "beyond doubt; grey: informational. Values are those of short pieces of time, without the "
+        "fifth of the pieces with the most extreme ones at either end."
+    )
+    return _findings(caption, findings, comparison)
+
+
+def stalls(comparison: Comparison) -> Table:
+    """Shares of answers that take far longer than base's p95."""
+    found = [it for it in comparison.gate.findings if it.metric == STALLS]
+    limits = [
+        f"{format_number(it.limit_ms)} ms of {it.label}" for it in found if it.limit_ms is not None
+    ]
+    beyond = f": answers beyond {_and(limits)}" if limits else ""
+    return _shares(STALLS, f"Stalls{beyond}", comparison)
+
+
+def failures(comparison: Comparison) -> Table:
+    """Error rates."""
+    return _shares(ERRORS, "Failed requests", comparison)
+
+
+def _shares(metric: str, name: str, comparison: Comparison) -> Table:
+    """A metric whose changes are differences, which have a scale of their own."""
+    effect = comparison.gate.settings.effect_of(metric)
+    findings = [it for it in comparison.gate.findings if it.metric == metric]
+    rule = f"What must be ruled out is a rise of {100 * effect:g} percentage points"
+    if not any(it.gates for it in findings):
+        rule = "They are informational"
+    return _findings(f"{name}. {rule}.", findings, comparison)
+
+
+def _decided(comparison: Comparison) -> Table:
+    """When each finding that gates was decided."""
+    columns = Column("metric"), Column("decided after, s", "number"), Column("because", "wide")
+    rows = [
+        (words.name(it), words.UNKNOWN if it.at_s is None else f"{it.at_s:g}", words.reason(it))
+        for it in comparison.gating
+    ]
+    return Table("What decided, and when", columns, rows)
+
+
+def _findings(caption: str, findings: Sequence[Finding], comparison: Comparison) -> Table:
+    effect = words.effect_of(comparison, findings[0]) if findings else 1.0
+    scale = Changes.of(findings, effect)
+    ends = [end for it in findings for end in (it.low, it.change, it.high) if end is not None]
+    if any(map(scale.side, ends)):
+        caption += " An arrow points to what lies beyond the scale."
+    return findings_table(caption, findings, comparison, scale)
+
+
+def _round(step: float) -> float:
+    """The next of 1, 2, 5, 10... times a power of ten that is not smaller."""
+    power = 10.0 ** math.floor(math.log10(step))
+    return next(times * power for times in (1, 2, 5, 10) if times * power >= step * (1 - 1e-9))

@@ -1,0 +1,183 @@
+"""One page of HTML that needs nothing but itself: no server, no network, no other file.
+
+A run's folder is mailed, archived and opened from disk, so styles, scripts and data stand in the
+page; links to the run's other files are relative. A Content Security Policy lets run the page's
+own scripts alone, known by their hashes, and lets it ask for nothing: even a label that somehow
+became markup could do nothing.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from tollgate.base.paths import ROOT
+from tollgate.report.pages.kit import charts as page_charts
+from tollgate.report.pages.kit.bars import LIMIT_AT, of_limit
+from tollgate.report.pages.kit.charts import Chart
+from tollgate.report.pages.kit.tones import tone
+
+FOLDER = Path(__file__).parent
+#: The chart library, from its npm package.
+UPLOT = ROOT / "node_modules" / "uplot"
+SCRIPTS = (
+    UPLOT / "dist" / "uPlot.iife.min.js",
+    *(FOLDER / name for name in ("scales.js", "charts.js", "page.js")),
+)
+STYLES = (
+    UPLOT / "dist" / "uPlot.min.css",
+    *(FOLDER / name for name in ("page.css", "tables.css", "charts.css", "runs.css")),
+)
+LICENCE = UPLOT / "LICENSE"
+#: White space that is shown though Python does not call it printable.
+_SPACES = "\n\u00a0"
+
+
+class PageError(Exception):
+    """One line: which file the page lacks, and what to do."""
+
+
+@dataclass(frozen=True)
+class Remark:
+    """A line below the sentence. answer: a badge before it, in this tone."""
+
+    text: str
+    answer: str = ""
+    tone: str = ""
+
+
+@dataclass(frozen=True)
+class Head:
+    """title: of the window. kicker: the line above the sentence, e.g. the kind and the time.
+    sentence: what the page says. answer: its shortest form, in its tone: `good`, `bad`, `unsure`.
+    """
+
+    title: str
+    kicker: str
+    sentence: str
+    answer: str
+    tone: str
+    remarks: Sequence[Remark] = ()
+
+
+class Contents:
+    """What macros register while a template is rendered. sections: (id, heading)."""
+
+    def __init__(self) -> None:
+        self.sections: list[tuple[str, str]] = []
+        self._charts: list[dict] = []
+
+    def section(self, id_: str, heading: str) -> str:
+        """The id again."""
+        self.sections.append((id_, heading))
+        return id_
+
+    def chart(self, chart: Chart) -> int:
+        """The chart's place in the page's data."""
+        self._charts.append(page_charts.data(chart))
+        return len(self._charts) - 1
+
+    def data(self) -> Markup:
+        """All charts for page.js. Within a script element no entity is one: nothing in there may
+        look like a tag's beginning."""
+        text = json.dumps(self._charts, allow_nan=False, separators=(",", ":"))
+        for special in "<>&":
+            text = text.replace(special, f"\\u{ord(special):04x}")
+        return Markup(text)  # noqa: S704
+
+
+def render(template: str, head: Head, **values: object) -> str:
+    """A page as text. template: its path below pages/; it extends kit/page.html.jinja and takes
+    these values. Raises PageError where an npm package is not installed."""
+    scripts, styles = [_script(path) for path in SCRIPTS], [_read(path) for path in STYLES]
+    return (
+        environment()
+        .get_template(template)
+        .render(
+            **values,
+            head=head,
+            contents=Contents(),
+            policy=_policy(scripts, styles),
+            scripts=[_raw("script", it) for it in scripts],
+            styles=[_raw("style", it) for it in styles],
+        )
+    )
+
+
+@cache
+def environment() -> Environment:
+    """The templates of all pages. Every value is escaped; one that is missing raises."""
+    made = Environment(
+        loader=FileSystemLoader(FOLDER.parent),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_shown,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    made.filters["tone"] = tone
+    made.globals.update(LIMIT_AT=LIMIT_AT, of_limit=of_limit)
+    return made
+
+
+def _shown(value: object) -> object:
+    """A value as a template shows it: None as nothing."""
+    if isinstance(value, str) and not isinstance(value, Markup):
+        return printable(value)
+    return "" if value is None else value
+
+
+def printable(text: str) -> str:
+    """What no screen shows (control characters, those that turn the direction of reading, halves
+    of surrogate pairs, which no file takes) becomes a question mark."""
+    return "".join(each if each.isprintable() or each in _SPACES else "?" for each in text)
+
+
+def _raw(tag: str, text: str) -> Markup:
+    """A script or style of the project, which HTML takes as it stands up to its end tag."""
+    if f"</{tag}" in text.lower() or "<!--" in text:
+        raise PageError(f"a {tag} of the page holds what would end it: </{tag} or <!--")
+    return Markup(text)  # noqa: S704
+
+
+def _policy(scripts: list[str], styles: list[str]) -> str:
+    """https://www.w3.org/TR/CSP3: nothing is allowed but what has one of these hashes."""
+    return "; ".join(
+        [
+            "default-src 'none'",
+            f"script-src {' '.join(map(_hash, scripts))}",
+            f"style-src {' '.join(map(_hash, styles))}",
+            "base-uri 'none'",
+            "form-action 'none'",
+        ]
+    )
+
+
+def _hash(text: str) -> str:
+    digest = hashlib.sha256(text.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"
+
+
+def _script(path: Path) -> str:
+    """A script; the library's with its licence, which asks to go wherever the library goes."""
+    if path.is_relative_to(UPLOT):
+        return f"/*\n{_read(LICENCE)}*/\n{_read(path)}"
+    return _read(path)
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise PageError(
+            f"no page: {path} can't be read ({error.strerror}); run scripts/bootstrap"
+        ) from None

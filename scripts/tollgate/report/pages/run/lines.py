@@ -1,0 +1,142 @@
+"""Charts over time, each from a few lines: their points, and the table below them. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tollgate.report.pages.kit.charts import LINE, Axis, Chart, ChartSpan, Series
+from tollgate.report.pages.run.grid import Grid
+from tollgate.report.pages.run.view import View
+from tollgate.report.table import Column, Table, numeric
+from tollgate.study.words import number
+
+#: All charts over time share cursor and zoom.
+SYNC = "time"
+TIME = "time since the execution's start"
+#: More than a screen shows, and half as long as a float.
+_DIGITS = 5
+
+#: Values of each bin of a grid (float64, NaN for unknown), and from how many samples each is.
+Values = tuple[np.ndarray, np.ndarray | None]
+
+
+@dataclass(frozen=True)
+class ChartLine:
+    """label: with the execution's name. of: its values in the bins of any grid."""
+
+    view: View
+    label: str
+    of: Callable[[Grid], Values]
+    draw: str = LINE
+
+
+@dataclass(frozen=True)
+class ChartText:
+    """The text of a chart. numbers_in: which file has all values. of_point: how the samples that a
+    point stands for make its value."""
+
+    title: str
+    summary: str
+    unit: str
+    note: str = ""
+    numbers_in: str = "kpi.jtl"
+    of_point: str = "exactly counted"
+
+
+def chart(
+    text: ChartText, lines: Sequence[ChartLine], spans: Sequence[ChartSpan], **more: object
+) -> Chart | None:
+    """None where no line has a point."""
+    lines = [line for line in lines if line.view.grid is not None]
+    series = [_series(line) for line in lines]
+    if not any(value is not None for each in series for value in each.y):
+        return None
+    return Chart(
+        title=text.title,
+        summary=text.summary,
+        x=_axis([line.view.grid for line in lines], series),
+        y=Axis(text.unit, high=_highest(lines)),
+        series=tuple(series),
+        numbers=_numbers(text, lines),
+        note=" ".join(it for it in (text.note, _binning(text, lines)) if it),
+        zoom=True,
+        sync=SYNC,
+        spans=tuple(spans),
+        **more,
+    )
+
+
+def _binning(text: ChartText, lines: Sequence[ChartLine]) -> str:
+    """What a point stands for, where that is more than a second."""
+    widths = sorted({line.view.grid.width for line in lines})
+    if widths == [1]:
+        return ""
+    return f"A point stands for {' or '.join(map(str, widths))} s, {text.of_point}."
+
+
+def _axis(grids: Sequence[Grid], series: Sequence[Series]) -> Axis:
+    low = min(grid.first for grid in grids)
+    # The middle of a last bin that is hardly begun lies behind the end, and is a point as well.
+    ends = [*(grid.end for grid in grids), *(each.x[-1] for each in series)]
+    return Axis(TIME, low=float(low), high=float(max(ends)), is_time=True)
+
+
+def _series(line: ChartLine) -> Series:
+    grid = line.view.grid
+    values, n = line.of(grid)
+    # A point stands in the middle of its time: at its beginning it would look early.
+    x = (grid.starts + (grid.width / 2 if grid.width > 1 else 0)).tolist()
+    return Series(
+        label=line.label,
+        x=x,
+        y=[_short(value) for value in values.tolist()],
+        draw=line.draw,
+        colour=line.view.colour,
+        n=[] if n is None else n.tolist(),
+    )
+
+
+def _highest(lines: Sequence[ChartLine]) -> float | None:
+    """Of what is judged, so that a spike of the warm-up does not flatten all the rest; what reaches
+    beyond is seen by zooming in. None where nothing is judged."""
+    found = []
+    for line in lines:
+        grid, (low, high) = line.view.grid, line.view.window
+        inside = (grid.starts >= low) & (grid.starts < high)
+        values = line.of(grid)[0][inside]
+        found += [float(values[np.isfinite(values)].max(initial=0.0))]
+    return max(found) or None
+
+
+def _short(value: float) -> float | None:
+    return float(f"{value:.{_DIGITS}g}") if np.isfinite(value) else None
+
+
+def _numbers(text: ChartText, lines: Sequence[ChartLine]) -> Table:
+    """Each line over the same few periods, counted anew; one of them begins where the warm-up ends,
+    so that none is judged by half."""
+    rows: list[tuple[str, ...]] = []
+    for line in lines:
+        grid = line.view.grid.coarser()
+        values, n = line.of(grid)
+        counts = [None] * grid.count if n is None else n.tolist()
+        for start, value, count in zip(grid.starts.tolist(), values.tolist(), counts, strict=True):
+            since = clock(start) + (", warm-up" if start < grid.border else "")
+            samples = "-" if count is None else f"{count:,}"
+            rows.append((line.label, since, number(value), samples))
+    what = f"each value stands for one of a few equal periods, {text.of_point}"
+    caption = f"{text.title}: {what}; {text.numbers_in} has all of it."
+    return Table(caption, (Column("line"), *numeric("from", text.unit, "n")), rows)
+
+
+def clock(seconds: float) -> str:
+    """`0:45`, `12:00`, `1:30:00`, as the charts write times."""
+    whole = round(abs(seconds))
+    minutes, rest = divmod(whole, 60)
+    sign = "-" if seconds < 0 and whole else ""
+    if minutes < 60:
+        return f"{sign}{minutes}:{rest:02d}"
+    return f"{sign}{minutes // 60}:{minutes % 60:02d}:{rest:02d}"

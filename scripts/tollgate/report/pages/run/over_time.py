@@ -1,0 +1,135 @@
+"""What an execution sent and what it got, second by second: charts that share their time. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tollgate.report.pages.kit.charts import DASHED, Chart, ChartSpan
+from tollgate.report.pages.run.grid import Grid
+from tollgate.report.pages.run.lines import ChartLine, ChartText, Values, chart
+from tollgate.report.pages.run.view import View
+from tollgate.study.words import number
+
+PERCENTILES = (50, 95, 99)
+#: Labels without a schedule that are named.
+_NAMES = 3
+_RESPONSE = (
+    "Response time counts from when a request was meant to be sent, service time (dashed) from "
+    "when it was: where they part, requests waited."
+)
+
+
+def charts(views: Sequence[View], spans: Sequence[ChartSpan], latency: bool = True) -> list[Chart]:
+    """From the load down to lateness; nothing where there are no samples. latency: also of the
+    response times of all requests together, which mean little where arms take turns."""
+    found = [throughput(views, spans)]
+    found += [percentile(views, spans, p) for p in PERCENTILES] if latency else []
+    found += [errors(views, spans), lateness(views, spans)]
+    return [each for each in found if each is not None]
+
+
+def throughput(views: Sequence[View], spans: Sequence[ChartSpan]) -> Chart | None:
+    """Requests sent a second, beside those that a schedule intended."""
+    lines = []
+    for view in views:
+        lines.append(ChartLine(view, f"{view.name} sent", _sent(view)))
+        if view.intended is not None:
+            lines.append(ChartLine(view, f"{view.name} intended", _intended(view), DASHED))
+    summary, note = "Requests sent; no schedule says how many were intended.", ""
+    if any(view.intended for view in views):
+        summary = "Requests sent, beside those that the schedule intended (dashed)."
+        note = _unscheduled(views)
+    return chart(ChartText("Throughput", summary, "requests/s", note), lines, spans)
+
+
+def percentile(views: Sequence[View], spans: Sequence[ChartSpan], p: int) -> Chart | None:
+    """A percentile of response time beside that of service time; where there is no schedule, of
+    service time alone. Requests without one are left out beside those that have one: the note says
+    so."""
+    lines = []
+    for view in views:
+        if view.response is None:
+            lines.append(ChartLine(view, f"{view.name} service", _percentile(view, "service", p)))
+            continue
+        lines.append(ChartLine(view, f"{view.name} response", _percentile(view, "response", p)))
+        lines.append(
+            ChartLine(view, f"{view.name} service", _percentile(view, "service", p), DASHED)
+        )
+    responds = any(view.response for view in views)
+    summary = _RESPONSE if responds else "Service time: no schedule says when requests were due."
+    summary = summary if p == PERCENTILES[0] else f"{p} % of the requests were at most as slow."
+    left_out = _unscheduled(views)
+    whose = "scheduled requests" if left_out else "all requests"
+    if left_out and any(view.response is None for view in views):
+        left_out += " Where an execution has no schedule at all, none are left out."
+    return chart(ChartText(f"p{p}, {whose}", summary, "ms", left_out), lines, spans)
+
+
+def errors(views: Sequence[View], spans: Sequence[ChartSpan]) -> Chart | None:
+    """Failed requests a second; None where none failed."""
+    failed = sum(view.sent.errors for view in views)
+    if not failed:
+        return None
+    total = sum(view.sent.total for view in views)
+    lines = [ChartLine(view, f"{view.name} failed", _failed(view)) for view in views]
+    summary = f"{failed:,} of {total:,} requests failed, warm-up included."
+    return chart(ChartText("Errors", summary, "failed requests/s"), lines, spans, tone="wrong")
+
+
+def lateness(views: Sequence[View], spans: Sequence[ChartSpan]) -> Chart | None:
+    """How much later than meant requests were sent."""
+    lines = []
+    for view in (view for view in views if view.lateness is not None):
+        lines.append(ChartLine(view, f"{view.name} p99", _percentile(view, "lateness", 99)))
+        lines.append(ChartLine(view, f"{view.name} p50", _percentile(view, "lateness", 50), DASHED))
+    values = [
+        f"{view.name} {number(view.lateness.window(*view.window).percentile(99))} ms"
+        for view in views
+        if view.lateness is not None
+    ]
+    summary = f"Sent after it was meant to be. p99 of the measured time: {', '.join(values)}."
+    return chart(ChartText("Lateness", summary, "ms"), lines, spans)
+
+
+def _sent(view: View):
+    # Where some were meant to be sent, only those: others beside them would hide what is missing.
+    what = "sent" if view.intended is None else "service"
+
+    def of(grid: Grid) -> Values:
+        return view.rates(what, grid), view.binned(what, grid).n
+
+    return of
+
+
+def _intended(view: View):
+    return lambda grid: (view.intended.rates(grid), None)
+
+
+def _percentile(view: View, what: str, p: float):
+    def of(grid: Grid) -> Values:
+        binned = view.binned(what, grid)
+        return binned.percentile(p), binned.n
+
+    return of
+
+
+def _failed(view: View):
+    def of(grid: Grid) -> Values:
+        binned = view.binned("sent", grid)
+        return binned.errors / grid.lengths, binned.n
+
+    return of
+
+
+def _unscheduled(views: Sequence[View]) -> str:
+    """Names some of the requests that follow no schedule beside others that do; or empty."""
+    left_out = [
+        it for view in views if view.scheduled for it in view.samplers if it.response is None
+    ]
+    names = sorted({it.name for it in left_out})
+    if not names:
+        return ""
+    more = f" and {len(names) - _NAMES} more" if names[_NAMES:] else ""
+    requests = sum(it.service.total for it in left_out)
+    which = f"{', '.join(names[:_NAMES])}{more}"
+    return f"Left out are {requests:,} requests that follow no schedule: {which}."

@@ -1,0 +1,133 @@
+"""How the times of each target are spread: its percentiles on a logarithmic scale. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tollgate.report.pages.kit.charts import DASHED, LINE, Axis, Chart, Series
+from tollgate.report.pages.run.view import View, full, readable
+from tollgate.report.table import Cell, Column, Table, numeric
+from tollgate.stats.counts import Counts
+from tollgate.study.words import number
+
+#: Labels that get a chart, and a row of the table; the ones with most requests.
+MOST_CHARTS, MOST_ROWS = 12, 500
+#: What is written along the axis: so many of a hundred are faster.
+_NAMED = {2: "50 %", 10: "90 %", 20: "95 %", 100: "99 %", 1_000: "99.9 %", 10_000: "99.99 %"}
+_NAMED |= {100_000: "99.999 %", 1: "0"}
+#: Points of a line: evenly along the logarithmic axis, with the named ones among them.
+_POINTS = np.unique(np.concatenate([np.geomspace(1, 1e5, 61), np.array(sorted(_NAMED), float)]))
+#: JMeter writes whole milliseconds: 0 means less than one, and has no place on this scale. It is
+#: drawn at half of that.
+_LEAST_MS = 1.0
+_SUMMED = (50, 95, 99, 100)
+_BELOW = "What took less than 1 ms is drawn at 0.5: JMeter counts whole milliseconds."
+
+
+@dataclass(frozen=True)
+class SpreadView:
+    """charts: of the busiest of so many labels; is_cut: others have none. table: of all labels."""
+
+    labels: int
+    is_cut: bool
+    charts: Sequence[Chart]
+    table: Table
+
+
+def content(views: Sequence[View]) -> SpreadView | None:
+    """None where there are no samples."""
+    names = by_size(views)
+    if not names:
+        return None
+    charts = [chart for chart in (_chart(views, name) for name in names[:MOST_CHARTS]) if chart]
+    return SpreadView(len(names), len(names) > MOST_CHARTS, charts, _table(views, names))
+
+
+def by_size(views: Sequence[View]) -> list[str]:
+    """All labels but transactions, those with most requests first."""
+    sizes: dict[str, int] = {}
+    for view in views:
+        for it in view.samplers:
+            sizes[it.name] = sizes.get(it.name, 0) + it.service.total
+    return sorted(sizes, key=lambda name: -sizes[name])
+
+
+def _chart(views: Sequence[View], name: str) -> Chart | None:
+    series: list[Series] = []
+    slowest: list[str] = []
+    rows: list[tuple[str, ...]] = []
+    for view in views:
+        both = _counts(view, name)
+        for what, counts in both.items():
+            draw = DASHED if what == "service" and "response" in both else LINE
+            series.append(_series(f"{view.name} {what}", counts, view.colour, draw))
+            rows += _rows(f"{view.name} {what}", counts)
+        if both:
+            slowest.append(f"{view.name} {number(next(iter(both.values())).percentile(99))} ms")
+    if not series:
+        return None
+    columns = (Column("times"), Column("line"), *numeric("of all requests", "ms at most"))
+    most = max(each.x[-1] for each in series)
+    return Chart(
+        title=readable(name),
+        full_title=full(name),
+        summary=f"p99: {', '.join(slowest)}.",
+        x=Axis(
+            "of all requests",
+            log=True,
+            base=10,
+            ticks=tuple(float(it) for it in sorted(_NAMED) if it <= most),
+            names=tuple(_NAMED[it] for it in sorted(_NAMED) if it <= most),
+        ),
+        y=Axis("ms", log=True, base=10, least=_LEAST_MS),
+        series=tuple(series),
+        note=_BELOW if any(min(each.y) < _LEAST_MS for each in series) else "",
+        numbers=Table(readable(name), columns, rows, is_grouped=True),
+    )
+
+
+def _counts(view: View, name: str) -> dict[str, Counts]:
+    """Response and service times in the measured time, those that there are."""
+    mine = view.by_name.get(name, [])
+    responses = [it.response for it in mine if it.response is not None]
+    found = {"service": [it.service for it in mine]}
+    if len(responses) == len(mine):  # where two share the name, both may have a schedule or not
+        found = {"response": responses} | found
+    windows = {
+        what: Counts.merged(it.window(*view.window) for it in parts)
+        for what, parts in found.items()
+    }
+    return {what: counts for what, counts in windows.items() if counts.total}
+
+
+def _series(label: str, counts: Counts, colour: int, draw: str) -> Series:
+    x = _POINTS[counts.total >= _POINTS]
+    y = [counts.percentile(100 * (1 - 1 / it)) for it in x.tolist()]
+    y = [it if it >= _LEAST_MS else _LEAST_MS / 2 for it in y]
+    return Series(label, x.tolist(), y, draw=draw, colour=colour)
+
+
+def _rows(label: str, counts: Counts) -> list[tuple[str, ...]]:
+    named = [it for it in sorted(_NAMED) if it > 1 and it <= counts.total]
+    group = f"{label}, n {counts.total:,}"
+    rows = [(group, "", _NAMED[it], number(counts.percentile(100 * (1 - 1 / it)))) for it in named]
+    return [*rows, (group, "", "all", number(counts.percentile(100)))]
+
+
+def _table(views: Sequence[View], names: Sequence[str]) -> Table:
+    rows: list[tuple[str | Cell, ...]] = []
+    for name in names[:MOST_ROWS]:
+        label = Cell(readable(name), title=full(name))
+        for view in views:
+            both = _counts(view, name)
+            for what, counts in both.items():
+                values = (number(counts.percentile(p)) for p in _SUMMED)
+                failed = f"{counts.errors:,}"
+                rows.append((label, f"{view.name} {what}", f"{counts.total:,}", failed, *values))
+    cut = f", the {MOST_ROWS} busiest of {len(names):,} labels" if names[MOST_ROWS:] else ""
+    columns = numeric("n", "failed", "p50, ms", "p95, ms", "p99, ms", "slowest, ms")
+    columns = (Column("label"), Column("times"), *columns)
+    return Table(f"The measured time in numbers{cut}", columns, rows, is_grouped=True)

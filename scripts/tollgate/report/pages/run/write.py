@@ -1,0 +1,199 @@
+"""Writes index.html of a run, of any kind, from the files of its folder alone.
+
+The end of a live run hands over what it has gathered and judged already, so that no samples are
+read twice; `tollgate report` starts from the folder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tollgate.base import atomic
+from tollgate.base.text import one_line
+from tollgate.gather import evidence
+from tollgate.judge.facts import JudgeSettings, MeasuredRun
+from tollgate.judge.judgement import judge
+from tollgate.judge.verdicts import FAIL, INVALID, PASS, RunVerdict
+from tollgate.record import manifest
+from tollgate.report.pages.capacity import page as capacity_page
+from tollgate.report.pages.compare import page as compare_page
+from tollgate.report.pages.kit.assemble import Head, Remark, render, tone
+from tollgate.report.pages.run import (
+    criteria,
+    engines,
+    forecast,
+    over_time,
+    spread,
+    surroundings,
+    workers,
+)
+from tollgate.report.pages.run.intended import intended, of_engines
+from tollgate.report.pages.run.view import View, colours, readable
+from tollgate.report.pages.study import page as study_page
+from tollgate.study.model import StudyResult
+
+NAME = "index.html"
+#: Of why the run did not pass; all of them stand in verdict.md.
+MOST_REASONS = 5
+#: Executions that are named.
+_NAMES = 3
+#: Whose fault it is.
+FAULTS = {
+    "generator": "the load generator's",
+    "service": "the service's",
+    "operator": "in how the run was set up or ended",
+    "machine": "the machine's, or there were too few samples",
+}
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A run with the verdict on it."""
+
+    record: manifest.Manifest
+    run: MeasuredRun
+    settings: JudgeSettings
+    verdict: RunVerdict
+
+
+def judged(run: Path) -> Judged:
+    """From a run's folder. Raises what evidence.gather does."""
+    record = manifest.read(run)
+    facts, settings = evidence.gather(run, record)
+    return Judged(record, facts, settings, judge(facts, settings))
+
+
+def write(run: Path, known: Judged | None = None, study: StudyResult | None = None) -> Path:
+    """Write the page of a run's folder; returns its path. known: if it was judged already. study:
+    the answers of a study run.
+
+    Raises PageError, and what evidence.gather and the reading of a study raise, one line each.
+    """
+    atomic.write(run / NAME, to_html(run, known or judged(run), study))
+    return run / NAME
+
+
+def to_html(run: Path, known: Judged, study: StudyResult | None = None) -> str:
+    """The whole page: what a study, comparison or search found comes before what every run has.
+
+    Raises PageError, and what the reading of a study raises.
+    """
+    views, verdict = _views(run, known), known.verdict
+    studied = study_page.part(run, study) if study else None
+    compared = compare_page.part(run, known.record, known.run, verdict)
+    searched = capacity_page.part(verdict)
+    found = compared or searched
+    spans = workers.spans(views)
+    command, facts = (studied.command, studied.facts) if studied else (None, ())
+    return render(
+        "run/page.html.jinja",
+        _head(known, views, studied, found and found.sentence),
+        study=studied,
+        comparison=compared,
+        capacity=searched,
+        criteria=criteria.content(verdict.executions),
+        failures=criteria.failures(views, verdict.executions, known.settings, spans),
+        # Arms of a study, and rates of a search, take turns: no times of all are worth a chart.
+        over_time=over_time.charts(views, spans, latency=not (studied or searched)),
+        some_failed=any(view.sent.errors for view in views),
+        spread=None if studied or searched else spread.content(views),
+        forecasts=forecast.content(views, verdict.executions),
+        engines=engines.content(views, known.record),
+        workers=workers.content(views, verdict.executions, spans),
+        surroundings=surroundings.content(run, known.record, command, facts),
+    )
+
+
+def _head(
+    known: Judged,
+    views: Sequence[View],
+    study: study_page.StudyPart | None,
+    found: str | None,
+) -> Head:
+    """found: the sentence of a comparison or a search, none where the verdict's own says more."""
+    began = known.record.started[:16].replace("T", " ")
+    kind, verdict = readable(known.record.kind), known.verdict
+    own = sentence(verdict)
+    head, answer, mark = own, verdict.verdict, tone(verdict.verdict)
+    remarks = [*reasons(verdict), Remark(load(views))]
+    head = found or head
+    if study:
+        # A study answers questions; that the measurement was sound, or not, stands below.
+        remarks = [Remark(f"The run itself: {own}", answer, mark), *remarks]
+        remarks += [Remark(it) for it in study.remarks]
+        head, answer, mark = study.sentence, study.answer, study.tone
+    return Head(
+        title=f"{answer}: {kind}, {began}",
+        kicker=f"Tollgate {kind}, {began} UTC",
+        sentence=head,
+        answer=answer,
+        tone=mark,
+        remarks=remarks,
+    )
+
+
+def _views(run: Path, known: Judged) -> list[View]:
+    planned = known.record.executions
+    views = []
+    for place, execution in enumerate(known.run.executions):
+        if known.record.engines:
+            meant = of_engines(run, known.record, place, execution)
+        else:
+            meant = intended(run, planned[place], execution)
+        colour = colours(planned)[place]
+        views.append(View(execution, readable(execution.name), colour, meant))
+    return views
+
+
+def sentence(verdict: RunVerdict) -> str:
+    """The verdict, and whose fault it is if it is not PASS."""
+    faults = {it.fault: None for it in verdict.reasons if it.verdict == verdict.verdict}
+    whose = " and ".join(FAULTS.get(fault, fault) for fault in faults)
+    return f"{_outcome(verdict)}{f'; the fault is {whose}' if whose else ''}."
+
+
+def _outcome(verdict: RunVerdict) -> str:
+    if verdict.share:
+        return f"Engine {verdict.share} sent its share of a load, which is judged with all others"
+    results = [it for each in verdict.executions for it in each.criteria if it.decides]
+    count = len(results)
+    criteria = "one criterion" if count == 1 else f"{count} criteria"
+    broken = sum(it.verdict == verdict.verdict for it in results)
+    if verdict.verdict == PASS:
+        if not count:
+            return "The measurement is sound, and no criterion was stated"
+        return "The one criterion holds" if count == 1 else f"All {criteria} hold"
+    if verdict.verdict == INVALID:
+        return "The measurement is broken, so that it proves nothing"
+    if verdict.verdict == FAIL and broken:
+        return f"{broken} of {criteria} {'does' if broken == 1 else 'do'} not hold"
+    if verdict.verdict == FAIL:
+        return "The run failed, though no criterion was violated"
+    if broken:
+        return f"{broken} of {criteria} {'is' if broken == 1 else 'are'} undecided"
+    return "Whether the service is good enough is undecided"
+
+
+def reasons(verdict: RunVerdict) -> list[Remark]:
+    """Why the verdict is not PASS, the worst first."""
+    shown = [
+        Remark(one_line(it.text), it.verdict, tone(it.verdict))
+        for it in verdict.reasons[:MOST_REASONS]
+    ]
+    more = len(verdict.reasons) - len(shown)
+    rest = "one more reason" if more == 1 else f"{more} more reasons"
+    return [*shown, *([Remark(f"And {rest}: see verdict.md.")] if more > 0 else [])]
+
+
+def load(views: Sequence[View]) -> str:
+    """How much was sent to whom: `2,380 requests in fork and cluster; none failed.`"""
+    total = sum(view.sent.total for view in views)
+    failed = sum(view.sent.errors for view in views)
+    if not total:
+        return "No request was recorded."
+    names = [view.name for view in views if view.sent.total]
+    shown = f"{len(names)} executions" if len(names) > _NAMES else " and ".join(names)
+    outcome = "none failed" if not failed else f"{failed:,} of them failed"
+    return f"{total:,} requests in {shown}, warm-up included; {outcome}."

@@ -1,0 +1,155 @@
+"""index.html of a folder of runs, made anew from the files in it."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from tollgate.base import atomic
+from tollgate.record import manifest
+from tollgate.report.pages.kit import assemble
+from tollgate.report.pages.kit.assemble import Head, PageError, Remark
+from tollgate.report.pages.runs import charts, texts
+from tollgate.report.pages.runs.changes import FEWEST, LEAST, TrendChange, runs_needed
+from tollgate.report.pages.runs.model import Folder
+from tollgate.report.pages.runs.read import VERDICT, read
+from tollgate.report.pages.runs.trends import SHOWN, Trend, TrendLine, trends
+from tollgate.report.table import Column, Table
+
+NAME = "index.html"
+#: How the page's title begins, by which it is known again.
+_TITLE = "Tollgate runs"
+#: Bytes of a page within which its title stands, behind its styles.
+_HEAD = 200_000
+#: Rows that stand open; the others are to be unfolded.
+_OPEN = 25
+#: Rows of the page at all: a browser shows so many at once without a pause.
+MOST = 1_000
+#: Kinds that runs.css has a rule for. Further ones share the last.
+_KINDS = 8
+_UNREADABLE = (Column("folder"), Column("why", "wide"))
+
+
+def holds_runs(folder: Path) -> bool:
+    """Whether a folder is not a run itself but has some directly below it."""
+    names = (manifest.NAME, VERDICT)
+    try:
+        if any((folder / name).exists() for name in names):
+            return False
+        return any(_is_file(each / name) for each in folder.iterdir() for name in names)
+    except OSError:
+        return False
+
+
+def _is_file(path: Path) -> bool:
+    """False in a folder that can't be read, such as another user's lost+found."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
+
+
+def write(folder: Path) -> Path:
+    """Write the page and return its path; whole or not at all, however many runs end at once: each
+    waits for the one before, and then sees its run as well.
+
+    Raises PageError, in one line, where the folder can't be read or written, or where another page
+    of that name stands there.
+    """
+    path = folder / NAME
+    try:
+        with _alone(folder):
+            _check_ours(path)
+            atomic.write(path, to_html(read(folder)))
+    except OSError as error:
+        raise PageError(f"{path} can't be written: {error.strerror}") from None
+    return path
+
+
+def to_html(folder: Folder) -> str:
+    """The whole page. Raises PageError where an npm package is not installed."""
+    found = trends(folder.runs)
+    shown = found[:SHOWN]
+    searched = sum(line.is_searched for trend in shown for line in trend.lines)
+    runs = folder.runs[:MOST]
+    kinds = list(dict.fromkeys(it.kind for it in runs))
+    return assemble.render(
+        "runs/runs.html.jinja",
+        _head(folder, shown),
+        texts=texts,
+        sparkline_of=charts.sparkline,
+        newest=runs[:_OPEN],
+        earlier=runs[_OPEN:],
+        unlisted=len(folder.runs) - len(runs),
+        places={kind: f"kind-{min(at, _KINDS - 1)}" for at, kind in enumerate(kinds)},
+        choices=_choices(kinds) if len(kinds) > 1 else (),
+        changes=_changes(shown),
+        moved_together=texts.moved_together(shown),
+        found=found,
+        trends=list(zip(shown, charts.of_all(shown), strict=True)),
+        unreadable=Table("Can't be read", _UNREADABLE, folder.unreadable),
+        others=folder.others[:MOST],
+        other_count=len(folder.others),
+        searched=searched,
+        needed=runs_needed(max(searched, 1)),
+        fewest=FEWEST,
+        least=LEAST,
+    )
+
+
+def _choices(kinds: Sequence[str]) -> list[tuple[str, str]]:
+    """(class, name) of those that can be chosen."""
+    names = list(kinds[: _KINDS - 1])
+    if rest := kinds[_KINDS - 1 :]:
+        names.append(rest[0] if len(rest) == 1 else "other kinds")
+    return [("kind-all", "all kinds"), *((f"kind-{at}", it) for at, it in enumerate(names))]
+
+
+def _changes(found: Sequence[Trend]) -> list[tuple[Trend, TrendLine, TrendChange]]:
+    """Every change of every trend, the newest first."""
+    moved = [(trend, line, it) for trend in found for line in trend.lines for it in line.changes]
+    return sorted(moved, key=_when_and_what, reverse=True)
+
+
+def _when_and_what(moved: tuple[Trend, TrendLine, TrendChange]) -> tuple[str, str]:
+    trend, line, change = moved
+    return texts.time_of(trend.first(line, change)), line.name
+
+
+def _head(folder: Folder, shown: Sequence[Trend]) -> Head:
+    newest = folder.runs[0] if folder.runs else None
+    when = f", the newest of {texts.time_of(newest)} UTC" if newest and newest.started else ""
+    answer = (newest.verdict if newest else None) or texts.NO_VERDICT
+    return Head(
+        title=_TITLE,
+        kicker=f"Tollgate, all runs of this folder{when}",
+        sentence=texts.summary(folder),
+        answer=answer,
+        tone=assemble.tone(answer),
+        remarks=[Remark(texts.overview(shown))] if folder.runs else [],
+    )
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Hold a lock on the folder itself, which needs no file and ends with the process."""
+    opened = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(opened, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(opened)
+
+
+def is_ours(path: Path) -> bool:
+    """Whether a file is a list of runs."""
+    return path.is_file() and f"<title>{_TITLE}".encode() in path.read_bytes()[:_HEAD]
+
+
+def _check_ours(path: Path) -> None:
+    """A run may be set to leave its files in any folder."""
+    if path.exists() and not is_ours(path):
+        raise PageError(f"{path} is another page; move it, or runs elsewhere")

@@ -1,0 +1,136 @@
+"""The study's charts: throughput and concurrency performance over users, pi over time. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from tollgate.report.pages.kit.charts import DOTS, JOINED, Axis, Chart, Series
+from tollgate.report.pages.study.series import MOST_ANSWERS, Answers
+from tollgate.report.table import Column, Table, numeric
+from tollgate.study.model import Curve, Estimate, ScalingPoint, StudyResult
+from tollgate.study.words import interval, number, users
+
+_REQUESTS, _PERFORMANCE = "requests/s", "concurrency performance"
+#: The experiment whose write-up made concurrency performance known comes first.
+_FIRST = "kittens"
+_PALETTE = 4
+Pick = Callable[[ScalingPoint], Estimate]
+
+
+def throughput(study: StudyResult) -> list[Chart]:
+    """Requests a second over users, a chart an experiment."""
+    return [
+        _over_users(study, name, _REQUESTS, lambda point: point.throughput)
+        for name in _experiments(study)
+    ]
+
+
+def performance(study: StudyResult) -> list[Chart]:
+    """Concurrency performance over users, kittens first."""
+    names = sorted(_experiments(study), key=lambda name: name != _FIRST)
+    return [
+        _over_users(study, name, _PERFORMANCE, lambda point: point.concurrency_performance)
+        for name in names
+    ]
+
+
+def answers(found: Sequence[Answers]) -> list[Chart]:
+    """Each answer of pi when it came, a chart an arm, all on the same scales."""
+    known = [each for each in found if len(each.seconds)]
+    if not known:
+        return []
+    longest = max(float(each.seconds.max()) for each in known)
+    slowest = max(float(each.elapsed_ms.max()) for each in known)
+    return [_cloud(each, index, longest, slowest) for index, each in enumerate(known)]
+
+
+def _experiments(study: StudyResult) -> list[str]:
+    return list(dict.fromkeys(curve.experiment for curve in study.curves))
+
+
+def _over_users(study: StudyResult, experiment: str, what: str, pick: Pick) -> Chart:
+    curves = [curve for curve in study.curves if curve.experiment == experiment]
+    ticks = sorted({float(point.users) for curve in curves for point in curve.points})
+    return Chart(
+        title=experiment,
+        summary=_summary(curves, pick),
+        x=Axis("users", log=True, ticks=tuple(ticks)),
+        y=Axis(what),
+        series=tuple(_measured(curve, index, pick) for index, curve in enumerate(curves)),
+        numbers=_numbers(experiment, curves, pick, what),
+        levels=(1.0,) if what == _PERFORMANCE else (),
+    )
+
+
+def _summary(curves: Sequence[Curve], pick: Pick) -> str:
+    """What the chart's right end says: `At 50 users: fork 2,130, cluster 3,690.`"""
+    most = max(point.users for curve in curves for point in curve.points)
+    ends = ((curve.arm, curve.points[-1]) for curve in curves)
+    values = [f"{arm} {number(pick(point).value)}" for arm, point in ends if point.users == most]
+    return f"At {users(most)}: {', '.join(values)}."
+
+
+def _measured(curve: Curve, index: int, pick: Pick) -> Series:
+    estimates = [pick(point) for point in curve.points]
+    return Series(
+        label=curve.arm,
+        x=[point.users for point in curve.points],
+        y=[it.value for it in estimates],
+        low=[it.low for it in estimates],
+        high=[it.high for it in estimates],
+        draw=JOINED,
+        colour=index % _PALETTE,
+    )
+
+
+def _numbers(experiment: str, curves: Sequence[Curve], pick: Pick, what: str) -> Table:
+    rows = [
+        (curve.arm, users(point.users), number(pick(point).value), _span(pick(point)))
+        for curve in curves
+        for point in curve.points
+    ]
+    columns = (Column("arm"), Column("users"), *numeric(what, "95 % interval"))
+    return Table(f"{experiment}: {what}", columns, rows, is_grouped=True)
+
+
+def _span(estimate: Estimate) -> str:
+    return interval(estimate) or estimate.note or "-"
+
+
+def _cloud(found: Answers, index: int, longest: float, slowest: float) -> Chart:
+    ms = found.elapsed_ms
+    seconds = ms / 1000
+    p50, p95 = np.percentile(ms, (50, 95))
+    failed = int(found.failed.sum())
+    rows = [
+        ("answers", f"{len(ms):,}"),
+        ("failed", f"{failed:,}"),
+        ("fastest, ms", number(float(ms.min()))),
+        ("median, ms", number(float(p50))),
+        ("p95, ms", number(float(p95))),
+        ("slowest, ms", number(float(ms.max()))),
+    ]
+    shown = f"{len(ms):,} answers of {found.rounds} rounds laid over each other"
+    return Chart(
+        title=found.arm,
+        summary=f"{shown}; the slowest took {number(float(seconds.max()))} s.",
+        x=Axis("seconds since the block began", low=0.0, high=longest * 1.03),
+        y=Axis("response time, s", high=slowest / 1000),
+        series=(
+            Series("answers", found.seconds.tolist(), seconds.tolist(), draw=DOTS, colour=index),
+        ),
+        numbers=Table(f"pi, {found.arm}", (Column("what"), *numeric("value")), rows),
+        zoom=True,
+        note=_cut_note(found),
+    )
+
+
+def _cut_note(found: Answers) -> str:
+    if found.rounds == found.of_rounds:
+        return ""
+    return (
+        f"The first {found.rounds} of {found.of_rounds} rounds: "
+        f"a chart shows at most {MOST_ANSWERS:,} answers."
+    )

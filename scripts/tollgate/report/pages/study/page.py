@@ -1,0 +1,100 @@
+"""What a study has to say on the page of its run, from the files in its folder alone."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tollgate.record import manifest
+from tollgate.report.pages.kit.charts import Chart
+from tollgate.report.pages.study import charts, tables
+from tollgate.report.pages.study.series import Answers, pi_series
+from tollgate.report.table import Table
+from tollgate.study import record as study_run
+from tollgate.study.design import read_blocks
+from tollgate.study.model import StudyResult
+from tollgate.study.words import answer, summary
+
+#: The design that taurus.yml names.
+_DESIGN = "data/study.csv"
+
+
+@dataclass(frozen=True)
+class StudyPart:
+    """What study.html.jinja takes, from the answers down to all figures (tables.py, charts.py).
+    sentence, answer, tone, remarks: for the head of the page, see kit/assemble.py. means: ratios of
+    mean response times. command: what makes the run again, its blocks in the same order. facts:
+    (name, value) pairs beside the machine's. left_out: what was not measured, and why."""
+
+    sentence: str
+    answer: str
+    tone: str
+    remarks: Sequence[str]
+    claims: Table
+    throughput: Sequence[Chart]
+    scaling: Sequence[Chart]
+    answers: Sequence[Chart]
+    ratios: Sequence[Table]
+    means: Sequence[Table]
+    workers: Sequence[Table]
+    checks: Table | None
+    cells: Sequence[tuple[str, Table]]
+    outages: Table | None
+    command: str
+    facts: Sequence[tuple[str, str]]
+    left_out: Sequence[str]
+
+
+def part(run: Path, study: StudyResult) -> StudyPart:
+    """What the page of a run's folder says of this study.
+
+    Raises JtlError, ManifestError and DesignError, one line each.
+    """
+    record, how = manifest.read(run), study_run.read(run)
+    jtl = run / record.executions[0].jtl
+    blocks = read_blocks(run / study_run.BLOCKS)
+    series = pi_series(jtl, blocks) if jtl.is_file() else ()
+    return made(study, series, how, str(record.environment.get("cpu", "a machine unknown")))
+
+
+def made(
+    study: StudyResult, series: Sequence[Answers], how: study_run.StudyRun, cpu: str
+) -> StudyPart:
+    """The same from values."""
+    text, tone = answer(study)
+    short = "This was the short smoke: it shows that everything works, and no more."
+    return StudyPart(
+        sentence=summary(study, cpu),
+        answer=text,
+        tone=tone,
+        remarks=[short] if how.short else [],
+        claims=tables.claims(study),
+        throughput=charts.throughput(study),
+        scaling=charts.performance(study),
+        answers=charts.answers(series),
+        ratios=tables.ratios(study, "throughput"),
+        means=tables.ratios(study, "mean"),
+        workers=tables.workers(study),
+        checks=tables.checks(study),
+        cells=tables.cells(study),
+        outages=tables.outages(study),
+        command=_command(how),
+        facts=[("Seed", str(study.seed))],
+        left_out=study.notes,
+    )
+
+
+def _command(how: study_run.StudyRun) -> str:
+    settings = {"seed": str(how.seed), "experiments": ",".join(how.experiments)}
+    if how.design != _DESIGN:
+        settings["design"] = how.design
+    if how.short:
+        settings["short"] = "true"
+    if how.rounds:
+        settings["rounds"] = str(how.rounds)
+    words = ["./scripts/run", "-study"]
+    for name, value in settings.items():
+        words += ["-o", f"modules.study.{name}={value}"]
+    return shlex.join(words)

@@ -1,0 +1,145 @@
+"""What a study says, from the files in its run's folder: study.json.
+
+The end of a live run and `tollgate report` both come through here, so they can't disagree.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tollgate.base import atomic
+from tollgate.record import manifest
+from tollgate.report.console import study_table as to_table
+from tollgate.report.json_model import to_json
+from tollgate.report.json_study import About, to_dict
+from tollgate.samples.counts import Jtl, Label, read_jtl
+from tollgate.samples.lost import with_losses
+from tollgate.samples.store import open_store
+from tollgate.study import crosscheck, settings
+from tollgate.study import record as study_run
+from tollgate.study.answers import Ran, build
+from tollgate.study.cpu import CpuError
+from tollgate.study.design import DesignError, read_blocks
+from tollgate.study.model import CROSSCHECK, StudyResult
+from tollgate.study.samples import read as read_samples
+from tollgate.study.windows import ANOTHER_GENERATOR, CONNECT
+from tollgate.workers.model import Resources, WorkerOutage
+from tollgate.workers.reading import read_watch
+
+__all__ = ["JSON", "PROBLEMS", "is_study", "read", "to_table", "write"]
+JSON = "study.json"
+
+
+class StudyReportError(Exception):
+    """One line: what of the run's folder is no study's, and what to do."""
+
+
+#: All that reading and writing may raise but for what every run's may; one line each.
+PROBLEMS = (StudyReportError, DesignError, CpuError)
+
+
+def is_study(run: Path) -> bool:
+    """Whether a run's folder is that of a study."""
+    return (run / study_run.NAME).exists()
+
+
+def write(run: Path) -> StudyResult:
+    """Make study.json of a run's folder anew, whole or not at all.
+
+    Raises PROBLEMS, ManifestError (also for samples that are not those that the run left) and
+    JtlError.
+    """
+    study, about = read(run)
+    atomic.write(run / JSON, to_json(to_dict(study, about)))
+    return study
+
+
+def read(run: Path) -> tuple[StudyResult, About]:
+    """The study of a run's folder, and what it holds for.
+
+    Raises what `write` does.
+    """
+    record, how = manifest.read(run), study_run.read(run)
+    planned = _execution(run, record)
+    manifest.check_seal(planned, run)
+    blocks = read_blocks(run / study_run.BLOCKS)
+    with open_store(run / planned.jtl) as store:
+        jtl = read_jtl(store)
+        outages, problems = _read_outages(run, record, planned, jtl)
+        data = read_samples(run, blocks, outages, jtl.origin_ms / 1000, store)
+    instances = {target["name"]: target["instances"] for target in planned.targets}
+    ran = Ran(record.environment["cores"], instances, how)
+    study = build(data, crosscheck.checks(run, blocks, data), outages, ran)
+    notes = [*study.notes, *problems]
+    slower = record.environment.get("variables", {}).get(settings.SLOWER)
+    if slower:
+        notes.insert(0, f"{settings.SLOWER} is {slower}: every answer took so much more work")
+    if record.interrupted:
+        notes.insert(0, "the run was interrupted: what came after that was not measured")
+    if record.problem:
+        notes.insert(0, record.problem)
+    return replace(study, notes=tuple(notes)), About(record.started, record.environment, how)
+
+
+def _execution(run: Path, record: manifest.Manifest) -> manifest.Execution:
+    if len(record.executions) != 1:
+        raise StudyReportError(
+            f"{run / manifest.NAME} has {len(record.executions)} executions, a study has one: "
+            "name the folder of a study"
+        )
+    return record.executions[0]
+
+
+def _read_outages(
+    run: Path, record: manifest.Manifest, planned: manifest.Execution, jtl: Jtl
+) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
+    """(the workers that ended by themselves under load, in order of time; problems with a file).
+
+    Of each outage: app, worker, pid; from_s and to_s, seconds since jtl.origin_ms; lost, the
+    requests that failed for want of the worker; experiment, the one under way, None for none.
+    Raises JtlError.
+    """
+    began_s, ended_s = jtl.origin_ms / 1000, jtl.last_end_ms / 1000
+    found: list[tuple[WorkerOutage, str]] = []
+    problems: dict[str, None] = {}  # a file that can't be read is one, and not one of each app
+    for target in planned.targets:
+        app = target["name"]
+        watched, resources = read_watch(run / "workers.jsonl", app, began_s, ended_s)
+        found += [(outage, app) for outage in resources.outages]
+        problems |= {watched.problem: None} if watched.problem else {}
+    found.sort(key=lambda it: it[0].from_s)
+    cut_short = record.interrupted or record.stopped_by
+    until_s = ended_s - began_s if cut_short else math.inf
+    out = Resources(outages=tuple(outage for outage, _ in found))
+    counted = with_losses(out, (), run / planned.jtl, jtl.origin_ms, until_s).outages
+    pairs = zip(counted, (app for _, app in found), strict=True)
+    return [_outage(outage, app, jtl.samplers) for outage, app in pairs], tuple(problems)
+
+
+def _outage(outage: WorkerOutage, app: str, samplers: Mapping[str, Label]) -> dict[str, Any]:
+    return {
+        "app": app,
+        "worker": outage.worker,
+        "pid": outage.pid,
+        "from_s": outage.from_s,
+        "to_s": outage.to_s,
+        "lost": outage.lost,
+        "experiment": _under_way(samplers, outage.from_s),
+    }
+
+
+def _under_way(samplers: Mapping[str, Label], second: float) -> str | None:
+    """The experiment whose samples ended nearest to a moment: they don't overlap."""
+    distances = {
+        name: float(np.abs(label.counts.second - second).min())
+        for name, label in samplers.items()
+        if label.counts.total and name != CONNECT
+    }
+    nearest = min(distances, key=lambda name: distances[name], default=None)
+    return CROSSCHECK if nearest == ANOTHER_GENERATOR else nearest

@@ -1,0 +1,141 @@
+"""The tables and lines that console, Markdown and page show of an execution. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from tollgate.base.text import one_line
+from tollgate.compare import words
+from tollgate.compare.model import IMPROVED, Finding
+from tollgate.compare.result import Comparison
+from tollgate.judge.verdicts import (
+    FAIL,
+    INCONCLUSIVE,
+    LOOKS,
+    ORDER,
+    PASS,
+    CriterionResult,
+    ExecutionVerdict,
+)
+from tollgate.report import capacity
+from tollgate.report.table import CODE, INFORMATIONAL, VERDICT, Bar, Cell, Column, Table, numeric
+from tollgate.report.text import decided, forecast_line, interval, limit, observed, worker_lines
+
+_CAPTION = (
+    "The run fails if one of these is true. The bar reaches to what was observed, on a scale that "
+    "puts every limit at the same place; the thin line is the interval that holds the true value. "
+    "Counts and shares are exact."
+)
+
+
+def content(execution: ExecutionVerdict, worst_first: bool = False) -> Iterator[Table | list[str]]:
+    """What was compared, searched for and asked, and what was seen of workers and the machine."""
+    if comparison := execution.comparison:
+        findings = comparison.gate.findings
+        yield [*words.sides(comparison.record)]
+        yield findings_table(
+            "", sorted(findings, key=_weight) if worst_first else findings, comparison
+        )
+        noise = words.noise(comparison) if comparison.is_control else ()
+        yield [words.course(comparison), *words.processes(comparison), *noise]
+    if execution.capacity:
+        yield [*capacity.lines(execution.capacity)]
+    if results := execution.criteria:
+        results = by_severity(results) if worst_first else results
+        yield criteria_table(results, bool(execution.course))
+    forecast = [forecast_line(execution.forecast)] if execution.forecast else []
+    if seen := [*forecast, *worker_lines(execution), *execution.background_lines]:
+        yield seen
+
+
+def by_severity(results: Iterable[CriterionResult]) -> list[CriterionResult]:
+    """The worst first, and what has no say beside what passes. Python's sort is stable: criteria of
+    one verdict stay in the order of taurus.yml."""
+    return sorted(results, key=lambda it: -ORDER.index(it.verdict if it.decides else PASS))
+
+
+def _weight(finding: Finding) -> int:
+    """The worst weighs least, and what has no say most."""
+    if not finding.gates:
+        return 4
+    return {FAIL: 0, INCONCLUSIVE: 1, IMPROVED: 2}.get(finding.verdict, 3)
+
+
+def criteria_table(results: Sequence[CriterionResult], has_looks: bool) -> Table:
+    """has_looks: whether some execution was looked at more than once."""
+    interval_name = max((it.interval_name for it in results), key=len)
+    columns = [
+        Column("criterion", CODE),
+        Column("verdict", VERDICT),
+        *numeric("observed", "limit"),
+        Column("against the limit", "bar narrow", "limit"),
+        *numeric(interval_name, "n"),
+        *(numeric("decided") if has_looks else ()),
+    ]
+    rows = [_criterion(it)[: len(columns)] for it in results]
+    return Table(_CAPTION, columns, rows, "cards criteria")
+
+
+def _criterion(it: CriterionResult) -> tuple[str | Cell, ...]:
+    basis = "" if it.basis in ("samples", LOOKS) else it.basis
+    worker = "" if it.worker is None else f"worker {it.worker}"
+    about = one_line(", ".join(filter(None, (basis, it.window, worker))))
+    reason = one_line(it.reason) if it.verdict != PASS else ""
+    return (
+        Cell(one_line(it.criterion), note=about, small=reason),
+        Cell(badge=it.verdict if it.decides else INFORMATIONAL),
+        observed(it) + _over(it),
+        limit(it),
+        Cell(bar=_against_limit(it)),
+        interval(it),
+        f"{it.samples:,}",
+        decided(it),
+    )
+
+
+def _over(it: CriterionResult) -> str:
+    """By how much a violated limit was missed."""
+    if it.verdict != FAIL or not it.limit or it.observed is None:
+        return ""
+    return f" ({100 * (it.observed / it.limit - 1):+.0f} %)"
+
+
+def _against_limit(it: CriterionResult) -> Bar:
+    """Multiples of the limit; of a limit of nothing there is something, or there is nothing."""
+    verdict = it.verdict if it.decides else INFORMATIONAL
+    if it.observed is None:
+        return Bar(None, verdict=verdict)
+    if not it.limit:
+        return Bar(float("inf") if it.observed else 0.0, verdict=verdict)
+    ends = (None if end is None else end / it.limit for end in (it.low, it.high))
+    return Bar(it.observed / it.limit, *ends, verdict)
+
+
+def findings_table(
+    caption: str, findings: Sequence[Finding], comparison: Comparison, scale: object = None
+) -> Table:
+    """Head against base. scale: of the changes, where they are drawn: kit/bars.py: Ruler."""
+    columns = [
+        Column("label", CODE),
+        Column("metric"),
+        *numeric("base", "head"),
+        Column("at least, change, at most", "bar", scale),
+        *numeric("change", "at least", "at most"),
+        Column("verdict", VERDICT),
+    ]
+    return Table(caption, columns, [_finding(it, comparison) for it in findings], "cards", True)
+
+
+def _finding(it: Finding, comparison: Comparison) -> tuple[str | Cell, ...]:
+    effect = words.effect_of(comparison, it)
+    base, head = comparison.samples.get(it.label, (0, 0))
+    verdict = words.verdict(it)
+    return (
+        Cell(it.label, small=f"{base:,} requests to base, {head:,} to head"),
+        it.metric,
+        words.value(it, it.base),
+        words.value(it, it.head),
+        Cell(bar=Bar(it.change, it.low, it.high, verdict)),
+        *(words.change(it, each, effect) for each in (it.change, it.low, it.high)),
+        Cell(badge=verdict, small=words.reason(it) if it.gates else it.reason),
+    )

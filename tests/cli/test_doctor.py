@@ -1,0 +1,312 @@
+"""`tollgate doctor`, the real command, on a machine on which something is wrong."""
+
+import argparse
+import fcntl
+import os
+import re
+import shutil
+import socket
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import psutil
+import pytest
+
+import support
+from tollgate.cli.doctor import finding, machine, show
+from tollgate.cli.doctor.finding import FAIL, OK, WARN, Diagnosis
+from tollgate.targets import leftovers, lock
+from tollgate.targets.pm2 import declared_apps
+
+TOLLGATE = Path(sys.executable).with_name("tollgate")
+TOOLS = ("sh", "sed", "head", "node", "npm", "java", "mvn", "python3", "git")
+
+
+def doctor(**env):
+    """On ports of its own."""
+    ports = {
+        f"PORT_{name.upper().replace('-', '_')}": str(support.free_port())
+        for name in declared_apps()
+    }
+    return support.run(TOLLGATE, "doctor", env=support.environment(**(ports | env)))
+
+
+def told(done, what):
+    """The words of the line that begins with a status and this, and what to do."""
+    lines = done.stdout.splitlines()
+    for at, line in enumerate(lines):
+        if line[6 : 6 + len(what)] == what:
+            todo = lines[at + 1].strip() if "->" in lines[at + 1] else ""
+            return [line[:4].strip(), line[20:], todo.removeprefix("-> ")]
+    raise AssertionError(f"no {what} in:\n{done.stdout}{done.stderr}")
+
+
+@pytest.fixture
+def path_with(tmp_path):
+    """Makes a PATH with these tools alone; those of `says` are scripts that print one line."""
+
+    def make(*names, **says):
+        for name in names:
+            # The one that the tool itself names: a shim would look for its kind on PATH.
+            place = sys.executable if name == "python3" else shutil.which(name)
+            (tmp_path / name).symlink_to(place)
+        for name, text in says.items():
+            (tmp_path / name).write_text(f"#!/bin/sh\necho '{text}'\n")
+            (tmp_path / name).chmod(0o755)
+        return str(tmp_path)
+
+    return make
+
+
+def test_a_port_in_use_is_told_with_the_process_that_holds_it():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        port = listener.getsockname()[1]
+        done = doctor(PORT_CLUSTER=str(port))
+    status, found, todo = told(done, f"port {port}")
+    assert (status, done.returncode) == (FAIL, 1)
+    assert found.startswith(f"of app cluster: in use by pid {os.getpid()} (")
+    assert todo == "end it, or set PORT_CLUSTER to a free port"
+
+
+def test_free_ports_are_named():
+    port = support.free_port()
+    status, found, _ = told(doctor(PORT_FORK=str(port)), "ports")
+    assert status == "ok"
+    assert found.startswith(f"free: {port}, ")
+
+
+@pytest.mark.parametrize(
+    ("command_name", "what", "least"), [("node", "Node", "20"), ("java", "Java", "17")]
+)
+def test_a_missing_tool_is_told_and_the_rest_is_still_looked_at(
+    path_with, command_name, what, least
+):
+    path = path_with(*(name for name in TOOLS if name != command_name))
+    done = doctor(PATH=path, JAVA_HOME="")
+    assert told(done, what) == [
+        *(FAIL, f"no `{command_name}` that runs on PATH"),
+        f"install {what} {least} or later",
+    ]
+    assert (done.returncode, done.stderr) == (1, "")
+    assert told(done, "disk")[0] == "ok"
+    assert told(done, "Chromium")[0] == WARN
+
+
+def test_a_node_that_is_too_old_is_told_with_its_version_and_not_asked_for_ports(path_with):
+    path = path_with(*(name for name in TOOLS if name != "node"), node="v16.20.2")
+    done = doctor(PATH=path)
+    assert told(done, "Node") == [FAIL, f"16.20.2 ({path}/node)", "install Node 20 or later"]
+    assert told(done, "ports")[0] == WARN
+    assert "not looked at" in told(done, "ports")[1]
+
+
+def test_without_anything_on_the_path_each_tool_is_told():
+    done = doctor(PATH="/nowhere", JAVA_HOME="")
+    assert (done.returncode, done.stderr) == (1, "")
+    for what in ("Node", "npm", "Java", "Maven", "Python"):
+        assert told(done, what)[0] == FAIL
+
+
+def test_a_jmeter_home_of_yours_that_is_none_is_told(tmp_path):
+    done = doctor(JMETER_HOME=str(tmp_path))
+    assert told(done, "JMeter") == [
+        *(FAIL, f"no {tmp_path}/bin/jmeter"),
+        "set JMETER_HOME to a JMeter 5.6.3, or unset it",
+    ]
+
+
+@pytest.fixture
+def jmeter_home(tmp_path):
+    """Makes a JMeter of the user's own that says it is this version and has these plugins."""
+
+    def make(version, *plugins):
+        for folder in ("bin", "lib/ext"):
+            (tmp_path / folder).mkdir(parents=True)
+        launcher = tmp_path / "bin" / "jmeter"
+        launcher.write_text(f"#!/bin/sh\necho ' /_/   \\_\\_| {version}'\n")
+        launcher.chmod(0o755)
+        for plugin in plugins:
+            (tmp_path / "lib" / "ext" / f"jmeter-plugins-{plugin}-2.10.jar").touch()
+        return tmp_path
+
+    return make
+
+
+def test_a_jmeter_home_of_another_version_is_told_as_bootstrap_would(jmeter_home):
+    home = jmeter_home("5.4.1", "casutg", "tst")
+    assert told(doctor(JMETER_HOME=str(home)), "JMeter") == [
+        *(FAIL, f"JMETER_HOME={home} is JMeter 5.4.1, but the plans need 5.6.3"),
+        "unset JMETER_HOME to use the project's own JMeter",
+    ]
+
+
+def test_a_jmeter_home_without_the_plugins_is_told_with_how_to_add_them(jmeter_home):
+    home = jmeter_home("5.6.3", "tst")
+    status, found, todo = told(doctor(JMETER_HOME=str(home)), "JMeter")
+    assert (status, found) == (WARN, f"the JMeter in {home} lacks the plugins jpgc-casutg.")
+    assert todo.endswith("install jpgc-casutg")
+
+
+def test_a_listener_of_another_user_is_not_taken_for_this_process(monkeypatch):
+    address = SimpleNamespace(ip="127.0.0.1", port=4711)
+    other = SimpleNamespace(status=psutil.CONN_LISTEN, laddr=address, pid=None)
+    monkeypatch.setattr(psutil, "net_connections", lambda _: [other])
+    assert leftovers.port_owner(4711).startswith("a process of another user, which this user can")
+
+
+def test_a_run_that_is_under_way_is_told_and_its_lock_left_alone(tmp_path, monkeypatch):
+    monkeypatch.setattr(lock, "LOCK", tmp_path / "run.lock")
+    monkeypatch.setattr(lock, "STATE", tmp_path)
+    assert lock.holder() is None
+    with lock.take_lock() as held:
+        assert lock.holder() == os.getpid()
+        with (tmp_path / "run.lock").open() as other, pytest.raises(OSError):  # noqa: PT011
+            fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        assert not held.closed
+    assert lock.holder() is None
+
+
+def test_a_lock_that_names_a_process_of_another_kind_is_nobodys(tmp_path, monkeypatch):
+    monkeypatch.setattr(lock, "LOCK", tmp_path / "run.lock")
+    (tmp_path / "run.lock").write_text(str(os.getppid()))
+    assert lock.holder() is None
+
+
+def test_another_run_that_is_under_way_is_in_the_way(monkeypatch):
+    monkeypatch.setattr(lock, "holder", lambda: 4711)
+    assert machine.look(node_runs=False)[:2] == [
+        Diagnosis(
+            *(FAIL, "other runs", "one is under way (bzt with pid 4711)"),
+            "wait for it or end it; two runs measure each other",
+        ),
+        Diagnosis(
+            *(WARN, "ports"),
+            "not looked at: they stand in ecosystem.config.js, which Node and PM2 read",
+            "install these first",
+        ),
+    ]
+
+
+def test_there_is_no_colour_in_a_pipe_and_the_last_line_sums_up():
+    done = doctor()
+    assert "\033" not in done.stdout
+    assert done.stdout.splitlines()[-1].endswith("to know about")
+
+
+def test_ctrl_c_keeps_what_was_found_and_ends_with_one_line(monkeypatch, capsys):
+    def interrupted(_node_runs):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(machine, "look", interrupted)
+    assert show(argparse.Namespace()) == 2
+    out, err = capsys.readouterr()
+    assert err == "tollgate: interrupted: what is above holds\n"
+    assert "Taurus" in out
+
+
+def cgroup(tmp_path, own, **files):
+    """What /proc/self/cgroup says, and files of the groups by their path."""
+    for path, text in files.items():
+        file = tmp_path / "groups" / path.replace("__", "/")
+        file = file.with_name(re.sub("^(cpu|memory)_", r"\1.", file.name))
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    (tmp_path / "own").write_text(own)
+    return tmp_path / "own", tmp_path / "groups"
+
+
+def test_the_quota_of_a_container_is_read_from_its_group(tmp_path):
+    assert machine.quota(*cgroup(tmp_path, "0::/box\n", box__cpu_max="150000 100000\n")) == 1.5
+
+
+def test_the_tightest_of_the_groups_around_counts(tmp_path):
+    files = {"box__cpu_max": "50000 100000\n", "box__in__cpu_max": "max 100000\n"}
+    assert machine.quota(*cgroup(tmp_path, "0::/box/in\n", **files)) == 0.5
+
+
+def test_a_group_of_the_first_version_is_read_as_well(tmp_path):
+    files = {"cpu,cpuacct__box__cpu_cfs_quota_us": "200000\n"}
+    files["cpu,cpuacct__box__cpu_cfs_period_us"] = "100000\n"
+    assert machine.quota(*cgroup(tmp_path, "4:cpu,cpuacct:/box\n", **files)) == 2.0
+
+
+@pytest.mark.parametrize("text", ["max 100000\n", "", "-1\n"])
+def test_no_quota_is_no_limit(tmp_path, text):
+    assert machine.quota(*cgroup(tmp_path, "0::/\n", cpu_max=text)) is None
+    assert machine.quota(tmp_path / "nowhere", tmp_path) is None
+
+
+def test_memory_is_what_the_container_has_left_where_that_is_less(tmp_path):
+    files = {"box__memory_max": "1000000\n", "box__memory_current": "700000\n"}
+    files["box__memory_stat"] = "anon 100000\ninactive_file 200000\n"
+    files |= {"box__in__memory_max": "max\n", "box__in__memory_current": "5\n"}
+    assert machine.memory(*cgroup(tmp_path, "0::/box/in\n", **files)) == 500_000
+
+
+def test_memory_of_a_group_of_the_first_version_is_read_as_well(tmp_path):
+    files = {"memory__memory_limit_in_bytes": "1000\n", "memory__memory_usage_in_bytes": "1200\n"}
+    own = "9:name=systemd:/\n5:memory:/docker/box\n"  # of the machine; the container sees its own
+    assert machine.memory(*cgroup(tmp_path, own, **files)) == 0
+
+
+def test_without_a_limit_memory_is_what_the_machine_has(tmp_path, monkeypatch):
+    free = psutil.virtual_memory()._replace(available=5 * machine.GIB)
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: free)
+    files = {"memory_max": "max\n", "memory_current": "1\n"}
+    assert machine.memory(*cgroup(tmp_path, "0::/\n", **files)) == 5 * machine.GIB
+    assert machine.memory(tmp_path / "nowhere", tmp_path) == 5 * machine.GIB
+
+
+def test_fewer_cores_than_node_sees_are_told_with_what_pm2_would_do():
+    found = machine.judge_cores(8, 8, 1.5)
+    assert (found.status, found.found) == (WARN, "8, of which 1.5 may be used")
+    assert "`max` starts 8 workers" in found.todo
+    assert machine.judge_cores(8, 2, None).found == "8, of which 2 may be used"
+    assert machine.judge_cores(8, 8, 16.0) == Diagnosis(OK, "cores", "8")
+    assert machine.judge_cores(1, 1, None).status == WARN
+
+
+@pytest.mark.parametrize(("free", "status"), [(0.5, FAIL), (1.0, WARN), (4.0, OK)])
+def test_room_is_judged_by_what_a_run_needs(free, status):
+    found = machine.judge_room("memory", free * machine.GIB, machine.FREE_MEMORY)
+    assert (found.status, bool(found.todo)) == (status, status != OK)
+    assert found.found == f"{free:.1f} GiB free"
+
+
+def test_load_is_held_against_the_cores():
+    assert machine.judge_load(0.5, 2).status == OK
+    assert machine.judge_load(0.6, 2) == Diagnosis(
+        *(WARN, "load", "0.60 on 2 cores in the last minute"),
+        "end what else runs here; `BASE=HEAD ./scripts/run -compare` tells whether a change can be "
+        "seen all the same",
+    )
+
+
+def test_what_cannot_be_read_is_said_and_held_against_nobody():
+    assert machine.judge_governors(set()).status == OK
+    assert machine.judge_governors({"performance"}).status == OK
+    assert machine.judge_governors({"powersave", "performance"}).status == WARN
+    assert [machine.judge_clock(it).status for it in ("", "tsc", "hpet")] == [OK, OK, WARN]
+
+
+def test_all_of_this_machine_can_be_told():
+    names = ["other runs", "ports", "cores", "memory", "disk", "load", "frequency", "clock"]
+    assert [each.what for each in machine.look(node_runs=False)] == names
+
+
+def test_only_a_failure_is_in_the_way():
+    warn, fail = Diagnosis(WARN, "load", "high", "wait"), Diagnosis(FAIL, "Node", "none", "get it")
+    assert finding.exit_code([Diagnosis(OK, "a", "b"), warn]) == 0
+    assert finding.exit_code([warn, fail]) == 1
+    assert finding.summary([warn, fail]) == "1 in the way of a run, 1 to know about"
+    assert finding.summary([warn]) == "nothing is in the way of a run, 1 to know about"
+
+
+def test_a_line_holds_status_what_found_and_below_it_what_to_do():
+    assert finding.line(Diagnosis(OK, "Node", "20.1"), colour=False) == "ok    Node          20.1"
+    failed = finding.line(Diagnosis(FAIL, "Node", "none", "get it"), colour=False)
+    assert failed == "fail  Node          none\n                    -> get it"
+    assert "\033[31mfail\033[0m" in finding.line(Diagnosis(FAIL, "a", "b"), colour=True)

@@ -1,0 +1,129 @@
+"""What a verdict says of the machine and the plans that it holds for."""
+
+import hashlib
+import os
+import re
+import subprocess
+import sys
+from types import SimpleNamespace
+from unittest.mock import Mock
+
+import pytest
+
+from tollgate.base.paths import ROOT
+from tollgate.cli import bzt
+from tollgate.record import environment
+from tollgate.record.environment import SERVICE, fingerprint, variables
+
+
+def sha256(text):
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def test_each_file_of_a_plan_keeps_its_hash_whatever_it_is_called(tmp_path):
+    files = {
+        "mine.jmx": "<plan/>",
+        "a/login.jmx": "<a/>",
+        "b/login.jmx": "<b/>",
+        "parts/cart.xml": "<cart/>",
+        "parts/größe": "<größe/>",
+    }
+    for name, text in files.items():
+        path = tmp_path / "plan" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    kept = environment.fingerprint(tmp_path / "plan")["plans"]
+    assert kept == {name: sha256(text) for name, text in files.items()}
+    assert list(kept) == sorted(kept)
+
+
+def test_a_run_that_never_began_has_no_plan():
+    assert environment.fingerprint()["plans"] == {}
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [subprocess.TimeoutExpired("git", 20), PermissionError("git")],
+    ids=["too slow", "not for us"],
+)
+def test_a_command_that_does_not_answer_leaves_its_version_unknown(monkeypatch, problem):
+    def fails(*_, **__):
+        raise problem
+
+    monkeypatch.setattr(environment.subprocess, "run", fails)
+    found = environment.fingerprint()
+    assert found["commit"] == "unknown"
+    assert (found["versions"]["node"], found["versions"]["java"]) == ("unknown", "unknown")
+
+
+#: Set by PM2 or by ecosystem.config.js for each app, whatever their caller has.
+GIVEN = {"HOST", "PORT", "NODE_APP_INSTANCE", "exec_mode", "pm_id", "BALANCER_SERVERS"}
+
+
+@pytest.mark.parametrize("file", ["app/settings.js", "app/balancer/settings.js"])
+def test_every_setting_of_the_service_is_known_to_change_it(file):
+    read = set(re.findall(r"variable: '(\w+)'", (ROOT / file).read_text()))
+    assert read - GIVEN
+    assert read - GIVEN <= set(SERVICE)
+
+
+def test_what_slows_head_alone_is_known_to_change_the_service():
+    text = (ROOT / "ecosystem.config.js").read_text()
+    (names,) = re.findall(r"const set = \[(.*?)\]", text)
+    slowing = {f"HEAD_{name}" for name in re.findall(r"'(\w+)'", names)}
+    assert slowing
+    assert slowing <= set(SERVICE)
+
+
+def test_those_that_are_set_are_recorded_and_no_other(monkeypatch):
+    for name in (*variables(os.environ), "MODE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("INJECT_DELAY_MS", "400")
+    monkeypatch.setenv("BASE", "v1.2")
+    monkeypatch.setenv("PI_POINTS", "")
+    monkeypatch.setenv("SECRET_TOKEN", "x")
+    assert fingerprint()["variables"] == {"BASE": "v1.2", "INJECT_DELAY_MS": "400"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("HEAP", "JVM_ARGS", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"),
+        *("LD_PRELOAD", "NODE_EXTRA_CA_CERTS"),
+    ],
+)
+def test_what_changes_the_generator_is_recorded_without_its_secrets(name):
+    assert variables({name: "-Dstore.password=abc -Dx=y"}) == {
+        name: "-Dstore.password=<redacted> -Dx=y"
+    }
+
+
+def test_what_is_secret_in_them_is_not():
+    options = "-Xmx1g -Dstore.password=abc --api-token 'a b' -Djavax.net.ssl.keyStore=/a.jks"
+    given = {"JVM_ARGS": options, "BALANCER_UPSTREAMS": "http://me:abc@127.0.0.1:1"}
+    assert variables(given) == {
+        "JVM_ARGS": (
+            "-Xmx1g -Dstore.password=<redacted> --api-token <redacted> "
+            "-Djavax.net.ssl.keyStore=/a.jks"
+        ),
+        "BALANCER_UPSTREAMS": "http://<redacted>@127.0.0.1:1",
+    }
+
+
+def test_bzts_arguments_are_at_hand_for_the_record(monkeypatch):
+    engine = SimpleNamespace()
+    made = SimpleNamespace(log=None, handle_exception=None, perform=lambda _: 3)
+    monkeypatch.setattr(bzt.cli, "CLI", lambda _: made)
+    monkeypatch.setattr(bzt, "secrecy", Mock())
+    monkeypatch.setattr(bzt, "Engine", lambda *_: engine)
+    monkeypatch.setattr(bzt, "interrupt_once", lambda _: None)
+    monkeypatch.setattr(bzt.artifacts, "keep_to_own", lambda _: None)
+    monkeypatch.setattr(bzt, "judge_unstarted", lambda _: None)
+    monkeypatch.setenv("JMETER_HOME", os.environ.get("JMETER_HOME", ""))
+    monkeypatch.setattr(
+        sys, "argv", ["bzt", "taurus.yml", "-compare", "-o", "a=b", "-o", "a.pass=b"]
+    )
+    with pytest.raises(SystemExit):
+        bzt.main()
+    known = ["taurus.yml", "-compare", "-o", "a=b", "-o", "a.pass=<redacted>"]
+    assert engine.arguments == known

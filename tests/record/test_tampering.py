@@ -1,0 +1,230 @@
+"""What becomes of a verdict when the JTL is tampered with after the run.
+
+With the seal of run.json every change is refused. Without it the schedule still tells what is
+missing, up to the one request in a hundred that is tolerated.
+"""
+
+import copy
+import json
+import random
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from support import run_folder
+from support.run_folder import reasons
+from tollgate.cli import cli
+from tollgate.gather import evidence
+from tollgate.record import manifest
+
+RECORDED = run_folder.recorded()
+HEADER, *ROWS = RECORDED.splitlines(keepends=True)
+#: More missing than are tolerated (one in a hundred of 300) and than JMeter sent on top (five).
+TOO_MANY = 9
+FEW = settings(
+    max_examples=25,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+
+
+def failing(every):
+    """The recorded rows, of which one in so many failed."""
+    return [
+        row.replace(b",true,", b",false,") if number % every == 0 else row
+        for number, row in enumerate(ROWS)
+    ]
+
+
+CRITERIA = st.sampled_from([run_folder.HOLDS, run_folder.BROKEN])
+CUTS = st.integers(0, len(RECORDED) - 1)
+BYTES = st.tuples(st.integers(0, len(RECORDED) - 1), st.integers(0, 255))
+
+
+def corrupted(at, value):
+    return RECORDED[:at] + bytes([value]) + RECORDED[at + 1 :]
+
+
+def shuffled(seed):
+    rows = list(ROWS)
+    random.Random(seed).shuffle(rows)
+    return HEADER + b"".join(rows)
+
+
+@FEW
+@given(CRITERIA, CUTS.map(lambda cut: RECORDED[:cut]) | BYTES.map(lambda it: corrupted(*it)))
+def test_a_sealed_jtl_that_lost_or_changed_a_byte_is_refused(judged, criteria, spoiled):
+    if spoiled == RECORDED:
+        return
+    with pytest.raises(manifest.ManifestError, match="has changed since the run ended"):
+        judged(*criteria, spoiled=spoiled, sealed=True)
+
+
+def test_a_sealed_jtl_in_another_order_is_refused(judged):
+    with pytest.raises(manifest.ManifestError, match="has changed since the run ended"):
+        judged(spoiled=shuffled(1), sealed=True)
+
+
+@FEW
+@given(CRITERIA, st.integers())
+def test_rows_in_an_order_that_jmeter_does_not_write_prove_nothing(judged, criteria, seed):
+    assert judged(*criteria, spoiled=shuffled(seed)).verdict == "INVALID"
+
+
+@pytest.mark.parametrize("criteria", [run_folder.HOLDS, run_folder.BROKEN])
+def test_rows_in_the_order_of_their_starts_change_nothing_about_the_verdict(judged, criteria):
+    sorted_rows = HEADER + b"".join(sorted(ROWS))
+    assert judged(*criteria, spoiled=sorted_rows) == judged(*criteria)
+
+
+@FEW
+@given(CUTS)
+def test_a_cut_off_jtl_never_passes_where_the_whole_one_does_not(judged, cut):
+    assert judged(*run_folder.BROKEN, spoiled=RECORDED[:cut]).verdict in ("FAIL", "INVALID")
+
+
+@FEW
+@given(CUTS)
+def test_a_cut_off_jtl_passes_only_if_hardly_a_row_is_missing(judged, cut):
+    verdict = judged(spoiled=RECORDED[:cut])
+    lost = len(ROWS) - RECORDED[:cut].count(b"\n") + 1
+    assert verdict.verdict in ("PASS", "INVALID")
+    if lost >= TOO_MANY or not RECORDED[:cut].endswith(b"\n"):
+        assert verdict.verdict == "INVALID" or RECORDED[cut:] == b"\n"
+
+
+@FEW
+@given(st.sets(st.integers(0, len(ROWS) - 1), min_size=TOO_MANY, max_size=200))
+def test_rows_taken_out_from_anywhere_are_missed(judged, taken):
+    kept = [row for number, row in enumerate(ROWS) if number not in taken]
+    verdict = judged(spoiled=HEADER + b"".join(kept))
+    assert verdict.verdict == "INVALID"
+    assert "scheduled requests of nap were not sent" in reasons(verdict)
+
+
+def test_failures_that_were_taken_out_are_missed(judged):
+    rows = failing(every=20)
+    assert judged(spoiled=HEADER + b"".join(rows)).verdict == "FAIL"
+    kept = [row for row in rows if b",false," not in row]
+    assert judged(spoiled=HEADER + b"".join(kept)).verdict == "INVALID"
+
+
+@FEW
+@given(BYTES)
+def test_a_corrupted_byte_never_makes_a_failed_run_pass(judged, change):
+    verdict = judged(*run_folder.BROKEN, spoiled=corrupted(*change))
+    assert verdict.verdict in ("FAIL", "INVALID", "INCONCLUSIVE")
+
+
+@FEW
+@given(st.integers(0, len(ROWS) - 1), st.integers(0, 255))
+def test_a_failure_whose_label_was_corrupted_is_a_failure_still(judged, row, value):
+    broken = ROWS[row].replace(b",true,", b",false,").replace(b",nap,", b",n%cp," % value)
+    spoiled = HEADER + b"".join([*ROWS[:row], broken, *ROWS[row + 1 :]])
+    in_window = 2000 <= int(ROWS[row][:13]) - int(ROWS[row].split(b",")[-1]) < 10000
+    verdict = judged("p50 of nap>1s", "fail>0", spoiled=spoiled).verdict
+    assert verdict in (("FAIL", "INVALID") if in_window else ("PASS", "FAIL", "INVALID"))
+
+
+VALUES = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """The folder of a run as it was left."""
+    folder = tmp_path_factory.mktemp("run")
+    run_folder.make(folder, (*run_folder.HOLDS, {"Zu langsam 🐌": "avg-rt>1s"}))
+    return folder
+
+
+def places(value, path=()):
+    """Where the values of a JSON object stand."""
+    parts = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
+    for key, part in parts:
+        yield (*path, key)
+        yield from places(part, (*path, key))
+
+
+def edited(fields, path, value):
+    fields = copy.deepcopy(fields)
+    of = fields
+    for key in path[:-1]:
+        of = of[key]
+    of[path[-1]] = value
+    return fields
+
+
+@settings(deadline=None)
+@given(st.data())
+def test_a_run_json_of_which_any_one_value_was_edited_is_refused_in_one_line(run, data):
+    whole = (run / "run.json").read_text()
+    fields = json.loads(whole)
+    path = data.draw(st.sampled_from([it for it in places(fields) if it != ("seal",)]))
+    changed = edited(fields, path, data.draw(VALUES))
+    # 1 and 1.0 are equal in Python, and not in JSON.
+    is_same = json.dumps(changed) == json.dumps(fields)
+    try:
+        (run / "run.json").write_text(json.dumps(changed))
+        if is_same:
+            assert manifest.read(run).criteria == fields["criteria"]
+            return
+        with pytest.raises(manifest.ManifestError) as refused:
+            manifest.read(run)
+        assert len(str(refused.value).splitlines()) == 1
+    finally:
+        (run / "run.json").write_text(whole)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("criteria", ["p50 of nap>9s"]), ("settings", {"confidence": 0.5})]
+)
+def test_judge_refuses_criteria_and_confidence_that_were_edited(
+    tmp_path, monkeypatch, capsys, field, value
+):
+    run_folder.make(tmp_path)
+    fields = json.loads((tmp_path / "run.json").read_text())
+    (tmp_path / "run.json").write_text(json.dumps({**fields, field: value}))
+    monkeypatch.setattr("sys.argv", ["tollgate", "judge", str(tmp_path)])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    said = capsys.readouterr().err
+    assert ended.value.code == 1
+    assert f"{tmp_path / 'run.json'} was edited: " in said
+    assert said.count("\n") == 1
+
+
+def test_order_and_space_are_no_edit(run):
+    whole = (run / "run.json").read_text()
+    try:
+        (run / "run.json").write_text(json.dumps(json.loads(whole), sort_keys=True))
+        assert manifest.read(run).seal == json.loads(whole)["seal"]
+    finally:
+        (run / "run.json").write_text(whole)
+
+
+def test_a_seal_of_another_version_is_refused(tmp_path):
+    run_folder.make(tmp_path)
+    fields = json.loads((tmp_path / "run.json").read_text())
+    (tmp_path / "run.json").write_text(json.dumps({**fields, "seal": "2:abc"}))
+    with pytest.raises(manifest.ManifestError, match=r"has a seal of version 2, .* reads 1: "):
+        manifest.read(tmp_path)
+
+
+@pytest.mark.parametrize("sealed", [True, False])
+def test_a_run_without_a_seal_is_judged_and_its_verdict_says_so(tmp_path, sealed):
+    run_folder.make(tmp_path)
+    fields = json.loads((tmp_path / "run.json").read_text())
+    if not sealed:
+        del fields["seal"]
+    (tmp_path / "run.json").write_text(json.dumps(fields))
+    verdict = run_folder.verdict_of(tmp_path)
+    assert verdict.exit_code == 0
+    (execution,) = verdict.executions
+    assert (evidence.UNSEALED in execution.warnings) == (not sealed)

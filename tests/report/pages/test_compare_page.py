@@ -1,0 +1,349 @@
+"""The part of a comparison in index.html: its words, its charts, and what a browser makes of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from support import pages
+from support.compare_findings import ALL_KINDS, GOOD, RUNS, SETTINGS, comparison, found
+from support.compare_folder import SAME, WARMUP_S, Label, Load, both, judged, make
+from support.profiles import WHY
+from support.run_folder import verdict_of
+from tollgate.compare import samples
+from tollgate.compare.decide import close
+from tollgate.compare.model import ERRORS, Blocks, Gate
+from tollgate.compare.profile.model import absent, write_why
+from tollgate.compare.result import LabelCounts
+from tollgate.judge.facts import MeasuredRun
+from tollgate.judge.verdicts import ExecutionVerdict, RunVerdict
+from tollgate.record import manifest
+from tollgate.report.pages.compare import charts as page_charts
+from tollgate.report.pages.compare import page
+from tollgate.report.pages.compare.page import Changes
+from tollgate.report.pages.kit import charts
+from tollgate.report.pages.kit.assemble import environment
+from tollgate.report.pages.run import write as run_page
+from tollgate.report.table import Table
+
+ATTACK = "<script>alert(1)</script>"
+#: The sections of a comparison.
+COMPARED = ["Head against base", "Distributions of service times", "Change at each look"]
+#: The palette's first two colours in page.css, for base and head; a screen rounds by one.
+PALETTE = {"light": ((31, 111, 209), (196, 86, 11)), "dark": ((106, 169, 255), (245, 154, 76))}
+
+
+def counts(values, base, head) -> LabelCounts:
+    return LabelCounts("sum", *(np.array(it) for it in (values, base, head)))
+
+
+def verdict(said: str) -> RunVerdict:
+    """A verdict with no criteria beside the comparison."""
+    return RunVerdict(said, 1, (), (ExecutionVerdict("compare", said, (), (), ()),))
+
+
+def headings(run: Path) -> list[str]:
+    """Of what a comparison adds to its run's page."""
+    html = run_page.write(run).read_text()
+    found = re.findall(r"<h2[^>]*>([^<]*)</h2>", html)
+    return [it for it in found if it in COMPARED]
+
+
+def gating(decides: Callable[[object], bool], findings=GOOD) -> tuple:
+    """These findings, of which some gate and the others are informational."""
+    return tuple(
+        it if decides(it) else replace(it, gates=False, verdict="TOLD", reason="")
+        for it in findings
+    )
+
+
+def blocks_of(run: Path) -> tuple[Blocks, ...]:
+    return samples.read(run / "kpi.jtl", ("sum", "search"), WARMUP_S, 120).blocks
+
+
+def test_the_sentence_names_what_is_worse_the_largest_change_first() -> None:
+    worse = found("p50", "FAIL", 0.3, 0.05, "search"), *ALL_KINDS[:7]
+    said = page.sentence(verdict("FAIL"), comparison(worse))
+    assert said == "Head is worse than base: p50 of search +30.0 %, p95 of sum +20.1 % and 1 more."
+
+
+ALL_OF_IT = (
+    "a rise of 5 % is ruled out for p50 and p95; of the typical request, one of 2 %; "
+    "of stalls, one of 3 points; of errors, one of 0.2 points."
+)
+
+
+@pytest.mark.parametrize(
+    ("of", "name", "said"),
+    [
+        (
+            "INVALID",
+            "every kind",
+            "The measurement is broken, so that nothing can be said of head.",
+        ),
+        ("PASS", "good", f"Head against base: {ALL_OF_IT}"),
+        ("PASS", "control", f"Base against itself passes, and what differs is noise: {ALL_OF_IT}"),
+        ("INCONCLUSIVE", "of nothing", "Cannot tell: 10 of 10 metrics are left undecided."),
+        ("INCONCLUSIVE", "good", ""),
+        ("FAIL", "good", ""),
+    ],
+)
+def test_the_sentence_says_no_more_than_the_verdict(of, name, said) -> None:
+    assert page.sentence(verdict(of), RUNS[name]) == said
+
+
+@pytest.mark.parametrize(
+    ("decides", "said"),
+    [
+        (lambda it: it.metric == "p50", ": a rise of 5 % is ruled out for p50."),
+        (lambda it: it.metric == ERRORS, ": a rise of errors by 0.2 points is ruled out."),
+        (lambda it: it.label == "search" and it.gates, f", of search alone: {ALL_OF_IT}"),
+        (
+            lambda it: it.key == ("sum", "p50"),
+            ", of sum alone: a rise of 5 % is ruled out for p50.",
+        ),
+    ],
+)
+def test_the_sentence_vouches_for_what_has_a_say_alone(decides, said) -> None:
+    """Head may fail 4 % of its requests where nobody asked for errors, and still pass."""
+    findings = gating(decides)
+    failing = tuple(
+        replace(it, change=0.04, head=0.04) if it.metric == ERRORS and not it.gates else it
+        for it in findings
+    )
+    for each in (findings, failing):
+        assert page.sentence(verdict("PASS"), comparison(each)) == f"Head against base{said}"
+
+
+def test_of_many_labels_that_have_a_say_the_sentence_names_some() -> None:
+    labels = "abcdefg"
+    each = tuple(found("p50", "PASS", 0.0, 0.01, label) for label in labels)
+    said = page.sentence(verdict("PASS"), comparison(gating(lambda it: it.label != "g", each)))
+    assert said.startswith("Head against base, of a, b, c, d and 2 more alone: a rise of 5 % is ")
+
+
+def test_what_is_better_is_told_of_a_head_that_passes() -> None:
+    better = comparison((found("p95", "IMPROVED", -0.12, 0.03),))
+    said = page.sentence(verdict("PASS"), better)
+    assert said.endswith("; better beyond doubt: p95 of sum -12.0 %.")
+
+
+def test_a_criterion_is_not_held_against_head_alone(tmp_path) -> None:
+    failed = judged(tmp_path, Load(both(ratio=0.8)), criteria=["p95 of search>30ms"])
+    (execution,) = failed.executions
+    (result,) = execution.criteria
+    unsure = replace(execution, criteria=(replace(result, verdict="INCONCLUSIVE"),))
+    said = page.sentence(failed, execution.comparison)
+    assert said == "A criterion on both sides together fails."
+    said = page.sentence(RunVerdict("INCONCLUSIVE", 1, (), (unsure,)), execution.comparison)
+    assert said == "Cannot tell: a criterion on both sides together is left undecided."
+
+
+def test_where_something_else_decided_the_page_has_the_verdict_s_own_sentence(tmp_path) -> None:
+    """Head fails all of a label that has no say."""
+    only = replace(Load().settings, labels=("search",))
+    make(tmp_path, Load(both(failing=(0, 1)), settings=only))
+    shown = run_page.write(tmp_path).read_text()
+    assert "The run failed, though no criterion was violated" in shown
+    assert "is ruled out for p50" not in shown
+
+
+def test_the_course_of_the_looks_ends_where_the_verdict_stands(tmp_path) -> None:
+    make(tmp_path, Load(both(ratio=1.2)))
+    compared = verdict_of(tmp_path).executions[0].comparison
+    gates = page.course(compared, blocks_of(tmp_path))
+    assert [gate.looks_s[-1] for gate in gates] == list(compared.gate.looks_s)
+    assert close(gates[-1]) == compared.gate
+    assert headings(tmp_path) == COMPARED
+
+
+def test_a_run_without_samples_has_a_page_all_the_same(tmp_path) -> None:
+    make(tmp_path)
+    (tmp_path / "kpi.jtl").write_text("timeStamp\n")
+    record = manifest.read(tmp_path)
+    manifest.seal(record.executions[0], tmp_path)
+    manifest.write(record, tmp_path)
+    assert headings(tmp_path) == ["Head against base"]
+    assert "The measurement is broken" in run_page.write(tmp_path).read_text()
+
+
+def test_a_histogram_holds_every_request_once() -> None:
+    chart = page_charts.histogram(counts([0, 1, 2, 7, 900], [5, 10, 20, 4, 1], [0, 0, 9, 9, 2]))
+    edges = page_charts._edges(np.array([0, 1, 2, 7, 900]))
+    assert list(edges) == sorted(set(edges))
+    lengths = page_charts._lengths(edges)
+    base, head = (np.dot(series.y, lengths) for series in chart.series)
+    assert base == pytest.approx(head)  # the area of all requests of a side
+    assert max(max(series.y) for series in chart.series) == pytest.approx(100)
+    assert sum(float(row[1]) for row in chart.numbers.rows) == pytest.approx(100, abs=0.3)
+
+
+@pytest.mark.parametrize("values", [[0], [1], [3], [0, 5000]])
+def test_a_histogram_of_few_values_is_one_all_the_same(values) -> None:
+    many = [7] * len(values)
+    chart = page_charts.histogram(counts(values, many, many))
+    assert all(np.isfinite(series.y).all() and min(series.x) > 0 for series in chart.series)
+
+
+def test_percentiles_lie_inside_of_the_millisecond_and_stop_where_few_requests_lie_beyond() -> None:
+    chart = page_charts.percentiles(counts([4, 5], [500, 500], [250, 750]))
+    base, head = chart.series
+    at_median = chart.series[0].x.index(2.0)
+    assert base.y[at_median] == pytest.approx(4.5)
+    assert head.y[at_median] == pytest.approx(4.5 + 1 / 3, abs=0.01)
+    assert max(base.x) == pytest.approx(200)  # 99.5 %: five of a thousand are slower
+
+
+def test_a_scale_holds_none_and_the_effect_and_ends_at_its_ticks() -> None:
+    scale = Changes.of([found("p95", "FAIL", 0.201, 0.031)], 0.05)
+    ticks = list(scale.ticks)
+    assert 0.0 in ticks
+    assert ticks[0] <= -0.05
+    assert ticks[-1] >= 0.232
+    assert (scale.at(9.0), scale.at(-9.0)) == ("96.00%", "4.00%")
+    assert [scale.text(tick) for tick in (-0.05, 0.0, 0.1)] == ["-5", "0", "+10"]
+
+
+def drawn(at: int, table: Table) -> str:
+    """The bar of a row."""
+    (column,) = (it for it in table.columns if it.is_drawn)
+    cell = table.rows[at][table.columns.index(column)]
+    text = '{% import "kit/bars.html.jinja" as bars %}{{ bars.drawn(bar, scale) }}'
+    return environment().from_string(text).render(bar=cell.bar, scale=column.scale)
+
+
+def test_what_lies_beyond_the_scale_is_an_arrow_and_no_dot_at_its_end() -> None:
+    far = page.times(comparison((found("p95", "FAIL", 8.0, 2.0), found("p50", "PASS", 0.0, 0.01))))
+    beyond, within = map(drawn, (0, 1), (far, far))
+    assert ("<circle" in beyond, re.findall("[\u25c4\u25ba]", beyond)) == (False, ["\u25ba"])
+    assert ("<circle" in within, re.findall("[\u25c4\u25ba]", within)) == (True, [])
+    assert far.caption.endswith("An arrow points to what lies beyond the scale.")
+    near = comparison((found("p95", "FAIL", 0.201, 0.031),))
+    assert "arrow" not in page.times(near).caption
+
+
+def test_an_interval_that_leaves_the_scale_on_both_sides_keeps_its_dot() -> None:
+    wide = comparison((found("p95", "INCONCLUSIVE", 0.02, 0.9),))
+    row = drawn(0, page.times(wide))
+    assert "<circle" in row
+    assert re.findall("[\u25c4\u25ba]", row) == ["\u25c4", "\u25ba"]
+
+
+def test_errors_that_do_not_gate_need_not_be_ruled_out() -> None:
+    free = page.failures(comparison(gating(lambda it: it.metric == "p50")))
+    assert free.caption == "Failed requests. They are informational."
+    bound = page.failures(comparison(GOOD))
+    assert "What must be ruled out is a rise of 0.2 percentage points." in bound.caption
+
+
+def test_a_metric_that_does_not_gate_is_informational_on_the_page(tmp_path) -> None:
+    make(tmp_path, Load(both(), settings=replace(Load().settings, labels=("search",))))
+    html = run_page.write(tmp_path).read_text()
+    assert "informational<" in html
+    assert "told only" not in html
+
+
+def looked(*findings) -> charts.Chart:
+    """The chart of one metric that was seen like this at one look after the other."""
+    moments = [60.0 + 30 * number for number in range(len(findings))]
+    gates = [
+        Gate(SETTINGS, tuple(moments[: number + 1]), (it,)) for number, it in enumerate(findings)
+    ]
+    [chart] = page_charts.looks(gates)
+    return chart
+
+
+def test_a_chart_of_the_looks_has_the_numbers_of_its_table_however_large() -> None:
+    chart = looked(
+        found("p95", "OPEN", 30.0, 4.0, low=-0.9), found("p95", "FAIL", 8.0, 0.5, low=7.5)
+    )
+    [series] = charts.data(chart)["series"]
+    assert (series["y"], series["low"]) == ([3000.0, 800.0], [-90.0, 750.0])
+    assert series["high"] == [3400.0, 850.0]
+    assert chart.y.low < -90
+    assert 1600 < chart.y.high < 1800  # the last look is on it, the first is beyond
+    assert "beyond" in chart.note
+    assert "+800.0 %" in chart.summary
+    assert "+3000.0 %" in [row[1] for row in chart.numbers.rows]
+
+
+def test_a_chart_of_small_changes_reaches_no_farther_than_they_do() -> None:
+    chart = looked(found("p95", "OPEN", 0.03, 0.09), found("p95", "FAIL", 0.08, 0.04))
+    assert (chart.note, chart.y.high < 15, chart.y.low < -6) == ("", True, True)
+    nothing = looked(replace(found("p95", "OPEN", 0.0, 0.0), change=None, low=None, high=None))
+    assert (nothing.note, nothing.y.high > 10) == ("", True)
+
+
+def test_what_mixes_both_sides_says_so(tmp_path) -> None:
+    make(tmp_path, Load(both(), seconds=60, schedule_s=60))
+    assert run_page.write(tmp_path).read_text().count("This is of base and head together") == 2
+
+
+@pytest.mark.needs("chromium")
+@pytest.mark.parametrize(("width", "scheme"), [(1400, "light"), (390, "dark")])
+def test_a_browser_shows_it_from_disk_and_a_label_stays_text(width, scheme, tmp_path) -> None:
+    make(
+        tmp_path,
+        Load(
+            (Label(ATTACK, ratio=1.2, sigma=0.1), Label("search", 40.0, sigma=0.1)),
+            seconds=60,
+            schedule_s=60,
+        ),
+    )
+    path = run_page.write(tmp_path)
+    size = ("--viewport", f"{width}x900", "--colour-scheme", scheme)
+    seen = pages.look(path, "--offline", "--full-page", *size)
+    assert pages.problems(seen) == []
+    assert seen["requests"] == [path.as_uri()]
+    assert seen["tooWide"] == 0
+    assert seen["text"].count(ATTACK) > 5
+    # Two distributions of two labels come first: base and head are in each of them.
+    for drawn in seen["colours"][:4]:
+        for colour in PALETTE[scheme]:
+            assert pixels(drawn, colour) > 50
+
+
+def pixels(found_colours: dict[str, int], colour: tuple[int, int, int]) -> int:
+    """How many pixels have about this colour."""
+    told = ((tuple(map(int, name.split(","))), count) for name, count in found_colours.items())
+    return sum(n for it, n in told if max(abs(a - b) for a, b in zip(it, colour, strict=True)) < 3)
+
+
+def test_the_control_shows_its_noise(tmp_path) -> None:
+    make(tmp_path, of={"head": SAME})
+    assert "A against A: the noise that was found" in run_page.write(tmp_path).read_text()
+
+
+def test_a_page_of_another_kind_has_no_such_part() -> None:
+    record = manifest.Manifest("check", "", [], {}, {}, [])
+    assert page.part(Path(), record, MeasuredRun(()), verdict("PASS")) is None
+
+
+def test_why_has_a_flame_graph_and_a_table_of_text_alone(tmp_path) -> None:
+    run = tmp_path
+    make(run)
+    assert "Why" not in re.findall(r"<h2[^>]*>([^<]*)</h2>", run_page.write(run).read_text())
+    write_why(WHY, run)
+    html = run_page.write(run).read_text()
+    assert "Why" in re.findall(r"<h2[^>]*>([^<]*)</h2>", html)
+    [graph] = re.findall(r'<svg class="flame".*?</svg>', html, re.DOTALL)
+    assert graph.count("<rect") == len(WHY.flame)
+    assert graph.count('class="frame-bad"') == 1
+    assert "&lt;script&gt;" in graph
+    assert "<script>x" not in html
+    [rows] = re.findall(r"<caption>CPU of the function.*?</table>", html, re.DOTALL)
+    assert rows.count("<tr>") == 1 + len(WHY.functions)
+
+
+def test_without_a_profile_the_page_says_why_there_is_none(tmp_path) -> None:
+    run = tmp_path
+    make(run)
+    write_why(absent("it is a service by URL"), run)
+    html = run_page.write(run).read_text()
+    assert "No profile: it is a service by URL." in html
+    assert 'class="flame"' not in html

@@ -1,0 +1,253 @@
+"""A comparison in verdict.json, JUnit, Markdown and on the console."""
+
+import json
+import math
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from support import compare_findings
+from support.compare_findings import ALL_KINDS, GOOD, RUNS, comparison, found
+from support.compare_folder import ENVIRONMENT, Load, both, judged
+from support.golden_file import check_file
+from support.judged import LABELS
+from support.judged import RUNS as OTHERS
+from tollgate.base.paths import ROOT
+from tollgate.compare import words as told
+from tollgate.compare.model import ERRORS
+from tollgate.compare.processes import ProcessSpread
+from tollgate.gather import evidence
+from tollgate.judge.comparison import comparison_reasons, comparison_warnings
+from tollgate.judge.judgement import judge
+from tollgate.judge.verdicts import ExecutionVerdict, RunVerdict, worst
+from tollgate.record import manifest
+from tollgate.report import write as outputs
+from tollgate.report.console import verdict_headline, verdict_table
+from tollgate.report.json_model import to_json
+from tollgate.report.json_verdict import to_dict
+from tollgate.report.junit import MEASUREMENT, to_junit
+from tollgate.report.markdown import to_markdown
+
+SCHEMA = json.loads((ROOT / "scripts" / "tollgate" / "report" / "verdict.schema.json").read_text())
+VALIDATOR = Draft202012Validator(SCHEMA)
+
+
+def verdict_on(compared):
+    """As judge would say it of a measurement that is sound."""
+    reasons = tuple(comparison_reasons(compared))
+    verdict = worst(reason.verdict for reason in reasons)
+    execution = ExecutionVerdict("compare", verdict, reasons, (), (), comparison=compared)
+    named = tuple(execution.named(reason) for reason in reasons)
+    run = compare_findings.run_of(compared)
+    return RunVerdict(verdict, {"PASS": 0, "FAIL": 3}.get(verdict, 1), named, (execution,)), run
+
+
+def content_of(compared):
+    return json.loads(to_json(to_dict(*verdict_on(compared), "compare", ENVIRONMENT)))
+
+
+def junit(compared):
+    return ET.fromstring(to_junit(verdict_on(compared)[0], "compare").encode())
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_a_written_comparison_is_what_the_schema_says(name):
+    content = content_of(RUNS[name])
+    assert [each.message for each in VALIDATOR.iter_errors(content)] == []
+    (execution,) = content["executions"]
+    assert execution["comparison"]["findings"]
+    assert execution["comparison"]["control"] is (name == "control")
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda it: it.update(verdict="OPEN"),
+        lambda it: it.update(mode="threads"),
+        lambda it: it["base"].update(name="both"),
+        lambda it: it["findings"][0].update(verdict="OPEN"),
+        lambda it: it["findings"][0].update(interval=[0.1]),
+        lambda it: it["findings"][0].pop("samples"),
+        lambda it: it["settings"].update(gates=["p42"]),
+        lambda it: it["injected"].update(work_percent="a lot"),
+    ],
+)
+def test_what_is_no_comparison_is_refused(spoil):
+    content = content_of(RUNS["every kind"])
+    spoil(content["executions"][0]["comparison"])
+    assert list(VALIDATOR.iter_errors(content))
+
+
+def test_other_kinds_of_runs_say_that_nothing_is_compared():
+    execution = ExecutionVerdict("fork", "PASS", (), (), ())
+    run = compare_findings.run_of(None)
+    content = to_dict(RunVerdict("PASS", 0, (), (execution,)), run, "check", ENVIRONMENT)
+    assert content["executions"][0]["comparison"] is None
+
+
+def test_a_finding_is_told_with_its_numbers_for_programs():
+    compared = content_of(RUNS["every kind"])["executions"][0]["comparison"]
+    p95 = compared["findings"][2]
+    assert (p95["label"], p95["metric"], p95["unit"], p95["verdict"]) == (
+        *("sum", "p95", "ms", "FAIL"),
+    )
+    assert p95["interval"] == [pytest.approx(0.17), 0.234]
+    assert p95["samples"] == {"base": 2397, "head": 2403}
+    assert (compared["verdict"], compared["ended_itself_s"]) == ("FAIL", 120.0)
+
+
+def test_the_markdown_is_as_a_pull_request_shows_it():
+    check_file("compare/verdict.md", to_markdown(verdict_on(RUNS["every kind"])[0], "compare"))
+
+
+def test_the_markdown_of_the_control_tells_the_noise():
+    check_file("compare/control.md", to_markdown(verdict_on(RUNS["control"])[0], "compare"))
+
+
+def test_the_console_shows_the_worst_first():
+    check_file("compare/table.txt", verdict_table(verdict_on(RUNS["every kind"])[0]) + "\n")
+
+
+def test_the_headline_counts_criteria_and_metrics_each_by_its_name():
+    verdict, _ = verdict_on(RUNS["every kind"])
+    (execution,) = verdict.executions
+    assert verdict_headline(verdict).startswith("FAIL: 7 of 10 metrics hold")
+    criteria = judge(OTHERS["pass"]).executions[0].criteria
+    both = replace(verdict, executions=(replace(execution, criteria=criteria),))
+    assert verdict_headline(both).startswith("FAIL: 1 of 1 criteria and 7 of 10 metrics hold")
+
+
+def test_junit_is_as_ci_systems_read_it():
+    check_file("compare/junit.xml", to_junit(verdict_on(RUNS["every kind"])[0], "compare"))
+
+
+def test_junit_has_the_same_cases_whatever_came_out():
+    names = [
+        [(it.get("classname"), it.get("name")) for it in junit(RUNS[name]).iter("testcase")]
+        for name in ("every kind", "good", "control", "of nothing")
+    ]
+    assert all(each == names[0] for each in names)
+    wanted = [
+        f"{metric} of {label}, head against base"
+        for label in ("sum", "search")
+        for metric in ("typical", "p50", "p95", "stalls", "errors")
+    ]
+    assert names[0][0] == ("tollgate.compare", MEASUREMENT)
+    assert [name for of, name in names[0] if of == "tollgate.compare.compare"] == [
+        *(MEASUREMENT, *wanted),
+    ]
+
+
+def test_a_finding_of_its_own_does_not_make_the_measurement_unsound():
+    sound = [
+        it for it in junit(RUNS["every kind"]).iter("testcase") if it.get("name") == MEASUREMENT
+    ]
+    assert [list(case) for case in sound] == [[], []]
+
+
+def test_inconclusive_is_green_where_a_team_lets_it_pass():
+    unsure = comparison((found("p95", "INCONCLUSIVE", 0.021, 0.04, more_s=95.0),))
+    verdict, _ = verdict_on(unsure)
+    lenient = ET.fromstring(to_junit(replace(verdict, exit_code=0), "compare").encode())
+    assert len(list(junit(unsure).iter("error"))) == 1
+    assert not list(lenient.iter("error"))
+
+
+@pytest.mark.parametrize(
+    ("amount", "effect", "text"),
+    [
+        (0.201, 0.05, "+20.1 %"),
+        (0.04996, 0.05, "+4.996 %"),
+        (0.05004, 0.05, "+5.004 %"),
+        (0.00004, 0.05, "+0.004 %"),
+        (-0.0004, 0.05, "-0.04 %"),
+        (0.05, 0.05, "+5.0 %"),
+        (0.0, 0.05, "0.0 %"),
+        (None, 0.05, "-"),
+    ],
+)
+def test_a_change_is_never_rounded_onto_what_it_is_held_against(amount, effect, text):
+    assert told.change(found("p95", "PASS", 0.0, 0.0), amount, effect) == text
+
+
+def test_a_change_of_the_error_rate_is_told_in_points():
+    errors = found(ERRORS, "FAIL", 0.0052, 0.0021)
+    assert told.change(errors, 0.0052, 0.001) == "+0.52 points"
+    assert told.change(errors, 0.00099, 0.001) == "+0.099 points"
+    assert told.line(errors, 0.001) == (
+        "errors of sum: head 0.52 % against base 0 %, +0.52 points "
+        "(at least +0.31 points, at most +0.73 points)"
+    )
+
+
+@pytest.mark.parametrize("label", LABELS, ids=range(len(LABELS)))
+def test_no_label_breaks_an_output(label):
+    compared = comparison(tuple(replace(each, label=label) for each in ALL_KINDS[:5]))
+    verdict, _ = verdict_on(compared)
+    for row in to_markdown(verdict, label).splitlines():
+        if row.startswith("|"):
+            assert (row.count("|"), row.count("\\|")) == (9, 0)
+    ET.fromstring(to_junit(verdict, "compare").encode())
+    assert all(line.isprintable() for line in verdict_table(verdict).splitlines())
+
+
+def test_no_label_becomes_markup():
+    compared = comparison(tuple(replace(each, label="<script>") for each in ALL_KINDS[:5]))
+    outside_of_code = "".join(to_markdown(verdict_on(compared)[0], "compare").split("`")[::2])
+    assert "<script" not in outside_of_code.replace("\\<", "")
+
+
+def test_a_head_that_was_slowed_on_purpose_is_told_so():
+    for text in (
+        to_markdown(verdict_on(RUNS["injected"])[0], "compare").replace("\\", ""),
+        verdict_table(verdict_on(RUNS["injected"])[0]),
+    ):
+        assert "head was slowed on purpose: HEAD_INJECT_WORK_PERCENT=20" in text
+
+
+def test_what_processes_differ_by_is_told_and_written():
+    spread = ProcessSpread("sum", "typical", (-0.004, 0.005), (0.031, math.nan))
+    record = replace(RUNS["every kind"].record, processes=2)
+    several = replace(comparison(), spreads=(spread,), record=record)
+    content = content_of(several)
+    assert [each.message for each in VALIDATOR.iter_errors(content)] == []
+    [execution] = content["executions"]
+    assert execution["comparison"]["processes"] == 2
+    assert execution["comparison"]["spreads"] == [
+        {"label": "sum", "base": [-0.004, 0.005], "head": [0.031, None]}
+    ]
+    [line] = told.processes(several)
+    verdict, _ = verdict_on(several)
+    for text in (to_markdown(verdict, "compare"), verdict_table(verdict)):
+        assert line in text.replace("\\", "")
+    assert told.promise(several) != told.promise(comparison())
+
+
+def test_the_summary_of_a_github_job_has_the_table(tmp_path, monkeypatch):
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
+    outputs.append_summary(verdict_on(RUNS["every kind"])[0], "compare")
+    assert "| `sum` | p95 | 4.42 ms | 5.31 ms | +20.1 % |" in (tmp_path / "summary.md").read_text()
+
+
+def test_the_verdict_of_a_real_folder_is_written_as_the_schema_says(tmp_path):
+    verdict = judged(tmp_path, Load(both(ratio=1.2)))
+    run, _ = evidence.gather(tmp_path, manifest.read(tmp_path))
+    outputs.write_all(tmp_path, verdict, run, manifest.read(tmp_path))
+    content = json.loads((tmp_path / "verdict.json").read_text())
+    assert [each.message for each in VALIDATOR.iter_errors(content)] == []
+
+
+def test_a_pass_says_in_its_first_line_what_is_informational_and_worse_beyond_doubt():
+    frozen = tuple(
+        replace(it, change=2.88, low=0.9, high=6.0) if it.key == ("sum", "mean") else it
+        for it in GOOD
+    )
+    said = "informational, and worse beyond doubt: mean of sum +288.0 % (at least +90.0 %)"
+    passed = verdict_on(comparison(frozen))[0]
+    assert verdict_headline(passed) == f"PASS: 10 of 10 metrics hold; {said}"
+    assert to_markdown(passed, "compare").splitlines()[0].endswith(said)
+    assert said in comparison_warnings(comparison(frozen))
+    unsure = tuple(replace(it, low=0.04) if it.low == 0.9 else it for it in frozen)
+    assert verdict_headline(verdict_on(comparison(unsure))[0]) == "PASS: 10 of 10 metrics hold"

@@ -1,0 +1,167 @@
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from support.executions import counts, execution
+from support.judged import LATE, MANY, RUNS, of_facts, on_label
+from tollgate.criteria.grammar import FIELDS
+from tollgate.judge.facts import ExecutionFacts, JudgeSettings, MeasuredRun
+from tollgate.judge.judgement import judge
+from tollgate.report.junit import MEASUREMENT, of_the_run, to_junit, unsound
+from tollgate.report.markdown import to_markdown
+
+
+def junit(run, kind="check"):
+    return ET.fromstring(to_junit(judge(run), kind).encode())
+
+
+def case(root, class_name, name):
+    (found,) = (
+        it
+        for it in root.iter("testcase")
+        if (it.get("classname"), it.get("name")) == (class_name, name)
+    )
+    return found
+
+
+def outcome(of):
+    return [child.tag for child in of if child.tag != "system-out"]
+
+
+# A criterion's message can't be the name of a field.
+NAMES = st.text(st.characters(categories=["L", "N", "Z", "C"]), min_size=1)
+
+
+@given(NAMES.filter(lambda name: name not in FIELDS))
+def test_junit_holds_printable_text_alone_whatever_a_name_holds(name):
+    told = ExecutionFacts(generator_error=name, notes=(name,))
+    made = execution({name: "p95>1s"}, name=name, facts=told)
+    text = to_junit(judge(MeasuredRun((made,), problems=(name,))), name)
+    assert [it for it in text if not (it.isprintable() or it == "\n")] == []
+    assert ET.fromstring(text.encode()).tag == "testsuites"
+
+
+def test_junit_names_are_the_same_whatever_comes_out():
+    def names(run):
+        return [(it.get("classname"), it.get("name")) for it in junit(run).iter("testcase")]
+
+    good = execution(*MANY)
+    same = [
+        names(MeasuredRun((each,), *rest))
+        for each, *rest in (
+            (good,),
+            (good, True),
+            (good, False, ("the disk is full",)),
+            (replace(good, schedules=LATE),),
+            (execution(*MANY, service=counts(0)),),
+            (execution(*MANY, service=counts(failed=3000)),),
+        )
+    ]
+    assert same[0] == [
+        ("tollgate.check", MEASUREMENT),
+        ("tollgate.check.search-fork", MEASUREMENT),
+        *(("tollgate.check.search-fork", criterion) for criterion in MANY),
+    ]
+    assert all(each == same[0] for each in same)
+
+
+def test_fail_is_a_failure_and_what_cannot_be_told_is_an_error():
+    root = junit(RUNS["pass, fail and inconclusive"])
+    tags = [outcome(case(root, "tollgate.check.search-fork", name)) for name in MANY]
+    assert tags == [[], ["error"], ["failure"], []]
+    suite = root.find("testsuite[@name='tollgate.check.search-fork']")
+    assert [suite.get(key) for key in ("tests", "failures", "errors")] == ["5", "1", "1"]
+    no_samples = junit(RUNS["no samples"])
+    assert outcome(case(no_samples, "tollgate.check.search-fork", "p95>1s")) == ["error"]
+
+
+def test_a_failure_says_the_observed_value_the_limit_the_interval_and_the_count():
+    root = junit(RUNS["fail"])
+    failure = case(root, "tollgate.check.search-fork", "p95 of search>150ms").find("failure")
+    line = judge(RUNS["fail"]).executions[0].criteria[0].line
+    assert failure.get("message") == line
+    assert line.startswith("p95 of search = 195 ms (limit 150 ms, 95 % CI ")
+    assert failure.text == "over the limit by 30 %, beyond doubt"
+
+
+def test_a_criterion_without_a_say_is_never_a_failure():
+    run = MeasuredRun(
+        (execution("p95 of search>250ms", "p95 of search>100ms, continue as non-failed"),)
+    )
+    assert not list(junit(run).iter("failure"))
+    assert "| 195 ms (+95 %) | 100 ms | 194-196 | 3,000 | informational |" in to_markdown(
+        judge(run), "check"
+    )
+
+
+def test_what_makes_a_measurement_unsound_is_told_in_a_case_of_its_own():
+    root = junit(RUNS["invalid"])
+    error = case(root, "tollgate.check.search-fork", MEASUREMENT).find("error")
+    assert "the generator was too slow (the generator's fault)" in error.get("message")
+    assert "; the generator sent 40 of 2900 requests of search" in error.get("message")
+    assert outcome(case(root, "tollgate.check.search-fork", "p95 of search>250ms")) == []
+
+
+def test_a_criterions_own_reason_does_not_make_the_measurement_unsound():
+    root = junit(RUNS["pass, fail and inconclusive"])
+    assert outcome(case(root, "tollgate.check.search-fork", MEASUREMENT)) == []
+
+
+def test_a_service_that_failed_every_request_is_a_failure_in_that_case():
+    root = junit(MeasuredRun((execution("p95 of search>250ms", service=counts(failed=3000)),)))
+    failure = case(root, "tollgate.check.search-fork", MEASUREMENT).find("failure")
+    assert "every request of search failed" in failure.get("message")
+
+
+def test_the_runs_own_reasons_are_told_in_a_case_of_the_run():
+    for name, text in (
+        ("interrupted", "the run was interrupted (the operator's fault)"),
+        ("a problem", "the run ended with an error: full (the machine's fault)"),
+        ("nothing ran", "nothing ran: the run has no executions (the operator's fault)"),
+    ):
+        error = case(junit(RUNS[name]), "tollgate.check", MEASUREMENT).find("error")
+        assert error.get("message") == text
+    assert outcome(case(junit(RUNS["fail"]), "tollgate.check", MEASUREMENT)) == []
+
+
+def test_an_execution_named_like_the_beginning_of_another_text_takes_no_reason_away():
+    named = replace(execution("p95 of search>250ms"), name="the run ended with an error")
+    run = MeasuredRun((named,), problems=("the run ended with an error: full",))
+    (reason,) = of_the_run(judge(run))
+    assert reason.text == "the run ended with an error: full"
+    alike = MeasuredRun(
+        (replace(RUNS["invalid"].executions[0], name="a"), replace(named, name="a: b"))
+    )
+    assert of_the_run(judge(alike)) == []
+
+
+def test_a_problem_told_in_the_words_of_a_criterion_still_makes_the_measurement_unsound():
+    line = judge(of_facts("p95 of search>150ms")).executions[0].criteria[0].line
+    verdict = judge(of_facts("p95 of search>150ms", machine_problems=(f"{line}: lost",)))
+    assert [reason.text for reason in unsound(verdict.executions[0])] == [f"{line}: lost"]
+
+
+def test_junit_keeps_a_label_but_for_what_xml_cannot_write():
+    root = junit(on_label("nul\x00 <a> 🐌\n\udc80"))
+    names = [it.get("name") for it in root.iter("testcase")]
+    assert "p95 of nul? <a> 🐌\n?>150ms" in names
+    assert case(junit(RUNS["pass"], kind="a\x00<b>"), "tollgate.a?<b>", MEASUREMENT) is not None
+
+
+def test_junit_is_utf_8_whatever_the_locale(monkeypatch):
+    monkeypatch.setattr("locale.getpreferredencoding", lambda *_: "ISO-8859-1")
+    monkeypatch.setattr("locale.getencoding", lambda: "ISO-8859-1", raising=False)
+    names = [it.get("name") for it in junit(on_label("snail 🐌")).iter("testcase")]
+    assert "p95 of snail 🐌>150ms" in names
+
+
+def test_inconclusive_is_green_where_a_team_lets_it_pass_and_an_error_elsewhere():
+    few = MeasuredRun((execution("p99 of search>5s", service=counts(60, 30)),))
+    for lenient, wanted in ((False, ["error"]), (True, [])):
+        verdict = judge(few, JudgeSettings(inconclusive_passes=lenient))
+        assert verdict.verdict == "INCONCLUSIVE"
+        root = ET.fromstring(to_junit(verdict, "check").encode())
+        [found] = [it for it in root.iter("testcase") if it.get("name") != MEASUREMENT]
+        assert outcome(found) == wanted
