@@ -10,10 +10,10 @@ from support.compare_folder import SAME, Label, Load, both, finding, judged, mak
 from support.run_folder import reasons, verdict_of
 from tollgate.cli import cli
 from tollgate.compare import record
+from tollgate.compare.facts import labels_of
 from tollgate.compare.record import SideRecord
 from tollgate.compare.words import course
 from tollgate.gather import evidence
-from tollgate.gather.comparison import labels_of
 from tollgate.judge.facts import JudgeSettings as Strictness
 from tollgate.judge.judgement import judge
 from tollgate.plan.read import read_plan

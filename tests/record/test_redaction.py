@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from support import PLANS
 from support.jmx_text import document, element, group, plan, sampler
 from tollgate.base.paths import ROOT
-from tollgate.gather.refusals import told_properties
 from tollgate.record.redaction import MARK, Redaction, is_secret
+from tollgate.taurus.refusals import told_properties
 
 SECRET = (
     *("pass", "PASS", "db.pass", "dbPass", "password", "userpassword", "storepass", "pwd", "PW"),

@@ -11,7 +11,7 @@ from support.compare_service import Held, refused, scenario
 from support.git_repos import SERVER
 from tollgate.base.paths import ROOT
 from tollgate.compare import record
-from tollgate.gather.comparison import labels_of
+from tollgate.compare.facts import labels_of
 from tollgate.plan.read import read_plan
 from tollgate.targets import pm2
 from tollgate.targets.probe import probes_for

@@ -15,12 +15,12 @@ from tollgate.base.text import format_duration
 from tollgate.capacity import record as capacity_record
 from tollgate.capacity import trials as capacity_trials
 from tollgate.capacity.arrivals import NOTHING
+from tollgate.compare import facts as compare_facts
 from tollgate.compare.record import CompareRecord
 from tollgate.criteria.check import check, lower_bound_errors
 from tollgate.criteria.grammar import Criterion, parse_all
 from tollgate.forecast.facts import forecast_facts
 from tollgate.forecast.model import Followed, ForecastFacts, from_record
-from tollgate.gather import comparison as comparing
 from tollgate.gather import labels as evidence_labels
 from tollgate.gather import workers as evidence_workers
 from tollgate.gather.clock import steps_seen, with_clock
@@ -66,7 +66,7 @@ def gather(run: Path, manifest: Manifest) -> tuple[MeasuredRun, JudgeSettings]:
     settings = _settings(run, manifest)
     if manifest.engines:
         return gather_engines(run, manifest, gather), settings
-    comparing.check_record(run, manifest)
+    compare_facts.check_record(run, manifest)
     capacity_record.check_records(run, manifest)
     executions = tuple(_execution(each) for each in examined(run, manifest))
     problems = (manifest.problem,) if manifest.problem else ()
@@ -138,8 +138,8 @@ def _is_of_remote(manifest: Manifest) -> bool:
 def check_comparison(run: Path, planned: Planned, plan: Plan) -> CompareRecord | None:
     """The record of the comparison that the execution is, None if it is none. Raises EvidenceError
     for labels that can't be compared, and ManifestError."""
-    record = comparing.record_of(run, planned)
-    if record and (problems := comparing.label_problems(record, plan)):
+    record = compare_facts.record_of(run, planned)
+    if record and (problems := compare_facts.label_problems(record, plan)):
         raise EvidenceError("\n".join(problems))
     return record
 
@@ -153,13 +153,13 @@ def _execution(of: ExecutionContext) -> MeasuredExecution:
     except (JtlError, OSError) as error:
         watched = evidence_workers.watched(run, manifest, planned, None)
         facts = _facts(manifest, planned, None, watched, jtl_error=str(error))
-        times = planned.warmup, comparing.due_s(planned, record)
+        times = planned.warmup, compare_facts.due_s(planned, record)
         nothing = MeasuredExecution(
             planned.name, {}, criteria, *times, (), facts, watched.resources
         )
         return replace(
             nothing,
-            comparison=record and comparing.nothing(plan, record),
+            comparison=record and compare_facts.nothing(plan, record),
             capacity=capacity_trials.gather(run, planned.name, None),
         )
 
@@ -188,7 +188,7 @@ def _read(of: ExecutionContext, record: CompareRecord | None, store: Store) -> M
         stopped_by = facts.stopped_by if planned.stop else None
         facts = replace(facts, ended_s=seen.facts.ended_s, stopped_by=stopped_by)
     cut_s = facts.ended_s if facts.interrupted or planned.stop_requested_at or seen else None
-    until_s = comparing.until_s(planned, record, cut_s)
+    until_s = compare_facts.until_s(planned, record, cut_s)
     replayed = replay_jtl(plan, store, jtl, planned.warmup, until_s, bins)
     facts = replace(facts, machine_problems=(*facts.machine_problems, *replayed.problems))
     # Batches of remote engines overtake one another.
@@ -209,13 +209,13 @@ def _read(of: ExecutionContext, record: CompareRecord | None, store: Store) -> M
         labels=labels,
         criteria=of.criteria,
         warmup_s=planned.warmup,
-        measured_s=comparing.due_s(planned, record),
+        measured_s=compare_facts.due_s(planned, record),
         schedules=replayed.facts,
         unanswered=replayed.unanswered,
         facts=replace(facts, worker_events=events_left(facts.worker_events, resources.outages)),
         resources=resources,
         forecast=_forecast(store, planned, jtl, facts.ended_s, parents),
-        comparison=record and comparing.gather(store, planned, plan, record, cut_s),
+        comparison=record and compare_facts.gather(store, planned, plan, record, cut_s),
         capacity=searched,
     )
     if seen:

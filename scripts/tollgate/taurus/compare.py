@@ -21,6 +21,7 @@ from tollgate.base.paths import BASE, ROOT
 from tollgate.base.processes import defer_signals
 from tollgate.base.text import duration_text
 from tollgate.compare import pace, record, words
+from tollgate.compare.facts import labels_of
 from tollgate.compare.pace import Pace
 from tollgate.compare.record import CompareRecord, SideRecord
 from tollgate.compare.settings import (
@@ -36,7 +37,6 @@ from tollgate.compare.settings import (
     schedule_of,
 )
 from tollgate.compare.watch import ComparisonDecider
-from tollgate.gather.comparison import labels_of
 from tollgate.plan.read import read_plan
 from tollgate.samples.watch import SampleWatch
 from tollgate.targets import checkout, pm2

@@ -29,7 +29,7 @@ from tollgate.base.clock import ClockWatch
 from tollgate.base.processes import defer_signals
 from tollgate.capacity.record import sealed
 from tollgate.compare import record as compare_record
-from tollgate.gather import evidence, refusals
+from tollgate.gather import evidence
 from tollgate.gather.unjudgeable import hardly_decided
 from tollgate.judge.judgement import judge
 from tollgate.plan import copy as plan_copy
@@ -47,6 +47,7 @@ from tollgate.report.pages.run.write import Judged
 from tollgate.samples.split import split
 from tollgate.targets.pm2 import App, declared_apps
 from tollgate.targets.scenarios import remote_of, targets_of
+from tollgate.taurus import refusals
 from tollgate.taurus.shared import FILES_OF, property_of, under_way
 from tollgate.workers.background_cpu import BackgroundCpu, BackgroundCpuRecorder
 

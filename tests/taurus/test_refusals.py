@@ -6,7 +6,7 @@ from bzt.utils import BetterDict
 
 from support.forecasts import steps_of
 from tollgate.forecast.model import Followed, to_record
-from tollgate.gather.refusals import checked_forecast, checked_settings
+from tollgate.taurus.refusals import checked_forecast, checked_settings
 
 RECORD = to_record(Followed("data/forecast.csv", 1.0, 1440.0, steps_of(4, 8)))
 

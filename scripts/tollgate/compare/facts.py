@@ -1,4 +1,4 @@
-"""What evidence.py gathers for a comparison: its record, its labels and what was measured."""
+"""A comparison in the folder of its run: its record, its labels and what was measured."""
 
 from __future__ import annotations
 
