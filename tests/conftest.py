@@ -19,7 +19,7 @@ SLOW = ("e2e", "plans", "scripts")
 LONGEST = (
     *("test_compare_fails", "test_compare_control", "test_capacity", "test_reload", "test_shares"),
     *("test_forecast", "test_compare", "test_ways_out", "test_study"),
-    *("test_screenshots", "test_bootstrap", "test_generator_bench", "test_profile_processes"),
+    *("test_screenshots", "test_bootstrap", "test_profile_processes"),
 )
 #: Folders of tests with real processes: what else a shared machine does can fail one of them, so
 #: that one that fails has a second go. The summary names it.

@@ -48,13 +48,8 @@ def called(tmp_path, monkeypatch, capsys):
     [
         (["run"], "certify: say for how long: --minutes 40 or --runs 2\n"),
         (["run", "--runs", "1", "--conditions", "lunch"], "certify: 'lunch' is no condition: "),
-        (["run", "--minutes", "0"], "certify: argument --minutes: invalid: '0' is no number above"),
-        (["run", "--minutes", "nan"], "invalid: 'nan' is no number above 0"),
-        (["run", "--minutes", "long"], "invalid: 'long' is no number above 0"),
-        (["run", "--runs", "-1"], "argument --runs: invalid: '-1' is no whole number from 0 on"),
-        (["table", "--sequences", "-5"], "argument --sequences: invalid: '-5' is no whole number"),
-        (["table", "--sequences", "many"], "argument --sequences: invalid: 'many' is no whole"),
-        (["table", "--seed", "-1"], "argument --seed: invalid: '-1' is no whole number from 0 on"),
+        (["run", "--minutes", "long"], "argument --minutes: invalid float value: 'long'"),
+        (["table", "--sequences", "many"], "argument --sequences: invalid int value: 'many'"),
         (["table"], "has a verdict: `certify run`\n"),
         (["lunch"], "certify: argument COMMAND: invalid choice: 'lunch'"),
     ],
@@ -83,19 +78,6 @@ def test_new_runs_are_moved_to_those_that_are_committed(called, tmp_path):
     assert (code, text) == (0, f"{tmp_path / 'kept' / run.name}.npz\n")
     assert not [*tmp_path.glob("*.npz")]
     assert called("status")[1].endswith("1 runs: 1 aa\n")
-
-
-def test_a_folder_of_somebody_elses_is_refused_before_anything_is_touched(
-    called, tmp_path, monkeypatch
-):
-    monkeypatch.setattr(command, "check_like", lambda: None)
-    monkeypatch.setattr(command, "end_by", lambda _: None)
-    (tmp_path / "runs" / "monday").mkdir(parents=True)
-    code, text = called("run", "--runs", "1")
-    assert code == 1
-    assert text.startswith(f"certify: {tmp_path} has runs but no lock: ")
-    assert text.count("\n") == 1
-    assert [it.name for it in tmp_path.rglob("*")] == ["runs", "monday"]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])

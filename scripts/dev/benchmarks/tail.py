@@ -1,12 +1,11 @@
 """How often the gate of a comparison is wrong, and what it finds, over simulated runs.
 
     scripts/dev/bench tail                     the tables of docs/compare.md
-    scripts/dev/bench tail --sizes 0 --powers 0 --lucks 0 --stalled 40    the last of them alone
+    scripts/dev/bench tail --powers 0 --lucks 0 --stalled 40    the last of them alone
 
-First the tail alone: how often "no difference" is refused at the level of a first look, as
-multiples of it. Then whole gates with every look, of a service like `sum`: a hundred rows of
-log-normal sizes, 27.5 requests a second of each side. Then gates of processes each of which is
-slower or faster than the others as long as it lives. Last, gates of processes that stall.
+First whole gates with every look, of a service like `sum`: a hundred rows of log-normal sizes, 27.5
+requests a second of each side. Then gates of processes each of which is slower or faster than the
+others as long as it lives. Last, gates of processes that stall.
 """
 
 from __future__ import annotations
@@ -17,24 +16,12 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from scipy import special
 
 from benchmarks.common import remembering, table
 from certification.burner import MEAN_S, MOST_S
 from tollgate.compare.decide import close, look, next_look_s
-from tollgate.compare.estimates import COSINE_S, STEP_S
 from tollgate.compare.model import FAIL, PASS, STALLS, Blocks, Gate, GateSettings, Requests, Side
-from tollgate.stats.autocorrelation import error_of_steps, error_of_sum
 
-LEVEL = 1.7e-4
-SECONDS = (60, 120, 300, 600)
-#: Share of the variance that remembers, and how much of the second before.
-NOISE = {
-    "independent": (0.0, 0.0),
-    "half AR(0.6)": (0.5, 0.6),
-    "half AR(0.9)": (0.5, 0.9),
-    "a fifth AR(0.9)": (0.2, 0.9),
-}
 #: Of each side by itself, as shares of the time of an answer: `own` remembers 0.9 of the second
 #: before. bursts: how often in a second both get up to five times slower, each by another amount.
 #: neighbour: whether one of two cores is taken half of the time, and `known` to the gate or not.
@@ -72,24 +59,6 @@ Stall = tuple[int, float, float]
 WITHIN_S = {"typical": 300, "p50": 120, "p95": 600}
 ROWS_MS = 7 * np.exp(0.3 * np.random.default_rng(0).standard_normal(100))
 RATE = 27.5
-
-
-def refused(rng: np.random.Generator, noise: str, seconds: int, runs: int) -> tuple[float, float]:
-    """How often at LEVEL, as a multiple of it: residuals by the second, and steps."""
-    share, memory = NOISE[noise]
-    counts = np.zeros(2)
-    for _ in range(runs):
-        values = math.sqrt(share) * remembering(rng, seconds, memory)
-        values += math.sqrt(1 - share) * rng.standard_normal(seconds)
-        steps = values.reshape(-1, STEP_S).mean(axis=1)
-        errors = (
-            error_of_sum(values - values.mean()),
-            error_of_steps(steps - steps.mean(), seconds // COSINE_S),
-        )
-        for place, (error, freedom) in enumerate(errors):
-            total = abs((values, steps)[place].sum())
-            counts[place] += special.stdtr(freedom, -total / error) < LEVEL
-    return tuple(counts / runs / 2 / LEVEL)
 
 
 def blocks_of(
@@ -187,16 +156,6 @@ def shares(gates: Sequence[Gate], *verdicts: str) -> list[float]:
     return [100 * sum(it.verdict == each for it in gates) / len(gates) for each in verdicts]
 
 
-def sizes(runs: int) -> str:
-    """Of the tail: error_of_sum, then error_of_steps."""
-    rng = np.random.default_rng(1)
-    rows = []
-    for noise in NOISE:
-        pairs = (refused(rng, noise, seconds, runs) for seconds in SECONDS)
-        rows.append([noise, *(f"{before:.2g} → {now:.2g}" for before, now in pairs)])
-    return table(["noise", *(f"{it} s" for it in SECONDS)], rows)
-
-
 def powers(gates: int) -> str:
     """Of whole gates; without the errors, of which nothing fails here."""
     settings = GateSettings(gates=("typical", "p50", "p95"), fail_fast=False)
@@ -250,7 +209,7 @@ def stalled(gates: int) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    tables = {sizes: 30_000, powers: 20, lucks: 40, stalled: 100}
+    tables = {powers: 20, lucks: 40, stalled: 100}
     for name, many in tables.items():
         help_ = f"repetitions of that table: default {many}, 0 for none"
         parser.add_argument(f"--{name.__name__}", type=int, default=many, metavar="N", help=help_)

@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
-from contextlib import suppress
 from pathlib import Path
 
 from certification import conditions
@@ -45,14 +44,13 @@ def _parser() -> argparse.ArgumentParser:
     parser = Parser(prog="certify", description=__doc__.split("\n")[0])
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     running = commands.add_parser("run", help="carry on with live runs")
-    running.add_argument("--minutes", type=_positive, help="start no run after so many")
-    running.add_argument("--runs", type=_count, help="start no more than so many")
+    running.add_argument("--minutes", type=float, help="start no run after so many")
+    running.add_argument("--runs", type=int, help="start no more than so many")
     running.add_argument(
         "--conditions",
         metavar="LIST",
         help="such as aa*3,work-5,delay-3+noise; default: " + ",".join(conditions.DEFAULT),
     )
-    running.add_argument("--mode", choices=("fork", "cluster"), default="fork")
     running.add_argument(
         "-o", dest="options", action="append", default=[], metavar="SETTING=VALUE", help="for bzt"
     )
@@ -61,28 +59,12 @@ def _parser() -> argparse.ArgumentParser:
     keeping = commands.add_parser("keep", help="move new runs to those that are committed")
     keeping.set_defaults(command=_keep)
     telling = commands.add_parser("table", help="all of it as Markdown")
-    telling.add_argument(
-        "--sequences", type=_count, default=2000, help="resampled runs a condition"
-    )
-    telling.add_argument("--seed", type=_count, default=1, help="of the resampling")
+    telling.add_argument("--sequences", type=int, default=2000, help="resampled runs a condition")
+    telling.add_argument("--seed", type=int, default=1, help="of the resampling")
     telling.set_defaults(command=_table)
     for each in commands.choices.values():
         each.add_argument("--folder", type=Path, default=FOLDER, help="of new runs")
     return parser
-
-
-def _positive(text: str) -> float:
-    with suppress(ValueError):
-        if (value := float(text)) > 0:
-            return value
-    raise argparse.ArgumentTypeError(f"invalid: {text!r} is no number above 0")
-
-
-def _count(text: str) -> int:
-    with suppress(ValueError):
-        if (value := int(text)) >= 0:
-            return value
-    raise argparse.ArgumentTypeError(f"invalid: {text!r} is no whole number from 0 on")
 
 
 def _run(arguments: argparse.Namespace, store: Store) -> None:
@@ -92,7 +74,7 @@ def _run(arguments: argparse.Namespace, store: Store) -> None:
     weights = conditions.parse(names or conditions.DEFAULT)
     check_like()
     end_by(_interrupt)
-    live = Live(store, arguments.mode, tuple(arguments.options))
+    live = Live(store, tuple(arguments.options))
     limits = Limits(arguments.runs, arguments.minutes)
     with store.lock():
         session(store, weights, limits, live, _say)

@@ -25,7 +25,7 @@ from certification.processes import neighbour, run_to_end
 from certification.store import BROKEN, Run, Store, StoreError
 from tollgate.base.paths import ROOT
 from tollgate.compare import record, samples
-from tollgate.compare.model import INCONCLUSIVE, Blocks
+from tollgate.compare.model import Blocks
 from tollgate.compare.record import CompareRecord
 from tollgate.compare.settings import LARGEST_SEED, SettingError, seconds_of, seeds_of
 from tollgate.record import manifest
@@ -47,11 +47,6 @@ def blocks_of(folder: Path) -> tuple[Blocks, ...]:
     jtl = folder / execution.jtl
     found = samples.read(jtl, labels, execution.warmup, until_s, compared.processes)
     return tuple(each.beside(compared.foreign) for each in found.blocks)
-
-
-def same_code(compared: CompareRecord) -> bool:
-    """Whether base and head were the same commit, which a working tree with changes is not."""
-    return compared.base.revision is not None and compared.base.revision == compared.head.revision
 
 
 #: So many broken runs in a row are no accident.
@@ -81,8 +76,8 @@ def session(
     be removed that a run left which did not finish.
     """
     order = secrets.randbelow(LARGEST_SEED)
-    for left in store.clean_up():
-        say(f"removed {left}: a run that did not finish left it")
+    if store.clean_up():
+        say(f"removed {store.under_way}: a run that did not finish left it")
     runs = store.read()
     began, started, broken = clock(), 0, 0
     while limits.runs is None or started < limits.runs:
@@ -129,11 +124,9 @@ class LiveError(Exception):
 
 @dataclass(frozen=True)
 class Live:
-    """mode: of both apps. options: of bzt, each as for `-o`. command: what compares, to which
-    options are added."""
+    """options: of bzt, each as for `-o`. command: what compares, to which options are added."""
 
     store: Store
-    mode: str
     options: tuple[str, ...] = ()
     command: tuple[str, ...] = (str(BZT), "taurus.yml", "-compare")
 
@@ -152,7 +145,7 @@ class Live:
             started = began.isoformat(timespec="seconds")
             run = Run(condition.key, seed, started, round(wall_s, 1), code, BROKEN)
             run = replace(run, cores=len(os.sched_getaffinity(0)))
-            run = _unfinished(run, made, problem) if problem else _read(run, made)
+            run = replace(run, problem=problem) if problem else _read(run, made)
             blocks: Sequence[Blocks] = ()
             if run.verdict in MEASURED and run.seconds is not None:
                 blocks = blocks_of(made)
@@ -176,7 +169,7 @@ class Live:
         ]
         command = [*self.command, *(part for option in options for part in ("-o", option))]
         environment = {name: it for name, it in os.environ.items() if not _OURS.fullmatch(name)}
-        environment |= {"MODE": self.mode, **condition.environment()}
+        environment |= {"MODE": "fork", **condition.environment()}
         log = made.with_suffix(".out")
         try:
             return run_to_end(command, environment, log, most_s), ""
@@ -236,20 +229,10 @@ def _read(run: Run, made: Path) -> Run:
     )
 
 
-def _unfinished(run: Run, made: Path, problem: str) -> Run:
-    """A run that took too long. Where it got so far as to compare it counts as one that could not
-    tell, for those that are hard to decide take the longest; its samples don't."""
-    try:
-        compared = record.read(made)
-    except ManifestError:
-        return replace(run, problem=problem)
-    _check_same(compared)
-    return replace(run, verdict=INCONCLUSIVE, promise=_promise(compared), problem=problem)
-
-
 def _check_same(compared: CompareRecord) -> None:
-    """A session lasts for hours, and meanwhile a user may edit a file or check something out."""
-    if not same_code(compared):
+    """A session lasts for hours, and meanwhile a user may edit a file or check something out. A
+    working tree with changes has no revision."""
+    if compared.base.revision is None or compared.base.revision != compared.head.revision:
         raise LiveError(
             f"the run compared base, {compared.base.told}, with head, {compared.head.told}: both "
             "must be the same code, and nothing of that run is kept; commit what has changed, or "

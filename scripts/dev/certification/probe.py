@@ -11,8 +11,6 @@ import csv
 import http.client
 import os
 import re
-import socket
-import time
 from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
@@ -25,7 +23,7 @@ from tollgate.targets.pm2 import HOST
 #: Answers of a label that count, and those before them that warm its code up.
 REQUESTS, WARM_UP = 40, 10
 #: Seconds until the server must answer.
-READY_S, ANSWER_S = 20.0, 30.0
+ANSWER_S = 30.0
 #: The server ends when whoever started it is gone.
 _SERVER = (
     "process.stdin.on('close', () => process.kill(process.pid, 'SIGTERM')).resume();"
@@ -46,12 +44,13 @@ def probe(jtl: Path, labels: list[str], injection: Mapping[str, str]) -> dict[st
     JtlError.
     """
     paths = paths_of(jtl, labels)
-    port = _free_port()
     environment = {name: value for name, value in os.environ.items() if "INJECT" not in name}
-    environment |= {"HOST": HOST, "PORT": str(port), "NODE_ENV": "production", **injection}
-    with ended(["node", "-e", _SERVER], environment):
-        _await_ready(port)
-        connection = http.client.HTTPConnection(HOST, port, timeout=ANSWER_S)
+    environment |= {"HOST": HOST, "PORT": "0", "NODE_ENV": "production", **injection}
+    with ended(["node", "-e", _SERVER], environment) as server:
+        port = server.stdout.readline().rpartition(b":")[2]  # the line of the server that is ready
+        if not port:
+            raise ProbeError("the server did not start")
+        connection = http.client.HTTPConnection(HOST, int(port), timeout=ANSWER_S)
         try:
             return {label: _timed(connection, paths[label]) for label in paths}
         except (OSError, http.client.HTTPException) as problem:
@@ -103,21 +102,3 @@ def _timed(connection: http.client.HTTPConnection, paths: list[str]) -> dict:
                 sums[name] += value
     means = {name: round(value / REQUESTS, 4) for name, value in sums.items()}
     return {"requests": REQUESTS, **means}
-
-
-def _free_port() -> int:
-    with socket.socket() as probe_socket:
-        probe_socket.bind((HOST, 0))
-        return probe_socket.getsockname()[1]
-
-
-def _await_ready(port: int) -> None:
-    deadline = time.monotonic() + READY_S
-    while True:
-        try:
-            with socket.create_connection((HOST, port), timeout=1):
-                return
-        except OSError:
-            if time.monotonic() > deadline:
-                raise ProbeError(f"no server on port {port} within {READY_S:g} s") from None
-            time.sleep(0.05)

@@ -52,7 +52,7 @@ def ended(command: Sequence[str], environment: Mapping[str, str]) -> Iterator[su
         cwd=ROOT,
         env=dict(environment) or None,
         stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
@@ -62,6 +62,7 @@ def ended(command: Sequence[str], environment: Mapping[str, str]) -> Iterator[su
         with defer_signals():
             process.stdin.close()
             stop(process, signal.SIGTERM, GRACE_S)
+            process.stdout.close()
 
 
 def run_to_end(

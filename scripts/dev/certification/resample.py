@@ -163,15 +163,15 @@ def _rows_of(parts: Sequence[Blocks]) -> tuple[Requests, Requests] | tuple[None,
         return None, None
     lengths = [len(it.base.n) for it in parts]
     begins = np.cumsum(lengths) - lengths
-    return tuple(
-        Requests(
-            np.concatenate([it.block + begin for it, begin in zip(side, begins, strict=True)]),
-            np.concatenate([it.row for it in side]),
-            np.concatenate([it.elapsed_ms for it in side]),
-            None if side[0].process is None else np.concatenate([it.process for it in side]),
-        )
-        for side in zip(*pairs, strict=True)
-    )
+    return tuple(_chained(side, begins) for side in zip(*pairs, strict=True))
+
+
+def _chained(parts: Sequence[Requests], begins: Sequence[int]) -> Requests:
+    """One after the other; of each part the second in which it begins."""
+    blocks = [it.block + begin for it, begin in zip(parts, begins, strict=True)]
+    names = ("row", "elapsed_ms") if parts[0].process is None else ("row", "elapsed_ms", "process")
+    columns = {name: np.concatenate([getattr(it, name) for it in parts]) for name in names}
+    return Requests(np.concatenate(blocks), **columns)
 
 
 def _picked_rows(
@@ -180,29 +180,16 @@ def _picked_rows(
     sides = (blocks.base.known, blocks.head.known)
     if None in sides:
         return None, None
+    recorded = len(blocks.base.n)
+    both = _chained(sides, (0, recorded))
     found = []
-    for place in (0, 1):
-        parts = []
-        for side, mine in ((sides[place], ~swapped), (sides[1 - place], swapped)):
-            at = np.flatnonzero(mine)
-            begins, ends = (
-                np.searchsorted(side.block, seconds[at], side=which) for which in ("left", "right")
-            )
-            n = ends - begins
-            within = np.arange(n.sum()) - np.repeat(np.cumsum(n) - n, n)
-            index = np.repeat(begins, n) + within
-            parts.append((np.repeat(at, n), side.where(index)))
-        block = np.concatenate([at for at, _ in parts])
-        order = np.argsort(block, kind="stable")
-        columns = (_both(parts, name)[order] for name in ("row", "elapsed_ms"))
-        is_one = sides[0].process is None
-        process = None if is_one else _both(parts, "process")[order]
-        found.append(Requests(block[order], *columns, process))
+    for place in (False, True):
+        wanted = seconds + recorded * (swapped ^ place)
+        begins, ends = (np.searchsorted(both.block, wanted, side=it) for it in ("left", "right"))
+        n = ends - begins
+        index = np.repeat(begins - np.cumsum(n) + n, n) + np.arange(n.sum())
+        found.append(replace(both.where(index), block=np.repeat(np.arange(len(seconds)), n)))
     return tuple(found)
-
-
-def _both(parts: Sequence[tuple[Ints, Requests]], name: str) -> Ints:
-    return np.concatenate([getattr(it, name) for _, it in parts])
 
 
 def _picked(blocks: Blocks, seconds: Ints, swapped: NDArray[np.bool_]) -> Blocks:

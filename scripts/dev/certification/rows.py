@@ -99,18 +99,10 @@ def _with(run: Run, gate: Gate) -> Run:
     return replace(run, verdict=gate.verdict, seconds=seconds, findings=tuple(found))
 
 
-@dataclass(frozen=True)
-class Baseline:
-    """name: of the run whose base it is. age_s: how much earlier that one began."""
-
-    name: str
-    age_s: float
-
-
-def baselines(runs: Sequence[Run], measured: Collection[str]) -> dict[str, Baseline]:
-    """By a run's name the last run before it of the same commit on the same machine, with the same
-    neighbour or none, that began no more than OLDEST_S earlier; those that have none are left out.
-    measured: names of runs that have samples."""
+def baselines(runs: Sequence[Run], measured: Collection[str]) -> dict[str, str]:
+    """By a run's name that of the last run before it of the same commit on the same machine, with
+    the same neighbour or none, that began no more than OLDEST_S earlier; those that have none are
+    left out. measured: names of runs that have samples."""
     last: dict[tuple, Run] = {}
     found = {}
     for run in sorted(runs, key=lambda run: (run.began, run.name)):
@@ -121,7 +113,7 @@ def baselines(runs: Sequence[Run], measured: Collection[str]) -> dict[str, Basel
             earlier = last[like]
             age_s = (_began(run) - _began(earlier)).total_seconds()
             if 0 <= age_s <= OLDEST_S:
-                found[run.name] = Baseline(earlier.name, age_s)
+                found[run.name] = earlier.name
         last[like] = run
     return found
 
@@ -180,7 +172,7 @@ class Row:
     """One condition, live. noise: of A/A the median size of p95's change, over labels and runs,
     None of others. decided_s: median of measuring until everything was decided; fail_s: until the
     first failure; both over all runs, see found.py, None without any. baseline, sequential: how
-    often the naive gates failed. ages_s: how old each baseline was. found: by label, what was found
+    often the naive gates failed. found: by label, what was found
     in time."""
 
     condition: Condition
@@ -192,7 +184,6 @@ class Row:
     fail_s: float | None
     baseline: Rate
     sequential: Rate
-    ages_s: tuple[float, ...]
     found: tuple[Found, ...]
 
 
@@ -224,7 +215,6 @@ def live_rows(runs: Sequence[Run], samples: Samples, settings: GateSettings) -> 
     def row(condition: Condition, mine: Sequence[Run]) -> Row:
         measured = [samples[run.name] for run in mine if run.name in samples]
         limited = [run.name for run in mine if run.name in limits]
-        earlier = [limits[name] for name in limited]
         labels = dict.fromkeys(it["label"] for run in mine for it in run.findings)
         return Row(
             condition,
@@ -234,12 +224,8 @@ def live_rows(runs: Sequence[Run], samples: Samples, settings: GateSettings) -> 
             _noise(mine) if condition.is_aa else None,
             median_s(decided_s(run) for run in mine),
             median_s(failed_s(run) for run in mine),
-            rate(
-                stored_baseline(samples[it.name], samples[name])
-                for it, name in zip(earlier, limited, strict=True)
-            ),
+            rate(stored_baseline(samples[limits[it]], samples[it]) for it in limited),
             rate(one_after_the_other(blocks, condition.is_aa) for blocks in measured),
-            tuple(it.age_s for it in earlier),
             tuple(found(condition, LIVE, labels, mine, settings)),
         )
 

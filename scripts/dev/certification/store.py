@@ -5,15 +5,14 @@ days and machines add up, are judged by what the gate is today, and merge as fil
 be in a folder that git ignores, for head is the working tree; `certify keep` moves them to those
 that are committed.
 
-A run is there or it is not: whatever ends a certification, only the run under way is lost. What
-that one left is removed by the next, as far as it has the names that a run gives.
+A run is there or it is not: whatever ends a certification, only the run under way is lost. The
+next one removes what that one left.
 """
 
 from __future__ import annotations
 
 import fcntl
 import json
-import re
 import shutil
 import zipfile
 import zlib
@@ -34,8 +33,6 @@ KEPT, FOLDER = Path(__file__).parent / "data", REPORTS / "certify"
 LOCK, SUFFIX = "lock", ".npz"
 #: The verdict of a run that left none, such as one that could not start.
 BROKEN = "BROKEN"
-#: What a run makes while it is under way: its folder, and what bzt said.
-_UNDER_WAY = re.compile(r"run-\d+(\.out)?")
 _ABOUT, _LABELS = "run", "labels"
 #: What others took, in thousandths of the cores by second; not in runs of before it was recorded.
 _FOREIGN, _THOUSAND = "foreign", 1000
@@ -101,7 +98,6 @@ class Store:
         """Hold the folder until the file returned is closed. Raises StoreError."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
-            self._refuse_what_is_not_ours()
             lock = (self.folder / LOCK).open("a")
         except OSError as error:
             raise StoreError(
@@ -113,16 +109,6 @@ class Store:
             lock.close()
             raise StoreError(f"another certification works in {self.folder}: wait for it") from None
         return lock
-
-    def _refuse_what_is_not_ours(self) -> None:
-        if (self.folder / LOCK).exists():
-            return
-        found = sorted(each.name for each in self.folder.iterdir() if each.suffix != SUFFIX)
-        if found:
-            raise StoreError(
-                f"{self.folder} has {found[0]} but no {LOCK}: a certification works in a folder of "
-                "its own; name another --folder"
-            )
 
     def read(self) -> list[Run]:
         """All finished runs, in the order in which they began. Raises StoreError."""
@@ -169,22 +155,19 @@ class Store:
                 for number, label in enumerate(file[_LABELS])
             ]
 
-    def clean_up(self) -> list[str]:
-        """Remove what a run left that did not finish; returns what that was, relative to the
-        folder. Raises StoreError where it can't be removed."""
-        found = sorted(self.under_way.iterdir()) if self.under_way.is_dir() else []
-        left = [each for each in found if _UNDER_WAY.fullmatch(each.name)]
+    def clean_up(self) -> bool:
+        """Remove what a run left; returns whether it left anything. Raises StoreError where that
+        can't be removed."""
         try:
-            for each in left:
-                _remove(each)
-            if found == left and self.under_way.is_dir():
-                self.under_way.rmdir()
+            shutil.rmtree(self.under_way)
+        except FileNotFoundError:
+            return False
         except OSError as error:
             raise StoreError(
                 f"{error.filename} can't be removed: {error.strerror}; a run that did not finish "
                 "left it, so remove it"
             ) from None
-        return [str(each.relative_to(self.folder)) for each in left]
+        return True
 
 
 def _about(path: Path) -> Run:
@@ -235,10 +218,3 @@ def _unpacked(label: str, packed: dict[str, np.ndarray]) -> Blocks:
         np.add.at(counts, (block, np.searchsorted(values, known.elapsed_ms)), 1)
         sides.append(Side(counts, fails, known))
     return Blocks(label, values, *sides)
-
-
-def _remove(path: Path) -> None:
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
-    else:
-        path.unlink()

@@ -9,19 +9,13 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import median
 from typing import Any
 
-from certification.conditions import DEFAULT, Condition, parse
+from certification.conditions import Condition
 from certification.effects import LEAST_ADDED, METRICS, Added, Change, Effect
 from certification.found import WITHIN_S, Found
 from certification.resample import FEWEST_PAIRS, SEGMENT_S
-from certification.rows import (
-    OLDEST_S,
-    Resampled,
-    Row,
-    promised,
-)
+from certification.rows import OLDEST_S, Resampled, Row, promised
 from certification.store import Run
 from tollgate.compare.model import FAIL, PASS
 
@@ -36,6 +30,14 @@ _FOUND = (
     "own clock, is left out there. How much slower head really was: by JMeter's times, which have "
     "the network, the connection and the queue in them."
 )
+_SIMPLER = (
+    "(a) fails if a label's p95 is more than 5 % above base's in the last run before it of the "
+    f"same commit with the same neighbour or none; runs without one in the {OLDEST_S / 60:.0f} "
+    "minutes before are left out. (b) fails if head's p95 in the second half of a run's seconds is "
+    "more than 5 % above base's in the first. Both judge live runs of the same length, with half "
+    "of the requests that a benchmark of one side alone would send in that time; (b) has all of "
+    "them in A/A, where it takes those of both sides."
+)
 _RESAMPLED = (
     f"Resampled: the complete gate on runs put together from recorded seconds, {SEGMENT_S} s at a "
     "time; in A/A base and head change places at random. The intervals are those of drawing alone: "
@@ -44,9 +46,7 @@ _RESAMPLED = (
 )
 
 
-def method(
-    runs: Sequence[Run], rows: Sequence[Row], resampled: bool, left_out: Sequence[str]
-) -> str:
+def method(runs: Sequence[Run], resampled: bool, left_out: Sequence[str]) -> str:
     """A paragraph of lines. runs: those that are in the tables, at least one. left_out: a line for
     each kind of run that is not."""
     promise, environments = runs[-1].promise, [it.environment for it in runs if it.environment]
@@ -57,10 +57,10 @@ def method(
         "are judged by the gate of this version.",
         _promise(runs[-1]),
         "Noise of p95: the median size of its change in A/A, over labels and runs.",
-        " ".join([_TIMES, *_beyond(runs)]),
+        _TIMES,
         *([] if all(run.of.is_aa for run in runs) else [_FOUND]),
         *_noise(runs),
-        _simpler_gates(rows),
+        _SIMPLER,
         *([_RESAMPLED] if resampled else []),
         *_machines(runs),
         f"Versions: {_all(_versions(it) for it in environments)}; commit "
@@ -88,14 +88,6 @@ def _promise(run: Run) -> str:
     )
 
 
-def _beyond(runs: Sequence[Run]) -> list[str]:
-    """What a command takes beyond measuring."""
-    beyond = [run.wall_s - run.seconds for run in runs if run.seconds is not None]
-    if not beyond:
-        return []
-    return [f"The whole command takes {median(beyond):.0f} s more (median)."]
-
-
 def _noise(runs: Sequence[Run]) -> list[str]:
     noisy = [run for run in runs if run.neighbour.get("cpu_s")]
     if not noisy:
@@ -103,19 +95,6 @@ def _noise(runs: Sequence[Run]) -> list[str]:
     spent, seconds = (sum(run.neighbour[name] for run in noisy) for name in ("cpu_s", "seconds"))
     burns = _all(run.neighbour["burns"] for run in noisy)
     return [f"The neighbour burns {burns}: {spent / seconds:.0%} of a core over all."]
-
-
-def _simpler_gates(rows: Sequence[Row]) -> str:
-    ages_s = [age_s for row in rows for age_s in row.ages_s]
-    old = f", in the median {median(ages_s) / 60:.0f} minutes earlier" if ages_s else ""
-    return (
-        "(a) fails if a label's p95 is more than 5 % above base's in the last run before it of the "
-        f"same commit with the same neighbour or none{old}; runs without one in the "
-        f"{OLDEST_S / 60:.0f} minutes before are left out. (b) fails if head's p95 in the second "
-        "half of a run's seconds is more than 5 % above base's in the first. Both judge live runs "
-        "of the same length, with half of the requests that a benchmark of one side alone would "
-        "send in that time; (b) has all of them in A/A, where it takes those of both sides."
-    )
 
 
 def _machines(runs: Sequence[Run]) -> list[str]:
@@ -148,7 +127,7 @@ def _all(texts: Iterable[str]) -> str:
     return "; ".join(dict.fromkeys(texts))
 
 
-NOTHING, NOT_DECIDED, NOT_MEASURED = "-", "not decided", "not measured yet"
+NOTHING, NOT_DECIDED = "-", "not decided"
 _OF = ("head has more", "neighbour")
 
 
@@ -166,9 +145,8 @@ def to_markdown(runs: Sequence[Run], machines: Mapping[str, Rows], left_out: Seq
     parts = []
     for machine, rows in machines.items():
         parts += [f"### {machine}", *_tables(rows)] if len(machines) > 1 else _tables(rows)
-    live = [row for rows in machines.values() for row in rows.live]
     is_resampled = any(rows.resampled for rows in machines.values())
-    parts.append(method(runs, live, is_resampled, left_out))
+    parts.append(method(runs, is_resampled, left_out))
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -200,9 +178,6 @@ def _live(rows: Sequence[Row]) -> str:
         )
         for row in rows
     ]
-    missing = parse(DEFAULT).keys() - {row.condition for row in rows}
-    none = (NOT_MEASURED, *[NOTHING] * (len(names) - 3))
-    cells += [(*_of(it), *none) for it in sorted(missing, key=lambda it: (it.noisy, it))]
     return _table("The gate, live runs", names, cells)
 
 

@@ -26,7 +26,7 @@ with 60 and 300 residuals. error_of_steps therefore takes as many cosines as it 
 its degrees of freedom don't depend on the data, and the largest of three variances: that, Geyer's,
 and the one of a first-order autoregression (Andrews 1991, "Heteroskedasticity and autocorrelation
 consistent covariance matrix estimation", the AR(1) plug-in), whose memory is taken WARY standard
-errors above its estimate. `scripts/dev/bench tail` has its figures, and docs/compare.md shows them.
+errors above its estimate.
 What makes a process slow as long as it lives is noticed by no method: other processes must be
 started for that.
 """
