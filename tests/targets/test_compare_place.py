@@ -102,7 +102,7 @@ def test_a_folder_of_that_name_that_is_not_ours_is_refused_in_one_line(root, tmp
     (tmp_path / "theirs").mkdir()
     folder.symlink_to(tmp_path / "theirs")
     with pytest.raises(
-        PlaceError, match="belongs to another user; set XDG_CACHE_HOME to a"
+        PlaceError, match=r"belongs to another user\); set XDG_CACHE_HOME to a"
     ) as refused:
         checkout.provide_folder(root)
     assert "\n" not in str(refused.value)

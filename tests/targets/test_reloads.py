@@ -1,4 +1,5 @@
 import logging
+import math
 import threading
 
 import pytest
@@ -47,21 +48,21 @@ def moments(timetable, until):
     return [half / 2 for half in range(2 * until) if timetable.is_due(half / 2)]
 
 
-def test_reloads_are_due_at_multiples_of_the_period_but_not_so_late_that_they_outlast_the_load():
-    assert moments(Timetable.of(20.0, 0.0, 100.0, 16.0), 200) == [20, 40, 60, 80]
-    assert moments(Timetable.of(20.0, 0.0, 95.0, 16.0), 200) == [20, 40, 60]
-
-
-def test_none_is_due_in_the_warm_up():
-    assert moments(Timetable.of(10.0, 25.0, 80.0, 16.0), 200) == [30, 40, 50, 60]
-
-
-def test_a_load_that_nobody_ends_is_reloaded_for_ever():
-    assert moments(Timetable.of(50.0, 0.0, float("inf"), 16.0), 300)[-1] == 250
+@pytest.mark.parametrize(
+    ("timetable", "due"),
+    [
+        pytest.param(Timetable(20.0, 0.0, 100.0 - 16.0), [20, 40, 60, 80], id="multiples"),
+        pytest.param(Timetable(20.0, 0.0, 95.0 - 16.0), [20, 40, 60], id="none outlasts the load"),
+        pytest.param(Timetable(10.0, 25.0, 80.0 - 16.0), [30, 40, 50, 60], id="after the warm-up"),
+        pytest.param(Timetable(50.0, 0.0, math.inf), [50, 100, 150, 200, 250], id="no end"),
+    ],
+)
+def test_reloads_are_due_at_multiples_of_the_period_within_the_load(timetable, due):
+    assert moments(timetable, 300) == due
 
 
 def test_what_was_missed_is_due_once_and_not_made_up_for():
-    timetable = Timetable.of(10.0, 0.0, 100.0, 16.0)
+    timetable = Timetable(10.0, 0.0, 84.0)
     assert [timetable.is_due(at) for at in (9.9, 35.0, 36.0, 41.0, 41.5)] == [
         *(False, True, False),
         *(True, False),

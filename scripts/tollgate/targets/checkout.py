@@ -19,8 +19,8 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 import shutil
-import stat
 import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -136,11 +136,7 @@ def _problem_above(folder: Path, root: Path) -> str | None:
 def _problem_in(folder: Path, root: Path) -> str | None:
     """Make it if need be, for this user alone; why it can't be used, if it can't."""
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        found = folder.lstat()
-        if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
-            return "belongs to another user"
-        folder.chmod(0o700)
+        lock.private_folder(folder).chmod(0o700)
         # A package's compiled parts would not load there, and many do without them silently.
         runs_here, runs_there = (not os.statvfs(it).f_flag & _NOEXEC for it in (root, folder))
     except OSError as problem:
@@ -235,12 +231,10 @@ def _install(base: Path, log: Path) -> None:
 
 
 def _reason(output: str) -> str:
-    lines = [line.strip() for line in output.splitlines()]
-    marks = ("npm error", "npm ERR!")
-    marked = [line.removeprefix(mark).strip() for mark in marks for line in lines if mark in line]
-    reasons = [line for line in marked if line and not line.startswith(_NO_REASON)]
-    best = (line for each in (reasons, marked, lines) for line in each if line)
-    said = next(best, "it said nothing")
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    marked = re.findall(r"^npm (?:error|ERR!) (.+)", output, re.MULTILINE)
+    reasons = [line for line in marked if not line.startswith(_NO_REASON)]
+    said = (reasons or marked or lines or ["it said nothing"])[0]
     return said if len(said) <= LONGEST else f"{said[:LONGEST]}..."
 
 

@@ -43,16 +43,16 @@ def environment(**more: str) -> dict[str, str]:
 def ask(root: Path, *arguments: str) -> str | None:
     """What git answers in a folder, without the line break at its end; None where it says no.
     Raises GitError where there is no git."""
-    return _answer(_run(root, *arguments))
+    done = _run(root, *arguments)
+    return None if done.returncode else done.stdout.rstrip("\n")
 
 
 def demand(root: Path, *arguments: str) -> str:
     """What git answers in a folder. Raises GitError where it says no."""
     done = _run(root, *arguments)
-    answer = _answer(done)
-    if answer is None:
+    if done.returncode:
         raise GitError(f"`git {arguments[0]}` failed in {root}: {said(done.stderr)}")
-    return answer
+    return done.stdout.rstrip("\n")
 
 
 def said(text: str) -> str:
@@ -79,10 +79,6 @@ def _run(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
             "git is not on PATH, and the base comes out of git: install it, or compare what runs "
             "elsewhere with BASE_URL and HEAD_URL"
         ) from None
-
-
-def _answer(done: subprocess.CompletedProcess[str]) -> str | None:
-    return done.stdout.rstrip("\n") if done.returncode == 0 else None
 
 
 @dataclass(frozen=True)
@@ -123,7 +119,8 @@ def find_revisions(root: Path, wanted: str | None) -> Revisions:
     head = ask(root, *_VERIFY, "HEAD^{commit}")
     if head is None:
         raise GitError(f"{root} has no commit yet: commit what the base is to be")
-    changed, ignored = _changed(root), _ignored(root)
+    hidden = ("--others", "--ignored", "--exclude-standard", "--directory", "--", "app")
+    changed, ignored = _changed(root), tuple(demand(root, "ls-files", *hidden).splitlines())
     if wanted is not None:
         return Revisions(_commit(root, wanted), wanted, head, changed, ignored)
     main = _main_branch(root)
@@ -163,11 +160,6 @@ def _changed(root: Path) -> tuple[str, ...]:
     names = [line[3:] for line in status]  # two letters and a blank stand before a name
     names += [line[2:] for line in flagged if line[0] == "S" or line[0].islower()]
     return tuple(dict.fromkeys(names))
-
-
-def _ignored(root: Path) -> tuple[str, ...]:
-    asked = ("--others", "--ignored", "--exclude-standard", "--directory")
-    return tuple(demand(root, "ls-files", *asked, "--", "app").splitlines())
 
 
 def _commit(root: Path, wanted: str) -> str:

@@ -58,19 +58,12 @@ def end_pm2() -> list[str]:
 def port_owner(port: int) -> str:
     """`pid 12 (node server.js)` for whatever listens on a TCP port, or has a connection from it, as
     far as this user may see."""
-    found: list[int] = []
     with contextlib.suppress(psutil.Error, OSError):
-        of_port = [
-            each
-            for each in psutil.net_connections("tcp")
+        every = psutil.net_connections("tcp")
+        for each in sorted(every, key=lambda it: it.status != psutil.CONN_LISTEN):
             # Without a pid it is of another user: Process(None) would be this one.
-            if each.laddr and each.laddr.port == port and each.pid is not None
-        ]
-        of_port.sort(key=lambda each: each.status != psutil.CONN_LISTEN)
-        found = [each.pid for each in of_port]
-    for pid in found:
-        with contextlib.suppress(psutil.Error):
-            return _named(psutil.Process(pid))
+            if each.laddr and each.laddr.port == port and each.pid is not None:
+                return _named(psutil.Process(each.pid))
     return (
         "a process of another user, which this user can't see "
         f"(`sudo ss -tanp` or `sudo lsof -i :{port}` names it)"

@@ -11,6 +11,7 @@ another user's run that has the same block finds its ports taken and goes on to 
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import functools
 import itertools
@@ -127,7 +128,8 @@ def take_port() -> int:
 def _reserved() -> tuple[Iterator[int], IO[str]]:
     """The block's ports, over and over, and its lock."""
     for block in range(BLOCKS):
-        lock = (_folder() / f"shutdown-ports-{block}.lock").open("a")
+        folder = Path(tempfile.gettempdir()) / f"tollgate-{os.getuid()}"
+        lock = (private_folder(folder) / f"shutdown-ports-{block}.lock").open("a")
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -138,13 +140,13 @@ def _reserved() -> tuple[Iterator[int], IO[str]]:
     raise OSError("all blocks of ports are in use")
 
 
-def _folder() -> Path:
-    """The user's own, which no other can have put there. Raises OSError."""
-    folder = Path(tempfile.gettempdir()) / f"tollgate-{os.getuid()}"
-    folder.mkdir(mode=0o700, exist_ok=True)
+def private_folder(folder: Path) -> Path:
+    """Make it if need be, and return it: this user's, which no other can have put there. Raises
+    OSError."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     found = folder.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
-        raise PermissionError(f"{folder} is not a folder of this user's")
+        raise PermissionError(errno.EPERM, "it belongs to another user", str(folder))
     return folder
 
 

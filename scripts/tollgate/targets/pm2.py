@@ -143,14 +143,7 @@ def _app(entry: dict) -> App:
         raise Pm2Error(f"{ECOSYSTEM.name}: an app has no name: give each one of its own")
     if not re.fullmatch("[0-9]+", str(entry.get("port", ""))):
         raise Pm2Error(f"{ECOSYSTEM.name}: app {entry['name']!r} has no number in env.PORT")
-    return App(
-        name=entry["name"],
-        port=int(entry["port"]),
-        exec_mode="cluster" if entry["mode"].startswith("cluster") else "fork",
-        instances=entry["instances"],
-        memory_limit=entry.get("memoryLimit"),
-        deals_to=entry.get("dealsTo"),
-    )
+    return App(**entry | {"port": int(entry["port"])})
 
 
 def servers_behind(app: App, apps: Iterable[App]) -> list[str]:
@@ -158,10 +151,9 @@ def servers_behind(app: App, apps: Iterable[App]) -> list[str]:
     return [it.name for it in apps if app.deals_to and re.search(app.deals_to, it.name)]
 
 
-def start(names: list[str], ecosystem: Path | None = None) -> None:
-    """Start the named apps, of the project's ecosystem unless another is given, and wait until PM2
-    has seen each worker's `ready` or given up."""
-    _call("start", str(ecosystem or ECOSYSTEM), "--only", ",".join(names), "--no-color")
+def start(names: list[str], ecosystem: Path) -> None:
+    """Start the named apps, and wait until PM2 has seen each worker's `ready` or given up."""
+    _call("start", str(ecosystem), "--only", ",".join(names), "--no-color")
 
 
 def reload(app: App) -> None:

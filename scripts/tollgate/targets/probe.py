@@ -5,14 +5,14 @@ from __future__ import annotations
 import http.client
 import json
 import logging
+import math
 import re
 import socket
 import ssl
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Iterable, Mapping, Sequence
 
 from tollgate.base.urls import Url
 from tollgate.targets import leftovers, pm2
@@ -77,14 +77,10 @@ def last_error(app: str) -> str:
         errors = [line for line in lines if re.match(r"\w*(Error|Exception)\b", line)]
         said = errors or [line for line in lines if line]
         if said:
-            return f"{said[-1]}{_holder(said[-1])} (all of it: pm2-{log.name} in the run's folder)"
+            taken = re.search(r"EADDRINUSE.*:(\d+)\b", said[-1])  # may be another than its PORT
+            holder = f", held by {leftovers.port_owner(int(taken[1]))}" if taken else ""
+            return f"{said[-1]}{holder} (all of it: pm2-{log.name} in the run's folder)"
     return "it wrote nothing: start its script of ecosystem.config.js by hand to see why"
-
-
-def _holder(said: str) -> str:
-    """Who has the port that an app could not have: it may be another than its PORT."""
-    taken = re.search(r"EADDRINUSE.*:(\d+)\b", said)
-    return f", held by {leftovers.port_owner(int(taken[1]))}" if taken else ""
 
 
 def answers(host: str, app: pm2.App, workers: int, timeout: float) -> str:
@@ -101,8 +97,13 @@ def answers(host: str, app: pm2.App, workers: int, timeout: float) -> str:
         except NO_ANSWER as error:
             problem = str(error) or type(error).__name__
         else:
+            if worker is None and workers > 1:
+                return (
+                    f"responses of {app.name} have no X-Worker header, so it is unknown whether "
+                    f"each of its {workers} workers answers; PM2 reports that they run"
+                )
             if worker is None:
-                return _unproven(app, workers)
+                return ""
             seen.add(worker)
             problem = f"only {len(seen)} of {workers} workers answered"
         if time.monotonic() > deadline:
@@ -119,22 +120,13 @@ def _worker_that_answers(host: str, port: int) -> str | None:
     """The X-Worker of one answer, None without one. Raises one of NO_ANSWER; also where a worker
     of ours says that it isn't well."""
     try:
-        with _get(host, port, "/healthz") as answer:
+        with _get(Url("http", host, port), "/healthz") as answer:
             return answer.headers.get("X-Worker")
     except urllib.error.HTTPError as error:
         with error:
             if "X-Worker" in error.headers:
                 raise
             return None
-
-
-def _unproven(app: pm2.App, workers: int) -> str:
-    if workers == 1:
-        return ""
-    return (
-        f"responses of {app.name} have no X-Worker header, so it is unknown whether each of its "
-        f"{workers} workers answers; PM2 reports that they run"
-    )
 
 
 def is_there(url: Url) -> None:
@@ -148,26 +140,15 @@ def is_there(url: Url) -> None:
 
 
 def unanswered(url: Url) -> str:
-    """Why nothing answers there as a web server does, with whatever status; "" if something does.
-    As JMeter asks: by no proxy, and with any certificate."""
-    of = {"context": _trusting()} if url.protocol == "https" else {}
-    kind = http.client.HTTPSConnection if of else http.client.HTTPConnection
+    """Why nothing answers there as a web server does, whatever its status; "" if something does."""
     try:
-        # A host that can't be one is refused by the constructor, or where its name is looked up.
-        with closing(kind(url.host, url.port, timeout=REQUEST_TIMEOUT, **of)) as connection:
-            connection.request("GET", "/", headers={"Connection": "close"})
-            connection.getresponse()
+        _get(url, "/").close()
+    except urllib.error.HTTPError as error:
+        error.close()
     except NO_ANSWER as error:
-        return " ".join(str(error).split()) or type(error).__name__
+        problem = getattr(error, "reason", error)
+        return " ".join(str(problem).split()) or type(problem).__name__
     return ""
-
-
-def _trusting() -> ssl.SSLContext:
-    """Takes any certificate, as JMeter does."""
-    context = ssl.create_default_context()
-    context.check_hostname = False
-    context.verify_mode = ssl.CERT_NONE
-    return context
 
 
 def wait_for_balancer(host: str, app: pm2.App, servers: Iterable[str], timeout: float) -> None:
@@ -186,7 +167,7 @@ def wait_for_balancer(host: str, app: pm2.App, servers: Iterable[str], timeout: 
 def _missing_in_the_deal(host: str, port: int, servers: Iterable[str]) -> str:
     """Which servers a balancer does not deal to yet and why; an empty string if to all."""
     try:
-        with _get(host, port, "/balancer/healthz") as answer:
+        with _get(Url("http", host, port), "/balancer/healthz") as answer:
             view = {each["name"]: each for each in json.load(answer)["servers"]}
     except (*NO_ANSWER, ValueError) as error:
         return str(error) or type(error).__name__
@@ -197,18 +178,17 @@ def _missing_in_the_deal(host: str, port: int, servers: Iterable[str]) -> str:
 def answer_is_right(remote: Url, path: str, pattern: str) -> float:
     """How many milliseconds the answer to GET path took. Raises ProbeError unless its body contains
     the pattern."""
-    host, port = remote.host, remote.port
-    began = time.monotonic()
+    began, where = time.monotonic(), f"{remote.host}:{remote.port}"
     try:
-        with _get(host, port, path, remote.protocol) as answer:
+        with _get(remote, path) as answer:
             status, body = answer.status, answer.read().decode(errors="replace")
     except urllib.error.HTTPError as error:
         status, body = error.code, error.read().decode(errors="replace")
     except NO_ANSWER as error:
-        raise ProbeError(f"GET {path} on {host}:{port} failed: {error}") from None
+        raise ProbeError(f"GET {path} on {where} failed: {error}") from None
     if status != 200 or not re.search(pattern, body):
         raise ProbeError(
-            f"GET {path} on {host}:{port} answered {status} {json.dumps(body[:120])}, "
+            f"GET {path} on {where} answered {status} {json.dumps(body[:120])}, "
             f"which does not match {pattern!r}: mend the target, or its probe in taurus.yml; "
             "`probes` of a scenario go before those of the service"
         )
@@ -222,17 +202,19 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
         """Follow none."""
 
 
-def _get(host: str, port: int, path: str, protocol: str = "http") -> http.client.HTTPResponse:
-    """Raises HTTPError for a status of 300 or more, else one of NO_ANSWER."""
-    # No proxy: whatever http_proxy says, a target is asked directly, as JMeter asks it.
+def _get(url: Url, path: str) -> http.client.HTTPResponse:
+    """Asks as JMeter does: by no proxy, whatever http_proxy says, and with any certificate.
+
+    Raises HTTPError for a status of 300 or more, else one of NO_ANSWER."""
+    trusting = ssl.create_default_context()
+    trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE
     opener = urllib.request.build_opener(
         urllib.request.ProxyHandler({}),
-        urllib.request.HTTPSHandler(context=_trusting()),
+        urllib.request.HTTPSHandler(context=trusting),
         _NoRedirects,
     )
-    url = Url(protocol, host, port).url + path
     # Its protocol is http or https, as base/urls.py reads it.
-    request = urllib.request.Request(url, headers={"Connection": "close"})  # noqa: S310
+    request = urllib.request.Request(url.url + path, headers={"Connection": "close"})  # noqa: S310
     return opener.open(request, timeout=REQUEST_TIMEOUT)
 
 
@@ -286,19 +268,14 @@ def _ask(remote: Url, probes: Probes) -> dict[str, str]:
     """Ask it all, and return what is slower than expected: by path, how much. Raises ProbeError."""
     slow = {}
     for path, answer, expected_ms in probes:
-        took_ms = min(_times(remote, path, answer, expected_ms))
-        if expected_ms is not None and took_ms > expected_ms:
+        took_ms = math.inf
+        for _ in range(TRIES):  # a first answer may be slow for once
+            took_ms = min(took_ms, answer_is_right(remote, path, answer))
+            if expected_ms is None or took_ms <= expected_ms:
+                break
+        else:
             slow[path] = f"GET {path} took {took_ms:.0f} ms instead of {expected_ms:g}"
     return slow
-
-
-def _times(remote: Url, path: str, answer: str, expected_ms: float | None) -> Iterator[float]:
-    """A first answer may be slow for once: one that is gets another chance, and a third."""
-    for _ in range(TRIES):
-        took_ms = answer_is_right(remote, path, answer)
-        yield took_ms
-        if expected_ms is None or took_ms <= expected_ms:
-            return
 
 
 def _warn_of_slow(slow: Mapping[str, str], log: logging.Logger) -> None:

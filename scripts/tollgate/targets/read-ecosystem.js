@@ -4,8 +4,8 @@
  * `node read-ecosystem.js ECOSYSTEM MARK` prints the apps of an ecosystem.config.js as PM2 is going
  * to start them: one line, MARK and behind it JSON, among whatever the ecosystem itself prints.
  *
- * [{ name, port, mode: 'fork_mode' or 'cluster_mode', instances: counted out, memoryLimit: bytes,
- * dealsTo }]; what an app does not have is left out.
+ * [{ name, port, exec_mode: 'fork' or 'cluster', instances: counted out, memory_limit: bytes,
+ * deals_to }], as pm2.py names them; what an app does not have is left out.
  */
 
 const fs = require('node:fs');
@@ -41,7 +41,7 @@ function modeOf(settings, script) {
     // PM2 refuses to start it then, and says why.
   }
   common.sink.determineExecMode(app);
-  return app.exec_mode;
+  return app.exec_mode.startsWith('cluster') ? 'cluster' : 'fork';
 }
 
 function described(app) {
@@ -49,10 +49,10 @@ function described(app) {
   return {
     name: app.name,
     port: app.env?.PORT,
-    mode: modeOf(settings, settings.script || app.cmd || app.command || ''),
+    exec_mode: modeOf(settings, settings.script || app.cmd || app.command || ''),
     instances: started(settings.instances),
-    memoryLimit: settings.max_memory_restart,
-    dealsTo: app.env?.BALANCER_SERVERS,
+    memory_limit: settings.max_memory_restart,
+    deals_to: app.env?.BALANCER_SERVERS,
   };
 }
 

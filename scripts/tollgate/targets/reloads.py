@@ -50,26 +50,21 @@ def period_of(setting: object, environment: Mapping[str, str]) -> float | None:
 @dataclass
 class Timetable:
     """When the reloads of one execution are due, in seconds since its load's start: at multiples of
-    the period from first_s up to last_s, which is infinite for a load without an end."""
+    the period from the end of the warm-up to last_s, infinite for a load without an end."""
 
     period: float
-    first_s: float
+    warmup: float
     last_s: float
     reached: int = 0
 
-    @classmethod
-    def of(cls, period: float, warmup: float, length: float, room: float) -> Timetable:
-        """length: of the load, warm-up included; room: what a reload may take, at its end."""
-        return cls(period, max(period, warmup), length - room)
-
     @property
     def is_empty(self) -> bool:
-        return math.ceil(self.first_s / self.period) * self.period > self.last_s
+        return max(1, math.ceil(self.warmup / self.period)) * self.period > self.last_s
 
     def is_due(self, second: float) -> bool:
         """Whether a moment of the timetable has come since the last time that this was asked."""
         number = math.floor(second / self.period)
-        due = number > self.reached and self.first_s <= number * self.period <= self.last_s
+        due = number > self.reached and self.warmup <= number * self.period <= self.last_s
         self.reached = max(self.reached, number)
         return due
 
@@ -93,7 +88,8 @@ class Reloads:
         self._in_flight: Future | None = None
 
     def expect(self, execution: str, app: pm2.App, warmup: float, length: float) -> None:
-        """Draw up the timetable of an execution. Raises TaurusConfigError if no reload fits in."""
+        """Draw up the timetable of an execution. length: seconds of its load, warm-up included.
+        Raises TaurusConfigError if no reload fits in."""
         if app.exec_mode != "cluster":
             self.log.info(
                 "targets: %s is not reloaded: it runs in %s mode, where a reload is a restart",
@@ -102,7 +98,7 @@ class Reloads:
             )
             return
         room = WORKER_S * app.instances
-        timetable = Timetable.of(self.period, warmup, length, room)
+        timetable = Timetable(self.period, warmup, length - room)
         if timetable.is_empty:
             raise TaurusConfigError(
                 f"targets: reload-every is {self.period:g} s, and no reload of {app.name!r} fits "
@@ -124,11 +120,9 @@ class Reloads:
         self.records.append(record)
         try:
             self.reload(app)
-        except (pm2.Pm2Error, OSError) as problem:
-            record["problem"] = str(problem) or repr(problem)
         except Exception as problem:  # a thread's error is not shown: it would be lost
-            record["problem"] = f"unexpected: {problem!r}"
-        if record["problem"]:
+            is_known = isinstance(problem, pm2.Pm2Error)
+            record["problem"] = str(problem) if is_known else f"unexpected: {problem!r}"
             self.log.warning("targets: %s", record["problem"])
         record["ended"] = time.time()
 
