@@ -155,7 +155,7 @@ def test_answers_slower_than_the_load_was_made_for_are_told_in_one_line(caplog, 
         apps = [App("one", port, "fork", 1), App("two", port, "fork", 1)]
         workers = [{"name": app.name, "pm2_env": state} for app in apps]
         asked = {app.name: probes for app in apps}
-        probe.prove_apps({}, apps, workers, asked, logging.getLogger())
+        probe.prove_apps(apps, workers, asked, logging.getLogger())
     slow = [line for line in caplog.messages if "slower than the load" in line]
     assert len(slow) == lines
     assert all("GET /a took" in line and "GET /b took" in line for line in slow)

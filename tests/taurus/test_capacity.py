@@ -25,7 +25,7 @@ from tollgate.plan.read import read_plan
 from tollgate.samples.store import open_store
 from tollgate.taurus.capacity import Capacity, free_port, limit_of
 from tollgate.taurus.search import AHEAD_MS, RECOVERY_S, SILENT
-from tollgate.taurus.shared import FILES_OF
+from tollgate.taurus.shared import under_way
 
 SERVES_MS = 15.0
 
@@ -345,7 +345,7 @@ def test_a_plan_that_reads_a_rate_runs_as_a_copy_beside_whose_original_its_files
     scenario = service.engine.config["scenarios"]["fork"]
     copy = Path(scenario["script"])
     assert (copy.name, copy.parent.parent) == (plan.name, run)
-    assert scenario[FILES_OF] == str(plan)
+    assert under_way(service.engine).executions["fork"].original == plan
     record = read_record(run, "fork")
     assert (record.of, record.passes) == (("visit",), True)
     (group,) = read_plan(copy, {}).groups

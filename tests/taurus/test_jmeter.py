@@ -32,7 +32,7 @@ from tollgate.taurus.jmeter import (
     with_test_start,
 )
 from tollgate.taurus.rerun_load import rerun_load
-from tollgate.taurus.shared import FILES_OF
+from tollgate.taurus.shared import under_way
 
 HEADER = (
     "timeStamp,elapsed,label,responseCode,responseMessage,threadName,success,bytes,"
@@ -53,21 +53,21 @@ class Engine:
 
 
 @pytest.mark.parametrize(
-    ("named", "scenario"),
+    ("named", "original"),
     [
-        ("theirs/Größe 1.jmx", {}),
-        ("{here}/theirs/Größe 1.jmx", {}),
-        ("copy.jmx", {FILES_OF: "theirs/Größe 1.jmx"}),
+        ("theirs/Größe 1.jmx", None),
+        ("{here}/theirs/Größe 1.jmx", None),
+        ("copy.jmx", Path("theirs/Größe 1.jmx")),
     ],
 )
 def test_jmeter_runs_in_the_folder_of_the_plan_however_that_is_named(
-    tmp_path, monkeypatch, named, scenario
+    tmp_path, monkeypatch, named, original
 ):
     (tmp_path / "theirs").mkdir()
     monkeypatch.chdir(tmp_path)
     executor = InstalledJMeter()
     executor.engine, executor.env = Engine(), Environment()
-    executor.get_scenario = lambda: scenario
+    under_way(executor.engine).executions[executor.label].original = original
     executor.original_jmx = named.format(here=tmp_path)
     Path(executor.original_jmx).write_text(jmx.plan())
     with executor._execute(["sh", "-c", "pwd -P"]) as process:

@@ -9,6 +9,7 @@ from bzt.utils import BetterDict
 
 from tollgate.base.paths import ROOT
 from tollgate.taurus.load import Load
+from tollgate.taurus.shared import under_way
 
 STRESS = str(ROOT / "plans" / "stress.jmx")
 FOLLOWS = {"forecast": str(ROOT / "data" / "forecast.csv"), "length": 1, "scale": 1440}
@@ -42,6 +43,7 @@ def prepared(monkeypatch, caplog):
             )
         )
         load.prepare()
+        load.engine.config.executions = under_way(load.engine).executions
         return load.engine.config
 
     return prepare
@@ -105,7 +107,7 @@ def test_the_schedule_follows_the_properties_of_each_scenario(prepared):
     fork, cluster = (config["scenarios"][name] for name in ("fork", "cluster"))
     assert fork["properties"]["schedule"].endswith("pause(5 sec)")
     assert cluster["properties"]["schedule"].endswith("pause(9 sec)")
-    assert [each["forecast"]["steps"][0]["from_s"] for each in (fork, cluster)] == [5, 12]
+    assert [each.forecast["steps"][0]["from_s"] for each in config.executions.values()] == [5, 12]
     assert fork["properties"]["measured"] == cluster["properties"]["measured"] == 60
 
 
@@ -131,7 +133,7 @@ def test_an_empty_list_of_servers_is_none(prepared):
 
 def test_a_length_may_be_a_fraction(prepared):
     config = prepared(**{**FOLLOWS, "length": "1/3"})
-    assert len(config["scenarios"]["fork"]["forecast"]["steps"]) == 8
+    assert len(config.executions["fork"].forecast["steps"]) == 8
 
 
 @pytest.mark.parametrize(
@@ -168,12 +170,12 @@ def test_a_bad_forecast_is_refused_with_row_and_column(prepared, tmp_path):
 
 def test_a_property_that_the_plan_does_not_read_is_told_and_noted(prepared, caplog):
     config = prepared(properties={"warmup": 5, "mesured": 60})
-    [line] = config["scenarios"]["fork"]["notes"]
+    [line] = config.executions["fork"].notes
     assert "'mesured'" in line
     assert line in caplog.text
-    assert "notes" not in config["scenarios"]["cluster"]
+    assert config.executions["cluster"].notes == []
 
 
 def test_nothing_is_said_of_properties_that_a_copy_of_the_plan_may_read(prepared):
     config = prepared(properties={"warmup": 5, "poll": 60}, capacity={"rate": "rate"})
-    assert "notes" not in config["scenarios"]["fork"]
+    assert config.executions["fork"].notes == []

@@ -12,6 +12,7 @@ from bzt.utils import BetterDict
 from support import jmx_text as jmx
 from tollgate.base.paths import jmeter_home
 from tollgate.taurus.own_plan import GRACE_S, OwnPlan
+from tollgate.taurus.shared import under_way
 
 ENDLESS = jmx.plan(jmx.group(jmx.sampler("home"), name="all day", duration=None))
 SHORT = jmx.plan(jmx.group(jmx.sampler("home"), loops=1, duration=None))
@@ -58,13 +59,17 @@ def refusal(**settings):
     return str(caught.value)
 
 
+def notes_of(made):
+    return under_way(made.engine).executions["plan"].notes
+
+
 def test_the_plan_is_the_scenarios_script_and_the_default_criterion_is_told(plan):
     path, made = plan(SHORT), service()
     made.prepare()
     scenario = made.engine.config["scenarios"]["plan"]
     assert scenario["script"] == str(path)
     assert "criteria" not in scenario
-    (note,) = scenario["notes"]
+    (note,) = notes_of(made)
     assert note.startswith("no criteria were stated, so that it is judged by 'fail>0%'")
 
 
@@ -74,7 +79,7 @@ def test_properties_that_jmeter_finds_beside_the_plan_are_told(plan, monkeypatch
     monkeypatch.setenv("CRITERIA", "fail>0%")
     made = service()
     made.prepare()
-    (note,) = made.engine.config["scenarios"]["plan"]["notes"]
+    (note,) = notes_of(made)
     assert note.startswith(f"JMeter reads {name} beside the plan, which the verdict knows nothing")
 
 
@@ -87,7 +92,7 @@ def test_criteria_of_the_caller_take_the_place_of_the_default(plan, monkeypatch)
     stated = ["p95 of home>300ms", "fail>1% for 10s, continue as failed"]
     assert config["scenarios"]["plan"]["criteria"] == stated
     assert config["reporting"][1]["criteria"] == []
-    assert "notes" not in config["scenarios"]["plan"]
+    assert notes_of(made) == []
 
 
 def test_settings_do_what_the_environment_does(plan):

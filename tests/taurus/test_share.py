@@ -57,6 +57,10 @@ def scenario_of(load):
     return load.engine.config.get("scenarios")["shop"]
 
 
+def prepared_of(load):
+    return under_way(load.engine).executions["shop"]
+
+
 def test_a_run_without_engine_is_no_share(shared):
     load = shared(env={"MODE": ""})
     assert under_way(load.engine).share is None
@@ -79,7 +83,7 @@ def test_a_share_of_check_has_rates_seeds_and_rows_of_its_own(shared, tmp_path):
         head, *whole = csv.reader(file)
     assert own == [head, *whole[8:], *whole[:8]]
     assert properties["sum_data"] == str(tmp_path / "data" / "sum_data.csv")
-    assert scenario["undivided_properties"] == dict.fromkeys(properties)
+    assert prepared_of(load).undivided_properties == dict.fromkeys(properties)
 
 
 def test_the_shares_of_a_forecast_add_up_to_its_schedule(shared):
@@ -89,7 +93,7 @@ def test_the_shares_of_a_forecast_add_up_to_its_schedule(shared):
         load = shared(STRESS, env={"ENGINE": f"{number}/3"}, **FOLLOWS)
         scenario = scenario_of(load)
         properties.append(scenario["properties"])
-        whole = scenario["undivided_properties"]["schedule"]
+        whole = prepared_of(load).undivided_properties["schedule"]
         given = {key: str(value) for key, value in properties[-1].items()}
         (group,) = read_plan(ROOT / "plans" / "stress.jmx", given).groups
         assert group.random_seed != 21
@@ -105,7 +109,7 @@ def test_a_plan_of_the_users_own_runs_as_it_is_and_says_so(shared):
     load = shared(modules={"verdict": {"kind": "plan"}})
     scenario = scenario_of(load)
     assert "properties" not in scenario
-    (note,) = scenario["notes"]
+    (note,) = prepared_of(load).notes
     assert "3 times the plan's" in note
     assert under_way(load.engine).share["rows"] == ""
 

@@ -7,6 +7,7 @@ import pytest
 from bzt import TaurusConfigError
 from bzt.utils import BetterDict
 
+from tollgate.taurus.shared import under_way
 from tollgate.taurus.stop_when_decided import StopWhenDecided
 
 PLAN = {"script": "plans/check.jmx"}
@@ -14,10 +15,10 @@ PLAN = {"script": "plans/check.jmx"}
 
 @pytest.fixture
 def prepared(caplog):
-    """Prepares the service over a configuration; returns the scenario after it."""
+    """Prepares the service over a configuration; returns the scenario and the schedule of looks."""
     caplog.set_level(logging.INFO)
 
-    def prepare(budget="4m", scenario=None, modules=None, **properties):
+    def prepare(budget="4m", forecast=None, scenario=None, modules=None, **properties):
         service = StopWhenDecided()
         service.log = logging.getLogger("stop-when-decided")
         service.settings = BetterDict.from_dict({} if budget is None else {"budget": budget})
@@ -30,42 +31,44 @@ def prepared(caplog):
                 }
             )
         )
+        execution = under_way(service.engine).executions["fork"]
+        execution.forecast = forecast
         service.prepare()
-        return service.engine.config["scenarios"]["fork"]
+        return service.engine.config["scenarios"]["fork"], execution.interim
 
     return prepare
 
 
 def test_a_plan_with_a_length_to_be_set_runs_as_long_as_the_budget(prepared, caplog):
-    scenario = prepared(warmup=5, measured=30)
-    assert scenario["interim"] == {"least": 30.0, "budget": 240.0}
+    scenario, interim = prepared(warmup=5, measured=30)
+    assert (interim.least_s, interim.budget_s) == (30.0, 240.0)
     assert scenario["properties"]["measured"] == 240
     assert scenario["properties"]["jmeter.save.saveservice.autoflush"] == "true"
     assert "at most 4 min 15 s in all" in caplog.text
 
 
 def test_whoever_measures_longer_than_the_budget_measures_that_long(prepared):
-    scenario = prepared(warmup=5, measured=300)
-    assert scenario["interim"] == {"least": 300.0, "budget": 300.0}
+    scenario, interim = prepared(warmup=5, measured=300)
+    assert (interim.least_s, interim.budget_s) == (300.0, 300.0)
     assert scenario["properties"]["measured"] == 300
 
 
 def test_a_forecast_keeps_its_length(prepared):
-    follows = {**PLAN, "forecast": {"path": "x"}, "properties": {"measured": 1440}}
-    scenario = prepared(scenario=follows, warmup=5, measured=30)
-    assert scenario["interim"] == {"least": 30.0, "budget": 240.0}
+    follows = {**PLAN, "properties": {"measured": 1440}}
+    scenario, interim = prepared(forecast={"path": "x"}, scenario=follows, warmup=5, measured=30)
+    assert (interim.least_s, interim.budget_s) == (30.0, 240.0)
     assert scenario["properties"]["measured"] == 1440
 
 
 def test_an_own_plan_keeps_its_length(prepared):
-    scenario = prepared(budget=60)
-    assert scenario["interim"] == {"least": 30.0, "budget": 60.0}
+    scenario, interim = prepared(budget=60)
+    assert (interim.least_s, interim.budget_s) == (30.0, 60.0)
     assert "measured" not in scenario["properties"]
 
 
 @pytest.mark.parametrize("budget", [None, "off", False])
 def test_without_a_budget_nothing_changes(prepared, budget):
-    assert prepared(budget=budget, measured=30) == PLAN
+    assert prepared(budget=budget, measured=30) == (PLAN, None)
 
 
 @pytest.mark.parametrize("budget", ["soon", 0, -1, True, "4 weeks", "", "0.5s"])

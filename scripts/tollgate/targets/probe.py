@@ -18,7 +18,6 @@ from tollgate.base.urls import Url
 from tollgate.targets import leftovers, pm2
 from tollgate.targets.scenarios import (
     Probes,
-    note,
     probes_of,
     wanted_probes,
 )
@@ -219,30 +218,30 @@ def _get(url: Url, path: str) -> http.client.HTTPResponse:
 
 
 def prove_apps(
-    config: Mapping,
     apps: Sequence[pm2.App],
     running: Iterable[dict],
     probes: Mapping[str, Probes],
     log: logging.Logger,
-) -> None:
-    """Ask each app that runs under PM2. What can't be proven of one is noted for the verdict.
+) -> dict[str, str]:
+    """Ask each app that runs under PM2. Returns, by app, a line on what can't be proven of it.
 
     running: the workers, as pm2.workers gives them. Raises ProbeError."""
     running = list(running)
     slow: dict[str, str] = {}
+    unproven: dict[str, str] = {}
     for app in apps:
         found = workers_of(app, running)
         if app.deals_to:
             servers = pm2.servers_behind(app, apps)
             wait_for_balancer(pm2.host(), app, servers, ANSWER_TIMEOUT)
         else:
-            unproven = answers(pm2.host(), app, found, ANSWER_TIMEOUT)
-            if unproven:
-                log.warning("targets: %s", unproven)
-                note(config, app.name, unproven)
+            if line := answers(pm2.host(), app, found, ANSWER_TIMEOUT):
+                log.warning("targets: %s", line)
+                unproven[app.name] = line
         slow |= _ask(Url("http", pm2.host(), app.port), probes[app.name])
         log.info("Target %s: %d worker(s) on %s:%d", app.name, found, pm2.host(), app.port)
     _warn_of_slow(slow, log)
+    return unproven
 
 
 def probes_for(config: Mapping, of_the_service: object) -> dict[str, Probes]:

@@ -68,6 +68,13 @@ def scenario_of(config: Mapping, execution: Mapping) -> BetterDict:
     return scenario if isinstance(scenario, dict) else BetterDict()
 
 
+def given_properties(config: Mapping, scenario: Mapping) -> dict[str, str]:
+    """JMeter's properties of a scenario: as in Taurus, its own replace those of the module."""
+    module = config.get("modules").get("jmeter").get("properties") or {}
+    raw = {**module, **(scenario.get("properties", None) or {})}
+    return {name: str(value) for name, value in raw.items()}
+
+
 def targets_of(scenario: Mapping, name: str) -> list[str]:
     """The apps that a scenario names as its `target`, each once: one, a list of them, or none.
 
@@ -80,14 +87,6 @@ def targets_of(scenario: Mapping, name: str) -> list[str]:
             "ecosystem.config.js, or a list of them such as [balancer, pi-1]"
         )
     return list(dict.fromkeys(names))
-
-
-def note(config: Mapping, target: str, line: str) -> None:
-    """Have the verdict on each execution with this target tell a line beside what it judges."""
-    for execution in config.get("execution", []):
-        scenario = scenario_of(config, execution)
-        if target in targets_of(scenario, name_of(execution)):
-            scenario.get("notes", [], force_set=True).append(line)
 
 
 class Probe(NamedTuple):

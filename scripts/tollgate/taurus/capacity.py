@@ -46,11 +46,10 @@ from tollgate.plan.iterations import Iteration, rates_of, write_by_arrivals
 from tollgate.plan.jmx import PlanError
 from tollgate.targets.pm2 import HOST
 from tollgate.targets.reloads import period_of
-from tollgate.targets.scenarios import name_of, scenario_of
+from tollgate.targets.scenarios import given_properties, name_of, scenario_of
 from tollgate.targets.tools import IDLE_SERVER
 from tollgate.taurus.search import Search
-from tollgate.taurus.share import given_properties
-from tollgate.taurus.shared import FILES_OF, refuse_unknown, under_way
+from tollgate.taurus.shared import refuse_unknown, under_way
 
 SETTINGS = ("of", "rate", "limits", "budget")
 
@@ -128,7 +127,7 @@ class Capacity(Service):
         """Check the plan, and give one that reads its rate from a property a copy that sends what
         the file of arrivals says."""
         scenario, name = scenario_of(self.engine.config, execution), name_of(execution)
-        given = given_properties(self.engine, scenario)
+        given = given_properties(self.engine.config, scenario)
         script = Path(str(scenario.get("script", None) or "")).absolute()
         try:
             if not rate or not script.is_file() or _reads_arrivals(script):
@@ -143,7 +142,8 @@ class Capacity(Service):
                 raise PlanError(f"{script}: {plugins.advice(absent, jmeter_home())}")
         except PlanError as problem:
             raise TaurusConfigError(f"capacity: {problem}") from None
-        scenario.merge({"script": str(copy), FILES_OF: str(script)})
+        scenario.merge({"script": str(copy)})
+        under_way(self.engine).executions[name].original = script
 
     def _give(self, execution: Mapping, record: CapacityRecord, port: int) -> None:
         """The plan gets its file of arrivals, and the run's folder the record."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -41,7 +40,7 @@ from tollgate.plan.read import read_plan
 from tollgate.samples.watch import SampleWatch
 from tollgate.targets import checkout, pm2
 from tollgate.targets.git import GitError, Revisions, find_revisions
-from tollgate.targets.scenarios import name_of, scenario_of
+from tollgate.targets.scenarios import given_properties, name_of, scenario_of
 from tollgate.taurus.compare_setup import (
     CompareSetupError,
     apps_of_sides,
@@ -62,13 +61,6 @@ from tollgate.taurus.profile_diff import comparison_of, explained
 from tollgate.taurus.shared import property_of, refuse_unknown, under_way
 from tollgate.taurus.targets import Targets
 from tollgate.workers.background_cpu import BackgroundCpuRecorder
-
-
-def given_properties(config: Mapping, execution: Mapping) -> dict[str, object]:
-    """The properties that a person has set; as in Taurus, a scenario's own go before the rest."""
-    module = config.get("modules").get("jmeter").get("properties")
-    own = scenario_of(config, execution).get("properties", None)
-    return {**(module or {}), **(own or {})}
 
 
 class Compare(Service):
@@ -109,7 +101,7 @@ class Compare(Service):
     def _set_up(self, wanted: CompareSettings) -> None:
         execution = self.engine.config.get("execution")[0]
         scenario = scenario_of(self.engine.config, execution)
-        given = given_properties(self.engine.config, execution)
+        given = given_properties(self.engine.config, scenario)
         self.lag_s = lag_s(given)
         self.profile, self.cpu_share = wanted.profile, wanted.cpu_share
         seeds = drawn_seeds(scenario.get("script", None), given)

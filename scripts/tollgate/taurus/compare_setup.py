@@ -12,7 +12,7 @@ from tollgate.compare.settings import INJECTIONS
 from tollgate.targets import pm2, probe
 from tollgate.targets.git import Revisions
 from tollgate.targets.reloads import period_of
-from tollgate.targets.scenarios import name_of, scenario_of
+from tollgate.targets.scenarios import given_properties, name_of, scenario_of
 
 #: Apps of ecosystem.config.js, and how many of each the plan can ask.
 SIDES = ("base", "head")
@@ -37,10 +37,9 @@ def refuse(config: Mapping, variables: Mapping[str, str]) -> None:
     if len(executions) != 1:
         names = ", ".join(name_of(each) for each in executions) or "none"
         raise CompareSetupError(f"base and head share one execution, and this run has: {names}")
-    given = modules.get("jmeter").get("properties")
-    own = scenario_of(config, executions[0]).get("properties", None) or {}
-    measured = own.get("measured", given.get("measured", 0))
-    if str(measured) not in ("0", "0.0"):
+    given = given_properties(config, scenario_of(config, executions[0]))
+    measured = given.get("measured", "0")
+    if measured not in ("0", "0.0"):
         raise CompareSetupError(
             f"the property measured is {measured}: modules.compare.budget says how long to "
             "measure, so set that"

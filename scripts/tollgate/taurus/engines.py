@@ -31,12 +31,12 @@ from tollgate.samples.layout import peek_test_start
 from tollgate.schedule.share import Share
 from tollgate.schedule.share_rows import Feed, feeds_of
 from tollgate.targets import pm2
-from tollgate.targets.scenarios import name_of, scenario_of, targets_of
+from tollgate.targets.scenarios import given_properties, name_of, scenario_of, targets_of
 from tollgate.taurus import engine_host, engine_probe
 from tollgate.taurus.heartbeat import Heartbeat
+from tollgate.taurus.prepared import PreparedExecution
 from tollgate.taurus.share import (
     SharePlan,
-    given_properties,
     is_own_plan,
     part_of,
     refuse_undivided,
@@ -88,7 +88,13 @@ class RemoteLoad:
         refuse_undivided(config, f"ENGINES is {text}")
         return cls(_hosts(text), rows_setting(settings), is_own_plan(config))
 
-    def give(self, engine: Engine, executions: Sequence[Mapping], log: logging.Logger) -> None:
+    def give(
+        self,
+        engine: Engine,
+        executions: Sequence[Mapping],
+        prepared: Mapping[str, PreparedExecution],
+        log: logging.Logger,
+    ) -> None:
         """Have the executions run on the engines, once all have shown that they are alike. Raises
         TaurusConfigError, EngineError, ShareError, PlanError."""
         engine_host.check_keystore()
@@ -97,20 +103,23 @@ class RemoteLoad:
             scenario = scenario_of(engine.config, execution)
             self._refuse_loopback(scenario, name_of(execution))
             execution["distributed"] = list(self.hosts)
-            self._give(engine, scenario, name_of(execution), files)
+            self._give(engine, execution, prepared[name_of(execution)], files)
         self.address = self._reached()
         self._ask(files, Path(engine.artifacts_dir), log)
 
-    def _give(self, engine: Engine, scenario: Any, name: str, files: dict) -> None:
+    def _give(
+        self, engine: Engine, execution: Mapping, prepared: PreparedExecution, files: dict
+    ) -> None:
+        scenario, name = scenario_of(engine.config, execution), name_of(execution)
         numbers = range(1, len(self.hosts) + 1)
         if self.runs_whole:
-            scenario.get("notes", [], force_set=True).append(times_the_plan(len(self.hosts)))
-            given, path = given_properties(engine, scenario), script_of(scenario)
+            prepared.notes.append(times_the_plan(len(self.hosts)))
+            given, path = given_properties(engine.config, scenario), script_of(scenario)
             root, folder = read_tree(path, given), path.absolute().parent
             shared = list(feeds_of(root, folder, expander_of(root, given)))
         else:
             shares = [Share(number, len(self.hosts)) for number in numbers]
-            parts = [part_of(engine, scenario, share, self.rows) for share in shares]
+            parts = [part_of(engine, scenario, prepared, share, self.rows) for share in shares]
             self.parts[name] = parts
             folder = script_of(scenario).absolute().parent
             shared = parts[0].shared

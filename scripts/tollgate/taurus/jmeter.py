@@ -35,7 +35,7 @@ from tollgate.record.environment import GENERATOR
 from tollgate.samples.check import RECORD_BYTES
 from tollgate.targets import lock
 from tollgate.taurus.engines import RemoteLoad
-from tollgate.taurus.shared import FILES_OF, under_way
+from tollgate.taurus.shared import under_way
 from tollgate.taurus.thread_dump import sampling_now
 from tollgate.taurus.thread_ends import thread_ends
 
@@ -133,7 +133,7 @@ class InstalledJMeter(JMeterExecutor):
         elements in its working directory alone (JSR223TestElement): in the project's folder,
         a user's own plan would read the project's files and none of its scripts.
         """
-        plan = self.get_scenario().get(FILES_OF, None) or self.original_jmx
+        plan = under_way(self.engine).executions[self.label].original or self.original_jmx
         folder = Path(plan).absolute().parent
         late = [f"-J{name}={value}" for name, value in self._set_late.items()]
         if self.remote:

@@ -37,7 +37,7 @@ from tollgate.plan.jmx import PlanError
 from tollgate.plan.read import read_plan
 from tollgate.schedule.share import ShareError
 from tollgate.targets import pm2
-from tollgate.targets.scenarios import is_inline, name_of, scenario_of
+from tollgate.targets.scenarios import given_properties, is_inline, name_of, scenario_of
 from tollgate.taurus import engine_host
 from tollgate.taurus.engines import RemoteLoad
 from tollgate.taurus.share import Sharing
@@ -126,13 +126,13 @@ class Load(Service):
                 self._note_unread(each)
                 if follows:
                     self._give(each)
+            known, executions = under_way(self.engine), [each.execution for each in chosen]
             if self.sharing:
-                executions = [each.execution for each in chosen]
-                under_way(self.engine).share = self.sharing.give(self.engine, executions)
+                known.share = self.sharing.give(self.engine, executions, known.executions)
                 self.log.info("Engine %s: its share of the load, to be merged", self.sharing.share)
             if self.remote:
-                self.remote.give(self.engine, [each.execution for each in chosen], self.log)
-                under_way(self.engine).remote = self.remote
+                self.remote.give(self.engine, executions, known.executions, self.log)
+                known.remote = self.remote
         except _PROBLEMS as problem:
             raise TaurusConfigError(f"load: {problem}") from None
         if follows:
@@ -160,9 +160,7 @@ class Load(Service):
     def _planned(self, execution: Mapping) -> _Planned:
         """Checks the numbers that every kind has, before anything starts."""
         scenario = scenario_of(self.engine.config, execution)
-        # As in Taurus, a scenario's own go before the module's.
-        module = self.engine.config.get("modules").get("jmeter").get("properties")
-        properties = {**(module or {}), **(scenario.get("properties", None) or {})}
+        properties = given_properties(self.engine.config, scenario)
         where = f"load: execution {name_of(execution)!r}"
         if servers := execution.get("distributed", None):
             raise TaurusConfigError(
@@ -181,7 +179,7 @@ class Load(Service):
             return  # a copy of it reads what plans/capacity.jmx reads
         script = Path(str(planned.scenario.get("script", None) or ""))
         for line in lint.unread(script, planned.properties):
-            planned.scenario.get("notes", [], force_set=True).append(line)
+            under_way(self.engine).executions[planned.name].notes.append(line)
             self.log.warning("load: %s", line)
 
     def _with_steps(self, planned: list[_Planned]) -> list[_Planned]:
@@ -219,8 +217,7 @@ class Load(Service):
                 f"load: execution {planned.name!r} has no plan that could follow the forecast: "
                 "give its scenario a `script`, such as plans/stress.jmx"
             )
-        properties = {key: str(value) for key, value in planned.properties.items()}
-        return list(read_plan(Path(script), properties).labels)
+        return list(read_plan(Path(script), planned.properties).labels)
 
     def _factor(self) -> float:
         return _number("factor", self.settings.get("factor", 1))
@@ -261,10 +258,11 @@ class Load(Service):
                     "measured": steps[-1].to_s - steps[0].from_s,
                     # The pool of an Open Model Thread Group would keep JMeter up for a minute.
                     "jmeterengine.force.system.exit": "true",
-                },
-                "forecast": to_record(Followed(path, self._factor(), self._scale(), steps)),
+                }
             }
         )
+        followed = Followed(path, self._factor(), self._scale(), steps)
+        under_way(self.engine).executions[planned.name].forecast = to_record(followed)
 
     def _announce(self, chosen: list[_Planned]) -> None:
         seconds = sum(each.seconds for each in chosen)

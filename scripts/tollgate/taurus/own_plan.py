@@ -31,8 +31,8 @@ from tollgate.plan.jmx import PlanError, read_tree
 from tollgate.plan.model import Plan
 from tollgate.plan.read import expander_of, read_hosts, read_plan
 from tollgate.plan.threads import groups_before
-from tollgate.targets.scenarios import scenario_of
-from tollgate.taurus.share import given_properties, is_own_plan
+from tollgate.targets.scenarios import given_properties, name_of, scenario_of
+from tollgate.taurus.share import is_own_plan
 from tollgate.taurus.shared import refuse_unknown, under_way
 
 SETTINGS = ("path", "criteria", "stop-after")
@@ -81,10 +81,12 @@ class OwnPlan(Service):
             self.stop_after = self._seconds(self._setting("STOP_AFTER", "stop-after"))
             for execution in self.engine.config.get("execution", []):
                 scenario = scenario_of(self.engine.config, execution)
-                self._check(path, given_properties(self.engine, scenario))
+                self._check(path, given_properties(self.engine.config, scenario))
                 scenario["script"] = str(path)
-                self._warn_of_properties(path.parent, scenario)
-                self._give_criteria(scenario)
+                notes = under_way(self.engine).executions[name_of(execution)].notes
+                notes += self._unread_properties(path.parent) + self._give_criteria(scenario)
+                for line in notes:
+                    self.log.warning("plan: %s", line)
         except (PlanError, OSError, etree.XMLSyntaxError) as problem:
             raise TaurusConfigError(f"plan: {problem}") from None
 
@@ -162,20 +164,16 @@ class OwnPlan(Service):
                     host,
                 )
 
-    def _warn_of_properties(self, folder: Path, scenario: dict) -> None:
-        for name in BESIDE:
-            if (folder / name).is_file():
-                self._note(
-                    scenario,
-                    f"JMeter reads {name} beside the plan, which the verdict knows nothing of: "
-                    "give what the plan needs of it as -o modules.jmeter.properties.NAME=VALUE",
-                )
+    def _unread_properties(self, folder: Path) -> list[str]:
+        return [
+            f"JMeter reads {name} beside the plan, which the verdict knows nothing of: "
+            "give what the plan needs of it as -o modules.jmeter.properties.NAME=VALUE"
+            for name in BESIDE
+            if (folder / name).is_file()
+        ]
 
-    def _note(self, scenario: dict, line: str) -> None:
-        self.log.warning("plan: %s", line)
-        scenario.get("notes", [], force_set=True).append(line)
-
-    def _give_criteria(self, scenario: dict) -> None:
+    def _give_criteria(self, scenario: dict) -> list[str]:
+        """Returns a note where it is judged by those of taurus.yml."""
         stated = [each.strip() for each in self._setting("CRITERIA", "criteria").split(";")]
         stated = [each for each in stated if each]
         entries = [it for it in self.engine.config.get("reporting", []) if "criteria" in it]
@@ -183,13 +181,12 @@ class OwnPlan(Service):
             for entry in entries:
                 entry["criteria"] = []
             scenario["criteria"] = stated
-            return
+            return []
         default = ", ".join(str(each) for entry in entries for each in entry["criteria"])
-        self._note(
-            scenario,
+        return [
             f"no criteria were stated, so that it is judged by '{default}' of taurus.yml alone: "
-            "state yours, such as CRITERIA='p95>300ms; fail>1%'",
-        )
+            "state yours, such as CRITERIA='p95>300ms; fail>1%'"
+        ]
 
     def check(self) -> bool:
         """End the load when its time is over: in good order at first."""

@@ -11,7 +11,6 @@ from typing import Any
 from bzt import TaurusConfigError
 from bzt.modules.jmeter import JMeterExecutor
 
-from tollgate.forecast.model import from_record, to_record
 from tollgate.judge.facts import JudgeSettings
 from tollgate.plan import data_files
 from tollgate.plan.read import read_plan
@@ -36,16 +35,6 @@ def checked_settings(wanted: Mapping[str, Any]) -> dict[str, Any]:
         named = str(problem).replace("_", "-")
         raise TaurusConfigError(f"verdict: modules.verdict.{named}") from None
     return found
-
-
-def checked_forecast(name: str, record: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """A scenario's `forecast`, which the service `load` writes. Raises TaurusConfigError."""
-    try:
-        return None if record is None else to_record(from_record(record))
-    except ValueError as error:
-        raise TaurusConfigError(
-            f"verdict: execution {name!r}: {error}: leave `forecast` to the service `load`"
-        ) from None
 
 
 def told_properties(plan: Path, given: Mapping[str, Any], where: str) -> dict[str, str]:

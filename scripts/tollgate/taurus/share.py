@@ -33,7 +33,8 @@ from tollgate.record.manifest import digest
 from tollgate.schedule.share import Share, ShareError, parse_share
 from tollgate.schedule.share_load import shared_properties
 from tollgate.schedule.share_rows import COPY, HOW, SPLIT, Feed, feeds_of, share_of_rows
-from tollgate.targets.scenarios import name_of, scenario_of, targets_of
+from tollgate.targets.scenarios import given_properties, name_of, scenario_of, targets_of
+from tollgate.taurus.prepared import PreparedExecution
 
 #: Kinds that compare, or find out by themselves how much to send: no part of them is a load.
 UNDIVIDED = ("compare", "study", "capacity")
@@ -72,7 +73,12 @@ class Sharing:
         refuse_undivided(config, f"ENGINE is {share}")
         return cls(share, rows, _moment(start) if start else None, is_own_plan(config))
 
-    def give(self, engine: Engine, executions: Sequence[Mapping]) -> Record:
+    def give(
+        self,
+        engine: Engine,
+        executions: Sequence[Mapping],
+        prepared: Mapping[str, PreparedExecution],
+    ) -> Record:
         """Write the share into the scenarios; returns what run.json tells of it. Raises
         TaurusConfigError, ShareError, PlanError."""
         data: dict[str, str] = {}
@@ -82,9 +88,10 @@ class Sharing:
                 self._refuse_own_target(scenario, name_of(execution))
             if self.runs_whole:
                 if self.share.of > 1:
-                    scenario.get("notes", [], force_set=True).append(times_the_plan(self.share.of))
+                    notes = prepared[name_of(execution)].notes
+                    notes.append(times_the_plan(self.share.of))
             else:
-                self._give(engine, scenario, data)
+                self._give(engine, scenario, prepared[name_of(execution)], data)
         if self.start_at is not None:
             self._refuse_past()
         share = self.share
@@ -93,15 +100,15 @@ class Sharing:
             number=share.number, of=share.of, rows=rows, data=data, start_at=self.start_at
         )
 
-    def _give(self, engine: Engine, scenario: Any, data: dict[str, str]) -> None:
-        part = part_of(engine, scenario, self.share, self.rows)
+    def _give(
+        self, engine: Engine, scenario: Any, prepared: PreparedExecution, data: dict[str, str]
+    ) -> None:
+        part = part_of(engine, scenario, prepared, self.share, self.rows)
         for feed, text in part.rows:
             part.own[feed.property] = str(_write(feed, text, Path(engine.artifacts_dir)))
             data[feed.property] = digest(feed.file)
-        if part.forecast:
-            scenario["forecast"] = part.forecast
-        given = part.given
-        scenario["undivided_properties"] = {name: given.get(name) for name in part.own}
+        prepared.forecast = part.forecast
+        prepared.undivided_properties = {name: part.given.get(name) for name in part.own}
         scenario.merge({"properties": part.own})
 
     def _refuse_own_target(self, scenario: Mapping, name: str) -> None:
@@ -143,9 +150,11 @@ class SharePlan:
     forecast: dict[str, Any] | None
 
 
-def part_of(engine: Engine, scenario: Any, share: Share, how: str) -> SharePlan:
+def part_of(
+    engine: Engine, scenario: Any, prepared: PreparedExecution, share: Share, how: str
+) -> SharePlan:
     """how: rows are shared. Raises ShareError, PlanError."""
-    given, path = given_properties(engine, scenario), script_of(scenario)
+    given, path = given_properties(engine.config, scenario), script_of(scenario)
     plan, root = read_plan(path, given), read_tree(path, given)
     own = shared_properties(plan, root, given, share)
     rows, shared = [], []
@@ -159,19 +168,12 @@ def part_of(engine: Engine, scenario: Any, share: Share, how: str) -> SharePlan:
             )
         else:
             shared.append(feed)
-    forecast = scenario.get("forecast", None)
+    forecast = prepared.forecast
     if forecast:
         followed = from_record(forecast)
         steps = shared_forecast(followed.steps, share)
         forecast = to_record(Followed(followed.path, followed.factor, followed.scale, steps))
     return SharePlan(given, own, rows, shared, forecast)
-
-
-def given_properties(engine: Engine, scenario: Any) -> dict[str, str]:
-    """Those of a scenario, which go before the module's."""
-    module = engine.config.get("modules").get("jmeter").get("properties") or {}
-    raw = {**module, **(scenario.get("properties", None) or {})}
-    return {key: str(value) for key, value in raw.items()}
 
 
 def script_of(scenario: Any) -> Path:

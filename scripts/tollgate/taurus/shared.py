@@ -1,9 +1,16 @@
-"""What the modules of taurus.yml share: the record of the run under way, and checks of settings."""
+"""What the modules of taurus.yml share: the record of the run under way, and checks of settings.
+
+Taurus prepares services in the order of taurus.yml, then the executors, then reporters. Each
+fills in fields of RunUnderWay that those behind it read: `plan`, `load`, `stop-when-decided`,
+`study` or `compare` or `capacity`, `targets`, the executors, `verdict`. What a plan reads stands
+among the properties of its scenario, which Taurus hands to JMeter.
+"""
 
 from __future__ import annotations
 
 import math
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -17,19 +24,19 @@ from tollgate.report.pages.run.write import Judged
 from tollgate.study.model import StudyResult
 from tollgate.targets.reloads import Reloads
 from tollgate.taurus.engines import RemoteLoad
+from tollgate.taurus.prepared import PreparedExecution
 from tollgate.workers.background_cpu import BackgroundCpuRecorder
 from tollgate.workers.watching_cost import WatchingCost
 
 # JMeter's functions read no exponents, and YAML 1.1 takes 1e3 for a string.
 _PLAIN = re.compile(r"[0-9]+(\.[0-9]+)?")
-#: Of a scenario: the plan beside which the files lie that its own plan, a copy, names.
-FILES_OF = "files-of"
 
 
 @dataclass
 class RunUnderWay:
     """What one module lets the others know of a run; times are seconds since the epoch.
 
+    executions: what services have prepared, by the names of executions.
     manifest: the run's record so far, of `verdict`. decided_s: of `stop-when-decided`, after how
     many seconds of measuring it ended an executor.
     stop_requested_at: when `plan` ended the load of an executor. stopped_by, stopped_at: the
@@ -40,6 +47,9 @@ class RunUnderWay:
     a run that sends a part of a load; remote, of one whose load engines send. study: by `study`.
     """
 
+    executions: defaultdict[str, PreparedExecution] = field(
+        default_factory=lambda: defaultdict(PreparedExecution)
+    )
     manifest: Manifest | None = None
     decided_s: dict[object, float] = field(default_factory=dict)
     stop_requested_at: dict[object, float] = field(default_factory=dict)

@@ -23,10 +23,10 @@ from tollgate.base.text import duration_text
 from tollgate.compare.settings import SettingError, is_compare, seconds_of
 from tollgate.gather.evidence import examined
 from tollgate.gather.watch import InterimDecider, outcome
-from tollgate.record.interim import LEAST_S
+from tollgate.record.interim import LEAST_S, InterimSchedule
 from tollgate.samples.watch import SampleWatch
 from tollgate.stats.sequential import nominal_level
-from tollgate.targets.scenarios import name_of, scenario_of
+from tollgate.targets.scenarios import given_properties, name_of, scenario_of
 from tollgate.taurus.interim import decisions
 from tollgate.taurus.shared import property_of, refuse_unknown, under_way
 
@@ -78,22 +78,22 @@ class StopWhenDecided(Service):
             raise TaurusConfigError(f"{NAME}: {problem}, or off") from None
 
     def _give(self, execution: Mapping) -> float:
-        """Writes what `verdict` records, and the plan's length; returns how long it takes at most,
+        """Sets its schedule of looks, and the plan's length; returns how long it takes at most,
         as far as is known."""
-        scenario = scenario_of(self.engine.config, execution)
-        module = self.engine.config.get("modules").get("jmeter").get("properties") or {}
-        # As in Taurus, a scenario's own go before the module's.
-        given = {**module, **(scenario.get("properties", None) or {})}
-        where = f"{NAME}: execution {name_of(execution)!r}"
+        scenario, name = scenario_of(self.engine.config, execution), name_of(execution)
+        prepared = under_way(self.engine).executions[name]
+        given = given_properties(self.engine.config, scenario)
+        of_all = given_properties(self.engine.config, {})
+        where = f"{NAME}: execution {name!r}"
         measured = property_of(given, "measured", 0, where)
-        own_length = bool(scenario.get("forecast", None)) or not measured
-        least_s = property_of(module, "measured", LEAST_S, where) if own_length else measured
+        own_length = bool(prepared.forecast) or not measured
+        least_s = property_of(of_all, "measured", LEAST_S, where) if own_length else measured
         budget_s = max(self.budget_s, least_s)
         properties = {AUTOFLUSH: "true"}
         if not own_length:
             properties["measured"] = int(budget_s) if budget_s.is_integer() else budget_s
         scenario.merge({"properties": properties})
-        scenario["interim"] = {"least": least_s, "budget": budget_s}
+        prepared.interim = InterimSchedule.of(least_s, budget_s)
         length_s = min(budget_s, measured) if own_length and measured else budget_s
         return property_of(given, "warmup", 0, where) + length_s + AROUND_S
 

@@ -33,7 +33,7 @@ from tollgate.base.processes import defer_signals
 from tollgate.base.urls import Url
 from tollgate.targets import leftovers, lock, pm2, probe, tools
 from tollgate.targets.reloads import Reloads, period_of
-from tollgate.targets.scenarios import targets_of, wanted_apps, wanted_remotes
+from tollgate.targets.scenarios import name_of, scenario_of, targets_of, wanted_apps, wanted_remotes
 from tollgate.taurus.shared import property_of, refuse_unknown, under_way
 from tollgate.workers.background_cpu import BackgroundCpuRecorder
 from tollgate.workers.watching_cost import WatchingCost
@@ -122,7 +122,12 @@ class Targets(Service):
         pm2.start([app.name for app in self.apps], ecosystem)
         self.daemon = pm2.daemon_pid()
         self._remember()
-        probe.prove_apps(self.engine.config, self.apps, pm2.workers(), self.probes, self.log)
+        unproven = probe.prove_apps(self.apps, pm2.workers(), self.probes, self.log)
+        for execution in self.engine.config.get("execution", []):
+            name = name_of(execution)
+            targets = targets_of(scenario_of(self.engine.config, execution), name)
+            lines = [unproven[it] for it in targets if it in unproven]
+            under_way(self.engine).executions[name].notes.extend(lines)
 
     @contextmanager
     def profiled(self, names: Sequence[str], folder: Path) -> Iterator[None]:

@@ -38,7 +38,6 @@ from tollgate.plan.jmx import PlanError
 from tollgate.record import manifest
 from tollgate.record.divided import divide
 from tollgate.record.environment import fingerprint
-from tollgate.record.interim import InterimSchedule
 from tollgate.record.redaction import Redaction
 from tollgate.report import write as outputs
 from tollgate.report.pages.kit.assemble import PageError
@@ -48,7 +47,7 @@ from tollgate.samples.split import split
 from tollgate.targets.pm2 import App, declared_apps
 from tollgate.targets.scenarios import remote_of, targets_of
 from tollgate.taurus import refusals
-from tollgate.taurus.shared import FILES_OF, property_of, under_way
+from tollgate.taurus.shared import property_of, under_way
 from tollgate.workers.background_cpu import BackgroundCpu, BackgroundCpuRecorder
 
 
@@ -130,7 +129,8 @@ class Verdict(Reporter):
         where = f"verdict: execution {executor.label!r}"
         plan = plan_copy.copy(Path(executor.original_jmx), self.folder)
         properties = refusals.told_properties(self.folder / plan, executor.properties, where)
-        original = Path(scenario.get(FILES_OF, None) or executor.original_jmx)
+        prepared = under_way(self.engine).executions[executor.label]
+        original = prepared.original or Path(executor.original_jmx)
         refusals.refuse_missing_files(original, executor.properties, where)
         return manifest.Execution(
             name=executor.label,
@@ -144,21 +144,19 @@ class Verdict(Reporter):
             ],
             warmup=property_of(properties, "warmup", 0, where),
             measured=property_of(properties, "measured", 0, where),
-            forecast=refusals.checked_forecast(executor.label, scenario.get("forecast", None)),
+            forecast=prepared.forecast,
             url=remote.url if remote else None,
-            interim=_interim(scenario.get("interim", None)),
+            interim=prepared.interim,
             lint=plan_lint.lint(original, properties),
-            undivided_properties=scenario.get("undivided_properties", {}),
+            undivided_properties=prepared.undivided_properties,
         )
 
     def startup(self) -> None:
         """Write run.json, with what the targets have shown since."""
         super().startup()
         self.manifest = under_way(self.engine).manifest
-        for planned, executor in zip(
-            self.manifest.executions, self.engine.provisioning.executors, strict=True
-        ):
-            planned.notes = [*executor.get_scenario().get("notes", [])]
+        for planned in self.manifest.executions:
+            planned.notes = under_way(self.engine).executions[planned.name].notes
         reloads = under_way(self.engine).reloads
         if reloads:  # as they come, for who judges the samples so far
             self.manifest.reloads = reloads.records
@@ -263,11 +261,6 @@ def _background(
         return None
     from_s = planned.began + planned.warmup
     return BackgroundCpu.of(recorder.shares(from_s, max(0, int(planned.ended - from_s))))
-
-
-def _interim(given: dict[str, float] | None) -> InterimSchedule | None:
-    """What the service `stop-when-decided` has written into a scenario."""
-    return InterimSchedule.of(given["least"], given["budget"]) if given else None
 
 
 def _target(app: App) -> dict[str, Any]:
