@@ -71,6 +71,11 @@ def test_mode_drops_an_inline_scenario_and_the_log_says_so(prepared, caplog):
     assert "Only fork: MODE=fork; left out: check.jmx" in caplog.text
 
 
+def test_two_executions_of_one_name_are_refused(prepared):
+    with pytest.raises(TaurusConfigError, match="two executions are called 'check.jmx'"):
+        prepared(INLINE, INLINE)
+
+
 def test_a_scenario_that_yaml_takes_for_a_number_is_no_other_than_its_name(prepared):
     config = prepared({"scenario": 1}, scenarios={1: {"script": "plans/check.jmx"}})
     assert names(config) == [1]

@@ -18,6 +18,7 @@ It stands before the services that start and judge what is left in `execution`.
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -126,6 +127,7 @@ class Load(Service):
                 self._note_unread(each)
                 if follows:
                     self._give(each)
+            self._refuse_same_names([each.name for each in chosen])
             known, executions = under_way(self.engine), [each.execution for each in chosen]
             if self.sharing:
                 known.share = self.sharing.give(self.engine, executions, known.executions)
@@ -156,6 +158,14 @@ class Load(Service):
         super().shutdown()
         if self.remote:
             self.remote.watch_no_more()
+
+    def _refuse_same_names(self, names: Sequence[str]) -> None:
+        """By its name the services know an execution, and its files are called."""
+        for one, other in itertools.pairwise(sorted(names)):
+            if one == other:
+                raise TaurusConfigError(
+                    f"load: two executions are called {one!r}: give each a scenario of its own"
+                )
 
     def _planned(self, execution: Mapping) -> _Planned:
         """Checks the numbers that every kind has, before anything starts."""

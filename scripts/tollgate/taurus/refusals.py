@@ -61,14 +61,10 @@ def refuse_missing_files(plan: Path, properties: Mapping[str, Any], where: str) 
 
 
 def refuse_names(names: list[str]) -> None:
-    """A name is a folder's, a log's and a JUnit class's: two executions can't share one."""
-    for number, name in enumerate(names):
+    """A name is also that of a folder, a log and a class of JUnit."""
+    for name in names:
         if not re.fullmatch(r"\w[\w .-]*", name):
             raise TaurusConfigError(f"verdict: execution {name!r} names a folder: rename it")
-        if name in names[:number]:
-            raise TaurusConfigError(
-                f"verdict: two executions are called {name!r}: give each a scenario of its own"
-            )
 
 
 def require_jmeter_plan(executor: object) -> None:
