@@ -1,11 +1,15 @@
 'use strict';
 
 const assert = require('node:assert/strict');
+const { spawnSync } = require('node:child_process');
+const fs = require('node:fs');
+const os = require('node:os');
 const path = require('node:path');
 const { test } = require('node:test');
 const { ECOSYSTEM } = require('./support/pm2');
 
-const PROFILED = '../../scripts/tollgate/targets/profiled.config.js';
+const TARGETS = '../../scripts/tollgate/targets';
+const PROFILED = `${TARGETS}/profiled.config.js`;
 
 test("the profiler comes behind Node's arguments of an app's own, under whatever name", () => {
   const own = [
@@ -29,4 +33,35 @@ test("the profiler comes behind Node's arguments of an app's own, under whatever
     const side = name.replace(/-\d+$/, ''); // base-2 is another process of base
     assert.equal(folder, `--diagnostic-dir=${path.join('/found here', side)}`);
   }
+});
+
+test('a process that is busy for longer than a block stops no profile that it never started', (t) => {
+  const found = fs.mkdtempSync(path.join(os.tmpdir(), 'tollgate-profile-'));
+  t.after(() => fs.rmSync(found, { recursive: true }));
+  fs.mkdirSync(path.join(found, 'head'));
+  const draft = path.join(found, 'draft');
+  const schedule = path.join(found, 'schedule.json');
+  // The schedule is there, blocks of 100 ms begin soon, and the process is busy through three of them.
+  const busy = `
+    const fs = require('node:fs');
+    const begin = Date.now() + 1000;
+    const blocks = [0, 150, 300, 450].map((at) => ({ from: begin + at, to: begin + at + 100, on: true }));
+    fs.writeFileSync(${JSON.stringify(draft)}, JSON.stringify(blocks));
+    fs.renameSync(${JSON.stringify(draft)}, ${JSON.stringify(schedule)});
+    setTimeout(() => { while (Date.now() < begin + 420); }, begin + 50 - Date.now());
+    setTimeout(() => {}, begin + 2000 - Date.now());`;
+  const worker = require.resolve(`${TARGETS}/profile-worker.js`);
+  const options = ['--require', worker, `--diagnostic-dir=${path.join(found, 'head')}`, '-e', busy];
+  const { status, stderr } = spawnSync(process.execPath, options, { encoding: 'utf8' });
+  assert.equal(status, 0, stderr);
+  const files = fs.readdirSync(path.join(found, 'head'));
+  const lines = files.find((name) => name.endsWith('.jsonl'));
+  const blocks = fs
+    .readFileSync(path.join(found, 'head', lines), 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  assert.equal(blocks.at(-1).block, 3);
+  const kept = files.filter((name) => name.endsWith('.cpuprofile'));
+  assert.equal(kept.length, blocks.filter(({ on }) => on).length);
 });

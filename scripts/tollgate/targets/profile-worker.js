@@ -8,8 +8,10 @@
  * environment from PM2 only after this script, and children that it forks inherit the arguments.
  * Once ../schedule.json stands there, [{ from, to: ms since the epoch, on }] in order of time, the
  * process writes to PID.jsonl a line a block, { block, on, cpuUs: of the whole process, threadUs: of
- * its main thread, null where the system does not tell, answered }, and of each block that is on PID-BLOCK.cpuprofile. Blocks have begun or not when it reads the
- * schedule: of those that have it writes nothing. Nothing here keeps the process alive.
+ * its main thread, null where the system does not tell, answered }, and of each block that is on
+ * PID-BLOCK.cpuprofile. Of blocks that had begun when it read the schedule it writes nothing; one that
+ * was over before a busy process could begin it has a line that is not on, and holds nothing.
+ * Nothing here keeps the process alive.
  */
 
 const fs = require('node:fs');
@@ -26,7 +28,7 @@ let answered = 0;
 
 /** Calls back as long as the process lives for other reasons. */
 function later(ms, callback) {
-  setTimeout(callback, ms).unref();
+  setTimeout(callback, Math.max(ms, 1)).unref();
 }
 
 /** By Linux's scheduler, which a profile does not know: a thread that waits for a core looks busy. */
@@ -43,7 +45,11 @@ function begin() {
   return { answered, cpu: process.cpuUsage(), thread: threadUs() };
 }
 
-function end(number, { on }, begun) {
+function write(line) {
+  fs.appendFileSync(at(`${process.pid}.jsonl`), `${JSON.stringify(line)}\n`);
+}
+
+function end(number, { on }, begun, next) {
   const { user, system } = process.cpuUsage(begun.cpu);
   const line = {
     block: number,
@@ -52,19 +58,31 @@ function end(number, { on }, begun) {
     threadUs: begun.thread === null ? null : threadUs() - begun.thread,
     answered: answered - begun.answered,
   };
-  const done = () => fs.appendFileSync(at(`${process.pid}.jsonl`), `${JSON.stringify(line)}\n`);
+  const done = () => {
+    write(line); // last: a block with a line is whole
+    next();
+  };
   if (!on) return done();
   return session.post('Profiler.stop', (error, result) => {
     if (error) throw new Error(`Profiler.stop: ${error.message}`);
     fs.writeFileSync(at(`${process.pid}-${number}.cpuprofile`), JSON.stringify(result.profile));
-    done(); // last: a block with a line is whole
+    done();
   });
 }
 
-function measure(block, number) {
-  const toEnd = (begun) => later(block.to - Date.now(), () => end(number, block, begun));
-  if (block.on) session.post('Profiler.start', () => toEnd(begin()));
-  else toEnd(begin());
+/** One block after the other: none begins while another is open, however late a timer comes. */
+function measure(schedule, number) {
+  if (number === schedule.length) return;
+  const block = schedule[number];
+  const next = () => measure(schedule, number + 1);
+  const toEnd = (begun) => later(block.to - Date.now(), () => end(number, block, begun, next));
+  later(block.from - Date.now(), () => {
+    if (Date.now() >= block.to) {
+      write({ block: number, on: false, cpuUs: 0, threadUs: null, answered: 0 });
+      next();
+    } else if (block.on) session.post('Profiler.start', () => toEnd(begin()));
+    else toEnd(begin());
+  });
 }
 
 function at(name) {
@@ -79,10 +97,10 @@ function awaitSchedule() {
   });
   session.connect();
   session.post('Profiler.enable');
-  return JSON.parse(fs.readFileSync(schedule, 'utf8')).forEach((block, number) => {
-    const wait = block.from - Date.now();
-    if (wait > 0) later(wait, () => measure(block, number));
-  });
+  const blocks = JSON.parse(fs.readFileSync(schedule, 'utf8'));
+  const left = blocks.findIndex((block) => block.from > Date.now());
+  if (left >= 0) measure(blocks, left);
+  return undefined;
 }
 
 awaitSchedule();

@@ -119,8 +119,12 @@ def test_a_carrier_that_sorts_again_and_again_is_named_by_the_function_that_does
     first = said.named[0]
     assert (first.name, first.file) == ("toTickets", AURORA)
     assert said.outcome == "computing"
-    kept = sorted(it.parent.name for it in found.glob("*/*.cpuprofile"))
-    assert kept == ["base"] * (BLOCKS - len(OFF)) + ["head"] * (BLOCKS - len(OFF))
+    for side in SIDES:
+        [lines] = (found / side).glob("*.jsonl")
+        wrote = [json.loads(line) for line in lines.read_text().splitlines()]
+        assert [it["block"] for it in wrote] == list(range(BLOCKS))
+        kept = {int(it.stem.partition("-")[2]) for it in lines.parent.glob("*.cpuprofile")}
+        assert kept == {it["block"] for it in wrote if it["on"]} <= {*range(BLOCKS)} - {*OFF}
 
 
 def test_a_synchronous_round_trip_through_json_is_named_by_the_handler_that_makes_it(tmp_path):
