@@ -30,9 +30,19 @@ def test_what_is_written_is_read_again_and_is_what_the_schema_says(tmp_path, why
 
 def test_a_run_without_a_profile_has_none_and_a_broken_one_is_refused(tmp_path):
     assert read_why(tmp_path) is None
-    (tmp_path / "why.json").write_text('{"version": 2}')
+    (tmp_path / "why.json").write_text('{"version": 3}')
     with pytest.raises(ManifestError, match=r"why\.json can't be read: version"):
         read_why(tmp_path)
+
+
+def test_a_file_of_version_1_is_read_without_its_callers(tmp_path):
+    write_why(WHY, tmp_path)
+    file = tmp_path / "why.json"
+    old = json.loads(file.read_text()) | {"version": 1}
+    for function in old["functions"]:
+        function["caller"] = "handler (app/handler.js:3)"
+    file.write_text(json.dumps(old))
+    assert read_why(tmp_path) == WHY
 
 
 def section(tmp_path, monkeypatch, why):

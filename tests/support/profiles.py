@@ -18,7 +18,7 @@ NAMES = ("`first`|", "second", "third", "fourth")
 
 
 def function(name, moved):
-    return Function(name, "app/x.js", 7, "caller (app/y.js:1)", replace(CPU, moved=moved), 1.0, 2.0)
+    return Function(name, "app/x.js", 7, replace(CPU, moved=moved), 1.0, 2.0)
 
 
 WHY = Why(

@@ -55,12 +55,11 @@ def explained(head, base=BASE, rise_us=None, failed=True):
     return explain(blocks(base, head), LEVEL, EFFECT, rise_us, failed)
 
 
-def test_the_function_that_takes_more_is_named_with_its_line_and_its_caller():
+def test_the_function_that_takes_more_is_named_with_its_line():
     why = explained(BASE | {(ROUTER, HANDLER, SORT): 1.5})
     assert why.outcome == COMPUTING
     [named] = why.named
     assert (named.name, named.file, named.line) == SORT
-    assert named.caller == "handler (app/handler.js:3)"
     assert named.own.base_us == pytest.approx(500, rel=0.3)
     assert named.own.low_us > 0
     assert why.cpu.moved == MORE

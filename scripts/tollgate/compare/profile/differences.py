@@ -11,8 +11,8 @@ both sides' sum, which says nothing of their difference.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,17 +33,21 @@ from tollgate.compare.profile.model import (
     ProfileChange,
     Why,
 )
-from tollgate.compare.profile.read import Frame, ProfileBlock, ProfileError
+from tollgate.compare.profile.read import (
+    SIDES,
+    Frame,
+    Key,
+    ProfileBlock,
+    ProfileError,
+    Stacks,
+)
 
 Floats = NDArray[np.float64]
-#: What a function is known by in both sides: its name and its file.
-Key = tuple[str, str]
-
 #: Blocks below which no interval is worth its name.
 LEAST_BLOCKS = 6
 #: Functions with less than this share of both sides' CPU together are not asked about.
 LEAST_SHARE = 0.005
-ANONYMOUS = "(anonymous)"
+BASE, HEAD = 0, 1
 
 
 def explain(
@@ -59,10 +63,14 @@ def explain(
         raise ProfileError(
             f"both sides answered in {len(on)} blocks of the profile, and {LEAST_BLOCKS} are needed"
         )
-    key_by = _keys_by(_moved_files(on))
-    tally = _Tally(on, key_by)
+    renamed = _moved_files(on)
+
+    def key_of(frame: Frame) -> Key:
+        return renamed.get(frame.key, frame.key)
+
+    tally = _Tally(on, key_of)
     whole = sum(tally.own.values(), np.zeros(tally.answered.shape))
-    least = effect / 2 * float(_per_request(whole, tally)[0])
+    least = effect / 2 * tally.per_request(whole)[BASE]
     cpu = _change(whole, tally.answered, level / 2, least)
     asked = [key for key, us in tally.own.items() if us.sum() >= LEAST_SHARE * whole.sum()]
     functions = [
@@ -70,10 +78,9 @@ def explain(
             name=key[0],
             file=key[1],
             line=tally.lines[key],
-            caller=tally.caller(key),
             own=_change(tally.own[key], tally.answered, level / 2 / len(asked), least),
-            base_total_us=float(_per_request(tally.total[key], tally)[0]),
-            head_total_us=float(_per_request(tally.total[key], tally)[1]),
+            base_total_us=tally.per_request(tally.total[key])[BASE],
+            head_total_us=tally.per_request(tally.total[key])[HEAD],
         )
         for key in asked
     ]
@@ -88,7 +95,7 @@ def explain(
         cpu=cpu,
         overhead=_overhead(blocks),
         functions=tuple(functions),
-        flame=flame.graph(on, {(it.name, it.file): it.moved for it in functions}, key_by),
+        flame=flame.graph(on, {(it.name, it.file): it.moved for it in functions}, key_of),
     )
 
 
@@ -115,25 +122,10 @@ def owner(stack: Sequence[Frame]) -> Frame:
     return next(named, last)
 
 
-def key_of(frame: Frame) -> Key:
-    return frame.name or ANONYMOUS, frame.file
-
-
-def _keys_by(renamed: Mapping[Key, Key]) -> Callable[[Frame], Key]:
-    return lambda frame: renamed.get(key_of(frame), key_of(frame))
-
-
 def _moved_files(blocks: Sequence[ProfileBlock]) -> dict[Key, Key]:
     """Base's keys of the service's own functions that head has in another file: by name, where each
     side has one of it."""
-    found = {"base": defaultdict(set), "head": defaultdict(set)}
-    for side, by_name in found.items():
-        for block in blocks:
-            for stack in getattr(block, side).stacks:
-                for frame in stack:
-                    if frame.name and _is_own(frame.file):
-                        by_name[frame.name].add(frame.file)
-    base, head = found["base"], found["head"]
+    base, head = (_files_by_name(getattr(it, side).stacks for it in blocks) for side in SIDES)
     return {
         (name, *files): (name, *head[name])
         for name, files in base.items()
@@ -141,14 +133,19 @@ def _moved_files(blocks: Sequence[ProfileBlock]) -> dict[Key, Key]:
     }
 
 
-def _is_own(file: str) -> bool:
-    return bool(file) and not file.startswith("node:") and "node_modules/" not in file
+def _files_by_name(stacks_of_blocks: Iterable[Stacks]) -> dict[str, set[str]]:
+    """In which files of the service itself each name stands."""
+    found = defaultdict(set)
+    for frame in {frame for stacks in stacks_of_blocks for stack in stacks for frame in stack}:
+        is_foreign = frame.file.startswith("node:") or "node_modules/" in frame.file
+        if frame.name and frame.file and not is_foreign:
+            found[frame.name].add(frame.file)
+    return found
 
 
 class _Tally:
     """Microseconds by function, float[base or head, block]: its own, and with all that it called.
-    answered: requests, likewise. callers: per request, head's more by who called it. lines: where
-    it begins."""
+    answered: requests, likewise. lines: where it begins, in head if it is there."""
 
     def __init__(self, blocks: Sequence[ProfileBlock], key: Callable[[Frame], Key]) -> None:
         shape = 2, len(blocks)
@@ -157,36 +154,23 @@ class _Tally:
         self.answered: Floats = np.array(sides, dtype=float)
         self.own: dict[Key, Floats] = defaultdict(lambda: np.zeros(shape))
         self.total: dict[Key, Floats] = defaultdict(lambda: np.zeros(shape))
-        self.callers: dict[Key, Counter[Key]] = defaultdict(Counter)
         self.lines: dict[Key, int] = {}
         for number, block in enumerate(blocks):
             for side, use in enumerate((block.base, block.head)):
                 for stack, us in use.stacks.items():
-                    self._add(stack, us, (side, number))
+                    self._add(stack, us, side, number)
 
-    def _add(self, stack: Sequence[Frame], us: float, at: tuple[int, int]) -> None:
-        frame, side = owner(stack), at[0]
-        own, keys = self.key(frame), [self.key(it) for it in stack]
-        self.own[own][at] += us
-        for key in {own, *keys}:
-            self.total[key][at] += us
-        for key, each in zip(keys, stack, strict=True):
-            if side or key not in self.lines:
-                self.lines[key] = each.line
-        above = keys[: keys.index(own)]
-        caller = next((it for it in reversed(above) if it[0] != ANONYMOUS and _is_own(it[1])), None)
-        if caller:
-            self.callers[own][caller] += (us if side else -us) / self.answered[side].sum()
+    def _add(self, stack: Sequence[Frame], us: float, side: int, block: int) -> None:
+        self.own[self.key(owner(stack))][side, block] += us
+        for key in {self.key(frame) for frame in stack}:
+            self.total[key][side, block] += us
+        for frame in stack:
+            if side == HEAD or self.key(frame) not in self.lines:
+                self.lines[self.key(frame)] = frame.line
 
-    def caller(self, key: Key) -> str:
-        """`toTickets (app/targets/search/carriers/aurora.js:28)`."""
-        for (name, file), _ in self.callers[key].most_common(1):
-            return f"{name} ({file}:{self.lines[name, file]})"
-        return ""
-
-
-def _per_request(us: Floats, tally: _Tally) -> Floats:
-    return us.sum(axis=1) / tally.answered.sum(axis=1)
+    def per_request(self, us: Floats) -> list[float]:
+        """Of base and of head, over all blocks."""
+        return (us.sum(axis=1) / self.answered.sum(axis=1)).tolist()
 
 
 def _change(us: Floats, answered: Floats, level: float, least: float) -> ProfileChange:

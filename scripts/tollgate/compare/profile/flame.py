@@ -8,14 +8,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tollgate.compare.profile.model import SAME, Flame
-from tollgate.compare.profile.read import Frame, ProfileBlock
+from tollgate.compare.profile.read import SIDES, Frame, Key, ProfileBlock
 
 #: Frames narrower than this share of the graph are left out.
 NARROWEST = 0.004
 _PACKAGE = re.compile(r"(?:.*/)?node_modules/((?:@[^/]+/)?[^/]+)/")
-
-#: What a function is known by: its name and its file.
-Key = tuple[str, str]
 
 
 @dataclass
@@ -37,7 +34,7 @@ def graph(
     """The frames from the root up. moved: of the functions that were asked about. key_of: by which
     a function of base is the same as one of head."""
     root = _Node("all")
-    answered = [sum(getattr(it, side).answered for it in blocks) for side in ("base", "head")]
+    answered = [sum(getattr(it, side).answered for it in blocks) for side in SIDES]
     for block in blocks:
         for side, use in enumerate((block.base, block.head)):
             for stack, us in use.stacks.items():
@@ -72,7 +69,8 @@ def _path(
         elif key == last:
             continue  # a function that calls itself
         else:
-            last, node = key, _Node(key[0], _place(frame), change)
+            place = f"{frame.file}:{frame.line}" if frame.file else ""
+            last, node = key, _Node(key[0], place, change)
         yield last, node
 
 
@@ -80,10 +78,6 @@ def _package(file: str) -> str:
     """Whose file it is; empty for the service's own, and for the engine."""
     found = _PACKAGE.match(file)
     return found[1] if found else "Node" if file.startswith("node:") else ""
-
-
-def _place(frame: Frame) -> str:
-    return f"{frame.file}:{frame.line}" if frame.file else ""
 
 
 def _laid_out(node: _Node, depth: int, from_us: float, least: float) -> Iterator[Flame]:

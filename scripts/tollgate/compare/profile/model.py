@@ -4,25 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
-
-from pydantic import Field
+from typing import Any, Literal
 
 from tollgate.base import records
+from tollgate.base.fields import Amount, Confidence, Count
 from tollgate.record.manifest import ManifestError
 
 NAME = "why.json"
 TITLE = "Tollgate's why.json"
-#: Of why.json: raised when a field goes or changes its meaning.
-VERSION = 1
+#: Of why.json: raised when a field goes or changes its meaning. 2: a function has no `caller`.
+VERSION = 2
 COMPUTING, WAITING, UNCHANGED, UNKNOWN = "computing", "waiting", "unchanged", "unknown"
 MORE, LESS, SAME = "more", "less", "same"
 #: Of the largest rise of a function: what rose by less is no cause of its own.
 LITTLE = 0.1
 
 Moved = Literal["more", "less", "same"]
-Amount = Annotated[float, Field(ge=0)]
-Count = Annotated[int, Field(ge=0)]
 _DESCRIBED = records.STRICT | {"use_attribute_docstrings": True}
 
 
@@ -61,9 +58,6 @@ class Function:
     (garbage collector) and (program), which is native code without a caller."""
     line: Count
     """Line where it begins in head, or in base where head lacks it; 0 for the engine."""
-    caller: str
-    """The service's own function that called it, with file and line: of several the one from which
-    most of the change comes; empty where none did."""
     own: ProfileChange
     """CPU of its own per answered request."""
     base_total_us: Amount
@@ -133,14 +127,14 @@ class Why:
 
     __pydantic_config__ = _DESCRIBED
 
-    version: Literal[1]
+    version: Literal[2]
     """Of the meaning of this file."""
     problem: str
     """Why there is no profile; empty where there is one."""
     outcome: Literal["computing", "waiting", "unchanged", "unknown"]
     """`computing`: head takes more CPU per request. `waiting`: it does not, and so waits.
     `unchanged`: it does not, and the comparison did not fail. `unknown`: the profile can't tell."""
-    level: Annotated[float, Field(gt=0, lt=1)] | None
+    level: Confidence | None
     """How often anything at all would be named of a head that is like its base; null without a
     profile."""
     blocks: Count
@@ -181,4 +175,12 @@ def read_why(run: Path) -> Why | None:
     """The why.json of a run's folder; None where there is none. Raises ManifestError, one line."""
     if not (run / NAME).exists():
         return None
-    return records.read(run / NAME, Why, ManifestError, "comparison")
+    return records.read(run / NAME, Why, ManifestError, "comparison", prepare=_without_callers)
+
+
+def _without_callers(raw: dict[str, Any]) -> None:
+    """Of a file of version 1."""
+    if raw.get("version") == 1:
+        raw["version"] = VERSION
+        for function in raw.get("functions", ()):
+            function.pop("caller", None)

@@ -32,6 +32,9 @@ LONGEST = 3
 IDLE = "(idle)"
 #: What profiles is no part of what it profiles.
 PROFILER = "profile-worker.js"
+#: What a function is known by in both sides: its name and its file.
+Key = tuple[str, str]
+ANONYMOUS = "(anonymous)"
 
 
 class ProfileError(Exception):
@@ -45,6 +48,10 @@ class Frame(NamedTuple):
     name: str
     file: str
     line: int
+
+    @property
+    def key(self) -> Key:
+        return self.name or ANONYMOUS, self.file
 
 
 #: Microseconds that the last frame of each stack took by itself; the first one is outermost.
@@ -134,20 +141,16 @@ def stacks(profile: Mapping, roots: Sequence[Path]) -> Stacks:
         profile["samples"], pairwise([*at, max(profile["endTime"], at[-1])]), strict=True
     ):
         stack = paths[number][1:]  # without the root
-        if stack and stack[0].name != IDLE and not _is_ours(stack):
+        is_ours = any(frame.file.endswith(PROFILER) for frame in stack)
+        if stack and stack[0].name != IDLE and not is_ours:
             found[stack] += min(end - begin, most_us)
     return found
 
 
-def _is_ours(stack: Sequence[Frame]) -> bool:
-    return any(frame.file.endswith(PROFILER) for frame in stack)
-
-
 def _frame(call: Mapping, roots: Sequence[Path]) -> Frame:
-    url = call["url"]
-    if not url:
+    if not call["url"]:
         return Frame(call["functionName"], "", 0)
-    return Frame(call["functionName"], _relative(url, roots), call["lineNumber"] + 1)
+    return Frame(call["functionName"], _relative(call["url"], roots), call["lineNumber"] + 1)
 
 
 def _relative(url: str, roots: Sequence[Path]) -> str:

@@ -26,25 +26,15 @@ def signed(us: float) -> str:
     return f"{'-' if us < 0 else '+'}{ms(abs(us))}"
 
 
-def interval(it: ProfileChange) -> str:
-    """`at least +0.7 ms, at most +0.9 ms`."""
-    return f"at least {signed(it.low_us)}, at most {signed(it.high_us)}"
-
-
 def function(it: Function) -> str:
     """`sorted (app/search.js:12)`; the engine's have no place."""
     return f"{it.name} ({it.place})" if it.place else it.name
 
 
-def called(it: Function) -> str:
-    """`, called by toTickets (app/aurora.js:28)`, or nothing."""
-    return f", called by {it.caller}" if it.caller else ""
-
-
 def line(it: ProfileChange) -> str:
     """`2.1 ms in base, 2.9 ms in head, +0.82 ms (at least +0.7 ms, at most +0.9 ms)`."""
     both = f"{ms(it.base_us)} in base, {ms(it.head_us)} in head"
-    return f"{both}, {change(it)} ({interval(it)})"
+    return f"{both}, {change(it)} (at least {signed(it.low_us)}, at most {signed(it.high_us)})"
 
 
 def sentence(why: Why) -> str:
@@ -71,9 +61,8 @@ def _head(why: Why, cpu: ProfileChange) -> str:
 
 
 def named(why: Why) -> list[tuple[str, str]]:
-    """(function, who called it and its CPU per answered request) of the first few that made head
-    slower."""
-    return [(function(it), f"{line(it.own)}{called(it)}") for it in why.named[:NAMED]]
+    """(function, its CPU per answered request) of the first few that made head slower."""
+    return [(function(it), line(it.own)) for it in why.named[:NAMED]]
 
 
 def about(why: Why) -> Iterator[str]:
