@@ -19,9 +19,9 @@ from tollgate.samples.store import Growing
 from tollgate.study import autocannon
 from tollgate.study.design import read_blocks, rounds, warm_up, write_blocks
 from tollgate.study.model import CROSSCHECK, Block, Cell
+from tollgate.study.position import last_block
 from tollgate.study.samples import read_spans
 from tollgate.study.windows import Span
-from tollgate.taurus.study import last_block
 
 #: Some more than any block has users: what they do in the meantime must harm nothing.
 THREADS = 60

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tollgate.study.settings import StudySettingError, read_settings
+from tollgate.study.settings import SetupError, read_settings
 
 DESIGN = {"design": "data/study.csv"}
 
@@ -22,7 +22,7 @@ def test_experiments_are_a_list_or_names_parted_by_commas(value):
 
 def test_a_short_study_may_not_have_as_many_rounds_as_answer_a_claim():
     assert read_settings({**DESIGN, "short": True, "rounds": 2}).rounds == 2
-    with pytest.raises(StudySettingError, match="short is true and rounds is 8"):
+    with pytest.raises(SetupError, match="short is true and rounds is 8"):
         read_settings({**DESIGN, "short": True, "rounds": 8})
 
 
@@ -35,5 +35,5 @@ def test_a_short_study_may_not_have_as_many_rounds_as_answer_a_claim():
     ],
 )
 def test_a_value_that_could_be_meant_otherwise_is_refused(name, value):
-    with pytest.raises(StudySettingError, match=f"^{name} is .*: write "):
+    with pytest.raises(SetupError, match=f"^{name} is .*: write "):
         read_settings({**DESIGN, name: value})

@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -17,11 +18,11 @@ from tollgate.study.settings import (
     StudySettings,
     chosen,
     labels_of,
-    leave_criteria_out,
     refuse_environment,
     without_missing_autocannon,
 )
 from tollgate.targets import pm2
+from tollgate.taurus.own_load import OwnLoad
 from tollgate.taurus.study import apps_of
 
 DESIGN = read_design(ROOT / "data" / "study.csv")
@@ -131,6 +132,9 @@ def test_criteria_on_what_is_not_measured_are_left_out_and_no_others():
     absent = ["fail of calculate>0%", {"late": "p90 of sum>2s"}, "fail of another generator>0%"]
     reporting = [{"module": "verdict"}, {"criteria": [*absent, *kept, *unreadable]}]
     cells = [cell for cell in DESIGN if cell.experiment in ("kittens", "pi")]
-    leave_criteria_out(reporting, DESIGN, cells)
+    absent = labels_of(DESIGN) - labels_of(cells)
+    made = OwnLoad()
+    made.engine = SimpleNamespace(config={"reporting": reporting})
+    made.leave_criteria_out(lambda criterion: criterion.label in absent)
     assert reporting[1]["criteria"] == [*kept, *unreadable]
     assert parse(kept[0]).label == "kittens"

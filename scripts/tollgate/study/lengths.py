@@ -72,6 +72,11 @@ def warmed(blocks: Sequence[Block], spans: Iterable[Span]) -> dict[Key, Warmed]:
     return found
 
 
+def length_s(spans: Sequence[Span]) -> float:
+    """Seconds from the first sample of these spans to the last."""
+    return (max(it.last_ms for it in spans) - min(it.first_ms for it in spans)) / 1000
+
+
 def _warmed(cell: Cell, load: Span, took_s: float) -> Warmed:
     response_s = cell.users * (load.last_ms - load.first_ms) / 1000 / load.requests
     return Warmed(

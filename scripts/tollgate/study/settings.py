@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from tollgate.base.text import did_you_mean
-from tollgate.criteria.grammar import CriterionError, parse
 from tollgate.study.design import only, shorten
 from tollgate.study.model import AUTOCANNON, CROSSCHECK, Cell
 from tollgate.study.stats import MIN_BLOCKS
@@ -29,10 +27,6 @@ class SetupError(ValueError):
     """One line: what can't be measured and what to do."""
 
 
-class StudySettingError(ValueError):
-    """One line: which setting, its value, what to write."""
-
-
 @dataclass(frozen=True)
 class StudySettings:
     """design: the file. seed: of the order of the blocks. short: a smoke. rounds: in place of the
@@ -46,13 +40,13 @@ class StudySettings:
 
 
 def read_settings(settings: Mapping[str, object]) -> StudySettings:
-    """Raises SettingError."""
+    """Raises SetupError."""
     short = settings.get("short", False)
     if not isinstance(short, bool):
-        raise StudySettingError(f"short is {short!r}: write true or false")
+        raise SetupError(f"short is {short!r}: write true or false")
     rounds = _whole("rounds", settings["rounds"], 1) if "rounds" in settings else None
     if short and rounds is not None and rounds >= MIN_BLOCKS:
-        raise StudySettingError(
+        raise SetupError(
             f"short is true and rounds is {rounds}: so many rounds answer claims, for which the "
             "short design is too short; leave one of them out"
         )
@@ -67,7 +61,7 @@ def read_settings(settings: Mapping[str, object]) -> StudySettings:
 
 def _whole(name: str, value: object, least: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise StudySettingError(f"{name} is {value!r}: write a whole number from {least} on")
+        raise SetupError(f"{name} is {value!r}: write a whole number from {least} on")
     return value
 
 
@@ -116,22 +110,3 @@ def without_missing_autocannon(
 def labels_of(cells: Sequence[Cell]) -> set[str]:
     """The labels that the plan gives the requests of these cells."""
     return {cell.experiment if cell.by_jmeter else ANOTHER_GENERATOR for cell in cells}
-
-
-def leave_criteria_out(
-    reporting: Iterable[Mapping[str, Any]], design: Sequence[Cell], cells: Sequence[Cell]
-) -> None:
-    """Take from the reporters' lists the criteria on what of the design is not measured: they
-    could not be judged. What can't be read stays: verdict says what is wrong with it."""
-    absent = labels_of(design) - labels_of(cells)
-    for entry in reporting:
-        criteria = entry.get("criteria", [])
-        if isinstance(criteria, list):
-            criteria[:] = [each for each in criteria if not _is_about(each, absent)]
-
-
-def _is_about(criterion: str | Mapping, labels: Collection[str]) -> bool:
-    try:
-        return parse(criterion, labels).label in labels
-    except CriterionError:
-        return False

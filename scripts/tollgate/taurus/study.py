@@ -17,8 +17,6 @@ apps that it asks for.
 
 from __future__ import annotations
 
-import csv
-import math
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -27,7 +25,7 @@ from pathlib import Path
 
 import psutil
 from bzt import TaurusConfigError, ToolError
-from bzt.engine import Service
+from bzt.utils import BetterDict
 
 from tollgate.base import records
 from tollgate.base.processes import defer_signals
@@ -36,37 +34,36 @@ from tollgate.record import manifest
 from tollgate.report import study as report
 from tollgate.samples.layout import JtlError
 from tollgate.samples.store import Growing
-from tollgate.study import autocannon, model, settings
+from tollgate.study import autocannon, settings
 from tollgate.study import record as study_run
 from tollgate.study.cpu import StudyCpuRecorder
 from tollgate.study.design import (
     DesignError,
-    blocks,
     read_design,
     rounds,
     seconds_of,
     warm_up,
     write_blocks,
 )
-from tollgate.study.lengths import WarmUp, hopeless, lengthened, takes, warmed
+from tollgate.study.lengths import WarmUp, hopeless, length_s, lengthened, takes, warmed
 from tollgate.study.model import Block, Cell, Key
+from tollgate.study.position import announce, last_block, position_text
 from tollgate.study.samples import read_spans
 from tollgate.study.stats import MIN_BLOCKS
 from tollgate.targets import pm2
 from tollgate.targets.pm2 import App, servers_behind
-from tollgate.targets.reloads import period_of
-from tollgate.targets.scenarios import name_of, scenario_of
+from tollgate.targets.scenarios import scenario_of
+from tollgate.taurus.own_load import OwnLoad
 from tollgate.taurus.shared import refuse_unknown, under_way
 from tollgate.taurus.verdict import VerdictExit
 
 SETTINGS = ("design", "seed", "short", "rounds", "experiments")
-#: Bytes at the end of kpi.jtl that hold a whole record, even one with a long message.
-TAIL_BYTES = 1 << 16
-COLUMN = "block"
 
 
-class Study(Service):
+class Study(OwnLoad):
     """One execution in which all arms take turns."""
+
+    name = "study"
 
     def __init__(self) -> None:
         super().__init__()
@@ -77,11 +74,6 @@ class Study(Service):
         self.takes: dict[Key, float] = {}
         self.recorder: StudyCpuRecorder | None = None
         self.has_recorded = False
-        self.study: model.StudyResult | None = None
-
-    @property
-    def folder(self) -> Path:
-        return Path(self.engine.artifacts_dir).resolve()
 
     def prepare(self) -> None:
         """Raises TaurusConfigError or ToolError, one line, for what can't be run."""
@@ -90,44 +82,31 @@ class Study(Service):
         if self.settings.get("design", None) is None:
             return
         try:
-            self._refuse()
+            settings.refuse_environment(os.environ)
+            self.refuse_reloads("a block in which workers are replaced measures something else")
             self._set_up(settings.read_settings(self.settings))
-        except (DesignError, settings.StudySettingError, settings.SetupError) as problem:
+        except (DesignError, settings.SetupError) as problem:
             raise TaurusConfigError(f"study: {problem}") from None
         except pm2.Pm2Error as problem:
             raise ToolError(f"study: {problem}") from None
 
-    def _refuse(self) -> None:
-        """What would make the arms others than they seem, or part them."""
-        settings.refuse_environment(os.environ)
-        timetable = self.engine.config.get("modules").get("targets").get("reload-every", None)
-        if period_of(timetable, os.environ):
-            raise settings.SetupError(
-                "RELOAD_EVERY or modules.targets.reload-every is set, and a block in which workers "
-                "are replaced measures something else: leave reloads out"
-            )
-        executions = self.engine.config.get("execution", [])
-        if len(executions) != 1:
-            names = ", ".join(name_of(each) for each in executions) or "none"
-            raise settings.SetupError(
-                f"all arms take turns in one execution, and this run has: {names}"
-            )
-
     def _set_up(self, wanted: settings.StudySettings) -> None:
         """Draw up the blocks, and give the plan and the report what they need."""
+        execution = self.only_execution("all arms take turns in one execution")
         design = read_design(wanted.design)
         cells, left_out = settings.without_missing_autocannon(
             settings.chosen(design, wanted), autocannon.installed_version()
         )
         if not cells:
             raise settings.SetupError(f"nothing is left to measure: {'; '.join(left_out)}")
-        settings.leave_criteria_out(self.engine.config.get("reporting", []), design, cells)
+        absent = settings.labels_of(design) - settings.labels_of(cells)
+        self.leave_criteria_out(lambda criterion: criterion.label in absent)
+        self.seed = wanted.seed
         self.blocks = warm_up(cells, wanted.seed)
         self.cells = cells if self.blocks else ()
-        self.blocks = self.blocks or blocks(cells, wanted.seed)
-        self.seed = wanted.seed
+        self.blocks = self.blocks or rounds(cells, wanted.seed)
         under_way(self.engine).position = self.position
-        self._give(cells)
+        self._give(cells, scenario_of(self.engine.config, execution))
         record = study_run.StudyRun(
             design=str(wanted.design),
             seed=wanted.seed,
@@ -137,50 +116,44 @@ class Study(Service):
             left_out=left_out,
         )
         study_run.write(record, self.folder)
-        self._announce(record)
+        self._announce(left_out)
 
-    def _give(self, cells: Sequence[Cell]) -> None:
+    def _give(self, cells: Sequence[Cell], scenario: BetterDict) -> None:
         """The plan gets the blocks, and `targets` the apps that they ask."""
         declared = pm2.declared_apps()
-        apps = apps_of(cells, declared)
+        scenario["target"] = apps_of(cells, declared)
+        self.ports = {name: declared[name].port for name in scenario["target"]}
         path, checks = self.folder / study_run.BLOCKS, self.folder / study_run.CHECKS
-        self.ports = {name: declared[name].port for name in apps}
         write_blocks(path, self.blocks, self.ports)
         checks.mkdir(exist_ok=True)
-        scenario = scenario_of(self.engine.config, self.engine.config.get("execution")[0])
-        scenario["target"] = apps
-        scenario.merge(
-            {
-                "properties": {
-                    "blocks": str(path),
-                    "users": max(cell.users for cell in cells),
-                    "warm_up_blocks": len(self.blocks) if self.cells else 0,
-                    "warm_up_record": str(self.folder / study_run.WARM_UP),
-                    "crosscheck_command": sys.executable,  # with study/autocannon.py
-                    "crosscheck_folder": str(checks),
-                }
-            }
-        )
+        properties = {
+            "blocks": str(path),
+            "users": max(cell.users for cell in cells),
+            "warm_up_blocks": len(self.blocks) if self.cells else 0,
+            "warm_up_record": str(self.folder / study_run.WARM_UP),
+            "crosscheck_command": sys.executable,  # with study/autocannon.py
+            "crosscheck_folder": str(checks),
+        }
+        scenario.merge({"properties": properties})
 
-    def _announce(self, record: study_run.StudyRun) -> None:
-        for reason in record.left_out:
+    def _announce(self, left_out: Sequence[str]) -> None:
+        for reason in left_out:
             self.log.warning("study: %s", reason)
         fewest = min(block.cell.rounds for block in self.blocks)
         if fewest < MIN_BLOCKS:
             missing = f"{fewest} round(s), and intervals and answers to claims need {MIN_BLOCKS}"
             self.log.warning("study: %s", missing)
-        text = announce(self.blocks, record.seed)
+        text = announce(self.blocks, self.seed)
         if self.cells:
-            least_s = seconds_of(rounds(self.cells, record.seed))
-            text += f"; what it measures sets the length of the others, {duration_text(least_s)} or"
-            text += " more"
+            least = duration_text(seconds_of(rounds(self.cells, self.seed)))
+            text += f"; what it measures sets the length of the others, {least} or more"
         self.log.info("Study: %s", text)
 
     def _draw_up(self) -> None:
         """Append the blocks that follow the warm-up to those that JMeter reads, and let it go on.
         Raises ToolError."""
         try:
-            with Growing(self._executor().kpi_jtl).read() as store:
+            with Growing(self.executor.kpi_jtl).read() as store:
                 spans = read_spans(store)
             found = warmed(self.blocks, spans)
             cells = lengthened(self.cells, found)
@@ -192,8 +165,7 @@ class Study(Service):
         for reason in hopeless(cells, found):
             self.log.warning("study: %s", reason)
         left_s = seconds_of(others, self.takes)
-        warmed_ms = max(it.last_ms for it in spans) - min(it.first_ms for it in spans)
-        load_s = warmed_ms / 1000 + left_s
+        load_s = length_s(spans) + left_s
         ends = datetime.now().astimezone() + timedelta(seconds=left_s)
         self.log.info(
             "Study: %s; with the warm-up the load takes %s and ends about %s",
@@ -206,19 +178,15 @@ class Study(Service):
 
     def check(self) -> bool:
         """Record CPU time from JMeter's start to its end; after the warm-up, say what follows."""
-        if self.blocks:
-            process = getattr(self._executor(), "process", None)
-            runs = process is not None and process.poll() is None
-            if runs and not self.has_recorded:
-                self._record(process.pid)
-            elif not runs:
-                self._stop_recording()
-            if runs and self.cells and self._last_block() == len(self.blocks):
-                self._draw_up()
+        process = getattr(self.executor, "process", None) if self.blocks else None
+        if process is None or process.poll() is not None:
+            self._stop_recording()
+            return super().check()
+        if not self.has_recorded:
+            self._record(process.pid)
+        if self.cells and last_block(Path(self.executor.kpi_jtl)) == len(self.blocks):
+            self._draw_up()
         return super().check()
-
-    def _executor(self) -> object:
-        return self.engine.provisioning.executors[0]
 
     def _record(self, generator: int) -> None:
         self.has_recorded, service = True, pm2.daemon_pid()
@@ -238,14 +206,9 @@ class Study(Service):
 
     def position(self, executor: object, _asked_s: float = 0, _elapsed_s: float = 0) -> str | None:
         """Where the study stands, for `progress`; None where that is not known."""
-        number = last_block(Path(executor.kpi_jtl)) if self.blocks else None
-        return position_text(self.blocks, number, self.takes) if self._has(number) else None
-
-    def _last_block(self) -> int | None:
-        return last_block(Path(self._executor().kpi_jtl))
-
-    def _has(self, number: int | None) -> bool:
-        return number is not None and 1 <= number <= len(self.blocks)
+        number = last_block(Path(executor.kpi_jtl))
+        is_known = number is not None and 1 <= number <= len(self.blocks)
+        return position_text(self.blocks, number, self.takes) if is_known else None
 
     def shutdown(self) -> None:
         """Raises ToolError where the plan ended by itself before its last block: no
@@ -254,7 +217,7 @@ class Study(Service):
         self._stop_recording()
         if not self.blocks or self.engine.stopping_reason is not None:
             return
-        number = self._last_block()
+        number = last_block(Path(self.executor.kpi_jtl))
         if number is not None and (number != len(self.blocks) or self.cells):
             of = f"{len(self.blocks)} of the warm-up" if self.cells else len(self.blocks)
             raise ToolError(f"study: the plan ended in block {number} of {of}: see jmeter.log")
@@ -267,12 +230,12 @@ class Study(Service):
             return
         with defer_signals():
             try:
-                self.study = under_way(self.engine).study = report.write(self.folder)
+                found = under_way(self.engine).study = report.write(self.folder)
             except Exception as problem:  # whatever it is, the run must not pass in silence
                 self.log.debug("study: no report", exc_info=True)
                 self.log.error("study: no report: %s", problem or repr(problem))
                 raise VerdictExit(1) from None
-        print(f"\n{report.to_table(self.study)}", flush=True)
+        print(f"\n{report.to_table(found)}", flush=True)
 
 
 def apps_of(cells: Sequence[Cell], declared: Mapping[str, App]) -> list[str]:
@@ -288,49 +251,3 @@ def apps_of(cells: Sequence[Cell], declared: Mapping[str, App]) -> list[str]:
         server for name in asked for server in servers_behind(declared[name], declared.values())
     }
     return [name for name in declared if name in asked | dealt]
-
-
-def last_block(jtl: Path) -> int | None:
-    """The number of the block of the last whole record; None where there is none yet."""
-    try:
-        with jtl.open("rb") as opened:
-            header = opened.readline().decode("utf-8", "replace")
-            opened.seek(max(opened.tell(), jtl.stat().st_size - TAIL_BYTES))
-            tail = opened.read().decode("utf-8", "replace")
-    except OSError:
-        return None
-    names = next(csv.reader([header]), [])
-    # JMeter writes in blocks of its own: the last line may be half of one.
-    for line in reversed(tail[: tail.rfind("\n") + 1].splitlines()):
-        fields = next(csv.reader([line]), [])
-        record = dict(zip(names, fields, strict=False))
-        # Anything else is one of the lines of a message.
-        if len(fields) == len(names) and record.get(COLUMN, "").isdigit():
-            return int(record[COLUMN])
-    return None
-
-
-def announce(blocks: Sequence[Block], seed: int, takes: Mapping[Key, float] | None = None) -> str:
-    """`40 blocks of sum, pi, in random order (seed 21), about 3 min 20 s`; `a warm-up of 8 blocks
-    of ...` of round 0."""
-    experiments = ", ".join(dict.fromkeys(block.cell.experiment for block in blocks))
-    count = f"{len(blocks)} blocks" if blocks[-1].round else f"a warm-up of {len(blocks)} blocks"
-    length = duration_text(seconds_of(blocks, takes))
-    return f"{count} of {experiments}, in random order (seed {seed}), about {length}"
-
-
-def position_text(
-    blocks: Sequence[Block], number: int, takes: Mapping[Key, float] | None = None
-) -> str:
-    """`kittens, round 3 of 10; block 312 of 640, about 6 min left`, for a block under way."""
-    block = blocks[number - 1]
-    of = f"round {block.round} of {block.cell.rounds}" if block.round else "warm-up"
-    left = f"about {length_text(seconds_of(blocks[number:], takes))} left"
-    return f"{block.cell.experiment}, {of}; block {number} of {len(blocks)}, {left}"
-
-
-def length_text(seconds: float) -> str:
-    """`6 min`, `30 s`: whole minutes or tens of seconds, rounded up."""
-    if seconds <= 50:
-        return f"{max(1, math.ceil(seconds / 10))}0 s"
-    return f"{math.ceil(seconds / 60)} min"

@@ -25,7 +25,7 @@ def test_cpu_time_is_recorded_from_the_start_of_jmeter_to_its_end(
     made = prepared()
     made.check()
     assert made.recorder is None
-    made._executor().process = running
+    made.executor.process = running
     made.check()
     recorder = made.recorder
     made.check()
@@ -44,7 +44,7 @@ def test_cpu_time_is_recorded_from_the_start_of_jmeter_to_its_end(
 def test_an_interruption_ends_the_record_too(prepared, running, monkeypatch):
     monkeypatch.setattr(study.pm2, "daemon_pid", lambda: running.pid)
     made = prepared()
-    made._executor().process = running
+    made.executor.process = running
     made.check()
     made.engine.stopping_reason = KeyboardInterrupt()
     made.shutdown()
@@ -54,7 +54,7 @@ def test_an_interruption_ends_the_record_too(prepared, running, monkeypatch):
 def test_without_a_daemon_the_study_goes_on_and_says_so(prepared, running, monkeypatch, caplog):
     monkeypatch.setattr(study.pm2, "daemon_pid", lambda: None)
     made = prepared()
-    made._executor().process = running
+    made.executor.process = running
     made.check()
     assert "study: CPU time is not recorded" in caplog.text
     assert "no PM2 daemon runs" in caplog.text
@@ -67,7 +67,7 @@ def samples(tmp_path, *numbers):
 
 def test_progress_is_told_the_block_under_way(prepared, tmp_path):
     made = prepared()
-    executor = made._executor()
+    executor = made.executor
     assert made.position(executor) is None
     samples(tmp_path, 1, 2, 3)
     assert f"; block 3 of {len(made.blocks)}, about " in made.position(executor)
@@ -107,7 +107,7 @@ def warmed_up(prepared, running, monkeypatch, tmp_path):
         with write(tmp_path, sent).open("ab") as opened:
             opened.write(last.lstrip())
         # The connects come last in the file, as they do in time.
-        made._executor().process = running
+        made.executor.process = running
         return made
 
     return make

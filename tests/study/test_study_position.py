@@ -5,7 +5,7 @@ import pytest
 from tollgate.base.paths import ROOT
 from tollgate.base.text import duration_text
 from tollgate.study.design import blocks, only, read_design, seconds_of
-from tollgate.taurus.study import announce, last_block, length_text, position_text
+from tollgate.study.position import announce, last_block, length_text, position_text
 
 HEADER = 'timeStamp,elapsed,label,failureMessage,Latency,"TESTSTART.MS","block","worker","server"\n'
 PI = blocks(only(read_design(ROOT / "data" / "study.csv"), ("pi",)), 21)
