@@ -10,7 +10,6 @@ from tollgate.criteria.check import check
 from tollgate.criteria.grammar import parse_all
 from tollgate.gather.evidence import EvidenceError
 from tollgate.judge.facts import LabelData, MeasuredExecution
-from tollgate.judge.judgement import measured_window
 from tollgate.samples.counts import read_jtl
 from tollgate.stats.bins import Bins
 from tollgate.stats.counts import Counts
@@ -132,7 +131,7 @@ def test_too_few_bins_are_told_in_seconds():
 def test_the_last_bin_is_measured_to_its_end():
     counts = Counts.of([0, 8, 16], [1, 1, 1], width=WIDTH)
     execution = MeasuredExecution("one", {"a": LabelData("a", counts)}, (), 8.0)
-    assert measured_window(execution) == (8.0, 24.0)
+    assert execution.window == (8.0, 24.0)
 
 
 def test_bins_of_different_widths_are_not_mixed():

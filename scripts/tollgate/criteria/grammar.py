@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from tollgate.base.text import one_line
 from tollgate.criteria.subjects import (
     CAPACITY,
+    CONDITIONS,
     LATENCY_SLOPE,
     WORKER_SUBJECTS,
     Subject,
@@ -172,6 +173,10 @@ class Criterion:
     def may_respond(self) -> bool:
         """Whether the response time can be judged in place of the service time."""
         return self.percentile is not None or self.subject in ("avg-rt", "stdev-rt")
+
+    def violates(self, value: float) -> bool:
+        """Whether a run of this value fails."""
+        return CONDITIONS[self.condition](value, self.threshold)
 
     @property
     def can_stop_early(self) -> bool:

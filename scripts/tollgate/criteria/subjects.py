@@ -36,6 +36,7 @@ from __future__ import annotations
 import difflib
 import re
 from dataclasses import dataclass
+from operator import eq, ge, gt, le, lt
 
 from tollgate.base.response_codes import NAMES as CLASSES
 from tollgate.base.response_codes import PREFIX, class_of, nearest
@@ -56,7 +57,8 @@ WORKER_SUBJECTS = {
     "restarts": "count",
 }
 CAPACITY, RATE = "capacity", "/s"
-CONDITIONS = ("<", "<=", "=", ">", ">=")
+#: Each as a function of value and limit, which is true where the run fails.
+CONDITIONS = {"<": lt, "<=": le, "=": eq, ">": gt, ">=": ge}
 # Names that Taurus takes, by the one that Tollgate shows. Taurus takes anything that begins with
 # succ, fail or concurr, so that `fails` and `failing` work and so would `failover`.
 SUBJECTS = {

@@ -44,7 +44,7 @@ def _of_resource(subject: Subject, condition: str, text: str) -> float:
     limit = RESOURCE_READERS[subject.unit](text)
     _refuse_equal(subject, condition)
     if not subject.name.endswith(SLOPE):  # which may well lie below 0
-        _refuse_settled(text, condition, limit, None)
+        _refuse_settled(text, condition, limit)
     return limit
 
 
@@ -101,7 +101,7 @@ def _percent(subject: Subject, condition: str, text: str) -> float:
     if not re.fullmatch(r"\d+(\.\d+)?\s*%", text):
         raise ValueError("threshold", text, "not a percentage", "write it as 1% or 0.5%")
     percent = float(text.rstrip("% "))
-    _refuse_settled(text, condition, percent, 100.0)
+    _refuse_settled(text, condition, percent, top=100.0)
     return percent
 
 
@@ -110,7 +110,7 @@ def _time(subject: Subject, condition: str, text: str) -> float:
         problem = f"no unit, and Taurus would take it for {text} seconds"
         raise ValueError("threshold", text, problem, f"write {text}ms or {text}s")
     millis = _duration_ms("threshold", text)
-    _refuse_settled(text, condition, millis, None)
+    _refuse_settled(text, condition, millis)
     _refuse_equal(subject, condition)
     return millis
 
@@ -132,29 +132,27 @@ def _count(subject: Subject, condition: str, text: str) -> float:
     count = float(found[1]) * units[found[2]]
     if count != int(count):
         raise ValueError("threshold", text, "not a whole number", "write 1 for one")
-    _refuse_settled(text, condition, count, None)
+    _refuse_settled(text, condition, count)
     return count
 
 
-def _refuse_settled(text: str, condition: str, limit: float, highest: float | None) -> None:
-    """Refuses a threshold that values from 0 to `highest` can only be on one side of."""
-    top = math.inf if highest is None else highest
-    never, always = "it can never apply, so it gates nothing", "it applies to every run"
-    # By condition, what is wrong with a limit at or below 0, at the top or beyond, and beyond it.
-    at_bottom, from_top, beyond_top = {
-        "<": (never, None, always),
-        "<=": (None, always, always),
-        ">": (None, never, never),
-        ">=": (always, None, never),
-        "=": (None, None, never),
-    }[condition]
-    problem = (
-        (at_bottom if limit <= 0 else None)
-        or (from_top if limit >= top else None)
-        or (beyond_top if limit > top else None)
-    )
-    if problem:
-        raise ValueError("threshold", text, problem, "change it")
+_NEVER, _ALWAYS = "it can never apply, so it gates nothing", "it applies to every run"
+#: By condition, what a limit means that is at most 0, that is the highest value, that is beyond it.
+_SETTLED = {
+    "<": (_NEVER, None, _ALWAYS),
+    "<=": (None, _ALWAYS, _ALWAYS),
+    ">": (None, _NEVER, _NEVER),
+    ">=": (_ALWAYS, None, _NEVER),
+    "=": (None, None, _NEVER),
+}
+
+
+def _refuse_settled(text: str, condition: str, limit: float, top: float = math.inf) -> None:
+    """Refuses a threshold that values from 0 to `top` can only be on one side of."""
+    places = (limit <= 0, limit == top, limit > top)
+    for applies, problem in zip(places, _SETTLED[condition], strict=True):
+        if applies and problem:
+            raise ValueError("threshold", text, problem, "change it")
 
 
 def read_window(value: object, logic: object) -> int | None:

@@ -35,7 +35,6 @@ from tollgate.judge.facts import (
     JudgeSettings,
     MeasuredExecution,
     MeasuredRun,
-    measured_window,
 )
 from tollgate.judge.levels import estimates
 from tollgate.judge.workers import events_left
@@ -242,7 +241,7 @@ def _looked(
 
 def _at_the_end(course: InterimHistory, execution: MeasuredExecution) -> InterimHistory:
     """The course with a last look, at all that was measured."""
-    from_s, to_s = measured_window(execution)
+    from_s, to_s = execution.window
     return replace(course.at(max(to_s - from_s, *course.looks_s, 0.0)), is_over=True)
 
 

@@ -12,12 +12,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from tollgate.base.text import format_number
-from tollgate.capacity.model import Result, Searched
+from tollgate.capacity.model import Searched
 from tollgate.criteria.grammar import Criterion
+from tollgate.judge.criterion import Judgement, result
 from tollgate.judge.facts import MeasuredExecution
+from tollgate.judge.observe import Observation
 from tollgate.judge.verdicts import (
     FAIL,
     GENERATOR,
@@ -78,52 +81,22 @@ def capacity_warnings(execution: MeasuredExecution) -> Iterator[str]:
 
 def judge_capacity(criterion: Criterion, searched: Searched) -> CriterionResult:
     """One criterion on the capacity."""
+    return result(criterion, _judged(criterion, searched), CONFIDENCE, TRIALS, 0)
+
+
+def _judged(criterion: Criterion, searched: Searched) -> Judgement:
     found = searched.result
-    verdict, fault, reason = _judged(criterion, found)
-    return CriterionResult(
-        criterion=criterion.text,
-        message=criterion.message,
-        label=criterion.label,
-        subject=criterion.subject,
-        unit=criterion.unit,
-        condition=criterion.condition,
-        limit=criterion.threshold,
-        observed=found.estimate,
-        low=found.low,
-        high=found.high,
-        confidence=CONFIDENCE,
-        samples=len(searched.trials),
-        samples_needed=None,
-        basis=TRIALS,
-        window=None,
-        decides=criterion.fail,
-        verdict=verdict,
-        reason=reason,
-        fault=fault,
-    )
-
-
-def _judged(criterion: Criterion, found: Result) -> tuple[str, str, str]:
-    """(verdict, fault, reason)."""
-    if found.status == "below":
-        low, high = 0.0, found.high or 0.0
-    elif found.low is None or found.high is None:
-        return INCONCLUSIVE, MACHINE, f"there is no interval: {found.reason}"
-    else:
-        low, high = found.low, found.high
-    ends = _violates(criterion, low), _violates(criterion, high)
+    value = math.nan if found.estimate is None else found.estimate
+    estimate = Observation(value, found.low, found.high, len(searched.trials))
+    low, high = (0.0, found.high or 0.0) if found.status == "below" else (found.low, found.high)
+    if low is None or high is None:
+        reason = f"there is no interval: {found.reason}"
+        return Judgement(INCONCLUSIVE, reason, estimate, fault=MACHINE)
+    ends = criterion.violates(low), criterion.violates(high)
     if all(ends):
-        return FAIL, SERVICE, "the whole interval violates the limit"
+        return Judgement(FAIL, "the whole interval violates the limit", estimate, fault=SERVICE)
     if not any(ends):
-        return PASS, SERVICE, ""
+        return Judgement(PASS, "", estimate, fault=SERVICE)
     limit = format_number(criterion.threshold)
-    return INCONCLUSIVE, MACHINE, f"the interval holds the limit of {limit}/s: allow more time"
-
-
-def _violates(criterion: Criterion, rate: float) -> bool:
-    return {
-        "<": rate < criterion.threshold,
-        "<=": rate <= criterion.threshold,
-        ">": rate > criterion.threshold,
-        ">=": rate >= criterion.threshold,
-    }[criterion.condition]
+    reason = f"the interval holds the limit of {limit}/s: allow more time"
+    return Judgement(INCONCLUSIVE, reason, estimate, fault=MACHINE)

@@ -12,19 +12,19 @@ with samples enough for the percentile, and their values are a series like any o
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from tollgate.base.text import duration, format_number
 from tollgate.criteria.grammar import Criterion
-from tollgate.judge.facts import JudgeSettings, LabelData, MeasuredExecution
+from tollgate.judge.facts import JudgeSettings, MeasuredExecution
 from tollgate.judge.observe import (
     RESPONSE_TIME,
     JudgedSamples,
     Levels,
     Observation,
-    comparison,
     observe,
     select,
     with_unsent,
@@ -49,66 +49,47 @@ _MISSING = {
 
 @dataclass(frozen=True)
 class Judgement:
-    """What an estimate says of a criterion. needed: samples that would settle an INCONCLUSIVE.
-    fault: whose fault it is, where the verdict alone does not say."""
+    """What an estimate says of a criterion."""
 
     verdict: str
     reason: str
     estimate: Observation | None = None
     needed: int | None = None
+    """Samples that would settle an INCONCLUSIVE."""
     fault: str | None = None
+    """Whose fault it is, where the verdict alone does not say."""
 
 
 def judge_criterion(
-    criterion: Criterion,
-    execution: MeasuredExecution,
-    settings: JudgeSettings,
-    levels: Levels,
-    from_s: float,
-    to_s: float,
+    criterion: Criterion, execution: MeasuredExecution, settings: JudgeSettings, levels: Levels
 ) -> CriterionResult:
-    """The result of a criterion on samples, over those of [from_s, to_s)."""
+    """The result of a criterion on samples."""
+    window, labels = execution.window, execution.labels.values()
 
-    def part_of(*, without_generator_lateness: bool) -> JudgedSamples:
-        return select(
-            criterion, execution.labels.values(), settings, from_s, to_s, without_generator_lateness
-        )
+    def judged(part: JudgedSamples) -> Judgement:
+        return _judged(criterion, part, levels, window)
 
-    def ruling_on(part: JudgedSamples) -> Judgement:
-        return _ruling(criterion, part, levels, from_s, to_s)
+    def judged_without_generator_lateness() -> Judgement:
+        return judged(select(criterion, labels, settings, window, without_generator_lateness=True))
 
-    part = part_of(without_generator_lateness=False)
-    judgement = ruling_on(part)
-    if part.basis == RESPONSE_TIME and judgement.verdict != INVALID:
-        judgement = _charged(
-            criterion, judgement, lambda: ruling_on(part_of(without_generator_lateness=True))
-        )
+    part = select(criterion, labels, settings, window)
+    judgement = judged(part)
+    is_level = not criterion.is_latency_slope  # lateness and what was not sent move no slope
+    if is_level and part.basis == RESPONSE_TIME and judgement.verdict != INVALID:
+        judgement = _by_lateness(criterion, judgement, judged_without_generator_lateness)
     unanswered = [
-        replace(each, counts=each.counts.window(from_s, to_s))
+        replace(each, counts=each.counts.window(*window))
         for each in execution.unanswered
         if not criterion.label or criterion.label in each.labels
     ]
-    if judgement.verdict == PASS and any(each.counts.total for each in unanswered):
-        other = ruling_on(with_unsent(criterion, part, (each.counts for each in unanswered)))
+    if is_level and judgement.verdict == PASS and any(it.counts.total for it in unanswered):
+        other = judged(with_unsent(criterion, part, (it.counts for it in unanswered)))
         judgement = _with_unsent(judgement, other, unanswered)
-    if criterion.is_latency and part.errors and judgement.verdict != INVALID:
-        judgement = _noting_errors(judgement, part)
-    return result(criterion, judgement, settings.confidence, part.basis, part.counts.total)
-
-
-def judge_drift(
-    criterion: Criterion,
-    labels: Iterable[LabelData],
-    settings: JudgeSettings,
-    levels: Levels,
-    from_s: float,
-    to_s: float,
-) -> CriterionResult:
-    """The result of a criterion on a percentile's slope over the samples of [from_s, to_s)."""
-    part = select(criterion, labels, settings, from_s, to_s)
-    judgement = _ruling_on_slope(criterion, part, levels, from_s, to_s)
-    if part.errors:
-        judgement = _noting_errors(judgement, part)
+    errors = part.counts.errors
+    if criterion.may_respond and errors and judgement.verdict != INVALID:
+        judgement = replace(
+            judgement, reason=f"{judgement.reason}; {errors} failed samples count too"
+        )
     return result(criterion, judgement, settings.confidence, part.basis, part.counts.total)
 
 
@@ -120,7 +101,7 @@ def result(
     samples: int,
     worker: str | None = None,
 ) -> CriterionResult:
-    """The ruling as a result. samples: how many there were, where there is no estimate."""
+    """The judgement as a result. samples: how many there were, where there is no estimate."""
     seen = judgement.estimate or Observation(math.nan, None, None, samples)
     window = f" {criterion.logic} {criterion.timeframe_s}s" if criterion.timeframe_s else ""
     return CriterionResult(
@@ -150,22 +131,21 @@ def result(
 
 
 def rule_exactly(criterion: Criterion, estimate: Observation) -> Judgement:
-    """The ruling on a value that was counted."""
-    limit = criterion.threshold
-    if comparison(criterion.condition)(estimate.value, limit):
-        return Judgement(FAIL, _missed_by(estimate.value, limit), estimate)
+    """The judgement on a value that was counted."""
+    if criterion.violates(estimate.value):
+        return Judgement(FAIL, _missed_by(estimate.value, criterion.threshold), estimate)
     return Judgement(PASS, "holds", estimate)
 
 
 def rule(
     criterion: Criterion, estimate: Observation, unsure: Callable[[], tuple[str, int | None]]
 ) -> Judgement:
-    """The ruling on an estimate, by its interval. unsure: (reason, samples needed) for one that
+    """The judgement on an estimate, by its interval. unsure: (reason, samples needed) for one that
     holds the limit."""
-    violates, limit = comparison(criterion.condition), criterion.threshold
-    if estimate.is_beyond(criterion) and violates(estimate.fail_bound, limit):
-        return Judgement(FAIL, _missed_by(estimate.value, limit) + ", beyond doubt", estimate)
-    if not (violates(estimate.low, limit) or violates(estimate.high, limit)):
+    if estimate.is_beyond(criterion) and criterion.violates(estimate.fail_bound):
+        missed_by = _missed_by(estimate.value, criterion.threshold)
+        return Judgement(FAIL, f"{missed_by}, beyond doubt", estimate)
+    if not (criterion.violates(estimate.low) or criterion.violates(estimate.high)):
         return Judgement(PASS, "holds, and so does the whole interval", estimate)
     reason, needed = unsure()
     return Judgement(INCONCLUSIVE, reason, estimate, needed)
@@ -174,7 +154,7 @@ def rule(
 def rule_over_time(
     criterion: Criterion, estimate: Observation, watched_s: float, times_longer: float
 ) -> Judgement:
-    """The ruling on an estimate from watched_s seconds. times_longer: how many times as long a
+    """The judgement on an estimate from watched_s seconds. times_longer: how many times as long a
     measurement would settle on which side of the limit the value is."""
 
     def unsure() -> tuple[str, int | None]:
@@ -197,29 +177,20 @@ def decided_by_lateness(condition: str, verdict: str, without: Callable[[], str]
     other = without()
     if FAIL in (verdict, other) and verdict != other:
         return None
-    if verdict == PASS:
-        return other
-    return verdict
+    return other if verdict == PASS else verdict
 
 
-def _charged(
+def _by_lateness(
     criterion: Criterion, judgement: Judgement, find: Callable[[], Judgement]
 ) -> Judgement:
-    """The same after rule 1. find: finds the ruling without the generator's lateness."""
-    without: list[Judgement] = []
-
-    def verdict_without() -> str:
-        without.append(find())
-        return without[0].verdict
-
-    verdict = decided_by_lateness(criterion.condition, judgement.verdict, verdict_without)
+    """The same after rule 1. find: finds the judgement without the generator's lateness."""
+    find = functools.cache(find)
+    verdict = decided_by_lateness(criterion.condition, judgement.verdict, lambda: find().verdict)
     if verdict == judgement.verdict:
         return judgement
     if verdict is not None:
-        return replace(
-            judgement, verdict=verdict, reason=without[0].reason, needed=without[0].needed
-        )
-    value = f"{format_number(without[0].estimate.value, criterion.threshold)} {criterion.unit}"
+        return replace(judgement, verdict=verdict, reason=find().reason, needed=find().needed)
+    value = f"{format_number(find().estimate.value, criterion.threshold)} {criterion.unit}"
     reason = f"the generator's own lateness decides: without it, it is {value}"
     return replace(judgement, verdict=INVALID, reason=reason, needed=None, fault=GENERATOR)
 
@@ -242,30 +213,25 @@ def _with_unsent(
     return replace(judgement, verdict=INCONCLUSIVE, reason=reason, needed=None)
 
 
-def _noting_errors(judgement: Judgement, part: JudgedSamples) -> Judgement:
-    return replace(judgement, reason=f"{judgement.reason}; {part.errors} failed samples count too")
-
-
-def _ruling(
-    criterion: Criterion, part: JudgedSamples, levels: Levels, from_s: float, to_s: float
+def _judged(
+    criterion: Criterion, part: JudgedSamples, levels: Levels, window: tuple[float, float]
 ) -> Judgement:
-    nothing = Observation(math.nan, None, None, part.counts.total)
-    if unjudgeable := _unjudgeable(part):
-        return replace(unjudgeable, estimate=nothing)
+    """What the samples alone say of the criterion."""
+    if not part.counts.total or part.problem:
+        reason = part.problem if part.counts.total else "gave no samples, so nothing was judged"
+        return Judgement(INVALID, reason, Observation(math.nan, None, None, part.counts.total))
+    if criterion.is_latency_slope:
+        return _judged_slope(criterion, part, levels, window)
     if criterion.timeframe_s is None:
         estimate = observe(criterion, part, levels)
     else:
-        estimate = observe_windows(criterion, part, from_s, to_s)
+        estimate = observe_windows(criterion, part, *window)
     if math.isnan(estimate.value):
-        window = f"{criterion.timeframe_s} s"
-        reason = f"no window of {window} had samples from end to end"
+        reason = f"no window of {criterion.timeframe_s} s had samples from end to end"
         return Judgement(INCONCLUSIVE, reason, estimate)
     if estimate.low is None:
         return rule_exactly(criterion, estimate)
-
-    def unsure() -> tuple[str, int | None]:
-        return _why_unsure(criterion, part, estimate, 1 - 2 * levels.hold)
-
+    unsure = functools.partial(_why_unsure, criterion, part, estimate, 1 - 2 * levels.hold)
     judgement = rule(criterion, estimate, unsure)
     if judgement.verdict == PASS and math.isinf(estimate.high):
         reason, needed = unsure()
@@ -273,36 +239,27 @@ def _ruling(
     return judgement
 
 
-def _ruling_on_slope(
-    criterion: Criterion, part: JudgedSamples, levels: Levels, from_s: float, to_s: float
+def _judged_slope(
+    criterion: Criterion, part: JudgedSamples, levels: Levels, window: tuple[float, float]
 ) -> Judgement:
-    if unjudgeable := _unjudgeable(part):
-        return unjudgeable
     total, p = part.counts.total, criterion.percentile
-    at_s, values, _ = percentile_by_block(part.counts, p, from_s, to_s, BLOCKS)
+    at_s, values, _ = percentile_by_block(part.counts, p, *window, BLOCKS)
     found = trend(at_s, values, 1 - 2 * levels.hold)
     if found is None:
         each = samples_needed(p)
-        needed = max(total + 1, FEWEST * each)
         reason = (
             f"too few samples for {criterion.subject}: at least {FEWEST} stretches of time with "
             f"{each} each are needed, and there are {len(at_s)}"
         )
-        return Judgement(INCONCLUSIVE, reason, None, needed)
+        return Judgement(INCONCLUSIVE, reason, None, max(total + 1, FEWEST * each))
 
     def slope(confidence: float) -> Observation:
         each = trend(at_s, values, confidence).scaled(PER_MIN)
         return Observation(each.slope, each.low, each.high, total)
 
-    estimate = levels.between(criterion.condition, slope)
     longer = found.times_longer(criterion.threshold / PER_MIN)
-    return rule_over_time(criterion, estimate, to_s - from_s, longer)
-
-
-def _unjudgeable(part: JudgedSamples) -> Judgement | None:
-    if not part.counts.total:
-        return Judgement(INVALID, "gave no samples, so nothing was judged")
-    return Judgement(INVALID, part.problem) if part.problem else None
+    estimate = levels.between(criterion, slope)
+    return rule_over_time(criterion, estimate, window[1] - window[0], longer)
 
 
 def _why_unsure(
@@ -320,8 +277,8 @@ def _why_unsure(
         needed = max(needed, n + 1)
         return f"too few samples for {criterion.subject}: at least {needed} would do", needed
     if n < FEWEST_FOR_MEAN and criterion.percentile is None:
-        reason = f"too few samples for a mean: at least {FEWEST_FOR_MEAN} are needed"
-        return reason, FEWEST_FOR_MEAN
+        needed = FEWEST_FOR_MEAN
+        return f"too few samples for a mean: at least {needed} are needed", needed
     times = estimate.times_longer(criterion)
     if times > MOST_TIMES_LONGER:
         return _open(criterion, estimate), None

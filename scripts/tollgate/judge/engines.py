@@ -22,7 +22,6 @@ from tollgate.judge.facts import (
     JudgeSettings,
     LabelData,
     MeasuredExecution,
-    measured_window,
 )
 from tollgate.judge.validity import execution_reasons
 from tollgate.judge.verdicts import INCONCLUSIVE, INVALID, OPERATOR, Reason, RunVerdict
@@ -94,7 +93,7 @@ def engine_of(
     name: str, execution: MeasuredExecution, began_s: float, machine: str = ""
 ) -> EngineFacts:
     """began_s: the zero of the execution's seconds, in seconds since the epoch."""
-    from_s, to_s = measured_window(execution)
+    from_s, to_s = execution.window
     requests = [it for it in execution.labels.values() if not it.is_transaction]
     counts = Counts.merged(it.service.window(from_s, to_s) for it in requests)
     times = (counts.percentile(p) if counts.total else math.nan for p in (50, 95, 99))

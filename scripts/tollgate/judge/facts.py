@@ -42,67 +42,71 @@ class LabelData:
 
 @dataclass(frozen=True)
 class EarlyEnd:
-    """A thread group that ended before the time that its plan states. by_service: brought about by
-    what the service answered."""
+    """A thread group that ended before the time that its plan states."""
 
     line: str
     by_service: bool = False
+    """Whether it was brought about by what the service answered."""
 
 
 @dataclass(frozen=True)
 class ExecutionFacts:
-    """What happened around one execution's samples. None: not known, or did not happen.
-
-    interrupted: the run was, before this execution had ended by itself. ended_s: when that, or a
-    look, an early stop or STOP_AFTER ended the load, in seconds since the execution's start.
-    last_start_s: when the last sample started, likewise.
-    stopped_by: text of the criterion by which Taurus stopped the run early, before this execution
-    had ended by itself, or had begun. ended_by_force: Taurus ended a JMeter that went on after its
-    load had been ended.
-    workers: how many there were, one entry a target. worker_events: one for each worker that
-    died or was restarted. jtl_error: why the JTL could not be read. cut_off_line: line
-    of a last sample that was cut off. generator_exit: JMeter's exit code. machine_problems: one
-    line for each, such as a full disk. notes: what a reader should know and what changes no
-    verdict. lint: what was noticed of the plan, likewise. silent: one line for each thread group
-    that had to send and left no sample. early_ends: those that ended before their time.
-    url: of the service that was asked, where it is none of the run's own.
-    """
+    """What happened around one execution's samples. None: not known, or did not happen."""
 
     interrupted: bool = False
+    """Whether the run was, before this execution had ended by itself."""
     ended_s: float | None = None
+    """When an interruption, a look, an early stop or STOP_AFTER ended the load, in seconds since
+    the execution's start."""
     last_start_s: float | None = None
+    """When the last sample started, likewise."""
     stopped_by: str | None = None
+    """Text of the criterion by which Taurus stopped the run early, before this execution had ended
+    by itself, or had begun."""
     ended_by_force: bool = False
+    """Whether Taurus ended a JMeter that went on after its load had been ended."""
     generator_exit: int | None = None
+    """JMeter's exit code."""
     generator_error: str | None = None
+    """Why JMeter never began."""
     jtl_error: str | None = None
+    """Why the JTL could not be read."""
     cut_off_line: int | None = None
+    """Line of a last sample that was cut off."""
     workers: tuple[WorkerCount, ...] = ()
+    """How many there were of each target."""
     worker_events: tuple[WorkerEvent, ...] = ()
+    """One for each worker that died or was restarted."""
     machine_problems: tuple[str, ...] = ()
+    """One line for each, such as a full disk."""
     notes: tuple[str, ...] = ()
+    """What a reader should know and what changes no verdict."""
     lint: tuple[str, ...] = ()
+    """What was noticed of the plan, which changes no verdict either."""
     silent: tuple[str, ...] = ()
+    """One line for each thread group that had to send and left no sample."""
     early_ends: tuple[EarlyEnd, ...] = ()
+    """Thread groups that ended before their time."""
     url: str | None = None
+    """Of the service that was asked, where it is none of the run's own."""
 
 
 @dataclass(frozen=True)
 class InterimHistory:
-    """The looks at an execution that may end early, in seconds of measuring.
-
-    looks_s: when it was looked at, ascending; the last one is what it is judged by. least_s: what
-    it measures at least before it passes. budget_s: what it measures at most. since: the verdict on
-    each criterion, by its text, and from which look on it has been that. ended: whether a look
-    ended it. is_over: whether the last look is at all that there was to measure.
-    """
+    """The looks at an execution that may end early, in seconds of measuring."""
 
     least_s: float
+    """What it measures at least before it passes."""
     budget_s: float
+    """What it measures at most."""
     looks_s: tuple[float, ...] = ()
+    """When it was looked at, ascending; it is judged by the last look."""
     since: Mapping[str, tuple[str, float]] = field(default_factory=dict)
+    """The verdict on each criterion, by its text, and from which look on it has been that."""
     ended: bool = False
+    """Whether a look ended it."""
     is_over: bool = False
+    """Whether the last look is at all that there was to measure."""
 
     @property
     def fractions(self) -> tuple[float, ...]:
@@ -136,53 +140,55 @@ class InterimHistory:
 
 @dataclass(frozen=True)
 class MeasuredExecution:
-    """One plan against one mode. measured_s None: until the load ends by itself.
-
-    Judged are the samples that started (for response times: were meant to start) in
-    [warmup_s, warmup_s + measured_s). labels: by name and whether a Transaction Controller left the
-    rows, for one may have the name of a sampler. forecast: None where the plan follows none.
-    comparison: None where nothing is compared; a run that ended itself was to measure until then.
-    course: None where there is one look, at the end. capacity: None where none is searched for.
-    engines: of a load that several have sent, each of them; the labels are of all together, and
-    what the schedules of each say stands there.
-    """
+    """One plan against one mode."""
 
     name: str
     labels: Mapping[tuple[str, bool], LabelData]
+    """By name and whether a Transaction Controller left the rows, for one may have the name of a
+    sampler."""
     criteria: tuple[Criterion, ...] = ()
     warmup_s: float = 0.0
     measured_s: float | None = None
+    """None: until the load ends by itself. A comparison that ended itself was to measure until
+    then."""
     schedules: tuple[ScheduleFacts, ...] = ()
     facts: ExecutionFacts = field(default_factory=ExecutionFacts)
     resources: Resources = field(default_factory=Resources)
     forecast: ForecastFacts | None = None
+    """None where the plan follows none."""
     comparison: Comparison | None = None
+    """None where nothing is compared."""
     unanswered: tuple[Unanswered, ...] = ()
     course: InterimHistory | None = None
+    """None where there is one look, at the end."""
     capacity: Searched | None = None
+    """None where none is searched for."""
     engines: tuple[EngineFacts, ...] = ()
+    """Each of those that have sent the load, if there are several. The labels are then of all
+    together, and the schedules are those of each engine."""
 
     @property
     def can_fail(self) -> bool:
         """Whether anything that its samples may show would fail it."""
         gates = self.comparison is not None and bool(self.comparison.gating)
-        return (
-            gates or self.capacity is not None or any(criterion.fail for criterion in self.criteria)
-        )
+        return gates or self.capacity is not None or any(it.fail for it in self.criteria)
 
+    @property
+    def due_s(self) -> float | None:
+        """When its measuring is to end, in seconds since its start; None where not known."""
+        return None if self.measured_s is None else self.warmup_s + self.measured_s
 
-def measured_window(execution: MeasuredExecution) -> tuple[float, float]:
-    """(from, to) in seconds since the execution's start; it ends early if the load did."""
-    services = [data.service for data in execution.labels.values() if data.service.total]
-    last = max((float(each.seconds[-1]) + each.width for each in services), default=0.0)
-    if execution.measured_s is None:
-        return execution.warmup_s, last
-    to_s = execution.warmup_s + execution.measured_s
-    if execution.facts.ended_s is not None:
-        to_s = min(to_s, execution.facts.ended_s)
-    elif execution.facts.stopped_by:
-        to_s = min(to_s, last)
-    return execution.warmup_s, to_s
+    @property
+    def window(self) -> tuple[float, float]:
+        """The judged seconds since its start, [from, to); they end early if the load did. Samples
+        are judged by when they started, response times by when they were meant to start."""
+        services = [data.service for data in self.labels.values() if data.service.total]
+        last_s = max((float(each.seconds[-1]) + each.width for each in services), default=0.0)
+        if self.due_s is None:
+            return self.warmup_s, last_s
+        if self.facts.ended_s is not None:
+            return self.warmup_s, min(self.due_s, self.facts.ended_s)
+        return self.warmup_s, min(self.due_s, last_s) if self.facts.stopped_by else self.due_s
 
 
 @dataclass(frozen=True)
@@ -223,52 +229,47 @@ class EngineFacts:
 
 @dataclass(frozen=True)
 class MeasuredRun:
-    """All executions of one bzt call. problems: one line for each thing that broke the run. share:
-    of a run that sent one engine's share of a load, which, such as 2/3. is_sealed: whether it has
-    come to its end."""
+    """All executions of one bzt call."""
 
     executions: tuple[MeasuredExecution, ...]
     interrupted: bool = False
     problems: tuple[str, ...] = ()
+    """One line for each thing that broke the run."""
     share: str = ""
+    """Of a run that sent one engine's share of a load, which, such as 2/3."""
     is_sealed: bool = True
+    """Whether it has come to its end."""
 
 
 @dataclass(frozen=True)
 class JudgeSettings:
-    """How strictly to judge.
-
-    cut_short_counts: judge an interrupted run by what was measured until then.
-    latency: 'response' judges response time where a schedule exists, 'service' never does.
-    missing_share: of the scheduled requests, how many may be missing before the run is broken
-      whatever its criteria say; one always may. Fewer are counted against each criterion.
-    forecast_tolerance: how far a step's requests may be from the forecast, as a share of it.
-    """
+    """How strictly to judge."""
 
     inconclusive_passes: bool = False
     cut_short_counts: bool = False
+    """Whether an interrupted run is judged by what was measured until then."""
     latency: str = "response"
+    """`response` judges response time where a schedule exists, `service` never does."""
     confidence: float = 0.95
     missing_share: float = 0.01
+    """Of the scheduled requests, how many may be missing before the run is broken whatever its
+    criteria say; one always may. Fewer are counted against each criterion."""
     forecast_tolerance: float = 0.02
+    """How far a step's requests may be from the forecast, as a share of it."""
 
     def __post_init__(self) -> None:
         """A misspelt value must not choose the lenient side by itself. Raises ValueError."""
-        checks = {
-            "inconclusive_passes": (self.inconclusive_passes in (True, False), "true or false"),
-            "cut_short_counts": (self.cut_short_counts in (True, False), "true or false"),
-            "latency": (self.latency in ("response", "service"), "response or service"),
-            "confidence": (_within(self.confidence, 0.5, 0.9999), "a share such as 0.95"),
-            "missing_share": (_within(self.missing_share, 0, 0.5), "a share such as 0.01"),
-            "forecast_tolerance": (
-                _within(self.forecast_tolerance, 0, 0.5),
-                "a share such as 0.02",
-            ),
+        for name in ("inconclusive_passes", "cut_short_counts"):
+            if getattr(self, name) not in (True, False):
+                raise ValueError(f"{name} must be true or false")
+        if self.latency not in ("response", "service"):
+            raise ValueError("latency must be response or service")
+        ranges = {
+            "confidence": (0.5, 0.9999),
+            "missing_share": (0, 0.5),
+            "forecast_tolerance": (0, 0.5),
         }
-        for name, (fits, wanted) in checks.items():
-            if not fits:
-                raise ValueError(f"{name} must be {wanted}")
-
-
-def _within(value: object, low: float, high: float) -> bool:
-    return isinstance(value, int | float) and low <= value <= high
+        for name, (low, high) in ranges.items():
+            value = getattr(self, name)
+            if not (isinstance(value, int | float) and low <= value <= high):
+                raise ValueError(f"{name} must be a share such as {getattr(JudgeSettings, name)}")

@@ -26,7 +26,7 @@ from collections.abc import Iterator, Sequence
 from tollgate.criteria.grammar import Criterion
 from tollgate.judge.capacity import capacity_reasons, judge_capacity
 from tollgate.judge.comparison import comparison_reasons
-from tollgate.judge.criterion import judge_criterion, judge_drift
+from tollgate.judge.criterion import judge_criterion
 from tollgate.judge.cut_short import (
     CriterionStop,
     is_cut_short,
@@ -39,7 +39,6 @@ from tollgate.judge.facts import (
     JudgeSettings,
     MeasuredExecution,
     MeasuredRun,
-    measured_window,
 )
 from tollgate.judge.failures import failure_reasons, without_times_of_failures
 from tollgate.judge.forecast import check_forecast, forecast_reasons
@@ -105,7 +104,7 @@ def results_of(
 
     found = holm_results(executions, settings, judged, family)
     return [
-        with_decision_time(it, [*without_times_of_failures(it, each, *measured_window(it))])
+        with_decision_time(it, [*without_times_of_failures(it, each, *it.window)])
         for it, each in zip(executions, found, strict=True)
     ]
 
@@ -120,7 +119,7 @@ def _judged(
 ) -> ExecutionVerdict:
     """The verdict on one execution. stop: of the whole run, None for none. is_broken: a problem has
     ended the run, which is the reason for all that is missing."""
-    from_s, to_s = measured_window(execution)
+    from_s, to_s = execution.window
     forecast = execution.forecast and check_forecast(
         execution.forecast, settings.forecast_tolerance, settings.confidence
     )
@@ -153,20 +152,12 @@ def _judged(
 
 
 def _result(
-    criterion: Criterion,
-    execution: MeasuredExecution,
-    settings: JudgeSettings,
-    levels: Levels,
+    criterion: Criterion, execution: MeasuredExecution, settings: JudgeSettings, levels: Levels
 ) -> CriterionResult:
-    how = settings, levels, *measured_window(execution)
     if criterion.is_of_capacity and execution.capacity:
         return judge_capacity(criterion, execution.capacity)
-    if criterion.is_of_workers:
-        has_target = bool(execution.facts.workers)
-        return judge_resource(criterion, execution.resources, *how, has_target)
-    if criterion.is_latency_slope:
-        return judge_drift(criterion, execution.labels.values(), *how)
-    return judge_criterion(criterion, execution, *how)
+    judge_one = judge_resource if criterion.is_of_workers else judge_criterion
+    return judge_one(criterion, execution, settings, levels)
 
 
 def _compared(execution: MeasuredExecution) -> Iterator[Reason]:

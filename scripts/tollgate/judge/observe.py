@@ -35,65 +35,67 @@ BASES = {FIRST_BYTE: "time to first byte", CONNECT: "connect time"}
 
 @dataclass(frozen=True)
 class JudgedSamples:
-    """The samples that one criterion is about, within the measured window.
-
-    problem: why nothing can be said of them, and what to do; empty for nothing.
-    """
+    """The samples that one criterion is about, within the measured window."""
 
     counts: Counts
     totals: Totals | None
     basis: str
-    errors: int
     problem: str = ""
+    """Why nothing can be said of them, and what to do; empty for nothing."""
 
 
 @dataclass(frozen=True)
 class Levels:
-    """One-sided errors (levels.py): of the bound that decides FAIL by lying beyond the limit, of
-    both ends of the interval, which decides PASS, and of an interval that nothing adjusts. The
-    first is the smallest, so that no interval holds the limit of a FAIL."""
+    """One-sided errors (levels.py). `fail` is the smallest, so that no interval holds the limit of
+    a FAIL."""
 
     fail: float
+    """Of the bound that decides FAIL by lying beyond the limit."""
     hold: float
+    """Of both ends of the interval, which decides PASS."""
     plain: float
+    """Of an interval that nothing adjusts."""
 
-    def between(self, condition: str, find: Callable[[float], Observation]) -> Observation:
+    def between(self, criterion: Criterion, find: Callable[[float], Observation]) -> Observation:
         """The estimate with what each level gives. find: by the confidence of both ends."""
         found = find(1 - 2 * self.hold)
         if found.low is None:
             return found
         far = found if self.fail == self.hold else find(1 - 2 * self.fail)
         plain = found if self.plain == self.hold else find(1 - 2 * self.plain)
-        bound = far.low if condition.startswith(">") else far.high
+        bound = far.low if criterion.condition[0] == ">" else far.high
         return replace(found, fail_bound=bound, unadjusted=(plain.low, plain.high))
 
 
 @dataclass(frozen=True)
 class Observation:
-    """A value in the criterion's unit, NaN where there is none, and its interval, None for what was
-    counted, which decides by itself. samples: requests, or looks at a worker. window: the seconds
-    that it is about, `12-22 s`. deff: the design effect of the samples. fail_bound: the bound that
-    decides FAIL. unadjusted: the interval of a single look at a single estimate."""
+    """What was seen of a criterion, in its unit."""
 
     value: float
+    """NaN where there is none."""
     low: float | None
+    """Lower end of its interval; None for what was counted, which decides by itself."""
     high: float | None
     samples: int
+    """Requests, or looks at a worker."""
     window: str | None = None
+    """The seconds that it is about, `12-22 s`."""
     deff: float = math.nan
+    """The design effect of the samples."""
     fail_bound: float | None = None
+    """The bound that decides FAIL."""
     unadjusted: tuple[float, float] | None = None
+    """The interval of a single look at a single estimate."""
 
     def is_beyond(self, criterion: Criterion) -> bool:
         """Whether the whole interval violates the limit."""
-        violates = comparison(criterion.condition)
-        return all(violates(end, criterion.threshold) for end in (self.low, self.high))
+        return criterion.violates(self.low) and criterion.violates(self.high)
 
     def times_longer(self, criterion: Criterion) -> float:
         """How many times the samples would settle it, if the interval narrows by their root."""
         distance = abs(self.value - criterion.threshold)
         inner = self.high if self.value <= criterion.threshold else self.low
-        if comparison(criterion.condition)(self.value, criterion.threshold):
+        if criterion.violates(self.value):
             inner = self.fail_bound
         return (abs(inner - self.value) / distance) ** 2 if distance else math.inf
 
@@ -102,8 +104,7 @@ def select(
     criterion: Criterion,
     labels: Iterable[LabelData],
     settings: JudgeSettings,
-    from_s: float,
-    to_s: float,
+    window: tuple[float, float],
     without_generator_lateness: bool = False,
 ) -> JudgedSamples:
     """The samples of the criterion's label, or of all samplers for ''."""
@@ -114,23 +115,22 @@ def select(
     ]
     may_respond = criterion.may_respond and settings.latency == "response"
     responds = may_respond and wanted and all(data.response is not None for data in wanted)
-    chosen = (data.service for data in wanted)
-    if responds:
-        chosen = (
-            data.response
-            if not without_generator_lateness or data.without_generator_lateness is None
-            else data.without_generator_lateness
-            for data in wanted
-        )
-    counts = Counts.merged(each.window(from_s, to_s) for each in chosen)
+
+    def chosen(data: LabelData) -> Counts:
+        adjusted = data.without_generator_lateness
+        if responds and without_generator_lateness and adjusted is not None:
+            return adjusted
+        return data.response if responds else data.service
+
+    counts = Counts.merged(chosen(data).window(*window) for data in wanted)
     totals = None
     if wanted and all(data.totals is not None for data in wanted):
-        totals = Totals.merged(data.totals.window(from_s, to_s) for data in wanted)
+        totals = Totals.merged(data.totals.window(*window) for data in wanted)
     basis = "samples"
-    if criterion.unit == "ms" or criterion.is_latency_slope:
+    if criterion.is_of_time:
         service = BASES.get(criterion.subject, "service time")
         basis = RESPONSE_TIME if responds else service
-    return JudgedSamples(counts, totals, basis, counts.errors, _problem(criterion, wanted, totals))
+    return JudgedSamples(counts, totals, basis, _problem(criterion, wanted, totals))
 
 
 def with_unsent(
@@ -170,15 +170,15 @@ def _problem(criterion: Criterion, wanted: list[LabelData], totals: Totals | Non
 
 def observe(criterion: Criterion, part: JudgedSamples, levels: Levels) -> Observation:
     """The criterion's value over all of the part, which is not about a window of it."""
-    return levels.between(criterion.condition, lambda it: _observe(criterion, part, it))
-
-
-def _observe(criterion: Criterion, part: JudgedSamples, confidence: float) -> Observation:
     value, samples = value_of(criterion, part.counts, part.totals), part.counts.total
     if math.isnan(value) or criterion.unit != "ms":
         return Observation(value, None, None, samples)
-    interval = _interval(criterion, part, confidence)
-    return Observation(value, interval.low, interval.high, samples, deff=interval.deff)
+
+    def estimate(confidence: float) -> Observation:
+        found = _interval(criterion, part, confidence)
+        return Observation(value, found.low, found.high, samples, deff=found.deff)
+
+    return levels.between(criterion, estimate)
 
 
 def value_of(criterion: Criterion, counts: Counts, totals: Totals | None) -> float:
@@ -206,10 +206,8 @@ def hit_mask(criterion: Criterion, counts: Counts) -> np.ndarray:
 
 
 def _total_of(subject: str, totals: Totals | None) -> float:
-    if totals is None or not len(totals.second):
-        return math.nan
-    column = getattr(totals, TOTALS_COLUMNS[subject])
-    if column is None:
+    column = totals and getattr(totals, TOTALS_COLUMNS[subject])
+    if column is None or not len(column):
         return math.nan
     if subject == "concurr":
         return float(column.max())
@@ -225,18 +223,7 @@ def _interval(criterion: Criterion, part: JudgedSamples, confidence: float) -> I
     if criterion.subject in (FIRST_BYTE, CONNECT):
         sums = getattr(totals, TOTALS_COLUMNS[criterion.subject])
         return mean_interval(totals.bins, totals.n, sums, confidence)
-    bins, n = counts.bins, counts.sum_by_second()
-    if criterion.subject == "avg-rt":
-        return mean_interval(bins, n, counts.sum_by_second(counts.elapsed_ms), confidence)
-    return stdev_interval(counts, confidence)
-
-
-def comparison(condition: str) -> Callable[[float, float], bool]:
-    """The condition as a function of value and limit; true where the run fails."""
-    return {
-        "<": lambda value, limit: value < limit,
-        "<=": lambda value, limit: value <= limit,
-        "=": lambda value, limit: value == limit,
-        ">": lambda value, limit: value > limit,
-        ">=": lambda value, limit: value >= limit,
-    }[condition]
+    if criterion.subject == "stdev-rt":
+        return stdev_interval(counts, confidence)
+    sums = counts.sum_by_second(counts.elapsed_ms)
+    return mean_interval(counts.bins, counts.sum_by_second(), sums, confidence)

@@ -32,7 +32,7 @@ from tollgate.judge.cut_short import (
 from tollgate.judge.facts import JudgeSettings, MeasuredExecution, MeasuredRun
 from tollgate.judge.failures import failure_warnings
 from tollgate.judge.verdicts import FAIL, GENERATOR, INVALID, MACHINE, OPERATOR, SERVICE, Reason
-from tollgate.judge.workers import judges_restarts, outages_judged, reload_notes, resource_reasons
+from tollgate.judge.workers import judges_restarts, resource_reasons, resource_warnings
 from tollgate.schedule.attribution import FAR_LATE_MS
 from tollgate.schedule.model import ScheduleFacts
 
@@ -79,7 +79,7 @@ def execution_reasons(
     if measured_nothing(execution):
         return  # so that there is nothing else to be said of it
     yield from _workers(execution)
-    yield from resource_reasons(execution.resources, judges_restarts(execution))
+    yield from resource_reasons(execution)
     if not is_short:  # whoever interrupts the run ends JMeter, in the middle of a line perhaps
         yield from _accidents(execution, is_excused)
     for schedule in execution.schedules:
@@ -247,8 +247,7 @@ def warnings_of(
         )
     yield from execution.facts.notes
     yield from cut_short_warnings(execution, settings)
-    yield from reload_notes(execution.resources.reloads)
-    yield from outages_judged(execution)
+    yield from resource_warnings(execution)
     if execution.comparison:
         yield from comparison_warnings(execution.comparison)
     if not execution.can_fail:

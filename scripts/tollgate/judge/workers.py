@@ -14,7 +14,7 @@ judges it: a soak that looks for leaks must not call the leak it found a broken 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -37,7 +37,7 @@ from tollgate.judge.verdicts import (
     Reason,
 )
 from tollgate.stats.intervals import MIN_SECONDS, mean_interval
-from tollgate.workers.model import Reload, Resources, WorkerEvent, WorkerOutage, WorkerSeries
+from tollgate.workers.model import Resources, WorkerEvent, WorkerOutage, WorkerSeries
 from tollgate.workers.processes import (
     FEWEST_LOOKS,
     SHORTEST_S,
@@ -70,47 +70,35 @@ class _Watch:
     from_s: float
     to_s: float
 
-    def between(self, find: Callable[[float], Observation]) -> Observation:
-        """As Levels.between."""
-        return self.levels.between(self.criterion.condition, find)
-
-    def shared(self) -> _Watch:
-        """The same with the level that each of its estimates has."""
-        each = self.resources.workers
-        if self.criterion.subject in _OF_LIVES:
-            each = [life for it in each for life in lives(it, self.from_s, self.to_s)]
-        return replace(self, levels=replace(self.levels, fail=self.levels.fail / max(1, len(each))))
-
 
 def judge_resource(
-    criterion: Criterion,
-    resources: Resources,
-    settings: JudgeSettings,
-    levels: Levels,
-    from_s: float,
-    to_s: float,
-    has_target: bool = False,
+    criterion: Criterion, execution: MeasuredExecution, settings: JudgeSettings, levels: Levels
 ) -> CriterionResult:
-    """The result of a criterion on workers, over the looks of [from_s, to_s) seconds.
-
-    has_target: whether there were workers to be watched."""
-    watch = _Watch(criterion, resources, levels, from_s, to_s)
-    problem = ""
-    if not resources.workers:
-        step = "see workers.jsonl and workers.err" if has_target else "give the scenario a `target`"
-        problem = f"no worker was seen, so nothing was judged: {step}"
-    elif criterion.subject == "time-left" and not all(it.memory_limit for it in resources.workers):
-        problem = "the target has no memory limit: set max_memory_restart in ecosystem.config.js"
-    if problem:
-        return _result(criterion, settings, None, Judgement(INVALID, problem))
-    shared = watch.shared()
-    judged = [
-        (series.worker, judgement)
-        for series in resources.workers
-        for judgement in _of_worker(shared, series)
-    ]
+    """The result of a criterion on workers."""
+    resources, window = execution.resources, execution.window
+    if problem := _why_unjudged(criterion, execution):
+        judged = [(None, Judgement(INVALID, problem))]
+    else:
+        each = resources.workers
+        if criterion.subject in _OF_LIVES:
+            each = [life for it in each for life in lives(it, *window)]
+        shared = replace(levels, fail=levels.fail / max(1, len(each)))
+        watch = _Watch(criterion, resources, shared, *window)
+        judged = [(it.worker, found) for it in resources.workers for found in _of_worker(watch, it)]
     worker, judgement = max(judged, key=lambda each: _badness(criterion, each[1]))
-    return _result(criterion, settings, worker, judgement)
+    return result(criterion, judgement, settings.confidence, LOOKS, 0, worker)
+
+
+def _why_unjudged(criterion: Criterion, execution: MeasuredExecution) -> str:
+    """Empty if the workers can be judged."""
+    workers = execution.resources.workers
+    if not workers:
+        has_target = bool(execution.facts.workers)
+        step = "see workers.jsonl and workers.err" if has_target else "give the scenario a `target`"
+        return f"no worker was seen, so nothing was judged: {step}"
+    if criterion.subject == "time-left" and not all(it.memory_limit for it in workers):
+        return "the target has no memory limit: set max_memory_restart in ecosystem.config.js"
+    return ""
 
 
 def _badness(criterion: Criterion, judgement: Judgement) -> tuple[int, float]:
@@ -176,7 +164,7 @@ def _of_mean(watch: _Watch, at_s: np.ndarray, values: np.ndarray) -> Judgement:
         found = mean_interval(seconds, n, sums, confidence, has_tail=False)
         return Observation(float(values.mean()), found.low, found.high, len(values))
 
-    estimate = watch.between(mean)
+    estimate = watch.levels.between(watch.criterion, mean)
     watched = int(seconds[-1] - seconds[0]) + 1
     if watched < MIN_SECONDS:
         reason = f"watched for {watched} s: at least {MIN_SECONDS} s are needed"
@@ -221,7 +209,8 @@ def _of_growth(watch: _Watch, grown: Growth, limit: float | None, processes: int
     if is_time:
         needed_slope = grown.slope_to_limit(limit, watch.criterion.threshold * 60)
     times_longer = grown.trend.times_longer(needed_slope)
-    judgement = rule_over_time(watch.criterion, watch.between(minutes), life.length_s, times_longer)
+    estimate = watch.levels.between(watch.criterion, minutes)
+    judgement = rule_over_time(watch.criterion, estimate, life.length_s, times_longer)
     notes = [judgement.reason]
     if watch.criterion.subject == "rss-slope" and limit:
         notes += _time_left(grown, limit)
@@ -239,29 +228,16 @@ def _time_left(grown: Growth, limit: float) -> list[str]:
     if not value:
         return [f"{size} were reached"]
     unit, name = duration(value)
-    ends = (
-        f"{short(low / unit)} or more"
-        if math.isinf(high)
-        else f"{short(low / unit)}-{short(high / unit)}"
-    )
-    return [f"{size} would be reached in {short(value / unit)} {name} ({ends})"]
+    end = " or more" if math.isinf(high) else f"-{short(high / unit)}"
+    return [f"{size} would be reached in {short(value / unit)} {name} ({short(low / unit)}{end})"]
 
 
-def _result(
-    criterion: Criterion, settings: JudgeSettings, worker: str | None, judgement: Judgement
-) -> CriterionResult:
-    looks = judgement.estimate.samples if judgement.estimate else 0
-    return result(criterion, judgement, settings.confidence, LOOKS, looks, worker)
-
-
-def resource_reasons(resources: Resources, restarts_are_judged: bool) -> Iterator[Reason]:
-    """Why an execution can't pass: its lossy or failed reloads and its unplanned outages.
-
-    restarts_are_judged: by a criterion of this execution, which may still let them pass."""
-    for outage in resources.outages:
-        if not outage.planned and not (restarts_are_judged and _is_counted(outage, resources)):
+def resource_reasons(execution: MeasuredExecution) -> Iterator[Reason]:
+    """Why an execution can't pass: its unplanned outages, its lossy or failed reloads."""
+    for outage in execution.resources.outages:
+        if not (outage.planned or _is_judged(outage, execution)):
             yield Reason(INVALID, SERVICE, outage_line(outage))
-    for reload in resources.reloads:
+    for reload in execution.resources.reloads:
         at = f"the reload {_seconds(reload.from_s)} s into the execution"
         if reload.problem:
             yield Reason(FAIL, SERVICE, f"{at} failed: {reload.problem}")
@@ -271,22 +247,30 @@ def resource_reasons(resources: Resources, restarts_are_judged: bool) -> Iterato
             yield Reason(FAIL, SERVICE, f"{at} lost {_requests(reload.lost)}")
 
 
+def resource_warnings(execution: MeasuredExecution) -> Iterator[str]:
+    """One line on the reloads that went well, and one for each outage that makes nothing INVALID,
+    because a criterion judges it."""
+    reloads = execution.resources.reloads
+    clean = [it for it in reloads if it.lost == 0 and not it.problem and it.to_s < math.inf]
+    if clean:
+        times = ", ".join(_seconds(reload.from_s) for reload in clean[:_TIMES_SHOWN])
+        more = f" and {len(clean) - _TIMES_SHOWN} more" if len(clean) > _TIMES_SHOWN else ""
+        what = "one reload" if len(clean) == 1 else f"{len(clean)} reloads"
+        yield f"{what} of the target lost no request: {times} s{more} into the execution"
+    for outage in execution.resources.outages:
+        if not outage.planned and _is_judged(outage, execution):
+            yield outage_line(outage)
+
+
 def judges_restarts(execution: MeasuredExecution) -> bool:
     """Whether a criterion says what a restart of a worker means."""
     return any(each.subject == "restarts" and each.fail for each in execution.criteria)
 
 
-def outages_judged(execution: MeasuredExecution) -> list[str]:
-    """The outages that make nothing INVALID because a criterion judges them, in words."""
-    resources = execution.resources
-    found = (it for it in resources.outages if not it.planned and _is_counted(it, resources))
-    return [outage_line(outage) for outage in found] if judges_restarts(execution) else []
-
-
-def _is_counted(outage: WorkerOutage, resources: Resources) -> bool:
+def _is_judged(outage: WorkerOutage, execution: MeasuredExecution) -> bool:
     """Whether a criterion on restarts counts it: the worker came back, and was looked at."""
-    is_seen = any(series.worker == outage.worker for series in resources.workers)
-    return outage.to_s is not None and is_seen
+    is_seen = any(series.worker == outage.worker for series in execution.resources.workers)
+    return judges_restarts(execution) and outage.to_s is not None and is_seen
 
 
 def outage_line(outage: WorkerOutage) -> str:
@@ -302,16 +286,6 @@ def outage_line(outage: WorkerOutage) -> str:
     if outage.to_s > outage.from_s:
         back = f"PM2 had it back after {format_number(outage.to_s - outage.from_s)} s"
     return f"{who} and was started again {at}; {back}{lost}"
-
-
-def reload_notes(reloads: Iterable[Reload]) -> Iterator[str]:
-    """One line on the reloads that went well."""
-    clean = [it for it in reloads if it.lost == 0 and not it.problem and it.to_s < math.inf]
-    if clean:
-        times = ", ".join(_seconds(reload.from_s) for reload in clean[:_TIMES_SHOWN])
-        more = f" and {len(clean) - _TIMES_SHOWN} more" if len(clean) > _TIMES_SHOWN else ""
-        what = "one reload" if len(clean) == 1 else f"{len(clean)} reloads"
-        yield f"{what} of the target lost no request: {times} s{more} into the execution"
 
 
 def events_left(

@@ -10,7 +10,7 @@ import numpy as np
 
 from tollgate.base.text import one_line
 from tollgate.criteria.grammar import Criterion
-from tollgate.judge.facts import JudgeSettings, LabelData, MeasuredExecution, measured_window
+from tollgate.judge.facts import JudgeSettings, LabelData, MeasuredExecution
 from tollgate.judge.observe import select
 from tollgate.record import manifest
 from tollgate.report.pages.run.grid import Binned, Grid
@@ -78,7 +78,7 @@ class View:
     @cached_property
     def window(self) -> tuple[float, float]:
         """What was judged, in seconds since the execution's start."""
-        return measured_window(self.execution)
+        return self.execution.window
 
     @cached_property
     def grid(self) -> Grid | None:
@@ -99,7 +99,7 @@ class View:
         key = (criterion.label, criterion.may_respond, settings.latency)
         if key not in self._selected:
             labels = self.execution.labels.values()
-            part = select(criterion, labels, settings, -np.inf, np.inf)
+            part = select(criterion, labels, settings, (-np.inf, np.inf))
             self._selected[key] = (part.counts, part.totals)
         return self._selected[key]
 
