@@ -17,7 +17,7 @@ from tollgate.compare.record import CompareRecord, SideRecord
 from tollgate.compare.samples import read
 from tollgate.compare.settings import (
     TIMEOUTS_MS,
-    LagError,
+    SettingError,
     drawn_seeds,
     lag_s,
     repeat_command,
@@ -157,7 +157,7 @@ def test_the_usual_timeouts_are_those_of_the_plan():
 
 @pytest.mark.parametrize("value", ["0", "", "5s", "-1", "nan"])
 def test_a_timeout_must_come(value):
-    with pytest.raises(LagError, match=f"connect_timeout is '{value}': write whole"):
+    with pytest.raises(SettingError, match=f"connect_timeout is '{value}': write whole"):
         lag_s({"connect_timeout": value})
 
 

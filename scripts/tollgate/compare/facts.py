@@ -9,7 +9,7 @@ from tollgate.compare import record as compare_record
 from tollgate.compare import samples
 from tollgate.compare.record import CompareRecord
 from tollgate.compare.result import Comparison, compared, not_compared
-from tollgate.compare.settings import LagError, lag_s
+from tollgate.compare.settings import SettingError, lag_s
 from tollgate.plan.model import Plan
 from tollgate.record.manifest import NAME, Execution, Manifest, ManifestError
 from tollgate.samples.store import Store
@@ -98,7 +98,7 @@ def measured_s(record: CompareRecord, planned: Execution, cut_s: float | None) -
 def _lag_s(planned: Execution) -> float:
     try:
         return lag_s(planned.properties)
-    except LagError as problem:
+    except SettingError as problem:
         raise ManifestError(f"{NAME} can't be read: {planned.name}: {problem}") from None
 
 

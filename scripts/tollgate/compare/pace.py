@@ -56,6 +56,14 @@ class Pace:
     share: float
     cost: Cost | None = None
 
+    @classmethod
+    def of(
+        cls, usual: Mapping[str, int], fixed: Mapping[str, int], cores: int, share: float
+    ) -> Pace:
+        """That of a plan whose cost is not known."""
+        period_ms = (dict(usual) | fixed)[PERIOD]
+        return cls(period_ms, usual[PERIOD], FIXED if fixed else UNSEEN, cores, share)
+
     @property
     def busy(self) -> float | None:
         """The share of the cores that this pace needs; None where that is not known."""

@@ -100,6 +100,16 @@ class Comparison:
         """By label: samples of base and of head."""
         return {each.label: each.totals for each in self.counts}
 
+    @property
+    def mean_rise_us(self) -> float | None:
+        """By how many microseconds head's mean response time was longer, over all labels; None
+        where that is not known."""
+        means = (it for it in self.gate.findings if it.metric == "mean")
+        known = (it for it in means if it.base is not None and it.head is not None)
+        rises = [(it.head - it.base, sum(self.samples[it.label])) for it in known]
+        requests = sum(count for _, count in rises)
+        return 1000 * sum(rise * count for rise, count in rises) / requests if requests else None
+
 
 def compared(record: CompareRecord, found: Compared) -> Comparison:
     """The comparison of what was measured, decided anew by the looks that a run takes.

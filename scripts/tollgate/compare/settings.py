@@ -44,21 +44,21 @@ TIMEOUTS_MS = {"connect_timeout": 2000, "response_timeout": 5000}
 WRITING_S = 1.0
 
 
-class LagError(ValueError):
-    """One line: which timeout never comes, and what to write."""
+class SettingError(ValueError):
+    """One line: which setting, its value, what to write."""
 
 
 def lag_s(properties: Mapping[str, object]) -> float:
     """Seconds after which whatever was sent has been answered or given up, and is in the file.
 
-    properties: of the plan. Raises LagError for timeouts that never come: then what is slow might
-    be missing for good.
+    properties: of the plan. Raises SettingError for timeouts that never come: then what is slow
+    might be missing for good.
     """
     total_ms = 0.0
     for name, usual_ms in TIMEOUTS_MS.items():
         text = str(properties.get(name, usual_ms))
         if not re.fullmatch(r"\d+", text) or not int(text):
-            raise LagError(
+            raise SettingError(
                 f"the property {name} is {text!r}: write whole milliseconds above 0, for the "
                 "samples are only judged once everything sent before has been answered or given up"
             )
@@ -83,10 +83,6 @@ INJECTIONS = {
 }
 _EXAMPLES = {"gates": ",".join(METRICS), "labels": "sum,search"}
 _SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600}
-
-
-class SettingError(ValueError):
-    """One line: which setting, its value, what to write."""
 
 
 @dataclass(frozen=True)

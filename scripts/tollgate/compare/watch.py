@@ -80,6 +80,11 @@ class ComparisonDecider:
             taken = self.foreign(origin_s + self.warmup_s, seconds)
             self.record = replace(self.record, foreign=taken)
 
+    def note_until(self, origin_s: float, now_s: float) -> None:
+        """note_foreign of what a run that ends now has measured. Both since the epoch."""
+        measured_s = now_s - origin_s - self.warmup_s
+        self.note_foreign(origin_s, int(max(0, min(measured_s, self.record.settings.budget_s))))
+
 
 def look_text(gate: Gate) -> str:
     """`60 s of at most 600: 13 of 15 decided; FAIL p50 of sum +19.8 % (at least ...); open ...`."""

@@ -10,15 +10,18 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
 from bzt import TaurusConfigError, ToolError
-from bzt.engine import Service
+from bzt.utils import BetterDict
 
 from tollgate.base.paths import BASE, ROOT
 from tollgate.base.processes import defer_signals
 from tollgate.base.text import duration_text
+from tollgate.base.urls import Url
 from tollgate.compare import pace, record, words
 from tollgate.compare.facts import labels_of
 from tollgate.compare.pace import Pace
@@ -26,7 +29,6 @@ from tollgate.compare.record import CompareRecord, SideRecord
 from tollgate.compare.settings import (
     SETTINGS,
     CompareSettings,
-    LagError,
     SettingError,
     drawn_seeds,
     is_compare,
@@ -42,47 +44,37 @@ from tollgate.targets import checkout, pm2
 from tollgate.targets.git import GitError, Revisions, find_revisions
 from tollgate.targets.scenarios import given_properties, name_of, scenario_of
 from tollgate.taurus.compare_setup import (
-    CompareSetupError,
     apps_of_sides,
-    environment,
-    places_of_apps,
-    places_of_urls,
-    put_back,
-    refuse,
-    replace_environment,
+    places,
+    set_environment,
     sides_of_revisions,
     sides_of_urls,
     unequal,
 )
 from tollgate.taurus.interim import decisions
-from tollgate.taurus.jmeter import InstalledJMeter
+from tollgate.taurus.own_load import OwnLoad
 from tollgate.taurus.pace import CostError, cores, cost_of
 from tollgate.taurus.profile_diff import comparison_of, explained
 from tollgate.taurus.shared import property_of, refuse_unknown, under_way
 from tollgate.taurus.targets import Targets
-from tollgate.workers.background_cpu import BackgroundCpuRecorder
 
 
-class Compare(Service):
+class Compare(OwnLoad):
     """One execution that asks base and head at random."""
+
+    name = "compare"
 
     def __init__(self) -> None:
         super().__init__()
+        self.wanted: CompareSettings | None = None
         self.record: CompareRecord | None = None
         self.decider: ComparisonDecider | None = None
         self.watches: dict[object, SampleWatch] = {}
-        self.recorder: BackgroundCpuRecorder | None = None
         self.lag_s = 0.0
-        self.profile: bool | None = None
-        self.cpu_share = 0.0
         self.usual: dict[str, int] = {}
         self.fixed: dict[str, int] = {}
         self.targets: Targets | None = None  # from when on no other run uses this checkout
-        self.replaced: dict[str, str | None] = {}
-
-    @property
-    def folder(self) -> Path:
-        return Path(self.engine.artifacts_dir).resolve()
+        self.to_leave = ExitStack()
 
     def prepare(self) -> None:
         """Raises TaurusConfigError or ToolError, one line, for what can't be compared."""
@@ -90,40 +82,44 @@ class Compare(Service):
         refuse_unknown("compare", self.settings, SETTINGS)
         if not is_compare(self.engine.config.get("modules")):
             return
+        self.refuse_reloads("a reload hits base and head at different moments")
+        execution = self.only_execution("base and head share one execution")
         try:
-            refuse(self.engine.config, os.environ)
-            self._set_up(read_settings(self.settings, os.environ))
-        except (SettingError, CompareSetupError, LagError) as problem:
+            self.wanted = read_settings(self.settings, os.environ)
+            self._set_up(name_of(execution), scenario_of(self.engine.config, execution))
+        except SettingError as problem:
             raise TaurusConfigError(f"compare: {problem}") from None
         except (GitError, checkout.PackagesError, checkout.PlaceError, pm2.Pm2Error) as problem:
             raise ToolError(f"compare: {problem}") from None
 
-    def _set_up(self, wanted: CompareSettings) -> None:
-        execution = self.engine.config.get("execution")[0]
-        scenario = scenario_of(self.engine.config, execution)
-        given = given_properties(self.engine.config, scenario)
+    def _set_up(self, name: str, scenario: BetterDict) -> None:
+        wanted, given = self.wanted, given_properties(self.engine.config, scenario)
+        if (measured := given.get("measured", "0")) not in ("0", "0.0"):
+            raise SettingError(
+                f"the property measured is {measured}: modules.compare.budget says how long to "
+                "measure, so set that"
+            )
         self.lag_s = lag_s(given)
-        self.profile, self.cpu_share = wanted.profile, wanted.cpu_share
         seeds = drawn_seeds(scenario.get("script", None), given)
         self.usual, self.fixed = schedule_of(scenario.get("script", None), given)
         if wanted.urls:
-            sides, places, processes = sides_of_urls(wanted.urls), places_of_urls(wanted.urls), 1
+            sides, urls = sides_of_urls(wanted.urls), [[url] for url in wanted.urls]
         else:
             sides, apps = self._here(wanted)
-            places, processes = places_of_apps(apps), len(apps[0])
+            urls = [[Url("http", pm2.HOST, app.port) for app in each] for each in apps]
             scenario["target"] = [app.name for each in apps for app in each]
         # JMeter adds whole seconds.
         measured = int(wanted.gate.budget_s)
-        scenario.merge({"properties": {**places, **seeds, "measured": measured}})
+        scenario.merge({"properties": {**places(urls), **seeds, "measured": measured}})
         self.record = CompareRecord(
             *sides,
-            execution=name_of(execution),
+            execution=name,
             mode="url" if wanted.urls else wanted.mode,
             settings=wanted.gate,
             first_s=wanted.first_s,
             every_s=wanted.every_s,
             injected=wanted.injected,
-            processes=processes,
+            processes=len(urls[0]),
         )
         record.write(self.record, self.folder)
         under_way(self.engine).position = self.position
@@ -137,16 +133,17 @@ class Compare(Service):
         checkout.check_head_packages(ROOT)
         targets = next((it for it in self.engine.services if isinstance(it, Targets)), None)
         if targets is None:
-            raise CompareSetupError("services has no `targets`, which would start base and head")
+            raise SettingError("services has no `targets`, which would start base and head")
         targets.hold()
         self.targets = targets
+        self.to_leave.callback(self._clear)
+        self.to_leave.callback(targets.shutdown)
         base = self._check_out(found)
         for line in unequal(found, os.environ):
             self.log.warning("compare: %s", line)
         if found.is_control and not wanted.injected:
             self.log.info("Base and head are the same code: this is the control, which must pass")
-        variables = environment(wanted.mode, base, ROOT)
-        self.replaced = replace_environment(variables)
+        self.to_leave.callback(set_environment(wanted.mode, base, ROOT))
         return sides_of_revisions(found), apps_of_sides(pm2.declared_apps())
 
     def _check_out(self, found: Revisions) -> Path:
@@ -173,50 +170,39 @@ class Compare(Service):
     def startup(self) -> None:
         """Know what to look at, the labels of the plan, and how fast this machine can be asked."""
         super().startup()
-        if self.record:
-            executor = self._executor()
-            if self.usual:
-                self._set_pace(executor)
-            texts = {key: str(value) for key, value in executor.properties.items()}
-            warmup = property_of(texts, "warmup", 0, "compare")
-            labels = labels_of(read_plan(Path(executor.original_jmx), texts))
-            self.recorder = under_way(self.engine).background
-            shares = self.recorder and self.recorder.shares
-            self.decider = ComparisonDecider(self.record, labels, warmup, self.lag_s, shares)
-            self.watches[executor] = SampleWatch(self.decider, Path(executor.kpi_jtl))
+        if not self.record:
+            return
+        texts = {key: str(value) for key, value in self.executor.properties.items()}
+        labels = labels_of(read_plan(Path(self.executor.original_jmx), texts))
+        if self.usual:
+            self._set_pace(labels)
+        warmup = property_of(texts, "warmup", 0, "compare")
+        recorder = under_way(self.engine).background
+        shares = recorder and recorder.shares
+        self.decider = ComparisonDecider(self.record, labels, warmup, self.lag_s, shares)
+        self.watches[self.executor] = SampleWatch(self.decider, Path(self.executor.kpi_jtl))
 
-    def _set_pace(self, executor: InstalledJMeter) -> None:
-        found = Pace(
-            period_ms=(self.usual | self.fixed)[pace.PERIOD],
-            usual_ms=self.usual[pace.PERIOD],
-            why=pace.FIXED if self.fixed else pace.UNSEEN,
-            cores=cores(),
-            share=self.cpu_share,
-        )
+    def _set_pace(self, labels: Sequence[str]) -> None:
+        found = Pace.of(self.usual, self.fixed, cores(), self.wanted.cpu_share)
         if self.targets and not self.fixed:
-            found = self._measured_pace(executor, found)
+            found = self._measured_pace(found, labels)
         self.record = replace(self.record, pace=found)
         record.write(self.record, self.folder)
         self.log.info("Compare: %s", words.pace(found))
 
-    def _measured_pace(self, executor: InstalledJMeter, kept: Pace) -> Pace:
+    def _measured_pace(self, kept: Pace, labels: Sequence[str]) -> Pace:
         """What fits the machine, handed to JMeter and noted in run.json."""
         self.log.info("Measuring what a request costs here, for half a minute at most...")
-        texts = {key: str(value) for key, value in executor.properties.items()}
-        labels = labels_of(read_plan(Path(executor.original_jmx), texts))
         try:
-            cost = cost_of(executor, self.folder, labels, self.usual)
+            cost = cost_of(self.executor, self.folder, labels, self.usual)
         except (CostError, pm2.Pm2Error, OSError) as problem:
             self.log.warning("compare: the rates stay as they are: %s", problem)
             return replace(kept, why=pace.UNKNOWN)
         given = pace.fitting(self.usual, cost, kept.cores, kept.share)
-        executor.set_properties(given)
+        self.executor.set_properties(given)
         known = under_way(self.engine).manifest
         known.executions[0].properties.update({name: str(ms) for name, ms in given.items()})
         return replace(kept, period_ms=given[pace.PERIOD], why=pace.MEASURED, cost=cost)
-
-    def _executor(self) -> InstalledJMeter:
-        return self.engine.provisioning.executors[0]
 
     def check(self) -> bool:
         """End the run once everything is decided."""
@@ -234,15 +220,13 @@ class Compare(Service):
     def shutdown(self) -> None:
         """Note what others took, also where nothing was decided: the last look goes by it."""
         super().shutdown()
-        if self.recorder is None:
+        recorder = under_way(self.engine).background
+        if not (self.decider and recorder):
             return
-        self.recorder.stop()
-        self.recorder = None
-        origin_s = self.watches[self._executor()].origin_s()
+        recorder.stop()
+        origin_s = self.watches[self.executor].origin_s()
         if not self.decider.is_decided and origin_s is not None:
-            measured_s = time.time() - origin_s - self.decider.warmup_s
-            most_s = self.record.settings.budget_s
-            self.decider.note_foreign(origin_s, int(max(0, min(measured_s, most_s))))
+            self.decider.note_until(origin_s, time.time())
             self._write_record()
 
     def position(self, _executor: object, asked_s: float, elapsed_s: float) -> str | None:
@@ -258,23 +242,15 @@ class Compare(Service):
         try:
             self._explain()
         finally:
-            self._leave()
+            with defer_signals():
+                self.to_leave.close()
 
     def _explain(self) -> None:
-        comparison = comparison_of(under_way(self.engine).judged, self.profile)
+        wanted = self.wanted and self.wanted.profile
+        comparison = comparison_of(under_way(self.engine).judged, wanted)
         if comparison:
             base = Path(os.environ.get("BASE_FOLDER", ROOT))
-            explained(self.folder, comparison, self._executor(), self.targets, base, self.log)
-
-    def _leave(self) -> None:
-        if self.targets is None:
-            return  # there may be one, of another run that is under way
-        with defer_signals():
-            try:
-                self.targets.shutdown()
-            finally:
-                put_back(self.replaced)
-                self._clear()
+            explained(self.folder, comparison, self.executor, self.targets, base, self.log)
 
     def _clear(self) -> None:
         try:

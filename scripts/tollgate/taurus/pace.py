@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import subprocess
 import time
@@ -19,6 +18,7 @@ from tollgate.samples.store import Growing
 from tollgate.targets import pm2
 from tollgate.taurus.jmeter import InstalledJMeter
 from tollgate.taurus.rerun_load import rerun_load
+from tollgate.workers.cpu import ProcessTree
 
 #: The folder of what is measured, in the run's.
 FOLDER = "pace"
@@ -60,18 +60,18 @@ def cost_of(
     # Whatever has been answered stands in the file.
     given |= {"warmup": WARMUP_S, "measured": 60, "jmeter.save.saveservice.autoflush": "true"}
     try:
-        workers = [psutil.Process(it["pid"]) for it in pm2.workers()]
+        workers = [ProcessTree(it["pid"]) for it in pm2.workers()]
         with rerun_load(executor, folder, samples, **given) as load:
             _await(samples, load)
-            watched = workers, [psutil.Process(load.pid)]
+            watched = workers, [ProcessTree(load.pid)]
             _sleep(WARMUP_S, load)
             from_ms, before = 1000 * time.time(), [*map(_cpu_s, watched)]
             _sleep(MEASURED_S, load)
             to_ms, after = 1000 * time.time(), [*map(_cpu_s, watched)]
             answered = _answered(samples, labels, from_ms, to_ms)
-    except psutil.Error as problem:
-        raise CostError(f"a process that was measured has ended ({problem})") from None
-    except JtlError as problem:
+            if any(tree.has_ended for tree in workers):
+                raise CostError("a worker that was measured has ended")
+    except (psutil.Error, JtlError) as problem:
         raise CostError(str(problem)) from None
     if answered < FEWEST:
         raise CostError(f"{answered} requests were answered in {MEASURED_S} s: see {FOLDER}/")
@@ -94,15 +94,8 @@ def _sleep(seconds: float, load: subprocess.Popen) -> None:
         raise CostError(f"JMeter ended too early: see {FOLDER}/jmeter.log")
 
 
-def _cpu_s(processes: Iterable[psutil.Process]) -> float:
-    """CPU time of these and of what they have started, also of what has ended since."""
-    found = 0.0
-    for top in processes:
-        for each in top.children(recursive=True):
-            with contextlib.suppress(psutil.NoSuchProcess):
-                found += sum(each.cpu_times()[:4])
-        found += sum(top.cpu_times()[:4])
-    return found
+def _cpu_s(trees: Iterable[ProcessTree]) -> float:
+    return sum(tree.cpu_s() for tree in trees)
 
 
 def _answered(samples: Path, labels: Iterable[str], from_ms: float, to_ms: float) -> int:

@@ -32,7 +32,6 @@ from tollgate.taurus.targets import Targets
 #: Seconds from the start of JMeter to the first block: it needs some itself, and V8 compiles what
 #: runs often.
 WARMUP_S = 10
-MEAN = "mean"
 #: Seconds for processes to write what they found in the last block.
 PATIENCE_S = 5
 LOOK_AGAIN_S = 0.2
@@ -96,7 +95,7 @@ def _profiled(
         read_blocks(folder, roots),
         settings.false_alarm,
         settings.effect,
-        rise_us(comparison),
+        comparison.mean_rise_us,
         comparison.gate.verdict == FAIL,
     )
 
@@ -114,17 +113,3 @@ def _await_blocks(folder: Path, schedule: Sequence[Mapping], load: subprocess.Po
         elif load.poll() is not None:
             raise ProfileError(f"JMeter ended too early: see {FOLDER}/jmeter.log")
         time.sleep(LOOK_AGAIN_S)
-
-
-def rise_us(comparison: Comparison) -> float | None:
-    """By how many microseconds head's mean response time was longer, over all labels; None where
-    that is not known."""
-    means = {
-        it.label: it.head - it.base
-        for it in comparison.gate.findings
-        if it.metric == MEAN and it.base is not None and it.head is not None
-    }
-    requests = {label: sum(comparison.samples[label]) for label in means}
-    if not sum(requests.values()):
-        return None
-    return 1000 * sum(means[it] * requests[it] for it in means) / sum(requests.values())

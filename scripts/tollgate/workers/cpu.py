@@ -40,6 +40,10 @@ class ProcessTree:
         self._last = spent + self._lost
         return self._last
 
+    @property
+    def has_ended(self) -> bool:
+        return not self._root.is_running()
+
     def _look(self) -> None:
         try:  # parents before their children, see _spent
             self._members = [self._root, *self._root.children(recursive=True)]
