@@ -31,6 +31,7 @@ from tollgate.judge.verdicts import (
     SERVICE,
     CriterionResult,
     Reason,
+    invalid,
 )
 
 #: The basis of what the trials of a search say.
@@ -48,11 +49,11 @@ def capacity_reasons(execution: MeasuredExecution) -> Iterator[Reason]:
     """What keeps a search from PASS."""
     searched = execution.capacity
     if searched.problem:
-        yield Reason(INVALID, SERVICE, f"the search ended before its time: {searched.problem}")
+        yield invalid(SERVICE, f"the search ended before its time: {searched.problem}")
     elif not searched.is_over and not execution.facts.interrupted:  # which is a reason by itself
         count = len(searched.trials)
         trials = "one trial" if count == 1 else f"{count} trials"
-        yield Reason(INVALID, GENERATOR, f"the search was cut short after {trials}")
+        yield invalid(GENERATOR, f"the search was cut short after {trials}")
     unsound = sum(not each.sound for each in searched.trials)
     if searched.result.status in _BY_STATUS:
         verdict, fault = _BY_STATUS[searched.result.status]

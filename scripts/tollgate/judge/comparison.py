@@ -27,12 +27,12 @@ from tollgate.judge.verdicts import (
     FAIL,
     GENERATOR,
     INCONCLUSIVE,
-    INVALID,
     MACHINE,
     OPERATOR,
     PASS,
     SERVICE,
     Reason,
+    invalid,
 )
 
 SIDES = ("base", "head")
@@ -78,7 +78,7 @@ def _doubts(comparison: Comparison) -> Iterator[Reason]:
         f"the run ended itself after {format_duration(comparison.record.decided_s)} of measuring"
     )
     if comparison.doubt == NO_LOOK:
-        yield Reason(INVALID, OPERATOR, f"{ended}, when there was no look: compare.json is wrong")
+        yield invalid(OPERATOR, f"{ended}, when there was no look: compare.json is wrong")
     else:
         text = f"{ended}, and the samples do not bear out that everything was decided by then"
         yield Reason(INCONCLUSIVE, MACHINE, text)
@@ -99,19 +99,15 @@ def _unsound(counts: LabelCounts) -> Iterator[Reason]:
     label, (base, head) = counts.label, counts.totals
     empty = [side for side, n in zip(SIDES, counts.totals, strict=True) if not n]
     if empty:
-        yield _invalid(GENERATOR, f"{label}: no samples of {' and '.join(empty)}")
+        yield invalid(GENERATOR, f"{label}: no samples of {' and '.join(empty)}")
     elif problem := unfair(base, head):
-        yield _invalid(GENERATOR, f"{label}: {problem}")
+        yield invalid(GENERATOR, f"{label}: {problem}")
     if base and counts.failed[0] == base:
         text = f"every request of {label} to base failed (n={base}): nothing to compare head with"
-        yield _invalid(SERVICE, text)
+        yield invalid(SERVICE, text)
 
 
 def _fails_often(counts: LabelCounts) -> bool:
     """Whether either side fails so many requests that its times say nothing."""
     pairs = zip(counts.failed, counts.totals, strict=True)
     return any(failed > MOST_FAILED * total for failed, total in pairs)
-
-
-def _invalid(fault: str, text: str) -> Reason:
-    return Reason(INVALID, fault, text)

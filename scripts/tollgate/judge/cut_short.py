@@ -19,11 +19,11 @@ from tollgate.judge.facts import JudgeSettings, MeasuredExecution
 from tollgate.judge.verdicts import (
     FAIL,
     INCONCLUSIVE,
-    INVALID,
     OPERATOR,
     SERVICE,
     CriterionResult,
     Reason,
+    invalid,
 )
 
 #: JMeter ends threads at its own pace, and seconds are whole.
@@ -47,13 +47,13 @@ def cut_short_reasons(execution: MeasuredExecution, settings: JudgeSettings) -> 
     """Why an execution that was cut short can't be judged, if it can't."""
     facts, ended = execution.facts, execution.facts.ended_s
     if facts.generator_error:
-        yield _invalid("it never began: the run was interrupted before")
+        yield invalid(OPERATOR, "it never began: the run was interrupted before")
     elif ended is None:
-        yield _invalid(f"cut short, and there are no samples: {facts.jtl_error}")
+        yield invalid(OPERATOR, f"cut short, and there are no samples: {facts.jtl_error}")
     elif ended <= execution.warmup_s:
-        yield _invalid(f"{_cut_line(execution)}, in the warm-up: nothing was measured")
+        yield invalid(OPERATOR, f"{_cut_line(execution)}, in the warm-up: nothing was measured")
     elif not settings.cut_short_counts:
-        yield _invalid(_cut_line(execution))
+        yield invalid(OPERATOR, _cut_line(execution))
 
 
 def cut_short_warnings(execution: MeasuredExecution, settings: JudgeSettings) -> Iterator[str]:
@@ -63,28 +63,17 @@ def cut_short_warnings(execution: MeasuredExecution, settings: JudgeSettings) ->
 
 
 def _cut_line(execution: MeasuredExecution) -> str:
-    due = _due(execution)
-    of = "" if due is None else f" of {format_duration(due)}"
+    of = "" if execution.due_s is None else f" of {format_duration(execution.due_s)}"
     return f"cut short after {format_duration(max(0.0, execution.facts.ended_s))}{of}"
-
-
-def _due(execution: MeasuredExecution) -> float | None:
-    if execution.measured_s is None:
-        return None
-    return execution.warmup_s + execution.measured_s
 
 
 def _last_request_due(execution: MeasuredExecution) -> float | None:
     """The end of the load; closed hours at the end of a forecast are none."""
-    due = _due(execution)
+    due = execution.due_s
     # A JMeter that had to be killed in such hours was cut short all the same: it had not ended.
     if due is None or execution.forecast is None or execution.facts.generator_exit:
         return due
     return min(due, execution.forecast.silent_from())
-
-
-def _invalid(text: str) -> Reason:
-    return Reason(INVALID, OPERATOR, text)
 
 
 @dataclass(frozen=True)
@@ -136,7 +125,7 @@ def left_out(execution: MeasuredExecution, stop: CriterionStop | None) -> Reason
     text = f"{what}: the run was stopped early by {stop.criterion!r}" + (where and f" in {where}")
     if stop.confirmed_in:
         return Reason(INCONCLUSIVE, SERVICE, text)
-    return Reason(INVALID, OPERATOR, text)
+    return invalid(OPERATOR, text)
 
 
 def _began(execution: MeasuredExecution) -> bool:

@@ -17,8 +17,9 @@ StandardJMeterEngine.run.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from tollgate.base.text import format_duration
 from tollgate.judge.cut_short import END_SLACK_S
@@ -60,41 +61,44 @@ _UNSURE = "what it sends on a condition, or a pause of unknown length, may be wh
 
 @dataclass(frozen=True)
 class Thread:
-    """What came of one thread: samples by label, and when the last one ended, in seconds since the
-    test began."""
+    """What came of one thread."""
 
     samples: Mapping[str, int]
+    """By label."""
     last_end_s: float
+    """When the last one ended, in seconds since the test began."""
 
 
 @dataclass(frozen=True)
 class SampledThreads:
-    """What came of a run, in seconds since the test began.
-
-    whole: all samples, as if one thread had sent them. threads: by place in plan.groups and number,
-    those of the groups asked for; None where their names do not show whose they are. failed: labels
-    of which a sample failed. ended_s: when JMeter's process was seen to have ended. gaps: how long
-    a thread of each place was silent at most, as longest_gaps has it; asked for if it matters. log:
-    by place, how many threads ended with which words of JMeter's log; None where nobody looked.
-    start_is_known: whether the JTL has when the test began; it is a guess otherwise.
-    """
+    """What came of a run, in seconds since the test began."""
 
     whole: Thread
+    """All samples, as if one thread had sent them."""
     threads: Mapping[int, Mapping[int, Thread]] | None = None
+    """By place in plan.groups and number, those of the groups asked for; None where their names do
+    not show whose they are."""
     failed: Collection[str] = ()
+    """Labels of which a sample failed."""
     ended_s: float | None = None
+    """When JMeter's process was seen to have ended."""
     gaps: Callable[[], Mapping[int, float]] = dict
+    """How long a thread of each place was silent at most, as longest_gaps has it; asked for if it
+    matters."""
     log: Mapping[int, Mapping[str, int]] | None = None
+    """By place, how many threads ended with which words of JMeter's log; None where nobody
+    looked."""
     start_is_known: bool = True
+    """Whether the JTL has when the test began; it is a guess otherwise."""
 
 
 @dataclass(frozen=True)
 class EarlyEnds:
-    """faults: one for each thread group that ended before its time. doubts: one line for each that
-    may have had a reason in the plan."""
+    """Which thread groups ended before their time."""
 
     faults: tuple[EarlyEnd, ...] = ()
     doubts: tuple[str, ...] = ()
+    """One line for each that may have had a reason in the plan."""
 
 
 def early_ends(
@@ -106,171 +110,167 @@ def early_ends(
     stops: as plan.stops_of has them. until_s: when the load was ended on purpose before its
     time, in seconds since the test began; None if it was not.
     """
-    is_renamed = not all(
-        any(group.may_leave(label) for group in plan.groups) for label in came.whole.samples
-    )
-    faults, doubts = [], []
-    for place in unscheduled_groups(plan):
-        group, logged = plan.groups[place], _logged(plan, place, came, until_s)
-        stated = stated_end(group, bool(stops[place].jumps))
-        if stated is None and logged is None:
-            faults += _of_unknown_end(plan, place, came)
-            continue
-        if stated and stated.needs and is_renamed:
-            stated = StatedEnd(stated.duration_s, {ANY: group.loops})
-        found = _Group(plan, place, stated, came, until_s).early() if stated else None
-        if logged:
-            n, of = sum(logged.values()), sum(came.log[place].values())
-            stopped = f"{n} of {of} threads of the thread group {group.name!r} were stopped"
-            found = (found[0] if found else stopped), True
-        elif logged is not None and not (stops[place].flow and came.failed):
-            continue  # each thread has looped, or its time was over
-        if found is None:
-            continue
-        line, is_sure = found
-        cause, by_service = _cause(plan, place, stops[place], came.failed, stated) or ("", False)
-        excuse = _excuse(group, stops[place], came.failed, stated, logged or {})
-        if is_sure and (cause or not excuse):
-            words = " and ".join(map(repr, logged or ()))
-            cause = cause or (words and f"the last that JMeter logged of them is {words}")
-            faults.append(EarlyEnd(f"{line}{cause and ': '}{cause}; see jmeter.log", by_service))
-        elif not _is_never(stated):  # where nothing else ends it, that is what the plan says
-            doubts.append(f"{line}: {excuse or _UNSURE}; see jmeter.log")
-    return EarlyEnds(tuple(faults), tuple(doubts))
-
-
-def _is_never(stated: StatedEnd | None) -> bool:
-    return stated is not None and stated.is_never
-
-
-def _logged(
-    plan: Plan, place: int, came: SampledThreads, until_s: float | None
-) -> Mapping[str, int] | None:
-    """How many threads of a group ended otherwise than by themselves, by JMeter's words for it;
-    None where its log does not say how any ended."""
-    group, ended = plan.groups[place], (came.log or {}).get(place)
-    if ended is None or group.kind not in LOOPING:
-        return None
-    # Without a word a thread ends whose timer would wait beyond its time.
-    has_time = group.duration_s or "duration" in group.unresolved
-    own = {*OWN_ENDS, *([FINISHED] if has_time else []), *([STARTED] if until_s else [])}
-    return {words: n for words, n in ended.items() if words not in own}
-
-
-def _of_unknown_end(plan: Plan, place: int, came: SampledThreads) -> Iterator[EarlyEnd]:
-    """A group of which neither the log nor the samples can show whether it came to its end."""
-    group = plan.groups[place]
-    action = _stops_by_errors(group, came.failed)
-    # A thread that is one arrival's takes none of the others with it.
-    is_its_own = group.on_sample_error == "stopthread" and (group.is_open_model or group.is_pool)
-    if action and not is_its_own:
-        yield EarlyEnd(
-            f"the thread group {group.name!r} met sampler errors, after which it {action}: "
-            "what is missing is not known; see jmeter.log",
-            by_service=True,
-        )
-    elif came.log is not None and group.kind in LOOPING and group.may_leave_any(came.whole.samples):
-        yield EarlyEnd(
-            f"it is unknown whether the thread group {group.name!r} came to its end: how much it "
-            "had to send depends on what happens during the run, and jmeter.log has no lines of "
-            "org.apache.jmeter.threads.JMeterThread: leave that logger at INFO"
-        )
-
-
-def _stops_by_errors(group: ThreadGroup, failed: Collection[str]) -> str | None:
-    """What the group stopped because of errors that it met; None for nothing."""
-    return _ON_ERROR.get(group.on_sample_error) if group.may_leave_any(failed) else None
-
-
-def _cause(
-    plan: Plan, place: int, stops: Stops, failed: Collection[str], stated: StatedEnd | None
-) -> tuple[str, bool] | None:
-    """What stops a group whatever the plan says of its end, and whether the service brought that
-    about; None for nothing that the plan shows."""
-    if action := _stops_by_errors(plan.groups[place], failed):
-        return f"its action after a sampler error {action}", True
-    for other in plan.groups:
-        action = _stops_by_errors(other, failed)
-        if action and other.on_sample_error != "stopthread":
-            return f"the action of {other.name!r} after a sampler error {action}", True
-    if stops.flow and failed and not _is_never(stated):
-        return f"{' or '.join(stops.flow)} may have stopped it, and requests failed", True
-    return None
-
-
-def _excuse(
-    group: ThreadGroup,
-    stops: Stops,
-    failed: Collection[str],
-    stated: StatedEnd | None,
-    logged: Collection[str],
-) -> str | None:
-    """What in the plan may have ended the group in good order. logged: JMeter's words for its ends,
-    where they are known."""
-    timers = [timer for sampler in group.samplers for timer in sampler.timers]
-    pacing = [it.name for it in timers if "Throughput" in it.kind and it.kind not in _PACING]
-    stopping = [f"timer {it!r}" for it in pacing]
-    if _is_never(stated) or not failed:
-        stopping += stops.flow
-    anyhow = [*stops.scripts, *stops.jumps] if _is_never(stated) else []
-    by_words = {"Stop Thread": stops.data, "Stopping": stopping}
-    may_be = [
-        any(ends and it.startswith(words) for words, ends in by_words.items()) for it in logged
+    found = [
+        _Group(plan, place, stops[place], came, until_s).judged()
+        for place in unscheduled_groups(plan)
     ]
-    ends = [*stops.data, *stopping, *anyhow]
-    if not ends or not (anyhow or all(may_be)):
-        return None
-    return f"{' or '.join(dict.fromkeys(ends))} may have ended it"
+    return EarlyEnds(
+        tuple(it for it in found if isinstance(it, EarlyEnd)),
+        tuple(it for it in found if isinstance(it, str)),
+    )
 
 
 @dataclass(frozen=True)
 class _Group:
-    """A thread group's end: what the plan states, and what came. until_s: as in early_ends."""
+    """The end of one thread group: what the plan states, and what came. The last fields are those
+    of early_ends."""
 
     plan: Plan
     place: int
-    stated: StatedEnd
+    stops: Stops
     came: SampledThreads
     until_s: float | None
 
-    def early(self) -> tuple[str, bool] | None:
-        """(what ended too early, whether that is sure); None for nothing, and for a group without a
-        sample, which missing_samples reports."""
-        unfinished = [each for each in self._threads if not self._has_looped(each)]
-        unseen = self._unseen()
-        if not self._threads or self._due_s <= self._begin_s or not (unfinished or unseen):
+    def judged(self) -> EarlyEnd | str | None:
+        """A fault, a doubt in words, or None."""
+        if self.stated is None and self.logged is None:
+            return self._of_unknown_end()
+        early = self._early() if self.stated else None
+        if self.logged:
+            n, of = sum(self.logged.values()), sum(self.came.log[self.place].values())
+            stopped = f"{n} of {of} threads of {self.name} were stopped"
+            early = (early[0] if early else stopped), True
+        elif self.logged is not None and not (self.stops.flow and self.came.failed):
+            return None  # each thread has looped, or its time was over
+        if early is None:
             return None
-        if self._is_outlived():
-            return self._line(unfinished, unseen), True
-        early = unfinished
-        if self._due_s < math.inf:
-            latest_s = self._due_s - self._margin_s(unfinished)
-            early = [each for each in unfinished if each.last_end_s < latest_s]
-        if not early and not unseen:
-            return None
-        if self._due_s == math.inf:
-            return self._line(early, unseen), self.stated.is_never or not self.plan.may_ignore
-        is_sure = is_steady(self._group) and not self.plan.may_ignore
-        return self._line(early, unseen), is_sure
+        (line, is_sure), cause, excuse = early, self._cause(), self._excuse()
+        if is_sure and (cause or not excuse):
+            by_service = bool(cause)
+            if self.logged and not cause:
+                words = " and ".join(map(repr, self.logged))
+                cause = f"the last that JMeter logged of them is {words}"
+            return EarlyEnd(f"{line}{cause and ': '}{cause}; see jmeter.log", by_service)
+        # Where nothing but that ends the group, it is what the plan says.
+        return None if self._is_never else f"{line}: {excuse or _UNSURE}; see jmeter.log"
 
     @property
-    def _group(self) -> ThreadGroup:
+    def group(self) -> ThreadGroup:
         return self.plan.groups[self.place]
 
     @property
+    def name(self) -> str:
+        return f"the thread group {self.group.name!r}"
+
+    @cached_property
+    def stated(self) -> StatedEnd | None:
+        """The end that the plan states, None where only the run knows it."""
+        stated, groups = stated_end(self.group, bool(self.stops.jumps)), self.plan.groups
+        if stated and stated.needs:
+            labels = self.came.whole.samples
+            if not all(any(group.may_leave(label) for group in groups) for label in labels):
+                return StatedEnd(stated.duration_s, {ANY: self.group.loops})  # some are renamed
+        return stated
+
+    @cached_property
+    def logged(self) -> Mapping[str, int] | None:
+        """How many threads ended otherwise than by themselves, by JMeter's words for it; None where
+        its log does not say how any ended."""
+        ended = (self.came.log or {}).get(self.place)
+        if ended is None or self.group.kind not in LOOPING:
+            return None
+        # Without a word a thread ends whose timer would wait beyond its time.
+        has_time = self.group.duration_s or "duration" in self.group.unresolved
+        own = {*OWN_ENDS, *([FINISHED] if has_time else []), *([STARTED] if self.until_s else [])}
+        return {words: n for words, n in ended.items() if words not in own}
+
+    @property
+    def _is_never(self) -> bool:
+        return self.stated is not None and self.stated.is_never
+
+    def _of_unknown_end(self) -> EarlyEnd | None:
+        """Of a group of which neither the log nor the samples can show whether it came to its
+        end."""
+        group, action = self.group, _stops_by_errors(self.group, self.came.failed)
+        # A thread that is one arrival's takes none of the others with it.
+        is_its_own = group.on_sample_error == "stopthread" and (
+            group.is_open_model or group.is_pool
+        )
+        if action and not is_its_own:
+            line = f"{self.name} met sampler errors, after which it {action}"
+            return EarlyEnd(f"{line}: what is missing is not known; see jmeter.log", True)
+        is_looping = group.kind in LOOPING and group.may_leave_any(self.came.whole.samples)
+        if self.came.log is None or not is_looping:
+            return None
+        return EarlyEnd(
+            f"it is unknown whether {self.name} came to its end: how much it "
+            "had to send depends on what happens during the run, and jmeter.log has no lines of "
+            "org.apache.jmeter.threads.JMeterThread: leave that logger at INFO"
+        )
+
+    def _cause(self) -> str:
+        """How the service brought the end about, whatever the plan says of it; empty where the plan
+        does not show that."""
+        failed = self.came.failed
+        if action := _stops_by_errors(self.group, failed):
+            return f"its action after a sampler error {action}"
+        for other in self.plan.groups:
+            action = _stops_by_errors(other, failed)
+            if action and other.on_sample_error != "stopthread":
+                return f"the action of {other.name!r} after a sampler error {action}"
+        if self.stops.flow and failed and not self._is_never:
+            return f"{' or '.join(self.stops.flow)} may have stopped it, and requests failed"
+        return ""
+
+    def _excuse(self) -> str:
+        """What in the plan may have ended the group in good order; empty for nothing."""
+        timers = [timer for sampler in self.group.samplers for timer in sampler.timers]
+        pacing = [it.name for it in timers if "Throughput" in it.kind and it.kind not in _PACING]
+        stopping = [f"timer {it!r}" for it in pacing]
+        if self._is_never or not self.came.failed:
+            stopping += self.stops.flow
+        anyhow = [*self.stops.scripts, *self.stops.jumps] if self._is_never else []
+        by_words = {"Stop Thread": self.stops.data, "Stopping": stopping}
+        fits_the_log = all(
+            any(ends and it.startswith(words) for words, ends in by_words.items())
+            for it in self.logged or ()
+        )
+        ends = [*self.stops.data, *stopping, *anyhow]
+        if not ends or not (anyhow or fits_the_log):
+            return ""
+        return f"{' or '.join(dict.fromkeys(ends))} may have ended it"
+
+    def _early(self) -> tuple[str, bool] | None:
+        """(what ended too early, whether that is sure); None for nothing, and for a group without a
+        sample, which missing_samples reports."""
+        early, unseen = [it for it in self._threads if not self._has_looped(it)], self._unseen()
+        if not self._threads or self._due_s <= self._begin_s or not (early or unseen):
+            return None
+        if self._is_outlived():
+            return self._line(early, unseen), True
+        if self._due_s == math.inf:
+            is_sure = self.stated.is_never or not self.plan.may_ignore
+            return self._line(early, unseen), is_sure
+        latest_s = self._due_s - self._margin_s(early)
+        early = [it for it in early if it.last_end_s < latest_s]
+        if not early and not unseen:
+            return None
+        return self._line(early, unseen), is_steady(self.group) and not self.plan.may_ignore
+
+    @cached_property
     def _threads(self) -> list[Thread]:
         """Those that left a sample; all of the run's as one where their groups are not known."""
         if self.came.threads is None:
-            has_sent = self._group.may_leave_any(self.came.whole.samples)
+            has_sent = self.group.may_leave_any(self.came.whole.samples)
             return [self.came.whole] if has_sent else []
         return list(self.came.threads.get(self.place, {}).values())
 
     @property
     def _share(self) -> int:
         """How many of the group's threads one of `_threads` stands for, at least."""
-        return (self._group.threads or 1) if self.came.threads is None else 1
+        return (self.group.threads or 1) if self.came.threads is None else 1
 
-    @property
+    @cached_property
     def _begin_s(self) -> float:
         """When the group's duration began, at the earliest: after those groups that JMeter waits
         for, and its delay."""
@@ -279,27 +279,26 @@ class _Group:
             for place in groups_before(self.plan, self.place)
             for thread in (self.came.threads or {}).get(place, {}).values()
         ]
-        return max(ends, default=0.0) + (self._group.delay_s or 0.0)
+        return max(ends, default=0.0) + (self.group.delay_s or 0.0)
 
-    @property
+    @cached_property
     def _due_s(self) -> float:
         """Until when its threads were to send, unless they had looped before; inf for no such."""
-        ends = (self._begin_s + self.stated.duration_s, self.until_s)
-        return min(end for end in ends if end is not None)
+        stated_s = self._begin_s + self.stated.duration_s
+        return stated_s if self.until_s is None else min(stated_s, self.until_s)
 
     @property
     def _slack_s(self) -> float:
         length_s = self._due_s - self._begin_s
-        return max(END_SLACK_S, SLACK_SHARE * length_s if length_s < math.inf else 0.0)
+        return END_SLACK_S if length_s == math.inf else max(END_SLACK_S, SLACK_SHARE * length_s)
 
     def _has_looped(self, thread: Thread) -> bool:
-        return bool(self.stated.needs) and all(
-            _count(thread, label) >= need * self._share for label, need in self.stated.needs.items()
-        )
+        needs = self.stated.needs
+        return bool(needs) and all(_count(thread, it) >= n * self._share for it, n in needs.items())
 
     def _unseen(self) -> int:
         """How many threads left no sample and had the time to."""
-        group, first = self._group, next(certain_samplers(self._group), None)
+        group, first = self.group, next(certain_samplers(self.group), None)
         is_known = self.came.start_is_known and not self.plan.may_ignore and first is not None
         if self.came.threads is None or not group.threads or not is_known:
             return 0
@@ -314,18 +313,18 @@ class _Group:
 
     def _is_outlived(self) -> bool:
         """Whether JMeter was gone before any thread of the group could have ended by its time."""
-        ended_s, timers_s = self.came.ended_s, longest_timer_s(self._group)
+        ended_s, timers_s = self.came.ended_s, longest_timer_s(self.group)
         if ended_s is None or not self.came.start_is_known:
             return False
         return ended_s < self._due_s - self._slack_s - timers_s < math.inf
 
     def _margin_s(self, unfinished: list[Thread]) -> float:
         """How long before its time a thread may have sent its last; inf where that is not known."""
-        if self._group.is_pool:  # when its last arrival is due is not known
+        if self.group.is_pool:  # when its last arrival is due is not known
             return math.inf
-        margin_s = self._slack_s + silence_s(self._group)
+        margin_s = self._slack_s + silence_s(self.group)
         if not self.came.start_is_known:  # the first sample stands for it, which came later
-            margin_s += (self._group.delay_s or 0.0) + silence_s(self._group)
+            margin_s += (self.group.delay_s or 0.0) + silence_s(self.group)
         in_time = all(each.last_end_s >= self._due_s - margin_s for each in unfinished)
         if in_time and margin_s < math.inf:
             return margin_s
@@ -335,9 +334,9 @@ class _Group:
         return self._slack_s + BEYOND_SEEN * seen_s
 
     def _line(self, early: list[Thread], unseen: int) -> str:
-        who = f"the thread group {self._group.name!r}"
+        who = self.name
         if len(early) < len(self._threads) or unseen:
-            of = self._group.threads or len(self._threads)
+            of = self.group.threads or len(self._threads)
             who = f"{len(early) + unseen} of {of} threads of {who}"
         if self._due_s == math.inf and self.stated.needs:
             return f"{who} ended early, with {self._counted(early, unseen)}"
@@ -363,3 +362,8 @@ class _Group:
 
 def _count(thread: Thread, label: PlanLabel) -> int:
     return sum(n for name, n in thread.samples.items() if label.matches(name))
+
+
+def _stops_by_errors(group: ThreadGroup, failed: Collection[str]) -> str | None:
+    """What the group stopped because of errors that it met; None for nothing."""
+    return _ON_ERROR.get(group.on_sample_error) if group.may_leave_any(failed) else None

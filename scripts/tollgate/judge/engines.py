@@ -24,7 +24,7 @@ from tollgate.judge.facts import (
     MeasuredExecution,
 )
 from tollgate.judge.validity import execution_reasons
-from tollgate.judge.verdicts import INCONCLUSIVE, INVALID, OPERATOR, Reason, RunVerdict
+from tollgate.judge.verdicts import INCONCLUSIVE, OPERATOR, Reason, RunVerdict, invalid
 from tollgate.stats.counts import Counts
 from tollgate.stats.totals import Totals
 
@@ -143,7 +143,7 @@ def engine_reasons(
             "give shares one "
             f"START_AT; those of ENGINES begin together unless {last.name} was held up, see its log"
         )
-        yield Reason(INVALID, OPERATOR, text)
+        yield invalid(OPERATOR, text)
     for each in execution.engines:
         for reason in execution_reasons(each.execution, settings, False, has_failed):
             yield replace(reason, text=f"engine {each.name}: {reason.text}")

@@ -9,6 +9,7 @@ error page takes no such time as the work does.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
@@ -22,18 +23,18 @@ from tollgate.stats.counts import Counts
 TOLERATED = 0.05
 
 
-def failure_reasons(execution: MeasuredExecution, from_s: float, to_s: float) -> Iterator[Reason]:
-    """Why failures in [from_s, to_s) that no criterion covers fail the execution."""
+def failure_reasons(execution: MeasuredExecution) -> Iterator[Reason]:
+    """Why failures that no criterion covers fail the execution."""
     if execution.capacity:
         return  # whose trials say so
-    for (name, _), counts in counts_by_name(execution, from_s, to_s):
+    for (name, _), counts in counts_by_name(execution):
         if counts.total and _uncovered(execution, name, counts) == counts.total:
             yield Reason(FAIL, SERVICE, f"every request of {name} failed (n={counts.total})")
 
 
-def failure_warnings(execution: MeasuredExecution, from_s: float, to_s: float) -> Iterator[str]:
+def failure_warnings(execution: MeasuredExecution) -> Iterator[str]:
     """One line for each label with failures that no criterion covers, or with nothing else."""
-    for (name, is_transaction), counts in counts_by_name(execution, from_s, to_s):
+    for (name, is_transaction), counts in counts_by_name(execution):
         if is_transaction or not counts.errors:
             continue
         if failed := _uncovered(execution, name, counts):
@@ -49,10 +50,10 @@ def failure_warnings(execution: MeasuredExecution, from_s: float, to_s: float) -
 
 
 def without_times_of_failures(
-    execution: MeasuredExecution, results: Iterable[CriterionResult], from_s: float, to_s: float
+    execution: MeasuredExecution, results: Iterable[CriterionResult]
 ) -> Iterator[CriterionResult]:
     """The results, in which no time of too many uncovered failures passes."""
-    by_name = list(counts_by_name(execution, from_s, to_s))
+    by_name = list(counts_by_name(execution))
     for criterion, result in zip(execution.criteria, results, strict=True):
         if not criterion.is_of_time or execution.capacity or result.verdict != PASS:
             yield result
@@ -76,15 +77,12 @@ def without_times_of_failures(
         yield replace(result, **interval, verdict=FAIL, reason=reason)
 
 
-def counts_by_name(
-    execution: MeasuredExecution, from_s: float, to_s: float
-) -> Iterator[tuple[tuple[str, bool], Counts]]:
+def counts_by_name(execution: MeasuredExecution) -> Iterator[tuple[tuple[str, bool], Counts]]:
     """Name, whether it is a transaction's, and what was counted of it. A parent sample that JMeter
     breaks off, as it does at the end of an open model, has the row of a sampler."""
-    parts: dict[tuple[str, bool], list[Counts]] = {}
+    window, parts = execution.window, defaultdict(list)
     for data in execution.labels.values():
-        counts = data.service.window(from_s, to_s)
-        parts.setdefault((data.name, data.is_transaction), []).append(counts)
+        parts[data.name, data.is_transaction].append(data.service.window(*window))
     return ((name, Counts.merged(each)) for name, each in parts.items())
 
 

@@ -35,7 +35,7 @@ from tollgate.forecast.model import (
     TargetResult,
     Timeline,
 )
-from tollgate.judge.verdicts import GENERATOR, INVALID, OPERATOR, Reason
+from tollgate.judge.verdicts import GENERATOR, OPERATOR, Reason, invalid
 
 HELD, MISSED, NOT_REACHED = "held", "missed", "not reached"
 #: Of requests; see above.
@@ -120,16 +120,16 @@ def forecast_reasons(result: ForecastResult) -> Iterator[Reason]:
         step = f"step {result.steps.index(worst) + 1} ({worst.name})"
         how_many = f"{len(missed)} of {len(result.steps)} steps missed"
         text = f"{left}{step} {_compared(worst, result)}, {how_many}"
-        yield Reason(INVALID, _fault(worst), text)
+        yield invalid(_fault(worst), text)
     elif result.total.outcome == MISSED:
         text = f"{left}{_compared(result.total, result)} in all, though every step held"
-        yield Reason(INVALID, _fault(result.total), text)
+        yield invalid(_fault(result.total), text)
     elif missed := _missed(result.targets):
         worst = worst_part(missed)
         how_many = f"{len(missed)} of {len(result.targets)} targets missed"
         # So many requests as were asked for, but of other targets: the plan deals them out.
         text = f"{left}{worst.name} {_compared(worst, result)}, {how_many}"
-        yield Reason(INVALID, OPERATOR, text)
+        yield invalid(OPERATOR, text)
 
 
 def worst_part(parts: list[PartResult]) -> PartResult:

@@ -62,6 +62,7 @@ from tollgate.judge.verdicts import (
     ExecutionVerdict,
     Reason,
     RunVerdict,
+    invalid,
     worst,
 )
 from tollgate.judge.workers import judge_resource
@@ -96,15 +97,9 @@ def results_of(
 ) -> list[tuple[CriterionResult, ...]]:
     """The results of each execution's criteria. family: how many estimates the run has (levels.py),
     where these executions are not all of it."""
-
-    def judged(
-        criterion: Criterion, execution: MeasuredExecution, levels: Levels
-    ) -> CriterionResult:
-        return _result(criterion, execution, settings, levels)
-
-    found = holm_results(executions, settings, judged, family)
+    found = holm_results(executions, settings, _result, family)
     return [
-        with_decision_time(it, [*without_times_of_failures(it, each, *it.window)])
+        with_decision_time(it, [*without_times_of_failures(it, each)])
         for it, each in zip(executions, found, strict=True)
     ]
 
@@ -119,13 +114,12 @@ def _judged(
 ) -> ExecutionVerdict:
     """The verdict on one execution. stop: of the whole run, None for none. is_broken: a problem has
     ended the run, which is the reason for all that is missing."""
-    from_s, to_s = execution.window
     forecast = execution.forecast and check_forecast(
         execution.forecast, settings.forecast_tolerance, settings.confidence
     )
     if excuse := left_out(execution, stop):
         problems = execution.facts.machine_problems
-        reasons = [excuse, *(Reason(INVALID, MACHINE, problem) for problem in problems)]
+        reasons = [excuse, *(invalid(MACHINE, problem) for problem in problems)]
     else:
         is_excused = is_broken or (stop is not None and stop.is_confirmed(execution))
         has_failed = any(result.decides and result.verdict == FAIL for result in results)
@@ -133,14 +127,12 @@ def _judged(
             *execution_reasons(execution, settings, is_excused, has_failed),
             *engine_reasons(execution, settings, has_failed),
             *(forecast_reasons(forecast) if forecast else ()),
-            *failure_reasons(execution, from_s, to_s),
-            *_compared(execution),
-            *_searched(execution),
-            *(_reason(result, execution) for result in results if _is_reason(result, execution)),
+            *failure_reasons(execution),
+            *_found_reasons(execution, results),
         ]
     verdict = worst(reason.verdict for reason in reasons)
-    warnings = tuple(warnings_of(execution, settings, from_s, to_s))
-    workers = worker_facts(execution.resources, settings.confidence, from_s, to_s)
+    warnings = tuple(warnings_of(execution, settings))
+    workers = worker_facts(execution.resources, settings.confidence, *execution.window)
     return ExecutionVerdict(
         *(execution.name, verdict, tuple(reasons), warnings, results, workers, forecast),
         comparison=execution.comparison,
@@ -160,27 +152,22 @@ def _result(
     return judge_one(criterion, execution, settings, levels)
 
 
-def _compared(execution: MeasuredExecution) -> Iterator[Reason]:
-    # Where the JTL could not be read or nothing was measured, that is the reason.
-    if execution.comparison and not execution.facts.jtl_error and not measured_nothing(execution):
+def _found_reasons(
+    execution: MeasuredExecution, results: Sequence[CriterionResult]
+) -> Iterator[Reason]:
+    """What a comparison, a search for capacity and the criteria have found."""
+    if measured_nothing(execution):
+        return  # an interruption left nothing to judge, which is the reason
+    if execution.comparison and not execution.facts.jtl_error:
         yield from comparison_reasons(execution.comparison)
-
-
-def _searched(execution: MeasuredExecution) -> Iterator[Reason]:
-    if execution.capacity and not execution.facts.jtl_error and not measured_nothing(execution):
+    if execution.capacity and not execution.facts.jtl_error:
         yield from capacity_reasons(execution)
-
-
-def _is_reason(result: CriterionResult, execution: MeasuredExecution) -> bool:
-    # Where an interruption left nothing to judge, that is the reason, and not each criterion's.
-    return result.decides and result.verdict != PASS and not measured_nothing(execution)
-
-
-def _reason(result: CriterionResult, execution: MeasuredExecution) -> Reason:
-    # An uncertain result is the fault of too short or too noisy a measurement.
-    fault = SERVICE if result.verdict in (FAIL, INVALID) else MACHINE
-    if result.verdict == INVALID and result.basis == LOOKS:
-        fault = OPERATOR  # a criterion on what was not watched or has no limit
-    if result.verdict == INVALID and is_cut_short(execution):
-        fault = OPERATOR  # whoever interrupted the run did so before the first sample
-    return Reason(result.verdict, result.fault or fault, result.told)
+    for result in results:
+        if not result.decides or result.verdict == PASS:
+            continue
+        # An uncertain result is the fault of too short or too noisy a measurement.
+        fault = SERVICE if result.verdict in (FAIL, INVALID) else MACHINE
+        if result.verdict == INVALID and (result.basis == LOOKS or is_cut_short(execution)):
+            # Of what was not watched or has no limit; or the run was interrupted before any sample.
+            fault = OPERATOR
+        yield Reason(result.verdict, result.fault or fault, result.told)

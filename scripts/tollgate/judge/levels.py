@@ -32,7 +32,7 @@ from tollgate.judge.verdicts import FAIL, CriterionResult
 from tollgate.stats.sequential import nominal_level
 
 #: Judges one criterion of an execution.
-Judge = Callable[[Criterion, MeasuredExecution, Levels], CriterionResult]
+Judge = Callable[[Criterion, MeasuredExecution, JudgeSettings, Levels], CriterionResult]
 #: How much of the error of a PASS several looks spend, and how: of a budget of 240 s the look at
 #: 30 s spends 59 % of it. Exponents of 1/2 and 1 let 1.4 and 1.8 times as many runs at their limit
 #: pass, and decide fewer at that look.
@@ -66,7 +66,7 @@ def holm_results(
         execution, criterion = tests[place]
         hold = _hold_level(execution, error)
         fail = min(hold, _fail_level(execution, share))
-        return judge(criterion, execution, Levels(fail, hold, error))
+        return judge(criterion, execution, settings, Levels(fail, hold, error))
 
     estimated = [place for place, (_, it) in tests.items() if it.fail and it.is_estimate]
     # The others have no say, or were counted: they take no part of the level.

@@ -31,7 +31,16 @@ from tollgate.judge.cut_short import (
 )
 from tollgate.judge.facts import JudgeSettings, MeasuredExecution, MeasuredRun
 from tollgate.judge.failures import failure_warnings
-from tollgate.judge.verdicts import FAIL, GENERATOR, INVALID, MACHINE, OPERATOR, SERVICE, Reason
+from tollgate.judge.verdicts import (
+    FAIL,
+    GENERATOR,
+    INVALID,
+    MACHINE,
+    OPERATOR,
+    SERVICE,
+    Reason,
+    invalid,
+)
 from tollgate.judge.workers import judges_restarts, resource_reasons, resource_warnings
 from tollgate.schedule.attribution import FAR_LATE_MS
 from tollgate.schedule.model import ScheduleFacts
@@ -52,14 +61,14 @@ DISPLACED_SHARE = 0.25
 def run_reasons(run: MeasuredRun, settings: JudgeSettings) -> Iterator[Reason]:
     """What is wrong with the run as a whole."""
     if run.interrupted and not settings.cut_short_counts:
-        yield _invalid(OPERATOR, "the run was interrupted")
+        yield invalid(OPERATOR, "the run was interrupted")
     for problem in run.problems:
-        yield _invalid(MACHINE, problem)
+        yield invalid(MACHINE, problem)
     if not run.executions:
         why = "was interrupted before any load" if run.interrupted else "has no executions"
-        yield _invalid(OPERATOR, f"nothing ran: the run {why}")
+        yield invalid(OPERATOR, f"nothing ran: the run {why}")
     elif not any(one.can_fail for one in run.executions):
-        yield _invalid(OPERATOR, "no criterion can fail this run, so it proves nothing")
+        yield invalid(OPERATOR, "no criterion can fail this run, so it proves nothing")
 
 
 def execution_reasons(
@@ -75,7 +84,7 @@ def execution_reasons(
     if is_short:
         yield from cut_short_reasons(execution, settings)
     for problem in execution.facts.machine_problems:
-        yield _invalid(MACHINE, problem)
+        yield invalid(MACHINE, problem)
     if measured_nothing(execution):
         return  # so that there is nothing else to be said of it
     yield from _workers(execution)
@@ -91,29 +100,25 @@ def execution_reasons(
 def _accidents(execution: MeasuredExecution, is_excused: bool) -> Iterator[Reason]:
     facts, has_ended_itself = execution.facts, ended_itself(execution)
     if facts.generator_error:
-        yield _invalid(GENERATOR, facts.generator_error)
+        yield invalid(GENERATOR, facts.generator_error)
     if facts.generator_exit and not has_ended_itself:
-        yield _invalid(GENERATOR, _exit_text(facts.generator_exit))
+        is_memory = facts.generator_exit == OUT_OF_MEMORY
+        hint = ": it ran out of memory, see jmeter.out; more of it: HEAP='-Xms512m -Xmx2g'"
+        text = f"JMeter exited with code {facts.generator_exit}{hint if is_memory else ''}"
+        yield invalid(GENERATOR, text)
     if facts.jtl_error:
-        yield _invalid(GENERATOR, facts.jtl_error)
+        yield invalid(GENERATOR, facts.jtl_error)
     if facts.cut_off_line and not has_ended_itself:
-        yield _invalid(GENERATOR, f"samples were cut off in line {facts.cut_off_line} of the JTL")
+        yield invalid(GENERATOR, f"samples were cut off in line {facts.cut_off_line} of the JTL")
     for line in facts.silent:
-        yield _invalid(GENERATOR, line)
+        yield invalid(GENERATOR, line)
     for early in facts.early_ends:
-        yield _invalid(SERVICE if early.by_service else GENERATOR, early.line)
+        yield invalid(SERVICE if early.by_service else GENERATOR, early.line)
     if not any(data.service.total for data in execution.labels.values()):
         if not (execution.capacity and execution.capacity.ceiling_trials):
-            yield _invalid(GENERATOR, "the execution gave no samples: see jmeter.log for why not")
+            yield invalid(GENERATOR, "the execution gave no samples: see jmeter.log for why not")
     elif not is_excused:
         yield from _shortness(execution)
-
-
-def _exit_text(code: int) -> str:
-    text = f"JMeter exited with code {code}"
-    if code != OUT_OF_MEMORY:
-        return text
-    return f"{text}: it ran out of memory, see jmeter.out; more of it: HEAP='-Xms512m -Xmx2g'"
 
 
 def ended_itself(execution: MeasuredExecution) -> bool:
@@ -128,109 +133,104 @@ def ended_itself(execution: MeasuredExecution) -> bool:
 
 def _workers(execution: MeasuredExecution) -> Iterator[Reason]:
     for event in execution.facts.worker_events if not execution.capacity else ():
-        yield _invalid(SERVICE, event.text)
+        yield invalid(SERVICE, event.text)
     for count in execution.facts.workers:
         workers = f"workers of {count.app}" if count.app else "workers"
         seen = count.seen
         if judges_restarts(execution) and count.seen_or_restarting is not None:
             seen = count.seen_or_restarting
         if seen is None:
-            yield _invalid(OPERATOR, f"{count.asked} {workers} were asked for and none were seen")
+            yield invalid(OPERATOR, f"{count.asked} {workers} were asked for and none were seen")
         elif seen != count.asked:
             problem = f"{seen} {workers} served where {count.asked} were asked for"
-            yield _invalid(OPERATOR, problem)
+            yield invalid(OPERATOR, problem)
 
 
 def _shortness(execution: MeasuredExecution) -> Iterator[Reason]:
-    if execution.facts.stopped_by:
-        problem = "stopped early by a criterion that the samples do not bear out: "
-        yield _invalid(OPERATOR, problem + execution.facts.stopped_by)
-    if execution.measured_s is None or execution.facts.early_ends:
+    facts = execution.facts
+    if facts.stopped_by:
+        problem = "stopped early by a criterion that the samples do not bear out"
+        yield invalid(OPERATOR, f"{problem}: {facts.stopped_by}")
+    due_s, ended_s = execution.due_s, facts.ended_s
+    if due_s is None or facts.early_ends:
         return
-    due = execution.warmup_s + execution.measured_s
-    ended = execution.facts.ended_s
-    if execution.forecast:
-        due = min(due, execution.forecast.silent_from(PAUSE_FACTOR))
-    elif ended is None:
-        due -= _longest_pause(execution, due)
-    if ended is None:
-        ended = _last_second(execution)
-    if ended < due - END_SLACK_S:
-        measured = max(0.0, ended - execution.warmup_s)
-        problem = f"measured {format_number(measured)} s of {format_number(execution.measured_s)} s"
-        yield _invalid(GENERATOR, problem)
-
-
-def _last_second(execution: MeasuredExecution) -> float:
-    """The end of the last second with samples; of the last bin if the second is not known."""
-    if execution.facts.last_start_s is not None:
-        return math.floor(execution.facts.last_start_s) + 1.0
     services = [data.service for data in execution.labels.values() if data.service.total]
-    return float(max(each.seconds[-1] + each.width for each in services))
-
-
-def _longest_pause(execution: MeasuredExecution, due: float) -> float:
-    """How long a stream of that many samples may be silent without its having ended."""
-    total = sum(data.service.total for data in execution.labels.values())
-    return PAUSE_FACTOR * due / total
+    if execution.forecast:
+        due_s = min(due_s, execution.forecast.silent_from(PAUSE_FACTOR))
+    elif ended_s is None:
+        # For so long a stream of that many samples may be silent without its having ended.
+        due_s -= PAUSE_FACTOR * due_s / sum(each.total for each in services)
+    if ended_s is None and facts.last_start_s is None:
+        ended_s = float(max(each.seconds[-1] + each.width for each in services))
+    elif ended_s is None:
+        ended_s = math.floor(facts.last_start_s) + 1.0
+    if ended_s < due_s - END_SLACK_S:
+        measured = format_number(max(0.0, ended_s - execution.warmup_s))
+        text = f"measured {measured} s of {format_number(execution.measured_s)} s"
+        yield invalid(GENERATOR, text)
 
 
 def _lateness(schedule: ScheduleFacts, has_failed: bool) -> Iterator[Reason]:
     """Rule 2. has_failed: whether the execution fails by one of its criteria."""
-    name = ", ".join(schedule.labels)
     tolerated = max(1.0, FAR_LATE_SHARE * schedule.measured)
-    of = f"of {schedule.measured} requests of {name}"
+    of = f"of {schedule.measured} requests of {', '.join(schedule.labels)}"
     second = f"more than {format_number(FAR_LATE_MS / 1000)} s late"
+    more = "give it more of the machine, or send less"
     if schedule.generator_far_late > tolerated:
-        text = f"the generator sent {schedule.generator_far_late} {of} {second}"
-        yield Reason(INVALID, GENERATOR, f"{text}: give it more of the machine, or send less")
+        text = f"the generator sent {schedule.generator_far_late} {of} {second}: {more}"
+        yield invalid(GENERATOR, text)
     elif schedule.displaced > max(1.0, DISPLACED_SHARE * schedule.measured):
-        yield Reason(
-            INVALID,
-            GENERATOR,
+        text = (
             f"the generator sent {schedule.displaced} {of} in another second than they were meant "
-            "for, so that the load was another one: give it more of the machine, or send less",
+            f"for, so that the load was another one: {more}"
         )
+        yield invalid(GENERATOR, text)
     elif schedule.far_late > tolerated and not has_failed:
-        yield Reason(
-            INVALID,
-            SERVICE,
+        text = (
             f"{schedule.far_late} {of} were sent {second}, while all threads were busy: the "
-            "service did not get the load that was meant; give the thread group more threads",
+            "service did not get the load that was meant; give the thread group more threads"
         )
+        yield invalid(SERVICE, text)
 
 
 def _unsent(schedule: ScheduleFacts, settings: JudgeSettings) -> Iterator[Reason]:
     tolerated = max(1.0, settings.missing_share * schedule.intended)
     name = ", ".join(schedule.labels)
-    of = f"of {schedule.intended} scheduled requests of {name} were not sent"
-    if schedule.missing_generator > tolerated:
-        yield _invalid(GENERATOR, f"{schedule.missing_generator} {of}: the generator was too slow")
-    if schedule.extra > tolerated:
-        text = f"{schedule.extra} requests of {name} were sent that no schedule asked for"
-        yield _invalid(OPERATOR, text)
-    if schedule.missing_plan > tolerated:
-        yield _invalid(
-            OPERATOR, f"{schedule.missing_plan} {of}: the plan's own pauses are too long"
-        )
-    if schedule.missing_service > tolerated:
-        # How long they would have taken is not known; leaving them out would flatter the service.
-        text = f"{schedule.missing_service} {of}: all threads were waiting for answers"
-        yield Reason(FAIL, SERVICE, text)
+    not_sent = f"of {schedule.intended} scheduled requests of {name} were not sent"
+    # How long those would have taken for which no thread was free is not known; leaving them out
+    # would flatter the service.
+    rules = (
+        (INVALID, GENERATOR, schedule.missing_generator, f"{not_sent}: the generator was too slow"),
+        (
+            INVALID,
+            OPERATOR,
+            schedule.extra,
+            f"requests of {name} were sent that no schedule asked for",
+        ),
+        (
+            INVALID,
+            OPERATOR,
+            schedule.missing_plan,
+            f"{not_sent}: the plan's own pauses are too long",
+        ),
+        (
+            FAIL,
+            SERVICE,
+            schedule.missing_service,
+            f"{not_sent}: all threads were waiting for answers",
+        ),
+    )
+    for verdict, fault, requests, text in rules:
+        if requests > tolerated:
+            yield Reason(verdict, fault, f"{requests} {text}")
 
 
-def _invalid(fault: str, text: str) -> Reason:
-    return Reason(INVALID, fault, text)
-
-
-def warnings_of(
-    execution: MeasuredExecution, settings: JudgeSettings, from_s: float, to_s: float
-) -> Iterator[str]:
-    """One line for each thing, of the samples of [from_s, to_s)."""
+def warnings_of(execution: MeasuredExecution, settings: JudgeSettings) -> Iterator[str]:
+    """One line for each thing."""
     if execution.capacity:
         yield from capacity_warnings(execution)
     else:
-        yield from failure_warnings(execution, from_s, to_s)
+        yield from failure_warnings(execution)
     yield from _by_service_time(execution, settings)
     for schedule in execution.schedules:
         if schedule.origin_is_estimated:

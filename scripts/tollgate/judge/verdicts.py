@@ -53,6 +53,11 @@ class Reason:
     """The reason in words."""
 
 
+def invalid(fault: str, text: str) -> Reason:
+    """The reason for an INVALID."""
+    return Reason(INVALID, fault, text)
+
+
 @dataclass(frozen=True)
 class CriterionResult:
     """One criterion, judged. observed, limit and interval are in `unit`."""

@@ -91,10 +91,6 @@ def observe_windows(
     return Observation(float(values[worst]), None, None, samples, window=f"{low}-{high} s")
 
 
-def _is_plain_count(criterion: Criterion) -> bool:
-    return criterion.unit == "count"
-
-
 def _held(criterion: Criterion, part: JudgedSamples, frame: _Frame):
     """For each stretch of at least the window's length, the value that all its bins reach."""
     bins, values = _by_bin(criterion, part, frame)
@@ -112,7 +108,7 @@ def _held(criterion: Criterion, part: JudgedSamples, frame: _Frame):
 def _by_bin(criterion: Criterion, part: JudgedSamples, frame: _Frame):
     """(bin, value) of every bin, or for times and shares of those that have samples."""
     counts = part.counts
-    if _is_plain_count(criterion):
+    if criterion.unit == "count":
         hits = counts.sum_by_second(hit_mask(criterion, counts))
         return np.arange(frame.bins), frame.dense(counts.seconds, hits) / frame.width
     if criterion.subject in TOTALS_COLUMNS:
@@ -141,12 +137,10 @@ def _taken_together(criterion: Criterion, part: JudgedSamples, frame: _Frame) ->
     if criterion.percentile is not None or subject == "stdev-rt":
         inside = counts.window(frame.first, frame.seconds(frame.bins))
         bins = (inside.second - frame.first) // frame.width
-        if subject == "stdev-rt":
-            return sliding_stdevs(inside, bins, frame.bins, frame.window)
-        return sliding_percentiles(inside, bins, frame.bins, frame.window, criterion.percentile)
+        return _sliding(inside, bins, frame, lambda it: value_of(criterion, it, None))
     weight = counts.elapsed_ms if subject == "avg-rt" else hit_mask(criterion, counts)
     sums = frame.sums(frame.dense(counts.seconds, counts.sum_by_second(weight)))
-    if _is_plain_count(criterion):
+    if criterion.unit == "count":
         return sums.astype(float)
     return _ratios(100 * sums if criterion.is_percent else sums, n)
 
@@ -168,34 +162,23 @@ def _ratios(sums: np.ndarray, n: np.ndarray) -> np.ndarray:
     return np.divide(sums, n, out=np.full(len(n), math.nan), where=n > 0)
 
 
-def sliding_percentiles(
-    counts: Counts, bins: np.ndarray, size: int, window: int, percentile: float
+def _sliding(
+    counts: Counts, bins: np.ndarray, frame: _Frame, value: Callable[[Counts], float]
 ) -> np.ndarray:
-    """The percentile in ms of each `window` bins in a row of `size`; NaN where it has no samples.
-
-    bins: the number of each row's bin, sorted, in [0, size). The values are Counts.percentile's.
-    """
-    return _sliding(counts, bins, size, window, lambda each: each.percentile(percentile))
-
-
-def sliding_stdevs(counts: Counts, bins: np.ndarray, size: int, window: int) -> np.ndarray:
-    """The same for the standard deviation."""
-    return _sliding(counts, bins, size, window, lambda each: each.stdev)
-
-
-def _sliding(counts: Counts, bins: np.ndarray, size: int, window: int, value_of: Callable):
+    """The value of each window's samples; NaN where it has none. bins: the number of each row's
+    bin in the frame, sorted."""
     values, place = np.unique(counts.elapsed_ms, return_inverse=True)
-    border = np.searchsorted(bins, np.arange(size + 1))
+    border = np.searchsorted(bins, np.arange(frame.bins + 1))
     histogram = np.zeros(len(values), np.int64)
-    found = np.full(max(0, size - window + 1), math.nan)
-    for end in range(size):
+    found = np.full(max(0, frame.bins - frame.window + 1), math.nan)
+    for end in range(frame.bins):
         _shift(histogram, place, counts.n, border[end], border[end + 1], 1)
-        start = end - window + 1
+        start = end - frame.window + 1
         if start < 0:
             continue
         held = np.flatnonzero(histogram)
         if len(held):
-            found[start] = value_of(_of_histogram(values[held], histogram[held]))
+            found[start] = value(_of_histogram(values[held], histogram[held]))
         _shift(histogram, place, counts.n, border[start], border[start + 1], -1)
     return found
 

@@ -35,6 +35,7 @@ from tollgate.judge.verdicts import (
     SERVICE,
     CriterionResult,
     Reason,
+    invalid,
 )
 from tollgate.stats.intervals import MIN_SECONDS, mean_interval
 from tollgate.workers.model import Resources, WorkerEvent, WorkerOutage, WorkerSeries
@@ -236,7 +237,7 @@ def resource_reasons(execution: MeasuredExecution) -> Iterator[Reason]:
     """Why an execution can't pass: its unplanned outages, its lossy or failed reloads."""
     for outage in execution.resources.outages:
         if not (outage.planned or _is_judged(outage, execution)):
-            yield Reason(INVALID, SERVICE, outage_line(outage))
+            yield invalid(SERVICE, outage_line(outage))
     for reload in execution.resources.reloads:
         at = f"the reload {_seconds(reload.from_s)} s into the execution"
         if reload.problem:
