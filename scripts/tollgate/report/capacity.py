@@ -68,13 +68,17 @@ def outcome(trial: Trial, searched: Searched) -> str:
 
 def _tried(searched: Searched) -> str:
     found, rates = searched.result, [each.ask.rate for each in searched.trials]
-    ends = [
+    text = f"{len(rates)} trials from {format_number(min(rates))} to {format_number(max(rates))}/s"
+    return "; ".join([text, *ends(found), *_drift(found)])
+
+
+def ends(found: Result) -> list[str]:
+    """`last pass 90/s` and `first failure 110/s`, as far as they are known."""
+    return [
         f"{name} {format_number(rate)}/s"
         for name, rate in (("last pass", found.last_pass), ("first failure", found.first_fail))
         if rate is not None
     ]
-    text = f"{len(rates)} trials from {format_number(min(rates))} to {format_number(max(rates))}/s"
-    return "; ".join([text, *ends, *_drift(found)])
 
 
 def _drift(found: Result) -> Iterator[str]:

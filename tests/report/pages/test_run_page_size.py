@@ -70,6 +70,6 @@ def test_labels_are_merged_once_for_all_criteria_that_are_about_them(monkeypatch
         "tollgate.report.pages.run.view.select", lambda *args: asked.append(args) or select(*args)
     )
     verdict = judge(MeasuredRun((made,)))
-    found = criteria.failures([view], verdict.executions, JudgeSettings(), [])
-    assert len(found.charts) == 6
+    drawn, _ = criteria.failures([view], verdict.executions, JudgeSettings(), [])
+    assert len(drawn) == 6
     assert len(asked) == 1

@@ -19,9 +19,10 @@ from tollgate.judge.forecast import check_forecast
 from tollgate.judge.judgement import judge
 from tollgate.record import manifest
 from tollgate.report.pages.kit.assemble import Head, render
+from tollgate.report.pages.kit.names import full, readable
 from tollgate.report.pages.run import criteria, forecast, over_time, spread, surroundings, workers
 from tollgate.report.pages.run.intended import Intended
-from tollgate.report.pages.run.view import View, full, readable
+from tollgate.report.pages.run.view import View
 from tollgate.stats.counts import Counts
 
 #: Two names that differ in their middle alone, which is what gives way.
@@ -33,22 +34,19 @@ def labelled(*labels, **changes):
     return View(replace(made, labels={(it.name, False): it for it in labels}), "fork", 0)
 
 
-def page_of(**sections):
+def page_of(run=Path("run"), **sections):
     """The page of a run that has these sections alone, in place of all others."""
     record = manifest.Manifest("check", "2026-11-20T23:08:20+00:00", [], {}, {}, [])
+    nothing = ("study", "comparison", "capacity", "criteria", "spread", "workers", "command")
+    none_of = ("judged", "warnings", "lint", "failures", "over_time", "forecasts", "engines")
     empty = {
-        "study": None,
-        "comparison": None,
-        "capacity": None,
-        "criteria": criteria.content([]),
-        "failures": criteria.failures([], [], JudgeSettings(), []),
-        "over_time": [],
+        **dict.fromkeys(nothing),
+        **dict.fromkeys(none_of, ()),
+        "record": record,
+        "more_failures": 0,
         "some_failed": False,
-        "spread": None,
-        "forecasts": [],
-        "workers": None,
-        "engines": (),
-        "surroundings": surroundings.content(Path("run"), record),
+        "report_command": surroundings.report_command(run),
+        "files_here": (),
     }
     return render("run/page.html.jinja", Head("t", "k", "s", "PASS", "good"), **empty | sections)
 
@@ -105,15 +103,14 @@ def watched_view(*series):
 
 
 def charts_of(view):
-    found = workers.content([view], [SimpleNamespace(workers=(), background_lines=[])], [])
-    return {it.title: it for it in found.charts}
+    return {it.title: it for it in workers.content([view], []).charts}
 
 
 def test_requests_and_restarts_of_workers_are_said_to_have_the_warm_up_in_them():
     made = execution(resources=watched(worker([80] * 60)), warmup_s=20.0, measured_s=40.0)
     verdict = judge(MeasuredRun((made,))).executions[0]
     assert verdict.workers[0].requests == 59 * 20
-    text = text_of(workers=workers.content([View(made, "fork", 0)], [verdict], []))
+    text = text_of(workers=workers.content([View(made, "fork", 0)], []), judged=[verdict])
     assert "requests and restarts with those of the warm-up" in text
     assert "1,180" in text
 
@@ -145,7 +142,7 @@ def test_one_criterion_more_is_one():
     made = execution(*texts)
     verdict = judge(MeasuredRun((made,)))
     found = criteria.failures([View(made, "fork", 0)], verdict.executions, JudgeSettings(), [])
-    text = text_of(failures=found)
+    text = text_of(failures=found[0], more_failures=found[1])
     assert "Each with its limit, over time. 1 more is in the table above." in text
 
 
@@ -221,12 +218,6 @@ def test_names_that_differ_in_the_middle_are_told_apart_by_their_titles():
 
 @pytest.mark.parametrize("where", ["reports/20261101T080000Z-check", "my runs/one"])
 def test_the_report_is_made_again_from_where_the_run_stands(where, tmp_path):
-    record = manifest.Manifest("check", "2026-11-20T23:08:20+00:00", [], {}, {}, [])
-    below = text_of(surroundings=surroundings.content(ROOT / where, record))
-    quoted = where if " " not in where else f"'{where}'"
-    assert f".venv/bin/tollgate report {quoted} " in f"{below} "
-    away = tmp_path / where
-    quoted = str(away) if " " not in where else f"'{away}'"
-    assert f".venv/bin/tollgate report {quoted} " in text_of(
-        surroundings=surroundings.content(away, record)
-    )
+    for run, shown in ((ROOT / where, where), (tmp_path / where, str(tmp_path / where))):
+        quoted = shown if " " not in where else f"'{shown}'"
+        assert f".venv/bin/tollgate report {quoted} " in text_of(run=run)

@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -50,22 +49,20 @@ def test_the_last_point_is_in_sight_though_its_time_is_hardly_begun(tmp_path):
 def test_a_spike_of_memory_or_delay_is_not_averaged_away(tmp_path):
     run_folder.make(tmp_path)
     view = hour(judged(tmp_path).run.executions[0], worker("0"))
-    found = workers.content([view], [SimpleNamespace(workers=(), background_lines=[])], [])
+    found = workers.content([view], [])
     charts = {it.title: it for it in found.charts}
     for title, most in {"Memory": 640e6 / 2**20, "Event-loop delay": 20}.items():
         assert max(filter(None, charts[title].series[0].y)) == pytest.approx(most, rel=1e-3)
         assert "s, of which it is the most." in charts[title].note
     assert "s, of which it is the mean." in charts["CPU"].note
-    unit, measure, _ = workers.MEASURES["rss"]
-    assert (unit, np.nanmax(measure(worker("0"), view.grid))) == ("MB", 640e6 / 2**20)
+    rss = workers.MEASURES["rss"]
+    assert (rss.unit, np.nanmax(rss.values(worker("0"), view.grid))) == ("MB", 640e6 / 2**20)
 
 
 def test_workers_of_one_execution_do_not_look_the_same(tmp_path):
     run_folder.make(tmp_path)
     view = hour(judged(tmp_path).run.executions[0], *(worker(str(at)) for at in range(6)))
-    chart = workers.content([view], [SimpleNamespace(workers=(), background_lines=[])], []).charts[
-        0
-    ]
+    chart = workers.content([view], []).charts[0]
     assert len({each.draw for each in chart.series}) == len(chart.series) == workers.MOST_DRAWN
     assert "2 more workers are in the table below." in chart.note
     known = (ROOT / "scripts/tollgate/report/pages/kit/scales.js").read_text()

@@ -35,16 +35,14 @@ _LEAST_MS = 1.0
 @dataclass(frozen=True)
 class CapacityPart:
     """What the page of a search has more than that of any run. sentence: the answer, empty where
-    the verdict's own says more. answers: of each execution, in a table. scaling: a line, or empty.
-    together: a chart of all executions, None for one. each: a chart of each. trials: a table."""
+    the verdict's own says more. found: the executions that were searched. scaling: a line, or
+    empty. together: a chart of all executions, None for one. each: a chart of each."""
 
     sentence: str
-    answers: Table
+    found: Sequence[ExecutionVerdict]
     scaling: str
     together: Chart | None
     each: Sequence[Chart]
-    trials: Table
-    leaks: str
 
 
 def part(verdict: RunVerdict) -> CapacityPart | None:
@@ -52,61 +50,32 @@ def part(verdict: RunVerdict) -> CapacityPart | None:
     found = [it for it in verdict.executions if it.capacity]
     if not found:
         return None
+    ends = "; ".join(f"{it.name} {words.estimate(it.capacity.result)}" for it in found)
     drawn = [it for it in found if it.capacity.trials]
     return CapacityPart(
-        sentence=_sentence(verdict, found),
-        answers=_answers(found),
-        scaling=next(words.scaling_line(verdict.executions), ""),
-        together=_together(drawn) if len(drawn) > 1 else None,
-        each=[_of_one(it.name, it.capacity) for it in drawn],
-        trials=_trials(drawn),
-        leaks=words.LEAKS,
+        f"The highest rate that keeps the limits: {ends}." if verdict.verdict == PASS else "",
+        found,
+        next(words.scaling_line(verdict.executions), ""),
+        _together(drawn) if len(drawn) > 1 else None,
+        [_of_one(it.name, it.capacity) for it in drawn],
     )
-
-
-def _sentence(verdict: RunVerdict, found: Sequence[ExecutionVerdict]) -> str:
-    if verdict.verdict != PASS:
-        return ""
-    each = [f"{it.name} {words.estimate(it.capacity.result)}" for it in found]
-    return f"The highest rate that keeps the limits: {'; '.join(each)}."
-
-
-def _answers(found: Sequence[ExecutionVerdict]) -> Table:
-    columns = (
-        Column("execution"),
-        *numeric("capacity, /s", "95 % interval", "last pass", "first failure", "ceiling"),
-        Column("held out"),
-    )
-    rows = []
-    for it in found:
-        result, ceiling = it.capacity.result, it.capacity.ceiling
-        ends = "-" if result.low is None else format_interval(result.low, result.high)
-        rates = (result.last_pass, result.first_fail, ceiling)
-        tried = result.holdout and words.holdout(result.holdout, it.capacity)
-        last = tried or result.reason or "-"
-        rows.append((it.name, _rate(result.estimate), ends, *map(_rate, rates), last))
-    first = found[0].capacity
-    caption = f"The highest rate of {', '.join(first.of)} {words.limits(first)}"
-    return Table(caption, columns, rows, "cards")
-
-
-def _rate(value: float | None) -> str:
-    return "-" if value is None else format_number(value)
 
 
 def _together(found: Sequence[ExecutionVerdict]) -> Chart:
     """The p95 of all executions."""
     series = []
     for at, it in enumerate(found):
-        series += [*_curve(it.name, it.capacity, "p95", at), _dots(f"{it.name}, trials", it, at)]
+        series += [*_curve(it.name, it.capacity, "p95", at)]
+        series += [_points(f"{it.name}, trials", it.capacity.trials, at)]
     ends = "; ".join(f"{it.name} {words.estimate(it.capacity.result)}" for it in found)
+    curves = {it.name: (it.capacity.result.curves or {}).get("p95", ()) for it in found}
     return Chart(
         title="p95 by rate",
         summary=f"{ends}.",
         x=_axis_of_rates([it.capacity for it in found]),
         y=Axis("p95, ms", log=True, base=10),
         series=tuple(series),
-        numbers=_curve_table("p95 by rate", {it.name: _of(it, "p95") for it in found}),
+        numbers=_curve_table("p95 by rate", curves),
         limit=_limit_ms(found[0].capacity),
         spans=tuple(span for it in found for span in _interval(it.name, it.capacity)),
     )
@@ -114,27 +83,19 @@ def _together(found: Sequence[ExecutionVerdict]) -> Chart:
 
 def _of_one(name: str, searched: Searched) -> Chart:
     """Its percentiles near the interval, with the trials there and what was held out."""
-    near = _near(searched)
-    curves = [
-        series for at, each in enumerate(PERCENTILES) for series in _curve(each, near, each, at)
-    ]
-    dots = [
-        _points("p95 of each trial", near.trials, 1),
-        *([_points("held out", [searched.result.holdout], 3)] if searched.result.holdout else []),
-    ]
-    found = searched.result
-    ends = [
-        f"{what} {format_number(rate)}/s"
-        for what, rate in (("last pass", found.last_pass), ("first failure", found.first_fail))
-        if rate is not None
-    ]
+    near, found = _near(searched), searched.result
+    series = [it for at, each in enumerate(PERCENTILES) for it in _curve(each, near, each, at)]
+    series.append(_points("p95 of each trial", near.trials, 1))
+    if found.holdout:
+        series.append(_points("held out", [found.holdout], 3))
+    ends = [words.estimate(found), *words.ends(found)]
     return Chart(
         title=f"{name}: response times by rate",
-        summary=f"{'; '.join([words.estimate(found), *ends])}.",
+        summary=f"{'; '.join(ends)}.",
         x=_axis_near(near),
         y=Axis("response time, ms", log=True, base=10),
-        series=(*curves, *dots),
-        numbers=_curve_table(f"{name}: response times by rate", searched.result.curves or {}),
+        series=tuple(series),
+        numbers=_curve_table(f"{name}: response times by rate", found.curves or {}),
         limit=_limit_ms(searched),
         spans=tuple(_interval("95 % interval", searched)),
         note="Bands hold the median of neighbouring trials with about 94 % confidence. Trials far "
@@ -162,29 +123,14 @@ def _curve(label: str, searched: Searched, percentile: str, colour: int) -> list
     points = [it for it in points if math.isfinite(it.ms)]
     if not points:
         return []
-    return [
-        Series(
-            label,
-            [it.rate for it in points],
-            [_ms(it.ms) for it in points],
-            [_ms(it.low_ms) for it in points],
-            [_ms(it.high_ms) for it in points],
-            draw=JOINED,
-            colour=colour % _PALETTE,
-        )
-    ]
-
-
-def _dots(label: str, execution: ExecutionVerdict, colour: int) -> Series:
-    return _points(label, execution.capacity.trials, colour)
+    times = ([_ms(getattr(it, name)) for it in points] for name in ("ms", "low_ms", "high_ms"))
+    return [Series(label, [it.rate for it in points], *times, JOINED, colour % _PALETTE)]
 
 
 def _points(label: str, trials: Sequence[Trial], colour: int) -> Series:
-    shown = sorted(
-        (each.achieved, _ms(each.p95_ms)) for each in trials if math.isfinite(each.p95_ms)
-    )
-    rates, times = zip(*shown, strict=True) if shown else ((), ())
-    return Series(label, list(rates), list(times), draw=DOTS, colour=colour % _PALETTE)
+    shown = sorted((it.achieved, _ms(it.p95_ms)) for it in trials if math.isfinite(it.p95_ms))
+    rates, times = [rate for rate, _ in shown], [ms for _, ms in shown]
+    return Series(label, rates, times, draw=DOTS, colour=colour % _PALETTE)
 
 
 def _ms(value: float) -> float:
@@ -222,10 +168,6 @@ def _interval(label: str, searched: Searched) -> list[ChartSpan]:
     return spans
 
 
-def _of(execution: ExecutionVerdict, percentile: str) -> Sequence[CurvePoint]:
-    return (execution.capacity.result.curves or {}).get(percentile, ())
-
-
 def _curve_table(caption: str, curves: Mapping[str, Sequence[CurvePoint]]) -> Table:
     rows = [
         (name, format_number(it.rate), format_number(it.ms), format_interval(it.low_ms, it.high_ms))
@@ -234,33 +176,3 @@ def _curve_table(caption: str, curves: Mapping[str, Sequence[CurvePoint]]) -> Ta
     ]
     columns = (Column("curve"), Column("rate, /s"), *numeric("ms", "band"))
     return Table(caption, columns, rows, is_grouped=True)
-
-
-def _trials(found: Sequence[ExecutionVerdict]) -> Table:
-    """Every trial in its order, those of the ceiling first."""
-    columns = (
-        *(Column("execution"), Column("trial")),
-        *numeric("began, s", "asked, /s", "sent, /s", "n", "p50", "p95", "p99", "generator, cores"),
-        Column("outcome"),
-    )
-    rows = [
-        (it.name, *_row(each, it.capacity))
-        for it in found
-        for each in (*it.capacity.ceiling_trials, *it.capacity.trials)
-    ]
-    caption = "Every trial; times in ms from when a request was due"
-    return Table(caption, columns, rows, is_grouped=True)
-
-
-def _row(trial: Trial, searched: Searched) -> tuple[str, ...]:
-    times = (trial.p50_ms, trial.p95_ms, trial.p99_ms)
-    return (
-        f"{trial.ask.purpose} {trial.ask.number}",
-        "-" if trial.ask.purpose == "ceiling" else f"{trial.began_s:.0f}",
-        format_number(trial.ask.rate),
-        format_number(trial.achieved),
-        f"{trial.n:,}",
-        *(format_number(each) if math.isfinite(each) else "-" for each in times),
-        format_number(trial.generator_cpu),
-        words.outcome(trial, searched),
-    )

@@ -11,19 +11,30 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timezone
 from functools import cache
+from operator import attrgetter
 from pathlib import Path
+from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from tollgate.base.paths import ROOT
+from tollgate.base.text import format_duration, format_interval, one_line
+from tollgate.compare import words as compare_words
+from tollgate.judge import forecast as forecast_words
+from tollgate.report import capacity as capacity_words
+from tollgate.report import text as words
 from tollgate.report.pages.kit import charts as page_charts
-from tollgate.report.pages.kit.bars import LIMIT_AT, of_limit
+from tollgate.report.pages.kit.bars import LIMIT_AT, Scale, of_limit
 from tollgate.report.pages.kit.charts import Chart
+from tollgate.report.pages.kit.names import full, readable
 from tollgate.report.pages.kit.tones import tone
+from tollgate.report.table import Bar
+from tollgate.study import words as study_words
 
 FOLDER = Path(__file__).parent
 #: The chart library, from its npm package.
@@ -124,9 +135,35 @@ def environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    made.filters["tone"] = tone
-    made.globals.update(LIMIT_AT=LIMIT_AT, of_limit=of_limit)
+    made.filters.update(
+        {
+            **{"duration": format_duration, "full": full, "grouped": grouped, "tone": tone},
+            **{"number": study_words.number, "one_line": one_line, "readable": readable},
+            **{"time_of_day": time_of_day},
+        }
+    )
+    made.globals.update(
+        {
+            **{"Bar": Bar, "LIMIT_AT": LIMIT_AT, "Scale": Scale, "interval": format_interval},
+            **{"of_limit": of_limit, "capacity_words": capacity_words, "words": words},
+            **{"compare_words": compare_words, "forecast_words": forecast_words},
+            **{"study_words": study_words},
+        }
+    )
     return made
+
+
+def grouped(items: Iterable[Any], *attributes: str) -> list[tuple[Any, list[Any]]]:
+    """By attributes, such as `cell.arm`, in the order in which their values come."""
+    groups: dict[Any, list[Any]] = {}
+    for item in items:
+        groups.setdefault(attrgetter(*attributes)(item), []).append(item)
+    return list(groups.items())
+
+
+def time_of_day(seconds: float) -> str:
+    """`12:01:33.5` in UTC of seconds since the epoch."""
+    return f"{datetime.fromtimestamp(seconds, timezone.utc):%H:%M:%S.%f}"[:-5]
 
 
 def _shown(value: object) -> object:

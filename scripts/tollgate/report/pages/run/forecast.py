@@ -6,30 +6,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tollgate.base.text import one_line
-from tollgate.forecast.model import PartResult
-from tollgate.judge.forecast import MISSED, requests, signed
+from tollgate.forecast.model import ForecastResult, PartResult
+from tollgate.judge.forecast import MISSED
 from tollgate.judge.verdicts import ExecutionVerdict
-from tollgate.report.pages.run.view import View, full, readable
-from tollgate.report.table import Bar, Cell, Column, Table, numeric
+from tollgate.report.pages.run.view import View
 from tollgate.report.text import forecast_line
 
 #: Rows of steps that are shown; verdict.json has all of them.
 MOST_STEPS = 200
-_COLUMNS = (
-    *(Column("group"), Column("part"), Column("outcome")),
-    *numeric("sent", "forecast"),
-    Column("of the forecast", "bar narrow", "forecast"),
-    *numeric("error"),
-)
 
 
 @dataclass(frozen=True)
 class ExecutionForecast:
-    """lines: how it went. title: of the table of every part, which is to be unfolded."""
+    """lines: how it went. steps: those that are shown, and cut: which these are where there are
+    more."""
 
+    name: str
     lines: Sequence[str]
-    title: str
-    table: Table
+    result: ForecastResult
+    steps: Sequence[PartResult]
+    cut: str
 
 
 def content(views: Sequence[View], judged: Sequence[ExecutionVerdict]) -> list[ExecutionForecast]:
@@ -45,38 +41,10 @@ def content(views: Sequence[View], judged: Sequence[ExecutionVerdict]) -> list[E
             f"{view.name} follows {one_line(facts.path)}{factor}{scaled}.",
             f"{view.name}, {one_line(forecast_line(result))}.",
         ]
-        shown, cut = _steps(result.steps)
-        parts = [
-            ("total", [("requests", result.total)]),
-            ("by target", [(it.name, it) for it in result.targets]),
-            ("by step", [(it.name, it) for it in shown]),
-        ]
-        rows = [_row(group, name, part) for group, each in parts for name, part in each]
-        caption = f"{view.name}: requests sent, and forecast{cut}"
-        title = f"{view.name}: every target{cut or ' and step'}"
-        found.append(ExecutionForecast(lines, title, Table(caption, _COLUMNS, rows, "cards", True)))
+        steps, cut = result.steps, ""
+        if len(steps) > MOST_STEPS:
+            shown = f"the first {MOST_STEPS} of {len(steps):,} steps, missed ones before all others"
+            cut = f"; {shown}; verdict.json has all"
+            steps = sorted(steps, key=lambda it: it.outcome != MISSED)[:MOST_STEPS]
+        found.append(ExecutionForecast(view.name, lines, result, steps, cut))
     return found
-
-
-def _steps(steps: Sequence[PartResult]) -> tuple[Sequence[PartResult], str]:
-    """Those that are shown, and which these are where there are more: the missed ones first."""
-    if len(steps) <= MOST_STEPS:
-        return steps, ""
-    ordered = sorted(steps, key=lambda it: it.outcome != MISSED)
-    cut = f"the first {MOST_STEPS} of {len(steps):,} steps, missed ones before all others"
-    return ordered[:MOST_STEPS], f"; {cut}; verdict.json has all"
-
-
-def _row(group: str, name: str, part: PartResult) -> tuple[str | Cell, ...]:
-    ends = (part.sent, *(part.interval or (None, None)))
-    values = [None if it is None or not part.forecast else it / part.forecast for it in ends]
-    error = part.error_percent
-    return (
-        group,
-        Cell(readable(name), title=full(name)),
-        Cell(badge=part.outcome),
-        f"{part.sent:,}",
-        requests(part.forecast),
-        Cell(bar=Bar(*values, part.outcome)),
-        "-" if error is None else f"{signed(error)} %",
-    )

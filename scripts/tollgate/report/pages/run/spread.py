@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from tollgate.report.pages.kit.charts import DASHED, LINE, Axis, Chart, Series
-from tollgate.report.pages.run.view import View, full, readable
+from tollgate.report.pages.kit.names import full, readable
+from tollgate.report.pages.run.view import View
 from tollgate.report.table import Cell, Column, Table, numeric
 from tollgate.stats.counts import Counts
 from tollgate.study.words import number

@@ -1,19 +1,14 @@
-"""Where a run took place, how to make it again, and what it left."""
+"""How to make a run again, and what it left."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
-from urllib.parse import quote
 
 from tollgate.base.paths import ROOT
-from tollgate.base.text import one_line
 from tollgate.record import manifest
-from tollgate.report.pages.run.view import readable
-from tollgate.report.table import Column, Table
+from tollgate.report.pages.kit.names import readable
 
 #: What a run leaves for others to read, by what it is; dashboards come before these.
 FILES = {
@@ -38,60 +33,11 @@ _RUN_FILE = "taurus.yml"
 _FOLDER = "settings.artifacts-dir="
 
 
-@dataclass(frozen=True)
-class Surroundings:
-    """terms: (name, value) of the machine and the versions. command: makes the run again, None
-    where that is not known. plans: SHA-256 of each file. files: (address, path, what it is)."""
-
-    terms: Sequence[tuple[str, str]]
-    command: str | None
-    is_dirty: bool
-    report: str
-    plans: Table | None
-    files: Sequence[tuple[str, str, str]]
-
-
-def content(
-    run: Path,
-    record: manifest.Manifest,
-    command: str | None = None,
-    more: Sequence[tuple[str, str]] = (),
-) -> Surroundings:
-    """command: in place of the one that the record has. more: further terms."""
-    known = record.environment
-    return Surroundings(
-        terms=[*_machine(known), ("Began", f"{record.started} (UTC)"), *more],
-        command=command or repeat_command_line(record),
-        is_dirty=str(known.get("commit", "")).endswith("-dirty"),
-        report=f".venv/bin/tollgate report {shlex.quote(_from_root(run))}",
-        plans=_plans(known.get("plans", {})),
-        files=[(quote(name), name, what) for name, what in files_of(run, record)],
-    )
-
-
-def _from_root(run: Path) -> str:
-    """A run's folder as a command in the project's own takes it, wherever it stands."""
+def report_command(run: Path) -> str:
+    """Makes the page of a run's folder again, wherever that stands."""
     path = run.resolve()
-    return str(path.relative_to(ROOT) if path.is_relative_to(ROOT) else path)
-
-
-def _machine(known: dict[str, Any]) -> list[tuple[str, str]]:
-    memory = known.get("memory_bytes")
-    versions = known.get("versions", {})
-    return [
-        ("CPU", str(known.get("cpu", "unknown"))),
-        ("Cores", str(known.get("cores", "unknown"))),
-        ("Memory", f"{memory / 2**30:.1f} GiB" if memory else "unknown"),
-        ("Operating system", str(known.get("os", "unknown"))),
-        *((str(name), str(version)) for name, version in versions.items()),
-        ("Commit", str(known.get("commit", "unknown"))),
-        *((name, one_line(value)) for name, value in _variables(known).items()),
-    ]
-
-
-def _variables(environment: dict[str, Any]) -> dict[str, str]:
-    """The environment variables that were set for the run; none where it is not known."""
-    return {str(name): str(it) for name, it in environment.get("variables", {}).items()}
+    name = str(path.relative_to(ROOT) if path.is_relative_to(ROOT) else path)
+    return f".venv/bin/tollgate report {shlex.quote(name)}"
 
 
 def repeat_command_line(record: manifest.Manifest) -> str | None:
@@ -102,8 +48,10 @@ def repeat_command_line(record: manifest.Manifest) -> str | None:
     given = _without_folder(record.arguments)
     is_usual = given[:1] == [_RUN_FILE]
     words = ["./scripts/run", *given[1:]] if is_usual else [".venv/bin/bzt", *given]
-    settings = _variables(record.environment).items()
-    return " ".join([*(f"{name}={shlex.quote(it)}" for name, it in settings), shlex.join(words)])
+    settings = record.environment.get("variables", {}).items()
+    return " ".join(
+        [*(f"{name}={shlex.quote(str(it))}" for name, it in settings), shlex.join(words)]
+    )
 
 
 def _without_folder(arguments: Iterable[str]) -> list[str]:
@@ -114,14 +62,6 @@ def _without_folder(arguments: Iterable[str]) -> list[str]:
         elif not word.startswith((f"-o{_FOLDER}", f"--option={_FOLDER}")):
             kept.append(word)
     return kept
-
-
-def _plans(digests: dict[str, Any]) -> Table | None:
-    if not digests:
-        return None
-    rows = [(readable(str(name)), str(it)) for name, it in digests.items()]
-    columns = (Column("file"), Column("SHA-256"))
-    return Table("SHA-256 of each plan file", columns, rows)
 
 
 def files_of(run: Path, record: manifest.Manifest) -> list[tuple[str, str]]:

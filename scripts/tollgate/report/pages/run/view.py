@@ -8,21 +8,18 @@ from functools import cached_property
 
 import numpy as np
 
-from tollgate.base.text import one_line
 from tollgate.criteria.grammar import Criterion
 from tollgate.judge.facts import JudgeSettings, LabelData, MeasuredExecution
 from tollgate.judge.observe import select
 from tollgate.record import manifest
 from tollgate.report.pages.run.grid import Binned, Grid
 from tollgate.report.pages.run.intended import Intended
-from tollgate.report.table import shorten
 from tollgate.stats.counts import Counts
 from tollgate.stats.totals import Totals
 
 #: Colours of the page's palette that a mode has on every page, and how many there are.
 OF_MODE = {"fork": 0, "cluster": 1}
 PALETTE = 6
-_NAME_WIDTH, _FULL_WIDTH = 40, 500
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,15 +135,3 @@ def dealt(asked: Sequence[int | None]) -> list[int]:
     # More executions than colours share them; the legend tells them apart.
     spare = iter(free + list(range(PALETTE)) * len(first))
     return [next(spare) if colour is None else colour for colour in first]
-
-
-def readable(name: str) -> str:
-    """A name of unknown origin on one line of bounded length."""
-    return shorten(one_line(name), _NAME_WIDTH) or "(no name)"
-
-
-def full(name: str) -> str:
-    """All of a name, up to a bound, where `readable` shows a part of it, and empty elsewhere: two
-    that differ in the middle alone look alike."""
-    line = one_line(name)
-    return shorten(line, _FULL_WIDTH) if len(line) > _NAME_WIDTH else ""

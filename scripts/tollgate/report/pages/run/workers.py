@@ -1,15 +1,14 @@
-"""What the workers used second by second, which died or were reloaded, and totals. Pure."""
+"""What the workers used second by second, and which died or were reloaded. Pure."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from tollgate.criteria.subjects import MIB
-from tollgate.judge.verdicts import ExecutionVerdict
 from tollgate.judge.workers import outage_line
 from tollgate.report.pages.kit.charts import (
     DASHED,
@@ -25,7 +24,6 @@ from tollgate.report.pages.kit.charts import (
 from tollgate.report.pages.run.grid import Grid
 from tollgate.report.pages.run.lines import ChartLine, ChartText, Values, chart, clock
 from tollgate.report.pages.run.view import View
-from tollgate.report.table import Column, Table, numeric
 from tollgate.study.words import number
 from tollgate.workers.model import WorkerSeries
 
@@ -36,9 +34,57 @@ MOST_DRAWN = len(_STYLES)
 #: Events that are listed; verdict.json has all of them.
 MOST_EVENTS = 20
 FILE = "workers.jsonl"
-Measure = Callable[[WorkerSeries, Grid], np.ndarray]
-#: What a point is of its looks, for the note below the chart.
-MEAN, MOST = "of which it is the mean", "of which it is the most"
+
+
+@dataclass(frozen=True)
+class Measure:
+    """What is drawn of a worker. of_point: what a point is of its looks, for the note below the
+    chart. values: in each bin of a grid."""
+
+    unit: str
+    of_point: str
+    values: Callable[[WorkerSeries, Grid], np.ndarray]
+
+
+def _mean(unit: str, name: str, factor: float = 1.0) -> Measure:
+    def values(series: WorkerSeries, grid: Grid) -> np.ndarray:
+        return grid.means(series.second, getattr(series, name) * factor)
+
+    return Measure(unit, "of which it is the mean", values)
+
+
+def _most(unit: str, name: str, factor: float = 1.0) -> Measure:
+    def values(series: WorkerSeries, grid: Grid) -> np.ndarray:
+        return grid.maxima(series.second, getattr(series, name) * factor)
+
+    return Measure(unit, "of which it is the most", values)
+
+
+def _answered(series: WorkerSeries, grid: Grid) -> np.ndarray:
+    """Requests a second; a process that came in another's place counts from 0."""
+    known = np.isfinite(series.requests)
+    second, requests, pid = series.second[known], series.requests[known], series.pid[known]
+    if len(second) < 2:
+        return np.full(grid.count, np.nan)
+    gained = np.where(np.diff(pid) != 0, requests[1:], np.clip(np.diff(requests), 0, None))
+    # Looks come about once a second, and not at its beginning: by the time between them.
+    sums = grid.sums(second[1:], gained)
+    lengths = grid.sums(second[1:], np.diff(second))
+    return np.divide(sums, lengths, out=np.full(grid.count, np.nan), where=lengths > 0)
+
+
+_CPU, _RSS = _mean("%", "cpu"), _most("MB", "rss", 1 / MIB)
+_ANSWERED = Measure("requests/s", _CPU.of_point, _answered)
+#: What is drawn of each criterion on workers that has a course over time: of its looks a point
+#: takes what the criterion takes as well, the most of RSS and otherwise the mean.
+MEASURES = {
+    "rss": _RSS,
+    "rss-slope": _mean("MB", "rss", 1 / MIB),
+    "time-left": _mean("MB", "rss", 1 / MIB),
+    "cpu": _CPU,
+    "loop-delay-p50": _mean("ms", "loop_delay_p50"),
+    "loop-delay-p95": _mean("ms", "loop_delay_p95"),
+}
 
 
 def spans(views: Sequence[View]) -> list[ChartSpan]:
@@ -73,54 +119,24 @@ def _within(span: ChartSpan, views: Sequence[View]) -> ChartSpan:
 
 @dataclass(frozen=True)
 class Workers:
-    """events: lines on deaths and reloads, in order of time. background: on what others took."""
+    """events: which workers died or were reloaded, one line each."""
 
     events: Sequence[str]
-    background: Sequence[str]
     charts: Sequence[Chart]
-    table: Table
 
 
-def content(
-    views: Sequence[View], judged: Sequence[ExecutionVerdict], shown: Sequence[ChartSpan]
-) -> Workers | None:
+def content(views: Sequence[View], shown: Sequence[ChartSpan]) -> Workers | None:
     """None where the workers were not watched."""
     if not any(view.execution.resources.workers for view in views):
         return None
-    found = [
-        _chart(
-            views,
-            shown,
-            ChartText("CPU", "Of one core, by worker.", "%", of_point=MEAN),
-            _mean("cpu"),
-        ),
-        _chart(
-            views,
-            shown,
-            ChartText("Memory", "Resident set size (RSS).", "MB", of_point=MOST),
-            _most("rss", 1 / MIB),
-        ),
-        _chart(
-            views,
-            shown,
-            ChartText("Event-loop delay", _delay(views), "ms", of_point=MOST),
-            _most("loop_delay_p95"),
-        ),
-        _chart(
-            views,
-            shown,
-            ChartText(
-                "Requests answered", "By each worker's own count.", "requests/s", of_point=MEAN
-            ),
-            _answered,
-        ),
+    measures = [
+        ("CPU", "Of one core, by worker.", _CPU),
+        ("Memory", "Resident set size (RSS).", _RSS),
+        ("Event-loop delay", _delay(views), _most("ms", "loop_delay_p95")),
+        ("Requests answered", "By each worker's own count.", _ANSWERED),
     ]
-    background = [
-        f"{view.name}: {line}"
-        for view, verdict in zip(views, judged, strict=True)
-        for line in verdict.background_lines
-    ]
-    return Workers(_events(views), background, [it for it in found if it], _figures(views, judged))
+    charts = [_chart(views, shown, *each) for each in measures]
+    return Workers(_events(views), [it for it in charts if it])
 
 
 def _events(views: Sequence[View]) -> list[str]:
@@ -140,43 +156,6 @@ def _events(views: Sequence[View]) -> list[str]:
     return [*lines[:MOST_EVENTS], *rest]
 
 
-def _figures(views: Sequence[View], judged: Sequence[ExecutionVerdict]) -> Table:
-    """All workers. Requests and restarts are counted from the execution's start on."""
-    rows = [
-        (
-            f"{view.name} {it.worker}",
-            _count(it.requests),
-            _count(it.restarts),
-            number(it.cpu_percent),
-            _memory(it.rss_first_bytes, it.rss_last_bytes, it.rss_max_bytes),
-            number(it.loop_delay_p50_ms),
-            number(it.loop_delay_p95_ms),
-            _count(it.looks),
-        )
-        for view, verdict in zip(views, judged, strict=True)
-        for it in verdict.workers
-    ]
-    columns = numeric(
-        "requests",
-        "restarts",
-        "CPU, % of a core",
-        "RSS first, last, most, MB",
-        "loop delay p50, ms",
-        "loop delay p95, ms",
-        "looks",
-    )
-    caption = "Each worker in its measured time; requests and restarts with those of the warm-up"
-    return Table(caption, (Column("worker"), *columns), rows, kind="cards")
-
-
-def _memory(*values: float | None) -> str:
-    return " / ".join("-" if it is None else f"{it / MIB:,.0f}" for it in values)
-
-
-def _count(value: int | None) -> str:
-    return "-" if value is None else f"{value:,}"
-
-
 def _delay(views: Sequence[View]) -> str:
     """Whose figure it is: workers that report their requests measure their delay themselves, of the
     others PM2 has a figure of its own (watch-workers.js)."""
@@ -189,62 +168,32 @@ def _delay(views: Sequence[View]) -> str:
 
 
 def _chart(
-    views: Sequence[View], shown: Sequence[ChartSpan], text: ChartText, of: Measure
+    views: Sequence[View], shown: Sequence[ChartSpan], title: str, summary: str, measure: Measure
 ) -> Chart | None:
     lines, left_out = [], 0
     for view in views:
-        workers = sorted(view.execution.resources.workers, key=_busy, reverse=True)
-        left_out += len(workers[MOST_DRAWN:])
-        drawn = {id(each) for each in workers[:MOST_DRAWN]}
-        kept = [each for each in view.execution.resources.workers if id(each) in drawn]
-        lines += [line_of(view, each, at, of) for at, each in enumerate(kept)]
+        workers = view.execution.resources.workers
+        busiest = {it.worker for it in sorted(workers, key=_busy, reverse=True)[:MOST_DRAWN]}
+        left_out += len(workers) - len(busiest)
+        lines += lines_of(view, [it for it in workers if it.worker in busiest], measure)
     are = "worker is" if left_out == 1 else "workers are"
     note = f"{left_out} more {are} in the table below." if left_out else ""
-    return chart(replace(text, note=note, numbers_in=FILE), lines, shown)
+    text = ChartText(title, summary, measure.unit, note, FILE, measure.of_point)
+    return chart(text, lines, shown)
 
 
-def line_of(view: View, series: WorkerSeries, at: int, of: Measure) -> ChartLine:
-    """A worker's line; at: its place among those of the execution that are drawn."""
+def lines_of(view: View, drawn: Sequence[WorkerSeries], measure: Measure) -> list[ChartLine]:
+    """A line of each worker, at most MOST_DRAWN."""
 
-    def values(grid: Grid) -> Values:
-        return of(series, grid), None
+    def line(series: WorkerSeries, style: str) -> ChartLine:
+        def values(grid: Grid) -> Values:
+            return measure.values(series, grid), None
 
-    return ChartLine(view, f"{view.name} {series.worker}", values, _STYLES[at])
+        return ChartLine(view, f"{view.name} {series.worker}", values, style)
+
+    return [line(series, style) for series, style in zip(drawn, _STYLES, strict=False)]
 
 
 def _busy(series: WorkerSeries) -> float:
     known = series.requests[np.isfinite(series.requests)]
     return float(known.max()) if len(known) else 0.0
-
-
-def _mean(name: str, factor: float = 1.0) -> Measure:
-    return lambda series, grid: grid.means(series.second, getattr(series, name) * factor)
-
-
-def _most(name: str, factor: float = 1.0) -> Measure:
-    return lambda series, grid: grid.maxima(series.second, getattr(series, name) * factor)
-
-
-def _answered(series: WorkerSeries, grid: Grid) -> np.ndarray:
-    """Requests a second; a process that came in another's place counts from 0."""
-    known = np.isfinite(series.requests)
-    second, requests, pid = series.second[known], series.requests[known], series.pid[known]
-    if len(second) < 2:
-        return np.full(grid.count, np.nan)
-    gained = np.where(np.diff(pid) != 0, requests[1:], np.clip(np.diff(requests), 0, None))
-    # Looks come about once a second, and not at its beginning: by the time between them.
-    sums = grid.sums(second[1:], gained)
-    lengths = grid.sums(second[1:], np.diff(second))
-    return np.divide(sums, lengths, out=np.full(grid.count, np.nan), where=lengths > 0)
-
-
-#: Of each criterion on workers that has a course over time: the unit, what to draw, and what of its
-#: looks a point is: what the criterion takes as well, the most of RSS and otherwise the mean.
-MEASURES: dict[str, tuple[str, Measure, str]] = {
-    "rss": ("MB", _most("rss", 1 / MIB), MOST),
-    "rss-slope": ("MB", _mean("rss", 1 / MIB), MEAN),
-    "time-left": ("MB", _mean("rss", 1 / MIB), MEAN),
-    "cpu": ("%", _mean("cpu"), MEAN),
-    "loop-delay-p50": ("ms", _mean("loop_delay_p50"), MEAN),
-    "loop-delay-p95": ("ms", _mean("loop_delay_p95"), MEAN),
-}

@@ -13,24 +13,18 @@ from pathlib import Path
 from tollgate.base import atomic
 from tollgate.base.text import one_line
 from tollgate.gather import evidence
+from tollgate.judge.engines import shared_s
 from tollgate.judge.facts import JudgeSettings, MeasuredRun
 from tollgate.judge.judgement import judge
-from tollgate.judge.verdicts import FAIL, INVALID, PASS, RunVerdict
+from tollgate.judge.verdicts import FAIL, INVALID, PASS, ExecutionVerdict, RunVerdict
 from tollgate.record import manifest
 from tollgate.report.pages.capacity import page as capacity_page
 from tollgate.report.pages.compare import page as compare_page
 from tollgate.report.pages.kit.assemble import Head, Remark, render, tone
-from tollgate.report.pages.run import (
-    criteria,
-    engines,
-    forecast,
-    over_time,
-    spread,
-    surroundings,
-    workers,
-)
+from tollgate.report.pages.kit.names import readable
+from tollgate.report.pages.run import criteria, forecast, over_time, spread, surroundings, workers
 from tollgate.report.pages.run.intended import intended, of_engines
-from tollgate.report.pages.run.view import View, colours, readable
+from tollgate.report.pages.run.view import View, colours
 from tollgate.report.pages.study import page as study_page
 from tollgate.study.model import StudyResult
 
@@ -80,30 +74,47 @@ def to_html(run: Path, known: Judged, study: StudyResult | None = None) -> str:
 
     Raises PageError, and what the reading of a study raises.
     """
-    views, verdict = _views(run, known), known.verdict
+    views, verdict, record = _views(run, known), known.verdict, known.record
+    judged = verdict.executions
     studied = study_page.part(run, study) if study else None
-    compared = compare_page.part(run, known.record, known.run, verdict)
+    compared = compare_page.part(run, record, known.run, verdict)
     searched = capacity_page.part(verdict)
     found = compared or searched
     spans = workers.spans(views)
-    command, facts = (studied.command, studied.facts) if studied else (None, ())
+    failures, more_failures = criteria.failures(views, judged, known.settings, spans)
     return render(
         "run/page.html.jinja",
         _head(known, views, studied, found and found.sentence),
+        record=record,
+        judged=judged,
         study=studied,
         comparison=compared,
         capacity=searched,
-        criteria=criteria.content(verdict.executions),
-        failures=criteria.failures(views, verdict.executions, known.settings, spans),
+        criteria=criteria.table(judged),
+        warnings=_named(judged, "warnings"),
+        lint=_named(judged, "lint"),
+        failures=failures,
+        more_failures=more_failures,
         # Arms of a study, and rates of a search, take turns: no times of all are worth a chart.
         over_time=over_time.charts(views, spans, latency=not (studied or searched)),
         some_failed=any(view.sent.errors for view in views),
         spread=None if studied or searched else spread.content(views),
-        forecasts=forecast.content(views, verdict.executions),
-        engines=engines.content(views, known.record),
-        workers=workers.content(views, verdict.executions, spans),
-        surroundings=surroundings.content(run, known.record, command, facts),
+        forecasts=forecast.content(views, judged),
+        engines=[
+            (view, shared_s(view.execution.engines)) for view in views if view.execution.engines
+        ],
+        workers=workers.content(views, spans),
+        command=studied.command if studied else surroundings.repeat_command_line(record),
+        report_command=surroundings.report_command(run),
+        files_here=surroundings.files_of(run, record),
     )
+
+
+def _named(judged: Sequence[ExecutionVerdict], lines: str) -> list[str]:
+    """Lines of executions, each with the name of its own."""
+    return [
+        f"{one_line(it.name)}: {one_line(text)}" for it in judged for text in getattr(it, lines)
+    ]
 
 
 def _head(

@@ -6,16 +6,16 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from tollgate.record import manifest
 from tollgate.report.pages.kit.charts import Chart
-from tollgate.report.pages.study import charts, tables
+from tollgate.report.pages.study import charts
 from tollgate.report.pages.study.series import Answers, pi_series
-from tollgate.report.table import Table
 from tollgate.study import record as study_run
 from tollgate.study.design import read_blocks
-from tollgate.study.model import StudyResult
-from tollgate.study.words import answer, summary
+from tollgate.study.model import DESCRIBED, CellResult, StudyResult
+from tollgate.study.words import METRIC_NAMES, answer, summary
 
 #: The design that taurus.yml names.
 _DESIGN = "data/study.csv"
@@ -23,28 +23,27 @@ _DESIGN = "data/study.csv"
 
 @dataclass(frozen=True)
 class StudyPart:
-    """What study.html.jinja takes, from the answers down to all figures (tables.py, charts.py).
-    sentence, answer, tone, remarks: for the head of the page, see kit/assemble.py. means: ratios of
-    mean response times. command: what makes the run again, its blocks in the same order. facts:
-    (name, value) pairs beside the machine's. left_out: what was not measured, and why."""
+    """What study.html.jinja takes, from the answers down to all figures. sentence, answer, tone,
+    remarks: for the head of the page, see kit/assemble.py. command: what makes the run again, its
+    blocks in the same order."""
 
+    study: StudyResult
     sentence: str
     answer: str
     tone: str
     remarks: Sequence[str]
-    claims: Table
     throughput: Sequence[Chart]
     scaling: Sequence[Chart]
     answers: Sequence[Chart]
-    ratios: Sequence[Table]
-    means: Sequence[Table]
-    workers: Sequence[Table]
-    checks: Table | None
-    cells: Sequence[tuple[str, Table]]
-    outages: Table | None
     command: str
-    facts: Sequence[tuple[str, str]]
-    left_out: Sequence[str]
+
+    #: Headings of the table of all cells, each with the CSS class of its column.
+    metrics: ClassVar = {name: (METRIC_NAMES[name], "number") for name in DESCRIBED}
+
+    @property
+    def several(self) -> list[CellResult]:
+        """Cells whose requests were distributed among workers."""
+        return [it for it in self.study.cells if len(it.workers) > 1 and it.requests]
 
 
 def part(run: Path, study: StudyResult) -> StudyPart:
@@ -66,23 +65,15 @@ def made(
     text, tone = answer(study)
     short = "This was the short smoke: it shows that everything works, and no more."
     return StudyPart(
+        study=study,
         sentence=summary(study, cpu),
         answer=text,
         tone=tone,
         remarks=[short] if how.short else [],
-        claims=tables.claims(study),
         throughput=charts.throughput(study),
         scaling=charts.performance(study),
         answers=charts.answers(series),
-        ratios=tables.ratios(study, "throughput"),
-        means=tables.ratios(study, "mean"),
-        workers=tables.workers(study),
-        checks=tables.checks(study),
-        cells=tables.cells(study),
-        outages=tables.outages(study),
         command=_command(how),
-        facts=[("Seed", str(study.seed))],
-        left_out=study.notes,
     )
 
 
