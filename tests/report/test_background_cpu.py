@@ -11,12 +11,10 @@ from support.executions import execution
 from support.watched_workers import worker
 from tollgate.judge.facts import MeasuredRun
 from tollgate.judge.judgement import judge
-from tollgate.record import manifest
 from tollgate.report.console import verdict_table
 from tollgate.report.json_verdict import to_dict
 from tollgate.report.markdown import to_markdown
-from tollgate.taurus.verdict import _background
-from tollgate.workers.background_cpu import BackgroundCpu
+from tollgate.workers.background_cpu import BackgroundCpu, BackgroundCpuRecorder
 from tollgate.workers.model import Resources
 
 TAKEN = BackgroundCpu(share=0.25, seconds=70, disturbed_s=31)
@@ -48,11 +46,6 @@ def test_a_run_that_has_no_record_of_it_says_nothing():
     assert "Background" not in verdict_table(verdict) + to_markdown(verdict, "check")
 
 
-def planned(**changes):
-    fields = {"name": "fork", "plan": "p", "jtl": "j", "properties": {}, "targets": [{}]}
-    return manifest.Execution(**(fields | changes))
-
-
 @given(st.lists(st.none() | st.floats(0, 1), max_size=90), st.integers(0, 30))
 def test_the_record_holds_the_seconds_behind_the_warm_up(shares, warmup):
     asked = []
@@ -62,8 +55,7 @@ def test_the_record_holds_the_seconds_behind_the_warm_up(shares, warmup):
         return tuple(shares[warmup:])
 
     recorder = SimpleNamespace(shares=answer)
-    ended = 1000.0 + len(shares)
-    found = _background(recorder, planned(began=1000.0, ended=ended, warmup=warmup))
+    found = BackgroundCpuRecorder.used(recorder, 1000.0 + warmup, 1000.0 + len(shares))
     assert asked == [(1000.0 + warmup, max(0, len(shares) - warmup))]
     known = [it for it in shares[warmup:] if it is not None]
     if not known:
@@ -71,9 +63,3 @@ def test_the_record_holds_the_seconds_behind_the_warm_up(shares, warmup):
         return
     assert (found.seconds, found.disturbed_s) == (len(known), sum(it >= 0.125 for it in known))
     assert abs(found.share - np.mean(known)) < 1e-4
-
-
-def test_services_by_url_have_none():
-    recorder = SimpleNamespace(shares=lambda *_: (0.5,))
-    assert _background(recorder, planned(targets=[], began=1.0, ended=9.0)) is None
-    assert _background(None, planned(began=1.0, ended=9.0)) is None

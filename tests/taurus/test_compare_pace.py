@@ -39,6 +39,7 @@ class Executor(SimpleNamespace):
             start_time=0.0,
             kpi_jtl=str(folder / "kpi.jtl"),
             process=SimpleNamespace(poll=lambda: None),
+            is_over=False,
         )
 
     def set_properties(self, properties):

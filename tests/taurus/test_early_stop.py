@@ -31,6 +31,7 @@ def reporter(tmp_path):
             kpi_jtl=str(tmp_path / run_folder.JTL),
             start_time=record.executions[0].began,
             process=SimpleNamespace(poll=lambda: ended),
+            is_over=False,
         )
         found = EarlyStop()
         found.log = logging.getLogger("passfail")
@@ -49,13 +50,13 @@ def test_the_criterion_that_ends_a_run_is_kept_with_its_moment_and_what_shows_it
     reporter, monkeypatch
 ):
     monkeypatch.setattr("tollgate.taurus.early_stop.time.time", lambda: 1234.5)
-    early, executor = reporter("fail of nap>50% for 2s", TRIPS)
+    early, _ = reporter("fail of nap>50% for 2s", TRIPS)
     with pytest.raises(NormalShutdown):
         early.check()
-    known = early.engine.run_under_way
-    assert (known.stopped_by, known.stopped_at) == (TRIPS, 1234.5)
-    assert known.stops.keys() == {executor}
-    assert 6.0 <= known.stops[executor].measured_s <= 8.0
+    record = early.engine.run_under_way.manifest
+    assert (record.stopped_by, record.stopped_at) == (TRIPS, 1234.5)
+    (execution,) = record.executions
+    assert 6.0 <= execution.stop.measured_s <= 8.0
 
 
 CALM = {
@@ -72,12 +73,12 @@ CALM = {
 def test_nothing_else_ends_a_run(reporter, criteria, changes):
     early, _ = reporter(*criteria, **changes)
     assert early.check() is False
-    assert early.engine.run_under_way.stopped_by is None
+    assert early.engine.run_under_way.manifest.stopped_by is None
 
 
 def test_an_execution_that_a_look_has_ended_is_not_stopped_too(reporter):
     early, executor = reporter(TRIPS)
-    early.engine.run_under_way.decided_s[executor] = 6.0
+    executor.is_over = True
     assert early.check() is False
 
 

@@ -10,6 +10,10 @@ from support import compare_folder, run_folder
 from tollgate.record import manifest
 from tollgate.taurus.shared import under_way
 from tollgate.taurus.verdict import Verdict
+from tollgate.workers.background_cpu import BackgroundCpu
+
+#: When a run was interrupted, in seconds since the epoch.
+NOW = 1795223340.5
 
 
 class Executor:
@@ -36,7 +40,7 @@ def sealed(folder, made, interrupted_at=None, known=lambda _run, _executor: None
     return manifest.read(folder)
 
 
-@pytest.mark.parametrize("interrupted_at", [None, 1795223340.5])
+@pytest.mark.parametrize("interrupted_at", [None, NOW])
 def test_run_json_says_when_the_run_was_interrupted(tmp_path, interrupted_at):
     found = sealed(tmp_path, run_folder.make(tmp_path), interrupted_at)
     assert (found.interrupted, found.interrupted_at) == (True, interrupted_at)
@@ -44,12 +48,23 @@ def test_run_json_says_when_the_run_was_interrupted(tmp_path, interrupted_at):
     assert interrupted_at is None or found.executions[0].ended == interrupted_at
 
 
-def test_run_json_says_when_a_criterion_stopped_the_run(tmp_path):
-    def stopped(run, _executor):
-        run.stopped_by, run.stopped_at = "p95 of nap>1s for 5s", 1795223309.25
+APP = {"name": "nap", "mode": "fork", "instances": 1, "memory_limit": None}
+TAKEN = BackgroundCpu(share=0.25, seconds=3, disturbed_s=1)
 
-    found = sealed(tmp_path, run_folder.make(tmp_path), known=stopped)
-    assert (found.stopped_by, found.stopped_at) == ("p95 of nap>1s for 5s", 1795223309.25)
+
+@pytest.mark.parametrize(
+    ("targets", "found"), [pytest.param([APP], TAKEN, id="app"), pytest.param([], None, id="URL")]
+)
+def test_what_others_took_is_known_of_the_seconds_behind_the_warm_up(tmp_path, targets, found):
+    made = run_folder.make(tmp_path)
+    (planned,) = made.executions
+    planned.targets, planned.warmup = targets, 7.0
+
+    def recorded(run, _executor):
+        moments = {(planned.began + 7.0, NOW): TAKEN}
+        run.background = SimpleNamespace(used=lambda *of: moments[of])
+
+    assert sealed(tmp_path, made, NOW, recorded).executions[0].background_cpu == found
 
 
 #: As jmeter.py notes it.

@@ -43,8 +43,8 @@ class EarlyStop(Reporter):
         """End the run without a failure of Taurus's making."""
         for executor, (stop, failed) in decisions(self, "passfail", self.watches):
             self.log.info("%s: stopped: %s", executor.label, failed.line)
-            known = under_way(self.engine)
-            known.stopped_by, known.stopped_at = failed.criterion, time.time()
-            known.stops[executor] = stop
+            context = self.watches[executor].decider.context
+            context.planned.stop = stop
+            context.manifest.stopped_by, context.manifest.stopped_at = failed.criterion, time.time()
             raise NormalShutdown
         return super().check()

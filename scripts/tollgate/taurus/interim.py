@@ -9,7 +9,6 @@ from bzt.engine import EngineModule
 
 from tollgate.samples.layout import JtlError
 from tollgate.samples.watch import SampleWatch
-from tollgate.taurus.shared import under_way
 
 
 def decisions(
@@ -17,9 +16,7 @@ def decisions(
 ) -> Iterator[tuple[Any, Any]]:
     """(executor, what was found) where samples were due to be evaluated. name: of the module."""
     for executor, watch in watches.items():
-        process = executor.process
-        is_over = executor in under_way(module.engine).decided_s
-        if not process or process.poll() is not None or is_over:
+        if not executor.process or executor.process.poll() is not None or executor.is_over:
             continue
         try:
             found = watch.look(executor.start_time)

@@ -23,7 +23,8 @@ LOAD_SETTINGS = ("concurrency", "iterations", "ramp-up", "hold-for", "throughput
 def checked_settings(wanted: Mapping[str, Any]) -> dict[str, Any]:
     """Settings of modules.verdict, by the names of JudgeSettings. Raises TaurusConfigError."""
     known = {field.name for field in fields(JudgeSettings)}
-    found = {key.replace("-", "_"): value for key, value in wanted.items()}
+    others = ("class", "kind")
+    found = {key.replace("-", "_"): it for key, it in wanted.items() if key not in others}
     for name in found.keys() - known:
         raise TaurusConfigError(
             f"verdict: modules.verdict has the setting {name!r}, which does not exist; "

@@ -19,10 +19,9 @@ from bzt import TaurusConfigError
 from bzt.engine import Engine
 
 from tollgate.base.text import did_you_mean
-from tollgate.record.manifest import Manifest, ShareRecord, Stop
+from tollgate.record.manifest import Manifest, ShareRecord
 from tollgate.report.pages.run.write import Judged
 from tollgate.study.model import StudyResult
-from tollgate.targets.reloads import Reloads
 from tollgate.taurus.engines import RemoteLoad
 from tollgate.taurus.prepared import PreparedExecution
 from tollgate.workers.background_cpu import BackgroundCpuRecorder
@@ -37,11 +36,9 @@ class RunUnderWay:
     """What one module lets the others know of a run; times are seconds since the epoch.
 
     executions: what services have prepared, by the names of executions.
-    manifest: the run's record so far, of `verdict`. decided_s: of `stop-when-decided`, after how
-    many seconds of measuring it ended an executor.
-    stop_requested_at: when `plan` ended the load of an executor. stopped_by, stopped_at: the
-    criterion by which `passfail` ended the run, and when; stops: what of an executor showed it.
-    reloads, watching, background: of `targets`. position: of a study,
+    manifest: the run's record so far, which `verdict` makes; who ends an execution notes it there.
+    stop_requested_at: when `plan` ended the load of an executor. watching, background: of
+    `targets`. position: of a study,
     a comparison or `stop-when-decided`, where an executor stands: (executor, seconds asked for,
     seconds elapsed) to text, None where it can't say. judged: by `verdict`. share: by `load`, of
     a run that sends a part of a load; remote, of one whose load engines send. study: by `study`.
@@ -51,12 +48,7 @@ class RunUnderWay:
         default_factory=lambda: defaultdict(PreparedExecution)
     )
     manifest: Manifest | None = None
-    decided_s: dict[object, float] = field(default_factory=dict)
     stop_requested_at: dict[object, float] = field(default_factory=dict)
-    stopped_by: str | None = None
-    stopped_at: float | None = None
-    stops: dict[object, Stop] = field(default_factory=dict)
-    reloads: Reloads | None = None
     watching: WatchingCost | None = None
     background: BackgroundCpuRecorder | None = None
     position: Callable[[object, float, float], str | None] | None = None

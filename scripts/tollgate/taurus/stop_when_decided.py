@@ -122,9 +122,10 @@ class StopWhenDecided(Service):
     def check(self) -> bool:
         """End each execution that is decided."""
         for executor, look in decisions(self, NAME, self.watches):
-            if self.watches[executor].decider.is_over:
+            decider = self.watches[executor].decider
+            if decider.is_over:
                 self.log.info("%s: %s", executor.label, outcome(look))
-                under_way(self.engine).decided_s[executor] = look.course.looks_s[-1]
+                decider.context.planned.decided_s = look.course.looks_s[-1]
                 executor.stop_now()
         return super().check()
 

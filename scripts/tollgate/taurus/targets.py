@@ -69,7 +69,6 @@ class Targets(Service):
         try:
             period = period_of(self.settings.get("reload-every", None), os.environ)
             self.reloads = Reloads(period, self.log) if period else None
-            under_way(self.engine).reloads = self.reloads
             self._choose()
         except pm2.Pm2Error as problem:
             raise ToolError(f"targets: {problem}") from None
@@ -174,6 +173,8 @@ class Targets(Service):
     def startup(self) -> None:
         """Draw up the timetables of reloads, once the executions' lengths are known."""
         super().startup()
+        if self.reloads:  # as they come, for who judges the samples so far
+            under_way(self.engine).manifest.reloads = self.reloads.records
         for executor in self.engine.provisioning.executors:
             app = self._app_of(executor)
             if self.reloads and app:

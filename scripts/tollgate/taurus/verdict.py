@@ -31,7 +31,6 @@ from tollgate.capacity.record import sealed
 from tollgate.compare import record as compare_record
 from tollgate.gather import evidence
 from tollgate.gather.unjudgeable import hardly_decided
-from tollgate.judge.judgement import judge
 from tollgate.plan import copy as plan_copy
 from tollgate.plan import lint as plan_lint
 from tollgate.plan.jmx import PlanError
@@ -48,7 +47,6 @@ from tollgate.targets.pm2 import App, declared_apps
 from tollgate.targets.scenarios import remote_of, targets_of
 from tollgate.taurus import refusals
 from tollgate.taurus.shared import property_of, under_way
-from tollgate.workers.background_cpu import BackgroundCpu, BackgroundCpuRecorder
 
 
 class VerdictExit(NormalShutdown):
@@ -68,7 +66,6 @@ class Verdict(Reporter):
     def __init__(self) -> None:
         super().__init__()
         self.manifest: manifest.Manifest | None = None
-        self.verdict = None
         self.ended: dict[object, float] = {}
         self.room: room.DiskReserve | None = None
         self.clock = ClockWatch()
@@ -89,8 +86,13 @@ class Verdict(Reporter):
             made = manifest.Manifest(
                 kind=self.settings.get("kind", "check"),
                 started=datetime.now(timezone.utc).isoformat(timespec="seconds"),
-                criteria=self._criteria(),
-                settings=self._settings(),
+                # Of whatever reporter: criteria that are not judged would be a lie.
+                criteria=[
+                    criterion
+                    for reporter in self.engine.config.get("reporting", [])
+                    for criterion in _as_list(reporter.get("criteria", []))
+                ],
+                settings=refusals.checked_settings(self.settings),
                 environment=fingerprint(self.folder / plan_copy.FOLDER),
                 executions=planned,
                 arguments=getattr(self.engine, "arguments", None),
@@ -107,19 +109,6 @@ class Verdict(Reporter):
         except (evidence.EvidenceError, PlanError) as problem:
             raise TaurusConfigError(f"verdict: {problem}") from None
         under_way(self.engine).manifest = made
-
-    def _criteria(self) -> list:
-        """Those of every passfail entry: they apply to each execution."""
-        entries = self.engine.config.get("reporting", [])
-        found = []
-        for entry in entries:
-            # Whatever the module is called: criteria that are not judged would be a lie.
-            found += _as_list(entry.get("criteria", []))
-        return found
-
-    def _settings(self) -> dict[str, Any]:
-        mine = {key: value for key, value in self.settings.items() if key not in ("class", "kind")}
-        return refusals.checked_settings(mine)
 
     def _planned(self, executor: JMeterExecutor) -> manifest.Execution:
         scenario = executor.get_scenario()
@@ -157,9 +146,6 @@ class Verdict(Reporter):
         self.manifest = under_way(self.engine).manifest
         for planned in self.manifest.executions:
             planned.notes = under_way(self.engine).executions[planned.name].notes
-        reloads = under_way(self.engine).reloads
-        if reloads:  # as they come, for who judges the samples so far
-            self.manifest.reloads = reloads.records
         manifest.write(self.manifest, self.folder)
         self.room = room.DiskReserve(self.folder)
         self._look_at_clock()
@@ -205,14 +191,10 @@ class Verdict(Reporter):
             if self.room:
                 self.room.give_back()
             self._seal()
-            run, settings = evidence.gather(self.folder, self.manifest)
-            self.verdict = judge(run, settings)
-            judged = Judged(self.manifest, run, settings, self.verdict)
-            under_way(self.engine).judged = judged
-            outputs.write_all(self.folder, self.verdict, run, self.manifest)
-            outputs.append_summary(self.verdict, self.manifest.kind)
-        if self.verdict.exit_code:
-            raise VerdictExit(self.verdict.exit_code)
+            judged = under_way(self.engine).judged = run_page.judged(self.folder)
+            _write(self.folder, judged)
+        if judged.verdict.exit_code:
+            raise VerdictExit(judged.verdict.exit_code)
 
     def _seal(self) -> None:
         """Complete run.json: how each execution ended, and what the other modules know of it."""
@@ -227,40 +209,28 @@ class Verdict(Reporter):
             if begins_at := getattr(executor, "begins_at", 0.0):
                 planned.began = min(begins_at, planned.ended)
             planned.exit_code = executor.process.poll() if executor.process else None
-            planned.decided_s = known.decided_s.get(executor)
-            planned.stop = known.stops.get(executor)
             planned.stop_requested_at = known.stop_requested_at.get(executor)
             planned.ended_by_force = getattr(executor, "forced", False)
             planned.in_flight = getattr(executor, "in_flight", [])
             planned.thread_ends = getattr(executor, "threads_ended", lambda: None)()
-            planned.background_cpu = _background(known.background, planned)
+            if known.background and planned.targets and planned.began:
+                measured = planned.began + planned.warmup, planned.ended
+                planned.background_cpu = known.background.used(*measured)
             planned.capacity_sha256 = sealed(self.folder, planned.name)
             manifest.seal(planned, self.folder)
         reason = self.engine.stopping_reason
-        self.manifest.stopped_by, self.manifest.stopped_at = known.stopped_by, known.stopped_at
         self.manifest.interrupted = isinstance(reason, ManualShutdown)
         self.manifest.interrupted_at = interrupted_at
-        self.manifest.reloads = known.reloads.records if known.reloads else []
         self.manifest.watching = known.watching.so_far() if known.watching else None
         self.manifest.compare_sha256 = compare_record.sealed(self.folder)
         if reason is not None and not isinstance(reason, KeyboardInterrupt):
             redaction = getattr(self.engine, "redaction", None) or Redaction()
-            said = room.explained(reason, self.engine.artifacts_dir) or _first_line(reason)
-            problem = redaction.hide(said)
-            self.manifest.problem = f"the run ended with an error: {problem}"
+            said = room.explained(reason, self.engine.artifacts_dir)
+            said = said or next(iter(str(reason).splitlines()), type(reason).__name__)
+            self.manifest.problem = f"the run ended with an error: {redaction.hide(said)}"
         if known.remote:
             self.manifest = divide(self.manifest, self.folder, known.remote.engines(), split)
         manifest.write(self.manifest, self.folder)
-
-
-def _background(
-    recorder: BackgroundCpuRecorder | None, planned: manifest.Execution
-) -> BackgroundCpu | None:
-    """What others took while an execution measured, None where nobody recorded it."""
-    if recorder is None or not (planned.targets and planned.began):
-        return None
-    from_s = planned.began + planned.warmup
-    return BackgroundCpu.of(recorder.shares(from_s, max(0, int(planned.ended - from_s))))
 
 
 def _target(app: App) -> dict[str, Any]:
@@ -280,8 +250,9 @@ def _as_list(criteria: list | dict) -> list:
     return list(criteria)
 
 
-def _first_line(error: BaseException) -> str:
-    return next(iter(str(error).splitlines()), type(error).__name__)
+def _write(folder: Path, judged: Judged) -> None:
+    outputs.write_all(folder, judged.verdict, judged.run, judged.record)
+    outputs.append_summary(judged.verdict, judged.record.kind)
 
 
 def judge_unstarted(engine: Engine) -> None:
@@ -303,12 +274,10 @@ def judge_unstarted(engine: Engine) -> None:
         arguments=getattr(engine, "arguments", None),
     )
     manifest.write(record, folder)
-    run, strictness = evidence.gather(folder, record)
-    verdict = judge(run, strictness)
-    outputs.write_all(folder, verdict, run, record)
-    outputs.append_summary(verdict, record.kind)
-    outputs.show(verdict)
+    judged = run_page.judged(folder)
+    _write(folder, judged)
+    outputs.show(judged.verdict)
     try:
-        run_page.write(folder, run_page.Judged(record, run, strictness, verdict))
+        run_page.write(folder, judged)
     except PageError as problem:
         print(f"report: {problem}", file=sys.stderr)

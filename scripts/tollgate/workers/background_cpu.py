@@ -88,6 +88,10 @@ class BackgroundCpuRecorder(CpuRecorder):
             for it, is_known in zip(share, known, strict=True)
         )
 
+    def used(self, from_s: float, to_s: float) -> BackgroundCpu | None:
+        """Of the whole seconds in between, both in seconds since the epoch."""
+        return BackgroundCpu.of(self.shares(from_s, max(0, int(to_s - from_s))))
+
     def _read_others(self) -> None:
         """Note the share of all cores that others have used, in seconds since some moment."""
         cores, idle_s = own_cores()
