@@ -13,6 +13,7 @@ import yaml
 import support
 from support import plan_files
 from tollgate.base.urls import Url
+from tollgate.capacity.asked import check_plan
 from tollgate.cli import cli
 from tollgate.cli import new_target as command
 from tollgate.cli.new_target import files
@@ -20,7 +21,6 @@ from tollgate.cli.new_target.files import NewTarget, NewTargetError, checked
 from tollgate.criteria import grammar as criteria
 from tollgate.plan import lint as plan_lint
 from tollgate.plan.read import read_plan
-from tollgate.taurus.capacity import check_plan
 
 SERVICE = Url("http", "127.0.0.1", 8080)
 FOLDERS = ("app/targets", "data", "plans/fragments", "tests/app")

@@ -8,9 +8,9 @@ from types import SimpleNamespace
 from support.growing_load import GrowingLoad
 from tollgate.base import records
 from tollgate.capacity.arrivals import HEADER, row
+from tollgate.capacity.asked import limit_of
 from tollgate.capacity.model import CapacitySettings
 from tollgate.capacity.record import CapacityRecord, arrivals_path, record_path
-from tollgate.taurus.capacity import limit_of
 from tollgate.taurus.search import Search
 
 LIMITS = ("p95>250ms", "fail>0.1%")

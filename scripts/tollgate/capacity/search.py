@@ -26,6 +26,9 @@ ANCHOR_EVERY = 4
 #: How likely the critical rate is to lie below that of the last minute. This is less than the tail
 #: of the interval, as a minute some percent below the capacity fails now and then.
 HOLDOUT = 0.003
+#: A trial in which so many arrivals wait, in seconds of its rate and in multiples of the limit, or
+#: in which so large a share failed, is lost: the rest of it is not sent. So many at least.
+WAITING_S, WAITING_LIMITS, FAILED, LEAST_LOST = 1.0, 4.0, 0.2, 20
 #: In ln(rate): how far above the critical rate a search asks, at most.
 HIGHEST_SHIFT = 0.12
 
@@ -53,6 +56,17 @@ def ceiling_of(trials: Sequence[Trial]) -> float:
     """The highest rate that the generator really sent in a sound trial, in arrivals a second; 0
     where there was none."""
     return max((each.achieved for each in trials if _was_sent(each)), default=0.0)
+
+
+def most_lost(
+    settings: CapacitySettings, rate: float, count: int, pause_s: float
+) -> tuple[float, float]:
+    """How many arrivals of a trial of so many may wait, and how many fail: with more of either the
+    rest need not be sent. pause_s: of what an arrival sends, which the service does not need."""
+    longest_s = max((it.threshold or 0 for it in settings.limits), default=0) / 1000
+    waiting = rate * (max(WAITING_S, WAITING_LIMITS * longest_s) + pause_s)
+    allowed = max((it.share for it in settings.limits if it.threshold is None), default=0)
+    return max(LEAST_LOST, waiting), max(LEAST_LOST, (FAILED + allowed) * count)
 
 
 def _was_sent(trial: Trial) -> bool:

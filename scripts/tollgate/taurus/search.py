@@ -6,7 +6,6 @@ What came of a trial is read from the samples, by the same code as `tollgate jud
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import socket
 import time
@@ -14,27 +13,23 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-import psutil
-
 from tollgate.base import records
 from tollgate.base.text import format_number
 from tollgate.capacity.arrivals import END, TrialArrivals, drawn, row
 from tollgate.capacity.model import Ask, Trial
 from tollgate.capacity.record import CapacityRecord, TrialRecord, arrivals_path, record_path
-from tollgate.capacity.search import ceiling_of, next_ask, next_ceiling_ask
+from tollgate.capacity.search import ceiling_of, most_lost, next_ask, next_ceiling_ask
 from tollgate.capacity.trials import trial_of
 from tollgate.plan.iterations import Iteration
 from tollgate.samples.layout import JtlError
 from tollgate.samples.requests import trial_answers
 from tollgate.samples.store import Growing
 from tollgate.taurus.shared import property_of
+from tollgate.workers.cpu import ProcessTree
 
 #: Milliseconds before the first arrival of a trial, and before any other, that it is written down.
 #: A thread of the plan without an arrival looks for one every 200 ms.
 LEAD_MS, AHEAD_MS = 600, 1200
-#: A trial in which so many arrivals wait, in seconds of its rate and in multiples of the limit, or
-#: in which so large a share failed, is lost: the rest of it is not sent. So many at least.
-WAITING_S, WAITING_LIMITS, FAILED, FEWEST = 1.0, 4.0, 0.2, 20
 #: Seconds for a service that was overrun to accept connections again, for JMeter to read that it is
 #: to end, and behind the timeouts of requests for their samples to be written.
 RECOVERY_S, END_S, LATE_ANSWERS_S = 20.0, 10.0, 3.0
@@ -73,7 +68,7 @@ class Search:
         self.answered, self.silent = 0.0, 0
         self.waits_since: float | None = None
         self.over_at: float | None = None
-        self.cpu = psutil.Process(executor.process.pid)
+        self.cpu = ProcessTree(executor.process.pid)
 
     def go_on(self, now: float) -> None:
         """What is to be done by now, in seconds since the epoch."""
@@ -201,9 +196,12 @@ class Running:
         self.seconds = ask.seconds
         self.written = self.answered = self.failed = 0
         self.look_at = 0.0
+        pause_s = search.of.pause_s if search.of else 0.0
+        limits = search.record.settings, ask.rate, len(arrivals), pause_s
+        self.most_waiting, self.most_failed = most_lost(*limits)
         self.jtl = Path(search.executor.kpi_jtl)
         self.read_bytes = self.jtl.stat().st_size
-        self.cpu_s, self.cpu_at = _cpu_s(search.cpu), search.clock()
+        self.cpu_s, self.cpu_at = search.cpu.cpu_s(), search.clock()
         self.used: float | None = None
 
     @property
@@ -231,7 +229,7 @@ class Running:
                 self.cores(now)
             return
         due = self.arrivals.until(1000 * now)
-        if self._is_lost(len(due)):
+        if len(due) - self.answered > self.most_waiting or self.failed > self.most_failed:
             last_ms = float(self.arrivals.due_ms[self.written - 1])
             self.arrivals = self.arrivals.first_of(self.written)
             self.seconds = min(self.seconds, max(0.1, (last_ms + 1) / 1000 - self.began_s))
@@ -240,15 +238,6 @@ class Running:
         if high > self.written:
             self.search.append(self.arrivals.rows(self.written, high))
             self.written = high
-
-    def _is_lost(self, due: int) -> bool:
-        limits = self.search.record.settings.limits
-        longest_s = max((it.threshold or 0 for it in limits), default=0) / 1000
-        pause_s = self.search.of.pause_s if self.search.of else 0.0
-        waiting = self.ask.rate * (max(WAITING_S, WAITING_LIMITS * longest_s) + pause_s)
-        allowed = max((it.share for it in limits if it.threshold is None), default=0)
-        lost = due - self.answered > max(FEWEST, waiting)
-        return lost or self.failed > max(FEWEST, (FAILED + allowed) * len(self.arrivals))
 
     def _read(self) -> None:
         with self.jtl.open("rb") as file:
@@ -269,13 +258,5 @@ class Running:
     def cores(self, now: float) -> float:
         """CPU time of the generator while the trial went on, in cores."""
         if self.used is None:
-            self.used = (_cpu_s(self.search.cpu) - self.cpu_s) / max(now - self.cpu_at, 0.1)
+            self.used = (self.search.cpu.cpu_s() - self.cpu_s) / max(now - self.cpu_at, 0.1)
         return round(self.used, 3)
-
-
-def _cpu_s(process: psutil.Process) -> float:
-    """CPU seconds of a process and all that it has started; 0 once it is gone."""
-    with contextlib.suppress(psutil.Error):
-        every = [process, *process.children(recursive=True)]
-        return sum(sum(it.cpu_times()[:2]) for it in every)
-    return 0.0

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import re
+import subprocess
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -29,6 +30,8 @@ from tollgate.workers.watching_cost import WatchingCost
 
 # JMeter's functions read no exponents, and YAML 1.1 takes 1e3 for a string.
 _PLAIN = re.compile(r"[0-9]+(\.[0-9]+)?")
+#: Seconds that a process may take to end once its standard input is closed.
+STDIN_S = 5
 
 
 @dataclass
@@ -80,6 +83,15 @@ def refuse_unknown(module: str, settings: Mapping[str, object], known: Iterable[
                 f"{module}: modules.{module} has the setting {name!r}, which does not exist: "
                 f"{did_you_mean(str(name), names)}"
             )
+
+
+def end_by_stdin(process: subprocess.Popen) -> None:
+    """End a process that ends with its standard input, and by force where it does not."""
+    process.stdin.close()
+    try:
+        process.wait(STDIN_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
 
 
 def number(value: object) -> float:

@@ -34,13 +34,11 @@ from tollgate.base.urls import Url
 from tollgate.targets import leftovers, lock, pm2, probe, tools
 from tollgate.targets.reloads import Reloads, period_of
 from tollgate.targets.scenarios import name_of, scenario_of, targets_of, wanted_apps, wanted_remotes
-from tollgate.taurus.shared import property_of, refuse_unknown, under_way
+from tollgate.taurus.shared import end_by_stdin, property_of, refuse_unknown, under_way
 from tollgate.workers.background_cpu import BackgroundCpuRecorder
 from tollgate.workers.watching_cost import WatchingCost
 
 WATCHER = Path(pm2.__file__).with_name("watch-workers.js")
-#: Seconds that the watcher may take to end once its standard input is closed.
-WATCHER_TIMEOUT = 5
 
 
 class Targets(Service):
@@ -251,11 +249,7 @@ class Targets(Service):
             self.reloads.finish()  # a daemon that is killed in the middle of one breaks down
         if self.watcher:
             self.watching.read()
-            self.watcher.stdin.close()
-            try:
-                self.watcher.wait(WATCHER_TIMEOUT)
-            except subprocess.TimeoutExpired:
-                self.watcher.kill()
+            end_by_stdin(self.watcher)
             self.watcher = None
         if self.apps:
             started = time.monotonic()

@@ -1,0 +1,73 @@
+"""What a search for capacity is asked for: limits, and what its plan can send."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from xml.etree import ElementTree
+
+from tollgate.base.text import did_you_mean
+from tollgate.capacity.arrivals import END, LONGEST_NAME, NOTHING
+from tollgate.capacity.model import Limit
+from tollgate.criteria.grammar import CriterionError, parse
+from tollgate.plan.iterations import rates_of
+from tollgate.plan.jmx import PlanError
+
+
+def check_plan(script: Path, of: Sequence[str], properties: Mapping[str, str]) -> None:
+    """Raises PlanError where a plan sends no arrivals of a file, or has nothing of a name that is
+    asked for. A plan that is missing is for Taurus to refuse."""
+    if not script.is_file():
+        return
+    if not reads_arrivals(script):
+        rates = rates_of(script, properties)
+        such = f", which seems to be {min(rates)!r}" if len(rates) == 1 else ""
+        raise PlanError(
+            f"{script} does not read the property 'arrivals', the file of what to send "
+            f"and when: set modules.capacity.rate to the property that sets its rate{such}, or "
+            "give your requests a controller in plans/capacity.jmx (docs/capacity.md)"
+        )
+    names = _choices(script)
+    for name in of:
+        if name not in names:
+            raise PlanError(
+                f"modules.capacity.of names {name!r}, which {script} can't send: "
+                f"{did_you_mean(name, names)}"
+            )
+        if not name.isascii() or len(name) > LONGEST_NAME or set(name) & set(",\"'"):
+            raise PlanError(
+                f"modules.capacity.of names {name!r}, which stands in each row of a file "
+                f"that JMeter reads: give that controller of {script} a name of at most "
+                f"{LONGEST_NAME} letters of ASCII, without commas and quotes"
+            )
+
+
+def reads_arrivals(script: Path) -> bool:
+    """Whether a plan sends what a file of arrivals says."""
+    return re.search(r"__P\(\s*arrivals\s*[,)]", script.read_text("utf-8", "replace")) is not None
+
+
+def _choices(script: Path) -> list[str]:
+    """The names of what the plan's Switch Controller chooses from."""
+    found = []
+    for tree in ElementTree.parse(script).iter("hashTree"):  # noqa: S314 - the user's own file
+        for element, below in itertools.pairwise(tree):
+            if element.tag == "SwitchController":
+                found += [it.get("testname", "") for it in below if it.tag != "hashTree"]
+    return [name for name in found if name not in (NOTHING, END)]
+
+
+def limit_of(text: str) -> Limit:
+    """A limit of trials. Raises CriterionError and ValueError."""
+    it = parse(text)
+    takes = (it.percentile is not None and it.unit == "ms") or (
+        it.subject == "fail" and it.is_percent
+    )
+    if not takes or it.label or it.timeframe_s or it.condition != ">":
+        step = "write a percentile or the share of failures, such as p95>250ms or fail>0.1%"
+        raise CriterionError(text, "limit", text, "no limit of a search for capacity", step)
+    if it.percentile is None:
+        return Limit("fail", None, it.threshold / 100)
+    return Limit(it.subject, it.threshold, round(1 - it.percentile / 100, 10))
