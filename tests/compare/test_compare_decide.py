@@ -18,6 +18,7 @@ from tollgate.compare.model import (
     INFORMATIONAL,
     OPEN,
     PASS,
+    SHARES,
     STALLS,
     Blocks,
     Gate,
@@ -32,17 +33,13 @@ EMPTY = Blocks("a", np.array([1]), *[Side(np.zeros((60, 1), int), np.zeros(60, i
 def seen(monkeypatch, changes, gate=None, at_s=120.0, labels=("a",)):
     """The gate after a look that sees these changes: (log ratio, standard error) by metric."""
 
-    def ratio(blocks, metric="mean"):
+    def change_of(blocks, metric):
+        if metric in SHARES:
+            return changes.get(metric, ShareRise((0, 0), (10**6, 10**6), 1.0, metric=metric))
         value, error = changes.get((blocks.label, metric), changes.get(metric, (0.0, 0.001)))
         return LogRatio(metric, 100.0, 100 * math.exp(value), value, error, 1e6)
 
-    monkeypatch.setattr(decide, "percentile_ratio", ratio)
-    monkeypatch.setattr(decide, "mean_ratio", ratio)
-    monkeypatch.setattr(decide, "typical_ratio", lambda blocks: ratio(blocks, "typical"))
-    clean = ShareRise((0, 0), (10**6, 10**6), 1.0)
-    monkeypatch.setattr(decide, "error_rise", lambda _: changes.get(ERRORS, clean))
-    none = dataclasses.replace(clean, metric=STALLS)
-    monkeypatch.setattr(decide, "stall_rise", lambda _: changes.get(STALLS, none))
+    monkeypatch.setattr(decide, "change_of", change_of)
     parts = [dataclasses.replace(EMPTY, label=label) for label in labels]
     return look(gate or Gate(GateSettings()), parts, at_s)
 
@@ -141,13 +138,12 @@ def test_what_takes_far_more_samples_is_not_told_by_a_figure(monkeypatch):
 
 
 def test_a_bias_that_no_number_of_samples_takes_away_lets_only_large_changes_be_told(monkeypatch):
-    def ratio(_, metric="mean"):
+    def change_of(_, metric):
+        if metric in SHARES:
+            return ShareRise((0, 0), (10**6, 10**6), 1.0, metric=metric)
         return LogRatio(metric, 7.0, 7.0, found, 0.001, 1e6, coarse=0.04, among="7 to 8 ms")
 
-    monkeypatch.setattr(decide, "percentile_ratio", ratio)
-    monkeypatch.setattr(decide, "mean_ratio", ratio)
-    monkeypatch.setattr(decide, "typical_ratio", lambda blocks: ratio(blocks, "typical"))
-    monkeypatch.setattr(decide, "error_rise", lambda _: ShareRise((0, 0), (10**6, 10**6), 1.0))
+    monkeypatch.setattr(decide, "change_of", change_of)
     verdicts = []
     for found in (-0.1, 0.0, 0.03, 0.1):
         p50 = finding(look(Gate(GateSettings()), [EMPTY], 120.0), "p50", "a")

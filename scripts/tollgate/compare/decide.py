@@ -44,10 +44,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Protocol
 
-from tollgate.compare.errors import error_rise, unlike_work
-from tollgate.compare.estimates import mean_ratio, percentile_ratio, typical_ratio
+from tollgate.compare.change import MetricChange, as_share, change_of
+from tollgate.compare.errors import unlike_work
 from tollgate.compare.model import (
     ERRORS,
     FAIL,
@@ -57,43 +56,15 @@ from tollgate.compare.model import (
     METRICS,
     OPEN,
     PASS,
-    PERCENTILES,
     SHARES,
     STALLS,
-    TYPICAL,
     Blocks,
     Finding,
     Gate,
     GateSettings,
 )
 from tollgate.compare.processes import spread
-from tollgate.compare.stalls import stall_rise
 from tollgate.stats.sequential import LEAST_STEP, nominal_level
-
-
-class MetricChange(Protocol):
-    """How much head differs from base, as far as the samples tell.
-
-    base, head: the two values, ms or shares. value: the change. note: why there is none, or "".
-    coarse: by how much whole milliseconds may falsify the value, either way and however many
-    samples there are; both ends of the interval allow for it. among: between which of them the
-    values lie, for people. limit_ms: beyond which an answer stalls. low, high: the end of a
-    one-sided interval that misses the truth with probability `level`.
-    """
-
-    metric: str
-    base: float
-    head: float
-    value: float
-    note: str
-    coarse: float
-    among: str
-    limit_ms: float | None
-
-    def low(self, level: float) -> float: ...
-
-    def high(self, level: float) -> float: ...
-
 
 # An extrapolation to more than so many times the samples is no figure.
 _FAR = 20.0
@@ -103,14 +74,12 @@ def measured(
     key: tuple[str, str], change: MetricChange, low_level: float, miss_level: float
 ) -> Finding:
     """The finding without a decision. Levels: of the low and of the high end."""
-    shown = None if math.isnan(change.base) else change.base
-    found = Finding(*key, False, INFORMATIONAL, change.note, shown)
-    found = replace(found, head=None if math.isnan(change.head) else change.head)
-    found = replace(found, limit_ms=change.limit_ms)
+    base, head = (None if math.isnan(it) else it for it in (change.base, change.head))
+    found = Finding(*key, False, INFORMATIONAL, change.note, base, head, limit_ms=change.limit_ms)
     if change.note:
         return found
     ends = (change.value, change.low(low_level), change.high(miss_level))
-    value, least, most = ends if key[1] in SHARES else map(math.expm1, ends)
+    value, least, most = (as_share(key[1], it) for it in ends)
     return replace(found, change=value, low=least, high=most)
 
 
@@ -203,7 +172,7 @@ def amount(metric: str, change: float) -> str:
     """A change on its own scale, in words: `5.0 %`, or `0.10 percentage points` of shares."""
     if metric in SHARES:
         return f"{change * 100:.2f} percentage points"
-    return f"{math.expm1(change) * 100:.1f} %"
+    return f"{as_share(metric, change) * 100:.1f} %"
 
 
 Key = tuple[str, str]
@@ -226,7 +195,12 @@ def look(gate: Gate, labels: Sequence[Blocks], at_s: float) -> Gate:
     """
     settings = gate.settings
     looks_s = (*gate.looks_s, at_s)
-    changes = _changes(labels)
+    unlike = {each.label: unlike_work(each) for each in labels}
+    changes = {
+        (each.label, metric): _like(change_of(each, metric), unlike[each.label])
+        for each in labels
+        for metric in METRICS
+    }
     if not changes or len(changes) < len(labels) * len(METRICS):
         raise ValueError(f"compare needs labels, each once, not {[each.label for each in labels]}")
     before = {finding.key: finding for finding in gate.findings}
@@ -241,7 +215,6 @@ def look(gate: Gate, labels: Sequence[Blocks], at_s: float) -> Gate:
     lows = _holm(changes, family, refused, fractions, settings)
     alone = nominal_level(fractions, settings.false_alarm)
     miss = nominal_level(fractions, settings.miss)
-    unlike = {each.label for each in labels if unlike_work(each)}
     of_label = {each.label: each for each in labels}
     findings = []
     for key, change in changes.items():
@@ -250,7 +223,7 @@ def look(gate: Gate, labels: Sequence[Blocks], at_s: float) -> Gate:
         if found.gates:
             found = decided(found, change, lows[key], miss, settings, at_s)
             found = shared(found, of_label[key[0]])
-        is_like = key[1] == ERRORS or key[0] not in unlike
+        is_like = key[1] == ERRORS or not unlike[key[0]]
         findings.append(weighed(before.get(key), found, is_like))
     return Gate(settings, looks_s, tuple(findings))
 
@@ -281,27 +254,9 @@ def next_look_s(gate: Gate, every_s: float, first_s: float = FIRST_S) -> float |
     return budget_s if left_s <= every_s / 2 or left_s < least_s else last + every_s
 
 
-_OTHERS = {
-    TYPICAL: lambda blocks: typical_ratio(blocks),
-    "mean": lambda blocks: mean_ratio(blocks),
-    STALLS: lambda blocks: stall_rise(blocks),
-    ERRORS: lambda blocks: error_rise(blocks),
-}
-
-
-def _changes(labels: Sequence[Blocks]) -> dict[Key, MetricChange]:
-    changes: dict[Key, MetricChange] = {}
-    for blocks in labels:
-        unlike = unlike_work(blocks)
-        for metric in METRICS:
-            if metric in PERCENTILES:
-                change: MetricChange = percentile_ratio(blocks, metric)
-            else:
-                change = _OTHERS[metric](blocks)
-            if unlike and metric != ERRORS and not change.note:
-                change = replace(change, note=unlike)
-            changes[blocks.label, metric] = change
-    return changes
+def _like(change: MetricChange, unlike: str) -> MetricChange:
+    """Without an answer where the work of both sides is unlike, but for errors."""
+    return change if change.metric == ERRORS else replace(change, note=change.note or unlike)
 
 
 def _weight(key: Key) -> float:

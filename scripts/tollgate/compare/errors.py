@@ -63,7 +63,7 @@ class ShareRise:
     def low(self, level: float) -> float:
         base, head = self.failed
         if not head:
-            return -self._swapped().high(level)
+            return -ShareRise(self.failed[::-1], self.n[::-1], self.deff).high(level)
         share = _at_least(head / self.deff, (base + head) / self.deff, level)
         return (base + head) * (share / self.n[1] - (1 - share) / self.n[0])
 
@@ -72,9 +72,6 @@ class ShareRise:
         least = _at_least(base_failed / self.deff, base_n / self.deff, level)
         most = 1 - _at_least((head_n - head_failed) / self.deff, head_n / self.deff, level)
         return self.value + math.hypot(most - self.head, self.base - least)
-
-    def _swapped(self) -> ShareRise:
-        return ShareRise(self.failed[::-1], self.n[::-1], self.deff)
 
 
 def error_rise(blocks: Blocks) -> ShareRise:

@@ -20,9 +20,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tollgate.compare.estimates import percentile_ratio, typical_ratio
+from tollgate.compare.change import as_share, change_of
 from tollgate.compare.model import PERCENTILES, STALLS, TYPICAL, Blocks
-from tollgate.compare.stalls import stall_rise
 
 Levels = tuple[float, ...]
 
@@ -58,8 +57,9 @@ def spread(blocks: Blocks, metric: str) -> ProcessSpread | None:
         return None
     sides = (
         tuple(
-            _level(blocks.against_base(it.where(it.process == number)), metric)
+            as_share(metric, change_of(of_one, metric, is_tossed=False).value)
             for number in range(processes)
+            for of_one in [blocks.against_base(it.where(it.process == number))]
         )
         for it in blocks.requests
     )
@@ -71,11 +71,3 @@ def _range(levels: Levels) -> str:
     if len(known) < len(levels):
         return "not known of all"
     return f"{min(known):+.1f} to {max(known):+.1f} %"
-
-
-def _level(blocks: Blocks, metric: str) -> float:
-    if metric == STALLS:
-        return stall_rise(blocks, is_tossed=False).value
-    if metric == TYPICAL:
-        return math.expm1(typical_ratio(blocks, is_tossed=False).value)
-    return math.expm1(percentile_ratio(blocks, metric, is_tossed=False).value)

@@ -1,0 +1,36 @@
+"""How much head differs from base in one metric of a label. Pure."""
+
+from __future__ import annotations
+
+import math
+
+from tollgate.compare.errors import ShareRise, error_rise
+from tollgate.compare.estimates import LogRatio, mean_ratio, percentile_ratio, typical_ratio
+from tollgate.compare.model import ERRORS, PERCENTILES, SHARES, STALLS, TYPICAL, Blocks
+from tollgate.compare.stalls import stall_rise
+
+#: Both have: base, head: the two values, ms or shares. value: the change. note: why there is none,
+#: or "". coarse: by how much whole milliseconds may falsify the value, either way and however many
+#: samples there are; both ends of the interval allow for it. among: between which of them the
+#: values lie, for people. limit_ms: beyond which an answer stalls. low, high: the end of a
+#: one-sided interval that misses the truth with probability `level`.
+MetricChange = LogRatio | ShareRise
+
+
+def change_of(blocks: Blocks, metric: str, is_tossed: bool = True) -> MetricChange:
+    """is_tossed: whether each sample's side is a fair coin's, as of errors and the mean it is."""
+    if metric == ERRORS:
+        return error_rise(blocks)
+    if metric == STALLS:
+        return stall_rise(blocks, is_tossed)
+    if metric == TYPICAL:
+        return typical_ratio(blocks, is_tossed)
+    if metric in PERCENTILES:
+        return percentile_ratio(blocks, metric, is_tossed)
+    return mean_ratio(blocks)
+
+
+def as_share(metric: str, change: float) -> float:
+    """A change as people read it: head / base - 1 from a logarithm, a difference of shares as it
+    is."""
+    return change if metric in SHARES else math.expm1(change)
