@@ -72,7 +72,7 @@ def test_mode_drops_an_inline_scenario_and_the_log_says_so(prepared, caplog):
 
 
 def test_two_executions_of_one_name_are_refused(prepared):
-    with pytest.raises(TaurusConfigError, match="two executions are called 'check.jmx'"):
+    with pytest.raises(TaurusConfigError, match=r"two executions are called 'check\.jmx'"):
         prepared(INLINE, INLINE)
 
 
