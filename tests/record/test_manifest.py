@@ -63,8 +63,6 @@ LOOKS = {"least_s": 30.0, "budget_s": 240.0, "every_s": 10.0, "lag_s": 1.0}
         ("measured", -30.0),
         ("targets", [{}]),
         ("targets", [{"name": "fork", "mode": "fork", "instances": "1"}]),
-        ("in_flight", [{"at": 1.0}]),
-        ("in_flight", [{"at": 1.0, "threads": [5]}]),
         ("clock_steps", [[1.0]]),
         ("clock_steps", [[1.0, 2.0, 3.0]]),
         ("interim", {**LOOKS, "every_s": 1e-9}),

@@ -67,23 +67,17 @@ def test_what_others_took_is_known_of_the_seconds_behind_the_warm_up(tmp_path, t
     assert sealed(tmp_path, made, NOW, recorded).executions[0].background_cpu == found
 
 
-#: As jmeter.py notes it.
-WAITING = {"at": 1795223309.25, "threads": ["visitors 1-1"]}
-
-
 def test_run_json_says_when_stop_after_had_jmeter_end(tmp_path):
     def ended(run, executor):
         run.stop_requested_at = {executor: 1795223309.25}
-        executor.forced, executor.in_flight = True, [WAITING]
+        executor.forced = True
 
     found = sealed(tmp_path / "ended", run_folder.make(tmp_path / "ended"), known=ended)
     assert found.executions[0].stop_requested_at == 1795223309.25
     assert found.executions[0].ended_by_force
-    assert found.executions[0].in_flight == [WAITING]
     other = sealed(tmp_path / "other", run_folder.make(tmp_path / "other"))
     assert other.executions[0].stop_requested_at is None
     assert not other.executions[0].ended_by_force
-    assert other.executions[0].in_flight == []
 
 
 def test_what_was_compared_is_sealed_with_the_samples(tmp_path):

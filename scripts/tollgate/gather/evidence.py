@@ -5,6 +5,7 @@ The live run and `tollgate judge` both come through here, so they can't disagree
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Collection, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -220,7 +221,9 @@ def _read(of: ExecutionContext, record: CompareRecord | None, store: Store) -> M
     if seen:
         return ended(execution, seen, course)
     # A comparison that ends itself looks at no request that may still be under way.
-    execution = execution if record else with_waits(execution, plan, planned, store, jtl, bins)
+    if not record:
+        is_complete = planned.exit_code != -signal.SIGKILL and not _is_of_remote(manifest)
+        execution = with_waits(execution, plan, planned, store, jtl, bins, is_complete)
     return replace(execution, course=course and _at_the_end(course, execution))
 
 

@@ -18,8 +18,7 @@ from tollgate.record.manifest import Execution as Planned
 from tollgate.samples.counts import Jtl
 from tollgate.samples.store import Store
 from tollgate.samples.threads import Key, Sent, ThreadRows, read_sent, thread_rows
-from tollgate.schedule.model import ScheduleFacts, Unanswered
-from tollgate.schedule.schedule import schedules_of
+from tollgate.schedule.model import Unanswered
 from tollgate.schedule.threads import closed_groups, senders
 from tollgate.stats.bins import Bins
 from tollgate.stats.counts import Counts
@@ -32,36 +31,32 @@ SILENCE_S = 1.0
 
 
 def with_waits(
-    execution: MeasuredExecution, plan: Plan, planned: Planned, store: Store, jtl: Jtl, bins: Bins
+    execution: MeasuredExecution,
+    plan: Plan,
+    planned: Planned,
+    store: Store,
+    jtl: Jtl,
+    bins: Bins,
+    is_complete: bool,
 ) -> MeasuredExecution:
     """The execution with requests that its threads waited for in vain, or could not send for it,
-    among its failures. Raises JtlError and OSError."""
-    end = _end(planned)
-    if end is None:
-        return _silent(execution, plan, planned, jtl)
-    if not end.waiting:
+    among its failures. is_complete: whether JMeter wrote down whatever had ended. Raises JtlError
+    and OSError."""
+    ended = planned.stop_requested_at or (planned.ended if execution.facts.interrupted else None)
+    if ended is None:
         return execution
+    if not is_complete or "threadName" not in store.layout:
+        return _silent(execution, plan, planned, jtl)
     parents = [
         name
         for (name, is_from_controller), data in execution.labels.items()
         if is_from_controller and not data.is_transaction
     ]
-    sent = read_sent(store, end.waiting, parents)
-    if sent is None:
-        return _with_problem(
-            execution,
-            f"{len(end.waiting)} threads waited for a response when the load was ended, and since "
-            "when is unknown without the column threadName",
-        )
-    of_group: dict[tuple[int, ...], dict[str, Sent]] = {}
-    for thread, left in sent.items():
-        places = tuple(senders(plan, range(len(plan.groups)), thread.rpartition("-")[0]))
-        of_group.setdefault(places, {})[thread] = left
-    for places, left in of_group.items():
-        groups = [plan.groups[place] for place in places]
-        omitted = _omitted(execution, plan, groups, end, left, jtl)
+    ends_ms, is_lost = (ended * 1000, ended * 1000), planned.ended_by_force
+    found = _omitted_by_group(execution.labels, plan, store, jtl, ends_ms, parents, is_lost)
+    for groups, omitted in found:
         if omitted.requests:
-            execution = _with_omitted(execution, groups, omitted, end, jtl, bins)
+            execution = _with_omitted(execution, groups, omitted, ended * 1000, jtl, bins)
     return execution
 
 
@@ -74,11 +69,37 @@ def omitted_requests(
     bins: Bins,
     parents: Collection[str],
 ) -> tuple[Unanswered, ...]:
-    """What threads in closed loops had under way, or could not send for it, at a look: nobody knows
-    which of them wait, so that each counts that was silent for longer than any answer had taken.
+    """What threads in closed loops had under way, or could not send for it, at a look.
 
     until_s: the end of what is looked at, and the look, in seconds since the execution's start.
     Raises JtlError and OSError.
+    """
+    ends_ms = tuple(jtl.origin_ms + each * 1000 for each in until_s)
+    found = []
+    for _, omitted in _omitted_by_group(labels, plan, store, jtl, ends_ms, parents, True):
+        for key, begins in omitted.begins_ms.items():
+            second = _seconds(np.concatenate(begins), jtl, bins)
+            slow = np.concatenate(omitted.elapsed_ms[key]).astype(np.int64)
+            failed = np.zeros(len(slow), bool)
+            counts = Counts.of(second, slow, failed, codes=(NO_ANSWER,), width=bins.width_s)
+            found.append(Unanswered((key[0],), counts, waited_for=True))
+    return tuple(found)
+
+
+def _omitted_by_group(
+    labels: Mapping[Key, LabelData],
+    plan: Plan,
+    store: Store,
+    jtl: Jtl,
+    ends_ms: tuple[float, float],
+    parents: Collection[str],
+    is_lost: bool,
+) -> Iterator[tuple[list[ThreadGroup], OmittedRequests]]:
+    """Of the thread groups in closed loops. Nobody knows which threads wait, so that each counts
+    that was silent for longer than any answer had taken.
+
+    ends_ms: until when requests were to be sent, and since when a silent thread has waited, epoch
+    milliseconds. is_lost: whether a request that was under way then left no row.
     """
     loops = set(closed_groups(plan))
 
@@ -97,25 +118,15 @@ def omitted_requests(
         ends_s = [(it.last_end_ms - jtl.origin_ms) / 1000 for it in its]
         for place in places_of(name):
             last_s[place] = max([last_s.get(place, 0.0), *ends_s])
-    end_ms, look_ms = (jtl.origin_ms + each * 1000 for each in until_s)
-    found = []
-    execution = MeasuredExecution("", labels)
     for places, threads in by_group.items():
-        if any(plan.groups[place].is_setup for place in places):
+        groups = [plan.groups[place] for place in places]
+        if any(group.is_setup for group in groups):
             continue
         # A thread that was silent when its time was over may have been so for a service that hangs.
         due_ms = jtl.origin_ms + 1000 * max(_due_s(plan, place, last_s) for place in places)
-        ends_ms = min(end_ms, due_ms), min(look_ms, due_ms)
-        end = LoadEnd(*ends_ms, tuple(threads), frozenset(threads))
         sent = read_sent(store, threads, parents) or {}
-        omitted = _omitted(execution, plan, [plan.groups[it] for it in places], end, sent, jtl)
-        for key, begins in omitted.begins_ms.items():
-            second = _seconds(np.concatenate(begins), jtl, bins)
-            slow = np.concatenate(omitted.elapsed_ms[key]).astype(np.int64)
-            failed = np.zeros(len(slow), bool)
-            counts = Counts.of(second, slow, failed, codes=(NO_ANSWER,), width=bins.width_s)
-            found.append(Unanswered((key[0],), counts, waited_for=True))
-    return tuple(found)
+        due_ends_ms = tuple(min(end_ms, due_ms) for end_ms in ends_ms)
+        yield groups, _omitted(labels, groups, due_ends_ms, sent, is_lost)
 
 
 def _going_on(groups: list[ThreadGroup], rows: Iterable[ThreadRows]) -> Iterator[int]:
@@ -137,52 +148,27 @@ def _due_s(plan: Plan, place: int, last_s: Mapping[int, float]) -> float:
     return begin_s + (group.delay_s or 0.0) + length_s
 
 
-def _end(planned: Planned) -> LoadEnd | None:
-    """How the load was ended, None where it ended itself or what was under way is unknown."""
-    known = [each for each in planned.in_flight if each["threads"] is not None]
-    if not known:
-        return None
-    first, last = known[0], known[-1]
-    lost = frozenset(last["threads"] if planned.ended_by_force else ())
-    ended_ms, killed_ms = planned.in_flight[0]["at"] * 1000, last["at"] * 1000
-    return LoadEnd(ended_ms, killed_ms, tuple(first["threads"]), lost)
-
-
 def _omitted(
-    execution: MeasuredExecution,
-    plan: Plan,
+    labels: Mapping[Key, LabelData],
     groups: list[ThreadGroup],
-    end: LoadEnd,
+    ends_ms: tuple[float, float],
     sent: Mapping[str, Sent],
-    jtl: Jtl,
+    is_lost: bool,
 ) -> OmittedRequests:
-    arrivals = {plan.groups[place].name: it.replay for place, it in schedules_of(plan)[1]}
+    pauses = [each.all_pauses_ms for each in groups[0].samplers]
+    is_unknown = None in pauses or groups[0].may_be_cached
 
     def paced(key: Key) -> bool:
-        return execution.labels[key].response is None and not groups[0].is_open_model
+        return labels[key].response is None
 
-    def began_ms(thread: str, left: Sent) -> float:
-        group, number = groups[0], int(thread.rpartition("-")[2])
-        if left.ended_ms is not None:
-            pauses = [each.all_pauses_ms for each in group.samplers]
-            is_unknown = None in pauses or group.may_be_cached
-            return end.ended_ms if is_unknown else left.ended_ms + max(pauses, default=0)
-        if group.is_open_model and group.name in arrivals:
-            due_s = arrivals[group.name].at(np.array([number - 1]))[0]
-        elif group.threads and group.ramp_up_s is not None:
-            due_s = (group.delay_s or 0) + group.ramp_up_s * (number - 1) / group.threads
-        else:
-            return end.ended_ms
-        return jtl.origin_ms + 1000 * float(due_s)
+    def began_ms(left: Sent) -> float:
+        return ends_ms[0] if is_unknown else left.ended_ms + max(pauses, default=0)
 
-    # What groups before it took is not known here.
-    place = plan.groups.index(groups[0])
-    due_s = math.inf if groups_before(plan, place) else _due_s(plan, place, {})
-    due = replace(end, ended_ms=min(end.ended_ms, jtl.origin_ms + 1000 * due_s))
-    return correct_coordinated_omission(due, sent, _labels(execution, groups), paced, began_ms)
+    end = LoadEnd(*ends_ms, is_lost)
+    return correct_coordinated_omission(end, sent, _labels(labels, groups), paced, began_ms)
 
 
-def _labels(execution: MeasuredExecution, groups: Collection[ThreadGroup]) -> list[Key]:
+def _labels(labels: Mapping[Key, LabelData], groups: Collection[ThreadGroup]) -> list[Key]:
     """That requests of the groups may have: those that came, or else those that the plan names."""
     known = [
         label
@@ -194,7 +180,7 @@ def _labels(execution: MeasuredExecution, groups: Collection[ThreadGroup]) -> li
     ]
     came = [
         key
-        for key, data in execution.labels.items()
+        for key, data in labels.items()
         if not data.is_transaction and any(label.matches(key[0]) for label in known)
     ]
     return came or [(label.text, False) for label in dict.fromkeys(known)]
@@ -204,7 +190,7 @@ def _with_omitted(
     execution: MeasuredExecution,
     groups: list[ThreadGroup],
     omitted: OmittedRequests,
-    end: LoadEnd,
+    ended_ms: float,
     jtl: Jtl,
     bins: Bins,
 ) -> MeasuredExecution:
@@ -215,12 +201,9 @@ def _with_omitted(
         data = labels.get(key) or LabelData(key[0], Counts.of([], [], width=bins.width_s))
         labels[key] = _added(data, second, elapsed)
     facts = execution.facts
-    schedules = execution.schedules
-    if groups[0].is_open_model:
-        schedules = tuple(_blamed(each, groups[0], omitted.unanswered) for each in schedules)
-    note = _note(groups[0], omitted, end, jtl)
+    note = _note(groups[0], omitted, ended_ms, jtl)
     facts = replace(facts, notes=(*facts.notes, note))
-    return replace(execution, labels=labels, schedules=schedules, facts=facts)
+    return replace(execution, labels=labels, facts=facts)
 
 
 def _seconds(begins_ms: np.ndarray, jtl: Jtl, bins: Bins) -> np.ndarray:
@@ -250,22 +233,8 @@ def _added(data: LabelData, second: np.ndarray, elapsed: np.ndarray) -> LabelDat
     )
 
 
-def _blamed(schedule: ScheduleFacts, group: ThreadGroup, unanswered: int) -> ScheduleFacts:
-    """The schedule, if it is the group's, with arrivals that the service never answered no longer
-    taken for such that the generator did not send."""
-    known = [each.label for each in group.samplers]
-    if not any(label.matches(name) for label in known for name in schedule.labels):
-        return schedule
-    moved = min(unanswered, schedule.missing_generator)
-    return replace(
-        schedule,
-        missing_generator=schedule.missing_generator - moved,
-        missing_service=schedule.missing_service + moved,
-    )
-
-
-def _note(group: ThreadGroup, omitted: OmittedRequests, end: LoadEnd, jtl: Jtl) -> str:
-    since, until = ((it - jtl.origin_ms) / 1000 for it in (omitted.began_ms, end.ended_ms))
+def _note(group: ThreadGroup, omitted: OmittedRequests, ended_ms: float, jtl: Jtl) -> str:
+    since, until = ((it - jtl.origin_ms) / 1000 for it in (omitted.began_ms, ended_ms))
     labels = ", ".join(omitted.guessed)
     which = f", those without a sample for each of {labels}" if labels else ""
     return (
@@ -292,15 +261,10 @@ def _silent(
         return execution
     if silent_s <= SILENCE_S + (longest_ms + sum(pauses)) / 1000:
         return execution
-    return _with_problem(
-        execution,
+    problem = (
         f"no sample came in the last {format_duration(silent_s)} before STOP_AFTER ended the "
-        "load, and "
-        "the requests under way are unknown: see jmeter.log",
+        "load, and the requests under way are unknown: see jmeter.log"
     )
-
-
-def _with_problem(execution: MeasuredExecution, problem: str) -> MeasuredExecution:
     facts = execution.facts
     facts = replace(facts, machine_problems=(*facts.machine_problems, problem))
     return replace(execution, facts=facts)

@@ -135,14 +135,13 @@ def _without_a_sample(
 class LoadEnd:
     """How a load was ended before its time, in epoch milliseconds.
 
-    waiting: threads that waited for an answer at ended_ms. lost: those of them that still did at
-    killed_ms, when JMeter was ended by force.
+    ended_ms: until when requests were to be sent. seen_ms: until when samples were looked at.
+    is_lost: whether a request that was under way at seen_ms left no row.
     """
 
     ended_ms: float
-    killed_ms: float
-    waiting: tuple[str, ...]
-    lost: frozenset[str] = frozenset()
+    seen_ms: float
+    is_lost: bool
 
 
 @dataclass
@@ -155,8 +154,6 @@ class OmittedRequests:
     """When the first of the waits began that hid them; None for none."""
     threads: int = 0
     """How many waited."""
-    unanswered: int = 0
-    """How many of the threads left no row at all."""
     guessed: tuple[str, ...] = ()
     """Labels that a request without a row may have had, where there are several: it counts for
     each."""
@@ -175,27 +172,28 @@ def correct_coordinated_omission(
     sent: Mapping[str, Sent],
     labels: Collection[Key],
     paced: Callable[[Key], bool],
-    began_ms: Callable[[str, Sent], float],
+    began_ms: Callable[[Sent], float],
 ) -> OmittedRequests:
     """What the threads of one thread group did not send, or got no answer to.
 
-    sent: what each of its waiting threads left. labels: that its requests may have. paced: whether
+    sent: what each of its threads left. labels: that its requests may have. paced: whether
     requests of a label follow one another in a loop; of a schedule all that is missing is known.
     began_ms: when a thread's request began that left no row, at the latest.
     """
     omitted = OmittedRequests()
-    for thread, left in sent.items():
+    for left in sent.values():
         waits = list(left.hung)
-        if thread in end.lost and (left.ended_ms or 0) < end.killed_ms:
-            begun = min(began_ms(thread, left), end.ended_ms)
-            if end.killed_ms - begun <= left.longest_ms:
+        if left.ended_ms < end.seen_ms:
+            if not end.is_lost:
+                continue  # nothing was under way
+            begun = min(began_ms(left), end.ended_ms)
+            if end.seen_ms - begun <= left.longest_ms:
                 continue  # as far as is known it was as fast as others
-            waits.append((begun, end.killed_ms))
+            waits.append((begun, end.seen_ms))
             own = [key for key in labels if key in left.counts] or labels
             for key in own:
-                omitted._add(key, np.array([begun]), end.killed_ms)
+                omitted._add(key, np.array([begun]), end.seen_ms)
             omitted.guessed = tuple(name for name, _ in own) if len(own) > 1 else omitted.guessed
-            omitted.unanswered += left.ended_ms is None
         for begin, until in waits:
             for key, times in _due_while_waiting(left, begin, min(until, end.ended_ms)):
                 if paced(key):

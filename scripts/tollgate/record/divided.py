@@ -132,7 +132,6 @@ def _execution(planned: Execution, part: EnginePart, remote: RemoteEngine) -> Ex
         began=remote.by_its_clock(planned.began),
         ended=remote.by_its_clock(planned.ended),
         stop_requested_at=remote.by_its_clock(planned.stop_requested_at),
-        in_flight=[],
         clock_steps=[],
         background_cpu=None,
         bytes=None,

@@ -31,6 +31,8 @@ SEAL_VERSION = 1
 #: What earlier versions wrote of an execution whose samples they moved to Parquet files: the
 #: SHA-256 of the index of these, null where they moved none.
 _COMPACTED = "pieces_sha256"
+#: What earlier versions wrote of threads that waited when the load ended: the samples show it too.
+_IN_FLIGHT = "in_flight"
 _CHUNK = 1 << 20
 
 
@@ -48,13 +50,6 @@ class Target(TypedDict):
     mode: str
     instances: int
     memory_limit: NotRequired[float | None]
-
-
-class InFlight(TypedDict):
-    """Which threads waited for an answer at a moment, None where nobody knows."""
-
-    at: float
-    threads: list[str] | None
 
 
 class ReloadRecord(TypedDict):
@@ -129,7 +124,7 @@ class Execution:
     for back.
     stop_requested_at: when the kind `plan` had JMeter end its load; None if it had not.
     ended_by_force: whether it went on after that, or after any other end before its time, and had
-    to be ended. in_flight: which threads waited for an answer then, as taurus writes it.
+    to be ended.
     thread_ends: by the names of JMeter's threads without their last number, how many ended with
     which words of its log, until its load was ended at the latest; None where nobody looked, as for
     remote engines.
@@ -162,7 +157,6 @@ class Execution:
     ended: float | None = None
     stop_requested_at: Annotated[float | None, _names("stop_requested_at", "told_to_end")] = None
     ended_by_force: bool = False
-    in_flight: list[InFlight] = field(default_factory=list)
     thread_ends: dict[str, dict[str, int]] | None = None
     clock_steps: list[ClockStep] = field(default_factory=list)
     interim: Annotated[InterimSchedule | None, _names("interim", "looks")] = None
@@ -279,7 +273,8 @@ def _check_whole(execution: dict[str, Any], run: Path) -> None:
     problem = compacted(execution, run)
     if problem:
         raise ManifestError(problem)
-    execution.pop(_COMPACTED, None)
+    for name in (_COMPACTED, _IN_FLIGHT):
+        execution.pop(name, None)
 
 
 def compacted(raw: Mapping[str, Any], run: Path) -> str:

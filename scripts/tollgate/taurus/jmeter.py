@@ -18,10 +18,8 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import psutil
-from bzt import NormalShutdown
 from bzt.modules.jmeter import JMeter, JMeterExecutor
 from bzt.utils import FileReader
 
@@ -36,7 +34,6 @@ from tollgate.samples.check import RECORD_BYTES
 from tollgate.targets import lock
 from tollgate.taurus.engines import RemoteLoad
 from tollgate.taurus.shared import under_way
-from tollgate.taurus.thread_dump import sampling_now
 from tollgate.taurus.thread_ends import thread_ends
 
 _THIS_MACHINE = ("localhost", "127.0.0.1", "::1", "[::1]")
@@ -52,9 +49,8 @@ _LOGGING = re.compile(r"(^|\s)(-L|--loglevel|-i|--jmeterlogconf)|log4j")
 #: What JMeter prints once it listens for messages, and where it found no port to.
 LISTENS = re.compile(r"^Waiting for possible Shutdown/.* message on port (\d+)$", re.MULTILINE)
 IS_DEAF = "Failed to create UDP port"
-#: Seconds for the answers that are under way when the load is ended, and where a criterion has
-#: ended it, for they may be the slow ones that it is about.
-FOR_ANSWERS_S, FOR_SLOW_ANSWERS_S = 2.5, 10.0
+#: Seconds for the answers that are under way when the load is ended.
+FOR_ANSWERS_S = 2.5
 #: Seconds for a JMeter that gives up its requests, and for one that writes down what it holds.
 TO_GIVE_UP_S, TO_WRITE_S = 2.5, 30.0
 
@@ -85,9 +81,7 @@ class InstalledJMeter(JMeterExecutor):
 
     Where it is missing, `targets` has said so before: Taurus would try to download one instead.
 
-    in_flight: which threads were waiting for an answer when the load was ended before its time, and
-    again before JMeter was ended by force: `at`, in seconds since the epoch, and the names of the
-    `threads`, None where they are not known. forced: it went on after its load had been ended.
+    forced: it went on after its load had been ended.
     is_over: `stop_now` has ended it. arguments: what it was started with. begins_at: when remote
     engines are to send its load, in seconds since the epoch; 0 for at once.
     """
@@ -95,7 +89,6 @@ class InstalledJMeter(JMeterExecutor):
     def __init__(self) -> None:
         super().__init__()
         self._secret_files: list[Path] = []
-        self.in_flight: list[dict[str, Any]] = []
         self.forced = self.is_over = False
         self.told_at: float | None = None  # by time.monotonic()
         self._set_late: dict[str, object] = {}
@@ -225,7 +218,6 @@ class InstalledJMeter(JMeterExecutor):
             return False
         self._let_go_on()
         self.threads_ended()  # before this ends them
-        self._note_in_flight()
         self.told_at = time.monotonic()
         if not self._send(b"Shutdown"):
             self.forced = True
@@ -251,9 +243,8 @@ class InstalledJMeter(JMeterExecutor):
             return
         self.log.info("%s: telling JMeter to end", self.label)
         is_told = self.told_at is not None or self.tell_to_end()
-        if is_told and self._ends_by_itself():
+        if is_told and self._ends_within(FOR_ANSWERS_S + self.told_at - time.monotonic()):
             return
-        self._note_in_flight()
         self.forced = True
         if not (self._send(b"StopTestNow") and self._ends_within(TO_GIVE_UP_S)):
             self._end_by_force()
@@ -276,28 +267,13 @@ class InstalledJMeter(JMeterExecutor):
             self._signal(signal.SIGKILL)
             self.process.wait()
 
-    def _ends_by_itself(self) -> bool:
-        """Whether it ends once the requests that are under way have their answers."""
-        waited_s = time.monotonic() - self.told_at
-        if self._ends_within(FOR_ANSWERS_S - waited_s):
-            return True
-        left_s = FOR_SLOW_ANSWERS_S - max(waited_s, FOR_ANSWERS_S)
-        if left_s <= 0 or not isinstance(self.engine.stopping_reason, NormalShutdown):
-            return False
-        is_waiting = sampling_now(self.process, self._output_path) != []
-        return is_waiting and self._ends_within(left_s)
-
     def _set_remote_port(self) -> None:
         """Have a port of our own in the place of bzt's choice, which another JMeter may have."""
         self.management_port = lock.take_port()
 
-    @property
-    def _output_path(self) -> Path:
-        return Path(self.stdout.name)
-
     def _output(self) -> str:
         """What JMeter said at its start; scripts of the plan may have said much since."""
-        with self._output_path.open(errors="replace") as output:
+        with Path(self.stdout.name).open(errors="replace") as output:
             return output.read(1 << 20)
 
     def _announced_port(self) -> int | None:
@@ -335,11 +311,6 @@ class InstalledJMeter(JMeterExecutor):
                 return False
             time.sleep(0.1)
         return True
-
-    def _note_in_flight(self) -> None:
-        now = time.time()
-        threads = sampling_now(self.process, self._output_path)
-        self.in_flight.append({"at": now, "threads": threads})
 
     def _ask_for_test_start(self) -> None:
         """Add TESTSTART.MS to whatever variables the samples are to have: it is the zero of every

@@ -211,7 +211,6 @@ class Verdict(Reporter):
             planned.exit_code = executor.process.poll() if executor.process else None
             planned.stop_requested_at = known.stop_requested_at.get(executor)
             planned.ended_by_force = getattr(executor, "forced", False)
-            planned.in_flight = getattr(executor, "in_flight", [])
             planned.thread_ends = getattr(executor, "threads_ended", lambda: None)()
             if known.background and planned.targets and planned.began:
                 measured = planned.began + planned.warmup, planned.ended
