@@ -123,7 +123,7 @@ def test_probes_of_a_scenario_go_before_those_of_the_service():
             },
         }
     )
-    assert wanted_probes(config, [Probe("/sum/1", "1", 500)]) == {
+    assert wanted_probes(config, [{"path": "/sum/1", "answer": "1", "expected-ms": 500}]) == {
         "fork": [Probe("/sum/1", "1", 500), Probe("/x", "y")],
         "mine": [Probe("/x", "y")],
         "quiet": [],

@@ -14,7 +14,7 @@ from tollgate.compare import record
 from tollgate.compare.facts import labels_of
 from tollgate.plan.read import read_plan
 from tollgate.targets import pm2
-from tollgate.targets.probe import probes_for
+from tollgate.targets.scenarios import wanted_probes
 from tollgate.taurus import compare as service
 from tollgate.taurus.shared import under_way
 
@@ -191,7 +191,7 @@ def test_base_and_head_are_asked_for_what_the_plan_asks_alone(compare):
     made = compare()
     made.prepare()
     scenario(made).merge(kinds["cli-aliases"]["compare"]["scenarios"]["compare"])
-    probes = probes_for(made.engine.config, common)
+    probes = wanted_probes(made.engine.config, common)
     labels = labels_of(read_plan(ROOT / "plans" / "compare.jmx", {}))
     for side in ("base", "head"):
         asked = {path.split("/")[1].partition("?")[0] for path, *_ in probes[side]}

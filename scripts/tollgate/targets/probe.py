@@ -16,11 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from tollgate.base.urls import Url
 from tollgate.targets import leftovers, pm2
-from tollgate.targets.scenarios import (
-    Probes,
-    probes_of,
-    wanted_probes,
-)
+from tollgate.targets.scenarios import Probes
 
 #: Seconds for one request. The slowest target computes for less than one.
 REQUEST_TIMEOUT = 15
@@ -242,11 +238,6 @@ def prove_apps(
         log.info("Target %s: %d worker(s) on %s:%d", app.name, found, pm2.host(), app.port)
     _warn_of_slow(slow, log)
     return unproven
-
-
-def probes_for(config: Mapping, of_the_service: object) -> dict[str, Probes]:
-    """What each app is asked, by its name. Raises TaurusConfigError."""
-    return wanted_probes(config, probes_of(of_the_service, "the service `targets`") or [])
 
 
 def ask_elsewhere(remotes: Iterable[tuple[str, Url, Probes]], log: logging.Logger) -> None:

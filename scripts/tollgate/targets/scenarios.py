@@ -176,9 +176,11 @@ def wanted_apps(config: Mapping[str, Any], has_timetable: bool) -> list[pm2.App]
     return list(wanted.values())
 
 
-def wanted_probes(config: Mapping[str, Any], common: Probes) -> dict[str, Probes]:
+def wanted_probes(config: Mapping[str, Any], of_the_service: object) -> dict[str, Probes]:
     """What each app is asked before any load, by its name: the probes of the scenarios that name
-    it, or the common ones where a scenario has none of its own. Raises TaurusConfigError."""
+    it, or those of the service `targets` where a scenario has none of its own. Raises
+    TaurusConfigError."""
+    common = probes_of(of_the_service, "the service `targets`") or []
     found: dict[str, Probes] = {}
     for execution in config.get("execution", []):
         scenario, name = scenario_of(config, execution), name_of(execution)

@@ -33,7 +33,14 @@ from tollgate.base.processes import defer_signals
 from tollgate.base.urls import Url
 from tollgate.targets import leftovers, lock, pm2, probe, tools
 from tollgate.targets.reloads import Reloads, period_of
-from tollgate.targets.scenarios import name_of, scenario_of, targets_of, wanted_apps, wanted_remotes
+from tollgate.targets.scenarios import (
+    name_of,
+    scenario_of,
+    targets_of,
+    wanted_apps,
+    wanted_probes,
+    wanted_remotes,
+)
 from tollgate.taurus.shared import end_by_stdin, property_of, refuse_unknown, under_way
 from tollgate.workers.background_cpu import BackgroundCpuRecorder
 from tollgate.workers.watching_cost import WatchingCost
@@ -95,7 +102,7 @@ class Targets(Service):
                 "there can PM2 reload an app without a gap"
             )
         self.elsewhere = [*wanted_remotes(config)]
-        self.probes = probe.probes_for(config, self.parameters.get("probes", None))
+        self.probes = wanted_probes(config, self.parameters.get("probes", None))
 
     def start(self) -> None:
         """Leave the targets running and proven, once every module is prepared: what is refused is
