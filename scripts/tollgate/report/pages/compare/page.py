@@ -14,15 +14,15 @@ from tollgate.compare import samples, words
 from tollgate.compare.decide import look
 from tollgate.compare.model import ERRORS, IMPROVED, SHARES, STALLS, TYPICAL, Blocks, Finding, Gate
 from tollgate.compare.model import FAIL as WORSE
+from tollgate.compare.profile.model import Why, read_why
 from tollgate.compare.result import Comparison
 from tollgate.judge.facts import MeasuredRun
 from tollgate.judge.verdicts import FAIL, INCONCLUSIVE, INVALID, PASS, RunVerdict
 from tollgate.record import manifest
 from tollgate.report.pages.compare import charts
-from tollgate.report.pages.compare.why import WhyPart, why_part
 from tollgate.report.pages.kit.bars import Ruler
 from tollgate.report.pages.kit.charts import Chart
-from tollgate.report.table import Column, Table
+from tollgate.report.table import Table
 from tollgate.report.tables import findings_table
 
 #: Findings that the sentence names, of those that make it fail.
@@ -65,22 +65,15 @@ class Changes(Ruler):
 @dataclass(frozen=True)
 class ComparePart:
     """What the page of a comparison has more than that of any run. sentence: the outcome for head,
-    empty where something else decided, so that the verdict's own says more. sides, processes,
-    noise: lines. findings: of times and of errors. distributions, looks: charts. course: how it was
-    decided, and decided: when each metric was. why: what was profiled afterwards, None for
-    nothing."""
+    empty where something else decided, so that the verdict's own says more. findings: of times and
+    of errors. distributions, looks: charts. why: what was profiled afterwards, None for nothing."""
 
     sentence: str
-    sides: Sequence[str]
+    comparison: Comparison
     findings: Sequence[Table]
-    promise: str
-    processes: Sequence[str]
-    noise: Sequence[str]
     distributions: Sequence[Chart]
     looks: Sequence[Chart]
-    course: str
-    decided: Table
-    why: WhyPart | None
+    why: Why | None
 
 
 def part(
@@ -95,19 +88,13 @@ def part(
     if compared is None:
         return None
     planned, comparison = compared
-    how = words.course(comparison)
     return ComparePart(
         sentence=sentence(verdict, comparison),
-        sides=list(words.sides(comparison.record)),
+        comparison=comparison,
         findings=[times(comparison), stalls(comparison), failures(comparison)],
-        promise=words.promise(comparison),
-        processes=list(words.processes(comparison)),
-        noise=list(words.noise(comparison)) if comparison.is_control else [],
         distributions=charts.distributions(comparison.counts),
         looks=charts.looks(course(comparison, _blocks(run, planned, comparison))),
-        course=f"{how[:1].upper()}{how[1:]}.",
-        decided=_decided(comparison),
-        why=why_part(run),
+        why=read_why(run),
     )
 
 
@@ -241,16 +228,6 @@ def _shares(metric: str, name: str, comparison: Comparison) -> Table:
     if not any(it.gates for it in findings):
         rule = "They are informational"
     return _findings(f"{name}. {rule}.", findings, comparison)
-
-
-def _decided(comparison: Comparison) -> Table:
-    """When each finding that gates was decided."""
-    columns = Column("metric"), Column("decided after, s", "number"), Column("because", "wide")
-    rows = [
-        (words.name(it), words.UNKNOWN if it.at_s is None else f"{it.at_s:g}", words.reason(it))
-        for it in comparison.gating
-    ]
-    return Table("What decided, and when", columns, rows)
 
 
 def _findings(caption: str, findings: Sequence[Finding], comparison: Comparison) -> Table:

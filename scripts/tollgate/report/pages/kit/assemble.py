@@ -25,6 +25,7 @@ from markupsafe import Markup
 from tollgate.base.paths import ROOT
 from tollgate.base.text import format_duration, format_interval, one_line
 from tollgate.compare import words as compare_words
+from tollgate.compare.profile import words as profile_words
 from tollgate.judge import forecast as forecast_words
 from tollgate.report import capacity as capacity_words
 from tollgate.report import text as words
@@ -147,7 +148,7 @@ def environment() -> Environment:
             **{"Bar": Bar, "LIMIT_AT": LIMIT_AT, "Scale": Scale, "interval": format_interval},
             **{"of_limit": of_limit, "capacity_words": capacity_words, "words": words},
             **{"compare_words": compare_words, "forecast_words": forecast_words},
-            **{"study_words": study_words},
+            **{"profile_words": profile_words, "study_words": study_words},
         }
     )
     return made
