@@ -119,21 +119,16 @@ def test_finishing_waits_for_the_reload_under_way_and_begins_no_other(gate):
     assert reloaded == ["cluster"]
 
 
-def test_a_reload_that_fails_is_recorded_with_why():
-    def refuse(app):
-        raise Pm2Error(f"`pm2 reload {app.name}` failed: no")
-
-    made = Reloads(10.0, LOG, refuse)
-    made.expect("cluster", CLUSTER, 0.0, 100.0)
-    made.tick("cluster", CLUSTER, 10)
-    made.finish()
-    [record] = made.records
-    assert record["problem"] == "`pm2 reload cluster` failed: no"
-    assert record["ended"] is not None
-
-
-@pytest.mark.parametrize("error", [ValueError("no"), OSError(), KeyError("pm2")])
-def test_a_reload_that_breaks_in_any_way_has_a_problem_and_an_end(error):
+@pytest.mark.parametrize(
+    ("error", "problem"),
+    [
+        pytest.param(Pm2Error("`pm2 reload cluster` failed: no"), "`pm2 reload cluster`", id="PM2"),
+        pytest.param(ValueError("no"), "ValueError", id="an error with a text"),
+        pytest.param(OSError(), "OSError", id="an error without a text"),
+        pytest.param(KeyError("pm2"), "KeyError", id="an error whose text is a name"),
+    ],
+)
+def test_a_reload_that_breaks_in_any_way_has_a_problem_and_an_end(error, problem):
     def broken(_app):
         raise error
 
@@ -142,7 +137,8 @@ def test_a_reload_that_breaks_in_any_way_has_a_problem_and_an_end(error):
     made.tick("cluster", CLUSTER, 10)
     made.finish()
     [record] = made.records
-    assert type(error).__name__ in record["problem"]
+    assert problem in record["problem"]
+    assert isinstance(error, Pm2Error) is (record["problem"] == str(error))
     assert record["ended"] is not None
 
 

@@ -130,28 +130,25 @@ def test_probes_of_a_scenario_go_before_those_of_the_service():
     }
 
 
+EXPECTED = {"path": "/a", "answer": ""}
+NO_LIST = "write a list of entries with a `path`"
+
+
 @pytest.mark.parametrize(
-    "probes",
-    ["/a", [{"path": "/a"}], [{"path": "a", "answer": ""}], ["/a"], [{"path": "/a", "x": 1}]],
+    ("probes", "said"),
+    [
+        *(("/a", NO_LIST), ([{"path": "/a"}], NO_LIST), ([{"path": "a", "answer": ""}], NO_LIST)),
+        *((["/a"], NO_LIST), ([{"path": "/a", "x": 1}], NO_LIST)),
+        *(
+            ([EXPECTED | {"expected-ms": it}], f"expected-ms {it!r}: write a number")
+            for it in ("500ms", 0, -1, True, [500])
+        ),
+        ([{"path": "/a", "answer": "("}], "the probe of /a has answer '(', which is no regular"),
+    ],
 )
-def test_probes_that_nobody_could_ask_are_refused(probes):
+def test_probes_that_nobody_could_ask_are_refused(probes, said):
     config = configured(target="fork", probes=probes)
-    assert "write a list of entries with a `path`" in refusal(wanted_probes, config, [])
-
-
-@pytest.mark.parametrize("expected", ["500ms", 0, -1, True, [500]])
-def test_an_expected_time_that_is_no_number_of_milliseconds_is_refused(expected):
-    config = configured(
-        target="fork", probes=[{"path": "/a", "answer": "", "expected-ms": expected}]
-    )
-    assert f"expected-ms {expected!r}: write a number" in refusal(wanted_probes, config, [])
-
-
-def test_a_pattern_that_is_no_regular_expression_is_refused():
-    config = configured(target="fork", probes=[{"path": "/a", "answer": "("}])
-    assert "the probe of /a has answer '(', which is no regular" in refusal(
-        wanted_probes, config, []
-    )
+    assert said in refusal(wanted_probes, config, [])
 
 
 def test_a_service_that_is_not_there_is_refused_with_what_to_do(tmp_path):
