@@ -4,9 +4,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from support.simulated import ORIGIN, pick, runs, schedule_of, sent_by_jmeter
+from support.simulated import ORIGIN, pick, rows_of, runs, schedule_of, sent_by_jmeter
 from tollgate.plan.arrivals import PreciseThroughput
-from tollgate.schedule.join import EARLY_TOLERANCE_MS, NO_EVENT, SHORTEST_PROOF, Rows, align
+from tollgate.schedule.join import EARLY_TOLERANCE_MS, NO_EVENT, SHORTEST_PROOF, align
 from tollgate.schedule.lateness import join, summarise
 
 POISSON = PreciseThroughput(11, 40, 60).arrivals(60)
@@ -32,7 +32,7 @@ def test_a_generator_that_falls_behind_for_ever_is_not_taken_for_one_that_lost_s
 def test_rows_that_the_schedule_does_not_account_for_do_not_make_the_later_ones_early():
     rows = sent_by_jmeter(POISSON, 8, lambda _: 20)
     stray = np.array([ORIGIN + 10_500, ORIGIN + 10_501, ORIGIN + 40_000])
-    with_strays = Rows(np.append(rows.start_ms, stray), np.append(rows.elapsed_ms, [5, 5, 5]))
+    with_strays = rows_of(np.append(rows.start_ms, stray), np.append(rows.elapsed_ms, [5, 5, 5]))
     joined = join(schedule_of(POISSON, 8, end_s=60), with_strays, ORIGIN)
     assert joined.extra == 3
     assert len(joined.missing) == 0
@@ -50,7 +50,7 @@ def test_a_last_sample_after_the_end_is_joined_but_not_asked_for():
 
 
 def test_the_time_that_a_caller_waits_is_rounded_up_to_whole_milliseconds():
-    rows = Rows(np.array([ORIGIN + 100, ORIGIN + 103]), np.array([7, 0]))
+    rows = rows_of(np.array([ORIGIN + 100, ORIGIN + 103]), np.array([7, 0]))
     joined = join(schedule_of([0.1, 0.1005]), rows, ORIGIN)
     assert joined.response_ms.tolist() == [7, 3]
 

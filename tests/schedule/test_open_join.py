@@ -2,7 +2,6 @@
 
 import math
 from collections import Counter
-from dataclasses import replace
 
 import numpy as np
 from hypothesis import given
@@ -15,7 +14,7 @@ from tollgate.schedule.attribution import FAR_LATE_MS, LATE_MS
 from tollgate.schedule.join import estimate_origin_ms
 from tollgate.schedule.lateness import percentile
 from tollgate.schedule.model import Schedule, ScheduleFacts
-from tollgate.schedule.open_join import OpenJoin, estimate_test_start_ms
+from tollgate.schedule.open_join import OpenJoin
 from tollgate.schedule.open_model import OpenModelArrivals
 from tollgate.schedule.queues import Queue, unanswered_of
 from tollgate.stats.bins import Bins
@@ -59,7 +58,7 @@ def one_by_one(schedule, rows, test_start_ms, from_s, bins):
     """(response, lateness, facts), by a look at one sample after the other."""
     due_ms = schedule.replay.arrivals(math.inf) * 1000
     if test_start_ms is None:
-        start_ms = estimate_origin_ms(due_ms / 1000, rows.start_ms)
+        start_ms = estimate_origin_ms([due_ms / 1000], [rows.start_ms])
     else:
         start_ms = float(test_start_ms)
     response, lateness = {it: [] for it in NAMES}, {it: [] for it in NAMES}
@@ -125,20 +124,16 @@ def batches(rows, cuts):
 
 
 def streamed(schedule, rows, test_start_ms, from_s, bins, cuts):
+    """The outcome of the batches."""
     is_estimated = test_start_ms is None
     if is_estimated:
         starts = (each.start_ms for each in batches(rows, cuts))
-        test_start_ms = estimate_test_start_ms(schedule.replay, starts)
-    join = OpenJoin(schedule, len(NAMES), float(test_start_ms), ORIGIN, from_s, bins)
+        test_start_ms = estimate_origin_ms(schedule.replay.by_step(), starts)
+    join = OpenJoin(Queue(schedule, NAMES, NAMES), test_start_ms, ORIGIN, from_s, bins)
     for batch in batches(rows, cuts):
         join.add(batch)
-    numbers = set(rows.number.tolist())
-    outside = numbers - set(range(1, schedule.replay.count + 1))
-    response = {name: join.response(label) for label, name in enumerate(NAMES)}
-    lateness = {name: join.lateness(label) for label, name in enumerate(NAMES)}
-    facts = replace(join.facts(NAMES, len(outside)), origin_is_estimated=is_estimated)
-    unanswered = unanswered_of(Queue(schedule, NAMES, NAMES), join.unsent_ms(), bins)
-    return response, lateness, facts, unanswered
+    outside = set(rows.number.tolist()) - set(range(1, schedule.replay.count + 1))
+    return join.outcome(len(outside), is_estimated)
 
 
 @given(
@@ -153,8 +148,8 @@ def test_batch_by_batch_gives_what_a_look_at_each_sample_gives(run, start, from_
     expected = one_by_one(schedule, rows, start, from_s, bins)
     found = streamed(schedule, rows, start, from_s, bins, cuts)
     # As text, since NaN equals nothing.
-    assert str(found[2]) == str(expected[2])
-    assert (*found[:2], found[3]) == (*expected[:2], expected[3])
+    assert str(found.facts) == str(expected[2])
+    assert (found.response, found.lateness, found.unanswered) == (*expected[:2], expected[3])
 
 
 @given(
@@ -165,7 +160,7 @@ def test_batch_by_batch_gives_what_a_look_at_each_sample_gives(run, start, from_
 )
 def test_every_sample_counts_once_in_the_response_times_of_its_label(run, start, bins, cuts):
     schedule, rows = run
-    response = streamed(schedule, rows, start, 0.0, bins, cuts)[0]
+    response = streamed(schedule, rows, start, 0.0, bins, cuts).response
     for label, name in enumerate(NAMES):
         mine = rows.label == label
         assert response[name].total == np.count_nonzero(mine)
@@ -177,7 +172,7 @@ def test_every_sample_counts_once_in_the_response_times_of_its_label(run, start,
 def test_all_of_a_long_schedule_is_intended_although_nothing_of_it_is_drawn():
     day = OpenModelArrivals("rate(1000/s) random_arrivals(1 h) " * 48, 7)
     schedule = Schedule("g", (PlanLabel("a"),), day, by_thread=True)
-    join = OpenJoin(schedule, 1, float(ORIGIN), ORIGIN, 0.0, Bins())
-    facts = join.facts(("a",), 0)
+    join = OpenJoin(Queue(schedule, ("a",), ("a",)), ORIGIN, ORIGIN, 0.0, Bins())
+    facts = join.facts(0, origin_is_estimated=False)
     assert (facts.intended, facts.missing_generator) == (172_800_000, 172_800_000)
     assert math.isnan(facts.lateness_p99_ms)

@@ -53,12 +53,17 @@ def sent_by_jmeter(events_s, threads, answer_ms, loss_ms=0.0, think_ms=0.0, end_
         rows.append((ORIGIN + start, elapsed, number))
         heapq.heapreplace(free, (start + elapsed + think_ms, number))
     table = np.array(rows, dtype=np.int64).reshape(-1, 3)
-    return Rows(table[:, 0], table[:, 1], table[:, 2])
+    return rows_of(table[:, 0], table[:, 1], table[:, 2])
+
+
+def rows_of(start_ms, elapsed_ms, thread=0, is_governed=True):
+    """Rows of one thread that the schedule governs, unless it says otherwise."""
+    columns = (start_ms, elapsed_ms, thread, is_governed)
+    return Rows(*(np.broadcast_to(np.asarray(it), len(start_ms)) for it in columns))
 
 
 def pick(rows, index):
-    thread = None if rows.thread is None else rows.thread[index]
-    return Rows(rows.start_ms[index], rows.elapsed_ms[index], thread)
+    return Rows(*(getattr(rows, name)[index] for name in Rows.__dataclass_fields__))
 
 
 @st.composite

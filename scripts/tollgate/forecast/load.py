@@ -18,6 +18,7 @@ from itertools import accumulate, pairwise
 
 from tollgate.base.text import duration_text
 from tollgate.forecast.model import Forecast, ForecastStep, LoadStep
+from tollgate.schedule.grammar import decimal, random_arrivals
 from tollgate.schedule.share import Share
 
 #: A shorter step is shorter than the lateness that a schedule is allowed.
@@ -113,8 +114,7 @@ def shared_forecast(steps: Sequence[LoadStep], share: Share) -> tuple[LoadStep, 
 def schedule_text(steps: Sequence[LoadStep], drain_s: float) -> str:
     """The schedule of an Open Model Thread Group: warm-up, steps, and a pause of drain_s.
 
-    A rate behind random_arrivals is one that JMeter ramps to, hence each rate is written twice. At
-    the end of its schedule JMeter interrupts the threads that still run: the pause lets answers
+    At the end of its schedule JMeter interrupts the threads that still run: the pause lets answers
     and think times come to their end. Source: JMeter's manual, Component Reference, "Open Model
     Thread Group", and JMeter 5.6.3's own classes for the rounding (tests/golden).
     """
@@ -123,10 +123,10 @@ def schedule_text(steps: Sequence[LoadStep], drain_s: float) -> str:
     parts = []
     for count, length_s in zip(arrival_counts(steps), lengths, strict=True):
         if length_s > 0:
-            seconds = _decimal(length_s, 3)
-            rate = f"rate({_rate(count, float(seconds))}/sec)"
-            parts.append(f"{rate} random_arrivals({seconds} sec) {rate}")
-    return f"{' '.join(parts)} pause({_decimal(drain_s, 3)} sec)"
+            seconds = decimal(length_s, 3)
+            rate = _rate(count, float(seconds))
+            parts.append(random_arrivals(rate, rate, seconds))
+    return f"{' '.join(parts)} pause({decimal(drain_s, 3)} sec)"
 
 
 def _rate(count: int, seconds: float) -> str:
@@ -135,17 +135,11 @@ def _rate(count: int, seconds: float) -> str:
         power = 10**digits
         least = math.ceil(count / seconds * power)
         # The product of an exact quotient can lie a hair below the count: then a unit more.
-        for text in (_decimal(number / power, digits) for number in (least, least + 1)):
+        for text in (decimal(number / power, digits) for number in (least, least + 1)):
             # JMeter's own arithmetic: the mean of both ends' rates, times the length, cut off.
             if int((float(text) + float(text)) / 2 * seconds) == count:
                 return text
     raise ShapeError(f"no rate gives {count} requests in {seconds:g} s: take a lower factor")
-
-
-def _decimal(value: float, digits: int) -> str:
-    """Plain digits, since JMeter's parser knows no exponents."""
-    text = f"{value:.{digits}f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def mix_text(steps: Sequence[LoadStep]) -> str:
@@ -174,7 +168,7 @@ def _cumulated(shares: Mapping[str, float]) -> str:
     # A rounded sum may end just below 1, and then some visitor would ask nothing.
     sums[-1] = 1.0
     pairs = zip(names, sums, strict=True)
-    return " ".join(f"{name}:{_decimal(share, _SHARE_DIGITS)}" for name, share in pairs)
+    return " ".join(f"{name}:{decimal(share, _SHARE_DIGITS)}" for name, share in pairs)
 
 
 def announce(steps: Sequence[LoadStep], drain_s: float = 0.0, scale: float = 1.0) -> str:

@@ -53,7 +53,7 @@ def attribute_lateness(
     due = event_ms[np.append(event[sent], tail[:unanswered])]
     actual = np.append(starts[sent], np.full(unanswered, np.inf))
     hold = np.append(hold[sent], np.full(unanswered, np.median(hold[sent]) if unanswered else 0))
-    threads = max(count_threads(rows.thread), schedule.threads or 0, 1)
+    threads = max(np.unique(rows.thread).size, schedule.threads or 0, 1)
     ideal = _ideal_starts(due, hold, actual, ready, threads)
     thinking = ideal
     if schedule.think_ms:
@@ -73,8 +73,6 @@ def _thread_time(rows: Rows) -> tuple[Floats, Floats]:
     """Return how long each governed row keeps its thread waiting for answers, its own and those of
     the ungoverned rows behind it, and the same for rows before a thread's first governed one."""
     governed, elapsed = rows.is_governed, rows.elapsed_ms.astype(np.float64)
-    if rows.thread is None:
-        return elapsed[governed], np.empty(0)
     order = np.lexsort((~governed, rows.start_ms, rows.thread))
     leads = governed[order]
     opens = np.diff(rows.thread[order], prepend=rows.thread.min(initial=0) - 1) > 0
@@ -83,13 +81,6 @@ def _thread_time(rows: Rows) -> tuple[Floats, Floats]:
     hold = np.zeros(len(order))
     hold[order[leads]] = waits[turn[leads]]
     return hold[governed], waits[turn[opens & ~leads]]
-
-
-def count_threads(thread: Ints | None) -> int:
-    """Return how many different threads there are; sorted, which beats a hash table here."""
-    if thread is None or not len(thread):
-        return 0
-    return int(np.count_nonzero(np.diff(np.sort(thread)))) + 1
 
 
 def _ideal_starts(due: Floats, hold: Floats, actual: Floats, ready: Floats, threads: int) -> Floats:

@@ -51,6 +51,18 @@ def parse_schedule(text: str) -> tuple[Step, ...]:
     return _Parser(text).steps()
 
 
+def random_arrivals(begin: str, end: str, seconds: str) -> str:
+    """A step of these rates and this length, as a plan has it. A rate behind arrivals is one that
+    they ramp to, so each step states both of its own."""
+    return f"rate({begin}/sec) random_arrivals({seconds} sec) rate({end}/sec)"
+
+
+def decimal(value: float, digits: int = 12) -> str:
+    """Plain digits: JMeter's parser knows no exponents."""
+    text = f"{value:.{digits}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
 class _Parser:
     def __init__(self, text: str) -> None:
         self._text = text

@@ -9,6 +9,7 @@ later samples look early, and events that left no sample, which make later sampl
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,34 +35,36 @@ class Rows:
     """All samples of one thread group, in any order, Transaction Controllers' rows left out.
 
     start_ms: epoch milliseconds. elapsed_ms: JMeter's elapsed. thread: any number that is the same
-    for the same thread; None where the file has no thread names. governed: which rows the schedule
-    is about, None for all of them; the others only tell how long a thread was busy.
+    for the same thread. is_governed: which rows the schedule is about; the others only tell how
+    long a thread was busy.
     """
 
     start_ms: Ints
     elapsed_ms: Ints
-    thread: Ints | None = None
-    governed: NDArray[np.bool_] | None = None
-
-    @property
-    def is_governed(self) -> NDArray[np.bool_]:
-        if self.governed is None:
-            return np.ones(len(self.start_ms), dtype=bool)
-        return self.governed
+    thread: Ints
+    is_governed: NDArray[np.bool_]
 
 
-def estimate_origin_ms(events_s: Floats, start_ms: Ints) -> float:
+def estimate_origin_ms(events_s: Iterable[Floats], starts_ms: Iterable[Ints]) -> float:
     """Return the latest test start with which no sample starts before its event (epoch ms).
 
     For files without TESTSTART.MS; the k-th event is taken for the k-th sample's, so a plan in
-    which every sample was late looks punctual. Use the column.
+    which every sample was late looks punctual. Use the column. Both come sorted, in batches.
     """
-    count = min(len(events_s), len(start_ms))
-    if count == 0:
-        return float(start_ms.min()) if len(start_ms) else 0.0
-    gaps = np.sort(start_ms)[:count] - events_s[:count] * 1000
+    batches, due = iter(events_s), np.empty(0)
+    least, earliest = math.inf, None
+    for starts in starts_ms:
+        if earliest is None and len(starts):
+            earliest = float(starts[0])
+        while len(due) < len(starts) and (batch := next(batches, None)) is not None:
+            due = np.concatenate([due, batch])
+        count = min(len(due), len(starts))
+        least = min(least, float((starts[:count] - due[:count] * 1000).min(initial=math.inf)))
+        due = due[count:]
+        if count < len(starts):
+            break
     # Truncation lets a punctual sample start up to 1 ms before its event.
-    return float(math.ceil(gaps.min()))
+    return float(math.ceil(least)) if math.isfinite(least) else earliest or 0.0
 
 
 def align(event_ms: Floats, start_ms: Floats) -> Ints:

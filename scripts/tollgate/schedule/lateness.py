@@ -6,12 +6,14 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tollgate.schedule.attribution import (
     CAUSES,
     FAR_LATE_MS,
+    GENERATOR,
     LATE_MS,
+    PLAN,
+    SERVICE,
     attribute_lateness,
 )
 from tollgate.schedule.join import (
@@ -23,7 +25,7 @@ from tollgate.schedule.join import (
     align,
     estimate_origin_ms,
 )
-from tollgate.schedule.model import Schedule
+from tollgate.schedule.model import Schedule, ScheduleFacts
 
 # Where the test start is to be estimated, the first sample is looked for this long after it.
 UNKNOWN_START_S = 60.0
@@ -60,38 +62,6 @@ class Joined:
     extra: int
 
 
-@dataclass(frozen=True)
-class Summary:
-    """One schedule, or some of its rows, in numbers. Times in milliseconds.
-
-    Percentiles are order statistics: the smallest value that at least that share of the joined
-    samples does not exceed; NaN without samples. late_*: samples over LATE_MS, each counted once,
-    for the cause with the largest part. late_share: of the samples that were sent. picked,
-    far_late, generator_far_late, displaced: as ScheduleFacts has them.
-    """
-
-    intended: int
-    sent: int
-    missing: int
-    missing_service: int
-    missing_plan: int
-    missing_generator: int
-    extra: int
-    lateness_p50: float
-    lateness_p99: float
-    lateness_max: float
-    generator_p99: float
-    generator_max: float
-    late_service: int
-    late_plan: int
-    late_generator: int
-    late_share: float
-    picked: int
-    far_late: int
-    generator_far_late: int
-    displaced: int
-
-
 class Displacement:
     """How many requests the generator has moved to another second than the one they were due in:
     half of the differences between the requests due and sent in each second, added up. What one
@@ -126,8 +96,10 @@ def join(schedule: Schedule, rows: Rows, origin_ms: float | None = None) -> Join
     governed = rows.is_governed
     start, elapsed = rows.start_ms[governed], rows.elapsed_ms[governed]
     events_s = schedule.arrivals(_horizon_s(schedule, start, origin_ms))
-    origin = estimate_origin_ms(events_s, start) if origin_ms is None else origin_ms
-    event = _aligned(rows, events_s, origin)
+    order = np.lexsort((elapsed, start))
+    origin = estimate_origin_ms([events_s], [start[order]]) if origin_ms is None else origin_ms
+    event = np.empty(len(start), dtype=np.int64)
+    event[order] = align(events_s * 1000, start[order] - origin)
     intended = _required(schedule, events_s, event)
     is_missing = np.ones(intended + 1, dtype=bool)
     is_missing[np.minimum(event, intended)] = False
@@ -153,16 +125,6 @@ def join(schedule: Schedule, rows: Rows, origin_ms: float | None = None) -> Join
     )
 
 
-def _aligned(rows: Rows, events_s: Floats, origin_ms: float) -> Ints:
-    """Return the event of each governed row."""
-    governed = rows.is_governed
-    start, elapsed = rows.start_ms[governed], rows.elapsed_ms[governed]
-    order = np.lexsort((elapsed, start))
-    event = np.empty(len(start), dtype=np.int64)
-    event[order] = align(events_s * 1000, start[order] - origin_ms)
-    return event
-
-
 def _horizon_s(schedule: Schedule, start: Ints, origin_ms: float | None) -> float:
     """Return up to when events must be known: the end of the schedule or the last sample."""
     if schedule.end_s is None and schedule.limit is not None:
@@ -186,37 +148,37 @@ def _required(schedule: Schedule, events_s: Floats, event: Ints) -> int:
     return int(event.max(initial=NO_EVENT)) + 1
 
 
-def summarise(joined: Joined, rows: NDArray[np.bool_] | None = None) -> Summary:
-    """Sum up; `rows` picks rows of one label where several share a schedule. Counts of events
-    (intended, missing, extra) belong to the schedule, whichever rows are picked."""
-    picked = joined.event != NO_EVENT if rows is None else rows & (joined.event != NO_EVENT)
+def summarise(
+    joined: Joined, labels: tuple[str, ...] = (), from_ms: float = -math.inf
+) -> ScheduleFacts:
+    """Sum up. Requests are counted over the whole schedule, lateness over what was due from from_ms
+    (epoch ms) on: each late sample once, for the cause with the largest part of its lateness."""
+    picked = joined.intended_ms >= from_ms  # false for NaN, which has no event
     lateness, generator = joined.lateness_ms[picked], joined.generator_ms[picked]
     parts = np.stack([joined.service_ms, joined.plan_ms, joined.generator_ms])[:, picked]
-    late = lateness > LATE_MS
     # Ties go to the later cause, the generator last: it is the one that makes a run invalid.
-    worst = len(CAUSES) - 1 - np.argmax(parts[::-1, late], axis=0)
-    lates = np.bincount(worst, minlength=len(CAUSES))
-    missing = np.bincount(joined.missing_cause, minlength=len(CAUSES))
+    worst = len(CAUSES) - 1 - np.argmax(parts[::-1, lateness > LATE_MS], axis=0)
+    late = np.bincount(worst, minlength=len(CAUSES)).tolist()
+    missing = np.bincount(joined.missing_cause, minlength=len(CAUSES)).tolist()
     displacement = Displacement()
     displacement.add(np.maximum(joined.intended_ms[picked] - joined.origin_ms, 0), generator)
-    return Summary(
+    return ScheduleFacts(
+        labels=labels,
         intended=joined.intended,
-        sent=int(np.count_nonzero(picked & (joined.event < joined.intended))),
-        missing=len(joined.missing),
-        missing_service=int(missing[0]),
-        missing_plan=int(missing[1]),
-        missing_generator=int(missing[2]),
+        sent=joined.intended - len(joined.missing),
+        missing_service=missing[SERVICE],
+        missing_plan=missing[PLAN],
+        missing_generator=missing[GENERATOR],
+        lateness_p50_ms=percentile(lateness, 50),
+        lateness_p99_ms=percentile(lateness, 99),
+        lateness_max_ms=percentile(lateness, 100),
+        generator_p99_ms=percentile(generator, 99),
+        late_service=late[SERVICE],
+        late_plan=late[PLAN],
+        late_generator=late[GENERATOR],
         extra=joined.extra,
-        lateness_p50=percentile(lateness, 50),
-        lateness_p99=percentile(lateness, 99),
-        lateness_max=percentile(lateness, 100),
-        generator_p99=percentile(generator, 99),
-        generator_max=percentile(generator, 100),
-        late_service=int(lates[0]),
-        late_plan=int(lates[1]),
-        late_generator=int(lates[2]),
-        late_share=float(late.mean()) if len(late) else 0.0,
-        picked=len(lateness),
+        origin_is_estimated=joined.origin_is_estimated,
+        measured=len(lateness),
         far_late=int(np.count_nonzero(lateness > FAR_LATE_MS)),
         generator_far_late=int(np.count_nonzero(generator > FAR_LATE_MS)),
         displaced=displacement.requests,

@@ -18,11 +18,6 @@ from tollgate.base.fields import WRITTEN, Count
 from tollgate.plan.model import PlanLabel
 from tollgate.stats.counts import Counts
 
-COORDINATED_OMISSION = (
-    "percentiles are of service time only: in a closed loop a slow answer holds back the requests "
-    "behind it, so waiting is left out (coordinated omission)"
-)
-
 
 class Replay(Protocol):
     """Anything that can tell its events, in seconds from the test start, sorted."""
@@ -62,23 +57,8 @@ class Schedule:
         return self.replay.arrivals(until_s, self.limit)
 
 
-@dataclass(frozen=True)
-class ClosedLoop:
-    """A label that follows no schedule that could be replayed, and the reason."""
-
-    reason: str
-    coordinated_omission: bool = True
-
-    @property
-    def warning(self) -> str:
-        """What must stand beside this label's percentiles; empty where nothing must."""
-        return COORDINATED_OMISSION if self.coordinated_omission else ""
-
-
 #: How slow an answer is taken to be that no timeout would have ended: some three years.
 NEVER_MS = 10**11
-
-
 #: What JMeter writes for an answer that did not come in time.
 TIMED_OUT = "Non HTTP response code: java.net.SocketTimeoutException"
 

@@ -8,7 +8,7 @@ implemented, but 5.6.3 does carry it out, and so does this room. Time zero is TE
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tollgate.plan.arrivals import JavaRandom, NotReplayableError
-from tollgate.schedule.grammar import Arrivals, RateStep, parse_schedule
+from tollgate.schedule.grammar import RateStep, parse_schedule
 
 # Relative difference of two rates below which even_arrivals takes the rate as constant.
 _EVEN_RATE_PRECISION = 0.0001
@@ -29,27 +29,50 @@ _STEPS_KEPT = 3
 
 
 @dataclass(frozen=True)
-class _Step:
-    """Some of a schedule's arrivals, drawn when they are asked for. random: at its first draw."""
+class Ramp:
+    """A part of a schedule: arrivals whose rate goes in a straight line from `begin` to `end`, in
+    1/s, evenly spaced or at random moments."""
 
-    first: int
-    offset_s: float
     begin: float
     end: float
     duration_s: float
     even: bool
-    random: JavaRandom
 
     @property
     def count(self) -> int:
-        return count_of(Arrivals(self.duration_s, self.even), self.begin, self.end)
+        """How many arrivals JMeter makes of it."""
+        return int((self.begin + self.end) / 2 * self.duration_s)
+
+
+def ramps_of(schedule: str) -> Iterator[Ramp]:
+    """The parts of a schedule's text that make arrivals. Raises ScheduleError."""
+    rate = 0.0
+    for step, following in pairwise([*parse_schedule(schedule), None]):
+        if isinstance(step, RateStep):
+            rate = step.per_second
+        else:
+            end = following.per_second if isinstance(following, RateStep) else rate
+            yield Ramp(rate, end, step.duration_s, step.even)
+
+
+@dataclass(frozen=True)
+class _Step:
+    """A ramp's arrivals, drawn when they are asked for. first: the number of its first arrival.
+    random: at its first draw."""
+
+    ramp: Ramp
+    first: int
+    offset_s: float
+    random: JavaRandom
+
+    @property
+    def end_s(self) -> float:
+        return self.offset_s + self.ramp.duration_s
 
     def events_s(self) -> NDArray[np.float64]:
         """Return its arrivals, sorted, in seconds from the test start."""
-        if self.even:
-            events = _even_ramp(self.begin, self.end, self.duration_s)
-        else:
-            events = _random_ramp(self.begin, self.end, self.duration_s, self.random.fork())
+        even = self.ramp.even
+        events = _even_ramp(self.ramp) if even else _random_ramp(self.ramp, self.random.fork())
         events += self.offset_s
         return events
 
@@ -62,12 +85,12 @@ class OpenModelArrivals:
 
     def __init__(self, schedule: str, seed: int) -> None:
         """Raises ScheduleError for text that JMeter refuses, NotReplayableError for seed 0."""
-        steps = parse_schedule(schedule)
-        if seed == 0 and any(not isinstance(step, RateStep) and not step.even for step in steps):
+        ramps = list(ramps_of(schedule))
+        if seed == 0 and not all(ramp.even for ramp in ramps):
             raise NotReplayableError("the random seed is 0, so every run has a schedule of its own")
-        self._steps = tuple(_laid_out(steps, JavaRandom(seed)))
+        self._steps = tuple(_laid_out(ramps, JavaRandom(seed)))
         self._first = np.array([step.first for step in self._steps], dtype=np.int64)
-        self.count = sum(step.count for step in self._steps)
+        self.count = sum(ramp.count for ramp in ramps)
         self._events_of = lru_cache(_STEPS_KEPT)(lambda number: self._steps[number].events_s())
 
     def by_step(self) -> Iterator[NDArray[np.float64]]:
@@ -87,8 +110,8 @@ class OpenModelArrivals:
             return self.count
         count = 0
         for step in self._steps:
-            if step.offset_s + step.duration_s < end_s:
-                count += step.count
+            if step.end_s < end_s:
+                count += step.ramp.count
             elif step.offset_s < end_s:
                 count += int(np.searchsorted(step.events_s(), end_s))
         return count
@@ -103,62 +126,41 @@ class OpenModelArrivals:
         return found
 
 
-def _laid_out(steps: tuple[RateStep | Arrivals, ...], random: JavaRandom) -> Iterator[_Step]:
-    """Yield the steps that make arrivals, each with the place and the draws that it begins with."""
-    offset = rate = 0.0
-    first = 0
-    for step, following in pairwise([*steps, None]):
-        if isinstance(step, RateStep):
-            rate = step.per_second
-            continue
-        end_rate = following.per_second if isinstance(following, RateStep) else rate
-        here = _Step(first, offset, rate, end_rate, step.duration_s, step.even, random.fork())
-        if not step.even:
-            random.skip(here.count)
-        yield here
-        first += here.count
-        offset += step.duration_s
+def _laid_out(ramps: Iterable[Ramp], random: JavaRandom) -> Iterator[_Step]:
+    """Yield the ramps, each with the place and the draws that it begins with."""
+    offset_s, first = 0.0, 0
+    for ramp in ramps:
+        yield _Step(ramp, first, offset_s, random.fork())
+        if not ramp.even:
+            random.skip(ramp.count)
+        first += ramp.count
+        offset_s += ramp.duration_s
 
 
-def count_of(step: Arrivals, begin: float, end: float) -> int:
-    """Return how many arrivals a step has whose rate goes from `begin` to `end` (1/s)."""
-    if step.even:
-        return int((begin + end) / 2 * step.duration_s)
-    return max(_random_counts(begin, end, step.duration_s))
-
-
-def _random_ramp(
-    begin: float, end: float, duration_s: float, random: JavaRandom
-) -> NDArray[np.float64]:
-    """Return sorted moments whose density goes in a straight line from `begin` to `end`.
+def _random_ramp(ramp: Ramp, random: JavaRandom) -> NDArray[np.float64]:
+    """Return sorted moments whose density goes in a straight line.
 
     JMeter splits the load into a flat part and a triangle, and draws the flat part first. The
     triangle's cumulative share grows with the square of time, hence the root of a uniform draw.
     """
-    flat, total = _random_counts(begin, end, duration_s)
-    moments = random.doubles(max(flat, total))
-    slope = moments[flat:]
+    moments = random.doubles(ramp.count)
+    slope = moments[int(min(ramp.begin, ramp.end) * ramp.duration_s) :]
     np.sqrt(slope, out=slope)
-    if begin > end:
+    if ramp.begin > ramp.end:
         np.subtract(1, slope, out=slope)
-    moments *= duration_s
+    moments *= ramp.duration_s
     moments.sort()
     return moments
 
 
-def _random_counts(begin: float, end: float, duration_s: float) -> tuple[int, int]:
-    """Return how many of the arrivals are in the flat part, and how many there are in all."""
-    flat = int(min(begin, end) * duration_s)
-    return flat, flat if begin == end else int((begin + end) / 2 * duration_s)
-
-
-def _even_ramp(begin: float, end: float, duration_s: float) -> NDArray[np.float64]:
+def _even_ramp(ramp: Ramp) -> NDArray[np.float64]:
     """Return the moments at which begin*t + (end-begin)/duration*t*t/2 is 0, 1, 2, ..."""
+    begin, end = ramp.begin, ramp.end
     mean = (begin + end) / 2
-    numbers = np.arange(int(mean * duration_s), dtype=np.float64)
+    numbers = np.arange(ramp.count, dtype=np.float64)
     if abs(end - begin) < _EVEN_RATE_PRECISION * mean or not len(numbers):
         return numbers / mean if mean else numbers
-    growth = (end - begin) / duration_s
+    growth = (end - begin) / ramp.duration_s
     moments = (np.sqrt(begin * begin + 2 * growth * numbers) - begin) / growth
     moments[0] = 0.0
     return moments

@@ -11,14 +11,7 @@ import numpy as np
 
 from tollgate.plan.model import Plan
 from tollgate.samples.order import Step
-from tollgate.schedule.model import (
-    NEVER_MS,
-    TIMED_OUT,
-    ClosedLoop,
-    Schedule,
-    ScheduleFacts,
-    Unanswered,
-)
+from tollgate.schedule.model import NEVER_MS, TIMED_OUT, Schedule, ScheduleFacts, Unanswered
 from tollgate.schedule.schedule import schedules_of
 from tollgate.schedule.threads import may_send, senders
 from tollgate.stats.bins import Bins
@@ -83,7 +76,7 @@ def queues_of(
     sent it, without their last number; only those of labels in some Queue's `threads` matter.
     """
     expected, schedules = schedules_of(plan)
-    closed = {label: it.reason for label, it in expected.items() if isinstance(it, ClosedLoop)}
+    closed = {label: it for label, it in expected.items() if isinstance(it, str)}
     queues = tuple(
         _queue(plan, place, schedule, labels, threads or {}) for place, schedule in schedules
     )

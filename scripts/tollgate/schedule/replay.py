@@ -7,8 +7,8 @@ numbers.
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 from tollgate.plan.model import Plan
@@ -35,21 +35,21 @@ class ReplayResult:
     intended start; those that had none, such as the later ones of an arrival, count by their own
     start and the time that they took.
     lateness: of those that had one, how late each was sent, in whole milliseconds rounded up.
-    punctual: response times without the generator's own part of the lateness, of labels for which
-    that is less than all of it.
-    facts: one entry a schedule. unsent: what was due and not sent, one entry a schedule in which
-    anything was. closed: the reason for each label that follows none.
+    without_generator_lateness: response times without the generator's own part of the lateness, of
+    labels for which that is less than all of it.
+    facts: one entry a schedule. unanswered: what was due and not sent, one entry a schedule in
+    which anything was. closed: the reason for each label that follows none.
     problems: one line for each schedule that can not be joined with its samples. steps: one for
     each open model with an arrival that was sent before it was due, which only a clock can do."""
 
     response: dict[str, Counts]
     facts: tuple[ScheduleFacts, ...]
     closed: dict[str, str]
-    problems: tuple[str, ...] = ()
-    lateness: dict[str, Counts] = field(default_factory=dict)
-    without_generator_lateness: dict[str, Counts] = field(default_factory=dict)
-    unanswered: tuple[Unanswered, ...] = ()
-    steps: tuple[Step, ...] = ()
+    problems: tuple[str, ...]
+    lateness: dict[str, Counts]
+    without_generator_lateness: dict[str, Counts]
+    unanswered: tuple[Unanswered, ...]
+    steps: tuple[Step, ...]
 
 
 def replay_jtl(
@@ -75,7 +75,12 @@ def replay_jtl(
     with using(source) as store:
         queues, closed = _queues(plan, store, jtl)
         if queues and start_ms != last_ms:
-            return _together([], closed, [_several_starts(start_ms, last_ms)])
+            problem = (
+                "the samples come from JMeters that began at different times (TESTSTART.MS is "
+                f"{start_ms} and {last_ms}), each with its own schedule, and don't show which is "
+                "whose: let one JMeter send the load"
+            )
+            return _together([], closed, [problem])
         for each in queues:
             queue = each.until(until_s, jtl.origin_ms, start_ms)
             size = sum(jtl.samplers[label].counts.total for label in queue.labels)
@@ -92,20 +97,20 @@ def replay_jtl(
 def _together(
     kept: Collection[ScheduleOutcome], closed: dict[str, str], problems: Collection[str]
 ) -> ReplayResult:
-    """The Replay of schedules that were joined one by one."""
+    """The result of schedules that were joined one by one."""
+
+    def merged(by_label: Iterable[dict[str, Counts]]) -> dict[str, Counts]:
+        return {label: counts for each in by_label for label, counts in each.items()}
+
     return ReplayResult(
-        response={label: counts for each in kept for label, counts in each.response.items()},
-        facts=tuple(each.facts for each in kept),
+        response=merged(it.response for it in kept),
+        facts=tuple(it.facts for it in kept),
         closed=closed,
         problems=tuple(problems),
-        lateness={label: counts for each in kept for label, counts in each.lateness.items()},
-        without_generator_lateness={
-            label: counts
-            for each in kept
-            for label, counts in each.without_generator_lateness.items()
-        },
-        unanswered=tuple(each.unanswered for each in kept if each.unanswered.counts.total),
-        steps=tuple(each.step for each in kept if each.step),
+        lateness=merged(it.lateness for it in kept),
+        without_generator_lateness=merged(it.without_generator_lateness for it in kept),
+        unanswered=tuple(it.unanswered for it in kept if it.unanswered.counts.total),
+        steps=tuple(it.step for it in kept if it.step),
     )
 
 
@@ -116,14 +121,6 @@ def _queues(plan: Plan, store: Store, jtl: Jtl) -> tuple[tuple[Queue, ...], dict
         return queues, closed
     threads = read_threads(store, {label for queue in queues for label in queue.labels})
     return queues_of(plan, jtl.samplers, threads)
-
-
-def _several_starts(first_ms: int, last_ms: int) -> str:
-    return (
-        f"the samples come from JMeters that began at different times (TESTSTART.MS is {first_ms} "
-        f"and {last_ms}), each with its own schedule, and don't show which is whose: let "
-        "one JMeter send the load"
-    )
 
 
 def _too_many(queue: Queue, size: int, limit: int) -> str:

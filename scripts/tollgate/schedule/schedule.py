@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from tollgate.plan.arrivals import EvenArrivals, NotReplayableError
 from tollgate.plan.model import FLOW_CONTROL, Plan, Sampler, ThreadGroup
 from tollgate.schedule.grammar import ScheduleError
-from tollgate.schedule.model import ClosedLoop, Schedule
+from tollgate.schedule.model import Schedule
 from tollgate.schedule.open_model import OpenModelArrivals
 
 # Controllers that run one of their children at a time, in an order that is not the plan's.
@@ -21,14 +21,14 @@ _REPEATING = frozenset({"LoopController", "OnceOnlyController"})
 
 def schedules_of(
     plan: Plan,
-) -> tuple[dict[str, Schedule | ClosedLoop], tuple[tuple[int, Schedule], ...]]:
+) -> tuple[dict[str, Schedule | str], tuple[tuple[int, Schedule], ...]]:
     """(for each label of the JTL, as the plan writes it, its schedule or why it has none; each
     schedule with the place of its group in plan.groups).
 
     Labels of one schedule share the same Schedule object. Labels that hold variables appear as
     they are written, e.g. `item ${row}`; Schedule.matches tells which rows they mean.
     """
-    found: dict[str, Schedule | ClosedLoop] = {}
+    found: dict[str, Schedule | str] = {}
     schedules: list[tuple[int, Schedule]] = []
     for place, group in enumerate(plan.groups):
         here = dict(_group_schedules(group))
@@ -36,15 +36,15 @@ def schedules_of(
         schedules += [(place, it) for it in here.values() if isinstance(it, Schedule)][:1]
         for transaction in group.transactions:
             reason = "a Transaction Controller: it adds up the samples inside it"
-            here.setdefault(transaction.label.text, ClosedLoop(reason))
+            here.setdefault(transaction.label.text, reason)
         for label, schedule in here.items():
-            twice = ClosedLoop(f"'{label}' is used by more than one thread group")
+            twice = f"'{label}' is used by more than one thread group"
             found[label] = twice if label in found else schedule
     kept = {id(it) for it in found.values()}
     return found, tuple((place, it) for place, it in schedules if id(it) in kept)
 
 
-def _group_schedules(group: ThreadGroup) -> Iterator[tuple[str, Schedule | ClosedLoop]]:
+def _group_schedules(group: ThreadGroup) -> Iterator[tuple[str, Schedule | str]]:
     if group.is_open_model:
         governed, schedule = _open_model(group)
         others = "follows another sampler of the same arrival, and is sent when that is done"
@@ -57,29 +57,27 @@ def _group_schedules(group: ThreadGroup) -> Iterator[tuple[str, Schedule | Close
     for sampler in rows:
         if sampler in governed:
             label = sampler.label.text
-            mixed = ClosedLoop(f"'{label}' is sent with a schedule and without one")
+            mixed = f"'{label}' is sent with a schedule and without one"
             is_mixed = any(sampler.label == other.label for other in ungoverned)
             yield label, mixed if is_mixed else schedule
     for sampler in ungoverned:
         if not any(sampler.label == other.label for other in governed):
             pacing = next((t for t in sampler.timers if "Throughput" in t.kind), None)
             reason = f"'{pacing.name}' slows a loop down and plans nothing" if pacing else others
-            # Arrivals go on whatever became of the earlier ones: nothing holds a follower back
-            # but its own forerunner, and nothing is omitted.
-            yield sampler.label.text, ClosedLoop(reason, not group.is_open_model)
+            yield sampler.label.text, reason
 
 
-def _dealt_out(group: ThreadGroup, governed: tuple[Sampler, ...]) -> Schedule | ClosedLoop:
+def _dealt_out(group: ThreadGroup, governed: tuple[Sampler, ...]) -> Schedule | str:
     """Return the schedule of the samplers in the scope of a timer that deals out arrivals."""
     if not governed:
-        return ClosedLoop("no timer says when it is sent")
+        return "no timer says when it is sent"
     reason = _obstacle(group, governed)
     timer = governed[0].arrival_timers[0]
     if reason or timer.replay is None:
-        return ClosedLoop(reason or timer.reason)
+        return reason or timer.reason
     pauses = [s.all_pauses_ms for s in group.samplers if s not in governed]
     if None in pauses:
-        return ClosedLoop("a pause of its thread is only known at run time")
+        return "a pause of its thread is only known at run time"
     ends = group.duration_s is not None and group.duration_s > 0
     return Schedule(
         group=group.name,
@@ -140,7 +138,7 @@ def _limit(group: ThreadGroup, governed: tuple[Sampler, ...]) -> int | None:
     return group.loops * group.threads * len(governed)
 
 
-def _open_model(group: ThreadGroup) -> tuple[tuple[Sampler, ...], Schedule | ClosedLoop]:
+def _open_model(group: ThreadGroup) -> tuple[tuple[Sampler, ...], Schedule | str]:
     """Return the samplers that can come first in an arrival, and their schedule."""
     firsts = _firsts(group.samplers)
     reason = next((f"the {name} is only known at run time" for name in group.unresolved), "")
@@ -150,11 +148,11 @@ def _open_model(group: ThreadGroup) -> tuple[tuple[Sampler, ...], Schedule | Clo
         if sampler.hidden_by:
             reason = f"'{sampler.hidden_by}' generates a parent sample in its place"
     if reason or group.schedule is None or group.random_seed is None:
-        return firsts, ClosedLoop(reason or "the thread group has no schedule")
+        return firsts, reason or "the thread group has no schedule"
     try:
         arrivals = OpenModelArrivals(group.schedule, group.random_seed)
     except (NotReplayableError, ScheduleError) as error:
-        return firsts, ClosedLoop(str(error))
+        return firsts, str(error)
     labels = tuple(dict.fromkeys(s.label for s in firsts if s.leaves_a_row))
     timeout_ms = _timeout_ms(firsts)
     return firsts, Schedule(group.name, labels, arrivals, by_thread=True, timeout_ms=timeout_ms)

@@ -16,14 +16,12 @@ from tollgate.plan.jmx import Element
 from tollgate.plan.model import LOOPING, PRECISE_THROUGHPUT, Plan, ThreadGroup
 from tollgate.plan.read import expander_of
 from tollgate.plan.timers import read_timer
-from tollgate.schedule.grammar import Arrivals, RateStep, ScheduleError, parse_schedule
-from tollgate.schedule.open_model import count_of
+from tollgate.schedule.grammar import ScheduleError, decimal, random_arrivals
+from tollgate.schedule.open_model import Ramp, ramps_of
 from tollgate.schedule.share import Share, ShareError
 
 #: A value that a property alone says.
 PROPERTY = re.compile(r"\$\{__P\(\s*([\w.-]+)\s*(?:,.*)?\)\}", re.S)
-#: Of rates and lengths: JMeter's parser knows no exponents.
-_DIGITS = 12
 _THREADS = "ThreadGroup.num_threads"
 _SCHEDULE, _SEED = "OpenModelThreadGroup.schedule", "OpenModelThreadGroup.random_seed"
 
@@ -103,7 +101,7 @@ def _of_timer(timer: Element, whole: PreciseThroughput, count: int, share: Share
     # JMeter rounds up, so that the middle between two counts gives the higher one for certain.
     rate = (count - 0.5) / whole.duration_s * whole.batch_size
     period = float(timer.props.get("throughputPeriod") or 1)
-    found = {_named(timer, "throughput", timer.name): _decimal(rate * period)}
+    found = {_named(timer, "throughput", timer.name): decimal(rate * period)}
     if share.of > 1:
         found[_named(timer, "randomSeed", timer.name)] = str(share.seed(whole.seed))
     return found
@@ -141,42 +139,29 @@ def shared_schedule(text: str, share: Share) -> tuple[str, int]:
     """(the schedule of an Open Model Thread Group that sends this engine's share of the arrivals of
     the one given, how many these are). They are dealt out in turn. Raises ShareError."""
     try:
-        steps = parse_schedule(text)
+        ramps = list(ramps_of(text))
     except ScheduleError as problem:
         raise ShareError(f"the schedule {text!r}: {problem}") from None
     parts: list[str] = []
     first = sent = 0
-    rate = 0.0
-    for step, following in zip(steps, [*steps[1:], None], strict=True):
-        if isinstance(step, RateStep):
-            rate = step.per_second
-            continue
-        end = following.per_second if isinstance(following, RateStep) else rate
-        whole = count_of(step, rate, end)
-        if step.even and whole:
-            raise ShareError(
-                "even_arrivals of several engines would come at the same moments: write "
-                "random_arrivals in the schedule"
-            )
-        count = share.dealt(first, whole)
-        parts.append(_step(step, rate, end, count))
-        first, sent = first + whole, sent + count
+    for ramp in ramps:
+        count = share.dealt(first, ramp.count)
+        parts.append(_part(ramp, count))
+        first, sent = first + ramp.count, sent + count
     return " ".join(parts), sent
 
 
-def _step(step: Arrivals, begin: float, end: float, count: int) -> str:
-    """A step of which JMeter makes so many arrivals: it rounds down, so that the middle between two
-    counts gives the lower one for certain. A rate behind arrivals is one that they ramp to, hence
-    each step states both of its own."""
-    length = _decimal(step.duration_s)
-    if step.even:
-        return f"pause({length} sec)"
-    mean = (begin + end) / 2
-    factor = (count + 0.5) / float(length) / mean if count else 0.0
-    rates = [f"rate({_decimal(each * factor)}/sec)" for each in (begin, end)]
-    return f"{rates[0]} random_arrivals({length} sec) {rates[1]}"
-
-
-def _decimal(value: float) -> str:
-    text = f"{value:.{_DIGITS}f}"
-    return text.rstrip("0").rstrip(".")
+def _part(ramp: Ramp, count: int) -> str:
+    """A ramp of which JMeter makes so many arrivals: it rounds down, so that the middle between two
+    counts gives the lower one for certain."""
+    length = decimal(ramp.duration_s)
+    if not ramp.even:
+        mean = (ramp.begin + ramp.end) / 2
+        factor = (count + 0.5) / float(length) / mean if count else 0.0
+        return random_arrivals(decimal(ramp.begin * factor), decimal(ramp.end * factor), length)
+    if ramp.count:
+        raise ShareError(
+            "even_arrivals of several engines would come at the same moments: write "
+            "random_arrivals in the schedule"
+        )
+    return f"pause({length} sec)"

@@ -8,8 +8,7 @@ import numpy as np
 
 from tollgate.samples.single import Samples
 from tollgate.schedule.join import NO_EVENT, Rows
-from tollgate.schedule.lateness import Joined, join, summarise
-from tollgate.schedule.model import ScheduleFacts
+from tollgate.schedule.lateness import join, summarise
 from tollgate.schedule.queues import Queue, ScheduleOutcome, unanswered_of
 from tollgate.stats.bins import Bins
 from tollgate.stats.counts import Counts
@@ -31,7 +30,12 @@ def join_timer(
     origin_ms: zero of the seconds in the result. test_start_ms: TESTSTART.MS, None estimates it.
     from_s: lateness is summed up over events from here on; whether everything was sent, always.
     """
-    samples = {label: _own(queue, label, samples[label]) for label in queue.labels}
+    samples = {
+        label: samples[label].of_groups(queue.threads[label])
+        if label in queue.threads
+        else samples[label]
+        for label in queue.labels
+    }
     rows, label_of = _rows(queue, samples)
     start = None if test_start_ms is None else float(test_start_ms)
     joined = join(queue.schedule, rows, start)
@@ -49,7 +53,6 @@ def join_timer(
             found |= {} if label in queue.mixed else {label: counts}
         return found
 
-    facts = _facts(queue.names, joined, origin_ms + from_s * 1000)
     waited = joined.response_ms - rows.elapsed_ms[governed]
     everything = np.ones(len(has_event), bool)
     # Whatever rounds up the waiting rounds up this part of it.
@@ -58,15 +61,10 @@ def join_timer(
     return ScheduleOutcome(
         response=counted(joined.response_ms, everything),
         lateness=counted(waited, has_event),
-        facts=facts,
+        facts=summarise(joined, queue.names, origin_ms + from_s * 1000),
         unanswered=unanswered_of(queue, joined.missing_ms - origin_ms, bins),
         without_generator_lateness=counted(without_generator_lateness, everything),
     )
-
-
-def _own(queue: Queue, label: str, samples: Samples) -> Samples:
-    """The label's samples without those of other thread groups."""
-    return samples.of_groups(queue.threads[label]) if label in queue.threads else samples
 
 
 def _rows(queue: Queue, samples: Mapping[str, Samples]) -> tuple[Rows, np.ndarray]:
@@ -74,7 +72,6 @@ def _rows(queue: Queue, samples: Mapping[str, Samples]) -> tuple[Rows, np.ndarra
     parts = list(samples.values())
     sizes = [len(part) for part in parts]
     governed = sizes[: len(queue.governed)]
-    is_governed = np.arange(sum(sizes)) < sum(governed)
 
     def gathered(arrays: list[np.ndarray]) -> np.ndarray:
         return np.concatenate(arrays) if arrays else np.zeros(0, np.int64)
@@ -84,32 +81,6 @@ def _rows(queue: Queue, samples: Mapping[str, Samples]) -> tuple[Rows, np.ndarra
         start_ms=gathered([part.start_ms for part in parts]),
         elapsed_ms=gathered([part.elapsed_ms for part in parts]),
         thread=gathered(threads),
-        governed=is_governed,
+        is_governed=np.arange(sum(sizes)) < sum(governed),
     )
     return rows, np.repeat(np.arange(len(governed)), governed)
-
-
-def _facts(labels: tuple[str, ...], joined: Joined, from_ms: float) -> ScheduleFacts:
-    summary = summarise(joined, np.nan_to_num(joined.intended_ms, nan=-np.inf) >= from_ms)
-    sent = joined.intended - len(joined.missing)
-    return ScheduleFacts(
-        labels=labels,
-        intended=joined.intended,
-        sent=sent,
-        missing_service=summary.missing_service,
-        missing_plan=summary.missing_plan,
-        missing_generator=summary.missing_generator,
-        lateness_p50_ms=summary.lateness_p50,
-        lateness_p99_ms=summary.lateness_p99,
-        lateness_max_ms=summary.lateness_max,
-        generator_p99_ms=summary.generator_p99,
-        late_service=summary.late_service,
-        late_plan=summary.late_plan,
-        late_generator=summary.late_generator,
-        extra=joined.extra,
-        origin_is_estimated=joined.origin_is_estimated,
-        measured=summary.picked,
-        far_late=summary.far_late,
-        generator_far_late=summary.generator_far_late,
-        displaced=summary.displaced,
-    )
