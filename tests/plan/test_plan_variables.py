@@ -3,7 +3,7 @@
 import pytest
 
 from support import jmx_text as jmx
-from tollgate.plan.expressions import ExpandedText, Expander
+from tollgate.plan.expressions import Expander, known
 from tollgate.plan.read import read_plan
 
 
@@ -167,7 +167,7 @@ def test_a_variable_that_is_made_of_another_is_made_when_the_run_starts(read):
     ],
 )
 def test_an_expression_has_the_value_that_jmeter_gives_it(text, expected):
-    variables = {"host": ExpandedText(("127.0.0.1",)), "name": ExpandedText(("rate",))}
+    variables = {"host": known("127.0.0.1"), "name": known("rate")}
     assert Expander({"rate": "25"}, variables).expand(text).value == expected
 
 

@@ -23,8 +23,6 @@ Record = TypeVar("Record")
 STRICT = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 #: A wrong value is quoted up to this many characters.
 _QUOTED = 40
-_ABSENT = "missing"
-_UNKNOWN = ("unexpected_keyword_argument", "extra_forbidden")
 
 
 def write(path: Path, record: Any, **more: Any) -> None:
@@ -85,9 +83,9 @@ def _adapter(model: type[Record]) -> TypeAdapter[Record]:
 def _line(error: ValidationError) -> str:
     """The first error, e.g. `executions.0.warmup: input should be a valid number, not '5'`."""
     first = error.errors(include_url=False)[0]
-    if first["type"] == _ABSENT:
+    if first["type"] == "missing":
         why = "it is missing"
-    elif first["type"] in _UNKNOWN:
+    elif first["type"] in ("unexpected_keyword_argument", "extra_forbidden"):
         why = f"there is no such field, and it is {_quoted(first['input'])}"
     elif "error" in first.get("ctx", {}):  # a record's own check
         why = str(first["ctx"]["error"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from itertools import pairwise
@@ -42,10 +41,10 @@ class LoadStep:
     __pydantic_config__ = records.STRICT
 
     name: str
-    from_s: float
-    to_s: float
-    tps: float
-    shares: Mapping[str, float]
+    from_s: Amount
+    to_s: Amount
+    tps: Amount
+    shares: Mapping[str, Amount]
 
 
 @dataclass(frozen=True)
@@ -65,7 +64,7 @@ class Followed:
     path: str
     factor: float
     scale: float
-    steps: tuple[LoadStep, ...]
+    steps: Annotated[tuple[LoadStep, ...], Field(min_length=1)]
 
 
 def to_record(followed: Followed) -> dict[str, Any]:
@@ -79,22 +78,13 @@ def from_record(record: Mapping[str, Any]) -> Followed:
         followed = records.parse(Followed, record)
     except (TypeError, ValueError) as error:
         raise ValueError(f"the forecast is not one that a run wrote: {error}") from None
-    _check(followed.steps)
-    return followed
-
-
-def _check(steps: tuple[LoadStep, ...]) -> None:
-    if not steps:
-        raise ValueError("the forecast has no steps")
-    for step in steps:
-        values = (step.from_s, step.to_s, step.tps, *step.shares.values())
-        if not all(math.isfinite(value) and value >= 0 for value in values):
-            raise ValueError(f"the forecast's step {step.name!r} holds what is no rate or time")
+    for step in followed.steps:
         if step.to_s <= step.from_s:
             raise ValueError(f"the forecast's step {step.name!r} ends before it begins")
-    for before, after in pairwise(steps):
+    for before, after in pairwise(followed.steps):
         if before.to_s != after.from_s:
             raise ValueError(f"the forecast's step {after.name!r} does not follow the one before")
+    return followed
 
 
 @dataclass(frozen=True)

@@ -46,8 +46,8 @@ class JavaRandom:
         """Return what `count` calls of nextDouble() return, each in [0, 1)."""
         drawn = np.empty(count)
         # By blocks: the states of all of them would take several times the memory of the result.
-        for start in range(0, count, BLOCK):
-            block = drawn[start : start + BLOCK]
+        for start in range(0, count, BLOCK // 2):
+            block = drawn[start : start + BLOCK // 2]
             states = self._states(2 * len(block))
             high = states[0::2] >> np.uint64(STATE_BITS - 26)
             low = states[1::2] >> np.uint64(STATE_BITS - 27)
@@ -75,31 +75,28 @@ class JavaRandom:
         return other
 
     def _states(self, count: int) -> NDArray[np.uint64]:
-        """Return the next `count` states; wrapping at 64 bits leaves the lower 48 right."""
-        factors, terms = _jumps(BLOCK)
-        states = np.empty(count, dtype=np.uint64)
-        mask = np.uint64((1 << STATE_BITS) - 1)
-        for start in range(0, count, BLOCK):
-            size = min(BLOCK, count - start)
-            block = (factors[:size] * np.uint64(self._state) + terms[:size]) & mask
-            states[start : start + size] = block
-            self._state = int(block[-1])
+        """Return the next `count` states, at most BLOCK."""
+        factors, terms = _jumps()
+        # Wrapping at 64 bits leaves the lower 48 right.
+        states = factors[:count] * np.uint64(self._state) + terms[:count]
+        states &= np.uint64((1 << STATE_BITS) - 1)
+        self._state = int(states[-1])
         return states
 
 
 @cache
-def _jumps(count: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """Return (a, c) such that the state after i+1 steps from s is a[i] * s + c[i].
+def _jumps() -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """Return (a, c) such that the state after i+1 steps from s is a[i] * s + c[i], for a block.
 
     Built by doubling: jumping i steps and then m more is again of the form a * s + c.
     """
     factors = np.array([MULTIPLIER], dtype=np.uint64)
     terms = np.array([INCREMENT], dtype=np.uint64)
-    while len(factors) < count:
+    while len(factors) < BLOCK:
         last_factor, last_term = factors[-1], terms[-1]
         terms = np.concatenate([terms, factors * last_term + terms])
         factors = np.concatenate([factors, factors * last_factor])
-    return factors[:count], terms[:count]
+    return factors, terms
 
 
 class NotReplayableError(ValueError):
@@ -135,8 +132,7 @@ class PreciseThroughput:
 
     @property
     def moments_per_window(self) -> int:
-        rate = self.rate / self.batch_size if self.batch_size > 1 else self.rate
-        return math.ceil(rate * self.duration_s)
+        return math.ceil(self.rate / self.batch_size * self.duration_s)
 
     def windows(self) -> Iterator[NDArray[np.float64]]:
         """Yield window after window of sorted offsets in seconds from the test start."""
@@ -145,7 +141,7 @@ class PreciseThroughput:
         while True:
             moments = offset + random.doubles(self.moments_per_window) * float(self.duration_s)
             moments.sort()
-            yield np.repeat(moments, self.batch_size) if self.batch_size > 1 else moments
+            yield np.repeat(moments, self.batch_size)
             offset += self.duration_s
 
     def arrivals(self, until_s: float, limit: int | None = None) -> NDArray[np.float64]:

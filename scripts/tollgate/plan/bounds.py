@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from tollgate.plan.expressions import Expander
-from tollgate.plan.jmx import Element
+from tollgate.plan.jmx import CSV_DATA_SET, Element
 from tollgate.plan.model import FLOW_CONTROL, LOOPING, Plan
 from tollgate.plan.read import is_sampler
 
@@ -45,23 +45,28 @@ class Stops:
 def stops_of(root: Element, expander: Expander) -> list[Stops]:
     """What may end each thread group, in the order of Plan.groups. root, expander: as in
     endless_groups."""
-    groups = root.thread_groups
-    others = [each for each in root.active if not each.is_thread_group]
-    around = [each for top in others for each in top.walk()]
-    inside = [each for group in groups for each in group.walk()]
-    return [_stops([*group.walk(), *around], inside, expander) for group in groups]
+    inside = [it for group in root.thread_groups for it in group.walk()]
+    return [_stops(_scope(root, group), inside, expander) for group in root.thread_groups]
 
 
 def _stops(scope: list[Element], inside: list[Element], expander: Expander) -> Stops:
     """scope: the elements that JMeter applies to the group. inside: those of all groups."""
-    actions = [each for each in scope if each.kind == FLOW_CONTROL]
-    flow = [it for it in actions if it.props.get("ActionProcessor.action") in (*_STOPS, _BREAKS)]
-    flow += [it for it in inside if it.kind == FLOW_CONTROL and _may_stop_all(it)]
-    scripts = [each for each in scope if each.is_script_with(_STOP)]
-    scripts += [each for each in inside if each.is_script_with(_STOP_TEST)]
-    data = [each for each in scope if _ends_with_its_file(each, expander)]
-    jumps = [each for each in scope if each.is_script_with(_JUMP) or each.is_script_in_a_file]
-    return Stops(_titles(data), _titles(flow), _titles(scripts), _titles(jumps))
+    flow = [it for it in scope if _action(it) in (*_STOPS, _BREAKS)]
+    flow += [it for it in inside if _stops_everybody(it)]
+    scripts = [it for it in scope if it.is_script_with(_STOP)]
+    scripts += [it for it in inside if it.is_script_with(_STOP_TEST)]
+    return Stops(
+        data=_titles(it for it in scope if _ends_with_its_file(it, expander)),
+        flow=_titles(flow),
+        scripts=_titles(scripts),
+        jumps=_titles(it for it in scope if it.is_script_with(_JUMP) or it.is_script_in_a_file),
+    )
+
+
+def _scope(root: Element, group: Element) -> list[Element]:
+    """What is in a group, and around all of them."""
+    around = (top for top in root.active if not top.is_thread_group)
+    return [it for top in (group, *around) for it in top.walk()]
 
 
 def _titles(elements: Iterable[Element]) -> tuple[str, ...]:
@@ -69,13 +74,20 @@ def _titles(elements: Iterable[Element]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(each.title for each in elements))
 
 
+def _action(element: Element) -> str | None:
+    """What a Flow Control Action does; None for anything else."""
+    return element.props.get("ActionProcessor.action") if element.kind == FLOW_CONTROL else None
+
+
+def _stops_everybody(element: Element) -> bool:
+    is_all = element.props.get("ActionProcessor.target") == _EVERYBODY
+    return _action(element) in _STOPS and is_all
+
+
 def _ends_with_its_file(element: Element, expander: Expander) -> bool:
-    if element.kind != "CSVDataSet":
-        return False
-    ends, again = (
-        expander.expand(element.props.get(name, "")).value for name in ("stopThread", "recycle")
-    )
-    return (ends, again) == ("true", "false")
+    names = ("stopThread", "recycle")
+    ends = [expander.expand(element.props.get(name, "")).value for name in names]
+    return element.kind == CSV_DATA_SET and ends == ["true", "false"]
 
 
 def endless_groups(plan: Plan, root: Element, expander: Expander) -> list[str]:
@@ -83,36 +95,48 @@ def endless_groups(plan: Plan, root: Element, expander: Expander) -> list[str]:
 
     root: the plan's tree. expander: knows its properties and variables. What may end a group at
     some time counts as an end here; see presumed_ends."""
-    return [said for said, ends in _unbounded(plan, root, expander) if not ends]
+    return [line for line, ends in _unbounded(plan, root, expander) if not ends]
 
 
 def presumed_ends(plan: Plan, root: Element, expander: Expander) -> list[str]:
     """One line for each group that loops for ever unless something ends it that can't be judged
     before the run, such as a script."""
     return [
-        f"{said} unless {ends[0]} ends it, which can't be known before the run"
-        for said, ends in _unbounded(plan, root, expander)
+        f"{line} unless {ends[0]} ends it, which can't be known before the run"
+        for line, ends in _unbounded(plan, root, expander)
         if ends
     ]
 
 
-def _unbounded(
-    plan: Plan, root: Element, expander: Expander
-) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _unbounded(plan: Plan, root: Element, expander: Expander) -> Iterator[tuple[str, list[str]]]:
     """(what goes on for ever, what may end it) of each group without a bound of its own."""
-    elements = root.thread_groups
-    for group, element in zip(plan.groups, elements, strict=True):
+    for group, element in zip(plan.groups, root.thread_groups, strict=True):
         if group.kind not in LOOPING or not group.samplers or group.duration_s:
             continue
-        others = [other for other in elements if other is not element]
-        open_end = ("its duration",) if "duration" in group.unresolved else ()
-        ends = (*open_end, *_ends(root, element, others))
+        ends = ["its duration"] if "duration" in group.unresolved else []
+        ends += _ends(root, element, expander)
         if group.loops is not None and group.loops < 0:
             yield f"the thread group {group.name!r} loops for ever", ends
             continue
         for loop in _endless_loops(element, expander):
-            said = f"the loop {loop.name!r} in the thread group {group.name!r} goes on for ever"
-            yield said, (*ends, *_breaks(loop))
+            breaks = [it.title for it in loop.walk() if _action(it) == _BREAKS]
+            yield (
+                f"the loop {loop.name!r} in the thread group {group.name!r} goes on for ever",
+                [*ends, *breaks],
+            )
+
+
+def _ends(root: Element, group: Element, expander: Expander) -> Iterator[str]:
+    """What may end the threads of a group: in the group, around it, or of the test in others. A
+    script in a file may do anything."""
+    for it in _scope(root, group):
+        ends = _action(it) in _STOPS or _ends_with_its_file(it, expander)
+        if ends or it.is_script_with(_STOP) or it.is_script_in_a_file:
+            yield it.title
+    for other in root.thread_groups:
+        for it in other.walk() if other is not group else ():
+            if _stops_everybody(it) or it.is_script_with(_STOP_TEST) or it.is_script_in_a_file:
+                yield it.title
 
 
 def _endless_loops(element: Element, expander: Expander) -> Iterator[Element]:
@@ -134,33 +158,3 @@ def _loops_for_ever(element: Element, expander: Expander) -> bool:
         condition = expander.expand(element.props.get("WhileController.condition", "")).value
         return condition is not None and condition.strip() == "true"
     return False
-
-
-def _ends(root: Element, group: Element, others: Iterable[Element]) -> Iterator[str]:
-    """What may end the threads of a group: in the group, around it, or of the test in others."""
-    around = [each for each in root.active if not each.is_thread_group]
-    for scope in (group, *around):
-        yield from (each.title for each in scope.walk() if _may_stop(each, _STOP))
-    for other in others:
-        yield from (each.title for each in other.walk() if _may_stop_all(each))
-
-
-def _breaks(loop: Element) -> Iterator[str]:
-    for each in loop.walk():
-        if each.kind == FLOW_CONTROL and each.props.get("ActionProcessor.action") == _BREAKS:
-            yield each.title
-
-
-def _may_stop(element: Element, words: re.Pattern[str]) -> bool:
-    if element.kind == "CSVDataSet":
-        return (element.props.get("stopThread"), element.props.get("recycle")) == ("true", "false")
-    if element.kind == FLOW_CONTROL:
-        return element.props.get("ActionProcessor.action") in _STOPS
-    return element.is_script_with(words) or element.is_script_in_a_file  # which may do anything
-
-
-def _may_stop_all(element: Element) -> bool:
-    if element.kind == "CSVDataSet":
-        return False
-    everybody = element.props.get("ActionProcessor.target") == _EVERYBODY
-    return _may_stop(element, _STOP_TEST) and (element.kind != FLOW_CONTROL or everybody)

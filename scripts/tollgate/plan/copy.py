@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lxml import etree
 
-from tollgate.plan.jmx import PlanError
+from tollgate.plan.jmx import PlanError, parsed
 
 FOLDER = "plan"
 
@@ -35,18 +35,15 @@ def copy(plan: Path, run: Path) -> str:
 def with_includes(plan: Path) -> list[Path]:
     """A plan and all that it includes by a path relative to it; each once, the plan first."""
     plan = plan.absolute()
-    return _with_includes(plan, plan.parent, [])
-
-
-def _with_includes(file: Path, base: Path, found: list[Path]) -> list[Path]:
-    found.append(file)
-    try:
-        tree = etree.parse(str(file))
-    except etree.XMLSyntaxError:
-        return found
-    for element in tree.iterfind(".//stringProp[@name='IncludeController.includepath']"):
-        path = Path(element.text or "")
-        included = Path(os.path.normpath(base / path))
-        if not path.is_absolute() and included.is_file() and included not in found:
-            _with_includes(included, base, found)
+    found = [plan]
+    for file in found:
+        try:
+            tree = parsed(file)
+        except etree.XMLSyntaxError:
+            continue
+        for element in tree.iterfind(".//stringProp[@name='IncludeController.includepath']"):
+            path = Path(element.text or "")
+            included = Path(os.path.normpath(plan.parent / path))
+            if not path.is_absolute() and included.is_file() and included not in found:
+                found.append(included)
     return found

@@ -13,7 +13,7 @@ from pathlib import Path
 from lxml import etree
 
 from tollgate.base.paths import ROOT
-from tollgate.plan.jmx import parsed
+from tollgate.plan.jmx import parsed, write
 
 _INCLUDE, _PATH = "IncludeController", "IncludeController.includepath"
 _SIMPLE = "GenericController"
@@ -38,7 +38,7 @@ def put_in_place(plan: Path, folder: Path) -> bool:
     root = document.getroot()
     if root.get("version") != _FORMAT or not _replace(root, folder, (plan.resolve(),)):
         return False
-    document.write(str(plan), encoding="UTF-8", xml_declaration=True)
+    write(document, plan)
     return True
 
 

@@ -23,7 +23,7 @@ from lxml import etree
 
 from tollgate.base.paths import ROOT
 from tollgate.plan.inline import put_in_place
-from tollgate.plan.jmx import PlanError, parsed, read_tree
+from tollgate.plan.jmx import PlanError, parsed, read_tree, write
 from tollgate.plan.model import FLOW_CONTROL, Sampler
 from tollgate.plan.read import read_plan
 from tollgate.plan.threads import LOOP, is_endless
@@ -92,11 +92,11 @@ def write_by_arrivals(
     document, mine = parsed(copy), parsed(OURS)
     nothing = next(under for it, under in _active(_tree(mine)) if it.get("testname") == ours[0])
     name = _put_together(plan, rate, _tree(document), _tree(mine), ours)
-    _write(document, copy)
+    write(document, copy)
     found = _measured(plan, copy, name, properties)
     wrapped = [it for _ in range(found.requests) for it in map(deepcopy, nothing)]
     nothing[:] = _pair(_TRANSACTION, ours[0], wrapped)
-    _write(document, copy)
+    write(document, copy)
     return found
 
 
@@ -139,10 +139,8 @@ def _chosen(plan: Path, tree: etree._Element, rate: str) -> tuple[etree._Element
     names = [repr(it.get("testname")) for it, _ in reading]
     others = [repr(it[0].get("testname")) for it in groups if it not in reading]
     if not reading:
-        is_above = any(
-            _reads(it, rate) for it in tree if not _is_group(it) and it.tag != "hashTree"
-        )
-        is_above = is_above or _reads(tree.getprevious(), rate)
+        above = [tree.getprevious(), *(it for it, _ in _pairs(tree) if not _is_group(it))]
+        is_above = any(_reads(it, rate) for it in above)
         where = "reads it at the Test Plan's level alone" if is_above else "has none that does"
         raise PlanError(
             f"{plan}: modules.capacity.rate is {rate!r}, which a thread group's schedule or a "
@@ -223,10 +221,6 @@ def _named(name: str, ours: Collection[str]) -> str:
     return text if is_name else f"pass {text}"[:LONGEST].strip()
 
 
-def _write(document: etree._ElementTree, path: Path) -> None:
-    document.write(str(path), encoding="UTF-8", xml_declaration=True)
-
-
 def _pair(xml: str, name: str, below: list[etree._Element]) -> list[etree._Element]:
     """An element of this name and its hashTree."""
     element, tree = etree.fromstring(xml), etree.Element("hashTree")
@@ -267,12 +261,8 @@ def _is_group(element: etree._Element) -> bool:
     return _kind(element).endswith("ThreadGroup")
 
 
-def _text(element: etree._Element) -> str:
-    return "\n".join(element.itertext())
-
-
 def _reads(element: etree._Element, rate: str) -> bool:
-    return re.search(_READ.format(re.escape(rate)), _text(element)) is not None
+    return re.search(_READ.format(re.escape(rate)), "\n".join(element.itertext())) is not None
 
 
 def _reads_as_timer(element: etree._Element, rate: str) -> bool:

@@ -16,6 +16,7 @@ from lxml import etree
 
 from tollgate.plan.expressions import Expander
 
+CSV_DATA_SET = "CSVDataSet"
 _SIMPLE = ("stringProp", "intProp", "longProp", "floatProp", "doubleProp", "boolProp")
 
 # Elements that hold a script, by how their names begin.
@@ -62,11 +63,15 @@ class Element:
         return self.kind.startswith(_SCRIPTS)
 
     @property
+    def files(self) -> tuple[str, ...]:
+        """What a CSV Data Set or a script reads: `filename`, or `BeanShellSampler.filename`."""
+        named = self.props.items() if self.is_script or self.kind == CSV_DATA_SET else ()
+        return tuple(text for name, text in named if name.rpartition(".")[2] == "filename")
+
+    @property
     def is_script_in_a_file(self) -> bool:
-        """Whether it runs a file, `filename` or `BeanShellSampler.filename`: it may do anything."""
-        return self.is_script and any(
-            name.endswith("filename") and text.strip() for name, text in self.props.items()
-        )
+        """Whether it runs a file: it may do anything."""
+        return self.is_script and any(map(str.strip, self.files))
 
     def is_script_with(self, words: re.Pattern[str]) -> bool:
         """Whether it is a script whose text has such a word."""
@@ -92,6 +97,10 @@ def parsed(path: Path) -> etree._ElementTree:
     """The file's XML, whatever it holds. Raises OSError, etree.XMLSyntaxError."""
     parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=True)
     return etree.parse(str(path), parser)
+
+
+def write(document: etree._ElementTree, path: Path) -> None:
+    document.write(str(path), encoding="UTF-8", xml_declaration=True)
 
 
 def tops(path: Path) -> tuple[Element, ...]:
@@ -123,7 +132,10 @@ def _elements(tree: etree._Element) -> Iterator[Element]:
             pairs=tuple(_pairs(node)),
             module_path=_texts(node, "ModuleController.node_path"),
             user_parameters=_texts(node, "UserParameters.names"),
-            rows=tuple(_rows(node)),
+            rows=tuple(
+                tuple(cell.text or "" for cell in row)
+                for row in node.iterfind("collectionProp/collectionProp")
+            ),
             children=tuple(_elements(below)),
         )
 
@@ -131,11 +143,6 @@ def _elements(tree: etree._Element) -> Iterator[Element]:
 def _texts(node: etree._Element, name: str) -> tuple[str, ...]:
     entries = node.iterfind(f"collectionProp[@name='{name}']/*")
     return tuple(entry.text or "" for entry in entries)
-
-
-def _rows(node: etree._Element) -> Iterator[tuple[str, ...]]:
-    for row in node.iterfind("collectionProp/collectionProp"):
-        yield tuple(cell.text or "" for cell in row)
 
 
 def _props(node: etree._Element) -> dict[str, str]:
@@ -165,15 +172,11 @@ def read_tree(path: Path, properties: Mapping[str, str]) -> Element:
     directory. Raises PlanError, but not for a controller below a disabled element, of which JMeter
     reads nothing.
     """
-    root = _with_includes(_test_plan(path), path, Expander(properties, {}), ())
-    return _with_modules(root, root, path, (), off=False)
-
-
-def _test_plan(path: Path) -> Element:
     plan = next((top for top in tops(path) if top.kind == "TestPlan"), None)
     if plan is None:
         raise PlanError(f"{path}: is not a JMeter plan (no TestPlan in it); name a .jmx file")
-    return plan
+    root = _with_includes(plan, path, Expander(properties, {}), ())
+    return _with_modules(root, root, path, (), off=False)
 
 
 def _fragment(path: Path) -> Element | None:

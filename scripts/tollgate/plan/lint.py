@@ -8,7 +8,7 @@ compiles and keeps: its manual, Component Reference, "JSR223 Sampler".
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from tollgate.base.paths import jmeter_home
@@ -17,7 +17,7 @@ from tollgate.plan.bounds import endless_groups
 from tollgate.plan.copy import with_includes
 from tollgate.plan.expressions import Expander
 from tollgate.plan.inline import shares_fragments
-from tollgate.plan.jmx import Element, read_tree
+from tollgate.plan.jmx import CSV_DATA_SET, Element, read_tree
 from tollgate.plan.model import CACHE_MANAGER, FLOW_CONTROL, OPEN_MODEL
 from tollgate.plan.read import expander_of, is_sampler, read_plan
 from tollgate.plan.variables import running_expander_of, set_anew
@@ -45,6 +45,18 @@ _Scoped = tuple[Element, tuple[Element, ...]]
 #: Names listed of each kind of remark.
 SHOWN = 5
 _UNCOMPILED = ("beanshell", "bsh", "javascript", "ecmascript", "js")
+_INTERPRETED = (
+    "is interpreted each time, at the cost of JMeter's own cores: write it in Groovy, as a JSR223 "
+    "element"
+)
+_COMPILED_ANEW = (
+    "is compiled anew each time: tick 'Cache compiled script if available', and pass variables by "
+    "vars.get instead of ${...}"
+)
+_KEPT = (
+    "is kept as a thread first compiled it, with the value that a ${...} in it had then: read what "
+    "changes by vars.get instead"
+)
 _FUNCTION = re.compile(r"\$\{(__\w+)")
 #: Functions that a thread never gets another value of.
 _CONSTANT = ("__P", "__property", "__env", "__threadNum", "__threadGroupName", "__TestPlanName")
@@ -99,18 +111,16 @@ def _unchecked(scoped: Iterable[_Scoped]) -> Iterator[str]:
         if sampler.kind not in (FLOW_CONTROL, *_UNASKED)
         and not any("Assertion" in each.kind for each in scope)
     ]
-    pages = [each.name for each in unchecked if each.kind.startswith(_WITH_STATUS)]
-    others = [each.name for each in unchecked if not each.kind.startswith(_WITH_STATUS)]
-    if pages:
-        yield (
-            f"no assertion looks at the answers of {listed(pages)}: an error page with status 200 "
-            "counts as right; add a Response Assertion"
-        )
-    if others:
-        yield (
-            f"no assertion looks at the answers of {listed(others)}: whatever they hold counts as "
-            "right where the sampler itself meets no error; add a Response Assertion"
-        )
+    for has_status, what in (
+        (True, "an error page with status 200 counts as right"),
+        (False, "whatever they hold counts as right where the sampler itself meets no error"),
+    ):
+        names = [it.name for it in unchecked if it.kind.startswith(_WITH_STATUS) == has_status]
+        if names:
+            yield (
+                f"no assertion looks at the answers of {listed(names)}: {what}; "
+                "add a Response Assertion"
+            )
 
 
 def _without_timeout(scoped: Iterable[_Scoped]) -> Iterator[str]:
@@ -184,34 +194,26 @@ def _hosts(elements: list[Element]) -> Iterator[str]:
 
 def scripts(root: Element) -> Iterator[str]:
     """What there is to say about the scripts of a plan's tree. Pure."""
-    slow, anew, kept = [], [], []
     changing = set_anew(root)
+    names: dict[str, list[str]] = {}
     for element in root.walk():
-        language = element.props.get("scriptLanguage", "groovy").strip().lower()
-        text = element.props.get("script", "")
-        if element.kind.startswith(("BeanShell", "BSF")) or language in _UNCOMPILED:
-            slow.append(element.name)
-        elif not element.kind.startswith("JSR223") or element.props.get("filename"):
-            continue  # of a script in a file the compiled one is always kept
-        elif text.strip() and element.props.get("cacheKey") == "false":
-            anew.append(element.name)
-        elif _changes(text, changing):
-            kept.append(element.name)
-    if slow:
-        yield (
-            f"the script of {listed(slow)} is interpreted each time, at the cost of JMeter's own "
-            "cores: write it in Groovy, as a JSR223 element"
-        )
-    if anew:
-        yield (
-            f"the script of {listed(anew)} is compiled anew each time: tick 'Cache compiled script "
-            "if available', and pass variables by vars.get instead of ${...}"
-        )
-    if kept:
-        yield (
-            f"the script of {listed(kept)} is kept as a thread first compiled it, with the value "
-            "that a ${...} in it had then: read what changes by vars.get instead"
-        )
+        names.setdefault(_remark_on_script(element, changing), []).append(element.name)
+    for remark in (_INTERPRETED, _COMPILED_ANEW, _KEPT):
+        if remark in names:
+            yield f"the script of {listed(names[remark])} {remark}"
+
+
+def _remark_on_script(element: Element, changing: Collection[str]) -> str:
+    """Empty where there is nothing to say."""
+    language = element.props.get("scriptLanguage", "groovy").strip().lower()
+    text = element.props.get("script", "")
+    if element.kind.startswith(("BeanShell", "BSF")) or language in _UNCOMPILED:
+        return _INTERPRETED
+    if not element.kind.startswith("JSR223") or element.props.get("filename"):
+        return ""  # of a script in a file the compiled one is always kept
+    if text.strip() and element.props.get("cacheKey") == "false":
+        return _COMPILED_ANEW
+    return _KEPT if _changes(text, changing) else ""
 
 
 def _parsed_anew(root: Element) -> Iterator[str]:
@@ -230,7 +232,7 @@ def _parsed_anew(root: Element) -> Iterator[str]:
                 )
 
 
-def _changes(script: str, changing: Iterable[str]) -> bool:
+def _changes(script: str, changing: Collection[str]) -> bool:
     """Whether JMeter puts something into the script's text that is not the same each time.
 
     What no element of the plan sets may be a variable of the script's own language.
@@ -245,22 +247,14 @@ def missing_files(root: Element, folder: Path, expander: Expander) -> Iterator[s
 
     folder: the plan's, in which JMeter looks for both. expander: knows what the run will."""
     for element in root.walk():
-        what = "CSV Data Set" if element.kind == "CSVDataSet" else element.kind
-        for written in _files(element):
+        what = "CSV Data Set" if element.kind == CSV_DATA_SET else element.kind
+        for written in element.files:
             file = expander.expand(written).value
             if file and not (folder / file).is_file():
                 yield (
                     f"the {what} {element.name!r} names {file}, which is not there: its path "
                     "counts from the plan's folder"
                 )
-
-
-def _files(element: Element) -> Iterator[str]:
-    # Of a script it is `filename` or `BeanShellSampler.filename`.
-    if element.kind == "CSVDataSet" or element.is_script:
-        for name, text in element.props.items():
-            if name.rpartition(".")[2] == "filename":
-                yield text
 
 
 def unread(plan: Path, names: Iterable[str]) -> Iterator[str]:

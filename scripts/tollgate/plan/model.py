@@ -110,7 +110,7 @@ class Sampler:
     def all_pauses_ms(self) -> float | None:
         """The longest wait before and in this sampler, 0 where timers only pace it."""
         pauses = [self.pause_ms, *(timer.pause_ms for timer in self.timers)]
-        return None if None in pauses else sum(pause for pause in pauses if pause is not None)
+        return None if None in pauses else sum(pauses)
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,8 @@ from pathlib import Path
 
 from lxml import etree
 
+from tollgate.plan.jmx import parsed
+
 #: Elements of the file's own form, which are no classes.
 _FORM = re.compile(r"jmeterTestPlan|hashTree|testelement|\w+Prop|name|value|savedValue")
 _CLASS = re.compile(r"[A-Za-z_$][\w$]*(\.[A-Za-z_$][\w$]*)*")
@@ -76,8 +78,7 @@ def _aliases(home: Path) -> Iterator[str]:
 
 
 def _classes(file: Path) -> Iterator[str]:
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=True)
-    walk = etree.iterwalk(etree.parse(str(file), parser), events=("start",))
+    walk = etree.iterwalk(parsed(file), events=("start",))
     for _, node in walk:
         if node.tag == "objProp":  # a class of its own, and below it nothing but that one's fields
             walk.skip_subtree()

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -101,7 +102,7 @@ class _Reader:
         scheduled = fields.text("ThreadGroup.scheduler") == "true"
         inner = self._inside(element, scope)
         name = _label(element, self._at_start)
-        group = ThreadGroup(
+        return ThreadGroup(
             name=name.text,
             name_pattern=name.pattern,
             kind=element.kind,
@@ -116,21 +117,17 @@ class _Reader:
             random_seed=fields.whole("OpenModelThreadGroup.random_seed", absent=0),
             samplers=tuple(self._samplers(element, inner)),
             transactions=tuple(self._transactions(element, leave_rows=True)),
+            unresolved=fields.unresolved,
         )
-        return replace(group, unresolved=fields.unresolved)
 
     def _transactions(self, element: Element, *, leave_rows: bool) -> Iterator[Transaction]:
         """Yield the Transaction Controllers below `element`; leave_rows: whether parent samples do
         there, which inside of another one they do not."""
         for child in element.active:
-            is_parent = False
+            is_parent = self._is_parent(child)
             if child.kind == "TransactionController":
-                is_parent = self._is_parent(child)
-                yield Transaction(
-                    label=self._label(child),
-                    generate_parent_sample=is_parent,
-                    leaves_a_row=leave_rows or not is_parent,
-                )
+                leaves_a_row = leave_rows or not is_parent
+                yield Transaction(self._label(child), is_parent, leaves_a_row)
             yield from self._transactions(child, leave_rows=leave_rows and not is_parent)
 
     def _samplers(self, element: Element, scope: _Scope) -> Iterator[Sampler]:
@@ -155,25 +152,20 @@ class _Reader:
         """Return the scope of the children of `element`."""
         group = element if element.is_thread_group else scope.group
         counters = scope.counters | self._counters(element, group)
-        scope = replace(scope, group=group, counters=counters)
-        timers = tuple(
-            read_timer(e, self._expander, counters)
-            for e in element.active
-            if e.kind.endswith("Timer")
+        timers = (it for it in element.active if it.kind.endswith("Timer"))
+        is_controller = not (
+            is_sampler(element) or element.kind == "TestPlan" or element.is_thread_group
         )
-        scope = replace(
-            scope,
-            timers=scope.timers + timers,
+        parents = [self._controller(element)] if is_controller else []
+        is_parent = is_controller and self._is_parent(element)
+        return _Scope(
+            timers=(*scope.timers, *(read_timer(it, self._expander, counters) for it in timers)),
+            parents=(*scope.parents, *parents),
+            hidden_by=scope.hidden_by or (parents[0].name if is_parent else ""),
             timeout_ms=self._default_timeout_ms(element, scope),
             is_cached=self._is_cached(element, scope),
-        )
-        if is_sampler(element) or element.kind == "TestPlan" or element.is_thread_group:
-            return scope
-        hides = self._is_parent(element)
-        return replace(
-            scope,
-            parents=(*scope.parents, self._controller(element)),
-            hidden_by=scope.hidden_by or (self._label(element).text if hides else ""),
+            group=group,
+            counters=counters,
         )
 
     def _counters(self, element: Element, group: Element | None) -> dict[str, Element | None]:
@@ -294,17 +286,9 @@ def read_hosts(path: Path, properties: Mapping[str, str]) -> list[str]:
 
 def _hosts(root: Element, expander: Expander) -> Iterator[str]:
     for element in root.walk():
-        for name in _HOSTS:
-            host = expander.expand(element.props.get(name, "")).value
-            if host and host.strip():
-                yield host.strip().strip("[]")
+        hosts = [expander.expand(element.props.get(name, "")).value for name in _HOSTS]
         path = expander.expand(element.props.get(_PATH, "")).value or ""
-        if path.startswith(("http://", "https://")) and (host := _host_of(path)):
-            yield host
-
-
-def _host_of(url: str) -> str | None:
-    try:
-        return urlsplit(url).hostname
-    except ValueError:
-        return None
+        if path.startswith(("http://", "https://")):
+            with suppress(ValueError):
+                hosts.append(urlsplit(path).hostname)
+        yield from (host.strip().strip("[]") for host in hosts if host and host.strip())

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from lxml import etree
 
-from tollgate.plan.jmx import parsed
+from tollgate.plan.jmx import parsed, write
 
 #: The property that tells an engine when to begin, in ms since the epoch.
 START_AT = "start_at"
@@ -58,7 +58,7 @@ def begin_together(plan: Path) -> None:
         for name, value in (("name", "engine.begins"), ("value", f"${{__BeanShell({_WAIT})}}")):
             etree.SubElement(first, "stringProp", name=f"Argument.{name}").text = value
         _below(variables, "collectionProp", _ARGUMENTS).insert(0, first)
-    document.write(str(plan), encoding="UTF-8", xml_declaration=True)
+    write(document, plan)
 
 
 def _below(parent: etree._Element, tag: str, name: str, **others: str) -> etree._Element:

@@ -31,7 +31,6 @@ _REPEATING = (LOOP, "ForeachController", *_LASTING)
 _HOLDING = ("CriticalSectionController", "ParallelSampler")
 #: Stands for whatever label a sample has.
 ANY = PlanLabel("", "(?s).*")
-_NEXT_LOOP = "startnextloop"
 
 
 def certain_samplers(group: ThreadGroup) -> Iterator[Sampler]:
@@ -148,7 +147,7 @@ def stated_end(group: ThreadGroup, may_jump: bool) -> StatedEnd | None:
         return None
     if group.may_be_cached:  # the first request of a thread finds nothing in its cache
         return StatedEnd(duration_s, {ANY: 1})
-    if may_jump or group.on_sample_error == _NEXT_LOOP or any(map(_may_jump, group.samplers)):
+    if may_jump or group.on_sample_error == "startnextloop" or any(map(_may_jump, group.samplers)):
         return StatedEnd(duration_s, {ANY: group.loops})
     needs: Counter[PlanLabel] = Counter()
     parents = {it.label.text: it.label for it in group.transactions}

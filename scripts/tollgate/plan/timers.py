@@ -42,6 +42,10 @@ class Fields:
             self.unresolved[name.rpartition(".")[2]] = expanded.reason
         return expanded.value
 
+    def first_unknown(self, reason: str) -> tuple[str, str]:
+        """(a property, why it is not known); without one all settings and this reason."""
+        return next(iter(self.unresolved.items()), ("settings", reason))
+
     def number(self, name: str, absent: float | None = None) -> float | None:
         return self._converted(name, absent, float)
 
@@ -100,14 +104,12 @@ def read_timer(
 def _precise(element: Element, expander: Expander) -> PreciseThroughput:
     fields = Fields(element, expander)
     throughput = fields.number("throughput")
-    period = fields.whole("throughputPeriod")
-    duration = fields.whole("duration")
-    batch = fields.whole("batchSize")
+    whole = [fields.whole(name) for name in ("throughputPeriod", "duration", "batchSize")]
     seed = fields.whole("randomSeed", absent=0)
-    if throughput is None or period is None or duration is None or batch is None or seed is None:
-        missing = ("settings", "not all of them are in the plan")
-        name, reason = next(iter(fields.unresolved.items()), missing)
+    if None in (throughput, *whole, seed):
+        name, reason = fields.first_unknown("not all of them are in the plan")
         raise NotReplayableError(f"the timer's {name} cannot be known: {reason}")
+    period, duration, batch = whole
     if period < 1:
         raise NotReplayableError(f"the timer's throughput period is {period} s")
     return PreciseThroughput(seed, throughput / period, duration, batch)
@@ -128,13 +130,11 @@ def _even(
     fields = Fields(element, expander)
     first, period, last = (fields.whole(f"{COUNTER}.{it}") for it in ("start", "incr", "end"))
     shape = element.props.get(f"{COUNTER}.format", "")
-    if first is None or period is None or "end" in fields.unresolved or last or shape:
-        name, reason = next(
-            iter(fields.unresolved.items()), ("settings", "start, incr and no more")
-        )
+    if None in (first, period) or "end" in fields.unresolved or last or shape:
+        name, reason = fields.first_unknown("start, incr and no more")
         raise NotReplayableError(f"the {name} of its {element.title} cannot be known: {reason}")
     return EvenArrivals(first, period)
 
 
 def _add(*terms: float | None) -> float | None:
-    return None if None in terms else sum(term for term in terms if term is not None)
+    return None if None in terms else sum(terms)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from tollgate.plan.expressions import ExpandedText, Expander, Unknown
+from tollgate.plan.expressions import ExpandedText, Expander, unknown
 from tollgate.plan.jmx import Element
 
 COUNTER = "CounterConfig"
@@ -91,6 +91,6 @@ def _columns(element: Element) -> str:
 
 def _unknown(anew: Mapping[str, str]) -> dict[str, ExpandedText]:
     return {
-        name: ExpandedText((Unknown(f"${{{name}}}", f"${{{name}}} may be set anew by {who}"),))
+        name: unknown(f"${{{name}}}", f"${{{name}}} may be set anew by {who}")
         for name, who in anew.items()
     }
