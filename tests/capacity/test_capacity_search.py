@@ -7,7 +7,7 @@ import pytest
 
 from tollgate.capacity.answer import result
 from tollgate.capacity.growth import grew
-from tollgate.capacity.model import TRUSTED, Ask, CapacitySettings, Limit, Result, Trial, ratio
+from tollgate.capacity.model import TRUSTED, Ask, CapacitySettings, Limit, Result, Trial, scaling
 from tollgate.capacity.search import ceiling_of, next_ask, next_ceiling_ask
 
 LIMITS = (Limit("p95", 250.0, 0.05), Limit("fail", None, 0.001))
@@ -212,11 +212,11 @@ def test_the_ceiling_of_a_generator_without_one_is_the_highest_rate_that_is_aske
 
 def test_a_ratio_has_the_distances_of_both_intervals():
     one, other = (Result("found", "", each, each / 1.03, each * 1.04) for each in (200.0, 100.0))
-    found = ratio(one, other)
-    assert found.estimate == 2
+    found = scaling("cluster", one, "fork", other)
+    assert found.value == 2
     assert found.low == pytest.approx(2 / np.exp(np.hypot(np.log(1.03), np.log(1.04))))
     assert found.high == pytest.approx(2 * np.exp(np.hypot(np.log(1.04), np.log(1.03))))
-    assert ratio(one, Result("below", "")) is None
+    assert scaling("cluster", one, "fork", Result("below", "")) is None
 
 
 @pytest.mark.parametrize(

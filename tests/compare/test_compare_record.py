@@ -54,12 +54,15 @@ def change(name, value):
         (change("version", 4), "version 4, and this Tollgate reads 1 to 3"),
         (change("version", [3]), r"version \[3\], and this Tollgate reads 1 to 3"),
         (lambda raw: raw["settings"].pop("labels"), r"settings\.labels: it is missing"),
-        (lambda raw: raw["settings"].update(gates=[]), "gates: name at least one"),
+        (lambda raw: raw["settings"].update(gates=[]), r"settings\.gates: .*at least 1 item"),
         (lambda raw: raw["settings"].update(miss="2 %"), r"settings\.miss: .*number, not '2 %'"),
         (change("base", {"name": "base"}), "missing"),
         (change("surplus", 1), "surplus"),
         (lambda raw: raw.pop("first_s"), "first_s"),
-        (lambda raw: raw["settings"].update(effect=0), "effect must be above 0"),
+        (
+            lambda raw: raw["settings"].update(effect=0),
+            r"settings\.effect: .*greater than 0, not 0",
+        ),
     ],
 )
 def test_a_record_that_is_not_one_is_refused_in_one_line(tmp_path, spoil, why):

@@ -14,7 +14,7 @@ from tollgate.judge.facts import MeasuredRun
 from tollgate.judge.forecast import check_forecast, forecast_reasons, poisson_interval
 from tollgate.judge.judgement import judge
 from tollgate.report.console import steps_table, verdict_table
-from tollgate.report.json_model import finite
+from tollgate.report.json_model import plain
 from tollgate.report.markdown import to_markdown
 from tollgate.report.text import forecast_line
 
@@ -155,7 +155,7 @@ def test_any_counts_are_judged_and_more_tolerance_never_misses_more(sent, tps, t
     for one, other in zip(strict.steps, lenient.steps, strict=True):
         assert other.outcome in (one.outcome, "held")
     assert len(list(forecast_reasons(strict))) <= 1
-    assert json.dumps(finite(strict), allow_nan=False)
+    assert json.dumps(plain(strict), allow_nan=False)
     assert "\n" not in forecast_line(strict)
 
 
@@ -191,7 +191,7 @@ def test_the_line_stands_in_the_table_and_in_the_summary():
 
 
 def test_verdict_json_holds_forecast_and_sent_of_each_step():
-    content = finite(check(LEFT))
+    content = plain(check(LEFT))
     step = content["steps"][13]
     assert step["interval"] == pytest.approx(poisson_interval(12, 0.05 / 27))
     del step["interval"]
@@ -217,7 +217,7 @@ def test_verdict_json_holds_forecast_and_sent_of_each_step():
 
 def test_a_rate_over_a_step_in_which_the_run_was_cut_is_told_for_none():
     made = facts(mixed(50), mixed(30), {}, reached=1)
-    rates = [step["sent_tps"] for step in finite(check(made))["steps"]]
+    rates = [step["sent_tps"] for step in plain(check(made))["steps"]]
     assert rates == [20.0, None, None]
 
 

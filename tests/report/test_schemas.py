@@ -10,13 +10,13 @@ from jsonschema import Draft202012Validator
 
 from support import ROOT
 from tollgate.compare.profile import model as why
-from tollgate.report import json_study, json_verdict
+from tollgate.report import json_verdict, study
 from tollgate.report.json_model import schema
 
 FOLDER = ROOT / "scripts" / "tollgate" / "report"
 FILES = {
     "verdict.schema.json": (json_verdict.VerdictFile, json_verdict.TITLE),
-    "study.schema.json": (json_study.StudyFile, json_study.TITLE),
+    "study.schema.json": (study.StudyFile, study.TITLE),
     "why.schema.json": (why.Why, why.TITLE),
 }
 every_schema = pytest.mark.parametrize("name", FILES)

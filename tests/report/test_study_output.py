@@ -12,8 +12,8 @@ from support.golden_file import check_file
 from support.judged import LABELS
 from tollgate.base.paths import ROOT
 from tollgate.report.console import STUDY_WIDTH, study_headline, study_table
-from tollgate.report.json_model import to_json
-from tollgate.report.json_study import About, to_dict
+from tollgate.report.json_model import plain, to_json
+from tollgate.report.study import StudyFile
 from tollgate.study.model import Estimate, StudyResult
 from tollgate.study.record import StudyRun
 
@@ -31,17 +31,17 @@ ENVIRONMENT = {
     "plans": {},
 }
 HOW = StudyRun("data/study.csv", studies.SEED, False, None, ("sum",))
-ABOUT = About("2026-11-20T23:08:20+00:00", ENVIRONMENT, HOW)
+STARTED = "2026-11-20T23:08:20+00:00"
 EMPTY = StudyResult(21, 2, (), (), (), (), (), ())
 NAN = float("nan")
 
 
 def content_of(study):
-    return json.loads(to_json(to_dict(study, ABOUT)))
+    return json.loads(to_json(plain(StudyFile(STARTED, HOW, ENVIRONMENT, study))))
 
 
-def faults(content):
-    return [f"{error.json_path}: {error.message}" for error in VALIDATOR.iter_errors(content)]
+def faults(written):
+    return [f"{error.json_path}: {error.message}" for error in VALIDATOR.iter_errors(written)]
 
 
 @pytest.mark.parametrize("study", [studies.study(), EMPTY], ids=["full", "empty"])

@@ -1,10 +1,10 @@
-"""Types of the fields of records, as a JSON Schema states them, and how an interval is written."""
+"""Types of the fields of records, as a JSON Schema states them, and how they are written."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any, TypeVar
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, WrapSerializer
 from pydantic_core import core_schema
 
 T = TypeVar("T")
@@ -35,8 +35,18 @@ class _OfAnyType:
         return core_schema.any_schema()
 
 
-#: A field that has no place in the JSON.
+#: A field that is read from a file, and has no place in the JSON of a result.
+Excluded = Annotated[T, Field(exclude=True)]
+#: A field that has no place in any JSON.
 Unwritten = Annotated[T, Field(exclude=True), _OfAnyType]
+#: Stands around what an `Inlined` field holds until report/json_model.py has put it in its place.
+INLINED = "$inlined"
+#: A field with another record, whose fields are written in place of it.
+Inlined = Annotated[
+    T,
+    WrapSerializer(lambda record, write: {INLINED: write(record)}),
+    Field(json_schema_extra={INLINED: True}),
+]
 
 
 def ends(low: float | None, high: float | None) -> list[float | None] | None:

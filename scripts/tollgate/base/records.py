@@ -17,10 +17,11 @@ from typing import Any, TypeVar
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from tollgate.base import atomic
+from tollgate.base.fields import WRITTEN
 
 Record = TypeVar("Record")
 
-STRICT = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+STRICT = ConfigDict(**WRITTEN, strict=True, allow_inf_nan=False)
 #: A wrong value is quoted up to this many characters.
 _QUOTED = 40
 

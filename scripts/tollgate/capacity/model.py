@@ -8,17 +8,24 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field, computed_field
 
 from tollgate.base import records
+from tollgate.base.fields import (
+    WRITTEN,
+    Amount,
+    Count,
+    Inlined,
+    Interval,
+    Positive,
+    Text,
+    Unwritten,
+    ends,
+)
 
-#: ceiling: of the generator, against a server that does nothing. bracket: doubled rates, to find
-#: where to look. search: near the critical rate. anchor: one rate that recurs, to see drift.
-#: holdout: a minute just below the interval.
 Purpose = Literal["ceiling", "bracket", "search", "anchor", "holdout"]
-#: found: an interval, and a minute just below it that kept the limits. below: the limits fail at
-#: the lowest rate. unsaturated: they hold at the highest rate that the generator is trusted with.
-#: generator: the answer lies within a fifth of the generator's ceiling, or above. open: no answer.
 Status = Literal["found", "below", "unsaturated", "generator", "open"]
 #: Of the generator's ceiling: what the generator is trusted with.
 TRUSTED = 0.8
@@ -91,42 +98,50 @@ class CapacitySettings:
 
 @dataclass(frozen=True)
 class Ask:
-    """What to send next. rate: arrivals a second. seconds: of sending, the lead of
-    Settings.lead_s included; draining comes on top.
+    """What to send next."""
 
-    number: 1 for the first of a search. The same trials always lead to the same ask.
-    """
+    __pydantic_config__ = WRITTEN
 
-    number: int
+    number: Unwritten[int]
+    """1 for the first of a search. The same trials always lead to the same ask."""
     purpose: Purpose
-    rate: float
-    seconds: float
+    """ceiling: of the generator, against a server that does nothing. bracket: doubled rates.
+    search: near the capacity. anchor: one rate that recurs. holdout: a minute just below the
+    interval."""
+    rate: Positive
+    """Arrivals a second that were asked for."""
+    seconds: Positive
+    """Seconds that were asked for."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """What came of an ask.
+    """What came of an ask. Requests are those that were due after the lead; one that failed or was
+    never answered is over every limit. Percentiles are inf or NaN where nothing came back."""
 
-    achieved: arrivals a second that were really sent. n: requests that were due after the lead,
-    failed and unanswered ones included; over and percentiles are of these alone. over: for each of
-    Settings.limits how many of them were over it; one that failed or was never answered is over
-    every limit. p50_ms, p95_ms, p99_ms: response times, from when a request was due, inf or NaN
-    where nothing came back. grew: see `grew` in capacity/growth.py, of the whole trial.
-    generator_cpu: in cores. sound: whether the schedule is proven and lateness in bounds; a trial
-    that isn't says nothing of the service. began_s: since the search began.
-    """
+    __pydantic_config__ = WRITTEN
 
-    ask: Ask
-    achieved: float
-    n: int
-    over: tuple[int, ...]
-    p50_ms: float
-    p95_ms: float
-    p99_ms: float
+    ask: Inlined[Ask]
+    achieved: Amount
+    """Arrivals a second that were sent."""
+    n: Count
+    """Requests that are judged."""
+    over: tuple[Count, ...]
+    """How many of them were over each of the limits, failed ones included."""
+    p50_ms: Amount | None
+    """Median response time in ms, from when a request was due; null where no answer came."""
+    p95_ms: Amount | None
+    """Its 95th percentile, in ms."""
+    p99_ms: Amount | None
+    """Its 99th percentile, in ms."""
     grew: bool
-    generator_cpu: float
+    """Whether a queue grew through the trial, or the service was overrun so that it was cut."""
+    generator_cpu: Amount
+    """CPU time of the generator, in cores."""
     sound: bool
+    """Whether the schedule was kept; if not, the trial says nothing of the service."""
     began_s: float
+    """When it began, in seconds since the search did."""
 
     def keeps(self, limits: tuple[Limit, ...]) -> bool:
         """Whether no limit has more answers over it than it allows, and no queue grew."""
@@ -147,26 +162,38 @@ class CurvePoint:
 
 @dataclass(frozen=True)
 class Result:
-    """The answer of a search, in arrivals a second.
+    """The answer of a search, in arrivals a second."""
 
-    estimate, low, high: None where there is none; low and high are the ends of the 95 % interval,
-    and may be known where the status is not `found`. drift: of the capacity, from the beginning of
-    the search to its end, as a share; None without an interval. holdout: the last trial, None where
-    there was none. last_pass, first_fail: the highest achieved rate of a trial that kept the
-    limits, and the lowest of one that didn't. reason: why there is no answer, empty for `found`.
-    curves: by `p50`, `p95`, `p99`, by rate.
-    """
+    __pydantic_config__ = WRITTEN
 
     status: Status
+    """found: an interval, and a minute just below it that kept the limits. below: the limits fail
+    at the lowest rate. unsaturated: they hold at the highest rate that the generator is trusted
+    with. generator: the answer lies within a fifth of the generator's ceiling. open: no answer."""
     reason: str
-    estimate: float | None = None
-    low: float | None = None
-    high: float | None = None
+    """Why there is no answer; empty for `found`."""
+    estimate: Amount | None = None
+    """The capacity; null where there is none."""
+    low: Unwritten[float | None] = None
+    """Lower end of `interval`, which may be known where the status is not `found`."""
+    high: Unwritten[float | None] = None
+    """Upper end of it."""
     drift: float | None = None
-    holdout: Trial | None = None
-    last_pass: float | None = None
-    first_fail: float | None = None
-    curves: dict[str, tuple[CurvePoint, ...]] | None = None
+    """Of the capacity, from the beginning of the search to its end, as a share."""
+    holdout: Unwritten[Trial | None] = None
+    """The last trial; None where there was none."""
+    last_pass: Amount | None = None
+    """The highest rate of a trial that kept the limits."""
+    first_fail: Amount | None = None
+    """The lowest rate of a trial that did not."""
+    curves: Unwritten[dict[str, tuple[CurvePoint, ...]] | None] = None
+    """By `p50`, `p95`, `p99`, by rate."""
+
+    @computed_field
+    @property
+    def interval(self) -> Interval | None:
+        """Its 95 % interval."""
+        return ends(self.low, self.high)
 
     @property
     def half_width(self) -> float | None:
@@ -180,35 +207,55 @@ class Result:
 class Searched:
     """What a search for capacity found."""
 
-    limits: tuple[str, ...]
-    """As they were written."""
-    shares: tuple[float, ...]
+    __pydantic_config__ = WRITTEN
+
+    limits: tuple[Text, ...]
+    """What must not happen in a trial."""
+    shares: Unwritten[tuple[float, ...]]
     """Of the answers that may be over each limit."""
-    thresholds_ms: tuple[float | None, ...]
+    thresholds_ms: Unwritten[tuple[float | None, ...]]
     """Of each limit; None for one on failures."""
-    of: tuple[str, ...]
+    of: tuple[Text, ...]
     """What was asked."""
-    ceiling: float
-    """Of the generator, in arrivals a second, from `ceiling_trials`."""
-    ceiling_trials: tuple[Trial, ...]
-    trials: tuple[Trial, ...]
-    result: Result
-    is_over: bool
+    ceiling: Amount
+    """The generator's own, against a server that does nothing."""
+    ceiling_trials: Unwritten[tuple[Trial, ...]]
+    trials: Unwritten[tuple[Trial, ...]]
+    result: Inlined[Result]
+    is_over: Annotated[bool, Field(serialization_alias="complete")]
     """Whether the search came to its end."""
-    problem: str = ""
+    problem: Unwritten[str] = ""
     """What ended the search before; empty for nothing."""
+
+    def broken(self, trial: Trial) -> list[str]:
+        """The limits, as they were written, that more answers of a trial were over than may be."""
+        found = zip(self.limits, self.shares, trial.over, strict=True)
+        return [limit for limit, share, over in found if over > share * trial.n]
 
 
 @dataclass(frozen=True)
-class Ratio:
-    """How many times as much, with its 95 % interval."""
+class Scaling:
+    """How many times as much one execution can take as the other."""
 
-    estimate: float
-    low: float
-    high: float
+    __pydantic_config__ = WRITTEN
+
+    of: Text
+    """The one."""
+    to: Text
+    """The other."""
+    value: Positive
+    """Capacity of the one / capacity of the other."""
+    low: Unwritten[float]
+    high: Unwritten[float]
+
+    @computed_field
+    @property
+    def interval(self) -> Interval:
+        """Its 95 % interval."""
+        return [self.low, self.high]
 
 
-def ratio(one: Result, other: Result) -> Ratio | None:
+def scaling(of: str, one: Result, to: str, other: Result) -> Scaling | None:
     """one / other, such as cluster / fork; None where either has no interval.
 
     The distances of the ends, in logarithms, add like independent errors (G. Zou and A. Donner
@@ -219,4 +266,4 @@ def ratio(one: Result, other: Result) -> Ratio | None:
     down = math.hypot(math.log(one.estimate / one.low), math.log(other.high / other.estimate))
     up = math.hypot(math.log(one.high / one.estimate), math.log(other.estimate / other.low))
     value = one.estimate / other.estimate
-    return Ratio(value, value * math.exp(-down), value * math.exp(up))
+    return Scaling(of, to, value, value * math.exp(-down), value * math.exp(up))

@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Annotated, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field, computed_field
 
 from tollgate.base import records
+from tollgate.base.fields import WRITTEN, Interval, Positive, Unwritten, ends
 from tollgate.stats.counts import Counts
 
 #: Percentiles that are compared, by name.
@@ -27,7 +30,10 @@ STALLS = "stalls"
 SHARES = (STALLS, ERRORS)
 #: Of the same request: the geometric mean of head / base.
 TYPICAL = "typical"
-METRICS = (TYPICAL, "p50", "p95", "p99", "mean", STALLS, ERRORS)
+Metric = Literal["typical", "p50", "p95", "p99", "mean", "stalls", "errors"]
+METRICS: tuple[Metric, ...] = get_args(Metric)
+#: Those that decide unless modules.compare says otherwise.
+GATES: tuple[Metric, ...] = (TYPICAL, "p50", "p95", STALLS, ERRORS)
 # What can be decided: OPEN asks for more samples, INCONCLUSIVE says that there was no time for
 # them, TOLD stands at metrics that do not gate.
 FAIL, PASS, IMPROVED = "FAIL", "PASS", "IMPROVED"
@@ -40,32 +46,33 @@ EFFECTS = ("effect", "typical_effect", "error_effect", "stall_effect")
 
 @dataclass(frozen=True)
 class GateSettings:
-    """What the gate promises.
-
-    effect: the smallest rise of a response time that matters, as a share; what PASS rules out.
-    typical_effect: the same of the typical request. error_effect: the same of the error rate, a
-    difference of shares (0.002 is 0.2 percentage points). stall_effect: the same of the share of
-    stalled answers. fail_from: the share of the effect from
-    which an estimate can fail. false_alarm: how often a candidate that is like the base may fail,
-    over all labels, metrics and looks.
-    miss: how often a metric may pass in spite of a rise as large as the effect. budget_s: when
-    looking ends. gates: the metrics that decide, and labels: those of which they do, all where it
-    is empty; the others are informational. fail_fast: whether a failure ends the measuring.
-    """
+    """What the gate promises: modules.compare."""
 
     __pydantic_config__ = records.STRICT
 
-    effect: float = 0.05
-    typical_effect: float = 0.02
-    error_effect: float = 0.002
-    stall_effect: float = 0.03
-    fail_from: float = 0.5
-    false_alarm: float = 0.01
-    miss: float = 0.02
-    budget_s: float = 600.0
-    gates: tuple[str, ...] = (TYPICAL, "p50", "p95", STALLS, ERRORS)
+    effect: Positive = 0.05
+    """The smallest rise of a response time that matters, as a share of it."""
+    typical_effect: Positive = 0.02
+    """The smallest rise of the typical request's time that matters, as a share of it."""
+    error_effect: Positive = 0.002
+    """The smallest rise of the error rate that matters, a difference of shares."""
+    stall_effect: Positive = 0.03
+    """The smallest rise of the share of stalled answers that matters, a difference of shares."""
+    fail_from: Positive = 0.5
+    """The share of the effect from which an estimate can fail."""
+    false_alarm: Positive = 0.01
+    """How often a candidate that is like the base may fail, over all that gates and all looks, as a
+    share of runs."""
+    miss: Positive = 0.02
+    """How often a metric may pass in spite of a rise as large as the effect, as a share of runs."""
+    budget_s: Positive = 600.0
+    """After how many seconds of measuring looking ends."""
+    gates: Annotated[tuple[Metric, ...], Field(min_length=1)] = GATES
+    """The metrics that decide; the others are informational."""
     labels: tuple[str, ...] = ()
+    """The labels whose metrics decide; empty for all."""
     fail_fast: bool = True
+    """Whether a decided FAIL ended the measuring: what was open then is INCONCLUSIVE."""
 
     def __post_init__(self) -> None:
         for name in (*EFFECTS, "fail_from", "false_alarm", "miss", "budget_s"):
@@ -266,32 +273,61 @@ def _side(counts: Counts, values: NDArray[np.int64], from_s: int, blocks: int) -
 
 @dataclass(frozen=True)
 class Finding:
-    """What is said of one metric of one label. change, low, high: ratios head / base - 1, or
-    differences of error rates; None where they are unknown.
+    """What is said of one metric of one label."""
 
-    low holds at the metric's share of the false alarm rate, high at the rate of misses, each at all
-    looks together; of a metric that was refused, low holds at the share of those that are left.
-    refused: whether "no worse" was ever refused. at_s: when it was decided, None while it is not.
-    more_s: about how much more time would decide it, None if that is unknown. is_coarse: no time
-    would, for whole milliseconds are too coarse, were the estimate to stay as it is. limit_ms:
-    beyond which an answer counts as stalled; None of other metrics.
-    """
+    __pydantic_config__ = WRITTEN
 
     label: str
-    metric: str
+    """The label."""
+    metric: Metric
+    """The metric."""
     gates: bool
-    verdict: str
+    """Whether it has a say in the verdict."""
+    verdict: Literal["PASS", "FAIL", "IMPROVED", "INCONCLUSIVE", "TOLD"]
+    """FAIL: worse beyond doubt. PASS: a rise as large as the effect is ruled out. IMPROVED:
+    better beyond doubt, which passes. INCONCLUSIVE: the time was too short to tell. TOLD: it has
+    no say."""
     reason: str
+    """Why, in words; may be empty where it has no say."""
     base: float | None = None
+    """What base gave; null without samples."""
     head: float | None = None
+    """What head gave; null without samples."""
     change: float | None = None
-    low: float | None = None
-    high: float | None = None
-    refused: bool = False
-    at_s: float | None = None
-    more_s: float | None = None
-    is_coarse: bool = False
-    limit_ms: float | None = None
+    """How much more head takes: of times head / base - 1, of shares head - base; null where it is
+    not known."""
+    low: Unwritten[float | None] = None
+    """Lower end of `interval`; of a metric that was refused it holds at the share of those that are
+    left."""
+    high: Unwritten[float | None] = None
+    """Upper end of it."""
+    refused: Unwritten[bool] = False
+    """Whether "no worse" was ever refused."""
+    at_s: Annotated[Positive | None, Field(serialization_alias="decided_s")] = None
+    """After how many seconds of measuring it was decided; null where it was not."""
+    more_s: Positive | None = None
+    """About how many seconds more would decide it; null where that is not known."""
+    is_coarse: Unwritten[bool] = False
+    """Whether no time would, for whole milliseconds are too coarse, were the estimate to stay as it
+    is."""
+    limit_ms: Positive | None = None
+    """Of stalls: beyond how many ms an answer counts. Null of other metrics, and where it is not
+    known."""
+
+    @computed_field
+    @property
+    def unit(self) -> Literal["ms", "share"]:
+        """Of base and head: `ms`, or `share` for errors and stalls, a share of 1."""
+        return "share" if self.metric in SHARES else "ms"
+
+    @computed_field
+    @property
+    def interval(self) -> Interval | None:
+        """Ends of the repeated interval of the change, which holds at all looks together. The low
+        end misses the truth in `false_alarm` of all runs at most, with everything else that gates;
+        the high end in `miss` of them. Null where it is not known, and an end where it has no
+        bound."""
+        return ends(self.low, self.high)
 
     @property
     def decided(self) -> bool:
@@ -304,15 +340,20 @@ class Finding:
 
 @dataclass(frozen=True)
 class Gate:
-    """Everything after a look. looks_s: when there were looks, seconds of measuring."""
+    """Everything after a look."""
 
-    settings: GateSettings
-    looks_s: tuple[float, ...] = ()
-    findings: tuple[Finding, ...] = field(default=())
+    __pydantic_config__ = WRITTEN
 
+    settings: Unwritten[GateSettings]
+    looks_s: tuple[Positive, ...] = ()
+    """When the samples were looked at, in seconds of measuring."""
+    findings: Unwritten[tuple[Finding, ...]] = ()
+
+    @computed_field
     @property
-    def verdict(self) -> str:
-        """FAIL as soon as one metric fails; PASS once all that gate pass; OPEN or INCONCLUSIVE."""
+    def verdict(self) -> Literal["PASS", "FAIL", "INCONCLUSIVE"]:
+        """What the findings that gate come to. What makes the measurement itself doubtful is among
+        the execution's reasons."""
         found = {finding.verdict for finding in self.findings if finding.gates}
         order = (FAIL, OPEN, INCONCLUSIVE)
         return next((verdict for verdict in order if verdict in found), PASS if found else OPEN)

@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from tollgate.base import records
+from tollgate.base.fields import Amount, Count
 
 #: Milliseconds of a plan's schedule, by the properties that set them: from one arrival of a label
 #: to the next, and from that of sum to that of search.
@@ -27,13 +29,14 @@ MEASURED, FIXED, UNSEEN, UNKNOWN = "measured", "fixed", "unseen", "unknown"
 
 @dataclass(frozen=True)
 class Cost:
-    """CPU time in ms that one request of each label took: of base and head together, however many
-    went to which, and of the generator."""
+    """CPU time that one request of each label took, measured before the comparison began."""
 
     __pydantic_config__ = records.STRICT
 
-    service_ms: float
-    generator_ms: float
+    service_ms: Amount
+    """Of base and head together, in ms, however many went to which."""
+    generator_ms: Amount
+    """Of JMeter, in ms."""
 
     @property
     def total_ms(self) -> float:
@@ -42,19 +45,23 @@ class Cost:
 
 @dataclass(frozen=True)
 class Pace:
-    """period_ms: from one arrival of a label to the next; usual_ms: as the plan has it. why:
-    `measured`; `fixed` by a property; `unseen` for services by URL; `unknown` where measuring
-    failed. cost: None where it was not measured. share: of so many cores, what base, head and the
-    generator may take together."""
+    """How fast arrivals came, of each label."""
 
     __pydantic_config__ = records.STRICT
 
-    period_ms: int
-    usual_ms: int
-    why: str
-    cores: int
-    share: float
+    period_ms: Count
+    """From one arrival to the next, in ms."""
+    usual_ms: Count
+    """As the plan has it, in ms."""
+    why: Literal["measured", "fixed", "unseen", "unknown"]
+    """By what the machine can carry (`measured`), by a property (`fixed`), or as the plan has it:
+    the CPU time of services by URL is `unseen`, and `unknown` where measuring it failed."""
+    cores: Count
+    """As many as the run could use."""
+    share: Amount
+    """Of the cores, what base, head and JMeter may need together."""
     cost: Cost | None = None
+    """Null where it was not measured."""
 
     @classmethod
     def of(

@@ -20,21 +20,30 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tollgate.base.fields import WRITTEN, Unwritten
 from tollgate.compare.change import as_share, change_of
 from tollgate.compare.model import PERCENTILES, STALLS, TYPICAL, Blocks
 
-Levels = tuple[float, ...]
+#: NaN where a process has too few samples.
+Levels = tuple[float | None, ...]
 
 
 @dataclass(frozen=True)
 class ProcessSpread:
-    """How the processes of a label differ in one metric: of each the ratio to all of base's, less
-    1, or the difference of shares; NaN where it has too few samples."""
+    """How much the processes of each side differ in the typical request of a label: of each process
+    the ratio to all of base's, less 1; null where it has too few samples."""
+
+    __pydantic_config__ = WRITTEN
 
     label: str
-    metric: str
+    """The label."""
+    metric: Unwritten[str]
+    """`typical` in a result; an interim decision asks for others, too, and of `stalls` a level is a
+    difference of shares."""
     base: Levels
+    """Of base's processes."""
     head: Levels
+    """Of head's processes."""
 
     def __str__(self) -> str:
         """Against all of base's: `base -0.6 to +0.5 %, head +1.2 to +4.4 %`."""

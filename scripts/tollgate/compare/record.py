@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
 
 from tollgate.base import records
+from tollgate.base.fields import Amount, Excluded, Whole
 from tollgate.compare.model import GateSettings
 from tollgate.compare.pace import Pace
 from tollgate.record.manifest import Manifest, ManifestError, digest
@@ -29,43 +32,53 @@ _PROMISED_BY = {
 
 @dataclass(frozen=True)
 class SideRecord:
-    """One of the two. name: `base` or `head`. told: which code it is, for people. revision: the
-    full SHA of the commit, None for a URL and for a working tree with changes, which is no commit.
-    url: None where PM2 runs it."""
+    """One of the two."""
 
     __pydantic_config__ = records.STRICT
 
-    name: str
+    name: Literal["base", "head"]
+    """Its name."""
     told: str
+    """Which code it is, e.g. `1a2b3c4 (merge base with origin/main)`."""
     revision: str | None
+    """SHA of the commit; null where no commit holds it or a URL was given."""
     url: str | None
+    """Where it was asked; null where PM2 ran it."""
 
 
 @dataclass(frozen=True)
 class CompareRecord:
-    """execution: its name. mode: `fork`, `cluster`, or `url`. first_s, every_s: when the samples
-    are looked at, in seconds of measuring. injected: by what of HEAD_INJECT_* head alone was
-    slowed, those that are not 0, such as {"work_percent": 20.0}. decided_s: after how many seconds
-    of measuring the run ended itself, None where it did not; the seconds behind don't count.
-    processes: of each side that were asked by themselves. pace: how fast arrivals came, None where
-    nothing looked after that. foreign: which share of the cores others took in each second of
-    measuring, None where that is not known; empty where nobody looked.
-    """
+    """What a comparison set out to compare, and when it was decided."""
 
     __pydantic_config__ = records.STRICT
 
     base: SideRecord
+    """What head is held against."""
     head: SideRecord
-    execution: str
-    mode: str
+    """What is to be judged."""
+    execution: Excluded[str]
+    """Its name."""
+    mode: Literal["fork", "cluster", "url"]
+    """How PM2 ran both; `url` where it ran neither."""
     settings: GateSettings
-    first_s: float
-    every_s: float
+    """What the gate promises."""
+    first_s: Excluded[float]
+    """When the samples are looked at first, in seconds of measuring."""
+    every_s: Excluded[float]
+    """From one look to the next, in seconds."""
     injected: dict[str, float]
-    decided_s: float | None = None
-    processes: int = 1
+    """By what head alone was slowed on purpose, by name, e.g. `work_percent`; empty for nothing."""
+    decided_s: Annotated[Amount | None, Field(serialization_alias="ended_itself_s")] = None
+    """Seconds of measuring after which the run ended itself, for everything was decided or, with
+    `fail_fast`, a metric had failed; null where it did not."""
+    processes: Whole = 1
+    """Of each side that were asked by themselves. With more than one a FAIL of a response time
+    needs every process of head to be slower than every one of base."""
     pace: Pace | None = None
-    foreign: tuple[float | None, ...] = ()
+    """Null for a plan with rates of its own, and for runs of before there was a choice."""
+    foreign: Excluded[tuple[float | None, ...]] = ()
+    """Background CPU load in each second of measuring, as a share of the cores; None where that is
+    not known, empty where nobody looked."""
 
 
 def write(record: CompareRecord, run: Path) -> None:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field, computed_field
 
+from tollgate.base.fields import WRITTEN, Count, Inlined, Unwritten
 from tollgate.compare.decide import close
 from tollgate.compare.interim import judge_blocks
 from tollgate.compare.model import (
@@ -24,6 +27,7 @@ from tollgate.compare.model import (
 from tollgate.compare.processes import ProcessSpread, spread
 from tollgate.compare.record import CompareRecord
 from tollgate.compare.samples import Compared
+from tollgate.workers.background_cpu import BackgroundCpu
 
 #: How a last look may fail to come to what the run took for decided.
 NO_LOOK, NOT_DECIDED = "no look", "not decided"
@@ -55,18 +59,21 @@ class LabelCounts:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """gate: closed. counts: one entry for each label. seconds: how many were measured, of which no
-    more than decided_s count. doubt: NO_LOOK or NOT_DECIDED where the run ended itself and the
-    samples do not bear that out; otherwise empty. spreads: of the typical request of each label,
-    none of a single process a side.
-    """
+    """What came of a comparison."""
 
-    record: CompareRecord
-    gate: Gate
-    counts: tuple[LabelCounts, ...]
-    seconds: int
-    doubt: str = ""
+    __pydantic_config__ = WRITTEN
+
+    record: Inlined[CompareRecord]
+    gate: Inlined[Gate]
+    """After its last look, closed."""
+    counts: Unwritten[tuple[LabelCounts, ...]]
+    """One entry for each label."""
+    seconds: Annotated[Count, Field(serialization_alias="compared_s")]
+    """Whole seconds of measuring that count."""
+    doubt: Unwritten[str] = ""
+    """NO_LOOK or NOT_DECIDED where the run ended itself and the samples do not bear that out."""
     spreads: tuple[ProcessSpread, ...] = ()
+    """How much the processes of each side differ, by label; empty of a single process a side."""
 
     @property
     def gating(self) -> tuple[Finding, ...]:
@@ -86,9 +93,16 @@ class Comparison:
         verdicts = {finding.verdict for finding in self.gating}
         return bool(self.gate.looks_s) and not verdicts & {OPEN, INCONCLUSIVE}
 
+    @computed_field
+    @property
+    def foreign(self) -> BackgroundCpu | None:
+        """Null with services by URL, and for runs of before it was recorded."""
+        return BackgroundCpu.of(self.record.foreign)
+
+    @computed_field(alias="control")
     @property
     def is_control(self) -> bool:
-        """Whether base was compared with itself, A with A: what differs is noise."""
+        """Whether both were the same, A against A, so that all that differs is noise."""
         base, head = self.record.base, self.record.head
         same = (base.revision, base.url) == (head.revision, head.url)
         # A working tree with changes has no revision, and neither have two unlike services.

@@ -173,22 +173,33 @@ class CriterionResult:
 
 @dataclass(frozen=True)
 class ExecutionVerdict:
-    """One execution's verdict; reasons explain it, warnings do not change it. workers: what was
-    seen of the target's. lint: what was noticed of the plan, which changes no verdict. course: of
-    one that may end early. background_cpu: what others took of the cores, None where not known."""
+    """One execution's verdict."""
+
+    __pydantic_config__ = WRITTEN
 
     name: str
-    verdict: str
+    """The scenario's name in taurus.yml."""
+    verdict: VerdictName
+    """The worst of this execution's reasons."""
     reasons: tuple[Reason, ...]
+    """Everything that keeps this execution from PASS."""
     warnings: tuple[str, ...]
+    """What a reader should know and what changes no verdict, one line each."""
     criteria: tuple[CriterionResult, ...]
+    """Every criterion, in the order of taurus.yml."""
     workers: tuple[WorkerFacts, ...] = ()
+    """What was seen of each worker of the targets; empty if they were not watched."""
     forecast: ForecastResult | None = None
-    comparison: Comparison | None = None
+    """How the load kept to the forecast of production; null where the plan follows none."""
+    comparison: Unwritten[Comparison | None] = None
     lint: tuple[str, ...] = ()
-    course: InterimHistory | None = None
-    capacity: Searched | None = None
+    """What was noticed of the plan and what changes no verdict, one line each, e.g. samplers
+    without an assertion."""
+    course: Unwritten[InterimHistory | None] = None
+    """Of one that may end early."""
+    capacity: Unwritten[Searched | None] = None
     background_cpu: BackgroundCpu | None = None
+    """Background CPU load while the execution measured; null where not known."""
 
     @property
     def background_lines(self) -> list[str]:
@@ -202,14 +213,24 @@ class ExecutionVerdict:
 
 @dataclass(frozen=True)
 class RunVerdict:
-    """The run's verdict. reasons: the run's own and those of all executions, worst first. share: of
-    a share of a load, which is judged with all others alone, such as 2/3."""
+    """The run's verdict."""
 
-    verdict: str
-    exit_code: int
+    __pydantic_config__ = WRITTEN
+
+    verdict: VerdictName
+    """The worst of the run's own reasons and of the verdicts of all executions. PASS: holds. FAIL:
+    violated beyond doubt. INCONCLUSIVE: too little or too noisy data to decide. INVALID: the
+    measurement itself is broken. INVALID beats FAIL beats INCONCLUSIVE beats PASS."""
+    exit_code: Literal[0, 1, 2, 3]
+    """What bzt and `tollgate judge` exit with: 0 PASS (or INCONCLUSIVE where
+    modules.verdict.inconclusive-passes is true, and of a share that is left to be merged), 3 FAIL,
+    1 INVALID or INCONCLUSIVE, 2 interrupted."""
     reasons: tuple[Reason, ...]
-    executions: tuple[ExecutionVerdict, ...]
-    share: str = ""
+    """Everything that keeps the run from PASS, worst first: the run's own reasons and those of all
+    executions, these with the execution's name and `: ` in front. Empty for PASS."""
+    executions: Unwritten[tuple[ExecutionVerdict, ...]]
+    share: Unwritten[str] = ""
+    """Of a share of a load, which is judged with all others alone, such as 2/3."""
 
 
 def worst(verdicts) -> str:

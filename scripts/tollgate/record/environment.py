@@ -17,6 +17,9 @@ from collections.abc import Mapping
 from importlib import metadata
 from pathlib import Path
 
+from typing_extensions import TypedDict  # Pydantic takes no other before Python 3.12
+
+from tollgate.base.fields import WRITTEN, Digest, Whole
 from tollgate.base.paths import ROOT, jmeter_home
 from tollgate.record.redaction import Redaction
 
@@ -38,7 +41,53 @@ _RUN = (
 )
 
 
-def fingerprint(plans: Path | None = None) -> dict:
+class Versions(TypedDict):
+    """Versions of the parts; `unknown` where one could not be found."""
+
+    __pydantic_config__ = WRITTEN
+
+    tollgate: str
+    """Version of the Python package tollgate."""
+    node: str
+    """Version of Node."""
+    java: str
+    """Version of the JVM that runs JMeter."""
+    jmeter: str
+    """Version of Apache JMeter."""
+    taurus: str
+    """Version of bzt."""
+    pm2: str
+    """Version of PM2."""
+    python: str
+    """Version of Python."""
+
+
+class Environment(TypedDict):
+    """The machine and the versions that a result holds for."""
+
+    __pydantic_config__ = WRITTEN
+
+    cpu: str
+    """Model name of the first CPU."""
+    cores: Whole | None
+    """Logical CPUs; null where the system does not say."""
+    memory_bytes: Whole
+    """Physical memory in bytes."""
+    os: str
+    """Name, release and architecture of the operating system."""
+    versions: Versions
+    """Versions of the parts; `unknown` where one could not be found."""
+    commit: str
+    """Commit of the checkout, `-dirty` behind it if files differ from it; `unknown` without git."""
+    variables: dict[str, str]
+    """The environment variables that chose what is run or changed the service or the generator, by
+    name; those that were not set are left out."""
+    plans: dict[str, Digest]
+    """SHA-256 of each plan file and of what it includes, in hexadecimal, by its path below the
+    run's folder `plan`."""
+
+
+def fingerprint(plans: Path | None = None) -> Environment:
     """CPU model, cores, memory, versions, commit, the variables that were set for the run, and the
     SHA-256 of each plan file. plans: the folder that holds the run's plans, None where there is no
     plan."""

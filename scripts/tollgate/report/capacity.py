@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from tollgate.base.text import format_interval, format_number
-from tollgate.capacity.model import Ratio, Result, Searched, Trial, ratio
+from tollgate.capacity.model import Result, Scaling, Searched, Trial
+from tollgate.capacity.model import scaling as capacity_scaling
 from tollgate.judge.verdicts import ExecutionVerdict
 
 LEAKS = "Trials of some seconds find no leak, and nothing else that only time shows: -soak does."
@@ -58,12 +59,8 @@ def outcome(trial: Trial, searched: Searched) -> str:
         return "say nothing of the service"
     if trial.grew:
         return "let the queue grow"
-    broken = [
-        text
-        for text, n, share in zip(searched.limits, trial.over, searched.shares, strict=True)
-        if n > share * trial.n
-    ]
-    return f"broke {' and '.join(broken)}" if broken else "kept the limits"
+    broken = " and ".join(searched.broken(trial))
+    return f"broke {broken}" if broken else "kept the limits"
 
 
 def _tried(searched: Searched) -> str:
@@ -86,19 +83,18 @@ def _drift(found: Result) -> Iterator[str]:
         yield f"drift {100 * found.drift:+.1f} %"
 
 
-def scaling(executions: Sequence[ExecutionVerdict]) -> tuple[str, str, Ratio] | None:
-    """(one, other, one / other) of two executions with a capacity each, such as cluster / fork."""
+def scaling(executions: Sequence[ExecutionVerdict]) -> Scaling | None:
+    """Of two executions with a capacity each, such as cluster / fork."""
     found = [it for it in executions if it.capacity]
     if len(found) != 2:
         return None
-    first, second = found
-    factor = ratio(second.capacity.result, first.capacity.result)
-    return factor and (second.name, first.name, factor)
+    one, other = found
+    return capacity_scaling(other.name, other.capacity.result, one.name, one.capacity.result)
 
 
 def scaling_line(executions: Sequence[ExecutionVerdict]) -> Iterator[str]:
     """`cluster / fork: 3.1 times as much (95 % CI 2.9-3.3)`, where both are known."""
     if found := scaling(executions):
-        one, other, factor = found
-        ends = format_interval(factor.low, factor.high)
-        yield f"{one} / {other}: {format_number(factor.estimate)} times as much (95 % CI {ends})"
+        ends = format_interval(found.low, found.high)
+        times = format_number(found.value)
+        yield f"{found.of} / {found.to}: {times} times as much (95 % CI {ends})"

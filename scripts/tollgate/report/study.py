@@ -7,17 +7,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
 import numpy as np
 
 from tollgate.base import atomic
+from tollgate.base.fields import WRITTEN, Inlined
 from tollgate.record import manifest
+from tollgate.record.environment import Environment
 from tollgate.report.console import study_table as to_table
-from tollgate.report.json_model import to_json
-from tollgate.report.json_study import About, to_dict
+from tollgate.report.json_model import plain, to_json
 from tollgate.samples.counts import Jtl, Label, read_jtl
 from tollgate.samples.lost import with_losses
 from tollgate.samples.store import open_store
@@ -26,7 +27,8 @@ from tollgate.study import record as study_run
 from tollgate.study.answers import Ran, build
 from tollgate.study.cpu import CpuError
 from tollgate.study.design import DesignError, read_blocks
-from tollgate.study.model import CROSSCHECK, StudyResult
+from tollgate.study.model import CROSSCHECK, StudyOutage, StudyResult
+from tollgate.study.record import StudyRun
 from tollgate.study.samples import read as read_samples
 from tollgate.study.windows import ANOTHER_GENERATOR, CONNECT
 from tollgate.workers.model import Resources, WorkerOutage
@@ -34,6 +36,27 @@ from tollgate.workers.reading import read_watch
 
 __all__ = ["JSON", "PROBLEMS", "is_study", "read", "to_table", "write"]
 JSON = "study.json"
+TITLE = "Tollgate's study.json"
+
+
+@dataclass(frozen=True)
+class StudyFile:
+    """What a study of one process against several measured, and what it says of each published
+    claim. Intervals are at 95 %, from a block bootstrap over rounds; every number that is not
+    known is null, and a note says why."""
+
+    __pydantic_config__ = WRITTEN
+
+    started: str
+    """When the run began, ISO 8601 with its offset."""
+    design: StudyRun
+    """How the run was set up."""
+    environment: Environment
+    """The machine and the versions that the study holds for."""
+    study: Inlined[StudyResult]
+    version: Literal[2] = 2
+    """Of this format; raised when a field goes or changes its meaning. Version 1 had a `usl` in
+    each curve."""
 
 
 class StudyReportError(Exception):
@@ -55,16 +78,13 @@ def write(run: Path) -> StudyResult:
     Raises PROBLEMS, ManifestError (also for samples that are not those that the run left) and
     JtlError.
     """
-    study, about = read(run)
-    atomic.write(run / JSON, to_json(to_dict(study, about)))
-    return study
+    file = read(run)
+    atomic.write(run / JSON, to_json(plain(file)))
+    return file.study
 
 
-def read(run: Path) -> tuple[StudyResult, About]:
-    """The study of a run's folder, and what it holds for.
-
-    Raises what `write` does.
-    """
+def read(run: Path) -> StudyFile:
+    """The study of a run's folder. Raises what `write` does."""
     record, how = manifest.read(run), study_run.read(run)
     planned = _execution(run, record)
     manifest.check_seal(planned, run)
@@ -84,7 +104,8 @@ def read(run: Path) -> tuple[StudyResult, About]:
         notes.insert(0, "the run was interrupted: what came after that was not measured")
     if record.problem:
         notes.insert(0, record.problem)
-    return replace(study, notes=tuple(notes)), About(record.started, record.environment, how)
+    study = replace(study, notes=tuple(notes))
+    return StudyFile(record.started, how, record.environment, study)
 
 
 def _execution(run: Path, record: manifest.Manifest) -> manifest.Execution:
@@ -98,13 +119,9 @@ def _execution(run: Path, record: manifest.Manifest) -> manifest.Execution:
 
 def _read_outages(
     run: Path, record: manifest.Manifest, planned: manifest.Execution, jtl: Jtl
-) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
+) -> tuple[list[StudyOutage], tuple[str, ...]]:
     """(the workers that ended by themselves under load, in order of time; problems with a file).
-
-    Of each outage: app, worker, pid; from_s and to_s, seconds since jtl.origin_ms; lost, the
-    requests that failed for want of the worker; experiment, the one under way, None for none.
-    Raises JtlError.
-    """
+    Times are seconds since jtl.origin_ms. Raises JtlError."""
     began_s, ended_s = jtl.origin_ms / 1000, jtl.last_end_ms / 1000
     found: list[tuple[WorkerOutage, str]] = []
     problems: dict[str, None] = {}  # a file that can't be read is one, and not one of each app
@@ -122,16 +139,16 @@ def _read_outages(
     return [_outage(outage, app, jtl.samplers) for outage, app in pairs], tuple(problems)
 
 
-def _outage(outage: WorkerOutage, app: str, samplers: Mapping[str, Label]) -> dict[str, Any]:
-    return {
-        "app": app,
-        "worker": outage.worker,
-        "pid": outage.pid,
-        "from_s": outage.from_s,
-        "to_s": outage.to_s,
-        "lost": outage.lost,
-        "experiment": _under_way(samplers, outage.from_s),
-    }
+def _outage(outage: WorkerOutage, app: str, samplers: Mapping[str, Label]) -> StudyOutage:
+    return StudyOutage(
+        app=app,
+        worker=outage.worker,
+        pid=outage.pid,
+        from_s=outage.from_s,
+        to_s=outage.to_s,
+        lost=outage.lost,
+        experiment=_under_way(samplers, outage.from_s),
+    )
 
 
 def _under_way(samplers: Mapping[str, Label], second: float) -> str | None:

@@ -8,49 +8,60 @@ machine does in the meantime hits all arms alike; round 0 warms up and is never 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Literal
 
 import numpy as np
+from pydantic import Field, computed_field
+from typing_extensions import TypedDict  # Pydantic takes no other before Python 3.12
 
-#: What has an interval, of a cell and as a ratio of two: requests a second, and milliseconds of
-#: service time (a closed loop has no intended start). block_max: the mean over blocks of each
-#: block's slowest request.
-METRICS = ("throughput", "mean", "p50", "p90", "p95", "p99", "block_max")
-#: What is reported of each cell. max: of all of its requests, which has no interval.
-DESCRIBED = (*METRICS, "max")
+from tollgate.base.fields import (
+    WRITTEN,
+    Amount,
+    Count,
+    Inlined,
+    Interval,
+    Text,
+    Unwritten,
+    Whole,
+)
+
 #: The experiment in which another load generator takes turns with JMeter.
 CROSSCHECK = "crosscheck"
 #: The arms of the cross-check.
 JMETER, AUTOCANNON = "jmeter", "autocannon"
 #: Experiment, arm and users, which name a cell.
 Key = tuple[str, str, int]
+Answer = Literal["agrees", "disagrees", "cannot tell"]
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One row of data/study.csv.
+    """One row of data/study.csv."""
 
-    experiment, arm: e.g. `calculate`, `cluster with logging`. app: of ecosystem.config.js.
-    users: closed-loop users. published: how many requests the write-up sent, 0 for none.
-    rounds: how often it is measured, the same for all cells of an experiment.
-    seconds: whole seconds that a block lasts, or may last where `each` bounds it; in the design at
-    least, see study/lengths.py.
-    lead_s: its first seconds, the switch-over, which are left out. each: requests of each user in
-    a block; 0 for as many as fit into its seconds.
-    path, answer: what is asked for, and the regular expression that an answer must contain.
-    """
+    __pydantic_config__ = WRITTEN
 
     experiment: str
+    """Name of the experiment, also the label of its samples in kpi.jtl."""
     arm: str
+    """What is compared."""
     app: str
-    users: int
-    published: int
-    rounds: int
-    seconds: int
-    lead_s: float
-    each: int
+    """The app of ecosystem.config.js that it asks."""
+    users: Whole
+    """Closed-loop users: each sends its next request when it has its answer."""
+    published: Count
+    """How many requests the write-up sent; 0 for none."""
+    rounds: Whole
+    """How often it was to be measured."""
+    seconds: Whole
+    """How long a block lasts, or may last."""
+    lead_s: Amount
+    """Seconds at the begin of a block that are left out."""
+    each: Count
+    """Requests of each user in a block; 0 for as many as fit into its seconds."""
     path: str
+    """What was asked for."""
     answer: str
+    """The regular expression that each answer had to contain."""
 
     @property
     def key(self) -> Key:
@@ -102,117 +113,267 @@ class CellData:
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number with its 95 % interval; None for each of them that is unknown, and `note` why."""
+    """A number with its 95 % interval."""
+
+    __pydantic_config__ = WRITTEN
 
     value: float | None
-    low: float | None = None
-    high: float | None = None
+    """From all rounds as they were; null where it is not known."""
+    low: Unwritten[float | None] = None
+    high: Unwritten[float | None] = None
     note: str = ""
+    """Why there is no value or no interval, or what ends it; usually empty."""
+
+    @computed_field
+    @property
+    def interval(self) -> Interval | None:
+        """[low, high]; null where there is none. One end alone is null where the data set no
+        bound."""
+        return None if self.low is None and self.high is None else [self.low, self.high]
+
+
+class Ratios(TypedDict):
+    """A ratio for each metric."""
+
+    __pydantic_config__ = WRITTEN
+
+    throughput: Estimate
+    """Requests that ended in the windows, failed ones included, a second of them."""
+    mean: Estimate
+    """Mean service time in ms."""
+    p50: Estimate
+    """Median of service time in ms, interpolated within JMeter's millisecond."""
+    p90: Estimate
+    """90th percentile, likewise."""
+    p95: Estimate
+    """95th percentile, likewise."""
+    p99: Estimate
+    """99th percentile, likewise."""
+    block_max: Estimate
+    """Mean over the blocks of each block's slowest request, in ms."""
+
+
+class CellMetrics(TypedDict):
+    """A number for each metric."""
+
+    __pydantic_config__ = WRITTEN
+
+    throughput: Estimate
+    """Requests that ended in the windows, failed ones included, a second of them."""
+    mean: Estimate
+    """Mean service time in ms."""
+    p50: Estimate
+    """Median of service time in ms, interpolated within JMeter's millisecond."""
+    p90: Estimate
+    """90th percentile, likewise."""
+    p95: Estimate
+    """95th percentile, likewise."""
+    p99: Estimate
+    """99th percentile, likewise."""
+    block_max: Estimate
+    """Mean over the blocks of each block's slowest request, in ms."""
+    max: Estimate
+    """Slowest of all the cell's requests, in ms; it has no interval."""
+
+
+#: What has an interval, of a cell and as a ratio of two. Times are service times: a closed loop has
+#: no intended start.
+METRICS = tuple(Ratios.__annotations__)
+#: What is reported of each cell.
+DESCRIBED = tuple(CellMetrics.__annotations__)
+
+
+class CellCpu(TypedDict):
+    """Mean cores busy in the windows; null where not known."""
+
+    __pydantic_config__ = WRITTEN
+
+    generator: Amount | None
+    """With JMeter."""
+    service: Amount | None
+    """With PM2 and the processes under it."""
+    idle: Amount | None
+    """Idle."""
 
 
 @dataclass(frozen=True)
 class Bottleneck:
-    """What held a cell's throughput: `service`, `generator`, `machine` (no core was idle, and the
-    arm could have used more), `neither` (waiting) or `unknown`.
+    """What held the throughput."""
 
-    headroom: by what factor it could at most be higher if the arm had got all cores that it can
-    use; 1 where some were idle anyway, or that is unknown."""
+    __pydantic_config__ = WRITTEN
 
-    who: str
-    reason: str
-    headroom: float = 1.0
+    who: Literal["service", "generator", "machine", "neither", "unknown"]
+    """`machine` where no core was idle and the arm could have used more; `neither` where requests
+    waited for something else than a core."""
+    reason: Text
+    """One sentence with the numbers."""
+    headroom: Annotated[float, Field(ge=1)] = 1.0
+    """By what factor the throughput could at most be higher if the arm had got all cores that it
+    can use; 1 where some were idle anyway."""
 
 
 @dataclass(frozen=True)
 class CellResult:
-    """The figures of a cell. metrics: by TOLD. busiest: mean over blocks of the share of the
-    requests that each block's busiest worker answered; None where unknown."""
+    """One arm at one number of users."""
 
-    cell: Cell
-    blocks: int
-    requests: int
-    failed: int
-    metrics: dict[str, Estimate]
-    workers: dict[str, int]
-    cpu: dict[str, float | None]  # mean cores: generator, service, idle
+    __pydantic_config__ = WRITTEN
+
+    cell: Inlined[Cell]
+    blocks: Count
+    """Blocks that count."""
+    requests: Count
+    """Requests that ended in their windows."""
+    failed: Count
+    """How many of these failed."""
+    metrics: CellMetrics
+    """What was measured."""
+    workers: dict[str, Count]
+    """Requests by who answered them: `worker`, or `server/worker` behind the balancer."""
+    cpu: CellCpu
+    """Mean cores busy in the windows; null where not known."""
     bottleneck: Bottleneck
+    """What held the throughput."""
     left_out: tuple[str, ...] = ()
-    busiest: float | None = None
+    """Why each other block does not count."""
+    busiest: Annotated[float, Field(ge=0, le=1)] | None = None
+    """Share of a block's requests that its busiest worker answered, mean of the blocks; null where
+    not known."""
 
 
 @dataclass(frozen=True)
 class ArmComparison:
-    """One arm against another at the same number of users. ratios: arm / baseline, by METRICS."""
+    """One arm against another."""
+
+    __pydantic_config__ = WRITTEN
 
     experiment: str
-    users: int
+    """Name of the experiment, also the label of its samples in kpi.jtl."""
+    users: Whole
+    """Closed-loop users: each sends its next request when it has its answer."""
     arm: str
+    """The arm."""
     baseline: str
-    ratios: dict[str, Estimate]
+    """What it is set against."""
+    ratios: Ratios
+    """arm / baseline of each metric, over the same resampled rounds."""
 
 
 @dataclass(frozen=True)
 class ScalingPoint:
-    """users, throughput (1/s), and concurrency performance: the baseline's response time at the
-    least users times the throughput (1 for a server that does not scale at all)."""
+    """One number of users."""
 
-    users: int
+    __pydantic_config__ = WRITTEN
+
+    users: Whole
+    """Closed-loop users: each sends its next request when it has its answer."""
     throughput: Estimate
+    """Requests a second."""
     concurrency_performance: Estimate
+    """The one process's mean service time under the fewest users, in s, times this throughput:
+    below 1 the server bogs down with users, above 1 it scales."""
 
 
 @dataclass(frozen=True)
 class Curve:
     """How an arm's throughput changes with its users."""
 
+    __pydantic_config__ = WRITTEN
+
     experiment: str
+    """Name of the experiment, also the label of its samples in kpi.jtl."""
     arm: str
+    """The arm."""
     points: tuple[ScalingPoint, ...]
+    """By users, ascending."""
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A published claim beside what was measured here.
+    """A published claim beside what was measured here."""
 
-    id: stable, e.g. `sum-throughput`. published: the figure as its authors gave it. measured: the
-    quantity that decides, with its interval; what: what that quantity is, in words. answer:
-    `agrees`, `disagrees` or `cannot tell`; reason: one sentence.
-    """
+    __pydantic_config__ = WRITTEN
 
     id: str
+    """Stable from run to run."""
     system: str
+    """The published system."""
     claim: str
+    """What was claimed."""
     published: str
+    """The figures as they were published."""
     what: str
+    """What `measured` is."""
     measured: Estimate
+    """The quantity that decides."""
     unit: str
-    answer: str
-    reason: str
+    """Unit of `measured`; empty for a ratio."""
+    answer: Answer
+    """`agrees` and `disagrees` only where the whole interval says so; between the two lies a
+    gap."""
+    reason: Text
+    """One sentence with the numbers."""
 
 
 @dataclass(frozen=True)
 class Check:
-    """Another load generator beside JMeter. ratios: its figure / JMeter's for throughput and p50.
-    agreement: `agrees`, `disagrees` or `cannot tell`."""
+    """Another load generator beside JMeter."""
+
+    __pydantic_config__ = WRITTEN
 
     tool: str
+    """Its name."""
     version: str
+    """Its version; empty where it is not known."""
     ratios: dict[str, Estimate]
-    agreement: str
-    reason: str
+    """Its figure / JMeter's, of throughput and p50."""
+    agreement: Answer
+    """Whether they agree within the tolerance."""
+    reason: Text
+    """One sentence."""
+
+
+class StudyOutage(TypedDict):
+    """A worker that died."""
+
+    __pydantic_config__ = WRITTEN
+
+    app: str
+    """Its app."""
+    worker: str
+    """PM2's number of it, or its name."""
+    pid: Count
+    """Of the process that ended."""
+    from_s: float
+    """When, in seconds since JMeter's start."""
+    to_s: float | None
+    """When its successor was online, in seconds; null where none came."""
+    lost: Count | None
+    """Requests that failed for want of it; null where they were not counted."""
+    experiment: str | None
+    """The experiment under way; null for none."""
 
 
 @dataclass(frozen=True)
 class StudyResult:
-    """Everything that study.json holds."""
+    """What was measured, and what that says of each published claim."""
 
-    seed: int
-    cores: int
-    experiments: tuple[str, ...]
+    __pydantic_config__ = WRITTEN
+
+    seed: Unwritten[int]
+    cores: Whole
+    """Cores of the machine."""
+    experiments: Unwritten[tuple[str, ...]]
     cells: tuple[CellResult, ...]
+    """Every arm at every number of users, without those of another load generator."""
     comparisons: tuple[ArmComparison, ...]
+    """Pairs of arms at the same number of users."""
     curves: tuple[Curve, ...]
+    """How the throughput of each arm changes with its users."""
     claims: tuple[Claim, ...]
+    """An answer to every published claim, also to those that this run did not measure."""
     checks: tuple[Check, ...]
-    outages: tuple[dict[str, Any], ...] = ()  # app, worker, pid, from_s, to_s, lost, experiment
-    notes: tuple[str, ...] = field(default=())
+    """Another load generator beside JMeter; in runs made before, up to three."""
+    outages: tuple[StudyOutage, ...] = ()
+    """Workers that died during the run; blocks that they served then are left out."""
+    notes: tuple[str, ...] = ()
+    """What else a reader should know."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tollgate.base import records
+from tollgate.base.fields import Count, Whole
 from tollgate.record.manifest import ManifestError
 
 NAME = "study-run.json"
@@ -25,20 +26,22 @@ CHECKS = "crosscheck"
 
 @dataclass(frozen=True)
 class StudyRun:
-    """design: the file that it follows. seed: of the order of the blocks. short: whether it was
-    the smoke, whose figures mean nothing. rounds: in place of the design's, None for those.
-    experiments: the names of those that were to run, in their order. left_out: what of the design
-    could not be run here, one sentence each.
-    """
+    """How the run was set up."""
 
     __pydantic_config__ = records.STRICT
 
     design: str
-    seed: int
+    """The file of the design."""
+    seed: Count
+    """Of the order of the blocks and of the resampled rounds."""
     short: bool
-    rounds: int | None
+    """Whether it was the smoke, which has too few rounds for any answer."""
+    rounds: Whole | None
+    """Rounds in place of the design's; null for those."""
     experiments: tuple[str, ...]
+    """The experiments that were to run, in their order."""
     left_out: tuple[str, ...] = ()
+    """What of the design could not be run here."""
 
 
 def write(study: StudyRun, run: Path) -> None:
