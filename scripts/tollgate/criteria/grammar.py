@@ -149,11 +149,6 @@ class Criterion:
         return self.is_count and (self.condition, self.threshold) in ((">", 0), (">=", 1))
 
     @property
-    def is_latency(self) -> bool:
-        """Whether its threshold is a time that answers took, from whenever they count."""
-        return self.may_respond and not self.is_latency_slope
-
-    @property
     def is_of_time(self) -> bool:
         """Whether it is about the times of samples, in one way or another."""
         return not self.is_of_workers and self.unit in ("ms", LATENCY_SLOPE)

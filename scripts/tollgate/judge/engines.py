@@ -9,6 +9,7 @@ of percentiles. Whether each sent its share, and in time, is proven of each by i
 from __future__ import annotations
 
 import math
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
@@ -38,10 +39,10 @@ def together(
 ) -> MeasuredExecution:
     """The same execution on several engines as one. known: what is known of each of them."""
     first = parts[0]
-    labels: dict[tuple[str, bool], list[LabelData]] = {}
+    labels: dict[tuple[str, bool], list[LabelData]] = defaultdict(list)
     for part in parts:
         for key, data in part.labels.items():
-            labels.setdefault(key, []).append(data)
+            labels[key].append(data)
     forecasts = [part.forecast for part in parts if part.forecast]
     return replace(
         first,
@@ -59,31 +60,24 @@ def together(
 
 
 def _label(parts: Sequence[LabelData]) -> LabelData:
-    def merged(name: str) -> Counts | None:
+    def merged(kind: type[Counts] | type[Totals], name: str) -> Counts | Totals | None:
         found = [getattr(each, name) for each in parts]
-        return None if any(it is None for it in found) else Counts.merged(found)
+        return None if any(it is None for it in found) else kind.merged(found)
 
-    totals = [each.totals for each in parts]
-    return replace(
-        parts[0],
-        **{
-            name: merged(name)
-            for name in ("service", "response", "lateness", "without_generator_lateness")
-        },
-        totals=None if None in totals else Totals.merged(totals),
-    )
+    names = ("service", "response", "lateness", "without_generator_lateness")
+    counts = {name: merged(Counts, name) for name in names}
+    return replace(parts[0], **counts, totals=merged(Totals, "totals"))
 
 
 def _forecast(parts: Sequence[ForecastFacts]) -> ForecastFacts:
     """What all engines were to send, and sent, in each step."""
     steps = []
     for each in zip(*(part.steps for part in parts), strict=True):
-        sent: dict[str, int] = {}
-        for label, count in (it for step in each for it in step.sent_by_label.items()):
-            sent[label] = sent.get(label, 0) + count
-        tps = math.fsum(step.step.tps for step in each)
-        step = replace(each[0].step, tps=tps)
-        steps.append(StepFacts(step, dict(sorted(sent.items())), all(it.reached for it in each)))
+        sent: Counter[str] = Counter()
+        for step in each:
+            sent.update(step.sent_by_label)
+        load = replace(each[0].step, tps=math.fsum(step.step.tps for step in each))
+        steps.append(StepFacts(load, dict(sorted(sent.items())), all(it.reached for it in each)))
     lines = zip(*(part.timeline for part in parts), strict=False)
     timeline = tuple((math.fsum(a for a, _ in it), math.fsum(b for _, b in it)) for it in lines)
     return replace(parts[0], steps=tuple(steps), timeline=timeline)

@@ -113,23 +113,24 @@ def poisson_interval(count: int, error_rate: float) -> tuple[float, float]:
 
 def forecast_reasons(result: ForecastResult) -> Iterator[Reason]:
     """One line if the load left the forecast: of its steps, or else in total or in its mix."""
-    left = "the load left the forecast: "
-    missed = _missed(result.steps)
-    if missed:
-        worst = worst_part(missed)
-        step = f"step {result.steps.index(worst) + 1} ({worst.name})"
-        how_many = f"{len(missed)} of {len(result.steps)} steps missed"
-        text = f"{left}{step} {_compared(worst, result)}, {how_many}"
-        yield invalid(_fault(worst), text)
+    steps, targets = (
+        [it for it in parts if it.outcome == MISSED] for parts in (result.steps, result.targets)
+    )
+    if steps:
+        part = worst_part(steps)
+        what = f"step {result.steps.index(part) + 1} ({part.name}) "
+        so_many = f", {len(steps)} of {len(result.steps)} steps missed"
     elif result.total.outcome == MISSED:
-        text = f"{left}{_compared(result.total, result)} in all, though every step held"
-        yield invalid(_fault(result.total), text)
-    elif missed := _missed(result.targets):
-        worst = worst_part(missed)
-        how_many = f"{len(missed)} of {len(result.targets)} targets missed"
-        # So many requests as were asked for, but of other targets: the plan deals them out.
-        text = f"{left}{worst.name} {_compared(worst, result)}, {how_many}"
-        yield invalid(OPERATOR, text)
+        part, what, so_many = result.total, "", " in all, though every step held"
+    elif targets:
+        part = worst_part(targets)
+        what, so_many = f"{part.name} ", f", {len(targets)} of {len(result.targets)} targets missed"
+    else:
+        return
+    # Too few: the generator did not get round to them. Too many, or others: they were asked for.
+    is_of_total = bool(steps) or part is result.total
+    fault = GENERATOR if is_of_total and part.sent < part.forecast else OPERATOR
+    yield invalid(fault, f"the load left the forecast: {what}{_compared(part, result)}{so_many}")
 
 
 def worst_part(parts: list[PartResult]) -> PartResult:
@@ -138,15 +139,6 @@ def worst_part(parts: list[PartResult]) -> PartResult:
         parts,
         key=lambda it: math.inf if it.sent and not it.forecast else abs(it.error_percent or 0.0),
     )
-
-
-def _missed(parts: tuple[PartResult, ...]) -> list[PartResult]:
-    return [each for each in parts if each.outcome == MISSED]
-
-
-def _fault(part: PartResult) -> str:
-    """Too few: the generator did not get round to them. Too many: they were asked for elsewhere."""
-    return GENERATOR if part.sent < part.forecast else OPERATOR
 
 
 def _compared(part: PartResult, result: ForecastResult) -> str:

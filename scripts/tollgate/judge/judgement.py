@@ -35,11 +35,7 @@ from tollgate.judge.cut_short import (
     stop_of,
 )
 from tollgate.judge.engines import engine_reasons, left_to_merge
-from tollgate.judge.facts import (
-    JudgeSettings,
-    MeasuredExecution,
-    MeasuredRun,
-)
+from tollgate.judge.facts import JudgeSettings, MeasuredExecution, MeasuredRun
 from tollgate.judge.failures import failure_reasons, without_times_of_failures
 from tollgate.judge.forecast import check_forecast, forecast_reasons
 from tollgate.judge.interim import with_decision_time

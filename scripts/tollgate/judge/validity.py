@@ -196,29 +196,15 @@ def _lateness(schedule: ScheduleFacts, has_failed: bool) -> Iterator[Reason]:
 def _unsent(schedule: ScheduleFacts, settings: JudgeSettings) -> Iterator[Reason]:
     tolerated = max(1.0, settings.missing_share * schedule.intended)
     name = ", ".join(schedule.labels)
-    not_sent = f"of {schedule.intended} scheduled requests of {name} were not sent"
-    # How long those would have taken for which no thread was free is not known; leaving them out
-    # would flatter the service.
+    of = f"of {schedule.intended} scheduled requests of {name} were not sent"
+    too_many = f"requests of {name} were sent that no schedule asked for"
+    # How long those of a busy service would have taken is not known; leaving them out would
+    # flatter it.
     rules = (
-        (INVALID, GENERATOR, schedule.missing_generator, f"{not_sent}: the generator was too slow"),
-        (
-            INVALID,
-            OPERATOR,
-            schedule.extra,
-            f"requests of {name} were sent that no schedule asked for",
-        ),
-        (
-            INVALID,
-            OPERATOR,
-            schedule.missing_plan,
-            f"{not_sent}: the plan's own pauses are too long",
-        ),
-        (
-            FAIL,
-            SERVICE,
-            schedule.missing_service,
-            f"{not_sent}: all threads were waiting for answers",
-        ),
+        (INVALID, GENERATOR, schedule.missing_generator, f"{of}: the generator was too slow"),
+        (INVALID, OPERATOR, schedule.extra, too_many),
+        (INVALID, OPERATOR, schedule.missing_plan, f"{of}: the plan's own pauses are too long"),
+        (FAIL, SERVICE, schedule.missing_service, f"{of}: all threads were waiting for answers"),
     )
     for verdict, fault, requests, text in rules:
         if requests > tolerated:

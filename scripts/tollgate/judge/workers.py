@@ -52,7 +52,6 @@ from tollgate.workers.processes import (
 #: Subjects that are judged for each process.
 _OF_LIVES = ("rss-slope", "time-left")
 MB_PER_MIN = 60 / MIB  # of bytes a second
-COLUMNS = {"cpu": "cpu", "loop-delay-p50": "loop_delay_p50", "loop-delay-p95": "loop_delay_p95"}
 #: With a smaller part of its looks in lives that could be judged, a worker has not been judged.
 LEAST_JUDGED = 0.5
 #: With values for a smaller part of the measured seconds the others may have been worse; one
@@ -108,56 +107,44 @@ def _badness(criterion: Criterion, judgement: Judgement) -> tuple[int, float]:
 
 
 def _of_worker(watch: _Watch, series: WorkerSeries) -> Iterator[Judgement]:
-    subject = watch.criterion.subject
-    if subject in _OF_LIVES:
+    if watch.criterion.subject in _OF_LIVES:
         yield from _of_lives(watch, series)
-    elif subject == "restarts":
+    elif watch.criterion.subject == "restarts":
         count = restarts(series, watch.resources.outages, watch.to_s)
-        yield _exact(watch, count, int((series.second < watch.to_s).sum()))
-    elif subject == "rss":
-        rss = _measured(watch, series, series.rss)[1]
-        judgement = _exact(watch, rss.max() / MIB, len(rss)) if len(rss) else _unknown(subject)
-        yield _unless_unknown(watch, judgement)
+        looks = int((series.second < watch.to_s).sum())
+        yield rule_exactly(watch.criterion, Observation(float(count), None, None, looks))
     else:
-        known = _measured(watch, series, getattr(series, COLUMNS[subject]))
-        yield _unless_unknown(watch, _of_mean(watch, *known))
+        yield _of_values(watch, series)
 
 
-def _measured(watch: _Watch, series: WorkerSeries, values: np.ndarray):
-    """(seconds, values) of the measured looks for which PM2 had a value."""
+def _of_values(watch: _Watch, series: WorkerSeries) -> Judgement:
+    """The judgement on the measured looks for which PM2 had a value."""
+    subject = watch.criterion.subject
+    values = getattr(series, subject.replace("-", "_"))
     known = np.isfinite(values) & (series.second >= watch.from_s) & (series.second < watch.to_s)
-    return series.second[known], values[known]
-
-
-def _unknown(subject: str) -> Judgement:
-    reason = f"no look in the measured time has the {subject} of this worker"
-    if subject.startswith("loop-delay"):
-        # PM2 knows it of Node processes alone.
-        reason += ": PM2 knows it of Node alone; for another kind of app remove the criterion"
-    return Judgement(INVALID, reason)
-
-
-def _unless_unknown(watch: _Watch, judgement: Judgement) -> Judgement:
-    """The same, but no PASS where too few looks have a value: the others may be bad."""
-    if judgement.verdict != PASS:
-        return judgement
-    known, seconds = judgement.estimate.samples, watch.to_s - watch.from_s
-    if known + EDGE_LOOKS >= LEAST_KNOWN * seconds:
+    at_s, values = series.second[known], values[known]
+    if not len(values):
+        reason = f"no look in the measured time has the {subject} of this worker"
+        if subject.startswith("loop-delay"):
+            reason += ": PM2 knows it of Node alone; for another kind of app remove the criterion"
+        return Judgement(INVALID, reason)
+    if subject == "rss":
+        highest = Observation(float(values.max() / MIB), None, None, len(values))
+        judgement = rule_exactly(watch.criterion, highest)
+    else:
+        judgement = _of_mean(watch, at_s, values)
+    due = watch.to_s - watch.from_s
+    if judgement.verdict != PASS or len(values) + EDGE_LOOKS >= LEAST_KNOWN * due:
         return judgement
     reason = (
-        f"measured by {known} looks in {seconds:.0f} s, one a second was due: "
+        f"measured by {len(values)} looks in {due:.0f} s, one a second was due: "
         f"at least {100 * LEAST_KNOWN:.0f} % are needed"
     )
     return replace(judgement, verdict=INCONCLUSIVE, reason=reason)
 
 
-def _exact(watch: _Watch, value: float, looks: int) -> Judgement:
-    return rule_exactly(watch.criterion, Observation(float(value), None, None, looks))
-
-
 def _of_mean(watch: _Watch, at_s: np.ndarray, values: np.ndarray) -> Judgement:
-    if not len(values):
-        return _unknown(watch.criterion.subject)
+    criterion = watch.criterion
     seconds, place = np.unique(np.floor(at_s).astype(np.int64), return_inverse=True)
     n, sums = np.bincount(place), np.bincount(place, weights=values)
 
@@ -165,18 +152,16 @@ def _of_mean(watch: _Watch, at_s: np.ndarray, values: np.ndarray) -> Judgement:
         found = mean_interval(seconds, n, sums, confidence, has_tail=False)
         return Observation(float(values.mean()), found.low, found.high, len(values))
 
-    estimate = watch.levels.between(watch.criterion, mean)
+    estimate = watch.levels.between(criterion, mean)
     watched = int(seconds[-1] - seconds[0]) + 1
     if watched < MIN_SECONDS:
         reason = f"watched for {watched} s: at least {MIN_SECONDS} s are needed"
         return Judgement(INCONCLUSIVE, reason, estimate)
-    return rule_over_time(
-        watch.criterion, estimate, watched, estimate.times_longer(watch.criterion)
-    )
+    return rule_over_time(criterion, estimate, watched, estimate.times_longer(criterion))
 
 
 def _of_lives(watch: _Watch, series: WorkerSeries) -> Iterator[Judgement]:
-    """One ruling for each process that can be judged; one on the worker if most of it can't."""
+    """One judgement for each process that can be judged; one on the worker if most of it can't."""
     all_lives = lives(series, watch.from_s, watch.to_s)
     confidence = 1 - 2 * watch.levels.hold
     grown = [it for it in (growth(life, confidence) for life in all_lives) if it]
