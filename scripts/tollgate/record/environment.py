@@ -183,14 +183,8 @@ def _version(*command: str) -> str:
 
 def _output(*command: str) -> str:
     try:
-        done = subprocess.run(
-            command,
-            capture_output=True,
-            encoding="utf-8",
-            errors="replace",
-            check=False,
-            timeout=20,
-        )
+        done = subprocess.run(command, capture_output=True, check=False, timeout=20)
     except (OSError, subprocess.SubprocessError):
         return ""
-    return (done.stdout or done.stderr).strip() if done.returncode == 0 else ""
+    said = (done.stdout or done.stderr).decode("utf-8", "replace").strip()
+    return said if done.returncode == 0 else ""
