@@ -6,7 +6,7 @@ import support
 from support import jmx_text as jmx
 from support import own_run
 from tollgate.base.response_codes import NAMES, PREFIX, nearest, short_code
-from tollgate.gather.evidence import EvidenceError
+from tollgate.gather.context import EvidenceError
 from tollgate.stats.counts import Counts
 
 SHORT = {

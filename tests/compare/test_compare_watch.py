@@ -50,7 +50,7 @@ class Run:
         """What a look says then."""
         self.clock_s = clock_s
         self.wrote(clock_s if wrote_s is None else wrote_s)
-        return self.watch.look(0.0)
+        return self.watch.look()
 
     def until_decided(self):
         """Look twice a second; returns what was said."""
@@ -102,10 +102,10 @@ def test_a_look_waits_for_what_jmeter_has_not_written_yet(tmp_path):
 def test_there_is_nothing_to_see_before_the_first_sample(tmp_path):
     run = Run(tmp_path)
     run.clock_s = 50.0
-    assert run.watch.look(0.0) is None
+    assert run.watch.look() is None
     run.clock_s += AGAIN_S
     run.jtl.write_text(run.header)
-    assert run.watch.look(0.0) is None
+    assert run.watch.look() is None
 
 
 def test_a_file_that_can_t_be_read_is_told_once_until_the_next_look(tmp_path):
@@ -114,12 +114,12 @@ def test_a_file_that_can_t_be_read_is_told_once_until_the_next_look(tmp_path):
     run.jtl.write_text(run.jtl.read_text().replace('"coin"', '"toss"'))
     run.clock_s = 60.0
     with pytest.raises(JtlError, match="the header has no column coin"):
-        run.watch.look(0.0)
+        run.watch.look()
     run.clock_s += EVERY_S / 2
-    assert run.watch.look(0.0) is None
+    assert run.watch.look() is None
     run.clock_s += EVERY_S
     with pytest.raises(JtlError):
-        run.watch.look(0.0)
+        run.watch.look()
 
 
 @pytest.mark.parametrize("ratio", [1.0, 1.3])
@@ -134,7 +134,7 @@ def test_what_ends_the_run_is_what_the_verdict_comes_to_afterwards(tmp_path, rat
     assert re.match(rf"Compare: {decided_s:g} s of at most 120: {many} decided", said[-1])
     assert ("FAIL typical of sum +" in said[-1]) == (ratio > 1)
     assert ("a FAIL ends the measuring" in said[-1]) == bool(run.decider.gate.left_open)
-    assert run.watch.look(0.0) is None
+    assert run.watch.look() is None
 
     ended = compare_folder.judged(tmp_path / "ended", run.load, decided_s=decided_s, of=run.times)
     [execution] = ended.executions

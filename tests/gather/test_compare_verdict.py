@@ -14,6 +14,7 @@ from tollgate.compare.facts import labels_of
 from tollgate.compare.record import SideRecord
 from tollgate.compare.words import course
 from tollgate.gather import evidence
+from tollgate.gather.context import EvidenceError
 from tollgate.judge.facts import JudgeSettings as Strictness
 from tollgate.judge.judgement import judge
 from tollgate.plan.read import read_plan
@@ -147,7 +148,7 @@ def test_fewer_labels_with_a_say_share_the_error_among_fewer(tmp_path):
 
 def test_a_label_that_is_to_gate_and_is_none_of_the_plan_is_refused(tmp_path):
     make(tmp_path, Load(settings=replace(SETTINGS, labels=("serach",))))
-    with pytest.raises(evidence.EvidenceError, match="no serach: it has sum, search"):
+    with pytest.raises(EvidenceError, match="no serach: it has sum, search"):
         verdict_of(tmp_path)
 
 
@@ -155,7 +156,7 @@ def test_a_label_that_the_running_plan_makes_up_is_refused(tmp_path):
     made = make(tmp_path)
     plan = tmp_path / made.executions[0].plan
     plan.write_text(plan.read_text().replace('testname="sum"', 'testname="sum ${n}"'))
-    with pytest.raises(evidence.EvidenceError, match=r"'sum \$\{n\}' as it runs"):
+    with pytest.raises(EvidenceError, match=r"'sum \$\{n\}' as it runs"):
         verdict_of(tmp_path)
 
 
@@ -172,7 +173,7 @@ def test_a_parent_sample_in_the_place_of_what_is_compared_is_refused(tmp_path):
     plan.write_text(
         plan.read_text().replace("<OpenModelThreadGroup", f"{group}<OpenModelThreadGroup", 1)
     )
-    with pytest.raises(evidence.EvidenceError, match="'all of it' generates a parent sample"):
+    with pytest.raises(EvidenceError, match="'all of it' generates a parent sample"):
         verdict_of(tmp_path)
 
 

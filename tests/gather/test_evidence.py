@@ -8,7 +8,7 @@ from support import own_run, run_folder
 from support.run_folder import reasons
 from tollgate.criteria import grammar
 from tollgate.gather import evidence
-from tollgate.gather.evidence import EvidenceError
+from tollgate.gather.context import EvidenceError
 from tollgate.plan import read
 from tollgate.plan.jmx import PlanError
 from tollgate.record import manifest

@@ -7,7 +7,7 @@ import pytest
 from support import jmx_text as jmx
 from support.own_run import gathered, make, rows, transactions, verdict_on
 from support.run_folder import reasons
-from tollgate.gather.evidence import EvidenceError
+from tollgate.gather.context import EvidenceError
 from tollgate.report.pages.run import spread
 from tollgate.report.pages.run.view import View
 

@@ -8,7 +8,7 @@ from support.executions import result_of, totals
 from support.run_folder import reasons
 from tollgate.criteria.check import check
 from tollgate.criteria.grammar import parse_all
-from tollgate.gather.evidence import EvidenceError
+from tollgate.gather.context import EvidenceError
 from tollgate.judge.facts import LabelData, MeasuredExecution
 from tollgate.samples.counts import read_jtl
 from tollgate.stats.bins import Bins

@@ -8,8 +8,8 @@ from support import jmx_text as jmx
 from support import own_run, run_folder
 from support.jtl_rows import START_MS, row
 from tollgate.gather import evidence
-from tollgate.gather.interim import judged_until_ms
-from tollgate.gather.watch import InterimDecider
+from tollgate.gather.context import contexts
+from tollgate.gather.interim import InterimDecider, judged_until_ms
 from tollgate.judge.judgement import judge
 from tollgate.record import manifest
 from tollgate.record.interim import InterimSchedule
@@ -205,12 +205,12 @@ def test_live_looks_find_what_judging_again_finds(tmp_path, spoiled):
     record = run_folder.make(tmp_path, PASSES, interim=LOOKS)
     jtl = tmp_path / run_folder.JTL
     clock = [BEGAN_MS / 1000]
-    (examined,) = evidence.examined(tmp_path, record)
+    (examined,) = contexts(tmp_path, record)
     decider = InterimDecider(examined)
     watch = SampleWatch(decider, jtl, lambda: clock[0])
     while not decider.is_over and clock[0] < BEGAN_MS / 1000 + 8:
         jtl.write_bytes(written_by(content, clock[0] * 1000))
-        watch.look(record.executions[0].began)
+        watch.look()
         clock[0] += 0.5
     jtl.write_bytes(content)
     ended = decider.course.looks_s[-1] if decider.is_over else None

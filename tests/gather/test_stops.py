@@ -6,8 +6,9 @@ from hypothesis import strategies as st
 
 from gather.test_looks import BEGAN_MS, LOOKS, changed, written_by
 from support import run_folder
-from tollgate.gather import evidence
-from tollgate.gather.watch import StopDecider
+from tollgate.gather import interim as watching
+from tollgate.gather.context import contexts
+from tollgate.gather.interim import StopDecider
 from tollgate.judge import criterion as judging
 from tollgate.record import manifest
 from tollgate.samples.watch import SampleWatch
@@ -25,12 +26,12 @@ def stopped(folder, criteria, content, **changes):
     """The first stop of a live run that JMeter writes these samples of, and when; None for none."""
     record = run_folder.make(folder, criteria, **changes)
     jtl = folder / run_folder.JTL
-    (examined,) = evidence.examined(folder, record)
+    (examined,) = contexts(folder, record)
     clock = [BEGAN_MS / 1000]
     watch = SampleWatch(StopDecider(examined, lambda: 0.0), jtl, lambda: clock[0])
     while clock[0] < BEGAN_MS / 1000 + 8:
         jtl.write_bytes(written_by(content, clock[0] * 1000))
-        if found := watch.look(record.executions[0].began):
+        if found := watch.look():
             return (*found, clock[0])
         clock[0], watch.not_before = clock[0] + 0.5, 0.0
     return None
@@ -92,7 +93,7 @@ def test_what_jmeter_gave_up_when_the_run_was_stopped_is_not_judged(tmp_path):
 def test_looking_for_a_stop_takes_a_small_part_of_the_time(tmp_path, monkeypatch):
     """However slow a look is: its own seconds are those that this clock is asked for."""
     record = run_folder.make(tmp_path, (TRIPS,))
-    (examined,) = evidence.examined(tmp_path, record)
+    (examined,) = contexts(tmp_path, record)
     clock, looks = [0.0], []
 
     def now():
@@ -102,10 +103,10 @@ def test_looking_for_a_stop_takes_a_small_part_of_the_time(tmp_path, monkeypatch
         looks.append(clock[0])
         clock[0] += 2.0
 
-    monkeypatch.setattr(type(examined), "stop", slow_stop)
+    monkeypatch.setattr(watching, "find_stop", slow_stop)
     watch = SampleWatch(StopDecider(examined, now), tmp_path / run_folder.JTL, now)
     while clock[0] < 420:
-        watch.look(0.0)
+        watch.look()
         clock[0] += 1.0
     assert len(looks) <= 10
 

@@ -6,10 +6,8 @@ from support import jmx_text as jmx
 from support import run_folder
 from support.forecasts import steps_of
 from tollgate.forecast.model import Followed, to_record
-from tollgate.gather import evidence
-from tollgate.gather.evidence import EvidenceError
+from tollgate.gather.context import EvidenceError, contexts
 from tollgate.gather.unjudgeable import hardly_decided
-from tollgate.plan.read import read_plan
 from tollgate.record import manifest
 from tollgate.record.interim import InterimSchedule
 
@@ -26,7 +24,7 @@ def refusal(folder, *criteria, plan=None, **changes):
     (planned,) = made.executions
     (folder / planned.jtl).unlink()
     try:
-        evidence.criteria_of(made, planned, read_plan(folder / planned.plan, planned.properties))
+        contexts(folder, made)
     except EvidenceError as error:
         return str(error)
     return ""
@@ -117,8 +115,7 @@ NEEDS = {
 def test_what_takes_all_of_the_budget_or_more_is_told_before_any_load(tmp_path, criteria, lines):
     record = run_folder.make(tmp_path, criteria, interim=InterimSchedule.of(4.0, 8.0))
     (planned,) = record.executions
-    plan = read_plan(tmp_path / planned.plan, {})
-    found = list(hardly_decided(evidence.criteria_of(record, planned, plan), planned, plan))
-    assert len(found) == lines
+    (its,) = contexts(tmp_path, record)
+    assert len(list(hardly_decided(its.criteria, planned, its.plan))) == lines
     planned.interim = None
-    assert not list(hardly_decided(evidence.criteria_of(record, planned, plan), planned, plan))
+    assert not list(hardly_decided(its.criteria, planned, its.plan))

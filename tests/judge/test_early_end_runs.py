@@ -9,7 +9,7 @@ from support import own_run, run_folder
 from support.early_ends import CSV, on_error
 from support.golden_lines import FOLDER
 from support.jtl_rows import jtl, row
-from tollgate.samples.threads import longest_gaps, thread_rows
+from tollgate.samples.threads import Thread, longest_gaps, thread_samples
 
 
 def test_each_thread_is_told_with_its_samples_and_the_longest_gap(written):
@@ -24,18 +24,19 @@ def test_each_thread_is_told_with_its_samples_and_the_longest_gap(written):
         row(90, 1, label="a", thread="visits 2-9"),
     ]
     path = written(jtl(*rows).encode())
-    asked = thread_rows(path, (), lambda name: name == "one 1")
-    assert set(asked) == {"one 1", "visits 2"}
-    assert asked["visits 2"] == ()
-    told = {(it.number, it.label): it.n for it in asked["one 1"]}
-    assert told == {(1, "a"): 2, (1, "b"): 2, (2, "a"): 1}
-    assert {it.last_end_ms - 1_700_000_000_000 for it in asked["one 1"]} == {520, 2005, 9}
+    asked = thread_samples(path, (), lambda name: name == "one 1", 1_700_000_000_000)
+    assert asked == {
+        "one 1": {1: Thread({"a": 2, "b": 2}, 2.005), 2: Thread({"a": 1}, 0.009)},
+        "visits 2": {},
+    }
     assert longest_gaps(path, ()) == {"one 1": 0.9}
-    with_parents = thread_rows(path, ("sum",), lambda _: True)
-    assert {it.label for it in with_parents["one 1"]} == {"a", "b", "sum"}
+    with_parents = thread_samples(path, ("sum",), lambda _: True, 0)
+    assert {label for it in with_parents["one 1"].values() for label in it.samples} == {
+        *("a", "b", "sum")
+    }
     columns = "timeStamp,elapsed,label,responseCode,success"
     bare = written(f"{columns}\n1700000000000,5,a,200,true\n".encode())
-    assert thread_rows(bare, (), lambda _: True) is None
+    assert thread_samples(bare, (), lambda _: True, 0) is None
 
 
 def their_plan(**changes):

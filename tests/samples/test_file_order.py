@@ -3,29 +3,26 @@
 import random
 from dataclasses import replace
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support import closed_loop, jtl_rows
-from tollgate.samples.order import has_successor, latest_ends, proven_step, step_back
+from tollgate.samples.order import step_back
 
 HEADER = jtl_rows.HEADER + ",TESTSTART.MS"
 
 
-def columns(rows):
-    """start, end and thread number of each row, by place in the file."""
-    names = sorted({it.thread for it in rows})
-    found = [(it.start_ms, it.start_ms + it.elapsed_ms, names.index(it.thread)) for it in rows]
-    return np.array(found, np.int64).reshape(-1, 3).T
+@pytest.fixture(scope="module")
+def found_in(tmp_path_factory):
+    """What the order of these rows shows."""
+    path = tmp_path_factory.mktemp("order") / "kpi.jtl"
 
+    def found(rows):
+        path.write_text(jtl_rows.jtl(*closed_loop.lines(rows), header=HEADER))
+        return step_back(path)
 
-def found_in(rows):
-    start, end, thread = columns(rows)
-    order = np.argsort(thread, kind="stable")
-    follows = has_successor(thread[order].astype(np.uint64))
-    return proven_step(order, start[order], end[order], follows, latest_ends(end, 0))
+    return found
 
 
 def some(rng, *choices):
@@ -38,7 +35,7 @@ times = st.lists(st.integers(0, 8000), min_size=1, max_size=4)
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 99), st.integers(1, 9), times, times, times)
 def test_no_clock_is_said_to_be_set_back_because_something_was_slow(
-    seed, threads, answers, held, pauses
+    found_in, seed, threads, answers, held, pauses
 ):
     rng = random.Random(seed)
     does = [some(rng, *choices) for choices in (answers, held, pauses)]
@@ -47,15 +44,15 @@ def test_no_clock_is_said_to_be_set_back_because_something_was_slow(
 
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 99), st.integers(1, 9), st.integers(2000, 40_000), st.integers(5000, 15_000))
-def test_a_step_is_found_with_its_size_and_its_moment(seed, threads, back, at):
+def test_a_step_is_found_with_its_size_and_its_moment(found_in, seed, threads, back, at):
     rng = random.Random(seed)
     rows = closed_loop.sent(threads, 20_000, some(rng, 5, 90), step=(at, back))
     step = found_in(rows)
     assert back - 100 <= step.back_ms <= back
-    assert at - 100 <= step.at_ms <= at + 100
+    assert at - 100 <= step.at_ms - jtl_rows.START_MS <= at + 100
 
 
-def test_a_wobble_below_a_second_is_no_step():
+def test_a_wobble_below_a_second_is_no_step(found_in):
     rows = closed_loop.sent(3, 20_000, lambda: 50, step=(9000, 900))
     assert found_in(rows) is None
 
@@ -128,7 +125,7 @@ def test_rows_of_transactions_begin_before_those_that_they_add_up(jtl):
 
 
 @pytest.mark.parametrize("step", [None, (9000, 6000)])
-def test_parts_of_a_page_stand_behind_it_and_begin_before_its_end(step):
+def test_parts_of_a_page_stand_behind_it_and_begin_before_its_end(found_in, step):
     pages = closed_loop.sent(3, 20_000, lambda: 2000, step=step)
     rows = [
         replace(page, start_ms=page.start_ms + at, elapsed_ms=elapsed)

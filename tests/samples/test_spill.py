@@ -11,9 +11,11 @@ import duckdb
 import pytest
 
 from support import run_folder
+from support.forecasts import steps_of
 from support.jtl_text import fields, lines, usual
 from support.run_folder import reasons
 from tollgate.base import disk
+from tollgate.forecast.model import Followed, to_record
 from tollgate.gather import evidence
 from tollgate.samples import store
 from tollgate.samples.counts import read_jtl
@@ -128,7 +130,8 @@ def test_where_nobody_may_write_it_spills_where_temporary_files_go(tmp_path, mon
 
 @pytest.mark.parametrize("error", [JtlError("kpi.jtl", "is too much"), OSError("is too much")])
 @pytest.mark.parametrize(
-    "step", ["read_jtl", "replay_jtl", "evidence_workers.with_losses", "_forecast"]
+    "step",
+    ["evidence.read_jtl", "samples.replay_jtl", "workers.with_losses", "evidence.forecast_facts"],
 )
 def test_a_fault_in_any_pass_over_the_samples_is_a_fact_about_the_run(
     tmp_path, monkeypatch, step, error
@@ -136,8 +139,17 @@ def test_a_fault_in_any_pass_over_the_samples_is_a_fact_about_the_run(
     def fail(*_, **__):
         raise error
 
-    monkeypatch.setattr(f"tollgate.gather.evidence.{step}", fail)
-    run, _ = evidence.gather(tmp_path, run_folder.make(tmp_path))
+    monkeypatch.setattr(f"tollgate.gather.{step}", fail)
+    followed = to_record(
+        Followed(
+            "data/mine.csv",
+            1.0,
+            1440.0,
+            steps_of(30, length_s=4.0, from_s=2.0, shares={"nap": 1.0}),
+        )
+    )
+    changes = run_folder.follow(tmp_path) | {"forecast": followed}
+    run, _ = evidence.gather(tmp_path, run_folder.make(tmp_path, **changes))
     (execution,) = run.executions
     assert execution.facts.jtl_error.endswith("is too much")
     assert execution.labels == {}

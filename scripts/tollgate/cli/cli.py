@@ -23,6 +23,7 @@ from pathlib import Path
 
 from tollgate.cli import ERROR, Parser, doctor, engine, forecast, merge, new_target
 from tollgate.gather import evidence
+from tollgate.gather.context import EvidenceError, refuse_lower_bounds
 from tollgate.gather.interim import judged_until_ms
 from tollgate.judge.judgement import judge
 from tollgate.plan.jmx import PlanError
@@ -37,7 +38,7 @@ from tollgate.samples.layout import JtlError
 from tollgate.taurus import engine_host
 
 _PROBLEMS = (
-    *(manifest.ManifestError, evidence.EvidenceError, PlanError, JtlError, PageError),
+    *(manifest.ManifestError, EvidenceError, PlanError, JtlError, PageError),
     engine_host.EngineError,
     *study_report.PROBLEMS,
 )
@@ -113,7 +114,7 @@ def _judge(arguments: argparse.Namespace) -> int:
             execution.criteria = []
     run, settings = evidence.gather(arguments.run, record)
     if arguments.criterion:
-        evidence.refuse_lower_bounds(it for each in run.executions for it in each.criteria)
+        refuse_lower_bounds(it for each in run.executions for it in each.criteria)
     verdict = judge(run, settings)
     if arguments.json:
         print(outputs.to_json(verdict, run, record), end="")

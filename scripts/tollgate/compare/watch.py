@@ -60,7 +60,7 @@ class ComparisonDecider:
             return None
         return next_look_s(self.gate, self.record.every_s, self.record.first_s)
 
-    def look(self, store: Store, _began: float) -> str | None:
+    def look(self, store: Store) -> str | None:
         """A line on what was seen."""
         due_s, most_s = self._due_s(), self.record.settings.budget_s + self.lag_s
         found = samples.read(store, self.labels, self.warmup_s, most_s, self.record.processes)

@@ -1,4 +1,4 @@
-"""What evidence.py gathers of a merged run: the shares of a load that its engines have sent.
+"""A merged run: the shares of a load that its engines have sent.
 
 Each share is gathered as it is, its seals checked, its schedule replayed from its own plan and
 seed. Of its samples only the counts are kept, which merge without loss: memory does not grow with
@@ -7,13 +7,12 @@ their number.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
-from tollgate.gather import workers as evidence_workers
+from tollgate.gather import workers
 from tollgate.judge.engines import engine_of, together
 from tollgate.judge.facts import EngineFacts, JudgeSettings, MeasuredExecution, MeasuredRun
 from tollgate.record import manifest
@@ -61,7 +60,7 @@ def _with_workers(
     """With what is known of workers that remote engines have asked: the controller has them."""
     if not planned.targets:
         return found
-    watched = evidence_workers.watched(run, merged, planned, None)
+    watched = workers.watched(run, merged, planned, None)
     facts = replace(
         found.facts,
         workers=watched.counts,
@@ -82,13 +81,8 @@ def _gathered(
         return folder, record, gather(folder, record)[0]
 
     with ThreadPoolExecutor(_BESIDE) as beside:
-        asked: deque[Future] = deque()
-        for engine in merged.engines:
-            asked.append(beside.submit(one, engine))
-            if len(asked) > _BESIDE:
-                yield asked.popleft().result()
-        while asked:
-            yield asked.popleft().result()
+        for first in range(0, len(merged.engines), _BESIDE):
+            yield from beside.map(one, merged.engines[first : first + _BESIDE])
 
 
 def _record(folder: Path, sha256: str, merged: Manifest) -> Manifest:

@@ -1,4 +1,5 @@
-"""What evidence.py gathers for the looks at an execution that may end early.
+"""What is decided by the samples of an execution that is under way: its verdict, or that it must be
+stopped; and the same again when the run is judged.
 
 A look at second T of measuring is made of the requests that were due in [warmup, warmup + T), by
 the rows that had ended lag_s later. What was due and had not ended by then is missing, and a PASS
@@ -9,29 +10,29 @@ whenever it is read, and what JMeter gave up when the execution was ended is nev
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tollgate.criteria.grammar import Criterion
-from tollgate.gather import labels as evidence_labels
-from tollgate.gather import workers as evidence_workers
-from tollgate.gather.waits import omitted_requests
-from tollgate.judge.facts import ExecutionFacts, InterimHistory, JudgeSettings, MeasuredExecution
+from tollgate.gather import workers
+from tollgate.gather.context import ExecutionContext
+from tollgate.gather.samples import joined
+from tollgate.gather.waits import waits_at_look
+from tollgate.judge.facts import ExecutionFacts, InterimHistory, MeasuredExecution
 from tollgate.judge.interim import is_settled, noted
 from tollgate.judge.judgement import results_of
-from tollgate.judge.verdicts import FAIL, CriterionResult
-from tollgate.plan.model import Plan
-from tollgate.record.manifest import Execution as Planned
+from tollgate.judge.verdicts import FAIL, PASS, CriterionResult
 from tollgate.record.manifest import Manifest, Stop
 from tollgate.samples.counts import read_jtl
 from tollgate.samples.layout import JtlError, peek_test_start
 from tollgate.samples.store import Store
-from tollgate.schedule.replay import replay_jtl
-from tollgate.stats.bins import Bins
+from tollgate.workers.reading import TargetsWatched
 
 #: Seconds between the end of an answer and its row in the file, at most, as a rule.
 WRITTEN_S = 0.5
+#: Seconds between two looks for a reason to stop, at least, and how many times as long as a look.
+STOP_EVERY_S, STOP_PAUSE = 5.0, 20
 
 
 @dataclass(frozen=True)
@@ -45,132 +46,164 @@ class Look:
     settled: bool
 
 
-@dataclass(frozen=True)
-class ExecutionContext:
-    """An execution that may end early. family: how many estimates its run has."""
+class InterimDecider:
+    """Judges all criteria at each interim look, as the verdict will when the run has ended."""
 
-    run: Path
-    manifest: Manifest
-    planned: Planned
-    plan: Plan
-    criteria: tuple[Criterion, ...]
-    settings: JudgeSettings
-    family: int
-    bins: Bins
-
-    @property
-    def course(self) -> InterimHistory:
-        """The one before any look."""
-        looks = self.planned.interim
-        ended = self.planned.decided_s is not None
-        return InterimHistory(looks.least_s, looks.budget_s, ended=ended)
+    def __init__(self, context: ExecutionContext) -> None:
+        self.context = context
+        interim, length_s = context.planned.interim, context.planned.measured
+        self.every_s = interim.every_s
+        ended = context.planned.decided_s is not None
+        self.course = InterimHistory(interim.least_s, interim.budget_s, ended=ended)
+        self.last: Look | None = None
+        # Of the looks that may end it, in seconds of measuring: at its own end it ends anyway.
+        self._moments = [it for it in interim.moments if not length_s or it < length_s]
 
     @property
-    def moments(self) -> Sequence[float]:
-        """Of the looks that may end it, in seconds of measuring: at its own end it ends anyway."""
-        length_s = self.planned.measured
-        return [it for it in self.planned.interim.moments if not length_s or it < length_s]
+    def next_s(self) -> float:
+        """The next look, in seconds of measuring; inf for none."""
+        number = len(self.course.looks_s)
+        return self._moments[number] if number < len(self._moments) else math.inf
 
-    def look(self, store: Store, course: InterimHistory) -> Look | None:
-        """The look behind those of the course that the moments have; None where the samples do not
-        say when JMeter began. Raises JtlError and OSError."""
-        course = course.at(self.moments[len(course.looks_s)])
-        at_s = course.looks_s[-1]
-        seen_s = self.planned.warmup + at_s + self.planned.interim.lag_s
-        execution = self.seen(store, Stop(at_s, seen_s), course)
+    def _seen_s(self, at_s: float) -> float:
+        """When what a look is made of had ended, in seconds since JMeter's start."""
+        return self.context.planned.warmup + at_s + self.context.planned.interim.lag_s
+
+    def due_at(self, origin_s: float) -> float | None:
+        seen_s = self._seen_s(self.next_s)
+        return None if seen_s == math.inf else origin_s + seen_s + WRITTEN_S
+
+    def look(self, store: Store) -> Look | None:
+        of, at_s = self.context, self.next_s
+        course = self.course.at(at_s)
+        execution = measured_until(of, store, Stop(at_s, self._seen_s(at_s)), course)
         if execution is None:
             return None
-        (results,) = results_of([execution], self.settings, self.family)
-        settled = is_settled(self.criteria, results, course)
-        return Look(execution, results, noted(course, results), settled)
+        (results,) = results_of([execution], of.settings, of.family)
+        settled = is_settled(of.criteria, results, course)
+        self.course = noted(course, results)
+        self.last = Look(execution, results, self.course, settled)
+        return self.last
 
-    def replayed(self, store: Store, ended_s: float | None) -> tuple[Look | None, InterimHistory]:
-        """The look that ended the execution, None where none did, and the course of all looks.
-        ended_s: when the load ended, in seconds since the execution's start, None for unknown.
-        Raises JtlError and OSError."""
-        course = self.course
-        planned, last_s = self.planned, self.planned.decided_s
-        if last_s is None and ended_s is not None:
-            last_s = ended_s - planned.warmup - planned.interim.lag_s
-        for at_s in self.moments:
-            if last_s is not None and at_s > last_s:
-                break
-            look = self.look(store, course)
-            if look is None:
-                break
-            course = look.course
-            if look.settled or at_s == planned.decided_s:
-                return look, course
-        return None, course
+    @property
+    def is_over(self) -> bool:
+        """Whether the last look ends the execution."""
+        looks_s = self.course.looks_s
+        budget_s = self.context.planned.interim.budget_s
+        return self.last is not None and (self.last.settled or looks_s[-1] >= budget_s)
 
-    def stop(self, store: Store) -> tuple[Stop, CriterionResult] | None:
-        """The first criterion that stops the run by the samples so far, and what of them shows it.
-        What was sent so late that the slowest answer so far would not have come is left out."""
-        origin_ms = peek_test_start(store.path, store.layout)
-        query = "SELECT max(start_ms + elapsed_ms), max(elapsed_ms) FROM samples"
-        ((last_ms, slowest_ms),) = store.rows(query)
-        if origin_ms is None or last_ms is None:
-            return None
-        planned, seen_s = self.planned, (last_ms - origin_ms) / 1000 - WRITTEN_S
-        due_s = math.floor(seen_s - slowest_ms / 1000 - planned.warmup)
-        stop = Stop(float(max(0, min(due_s, planned.measured or due_s))), max(0.0, seen_s))
-        stopping = tuple(it for it in self.criteria if it.can_stop_early)
-        execution = replace(self, criteria=stopping).seen(store, stop)
-        (results,) = results_of([execution], self.settings)
-        failed = [it for it in results if it.verdict == FAIL]
-        return (stop, failed[0]) if failed else None
-
-    def seen(
-        self, store: Store, stop: Stop, course: InterimHistory | None = None
-    ) -> MeasuredExecution | None:
-        """What was measured until a look or a stop, None where the samples do not say when JMeter
-        began. Raises OSError."""
-        planned = self.planned
-        to_s, seen_s = planned.warmup + stop.measured_s, stop.seen_s
-        origin_ms = peek_test_start(store.path, store.layout)
-        if origin_ms is None:
-            return None
-        found = MeasuredExecution(
-            name=planned.name,
-            labels={},
-            criteria=self.criteria,
-            warmup_s=planned.warmup,
-            measured_s=stop.measured_s,
-            facts=ExecutionFacts(ended_s=to_s),
-            course=course,
-        )
-        with store.until(origin_ms + round(seen_s * 1000)):
-            try:
-                jtl = read_jtl(store, bins=self.bins)
-            except JtlError:
-                return found  # no sample has ended yet
-            parents = evidence_labels.parent_samples(self.plan, jtl)
-            replayed = replay_jtl(self.plan, store, jtl, planned.warmup, to_s, self.bins)
-            labels = evidence_labels.labels_of(jtl, replayed, parents)
-            waiting = omitted_requests(
-                labels, self.plan, store, jtl, (to_s, seen_s), self.bins, parents
-            )
-        watched = evidence_workers.watched(self.run, self.manifest, planned, jtl)
-        return replace(
-            found,
-            labels=labels,
-            unanswered=(*replayed.unanswered, *waiting),
-            facts=replace(found.facts, workers=watched.counts),
-            resources=watched.resources,
-        )
+    @property
+    def open(self) -> list[str]:
+        """The criteria that the last look did not decide, all of them before it."""
+        if self.last is None:
+            return [each.text for each in self.context.criteria if each.fail]
+        return [
+            each.criterion
+            for each in self.last.results
+            if each.decides and each.verdict not in (PASS, FAIL)
+        ]
 
 
-def ended(
-    execution: MeasuredExecution, seen: MeasuredExecution, course: InterimHistory | None
-) -> MeasuredExecution:
-    """The execution, of all that its folder has, as it is judged at the look or stop that ended
-    it."""
-    return replace(
-        execution,
-        labels=seen.labels,
-        measured_s=seen.measured_s,
-        unanswered=seen.unanswered,
+def outcome(look: Look) -> str:
+    """`fails after 10 s: p95 of search = ...`, `every criterion is decided after 30 s`."""
+    at_s = look.course.looks_s[-1]
+    failed = [each for each in look.results if each.decides and each.verdict == FAIL]
+    if failed:
+        return f"fails after {at_s:g} s: {failed[0].line}"
+    if look.settled:
+        return f"every criterion is decided after {at_s:g} s"
+    return f"not decided after {at_s:g} s, all of the budget"
+
+
+def looks_again(
+    of: ExecutionContext, store: Store, ended_s: float | None
+) -> tuple[Look | None, InterimHistory]:
+    """The look that ended the execution, None where none did, and the course of all looks.
+    ended_s: when the load ended, in seconds since the execution's start, None for unknown. Raises
+    JtlError and OSError."""
+    planned, decider = of.planned, InterimDecider(of)
+    last_s = math.inf if ended_s is None else ended_s - planned.warmup - planned.interim.lag_s
+    if planned.decided_s is not None:
+        last_s = planned.decided_s
+    while decider.next_s < math.inf and decider.next_s <= last_s:
+        at_s, look = decider.next_s, decider.look(store)
+        if look is None:
+            break
+        if look.settled or at_s == planned.decided_s:
+            return look, decider.course
+    return None, decider.course
+
+
+class StopDecider:
+    """Judges the criteria that may stop a run by the samples so far, as the verdict does then."""
+
+    every_s = STOP_EVERY_S
+
+    def __init__(self, context: ExecutionContext, now: Callable[[], float] = time.time) -> None:
+        """now: seconds since the epoch."""
+        self.context, self.now = context, now
+        self._asked_at = self._next_at = 0.0
+
+    def due_at(self, _origin_s: float) -> float:
+        self._asked_at = self.now()
+        return self._next_at
+
+    def look(self, store: Store) -> tuple[Stop, CriterionResult] | None:
+        """The criterion that stops the run, and where."""
+        found = find_stop(self.context, store)
+        to_s = self.now()
+        self._next_at = to_s + max(STOP_EVERY_S, STOP_PAUSE * (to_s - self._asked_at))
+        return found
+
+
+def find_stop(of: ExecutionContext, store: Store) -> tuple[Stop, CriterionResult] | None:
+    """The first criterion that stops the run by the samples so far, and what of them shows it. What
+    was sent so late that the slowest answer so far would not have come is left out."""
+    origin_ms = peek_test_start(store.path, store.layout)
+    query = "SELECT max(start_ms + elapsed_ms), max(elapsed_ms) FROM samples"
+    ((last_ms, slowest_ms),) = store.rows(query)
+    if origin_ms is None or last_ms is None:
+        return None
+    planned, seen_s = of.planned, (last_ms - origin_ms) / 1000 - WRITTEN_S
+    due_s = math.floor(seen_s - slowest_ms / 1000 - planned.warmup)
+    stop = Stop(float(max(0, min(due_s, planned.measured or due_s))), max(0.0, seen_s))
+    stopping = replace(of, criteria=tuple(it for it in of.criteria if it.can_stop_early))
+    (results,) = results_of([measured_until(stopping, store, stop)], of.settings)
+    return next(((stop, it) for it in results if it.verdict == FAIL), None)
+
+
+def measured_until(
+    of: ExecutionContext, store: Store, stop: Stop, course: InterimHistory | None = None
+) -> MeasuredExecution | None:
+    """What was measured until a look or a stop, None where the samples do not say when JMeter
+    began. Raises JtlError and OSError."""
+    planned = of.planned
+    to_s = planned.warmup + stop.measured_s
+    origin_ms = peek_test_start(store.path, store.layout)
+    if origin_ms is None:
+        return None
+    labels, unanswered, targets = {}, (), TargetsWatched()
+    with store.until(origin_ms + round(stop.seen_s * 1000)):
+        try:
+            jtl = read_jtl(store, bins=of.bins)
+        except JtlError:
+            pass  # no sample has ended yet
+        else:
+            samples = joined(of, store, jtl, to_s)
+            labels = samples.labels
+            waiting = waits_at_look(samples, to_s, stop.seen_s)
+            unanswered = (*samples.replayed.unanswered, *waiting)
+            targets = workers.watched(of.run, of.manifest, planned, jtl)
+    return MeasuredExecution(
+        name=planned.name,
+        labels=labels,
+        criteria=of.criteria,
+        warmup_s=planned.warmup,
+        measured_s=stop.measured_s,
+        facts=ExecutionFacts(ended_s=to_s, workers=targets.counts),
+        resources=targets.resources,
         course=course,
+        unanswered=unanswered,
     )
 
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from tollgate.criteria.grammar import Criterion, CriterionError
-from tollgate.forecast.model import Followed
 from tollgate.plan.model import Plan
 from tollgate.record.manifest import Execution
 from tollgate.schedule.schedule import schedules_of
@@ -15,27 +14,17 @@ from tollgate.stats.slope import FEWEST
 
 
 def unjudgeable(
-    criteria: Iterable[Criterion],
-    planned: Execution,
-    plan: Plan,
-    followed: Followed | None,
-    is_watched: bool,
+    criteria: Iterable[Criterion], planned: Execution, plan: Plan, is_of_remote: bool
 ) -> Iterator[str]:
-    """One line for each criterion on what will not be there, for a forecast that the plan doesn't
-    follow, and for looks that could not see what is under way. followed: the forecast of
-    `planned`. is_watched: whether somebody watches the workers that it asks."""
-    if followed and not _uses_its_schedule(planned, plan):
-        yield (
-            f"{planned.name}: the plan {planned.plan} does not follow {followed.path}: it has no "
-            "Open Model Thread Group with the property `schedule`; write "
-            "${__P(schedule,...)} as the group's schedule, or take the forecast out"
-        )
+    """One line for each criterion on workers that nobody watches, and for looks that could not see
+    what is under way. is_of_remote: whether the controller of a remote engine watches them."""
     if planned.interim:
         yield from (f"{planned.name}: {line}" for line in _unseen_at_looks(plan))
-    for criterion in criteria:
-        problem = _problem(criterion, planned, plan, followed, is_watched)
-        if problem:
-            yield str(problem)
+    for it in criteria:
+        if it.is_of_workers and not (planned.targets or is_of_remote):
+            problem = f"{planned.name} has no target, so its workers are not watched"
+            step = "name an app of ecosystem.config.js as its scenario's `target`, or remove it"
+            yield str(CriterionError(it.text, "label", it.label, problem, step))
 
 
 def hardly_decided(criteria: Iterable[Criterion], planned: Execution, plan: Plan) -> Iterator[str]:
@@ -88,38 +77,3 @@ def _unseen_at_looks(plan: Plan) -> Iterator[str]:
                 f"{what} whose arrivals are unknown, so an interim look can't tell which "
                 f"requests are under way: give it a random seed above 0, or {off}"
             )
-
-
-def _uses_its_schedule(planned: Execution, plan: Plan) -> bool:
-    given = planned.properties.get("schedule", "").strip()
-    groups = [group for group in plan.groups if group.is_open_model]
-    return any(given and (group.schedule or "").strip() == given for group in groups)
-
-
-def _problem(
-    criterion: Criterion,
-    planned: Execution,
-    plan: Plan,
-    followed: Followed | None,
-    is_watched: bool,
-) -> CriterionError | None:
-    text, label = criterion.text, criterion.label
-    if criterion.is_of_workers:
-        if is_watched:
-            return None
-        problem = f"{planned.name} has no target, so its workers are not watched"
-        step = "name an app of ecosystem.config.js as its scenario's `target`, or remove it"
-        return CriterionError(text, "label", label, problem, step)
-    transactions = {each.text for each in plan.transaction_labels}
-    # Rows of transactions are no targets; a label made up by the running test is no column.
-    if followed is None or label not in plan.labels or label in transactions:
-        return None
-    if any(step.tps * step.shares.get(label, 0) > 0 for step in followed.steps):
-        return None
-    if any(label in step.shares for step in followed.steps):
-        problem = f"{followed.path} gives {label} no share in any step of this run"
-        step = f"give {label} a share, or remove the criterion"
-    else:
-        problem = f"the forecast {followed.path} has no column {label}, so that it is never asked"
-        step = f"add the column {label}, or remove the criterion"
-    return CriterionError(text, "label", label, problem, step)

@@ -1,26 +1,24 @@
-"""What evidence.py gathers about requests that had no answer when the load was ended."""
+"""Requests that had no answer when the load was ended, or at an interim look."""
 
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import replace
+import signal
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from tollgate.base.text import format_duration
-from tollgate.judge.facts import LabelData, MeasuredExecution
+from tollgate.gather.context import is_of_remote
+from tollgate.gather.samples import ExecutionSamples
+from tollgate.judge.facts import LabelData
 from tollgate.judge.missing_samples import LoadEnd, OmittedRequests, correct_coordinated_omission
 from tollgate.plan.model import Plan, ThreadGroup
 from tollgate.plan.threads import groups_before, is_done
-from tollgate.record.manifest import Execution as Planned
-from tollgate.samples.counts import Jtl
-from tollgate.samples.store import Store
-from tollgate.samples.threads import Key, Sent, ThreadRows, read_sent, thread_rows
+from tollgate.samples.threads import Key, Sent, read_sent, thread_samples
 from tollgate.schedule.model import Unanswered
 from tollgate.schedule.threads import closed_groups, senders
-from tollgate.stats.bins import Bins
 from tollgate.stats.counts import Counts
 from tollgate.stats.totals import COLUMNS, Totals
 
@@ -30,70 +28,54 @@ NO_ANSWER = "no answer before the load was ended"
 SILENCE_S = 1.0
 
 
-def with_waits(
-    execution: MeasuredExecution,
-    plan: Plan,
-    planned: Planned,
-    store: Store,
-    jtl: Jtl,
-    bins: Bins,
-    is_complete: bool,
-) -> MeasuredExecution:
-    """The execution with requests that its threads waited for in vain, or could not send for it,
-    among its failures. is_complete: whether JMeter wrote down whatever had ended. Raises JtlError
-    and OSError."""
-    ended = planned.stop_requested_at or (planned.ended if execution.facts.interrupted else None)
+@dataclass(frozen=True)
+class Waits:
+    """The labels of an execution with requests that its threads waited for in vain, or could not
+    send for it, among its failures. problems: why these are not known."""
+
+    labels: Mapping[Key, LabelData]
+    notes: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+def waits_at_end(samples: ExecutionSamples, interrupted: bool) -> Waits:
+    """Of the threads that waited when the load was ended. Raises JtlError and OSError."""
+    planned, labels = samples.of.planned, dict(samples.labels)
+    ended = planned.stop_requested_at or (planned.ended if interrupted else None)
     if ended is None:
-        return execution
-    if not is_complete or "threadName" not in store.layout:
-        return _silent(execution, plan, planned, jtl)
-    parents = [
-        name
-        for (name, is_from_controller), data in execution.labels.items()
-        if is_from_controller and not data.is_transaction
-    ]
-    ends_ms, is_lost = (ended * 1000, ended * 1000), planned.ended_by_force
-    found = _omitted_by_group(execution.labels, plan, store, jtl, ends_ms, parents, is_lost)
-    for groups, omitted in found:
+        return Waits(labels)
+    # Whether JMeter wrote down whatever had ended.
+    is_remote = is_of_remote(samples.of.manifest)
+    is_complete = planned.exit_code != -signal.SIGKILL and not is_remote
+    if not is_complete or "threadName" not in samples.store.layout:
+        return Waits(labels, problems=_silence(samples))
+    notes, ends_ms = [], (ended * 1000, ended * 1000)
+    for groups, omitted in _omitted_by_group(samples, ends_ms, planned.ended_by_force):
+        for key, extra in _failures(samples, omitted):
+            data = labels.get(key) or LabelData(key[0], Counts.of([], [], width=extra.width))
+            labels[key] = _added(data, extra)
         if omitted.requests:
-            execution = _with_omitted(execution, groups, omitted, ended * 1000, jtl, bins)
-    return execution
+            notes.append(_note(samples, groups[0], omitted, ended * 1000))
+    return Waits(labels, tuple(notes))
 
 
-def omitted_requests(
-    labels: Mapping[Key, LabelData],
-    plan: Plan,
-    store: Store,
-    jtl: Jtl,
-    until_s: tuple[float, float],
-    bins: Bins,
-    parents: Collection[str],
-) -> tuple[Unanswered, ...]:
+def waits_at_look(samples: ExecutionSamples, to_s: float, seen_s: float) -> list[Unanswered]:
     """What threads in closed loops had under way, or could not send for it, at a look.
 
-    until_s: the end of what is looked at, and the look, in seconds since the execution's start.
+    to_s: the end of what is looked at, seen_s: the look, in seconds since the execution's start.
     Raises JtlError and OSError.
     """
-    ends_ms = tuple(jtl.origin_ms + each * 1000 for each in until_s)
-    found = []
-    for _, omitted in _omitted_by_group(labels, plan, store, jtl, ends_ms, parents, True):
-        for key, begins in omitted.begins_ms.items():
-            second = _seconds(np.concatenate(begins), jtl, bins)
-            slow = np.concatenate(omitted.elapsed_ms[key]).astype(np.int64)
-            failed = np.zeros(len(slow), bool)
-            counts = Counts.of(second, slow, failed, codes=(NO_ANSWER,), width=bins.width_s)
-            found.append(Unanswered((key[0],), counts, waited_for=True))
-    return tuple(found)
+    origin_ms = samples.jtl.origin_ms
+    ends_ms = origin_ms + to_s * 1000, origin_ms + seen_s * 1000
+    return [
+        Unanswered((key[0],), counts, waited_for=True)
+        for _, omitted in _omitted_by_group(samples, ends_ms, is_lost=True)
+        for key, counts in _failures(samples, omitted)
+    ]
 
 
 def _omitted_by_group(
-    labels: Mapping[Key, LabelData],
-    plan: Plan,
-    store: Store,
-    jtl: Jtl,
-    ends_ms: tuple[float, float],
-    parents: Collection[str],
-    is_lost: bool,
+    samples: ExecutionSamples, ends_ms: tuple[float, float], is_lost: bool
 ) -> Iterator[tuple[list[ThreadGroup], OmittedRequests]]:
     """Of the thread groups in closed loops. Nobody knows which threads wait, so that each counts
     that was silent for longer than any answer had taken.
@@ -101,42 +83,39 @@ def _omitted_by_group(
     ends_ms: until when requests were to be sent, and since when a silent thread has waited, epoch
     milliseconds. is_lost: whether a request that was under way then left no row.
     """
+    plan, store, origin_ms = samples.of.plan, samples.store, samples.jtl.origin_ms
     loops = set(closed_groups(plan))
-
-    def places_of(name: str) -> tuple[int, ...]:
-        return tuple(senders(plan, range(len(plan.groups)), name))
-
-    def is_in_loop(name: str) -> bool:
-        return loops.issuperset(places_of(name))
-
-    rows = thread_rows(store, parents, is_in_loop) if loops else None
+    if not loops:
+        return
+    by_name = thread_samples(
+        store, samples.parents, lambda name: loops.issuperset(_places(plan, name)), origin_ms
+    )
     by_group: dict[tuple[int, ...], list[str]] = {}
     last_s: dict[int, float] = {}
-    for name, its in (rows or {}).items():
-        going_on = _going_on([plan.groups[it] for it in places_of(name)], its)
-        by_group.setdefault(places_of(name), []).extend(f"{name}-{it}" for it in going_on)
-        ends_s = [(it.last_end_ms - jtl.origin_ms) / 1000 for it in its]
-        for place in places_of(name):
+    for name, threads in (by_name or {}).items():
+        places = _places(plan, name)
+        by_group.setdefault(places, []).extend(
+            f"{name}-{number}"
+            for number, thread in threads.items()
+            if not all(is_done(plan.groups[place], thread.samples) for place in places)
+        )
+        for place in places:
+            ends_s = (thread.last_end_s for thread in threads.values())
             last_s[place] = max([last_s.get(place, 0.0), *ends_s])
     for places, threads in by_group.items():
         groups = [plan.groups[place] for place in places]
         if any(group.is_setup for group in groups):
             continue
         # A thread that was silent when its time was over may have been so for a service that hangs.
-        due_ms = jtl.origin_ms + 1000 * max(_due_s(plan, place, last_s) for place in places)
-        sent = read_sent(store, threads, parents) or {}
-        due_ends_ms = tuple(min(end_ms, due_ms) for end_ms in ends_ms)
-        yield groups, _omitted(labels, groups, due_ends_ms, sent, is_lost)
+        due_ms = origin_ms + 1000 * max(_due_s(plan, place, last_s) for place in places)
+        sent = read_sent(store, threads, samples.parents) or {}
+        end = LoadEnd(*(min(end_ms, due_ms) for end_ms in ends_ms), is_lost)
+        yield groups, _omitted(samples.labels, groups, end, sent)
 
 
-def _going_on(groups: list[ThreadGroup], rows: Iterable[ThreadRows]) -> Iterator[int]:
-    """Numbers of the threads in these groups that may have more to send."""
-    samples: dict[int, Counter[str]] = {}
-    for row in rows:
-        samples.setdefault(row.number, Counter())[row.label] += row.n
-    for number, counts in samples.items():
-        if not all(is_done(group, counts) for group in groups):
-            yield number
+def _places(plan: Plan, name: str) -> tuple[int, ...]:
+    """Of the thread groups that may have sent in threads of this name."""
+    return tuple(senders(plan, range(len(plan.groups)), name))
 
 
 def _due_s(plan: Plan, place: int, last_s: Mapping[int, float]) -> float:
@@ -150,10 +129,9 @@ def _due_s(plan: Plan, place: int, last_s: Mapping[int, float]) -> float:
 
 def _omitted(
     labels: Mapping[Key, LabelData],
-    groups: list[ThreadGroup],
-    ends_ms: tuple[float, float],
+    groups: Sequence[ThreadGroup],
+    end: LoadEnd,
     sent: Mapping[str, Sent],
-    is_lost: bool,
 ) -> OmittedRequests:
     pauses = [each.all_pauses_ms for each in groups[0].samplers]
     is_unknown = None in pauses or groups[0].may_be_cached
@@ -162,14 +140,14 @@ def _omitted(
         return labels[key].response is None
 
     def began_ms(left: Sent) -> float:
-        return ends_ms[0] if is_unknown else left.ended_ms + max(pauses, default=0)
+        return end.ended_ms if is_unknown else left.ended_ms + max(pauses, default=0)
 
-    end = LoadEnd(*ends_ms, is_lost)
-    return correct_coordinated_omission(end, sent, _labels(labels, groups), paced, began_ms)
+    return correct_coordinated_omission(end, sent, _keys(labels, groups), paced, began_ms)
 
 
-def _labels(labels: Mapping[Key, LabelData], groups: Collection[ThreadGroup]) -> list[Key]:
-    """That requests of the groups may have: those that came, or else those that the plan names."""
+def _keys(labels: Mapping[Key, LabelData], groups: Sequence[ThreadGroup]) -> list[Key]:
+    """Labels that requests of the groups may have: those that came, or else those that the plan
+    names."""
     known = [
         label
         for group in groups
@@ -186,34 +164,18 @@ def _labels(labels: Mapping[Key, LabelData], groups: Collection[ThreadGroup]) ->
     return came or [(label.text, False) for label in dict.fromkeys(known)]
 
 
-def _with_omitted(
-    execution: MeasuredExecution,
-    groups: list[ThreadGroup],
-    omitted: OmittedRequests,
-    ended_ms: float,
-    jtl: Jtl,
-    bins: Bins,
-) -> MeasuredExecution:
-    labels = dict(execution.labels)
-    for key in omitted.begins_ms:
+def _failures(samples: ExecutionSamples, omitted: OmittedRequests) -> Iterator[tuple[Key, Counts]]:
+    """The requests of each label, failed and as slow as what was left of the wait."""
+    for key, begins_ms in omitted.begins_ms.items():
+        since_s = (np.concatenate(begins_ms) - samples.jtl.origin_ms) / 1000
+        second = samples.of.bins.begin(np.floor(since_s).astype(np.int64))
         elapsed = np.concatenate(omitted.elapsed_ms[key]).astype(np.int64)
-        second = _seconds(np.concatenate(omitted.begins_ms[key]), jtl, bins)
-        data = labels.get(key) or LabelData(key[0], Counts.of([], [], width=bins.width_s))
-        labels[key] = _added(data, second, elapsed)
-    facts = execution.facts
-    note = _note(groups[0], omitted, ended_ms, jtl)
-    facts = replace(facts, notes=(*facts.notes, note))
-    return replace(execution, labels=labels, facts=facts)
+        failed, width = np.zeros(len(second), bool), samples.of.bins.width_s
+        yield key, Counts.of(second, elapsed, failed, codes=(NO_ANSWER,), width=width)
 
 
-def _seconds(begins_ms: np.ndarray, jtl: Jtl, bins: Bins) -> np.ndarray:
-    return bins.begin(np.floor((begins_ms - jtl.origin_ms) / 1000).astype(np.int64))
-
-
-def _added(data: LabelData, second: np.ndarray, elapsed: np.ndarray) -> LabelData:
-    """The label with failures of these begins and lengths."""
-    failed = np.zeros(len(second), bool)
-    extra = Counts.of(second, elapsed, failed, codes=(NO_ANSWER,), width=data.service.width)
+def _added(data: LabelData, extra: Counts) -> LabelData:
+    """The label with these samples."""
     seconds = extra.seconds
     sums = {
         "second": seconds,
@@ -222,49 +184,39 @@ def _added(data: LabelData, second: np.ndarray, elapsed: np.ndarray) -> LabelDat
     }
     zeros = np.zeros(len(seconds), np.int64)
     totals = Totals(*(sums.get(name, zeros) for name in COLUMNS), extra.width)
-    return replace(
-        data,
-        service=data.service + extra,
-        response=None if data.response is None else data.response + extra,
-        without_generator_lateness=None
-        if data.without_generator_lateness is None
-        else data.without_generator_lateness + extra,
-        totals=Totals.merged([*filter(None, [data.totals]), totals]),
-    )
+    known = ("service", "response", "without_generator_lateness")
+    counts = {it: getattr(data, it) + extra for it in known if getattr(data, it) is not None}
+    return replace(data, **counts, totals=Totals.merged([*filter(None, [data.totals]), totals]))
 
 
-def _note(group: ThreadGroup, omitted: OmittedRequests, ended_ms: float, jtl: Jtl) -> str:
-    since, until = ((it - jtl.origin_ms) / 1000 for it in (omitted.began_ms, ended_ms))
+def _note(
+    samples: ExecutionSamples, group: ThreadGroup, omitted: OmittedRequests, ended_ms: float
+) -> str:
+    origin_ms = samples.jtl.origin_ms
+    since, until = ((it - origin_ms) / 1000 for it in (omitted.began_ms, ended_ms))
     labels = ", ".join(omitted.guessed)
     which = f", those without a sample for each of {labels}" if labels else ""
     return (
         f"{omitted.threads} threads of the thread group {group.name!r} waited for an answer from "
         f"about {format_duration(max(0.0, since))} until the load was ended after "
-        f"{format_duration(until)}: "
-        f"{omitted.requests} requests that have no sample for it count as failed, and as slow as "
-        f"what was left of the wait{which}"
+        f"{format_duration(until)}: {omitted.requests} requests that have no sample for it count "
+        f"as failed, and as slow as what was left of the wait{which}"
     )
 
 
-def _silent(
-    execution: MeasuredExecution, plan: Plan, planned: Planned, jtl: Jtl
-) -> MeasuredExecution:
+def _silence(samples: ExecutionSamples) -> tuple[str, ...]:
     """A silence before STOP_AFTER ended the load must not be a service that hangs."""
-    if planned.stop_requested_at is None or execution.schedules:
-        return execution
-    silent_s = planned.stop_requested_at - jtl.last_end_ms / 1000
-    longest_ms = max(int(it.service.elapsed_ms.max(initial=0)) for it in execution.labels.values())
-    pauses = [each.all_pauses_ms for group in plan.groups for each in group.samplers]
-    goes_on = any(group.loops == -1 and group.duration_s is None for group in plan.groups)
-    is_cached = any(group.may_be_cached for group in plan.groups)
-    if not goes_on or None in pauses or is_cached:
-        return execution
+    stop_s, groups = samples.of.planned.stop_requested_at, samples.of.plan.groups
+    pauses = [each.all_pauses_ms for group in groups for each in group.samplers]
+    goes_on = any(group.loops == -1 and group.duration_s is None for group in groups)
+    is_unknown = None in pauses or any(group.may_be_cached for group in groups)
+    if stop_s is None or samples.replayed.facts or not goes_on or is_unknown:
+        return ()
+    silent_s = stop_s - samples.jtl.last_end_ms / 1000
+    longest_ms = max(int(it.service.elapsed_ms.max(initial=0)) for it in samples.labels.values())
     if silent_s <= SILENCE_S + (longest_ms + sum(pauses)) / 1000:
-        return execution
-    problem = (
+        return ()
+    return (
         f"no sample came in the last {format_duration(silent_s)} before STOP_AFTER ended the "
-        "load, and the requests under way are unknown: see jmeter.log"
+        "load, and the requests under way are unknown: see jmeter.log",
     )
-    facts = execution.facts
-    facts = replace(facts, machine_problems=(*facts.machine_problems, problem))
-    return replace(execution, facts=facts)

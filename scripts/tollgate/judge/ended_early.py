@@ -37,6 +37,7 @@ from tollgate.plan.threads import (
     stated_end,
     wait_s,
 )
+from tollgate.samples.threads import Thread
 from tollgate.schedule.threads import unscheduled_groups
 
 #: Of a duration, how much may be missing at its end: as much as of a schedule.
@@ -57,16 +58,6 @@ _ON_ERROR = {
     "stoptestnow": "stops the test at once",
 }
 _UNSURE = "what it sends on a condition, or a pause of unknown length, may be why"
-
-
-@dataclass(frozen=True)
-class Thread:
-    """What came of one thread."""
-
-    samples: Mapping[str, int]
-    """By label."""
-    last_end_s: float
-    """When the last one ended, in seconds since the test began."""
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -112,59 +112,48 @@ def _check_record(records: Records, row: list[str]) -> None:
     if len(row) != len(layout.columns):
         problem = f"has {len(row)} fields where the header has {len(layout.columns)}"
         raise JtlError(path, problem, line=line, help_=DAMAGED_HELP)
-    for field, check in _CHECKS.items():
-        if field in layout:
-            value = row[layout.index(field)]
-            fault = check(value)
-            if fault:
-                problem, help_ = fault
+    values = dict(zip(layout.columns, row, strict=True))
+    for field, faults in _FAULTS.items():
+        for is_wrong, problem, help_ in faults if field in values else ():
+            if is_wrong(values[field]):
+                value = values[field]
                 raise JtlError(path, problem, line=line, field=field, value=value, help_=help_)
 
 
-def _time_stamp_fault(value: str) -> tuple[str, str] | None:
-    if re.search(r"\d[/:-]\d", value):
-        return "a formatted date, where milliseconds since 1970 are due", MS_HELP
-    if not re.fullmatch(r"\d{1,18}", value):
-        return "not a whole number of milliseconds since 1970", DAMAGED_HELP
-    if not EARLIEST_MS <= int(value) < LATEST_MS:
-        return "not a time between the years 2000 and 2100 in milliseconds since 1970", MS_HELP
-    return None
+def _unlike(pattern: str) -> Callable[[str], bool]:
+    return lambda value: not re.fullmatch(pattern, value)
 
 
-def _elapsed_fault(value: str) -> tuple[str, str] | None:
-    if re.fullmatch(r"-\d+", value):
-        return "negative", CLOCK_HELP
-    if not re.fullmatch(r"\d{1,18}", value):
-        return "not a whole number of milliseconds", DAMAGED_HELP
-    if int(value) > LONGEST_MS:
-        return f"longer than {LONGEST_MS} ms", DAMAGED_HELP
-    return None
-
-
-def _name_fault(value: str) -> tuple[str, str] | None:
-    if "\n" in value:
-        return "holds a line break, so that it may have swallowed other samples", NAME_HELP
-    return None
-
-
-def _time_fault(value: str) -> tuple[str, str] | None:
-    return ("negative", CLOCK_HELP) if re.fullmatch(r"-\d+", value) else _number_fault(value)
-
-
-def _number_fault(value: str) -> tuple[str, str] | None:
-    if re.fullmatch(r"-?\d{0,18}", value):
-        return None
-    return "not a whole number", DAMAGED_HELP
-
-
-_CHECKS = {
-    "timeStamp": _time_stamp_fault,
-    "elapsed": _elapsed_fault,
-    "success": lambda value: (
-        None if value in ("true", "false") else ("neither true nor false", DAMAGED_HELP)
+_NEGATIVE = re.compile(r"-\d+").fullmatch, "negative", CLOCK_HELP
+_NO_NUMBER = _unlike(r"-?\d{0,18}"), "not a whole number", DAMAGED_HELP
+_BROKEN_NAME = (
+    lambda value: "\n" in value,
+    "holds a line break, so that it may have swallowed other samples",
+    NAME_HELP,
+)
+#: For each field what may be wrong with a value; the first that applies is told.
+_FAULTS = {
+    "timeStamp": (
+        (
+            re.compile(r"\d[/:-]\d").search,
+            "a formatted date, where milliseconds since 1970 are due",
+            MS_HELP,
+        ),
+        (_unlike(r"\d{1,18}"), "not a whole number of milliseconds since 1970", DAMAGED_HELP),
+        (
+            lambda value: not EARLIEST_MS <= int(value) < LATEST_MS,
+            "not a time between the years 2000 and 2100 in milliseconds since 1970",
+            MS_HELP,
+        ),
     ),
-    "label": _name_fault,
-    "responseCode": _name_fault,
-    **dict.fromkeys(NUMBERS, _number_fault),
-    **dict.fromkeys(TIMES, _time_fault),
+    "elapsed": (
+        _NEGATIVE,
+        (_unlike(r"\d{1,18}"), "not a whole number of milliseconds", DAMAGED_HELP),
+        (lambda value: int(value) > LONGEST_MS, f"longer than {LONGEST_MS} ms", DAMAGED_HELP),
+    ),
+    "success": ((_unlike("true|false"), "neither true nor false", DAMAGED_HELP),),
+    "label": (_BROKEN_NAME,),
+    "responseCode": (_BROKEN_NAME,),
+    **dict.fromkeys(NUMBERS, (_NO_NUMBER,)),
+    **dict.fromkeys(TIMES, (_NEGATIVE, _NO_NUMBER)),
 }

@@ -67,7 +67,12 @@ def read_jtl(source: Store | str | Path, origin_ms: int | None = None, bins: Bin
             """SELECT count(*), min(start_ms), max(start_ms), max(start_ms + elapsed_ms),
                       max(threads), min(test_start), max(test_start) FROM samples"""
         )
-        _check(store.path, rows, cut_line)
+        if not rows and cut_line:
+            problem = f"holds one sample, cut off in line {cut_line}, and no whole one"
+            raise JtlError(store.path, problem, help_="see jmeter.log")
+        if not rows:
+            problem = "holds a header but no samples: JMeter sent nothing"
+            raise JtlError(store.path, problem, help_="see jmeter.log")
         if origin_ms is None:
             origin_ms = peek_test_start(store.path, store.layout)
         if origin_ms is None:
@@ -87,15 +92,6 @@ def read_jtl(source: Store | str | Path, origin_ms: int | None = None, bins: Bin
             cut_line=cut_line,
             missing_columns=tuple(c for c in _OPTIONAL if c not in store.layout),
         )
-
-
-def _check(path: Path, rows: int, cut_line: int | None) -> None:
-    """Refuses a file without samples."""
-    if not rows:
-        if cut_line:
-            problem = f"holds one sample, cut off in line {cut_line}, and no whole one"
-            raise JtlError(path, problem, help_="see jmeter.log")
-        raise JtlError(path, "holds a header but no samples: JMeter sent nothing; see jmeter.log")
 
 
 def second_sql(origin_ms: int) -> str:

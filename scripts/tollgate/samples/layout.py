@@ -93,9 +93,8 @@ def _delimiter(path: str | Path, line: str) -> str:
     if found[best]:
         return best
     cells = line.replace(";", ",").replace("\t", ",").split(",")
-    if cells[0].strip('"').isdigit():
-        raise JtlError(path, "has no header line", line=1, help_=HEADER_HELP)
-    if len(cells) > 1 and any("/" in cell and ":" in cell for cell in cells[:1]):
+    is_date = len(cells) > 1 and "/" in cells[0] and ":" in cells[0]
+    if is_date or cells[0].strip('"').isdigit():
         raise JtlError(path, "has no header line", line=1, help_=HEADER_HELP)
     problem = f"not a JTL: the first line {shown(line.strip())} names none of JMeter's columns"
     raise JtlError(path, problem, line=1, help_=JTL_HELP)

@@ -4,7 +4,7 @@ written into one file, or those up to a moment."""
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -64,7 +64,9 @@ def copy_until(path: Path, target: Path, ended_ms: int) -> None:
         target.open("w", encoding="utf-8", errors="surrogateescape", newline="") as file,
     ):
         lines: list[str] = []
-        rows = csv.reader(map(_kept(lines), source), delimiter=layout.delimiter)
+        # csv knows rows, and not what they were read from: append returns None.
+        kept = (lines.append(line) or line for line in source)
+        rows = csv.reader(kept, delimiter=layout.delimiter)
         # JMeter knows the columns of variables by their quotes.
         file.write(source.readline())
         for row in rows:
@@ -72,13 +74,3 @@ def copy_until(path: Path, target: Path, ended_ms: int) -> None:
             if not all(it.isdecimal() for it in times) or sum(map(int, times)) <= ended_ms:
                 file.writelines(lines)
             lines.clear()
-
-
-def _kept(lines: list[str]) -> Callable[[str], str]:
-    """Puts each line aside on its way: csv knows rows, and not what they were read from."""
-
-    def kept(line: str) -> str:
-        lines.append(line)
-        return line
-
-    return kept

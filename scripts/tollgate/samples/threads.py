@@ -8,7 +8,7 @@ labels. All functions raise JtlError.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,14 +20,12 @@ _IS_SAMPLE = "(NOT is_transaction OR list_contains(?, label))"
 
 
 @dataclass(frozen=True)
-class ThreadRows:
-    """All samples of one label by one thread. number: the last one in the thread's name.
-    last_end_ms: epoch milliseconds."""
+class Thread:
+    """What came of one thread: samples by label, and when the last one ended, in seconds since the
+    test began."""
 
-    number: int
-    label: str
-    n: int
-    last_end_ms: int
+    samples: Mapping[str, int]
+    last_end_s: float
 
 
 @dataclass
@@ -66,12 +64,15 @@ def read_threads(source: Store | str | Path, labels: Collection[str]) -> dict[st
     return {label: tuple(name for it, name in found if it == label) for label in labels}
 
 
-def thread_rows(
-    source: Store | str | Path, parents: Collection[str], wanted: Callable[[str], bool]
-) -> dict[str, tuple[ThreadRows, ...]] | None:
-    """The names of all threads without their last number, each with the rows of its threads, if it
-    is wanted: an Open Model Thread Group has a thread an arrival. None where the JTL has no column
-    threadName."""
+def thread_samples(
+    source: Store | str | Path,
+    parents: Collection[str],
+    wanted: Callable[[str], bool],
+    origin_ms: int,
+) -> dict[str, dict[int, Thread]] | None:
+    """By the names of all threads without their last number, each thread by that number, if the
+    name is wanted: an Open Model Thread Group has a thread an arrival. None where the JTL has no
+    column threadName. origin_ms: when the test began."""
     with using(source) as store:
         if "threadName" not in store.layout:
             return None
@@ -79,17 +80,22 @@ def thread_rows(
             f"SELECT DISTINCT thread_group FROM samples WHERE {_IS_SAMPLE}", [list(parents)]
         )
         return {
-            name: _thread_rows(store, parents, name) if wanted(name) else () for (name,) in names
+            name: _threads(store, parents, name, origin_ms) if wanted(name) else {}
+            for (name,) in names
         }
 
 
-def _thread_rows(store: Store, parents: Collection[str], name: str) -> tuple[ThreadRows, ...]:
+def _threads(
+    store: Store, parents: Collection[str], name: str, origin_ms: int
+) -> dict[int, Thread]:
     found = store.rows(
-        f"""SELECT number, label, count(*), max(start_ms + elapsed_ms) FROM samples
-        WHERE {_IS_SAMPLE} AND thread_group = ? GROUP BY number, label""",
+        f"""SELECT number, map_from_entries(list((label, n))), max(end_ms) FROM (
+            SELECT number, label, count(*) AS n, max(start_ms + elapsed_ms) AS end_ms FROM samples
+            WHERE {_IS_SAMPLE} AND thread_group = ? GROUP BY number, label)
+        GROUP BY number ORDER BY number""",
         [list(parents), name],
     )
-    return tuple(ThreadRows(*row) for row in found)
+    return {number: Thread(samples, (end - origin_ms) / 1000) for number, samples, end in found}
 
 
 def longest_gaps(source: Store | str | Path, parents: Collection[str]) -> dict[str, float]:

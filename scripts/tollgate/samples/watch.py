@@ -26,9 +26,9 @@ class Decider(Protocol):
         """When the samples are to be evaluated next, None for never again. origin_s: when JMeter
         began. Both in seconds since the epoch."""
 
-    def look(self, store: Store, began: float) -> Any:
-        """What the samples show; None for nothing, and where JMeter has not written enough. began:
-        when JMeter's process was started, in seconds since the epoch. Raises JtlError."""
+    def look(self, store: Store) -> Any:
+        """What the samples show; None for nothing, and where JMeter has not written enough. Raises
+        JtlError."""
 
 
 class SampleWatch:
@@ -42,9 +42,9 @@ class SampleWatch:
         self._samples = Growing(jtl)
         self.not_before = 0.0
 
-    def look(self, began: float) -> Any:
-        """What the decider found, None where nothing was due. began: as for Decider.look. Raises
-        JtlError, and then not again before every_s have passed."""
+    def look(self) -> Any:
+        """What the decider found, None where nothing was due. Raises JtlError, and then not again
+        before every_s have passed."""
         now = self.now()
         if now < self.not_before:
             return None
@@ -56,7 +56,7 @@ class SampleWatch:
             return None
         self.not_before = now + self.decider.every_s  # unless the file can be read
         with self._samples.read() as store:
-            found = self.decider.look(store, began)
+            found = self.decider.look(store)
         self.not_before = self.now() + AGAIN_S if found is None else 0.0
         return found
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from bzt import NormalShutdown
 from bzt.engine import Reporter
 
-from tollgate.gather.evidence import examined
-from tollgate.gather.watch import StopDecider
+from tollgate.gather.context import contexts
+from tollgate.gather.interim import StopDecider
 from tollgate.samples.watch import SampleWatch
 from tollgate.taurus.interim import decisions
 from tollgate.taurus.shared import under_way
@@ -34,8 +34,8 @@ class EarlyStop(Reporter):
         if known.is_shared or known.manifest is None:
             return  # its criteria are about the samples of all engines
         executors = self.engine.provisioning.executors
-        all_examined = examined(Path(self.engine.artifacts_dir), known.manifest)
-        for executor, each in zip(executors, all_examined, strict=True):
+        judged_with = contexts(Path(self.engine.artifacts_dir), known.manifest)
+        for executor, each in zip(executors, judged_with, strict=True):
             if any(it.can_stop_early for it in each.criteria):
                 self.watches[executor] = SampleWatch(StopDecider(each), Path(executor.kpi_jtl))
 

@@ -19,7 +19,7 @@ def decisions(
         if not executor.process or executor.process.poll() is not None or executor.is_over:
             continue
         try:
-            found = watch.look(executor.start_time)
+            found = watch.look()
         except JtlError as problem:  # `verdict` will say so; until then there is no harm in load
             module.log.warning("%s: the samples can't be read: %s", name, problem)
             continue

@@ -21,8 +21,8 @@ from bzt.engine import Service
 
 from tollgate.base.text import duration_text
 from tollgate.compare.settings import SettingError, is_compare, seconds_of
-from tollgate.gather.evidence import examined
-from tollgate.gather.watch import InterimDecider, outcome
+from tollgate.gather.context import contexts
+from tollgate.gather.interim import InterimDecider, outcome
 from tollgate.record.interim import LEAST_S, InterimSchedule
 from tollgate.samples.watch import SampleWatch
 from tollgate.stats.sequential import nominal_level
@@ -114,8 +114,8 @@ class StopWhenDecided(Service):
             return
         nominal_level((1.0,), 0.01)  # what all looks need once, before there is load to disturb
         executors = self.engine.provisioning.executors
-        all_examined = examined(Path(self.engine.artifacts_dir), manifest)
-        for executor, each in zip(executors, all_examined, strict=True):
+        judged_with = contexts(Path(self.engine.artifacts_dir), manifest)
+        for executor, each in zip(executors, judged_with, strict=True):
             if each.planned.interim:
                 self.watches[executor] = SampleWatch(InterimDecider(each), Path(executor.kpi_jtl))
 

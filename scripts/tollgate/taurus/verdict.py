@@ -29,7 +29,7 @@ from tollgate.base.clock import ClockWatch
 from tollgate.base.processes import defer_signals
 from tollgate.capacity.record import sealed
 from tollgate.compare import record as compare_record
-from tollgate.gather import evidence
+from tollgate.gather.context import EvidenceError, contexts, refuse_lower_bounds
 from tollgate.gather.unjudgeable import hardly_decided
 from tollgate.plan import copy as plan_copy
 from tollgate.plan import lint as plan_lint
@@ -98,15 +98,12 @@ class Verdict(Reporter):
                 arguments=getattr(self.engine, "arguments", None),
                 share=under_way(self.engine).share,
             )
-            for each in planned:
-                plan = evidence.read_plan(self.folder / each.plan, each.properties)
-                criteria = evidence.criteria_of(made, each, plan)
-                evidence.refuse_lower_bounds(criteria)
-                each.interim = each.interim and each.interim.with_lag(criteria)
-                for line in hardly_decided(criteria, each, plan):
+            for each, its in zip(planned, contexts(self.folder, made), strict=True):
+                refuse_lower_bounds(its.criteria)
+                each.interim = each.interim and each.interim.with_lag(its.criteria)
+                for line in hardly_decided(its.criteria, each, its.plan):
                     self.log.warning("verdict: %s", line)
-                evidence.check_comparison(self.folder, each, plan)
-        except (evidence.EvidenceError, PlanError) as problem:
+        except (EvidenceError, PlanError) as problem:
             raise TaurusConfigError(f"verdict: {problem}") from None
         under_way(self.engine).manifest = made
 

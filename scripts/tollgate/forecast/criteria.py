@@ -1,0 +1,40 @@
+"""Whether a plan follows its forecast, and whether that asks for what criteria are about. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from tollgate.criteria.grammar import Criterion, CriterionError
+from tollgate.forecast.model import Followed
+from tollgate.plan.model import Plan
+
+
+def problems(
+    followed: Followed,
+    what: str,
+    properties: Mapping[str, str],
+    plan: Plan,
+    criteria: Iterable[Criterion],
+) -> Iterator[str]:
+    """One line for a plan that does not take its load from the forecast, and for each criterion on
+    a label that it never asks for. what: the plan, in words. properties: those that it is given."""
+    given = properties.get("schedule", "").strip()
+    schedules = [(it.schedule or "").strip() for it in plan.groups if it.is_open_model]
+    if not given or given not in schedules:
+        yield (
+            f"{what} does not follow {followed.path}: it has no "
+            "Open Model Thread Group with the property `schedule`; write "
+            "${__P(schedule,...)} as the group's schedule, or take the forecast out"
+        )
+    # Rows of transactions are no targets; a label made up by the running test is no column.
+    targets = set(plan.labels) - {each.text for each in plan.transaction_labels}
+    for it in criteria:
+        label, steps = it.label, followed.steps
+        if label not in targets or any(each.tps * each.shares.get(label, 0) > 0 for each in steps):
+            continue
+        problem = f"the forecast {followed.path} has no column {label}, so that it is never asked"
+        step = f"add the column {label}, or remove the criterion"
+        if any(label in each.shares for each in steps):
+            problem = f"{followed.path} gives {label} no share in any step of this run"
+            step = f"give {label} a share, or remove the criterion"
+        yield str(CriterionError(it.text, "label", label, problem, step))

@@ -1,0 +1,84 @@
+"""The samples of an execution beside what its plan says of them: labels, schedules, and whose rows
+are requests.
+
+A Transaction Controller leaves a row that adds up those of the samplers in it, which is no request
+besides, or, with "Generate parent sample", one that stands in their place, which is. JMeter writes
+both alike, so that only the plan tells them apart, by their names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from tollgate.gather.context import ExecutionContext, alike
+from tollgate.judge.facts import LabelData
+from tollgate.plan.model import Plan, PlanLabel
+from tollgate.samples.counts import Jtl
+from tollgate.samples.layout import JtlError
+from tollgate.samples.store import Store
+from tollgate.samples.threads import Key
+from tollgate.schedule.replay import ReplayResult, replay_jtl
+
+#: What JMeter tells the rows of Transaction Controllers by.
+KIND_COLUMN, KIND_FLAG = "responseMessage", "message"
+
+
+@dataclass(frozen=True)
+class ExecutionSamples:
+    """parents: names in jtl.transactions whose rows are requests all the same: those of parent
+    samples, and of samplers whose answers only look like a transaction's. labels: by name and
+    whether the rows look like a transaction's."""
+
+    of: ExecutionContext
+    store: Store
+    jtl: Jtl
+    parents: tuple[str, ...]
+    replayed: ReplayResult
+    labels: dict[Key, LabelData]
+
+
+def joined(of: ExecutionContext, store: Store, jtl: Jtl, until_s: float | None) -> ExecutionSamples:
+    """The samples of the store, which jtl counts, joined with the plan. until_s: when the load was
+    cut short, in seconds since the execution's start. Raises JtlError, also where the JTL does not
+    tell whether a row is a transaction's, or of which kind."""
+    parents = _parents(of.plan, jtl)
+    replayed = replay_jtl(of.plan, store, jtl, of.planned.warmup, until_s, of.bins)
+    samplers = {
+        (name, False): LabelData(
+            name,
+            label.counts,
+            replayed.response.get(name),
+            label.totals,
+            lateness=replayed.lateness.get(name),
+            # In an open model all of the lateness is the generator's: the service time is left.
+            without_generator_lateness=replayed.without_generator_lateness.get(name, label.counts),
+        )
+        for name, label in jtl.samplers.items()
+    }
+    transactions = {
+        (name, True): LabelData(
+            name, label.counts, None, label.totals, is_transaction=name not in parents
+        )
+        for name, label in jtl.transactions.items()
+    }
+    return ExecutionSamples(of, store, jtl, parents, replayed, samplers | transactions)
+
+
+def _parents(plan: Plan, jtl: Jtl) -> tuple[str, ...]:
+    if KIND_COLUMN in jtl.missing_columns and plan.transaction_labels:
+        problem = (
+            f"the header has no column {KIND_COLUMN}, which distinguishes the rows of "
+            "Transaction Controllers from those of their requests"
+        )
+        help_ = f"run it again with `modules.jmeter.csv-jtl-flags.{KIND_FLAG}` true"
+        raise JtlError(jtl.path, problem, line=1, help_=help_)
+    beside = {name for name in jtl.transactions if _has(plan.transaction_labels, name)}
+    for name in sorted(beside):
+        if _has(plan.parent_labels, name):
+            raise JtlError(jtl.path, f"holds rows of {alike(name)}")
+    return tuple(name for name in jtl.transactions if name not in beside)
+
+
+def _has(labels: Iterable[PlanLabel], name: str) -> bool:
+    return any(label.matches(name) for label in labels)
