@@ -187,15 +187,13 @@ def _injected(given: Mapping[str, str]) -> dict[str, float]:
 
 def _gate(settings: Mapping[str, object]) -> GateSettings:
     shares = ("effect", "typical-effect", "error-effect", "stall-effect", "false-alarm", "miss")
+    readers = dict.fromkeys(shares, _share) | {"fail-fast": _yes_or_no}
+    readers |= dict.fromkeys(_EXAMPLES, _names)
     given = {
-        name.replace("-", "_"): _share(name, settings[name]) for name in shares if name in settings
+        name.replace("-", "_"): read(name, settings[name])
+        for name, read in readers.items()
+        if name in settings
     }
-    if "gates" in settings:
-        given["gates"] = _names("gates", settings["gates"])
-    if "labels" in settings:
-        given["labels"] = _names("labels", settings["labels"])
-    if "fail-fast" in settings:
-        given["fail_fast"] = _yes_or_no("fail-fast", settings["fail-fast"])
     try:
         return GateSettings(**given, budget_s=seconds_of("budget", settings["budget"]))
     except ValueError as problem:

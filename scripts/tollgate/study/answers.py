@@ -84,7 +84,7 @@ def _claim(
         is_part = any(of == experiment for of, _, _ in measured)
         what = _names(missing) if is_part else f"this run left {experiment} out"
         found = Estimate(None, note=f"not measured: {what}")
-        return _told(row, found, CANNOT_TELL, found.note)
+        return _answered(row, found, CANNOT_TELL, found.note)
     cells = [measured[key] for key in row.cells]
     found = estimate(partial(row.quantity, machine), cells, seed)
     obstacles = [*_obstacles([by_key[key] for key in row.cells])]
@@ -95,7 +95,7 @@ def _claim(
         obstacles.insert(0, found.note)
     if obstacles:
         reason = f"{'; '.join(obstacles)}; {_value(row, found)} is no answer"
-        return _told(row, found, CANNOT_TELL, reason)
+        return _answered(row, found, CANNOT_TELL, reason)
     headrooms = [by_key[key].bottleneck.headroom for key in row.cells]
     wide = widest(partial(row.quantity, machine), cells, headrooms, found, seed)
     answer = answer_of(found, row.rule)
@@ -104,7 +104,7 @@ def _claim(
         answer = CANNOT_TELL
         context.insert(0, _held_back(row, wide, [by_key[key] for key in row.cells], machine))
     reason = "; ".join(filter(None, [_verdict(row, found), *context]))
-    return _told(row, found, answer, reason)
+    return _answered(row, found, answer, reason)
 
 
 def _held_back(
@@ -126,18 +126,10 @@ def _others(result: CellResult, machine: PublishedMachine) -> str:
     return f" and others' {others:.2f}" if others >= 0.05 else ""
 
 
-def _told(row: Published, found: Estimate, answer: str, reason: str) -> Claim:
-    return Claim(
-        id=row.id,
-        system=row.system,
-        claim=row.claim,
-        published=row.published,
-        what=row.what,
-        measured=found,
-        unit=row.unit,
-        answer=answer,
-        reason=reason,
-    )
+def _answered(row: Published, found: Estimate, answer: str, reason: str) -> Claim:
+    names = ("id", "system", "claim", "published", "what", "unit")
+    words = {name: getattr(row, name) for name in names}
+    return Claim(**words, measured=found, answer=answer, reason=reason)
 
 
 def _obstacles(results: Sequence[CellResult]) -> Iterator[str]:

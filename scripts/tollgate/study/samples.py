@@ -89,35 +89,28 @@ def _cell_data(
         values_ms=values,
         counts=counts,
         failed=failed,
-        workers=_workers(server, worker, n),
-        busiest=_busiest(row, server, worker, n),
+        **_answered_by(row, server, worker, n),
         **{f"{name}_cores": cores[index, places] for index, name in enumerate(COUNTERS)},
         left_out=left_out,
     )
 
 
-def _workers(server: np.ndarray, worker: np.ndarray, n: np.ndarray) -> dict[str, int]:
-    """Requests by who answered them. Those that nobody answered, or that nobody can tell who did,
-    are not among them."""
-    found: dict[str, int] = {}
-    for behind, by, count in zip(server, worker, n, strict=True):
-        name = f"{behind}/{by}" if behind and by else by or behind
-        if name:
-            found[name] = found.get(name, 0) + int(count)
-    return dict(sorted(found.items()))
-
-
-def _busiest(row: np.ndarray, server: np.ndarray, worker: np.ndarray, n: np.ndarray) -> np.ndarray:
-    """The largest share of one worker in each block in which somebody said who answered."""
-    name = np.char.add(np.char.add(server.astype(str), "/"), worker.astype(str))
-    named = name != "/"
+def _answered_by(
+    row: np.ndarray, server: np.ndarray, worker: np.ndarray, n: np.ndarray
+) -> dict[str, Any]:
+    """CellData's `workers` and `busiest`. Requests that nobody answered, or that nobody can tell
+    who did, are not among them."""
+    pairs = zip(server, worker, strict=True)
+    name = np.array([f"{one}/{by}" if one and by else by or one for one, by in pairs], str)
+    named = name != ""
     if not named.any():
-        return np.empty(0)
+        return {"workers": {}, "busiest": np.empty(0)}
     names, column = np.unique(name[named], return_inverse=True)
-    by = np.zeros((int(row.max()) + 1, len(names)))
+    by = np.zeros((int(row.max()) + 1, len(names)), np.int64)
     np.add.at(by, (row[named], column), n[named])
+    workers = dict(zip(names.tolist(), by.sum(axis=0).tolist(), strict=True))
     by = by[by.any(axis=1)]
-    return by.max(axis=1) / by.sum(axis=1)
+    return {"workers": workers, "busiest": by.max(axis=1) / by.sum(axis=1)}
 
 
 def _seconds(window: Window) -> tuple[float, float]:
