@@ -10,6 +10,7 @@ import pytest
 
 from support import run_folder
 from tollgate.base.processes import SIGNALS, defer_signals, end_by
+from tollgate.report.pages.run import write as run_page
 from tollgate.taurus import verdict
 
 
@@ -46,8 +47,8 @@ def test_a_signal_after_the_load_takes_no_verdict_away(
     made = run_folder.make(tmp_path)
     room = {
         "seal": verdict.manifest,
-        "gather": verdict.evidence,
-        "judge": verdict,
+        "gather": run_page.evidence,
+        "judge": run_page,
         "write_all": verdict.outputs,
     }[step]
     does = getattr(room, step)

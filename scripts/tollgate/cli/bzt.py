@@ -88,8 +88,7 @@ def _performed(command: cli.CLI, configs: list[str]) -> int:
 
 def unproven(engine: Engine) -> int:
     """1 where bzt ends well and the run was not judged, e.g. without the module `verdict`."""
-    verdicts = [getattr(each, "verdict", None) for each in engine.reporters]
-    if engine.started and not any(verdicts):
+    if engine.started and not under_way(engine).judged:
         print("bzt: nothing judged this run: put `- module: verdict` under reporting", flush=True)
         return 1
     return 0
