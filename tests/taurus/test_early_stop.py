@@ -85,7 +85,7 @@ def test_an_execution_that_a_look_has_ended_is_not_stopped_too(reporter):
 def test_samples_that_cannot_be_read_end_nothing(reporter):
     early, executor = reporter(TRIPS)
 
-    def unreadable(_began):
+    def unreadable():
         raise JtlError("kpi.jtl", "line 7 is broken")
 
     early.watches[executor].look = unreadable
