@@ -156,10 +156,9 @@ def test_a_call_of_pm2_does_not_wait_for_a_daemon_that_was_killed(tmp_path, monk
     app = f"name: 'nap', script: '{tmp_path}/nap.js', wait_ready: true, listen_timeout: 600_000"
     ecosystem = tmp_path / "ecosystem.config.js"
     ecosystem.write_text(f"module.exports = {{ apps: [{{ {app}, exec_mode: 'cluster' }}] }};\n")
-    monkeypatch.setattr(pm2, "ECOSYSTEM", ecosystem)
     monkeypatch.setattr(pm2, "PM2_HOME", tmp_path / "pm2")
     with ThreadPoolExecutor(1) as thread:
-        call = thread.submit(pm2.start, ["nap"])
+        call = thread.submit(pm2.start, ["nap"], ecosystem)
         daemon = psutil.Process(support.wait_until(pm2.daemon_pid, "the daemon is there"))
         support.wait_until(daemon.children, "the app is there")
         daemon.kill()
