@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from support.golden_lines import check_golden
+from support.golden import check_golden
 from tollgate.criteria.check import check, lower_bound_errors
 from tollgate.criteria.grammar import CriterionError, parse, parse_all
 

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from e2e.bzt_run import Run
-from support.golden_lines import FOLDER
+from support.golden import FOLDER
 
 PACE = re.compile(r"<PreciseThroughputTimer .*?</PreciseThroughputTimer>", re.DOTALL)
 SCHEDULE = re.compile(r"rate\(0\) .*?</stringProp>", re.DOTALL)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from support.forecasts import HEADER, csv_text
-from support.golden_lines import check_golden
+from support.golden import check_golden
 from tollgate.base.paths import ROOT
 from tollgate.forecast.read import ForecastError, read_forecast
 

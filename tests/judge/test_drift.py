@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from support.executions import execution, result_of, verdict_on
-from support.golden_lines import check_golden
+from support.golden import check_golden
 from tollgate.judge.facts import JudgeSettings, MeasuredRun
 from tollgate.judge.judgement import judge
 from tollgate.stats.counts import Counts

@@ -7,7 +7,7 @@ import pytest
 from support import jmx_text as jmx
 from support import own_run, run_folder
 from support.early_ends import CSV, on_error
-from support.golden_lines import FOLDER
+from support.golden import FOLDER
 from support.jtl_rows import jtl, row
 from tollgate.samples.threads import Thread, longest_gaps, thread_samples
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from support.executions import execution, verdict_on
 from support.forecasts import SHARES, at_rates, facts, mixed, steps_of
-from support.golden_lines import check_golden
+from support.golden import check_golden
 from tollgate.judge.facts import MeasuredRun
 from tollgate.judge.forecast import check_forecast, forecast_reasons, poisson_interval
 from tollgate.judge.judgement import judge

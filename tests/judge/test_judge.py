@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support.executions import counts, execution, result_of, verdict_on
-from support.golden_lines import check_golden
+from support.golden import check_golden
 from tollgate.base.text import format_number
 from tollgate.criteria.grammar import parse_all
 from tollgate.judge.facts import JudgeSettings, MeasuredRun

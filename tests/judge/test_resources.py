@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from support.executions import counts, execution, result_of, verdict_on
-from support.golden_lines import check_golden
+from support.golden import check_golden
 from support.watched_workers import MIB, leaking, reborn, watched, worker
 from tollgate.judge.facts import MeasuredRun
 from tollgate.judge.judgement import judge

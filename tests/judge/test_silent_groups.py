@@ -4,7 +4,7 @@ import pytest
 
 from support import jmx_text as jmx
 from support import run_folder
-from support.golden_lines import FOLDER
+from support.golden import FOLDER
 from support.jtl_rows import jtl, row
 from support.plan_files import PLAN_FILES, id_of
 from support.run_folder import reasons

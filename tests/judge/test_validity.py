@@ -4,7 +4,7 @@ import pytest
 
 from support.executions import counts, execution, verdict_on
 from support.forecasts import at_rates
-from support.golden_lines import check_golden
+from support.golden import check_golden
 from tollgate.judge.facts import MeasuredExecution, MeasuredRun
 from tollgate.judge.judgement import judge
 from tollgate.schedule.model import ScheduleFacts

@@ -70,9 +70,7 @@ def test_a_label_of_a_variable_that_the_run_sets_anew_may_be_any(read, setter):
 
 
 def test_a_for_each_controller_sets_its_variable_anew(read):
-    plan = read(
-        jmx.element("ForeachController", "each", [], ForeachController__returnVal="page"),
-    )
+    plan = read(jmx.element("ForeachController", "each", [], ForeachController__returnVal="page"))
     assert jmx.may_have(plan, "GET cart")
 
 

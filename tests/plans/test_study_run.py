@@ -97,11 +97,7 @@ def study(tmp_path_factory):
     generator.chmod(0o755)
     experiments = dict.fromkeys(each.experiment for each in DESIGN)
     assert len(experiments) == 4
-    with (
-        node_server() as fork,
-        node_server(NODE_APP_INSTANCE="7") as cluster,
-        odd_server() as odd,
-    ):
+    with node_server() as fork, node_server(NODE_APP_INSTANCE="7") as cluster, odd_server() as odd:
         ports = {"fork": fork, "cluster": cluster, "odd": odd.server_port}
         ports["nobody"] = support.free_port()
         path, record = folder / "blocks.csv", folder / "warm-up.json"

@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator
 from support import compare_findings
 from support.compare_findings import ALL_KINDS, GOOD, RUNS, comparison, found
 from support.compare_folder import ENVIRONMENT, Load, both, judged
-from support.golden_file import check_file
+from support.golden import check_file
 from support.judged import LABELS
 from support.judged import RUNS as OTHERS
 from tollgate.base.paths import ROOT

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from support.executions import counts, execution
-from support.golden_file import check_file
+from support.golden import check_file
 from support.judged import LABELS, MANY, RUNS, judged, on_label, runs
 from tollgate.judge.facts import InterimHistory, JudgeSettings, MeasuredRun
 from tollgate.judge.judgement import judge

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from support.executions import execution
-from support.golden_file import check_file
+from support.golden import check_file
 from support.judged import RUNS, judged, runs
 from tollgate.judge.facts import MeasuredRun
 from tollgate.judge.judgement import judge

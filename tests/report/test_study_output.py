@@ -8,7 +8,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from support import studies
-from support.golden_file import check_file
+from support.golden import check_file
 from support.judged import LABELS
 from tollgate.base.paths import ROOT
 from tollgate.report.console import STUDY_WIDTH, study_headline, study_table

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from support.golden_lines import check_golden
+from support.golden import check_golden
 from support.jtl_rows import HEADER, START_MS, jtl, row
 from tollgate.samples.counts import read_jtl
 from tollgate.samples.layout import JtlError, peek_test_start

@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 import support
-from support.golden_lines import FOLDER
+from support.golden import FOLDER
 from tollgate.base import records
 from tollgate.study import autocannon
 from tollgate.study.autocannon import (

@@ -53,10 +53,7 @@ def group(*children, kind="ThreadGroup", name="visitors", threads=4, loops=-1, d
 def open_group(
     *children, schedule="rate(5/s) random_arrivals(10 s)", seed=3, name="arrivals", **more
 ):
-    props = {
-        "OpenModelThreadGroup__schedule": schedule,
-        "OpenModelThreadGroup__random_seed": seed,
-    }
+    props = {"OpenModelThreadGroup__schedule": schedule, "OpenModelThreadGroup__random_seed": seed}
     return element("OpenModelThreadGroup", name, children, **props, **more)
 
 

@@ -2,7 +2,7 @@
 
 import shutil
 
-from support.golden_lines import FOLDER
+from support.golden import FOLDER
 from tollgate.gather import evidence
 from tollgate.judge.judgement import judge
 from tollgate.record import manifest
@@ -12,6 +12,7 @@ NAME = "timer-run"
 JTL = "kpi.jtl"
 HOLDS = ("p50 of nap>1s", "fail of nap>0%")
 BROKEN = ("p50 of nap>10ms", "fail of nap>0%")
+STARTED = "2026-11-20T23:08:20+00:00"
 
 
 def recorded():
@@ -19,34 +20,24 @@ def recorded():
     return (FOLDER / f"{NAME}.jtl").read_bytes()
 
 
+def write_record(folder, execution, **fields):
+    """Seal an execution of these fields, and write the run.json of a run of it alone."""
+    sealed = manifest.Execution(**{"jtl": JTL, "properties": {}, "exit_code": 0} | execution)
+    manifest.seal(sealed, folder)
+    known = {"kind": "check", "started": STARTED, "criteria": [], "settings": {}, "environment": {}}
+    made = manifest.Manifest(**known | fields, executions=[sealed])
+    manifest.write(made, folder)
+    return made
+
+
 def make(folder, of_the_run=HOLDS, **changes):
     """Write the folder of a run with these criteria, sealed; changes are its one execution's."""
     (folder / "plan").mkdir(parents=True, exist_ok=True)
     shutil.copyfile(FOLDER / f"{NAME}.jmx", folder / "plan" / f"{NAME}.jmx")
     (folder / JTL).write_bytes(recorded())
-    fields = {
-        "name": "nap-alone",
-        "plan": f"plan/{NAME}.jmx",
-        "jtl": JTL,
-        "properties": {},
-        "warmup": 2.0,
-        "measured": 8.0,
-        "exit_code": 0,
-        "began": 1795223300.0,
-        "ended": 1795223312.0,
-    }
-    execution = manifest.Execution(**(fields | changes))
-    manifest.seal(execution, folder)
-    made = manifest.Manifest(
-        kind="check",
-        started="2026-11-20T23:08:20+00:00",
-        criteria=list(of_the_run),
-        settings={},
-        environment={},
-        executions=[execution],
-    )
-    manifest.write(made, folder)
-    return made
+    execution = {"name": "nap-alone", "plan": f"plan/{NAME}.jmx", "warmup": 2.0, "measured": 8.0}
+    execution |= {"began": 1795223300.0, "ended": 1795223312.0} | changes
+    return write_record(folder, execution, criteria=list(of_the_run))
 
 
 def follow(folder):
@@ -60,8 +51,8 @@ def follow(folder):
     )
     text = (FOLDER / f"{NAME}.jmx").read_text()
     (folder / "plan").mkdir(parents=True, exist_ok=True)
-    plan = folder / "plan" / "followed.jmx"
-    plan.write_text(text.replace("<ThreadGroup ", f"{group}<ThreadGroup ", 1))
+    text = text.replace("<ThreadGroup ", f"{group}<ThreadGroup ", 1)
+    (folder / "plan" / "followed.jmx").write_text(text)
     return {"plan": "plan/followed.jmx", "properties": {"schedule": "pause(5 s)"}}
 
 
@@ -76,8 +67,7 @@ def spoil(folder, jtl, sealed=False):
 
 def verdict_of(folder):
     """What `tollgate judge` would say; raises what it would refuse with."""
-    run, settings = evidence.gather(folder, manifest.read(folder))
-    return judge(run, settings)
+    return judge(*evidence.gather(folder, manifest.read(folder)))
 
 
 def reasons(verdict):

@@ -1,10 +1,10 @@
-"""Shares of a load as their engines leave them: sealed folders, with samples that follow each
-share's own schedule."""
+"""Shares of a load as their engines leave them, with samples that follow each one's schedule."""
 
 import numpy as np
 
 from support import jmx_text
 from support.jtl_rows import HEADER, START_MS
+from support.run_folder import write_record
 from tollgate.record import manifest
 from tollgate.schedule.open_model import OpenModelArrivals
 from tollgate.schedule.share import Share
@@ -14,14 +14,8 @@ SEED = 21
 WARMUP_S, MEASURED_S = 2, 20
 CRITERIA = ("p95 of visit>1s", "p50>500ms", "avg-rt of visit>500ms", "fail of visit>0%")
 
-PLAN = jmx_text.plan(
-    jmx_text.open_group(
-        jmx_text.sampler("visit"),
-        schedule="${__P(schedule,pause(1 s))}",
-        seed="${__P(seed,7)}",
-        name="visitors",
-    )
-)
+ARRIVING = {"schedule": "${__P(schedule,pause(1 s))}", "seed": "${__P(seed,7)}"}
+PLAN = jmx_text.plan(jmx_text.open_group(jmx_text.sampler("visit"), name="visitors", **ARRIVING))
 
 
 def whole(rate=50):
@@ -38,47 +32,26 @@ def make(folder, number=1, of=2, rate=50, later_ms=0, without=None, criteria=CRI
     (folder / "plan" / "visits.jmx").write_text(PLAN)
     due_s = OpenModelArrivals(schedule, share.seed(SEED)).arrivals(float("inf"))
     start_ms = START_MS + later_ms
-    random = np.random.default_rng(number)
-    rows = list(
-        zip(
-            start_ms + (due_s * 1000).astype(np.int64),
-            random.gamma(4, 20, len(due_s)).astype(np.int64),
-            range(1, len(due_s) + 1),
-            strict=True,
-        )
-    )
-    if without:
-        del rows[without]
-    lines = (
+    at_ms = start_ms + (due_s * 1000).astype(np.int64)
+    took_ms = np.random.default_rng(number).gamma(4, 20, len(due_s)).astype(np.int64)
+    lines = [
         f"{at},{ms},visit,200,OK,visitors 1-{thread},true,120,1,1,{ms},h,1,{start_ms}"
-        for at, ms, thread in rows
-    )
+        for thread, (at, ms) in enumerate(zip(at_ms, took_ms, strict=True), 1)
+    ]
+    if without:
+        del lines[without]
     (folder / "kpi.jtl").write_text("\n".join([f"{HEADER},TESTSTART.MS", *lines]) + "\n")
-    fields = {
-        "name": "visits",
-        "plan": "plan/visits.jmx",
-        "jtl": "kpi.jtl",
+    execution = {
+        **{"name": "visits", "plan": "plan/visits.jmx", "url": "http://127.0.0.1:8080"},
         "properties": {"schedule": schedule, "seed": str(share.seed(SEED))},
         "undivided_properties": {"schedule": whole(rate), "seed": str(SEED)},
-        "warmup": float(WARMUP_S),
-        "measured": float(MEASURED_S),
-        "exit_code": 0,
-        "began": start_ms / 1000,
+        **{"warmup": float(WARMUP_S), "measured": float(MEASURED_S), "began": start_ms / 1000},
         "ended": start_ms / 1000 + WARMUP_S + MEASURED_S + 1,
-        "url": "http://127.0.0.1:8080",
     }
-    execution = manifest.Execution(**(fields | changes))
-    manifest.seal(execution, folder)
-    record = manifest.Manifest(
-        kind="check",
-        started="2023-11-14T22:13:20+00:00",
-        criteria=list(criteria),
-        settings={},
-        environment={"cpu": "abacus", "cores": 2, "commit": "c0ffee", "plans": {"visits.jmx": "1"}},
-        executions=[execution],
-        share=manifest.ShareRecord(number=number, of=of, rows="copy", data={}, start_at=None),
-    )
-    manifest.write(record, folder)
+    environment = {"cpu": "abacus", "cores": 2, "commit": "c0ffee", "plans": {"visits.jmx": "1"}}
+    shared = manifest.ShareRecord(number=number, of=of, rows="copy", data={}, start_at=None)
+    fields = {"criteria": list(criteria), "environment": environment, "share": shared}
+    write_record(folder, execution | changes, started="2023-11-14T22:13:20+00:00", **fields)
     return folder
 
 

@@ -1,18 +1,16 @@
 """The folder that a small run of the study leaves: two arms of sum at 100 users."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 
 import numpy as np
 
 from support.jtl_rows import START_MS
+from support.run_folder import write_record
 from support.study_cells import cell
-from support.study_jtl import Sent, load, write, write_cpu
+from support.study_jtl import load, write, write_cpu
 from tollgate.base.paths import ROOT
 from tollgate.plan import copy as plan_copy
-from tollgate.record import manifest
 from tollgate.record.environment import fingerprint
 from tollgate.study import record as study_run
 from tollgate.study.design import blocks as blocks_of
@@ -23,8 +21,6 @@ SEED, ROUNDS = 21, 8
 MEAN_MS = {"fork": 160.0, "cluster": 80.0}
 CELLS = tuple(cell(arm, users=100, rounds=ROUNDS) for arm in MEAN_MS)
 INSTANCES = {"fork": 1, "cluster": 2}
-#: Of the workers at first.
-PID = 40
 
 
 def design():
@@ -34,13 +30,11 @@ def design():
 
 def sent_in(blocks):
     """Every request of the blocks, none of which failed."""
-    found: list[Sent] = []
-    at = START_MS
+    found, later = [], 0
     for block in blocks:
         mine = load([block], seed=block.number, mean_ms=MEAN_MS[block.cell.arm])
-        later = at - START_MS
         found += [replace(it, start_ms=it.start_ms + later, ok=True) for it in mine]
-        at = max(it.start_ms + it.elapsed_ms for it in found) + 20
+        later = max(it.start_ms + it.elapsed_ms for it in found) + 20 - START_MS
     return found
 
 
@@ -58,46 +52,21 @@ def make(folder, sent=(), died_s=None, **changes):
     busy = [(at, 0.05 * turn, 0.3 * turn, 0.05 * turn) for turn, at in enumerate(times)]
     write_cpu(folder / study_run.CPU, busy)
     _write_workers(folder / "workers.jsonl", ended_s, died_s)
-    _write_manifest(folder, ended_s, changes)
+    plan = plan_copy.copy(ROOT / "plans" / "study.jmx", folder)
+    targets = [{"name": it, "mode": it, "instances": n} for it, n in INSTANCES.items()]
+    execution = {"name": "study", "plan": plan, "targets": targets}
+    execution |= {"began": START_MS / 1000 - 1, "ended": ended_s + 1}
+    environment = fingerprint() | {"cores": 2}
+    write_record(folder, execution, **{"kind": "study", "environment": environment} | changes)
     return folder
 
 
 def _write_workers(path, ended_s, died_s):
     lines = []
     for time_ms in range(START_MS - 2000, int(1000 * ended_s) + 3000, 1000):
-        for app, instances in INSTANCES.items():
-            for worker in range(instances):
-                is_new = died_s is not None and time_ms >= START_MS + 1000 * died_s
-                reborn = int(is_new and (app, worker) == ("cluster", 1))
-                lines.append(
-                    {"time": time_ms, "app": app, "worker": worker, "pid": PID + reborn}
-                    | {"status": "online", "restarts": reborn, "rss": 64}
-                )
+        for app, worker in (("fork", 0), ("cluster", 0), ("cluster", 1)):
+            is_new = died_s is not None and time_ms >= START_MS + 1000 * died_s
+            reborn = int(is_new and (app, worker) == ("cluster", 1))
+            look = {"time": time_ms, "app": app, "worker": worker, "pid": 40 + reborn}
+            lines.append(look | {"status": "online", "restarts": reborn, "rss": 64})
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-
-
-def _write_manifest(folder, ended_s, changes):
-    targets = [
-        {"name": app, "mode": app, "instances": instances, "memory_limit": None}
-        for app, instances in INSTANCES.items()
-    ]
-    execution = manifest.Execution(
-        name="study",
-        plan=plan_copy.copy(ROOT / "plans" / "study.jmx", folder),
-        jtl="kpi.jtl",
-        properties={},
-        targets=targets,
-        exit_code=0,
-        began=START_MS / 1000 - 1,
-        ended=ended_s + 1,
-    )
-    manifest.seal(execution, folder)
-    fields = {
-        "kind": "study",
-        "started": "2026-11-20T23:08:20+00:00",
-        "criteria": [],
-        "settings": {},
-        "environment": fingerprint() | {"cores": 2},
-        "executions": [execution],
-    }
-    manifest.write(manifest.Manifest(**fields | changes), folder)

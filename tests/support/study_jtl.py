@@ -41,15 +41,7 @@ class Sent:
 CELLS = (
     cell("fork", users=1),
     cell("cluster", users=3),
-    cell(
-        "three servers",
-        experiment="pi",
-        app="balancer",
-        users=2,
-        each=4,
-        seconds=30,
-        lead_s=0.0,
-    ),
+    cell("three servers", experiment="pi", app="balancer", users=2, each=4, seconds=30, lead_s=0.0),
 )
 
 

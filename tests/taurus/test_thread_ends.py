@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from support.golden_lines import FOLDER
+from support.golden import FOLDER
 from tollgate.taurus.thread_ends import thread_ends
 
 LOGS = json.loads((FOLDER / "thread-ends.json").read_text())

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from support.executions import counts, execution
-from support.golden_file import check_file
+from support.golden import check_file
 from support.watched_workers import MIB, leaking, reborn, watched, worker
 from tollgate.judge.facts import MeasuredRun
 from tollgate.judge.judgement import judge
