@@ -9,7 +9,6 @@ from support import run_folder, run_pages
 from tollgate.gather import evidence
 from tollgate.record import manifest
 from tollgate.record.divided import RemoteEngine, divide
-from tollgate.samples.split import split
 
 HOSTS = ("10.0.0.1:1099", "10.0.0.2:1099")
 #: By so much is the clock of the second engine ahead.
@@ -35,10 +34,9 @@ def divided(folder, *criteria):
     run_pages.watch(folder)
     remotes = [
         RemoteEngine(
-            number=number,
-            of=2,
-            host=host,
-            rows="",
+            share=manifest.ShareRecord(
+                number=number, of=2, rows="", data={}, start_at=None, host=host
+            ),
             environment={"cpu": "quick", "cores": 2},
             parts={},
             offset_ms=float(ahead_ms),
@@ -46,7 +44,7 @@ def divided(folder, *criteria):
         )
         for number, host, ahead_ms in zip((1, 2), HOSTS, (0, AHEAD_MS), strict=True)
     ]
-    manifest.write(divide(made, folder, remotes, split), folder)
+    manifest.write(divide(made, folder, remotes), folder)
 
 
 def test_what_was_seen_of_workers_is_judged_beside_the_samples_of_all_engines(tmp_path):

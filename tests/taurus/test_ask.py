@@ -17,23 +17,24 @@ FACTS = engine_host.Facts(1, 2, "5.6.3", "17", "ab", {"plans/a.jmx": "cd"}, "qui
 HOSTS = ("10.0.0.1:1099", "10.0.0.2:1099")
 
 
-def answers(**changes: object) -> dict[str, engine_probe.Answer]:
+def answers(**changes: object) -> list[engine_probe.Answer]:
     """Those of two engines that are alike, changes of the second's."""
     facts = {name: changes.pop(name) for name in [*changes] if hasattr(FACTS, name)}
-    second = engine_probe.Answer(replace(FACTS, **{"number": 2, **facts}), ["h2"], 3.0, 1.0)
-    return {
-        HOSTS[0]: engine_probe.Answer(FACTS, ["h1"], -4.0, 1.0),
-        HOSTS[1]: replace(second, **changes),
-    }
+    other = replace(FACTS, **{"number": 2, **facts})
+    second = engine_probe.Answer(HOSTS[1], other, ["h2"], 3.0, 1.0)
+    return [engine_probe.Answer(HOSTS[0], FACTS, ["h1"], -4.0, 1.0), replace(second, **changes)]
 
 
-def numbers(found: dict[str, engine_probe.Answer]) -> dict[int, str]:
-    return engine_probe.check(found, FACTS, ["${__P(engine.rows)}/items.csv"], [{1: "h1", 2: "h2"}])
+def in_order(found: list[engine_probe.Answer]) -> list[str]:
+    checked = engine_probe.check(
+        found, FACTS, {"${__P(engine.rows)}/items.csv": {1: "h1", 2: "h2"}}
+    )
+    return [it.host for it in checked]
 
 
-def test_engines_that_are_alike_are_known_by_their_numbers():
-    assert numbers(answers()) == {1: HOSTS[0], 2: HOSTS[1]}
-    assert numbers(answers(cpu="slow", cores=64)) == {1: HOSTS[0], 2: HOSTS[1]}
+def test_engines_that_are_alike_are_known_by_their_in_order():
+    assert in_order(answers()[::-1]) == [*HOSTS]
+    assert in_order(answers(cpu="slow", cores=64)) == [*HOSTS]
 
 
 @pytest.mark.parametrize(
@@ -53,7 +54,7 @@ def test_engines_that_are_alike_are_known_by_their_numbers():
 )
 def test_a_difference_is_one_line_that_names_the_host(changes, words):
     with pytest.raises(engine_host.EngineError) as caught:
-        numbers(answers(**changes))
+        in_order(answers(**changes))
     line = str(caught.value)
     assert line.startswith(f"engine {HOSTS[1]}")
     assert words in line
@@ -62,14 +63,14 @@ def test_a_difference_is_one_line_that_names_the_host(changes, words):
 
 def test_each_host_that_differs_is_named():
     found = answers(offset_ms=2000.0)
-    found[HOSTS[0]] = replace(found[HOSTS[0]], hashes=[None])
+    found[0] = replace(found[0], hashes=[None])
     with pytest.raises(engine_host.EngineError) as caught:
-        numbers(found)
+        in_order(found)
     assert [f"engine {it}:" in str(caught.value) for it in HOSTS] == [True, True]
 
 
 def test_a_clock_is_refused_only_where_it_is_wrong_for_certain():
-    assert numbers(answers(offset_ms=1000.5, uncertainty_ms=1.0))
+    assert in_order(answers(offset_ms=1000.5, uncertainty_ms=1.0))
 
 
 @pytest.mark.parametrize("ahead_ms", [0.0, 2000.4, -731.0])
@@ -114,7 +115,7 @@ def rows(*given: tuple[str, str, str]) -> list[tuple[float, float, str]]:
 
 def test_answers_are_put_down_to_the_host_that_gave_them():
     thread = f"{HOSTS[0]}-ask 1-1"
-    found = engine_probe._answers(
+    first, second = engine_probe._answers(
         rows(
             (thread, engine_probe.FACTS, FACTS.to_text()),
             (thread, engine_probe.DATA, "abc"),
@@ -126,11 +127,11 @@ def test_answers_are_put_down_to_the_host_that_gave_them():
         HOSTS,
         500.0,
     )
-    assert found[HOSTS[0]].facts == FACTS
-    assert found[HOSTS[0]].began_s == 0.502
-    assert found[HOSTS[0]].hashes == ["abc", None]
-    assert abs(found[HOSTS[0]].offset_ms) <= found[HOSTS[0]].uncertainty_ms
-    assert found[HOSTS[1]].facts is None
+    assert first.facts == FACTS
+    assert first.began_s == 0.502
+    assert first.hashes == ["abc", None]
+    assert abs(first.offset_ms) <= first.uncertainty_ms
+    assert second.facts is None
 
 
 @pytest.mark.parametrize(

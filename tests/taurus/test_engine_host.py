@@ -75,8 +75,8 @@ def test_an_engine_has_its_rows_ready_both_ways(tmp_path):
     (plans / "broken.jmx").write_text("<")
     (plans / "items.csv").write_text("a\nb\nc\nd\n")
     engine_host.place(Share(2, 2), plans, folder)
-    assert (folder / engine_host.row_file("items", SPLIT)).read_text() == "b\nd\n"
-    assert (folder / engine_host.row_file("items", COPY)).read_text() == "c\nd\na\nb\n"
+    assert (folder / SPLIT / "items.csv").read_text() == "b\nd\n"
+    assert (folder / COPY / "items.csv").read_text() == "c\nd\na\nb\n"
     engine_host.place(Share(1, 5), plans, folder)
-    assert not (folder / engine_host.row_file("items", SPLIT)).exists()
-    assert (folder / engine_host.row_file("items", COPY)).read_text() == "a\nb\nc\nd\n"
+    assert not (folder / SPLIT / "items.csv").exists()
+    assert (folder / COPY / "items.csv").read_text() == "a\nb\nc\nd\n"

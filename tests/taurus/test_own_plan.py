@@ -231,7 +231,7 @@ def ending(tmp_path, monkeypatch):
     made = service()
     made.stop_after = 60.0
     executor = Mock(label="plan", kpi_jtl=str(tmp_path / "kpi.jtl"), start_time=900.0)
-    executor.process.poll.return_value = None
+    executor.process.poll.return_value, executor.stop_requested_at = None, None
     made.engine.provisioning.executors = [executor]
 
     def check_at(*times):
@@ -243,25 +243,25 @@ def ending(tmp_path, monkeypatch):
 
 
 def test_jmeter_is_told_to_end_once_and_then_ended_by_taurus(ending, tmp_path):
-    made, executor, check_at = ending
+    _, executor, check_at = ending
     check_at(990.0)  # it still starts
     (tmp_path / "kpi.jtl").touch()
     check_at(1000.0, 1059.0, 1060.0, 1061.0, 1089.0)
     with pytest.raises(NormalShutdown):
         check_at(1090.0)
     assert executor.tell_to_end.call_count == 1
-    assert made.told_at == {executor: 1060.0}
+    assert executor.stop_requested_at == 1060.0
 
 
 def test_a_jmeter_that_does_not_listen_yet_is_told_later(ending, tmp_path):
-    made, executor, check_at = ending
+    _, executor, check_at = ending
     (tmp_path / "kpi.jtl").touch()
     executor.tell_to_end.return_value = False
     check_at(1000.0, 1060.0)
-    assert made.told_at == {}
+    assert executor.stop_requested_at is None
     executor.tell_to_end.return_value = True
     check_at(1060.5)
-    assert made.told_at == {executor: 1060.5}
+    assert executor.stop_requested_at == 1060.5
 
 
 def test_a_jmeter_that_never_listens_is_ended_all_the_same(ending, tmp_path):

@@ -7,7 +7,7 @@ from bzt.utils import BetterDict
 from support import jmx_text as jmx
 from tollgate.taurus.engine_probe import hash_of
 from tollgate.taurus.engines import RemoteLoad
-from tollgate.taurus.prepared import PreparedExecution
+from tollgate.taurus.shared import PreparedExecution
 
 
 def test_each_engine_is_asked_for_the_rows_of_the_users_plan(tmp_path):
@@ -16,7 +16,7 @@ def test_each_engine_is_asked_for_the_rows_of_the_users_plan(tmp_path):
     (tmp_path / "items.csv").write_text("1\n2\n")
     engine = SimpleNamespace(config=BetterDict.from_dict({"modules": {"jmeter": {}}}))
     execution, files = {"scenario": BetterDict.from_dict({"script": str(tmp_path / "own.jmx")})}, {}
-    remote = RemoteLoad(("127.0.0.1:1", "127.0.0.1:3"), "copy", True)
+    remote = RemoteLoad(("127.0.0.1:1", "127.0.0.1:3"), "")
     prepared = PreparedExecution()
     remote._give(engine, execution, prepared, files)
     assert files == {"items.csv": dict.fromkeys((1, 2), hash_of(b"1\n2\n"))}

@@ -68,8 +68,8 @@ def test_what_others_took_is_known_of_the_seconds_behind_the_warm_up(tmp_path, t
 
 
 def test_run_json_says_when_stop_after_had_jmeter_end(tmp_path):
-    def ended(run, executor):
-        run.stop_requested_at = {executor: 1795223309.25}
+    def ended(_run, executor):
+        executor.stop_requested_at = 1795223309.25
         executor.forced = True
 
     found = sealed(tmp_path / "ended", run_folder.make(tmp_path / "ended"), known=ended)

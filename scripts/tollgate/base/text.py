@@ -6,7 +6,7 @@ import difflib
 import html
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 # Whatever begins markup in CommonMark or in GitHub's dialect of it; a line that begins with a slash
 # is a command to GitLab.
@@ -121,6 +121,12 @@ def did_you_mean(wanted: str, known: Iterable[str]) -> str:
     names = [*known]
     near = closest(wanted, names)
     return f"did you mean {near!r}?" if near else f"known are {', '.join(names) or 'none'}"
+
+
+def some_of(names: Sequence[str], most: int) -> str:
+    """The first names, and how many more there are: `a, b and 3 more`."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
 
 
 def shown(value: object, width: int = 60) -> str:

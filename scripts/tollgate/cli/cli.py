@@ -22,10 +22,8 @@ import sys
 from pathlib import Path
 
 from tollgate.cli import ERROR, Parser, doctor, engine, forecast, merge, new_target
-from tollgate.gather import evidence
 from tollgate.gather.context import EvidenceError, refuse_lower_bounds
 from tollgate.gather.interim import judged_until_ms
-from tollgate.judge.judgement import judge
 from tollgate.plan.jmx import PlanError
 from tollgate.record import manifest
 from tollgate.report import dashboard
@@ -112,15 +110,14 @@ def _judge(arguments: argparse.Namespace) -> int:
         record.criteria = arguments.criterion
         for execution in record.executions:
             execution.criteria = []
-    run, settings = evidence.gather(arguments.run, record)
+    known = run_page.judged(arguments.run, record)
     if arguments.criterion:
-        refuse_lower_bounds(it for each in run.executions for it in each.criteria)
-    verdict = judge(run, settings)
+        refuse_lower_bounds(it for each in known.run.executions for it in each.criteria)
     if arguments.json:
-        print(outputs.to_json(verdict, run, record), end="")
+        print(outputs.to_json(known.verdict, known.run, record), end="")
     else:
-        outputs.show(verdict)
-    return verdict.exit_code
+        outputs.show(known.verdict)
+    return known.verdict.exit_code
 
 
 def _report(arguments: argparse.Namespace) -> int:

@@ -6,13 +6,10 @@ import argparse
 import shutil
 from pathlib import Path
 
-from tollgate.gather import evidence
-from tollgate.judge.judgement import judge
 from tollgate.record import manifest, shards
 from tollgate.record.manifest import ManifestError
 from tollgate.report import write as outputs
 from tollgate.report.pages.run import write as run_page
-from tollgate.report.pages.run.write import Judged
 
 
 def add_to(commands: argparse._SubParsersAction) -> None:
@@ -37,15 +34,11 @@ def merge(arguments: argparse.Namespace) -> int:
         raise ManifestError(f"{folder} is there already: name a new folder") from None
     try:
         shards.place(found, folder)
-        record = shards.merged(found, folder)
-        manifest.write(record, folder)
-        run, settings = evidence.gather(folder, record)
+        manifest.write(shards.merged(found, folder), folder)
+        known = run_page.judge_and_write(folder)
     except BaseException:
         shutil.rmtree(folder)
         raise
-    verdict = judge(run, settings)
-    outputs.write_all(folder, verdict, run, record)
-    outputs.append_summary(verdict, record.kind)
-    outputs.show(verdict)
-    print(run_page.write(folder, Judged(record, run, settings, verdict)))
-    return verdict.exit_code
+    outputs.show(known.verdict)
+    print(run_page.write(folder, known))
+    return known.verdict.exit_code

@@ -16,7 +16,7 @@ from tollgate.gather import workers
 from tollgate.judge.engines import engine_of, together
 from tollgate.judge.facts import EngineFacts, JudgeSettings, MeasuredExecution, MeasuredRun
 from tollgate.record import manifest
-from tollgate.record.manifest import NAME, Engine, Execution, Manifest, ManifestError, digest
+from tollgate.record.manifest import NAME, Execution, Manifest, ManifestError, digest
 from tollgate.samples.layout import JtlError, peek_test_start
 
 #: Shares whose counts are merged at once: each time costs as much as all counts so far.
@@ -75,7 +75,7 @@ def _gathered(
 ) -> Iterator[tuple[Path, Manifest, MeasuredRun]]:
     """Each share's folder, record and measurements, in order; some are worked on at once."""
 
-    def one(engine: Engine) -> tuple[Path, Manifest, MeasuredRun]:
+    def one(engine: manifest.EngineRecord) -> tuple[Path, Manifest, MeasuredRun]:
         folder = run / engine["folder"]
         record = _record(folder, engine["sha256"], merged)
         return folder, record, gather(folder, record)[0]

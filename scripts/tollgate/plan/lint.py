@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from tollgate.base.paths import jmeter_home
-from tollgate.base.text import did_you_mean
+from tollgate.base.text import did_you_mean, some_of
 from tollgate.plan.bounds import endless_groups
 from tollgate.plan.copy import with_includes
 from tollgate.plan.expressions import Expander
@@ -280,6 +280,4 @@ def unread(plan: Path, names: Iterable[str]) -> Iterator[str]:
 
 def listed(names: Iterable[str]) -> str:
     """Names in quotes, each once; the first of many."""
-    every = [repr(name) for name in dict.fromkeys(names)]
-    more = f" and {len(every) - SHOWN} more" if len(every) > SHOWN else ""
-    return ", ".join(every[:SHOWN]) + more
+    return some_of([repr(name) for name in dict.fromkeys(names)], SHOWN)

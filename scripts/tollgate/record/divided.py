@@ -5,22 +5,15 @@ themselves."""
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from tollgate.record.manifest import (
-    NAME,
-    Engine,
-    Execution,
-    Manifest,
-    ShareRecord,
-    digest,
-    seal,
-    write,
-)
+from tollgate.record.manifest import NAME, EngineRecord, Manifest, ShareRecord, digest, seal, write
 from tollgate.record.shards import folders
+from tollgate.samples.split import split
+from tollgate.schedule.share_rows import Feed
 
 #: The folder of the plans of a run.
 _PLAN = "plan"
@@ -28,112 +21,102 @@ _PLAN = "plan"
 
 @dataclass(frozen=True)
 class EnginePart:
-    """What an engine was to send of an execution: properties of its own, those of the whole in
-    their place, and the forecast."""
+    """One engine's part of the load of an execution. given: the properties of the whole. own: those
+    of this engine in their place. rows: the text of its own data files. shared: the data files that
+    all engines read as they are, for no property names them. forecast: as run.json has that of the
+    whole, None where there is none."""
 
+    given: dict[str, str] = field(default_factory=dict)
     own: dict[str, str] = field(default_factory=dict)
-    undivided: dict[str, str | None] = field(default_factory=dict)
+    rows: Sequence[tuple[Feed, str]] = ()
+    shared: Sequence[Feed] = ()
     forecast: dict[str, Any] | None = None
+
+    @property
+    def undivided(self) -> dict[str, str | None]:
+        """The properties of the whole in place of the engine's own; None where it has none."""
+        return {name: self.given.get(name) for name in self.own}
 
 
 @dataclass(frozen=True)
 class RemoteEngine:
-    """An engine. host: as JMeter calls it. rows: copy or split, empty where it ran the whole plan.
-    environment: what of its host is another than the controller's. parts: by execution; offset_ms,
-    uncertainty_ms: of its clock against the controller's, ahead above 0."""
+    """An engine. share: its record, with its host as JMeter calls it. environment: what of its host
+    is another than the controller's. parts: by execution. offset_ms, uncertainty_ms: of its clock
+    against the controller's, ahead above 0."""
 
-    number: int
-    of: int
-    host: str
-    rows: str
+    share: ShareRecord
     environment: dict[str, Any]
     parts: dict[str, EnginePart]
     offset_ms: float
     uncertainty_ms: float
 
-    def by_its_clock(self, moment: float | None) -> float | None:
-        return None if moment is None else moment + self.offset_ms / 1000
+    @property
+    def host(self) -> str:
+        return self.share["host"]
+
+    def record(self, manifest: Manifest, folder: Path) -> Manifest:
+        """The engine's own: all moments are of its clock, as its samples are."""
+        executions = []
+        for planned in manifest.executions:
+            part = self.parts.get(planned.name, EnginePart())
+            execution = replace(
+                planned,
+                properties={**planned.properties, **part.own},
+                undivided_properties=part.undivided,
+                forecast=part.forecast or planned.forecast,
+                targets=[],
+                clock_steps=[],
+                background_cpu=None,
+                bytes=None,
+                sha256=None,
+                **self._by_its_clock(planned, "began", "ended", "stop_requested_at"),
+            )
+            seal(execution, folder)
+            executions.append(execution)
+        return replace(
+            manifest,
+            executions=executions,
+            environment={**manifest.environment, **self.environment},
+            reloads=[],
+            watching=None,
+            share=self.share,
+            **self._by_its_clock(manifest, "interrupted_at", "stopped_at"),
+        )
+
+    def _by_its_clock(self, record: object, *names: str) -> dict[str, float | None]:
+        moments = {name: getattr(record, name) for name in names}
+        ahead_s = self.offset_ms / 1000
+        return {name: at if at is None else at + ahead_s for name, at in moments.items()}
 
 
-def divide(
-    manifest: Manifest,
-    run: Path,
-    remotes: Sequence[RemoteEngine],
-    split: Callable[[Path, Mapping[str, Path]], int],
-) -> Manifest:
-    """Write each engine's folder, sealed, and return the record of the whole run. split: writes
-    each host's samples of a JTL to a file of its own, and says how many are of nobody. Raises
-    OSError, and what `split` raises."""
-    names = folders(len(remotes))
+def divide(manifest: Manifest, run: Path, remotes: Sequence[RemoteEngine]) -> Manifest:
+    """Write each engine's folder, sealed, and return the record of the whole run. Raises OSError
+    and JtlError."""
+    own = dict(zip(folders(len(remotes)), remotes, strict=True))
     foreign = 0
-    for folder in names:
+    for folder in own:
         (run / folder).mkdir()
         shutil.copytree(run / _PLAN, run / folder / _PLAN)
     for planned in manifest.executions:
-        if planned.jtl and (run / planned.jtl).is_file() and (run / planned.jtl).stat().st_size:
-            pairs = zip(remotes, names, strict=True)
-            targets = {each.host: run / folder / planned.jtl for each, folder in pairs}
-            foreign += split(run / planned.jtl, targets)
-    for remote, folder in zip(remotes, names, strict=True):
-        write(_record(manifest, run / folder, remote), run / folder)
+        jtl = run / planned.jtl
+        if planned.jtl and jtl.is_file() and jtl.stat().st_size:
+            foreign += split(jtl, {it.host: run / name / planned.jtl for name, it in own.items()})
+    for folder, remote in own.items():
+        write(remote.record(manifest, run / folder), run / folder)
     whole = replace(
         manifest,
         executions=[replace(it, jtl="", bytes=None, sha256=None) for it in manifest.executions],
         engines=[
-            Engine(
+            EngineRecord(
                 folder=folder,
                 sha256=digest(run / folder / NAME),
                 host=remote.host,
                 offset_ms=round(remote.offset_ms, 1),
                 uncertainty_ms=round(remote.uncertainty_ms, 1),
             )
-            for remote, folder in zip(remotes, names, strict=True)
+            for folder, remote in own.items()
         ],
     )
     if foreign and not whole.problem:
         whole.problem = f"{foreign} samples are of no engine that the run had"
     return whole
-
-
-def _record(manifest: Manifest, folder: Path, remote: RemoteEngine) -> Manifest:
-    """The engine's own: all moments are of its clock, as its samples are."""
-    executions = [
-        _execution(it, remote.parts.get(it.name, EnginePart()), remote)
-        for it in manifest.executions
-    ]
-    for each in executions:
-        seal(each, folder)
-    return replace(
-        manifest,
-        executions=executions,
-        environment={**manifest.environment, **remote.environment},
-        interrupted_at=remote.by_its_clock(manifest.interrupted_at),
-        stopped_at=remote.by_its_clock(manifest.stopped_at),
-        reloads=[],
-        watching=None,
-        share=ShareRecord(
-            number=remote.number,
-            of=remote.of,
-            rows=remote.rows,
-            data={},
-            start_at=None,
-            host=remote.host,
-        ),
-    )
-
-
-def _execution(planned: Execution, part: EnginePart, remote: RemoteEngine) -> Execution:
-    return replace(
-        planned,
-        properties={**planned.properties, **part.own},
-        undivided_properties=part.undivided,
-        forecast=part.forecast or planned.forecast,
-        targets=[],
-        began=remote.by_its_clock(planned.began),
-        ended=remote.by_its_clock(planned.ended),
-        stop_requested_at=remote.by_its_clock(planned.stop_requested_at),
-        clock_steps=[],
-        background_cpu=None,
-        bytes=None,
-        sha256=None,
-    )

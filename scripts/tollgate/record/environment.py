@@ -6,7 +6,6 @@ Node some by itself; the others choose what is run, and go before the settings.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import platform
@@ -21,6 +20,7 @@ from typing_extensions import TypedDict  # Pydantic takes no other before Python
 
 from tollgate.base.fields import WRITTEN, Digest, Whole
 from tollgate.base.paths import ROOT, jmeter_home
+from tollgate.record.manifest import digest
 from tollgate.record.redaction import Redaction
 
 #: What changes the service: figures under different values are not comparable.
@@ -123,20 +123,15 @@ def _hashes(folder: Path) -> dict[str, str]:
     """SHA-256 of every file below a folder, by its path in there: two fragments may share a name,
     and an included file may have any."""
     files = sorted(path for path in folder.rglob("*") if path.is_file())
-    return {
-        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in files
-    }
+    return {path.relative_to(folder).as_posix(): digest(path) for path in files}
 
 
 def cpu_model() -> str:
     """The model name of the first CPU, as the system gives it."""
-    try:
-        found = re.search(r"^model name\s*:\s*(.+)$", Path("/proc/cpuinfo").read_text(), re.M)
-        if found:
-            return found.group(1)
-    except OSError:
-        pass
+    known = Path("/proc/cpuinfo")
+    text = known.read_text() if known.is_file() else ""
+    if found := re.search(r"^model name\s*:\s*(.+)$", text, re.M):
+        return found[1]
     return _output("sysctl", "-n", "machdep.cpu.brand_string") or platform.machine()
 
 
@@ -145,11 +140,11 @@ def jmeter_version() -> str:
     jar = jmeter_home() / "lib" / "ext" / "ApacheJMeter_core.jar"
     try:
         with zipfile.ZipFile(jar) as opened:
-            manifest = opened.read("META-INF/MANIFEST.MF").decode()
+            text = opened.read("META-INF/MANIFEST.MF").decode()
     except (OSError, KeyError, zipfile.BadZipFile):
         return "unknown"
-    found = re.search(r"^Implementation-Version: *(\S+)", manifest, re.M)
-    return found.group(1) if found else "unknown"
+    found = re.search(r"^Implementation-Version: *(\S+)", text, re.M)
+    return found[1] if found else "unknown"
 
 
 def java_version() -> str:
@@ -167,18 +162,17 @@ def pm2_version() -> str:
 
 def commit() -> str:
     """The commit that the checkout stands at, `-dirty` behind it if files differ from it."""
-    revision = _output("git", "-C", str(ROOT), "rev-parse", "HEAD")
-    if not revision:
-        return "unknown"
-    dirty = _output("git", "-C", str(ROOT), "status", "--porcelain")
-    return f"{revision}-dirty" if dirty else revision
+    git = "git", "-C", str(ROOT)
+    revision = _output(*git, "rev-parse", "HEAD")
+    dirty = revision and _output(*git, "status", "--porcelain")
+    return f"{revision or 'unknown'}{'-dirty' if dirty else ''}"
 
 
 def _version(*command: str) -> str:
     # Java tells first which options it picked up from the environment, with numbers of their own.
     said = re.sub(r"^(NOTE: )?Picked up .*$", "", _output(*command), flags=re.M)
     found = re.search(r"\d+(\.\d+)*", said)
-    return found.group(0) if found else "unknown"
+    return found[0] if found else "unknown"
 
 
 def _output(*command: str) -> str:

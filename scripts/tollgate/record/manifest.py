@@ -78,7 +78,7 @@ class ShareRecord(TypedDict):
     host: NotRequired[str]
 
 
-class Engine(TypedDict):
+class EngineRecord(TypedDict):
     """A share in the folder of a merged run, and the SHA-256 of its run.json. Of a remote engine:
     its host, and by how much its clock was ahead of the controller's."""
 
@@ -209,7 +209,7 @@ class Manifest:
     arguments: list[str] | None = None
     compare_sha256: str | None = None
     share: ShareRecord | None = None
-    engines: list[Engine] = field(default_factory=list)
+    engines: list[EngineRecord] = field(default_factory=list)
     version: int = VERSION
     seal: str | None = None
 
@@ -232,49 +232,36 @@ def read(run: Path) -> Manifest:
     """Read run.json. Raises ManifestError."""
 
     def prepare(fields: dict[str, Any]) -> None:
-        _check_version(fields, run / NAME)
-        _check_own_seal(fields, run / NAME)
+        if problem := _unreadable(fields):
+            raise ManifestError(f"{run / NAME} {problem}")
         executions = fields.get("executions")
         for each in executions if isinstance(executions, list) else ():
-            if isinstance(each, dict):
-                _check_whole(each, run)
+            if not isinstance(each, dict):
+                continue
+            if problem := compacted(each, run):
+                raise ManifestError(problem)
+            for name in (_COMPACTED, _IN_FLIGHT):
+                each.pop(name, None)
 
     return records.read(run / NAME, Manifest, ManifestError, "run", prepare=prepare)
 
 
-def _check_version(fields: Mapping[str, Any], path: Path) -> None:
-    """Before anything else of it is read: another version may have other fields."""
-    version = fields.get("version", VERSION)
+def _unreadable(fields: Mapping[str, Any]) -> str:
+    """Why this Tollgate can't tell what the fields mean, or that nobody changed them; empty where
+    it can. Before anything else of them is read: another version may have other fields."""
+    version, seal = fields.get("version", VERSION), fields.get("seal")
+    other = "has {} {}, this Tollgate reads {}: judge the run with the Tollgate that made it"
     if version != VERSION:
-        raise ManifestError(
-            f"{path} has version {version}, this Tollgate reads {VERSION}: "
-            "judge the run with the Tollgate that made it"
-        )
-
-
-def _check_own_seal(fields: Mapping[str, Any], path: Path) -> None:
-    seal = fields.get("seal")
-    version, found = str(seal).partition(":")[0], _seal_of(fields)
+        return other.format("version", version, VERSION)
+    sealed_as, found = str(seal).partition(":")[0], _seal_of(fields)
     if seal is None or seal == found:
-        return
-    if version != str(SEAL_VERSION):
-        raise ManifestError(
-            f"{path} has a seal of version {version}, this Tollgate reads {SEAL_VERSION}: "
-            "judge the run with the Tollgate that made it"
-        )
-    raise ManifestError(
-        f"{path} was edited: `seal` is {seal}, and its fields have {found}; restore it from where "
+        return ""
+    if sealed_as != str(SEAL_VERSION):
+        return other.format("a seal of version", sealed_as, SEAL_VERSION)
+    return (
+        f"was edited: `seal` is {seal}, and its fields have {found}; restore it from where "
         "the run was archived"
     )
-
-
-def _check_whole(execution: dict[str, Any], run: Path) -> None:
-    """Raises ManifestError where the JTL does not hold all of the samples."""
-    problem = compacted(execution, run)
-    if problem:
-        raise ManifestError(problem)
-    for name in (_COMPACTED, _IN_FLIGHT):
-        execution.pop(name, None)
 
 
 def compacted(raw: Mapping[str, Any], run: Path) -> str:

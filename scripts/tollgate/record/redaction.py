@@ -18,20 +18,18 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import quote, unquote
 
 #: Stands in the place of a secret.
 MARK = "<redacted>"
 #: Words that stand for a secret, alone or in the plural.
-_WORDS = frozenset(
-    (
-        *("pass", "pwd", "pw", "key", "cred", "auth", "authorization", "bearer", "jwt", "otp"),
-        *("keypass", "storepass", "dbpass", "userpass", "cookie", "csrf", "xsrf", "symfony"),
-        *("sas", "sig", "signature", "pat", "dsn"),
-    )
-)
+_WORDS = {
+    *("pass", "pwd", "pw", "key", "cred", "auth", "authorization", "bearer", "jwt", "otp"),
+    *("keypass", "storepass", "dbpass", "userpass", "cookie", "csrf", "xsrf", "symfony"),
+    *("sas", "sig", "signature", "pat", "dsn"),
+}
 #: What ends the words up to one that stands for a secret: `mypassword`, `auth-token`, `sessionId`.
 _ENDINGS = (
     *("password", "passwd", "passphrase", "passcode", "token", "secret", "credential"),
@@ -41,14 +39,12 @@ _ENDINGS = (
 #: What ends the name of a secret; `session_length` is none.
 _LAST = "session"
 #: A word behind one of those that makes the two a place or a property of the secret.
-_ABOUT = frozenset(
-    (
-        *("store", "file", "path", "dir", "folder", "url", "uri", "type", "size", "length"),
-        *("count", "rate", "limit", "ttl", "timeout", "policy", "manager"),
-    )
-)
+_ABOUT = {
+    *("store", "file", "path", "dir", "folder", "url", "uri", "type", "size", "length"),
+    *("count", "rate", "limit", "ttl", "timeout", "policy", "manager"),
+}
 #: A word before one of those that makes the two a number; all but `per` before a plural alone.
-_NUMBER = frozenset(("max", "min", "num", "total"))
+_NUMBER = {"max", "min", "num", "total"}
 #: The letter of an option in front of a name that counts: `-Jmax_tokens=9`.
 _OPTION_LETTER = re.compile(r"^-[A-Z](?=(?i:max|min|num|total)(?![a-z]))")
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
@@ -75,18 +71,16 @@ def is_secret(name: str) -> bool:
     while (plain := unquote(name)) != name:
         name = plain
     words = [word.lower() for word in _WORD.findall(name)]
-    return any(_is_secret_at(words, at) for at in range(len(words)))
-
-
-def _is_secret_at(words: Sequence[str], at: int) -> bool:
-    """Whether a word stands for a secret, by itself or with those before it."""
-    word, name = words[at], "".join(words[: at + 1])
-    before, following = "".join(words[:at][-1:]), "".join(words[at + 1 : at + 2])
-    single = word.removesuffix("s")
-    is_named = not _WORDS.isdisjoint((word, single)) or name.removesuffix("s").endswith(_ENDINGS)
-    is_last = not following and name.endswith(_LAST)
-    is_number = before == "per" or (before in _NUMBER and word != single)
-    return (is_named or is_last) and following not in _ABOUT and not is_number
+    until = ""
+    for before, word, following in zip(["", *words], words, [*words[1:], ""], strict=False):
+        until, single = until + word, word.removesuffix("s")
+        is_named = not _WORDS.isdisjoint((word, single))
+        is_named |= until.removesuffix("s").endswith(_ENDINGS)
+        is_last = not following and until.endswith(_LAST)
+        is_number = before == "per" or (before in _NUMBER and word != single)
+        if (is_named or is_last) and following not in _ABOUT and not is_number:
+            return True
+    return False
 
 
 class Redaction:
@@ -113,7 +107,7 @@ class Redaction:
 
     def _below(self, name: str, key: str, given: Any, is_property: bool) -> Any:
         if is_property:
-            return self.settings(given, f"{name}.{key}", is_property)
+            return self.settings(given, f"{name}.{key}", True)
         if key in _PROPERTIES and isinstance(given, Mapping):
             return {it: self.settings(value, str(it), True) for it, value in given.items()}
         return self.settings(given, key)
@@ -146,7 +140,7 @@ class Redaction:
         counts = _OPTION_LETTER.sub("", name)
         bare = counts.rstrip("=: \t\"'").lstrip("-")
         is_ours = name == "" or is_secret(bare) or (counts[0] == "-" and is_secret(bare[1:]))
-        if not is_ours or value == MARK:
+        if not is_ours:
             return found[0]
         self._take(bare, value.strip("\"'"))
         if not name and (password := value.partition(":")[2]):
@@ -164,20 +158,13 @@ class Redaction:
             return text
         if self._taken != self._known:
             self._known = frozenset(self._taken)
-            self._whole, self._named = _whole(self._known), _named(self._known)
+            long = [value for _, value in self._known if len(value) >= _LEAST]
+            self._whole = re.compile(_any(form for value in long for form in _forms(value)))
+            short = [each for each in self._known if each[0] and len(each[1]) < _LEAST]
+            names, values = _any(name for name, _ in short), _any(value for _, value in short)
+            behind = rf"""(?P<name>(?i:{names})['"\]]*\s*[:=]\s*['"]?)"""
+            self._named = re.compile(rf"{behind}{values}(?!\w)")
         return self._named.sub(rf"\g<name>{MARK}", self._whole.sub(MARK, text))
-
-
-def _whole(taken: Iterable[tuple[str, str]]) -> re.Pattern[str]:
-    long = (value for _, value in taken if len(value) >= _LEAST)
-    return re.compile(_any(form for value in long for form in _forms(value)))
-
-
-def _named(taken: Iterable[tuple[str, str]]) -> re.Pattern[str]:
-    short = [each for each in taken if each[0] and len(each[1]) < _LEAST]
-    names, values = _any(name for name, _ in short), _any(value for _, value in short)
-    behind = rf"""(?P<name>(?i:{names})['"\]]*\s*[:=]\s*['"]?)"""
-    return re.compile(rf"{behind}{values}(?!\w)")
 
 
 def _any(texts: Iterable[str]) -> str:

@@ -10,16 +10,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from tollgate.record.manifest import (
-    NAME,
-    Engine,
-    Execution,
-    Manifest,
-    ManifestError,
-    digest,
-    is_sealed,
-    read,
-)
+from tollgate.base.text import some_of
+from tollgate.record import manifest
+from tollgate.record.manifest import NAME, EngineRecord, Execution, Manifest, ManifestError
 
 #: What each JMeter is given for itself.
 _OWN = ("jmeterengine.nongui.port", "jmeterengine.nongui.maxport", "user.classpath")
@@ -48,115 +41,110 @@ def read_shards(folders: Sequence[Path]) -> list[Shard]:
     where they are not the shares of one load, each exactly once, sealed and ended regularly."""
     shards = []
     for folder in folders:
-        record = read(folder)
+        record = manifest.read(folder)
         if record.share is None:
             raise ManifestError(
                 f"{folder} holds no share of a load: its run had no ENGINE, such as 1/3"
             )
         shards.append(Shard(folder, record))
     shards.sort(key=lambda it: it.number)
-    for one, other in itertools.pairwise(shards):
-        if one.number == other.number:
-            raise ManifestError(f"{one} is there twice: also in {other.folder}")
-    for shard in shards:
-        if not is_sealed(shard.record):
-            why = shard.record.problem or "it did not come to its end"
-            raise ManifestError(f"{shard} is not sealed: {why}; run all shares again")
-        _refuse_unended(shard)
-        if any(each.targets for each in shard.record.executions):
-            raise ManifestError(
-                f"{shard} asked apps that PM2 had started on its own machine, so that the engines "
-                "had no service in common: give the scenario the `url` of one"
-            )
-    for shard in shards[1:]:
-        if difference := _difference(shards[0].record, shard.record):
-            raise ManifestError(
-                f"{shard} is no share of the load of {shards[0]}: {difference}; "
-                "name the folders of one load"
-            )
-    _refuse_missing(shards)
-    _refuse_same_samples(shards)
+    if problem := next(_problems(shards), None):
+        raise ManifestError(problem)
     return shards
 
 
-def _refuse_unended(shard: Shard) -> None:
-    for each in shard.record.executions:
-        for name in ("exit_code", "began", "ended"):
-            if getattr(each, name) is None:
-                raise ManifestError(
-                    f"{shard} has no regular end: {name} of {each.name} is null in {NAME}; "
-                    "run all shares again"
-                )
-
-
-def _refuse_same_samples(shards: Sequence[Shard]) -> None:
-    known: dict[str | None, Shard] = {}
+def _problems(shards: Sequence[Shard]) -> Iterator[str]:
+    """Why they are not the shares of one load; each line holds where those before it do not."""
+    for one, other in itertools.pairwise(shards):
+        if one.number == other.number:
+            yield f"{one} is there twice: also in {other.folder}"
+    for shard in shards:
+        yield from _problems_of(shard)
+    for shard in shards[1:]:
+        for difference in _differences(shards[0].record, shard.record):
+            yield (
+                f"{shard} is no share of the load of {shards[0]}: {difference}; "
+                "name the folders of one load"
+            )
+    of, known = shards[0].record.share["of"], {shard.number for shard in shards}
+    missing = [f"{number}/{of}" for number in range(1, of + 1) if number not in known]
+    if missing:
+        yield f"engine {some_of(missing, 5)} is missing: name the folders of all shares"
+    owners: dict[str | None, Shard] = {}
     for shard in shards:
         for each in shard.record.executions:
-            other = known.setdefault(each.sha256, shard)
+            other = owners.setdefault(each.sha256, shard)
             if other is not shard:
-                raise ManifestError(
+                yield (
                     f"{shard} has the samples of {other}: sha256 of {each.name} is {each.sha256} "
                     "in both; name the folder of each share once"
                 )
 
 
-def _refuse_missing(shards: Sequence[Shard]) -> None:
-    of = shards[0].record.share["of"]
-    missing = [it for it in range(1, of + 1) if it not in {shard.number for shard in shards}]
-    if missing:
-        names = ", ".join(f"{number}/{of}" for number in missing[:5])
-        more = f" and {len(missing) - 5} more" if len(missing) > 5 else ""
-        raise ManifestError(f"engine {names}{more} is missing: name the folders of all shares")
+def _problems_of(shard: Shard) -> Iterator[str]:
+    """Why a share can't be merged with whatever others."""
+    if not manifest.is_sealed(shard.record):
+        why = shard.record.problem or "it did not come to its end"
+        yield f"{shard} is not sealed: {why}; run all shares again"
+    for each in shard.record.executions:
+        for name in ("exit_code", "began", "ended"):
+            if getattr(each, name) is None:
+                yield (
+                    f"{shard} has no regular end: {name} of {each.name} is null in {NAME}; "
+                    "run all shares again"
+                )
+        if each.targets:
+            yield (
+                f"{shard} asked apps that PM2 had started on its own machine, so that the engines "
+                "had no service in common: give the scenario the `url` of one"
+            )
 
 
-def _difference(one: Manifest, other: Manifest) -> str:
-    """What differs between two records that should be of one load; empty for nothing."""
-    for (name, value), (_, its) in zip(_alike(one), _alike(other), strict=False):
-        if value != its:
-            return f"{name} is {_shown(its)} there and {_shown(value)} here"
-    return ""
+def _differences(one: Manifest, other: Manifest) -> Iterator[str]:
+    """What differs between two records that should be of one load."""
+    here, there = _alike(one), _alike(other)
+    for name in here | there:
+        mine, its = here.get(name), there.get(name)
+        if mine != its:
+            yield f"{name} is {its!r:.80} there and {mine!r:.80} here"
 
 
-def _alike(record: Manifest) -> Iterator[tuple[str, Any]]:
+def _alike(record: Manifest) -> dict[str, Any]:
     """What must be the same of all shares, by what it is called."""
     share, known = record.share, record.environment
-    yield "the number of engines", share["of"]
-    yield "the number of executions", len(record.executions)
-    yield "the kind", record.kind
-    yield "the commit", known.get("commit")
-    for name in _VERSIONS:
-        yield f"the version of {name}", known.get("versions", {}).get(name)
-    yield "START_AT", share["start_at"]
-    yield "how rows are shared (modules.load.rows)", share["rows"]
-    yield "the plan files by SHA-256", known.get("plans")
-    yield "the data files by SHA-256", share["data"]
-    yield "the criteria", record.criteria
-    yield "the settings of modules.verdict", record.settings
+    versions = known.get("versions", {})
+    found = {
+        "the number of engines": share["of"],
+        "the number of executions": len(record.executions),
+        "the kind": record.kind,
+        "the commit": known.get("commit"),
+        **{f"the version of {name}": versions.get(name) for name in _VERSIONS},
+        "START_AT": share["start_at"],
+        "how rows are shared (modules.load.rows)": share["rows"],
+        "the plan files by SHA-256": known.get("plans"),
+        "the data files by SHA-256": share["data"],
+        "the criteria": record.criteria,
+        "the settings of modules.verdict": record.settings,
+        "the executions": [each.name for each in record.executions],
+    }
     for each in record.executions:
-        yield "the execution", each.name
-        yield f"the criteria of {each.name}", each.criteria
-        yield f"the service of {each.name}", each.url
-        yield f"the plan of {each.name}", each.plan
-        for name in ("warmup", "measured", "interim"):
-            yield f"{name} of {each.name}", getattr(each, name)
-        # Each engine has steps of its own.
-        forecast = {**(each.forecast or {}), "steps": None}
-        yield f"the forecast of {each.name}", forecast
-        for name, value in _whole(each).items():
-            yield f"the property {name} of {each.name}", value
-        yield f"the properties of {each.name}", sorted(_whole(each))
+        of_it = {
+            "the criteria": each.criteria,
+            "the service": each.url,
+            "the plan": each.plan,
+            **{name: getattr(each, name) for name in ("warmup", "measured", "interim")},
+            # Each engine has steps of its own.
+            "the forecast": {**(each.forecast or {}), "steps": None},
+            **{f"the property {name}": value for name, value in _whole(each).items()},
+        }
+        found |= {f"{name} of {each.name}": value for name, value in of_it.items()}
+    return found
 
 
 def _whole(execution: Execution) -> dict[str, str]:
     """The properties of the whole load, but for those that each JMeter has of its own."""
     found = sorted(execution.whole_properties.items())
     return {name: value for name, value in found if name not in _OWN}
-
-
-def _shown(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 80 else f"{text[:77]}..."
 
 
 def merged(shards: Sequence[Shard], run: Path) -> Manifest:
@@ -176,14 +164,14 @@ def merged(shards: Sequence[Shard], run: Path) -> Manifest:
         ],
         watching=None,
         share=None,
-        engines=[Engine(folder=folder, sha256=digest(run / folder / NAME)) for folder in names],
+        engines=[
+            EngineRecord(folder=name, sha256=manifest.digest(run / name / NAME)) for name in names
+        ],
     )
 
 
 def _execution(folder: str, parts: Sequence[Execution]) -> Execution:
     first = parts[0]
-    began = [each.began for each in parts if each.began is not None]
-    ended = [each.ended for each in parts if each.ended is not None]
     return Execution(
         name=first.name,
         plan=f"{folder}/{first.plan}",
@@ -196,8 +184,8 @@ def _execution(folder: str, parts: Sequence[Execution]) -> Execution:
         notes=first.notes,
         lint=first.lint,
         exit_code=next((each.exit_code for each in parts if each.exit_code), 0),
-        began=min(began, default=None),
-        ended=max(ended, default=None),
+        began=min(each.began for each in parts),
+        ended=max(each.ended for each in parts),
     )
 
 

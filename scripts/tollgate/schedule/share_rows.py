@@ -8,12 +8,14 @@ the property that names it: a CSV Data Set opens in the GUI, and runs alone, as 
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from tollgate.base import atomic
 from tollgate.plan.expressions import Expander
-from tollgate.plan.jmx import Element
+from tollgate.plan.jmx import Element, read_tree
+from tollgate.plan.read import expander_of
 from tollgate.schedule.share import Share, ShareError
 from tollgate.schedule.share_load import PROPERTY
 
@@ -32,6 +34,12 @@ class Feed:
     is_headed: bool
     is_quoted: bool
     encoding: str
+
+
+def read_feeds(plan: Path, given: Mapping[str, str]) -> list[Feed]:
+    """Those of a plan's file with the properties `given`. Raises ShareError and PlanError."""
+    root = read_tree(plan, given)
+    return list(feeds_of(root, plan.absolute().parent, expander_of(root, given)))
 
 
 def feeds_of(root: Element, folder: Path, expander: Expander) -> Iterator[Feed]:
@@ -92,3 +100,27 @@ def share_of_rows(feed: Feed, text: str, share: Share, how: str) -> str:
         first = (share.number - 1) * len(rows) // share.of
         own = rows[first:] + rows[:first]
     return "".join([*head, *own])
+
+
+def read_rows(feed: Feed, share: Share, how: str) -> str:
+    """The content of the engine's own file, from that of all engines. Raises ShareError."""
+    try:
+        with feed.file.open(encoding=feed.encoding, newline="") as file:
+            text = file.read()
+    except (OSError, ValueError, LookupError) as problem:
+        raise ShareError(f"{feed.file} of {feed.name} can't be read: {problem}") from None
+    return share_of_rows(feed, text, share, how)
+
+
+def write_rows(feed: Feed, rows: str, folder: Path) -> Path:
+    """Write the engine's own file into a folder. Returns its path."""
+    target = folder / row_file(feed)
+    folder.mkdir(parents=True, exist_ok=True)
+    with atomic.replacing(target, encoding=feed.encoding, newline="") as file:
+        file.write(rows)
+    return target
+
+
+def row_file(feed: Feed) -> str:
+    """What the engine's own file is called."""
+    return f"{feed.property}.csv"

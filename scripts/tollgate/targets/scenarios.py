@@ -22,6 +22,7 @@ from bzt import TaurusConfigError
 from bzt.utils import BetterDict
 
 from tollgate.base.urls import Url, read_url, shown
+from tollgate.compare.settings import is_compare
 from tollgate.plan import copy as plan_copy
 from tollgate.targets import pm2
 
@@ -66,6 +67,22 @@ def scenario_of(config: Mapping, execution: Mapping) -> BetterDict:
     if not isinstance(scenario, dict | list):
         scenario = config.get("scenarios").get(scenario, None)
     return scenario if isinstance(scenario, dict) else BetterDict()
+
+
+def script_of(scenario: Mapping) -> Path:
+    """The plan that a scenario names; the path of no file where it names none."""
+    return Path(str(scenario.get("script", None) or ""))
+
+
+def kind_of(config: Mapping) -> str:
+    """The kind of a run: `plan`, or what its settings have it measure, or what `verdict` calls it."""
+    modules = config.get("modules")
+    kind = str((modules.get("verdict", None) or {}).get("kind", ""))
+    if kind != "plan" and is_compare(modules):
+        return "compare"
+    if kind != "plan" and (modules.get("study", None) or {}).get("design", None):
+        return "study"
+    return kind
 
 
 def given_properties(config: Mapping, scenario: Mapping) -> dict[str, str]:
@@ -199,7 +216,7 @@ def wanted_remotes(config: Mapping[str, Any]) -> Iterator[tuple[str, Url, Probes
         remote = remote_of(scenario, name)
         if remote is None:
             continue
-        script = Path(str(scenario.get("script", None) or ""))
+        script = script_of(scenario)
         if script.is_file():  # where it isn't, Taurus says so
             files = plan_copy.with_includes(script)
             missing = unread(remote, (file.read_text("utf-8", "replace") for file in files))

@@ -35,17 +35,23 @@ from tollgate.capacity.arrivals import END, HEADER, NOTHING, row
 from tollgate.capacity.asked import check_plan, limit_of, reads_arrivals
 from tollgate.capacity.model import CapacitySettings
 from tollgate.capacity.record import CapacityRecord, arrivals_path, record_path
-from tollgate.compare.settings import SettingError, seconds_of
+from tollgate.compare.settings import seconds_of
 from tollgate.criteria.grammar import CriterionError
 from tollgate.plan import plugins
 from tollgate.plan.iterations import Iteration, write_by_arrivals
 from tollgate.plan.jmx import PlanError
 from tollgate.targets.pm2 import HOST
-from tollgate.targets.scenarios import given_properties, name_of, scenario_of
+from tollgate.targets.scenarios import given_properties, name_of, scenario_of, script_of
 from tollgate.targets.tools import IDLE_SERVER
 from tollgate.taurus.own_load import OwnLoad
 from tollgate.taurus.search import Search
-from tollgate.taurus.shared import end_by_stdin, refuse_unknown, under_way
+from tollgate.taurus.shared import (
+    end_by_stdin,
+    is_running,
+    problems_as,
+    refuse_unknown,
+    under_way,
+)
 
 SETTINGS = ("of", "rate", "limits", "budget")
 
@@ -91,34 +97,30 @@ class Capacity(OwnLoad):
         )
 
     def _record(self) -> CapacityRecord:
-        limits, names = self._listed("limits"), self._listed("of")
+        limits, names = (
+            it if isinstance(it, list) else [it]
+            for it in (self.settings.get(name, None) or [] for name in ("limits", "of"))
+        )
         if not names or not all(isinstance(it, str) for it in names):
             raise TaurusConfigError(
                 f"capacity: modules.capacity.of is {self.settings.get('of')!r}: name a target of "
                 "the plan, such as sum, or a list of them"
             )
-        try:
+        with problems_as(TaurusConfigError, "capacity", CriterionError, ValueError):
             settings = CapacitySettings(
                 limits=tuple(limit_of(str(it)) for it in limits),
                 budget_s=seconds_of("modules.capacity.budget", self.settings.get("budget")),
                 seed=secrets.randbelow(1 << 31),
             )
-        except (SettingError, CriterionError, ValueError) as problem:
-            raise TaurusConfigError(f"capacity: {problem}") from None
         return CapacityRecord(settings, tuple(map(str, limits)), tuple(names))
-
-    def _listed(self, name: str) -> list:
-        """A setting that may be a list or a single one."""
-        given = self.settings.get(name, None) or []
-        return given if isinstance(given, list) else [given]
 
     def _have_passes(self, execution: Mapping, rate: str | None, of: Sequence[str]) -> None:
         """Check the plan, and give one that reads its rate from a property a copy that sends what
         the file of arrivals says."""
         scenario, name = scenario_of(self.engine.config, execution), name_of(execution)
         given = given_properties(self.engine.config, scenario)
-        script = Path(str(scenario.get("script", None) or "")).absolute()
-        try:
+        script = script_of(scenario).absolute()
+        with problems_as(TaurusConfigError, "capacity", PlanError):
             if not rate or not script.is_file() or reads_arrivals(script):
                 check_plan(script, of, given)
                 return
@@ -126,11 +128,8 @@ class Capacity(OwnLoad):
             copy = record_path(self.folder, name).with_suffix("") / script.name
             copy.parent.mkdir(exist_ok=True)
             self.passes[name] = write_by_arrivals(script, str(rate), copy, given, (NOTHING, END))
-            absent = plugins.missing([copy], jmeter_home())
-            if absent:
+            if absent := plugins.missing([copy], jmeter_home()):
                 raise PlanError(f"{script}: {plugins.advice(absent, jmeter_home())}")
-        except PlanError as problem:
-            raise TaurusConfigError(f"capacity: {problem}") from None
         scenario.merge({"script": str(copy)})
         under_way(self.engine).executions[name].original = script
 
@@ -171,11 +170,11 @@ class Capacity(OwnLoad):
     def check(self) -> bool:
         """Go on with the search of the execution that runs."""
         for executor in self.engine.provisioning.executors if self.records else ():
-            process, name = getattr(executor, "process", None), executor.label
-            if process and process.poll() is None and Path(executor.kpi_jtl).exists():
+            if is_running(executor) and Path(executor.kpi_jtl).exists():
                 if executor not in self.searches:
-                    given = executor, self.folder, self.records[name], self.log
-                    self.searches[executor] = Search(*given, of=self.passes.get(name))
+                    given = executor, self.folder, self.records[executor.label], self.log
+                    of = self.passes.get(executor.label)
+                    self.searches[executor] = Search(*given, of=of)
                 self.searches[executor].go_on(time.time())
         return super().check()
 

@@ -31,7 +31,6 @@ from tollgate.compare.settings import (
     CompareSettings,
     SettingError,
     drawn_seeds,
-    is_compare,
     lag_s,
     read_settings,
     repeat_command,
@@ -41,7 +40,7 @@ from tollgate.compare.watch import ComparisonDecider
 from tollgate.plan.read import read_plan
 from tollgate.samples.watch import SampleWatch
 from tollgate.targets import checkout, pm2
-from tollgate.targets.git import GitError, Revisions, find_revisions
+from tollgate.targets.git import GitError, find_revisions
 from tollgate.targets.scenarios import given_properties, name_of, scenario_of
 from tollgate.taurus.compare_setup import (
     apps_of_sides,
@@ -55,7 +54,7 @@ from tollgate.taurus.interim import decisions
 from tollgate.taurus.own_load import OwnLoad
 from tollgate.taurus.pace import CostError, cores, cost_of
 from tollgate.taurus.profile_diff import comparison_of, explained
-from tollgate.taurus.shared import property_of, refuse_unknown, under_way
+from tollgate.taurus.shared import problems_as, property_of, refuse_unknown, under_way
 from tollgate.taurus.targets import Targets
 
 
@@ -80,17 +79,17 @@ class Compare(OwnLoad):
         """Raises TaurusConfigError or ToolError, one line, for what can't be compared."""
         super().prepare()
         refuse_unknown("compare", self.settings, SETTINGS)
-        if not is_compare(self.engine.config.get("modules")):
+        if self.settings.get("budget", None) is None:
             return
         self.refuse_reloads("a reload hits base and head at different moments")
         execution = self.only_execution("base and head share one execution")
-        try:
+        problems = GitError, checkout.PackagesError, checkout.PlaceError, pm2.Pm2Error
+        with (
+            problems_as(TaurusConfigError, "compare", SettingError),
+            problems_as(ToolError, "compare", *problems),
+        ):
             self.wanted = read_settings(self.settings, os.environ)
             self._set_up(name_of(execution), scenario_of(self.engine.config, execution))
-        except SettingError as problem:
-            raise TaurusConfigError(f"compare: {problem}") from None
-        except (GitError, checkout.PackagesError, checkout.PlaceError, pm2.Pm2Error) as problem:
-            raise ToolError(f"compare: {problem}") from None
 
     def _set_up(self, name: str, scenario: BetterDict) -> None:
         wanted, given = self.wanted, given_properties(self.engine.config, scenario)
@@ -100,8 +99,9 @@ class Compare(OwnLoad):
                 "measure, so set that"
             )
         self.lag_s = lag_s(given)
-        seeds = drawn_seeds(scenario.get("script", None), given)
-        self.usual, self.fixed = schedule_of(scenario.get("script", None), given)
+        script = scenario.get("script", None)
+        seeds = drawn_seeds(script, given)
+        self.usual, self.fixed = schedule_of(script, given)
         if wanted.urls:
             sides, urls = sides_of_urls(wanted.urls), [[url] for url in wanted.urls]
         else:
@@ -109,9 +109,9 @@ class Compare(OwnLoad):
             urls = [[Url("http", pm2.HOST, app.port) for app in each] for each in apps]
             scenario["target"] = [app.name for each in apps for app in each]
         # JMeter adds whole seconds.
-        measured = int(wanted.gate.budget_s)
-        scenario.merge({"properties": {**places(urls), **seeds, "measured": measured}})
-        self.record = CompareRecord(
+        properties = {**places(urls), **seeds, "measured": int(wanted.gate.budget_s)}
+        scenario.merge({"properties": properties})
+        known = CompareRecord(
             *sides,
             execution=name,
             mode="url" if wanted.urls else wanted.mode,
@@ -121,9 +121,13 @@ class Compare(OwnLoad):
             injected=wanted.injected,
             processes=len(urls[0]),
         )
-        record.write(self.record, self.folder)
+        self._write(known)
         under_way(self.engine).position = self.position
-        self._announce()
+        mode = "" if wanted.urls else f", in {wanted.mode} mode"
+        self.log.info(
+            "Compare: base %s with head %s%s: at most %s of measuring, less if decided before",
+            *(known.base.told, known.head.told, mode, duration_text(wanted.gate.budget_s)),
+        )
         if seeds:
             self.log.info("Seeds of this run; for the same again: %s", repeat_command(seeds))
 
@@ -138,34 +142,18 @@ class Compare(OwnLoad):
         self.targets = targets
         self.to_leave.callback(self._clear)
         self.to_leave.callback(targets.shutdown)
-        base = self._check_out(found)
-        for line in unequal(found, os.environ):
-            self.log.warning("compare: %s", line)
-        if found.is_control and not wanted.injected:
-            self.log.info("Base and head are the same code: this is the control, which must pass")
-        self.to_leave.callback(set_environment(wanted.mode, base, ROOT))
-        return sides_of_revisions(found), apps_of_sides(pm2.declared_apps())
-
-    def _check_out(self, found: Revisions) -> Path:
-        """Base, with its packages, outside of the project."""
         self.log.info("Checking out base %s...", found.base_text)
         folder = checkout.provide_folder(ROOT)
         checkout.note(folder, BASE)
         base = checkout.check_out(ROOT, found.base, folder / checkout.CHECKOUT)
         whence = checkout.provide_packages(base, ROOT, self.folder / "npm-base.log")
         self.log.info("Base has its Node packages: %s", whence)
-        return base
-
-    def _announce(self) -> None:
-        of = self.record
-        how = "" if of.mode == "url" else f", in {of.mode} mode"
-        self.log.info(
-            "Compare: base %s with head %s%s: at most %s of measuring, less if decided before",
-            of.base.told,
-            of.head.told,
-            how,
-            duration_text(of.settings.budget_s),
-        )
+        for line in unequal(found, os.environ):
+            self.log.warning("compare: %s", line)
+        if found.is_control and not wanted.injected:
+            self.log.info("Base and head are the same code: this is the control, which must pass")
+        self.to_leave.callback(set_environment(wanted.mode, base, ROOT))
+        return sides_of_revisions(found), apps_of_sides(pm2.declared_apps())
 
     def startup(self) -> None:
         """Know what to look at, the labels of the plan, and how fast this machine can be asked."""
@@ -186,8 +174,7 @@ class Compare(OwnLoad):
         found = Pace.of(self.usual, self.fixed, cores(), self.wanted.cpu_share)
         if self.targets and not self.fixed:
             found = self._measured_pace(found, labels)
-        self.record = replace(self.record, pace=found)
-        record.write(self.record, self.folder)
+        self._write(replace(self.record, pace=found))
         self.log.info("Compare: %s", words.pace(found))
 
     def _measured_pace(self, kept: Pace, labels: Sequence[str]) -> Pace:
@@ -208,14 +195,14 @@ class Compare(OwnLoad):
         """End the run once everything is decided."""
         for _, line in decisions(self, "compare", self.watches):
             self.log.info("%s", line)
-        if not (self.decider and self.decider.is_decided):
-            return super().check()
-        self._write_record()
-        return True
+        if self.decider and self.decider.is_decided:
+            self._write(self.decider.record)
+            return True
+        return super().check()
 
-    def _write_record(self) -> None:
-        self.record = self.decider.record
-        record.write(self.record, self.folder)
+    def _write(self, known: CompareRecord) -> None:
+        self.record = known
+        record.write(known, self.folder)
 
     def shutdown(self) -> None:
         """Note what others took, also where nothing was decided: the last look goes by it."""
@@ -227,7 +214,7 @@ class Compare(OwnLoad):
         origin_s = self.watches[self.executor].origin_s()
         if not self.decider.is_decided and origin_s is not None:
             self.decider.note_until(origin_s, time.time())
-            self._write_record()
+            self._write(self.decider.record)
 
     def position(self, _executor: object, asked_s: float, elapsed_s: float) -> str | None:
         """Where the comparison stands, for `progress`; None where there is none."""
@@ -240,17 +227,14 @@ class Compare(OwnLoad):
         whatever happened, nor what runs from it."""
         super().post_process()
         try:
-            self._explain()
+            wanted = self.wanted and self.wanted.profile
+            comparison = comparison_of(under_way(self.engine).judged, wanted)
+            if comparison:
+                base = Path(os.environ.get("BASE_FOLDER", ROOT))
+                explained(self.folder, comparison, self.executor, self.targets, base, self.log)
         finally:
             with defer_signals():
                 self.to_leave.close()
-
-    def _explain(self) -> None:
-        wanted = self.wanted and self.wanted.profile
-        comparison = comparison_of(under_way(self.engine).judged, wanted)
-        if comparison:
-            base = Path(os.environ.get("BASE_FOLDER", ROOT))
-            explained(self.folder, comparison, self.executor, self.targets, base, self.log)
 
     def _clear(self) -> None:
         try:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from tollgate.base.text import some_of
 from tollgate.base.urls import Url
 from tollgate.compare.record import SideRecord
 from tollgate.compare.settings import INJECTIONS, SettingError
@@ -23,20 +24,16 @@ def unequal(found: Revisions, variables: Mapping[str, str]) -> list[str]:
     """In what the two sides differ beyond their commits, a line each."""
     lines = []
     if found.changed:
-        files = _listed(found.changed)
+        files = some_of(found.changed, NAMED)
         lines.append(f"head is the working tree with changes not committed: {files}")
     if found.ignored:
-        lines.append(f"head alone has what git ignores under app/: {_listed(found.ignored)}")
+        files = some_of(found.ignored, NAMED)
+        lines.append(f"head alone has what git ignores under app/: {files}")
     for name in INJECTIONS:
         value = variables.get(name, "")
         if value.strip("0."):
             lines.append(f"{name}={value} slows base and head alike; HEAD_{name} slows head alone")
     return lines
-
-
-def _listed(files: Sequence[str]) -> str:
-    more = f" and {len(files) - NAMED} more" if len(files) > NAMED else ""
-    return f"{', '.join(files[:NAMED])}{more}"
 
 
 def set_environment(mode: str, base: Path, head: Path) -> Callable[[], None]:

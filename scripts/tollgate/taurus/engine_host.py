@@ -7,22 +7,21 @@ has the rows of each data file at hand that this number would send.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import shutil
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from tollgate.base import atomic
 from tollgate.base.paths import ROOT, STATE, jmeter_home
-from tollgate.plan.jmx import PlanError, read_tree
-from tollgate.plan.read import expander_of
+from tollgate.plan.jmx import PlanError
 from tollgate.record.environment import java_version, jmeter_version
 from tollgate.record.manifest import digest
 from tollgate.schedule.share import Share, ShareError
-from tollgate.schedule.share_rows import HOW, Feed, feeds_of, share_of_rows
+from tollgate.schedule.share_rows import HOW, Feed, read_feeds, read_rows, write_rows
 
 KEYSTORE = STATE / "engines.keystore"
 #: Where each engine of this checkout keeps its rows and its log.
@@ -130,13 +129,13 @@ class Facts:
         return json.dumps(asdict(self), sort_keys=True)
 
     @classmethod
-    def of_text(cls, text: str) -> Facts:
-        """Raises EngineError."""
+    def of_text(cls, text: str, who: str = "") -> Facts:
+        """who: gave the text, e.g. `engine 10.0.0.11:1099: `. Raises EngineError."""
         try:
             return cls(**json.loads(text))
         except (ValueError, TypeError):
             raise EngineError(
-                f"it tells {text[:60]!r} of itself: start it by scripts/engine of this version"
+                f"{who}it tells {text[:60]!r} of itself: start it by scripts/engine of this version"
             ) from None
 
     def differences(self, other: Facts) -> Iterator[str]:
@@ -158,57 +157,24 @@ def facts_here(share: Share, cpu: str, cores: int) -> Facts:
         path.relative_to(ROOT).as_posix(): digest(path) for path in sorted(PLANS.rglob("*.jmx"))
     }
     jars = sorted((jmeter_home() / "lib" / "ext").glob("*.jar"))
-    told = "".join(f"{jar.name} {digest(jar)}\n" for jar in jars)
-    return Facts(
-        number=share.number,
-        of=share.of,
-        jmeter=jmeter_version(),
-        java=java_version(),
-        plugins=hashlib.sha256(told.encode()).hexdigest(),
-        plans=plans,
-        cpu=cpu,
-        cores=cores,
-    )
+    listed = "".join(f"{jar.name} {digest(jar)}\n" for jar in jars)
+    plugins = hashlib.sha256(listed.encode()).hexdigest()
+    versions = jmeter_version(), java_version()
+    return Facts(share.number, share.of, *versions, plugins, plans, cpu, cores)
 
 
 def place(share: Share, plans: Path, folder: Path) -> None:
     """Write the engine's rows of each data file that a plan in a folder names by a property, both
-    ways in which rows are shared, as row_file has them. Raises EngineError."""
+    ways in which rows are shared, each way into a folder of its own. Left out is what can't be
+    read, or has too few rows: whoever sends such a plan is told so."""
     shutil.rmtree(folder, ignore_errors=True)
-    for how in HOW:
-        (folder / how).mkdir(parents=True)
-    seen: set[str] = set()
+    folder.mkdir(parents=True)
+    seen: dict[str, Feed] = {}
     for path in sorted(plans.glob("*.jmx")):
-        for feed in _feeds(path):
-            if not feed.property or feed.property in seen:
-                continue
-            seen.add(feed.property)
-            for how in HOW:
-                text = rows_of(feed, share, how)
-                if text is not None:
-                    target = folder / row_file(feed.property, how)
-                    with atomic.replacing(target, encoding=feed.encoding, newline="") as file:
-                        file.write(text)
-
-
-def _feeds(path: Path) -> Sequence[Feed]:
-    """Those of a plan as it stands; none where it can't be read: whoever sends it is told so."""
-    try:
-        root = read_tree(path, {})
-        return list(feeds_of(root, path.absolute().parent, expander_of(root, {})))
-    except (PlanError, ShareError):
-        return ()
-
-
-def rows_of(feed: Feed, share: Share, how: str) -> str | None:
-    """The text of an engine's own file, None where the file can't be read or has too few rows."""
-    try:
-        with feed.file.open(encoding=feed.encoding, newline="") as file:
-            return share_of_rows(feed, file.read(), share, how)
-    except (OSError, ValueError, LookupError):
-        return None
-
-
-def row_file(name: str, how: str) -> str:
-    """Where an engine has its rows of the data file that a property names, within its folder."""
-    return f"{how}/{name}.csv"
+        with contextlib.suppress(PlanError, ShareError):
+            for feed in read_feeds(path, {}):
+                seen.setdefault(feed.property, feed)
+    for name, feed in seen.items():
+        for how in HOW if name else ():
+            with contextlib.suppress(ShareError):
+                write_rows(feed, read_rows(feed, share, how), folder / how)

@@ -1,10 +1,10 @@
 """Asks remote engines, through themselves, what they have and what their clocks show.
 
-A small plan of JMeter's own samplers and functions runs on all of them: one sample tells the facts
-that the engine was started with, one a data file tells its SHA-256, and many that take no time tell
-the clock. These go to the controller one by one, each when the one before it has been written down,
-so that each is between two moments of the controller's clock: when the one before it was not yet
-seen, and when it was.
+A small plan of JMeter's own samplers and functions runs on all of them: one sample returns the
+facts that the engine was started with, one for each data file its SHA-256, and many that take no
+time return the clock. These go to the controller one by one, each when the one before it has been
+written down, so that each is between two moments of the controller's clock: when the one before it
+was not yet seen, and when it was.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from __future__ import annotations
 import contextlib
 import csv
 import hashlib
-import io
 import math
 import re
 import subprocess
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from xml.sax.saxutils import escape
+
+from jinja2 import Template
 
 from tollgate.base.paths import jmeter_home
 from tollgate.taurus import engine_host
@@ -38,38 +38,24 @@ PATIENCE_S, END_S = 90.0, 3.0
 WRONG_MS = 1000.0
 _GROUP = "ask"
 _UNREADABLE = "**ERR**"
-
-_PLAN = """<?xml version="1.0" encoding="UTF-8"?>
-<jmeterTestPlan version="1.2" properties="5.0" jmeter="5.6.3"><hashTree>
-<TestPlan guiclass="TestPlanGui" testclass="TestPlan" testname="ask"/><hashTree>
-<ThreadGroup guiclass="ThreadGroupGui" testclass="ThreadGroup" testname="{group}">
-<stringProp name="ThreadGroup.num_threads">1</stringProp>
-<stringProp name="ThreadGroup.ramp_time">0</stringProp>
-<elementProp name="ThreadGroup.main_controller" elementType="LoopController"
- guiclass="LoopControlPanel" testclass="LoopController">
-<boolProp name="LoopController.continue_forever">false</boolProp>
-<stringProp name="LoopController.loops">1</stringProp></elementProp></ThreadGroup><hashTree>
-{samplers}<LoopController guiclass="LoopControlPanel" testclass="LoopController" testname="clocks">
-<stringProp name="LoopController.loops">{clocks}</stringProp></LoopController><hashTree>
-{clock}</hashTree></hashTree></hashTree></hashTree></jmeterTestPlan>
-"""
-_SAMPLER = """<JavaSampler guiclass="JavaTestSamplerGui" testclass="JavaSampler" testname="{label}">
-<stringProp name="classname">org.apache.jmeter.protocol.java.test.JavaTest</stringProp>
-<elementProp name="arguments" elementType="Arguments"><collectionProp name="Arguments.arguments">
-{arguments}</collectionProp></elementProp></JavaSampler><hashTree/>
-"""
-_ARGUMENT = """<elementProp name="{name}" elementType="Argument">
-<stringProp name="Argument.name">{name}</stringProp>
-<stringProp name="Argument.value">{value}</stringProp></elementProp>
-"""
+_PLAN = Path(__file__).with_name("engine_probe.jmx.jinja")
+#: What the controller's JMeter logs where an engine does not answer, and what to do then.
+_HINTS = {
+    "(?i:certificate)|certification path|handshake": "it has another key, or none that this "
+    f"machine trusts: copy {engine_host.KEYSTORE} to it and start it again",
+    "busy": "it is busy with another run and free when that ends; if nothing waits for that run, "
+    "stop the engine (Ctrl-C) and start it again",
+    "refused": "nothing listens there: start it by scripts/engine",
+}
 
 
 @dataclass
 class Answer:
-    """What an engine told. hashes: of the files asked for, in order, None where it can't read one.
-    offset_ms: of its clock against this one, ahead above 0, and by how much it may be wrong.
+    """What an engine answered. hashes: of the files asked for, in order, None where it can't read
+    one. offset_ms: of its clock against this one, ahead above 0, and by how much it may be wrong.
     began_s: when its first sample was seen, in s from the start of the JMeter that asked."""
 
+    host: str
     facts: engine_host.Facts | None = None
     hashes: list[str | None] = field(default_factory=list)
     offset_ms: float = math.nan
@@ -77,22 +63,18 @@ class Answer:
     began_s: float = 0.0
 
 
-def plan_text(files: Sequence[str]) -> str:
+def plan_text(files: Iterable[str]) -> str:
     """files: paths as the engines have them, which may hold functions of JMeter."""
-    told = [_sampler(FACTS, f"${{__P({engine_host.FACTS})}}")]
-    for path in files:
-        content = f"${{__FileToString({path},ISO-8859-1)}}"
-        told.append(_sampler(DATA, f"${{__digest(SHA-256,{content},,,)}}"))
-    return _PLAN.format(
-        group=_GROUP, samplers="".join(told), clocks=CLOCKS, clock=_sampler(CLOCK, "")
-    )
-
-
-def _sampler(label: str, message: str) -> str:
-    given = {"Sleep_Time": "0", "Sleep_Mask": "0x0", "ResponseMessage": message}
-    return _SAMPLER.format(
-        label=label,
-        arguments="".join(_ARGUMENT.format(name=k, value=escape(v)) for k, v in given.items()),
+    contents = [f"${{__FileToString({path},ISO-8859-1)}}" for path in files]
+    template = Template(_PLAN.read_text("utf-8"), autoescape=True, trim_blocks=True)
+    return template.render(
+        group=_GROUP,
+        samplers=[
+            (FACTS, f"${{__P({engine_host.FACTS})}}"),
+            *((DATA, f"${{__digest(SHA-256,{content},,,)}}") for content in contents),
+        ],
+        clocks=CLOCKS,
+        clock=CLOCK,
     )
 
 
@@ -105,11 +87,9 @@ def hash_of(content: bytes) -> str:
 _UNREAD_HASH = hash_of(_UNREADABLE.encode())
 
 
-def ask(
-    hosts: Sequence[str], address: str, files: Sequence[str], folder: Path
-) -> dict[str, Answer]:
-    """What each host tells. address: of this machine, for their answers. folder: for the plan and
-    what came of it. Raises EngineError, one line that names a host."""
+def ask(hosts: Sequence[str], address: str, files: Collection[str], folder: Path) -> list[Answer]:
+    """What each host answers. address: of this machine, for their answers. files: see plan_text.
+    folder: for the plan and what came of it. Raises EngineError, one line that names a host."""
     plan, samples, log = (folder / f"engines.{it}" for it in ("jmx", "jtl", "log"))
     plan.write_text(plan_text(files), encoding="utf-8")
     command = [
@@ -121,21 +101,18 @@ def ask(
     ]
     began_ms = time.time() * 1000
     with (folder / "engines.out").open("w") as out:
-        process = subprocess.Popen(
-            command, cwd=folder, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT
-        )
-        try:
-            lines = _followed(process, samples, 1 + len(hosts) * (1 + len(files) + CLOCKS))
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(END_S)
-        finally:
-            if process.poll() is None:
-                process.kill()
-            process.wait()
+        streams = {"stdin": subprocess.DEVNULL, "stdout": out, "stderr": subprocess.STDOUT}
+        with subprocess.Popen(command, cwd=folder, **streams) as process:
+            try:
+                lines = _followed(process, samples, 1 + len(hosts) * (1 + len(files) + CLOCKS))
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(END_S)
+            finally:
+                process.kill()  # unless it has ended
     answers = _answers(lines, hosts, began_ms)
     silent = [
-        host
-        for host, it in answers.items()
+        it.host
+        for it in answers
         if not it.facts or len(it.hashes) < len(files) or math.isnan(it.offset_ms)
     ]
     if silent:
@@ -172,37 +149,28 @@ def _followed(process: subprocess.Popen, path: Path, count: int) -> list[tuple[f
 
 def _answers(
     lines: Sequence[tuple[float, float, str]], hosts: Sequence[str], began_ms: float
-) -> dict[str, Answer]:
-    found = {host: Answer() for host in hosts}
-    if not lines:
-        return found
-    names = next(csv.reader([lines[0][2]]))
+) -> list[Answer]:
+    found = {host: Answer(host) for host in hosts}
     clocks: dict[str, list[tuple[float, float, int, int]]] = {host: [] for host in hosts}
+    names = next(csv.reader(line for *_, line in lines), [])
     for before, seen, line in lines[1:]:
-        row = dict(zip(names, next(csv.reader(io.StringIO(line)), []), strict=False))
+        row = dict(zip(names, next(csv.reader([line]), []), strict=False))
         host = row.get("threadName", "").partition(f"-{_GROUP} ")[0]
         if host not in found:
             continue
+        answer, message = found[host], row["responseMessage"]
         if row["label"] == FACTS:
-            found[host].facts = _facts(host, row["responseMessage"])
-            found[host].began_s = (seen - began_ms) / 1000
+            answer.facts = engine_host.Facts.of_text(message, f"engine {host}: ")
+            answer.began_s = (seen - began_ms) / 1000
         elif row["label"] == DATA:
-            told = row["responseMessage"]
-            found[host].hashes.append(None if told == _UNREAD_HASH else told)
+            answer.hashes.append(None if message == _UNREAD_HASH else message)
         else:
             start = int(row["timeStamp"])
             clocks[host].append((before, seen, start, start + int(row["elapsed"])))
     for host, looks in clocks.items():
         low, high = bounds(looks)
         found[host].offset_ms, found[host].uncertainty_ms = (low + high) / 2, abs(high - low) / 2
-    return found
-
-
-def _facts(host: str, text: str) -> engine_host.Facts:
-    try:
-        return engine_host.Facts.of_text(text)
-    except engine_host.EngineError as problem:
-        raise engine_host.EngineError(f"engine {host}: {problem}") from None
+    return [*found.values()]
 
 
 def bounds(looks: Sequence[tuple[float, float, int, int]]) -> tuple[float, float]:
@@ -227,58 +195,39 @@ def _why(silent: Sequence[str], log: Path) -> str:
     blocks = re.split(r"^(?=\d{4}-\d\d-\d\d )", text, flags=re.M)
     errors = [" ".join(it.split()) for it in blocks if " ERROR " in it or " WARN " in it]
     host = next((it for it in silent if any(it in block for block in errors)), silent[0])
-    causes = (_cause(block) for block in [*(it for it in errors if host in it), *errors])
-    cause = next((it for it in causes if it), "")
-    return f"engine {host}: {cause or f'it sent no answer: see {log}'}"
-
-
-def _cause(block: str) -> str:
-    if "certificate" in block.lower() or "certification path" in block or "handshake" in block:
-        return (
-            f"it has another key, or none that this machine trusts: copy {engine_host.KEYSTORE} to "
-            "it and start it again"
-        )
-    if "busy" in block:
-        return (
-            "it is busy with another run and free when that ends; if nothing waits for that "
-            "run, stop the engine (Ctrl-C) and start it again"
-        )
-    if "refused" in block:
-        return "nothing listens there: start it by scripts/engine"
-    return ""
+    for block in sorted(errors, key=lambda it: host not in it):
+        for pattern, hint in _HINTS.items():
+            if re.search(pattern, block):
+                return f"engine {host}: {hint}"
+    return f"engine {host}: it sent no answer: see {log}"
 
 
 def check(
-    answers: Mapping[str, Answer],
-    here: engine_host.Facts,
-    files: Sequence[str],
-    wanted: Sequence[Mapping[int, str]],
-) -> dict[int, str]:
-    """The host of each engine's number. files: as asked for. wanted: of each, its hash by engine.
-    Raises EngineError, which names each host whose answer is another one, and what is the first
-    such thing of it."""
+    answers: Sequence[Answer], here: engine_host.Facts, files: Mapping[str, Mapping[int, str]]
+) -> list[Answer]:
+    """The answers in the order of the engines' numbers. files: of each that was asked for, its hash
+    by engine. Raises EngineError, which names each host whose answer is another one, and what is
+    the first such thing of it."""
     hosts: dict[int, str] = {}
     wrong = []
-    for host, answer in answers.items():
-        asked = zip(files, answer.hashes, wanted, strict=True)
-        problems = (
-            *_of_number(answer.facts, len(answers), hosts),
-            *_of_clock(answer),
-            *(f"{it}: {_ALIKE}" for it in here.differences(answer.facts)),
-            *_of_files(answer.facts.number, asked),
-        )
-        hosts.setdefault(answer.facts.number, host)
-        wrong += [f"engine {host}: {it}" for it in problems[:1]]
+    for answer in answers:
+        problem = next(_problems(answer, len(answers), hosts, here, files), None)
+        hosts.setdefault(answer.facts.number, answer.host)
+        wrong += [f"engine {answer.host}: {problem}"] if problem else []
     if wrong:
         raise engine_host.EngineError("; ".join(wrong))
-    return hosts
+    return sorted(answers, key=lambda it: it.facts.number)
 
 
-_ALIKE = "bring its checkout to the same state, and start it again"
-
-
-def _of_number(facts: engine_host.Facts, of: int, known: Mapping[int, str]) -> Iterator[str]:
+def _problems(
+    answer: Answer,
+    of: int,
+    known: Mapping[int, str],
+    here: engine_host.Facts,
+    files: Mapping[str, Mapping[int, str]],
+) -> Iterator[str]:
     """known: the hosts that are asked for already, by their numbers."""
+    facts, again = answer.facts, "and start it again"
     if facts.of != of:
         yield f"it was started as {facts.number}/{facts.of}, and ENGINES names {of}"
     elif facts.number in known:
@@ -286,25 +235,16 @@ def _of_number(facts: engine_host.Facts, of: int, known: Mapping[int, str]) -> I
             f"it was started as {facts.number}/{facts.of}, and so was {known[facts.number]}: give "
             "each a number of its own"
         )
-
-
-def _of_clock(answer: Answer) -> Iterator[str]:
     if abs(answer.offset_ms) - answer.uncertainty_ms > WRONG_MS:
         yield (
             f"its clock is {abs(answer.offset_ms) / 1000:.1f} s "
             f"{'ahead of' if answer.offset_ms > 0 else 'behind'} that of this machine: set it by "
             "NTP"
         )
-
-
-def _of_files(
-    number: int, asked: Iterable[tuple[str, str | None, Mapping[int, str]]]
-) -> Iterator[str]:
-    """asked: of each file, its name, the engine's hash and the right ones."""
-    for path, its, hashes in asked:
-        if its != hashes.get(number):
+    for difference in here.differences(facts):
+        yield f"{difference}: bring its checkout to the same state, {again}"
+    for (path, hashes), its in zip(files.items(), answer.hashes, strict=True):
+        if its != hashes.get(facts.number):
             state = "it can't read" if its is None else "other than here are the rows of"
-            yield (
-                f"{state} {path.rpartition('}')[2]}: bring its data files to the same state, and "
-                "start it again"
-            )
+            name = path.rpartition("}")[2]
+            yield f"{state} {name}: bring its data files to the same state, {again}"

@@ -9,6 +9,7 @@ from bzt.engine import EngineModule
 
 from tollgate.samples.layout import JtlError
 from tollgate.samples.watch import SampleWatch
+from tollgate.taurus.shared import is_running
 
 
 def decisions(
@@ -16,7 +17,7 @@ def decisions(
 ) -> Iterator[tuple[Any, Any]]:
     """(executor, what was found) where samples were due to be evaluated. name: of the module."""
     for executor, watch in watches.items():
-        if not executor.process or executor.process.poll() is not None or executor.is_over:
+        if not is_running(executor) or executor.is_over:
             continue
         try:
             found = watch.look()

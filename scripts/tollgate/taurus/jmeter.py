@@ -81,18 +81,19 @@ class InstalledJMeter(JMeterExecutor):
 
     Where it is missing, `targets` has said so before: Taurus would try to download one instead.
 
-    forced: it went on after its load had been ended.
-    is_over: `stop_now` has ended it. arguments: what it was started with. begins_at: when remote
-    engines are to send its load, in seconds since the epoch; 0 for at once.
+    forced: it went on after its load had been ended. is_over: `stop_now` has ended it.
+    stop_requested_at: when `plan` ended its load, and begins_at: when remote engines are to send it
+    (0 for at once), both in seconds since the epoch.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self._secret_files: list[Path] = []
         self.forced = self.is_over = False
-        self.told_at: float | None = None  # by time.monotonic()
+        self.stop_requested_at: float | None = None
+        self._told_at: float | None = None  # by time.monotonic()
         self._set_late: dict[str, object] = {}
-        self.remote_file: str | None = None
+        self._remote_file: str | None = None
         self._thread_ends: dict[str, dict[str, int]] | None = None
         self.begins_at = 0.0
 
@@ -108,7 +109,11 @@ class InstalledJMeter(JMeterExecutor):
         folder = Path(self.original_jmx).absolute().parent
         if self.remote:
             self.remote.rewrite(Path(self.modified_jmx), folder, self.label)
-            self.remote_file = self._remote_file()
+            # What is handed to the engines. JMeter reads it with its own.
+            path = self.engine.create_artifact("jmeter-engines", ".properties")
+            given = self.remote.properties(self.properties, self.label)
+            Path(path).write_text("".join(f"{name}={value}\n" for name, value in given.items()))
+            self._remote_file = self._kept_apart(path)
         elif shares_fragments(Path(self.original_jmx)):
             put_in_place(Path(self.modified_jmx), folder)
         self.properties_file = self._kept_apart(self.properties_file)
@@ -130,9 +135,8 @@ class InstalledJMeter(JMeterExecutor):
         folder = Path(plan).absolute().parent
         late = [f"-J{name}={value}" for name, value in self._set_late.items()]
         if self.remote:
-            args = [
-                self.remote_file if before == "-G" else it for before, it in pairwise(["", *args])
-            ]
+            pairs = pairwise(["", *args])
+            args = [self._remote_file if before == "-G" else it for before, it in pairs]
             self.begins_at = self.remote.begins_at()
             late += self.remote.arguments(self.begins_at)
         return super()._execute(
@@ -143,13 +147,6 @@ class InstalledJMeter(JMeterExecutor):
     def remote(self) -> RemoteLoad | None:
         """The engines that send its load, None where this JMeter does."""
         return under_way(self.engine).remote if self.distributed_servers else None
-
-    def _remote_file(self) -> str:
-        """What is handed to the engines. JMeter reads it with its own."""
-        path = self.engine.create_artifact("jmeter-engines", ".properties")
-        given = self.remote.properties(self.properties, self.label)
-        Path(path).write_text("".join(f"{name}={value}\n" for name, value in given.items()))
-        return self._kept_apart(path)
 
     def set_properties(self, properties: Mapping[str, object]) -> None:
         """Have the plan run with these as well, after `prepare` has written down the others."""
@@ -218,7 +215,7 @@ class InstalledJMeter(JMeterExecutor):
             return False
         self._let_go_on()
         self.threads_ended()  # before this ends them
-        self.told_at = time.monotonic()
+        self._told_at = time.monotonic()
         if not self._send(b"Shutdown"):
             self.forced = True
             self._signal(signal.SIGTERM)
@@ -234,32 +231,32 @@ class InstalledJMeter(JMeterExecutor):
         self.reader.errors_reader = None
         self._let_go_on()
         self.threads_ended()
-        if not (self._send(b"StopTestNow") and self._ends_within(TO_GIVE_UP_S)):
-            self._end_by_force()
+        self._give_up()
 
     def shutdown(self) -> None:
         """End a JMeter that is still there: in good order, then at once, then by force."""
         if self._ends_within(0):
             return
         self.log.info("%s: telling JMeter to end", self.label)
-        is_told = self.told_at is not None or self.tell_to_end()
-        if is_told and self._ends_within(FOR_ANSWERS_S + self.told_at - time.monotonic()):
+        is_told = self._told_at is not None or self.tell_to_end()
+        if is_told and self._ends_within(FOR_ANSWERS_S + self._told_at - time.monotonic()):
             return
         self.forced = True
-        if not (self._send(b"StopTestNow") and self._ends_within(TO_GIVE_UP_S)):
-            self._end_by_force()
+        self._give_up()
 
     def threads_ended(self) -> dict[str, dict[str, int]] | None:
         """How its threads ended, by its log: until its load was ended, if it was. None where it was
         not started, or remote engines have the threads."""
         if self._thread_ends is None and self.process and not self.remote:
-            log = Path(self.jmeter_log or os.devnull)
-            with (log if log.is_file() else Path(os.devnull)).open(errors="replace") as lines:
-                self._thread_ends = thread_ends(lines)
+            log = Path(self.jmeter_log or "")
+            lines = log.open(errors="replace") if log.is_file() else contextlib.nullcontext(())
+            with lines as opened:
+                self._thread_ends = thread_ends(opened)
         return self._thread_ends
 
-    def _end_by_force(self) -> None:
-        if self._ends_within(0):
+    def _give_up(self) -> None:
+        """Have it give up its requests, or end it by force."""
+        if (self._send(b"StopTestNow") and self._ends_within(TO_GIVE_UP_S)) or self._ends_within(0):
             return
         self.log.info("%s: JMeter goes on: ending it by force", self.label)
         self._signal(signal.SIGTERM)
@@ -296,8 +293,8 @@ class InstalledJMeter(JMeterExecutor):
                 os.killpg(self.process.pid, number)
 
     def _let_go_on(self) -> None:
-        """A JMeter that somebody has stopped by a SIGSTOP would neither hear a message nor write
-        down what it holds."""
+        """A JMeter that a SIGSTOP has stopped would neither read a message nor write down what it
+        holds."""
         with contextlib.suppress(psutil.Error):
             every = (self.process, *self.process.children(recursive=True))
             if any(each.status() == psutil.STATUS_STOPPED for each in every):

@@ -23,26 +23,31 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from pathlib import Path
 
 from bzt import TaurusConfigError
 from bzt.engine import Service
 
 from tollgate.base.text import did_you_mean, duration_text
-from tollgate.compare.settings import is_compare
 from tollgate.forecast.load import ShapeError, announce, load_steps, mix_text, schedule_text
-from tollgate.forecast.model import Followed, Forecast, LoadStep, to_record
+from tollgate.forecast.model import Followed, LoadStep, to_record
 from tollgate.forecast.read import ForecastError, read_forecast
 from tollgate.plan import lint
 from tollgate.plan.jmx import PlanError
 from tollgate.plan.read import read_plan
 from tollgate.schedule.share import ShareError
 from tollgate.targets import pm2
-from tollgate.targets.scenarios import given_properties, is_inline, name_of, scenario_of
+from tollgate.targets.scenarios import (
+    given_properties,
+    is_inline,
+    kind_of,
+    name_of,
+    scenario_of,
+    script_of,
+)
 from tollgate.taurus import engine_host
 from tollgate.taurus.engines import RemoteLoad
 from tollgate.taurus.share import Sharing
-from tollgate.taurus.shared import number, property_of, refuse_unknown, under_way
+from tollgate.taurus.shared import number, problems_as, property_of, refuse_unknown, under_way
 
 #: Together they may take so long before one of them has to do.
 BOTH_MODES_S = 180.0
@@ -79,6 +84,12 @@ RESPONSE_TIMEOUT_MS = 5000
 SHORTEST_S = 10.0
 
 
+_PROBLEMS = (
+    *(ForecastError, ShapeError, ModeError, PlanError, ShareError),
+    *(engine_host.EngineError, pm2.Pm2Error),
+)
+
+
 @dataclass(frozen=True)
 class _Planned:
     """An execution with the properties of its plan; without steps where it follows no forecast."""
@@ -99,12 +110,6 @@ class _Planned:
         return self.steps[-1].to_s + self.drain_s if self.steps else 0.0
 
 
-_PROBLEMS = (
-    *(ForecastError, ShapeError, ModeError, PlanError, ShareError),
-    *(engine_host.EngineError, pm2.Pm2Error),
-)
-
-
 class Load(Service):
     """Chooses the executions, writes their schedules and says how long it will take."""
 
@@ -120,7 +125,7 @@ class Load(Service):
         self.sharing = Sharing.of(self.engine.config, self.settings, os.environ)
         self.remote = RemoteLoad.of(self.engine.config, self.settings, os.environ)
         follows = self.settings.get("length", None) is not None
-        try:
+        with problems_as(TaurusConfigError, "load", *_PROBLEMS):
             planned = [self._planned(each) for each in self.engine.config.get("execution", [])]
             chosen = self._choose(self._with_steps(planned) if follows else planned)
             for each in chosen:
@@ -135,8 +140,6 @@ class Load(Service):
             if self.remote:
                 self.remote.give(self.engine, executions, known.executions, self.log)
                 known.remote = self.remote
-        except _PROBLEMS as problem:
-            raise TaurusConfigError(f"load: {problem}") from None
         if follows:
             self._announce(chosen)
         elif os.environ.get("SCALE"):
@@ -187,47 +190,41 @@ class Load(Service):
         """Before other services give the plan what it may leave unread."""
         if self.engine.config.get("modules").get("capacity").get("rate", None):
             return  # a copy of it reads what plans/capacity.jmx reads
-        script = Path(str(planned.scenario.get("script", None) or ""))
-        for line in lint.unread(script, planned.properties):
+        for line in lint.unread(script_of(planned.scenario), planned.properties):
             under_way(self.engine).executions[planned.name].notes.append(line)
             self.log.warning("load: %s", line)
 
     def _with_steps(self, planned: list[_Planned]) -> list[_Planned]:
         targets = {name for each in planned for name in self._targets(each)}
         forecast = read_forecast(self.settings.get("forecast"), targets)
-        return [replace(each, steps=self._steps(forecast, each)) for each in planned]
-
-    def _steps(self, forecast: Forecast, planned: _Planned) -> tuple[LoadStep, ...]:
-        steps = load_steps(
-            forecast,
-            factor=self._factor(),
-            length=_number("length", self.settings.get("length")),
-            scale=self._scale(),
-            warmup_s=float(planned.properties.get("warmup", 0)),
-        )
-        measured = steps[-1].to_s - steps[0].from_s
-        if measured < SHORTEST_S:
-            raise ShapeError(
-                f"SCALE={self._scale():g} leaves {measured:g} s to measure: "
-                f"take a smaller one, so that it is {SHORTEST_S:g} s or more"
-            )
-        return steps
+        length = _number("length", self.settings.get("length"))
+        found = []
+        for each in planned:
+            warmup_s = float(each.properties.get("warmup", 0))
+            steps = load_steps(forecast, self._factor(), length, self._scale(), warmup_s)
+            measured = steps[-1].to_s - steps[0].from_s
+            if measured < SHORTEST_S:
+                raise ShapeError(
+                    f"SCALE={self._scale():g} leaves {measured:g} s to measure: "
+                    f"take a smaller one, so that it is {SHORTEST_S:g} s or more"
+                )
+            found.append(replace(each, steps=steps))
+        return found
 
     def _targets(self, planned: _Planned) -> list[str]:
         """The labels of an execution's plan: the targets that a forecast may share out."""
-        script = planned.scenario.get("script", None)
         known = [str(name) for name in self.engine.config.get("scenarios")]
         if not is_inline(planned.execution) and planned.name not in known:
             raise TaurusConfigError(
                 f"load: execution {planned.name!r} has a scenario that `scenarios` does not have: "
                 f"{did_you_mean(planned.name, known)}"
             )
-        if not script:
+        if not planned.scenario.get("script", None):
             raise TaurusConfigError(
                 f"load: execution {planned.name!r} has no plan that could follow the forecast: "
                 "give its scenario a `script`, such as plans/stress.jmx"
             )
-        return list(read_plan(Path(script), planned.properties).labels)
+        return list(read_plan(script_of(planned.scenario), planned.properties).labels)
 
     def _factor(self) -> float:
         return _number("factor", self.settings.get("factor", 1))
@@ -238,17 +235,13 @@ class Load(Service):
     def _choose(self, planned: list[_Planned]) -> list[_Planned]:
         """Without a name in MODE, inline scenarios stay: no other execution stands for them."""
         wanted = str(os.environ.get("MODE") or self.settings.get("mode", ""))
-        if is_compare(self.engine.config.get("modules")):
+        if kind_of(self.engine.config) == "compare":
             wanted = ""  # there MODE is that of the two apps, and `compare` reads it
         named = [each.name for each in planned if not is_inline(each.execution)]
         preferred = self.settings.get("preferred", "cluster")
         names, why = chosen_modes(wanted, named, sum(each.seconds for each in planned), preferred)
-        one = wanted not in ("", BOTH)
-        kept = [
-            each
-            for each in planned
-            if (not one if is_inline(each.execution) else each.name in names)
-        ]
+        inline = wanted in ("", BOTH)
+        kept = [it for it in planned if (inline if is_inline(it.execution) else it.name in names)]
         self.engine.config.get("execution", [])[:] = [each.execution for each in kept]
         if why:
             left_out = ", ".join(each.name for each in planned if each not in kept) or "none"
@@ -259,18 +252,15 @@ class Load(Service):
     def _give(self, planned: _Planned) -> None:
         """The plan gets its schedule, and the verdict what to hold the samples against."""
         steps = planned.steps
+        properties = {
+            "schedule": schedule_text(steps, planned.drain_s),
+            "mix": mix_text(steps),
+            "measured": steps[-1].to_s - steps[0].from_s,
+            # The pool of an Open Model Thread Group would keep JMeter up for a minute.
+            "jmeterengine.force.system.exit": "true",
+        }
+        planned.scenario.merge({"properties": properties})
         path = str(self.settings.get("forecast"))
-        planned.scenario.merge(
-            {
-                "properties": {
-                    "schedule": schedule_text(steps, planned.drain_s),
-                    "mix": mix_text(steps),
-                    "measured": steps[-1].to_s - steps[0].from_s,
-                    # The pool of an Open Model Thread Group would keep JMeter up for a minute.
-                    "jmeterengine.force.system.exit": "true",
-                }
-            }
-        )
         followed = Followed(path, self._factor(), self._scale(), steps)
         under_way(self.engine).executions[planned.name].forecast = to_record(followed)
 
@@ -280,12 +270,10 @@ class Load(Service):
         scale = self._scale()
         for text in dict.fromkeys(announce(each.steps, each.drain_s, scale) for each in chosen):
             self.log.info("Forecast %s: %s", self.settings.get("forecast"), text)
-        self.log.info(
-            "%s: %s in all; the load will end about %s",
-            ", then ".join(each.name for each in chosen),
-            duration_text(seconds),
-            ends.strftime("%Y-%m-%d %H:%M:%S %Z"),
-        )
+        names = ", then ".join(each.name for each in chosen)
+        about = ends.strftime("%Y-%m-%d %H:%M:%S %Z")
+        taken = duration_text(seconds)
+        self.log.info("%s: %s in all; the load will end about %s", names, taken, about)
 
 
 def _number(name: str, value: object) -> float:

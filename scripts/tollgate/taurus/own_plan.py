@@ -31,9 +31,8 @@ from tollgate.plan.jmx import PlanError, read_tree
 from tollgate.plan.model import Plan
 from tollgate.plan.read import expander_of, read_hosts, read_plan
 from tollgate.plan.threads import groups_before
-from tollgate.targets.scenarios import given_properties, name_of, scenario_of
-from tollgate.taurus.share import is_own_plan
-from tollgate.taurus.shared import refuse_unknown, under_way
+from tollgate.targets.scenarios import given_properties, kind_of, name_of, scenario_of
+from tollgate.taurus.shared import is_running, problems_as, refuse_unknown, under_way
 
 SETTINGS = ("path", "criteria", "stop-after")
 UNITS = {"s": 1, "m": 60, "min": 60, "h": 3600}
@@ -67,16 +66,14 @@ class OwnPlan(Service):
         self.stop_after: float | None = None
         self.ends_s: float | None = None  # where a service that hangs would keep it up
         self.began: dict[object, float] = {}
-        self.told_at: dict[object, float] = {}
 
     def prepare(self) -> None:
         """Give the execution its plan and its criteria. Raises TaurusConfigError, one line."""
         super().prepare()
-        if not is_own_plan(self.engine.config):
+        if kind_of(self.engine.config) != "plan":
             return
         refuse_unknown("plan", self.settings, SETTINGS)
-        under_way(self.engine).stop_requested_at = self.told_at
-        try:
+        with problems_as(TaurusConfigError, "plan", PlanError, OSError, etree.XMLSyntaxError):
             path = self._path()
             self.stop_after = self._seconds(self._setting("STOP_AFTER", "stop-after"))
             for execution in self.engine.config.get("execution", []):
@@ -84,11 +81,15 @@ class OwnPlan(Service):
                 self._check(path, given_properties(self.engine.config, scenario))
                 scenario["script"] = str(path)
                 notes = under_way(self.engine).executions[name_of(execution)].notes
-                notes += self._unread_properties(path.parent) + self._give_criteria(scenario)
+                notes += [
+                    f"JMeter reads {name} beside the plan, which the verdict knows nothing of: "
+                    "give what the plan needs of it as -o modules.jmeter.properties.NAME=VALUE"
+                    for name in BESIDE
+                    if (path.parent / name).is_file()
+                ]
+                notes += self._give_criteria(scenario)
                 for line in notes:
                     self.log.warning("plan: %s", line)
-        except (PlanError, OSError, etree.XMLSyntaxError) as problem:
-            raise TaurusConfigError(f"plan: {problem}") from None
 
     def _setting(self, variable: str, name: str) -> str:
         return str(os.environ.get(variable) or self.settings.get(name, None) or "").strip()
@@ -108,21 +109,21 @@ class OwnPlan(Service):
         return path
 
     def _seconds(self, given: str) -> float | None:
+        if not given:
+            return None
         found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(s|min|m|h)", given)
-        if given and (found is None or not float(found[1])):
-            step = "write it like 90s, 10min or 2h"
-            raise TaurusConfigError(f"plan: STOP_AFTER is {given!r}: {step}")
-        return float(found[1]) * UNITS[found[2]] if found else None
+        if found is None or not float(found[1]):
+            raise PlanError(f"STOP_AFTER is {given!r}: write it like 90s, 10min or 2h")
+        return float(found[1]) * UNITS[found[2]]
 
     def _check(self, path: Path, properties: dict[str, str]) -> None:
         """Refuse what JMeter could not run, and what it would run for ever."""
-        plan = read_plan(path, properties)
+        plan, root = read_plan(path, properties), read_tree(path, properties)
         absent = plan_plugins.missing(plan_copy.with_includes(path), jmeter_home())
         if absent:
             raise PlanError(f"{path}: {plan_plugins.advice(absent, jmeter_home())}")
         if not any(group.samplers for group in plan.groups):
             raise PlanError(f"{path}: has no sampler that is switched on, so it would send nothing")
-        root = read_tree(path, properties)
         expander = expander_of(root, properties)
         endless = plan_bounds.endless_groups(plan, root, expander)
         if endless and not self.stop_after:
@@ -130,12 +131,17 @@ class OwnPlan(Service):
                 f"{path}: {endless[0]}, so that the run would never end: give it a duration, or "
                 "say when to end it, such as STOP_AFTER=10min"
             )
-
         if not self.stop_after:
             for line in plan_bounds.presumed_ends(plan, root, expander):
                 self.log.warning("plan: %s: STOP_AFTER=10min, say, ends it for certain", line)
             self._warn_of_waits(plan)
-        self._warn_of_hosts(read_hosts(path, properties))
+        for host in read_hosts(path, properties):
+            if not Url("http", host, 80).is_loopback:
+                self.log.warning(
+                    "plan: it sends load to %s, which is not this machine: be sure that whoever "
+                    "runs it agrees",
+                    host,
+                )
 
     def _warn_of_waits(self, plan: Plan) -> None:
         """No duration of the plan's ends a thread that waits for an answer: what is left of it some
@@ -145,37 +151,19 @@ class OwnPlan(Service):
         patient = [each.label.text for each in http if each.timeout_ms is None]
         if not patient:
             return
-        length_s = longest_s(plan)
-        self.ends_s = length_s and length_s + GRACE_S
+        length_s, end = longest_s(plan), "STOP_AFTER=10min, say, ends it for certain"
+        if length_s:
+            self.ends_s = length_s + GRACE_S
+            end = f"its load is ended after {self.ends_s:.0f} s"
         self.log.warning(
             "plan: without a response timeout of %s the run goes on while the service hangs: %s",
-            plan_lint.listed(patient),
-            f"its load is ended after {self.ends_s:.0f} s"
-            if self.ends_s
-            else "STOP_AFTER=10min, say, ends it for certain",
+            *(plan_lint.listed(patient), end),
         )
-
-    def _warn_of_hosts(self, hosts: list[str]) -> None:
-        for host in hosts:
-            if not Url("http", host, 80).is_loopback:
-                self.log.warning(
-                    "plan: it sends load to %s, which is not this machine: be sure that whoever "
-                    "runs it agrees",
-                    host,
-                )
-
-    def _unread_properties(self, folder: Path) -> list[str]:
-        return [
-            f"JMeter reads {name} beside the plan, which the verdict knows nothing of: "
-            "give what the plan needs of it as -o modules.jmeter.properties.NAME=VALUE"
-            for name in BESIDE
-            if (folder / name).is_file()
-        ]
 
     def _give_criteria(self, scenario: dict) -> list[str]:
         """Returns a note where it is judged by those of taurus.yml."""
-        stated = [each.strip() for each in self._setting("CRITERIA", "criteria").split(";")]
-        stated = [each for each in stated if each]
+        parts = self._setting("CRITERIA", "criteria").split(";")
+        stated = [each.strip() for each in parts if each.strip()]
         entries = [it for it in self.engine.config.get("reporting", []) if "criteria" in it]
         if stated:
             for entry in entries:
@@ -190,25 +178,23 @@ class OwnPlan(Service):
 
     def check(self) -> bool:
         """End the load when its time is over: in good order at first."""
-        for executor in self.engine.provisioning.executors:
-            runs = executor.process and executor.process.poll() is None
+        end_s = self.stop_after or self.ends_s
+        for executor in self.engine.provisioning.executors if end_s else ():
             # JMeter makes the file when the test begins; how long it takes to start is no load.
-            end_s = self.stop_after or self.ends_s
-            if runs and end_s and Path(executor.kpi_jtl).exists():
+            if is_running(executor) and Path(executor.kpi_jtl).exists():
                 self._stop(executor, time.time(), end_s)
         return super().check()
 
     def _stop(self, executor: object, now: float, end_s: float) -> None:
         loaded_s = now - self.began.setdefault(executor, now)
-        if executor not in self.told_at:
+        if executor.stop_requested_at is None:
             is_over = loaded_s >= end_s
             if is_over and (executor.tell_to_end() or loaded_s >= end_s + PATIENCE):
                 # Taken before it is said: what is due from then on need not be sent.
-                self.told_at[executor] = now
-                self.log.info(
-                    "%s: %.0f s are over: telling JMeter to end", executor.label, loaded_s
-                )
-        elif now >= self.told_at[executor] + PATIENCE:
+                executor.stop_requested_at = now
+                over = f"{loaded_s:.0f} s are over"
+                self.log.info("%s: %s: telling JMeter to end", executor.label, over)
+        elif now >= executor.stop_requested_at + PATIENCE:
             # As one with an Open Model Thread Group does, all of whose threads may have ended.
             self.log.info("%s: JMeter goes on: Taurus ends it", executor.label)
             raise NormalShutdown

@@ -12,7 +12,7 @@ from pathlib import Path
 from bzt.engine import Service
 from bzt.modules.aggregator import AggregatorListener, DataPoint, KPISet
 
-from tollgate.taurus.shared import property_of, refuse_unknown, under_way
+from tollgate.taurus.shared import is_running, property_of, refuse_unknown, under_way
 
 #: Seconds between two lines, at least and at most; in between, a tenth of what has passed.
 SHORTEST_PERIOD = 5.0
@@ -52,8 +52,9 @@ class Progress(Service):
     def check(self) -> bool:
         """Say something if it is time to."""
         for executor in self.engine.provisioning.executors:
-            runs = executor.process and executor.process.poll() is None
-            if runs and time.monotonic() - self.said_at >= period(_elapsed(executor)):
+            if is_running(executor) and time.monotonic() - self.said_at >= period(
+                _elapsed(executor)
+            ):
                 self.said_at = time.monotonic()
                 self.log.info("%s", self._line(executor))
         return super().check()

@@ -21,20 +21,25 @@ from typing import Any
 from bzt import TaurusConfigError
 from bzt.engine import Engine
 
-from tollgate.base import atomic
 from tollgate.base.text import did_you_mean
-from tollgate.compare.settings import is_compare
 from tollgate.forecast.load import shared_forecast
 from tollgate.forecast.model import Followed, from_record, to_record
 from tollgate.plan.jmx import read_tree
-from tollgate.plan.read import expander_of, read_plan
-from tollgate.record.manifest import ShareRecord as Record
-from tollgate.record.manifest import digest
+from tollgate.plan.read import read_plan
+from tollgate.record.divided import EnginePart
+from tollgate.record.manifest import ShareRecord, digest
 from tollgate.schedule.share import Share, ShareError, parse_share
 from tollgate.schedule.share_load import shared_properties
-from tollgate.schedule.share_rows import COPY, HOW, SPLIT, Feed, feeds_of, share_of_rows
-from tollgate.targets.scenarios import given_properties, name_of, scenario_of, targets_of
-from tollgate.taurus.prepared import PreparedExecution
+from tollgate.schedule.share_rows import COPY, HOW, SPLIT, read_feeds, read_rows, write_rows
+from tollgate.targets.scenarios import (
+    given_properties,
+    kind_of,
+    name_of,
+    scenario_of,
+    script_of,
+    targets_of,
+)
+from tollgate.taurus.shared import PreparedExecution, problems_as
 
 #: Kinds that compare, or find out by themselves how much to send: no part of them is a load.
 UNDIVIDED = ("compare", "study", "capacity")
@@ -44,83 +49,70 @@ DATA = "data"
 
 @dataclass
 class Sharing:
-    """share: of this run. rows: copy or split. start_at: epoch seconds, None for as soon as can
-    be. runs_whole: whether each engine runs all of a user's own plan."""
+    """share: of this run. rows: as rows_setting reads them. start_at: epoch seconds, None for as
+    soon as can be."""
 
     share: Share
     rows: str
     start_at: float | None
-    runs_whole: bool
 
     @classmethod
     def of(
         cls, config: Mapping[str, Any], settings: Mapping[str, Any], env: Mapping[str, str]
     ) -> Sharing | None:
         """None for a run that sends all of its load. Raises TaurusConfigError."""
-        start = env.get("START_AT", "")
-        try:
-            share = parse_share(env["ENGINE"]) if env.get("ENGINE") else None
-        except ShareError as problem:
-            raise TaurusConfigError(f"load: {problem}") from None
-        rows = rows_setting(settings)
-        if share is None:
+        start, rows = env.get("START_AT", ""), rows_setting(config, settings)
+        if not env.get("ENGINE"):
             if start:
                 raise TaurusConfigError(
                     f"load: START_AT is {start!r}, and it is for engines that begin together: set "
                     "ENGINE as well, such as 1/3, or leave it out"
                 )
             return None
+        with problems_as(TaurusConfigError, "load", ShareError):
+            share = parse_share(env["ENGINE"])
         refuse_undivided(config, f"ENGINE is {share}")
-        return cls(share, rows, _moment(start) if start else None, is_own_plan(config))
+        return cls(share, rows, _moment(start) if start else None)
 
     def give(
         self,
         engine: Engine,
         executions: Sequence[Mapping],
         prepared: Mapping[str, PreparedExecution],
-    ) -> Record:
-        """Write the share into the scenarios; returns what run.json tells of it. Raises
+    ) -> ShareRecord:
+        """Write the share into the scenarios; returns its record for run.json. Raises
         TaurusConfigError, ShareError, PlanError."""
         data: dict[str, str] = {}
         for execution in executions:
-            scenario = scenario_of(engine.config, execution)
-            if self.start_at is not None:
-                self._refuse_own_target(scenario, name_of(execution))
-            if self.runs_whole:
-                if self.share.of > 1:
-                    notes = prepared[name_of(execution)].notes
-                    notes.append(times_the_plan(self.share.of))
-            else:
-                self._give(engine, scenario, prepared[name_of(execution)], data)
-        if self.start_at is not None:
-            self._refuse_past()
-        share = self.share
-        rows = "" if self.runs_whole else self.rows
-        return Record(
-            number=share.number, of=share.of, rows=rows, data=data, start_at=self.start_at
-        )
+            scenario, name = scenario_of(engine.config, execution), name_of(execution)
+            if self.start_at is not None and targets_of(scenario, name):
+                raise TaurusConfigError(
+                    "load: START_AT is for engines on several machines, and the target of scenario "
+                    f"{name!r} is an app that PM2 starts on this one alone: give the scenario the "
+                    "`url` of a service that all of them reach"
+                )
+            if self.rows:
+                self._give(engine, scenario, prepared[name], data)
+            elif self.share.of > 1:
+                prepared[name].notes.append(times_the_plan(self.share.of))
+        self._refuse_past()
+        number, of = self.share.number, self.share.of
+        return ShareRecord(number=number, of=of, rows=self.rows, data=data, start_at=self.start_at)
 
     def _give(
         self, engine: Engine, scenario: Any, prepared: PreparedExecution, data: dict[str, str]
     ) -> None:
         part = part_of(engine, scenario, prepared, self.share, self.rows)
+        folder = Path(engine.artifacts_dir).absolute() / DATA
         for feed, text in part.rows:
-            part.own[feed.property] = str(_write(feed, text, Path(engine.artifacts_dir)))
+            part.own[feed.property] = str(write_rows(feed, text, folder))
             data[feed.property] = digest(feed.file)
         prepared.forecast = part.forecast
-        prepared.undivided_properties = {name: part.given.get(name) for name in part.own}
+        prepared.undivided_properties = part.undivided
         scenario.merge({"properties": part.own})
 
-    def _refuse_own_target(self, scenario: Mapping, name: str) -> None:
-        if targets_of(scenario, name):
-            raise TaurusConfigError(
-                f"load: START_AT is for engines on several machines, and the target of scenario "
-                f"{name!r} is an app that PM2 starts on this one alone: give the scenario the "
-                "`url` of a service that all of them reach"
-            )
-
     def _refuse_past(self) -> None:
-        if self.start_at <= time.time():
+        if self.start_at is not None and self.start_at <= time.time():
             raise TaurusConfigError(
                 f"load: START_AT, {_utc(self.start_at)}, is over: the other engines have begun; "
                 "choose a later one for all of them"
@@ -136,79 +128,39 @@ class Sharing:
             time.sleep(min(left_s, 1))
 
 
-@dataclass
-class SharePlan:
-    """One engine's part of the load of a scenario. given: the properties of the whole. own: those
-    of this engine in their place. rows: the text of its own data files, those without a property
-    left out. shared: the data files that all engines read as they are. forecast: as run.json has
-    that of the whole, None where there is none."""
-
-    given: dict[str, str]
-    own: dict[str, str]
-    rows: list[tuple[Feed, str]]
-    shared: list[Feed]
-    forecast: dict[str, Any] | None
-
-
 def part_of(
     engine: Engine, scenario: Any, prepared: PreparedExecution, share: Share, how: str
-) -> SharePlan:
+) -> EnginePart:
     """how: rows are shared. Raises ShareError, PlanError."""
     given, path = given_properties(engine.config, scenario), script_of(scenario)
-    plan, root = read_plan(path, given), read_tree(path, given)
-    own = shared_properties(plan, root, given, share)
-    rows, shared = [], []
-    for feed in feeds_of(root, path.absolute().parent, expander_of(root, given)):
-        if feed.property:
-            rows.append((feed, _rows(feed, share, how)))
-        elif how == SPLIT:
-            raise ShareError(
-                f"{feed.name} names its file without a property, so that all engines would "
-                f"send its rows: write ${{__P(NAME,{feed.file.name})}} as its file name"
-            )
-        else:
-            shared.append(feed)
+    feeds = read_feeds(path, given)
+    shared = [it for it in feeds if not it.property]
+    if shared and how == SPLIT:
+        raise ShareError(
+            f"{shared[0].name} names its file without a property, so that all engines would "
+            f"send its rows: write ${{__P(NAME,{shared[0].file.name})}} as its file name"
+        )
     forecast = prepared.forecast
     if forecast:
         followed = from_record(forecast)
         steps = shared_forecast(followed.steps, share)
         forecast = to_record(Followed(followed.path, followed.factor, followed.scale, steps))
-    return SharePlan(given, own, rows, shared, forecast)
+    return EnginePart(
+        given,
+        own=shared_properties(read_plan(path, given), read_tree(path, given), given, share),
+        rows=[(it, read_rows(it, share, how)) for it in feeds if it.property],
+        shared=shared,
+        forecast=forecast,
+    )
 
 
-def script_of(scenario: Any) -> Path:
-    return Path(str(scenario.get("script", None) or ""))
-
-
-def _rows(feed: Feed, share: Share, how: str) -> str:
-    try:
-        with feed.file.open(encoding=feed.encoding, newline="") as file:
-            text = file.read()
-    except (OSError, ValueError, LookupError) as problem:
-        raise ShareError(f"{feed.file} of {feed.name} can't be read: {problem}") from None
-    return share_of_rows(feed, text, share, how)
-
-
-def _write(feed: Feed, rows: str, folder: Path) -> Path:
-    """The engine's own file of a feed."""
-    target = folder.absolute() / DATA / f"{feed.property}.csv"
-    target.parent.mkdir(exist_ok=True)
-    with atomic.replacing(target, encoding=feed.encoding, newline="") as file:
-        file.write(rows)
-    return target
-
-
-def rows_setting(settings: Mapping[str, Any]) -> str:
-    """copy or split. Raises TaurusConfigError."""
+def rows_setting(config: Mapping[str, Any], settings: Mapping[str, Any]) -> str:
+    """How engines share data files: copy or split; empty for a plan of the user's own, all of which
+    each engine runs. Raises TaurusConfigError."""
     rows = str(settings.get("rows", COPY))
     if rows not in HOW:
         raise TaurusConfigError(f"load: modules.load.rows is {rows!r}: {did_you_mean(rows, HOW)}")
-    return rows
-
-
-def is_own_plan(config: Mapping[str, Any]) -> bool:
-    """Whether the kind is `plan`: that of a user's own plan, all of which each engine runs."""
-    return (config.get("modules").get("verdict", None) or {}).get("kind", "") == "plan"
+    return "" if kind_of(config) == "plan" else rows
 
 
 def times_the_plan(of: int) -> str:
@@ -218,12 +170,7 @@ def times_the_plan(of: int) -> str:
 
 def refuse_undivided(config: Mapping[str, Any], given: str) -> None:
     """given: what says that there are several engines. Raises TaurusConfigError."""
-    modules = config.get("modules")
-    kind = str((modules.get("verdict", None) or {}).get("kind", ""))
-    if is_compare(modules):
-        kind = "compare"
-    if (modules.get("study", None) or {}).get("design", None):
-        kind = "study"
+    kind = kind_of(config)
     if kind in UNDIVIDED:
         raise TaurusConfigError(
             f"load: {given}, and the kind {kind} is not a load that engines share: leave it out"

@@ -12,19 +12,21 @@ import math
 import re
 import subprocess
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
+from pathlib import Path
+from typing import Any
 
 from bzt import TaurusConfigError
 from bzt.engine import Engine
 
 from tollgate.base.text import did_you_mean
+from tollgate.record.interim import InterimSchedule
 from tollgate.record.manifest import Manifest, ShareRecord
 from tollgate.report.pages.run.write import Judged
 from tollgate.study.model import StudyResult
-from tollgate.taurus.engines import RemoteLoad
-from tollgate.taurus.prepared import PreparedExecution
 from tollgate.workers.background_cpu import BackgroundCpuRecorder
 from tollgate.workers.watching_cost import WatchingCost
 
@@ -35,29 +37,45 @@ STDIN_S = 5
 
 
 @dataclass
+class PreparedExecution:
+    """What services have found out of an execution, for `verdict` to record.
+
+    notes: lines for the verdict, of any service. forecast: what it follows, as
+    forecast.to_record writes it, and undivided_properties: of a share, both of `load`. interim: of
+    `stop-when-decided`. original: of `capacity`, the plan beside which the files lie that the
+    scenario's own plan, a copy, names.
+    """
+
+    notes: list[str] = field(default_factory=list)
+    forecast: dict[str, Any] | None = None
+    undivided_properties: dict[str, str | None] = field(default_factory=dict)
+    interim: InterimSchedule | None = None
+    original: Path | None = None
+
+
+@dataclass
 class RunUnderWay:
     """What one module lets the others know of a run; times are seconds since the epoch.
 
     executions: what services have prepared, by the names of executions.
     manifest: the run's record so far, which `verdict` makes; who ends an execution notes it there.
-    stop_requested_at: when `plan` ended the load of an executor. watching, background: of
-    `targets`. position: of a study,
-    a comparison or `stop-when-decided`, where an executor stands: (executor, seconds asked for,
-    seconds elapsed) to text, None where it can't say. judged: by `verdict`. share: by `load`, of
-    a run that sends a part of a load; remote, of one whose load engines send. study: by `study`.
+    watching, background: of `targets`. position: of a study, a comparison or `stop-when-decided`,
+    where an executor stands: (executor, seconds asked for, seconds elapsed) to text, None where it
+    can't say. judged: by `verdict`. share: by `load`, of
+    a run that sends a part of a load; remote: the RemoteLoad of one whose load engines send. study:
+    by `study`.
     """
 
     executions: defaultdict[str, PreparedExecution] = field(
         default_factory=lambda: defaultdict(PreparedExecution)
     )
     manifest: Manifest | None = None
-    stop_requested_at: dict[object, float] = field(default_factory=dict)
     watching: WatchingCost | None = None
     background: BackgroundCpuRecorder | None = None
     position: Callable[[object, float, float], str | None] | None = None
     judged: Judged | None = None
     share: ShareRecord | None = None
-    remote: RemoteLoad | None = None
+    remote: Any = None
     study: StudyResult | None = None
 
     @property
@@ -72,6 +90,22 @@ def under_way(engine: Engine) -> RunUnderWay:
     if not hasattr(engine, "run_under_way"):
         engine.run_under_way = RunUnderWay()
     return engine.run_under_way
+
+
+def is_running(executor: Any) -> bool:
+    """Whether its JMeter was started and has not ended."""
+    process = getattr(executor, "process", None)
+    return bool(process) and process.poll() is None
+
+
+@contextmanager
+def problems_as(raised: type[Exception], module: str, *problems: type[Exception]) -> Iterator[None]:
+    """Raise problems as one that Taurus shows in a line: TaurusConfigError or ToolError. module:
+    whose they are."""
+    try:
+        yield
+    except problems as problem:
+        raise raised(f"{module}: {problem}") from None
 
 
 def refuse_unknown(module: str, settings: Mapping[str, object], known: Iterable[str]) -> None:

@@ -19,14 +19,14 @@ from pathlib import Path
 from bzt import TaurusConfigError
 from bzt.engine import Service
 
-from tollgate.base.text import duration_text
-from tollgate.compare.settings import SettingError, is_compare, seconds_of
+from tollgate.base.text import duration_text, some_of
+from tollgate.compare.settings import SettingError, seconds_of
 from tollgate.gather.context import contexts
 from tollgate.gather.interim import InterimDecider, outcome
 from tollgate.record.interim import LEAST_S, InterimSchedule
 from tollgate.samples.watch import SampleWatch
 from tollgate.stats.sequential import nominal_level
-from tollgate.targets.scenarios import given_properties, name_of, scenario_of
+from tollgate.targets.scenarios import given_properties, kind_of, name_of, scenario_of
 from tollgate.taurus.interim import decisions
 from tollgate.taurus.shared import property_of, refuse_unknown, under_way
 
@@ -56,17 +56,20 @@ class StopWhenDecided(Service):
         self.budget_s = None if under_way(self.engine).is_shared else self._budget()
         if self.budget_s is None:
             return
-        modules = self.engine.config.get("modules")
-        if is_compare(modules) or (modules.get("study", None) or {}).get("design", None):
-            kind = "compare" if is_compare(modules) else "study"
+        kind = kind_of(self.engine.config)
+        if kind in ("compare", "study"):
             raise TaurusConfigError(
                 f"{NAME}: modules.{NAME}.budget is {self.settings.get('budget')!r}, and the kind "
                 f"{kind} ends itself: set it to off"
             )
-        longest_s = [self._give(each) for each in self.engine.config.get("execution", [])]
+        executions = self.engine.config.get("execution", [])
+        longest_s = sum([self._give(each) for each in executions])
         known = under_way(self.engine)
         known.position = known.position or self.position
-        self._announce(longest_s)
+        if executions:
+            names, longest = ", then ".join(map(name_of, executions)), duration_text(longest_s)
+            text = "%s: each ends once its criteria are decided; at most %s in all"
+            self.log.info(text, names, longest)
 
     def _budget(self) -> float | None:
         value = self.settings.get("budget", None)
@@ -80,31 +83,22 @@ class StopWhenDecided(Service):
     def _give(self, execution: Mapping) -> float:
         """Sets its schedule of looks, and the plan's length; returns how long it takes at most,
         as far as is known."""
-        scenario, name = scenario_of(self.engine.config, execution), name_of(execution)
-        prepared = under_way(self.engine).executions[name]
-        given = given_properties(self.engine.config, scenario)
-        of_all = given_properties(self.engine.config, {})
-        where = f"{NAME}: execution {name!r}"
-        measured = property_of(given, "measured", 0, where)
+        config, name = self.engine.config, name_of(execution)
+        scenario, prepared = scenario_of(config, execution), under_way(self.engine).executions[name]
+        given, where = given_properties(config, scenario), f"{NAME}: execution {name!r}"
+        least_s = measured = property_of(given, "measured", 0, where)
         own_length = bool(prepared.forecast) or not measured
-        least_s = property_of(of_all, "measured", LEAST_S, where) if own_length else measured
-        budget_s = max(self.budget_s, least_s)
+        if own_length:
+            least_s = property_of(given_properties(config, {}), "measured", LEAST_S, where)
+        prepared.interim = InterimSchedule.of(least_s, self.budget_s)
+        budget_s = length_s = prepared.interim.budget_s
         properties = {AUTOFLUSH: "true"}
         if not own_length:
             properties["measured"] = int(budget_s) if budget_s.is_integer() else budget_s
+        elif measured:
+            length_s = min(budget_s, measured)
         scenario.merge({"properties": properties})
-        prepared.interim = InterimSchedule.of(least_s, budget_s)
-        length_s = min(budget_s, measured) if own_length and measured else budget_s
         return property_of(given, "warmup", 0, where) + length_s + AROUND_S
-
-    def _announce(self, longest_s: list[float]) -> None:
-        if longest_s:
-            names = ", then ".join(map(name_of, self.engine.config.get("execution")))
-            self.log.info(
-                "%s: each ends once its criteria are decided; at most %s in all",
-                names,
-                duration_text(sum(longest_s)),
-            )
 
     def startup(self) -> None:
         """Know what to look at: what `verdict` has recorded."""
@@ -131,14 +125,11 @@ class StopWhenDecided(Service):
 
     def position(self, executor: object, asked_s: float, elapsed_s: float) -> str | None:
         """How far an execution is and what of it is open, for `progress`."""
-        watch = self.watches.get(executor)
-        if watch is None:
+        if executor not in self.watches:
             return None
         at = f"{min(elapsed_s, asked_s):.0f} of at most {asked_s:.0f} s"
         at = at if asked_s else f"{elapsed_s:.0f} s"
-        decider = watch.decider
+        decider = self.watches[executor].decider
         if decider.last is None or not decider.open:
             return at
-        more = len(decider.open) - NAMED
-        named = ", ".join(decider.open[:NAMED]) + (f" and {more} more" if more > 0 else "")
-        return f"{at}, open: {named}"
+        return f"{at}, open: {some_of(decider.open, NAMED)}"

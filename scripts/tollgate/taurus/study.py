@@ -54,7 +54,7 @@ from tollgate.targets import pm2
 from tollgate.targets.pm2 import App, servers_behind
 from tollgate.targets.scenarios import scenario_of
 from tollgate.taurus.own_load import OwnLoad
-from tollgate.taurus.shared import refuse_unknown, under_way
+from tollgate.taurus.shared import is_running, problems_as, refuse_unknown, under_way
 from tollgate.taurus.verdict import VerdictExit
 
 SETTINGS = ("design", "seed", "short", "rounds", "experiments")
@@ -81,14 +81,13 @@ class Study(OwnLoad):
         refuse_unknown("study", self.settings, SETTINGS)
         if self.settings.get("design", None) is None:
             return
-        try:
+        with (
+            problems_as(TaurusConfigError, "study", DesignError, settings.SetupError),
+            problems_as(ToolError, "study", pm2.Pm2Error),
+        ):
             settings.refuse_environment(os.environ)
             self.refuse_reloads("a block in which workers are replaced measures something else")
             self._set_up(settings.read_settings(self.settings))
-        except (DesignError, settings.SetupError) as problem:
-            raise TaurusConfigError(f"study: {problem}") from None
-        except pm2.Pm2Error as problem:
-            raise ToolError(f"study: {problem}") from None
 
     def _set_up(self, wanted: settings.StudySettings) -> None:
         """Draw up the blocks, and give the plan and the report what they need."""
@@ -139,8 +138,7 @@ class Study(OwnLoad):
     def _announce(self, left_out: Sequence[str]) -> None:
         for reason in left_out:
             self.log.warning("study: %s", reason)
-        fewest = min(block.cell.rounds for block in self.blocks)
-        if fewest < MIN_BLOCKS:
+        if (fewest := min(block.cell.rounds for block in self.blocks)) < MIN_BLOCKS:
             missing = f"{fewest} round(s), and intervals and answers to claims need {MIN_BLOCKS}"
             self.log.warning("study: %s", missing)
         text = announce(self.blocks, self.seed)
@@ -152,38 +150,35 @@ class Study(OwnLoad):
     def _draw_up(self) -> None:
         """Append the blocks that follow the warm-up to those that JMeter reads, and let it go on.
         Raises ToolError."""
-        try:
+        whose = "study: no blocks after the warm-up"
+        with problems_as(ToolError, whose, DesignError, JtlError, OSError):
             with Growing(self.executor.kpi_jtl).read() as store:
                 spans = read_spans(store)
             found = warmed(self.blocks, spans)
             cells = lengthened(self.cells, found)
             others = rounds(cells, self.seed, after=len(self.blocks))
             write_blocks(self.folder / study_run.BLOCKS, others, self.ports, append=True)
-        except (DesignError, JtlError, OSError) as problem:
-            raise ToolError(f"study: no blocks after the warm-up: {problem}") from None
         self.blocks, self.takes, self.cells = self.blocks + others, takes(cells, found), ()
         for reason in hopeless(cells, found):
             self.log.warning("study: %s", reason)
         left_s = seconds_of(others, self.takes)
         load_s = length_s(spans) + left_s
         ends = datetime.now().astimezone() + timedelta(seconds=left_s)
+        text = announce(others, self.seed, self.takes)
         self.log.info(
             "Study: %s; with the warm-up the load takes %s and ends about %s",
-            announce(others, self.seed, self.takes),
-            duration_text(load_s),
-            ends.strftime("%H:%M %Z"),
+            *(text, duration_text(load_s), ends.strftime("%H:%M %Z")),
         )
         warm = WarmUp(round(load_s, 1), tuple(found.values()))
         records.write(self.folder / study_run.WARM_UP, warm)
 
     def check(self) -> bool:
         """Record CPU time from JMeter's start to its end; after the warm-up, say what follows."""
-        process = getattr(self.executor, "process", None) if self.blocks else None
-        if process is None or process.poll() is not None:
+        if not self.blocks or not is_running(self.executor):
             self._stop_recording()
             return super().check()
         if not self.has_recorded:
-            self._record(process.pid)
+            self._record(self.executor.process.pid)
         if self.cells and last_block(Path(self.executor.kpi_jtl)) == len(self.blocks):
             self._draw_up()
         return super().check()

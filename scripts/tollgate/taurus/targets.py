@@ -41,7 +41,14 @@ from tollgate.targets.scenarios import (
     wanted_probes,
     wanted_remotes,
 )
-from tollgate.taurus.shared import end_by_stdin, property_of, refuse_unknown, under_way
+from tollgate.taurus.shared import (
+    end_by_stdin,
+    is_running,
+    problems_as,
+    property_of,
+    refuse_unknown,
+    under_way,
+)
 from tollgate.workers.background_cpu import BackgroundCpuRecorder
 from tollgate.workers.watching_cost import WatchingCost
 
@@ -71,12 +78,10 @@ class Targets(Service):
         super().prepare()
         refuse_unknown("targets", self.settings, ["reload-every"])
         self.hold()
-        try:
+        with problems_as(ToolError, "targets", pm2.Pm2Error):
             period = period_of(self.settings.get("reload-every", None), os.environ)
             self.reloads = Reloads(period, self.log) if period else None
             self._choose()
-        except pm2.Pm2Error as problem:
-            raise ToolError(f"targets: {problem}") from None
 
     def hold(self) -> None:
         """Keep other runs out, and end what a killed one left; a service before this one may have
@@ -86,12 +91,10 @@ class Targets(Service):
         absent = tools.missing()
         if absent:
             raise ToolError(f"targets: {'; '.join(absent)}")
-        try:
+        with problems_as(ToolError, "targets", lock.AlreadyRunning, pm2.Pm2Error):
             self.lock = lock.take_lock()
             for line in leftovers.clean_up():
                 self.log.warning("targets: %s", line)
-        except (lock.AlreadyRunning, pm2.Pm2Error) as problem:
-            raise ToolError(f"targets: {problem}") from None
 
     def _choose(self) -> None:
         config = self.engine.config
@@ -107,7 +110,7 @@ class Targets(Service):
     def start(self) -> None:
         """Leave the targets running and proven, once every module is prepared: what is refused is
         refused before. Raises ToolError, one line that says why not."""
-        try:
+        with problems_as(ToolError, "targets", pm2.Pm2Error, probe.ProbeError):
             probe.ask_elsewhere(self.elsewhere, self.log)
             if self.wanted:
                 self.apps = self.wanted
@@ -116,8 +119,6 @@ class Targets(Service):
                 self.log.info("Starting %s under PM2...", listed)
                 self._start(pm2.ECOSYSTEM)
                 self._watch()
-        except (pm2.Pm2Error, probe.ProbeError) as problem:
-            raise ToolError(f"targets: {problem}") from None
 
     def _start(self, ecosystem: Path) -> None:
         """Have the apps answer. Raises Pm2Error and ProbeError."""
@@ -159,13 +160,9 @@ class Targets(Service):
                 stdout=out,
                 stderr=err,
             )
-        self.watching = WatchingCost(self.watcher.pid, pm2.daemon_pid())
-        under_way(self.engine).watching = self.watching
-        self._record_background()
-
-    def _record_background(self) -> None:
-        """What others take from now on; not with services by URL, which may be others or not."""
-        try:
+        known = under_way(self.engine)
+        known.watching = self.watching = WatchingCost(self.watcher.pid, pm2.daemon_pid())
+        try:  # not with services by URL, which may be others or not
             if self.daemon is None:
                 raise LookupError("no PM2 daemon runs")
             recorder = BackgroundCpuRecorder((os.getpid(), self.daemon), self.log)
@@ -173,7 +170,7 @@ class Targets(Service):
             self.log.warning("targets: the background CPU load is not known: %s", problem)
             return
         recorder.start()
-        under_way(self.engine).background = recorder
+        known.background = recorder
 
     def startup(self) -> None:
         """Draw up the timetables of reloads, once the executions' lengths are known."""
@@ -183,13 +180,10 @@ class Targets(Service):
         for executor in self.engine.provisioning.executors:
             app = self._app_of(executor)
             if self.reloads and app:
-                where = f"targets: execution {executor.label!r}"
-                warmup, measured = (
-                    property_of(executor.properties, name, 0, where)
-                    for name in ("warmup", "measured")
-                )
-                length = warmup + measured if measured else math.inf
-                self.reloads.expect(executor.label, app, warmup, length)
+                given, where = executor.properties, f"targets: execution {executor.label!r}"
+                warmup = property_of(given, "warmup", 0, where)
+                measured = property_of(given, "measured", 0, where) or math.inf
+                self.reloads.expect(executor.label, app, warmup, warmup + measured)
 
     def check(self) -> bool:
         """Keep the list of what would outlive this process up to date, and the timetable. Raises
@@ -212,9 +206,8 @@ class Targets(Service):
     def _reload(self) -> None:
         for executor in self.engine.provisioning.executors:
             app, jtl = self._app_of(executor), Path(getattr(executor, "kpi_jtl", None) or "")
-            if not (app and executor.process and executor.process.poll() is None):
-                continue
-            if jtl.is_file():  # JMeter makes it as the load begins, and writes to it later
+            # JMeter makes the file as the load begins, and writes to it later.
+            if app and is_running(executor) and jtl.is_file():
                 began = self.load_began.setdefault(executor, time.time())
                 self.reloads.tick(executor.label, app, time.time() - began)
 
@@ -224,8 +217,7 @@ class Targets(Service):
 
     def _remember(self) -> None:
         executors = getattr(self.engine.provisioning, "executors", [])
-        processes = [getattr(executor, "process", None) for executor in executors]
-        pids = [process.pid for process in processes if process and process.poll() is None]
+        pids = [each.process.pid for each in executors if is_running(each)]
         # Taurus keeps the plan that it changed beside the original until the run has ended.
         files = [plan for plan in (getattr(each, "modified_jmx", "") for each in executors) if plan]
         if (pids, files) != self.remembered:

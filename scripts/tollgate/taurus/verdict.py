@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Mapping
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -41,12 +42,10 @@ from tollgate.record.redaction import Redaction
 from tollgate.report import write as outputs
 from tollgate.report.pages.kit.assemble import PageError
 from tollgate.report.pages.run import write as run_page
-from tollgate.report.pages.run.write import Judged
-from tollgate.samples.split import split
-from tollgate.targets.pm2 import App, declared_apps
+from tollgate.targets.pm2 import declared_apps
 from tollgate.targets.scenarios import remote_of, targets_of
 from tollgate.taurus import refusals
-from tollgate.taurus.shared import property_of, under_way
+from tollgate.taurus.shared import problems_as, property_of, under_way
 
 
 class VerdictExit(NormalShutdown):
@@ -81,11 +80,11 @@ class Verdict(Reporter):
         for executor in executors:
             refusals.require_jmeter_plan(executor)
         refusals.refuse_names([executor.label for executor in executors])
-        try:
+        with problems_as(TaurusConfigError, "verdict", EvidenceError, PlanError):
             planned = [self._planned(executor) for executor in executors]
-            made = manifest.Manifest(
-                kind=self.settings.get("kind", "check"),
-                started=datetime.now(timezone.utc).isoformat(timespec="seconds"),
+            made = _record(
+                self.engine,
+                self.settings,
                 # Of whatever reporter: criteria that are not judged would be a lie.
                 criteria=[
                     criterion
@@ -95,7 +94,6 @@ class Verdict(Reporter):
                 settings=refusals.checked_settings(self.settings),
                 environment=fingerprint(self.folder / plan_copy.FOLDER),
                 executions=planned,
-                arguments=getattr(self.engine, "arguments", None),
                 share=under_way(self.engine).share,
             )
             for each, its in zip(planned, contexts(self.folder, made), strict=True):
@@ -103,8 +101,6 @@ class Verdict(Reporter):
                 each.interim = each.interim and each.interim.with_lag(its.criteria)
                 for line in hardly_decided(its.criteria, each, its.plan):
                     self.log.warning("verdict: %s", line)
-        except (EvidenceError, PlanError) as problem:
-            raise TaurusConfigError(f"verdict: {problem}") from None
         under_way(self.engine).manifest = made
 
     def _planned(self, executor: JMeterExecutor) -> manifest.Execution:
@@ -123,7 +119,15 @@ class Verdict(Reporter):
             plan=plan,
             jtl=Path(executor.kpi_jtl).name,
             properties=properties,
-            targets=[_target(declared[name]) for name in names],
+            targets=[
+                manifest.Target(
+                    name=app.name,
+                    mode=app.exec_mode,
+                    instances=app.instances,
+                    memory_limit=app.memory_limit,
+                )
+                for app in (declared[name] for name in names)
+            ],
             criteria=[
                 *_as_list(executor.execution.get("criteria", [])),
                 *_as_list(scenario.get("criteria", [])),
@@ -188,8 +192,7 @@ class Verdict(Reporter):
             if self.room:
                 self.room.give_back()
             self._seal()
-            judged = under_way(self.engine).judged = run_page.judged(self.folder)
-            _write(self.folder, judged)
+            judged = under_way(self.engine).judged = run_page.judge_and_write(self.folder)
         if judged.verdict.exit_code:
             raise VerdictExit(judged.verdict.exit_code)
 
@@ -206,7 +209,7 @@ class Verdict(Reporter):
             if begins_at := getattr(executor, "begins_at", 0.0):
                 planned.began = min(begins_at, planned.ended)
             planned.exit_code = executor.process.poll() if executor.process else None
-            planned.stop_requested_at = known.stop_requested_at.get(executor)
+            planned.stop_requested_at = getattr(executor, "stop_requested_at", None)
             planned.ended_by_force = getattr(executor, "forced", False)
             planned.thread_ends = getattr(executor, "threads_ended", lambda: None)()
             if known.background and planned.targets and planned.began:
@@ -225,18 +228,8 @@ class Verdict(Reporter):
             said = said or next(iter(str(reason).splitlines()), type(reason).__name__)
             self.manifest.problem = f"the run ended with an error: {redaction.hide(said)}"
         if known.remote:
-            self.manifest = divide(self.manifest, self.folder, known.remote.engines(), split)
+            self.manifest = divide(self.manifest, self.folder, known.remote.engines())
         manifest.write(self.manifest, self.folder)
-
-
-def _target(app: App) -> dict[str, Any]:
-    """An app as run.json has it."""
-    return {
-        "name": app.name,
-        "mode": app.exec_mode,
-        "instances": app.instances,
-        "memory_limit": app.memory_limit,
-    }
 
 
 def _as_list(criteria: list | dict) -> list:
@@ -246,9 +239,14 @@ def _as_list(criteria: list | dict) -> list:
     return list(criteria)
 
 
-def _write(folder: Path, judged: Judged) -> None:
-    outputs.write_all(folder, judged.verdict, judged.run, judged.record)
-    outputs.append_summary(judged.verdict, judged.record.kind)
+def _record(engine: Engine, settings: Mapping[str, Any], **known: Any) -> manifest.Manifest:
+    """The record of a run that begins now. settings: of modules.verdict."""
+    return manifest.Manifest(
+        kind=settings.get("kind", "check"),
+        started=datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        arguments=getattr(engine, "arguments", None),
+        **known,
+    )
 
 
 def judge_unstarted(engine: Engine) -> None:
@@ -258,20 +256,10 @@ def judge_unstarted(engine: Engine) -> None:
         return
     if not folder.is_dir() or (folder / manifest.NAME).exists():
         return
+    nothing = {"criteria": [], "settings": {}, "executions": [], "environment": fingerprint()}
     settings = engine.config.get("modules").get("verdict", {})
-    record = manifest.Manifest(
-        kind=settings.get("kind", "check"),
-        started=datetime.now(timezone.utc).isoformat(timespec="seconds"),
-        criteria=[],
-        settings={},
-        environment=fingerprint(),
-        executions=[],
-        interrupted=True,
-        arguments=getattr(engine, "arguments", None),
-    )
-    manifest.write(record, folder)
-    judged = run_page.judged(folder)
-    _write(folder, judged)
+    manifest.write(_record(engine, settings, interrupted=True, **nothing), folder)
+    judged = run_page.judge_and_write(folder)
     outputs.show(judged.verdict)
     try:
         run_page.write(folder, judged)

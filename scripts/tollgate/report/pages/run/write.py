@@ -18,6 +18,7 @@ from tollgate.judge.facts import JudgeSettings, MeasuredRun
 from tollgate.judge.judgement import judge
 from tollgate.judge.verdicts import FAIL, INVALID, PASS, ExecutionVerdict, RunVerdict
 from tollgate.record import manifest
+from tollgate.report import write as outputs
 from tollgate.report.pages.capacity import page as capacity_page
 from tollgate.report.pages.compare import page as compare_page
 from tollgate.report.pages.kit.assemble import Head, Remark, render, tone
@@ -52,11 +53,20 @@ class Judged:
     verdict: RunVerdict
 
 
-def judged(run: Path) -> Judged:
-    """From a run's folder. Raises what evidence.gather does."""
-    record = manifest.read(run)
+def judged(run: Path, record: manifest.Manifest | None = None) -> Judged:
+    """From a run's folder. record: in place of the folder's own. Raises what evidence.gather
+    does."""
+    record = record or manifest.read(run)
     facts, settings = evidence.gather(run, record)
     return Judged(record, facts, settings, judge(facts, settings))
+
+
+def judge_and_write(run: Path) -> Judged:
+    """Judge a run's folder, and write the verdict for programs and CI systems."""
+    known = judged(run)
+    outputs.write_all(run, known.verdict, known.run, known.record)
+    outputs.append_summary(known.verdict, known.record.kind)
+    return known
 
 
 def write(run: Path, known: Judged | None = None, study: StudyResult | None = None) -> Path:
