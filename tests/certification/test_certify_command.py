@@ -30,15 +30,13 @@ def called(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(command, "Store", lambda folder: Store(folder, tmp_path / "kept"))
 
     def call(*arguments):
-        words = ["certify", *arguments, "--folder", str(tmp_path)]
-        monkeypatch.setattr(sys, "argv", words)
+        monkeypatch.setattr(sys, "argv", ["certify", *arguments, "--folder", str(tmp_path)])
+        code = 0
         try:
             command.main()
-            code = 0
         except SystemExit as ended:
             code = ended.code
-        out, err = capsys.readouterr()
-        return code, out + err
+        return code, "".join(capsys.readouterr())
 
     return call
 
@@ -84,11 +82,9 @@ def test_new_runs_are_moved_to_those_that_are_committed(called, tmp_path):
 def test_a_signal_ends_the_run_under_way_in_good_order_and_nothing_is_left(tmp_path, number):
     said = tmp_path / "said"
     folder = tmp_path / "certify"
+    options = ["--runs", "3", "--conditions", "aa+noise", "--folder", str(folder)]
     process = subprocess.Popen(
-        [
-            *(sys.executable, "-c", STUBBED, "run", "--runs", "3"),
-            *("--conditions", "aa+noise", "--folder", str(folder)),
-        ],
+        [sys.executable, "-c", STUBBED, "run", *options],
         env={**os.environ, "PYTHONPATH": PATHS, "FAILING": f"never ends {said}"},
         stderr=subprocess.PIPE,
         text=True,

@@ -4,15 +4,10 @@ from collections import Counter
 
 import pytest
 
-from certification.conditions import (
-    DEFAULT,
-    Condition,
-    ConditionError,
-    next_run,
-    parse,
-)
+from certification.conditions import DEFAULT, Condition, ConditionError, next_run, parse
 
 AA, WORK, DELAY = Condition("aa"), Condition("work", 5), Condition("delay", 3, noisy=True)
+EACH = {AA: 1, WORK: 1, DELAY: 1}
 
 
 def order(weights, runs, seed=1, done=()):
@@ -60,29 +55,24 @@ def test_conditions_are_in_balance_wherever_it_stops():
     found = order(weights, 60)
     for stop in range(1, 61):
         done = Counter(found[:stop])
-        rounds = stop / 6
-        assert all(abs(done[it] - weight * rounds) <= weight for it, weight in weights.items())
+        assert all(abs(done[it] - weight * stop / 6) <= weight for it, weight in weights.items())
     assert Counter(found) == {AA: 30, WORK: 10, DELAY: 20}
 
 
 def test_each_round_has_an_order_of_its_own_and_the_seed_decides_it():
-    weights = {AA: 1, WORK: 1, DELAY: 1}
-    found = order(weights, 60)
-    rounds = {tuple(found[begin : begin + 3]) for begin in range(0, 60, 3)}
-    assert len(rounds) > 3
-    assert order(weights, 60) == found != order(weights, 60, seed=2)
+    found = order(EACH, 60)
+    assert len({tuple(found[begin : begin + 3]) for begin in range(0, 60, 3)}) > 3
+    assert order(EACH, 60) == found != order(EACH, 60, seed=2)
 
 
 def test_each_condition_is_the_first_of_a_round_about_as_often_as_any_other():
-    weights = {AA: 1, WORK: 1, DELAY: 1}
-    firsts = Counter(order(weights, 900)[::3])
-    assert all(75 <= firsts[it] <= 125 for it in weights)
+    firsts = Counter(order(EACH, 900)[::3])
+    assert all(75 <= firsts[it] <= 125 for it in EACH)
 
 
 def test_a_run_that_was_lost_is_made_up_for():
-    weights = {AA: 1, WORK: 1, DELAY: 1}
-    found = order(weights, 30)
-    assert order(weights, 30, done=found[:7]) == found
+    found = order(EACH, 30)
+    assert order(EACH, 30, done=found[:7]) == found
 
 
 def test_other_conditions_than_before_are_brought_into_balance_first():

@@ -36,9 +36,8 @@ def test_one_after_the_other_has_all_samples_of_each_half_where_both_are_the_sam
     what one side alone shows by chance, the other one does not."""
     rng = np.random.default_rng(5)
     runs = [(compared(rng, 60, rate=4, sigma=0.3, ratio=1.0),) for _ in range(200)]
-    failed = [rate(one_after_the_other(it, same) for it in runs) for same in (False, True)]
-    halves, all_of_it = (it.share for it in failed)
-    assert all_of_it < halves
+    halves, whole = (rate(one_after_the_other(it, same) for it in runs) for same in (False, True))
+    assert whole.hits < halves.hits
     assert not one_after_the_other(steady(100, 107), same_code=True)
 
 
@@ -51,25 +50,24 @@ def test_any_label_makes_a_naive_gate_fail_but_one_without_samples():
     assert not stored_baseline([*fine, nothing], [*fine, *slow])
 
 
-def began(number, minute, condition="aa", commit="1a2b3c4", **changes):
+def began(number, minute, condition="aa", commit="1a2b3c4"):
     """A run that began so many minutes after ten."""
-    hour, minute = divmod(minute, 60)
-    at = f"2026-11-21T{10 + hour}:{minute:02}:00+00:00"
-    changes |= {"began": at, "environment": {**ENVIRONMENT, "commit": commit}}
-    return finished(number, condition, **changes)
+    at = f"2026-11-21T{10 + minute // 60}:{minute % 60:02}:00+00:00"
+    environment = {**ENVIRONMENT, "commit": commit}
+    return finished(number, condition, began=at, environment=environment)
 
 
 def test_the_baseline_is_of_the_last_run_before_it_with_the_same_neighbour_or_none():
     """Base of a run beside a neighbour takes twice as long: it is nobody's limit but its like's."""
-    runs = [
-        began(1, 0, "aa"),
-        began(2, 4, "aa+noise"),
-        began(3, 8, "aa"),
-        began(4, 10, "work-20+noise"),
-        began(5, 18, "aa"),
+    made = [
+        (0, "aa", steady(50)),
+        (4, "aa+noise", steady(100)),
+        (8, "aa", steady(50)),
+        (10, "work-20+noise", steady(100, 115)),
+        (18, "aa", steady(53)),
     ]
-    times = [(50,), (100,), (50,), (100, 115), (53, 53)]
-    samples = by_name(runs, [steady(*it) for it in times])
+    runs = [began(number, *it) for number, (*it, _) in enumerate(made, 1)]
+    samples = by_name(runs, [it for *_, it in made])
     rows = {row.condition.key: row for row in live_rows(runs, samples, SETTINGS)}
     assert rows["aa"].baseline == Rate(1, 2)  # 53 ms after 50 is too much, 50 after 50 is not
     assert rows["aa+noise"].baseline == Rate(0, 0)  # there was none before it
@@ -88,18 +86,17 @@ def test_a_baseline_is_no_older_than_an_hour_and_of_the_same_commit():
         began(6, 150),  # after one that left no samples
     ]
     names = [run.name for run in runs]
-    assert baselines(runs, {*names} - {names[4]}) == {
-        names[1]: names[0],
-        names[5]: names[2],
-    }
+    found = baselines(runs, {*names} - {names[4]})
+    assert found == {names[1]: names[0], names[5]: names[2]}
     assert baselines(runs, names[:5])[names[4]] == names[2]
 
 
 def test_a_run_of_another_machine_is_no_baseline():
     runs = [began(1, 0), began(2, 10)]
     there = replace(runs[0], environment={**runs[0].environment, "cpu": "Another CPU"})
-    assert len(baselines(runs, [it.name for it in runs])) == 1
-    assert baselines([there, runs[1]], [it.name for it in runs]) == {}
+    names = [it.name for it in runs]
+    assert baselines(runs, names) == {names[1]: names[0]}
+    assert baselines([there, runs[1]], names) == {}
 
 
 def test_only_of_an_a_a_run_base_first_then_head_takes_the_samples_of_both():

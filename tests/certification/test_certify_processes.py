@@ -8,13 +8,11 @@ import sys
 import psutil
 import pytest
 
-from certification import processes
 from certification.probe import ProbeError, paths_of, probe, timing
 from certification.processes import ended, neighbour, run_to_end, stop
 from support import wait_until
 
 BURNER = [sys.executable, "-m", "certification.burner", "7"]
-HEADER = "timeStamp,elapsed,label,responseCode,success,URL\n"
 # Ends in good order when asked to, and says so in a file.
 POLITE = """
 import pathlib, signal, sys, time
@@ -50,18 +48,18 @@ def test_without_noise_there_is_no_neighbour():
     assert told == {}
 
 
+STARTER = """
+import psutil, time
+from certification.processes import neighbour
+with neighbour(True, 7, 60):
+    print(psutil.Process().children()[0].pid, flush=True)
+    time.sleep(60)
+"""
+
+
 def test_a_neighbour_ends_when_its_starter_was_killed_without_a_word():
-    starter = subprocess.Popen(
-        [
-            *(sys.executable, "-c"),
-            "import time; from certification.processes import neighbour\n"
-            "with neighbour(True, 7, 60):\n"
-            "    import psutil; print(psutil.Process().children()[0].pid, flush=True)\n"
-            "    time.sleep(60)",
-        ],
-        stdout=subprocess.PIPE,
-        text=True,
-    )
+    command = [sys.executable, "-c", STARTER]
+    starter = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     pid = int(starter.stdout.readline())
     starter.kill()
     starter.wait()
@@ -99,10 +97,9 @@ def test_a_command_that_takes_too_long_is_ended(tmp_path):
     assert psutil.Process().children() == []
 
 
-def test_a_command_that_will_not_end_is_ended_by_force(monkeypatch):
-    monkeypatch.setattr(processes, "GRACE_S", 0.1)
-    deaf = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(flush=True)"
-    with ended([sys.executable, "-c", f"{deaf}; time.sleep(60)"], os.environ) as process:
+def test_a_command_that_will_not_end_is_ended_by_force():
+    deaf = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(60)"
+    with ended([sys.executable, "-c", deaf], os.environ, grace_s=0.1) as process:
         pass
     assert process.returncode in (-signal.SIGKILL, -signal.SIGTERM)
 
@@ -128,12 +125,14 @@ def test_the_exit_code_and_the_output_of_a_command_are_kept(tmp_path):
 def jtl(tmp_path):
     """Requests of two labels, and a transaction, which asks for nothing by itself."""
     path = tmp_path / "kpi.jtl"
-    rows = [
-        f"1700000000000,5,sum,200,true,http://127.0.0.1:3021/sum/{n}\n" for n in (500000, 600000)
-    ]
-    rows.append("1700000000001,5,visit,200,true,\n")
-    rows.append("1700000000002,9,calculate,200,true,http://127.0.0.1:3022/calculate?seed=1\n")
-    path.write_text(HEADER + "".join(rows))
+    path.write_text(
+        "timeStamp,elapsed,label,responseCode,success,URL\n"
+        "1700000000000,5,sum,200,true,http://127.0.0.1:3021/sum/500000\n"
+        "1700000000000,5,sum,200,true,http://127.0.0.1:3021/sum/600000\n"
+        "1700000000001,5,visit,200,true,\n"
+        "1700000000002,9,calculate,200,true,http://127.0.0.1:3022/calculate?seed=1\n"
+        "1700000000003,9,wrong,200,true,http://127.0.0.1:3021/nowhere?x=1\n"
+    )
     return path
 
 
@@ -156,19 +155,14 @@ def test_a_slowed_servers_own_clock_tells_what_was_added(jtl):
     assert psutil.Process().children() == []
 
 
-def test_an_answer_that_is_an_error_ends_the_probe_with_its_path(tmp_path):
-    jtl = tmp_path / "kpi.jtl"
-    jtl.write_text(HEADER + "1700000000000,5,sum,200,true,http://127.0.0.1:3021/nowhere?x=1\n")
+def test_an_answer_that_is_an_error_ends_the_probe_with_its_path(jtl):
     with pytest.raises(ProbeError, match=r"/nowhere\?x=1 was answered 404"):
-        probe(jtl, ["sum"], {})
+        probe(jtl, ["wrong"], {})
 
 
 def test_a_header_without_a_duration_is_refused():
-    assert timing("handler;dur=3.5, work;dur=2.000, injected;dur=0.1") == {
-        "handler": 3.5,
-        "work": 2.0,
-        "injected": 0.1,
-    }
+    whole = timing("handler;dur=3.5, work;dur=2.000, injected;dur=0.1")
+    assert whole == {"handler": 3.5, "work": 2.0, "injected": 0.1}
     with pytest.raises(ProbeError, match="is None, without handler, work, injected"):
         timing(None)
     with pytest.raises(ProbeError, match="without injected"):

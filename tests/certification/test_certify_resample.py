@@ -4,13 +4,11 @@ import numpy as np
 import pytest
 
 from certification.resample import Pool, resampled, sequences_of
-from support.compared import compared
-from tollgate.compare.decide import close, look, next_look_s
+from support.certified import LOOKS
+from support.compared import SHORT as SETTINGS
+from support.compared import compared, judged
 from tollgate.compare.estimates import percentile_ratio
-from tollgate.compare.model import FAIL, PASS, Blocks, Gate, GateSettings, Requests, Side
-
-LOOKS = (60.0, 30.0)
-SETTINGS = GateSettings(budget_s=240.0, fail_fast=False)
+from tollgate.compare.model import FAIL, PASS, Blocks, Requests, Side
 
 
 def recorded(seed, lengths, **service):
@@ -19,26 +17,21 @@ def recorded(seed, lengths, **service):
 
 
 def verdicts(pool, many, exchangeable, seed=5):
-    gates = sequences_of(pool, SETTINGS, LOOKS, exchangeable, many, seed)
-    return [gate.verdict for gate in gates]
+    return [it.verdict for it in sequences_of(pool, SETTINGS, LOOKS, exchangeable, many, seed)]
 
 
 def test_a_segment_lies_within_one_run_whose_end_is_joined_to_its_beginning():
     pool = Pool.of(recorded(1, [60, 90, 75]))
     begins, ends = np.array([0, 60, 150]), np.array([60, 150, 225])
-    chain = pool.chain(np.random.default_rng(2), 3000, 30)
-    for begin in range(0, 3000, 30):
-        segment = chain[begin : begin + 30]
+    for segment in pool.chain(np.random.default_rng(2), 3000).reshape(100, 30):
         run = np.searchsorted(ends, segment[0], side="right")
         assert ((segment >= begins[run]) & (segment < ends[run])).all()
-        steps = np.diff(segment)
-        assert set(steps) <= {1, 1 - (ends[run] - begins[run])}
+        assert set(np.diff(segment)) <= {1, 1 - (ends[run] - begins[run])}
 
 
 def test_every_recorded_second_is_as_likely_as_any_other_however_long_its_run():
     pool = Pool.of(recorded(1, [60, 240]))
-    chain = pool.chain(np.random.default_rng(3), 300_000, 30)
-    seen = np.bincount(chain, minlength=300)
+    seen = np.bincount(pool.chain(np.random.default_rng(3), 300_000), minlength=300)
     assert (np.abs(seen / 1000 - 1) < 0.25).all()
     assert abs(seen[:60].mean() / seen[60:].mean() - 1) < 0.05
 
@@ -47,8 +40,7 @@ def test_a_picked_second_holds_the_samples_of_that_second_on_the_side_that_the_c
     (run,) = recorded(1, [60], failing=(0.1, 0.3))
     pool = Pool.of([run])
     seconds = np.array([5, 5, 59])
-    swapped = np.array([False, True, False])
-    (found,) = pool.picked(seconds, swapped)
+    (found,) = pool.picked(seconds, np.array([False, True, False]))
     base, head = run[0].base, run[0].head
     at = np.searchsorted(pool.labels[0].values_ms, run[0].values_ms)
     for side, sources in ((found.base, (base, head, base)), (found.head, (head, base, head))):
@@ -69,28 +61,13 @@ def test_a_picked_second_keeps_what_others_took_in_it():
 
 
 def test_a_picked_second_keeps_the_rows_and_processes_of_its_requests():
-    rng, seconds = np.random.default_rng(1), 60
-    made = []
-    for _ in range(2):
-        block = np.repeat(np.arange(seconds), 5)
-        columns = (rng.integers(most, size=len(block)) for most in (7, 9, 3))
-        made.append(Requests(block, *columns))
-    counts = [np.zeros((seconds, 9), int) for _ in made]
-    for table, it in zip(counts, made, strict=True):
-        np.add.at(table, (it.block, it.elapsed_ms), 1)
-    sides = (
-        Side(table, np.zeros(seconds, int), it) for table, it in zip(counts, made, strict=True)
-    )
-    blocks = Blocks("sum", np.arange(9), *sides)
-    pool = Pool.of([[blocks], [blocks]])
-    second = np.array([61, 3])
-    (found,) = pool.picked(second, np.array([True, False]))
+    rng, block = np.random.default_rng(1), np.repeat(np.arange(60), 5)
+    made = [Requests(block, *(rng.integers(it, size=300) for it in (7, 9, 3))) for _ in range(2)]
+    blocks = Blocks("sum", np.arange(9), *(Side.of(it, np.arange(9), np.zeros(60)) for it in made))
+    (found,) = Pool.of([[blocks], [blocks]]).picked(np.array([61, 3]), np.array([True, False]))
     for side, sources in ((found.base.known, (1, 0)), (found.head.known, (0, 1))):
-        for block, source in enumerate(sources):
-            got, meant = (
-                it.where(it.block == at)
-                for it, at in ((side, block), (made[source], second[block] % seconds))
-            )
+        for at, (source, second) in enumerate(zip(sources, (1, 3), strict=True)):
+            got, meant = side.where(side.block == at), made[source].where(block == second)
             for name in ("row", "elapsed_ms", "process"):
                 assert getattr(got, name).tolist() == getattr(meant, name).tolist()
 
@@ -130,10 +107,7 @@ def test_the_gate_looks_as_it_does_live(monkeypatch):
     (run,) = recorded(9, [240])
     monkeypatch.setattr(Pool, "chain", lambda *_: np.arange(240))
     found = resampled(Pool.of([run]), SETTINGS, LOOKS, False, np.random.default_rng(1))
-    gate = Gate(SETTINGS)
-    while (at_s := next_look_s(gate, LOOKS[1], LOOKS[0])) is not None:
-        gate = look(gate, [run[0].first(int(at_s))], at_s)
-    assert found == close(gate)
+    assert found == judged(run, SETTINGS)
 
 
 def test_the_seed_decides_what_is_drawn():

@@ -10,24 +10,18 @@ from certification import rows
 from certification.conditions import Condition
 from certification.found import NEVER, Rate, median_s, quantile_s, rate
 from certification.rows import comparable, judged, live_rows, promised, resampled_row
-from support.certified import PROMISE, finding, finished, runs_of, steady
+from support.certified import LOOKS, PROMISE, finding, finished, runs_of, steady
 from support.compared import compared
-from tollgate.compare.model import FAIL, PASS, Finding, Gate, GateSettings
+from tollgate.compare.model import FAIL, PASS, Gate, GateSettings
 
 AA = Condition("aa")
 SETTINGS = GateSettings(budget_s=240.0)
-LOOKS = (60.0, 30.0)
 
 
 @pytest.mark.parametrize(
     ("hits", "n", "low", "high"),
     # Clopper and Pearson's own, by the formulas for none and all: 1 - 0.025 ** (1 / n).
-    [
-        (0, 10, 0.0, 0.3085),
-        (10, 10, 0.6915, 1.0),
-        (5, 10, 0.1871, 0.8129),
-        (1, 100, 0.0003, 0.0545),
-    ],
+    [(0, 10, 0.0, 0.3085), (10, 10, 0.6915, 1), (5, 10, 0.1871, 0.8129), (1, 100, 0.0003, 0.0545)],
 )
 def test_intervals_are_clopper_and_pearsons(hits, n, low, high):
     assert Rate(hits, n).interval() == pytest.approx((low, high), abs=5e-5)
@@ -49,10 +43,10 @@ def test_a_row_counts_verdicts():
         finished(4, "work-5", "INVALID", findings=failures),
     ]
     aa, work = live_rows(runs, {}, SETTINGS)
-    assert (aa.condition, aa.failed, aa.fail_s) == (AA, Rate(0, 1), NEVER)
+    assert (aa.condition, aa.share(FAIL), aa.fail_s) == (AA, Rate(0, 1), NEVER)
     # Of an INVALID run nothing that was found in it counts.
-    assert work.failed == Rate(1, 3)
-    assert (aa.passed, work.passed) == (Rate(1, 1), Rate(0, 3))
+    assert work.share(FAIL) == Rate(1, 3)
+    assert (aa.share(PASS), work.share(PASS)) == (Rate(1, 1), Rate(0, 3))
     assert (aa.noise, work.noise) == (0.0, None)
     assert work.verdicts == Counter({FAIL: 1, "INCONCLUSIVE": 1, "INVALID": 1})
     assert work.baseline == work.sequential == Rate(0, 0)
@@ -77,8 +71,8 @@ def test_times_are_medians_over_all_runs_of_which_the_undecided_took_longer_than
     # Nor has one decided that failed and could not tell of another metric.
     half = finished(5, "work-5", FAIL, findings=[*failures, finding("INCONCLUSIVE")], seconds=240.0)
     assert times_of(half) == (60.0, NEVER)
-    # What is only told, such as a p99, need not be decided.
-    told = {**finding("TOLD", "p99", decided_s=None), "gates": False}
+    # What is informational, such as a p99, need not be decided.
+    told = finding("TOLD", "p99", decided_s=None, gates=False)
     assert times_of(replace(quick, findings=[*failures, told])) == (60.0, 120.0)
 
 
@@ -91,49 +85,40 @@ def test_a_run_that_was_ended_or_is_invalid_is_not_missing_among_the_times():
 
 
 def test_a_quantile_is_a_time_by_which_so_many_had_decided():
-    times = [float(it) for it in range(1, 19)] + [NEVER, NEVER]
-    assert quantile_s(times, 0.9) == 18.0
+    times = [*range(1, 19), NEVER, NEVER]
+    assert quantile_s(times, 0.9) == 18
     assert quantile_s(times, 0.95) == NEVER
     assert quantile_s([60.0], 0.95) == 60.0
     assert median_s([]) is None
 
 
 def test_a_find_counts_for_its_label_and_metric_if_it_came_in_time():
-    settings = GateSettings(budget_s=900.0)
+    several = [
+        finding(PASS, "p50", "sum"),
+        finding(FAIL, "p95", "sum", 600.0),
+        finding(FAIL, "p95", "search", 630.0),
+        finding(FAIL, "p50", "search", 60.0),
+    ]
     runs = [
         finished(1, "work-5", FAIL, findings=[finding(FAIL, "p50", "sum", 120.0)]),
         finished(2, "work-5", FAIL, findings=[finding(FAIL, "p50", "sum", 150.0)]),
-        finished(
-            3,
-            "work-5",
-            FAIL,
-            findings=[
-                finding(PASS, "p50", "sum"),
-                finding(FAIL, "p95", "sum", 600.0),
-                finding(FAIL, "p95", "search", 630.0),
-                finding(FAIL, "p50", "search", 60.0),
-            ],
-        ),
+        finished(3, "work-5", FAIL, findings=several),
         # Neither is left out: an INVALID run found nothing, nor did one that was ended.
         finished(4, "work-5", "INVALID", findings=[finding(FAIL, "p50", "sum")]),
         finished(5, "work-5", "INCONCLUSIVE", findings=[], seconds=None, exit_code=None),
     ]
-    (row,) = live_rows(runs, {}, settings)
-    found = {it.label: it.rates for it in row.found}
-    assert found["sum"] == {"typical": Rate(0, 5), "p50": Rate(1, 5), "p95": Rate(1, 5)}
-    assert found["search"] == {"typical": Rate(0, 5), "p50": Rate(1, 5), "p95": Rate(0, 5)}
+    (row,) = live_rows(runs, {}, GateSettings(budget_s=900.0))
+    assert row.found["sum"] == {"typical": Rate(0, 5), "p50": Rate(1, 5), "p95": Rate(1, 5)}
+    assert row.found["search"] == {"typical": Rate(0, 5), "p50": Rate(1, 5), "p95": Rate(0, 5)}
 
 
 def test_what_has_no_say_was_not_to_be_found():
-    only = {**finding(FAIL, "p50"), "gates": False}
-    (row,) = live_rows(
-        [finished(1, "work-5", findings=[only])],
-        {},
-        GateSettings(gates=("p95",), labels=("search",)),
-    )
-    (found,) = row.found
-    assert found.rates == {"typical": Rate(0, 0), "p50": Rate(0, 0), "p95": Rate(0, 1)}
-    assert times_of(finished(1, "work-5", FAIL, findings=[only])) == (NEVER, 60.0)
+    findings = [finding(FAIL, "p50", gates=False)]
+    settings = GateSettings(gates=("p95",), labels=("search",))
+    (row,) = live_rows([finished(1, "work-5", findings=findings)], {}, settings)
+    [rates] = row.found.values()
+    assert rates == {"typical": Rate(0, 0), "p50": Rate(0, 0), "p95": Rate(0, 1)}
+    assert times_of(finished(1, "work-5", FAIL, findings=findings)) == (NEVER, 60.0)
 
 
 def test_rows_come_without_noise_first_and_by_what_head_has_more():
@@ -151,13 +136,10 @@ def test_only_runs_that_promised_the_same_as_the_last_are_put_together():
 
 
 def test_the_noise_of_a_a_is_the_median_size_of_p95s_change():
-    changes = (-0.03, 0.01, 0.02)
-    runs = [
-        finished(n, findings=({**finding(), "change": it}, {**finding(PASS, "p50"), "change": 9.0}))
-        for n, it in enumerate(changes)
-    ]
-    unknown = finished(4, findings=({**finding(), "change": None},))
-    assert live_rows([*runs, unknown], {}, SETTINGS)[0].noise == 0.02
+    p50 = finding(PASS, "p50", change=9.0)
+    changes = (-0.03, 0.01, 0.02, None)
+    runs = [finished(n, findings=(finding(change=it), p50)) for n, it in enumerate(changes)]
+    assert live_rows(runs, {}, SETTINGS)[0].noise == 0.02
 
 
 def test_a_run_is_judged_by_what_the_gate_is_today():
@@ -165,15 +147,13 @@ def test_a_run_is_judged_by_what_the_gate_is_today():
     run = finished(1, "work-20", PASS, findings=(), seconds=240.0)
     again = judged(run, labels)
     assert (run.verdict, again.verdict) == (PASS, FAIL)
-    found = {(it["label"], it["metric"]): it["verdict"] for it in again.findings if it["gates"]}
-    assert found["search", "p50"] == FAIL
-    assert found["sum", "p50"] == PASS
+    found = {it.key: it.verdict for it in again.findings if it.gates}
+    assert (found["search", "p50"], found["sum", "p50"]) == (FAIL, PASS)
     assert promised(run)[0].typical_effect == GateSettings.typical_effect
 
 
 def test_a_run_that_was_ended_before_todays_gate_has_decided_is_left_out():
-    rng = np.random.default_rng(1)
-    [labels] = [[compared(rng, 60, rate=10, sigma=0.8)]]
+    labels = [compared(np.random.default_rng(1), 60, rate=10, sigma=0.8)]
     early = finished(1, seconds=60.0, promise={**PROMISE, "gates": ["p95"]})
     assert judged(early, labels) is None
     whole = replace(early, promise={**early.promise, "budget_s": 60.0})
@@ -184,34 +164,31 @@ def test_resampled_rows_say_of_how_many_pairs_of_processes_they_are_made():
     samples = runs_of(1.1, 4) * 3
     row = resampled_row(Condition("work", 10), samples, SETTINGS, LOOKS, 20, 1)
     assert (row.pairs, row.recorded_s) == (12, 3 * 285)
-    assert row.failed.n == 20
-    assert row.failed.hits >= 18
-    assert row.failed.hits + sum(n for it, n in row.verdicts.items() if it != FAIL) == 20
+    assert row.share(FAIL).n == 20
+    assert row.share(FAIL).hits >= 18
     for few, many in ((samples[:9], 20), (samples, 0)):
         assert resampled_row(AA, few, SETTINGS, LOOKS, many, 1) is None
 
 
-def made_gate(looks_s, *findings):
-    """A closed gate of these (metric, verdict, decided after so many seconds)."""
-    found = [
-        Finding("search", metric, True, verdict, "", at_s=at_s)
-        for metric, verdict, at_s in findings
-    ]
-    return Gate(SETTINGS, looks_s, tuple(found))
+def closed_gate(last_s, **found):
+    """A gate that looked twice; found: by metric its verdict, and after how many seconds."""
+    findings = (finding(verdict, it, decided_s=at_s) for it, (verdict, at_s) in found.items())
+    return Gate(SETTINGS, (60.0, last_s), tuple(findings))
 
 
 def test_resampled_runs_that_decided_nothing_took_longer_than_any(monkeypatch):
     """And of what they found it counts when that was."""
-    decided = made_gate((60.0, 90.0), ("p50", FAIL, 60.0), ("p95", PASS, 90.0))
-    late = made_gate((60.0, 150.0), ("p50", FAIL, 150.0), ("p95", FAIL, 150.0))
-    unsure = made_gate((60.0, 240.0), ("p50", FAIL, 120.0), ("p95", "INCONCLUSIVE", None))
+    decided = closed_gate(90.0, p50=(FAIL, 60.0), p95=(PASS, 90.0))
+    late = closed_gate(150.0, p50=(FAIL, 150.0), p95=(FAIL, 150.0))
+    unsure = closed_gate(240.0, p50=(FAIL, 120.0), p95=("INCONCLUSIVE", None))
     gates = [decided] * 10 + [late] * 2 + [unsure] * 8
     monkeypatch.setattr(rows, "sequences_of", lambda *_: gates)
     row = resampled_row(Condition("work", 5), runs_of(1.0, 5) * 2, SETTINGS, LOOKS, 20, 1)
     assert (row.decided_s, row.most_s) == (120.0, NEVER)
-    assert row.failed == Rate(20, 20)
-    (found,) = row.found
-    assert found.rates == {"typical": Rate(0, 20), "p50": Rate(18, 20), "p95": Rate(2, 20)}
+    assert row.share(FAIL) == Rate(20, 20)
+    assert row.found == {
+        "search": {"typical": Rate(0, 20), "p50": Rate(18, 20), "p95": Rate(2, 20)}
+    }
     gates = [unsure, decided] * 10
     row = resampled_row(Condition("work", 5), runs_of(1.0, 5) * 2, SETTINGS, LOOKS, 20, 1)
     assert row.decided_s == NEVER

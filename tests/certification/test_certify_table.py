@@ -9,13 +9,21 @@ from certification.conditions import Condition
 from certification.effects import added, effects
 from certification.rows import live_rows, resampled_row
 from certification.table import Rows, to_markdown
-from support.certified import by_name, finding, finished, runs_of, steady, tables
+from support.certified import (
+    ENVIRONMENT,
+    LOOKS,
+    by_name,
+    finding,
+    finished,
+    runs_of,
+    steady,
+    tables,
+)
 from tollgate.compare.estimates import percentile_ratio
 from tollgate.compare.model import FAIL, PASS, GateSettings
 
 AA = Condition("aa")
 SETTINGS = GateSettings(budget_s=240.0)
-LOOKS = (60.0, 30.0)
 
 
 def clock(handler, injected):
@@ -39,8 +47,7 @@ def test_the_effect_over_all_runs_holds_the_truth_in_its_interval():
     (found,) = effects(Condition("work", 10), runs, samples, seed=1)
     p50 = found.changes["p50"]
     assert list(found.changes) == ["p50", "p95"]
-    assert p50.low < 0.08 < p50.high
-    assert p50.high - p50.low < 0.04
+    assert p50.low < 0.08 < p50.high < p50.low + 0.04
     assert p50.share == pytest.approx(0.08, abs=0.015)
     (few,) = effects(Condition("work", 10), runs[:3], samples[:3], seed=1)
     assert few.changes["p50"].low is None
@@ -62,38 +69,35 @@ def test_long_runs_count_in_an_effect_by_their_seconds_and_not_by_the_run():
 
 def test_the_tables_say_which_runs_are_live_and_which_are_resampled():
     made = runs_of(1.0, 4)
-    runs = [finished(n) for n in range(1, 5)]
-    runs[1] = replace(
-        runs[1], condition="aa+noise", neighbour={"burns": "a core", "cpu_s": 45.0, "seconds": 90.0}
-    )
-    environment = {**runs[0].environment, "commit": "0" * 40 + "-dirty"}
-    runs[2] = replace(runs[2], began="2026-11-20T23:00:00+00:00", environment=environment)
-    samples = by_name(runs, made)
+    neighbour = {"burns": "a core", "cpu_s": 45.0, "seconds": 90.0}
+    environment = {**ENVIRONMENT, "commit": "0" * 40 + "-dirty"}
+    runs = [
+        finished(1),
+        finished(2, "aa+noise", neighbour=neighbour),
+        finished(3, began="2026-11-20T23:00:00+00:00", environment=environment),
+        finished(4),
+    ]
     resampled = resampled_row(AA, made * 3, SETTINGS, LOOKS, 10, 1)
-    found = effects(AA, runs, made, seed=1)
-    live = live_rows(runs, samples, SETTINGS)
-    text = to_markdown(runs, {"": Rows(live, [resampled], found)}, ["Left out: 1 run."])
-    shown, method = tables(text)
+    live = live_rows(runs, by_name(runs, made), SETTINGS)
+    rows = Rows(live, [resampled], effects(AA, runs, made, seed=1))
+    shown, method = tables(to_markdown(runs, {"": rows}, ["Left out: 1 run."]))
+    gate, simpler, resampled, effect = shown.values()
     assert list(shown) == [
         "The gate, live runs",
         "FAIL of two simpler gates, live runs",
         "The gate, resampled runs",
         "How much slower head really was",
     ]
-    none = "0 of 3 (0 to 70.8 %)"
-    whole = "3 of 3 (29.2 to 100 %)"
-    gate = shown["The gate, live runs"]
+    none, whole = "0 of 3 (0 to 70.8 %)", "3 of 3 (29.2 to 100 %)"
     assert f"| nothing (A/A) | none | {none} | {whole} | - | - | 60 s | 0.00 % |" in gate
     assert "| nothing (A/A) | noisy | 0 of 1 " in gate
-    assert f"| none | {none} | " in shown["FAIL of two simpler gates, live runs"]
-    assert "| 12 pairs of processes, 855 s |" in shown["The gate, resampled runs"]
-    effect = shown["How much slower head really was"]
+    assert f"| none | {none} | " in simpler
+    assert "| 12 pairs of processes, 855 s |" in resampled
     assert "| nothing (A/A) | none | search | 2.00 ms: 4.0 % | " in effect
     assert "4 live runs, 2026-11-20 to 2026-11-21, " in method
     assert "The neighbour burns a core: 50% of a core over all." in method
     assert "Machine of 4 runs: Some CPU, 2 of 2 cores, 8 GiB" in method
     assert "commit 1a2b3c4d5e6f; 000000000000-dirty." in method
-    assert "(b) has all of them in A/A" in method
     assert method.endswith("Left out: 1 run.\n")
     for table in shown.values():
         assert len({line.count("|") for line in table.split("\n")}) == 1
@@ -103,16 +107,15 @@ def test_the_tables_say_which_runs_are_live_and_which_are_resampled():
 
 def test_a_label_that_hardly_got_slower_is_not_shown_as_one_that_was_not_found():
     """5 % more work of an answer that mostly waits is nothing to be found."""
-    (blocks,) = zip(*runs_of(1.0, 4), strict=True)
-    samples = [(replace(it, label="sum"), replace(it, label="search")) for it in blocks]
+    samples = [(replace(it, label="sum"), it) for (it,) in runs_of(1.0, 4)]
     findings = [finding(FAIL, "p50", "sum"), finding(PASS, "p50", "search")]
     probe = {"sum": clock(10.0, 0.5), "search": clock(60.0, 0.06)}
     condition = Condition("work", 5)
     runs = [finished(n, "work-5", FAIL, findings=findings, clock=probe) for n in range(1, 5)]
-    live = live_rows(runs, {}, SETTINGS)
     resampled = resampled_row(condition, samples * 3, SETTINGS, LOOKS, 4, 1)
     found = effects(condition, runs, samples, seed=1)
-    shown, method = tables(to_markdown(runs, {"": Rows(live, [resampled], found)}, []))
+    rows = Rows(live_rows(runs, {}, SETTINGS), [resampled], found)
+    shown, _ = tables(to_markdown(runs, {"": rows}, []))
     lines = shown["Found in time"].split("\n")
     assert lines[0].endswith(
         "| typical FAIL within 300 s | p50 FAIL within 120 s | p95 FAIL within 600 s |"
@@ -124,7 +127,6 @@ def test_a_label_that_hardly_got_slower_is_not_shown_as_one_that_was_not_found()
     sums, searches = shown["How much slower head really was"].split("\n")[2:]
     assert sums.startswith("| 5 % work | none | sum | 0.50 ms: 5.0 % | ")
     assert searches.startswith("| 5 % work | none | search | 0.06 ms: 0.1 % | ")
-    assert "less than 1 % was added to the answers, by the server's own clock, is left" in method
 
 
 def test_a_run_of_which_nobody_knows_the_machine_does_not_hide_that_of_the_others():
@@ -142,9 +144,7 @@ def test_without_enough_runs_there_is_no_resampled_table():
 
 def test_each_machine_has_tables_of_its_own_and_what_they_rest_on_is_said_once():
     runs = [finished(1), finished(2)]
-    rows = {
-        name: Rows(live_rows([run], {}, SETTINGS)) for name, run in zip("AB", runs, strict=True)
-    }
+    rows = {name: Rows(live_rows(runs[at : at + 1], {}, SETTINGS)) for at, name in enumerate("AB")}
     text = to_markdown(runs, rows, [])
     begins = [text.index(it) for it in ("### A\n", "### B\n", "2 live runs")]
     assert begins == sorted(begins)

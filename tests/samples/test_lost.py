@@ -1,3 +1,5 @@
+from collections import Counter
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,23 +16,27 @@ def gone(at_ms, elapsed=5, code=RESET, **fields):
     return row(at_ms, elapsed, code=code, ok=False, **fields)
 
 
-def counted(tmp_path, rows, *windows):
-    file = tmp_path / "kpi.jtl"
-    file.write_text(jtl(*rows))
-    [counts] = count_lost(file, [[(START_MS + low, START_MS + high) for low, high in windows]])
+def written(folder, *rows):
+    (folder / "kpi.jtl").write_text(jtl(*rows))
+    return folder / "kpi.jtl"
+
+
+def counted(folder, rows, *windows):
+    windows = [(START_MS + low, START_MS + high) for low, high in windows]
+    [counts] = count_lost(written(folder, *rows), [windows])
     return counts
 
 
-@pytest.mark.parametrize(
-    "code",
-    [
-        RESET,
-        "Non HTTP response code: org.apache.http.NoHttpResponseException",
-        "Non HTTP response code: java.net.SocketTimeoutException",
-        "",
-        *("502", "503", "504"),
-    ],
-)
+def reloaded(began_s, ended_s, problem=""):
+    began, ended = (it and START_MS / 1000 + it for it in (began_s, ended_s))
+    return {"app": "cluster", "began": began, "ended": ended, "problem": problem}
+
+
+NO_RESPONSE = "Non HTTP response code: org.apache.http.NoHttpResponseException"
+TIMEOUT = "Non HTTP response code: java.net.SocketTimeoutException"
+
+
+@pytest.mark.parametrize("code", [RESET, NO_RESPONSE, TIMEOUT, "", "502", "503", "504"])
 def test_a_request_without_an_answer_of_the_services_is_lost(tmp_path, code):
     assert counted(tmp_path, [gone(500, code=code)], (0, 1000)) == [1]
 
@@ -44,17 +50,17 @@ def test_what_succeeded_is_not_lost_whatever_its_code(tmp_path):
     assert counted(tmp_path, [row(500, code=RESET), row(501, code="503")], (0, 1000)) == [0]
 
 
+TRANSACTION = '"Number of samples in transaction : 1, number of failing samples : 1"'
+
+
 def test_a_transaction_that_failed_for_a_lost_request_is_not_counted_beside_it(tmp_path):
-    message = "Number of samples in transaction : 1, number of failing samples : 1"
-    rows = [gone(500), gone(499, 6, code="", message=f'"{message}"')]
+    rows = [gone(500), gone(499, 6, code="", message=TRANSACTION)]
     assert counted(tmp_path, rows, (0, 1000)) == [1]
 
 
 def test_a_parent_sample_that_failed_for_a_lost_request_is_counted_for_it(tmp_path):
-    message = '"Number of samples in transaction : 1, number of failing samples : 1"'
-    file = tmp_path / "kpi.jtl"
-    rows = [gone(500 + at, label=label, message=message) for at in (0, 1) for label in "ab'"]
-    file.write_text(jtl(*rows))
+    rows = [gone(500 + at, label=label, message=TRANSACTION) for at in (0, 1) for label in "ab'"]
+    file = written(tmp_path, *rows)
     window = [[(START_MS, START_MS + 1000)]]
     assert count_lost(file, window) == [[0]]
     assert count_lost(file, window, parents=["a", "'", "none"]) == [[4]]
@@ -81,29 +87,24 @@ def test_a_request_that_hung_from_a_crash_on_is_not_charged_to_what_came_while_i
 def test_what_a_client_noticed_before_pm2_did_is_charged_to_the_outage_but_not_to_a_reload(
     tmp_path,
 ):
-    file = tmp_path / "kpi.jtl"
-    file.write_text(jtl(row(0), gone(2000, 1), gone(2500, 494), gone(3000 - GRACE_MS - 2, 1)))
-    records = [{"app": "cluster", "began": START_MS / 1000 + 3, "ended": None, "problem": ""}]
+    rows = (row(0), gone(2000, 1), gone(2500, 494), gone(3000 - GRACE_MS - 2, 1))
     seen = Resources(outages=(WorkerOutage("0", 7, 3.0, 3.1),))
-    found = with_losses(seen, records, file, START_MS)
+    found = with_losses(seen, [reloaded(3, None)], written(tmp_path, *rows), START_MS)
     assert ([it.lost for it in found.reloads], [it.lost for it in found.outages]) == ([0], [2])
 
 
 def test_a_request_counts_for_a_reload_and_for_the_outage_in_it(tmp_path):
-    file = tmp_path / "kpi.jtl"
-    file.write_text(jtl(gone(500)))
+    file = written(tmp_path, gone(500))
     window = (START_MS + 400, START_MS + 600)
     assert count_lost(file, [[window], [window, window]]) in ([[1], [1, 0]], [[1], [0, 1]])
 
 
 def test_what_the_end_of_the_load_broke_off_was_not_lost(tmp_path):
-    file = tmp_path / "kpi.jtl"
-    file.write_text(jtl(row(0), gone(500, 99), gone(500, 100), gone(500, 101), gone(700)))
+    took = (99, 100, 101)
+    file = written(tmp_path, row(0), *(gone(500, it) for it in took), gone(700))
     assert count_lost(file, [[(START_MS, START_MS + 1000)]], START_MS + 600) == [[2]]
-    resources = with_losses(
-        Resources(outages=(WorkerOutage("0", 7, 0.1, 1.0),)), [], file, START_MS, 0.6
-    )
-    assert resources.outages[0].lost == 2
+    seen = Resources(outages=(WorkerOutage("0", 7, 0.1, 1.0),))
+    assert with_losses(seen, [], file, START_MS, 0.6).outages[0].lost == 2
 
 
 def test_without_windows_nothing_is_read():
@@ -118,10 +119,10 @@ def test_a_file_that_is_no_jtl_is_refused(tmp_path):
 
 def by_start(counts, pairs):
     """Windows that begin at the same moment are as good as each other."""
-    return {
-        low: sum(n for n, (at, _) in zip(counts, pairs, strict=True) if at == low)
-        for low, _ in pairs
-    }
+    found = Counter()
+    for n, (at, _) in zip(counts, pairs, strict=True):
+        found[at] += n
+    return found
 
 
 REQUESTS = st.lists(st.tuples(st.integers(0, 9000), st.integers(0, 3000), st.booleans()))
@@ -133,33 +134,21 @@ WINDOWS = st.lists(st.tuples(st.integers(0, 9000), st.integers(0, 3000)), max_si
 def test_counts_are_those_of_a_look_at_every_request(tmp_path_factory, requests, windows):
     rows = [gone(at, took) if lost else row(at, took) for at, took, lost in requests]
     pairs = [(low, low + length) for low, length in windows]
-    expected = [0] * len(pairs)
+    expected = Counter()
     for at, took, lost in requests:
-        over = [
-            i for i, (low, high) in enumerate(pairs) if at <= high + GRACE_MS and at + took >= low
-        ]
-        begun = [i for i in over if pairs[i][0] <= at]
+        over = [low for low, high in pairs if at <= high + GRACE_MS and at + took >= low]
         if lost and over:
-            first = min(pairs[i][0] for i in over)
-            wanted = max(pairs[i][0] for i in begun) if begun else first
-            expected[next(i for i in over if pairs[i][0] == wanted)] += 1
+            expected[max((low for low in over if low <= at), default=min(over))] += 1
     found = counted(tmp_path_factory.mktemp("jtl"), [row(0), *rows], *pairs)
-    assert by_start(found, pairs) == by_start(expected, pairs)
+    assert by_start(found, pairs) == expected
 
 
 def test_reloads_and_outages_come_out_in_seconds_with_what_each_lost(tmp_path):
-    file = tmp_path / "kpi.jtl"
-    file.write_text(jtl(row(0), gone(20_500), gone(31_000), gone(31_001)))
-    at = START_MS / 1000
-    records = [
-        {"app": "cluster", "began": at + 10, "ended": at + 12, "problem": ""},
-        {"app": "cluster", "began": at + 20, "ended": at + 22, "problem": "refused"},
-    ]
+    file = written(tmp_path, row(0), gone(20_500), gone(31_000), gone(31_001))
+    records = [reloaded(10, 12), reloaded(20, 22, "refused")]
     before = WorkerOutage("0", 79, 20.6, 20.1)  # its successor was online before it ended
-    seen = Resources(
-        outages=(WorkerOutage("1", 77, 30.5, 31.5), WorkerOutage("0", 78, 40.0, None), before)
-    )
-    found = with_losses(seen, records, file, START_MS)
+    outages = (WorkerOutage("1", 77, 30.5, 31.5), WorkerOutage("0", 78, 40.0, None), before)
+    found = with_losses(Resources(outages=outages), records, file, START_MS)
     assert found.reloads == (Reload(10, 12, 0, ""), Reload(20, 22, 1, "refused"))
     assert [(it.pid, it.lost) for it in found.outages] == [(77, 2), (78, 0), (79, 1)]
 

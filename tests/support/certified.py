@@ -7,7 +7,7 @@ import numpy as np
 from certification.store import Run
 from support.compared import compared
 from tollgate.base.paths import ROOT
-from tollgate.compare.model import Blocks, Side
+from tollgate.compare.model import Blocks, Finding, Side
 
 #: PYTHONPATH of a process that a test starts.
 PATHS = os.pathsep.join(str(ROOT / it) for it in ("tests", "scripts", "scripts/dev"))
@@ -25,6 +25,7 @@ PROMISE = {
     "mode": "fork",
     "processes": 1,
 }
+LOOKS = PROMISE["first_s"], PROMISE["every_s"]
 ENVIRONMENT = {
     "cpu": "Some CPU",
     "cores": 2,
@@ -41,15 +42,8 @@ def tables(text):
     return {title.strip("*"): it for title, it in zip(parts[::2], parts[1::2], strict=True)}, method
 
 
-def finding(verdict="PASS", metric="p95", label="search", decided_s=60.0):
-    return {
-        "label": label,
-        "metric": metric,
-        "gates": True,
-        "verdict": verdict,
-        "change": 0.0,
-        "decided_s": decided_s,
-    }
+def finding(verdict="PASS", metric="p95", label="search", decided_s=60.0, gates=True, change=0.0):
+    return Finding(label, metric, gates, verdict, "", change=change, at_s=decided_s)
 
 
 def finished(number, condition="aa", verdict="PASS", **changes):

@@ -50,20 +50,6 @@ def recorder_of(monkeypatch):
         each.stop()
 
 
-def burnt(process):
-    """From when to when it burned its second."""
-    process.stdin.write("go\n")
-    process.stdin.flush()
-    began, ended = map(float, process.stdout.readline().split())
-    return began, ended
-
-
-def taken_s(recorder, began, seconds):
-    shares = recorder.shares(began, seconds)
-    assert None not in shares
-    return sum(shares)
-
-
 def test_a_process_of_the_run_is_none_of_the_others(started, recorder_of):
     """The window begins and ends where it does nothing, so that no late reading matters."""
     process, rest = started(BURNS_1_S), started("import sys; sys.stdin.read()")
@@ -71,12 +57,14 @@ def test_a_process_of_the_run_is_none_of_the_others(started, recorder_of):
     both = recorder_of(process.pid), recorder_of(rest.pid)
     support.wait_until(lambda: all(it._readings for it in both), "both have begun to read")
     time.sleep(1.1)
-    began, ended = burnt(process)
+    process.stdin.write("go\n")
+    process.stdin.flush()
+    began, ended = map(float, process.stdout.readline().split())
     seconds = int(ended - began) + 3
     time.sleep(max(0.0, began - 1 + seconds - time.time()))
     for each in both:
         each.stop()  # with a last reading
-    mine, foreign_s = (taken_s(it, began - 1, seconds) for it in both)
+    mine, foreign_s = (sum(it.shares(began - 1, seconds)) for it in both)
     assert foreign_s == pytest.approx(seconds, abs=0.01)
     assert foreign_s - mine == pytest.approx(1.0, abs=TOLERANCE_S)
 

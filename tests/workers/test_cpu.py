@@ -47,33 +47,39 @@ def looks_each_time(monkeypatch):
     monkeypatch.setattr(cpu, "LOOK_S", 0.0)
 
 
-def reaped_s(before):
-    """CPU seconds of the children of this process that it has waited for since `before`."""
+def reaped_s():
+    """CPU seconds of the children of this process that it has waited for."""
     now = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return now.ru_utime + now.ru_stime - before.ru_utime - before.ru_stime
+    return now.ru_utime + now.ru_stime
+
+
+def go_on(process, *until):
+    """Let it go on until it has said these words."""
+    process.stdin.write("go on\n" * max(1, len(until)))
+    process.stdin.flush()
+    assert [process.stdout.readline() for _ in until] == [f"{it}\n" for it in until]
 
 
 def test_a_running_process_is_counted_as_the_kernel_counts_it_in_the_end(started):
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    before = reaped_s()
     process = started(BURNS)
     assert process.stdout.readline() == "burnt\n"
     tree = ProcessTree(process.pid)
     seen = tree.cpu_s()
     process.communicate()
-    spent = reaped_s(before)
+    spent = reaped_s() - before
     assert spent >= 0.3
     assert seen == pytest.approx(spent, abs=TOLERANCE_S)
     assert tree.cpu_s() == seen  # and what has ended is not forgotten
 
 
 def test_the_time_of_a_child_stays_when_its_parent_has_waited_for_it(started):
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    before = reaped_s()
     process = started(CHILD_BURNS)
     assert process.stdout.readline() == "started\n"
     tree = ProcessTree(process.pid)
     readings = [tree.cpu_s()]
-    process.stdin.write("go on\n")
-    process.stdin.flush()
+    go_on(process)
     while psutil.Process(process.pid).children():
         readings.append(tree.cpu_s())
     assert process.stdout.readline() == "waited\n"
@@ -81,7 +87,7 @@ def test_the_time_of_a_child_stays_when_its_parent_has_waited_for_it(started):
     process.communicate()
     assert all(after >= earlier for earlier, after in pairwise(readings))
     # Counted once: neither lost with the child nor counted again with its parent.
-    assert readings[-1] == pytest.approx(reaped_s(before), abs=TOLERANCE_S)
+    assert readings[-1] == pytest.approx(reaped_s() - before, abs=TOLERANCE_S)
 
 
 def test_a_child_that_no_look_has_seen_is_counted_through_its_parent(started, monkeypatch):
@@ -89,9 +95,7 @@ def test_a_child_that_no_look_has_seen_is_counted_through_its_parent(started, mo
     process = started(CHILD_BURNS.replace("child =", "sys.stdin.readline(); child ="))
     tree = ProcessTree(process.pid)
     alone = tree.cpu_s()
-    process.stdin.write("start\nwait\n")
-    process.stdin.flush()
-    assert [process.stdout.readline() for _ in range(2)] == ["started\n", "waited\n"]
+    go_on(process, "started", "waited")
     assert tree.cpu_s() - alone >= 0.4
 
 
@@ -100,9 +104,7 @@ def test_time_that_nobody_waited_for_is_not_lost(started):
     assert process.stdout.readline() == "burnt\n"
     tree = ProcessTree(process.pid)
     with_orphan = tree.cpu_s()
-    process.stdin.write("leave it alone\n")
-    process.stdin.flush()
-    assert process.stdout.readline() == "alone\n"
+    go_on(process, "alone")
     assert len(psutil.Process(process.pid).children(recursive=True)) == 0
     assert tree.cpu_s() >= with_orphan >= 0.3
 

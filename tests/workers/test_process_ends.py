@@ -4,22 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from support.watch_lines import BEGAN, died, online
 from tollgate.workers.process_ends import ends_by_events
-
-BEGAN = 1_700_000_000
-
-
-def event(what, second, pid, worker=1, **more):
-    time = BEGAN * 1000 + round(second * 1000)
-    return {"time": time, "app": "cluster", "worker": worker, "pid": pid, "event": what, **more}
-
-
-def died(second, pid, worker=1):
-    return event("exit", second, pid, worker, byPm2=False)
-
-
-def online(second, pid, worker=1):
-    return event("online", second, pid, worker)
 
 
 def ended(*events):
@@ -38,7 +24,7 @@ def test_one_that_never_came_back_is_gone_for_good():
 
 
 def test_after_a_reload_nobody_was_gone():
-    assert ended(online(2, 102), event("exit", 5, 101, byPm2=True)) == [(1, 101, 5, 5)]
+    assert ended(online(2, 102), died(5, 101, by_pm2=True)) == [(1, 101, 5, 5)]
 
 
 def test_a_successor_that_died_before_it_was_ready_never_was_online():

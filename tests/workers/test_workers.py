@@ -1,37 +1,23 @@
 import json
 import subprocess
 import sys
-import tempfile
-from pathlib import Path
 
 import pytest
 
+from support.watch_lines import BEGAN, ENDED, look, texts, watch
 from tollgate.workers.reading import read_watch
 from tollgate.workers.watching_cost import WatchingCost, share
 
-BEGAN, ENDED = 1_700_000_000.0, 1_700_000_010.0
 
-
-def line(second, worker=0, pid=None, status="online", restarts=0, app="cluster"):
-    return {
-        "time": int((BEGAN + second) * 1000),
-        "app": app,
-        "worker": worker,
-        "pid": 100 + worker if pid is None else pid,
-        "status": status,
-        "restarts": restarts,
-    }
-
-
-def looks(seconds=range(-1, 11), workers=2, **changed):
-    """What the watcher writes. changed: `at4_1={...}` changes the line of worker 1 at second 4,
-    None leaves it out."""
+def looks(seconds=range(-1, 11), **changed):
+    """Of two workers. changed: `at4_1={...}` changes the line of worker 1 at second 4, None leaves
+    it out."""
     lines = []
     for second in seconds:
-        for worker in range(workers):
+        for worker in range(2):
             change = changed.get(f"at{second}_{worker}", {})
             if change is not None:
-                lines.append(line(second, worker, **change))
+                lines.append(look(second, worker, **change))
     return lines
 
 
@@ -40,14 +26,10 @@ def from_second(second, worker, **change):
 
 
 def seen(lines):
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder, "workers.jsonl")
-        file.write_text("".join(json.dumps(each) + "\n" for each in lines))
-        return read_watch(file, "cluster", BEGAN, ENDED)[0]
+    return watch(lines)[0]
 
 
-def texts(found):
-    return tuple(event.text for event in found.events)
+REBORN = "died and was started again"
 
 
 def test_workers_that_stayed_are_counted_and_give_no_event():
@@ -57,22 +39,19 @@ def test_workers_that_stayed_are_counted_and_give_no_event():
 
 def test_a_worker_killed_and_restarted_between_two_looks_is_told():
     found = seen(looks(**from_second(4, 1, pid=777, restarts=1)))
-    assert texts(found) == ("worker 1 (pid 101) died and was started again 4 s into the execution",)
+    assert texts(found) == (f"worker 1 (pid 101) {REBORN} 4 s into the execution",)
     assert found.seen == 2
 
 
-def test_a_restart_is_told_even_if_the_pid_came_back_or_the_count_was_reset():
-    same_pid = seen(looks(**from_second(4, 0, restarts=1)))
-    same_count = seen(looks(**from_second(4, 0, pid=555)))
-    assert len(texts(same_pid)) == len(texts(same_count)) == 1
+@pytest.mark.parametrize("change", [{"restarts": 1}, {"pid": 555}])
+def test_a_restart_is_told_even_if_the_pid_came_back_or_the_count_was_reset(change):
+    assert len(texts(seen(looks(**from_second(4, 0, **change))))) == 1
 
 
 def test_each_of_several_deaths_is_told():
     twice = from_second(3, 0, pid=301, restarts=1) | from_second(7, 0, pid=302, restarts=2)
-    assert [event.split(" died")[0] for event in texts(seen(looks(**twice)))] == [
-        "worker 0 (pid 100)",
-        "worker 0 (pid 301)",
-    ]
+    deaths = [event.split(" died")[0] for event in texts(seen(looks(**twice)))]
+    assert deaths == ["worker 0 (pid 100)", "worker 0 (pid 301)"]
 
 
 def test_a_worker_that_is_gone_is_told_and_not_counted():
@@ -82,8 +61,7 @@ def test_a_worker_that_is_gone_is_told_and_not_counted():
 
 
 def test_a_worker_that_came_to_be_is_told():
-    lines = looks() + [line(second, 2) for second in range(5, 11)]
-    found = seen(sorted(lines, key=lambda each: each["time"]))
+    found = seen(looks() + [look(second, 2) for second in range(5, 11)])
     assert texts(found) == ("worker 2 (pid 102) came to be 5 s into the execution",)
     assert found.seen == 2
 
@@ -96,13 +74,13 @@ def test_a_worker_that_was_not_online_at_one_look_is_told_and_not_counted():
 
 def test_a_change_at_the_very_start_is_told_against_the_last_look_before_it():
     found = seen(looks(**from_second(1, 0, pid=777, restarts=1)))
-    assert texts(found) == ("worker 0 (pid 100) died and was started again 1 s into the execution",)
+    assert texts(found) == (f"worker 0 (pid 100) {REBORN} 1 s into the execution",)
     before = looks(range(-9, 11), **{f"at{second}_1": None for second in range(-9, -4)})
     assert texts(seen(before)) == ()
 
 
 def test_what_happens_after_the_end_is_another_executions():
-    later = [line(second, pid=900 + second, restarts=second) for second in range(13, 17)]
+    later = [look(second, pid=900 + second, restarts=second) for second in range(13, 17)]
     assert texts(seen(looks() + later)) == ()
 
 
@@ -126,20 +104,16 @@ def test_what_went_before_a_silence_is_told_all_the_same():
     assert found.problem
 
 
-def test_other_apps_are_ignored(tmp_path):
-    other = [line(second, 0, pid=second, restarts=9, app="fork") for second in range(-1, 11)]
-    file = tmp_path / "workers.jsonl"
-    file.write_text("".join(json.dumps(each) + "\n" for each in other + looks()))
-    found = read_watch(file, "cluster", BEGAN, ENDED)[0]
+def test_other_apps_are_ignored():
+    lines = [look(second, pid=second, restarts=9, app="fork") for second in range(-1, 11)]
+    lines += looks()
+    found = seen(lines)
     assert (found.seen, texts(found), found.problem) == (2, (), "")
-    assert len(texts(read_watch(file, "fork", BEGAN, ENDED)[0])) == 10
+    assert len(texts(watch(lines, app="fork")[0])) == 10
 
 
-def test_a_last_line_that_was_cut_off_is_left_out(tmp_path):
-    file = tmp_path / "workers.jsonl"
-    text = "".join(json.dumps(each) + "\n" for each in looks())
-    file.write_text(text + json.dumps(line(11))[:40])
-    assert read_watch(file, "cluster", BEGAN, ENDED)[0] == seen(looks())
+def test_a_last_line_that_was_cut_off_is_left_out():
+    assert watch(looks(), tail=json.dumps(look(11))[:40])[0] == seen(looks())
 
 
 @pytest.mark.parametrize("text", [None, "{]\n", "\x00\x01\n"])
@@ -154,10 +128,8 @@ def test_a_file_that_cannot_be_read_is_a_problem_of_one_line(tmp_path, text):
 
 
 def test_a_worker_that_died_after_the_last_look_is_told_by_the_first_one_after_the_end():
-    lines = [*looks(range(-1, 10)), line(10.6), line(10.6, 1, pid=999, restarts=1)]
-    assert texts(seen(lines)) == (
-        "worker 1 (pid 101) died and was started again 11 s into the execution",
-    )
+    lines = [*looks(range(-1, 10)), look(10.6), look(10.6, 1, pid=999, restarts=1)]
+    assert texts(seen(lines)) == (f"worker 1 (pid 101) {REBORN} 11 s into the execution",)
 
 
 #: Burns half a second of CPU, says so, and waits to be told to end.
@@ -166,9 +138,8 @@ BUSY = "import time\nwhile time.process_time() < .5: pass\nprint(flush=True)\nin
 
 @pytest.fixture
 def process():
-    with subprocess.Popen(
-        [sys.executable, "-c", BUSY], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    ) as busy:
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-c", BUSY], **pipes) as busy:
         yield busy
         busy.kill()
 
@@ -191,8 +162,7 @@ def test_a_process_that_nobody_knows_is_not_measured(process):
     cost = WatchingCost(process.pid, None)
     cost.read()
     spent = cost.so_far()
-    assert (spent["watcher_cpu_s"], spent["pm2_cpu_s"]) == (None, None)
-    assert share(spent) is None
+    assert (spent["watcher_cpu_s"], spent["pm2_cpu_s"], share(spent)) == (None, None, None)
 
 
 def test_the_share_of_a_core_is_both_over_the_time():

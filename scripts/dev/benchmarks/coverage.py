@@ -127,7 +127,7 @@ def seen(drawn: Callable[[np.random.Generator], AtLevel], truth: float, runs: in
         found = at(1 - 2 * LEVELS[0])
         ends[run] = found.low, found.high
         late += found.high < truth
-        # What is no false alarm at one level is none at a smaller one.
+        # What is no false positive at one level is none at a smaller one.
         smaller = (at(1 - 2 * level).low for level in LEVELS[1:])
         for place, low in enumerate(itertools.chain([found.low], smaller)):
             if low <= truth:
@@ -164,23 +164,23 @@ def true_percentiles(answers: Answers) -> Floats:
 
 
 def tables(what: str, columns: list[str], found: dict[str, list[Seen]]) -> list[str]:
-    """Coverage, widths and false alarms of one kind of interval."""
+    """Coverage, widths and false positives of one kind of interval."""
     levels = [f"{100 * level:g} %" for level in LEVELS]
     titles = {
         "held the truth, % (it lay above the interval, %)": columns,
         "from the truth to the ends, in the mean, % of it": columns,
-        "false alarms, as a multiple of the one-sided level, all columns together": levels,
+        "false positives, as a multiple of the one-sided level, all columns together": levels,
     }
     rows: tuple[list, list, list] = ([], [], [])
     for name, each in found.items():
         rows[0].append([name, *(it.held for it in each)])
         rows[1].append([name, *(it.width for it in each)])
-        rows[2].append([name, *false_alarms(each)])
+        rows[2].append([name, *false_positives(each)])
     made = (table(["process", *heads], of) for heads, of in zip(titles.values(), rows, strict=True))
     return [f"**{what}: {title}**\n\n{it}\n" for title, it in zip(titles, made, strict=True)]
 
 
-def false_alarms(found: list[Seen]) -> list[str]:
+def false_positives(found: list[Seen]) -> list[str]:
     """As multiples of each level, with their standard errors."""
     runs = sum(it.runs for it in found)
     shares = sum(it.early for it in found) / runs
@@ -212,18 +212,9 @@ def report(runs: int) -> str:
             *tables("Percentiles", of_p, percentiles),
             machine(),
             f"Versions: tollgate {metadata.version('tollgate')}, {versions}.",
-            f"Method: {runs} simulated runs for each cell of a mean, {few} of a percentile, with "
-            "seeds; at 95 % unless a level is named; samples at random moments, bins of a second. "
-            f"A share of 95 % has a standard error of {error(runs):.2g} points for means and of "
-            f"{error(few):.2g} for percentiles. Means are without the room for a tail. The methods "
-            f"were tuned on the first {len(TUNED)} processes.",
+            f"Simulated: {runs} runs for each cell of a mean, {few} of a percentile.",
         ]
     )
-
-
-def error(runs: int) -> float:
-    """The standard error of a coverage of 95 %, in percent."""
-    return 100 * math.sqrt(0.95 * 0.05 / runs)
 
 
 def main() -> None:

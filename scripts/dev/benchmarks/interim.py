@@ -6,9 +6,9 @@ Requests come by the timers of plans/check.jmx, with other seeds in each run, an
 the one process of fork mode, or by turns for those of cluster mode. Each takes its time of the
 machine, slower or faster for some seconds as a shared one is. The criteria are those of taurus.yml,
 and the looks are judged by the code that judges a run. Every row judges the same runs. At the
-limit: each limit is the true mean, over days of the same queue, so that each FAIL is a false alarm.
-Of one criterion of fork mode: its true mean is at its limit, or so many percent above, so that each
-PASS is a miss.
+limit: each limit is the true mean, over days of the same queue, so that each FAIL is a false
+positive. Of one criterion of fork mode: its true mean is at its limit, or so many percent above, so
+that each PASS is a miss.
 """
 
 from __future__ import annotations
@@ -71,15 +71,13 @@ def timers() -> dict[str, PreciseThroughput]:
     }
 
 
-def default_criteria() -> list[str]:
-    entries = yaml.safe_load((ROOT / "taurus.yml").read_text())["~reporting"]
-    return next(each["criteria"] for each in entries if "criteria" in each)
-
-
 def sent(machine: Machine, processes: int, length_s: int, random) -> dict[str, tuple]:
     """By label when its requests came, in seconds, and how long their answers took, in ms."""
     labels = list(machine.timers)
-    at = [arrivals(machine.timers[it], length_s, random) for it in labels]
+    at = []
+    for timer in machine.timers.values():
+        drawn = replace(timer, seed=int(random.integers(1, 2**31)), duration_s=length_s)
+        at.append(drawn.arrivals(float(length_s)))
     label = np.repeat(np.arange(len(labels)), [len(each) for each in at])
     order = np.argsort(np.concatenate(at))
     at_s, label = np.concatenate(at)[order], label[order]
@@ -92,12 +90,6 @@ def sent(machine: Machine, processes: int, length_s: int, random) -> dict[str, t
         mine = slice(process, None, processes)
         took[mine] = responses(at_s[mine] * 1000, own_ms[mine]) + aside[mine]
     return {it: (at_s[label == i], took[label == i]) for i, it in enumerate(labels)}
-
-
-def arrivals(timer: PreciseThroughput, length_s: int, random) -> np.ndarray:
-    """When the timer lets requests go in a run of this length, in seconds."""
-    drawn = replace(timer, seed=int(random.integers(1, 2**31)), duration_s=length_s)
-    return drawn.arrivals(float(length_s))
 
 
 def label_data(name: str, at_s: np.ndarray, took_ms: np.ndarray) -> LabelData:
@@ -119,19 +111,11 @@ def measured(
     return MeasuredExecution(name, labels, criteria, float(WARMUP_S), looks.budget_s)
 
 
-@dataclass(frozen=True)
-class Ended:
-    """An execution at the look that ended it."""
-
-    at_s: float
-    verdict: str
-
-
 def decided(
     whole: MeasuredExecution, looks: InterimSchedule, family: int, near: Criterion | None = None
-) -> Ended:
-    """How the looks end it. near: the one criterion whose limit is near; the others hold, and are
-    judged only where it is decided."""
+) -> tuple[float, str]:
+    """At which look they end it, and its verdict. near: the one criterion whose limit is near; the
+    others hold, and are judged only where it is decided."""
     course = InterimHistory(looks.least_s, looks.budget_s)
     for at_s in looks.moments:
         course = course.at(at_s)
@@ -142,9 +126,9 @@ def decided(
                 continue
         (results,) = results_of([here], SETTINGS, family)
         if is_settled(whole.criteria, results, course):
-            return Ended(at_s, worst(it.verdict for it in results if it.decides))
+            return at_s, worst(it.verdict for it in results if it.decides)
         course = noted(course, results)
-    return Ended(looks.budget_s, INCONCLUSIVE)
+    return looks.budget_s, INCONCLUSIVE
 
 
 def true_means(machine: Machine, processes: int, count: int, random) -> dict[str, float]:
@@ -191,8 +175,9 @@ class Row:
                 whole = replace(run[name], criteria=criteria)
                 known[name, criteria] = decided(whole, looks, family, near)
             found.append(known[name, criteria])
-        self.verdicts.append(worst(it.verdict for it in found))
-        self.seconds.append(tuple(it.at_s for it in found))
+        ends, verdicts = zip(*found, strict=True)
+        self.verdicts.append(worst(verdicts))
+        self.seconds.append(ends)
 
     def cells(self) -> list[str]:
         found = [self.verdicts.count(it) for it in ("PASS", "FAIL", INCONCLUSIVE)]
@@ -219,9 +204,9 @@ def rows(
 def simulated(arguments: argparse.Namespace) -> list[Row]:
     """All rows of so many runs."""
     random = np.random.default_rng(arguments.seed)
-    criteria = parse_all(default_criteria())
-    own = {**OWN_MS, "kittens": arguments.kittens, "pi": arguments.pi}
-    machine = Machine(own, timers())
+    reporting = yaml.safe_load((ROOT / "taurus.yml").read_text())["~reporting"]
+    criteria = parse_all(next(it["criteria"] for it in reporting if "criteria" in it))
+    machine = Machine({**OWN_MS, "kittens": arguments.kittens, "pi": arguments.pi}, timers())
     means = {
         name: true_means(machine, it, arguments.hours, random) for name, it in PROCESSES.items()
     }

@@ -19,7 +19,8 @@ import numpy as np
 
 from benchmarks.common import remembering, table
 from certification.burner import MEAN_S, MOST_S
-from tollgate.compare.decide import close, look, next_look_s
+from certification.resample import gate_of
+from tollgate.compare.decide import close
 from tollgate.compare.model import FAIL, PASS, STALLS, Blocks, Gate, GateSettings, Requests, Side
 
 #: Of each side by itself, as shares of the time of an answer: `own` remembers 0.9 of the second
@@ -93,13 +94,9 @@ def blocks_of(
             took += waits_ms(rng, block, process, stalled)
         elapsed = np.floor(took + rng.random(len(took))).astype(int)
         sides.append(Requests(block, row, elapsed, process if known else None))
-    values = 1 + max(int(it.elapsed_ms.max()) for it in sides)
-    size, none = seconds * values, np.zeros(seconds, np.int64)
-    counts = [np.bincount(it.block * values + it.elapsed_ms, minlength=size) for it in sides]
-    both = zip(counts, sides, strict=True)
-    blocks = Blocks(
-        "sum", np.arange(values), *(Side(n.reshape(seconds, values), none, of) for n, of in both)
-    )
+    values = np.arange(1 + max(int(it.elapsed_ms.max()) for it in sides))
+    none = np.zeros(seconds, np.int64)
+    blocks = Blocks("sum", values, *(Side.of(it, values, none) for it in sides))
     return blocks.beside(foreign if neighbour == "known" else ())
 
 
@@ -139,10 +136,7 @@ def taken(rng: np.random.Generator, seconds: int) -> np.ndarray:
 
 
 def judged(blocks: Blocks, settings: GateSettings) -> Gate:
-    gate = Gate(settings)
-    while (at_s := next_look_s(gate, 30.0)) is not None:
-        gate = look(gate, [blocks.first(int(at_s))], at_s)
-    return close(gate)
+    return close(gate_of(settings, (60.0, 30.0), [blocks]))
 
 
 def found(gate: Gate, metric: str) -> bool:

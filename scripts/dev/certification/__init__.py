@@ -1,1 +1,1 @@
-"""The gate of a comparison measured by live runs of itself: false alarms, power, times."""
+"""The gate of a comparison measured by live runs of itself: false positives, power, times."""

@@ -31,8 +31,8 @@ def certificate(store: Store, sequences: int, seed: int, say: Callable[[str], No
     alike = comparable(runs)
     if not alike:
         raise StoreError(f"no run in {store.kept} or {store.folder} has a verdict: `certify run`")
-    samples = {run.name: store.blocks(run) for run in alike if run.verdict in MEASURED}
-    samples = {name: blocks for name, blocks in samples.items() if blocks}
+    read = {run.name: store.blocks(run) for run in alike if run.verdict in MEASURED}
+    samples = {name: blocks for name, blocks in read.items() if blocks}
     again = [judged(run, samples[run.name]) if run.name in samples else run for run in alike]
     kept = [run for run in again if run]
     machines: dict[str, list[Run]] = {}
@@ -42,7 +42,14 @@ def certificate(store: Store, sequences: int, seed: int, say: Callable[[str], No
     for name, mine in machines.items():
         say(f"{name}: {len(mine)} runs")
         rows[name] = _rows(mine, samples, sequences, seed, say)
-    return to_markdown(kept, rows, _left_out(runs, alike, kept))
+    broken = sum(run.verdict == BROKEN for run in runs)
+    counts = {
+        "without a verdict, which could not start or broke": broken,
+        "in which the gate had other settings": len(runs) - len(alike) - broken,
+        "that an earlier gate ended before this one had decided": len(alike) - len(kept),
+    }
+    left_out = [f"Left out: {n} runs {why}." for why, n in counts.items() if n]
+    return to_markdown(kept, rows, left_out)
 
 
 def _rows(
@@ -66,13 +73,3 @@ def _rows(
         resampled += [row] if row else []
         found += effects(condition, sampled, blocks, seed)
     return Rows(live_rows(runs, samples, settings), resampled, found)
-
-
-def _left_out(runs: list[Run], alike: list[Run], kept: list[Run]) -> list[str]:
-    broken = sum(run.verdict == BROKEN for run in runs)
-    counts = {
-        "without a verdict, which could not start or broke": broken,
-        "in which the gate had other settings": len(runs) - len(alike) - broken,
-        "that an earlier gate ended before this one had decided": len(alike) - len(kept),
-    }
-    return [f"Left out: {n} runs {why}." for why, n in counts.items() if n]

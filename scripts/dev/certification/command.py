@@ -1,4 +1,4 @@
-"""scripts/dev/certify: how often the merge gate cries wolf, how often it finds what is there.
+"""scripts/dev/certify: the false-positive rate of the merge gate, and how often it finds a rise.
 
 certify run --minutes 40    live runs, `bzt taurus.yml -compare`; Ctrl-C loses the one under way
 certify status              what there is
@@ -9,6 +9,7 @@ certify table               all of it as Markdown, with resampled runs
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from collections import Counter
 from pathlib import Path
@@ -33,19 +34,25 @@ def main() -> None:
     try:
         arguments.command(arguments, Store(arguments.folder.resolve()))
     except _PROBLEMS as problem:
-        print(f"certify: {problem}", file=sys.stderr)
+        _say(problem)
         sys.exit(ERROR)
     except KeyboardInterrupt:
-        print("certify: stopped; every finished run is kept", file=sys.stderr)
+        _say("stopped; every finished run is kept")
         sys.exit(INTERRUPTED)
+
+
+def _say(line: object) -> None:
+    print(f"certify: {line}", file=sys.stderr, flush=True)
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = Parser(prog="certify", description=__doc__.split("\n")[0])
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     running = commands.add_parser("run", help="carry on with live runs")
-    running.add_argument("--minutes", type=float, help="start no run after so many")
-    running.add_argument("--runs", type=int, help="start no more than so many")
+    running.add_argument(
+        "--minutes", type=float, default=math.inf, help="start no run after so many"
+    )
+    running.add_argument("--runs", type=int, default=math.inf, help="start no more than so many")
     running.add_argument(
         "--conditions",
         metavar="LIST",
@@ -68,7 +75,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _run(arguments: argparse.Namespace, store: Store) -> None:
-    if arguments.minutes is None and arguments.runs is None:
+    if arguments.minutes == arguments.runs == math.inf:
         raise ConditionError("say for how long: --minutes 40 or --runs 2")
     names = arguments.conditions and arguments.conditions.split(",")
     weights = conditions.parse(names or conditions.DEFAULT)
@@ -84,17 +91,13 @@ def _interrupt() -> None:
     raise KeyboardInterrupt
 
 
-def _say(line: str) -> None:
-    print(f"certify: {line}", file=sys.stderr, flush=True)
-
-
 def _status(_: argparse.Namespace, store: Store) -> None:
     runs = store.read()
     for run in runs:
         print(f"{run.began} {run.condition:16} {summary(run)}")
     counts = Counter(run.condition for run in runs)
     listed = ", ".join(f"{n} {condition}" for condition, n in sorted(counts.items()))
-    print(f"{len(runs)} runs{': ' if listed else ''}{listed}")
+    print(f"{len(runs)} runs: {listed}" if runs else "0 runs")
 
 
 def _keep(_: argparse.Namespace, store: Store) -> None:

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-#: A rate of false alarms of 1 % wants the most runs. Four rounds are what docs/compare.md promises.
+#: A false-positive rate of 1 % wants the most runs. Four rounds are what docs/compare.md promises.
 DEFAULT = (
     *("aa*5", "work-2*2", "work-5*2", "work-10"),
     *("aa+noise*3", "work-5+noise", "work-10+noise"),
 )
-#: By what head is slowed, as the environment of `bzt taurus.yml -compare` has it.
-VARIABLES = {"work": "HEAD_INJECT_WORK_PERCENT", "delay": "HEAD_INJECT_DELAY_MS"}
+#: By what a server is slowed, in its environment.
+VARIABLES = {"work": "INJECT_WORK_PERCENT", "delay": "INJECT_DELAY_MS"}
 NOISE = "+noise"
 _TOKEN = re.compile(r"(?:aa|(work|delay)-([1-9]\d{0,3}))(\+noise)?(?:\*([1-9]\d?))?")
 
@@ -56,15 +56,11 @@ class Condition:
 
     def environment(self) -> dict[str, str]:
         """What `bzt taurus.yml -compare` needs in its environment for this."""
-        return {"BASE": "HEAD"} | ({} if self.is_aa else {VARIABLES[self.kind]: str(self.amount)})
+        return {"BASE": "HEAD"} | {f"HEAD_{name}": it for name, it in self.injection().items()}
 
     def injection(self) -> dict[str, str]:
         """The same for a server by itself."""
-        return {
-            name.removeprefix("HEAD_"): value
-            for name, value in self.environment().items()
-            if name != "BASE"
-        }
+        return {} if self.is_aa else {VARIABLES[self.kind]: str(self.amount)}
 
 
 def parse(tokens: Sequence[str]) -> dict[Condition, int]:
@@ -97,12 +93,10 @@ def next_run(
     conditions are in balance wherever it stops, and a machine that drifts hits all alike. It goes
     by what is done alone, so that a run which was lost is simply made up for.
     """
-    number = min(done.get(condition, 0) // weight for condition, weight in weights.items())
-    # An earlier call may have had other conditions: only what this round still lacks is due.
-    due = [
-        condition
-        for condition, weight in sorted(weights.items())
-        for _ in range(max(0, (number + 1) * weight - done.get(condition, 0)))
-    ]
+    number = min(done.get(it, 0) // weight for it, weight in weights.items())
+    due: list[Condition] = []
+    for condition, weight in sorted(weights.items()):
+        # An earlier call may have had other conditions: only what this round still lacks is due.
+        due += [condition] * ((number + 1) * weight - done.get(condition, 0))
     whole = sum(weights.values())
     return due[int(np.random.default_rng((seed, number, whole - len(due))).integers(len(due)))]

@@ -70,12 +70,11 @@ def effects(
     """runs, and of each the blocks of its labels."""
     found = []
     for parts in zip(*samples, strict=True):
-        tables = _tables(parts)
+        tables, label = _tables(parts), parts[0].label
         changes = {
             metric: Change(*_change(tables.sum(axis=0), metric), *_interval(tables, metric, seed))
             for metric in METRICS
         }
-        label = parts[0].label
         found.append(Effect(condition, label, added(runs, label), changes))
     return found
 
@@ -116,5 +115,4 @@ def _interval(tables: np.ndarray, metric: str, seed: int) -> tuple[float | None,
     rng = np.random.default_rng(seed)
     drawn = rng.integers(len(tables), size=(RESAMPLES, len(tables)))
     changes = [_change(tables[rows].sum(axis=0), metric)[1] for rows in drawn]
-    low, high = np.quantile(changes, (0.025, 0.975))
-    return float(low), float(high)
+    return tuple(np.quantile(changes, (0.025, 0.975)).tolist())

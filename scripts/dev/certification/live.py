@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import secrets
@@ -14,7 +15,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any
 
 import yaml
 
@@ -26,7 +26,6 @@ from certification.store import BROKEN, Run, Store, StoreError
 from tollgate.base.paths import ROOT
 from tollgate.compare import record, samples
 from tollgate.compare.model import Blocks
-from tollgate.compare.record import CompareRecord
 from tollgate.compare.settings import LARGEST_SEED, SettingError, seconds_of, seeds_of
 from tollgate.record import manifest
 from tollgate.record.manifest import ManifestError
@@ -56,10 +55,10 @@ MOST_BROKEN = 3
 @dataclass(frozen=True)
 class Limits:
     """runs: start no more. minutes: start none after so many; the last one may last longer, for a
-    run that is left out because it would take long leaves a wrong picture. None: no limit."""
+    run that is left out because it would take long leaves a wrong picture."""
 
-    runs: int | None = None
-    minutes: float | None = None
+    runs: float = math.inf
+    minutes: float = math.inf
 
 
 def session(
@@ -80,9 +79,7 @@ def session(
         say(f"removed {store.under_way}: a run that did not finish left it")
     runs = store.read()
     began, started, broken = clock(), 0, 0
-    while limits.runs is None or started < limits.runs:
-        if limits.minutes is not None and clock() - began >= 60 * limits.minutes:
-            return
+    while started < limits.runs and clock() - began < 60 * limits.minutes:
         done = Counter(run.of for run in runs if run.verdict != BROKEN)
         condition = next_run(weights, done, order)
         number = len(runs) + 1
@@ -137,19 +134,24 @@ class Live:
         and JtlError and ManifestError where its samples are not what it left."""
         made = self.store.under_way / f"run-{number}"
         made.parent.mkdir(parents=True, exist_ok=True)
-        most_s = budget_of(self.options, taurus_yml()) + MOST_BEYOND_S
+        most_s = budget_of(self.options) + MOST_BEYOND_S
         began, clock = datetime.now(timezone.utc), time.monotonic()
+        blocks: Sequence[Blocks] = ()
         with neighbour(condition.noisy, seed, most_s) as beside:
             code, problem = self._compared(condition, made, seed, most_s)
-            wall_s = time.monotonic() - clock
-            started = began.isoformat(timespec="seconds")
-            run = Run(condition.key, seed, started, round(wall_s, 1), code, BROKEN)
+            wall_s, started = time.monotonic() - clock, began.isoformat(timespec="seconds")
+            run = Run(condition.key, seed, started, round(wall_s, 1), code, BROKEN, problem=problem)
             run = replace(run, cores=len(os.sched_getaffinity(0)))
-            run = replace(run, problem=problem) if problem else _read(run, made)
-            blocks: Sequence[Blocks] = ()
+            if not problem:
+                run = _read(run, made)
             if run.verdict in MEASURED and run.seconds is not None:
                 blocks = blocks_of(made)
-                run = _clocked(run, made, condition, [it.label for it in blocks])
+                labels = [it.label for it in blocks]
+                try:
+                    clocks = probe(made / "kpi.jtl", labels, condition.injection())
+                    run = replace(run, clock=clocks)
+                except (ProbeError, JtlError) as error:
+                    run = replace(run, problem=f"no clock: {error}")
         return replace(run, neighbour=beside), blocks
 
     def _compared(
@@ -161,10 +163,7 @@ class Live:
             "modules.report.dashboards=false",
             "modules.compare.profile=false",
             "modules.compare.fail-fast=false",  # when each metric is decided is what is measured
-            *(
-                f"modules.jmeter.properties.{name}={seed}"
-                for name in seeds_of(PLAN.read_text(encoding="utf-8"))
-            ),
+            *(f"modules.jmeter.properties.{it}={seed}" for it in seeds_of(PLAN.read_text())),
             *self.options,
         ]
         command = [*self.command, *(part for option in options for part in ("-o", option))]
@@ -177,20 +176,16 @@ class Live:
             return None, f"bzt took longer than {most_s:.0f} s"
 
 
-def budget_of(options: Sequence[str], config: Mapping[str, Any]) -> float:
+def budget_of(options: Sequence[str]) -> float:
     """The seconds that a run measures at most, by the options of bzt or taurus.yml; the last option
     counts, as it does for bzt. Raises LiveError."""
-    given = [value for name, _, value in (it.partition("=") for it in options) if name == BUDGET]
-    default = config["cli-aliases"]["compare"]["modules"]["compare"]["budget"]
+    aliases = yaml.safe_load((ROOT / "taurus.yml").read_text())["cli-aliases"]
+    default = f"{BUDGET}={aliases['compare']['modules']['compare']['budget']}"
+    given = [it.partition("=")[2] for it in (default, *options) if it.startswith(f"{BUDGET}=")]
     try:
-        return seconds_of("budget", given[-1] if given else default)
+        return seconds_of("budget", given[-1])
     except SettingError as problem:
         raise LiveError(str(problem)) from None
-
-
-def taurus_yml() -> dict[str, Any]:
-    """The project's own."""
-    return yaml.safe_load((ROOT / "taurus.yml").read_text(encoding="utf-8"))
 
 
 def check_like() -> None:
@@ -200,64 +195,41 @@ def check_like() -> None:
     except GitError as problem:
         raise LiveError(str(problem)) from None
     if not found.is_control:
-        first = (*found.changed, *found.ignored)[0]
         raise LiveError(
-            f"{first} is not in HEAD as it is here: the working tree is compared with HEAD, and "
-            "both must be the same code; commit it, or put it aside"
+            f"{(*found.changed, *found.ignored)[0]} is not in HEAD as it is here: the working tree "
+            "is compared with HEAD, and both must be the same code; commit it, or put it aside"
         )
 
 
 def _read(run: Run, made: Path) -> Run:
-    """With what the run's folder says."""
+    """With what the run's folder says. Raises LiveError where base and head were not the same code:
+    a session lasts for hours, and meanwhile a user may edit a file or check something out."""
     try:
-        verdict: dict[str, Any] = json.loads((made / "verdict.json").read_text())
+        verdict = json.loads((made / "verdict.json").read_text())
         compared = record.read(made)
     except (OSError, ValueError, ManifestError) as error:
         return replace(run, problem=f"no verdict: {error}; {_last_line(made)}")
-    _check_same(compared)
+    base, head = compared.base, compared.head
+    # A working tree with changes has no revision.
+    if base.revision is None or base.revision != head.revision:
+        raise LiveError(
+            f"the run compared base, {base.told}, with head, {head.told}: both must be the same "
+            "code, and nothing of that run is kept; commit what has changed, or put it aside, and "
+            "go on"
+        )
     comparisons = [it["comparison"] for it in verdict["executions"] if it["comparison"]]
     if not comparisons or run.exit_code == INTERRUPTED:
         why = "; ".join(reason["text"] for reason in verdict["reasons"])
         return replace(run, problem=f"nothing was compared: {why or _last_line(made)}")
     (comparison,) = comparisons
+    looked = {name: getattr(compared, name) for name in ("first_s", "every_s", "mode", "processes")}
     return replace(
         run,
         verdict=verdict["verdict"],
         seconds=comparison["ended_itself_s"] or comparison["compared_s"],
-        promise=_promise(compared),
+        promise=asdict(compared.settings) | looked,
         environment=verdict["environment"],
     )
-
-
-def _check_same(compared: CompareRecord) -> None:
-    """A session lasts for hours, and meanwhile a user may edit a file or check something out. A
-    working tree with changes has no revision."""
-    if compared.base.revision is None or compared.base.revision != compared.head.revision:
-        raise LiveError(
-            f"the run compared base, {compared.base.told}, with head, {compared.head.told}: both "
-            "must be the same code, and nothing of that run is kept; commit what has changed, or "
-            "put it aside, and go on"
-        )
-
-
-def _promise(compared: CompareRecord) -> dict[str, Any]:
-    return {
-        **asdict(compared.settings),
-        "gates": list(compared.settings.gates),
-        "labels": list(compared.settings.labels),
-        "first_s": compared.first_s,
-        "every_s": compared.every_s,
-        "mode": compared.mode,
-        "processes": compared.processes,
-    }
-
-
-def _clocked(run: Run, made: Path, condition: Condition, labels: list[str]) -> Run:
-    """With what the server's own clock says of the injection."""
-    try:
-        return replace(run, clock=probe(made / "kpi.jtl", labels, condition.injection()))
-    except (ProbeError, JtlError) as problem:
-        return replace(run, problem=f"no clock: {problem}")
 
 
 def _last_line(made: Path) -> str:

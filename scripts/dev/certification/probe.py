@@ -14,6 +14,7 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
+from subprocess import DEVNULL, PIPE
 from urllib.parse import urlsplit
 
 from certification.processes import ended
@@ -46,7 +47,8 @@ def probe(jtl: Path, labels: list[str], injection: Mapping[str, str]) -> dict[st
     paths = paths_of(jtl, labels)
     environment = {name: value for name, value in os.environ.items() if "INJECT" not in name}
     environment |= {"HOST": HOST, "PORT": "0", "NODE_ENV": "production", **injection}
-    with ended(["node", "-e", _SERVER], environment) as server:
+    streams = {"stdin": PIPE, "stdout": PIPE, "stderr": DEVNULL}
+    with ended(["node", "-e", _SERVER], environment, **streams) as server:
         port = server.stdout.readline().rpartition(b":")[2]  # the line of the server that is ready
         if not port:
             raise ProbeError("the server did not start")
@@ -65,20 +67,13 @@ def paths_of(jtl: Path, labels: list[str]) -> dict[str, list[str]]:
     layout = read_layout(jtl)
     if "URL" not in layout:
         raise ProbeError(f"{jtl} has no column URL: nobody knows what was asked")
-    label_at, url_at = layout.index("label"), layout.index("URL")
     found: dict[str, list[str]] = defaultdict(list)
-    with jtl.open(encoding="utf-8", errors="replace", newline="") as lines:
-        rows = csv.reader(lines, delimiter=layout.delimiter)
-        next(rows)
-        for row in rows:
-            if len(row) != len(layout.columns) or row[label_at] not in labels or not row[url_at]:
-                continue
-            if len(found[row[label_at]]) < REQUESTS:
-                url = urlsplit(row[url_at])
-                found[row[label_at]].append(url.path + (f"?{url.query}" if url.query else ""))
-            if len(found) == len(labels) and all(len(it) == REQUESTS for it in found.values()):
-                break
-    return dict(found)
+    with jtl.open(encoding="utf-8-sig", errors="replace", newline="") as lines:
+        for row in csv.DictReader(lines, delimiter=layout.delimiter):
+            url = urlsplit(row["URL"] or "")
+            if row["label"] in labels and url.path:
+                found[row["label"]].append(url._replace(scheme="", netloc="", fragment="").geturl())
+    return {label: paths[:REQUESTS] for label, paths in found.items()}
 
 
 def timing(header: str | None) -> dict[str, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -32,11 +33,9 @@ def neighbour(wanted: bool, seed: int, seconds: float) -> Iterator[dict]:
         return
     command = [sys.executable, "-m", "certification.burner", str(seed), str(seconds)]
     began = time.monotonic()
-    with ended(command, {}) as process:
-        facts |= {
-            "burns": f"one core, in bursts and pauses of {burner.MEAN_S:g} s in the mean",
-            "seed": seed,
-        }
+    with ended(command, os.environ, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as process:
+        facts["burns"] = f"one core, in bursts and pauses of {burner.MEAN_S:g} s in the mean"
+        facts["seed"] = seed
         yield facts
         with suppress(psutil.NoSuchProcess):
             spent = psutil.Process(process.pid).cpu_times()
@@ -45,50 +44,44 @@ def neighbour(wanted: bool, seed: int, seconds: float) -> Iterator[dict]:
 
 
 @contextmanager
-def ended(command: Sequence[str], environment: Mapping[str, str]) -> Iterator[subprocess.Popen]:
-    """A process that reads its standard input to know when to end; gone after the block."""
+def ended(
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    by: int = signal.SIGTERM,
+    grace_s: float = GRACE_S,
+    **streams,
+) -> Iterator[subprocess.Popen]:
+    """A process that is gone after the block: asked by the signal `by`, and killed after `grace_s`.
+    One whose standard input is a pipe learns from its end that it is to go, too.
+
+    It has a session of its own, so that a Ctrl-C reaches it once, from here, and not a second time
+    from the terminal.
+    """
     process = subprocess.Popen(
-        command,
-        cwd=ROOT,
-        env=dict(environment) or None,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
+        command, cwd=ROOT, env=dict(environment), start_new_session=True, **streams
     )
     try:
         yield process
     finally:
         with defer_signals():
-            process.stdin.close()
-            stop(process, signal.SIGTERM, GRACE_S)
-            process.stdout.close()
+            if process.stdin:
+                process.stdin.close()
+            stop(process, by, grace_s)
+            if process.stdout:
+                process.stdout.close()
 
 
 def run_to_end(
     command: Sequence[str], environment: Mapping[str, str], log: Path, most_s: float
 ) -> int:
-    """The exit code of a command whose output goes to `log`. Raises subprocess.TimeoutExpired
-    after `most_s`. However this ends, it has ended in good order where it could, cleaning up.
-
-    It has a session of its own, so that a Ctrl-C reaches it once, from here, and not a second time
-    from the terminal.
-    """
-    with log.open("wb") as out:
-        process = subprocess.Popen(
-            command,
-            cwd=ROOT,
-            env=dict(environment),
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-        try:
-            return process.wait(most_s)
-        finally:
-            with defer_signals():
-                stop(process, signal.SIGINT, BZT_GRACE_S)
+    """The exit code of bzt, whose output goes to `log`. Raises subprocess.TimeoutExpired after
+    `most_s`. However this ends, it has ended in good order where it could, cleaning up."""
+    streams = {"stdin": subprocess.DEVNULL, "stderr": subprocess.STDOUT}
+    with (
+        log.open("wb") as out,
+        ended(command, environment, signal.SIGINT, BZT_GRACE_S, stdout=out, **streams) as process,
+    ):
+        return process.wait(most_s)
 
 
 def stop(process: subprocess.Popen, by: int, grace_s: float) -> None:

@@ -1,10 +1,10 @@
 """The gate on thousands of runs put together from seconds that were recorded. Pure.
 
-A live run takes minutes, and to tell 1 % of false alarms from 3 % takes hundreds. So the recorded
-seconds of a condition are pooled, and a run is put together from them for as long as the gate goes
-on looking: a circular block bootstrap (Politis and Romano 1992, "A circular block-resampling
-procedure for stationary data") with segments of SEGMENT_S, long enough to hold what noise remembers
-from second to second. All labels and both sides of a second stay together.
+A live run takes minutes, and to tell a false-positive rate of 1 % from 3 % takes hundreds. So the
+recorded seconds of a condition are pooled, and a run is put together from them for as long as the
+gate goes on looking: a circular block bootstrap (Politis and Romano 1992, "A circular
+block-resampling procedure for stationary data") with segments of SEGMENT_S, long enough to hold
+what noise remembers from second to second. All labels and both sides of a second stay together.
 
 - Recorded runs end as soon as they are decided, most of them after 60 to 120 s, and a resampled one
   may last 600 s: segments are chained across runs of the same condition. A segment lies within
@@ -31,9 +31,10 @@ What this cannot see:
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +44,8 @@ from tollgate.compare.model import Blocks, Gate, GateSettings, Requests, Side
 
 Ints = NDArray[np.int64]
 Apply = Callable[[Callable, Iterable], Iterable]
+#: When the first look is, and how far they are apart, in seconds of measuring.
+Looks = tuple[float, float]
 SEGMENT_S = 30
 #: Of fewer recorded pairs of processes, a base's and a head's of a run, nothing is resampled.
 FEWEST_PAIRS = 10
@@ -69,17 +72,13 @@ class Pool:
     def seconds(self) -> int:
         return int(self.lengths.sum())
 
-    @cached_property
-    def _begins(self) -> Ints:
-        return np.cumsum(self.lengths) - self.lengths
-
-    def chain(self, rng: np.random.Generator, seconds: int, segment_s: int = SEGMENT_S) -> Ints:
+    def chain(self, rng: np.random.Generator, seconds: int) -> Ints:
         """int[seconds]: recorded seconds, in segments of runs."""
-        many = -(-seconds // segment_s)
-        first = rng.integers(self.seconds, size=many)
-        run = np.searchsorted(self._begins, first, side="right") - 1
-        begin, length = self._begins[run], self.lengths[run]
-        along = first - begin + np.arange(segment_s)[:, None]
+        begins = np.cumsum(self.lengths) - self.lengths
+        first = rng.integers(self.seconds, size=-(-seconds // SEGMENT_S))
+        run = np.searchsorted(begins, first, side="right") - 1
+        begin, length = begins[run], self.lengths[run]
+        along = first - begin + np.arange(SEGMENT_S)[:, None]
         return (begin + along % length).T.ravel()[:seconds]
 
     def picked(self, seconds: Ints, swapped: NDArray[np.bool_]) -> list[Blocks]:
@@ -87,30 +86,35 @@ class Pool:
         return [_picked(blocks, seconds, swapped) for blocks in self.labels]
 
 
+def gate_of(
+    settings: GateSettings, looks: Looks, labels: Sequence[Blocks], until_s: float = math.inf
+) -> Gate:
+    """The gate after all of its looks until then."""
+    gate = Gate(settings)
+    while (at_s := next_look_s(gate, looks[1], looks[0])) is not None and at_s <= until_s:
+        gate = look(gate, [each.first(int(at_s)) for each in labels], at_s)
+    return gate
+
+
 def resampled(
     pool: Pool,
     settings: GateSettings,
-    looks: tuple[float, float],
+    looks: Looks,
     exchangeable: bool,
     rng: np.random.Generator,
-    segment_s: int = SEGMENT_S,
 ) -> Gate:
-    """The gate at the end of one resampled run. looks: the first one, and how far apart, in s."""
+    """The gate at the end of one resampled run."""
     most = int(settings.budget_s)
-    seconds = pool.chain(rng, most, segment_s)
-    coins = rng.integers(2, size=-(-most // segment_s)).astype(bool) & exchangeable
-    swapped = np.repeat(coins, segment_s)[:most]
-    gate = Gate(settings)
-    while (at_s := next_look_s(gate, looks[1], looks[0])) is not None:
-        upto = int(at_s)
-        gate = look(gate, pool.picked(seconds[:upto], swapped[:upto]), at_s)
-    return close(gate)
+    seconds = pool.chain(rng, most)
+    coins = rng.integers(2, size=-(-most // SEGMENT_S)).astype(bool) & exchangeable
+    swapped = np.repeat(coins, SEGMENT_S)[:most]
+    return close(gate_of(settings, looks, pool.picked(seconds, swapped)))
 
 
 def sequences_of(
     pool: Pool,
     settings: GateSettings,
-    looks: tuple[float, float],
+    looks: Looks,
     exchangeable: bool,
     many: int,
     seed: int,
@@ -124,89 +128,44 @@ def sequences_of(
 
 
 def _joined(parts: Sequence[Blocks]) -> Blocks:
-    """One label of several runs, one after the other."""
-    values = np.unique(np.concatenate([part.values_ms for part in parts]))
-
-    def side(name: str) -> Side:
-        sides = [getattr(part, name) for part in parts]
-        counts = np.zeros((sum(len(it.n) for it in sides), len(values)), np.int64)
-        row = 0
-        for part, it in zip(parts, sides, strict=True):
-            rows = slice(row, row + len(it.n))
-            counts[rows, np.searchsorted(values, part.values_ms)] = it.counts
-            row = rows.stop
-        return Side(counts, np.concatenate([it.failed for it in sides]))
-
-    sides = (side("base"), side("head"))
-    known = _rows_of(parts)
-    both = (replace(it, known=of) for it, of in zip(sides, known, strict=True))
-    return Blocks(parts[0].label, values, *both, _foreign(parts))
-
-
-def _foreign(parts: Sequence[Blocks]) -> NDArray[np.float64] | None:
-    """What others took; 0 in a run of which that is not known."""
-    if all(it.foreign is None for it in parts):
-        return None
-    known = (np.zeros(len(it.base.n)) if it.foreign is None else it.foreign for it in parts)
-    return np.concatenate(list(known))
-
-
-def _rows_of(parts: Sequence[Blocks]) -> tuple[Requests, Requests] | tuple[None, None]:
-    """The requests of several runs, one after the other; none where a run has not seen all rows,
-    for then the same row has another number there."""
-    pairs = [(it.base.known, it.head.known) for it in parts]
-    if any(known is None for pair in pairs for known in pair):
-        return None, None
-    if len({len(np.union1d(base.row, head.row)) for base, head in pairs}) > 1:
-        return None, None
-    if len({base.process is None for base, _ in pairs}) > 1:
-        return None, None
+    """One label of several runs, one after the other. Without rows and processes where a run has
+    not seen all rows, for then the same row has another number there."""
     lengths = [len(it.base.n) for it in parts]
     begins = np.cumsum(lengths) - lengths
-    return tuple(_chained(side, begins) for side in zip(*pairs, strict=True))
+    sides = [_chained(side, begins) for side in zip(*(it.requests for it in parts), strict=True)]
+    if len({len(np.union1d(*(side.row for side in it.requests))) for it in parts}) > 1:
+        sides = [replace(it, row=np.zeros_like(it.row), process=None) for it in sides]
+    values = np.unique(np.concatenate([it.values_ms for it in parts]))
+    failed = (
+        np.concatenate([side.failed for side in both])
+        for both in zip(*((it.base, it.head) for it in parts), strict=True)
+    )
+    both = (Side.of(side, values, n) for side, n in zip(sides, failed, strict=True))
+    blocks = Blocks(parts[0].label, values, *both)
+    if all(it.foreign is None for it in parts):
+        return blocks
+    known = (np.zeros(len(it.base.n)) if it.foreign is None else it.foreign for it in parts)
+    return blocks.beside(np.concatenate(list(known)))
 
 
 def _chained(parts: Sequence[Requests], begins: Sequence[int]) -> Requests:
     """One after the other; of each part the second in which it begins."""
-    blocks = [it.block + begin for it, begin in zip(parts, begins, strict=True)]
+    block = np.concatenate([it.block + begin for it, begin in zip(parts, begins, strict=True)])
     names = ("row", "elapsed_ms") if parts[0].process is None else ("row", "elapsed_ms", "process")
-    columns = {name: np.concatenate([getattr(it, name) for it in parts]) for name in names}
-    return Requests(np.concatenate(blocks), **columns)
+    return Requests(block, *(np.concatenate([getattr(it, name) for it in parts]) for name in names))
 
 
-def _picked_rows(
-    blocks: Blocks, seconds: Ints, swapped: NDArray[np.bool_]
-) -> tuple[Requests, Requests] | tuple[None, None]:
-    sides = (blocks.base.known, blocks.head.known)
-    if None in sides:
-        return None, None
+def _picked(blocks: Blocks, seconds: Ints, swapped: NDArray[np.bool_]) -> Blocks:
     recorded = len(blocks.base.n)
-    both = _chained(sides, (0, recorded))
-    found = []
+    both = _chained(blocks.requests, (0, recorded))
+    failed = np.concatenate([blocks.base.failed, blocks.head.failed])
+    sides = []
     for place in (False, True):
         wanted = seconds + recorded * (swapped ^ place)
         begins, ends = (np.searchsorted(both.block, wanted, side=it) for it in ("left", "right"))
         n = ends - begins
         index = np.repeat(begins - np.cumsum(n) + n, n) + np.arange(n.sum())
-        found.append(replace(both.where(index), block=np.repeat(np.arange(len(seconds)), n)))
-    return tuple(found)
-
-
-def _picked(blocks: Blocks, seconds: Ints, swapped: NDArray[np.bool_]) -> Blocks:
-    sides = (blocks.base, blocks.head)
-    known = _picked_rows(blocks, seconds, swapped)
-    counts = [side.counts[seconds] for side in sides]
-    failed = [side.failed[seconds] for side in sides]
-    return Blocks(
-        blocks.label,
-        blocks.values_ms,
-        *(
-            Side(
-                np.where(swapped[:, None], counts[1 - place], counts[place]),
-                np.where(swapped, failed[1 - place], failed[place]),
-                known[place],
-            )
-            for place in (0, 1)
-        ),
-        foreign=None if blocks.foreign is None else blocks.foreign[seconds],
-    )
+        known = replace(both.where(index), block=np.repeat(np.arange(len(seconds)), n))
+        sides.append(Side.of(known, blocks.values_ms, failed[wanted]))
+    foreign = None if blocks.foreign is None else blocks.foreign[seconds]
+    return Blocks(blocks.label, blocks.values_ms, *sides, foreign)

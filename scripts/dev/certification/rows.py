@@ -4,13 +4,12 @@ Runs are judged again, by what the gate is today (`judged`), stalls with it, of 
 promised nothing: so runs of earlier days add to those of later ones. One that an earlier gate ended
 before today's has decided is left out.
 
-What is counted is a verdict of FAIL: a false alarm where head is like base (A/A), a find where it
-is not. A run that is INVALID or INCONCLUSIVE is none and is counted among the runs all the same;
+What is counted is a verdict of FAIL: a false positive where head is like base (A/A), a find where
+it is not. A run that is INVALID or INCONCLUSIVE is none and is counted among the runs all the same;
 that it keeps a merge from going through as well stands beside it.
 
 The simpler gates are built as they commonly are, and get the same samples. Each fails if the p95 of
 any label exceeds its limit by more than EXCESS.
-
 
 (a) `stored_baseline`: an absolute limit, the p95 of base in an earlier run, plus 5 %. That is the
     kindest of stored baselines: at most an hour old, of the same commit on the same machine, beside
@@ -35,49 +34,31 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+import numpy as np
+
 from certification.conditions import Condition
-from certification.found import (
-    LIVE,
-    RESAMPLED,
-    Found,
-    Rate,
-    decided_s,
-    failed_s,
-    found,
-    median_s,
-    quantile_s,
-    rate,
-)
-from certification.resample import FEWEST_PAIRS, Apply, Pool, sequences_of
+from certification.found import Found, Rate, decided_s, failed_s, found, median_s, quantile_s, rate
+from certification.resample import FEWEST_PAIRS, Apply, Looks, Pool, gate_of, sequences_of
 from certification.store import BROKEN, Run
-from tollgate.compare.decide import close, look, next_look_s
+from tollgate.compare.decide import close
 from tollgate.compare.milliseconds import percentile
-from tollgate.compare.model import FAIL, PASS, STALLS, Blocks, Gate, GateSettings, Side
+from tollgate.compare.model import STALLS, Blocks, Gate, GateSettings, Side
 
 #: Seconds from one run's beginning to the other's: what is older is no baseline.
 OLDEST_S = 3600.0
-#: Parts of a run's promise that are no Settings.
-LOOKS, OTHERS = ("first_s", "every_s"), ("mode", "processes")
-_FINDING = ("label", "metric", "gates", "verdict", "change")
+#: By how much head's p95 may exceed a simpler gate's limit, as a share.
+EXCESS = 0.05
+#: By a run's name: its blocks. Runs without samples are not there.
+Samples = Mapping[str, Sequence[Blocks]]
 
 
-def promised(run: Run) -> tuple[GateSettings, tuple[float, float]]:
-    """What the gate promised in this run, and its first look and how far they are apart."""
-    others = {it: value for it, value in run.promise.items() if it not in (*LOOKS, *OTHERS)}
-    lists = {name: tuple(others.pop(name)) for name in ("gates", "labels")}
-    lists["gates"] = tuple(dict.fromkeys((*lists["gates"], STALLS)))
-    first_s, every_s = (run.promise[name] for name in LOOKS)
-    return GateSettings(**others, **lists), (first_s, every_s)
-
-
-def gate_of(
-    settings: GateSettings, looks: tuple[float, float], labels: Sequence[Blocks], seconds: float
-) -> Gate:
-    """The gate after its looks at so many seconds."""
-    gate = Gate(settings)
-    while (at_s := next_look_s(gate, looks[1], looks[0])) is not None and at_s <= seconds:
-        gate = look(gate, [each.first(int(at_s)) for each in labels], at_s)
-    return gate
+def promised(run: Run) -> tuple[GateSettings, Looks]:
+    """What the gate promised in this run, and when it looked."""
+    others = ("first_s", "every_s", "mode", "processes")
+    settings = {name: it for name, it in run.promise.items() if name not in others}
+    settings["gates"] = tuple(dict.fromkeys((*settings["gates"], STALLS)))
+    settings["labels"] = tuple(settings["labels"])
+    return GateSettings(**settings), (run.promise["first_s"], run.promise["every_s"])
 
 
 def judged(run: Run, labels: Sequence[Blocks]) -> Run | None:
@@ -91,58 +72,48 @@ def judged(run: Run, labels: Sequence[Blocks]) -> Run | None:
 
 def _with(run: Run, gate: Gate) -> Run:
     """As a run that ended with this gate."""
-    found = [
-        {name: getattr(it, name) for name in _FINDING} | {"decided_s": it.at_s}
-        for it in gate.findings
-    ]
     seconds = gate.looks_s[-1] if gate.looks_s else None
-    return replace(run, verdict=gate.verdict, seconds=seconds, findings=tuple(found))
+    return replace(run, verdict=gate.verdict, seconds=seconds, findings=gate.findings)
 
 
 def baselines(runs: Sequence[Run], measured: Collection[str]) -> dict[str, str]:
     """By a run's name that of the last run before it of the same commit on the same machine, with
     the same neighbour or none, that began no more than OLDEST_S earlier; those that have none are
     left out. measured: names of runs that have samples."""
-    last: dict[tuple, Run] = {}
+    last: dict[tuple, tuple[datetime, str]] = {}
     found = {}
     for run in sorted(runs, key=lambda run: (run.began, run.name)):
         if run.name not in measured:
             continue
+        began = datetime.fromisoformat(run.began)
         like = run.of.noisy, *(run.environment.get(name) for name in ("commit", "cpu", "os"))
-        if like in last:
-            earlier = last[like]
-            age_s = (_began(run) - _began(earlier)).total_seconds()
-            if 0 <= age_s <= OLDEST_S:
-                found[run.name] = earlier.name
-        last[like] = run
+        if like in last and (began - last[like][0]).total_seconds() <= OLDEST_S:
+            found[run.name] = last[like][1]
+        last[like] = began, run.name
     return found
-
-
-def _began(run: Run) -> datetime:
-    return datetime.fromisoformat(run.began)
-
-
-EXCESS = 0.05
 
 
 def stored_baseline(earlier: Sequence[Blocks], run: Sequence[Blocks]) -> bool:
     """Whether gate (a) fails this run; `earlier` is the run that the limits come from."""
-    limits = {blocks.label: _p95(blocks, blocks.base) for blocks in earlier}
-    return any(
-        _exceeds(_p95(blocks, blocks.head), limits.get(blocks.label, math.nan)) for blocks in run
-    )
+    limits = {it.label: _p95(it, it.base.counts) for it in earlier}
+    return any(_exceeds(_p95(it, it.head.counts), limits.get(it.label, math.nan)) for it in run)
 
 
 def one_after_the_other(run: Sequence[Blocks], same_code: bool) -> bool:
     """Whether gate (b) fails this run. same_code: of an A/A run."""
-    pooled = [_pooled(blocks) for blocks in run] if same_code else run
-    halves = map(_halves, pooled)
-    return any(_exceeds(_p95(it, it.head), _p95(it, it.base)) for it in halves)
+    for blocks in run:
+        base, head = blocks.base.counts, blocks.head.counts
+        if same_code:
+            base = head = base + head
+        half = len(base) // 2
+        if _exceeds(_p95(blocks, head[-half:]), _p95(blocks, base[:half])):
+            return True
+    return False
 
 
-def _p95(blocks: Blocks, side: Side) -> float:
-    """The plain one of all samples, in ms."""
-    return percentile(side, blocks.values_ms, 0.95)
+def _p95(blocks: Blocks, counts: np.ndarray) -> float:
+    """The plain one of all these samples, in ms; NaN without any."""
+    return percentile(Side(counts, np.zeros(len(counts), np.int64)), blocks.values_ms, 0.95)
 
 
 def _exceeds(head_ms: float, base_ms: float) -> bool:
@@ -150,56 +121,40 @@ def _exceeds(head_ms: float, base_ms: float) -> bool:
     return head_ms > base_ms * (1 + EXCESS)
 
 
-def _pooled(blocks: Blocks) -> Blocks:
-    """With the samples of both sides on each."""
-    both = Side(blocks.base.counts + blocks.head.counts, blocks.base.failed + blocks.head.failed)
-    return Blocks(blocks.label, blocks.values_ms, both, both)
-
-
-def _halves(blocks: Blocks) -> Blocks:
-    half = len(blocks.base.n) // 2
-    rest = slice(len(blocks.head.n) - half, None)
-    head = Side(blocks.head.counts[rest], blocks.head.failed[rest])
-    return Blocks(blocks.label, blocks.values_ms, blocks.base.first(half), head)
-
-
-#: By a run's name: its blocks. Runs without samples are not there.
-Samples = Mapping[str, Sequence[Blocks]]
-
-
 @dataclass(frozen=True)
 class Row:
-    """One condition, live. noise: of A/A the median size of p95's change, over labels and runs,
-    None of others. decided_s: median of measuring until everything was decided; fail_s: until the
-    first failure; both over all runs, see found.py, None without any. baseline, sequential: how
-    often the naive gates failed. found: by label, what was found
-    in time."""
+    """One condition. decided_s: median of measuring until everything was decided, over all runs,
+    see found.py; None without any."""
 
     condition: Condition
     verdicts: Counter[str]
-    failed: Rate
-    passed: Rate
-    noise: float | None
     decided_s: float | None
+    found: Found
+
+    def share(self, verdict: str) -> Rate:
+        return Rate(self.verdicts[verdict], self.verdicts.total())
+
+
+@dataclass(frozen=True)
+class Live(Row):
+    """noise: of A/A the median size of p95's change, over labels and runs, None of others. fail_s:
+    median until the first failure, as decided_s. baseline, sequential: how often the simpler gates
+    failed."""
+
+    noise: float | None
     fail_s: float | None
     baseline: Rate
     sequential: Rate
-    found: tuple[Found, ...]
 
 
 @dataclass(frozen=True)
-class Resampled:
-    """One condition, from so many recorded pairs of processes and seconds. most_s: in how many
-    seconds of measuring 95 % of the runs had decided everything; the rest as in Row."""
+class Resampled(Row):
+    """Put together from so many recorded pairs of processes and seconds. most_s: in how many
+    seconds of measuring 95 % of the runs had decided everything."""
 
-    condition: Condition
     pairs: int
     recorded_s: int
-    verdicts: Counter[str]
-    failed: Rate
-    decided_s: float
     most_s: float
-    found: tuple[Found, ...]
 
 
 def comparable(runs: Sequence[Run]) -> list[Run]:
@@ -208,45 +163,35 @@ def comparable(runs: Sequence[Run]) -> list[Run]:
     return [run for run in ended if run.promise == ended[-1].promise]
 
 
-def live_rows(runs: Sequence[Run], samples: Samples, settings: GateSettings) -> list[Row]:
+def live_rows(runs: Sequence[Run], samples: Samples, settings: GateSettings) -> list[Live]:
     """A row for each condition that has runs. settings: what the gate promised in them."""
     limits = baselines(runs, samples)
 
-    def row(condition: Condition, mine: Sequence[Run]) -> Row:
+    def row(condition: Condition, mine: Sequence[Run]) -> Live:
         measured = [samples[run.name] for run in mine if run.name in samples]
         limited = [run.name for run in mine if run.name in limits]
-        labels = dict.fromkeys(it["label"] for run in mine for it in run.findings)
-        return Row(
+        labels = dict.fromkeys(it.label for run in mine for it in run.findings)
+        p95s = [it.change for run in mine for it in run.findings if it.metric == "p95"]
+        noise = median_s(abs(it) for it in p95s if it is not None)
+        return Live(
             condition,
             Counter(run.verdict for run in mine),
-            rate(run.verdict == FAIL for run in mine),
-            rate(run.verdict == PASS for run in mine),
-            _noise(mine) if condition.is_aa else None,
             median_s(decided_s(run) for run in mine),
+            found(labels, mine, settings),
+            noise if condition.is_aa else None,
             median_s(failed_s(run) for run in mine),
             rate(stored_baseline(samples[limits[it]], samples[it]) for it in limited),
             rate(one_after_the_other(blocks, condition.is_aa) for blocks in measured),
-            tuple(found(condition, LIVE, labels, mine, settings)),
         )
 
     return [row(condition, mine) for condition, mine in by_condition(runs).items()]
-
-
-def _noise(runs: Sequence[Run]) -> float | None:
-    sizes = [
-        abs(it["change"])
-        for run in runs
-        for it in run.findings
-        if it["metric"] == "p95" and it["change"] is not None
-    ]
-    return median_s(sizes)
 
 
 def resampled_row(
     condition: Condition,
     samples: Sequence[Sequence[Blocks]],
     settings: GateSettings,
-    looks: tuple[float, float],
+    looks: Looks,
     sequences: int,
     seed: int,
     apply: Apply = map,
@@ -259,18 +204,16 @@ def resampled_row(
     pool = Pool.of(samples)
     gates = sequences_of(pool, settings, looks, condition.is_aa, sequences, seed, apply)
     runs = [_with(Run(condition.key, 0, "", 0.0, None, ""), gate) for gate in gates]
-    verdicts = Counter(run.verdict for run in runs)
     labels = [blocks.label for blocks in pool.labels]
     took_s = [decided_s(run) for run in runs]
     return Resampled(
         condition,
+        Counter(run.verdict for run in runs),
+        median_s(took_s),
+        found(labels, runs, settings),
         pairs,
         pool.seconds,
-        verdicts,
-        Rate(verdicts[FAIL], sequences),
-        median_s(took_s),
         quantile_s(took_s, 0.95),
-        tuple(found(condition, RESAMPLED, labels, runs, settings)),
     )
 
 

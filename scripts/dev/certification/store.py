@@ -26,7 +26,7 @@ import numpy as np
 
 from certification.conditions import Condition, ConditionError, parse
 from tollgate.base.paths import REPORTS
-from tollgate.compare.model import Blocks, Requests, Side
+from tollgate.compare.model import Blocks, Finding, Requests, Side
 
 #: Of runs that are committed, and of others.
 KEPT, FOLDER = Path(__file__).parent / "data", REPORTS / "certify"
@@ -70,7 +70,7 @@ class Run:
     clock: dict[str, dict] = field(default_factory=dict)
     neighbour: dict[str, Any] = field(default_factory=dict)
     problem: str = ""
-    findings: tuple[dict[str, Any], ...] = ()
+    findings: tuple[Finding, ...] = ()
 
     @property
     def of(self) -> Condition:
@@ -112,12 +112,9 @@ class Store:
 
     def read(self) -> list[Run]:
         """All finished runs, in the order in which they began. Raises StoreError."""
-        runs = {path.name: _about(path) for path in self._paths()}
+        paths = [it for folder in (self.kept, self.folder) for it in folder.glob(f"*{SUFFIX}")]
+        runs = {path.name: _about(path) for path in paths}
         return sorted(runs.values(), key=lambda run: (run.began, run.name))
-
-    def _paths(self) -> list[Path]:
-        folders = (self.kept, self.folder)
-        return [path for folder in folders for path in sorted(folder.glob(f"*{SUFFIX}"))]
 
     def keep(self) -> list[Path]:
         """Move runs to those that are committed; returns where they are now."""
@@ -148,12 +145,9 @@ class Store:
         kept = self.kept / name
         with _opened(kept if kept.exists() else self.folder / name) as file:
             foreign = file[_FOREIGN] / _THOUSAND if _FOREIGN in file else ()
-            return [
-                _unpacked(str(label), {name: file[f"{name}-{number}"] for name in _PACKED}).beside(
-                    foreign
-                )
-                for number, label in enumerate(file[_LABELS])
-            ]
+            labels = enumerate(file[_LABELS])
+            packed = [(it, {name: file[f"{name}-{at}"] for name in _PACKED}) for at, it in labels]
+            return [_unpacked(str(label), it).beside(foreign) for label, it in packed]
 
     def clean_up(self) -> bool:
         """Remove what a run left; returns whether it left anything. Raises StoreError where that
@@ -190,17 +184,16 @@ def _opened(path: Path) -> Iterator[np.lib.npyio.NpzFile]:
 
 def _packed(blocks: Blocks) -> dict[str, np.ndarray]:
     """A label's samples in few bytes: in the order of their seconds, which become steps."""
-    found = {}
-    for name in _COLUMNS:
-        columns = [getattr(it, name) for it in blocks.requests]
-        if name == "process":
-            columns = [
-                np.zeros(len(it.row), np.int64) if of is None else of
-                for it, of in zip(blocks.requests, columns, strict=True)
-            ]
-        if name == "block":
-            columns = [np.diff(it, prepend=0) for it in columns]
-        found[name] = np.concatenate(columns)
+    sides = [
+        {
+            "block": np.diff(it.block, prepend=0),
+            "row": it.row,
+            "elapsed_ms": it.elapsed_ms,
+            "process": np.zeros_like(it.row) if it.process is None else it.process,
+        }
+        for it in blocks.requests
+    ]
+    found = {name: np.concatenate([it[name] for it in sides]) for name in _COLUMNS}
     found["base"] = np.array(len(blocks.requests[0].row))
     found["failed"] = np.stack([blocks.base.failed, blocks.head.failed])
     return {name: it.astype(np.min_scalar_type(it.max(initial=0))) for name, it in found.items()}
@@ -214,7 +207,5 @@ def _unpacked(label: str, packed: dict[str, np.ndarray]) -> Blocks:
     for which, fails in ((slice(base), failed[0]), (slice(base, None), failed[1])):
         block = np.cumsum(columns["block"][which])
         known = Requests(block, *(columns[name][which] for name in _COLUMNS[1:]))
-        counts = np.zeros((len(fails), len(values)), np.int64)
-        np.add.at(counts, (block, np.searchsorted(values, known.elapsed_ms)), 1)
-        sides.append(Side(counts, fails, known))
+        sides.append(Side.of(known, values, fails))
     return Blocks(label, values, *sides)

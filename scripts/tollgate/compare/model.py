@@ -144,6 +144,16 @@ class Side:
     failed: NDArray[np.int64]
     known: Requests | None = None
 
+    @classmethod
+    def of(
+        cls, requests: Requests, values_ms: NDArray[np.int64], failed: NDArray[np.int64]
+    ) -> Side:
+        """From single samples, each of whose times is one of the values."""
+        counts = np.zeros((len(failed), len(values_ms)), np.int64)
+        place = np.searchsorted(values_ms, requests.elapsed_ms)
+        np.add.at(counts, (requests.block, place), 1)
+        return cls(counts, failed, requests)
+
     @cached_property
     def upto(self) -> NDArray[np.int64]:
         """int[B, V + 1]: how many samples of each block are below the v-th value."""
@@ -230,11 +240,8 @@ class Blocks:
 
     def against_base(self, requests: Requests) -> Blocks:
         """With some of either side's samples in place of head's."""
-        size = len(self.base.n), len(self.values_ms)
-        counts = np.zeros(size, np.int64)
-        place = np.searchsorted(self.values_ms, requests.elapsed_ms)
-        np.add.at(counts, (requests.block, place), 1)
-        return replace(self, head=Side(counts, np.zeros(size[0], np.int64), requests))
+        failed = np.zeros(len(self.base.n), np.int64)
+        return replace(self, head=Side.of(requests, self.values_ms, failed))
 
     def first(self, blocks: int) -> Blocks:
         """The first so many blocks alone."""
