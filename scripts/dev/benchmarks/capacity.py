@@ -178,14 +178,11 @@ class Searched:
     """A search, and its truth."""
 
     truth: float
-    status: str
-    estimate: float | None
-    low: float | None
-    high: float | None
+    found: Result
 
     @property
     def held(self) -> bool:
-        return self.low is not None and self.low <= self.truth <= self.high
+        return self.found.low is not None and self.found.low <= self.truth <= self.found.high
 
 
 def truth_of(name: str, minutes: int, seed: int) -> float | None:
@@ -203,16 +200,17 @@ def simulated(name: str, seed: int, known: float | None, number: int) -> Searche
     speed = speeds(service.speed, SETTINGS.budget_s, random)
     found = searched(service, speed, random)
     truth = known or capacity(service, [speed] * OWN_MINUTES, random)
-    return Searched(truth, found.status, found.estimate, found.low, found.high)
+    return Searched(truth, found)
 
 
 def row(name: str, made: Sequence[Searched]) -> list[str]:
     """Of the table."""
-    known = [it for it in made if it.low is not None]
-    shares = [np.mean([it.held for it in made]), sum(it.low > it.truth for it in known) / len(made)]
-    shares.append(np.median([(it.high - it.low) / 2 / it.estimate for it in known]))
-    off = np.mean([it.estimate / it.truth - 1 for it in known])
-    found = np.mean([it.status == "found" for it in made])
+    known = [(it.found, it.truth) for it in made if it.found.low is not None]
+    shares = [np.mean([it.held for it in made])]
+    shares.append(sum(it.low > truth for it, truth in known) / len(made))
+    shares.append(np.median([(it.high - it.low) / 2 / it.estimate for it, _ in known]))
+    off = np.mean([it.estimate / truth - 1 for it, truth in known])
+    found = np.mean([it.found.status == "found" for it in made])
     return [
         name,
         f"{np.mean([it.truth for it in made]):.1f}/s",

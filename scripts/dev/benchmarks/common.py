@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import signal
-
-from tollgate.record.environment import cpu_model
 
 Floats = NDArray[np.float64]
 #: Values that are drawn before the first that counts, until which the beginning is forgotten.
@@ -21,11 +18,6 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A table of Markdown."""
     lines = [heads, ["---"] * len(heads), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-def machine() -> str:
-    """What the figures were taken on."""
-    return f"Machine: {cpu_model()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}."
 
 
 def remembering(random: np.random.Generator, seconds: int, memory: float) -> Floats:

@@ -10,13 +10,15 @@ from __future__ import annotations
 import argparse
 import itertools
 import math
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import metadata
 
 import numpy as np
 
-from benchmarks.common import Floats, machine, remembering, spells, table
+from benchmarks.common import Floats, remembering, spells, table
+from tollgate.record.environment import cpu_model
 from tollgate.stats.counts import Counts
 from tollgate.stats.intervals import Interval, mean_interval
 from tollgate.stats.percentiles import percentile_interval
@@ -210,7 +212,7 @@ def report(runs: int) -> str:
         [
             *tables("Means", [f"{n} in {seconds} s" for n, seconds in MEANS], means),
             *tables("Percentiles", of_p, percentiles),
-            machine(),
+            f"Machine: {cpu_model()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}.",
             f"Versions: tollgate {metadata.version('tollgate')}, {versions}.",
             f"Simulated: {runs} runs for each cell of a mean, {few} of a percentile.",
         ]

@@ -148,8 +148,7 @@ class Live:
                 blocks = blocks_of(made)
                 labels = [it.label for it in blocks]
                 try:
-                    clocks = probe(made / "kpi.jtl", labels, condition.injection())
-                    run = replace(run, clock=clocks)
+                    run = replace(run, clock=probe(made / "kpi.jtl", labels, condition.injection()))
                 except (ProbeError, JtlError) as error:
                     run = replace(run, problem=f"no clock: {error}")
         return replace(run, neighbour=beside), blocks
@@ -169,9 +168,8 @@ class Live:
         command = [*self.command, *(part for option in options for part in ("-o", option))]
         environment = {name: it for name, it in os.environ.items() if not _OURS.fullmatch(name)}
         environment |= {"MODE": "fork", **condition.environment()}
-        log = made.with_suffix(".out")
         try:
-            return run_to_end(command, environment, log, most_s), ""
+            return run_to_end(command, environment, made.with_suffix(".out"), most_s), ""
         except subprocess.TimeoutExpired:
             return None, f"bzt took longer than {most_s:.0f} s"
 

@@ -33,7 +33,6 @@ KEPT, FOLDER = Path(__file__).parent / "data", REPORTS / "certify"
 LOCK, SUFFIX = "lock", ".npz"
 #: The verdict of a run that left none, such as one that could not start.
 BROKEN = "BROKEN"
-_ABOUT, _LABELS = "run", "labels"
 #: What others took, in thousandths of the cores by second; not in runs of before it was recorded.
 _FOREIGN, _THOUSAND = "foreign", 1000
 #: Columns of a label's samples, base's first; how many of base's there are, and failures by second.
@@ -127,8 +126,8 @@ class Store:
         self.folder.mkdir(parents=True, exist_ok=True)
         about = {name: value for name, value in asdict(run).items() if name != "findings"}
         arrays = {
-            _ABOUT: np.array(json.dumps(about)),
-            _LABELS: np.array([it.label for it in labels]),
+            "run": np.array(json.dumps(about)),
+            "labels": np.array([it.label for it in labels]),
         }
         if labels and labels[0].foreign is not None:
             arrays[_FOREIGN] = np.rint(labels[0].foreign * _THOUSAND).astype(np.uint16)
@@ -145,7 +144,7 @@ class Store:
         kept = self.kept / name
         with _opened(kept if kept.exists() else self.folder / name) as file:
             foreign = file[_FOREIGN] / _THOUSAND if _FOREIGN in file else ()
-            labels = enumerate(file[_LABELS])
+            labels = enumerate(file["labels"])
             packed = [(it, {name: file[f"{name}-{at}"] for name in _PACKED}) for at, it in labels]
             return [_unpacked(str(label), it).beside(foreign) for label, it in packed]
 
@@ -166,7 +165,7 @@ class Store:
 
 def _about(path: Path) -> Run:
     with _opened(path) as file:
-        run = Run(**json.loads(str(file[_ABOUT])))
+        run = Run(**json.loads(str(file["run"])))
         if run.name != path.stem or run.of.key != run.condition:
             raise ValueError(f"it holds the run {run.name}")
         return run

@@ -97,18 +97,10 @@ def to_markdown(runs: Sequence[Run], machines: Mapping[str, Rows], left_out: Seq
     """All tables, and what they rest on. left_out: a line for each kind of run that is not in."""
     parts = []
     for machine, rows in machines.items():
-        parts += [f"### {machine}", *_tables(rows)] if len(machines) > 1 else _tables(rows)
+        parts += [f"### {machine}"] if len(machines) > 1 else []
+        parts += [_live(rows.live), _simpler(rows.live), _found(rows)]
+        parts += [_resampled(rows.resampled), _effects(rows.effects)]
     return "\n\n".join(part for part in (*parts, method(runs, left_out)) if part) + "\n"
-
-
-def _tables(rows: Rows) -> list[str]:
-    return [
-        _live(rows.live),
-        _simpler(rows.live),
-        _found(rows),
-        _resampled(rows.resampled),
-        _effects(rows.effects),
-    ]
 
 
 def _live(rows: Sequence[Live]) -> str:
