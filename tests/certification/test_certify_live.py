@@ -230,7 +230,7 @@ def test_a_run_that_compared_something_else_than_the_same_code_ends_it_and_is_no
         leave(folder)
         file = folder / "compare.json"
         raw = json.loads(file.read_text())
-        raw["head"] |= {"revision": revision, "told": told}
+        raw["head"] |= {"revision": revision, "description": told}
         file.write_text(json.dumps(raw))
         return 0
 

@@ -55,9 +55,9 @@ def test_a_picked_second_keeps_what_others_took_in_it():
     foreign = np.linspace(0, 1, 60)
     pool = Pool.of([[first.beside(foreign)], [second]])
     (found,) = pool.picked(np.array([59, 3, 70]), np.array([True, False, False]))
-    assert found.foreign.tolist() == [1.0, foreign[3], 0.0]
+    assert found.background_cpu.tolist() == [1.0, foreign[3], 0.0]
     (found,) = Pool.of([[first], [second]]).picked(np.array([1]), np.array([False]))
-    assert found.foreign is None
+    assert found.background_cpu is None
 
 
 def test_a_picked_second_keeps_the_rows_and_processes_of_its_requests():

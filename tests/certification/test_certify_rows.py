@@ -72,8 +72,8 @@ def test_times_are_medians_over_all_runs_of_which_the_undecided_took_longer_than
     half = finished(5, "work-5", FAIL, findings=[*failures, finding("INCONCLUSIVE")], seconds=240.0)
     assert times_of(half) == (60.0, NEVER)
     # What is informational, such as a p99, need not be decided.
-    told = finding("TOLD", "p99", decided_s=None, gates=False)
-    assert times_of(replace(quick, findings=[*failures, told])) == (60.0, 120.0)
+    p99 = finding("INFORMATIONAL", "p99", decided_s=None, gates=False)
+    assert times_of(replace(quick, findings=[*failures, p99])) == (60.0, 120.0)
 
 
 def test_a_run_that_was_ended_or_is_invalid_is_not_missing_among_the_times():

@@ -88,11 +88,11 @@ def test_what_others_took_is_kept_where_it_is_known(store):
     beside = blocks.beside(foreign)
     store.add(run := finished(1, findings=()), [beside, replace(beside, label="search")])
     for found in store.blocks(run):
-        assert found.foreign.tolist() == foreign.tolist()
+        assert found.background_cpu.tolist() == foreign.tolist()
     assert percentile_ratio(found, "p95") == percentile_ratio(beside, "p95")
     store.add(earlier := finished(2, findings=()), [blocks])
     [found] = store.blocks(earlier)
-    assert found.foreign is None
+    assert found.background_cpu is None
 
 
 def test_samples_without_rows_are_kept_as_well(store):

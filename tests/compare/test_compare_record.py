@@ -20,7 +20,7 @@ RECORD = CompareRecord(
     every_s=30.0,
     injected={"work_percent": 20.0},
     decided_s=90.0,
-    foreign=(0.25, None, 0.0),
+    background_cpu=(0.25, None, 0.0),
 )
 
 
@@ -28,6 +28,16 @@ def test_what_was_written_is_read_back(tmp_path):
     record.write(RECORD, tmp_path)
     assert record.read(tmp_path) == RECORD
     assert [path.name for path in tmp_path.iterdir()] == [record.NAME]
+
+
+def test_the_names_of_earlier_versions_are_read(tmp_path):
+    record.write(RECORD, tmp_path)
+    raw = json.loads((tmp_path / record.NAME).read_text())
+    raw["foreign"] = raw.pop("background_cpu")
+    for side in ("base", "head"):
+        raw[side]["told"] = raw[side].pop("description")
+    (tmp_path / record.NAME).write_text(json.dumps(raw))
+    assert record.read(tmp_path) == RECORD
 
 
 def test_a_folder_is_a_comparison_if_it_has_the_record(tmp_path):
@@ -108,5 +118,5 @@ def test_a_file_that_is_no_record_is_refused(tmp_path, text):
     ],
 )
 def test_what_others_took_is_told_with_how_many_seconds_weigh_less(shares, line):
-    assert list(words.sides(replace(RECORD, foreign=shares)))[-1] == line
-    assert line not in words.sides(replace(RECORD, foreign=()))
+    assert list(words.sides(replace(RECORD, background_cpu=shares)))[-1] == line
+    assert line not in words.sides(replace(RECORD, background_cpu=()))

@@ -150,18 +150,18 @@ def test_what_others_took_is_noted_of_the_seconds_that_were_looked_at(tmp_path):
         asked.append((from_s, seconds))
         return (0.5, 0.0) * (seconds // 2)
 
-    run.decider.foreign = shares
+    run.decider.background_cpu = shares
     assert run.at(FIRST_S + LAG_S + 1)
     assert asked == [(START_MS / 1000 + WARMUP_S, FIRST_S)]
-    assert run.decider.record.foreign == (0.5, 0.0) * 15
+    assert run.decider.record.background_cpu == (0.5, 0.0) * 15
     assert run.decider.gate == judge_blocks(
         run.decider.record,
         samples.read(run.jtl, ["sum", "search"], WARMUP_S, FIRST_S).blocks,
         FIRST_S,
         live=True,
     )
-    run.decider.note_foreign(START_MS / 1000, 50)
-    assert len(run.decider.record.foreign) == 50
+    run.decider.note_background_cpu(START_MS / 1000, 50)
+    assert len(run.decider.record.background_cpu) == 50
 
 
 def test_no_more_than_three_open_and_three_failed_are_told_one_by_one(tmp_path):

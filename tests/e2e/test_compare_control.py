@@ -34,8 +34,8 @@ def test_the_control_passes_and_ends_before_its_time_is_up(control):
     assert 10 <= told["decided_s"] < 180
     assert (told["mode"], told["execution"]) == ("cluster", "compare")
     assert told["base"]["revision"] == told["head"]["revision"]
-    assert len(told["foreign"]) == told["decided_s"]
-    assert ended.verdict["executions"][0]["comparison"]["foreign"]["seconds"] > 0
+    assert len(told["background_cpu"]) == told["decided_s"]
+    assert ended.verdict["executions"][0]["comparison"]["background_cpu"]["seconds"] > 0
     assert "this is the control, which must pass" in ended.output
     assert f"Compare: {told['decided_s']:g} s of at most 180: 8 of 8 decided" in ended.output
 

@@ -82,7 +82,9 @@ def test_no_text_notifies_anybody_or_is_a_link(text):
 @pytest.mark.parametrize("name", NAMES)
 def test_no_branch_and_no_label_of_a_comparison_notifies_anybody(name):
     of_name = replace(
-        RECORD, base=replace(RECORD.base, told=name), head=replace(RECORD.head, told=name)
+        RECORD,
+        base=replace(RECORD.base, description=name),
+        head=replace(RECORD.head, description=name),
     )
     compared = comparison(tuple(replace(it, label=name) for it in ALL_KINDS), of_name)
     markdown = to_markdown(judge(run_of(compared)), "compare")

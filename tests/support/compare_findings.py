@@ -31,28 +31,28 @@ def found(metric, verdict, change, half, label="sum", **more):
         more = {"limit_ms": 45.0} | more
     known = {"base": base, "head": head, "change": change, **ends, "at_s": at_s}
     reason = reasons.get(verdict, "")
-    return Finding(label, metric, verdict != "TOLD", verdict, reason, **(known | more))
+    return Finding(label, metric, verdict != "INFORMATIONAL", verdict, reason, **(known | more))
 
 
 ALL_KINDS = (
     found("typical", "PASS", 0.003, 0.006),
     found("p50", "PASS", 0.004, 0.009),
     found("p95", "FAIL", 0.201, 0.031, high=0.234),
-    found("p99", "TOLD", 0.25, 0.12),
-    found("mean", "TOLD", 0.11, 0.04),
+    found("p99", "INFORMATIONAL", 0.25, 0.12),
+    found("mean", "INFORMATIONAL", 0.11, 0.04),
     found(STALLS, "PASS", 0.0004, 0.002),
     found(ERRORS, "FAIL", 0.0052, 0.0021),
     found("typical", "PASS", -0.002, 0.008, "search"),
     found("p50", "IMPROVED", -0.12, 0.03, "search"),
     found("p95", "INCONCLUSIVE", 0.021, 0.04, "search", more_s=95.0),
-    Finding("search", "p99", False, "TOLD", "900 samples on one side, p99 needs 2000"),
-    found("mean", "TOLD", -0.1, 0.02, "search"),
+    Finding("search", "p99", False, "INFORMATIONAL", "900 samples on one side, p99 needs 2000"),
+    found("mean", "INFORMATIONAL", -0.1, 0.02, "search"),
     found(STALLS, "PASS", 0.0, 0.001, "search"),
     found(ERRORS, "PASS", 0.0, 0.0008, "search"),
 )
 _NONE = (ERRORS, 0.0)
 GOOD = tuple(
-    found(metric, "PASS" if metric in SETTINGS.gates else "TOLD", change, 0.009, label)
+    found(metric, "PASS" if metric in SETTINGS.gates else "INFORMATIONAL", change, 0.009, label)
     for label in LABELS
     for metric, change in (
         *(("typical", 0.002), ("p50", 0.004), ("p95", -0.01)),
@@ -84,8 +84,8 @@ RUNS = {
     "of urls": comparison(
         record=replace(
             RECORD,
-            base=replace(BASE, told="http://a:1", revision=None, url="http://a:1"),
-            head=replace(HEAD, told="http://b:1", revision=None, url="http://b:1"),
+            base=replace(BASE, description="http://a:1", revision=None, url="http://a:1"),
+            head=replace(HEAD, description="http://b:1", revision=None, url="http://b:1"),
             mode="url",
             decided_s=None,
         )

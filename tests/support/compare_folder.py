@@ -26,7 +26,7 @@ ENVIRONMENT = {
 BASE = SideRecord("base", "1a2b3c4 (merge base with origin/main)", "1a2b3c4" + 33 * "0", None)
 HEAD = SideRecord("head", "5d6e7f8 (HEAD)", "5d6e7f8" + 33 * "0", None)
 SETTINGS = GateSettings(budget_s=120.0, error_effect=0.02, fail_fast=False)
-SAME = replace(HEAD, revision=BASE.revision, told="1a2b3c4 (HEAD)")
+SAME = replace(HEAD, revision=BASE.revision, description="1a2b3c4 (HEAD)")
 
 
 @dataclass(frozen=True)

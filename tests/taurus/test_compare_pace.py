@@ -100,19 +100,19 @@ def test_what_others_take_is_recorded_until_the_end(begun, tmp_path):
     recorder = BackgroundCpuRecorder((os.getpid(),), logging.getLogger())
     recorder.start()
     made, *_ = begun(Cost(20.0, 6.0), recorder=recorder)
-    assert made.decider.foreign == recorder.shares
-    made.decider.foreign = lambda _from_s, seconds: (0.25,) * seconds
+    assert made.decider.background_cpu == recorder.shares
+    made.decider.background_cpu = lambda _from_s, seconds: (0.25,) * seconds
     [watch] = made.watches.values()
     watch.origin_s = lambda: time.time() - made.decider.warmup_s - 3.5
     made.shutdown()
     assert not recorder._thread.is_alive()
-    assert record.read(tmp_path).foreign == (0.25,) * 3
+    assert record.read(tmp_path).background_cpu == (0.25,) * 3
 
 
 def test_where_nobody_records_it_nothing_is_known_of_others(begun, tmp_path):
     made, *_ = begun(Cost(20.0, 6.0))
     made.shutdown()
-    assert record.read(tmp_path).foreign == ()
+    assert record.read(tmp_path).background_cpu == ()
 
 
 def test_a_larger_share_of_the_cores_lets_them_come_faster(begun):

@@ -85,7 +85,7 @@ def test_urls_start_nothing_and_need_no_git(compare, answering, tmp_path, checko
     port = int(answering.rpartition(":")[2])
     assert scenario(made)["properties"]["head_port"] == port
     found = record.read(tmp_path)
-    assert (found.mode, found.base.told, found.head.url) == ("url", answering, answering)
+    assert (found.mode, found.base.description, found.head.url) == ("url", answering, answering)
     assert (found.base.revision, found.head.revision) == (None, None)
     made.post_process()
     assert made.engine.services[0].calls == []

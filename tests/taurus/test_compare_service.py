@@ -109,7 +109,7 @@ def test_the_record_tells_what_is_compared(compare, checkout, tmp_path, monkeypa
     made.prepare()
     found = record.read(tmp_path)
     head = checkout.git("rev-parse", "HEAD")
-    assert found.base.told == f"{found.base.revision[:7]} (merge base with main)"
+    assert found.base.description == f"{found.base.revision[:7]} (merge base with main)"
     assert (found.head.revision, found.head.url) == (head, None)
     assert (found.execution, found.mode, found.decided_s) == ("compare", "cluster", None)
     assert (found.settings.effect, found.settings.budget_s) == (0.1, 600)
@@ -130,7 +130,7 @@ def test_changes_that_are_not_committed_are_compared_and_told(compare, checkout,
     checkout.write(SERVER, "changed")
     compare().prepare()
     head = record.read(tmp_path).head
-    assert (head.revision, head.told[-14:]) == (None, ", with changes")
+    assert (head.revision, head.description[-14:]) == (None, ", with changes")
     said = "compare: head is the working tree with changes not committed: app/server.js\n"
     assert said in caplog.text
 

@@ -45,7 +45,7 @@ def blocks_of(folder: Path) -> tuple[Blocks, ...]:
     until_s = compared.decided_s or compared.settings.budget_s
     jtl = folder / execution.jtl
     found = samples.read(jtl, labels, execution.warmup, until_s, compared.processes)
-    return tuple(each.beside(compared.foreign) for each in found.blocks)
+    return tuple(each.beside(compared.background_cpu) for each in found.blocks)
 
 
 #: So many broken runs in a row are no accident.
@@ -211,9 +211,9 @@ def _read(run: Run, made: Path) -> Run:
     # A working tree with changes has no revision.
     if base.revision is None or base.revision != head.revision:
         raise LiveError(
-            f"the run compared base, {base.told}, with head, {head.told}: both must be the same "
-            "code, and nothing of that run is kept; commit what has changed, or put it aside, and "
-            "go on"
+            f"the run compared base, {base.description}, with head, {head.description}: both must "
+            "be the same code, and nothing of that run is kept; commit what has changed, or put it "
+            "aside, and go on"
         )
     comparisons = [it["comparison"] for it in verdict["executions"] if it["comparison"]]
     if not comparisons or run.exit_code == INTERRUPTED:

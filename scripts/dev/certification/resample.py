@@ -142,9 +142,11 @@ def _joined(parts: Sequence[Blocks]) -> Blocks:
     )
     both = (Side.of(side, values, n) for side, n in zip(sides, failed, strict=True))
     blocks = Blocks(parts[0].label, values, *both)
-    if all(it.foreign is None for it in parts):
+    if all(it.background_cpu is None for it in parts):
         return blocks
-    known = (np.zeros(len(it.base.n)) if it.foreign is None else it.foreign for it in parts)
+    known = (
+        np.zeros(len(it.base.n)) if it.background_cpu is None else it.background_cpu for it in parts
+    )
     return blocks.beside(np.concatenate(list(known)))
 
 
@@ -167,5 +169,5 @@ def _picked(blocks: Blocks, seconds: Ints, swapped: NDArray[np.bool_]) -> Blocks
         index = np.repeat(begins - np.cumsum(n) + n, n) + np.arange(n.sum())
         known = replace(both.where(index), block=np.repeat(np.arange(len(seconds)), n))
         sides.append(Side.of(known, blocks.values_ms, failed[wanted]))
-    foreign = None if blocks.foreign is None else blocks.foreign[seconds]
-    return Blocks(blocks.label, blocks.values_ms, *sides, foreign)
+    background_cpu = None if blocks.background_cpu is None else blocks.background_cpu[seconds]
+    return Blocks(blocks.label, blocks.values_ms, *sides, background_cpu)

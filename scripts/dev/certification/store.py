@@ -129,8 +129,8 @@ class Store:
             "run": np.array(json.dumps(about)),
             "labels": np.array([it.label for it in labels]),
         }
-        if labels and labels[0].foreign is not None:
-            arrays[_FOREIGN] = np.rint(labels[0].foreign * _THOUSAND).astype(np.uint16)
+        if labels and labels[0].background_cpu is not None:
+            arrays[_FOREIGN] = np.rint(labels[0].background_cpu * _THOUSAND).astype(np.uint16)
         for number, blocks in enumerate(labels):
             arrays |= {f"{name}-{number}": it for name, it in _packed(blocks).items()}
         made = self.folder / f"{run.name}.part"

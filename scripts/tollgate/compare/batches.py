@@ -63,8 +63,8 @@ def pieces_of(blocks: Blocks, wanted: float, is_tail: bool = False) -> Batches:
     fewest = min(blocks.base.total, blocks.head.total)
     length = min(max(1, math.ceil(wanted * size / fewest)), size // FEWEST_PIECES)
     kind = np.zeros(size, np.int64)
-    if is_tail and blocks.foreign is not None:
-        kind = _kinds(blocks.foreign, length)
+    if is_tail and blocks.background_cpu is not None:
+        kind = _kinds(blocks.background_cpu, length)
     seconds = np.bincount(kind, minlength=len(WEIGHTS))
     if (seconds // length).sum() < FEWEST_PIECES:
         kind, seconds = np.zeros_like(kind), np.array([size, 0, 0])
@@ -81,10 +81,10 @@ def pieces_of(blocks: Blocks, wanted: float, is_tail: bool = False) -> Batches:
     return Batches(ordered, begins, weight / weight.max(), np.argsort(middle, kind="stable"))
 
 
-def _kinds(foreign: Floats, length: int) -> Ints:
+def _kinds(background_cpu: Floats, length: int) -> Ints:
     """int[B]: 0 of a calm block, 2 of a crowded one. Too few for a piece of their own join others,
     first those that are calmer."""
-    kind = np.digitize(foreign, [CALM, CROWDED])
+    kind = np.digitize(background_cpu, [CALM, CROWDED])
     for one, other in ((2, 1), (1, 0), (0, 1), (1, 2)):
         is_one = kind == one
         if is_one.sum() < length:

@@ -27,7 +27,7 @@ def judge_blocks(
     settings = record.settings
     if record.decided_s is not None:
         seconds = min(seconds, record.decided_s)
-    blocks = [each.beside(record.foreign) for each in blocks]
+    blocks = [each.beside(record.background_cpu) for each in blocks]
     gate = Gate(settings)
     while (at_s := next_look_s(gate, record.every_s, record.first_s)) is not None:
         if at_s > seconds:

@@ -35,9 +35,9 @@ METRICS: tuple[Metric, ...] = get_args(Metric)
 #: Those that decide unless modules.compare says otherwise.
 GATES: tuple[Metric, ...] = (TYPICAL, "p50", "p95", STALLS, ERRORS)
 # What can be decided: OPEN asks for more samples, INCONCLUSIVE says that there was no time for
-# them, TOLD stands at metrics that do not gate.
+# them, INFORMATIONAL stands at metrics that do not gate.
 FAIL, PASS, IMPROVED = "FAIL", "PASS", "IMPROVED"
-OPEN, INCONCLUSIVE, INFORMATIONAL = "OPEN", "INCONCLUSIVE", "TOLD"
+OPEN, INCONCLUSIVE, INFORMATIONAL = "OPEN", "INCONCLUSIVE", "INFORMATIONAL"
 
 
 #: The settings that are smallest changes which matter.
@@ -186,14 +186,14 @@ class Side:
 @dataclass(frozen=True, eq=False)
 class Blocks:
     """One label. values_ms: int[V], the distinct elapsed of both sides, ascending. Both sides have
-    the same B blocks, each of the same length, one after the other without a gap. foreign:
+    the same B blocks, each of the same length, one after the other without a gap. background_cpu:
     float[B], which share of the cores others took in each; None where nobody looked."""
 
     label: str
     values_ms: NDArray[np.int64]
     base: Side
     head: Side
-    foreign: NDArray[np.float64] | None = None
+    background_cpu: NDArray[np.float64] | None = None
 
     @classmethod
     def of(
@@ -245,19 +245,19 @@ class Blocks:
 
     def first(self, blocks: int) -> Blocks:
         """The first so many blocks alone."""
-        foreign = None if self.foreign is None else self.foreign[:blocks]
+        background_cpu = None if self.background_cpu is None else self.background_cpu[:blocks]
         sides = (it.first(blocks) for it in (self.base, self.head))
-        return Blocks(self.label, self.values_ms, *sides, foreign)
+        return Blocks(self.label, self.values_ms, *sides, background_cpu)
 
-    def beside(self, foreign: Sequence[float | None]) -> Blocks:
+    def beside(self, background_cpu: Sequence[float | None]) -> Blocks:
         """With what others took in the first seconds; of one that is not known, and of those
-        behind, it is 0. Nothing is known where `foreign` is empty."""
-        if not len(foreign):
+        behind, it is 0. Nothing is known where `background_cpu` is empty."""
+        if not len(background_cpu):
             return self
         known = np.zeros(len(self.base.n))
-        given = np.nan_to_num(np.array(foreign[: len(known)], np.float64))
+        given = np.nan_to_num(np.array(background_cpu[: len(known)], np.float64))
         known[: len(given)] = given
-        return replace(self, foreign=known)
+        return replace(self, background_cpu=known)
 
     def reordered(self, order: NDArray[np.int64]) -> Blocks:
         """With the blocks in another order: order[i] is the block that comes i-th."""
@@ -290,10 +290,10 @@ class Finding:
     """The metric."""
     gates: bool
     """Whether it has a say in the verdict."""
-    verdict: Literal["PASS", "FAIL", "IMPROVED", "INCONCLUSIVE", "TOLD"]
+    verdict: Literal["PASS", "FAIL", "IMPROVED", "INCONCLUSIVE", "INFORMATIONAL"]
     """FAIL: worse beyond doubt. PASS: a rise as large as the effect is ruled out. IMPROVED:
-    better beyond doubt, which passes. INCONCLUSIVE: the time was too short to tell. TOLD: it has
-    no say."""
+    better beyond doubt, which passes. INCONCLUSIVE: the time was too short to tell. INFORMATIONAL:
+    it has no say."""
     reason: str
     """Why, in words; may be empty where it has no say."""
     base: float | None = None

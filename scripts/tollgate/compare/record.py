@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import AliasChoices, Field
 
 from tollgate.base import records
 from tollgate.base.fields import Amount, Excluded, Whole
@@ -38,7 +38,7 @@ class SideRecord:
 
     name: Literal["base", "head"]
     """Its name."""
-    told: str
+    description: Annotated[str, Field(validation_alias=AliasChoices("description", "told"))]
     """Which code it is, e.g. `1a2b3c4 (merge base with origin/main)`."""
     revision: str | None
     """SHA of the commit; null where no commit holds it or a URL was given."""
@@ -76,7 +76,10 @@ class CompareRecord:
     needs every process of head to be slower than every one of base."""
     pace: Pace | None = None
     """Null for a plan with rates of its own, and for runs of before there was a choice."""
-    foreign: Excluded[tuple[float | None, ...]] = ()
+    background_cpu: Annotated[
+        tuple[float | None, ...],
+        Field(validation_alias=AliasChoices("background_cpu", "foreign"), exclude=True),
+    ] = ()
     """Background CPU load in each second of measuring, as a share of the cores; None where that is
     not known, empty where nobody looked."""
 

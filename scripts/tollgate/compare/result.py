@@ -95,9 +95,9 @@ class Comparison:
 
     @computed_field
     @property
-    def foreign(self) -> BackgroundCpu | None:
+    def background_cpu(self) -> BackgroundCpu | None:
         """Null with services by URL, and for runs of before it was recorded."""
-        return BackgroundCpu.of(self.record.foreign)
+        return BackgroundCpu.of(self.record.background_cpu)
 
     @computed_field(alias="control")
     @property

@@ -29,18 +29,18 @@ class ComparisonDecider:
         labels: Sequence[str],
         warmup_s: float,
         lag_s: float,
-        foreign: Callable[[float, int], tuple[float | None, ...]] | None = None,
+        background_cpu: Callable[[float, int], tuple[float | None, ...]] | None = None,
     ) -> None:
         """labels: all that are compared. lag_s: between a look's moment and the look, so that
         everything sent until then has been answered or given up, and written down: what is still
-        missing would be what is slow. foreign: the background CPU load, as
+        missing would be what is slow. background_cpu: the background CPU load, as
         BackgroundCpuRecorder.shares has it; None where it is not recorded."""
         self.record = record
         self.every_s = record.every_s
         self.labels = labels
         self.warmup_s = warmup_s
         self.lag_s = lag_s
-        self.foreign = foreign
+        self.background_cpu = background_cpu
         self.gate = Gate(record.settings)
         self._origin_s = 0.0
 
@@ -67,23 +67,23 @@ class ComparisonDecider:
         # JMeter writes in blocks, so that the file may be behind the clock.
         if found.seconds < due_s + self.lag_s:
             return None
-        self.note_foreign(self._origin_s, int(due_s))
+        self.note_background_cpu(self._origin_s, int(due_s))
         self.gate = judge_blocks(self.record, found.blocks, due_s, live=True)
         if self.gate.finished:
             self.record = replace(self.record, decided_s=self.gate.looks_s[-1])
         return look_text(self.gate)
 
-    def note_foreign(self, origin_s: float, seconds: int) -> None:
+    def note_background_cpu(self, origin_s: float, seconds: int) -> None:
         """Put into the record what others took in the first seconds of measuring. origin_s: when
         JMeter began, in seconds since the epoch."""
-        if self.foreign:
-            taken = self.foreign(origin_s + self.warmup_s, seconds)
-            self.record = replace(self.record, foreign=taken)
+        if self.background_cpu:
+            taken = self.background_cpu(origin_s + self.warmup_s, seconds)
+            self.record = replace(self.record, background_cpu=taken)
 
     def note_until(self, origin_s: float, now_s: float) -> None:
-        """note_foreign of what a run that ends now has measured. Both since the epoch."""
-        measured_s = now_s - origin_s - self.warmup_s
-        self.note_foreign(origin_s, int(max(0, min(measured_s, self.record.settings.budget_s))))
+        """note_background_cpu of what a run that ends now has measured. Both since the epoch."""
+        measured_s = min(now_s - origin_s - self.warmup_s, self.record.settings.budget_s)
+        self.note_background_cpu(origin_s, int(max(0, measured_s)))
 
 
 def look_text(gate: Gate) -> str:

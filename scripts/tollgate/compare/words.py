@@ -104,14 +104,14 @@ def beyond(comparison: Comparison) -> str:
 def sides(record: CompareRecord) -> Iterator[str]:
     """A line on each side, on what slowed head on purpose, on the pace, and on other processes."""
     for side in (record.base, record.head):
-        yield f"{side.name}: {side.told}"
+        yield f"{side.name}: {side.description}"
     if record.injected:
         given = ", ".join(f"HEAD_INJECT_{it.upper()}={by:g}" for it, by in record.injected.items())
         yield f"head was slowed on purpose: {given}"
     if record.pace:
         yield pace(record.pace)
-    if found := BackgroundCpu.of(record.foreign):
-        yield _foreign(found)
+    if found := BackgroundCpu.of(record.background_cpu):
+        yield _background_cpu(found)
 
 
 def pace(found: Pace) -> str:
@@ -121,7 +121,7 @@ def pace(found: Pace) -> str:
     return f"arrivals: one of each label every {found.period_ms} ms{slower}: {_why(found)}"
 
 
-def _foreign(found: BackgroundCpu) -> str:
+def _background_cpu(found: BackgroundCpu) -> str:
     """`other processes took 26 % of the cores: more than 12.5 % in 75 of 150 s, which weigh less in
     p95`; time that went to other guests of the host is among it."""
     said = f"other processes took {format_number(100 * found.share)} % of the cores"
@@ -230,7 +230,7 @@ class Case:
     reason: str
 
     @property
-    def told(self) -> str:
+    def line_with_reason(self) -> str:
         """As a reason for this case says it."""
         return f"{self.line}: {self.reason}"
 

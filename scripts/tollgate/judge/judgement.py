@@ -166,4 +166,4 @@ def _found_reasons(
         if result.verdict == INVALID and (result.basis == LOOKS or is_cut_short(execution)):
             # Of what was not watched or has no limit; or the run was interrupted before any sample.
             fault = OPERATOR
-        yield Reason(result.verdict, result.fault or fault, result.told)
+        yield Reason(result.verdict, result.fault or fault, result.line_with_reason)

@@ -166,7 +166,7 @@ class CriterionResult:
         return f"{name} = {observed}{_unit(self.unit)} ({', '.join(parts)}, n={self.samples})"
 
     @property
-    def told(self) -> str:
+    def line_with_reason(self) -> str:
         """The line and the reason, as a Reason for this result says it."""
         return f"{self.line}: {self.reason}"
 

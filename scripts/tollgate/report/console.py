@@ -11,7 +11,16 @@ from tollgate.forecast.load import arrival_counts
 from tollgate.forecast.model import LoadStep
 from tollgate.judge.verdicts import PASS, ExecutionVerdict, RunVerdict
 from tollgate.report import capacity
-from tollgate.report.table import VERDICT, Cell, Column, Table, paint, shorten, to_console, widths
+from tollgate.report.table import (
+    VERDICT,
+    Column,
+    Table,
+    TableCell,
+    paint,
+    shorten,
+    to_console,
+    widths,
+)
 from tollgate.report.tables import content
 from tollgate.report.text import beyond, course
 from tollgate.study.model import StudyResult
@@ -110,7 +119,7 @@ def _claims(study: StudyResult) -> Iterator[str]:
         found = it.measured.value
         value = "-" if found is None else f"{number(found)} {it.unit}".strip()
         ends = study_interval(it.measured) or "-"
-        rows.append((Cell(badge=it.answer), it.id, value, ends, it.published))
+        rows.append((TableCell(badge=it.answer), it.id, value, ends, it.published))
     headings = ("claim", "measured", "95 % CI", "published")
     columns = (Column("answer", VERDICT), *map(Column, headings))
     yield from to_console(Table("", columns, rows), most=STUDY_WIDTH)

@@ -62,8 +62,8 @@ def of_the_run(verdict: RunVerdict) -> list[Reason]:
 
 def unsound(execution: ExecutionVerdict) -> list[Reason]:
     """The reasons that are not one criterion's."""
-    known = {(result.verdict, result.told) for result in execution.criteria if result.decides}
-    known |= {(it.verdict, it.told) for it in cases(execution.comparison)}
+    results = [it for it in execution.criteria if it.decides]
+    known = {(it.verdict, it.line_with_reason) for it in [*results, *cases(execution.comparison)]}
     return _without(
         execution.reasons, (it for it in execution.reasons if (it.verdict, it.text) in known)
     )
@@ -102,7 +102,7 @@ def _result_case(
 ) -> None:
     case = _case(suite, class_name, name)
     if passes:
-        text = result.told if result.reason else result.line
+        text = result.line_with_reason if result.reason else result.line
         ET.SubElement(case, "system-out").text = printable(text)
     else:
         _mark(case, result.verdict, result.line, result.reason)

@@ -34,7 +34,7 @@ class Bar:
 
 
 @dataclass(frozen=True)
-class Cell:
+class TableCell:
     """A text with more than that. badge: an answer after it. note, small: what a page adds to the
     line and below it. title: is shown by pointing at it. href: another page. bar: a drawing above
     it, or shares of a whole."""
@@ -72,7 +72,7 @@ class Table:
 
     caption: str
     columns: Sequence[Column]
-    rows: Sequence[Sequence[str | Cell]]
+    rows: Sequence[Sequence[str | TableCell]]
     kind: str = ""
     is_grouped: bool = False
 
@@ -91,7 +91,7 @@ def to_markdown(table: Table) -> Iterator[str]:
         yield _row([_markdown(row[at], table.columns[at]) for at in places])
 
 
-def _markdown(cell: str | Cell, column: Column) -> str:
+def _markdown(cell: str | TableCell, column: Column) -> str:
     text = str(cell)
     if column.kind == CODE:
         return code(text)
@@ -121,7 +121,7 @@ def to_console(table: Table, colour: bool = False, most: int | None = None) -> I
         yield paint(line, row[0], colour) if is_striking else line
 
 
-def _console(cell: str | Cell, column: Column) -> str:
+def _console(cell: str | TableCell, column: Column) -> str:
     text = one_line(str(cell))
     return shorten(text, CODE_WIDTH) if column.kind == CODE else text
 

@@ -18,7 +18,16 @@ from tollgate.judge.verdicts import (
     ExecutionVerdict,
 )
 from tollgate.report import capacity
-from tollgate.report.table import CODE, INFORMATIONAL, VERDICT, Bar, Cell, Column, Table, numeric
+from tollgate.report.table import (
+    CODE,
+    INFORMATIONAL,
+    VERDICT,
+    Bar,
+    Column,
+    Table,
+    TableCell,
+    numeric,
+)
 from tollgate.report.text import decided, forecast_line, interval, limit, observed, worker_lines
 
 _CAPTION = (
@@ -76,17 +85,17 @@ def criteria_table(results: Sequence[CriterionResult], has_looks: bool) -> Table
     return Table(_CAPTION, columns, rows, "cards criteria")
 
 
-def _criterion(it: CriterionResult) -> tuple[str | Cell, ...]:
+def _criterion(it: CriterionResult) -> tuple[str | TableCell, ...]:
     basis = "" if it.basis in ("samples", LOOKS) else it.basis
     worker = "" if it.worker is None else f"worker {it.worker}"
     about = one_line(", ".join(filter(None, (basis, it.window, worker))))
     reason = one_line(it.reason) if it.verdict != PASS else ""
     return (
-        Cell(one_line(it.criterion), note=about, small=reason),
-        Cell(badge=it.verdict if it.decides else INFORMATIONAL),
+        TableCell(one_line(it.criterion), note=about, small=reason),
+        TableCell(badge=it.verdict if it.decides else INFORMATIONAL),
         observed(it) + _over(it),
         limit(it),
-        Cell(bar=_against_limit(it)),
+        TableCell(bar=_against_limit(it)),
         interval(it),
         f"{it.samples:,}",
         decided(it),
@@ -126,16 +135,16 @@ def findings_table(
     return Table(caption, columns, [_finding(it, comparison) for it in findings], "cards", True)
 
 
-def _finding(it: Finding, comparison: Comparison) -> tuple[str | Cell, ...]:
+def _finding(it: Finding, comparison: Comparison) -> tuple[str | TableCell, ...]:
     effect = words.effect_of(comparison, it)
     base, head = comparison.samples.get(it.label, (0, 0))
     verdict = words.verdict(it)
     return (
-        Cell(it.label, small=f"{base:,} requests to base, {head:,} to head"),
+        TableCell(it.label, small=f"{base:,} requests to base, {head:,} to head"),
         it.metric,
         words.value(it, it.base),
         words.value(it, it.head),
-        Cell(bar=Bar(it.change, it.low, it.high, verdict)),
+        TableCell(bar=Bar(it.change, it.low, it.high, verdict)),
         *(words.change(it, each, effect) for each in (it.change, it.low, it.high)),
-        Cell(badge=verdict, small=words.reason(it) if it.gates else it.reason),
+        TableCell(badge=verdict, small=words.reason(it) if it.gates else it.reason),
     )

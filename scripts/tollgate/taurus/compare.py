@@ -126,7 +126,10 @@ class Compare(OwnLoad):
         mode = "" if wanted.urls else f", in {wanted.mode} mode"
         self.log.info(
             "Compare: base %s with head %s%s: at most %s of measuring, less if decided before",
-            *(known.base.told, known.head.told, mode, duration_text(wanted.gate.budget_s)),
+            known.base.description,
+            known.head.description,
+            mode,
+            duration_text(wanted.gate.budget_s),
         )
         if seeds:
             self.log.info("Seeds of this run; for the same again: %s", repeat_command(seeds))

@@ -57,7 +57,7 @@ def headings(run: Path) -> list[str]:
 def gating(decides: Callable[[object], bool], findings=GOOD) -> tuple:
     """These findings, of which some gate and the others are informational."""
     return tuple(
-        it if decides(it) else replace(it, gates=False, verdict="TOLD", reason="")
+        it if decides(it) else replace(it, gates=False, verdict="INFORMATIONAL", reason="")
         for it in findings
     )
 

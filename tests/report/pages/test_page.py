@@ -17,7 +17,7 @@ from tollgate.report.pages.kit import charts as page_charts
 from tollgate.report.pages.kit.assemble import Head, PageError, Remark
 from tollgate.report.pages.kit.bars import Scale
 from tollgate.report.pages.kit.charts import Axis, Chart, Series
-from tollgate.report.table import Bar, Cell, Column, Table
+from tollgate.report.table import Bar, Column, Table, TableCell
 
 ATTACK = "<script>alert(1)</script>"
 ATTACKS = (
@@ -98,10 +98,10 @@ def chart(text: str = "fork", **changes: object) -> Chart:
             (Column(text), Column(text, "code"), Column(text), Column(text, "bar", text)),
             [
                 (
-                    Cell(text, text, text, text, text),
+                    TableCell(text, text, text, text, text),
                     text,
-                    Cell(text, href="#one"),
-                    Cell(bar=Bar(1.0, verdict=text)),
+                    TableCell(text, href="#one"),
+                    TableCell(bar=Bar(1.0, verdict=text)),
                 )
             ],
             is_grouped=True,

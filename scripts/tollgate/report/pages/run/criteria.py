@@ -20,7 +20,7 @@ from tollgate.report.pages.run import workers
 from tollgate.report.pages.run.grid import Grid
 from tollgate.report.pages.run.lines import ChartLine, ChartText, Values, chart
 from tollgate.report.pages.run.view import View
-from tollgate.report.table import Cell, Column, Table
+from tollgate.report.table import Column, Table, TableCell
 from tollgate.report.tables import by_severity, criteria_table
 from tollgate.report.text import course
 
@@ -35,7 +35,9 @@ def table(judged: Sequence[Judged]) -> Table | None:
         return None
     table = criteria_table(results, any(it.course for it in judged))
     names = [
-        Cell(one_line(it.name), it.verdict, note=course(it)) for it in judged for _ in it.criteria
+        TableCell(one_line(it.name), it.verdict, note=course(it))
+        for it in judged
+        for _ in it.criteria
     ]
     rows = [(name, *row) for name, row in zip(names, table.rows, strict=True)]
     columns = [Column("execution"), *table.columns]
@@ -87,7 +89,7 @@ def _chart(
     """alike: all of the same criterion, the worst first."""
     criterion, result = failure.criterion, failure.result
     title = one_line(criterion.text)
-    summary = one_line(f"{failure.view.name}: {result.told}")
+    summary = one_line(f"{failure.view.name}: {result.line_with_reason}")
     text, lines = ChartText(title, summary, _unit(criterion)), []
     if not criterion.is_of_workers:
         lines = [_line(criterion, each, settings) for each in views]

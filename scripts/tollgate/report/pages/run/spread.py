@@ -10,7 +10,7 @@ import numpy as np
 from tollgate.report.pages.kit.charts import DASHED, LINE, Axis, Chart, Series
 from tollgate.report.pages.kit.names import full, readable
 from tollgate.report.pages.run.view import View
-from tollgate.report.table import Cell, Column, Table, numeric
+from tollgate.report.table import Column, Table, TableCell, numeric
 from tollgate.stats.counts import Counts
 from tollgate.study.words import number
 
@@ -119,9 +119,9 @@ def _rows(label: str, counts: Counts) -> list[tuple[str, ...]]:
 
 
 def _table(views: Sequence[View], names: Sequence[str]) -> Table:
-    rows: list[tuple[str | Cell, ...]] = []
+    rows: list[tuple[str | TableCell, ...]] = []
     for name in names[:MOST_ROWS]:
-        label = Cell(readable(name), title=full(name))
+        label = TableCell(readable(name), title=full(name))
         for view in views:
             both = _counts(view, name)
             for what, counts in both.items():

@@ -9,7 +9,7 @@ from tollgate.report.pages.kit.charts import CHANGE, CURVE, JOINED, Axis, Chart,
 from tollgate.report.pages.run.view import dealt, wanted
 from tollgate.report.pages.runs import texts
 from tollgate.report.pages.runs.trends import Trend, TrendLine
-from tollgate.report.table import Cell, Column, Table
+from tollgate.report.table import Column, Table, TableCell
 
 #: Charts of a page, so that it stays fast: tables have the lines of all trends shown.
 MOST = 12
@@ -105,7 +105,7 @@ def _numbers(trend: Trend, lines: Sequence[TrendLine]) -> Table:
     rows = [
         (
             str(at + 1),
-            Cell(texts.time_of(run), href=run.page or ""),
+            TableCell(texts.time_of(run), href=run.page or ""),
             *(it.get(at, "-") for it in values),
         )
         for at, run in enumerate(trend.runs)
