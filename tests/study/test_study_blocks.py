@@ -44,41 +44,40 @@ def test_each_round_has_each_cell_once_and_experiments_come_one_after_another(ce
     made = rounds(cells, seed, after=7)
     assert [block.number for block in made] == [*range(8, len(made) + 8)]
     in_order = [(b.cell.experiment, b.round) for b in made]
-    assert [*dict.fromkeys(in_order)] == [
-        (experiment, round_)
-        for experiment in dict.fromkeys(cell.experiment for cell in cells)
-        for round_ in range(1, many + 1)
-    ]
-    assert in_order == sorted(in_order, key=[*dict.fromkeys(in_order)].index)
-    for experiment, round_ in set(in_order):
-        there = [b.cell for b in made if (b.cell.experiment, b.round) == (experiment, round_)]
-        assert Counter(there) == Counter(only(cells, [experiment]))
+    turns = [*dict.fromkeys(in_order)]
+    experiments = dict.fromkeys(cell.experiment for cell in cells)
+    assert turns == [(it, round_) for it in experiments for round_ in range(1, many + 1)]
+    assert in_order == sorted(in_order, key=turns.index)
+    for turn in turns:
+        there = [b.cell for b in made if (b.cell.experiment, b.round) == turn]
+        assert Counter(there) == Counter(only(cells, [turn[0]]))
 
 
 @given(CELLS, st.integers(2, 12), st.integers())
 def test_the_warm_up_has_each_cell_between_two_blocks_of_the_fewest_users(cells, many, seed):
     cells = [replace(cell, rounds=many) for cell in cells]
-    first, *others, last = warm_up(cells, seed)
+    made = warm_up(cells, seed)
+    first, *others, last = made
     assert Counter(block.cell for block in others) == Counter(cells)
     assert first.cell == last.cell
     assert last.cell.users == min(cell.users for cell in cells)
-    made = [first, *others, last]
     assert {block.round for block in made} == {0}
     assert blocks(cells, seed) == (*made, *rounds(cells, seed, after=len(made)))
 
 
-def test_jmeter_itself_sends_the_requests_of_the_block_that_closes_the_warm_up():
+def test_jmeter_itself_opens_and_closes_the_warm_up_which_a_smoke_has_not():
     made = warm_up(only(design(), [CROSSCHECK]), 21)
     assert (made[0].cell.arm, made[-1].cell.arm) == (JMETER, JMETER)
-
-
-def test_a_smoke_has_no_warm_up():
     assert warm_up(shorten(design()), 21) == ()
 
 
-def test_blocks_that_are_longer_come_in_the_same_order():
+def test_the_order_depends_on_the_seed_and_not_on_lengths_or_other_experiments():
+    made = order(rounds(design(), 21))
     longer = [replace(cell, seconds=2 * cell.seconds) for cell in design()]
-    assert order(rounds(longer, 21)) == order(rounds(design(), 21))
+    assert order(rounds(longer, 21)) == made
+    alone = order(rounds(only(design(), ["kittens"]), 21))
+    assert [turn for turn in made if turn[0] == "kittens"] == alone
+    assert order(rounds(design(), 1)) != order(rounds(design(), 2))
 
 
 def test_the_same_seed_makes_the_same_order_in_every_version_of_python():
@@ -87,19 +86,10 @@ def test_the_same_seed_makes_the_same_order_in_every_version_of_python():
     assert made == [1, *(1, 3, 2, 4), 1, *(1, 3, 4, 2), *(4, 2, 3, 1)]
 
 
-def test_another_seed_makes_another_order():
-    assert order(blocks(design(), 1)) != order(blocks(design(), 2))
-
-
 def test_rounds_differ_in_their_order():
     made = [b for b in blocks(design(), 21) if b.cell.experiment == "calculate"]
     orders = {tuple(b.cell for b in made if b.round == r) for r in range(9)}
     assert len(orders) == 9
-
-
-def test_an_experiment_has_the_same_order_whatever_else_is_measured():
-    alone = order(rounds(only(design(), ["kittens"]), 21))
-    assert [turn for turn in order(rounds(design(), 21)) if turn[0] == "kittens"] == alone
 
 
 def test_each_cell_comes_in_each_position_as_often_as_any_other():
@@ -121,14 +111,11 @@ def test_the_expected_length_counts_seconds_or_what_requests_take():
 
 
 def test_the_expected_length_is_the_measured_one_where_there_is_one():
-    one, other = CELL, replace(CELL, arm="cluster")
-    both = blocks([replace(one, rounds=1), replace(other, rounds=1)], 1)
+    one, other = replace(CELL, rounds=1), replace(CELL, arm="cluster", rounds=1)
+    both = blocks([one, other], 1)
     assert seconds_of(both, {one.key: 2.5, other.key: 4.25}) == 6.75
-    assert seconds_of(both, {one.key: 2.5}) == 2.5 + seconds_of(only_of(both, "cluster"))
-
-
-def only_of(made, arm):
-    return [block for block in made if block.cell.arm == arm]
+    others = [block for block in both if block.cell == other]
+    assert seconds_of(both, {one.key: 2.5}) == 2.5 + seconds_of(others)
 
 
 # The file of blocks.

@@ -1,5 +1,3 @@
-"""cpu.jsonl as it is recorded, of real processes."""
-
 import json
 import logging
 import os

@@ -1,5 +1,3 @@
-"""The design of the study, good and bad."""
-
 from dataclasses import replace
 
 import pytest
@@ -23,8 +21,8 @@ from tollgate.study.stats import MIN_BLOCKS
 from tollgate.targets import pm2
 
 FORK = "sum,fork,fork,5,0,8,1,0.25,0,/sum/9,45"
-CHECK = "crosscheck,jmeter,fork,5,0,8,1,0.25,0,/sum/9,45"
-CLUSTER = "sum,cluster,cluster,5,0,8,1,0.25,0,/sum/9,45"
+CHECK = FORK.replace("sum,fork", "crosscheck,jmeter")
+CLUSTER = FORK.replace("fork,fork", "cluster,cluster")
 
 
 @pytest.fixture
@@ -50,16 +48,18 @@ def test_the_design_has_the_published_experiments_within_a_quarter_of_an_hour():
     assert seconds_of(blocks(shorten(cells), 21)) < 60
 
 
-def test_every_app_of_the_design_is_one_of_the_ecosystem():
+def test_the_apps_of_the_design_are_of_the_ecosystem_and_its_crosscheck_asks_one_of_them():
     assert {cell.app for cell in design()} <= pm2.declared_apps().keys()
+    cells = only(design(), [CROSSCHECK])
+    assert {cell.app for cell in cells} == {"fork"}
+    assert "jmeter" in {cell.arm for cell in cells}
 
 
-def test_a_users_count_at_which_arms_are_compared_has_all_of_them():
-    for experiment in EXPERIMENTS:
-        cells = only(design(), [experiment])
-        most = max(cell.users for cell in cells)
-        arms = {cell.arm for cell in cells}
-        assert {cell.arm for cell in cells if cell.users == most} == arms
+@pytest.mark.parametrize("experiment", EXPERIMENTS)
+def test_a_users_count_at_which_arms_are_compared_has_all_of_them(experiment):
+    cells = only(design(), [experiment])
+    most = max(cell.users for cell in cells)
+    assert {cell.arm for cell in cells if cell.users == most} == {cell.arm for cell in cells}
 
 
 def test_blocks_that_the_plan_has_by_itself_are_those_that_the_generator_writes(
@@ -69,8 +69,8 @@ def test_blocks_that_the_plan_has_by_itself_are_those_that_the_generator_writes(
         monkeypatch.delenv(f"PORT_{app.upper().replace('-', '_')}", raising=False)
     ports = {name: app.port for name, app in pm2.declared_apps().items()}
     written = study_blocks.write_smoke(tmp_path / "study-blocks.csv", ports)
-    committed = study_blocks.COMMITTED
-    assert written.read_text() == committed.read_text(), f"keep it: cp {written} {committed}"
+    kept = study_blocks.COMMITTED
+    assert written.read_text() == kept.read_text(), f"keep it: cp {written} {kept}"
 
 
 def test_the_plan_has_a_sampler_for_each_experiment_of_the_same_name():
@@ -90,13 +90,11 @@ def test_the_plan_is_read_as_closed_loops_whose_labels_are_all_known_before_the_
 def test_a_short_design_has_the_ends_of_each_arm_once_and_no_warm_up():
     made = blocks(shorten(design()), 21)
     assert {block.round for block in made} == {1}
-    ends = {
-        (c.experiment, c.arm, c.users)
-        for c in design()
-        for of in [[o.users for o in design() if (o.experiment, o.arm) == (c.experiment, c.arm)]]
-        if c.users in (min(of), max(of))
-    }
-    assert {(b.cell.experiment, b.cell.arm, b.cell.users) for b in made} == ends
+    users = {}
+    for cell in design():
+        users.setdefault((cell.experiment, cell.arm), []).append(cell.users)
+    ends = {(*arm, end) for arm, many in users.items() for end in (min(many), max(many))}
+    assert {block.cell.key for block in made} == ends
     assert len(made) == len(ends)
     assert {b.cell.each for b in made} == {0, 2}
     assert all(b.cell.lead_s < b.cell.seconds <= 2 for b in made if not b.cell.each)
@@ -111,11 +109,8 @@ def test_a_long_block_is_cut_for_a_smoke_and_so_is_its_lead():
 
 
 def test_columns_may_come_in_any_order(file):
-    names = HEADER.split(",")
-    turned = [",".join(reversed(row.split(","))) for row in (FORK, CLUSTER)]
-    assert read_design(file(*turned, header=",".join(reversed(names)))) == read_design(
-        file(FORK, CLUSTER)
-    )
+    header, *rows = (",".join(reversed(it.split(","))) for it in (HEADER, FORK, CLUSTER))
+    assert read_design(file(*rows, header=header)) == read_design(file(FORK, CLUSTER))
 
 
 @pytest.mark.parametrize(
@@ -197,39 +192,43 @@ def test_rows_that_contradict_each_other_are_refused(file, rows, expected):
 @pytest.mark.parametrize(
     ("header", "expected"),
     [
-        (HEADER + ",note", ":1: column 'note' is unknown: take it out"),
-        (HEADER + ",users", ":1: column 'users' stands there twice: take one of them out"),
-        (HEADER.removesuffix(",answer"), ":1: has no column 'answer': add it"),
+        (f"{HEADER},note", "'note' is unknown: take it out"),
+        (f"{HEADER},users", "'users' stands there twice: take one of them out"),
         (
             HEADER.replace("lead_s", "leads"),
-            ":1: column 'leads' is unknown: take it out; did you mean 'lead_s'?",
+            "'leads' is unknown: take it out; did you mean 'lead_s'?",
         ),
     ],
 )
 def test_a_header_with_other_columns_is_refused(file, header, expected):
-    assert errors_of(file(FORK, CLUSTER, header=header))[0] == expected
+    assert errors_of(file(FORK, CLUSTER, header=header))[0] == f":1: column {expected}"
+
+
+def test_a_header_without_a_column_is_refused(file):
+    header = HEADER.removesuffix(",answer")
+    assert errors_of(file(FORK, header=header))[0] == ":1: has no column 'answer': add it"
 
 
 def test_all_that_is_wrong_is_told_at_once_and_no_more_than_can_be_read(file):
-    rows = [FORK.replace(",5,", f",{'x' * n},") for n in range(1, 31)]
-    errors = errors_of(file(*rows))
+    errors = errors_of(file(*(FORK.replace(",5,", f",{'x' * n},") for n in range(1, 31))))
     assert len(errors) == DesignError.SHOWN + 1
     assert errors[-1] == "and 20 more such errors: correct these first"
 
 
-def test_a_file_that_cannot_be_read_is_one_line(tmp_path):
-    (tmp_path / "bad").write_bytes(b"experiment\xff")
-    (tmp_path / "quoted").write_text(f'{HEADER}\n"sum\n')
-    assert errors_of(tmp_path / "none") == [
-        ": can't be read: No such file or directory: name a file that can be"
-    ]
-    assert errors_of(tmp_path / "bad") == [":1: is not UTF-8: save the file as 'CSV UTF-8'"]
-    assert errors_of(tmp_path / "quoted") == [
-        ":2: is not CSV (unexpected end of data): correct this line"
-    ]
-
-
-def test_the_crosscheck_asks_one_app_with_every_generator():
-    cells = only(design(), [CROSSCHECK])
-    assert {cell.app for cell in cells} == {"fork"}
-    assert "jmeter" in {cell.arm for cell in cells}
+@pytest.mark.parametrize(
+    ("content", "error"),
+    [
+        (None, ": can't be read: No such file or directory: name a file that can be"),
+        (b"experiment\xff", ":1: is not UTF-8: save the file as 'CSV UTF-8'"),
+        (
+            f'{HEADER}\n"sum\n'.encode(),
+            ":2: is not CSV (unexpected end of data): correct this line",
+        ),
+    ],
+    ids=["none", "bad", "quoted"],
+)
+def test_a_file_that_cannot_be_read_is_one_line(tmp_path, content, error):
+    path = tmp_path / "study.csv"
+    if content:
+        path.write_bytes(content)
+    assert errors_of(path) == [error]

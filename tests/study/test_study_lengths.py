@@ -1,5 +1,3 @@
-"""The lengths of the study's blocks, from what its warm-up measured."""
-
 import math
 from dataclasses import replace
 
@@ -34,53 +32,39 @@ def measured(cells, response_s, over_s=0.1):
     return {cell.key: Warmed(*cell.key, response_s, over_s) for cell in cells}
 
 
-def spans(*rows):
-    """Of block, label, users, first and last second, requests."""
-    return [
+def warmed_by(cells, *rows):
+    """Of blocks of these cells. rows: block, label, users, first and last second, requests."""
+    spans = [
         Span(str(block), label, users, round(1000 * first), round(1000 * last), requests)
         for block, label, users, first, last, requests in rows
     ]
-
-
-def in_blocks(*cells):
-    return [Block(number, 0, cell) for number, cell in enumerate(cells, 1)]
+    return warmed([Block(number, 0, cell) for number, cell in enumerate(cells, 1)], spans)
 
 
 # What the warm-up measured.
 
 
 def test_a_response_time_is_that_of_the_closed_loop_and_a_block_ends_where_the_next_begins():
-    found = warmed(
-        in_blocks(ONE, OTHER),
-        spans(
-            (1, CONNECT, 10, 0.0, 0.1, 10),
-            (1, "sum", 10, 0.1, 2.3, 44),
-            (2, CONNECT, 10, 2.5, 2.6, 10),
-        ),
-    )
+    rows = ((1, CONNECT, 10, 0.0, 0.1, 10), (1, "sum", 10, 0.1, 2.3, 44))
+    found = warmed_by((ONE, OTHER), *rows, (2, CONNECT, 10, 2.5, 2.6, 10))
     assert found == {ONE.key: Warmed("sum", "fork", 10, pytest.approx(0.5), pytest.approx(0.5))}
 
 
 def test_of_a_block_that_ends_with_its_requests_all_its_time_counts():
     rows = ((1, "pi", 10, 1.0, 11.0, 50), (2, CONNECT, 10, 11.25, 11.3, 10))
-    found = warmed(in_blocks(BOUND, BOUND), spans(*rows))
-    assert found[BOUND.key].response_s == pytest.approx(2)
-    assert found[BOUND.key].over_s == pytest.approx(10.25)
+    found = warmed_by((BOUND, BOUND), *rows)[BOUND.key]
+    assert (found.response_s, found.over_s) == pytest.approx((2, 10.25))
 
 
 def test_the_last_block_of_a_cell_counts_as_the_first_one_was_cold():
-    rows = (
-        (1, "sum", 10, 0.0, 4.0, 10),
-        (2, "sum", 10, 4.0, 6.0, 40),
-        (3, CONNECT, 10, 6.1, 6.2, 1),
-    )
-    found = warmed(in_blocks(ONE, ONE, OTHER), spans(*rows))
+    rows = ((1, "sum", 10, 0.0, 4.0, 10), (2, "sum", 10, 4.0, 6.0, 40))
+    found = warmed_by((ONE, ONE, OTHER), *rows, (3, CONNECT, 10, 6.1, 6.2, 1))
     assert found[ONE.key].response_s == pytest.approx(0.5)
 
 
 def test_cells_without_requests_and_the_block_under_way_are_not_known():
     rows = ((1, CONNECT, 10, 0.0, 0.1, 10), (2, CONNECT, 10, 1.0, 1.1, 10))
-    assert warmed(in_blocks(ONE, OTHER), spans(*rows)) == {}
+    assert warmed_by((ONE, OTHER), *rows) == {}
 
 
 @pytest.mark.parametrize("seconds", [1, 2, 8, 40])
@@ -89,14 +73,13 @@ def test_a_queue_tells_its_response_time_even_by_its_first_answers(seconds):
     users, service_s = 10, 0.5
     free, asked, ends = 0.0, [0.0] * users, []
     while asked:
-        at = asked.pop(0)
-        free = max(free, at) + service_s
+        free = max(free, asked.pop(0)) + service_s
         ends.append(free)
         if free < seconds:
             asked.append(free)
     cell = replace(ONE, seconds=seconds)
-    rows = ((1, "sum", users, 0.0, ends[-1], len(ends)), (2, CONNECT, 1, ends[-1], ends[-1], 1))
-    found = warmed(in_blocks(cell, OTHER), spans(*rows))
+    rows = ((1, "sum", users, 0.0, free, len(ends)), (2, CONNECT, 1, free, free, 1))
+    found = warmed_by((cell, OTHER), *rows)
     assert found[cell.key].response_s == pytest.approx(users * service_s)
 
 
@@ -108,7 +91,7 @@ def test_another_generator_tells_no_response_time_but_what_its_block_took():
         (2, CROSSCHECK, jmeter.users, 4.75, 7.75, 60),
         (3, CONNECT, 1, 8.0, 8.1, 1),
     )
-    found = warmed(in_blocks(other, jmeter, ONE), spans(*rows))
+    found = warmed_by((other, jmeter, ONE), *rows)
     assert found[other.key] == Warmed(*other.key, None, pytest.approx(1.75))
     cells = lengthened([jmeter, other], found)
     assert cells[0].seconds == cells[1].seconds > jmeter.seconds
@@ -125,12 +108,7 @@ def test_a_machine_as_fast_as_the_design_expects_gets_the_blocks_of_the_design()
 
 DESIGNED = st.builds(
     lambda users, seconds, share, experiment, arm: replace(
-        CELL,
-        experiment=experiment,
-        arm=arm,
-        users=users,
-        seconds=seconds,
-        lead_s=share * seconds,
+        CELL, experiment=experiment, arm=arm, users=users, seconds=seconds, lead_s=share * seconds
     ),
     st.sampled_from([1, 10]),
     st.integers(1, 8),
@@ -163,16 +141,15 @@ def test_blocks_hold_enough_answers_of_the_slowest_arm_or_are_as_long_as_may_be(
 
 def test_no_block_is_longer_than_its_slowest_arm_needs():
     found = measured([ONE], 1.0) | measured([OTHER], 0.01)
-    needed_s = TURNS * 1.0 / 0.75
-    assert {it.seconds for it in lengthened([ONE, OTHER], found)} == {math.ceil(needed_s)}
+    needed_s = math.ceil(TURNS * 1.0 / 0.75)
+    assert {it.seconds for it in lengthened([ONE, OTHER], found)} == {needed_s}
 
 
-def test_requests_that_bound_a_block_get_time_to_spare():
-    found = measured([BOUND], 8.0)
-    (cell,) = lengthened([BOUND], found)
-    assert cell.seconds == MARGIN * BOUND.each * 8
-    (cell,) = lengthened([BOUND], measured([BOUND], 500.0))
-    assert cell.seconds == MARGIN * BOUND.seconds
+@pytest.mark.parametrize(
+    ("response_s", "seconds"), [(8.0, MARGIN * BOUND.each * 8), (500.0, MARGIN * BOUND.seconds)]
+)
+def test_requests_that_bound_a_block_get_time_to_spare(response_s, seconds):
+    assert lengthened([BOUND], measured([BOUND], response_s))[0].seconds == seconds
 
 
 # What is announced.
@@ -194,22 +171,17 @@ def test_a_claim_that_the_longest_blocks_cannot_answer_is_named_before_the_load(
     cells = design()
     slow = [it for it in cells if it.key == ("search", "child per search", 10)]
     limit_s = SLOW * 0.75 * MOST_S
-    found = measured(cells, 0.05) | measured(slow, limit_s * 1.01)
-    (told,) = hopeless(lengthened(cells, found), found)
+    longer, shorter = (measured(cells, 0.05) | measured(slow, limit_s * it) for it in (1.01, 0.99))
+    [told] = hopeless(lengthened(cells, longer), longer)
     assert told.startswith("search-children can't be answered: ")
     assert "child per search at 10 users" in told
-    found = measured(cells, 0.05) | measured(slow, limit_s * 0.99)
-    assert [*hopeless(lengthened(cells, found), found)] == []
+    assert [*hopeless(lengthened(cells, shorter), shorter)] == []
 
 
-def test_requests_that_do_not_fit_into_their_block_are_named_before_the_load():
+def test_requests_that_do_not_fit_into_their_block_are_named_unless_no_claim_needs_them():
     cells = only(design(), ["pi"])
     found = measured(cells, 120 / 5 * 1.01)
     told = [*hopeless(lengthened(cells, found), found)]
     assert [line.split(" can't")[0] for line in told] == ["pi-slowest", "pi-slowest"]
-
-
-def test_a_cell_of_no_claim_is_no_reason_to_say_anything():
     cells = only(design(), ["search"])
-    slow = [it for it in cells if it.users == 5]
-    assert [*hopeless(cells, measured(slow, 1000.0))] == []
+    assert [*hopeless(cells, measured([it for it in cells if it.users == 5], 1000.0))] == []

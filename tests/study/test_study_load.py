@@ -25,18 +25,14 @@ def test_counters_are_interpolated_at_the_ends_of_a_window(cores):
     rows = [(0, 0, 0, 0), (1, 1.0, 0.5, 0.0), (2, 1.0, 2.5, 0.2)]
     # From 0.5, 0.25, 0 to 1.0, 1.5, 0.1.
     assert cores(rows, (0.5, 1.5)) == [pytest.approx([0.5, 1.25, 0.1])]
-
-
-def test_the_whole_record_gives_its_own_means(cores):
     assert cores(steady(6), (10, 11)) == [pytest.approx([0.5, 1.0, 0.2])]
 
 
-def test_windows_that_the_record_does_not_cover_are_not_known(cores):
+def test_windows_that_the_record_does_not_cover_are_not_known_nor_those_that_end_in_a_silence(
+    cores,
+):
     found = cores(steady(6), (9.9, 10.5), (10.5, 11.01), (10.2, 10.8), (10.5, 10.5))
     assert [np.isnan(row).all() for row in found] == [True, True, False, True]
-
-
-def test_a_window_with_an_end_in_a_silence_is_not_known(cores):
     rows = [*steady(6), *((it[0] + SILENCE_S + 0.1, *it[1:]) for it in steady(12)[6:])]
     found = cores(rows, (10.1, 10.9), (10.5, 11.5), (12.5, 13.1))
     assert [np.isnan(row).all() for row in found] == [False, True, False]

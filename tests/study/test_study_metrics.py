@@ -70,9 +70,9 @@ def test_sums_stay_exact_where_single_precision_would_round():
     assert metrics(made)["mean"][0] == (2**31 + 3) / (2**32 + 4)
 
 
-def test_a_percentile_at_a_gap_does_not_jump_over_it():
-    assert metrics(data([[5] * 9 + [100]]))["p90"][0] == 5.5
-    assert metrics(data([[5] * 19 + [100]]))["p95"][0] == 5.5
+@pytest.mark.parametrize(("name", "below"), [("p90", 9), ("p95", 19)])
+def test_a_percentile_at_a_gap_does_not_jump_over_it(name, below):
+    assert metrics(data([[5] * below + [100]]))[name][0] == 5.5
 
 
 def test_the_maximum_is_that_of_a_block_and_does_not_grow_with_their_number():
@@ -145,33 +145,24 @@ def test_concurrency_performance_is_that_of_the_kittens_write_up():
 
 
 def test_its_baseline_is_one_process_under_the_fewest_users_whatever_the_arm():
-    data = by_cell(
-        flat("kittens", "cluster", 10, 64, 156.0),
-        flat("kittens", "cluster", 1, 30, 33.0),
-        flat("kittens", "fork", 10, 32, 312.0),
-        flat("kittens", "fork", 1, 32, 31.0),
+    throughputs = {("cluster", 10): 64, ("cluster", 1): 30, ("fork", 10): 32, ("fork", 1): 32}
+    cells = (
+        flat("kittens", *key, throughput, 31.0 if key == ("fork", 1) else 200.0)
+        for key, throughput in throughputs.items()
     )
     told = {
         (curve.arm, point.users): point.concurrency_performance.value
-        for curve in curves(data, SEED)
+        for curve in curves(by_cell(*cells), SEED)
         for point in curve.points
     }
-    assert told == pytest.approx(
-        {
-            ("cluster", 1): 0.031 * 30,
-            ("cluster", 10): 0.031 * 64,
-            ("fork", 1): 0.031 * 32,
-            ("fork", 10): 0.031 * 32,
-        }
-    )
+    assert told == pytest.approx({key: 0.031 * value for key, value in throughputs.items()})
 
 
 def test_the_points_of_a_curve_ascend_whatever_the_order_of_the_blocks():
     cells = [flat("sum", "fork", users, 100 + users, 10.0) for users in (50, 1, 20, 5, 100)]
-    (curve,) = curves(by_cell(*cells), SEED)
-    assert [(it.users, it.throughput.value) for it in curve.points] == [
-        (users, pytest.approx(100 + users)) for users in (1, 5, 20, 50, 100)
-    ]
+    [curve] = curves(by_cell(*cells), SEED)
+    assert [it.users for it in curve.points] == [1, 5, 20, 50, 100]
+    assert all(it.throughput.value == pytest.approx(100 + it.users) for it in curve.points)
 
 
 def test_an_arm_at_one_number_of_users_has_no_curve():
@@ -180,33 +171,26 @@ def test_an_arm_at_one_number_of_users_has_no_curve():
 
 def test_without_a_known_baseline_there_is_throughput_alone():
     data = by_cell(flat("sum", "mine", 1, 100, 10.0), flat("sum", "mine", 2, 150, 12.0))
-    (curve,) = curves(data, SEED)
-    assert curve.points[1].throughput.value == pytest.approx(150)
-    assert curve.points[1].concurrency_performance.value is None
-    assert "fork, in-process, one server" in curve.points[1].concurrency_performance.note
+    [curve] = curves(data, SEED)
+    point = curve.points[1]
+    assert point.throughput.value == pytest.approx(150)
+    assert point.concurrency_performance.value is None
+    assert "fork, in-process, one server" in point.concurrency_performance.note
 
 
 def test_arms_are_compared_with_what_differs_in_one_thing_from_them():
-    arms = ("in-process", "child per search", "child per carrier")
+    one, search, carrier = arms = ("in-process", "child per search", "child per carrier")
     data = by_cell(*(flat("search", arm, users, 10, 9.0) for arm in arms for users in (10, 1)))
     assert [(it.arm, it.baseline, it.users) for it in comparisons(data, SEED)] == [
-        (arm, baseline, users)
-        for arm, baseline in (
-            ("child per search", "in-process"),
-            ("child per carrier", "in-process"),
-            ("child per carrier", "child per search"),
-        )
+        (*pair, users)
+        for pair in ((search, one), (carrier, one), (carrier, search))
         for users in (1, 10)
     ]
 
 
 def test_arms_are_compared_only_at_users_and_in_experiments_that_they_share():
-    data = by_cell(
-        flat("sum", "fork", 1, 10, 9.0),
-        flat("sum", "cluster", 2, 20, 9.0),
-        flat("kittens", "cluster", 1, 20, 9.0),
-    )
-    assert comparisons(data, SEED) == ()
+    cells = (("sum", "fork", 1), ("sum", "cluster", 2), ("kittens", "cluster", 1))
+    assert comparisons(by_cell(*(flat(*key, 20, 9.0) for key in cells)), SEED) == ()
 
 
 def test_a_ratio_is_arm_over_baseline():

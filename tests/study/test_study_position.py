@@ -1,5 +1,3 @@
-"""How far a study has come, and what is said of it."""
-
 import pytest
 
 from tollgate.base.paths import ROOT
@@ -19,7 +17,7 @@ def row(block, message=""):
 def jtl(tmp_path):
     def write(text):
         path = tmp_path / "kpi.jtl"
-        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        path.write_text(text)
         return path
 
     return write
@@ -27,17 +25,20 @@ def jtl(tmp_path):
 
 def test_the_last_whole_record_tells_the_block(jtl):
     assert last_block(jtl(HEADER + row(7) + row(8))) == 8
+    # A message of several lines is no record.
+    assert last_block(jtl(HEADER + row(7) + row(8, '"expected:\n1,2,3\nfound: 9"'))) == 7
 
 
 def test_half_a_record_tells_nothing(jtl):
-    whole = HEADER + row(7)
     half = row(88)
     for length in range(len(half)):
-        assert last_block(jtl(whole + half[:length])) == 7, length
+        assert last_block(jtl(HEADER + row(7) + half[:length])) == 7, length
 
 
-@pytest.mark.parametrize("text", ["", HEADER[:20], HEADER, HEADER + row(7)[:-1]])
-def test_without_a_whole_record_nobody_knows(jtl, text):
+@pytest.mark.parametrize(
+    "text", ["", HEADER[:20], HEADER, HEADER + row(7)[:-1], "timeStamp,label\n1,pi\n"]
+)
+def test_without_a_whole_record_of_a_block_nobody_knows(jtl, text):
     assert last_block(jtl(text)) is None
 
 
@@ -45,28 +46,14 @@ def test_without_a_file_nobody_knows(tmp_path):
     assert last_block(tmp_path / "kpi.jtl") is None
 
 
-def test_a_message_of_several_lines_is_no_record(jtl):
-    assert last_block(jtl(HEADER + row(7) + row(8, '"expected:\n1,2,3\nfound: 9"'))) == 7
-
-
-def test_samples_without_blocks_tell_nothing(jtl):
-    assert last_block(jtl("timeStamp,label\n1,pi\n")) is None
-
-
-def test_a_position_names_experiment_round_and_block():
-    first, last = PI[0], PI[-1]
-    assert first.round == 0
-    told = position_text(PI, 1)
-    assert told.startswith(f"pi, warm-up; block 1 of {len(PI)}, about ")
-    assert position_text(PI, len(PI)) == (
-        f"pi, round {last.round} of {last.cell.rounds}; block {len(PI)} of {len(PI)}, "
-        "about 10 s left"
+def test_a_position_names_experiment_round_and_block_and_what_comes_after():
+    last, many = PI[-1], len(PI)
+    assert PI[0].round == 0
+    assert position_text(PI, 1).startswith(f"pi, warm-up; block 1 of {many}, about ")
+    assert position_text(PI, many) == (
+        f"pi, round {last.round} of {last.cell.rounds}; block {many} of {many}, about 10 s left"
     )
-
-
-def test_what_is_left_is_what_comes_after_the_block():
-    left = length_text(seconds_of(PI[5:]))
-    assert position_text(PI, 5).endswith(f"about {left} left")
+    assert position_text(PI, 5).endswith(f"about {length_text(seconds_of(PI[5:]))} left")
 
 
 @pytest.mark.parametrize(
@@ -77,12 +64,9 @@ def test_lengths_are_rounded_up(seconds, text):
     assert length_text(seconds) == text
 
 
-def test_the_announcement_counts_the_blocks_and_names_the_seed():
+def test_the_announcement_counts_the_blocks_and_uses_what_the_warm_up_measured():
     length = duration_text(seconds_of(PI))
     assert announce(PI, 21) == f"{len(PI)} blocks of pi, in random order (seed 21), about {length}"
-
-
-def test_what_the_warm_up_measured_goes_into_what_is_announced_and_left():
     takes = {block.cell.key: 10.0 for block in PI}
     assert announce(PI[-3:], 21, takes).endswith("about 30 s")
     assert position_text(PI, len(PI) - 3, takes).endswith("about 30 s left")

@@ -25,6 +25,10 @@ def throughput(metrics):
     return metrics["throughput"]
 
 
+def ratio(one, other):
+    return one["mean"] / other["mean"]
+
+
 def drifting(rng, factor, drift):
     """A cell whose rounds differ by the drift only, by as much as it tells."""
     blocks = [np.full(400, round(20 * factor * it)) + rng.integers(0, 3, 400) for it in drift]
@@ -34,19 +38,19 @@ def drifting(rng, factor, drift):
 def test_the_point_estimate_is_that_of_all_rounds_as_they_were():
     shapes = []
 
-    def ratio(one, other):
+    def noted(one, other):
         shapes.append(one["mean"].shape)
-        return one["mean"] / other["mean"]
+        return ratio(one, other)
 
-    found = estimate(ratio, [data([[10]] * 8), data([[4, 6]] * 8)], SEED, resamples=300)
+    found = estimate(noted, [data([[10]] * 8), data([[4, 6]] * 8)], SEED, resamples=300)
     assert found == Estimate(2.0, 2.0, 2.0)
     assert sorted(shapes) == [(1,), (300,)]
 
 
 def test_only_rounds_that_all_cells_have_count():
-    one = data([[10]] * 9, rounds=(1, 2, 3, 4, 5, 6, 7, 8, 9))
+    one = data([[10]] * 9, rounds=range(1, 10))
     other = data([[99], *[[5]] * 8], rounds=(0, *range(2, 10)))
-    found = estimate(lambda a, b: a["mean"] / b["mean"], [one, other], SEED)
+    found = estimate(ratio, [one, other], SEED)
     assert (found.value, found.low) == (2.0, 2.0)
 
 
@@ -54,28 +58,23 @@ def test_only_rounds_that_all_cells_have_count():
 def test_too_few_rounds_give_a_value_and_say_how_many_are_needed(rounds):
     found = estimate(throughput, [data([[1, 2]] * rounds)], SEED)
     assert (found.value, found.low, found.high) == (2.0, None, None)
-    assert f"{rounds} round" in found.note
-    assert f"{MIN_BLOCKS} are needed" in found.note
+    assert all(it in found.note for it in (f"{rounds} round", f"{MIN_BLOCKS} are needed"))
 
 
 def test_without_a_common_round_there_is_no_value():
-    one, other = data([[1]] * 8), data([[1]] * 8, rounds=range(11, 19))
-    found = estimate(lambda a, b: a["mean"] / b["mean"], [one, other], SEED)
+    found = estimate(ratio, [data([[1]] * 8), data([[1]] * 8, rounds=range(11, 19))], SEED)
     assert found == Estimate(None, note="no estimate: no round was measured of all the cells")
     assert estimate(throughput, [data([])], SEED).value is None
 
 
 def test_a_division_by_zero_gives_no_number():
-    cells = [data([[5]] * 8), data([[0]] * 8)]
-    found = estimate(lambda a, b: a["mean"] / b["mean"], cells, SEED)
-    assert (found.value, found.low) == (None, None)
-    assert "a divisor is 0" in found.note
+    found = estimate(ratio, [data([[5]] * 8), data([[0]] * 8)], SEED)
+    assert (found.value, found.low, "a divisor is 0" in found.note) == (None, None, True)
 
 
 def test_resamples_without_a_request_leave_the_value_without_an_interval():
     found = estimate(lambda one: one["mean"], [data([[7], *[[]] * 7])], SEED)
-    assert (found.value, found.low) == (7.0, None)
-    assert "hold no request" in found.note
+    assert (found.value, found.low, "hold no request" in found.note) == (7.0, None, True)
 
 
 def test_the_same_seed_gives_the_same_interval_and_another_one_nearly_the_same():
@@ -90,25 +89,21 @@ def test_a_drift_of_the_machine_cancels_because_both_arms_share_the_resampled_ro
     rng = np.random.default_rng(4)
     drift = np.exp(rng.normal(0, 0.4, 10))
     arm, baseline = drifting(rng, 0.8, drift), drifting(rng, 1.0, drift)
-    paired = compare(arm, baseline, SEED).ratios["mean"]
     # The same rounds under other numbers: what would be resampled apart is then set side by side.
-    shuffled = np.roll(np.arange(10), 5)
-    apart = replace(
-        baseline, counts=baseline.counts[shuffled], window_s=baseline.window_s[shuffled]
+    turned = {name: np.roll(getattr(baseline, name), 5, axis=0) for name in ("counts", "window_s")}
+    paired, unpaired = (
+        compare(arm, it, SEED).ratios["mean"] for it in (baseline, replace(baseline, **turned))
     )
-    unpaired = compare(arm, apart, SEED).ratios["mean"]
     assert paired.value == unpaired.value
     assert paired.low <= 0.8 <= paired.high
     assert unpaired.high - unpaired.low > 10 * (paired.high - paired.low)
 
 
 def test_the_interval_of_a_mean_is_students():
-    rng = np.random.default_rng(8)
     rounds = 12
-    values = rng.normal(100, 5, rounds)
-    means = multiplicities(rounds, SEED, 200_000) @ values / rounds
+    values = np.random.default_rng(8).normal(100, 5, rounds)
+    low, high = interval(multiplicities(rounds, SEED, 200_000) @ values / rounds, rounds)
     reach = stats.t.ppf(0.975, rounds - 1) * values.std(ddof=1) / np.sqrt(rounds)
-    low, high = interval(means, rounds)
     assert (high - low) / 2 == pytest.approx(reach, rel=0.06)
     assert (high + low) / 2 == pytest.approx(values.mean(), rel=0.005)
 
@@ -140,11 +135,10 @@ def test_several_numbers_of_the_same_cells_are_those_that_each_would_be():
 
 
 def test_what_is_not_finite_is_never_told():
-    assert with_interval(float("nan"), np.ones(9), 9).value is None
-    assert with_interval(float("inf"), np.ones(9), 9).value is None
+    for value in (float("nan"), float("inf")):
+        assert with_interval(value, np.ones(9), 9).value is None
     found = with_interval(1.0, np.array([1.0, np.nan, np.inf]), 9)
-    assert (found.value, found.low) == (1.0, None)
-    assert "2 of 3 resamples" in found.note
+    assert (found.value, found.low, "2 of 3 resamples" in found.note) == (1.0, None, True)
 
 
 def test_a_comparison_has_all_metrics_and_names_its_arms():
@@ -167,8 +161,7 @@ def test_percentiles_under_the_clocks_resolution_are_not_told():
     for found in (cell_result(quick, 2, 1, SEED).metrics, compare(slow, quick, SEED).ratios):
         assert (found["p50"].value, found["mean"].low is None) == (None, False)
         assert f"below {COARSE_MS:g} ms" in found["p50"].note
-    told_of_slow = cell_result(slow, 2, 1, SEED).metrics
-    assert all(told_of_slow[name].low is not None for name in PERCENTILES)
+    assert None not in {cell_result(slow, 2, 1, SEED).metrics[it].low for it in PERCENTILES}
 
 
 @pytest.mark.parametrize(("name", "needed"), [("p90", 36), ("p95", 72), ("p99", 368)])
@@ -189,10 +182,8 @@ def test_the_busiest_worker_of_a_block_is_told_as_the_mean_of_the_blocks():
 
 
 def test_a_cells_result_tells_its_sums():
-    made = replace(
-        data([[30, 40]] * 8), failed=np.array([0, 1] * 4), workers={"0": 9, "1": 7}, left_out=("x",)
-    )
-    found = cell_result(made, 2, 1, SEED)
+    changes = {"failed": np.array([0, 1] * 4), "workers": {"0": 9, "1": 7}, "left_out": ("x",)}
+    found = cell_result(replace(data([[30, 40]] * 8), **changes), 2, 1, SEED)
     assert (found.blocks, found.requests, found.failed) == (8, 16, 4)
     assert (found.workers, found.left_out) == ({"0": 9, "1": 7}, ("x",))
     assert found.metrics["throughput"] == Estimate(2.0, 2.0, 2.0)
@@ -202,10 +193,9 @@ def test_a_cells_result_tells_its_sums():
 
 def test_a_cell_that_was_never_measured_is_told_as_such():
     found = cell_result(data([]), 2, 1, SEED)
-    assert (found.blocks, found.requests) == (0, 0)
+    assert (found.blocks, found.requests, found.bottleneck.who) == (0, 0, "unknown")
     assert all(it.value is None and it.note for it in found.metrics.values())
-    assert found.cpu == {"generator": None, "service": None, "idle": None}
-    assert found.bottleneck.who == "unknown"
+    assert found.cpu == dict.fromkeys(("generator", "service", "idle"))
 
 
 REPETITIONS, RESAMPLES, REQUESTS = 1500, 1000, 150

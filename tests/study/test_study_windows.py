@@ -22,6 +22,11 @@ def found(one, *spans, rounds=(1,), outages=()):
     return counted, left_out[one]
 
 
+def refused(match, *args, **more):
+    with pytest.raises(StudyDataError, match=match):
+        found(*args, **more)
+
+
 def test_a_timed_blocks_window_leaves_the_switch_over_out():
     (window,), left_out = found(TIMED, span(first=5000, last=6040))
     assert (window.from_ms, window.to_ms, window.length_s) == (5250, 6000, 0.75)
@@ -64,29 +69,25 @@ def test_a_block_is_left_out_if_it_ended_before_its_time_with_requests_left(
 
 
 def test_users_who_never_came_are_an_error_unless_the_block_ended_early():
-    with pytest.raises(StudyDataError, match="1 users sent requests where the design has 2"):
-        found(TIMED, span(users=1))
+    refused("1 users sent requests where the design has 2", TIMED, span(users=1))
     assert found(TIMED, span(users=1, last=300))[1] == (
         "round 1: the load ended too early, after 0.3 s and 6 requests",
     )
 
 
-def test_more_requests_than_the_design_has_are_an_error():
-    with pytest.raises(StudyDataError, match="7 requests where 2 x 3 are the design's"):
-        found(COUNTED, span(requests=7))
+def test_requests_that_the_design_does_not_have_are_an_error():
+    refused("7 requests where 2 x 3 are the design's", COUNTED, span(requests=7))
+    other = span(label="another generator", users=1)
+    refused("both of JMeter and of another generator", TIMED, span(), other)
 
 
-def test_blocks_may_touch_but_not_overlap():
-    touching = [span(1, 0, 1020), span(2, 1020 - TOLERANCE_MS, 2100)]
-    assert len(found(TIMED, *touching, rounds=(1, 2))[0]) == 2
-    overlapping = [touching[0], replace(touching[1], first_ms=1019 - TOLERANCE_MS)]
-    with pytest.raises(StudyDataError, match=r"barrier of plans/study\.jmx did not hold"):
-        found(TIMED, *overlapping, rounds=(1, 2))
-
-
-def test_blocks_in_another_order_than_the_designs_are_an_error():
-    with pytest.raises(StudyDataError, match="block = '2': began"):
-        found(TIMED, span(1, 5000, 6010), span(2, 0, 1010), rounds=(1, 2))
+def test_blocks_may_touch_but_not_overlap_or_come_in_another_order():
+    first, second = span(1, 0, 1020), span(2, 1020 - TOLERANCE_MS, 2100)
+    assert len(found(TIMED, first, second, rounds=(1, 2))[0]) == 2
+    overlapping = replace(second, first_ms=1019 - TOLERANCE_MS)
+    said = r"barrier of plans/study\.jmx did not hold"
+    refused(said, TIMED, first, overlapping, rounds=(1, 2))
+    refused("block = '2': began", TIMED, span(1, 5000, 6010), span(2, 0, 1010), rounds=(1, 2))
 
 
 def test_connecting_is_no_part_of_a_block():
@@ -94,31 +95,16 @@ def test_connecting_is_no_part_of_a_block():
     assert found(TIMED, connects, span()) == found(TIMED, span())
 
 
-def test_a_block_of_two_generators_is_an_error():
-    with pytest.raises(StudyDataError, match="both of JMeter and of another generator"):
-        found(TIMED, span(), span(label="another generator", users=1))
-
-
 @pytest.mark.parametrize(
     ("app", "low", "high", "counts"),
     [
-        ("fork", 100, 200, False),
-        ("fork", -900, -1, True),
-        ("fork", -900, 0, False),
-        ("fork", 1020, 1021, False),
-        ("fork", 1021, None, True),
-        ("fork", -900, None, False),
-        ("cluster", 100, 200, True),
-        ("pi-1", 100, 200, True),
+        *(("fork", 100, 200, False), ("fork", -900, -1, True), ("fork", -900, 0, False)),
+        *(("fork", 1020, 1021, False), ("fork", 1021, None, True), ("fork", -900, None, False)),
+        *(("cluster", 100, 200, True), ("pi-1", 100, 200, True)),
     ],
 )
 def test_a_block_counts_unless_it_met_the_death_of_a_worker_of_its_app(app, low, high, counts):
-    record = {
-        "app": app,
-        "worker": 3,
-        "from_s": low / 1000,
-        "to_s": None if high is None else high / 1000,
-    }
+    record = {"app": app, "worker": 3, "from_s": low / 1000, "to_s": high and high / 1000}
     begin = 5_000_000
     block = span(first=begin, last=begin + 1020)
     counted, left_out = found(TIMED, block, outages=outages_of([record], begin / 1000))

@@ -6,13 +6,14 @@ either side. Nothing in it is measured.
 
 from dataclasses import replace
 
+from support.cell_data import cell_of
+from tollgate.study import published
 from tollgate.study.model import (
     CROSSCHECK,
     DESCRIBED,
     METRICS,
     ArmComparison,
     Bottleneck,
-    Cell,
     CellResult,
     Check,
     Claim,
@@ -21,11 +22,13 @@ from tollgate.study.model import (
     ScalingPoint,
     StudyResult,
 )
+from tollgate.study.scaling import PAIRS
 
 #: lambda (1/s), sigma and kappa of each arm, its app, and its workers with their shares.
 ONE = {"0": 1.0}
 TWO = {"0": 0.52, "1": 0.48}
-ARMS: dict[str, dict[str, tuple]] = {
+THREE = {"pi-1/0": 0.34, "pi-2/0": 0.33, "pi-3/0": 0.33}
+ARMS = {
     "calculate": {
         "fork": (1900.0, 0.85, 0.0008, "fork", ONE),
         "cluster": (1700.0, 0.42, 0.0006, "cluster", TWO),
@@ -47,10 +50,7 @@ ARMS: dict[str, dict[str, tuple]] = {
     },
     "pi": {
         "one server": (3.9, 0.98, 0.0, "fork", ONE),
-        "three servers": (
-            *(3.9, 0.5, 0.0, "balancer"),
-            {"pi-1/0": 0.34, "pi-2/0": 0.33, "pi-3/0": 0.33},
-        ),
+        "three servers": (3.9, 0.5, 0.0, "balancer", THREE),
     },
 }
 USERS = {
@@ -60,73 +60,24 @@ USERS = {
     "kittens": (1, 2, 3, 5, 10),
     "pi": (1, 3, 10),
 }
-#: Which arm is set against which, as in study/scaling.py.
-PAIRS = (
-    ("cluster", "fork"),
-    ("cluster with logging", "fork with logging"),
-    ("fork with logging", "fork"),
-    ("cluster with logging", "cluster"),
-    ("child per search", "in-process"),
-    ("child per carrier", "in-process"),
-    ("child per carrier", "child per search"),
-    ("three servers", "one server"),
-)
 #: Arms that are not measured at all of their experiment's numbers of users.
 USERS_OF_ARM = {"fork with logging": (1, 50), "cluster with logging": (1, 50)}
 #: Percentiles and the rest over the mean.
 SHAPE = {"mean": 1.0, "p50": 0.97, "p90": 1.1, "p95": 1.2, "p99": 1.5, "block_max": 1.8, "max": 2.1}
 
 #: id, system, claim, published figure, what is measured, its value here and unit, the answer.
-CLAIMS = (
-    (
-        *("calculate-1-user", "calculate", "at 1 user a cluster only adds overhead"),
-        *("faster with one process (8 workers)", "mean response time, cluster / fork, 1 user"),
-        *(1.03, "ratio", "cannot tell"),
-    ),
-    (
-        *("calculate-50-users", "calculate", "the cluster wins under concurrency"),
-        *(
-            "1,180 against 1,110 TPS (8 workers)",
-            "throughput, cluster / fork, both logging, 50 users",
-        ),
-        *(1.79, "ratio", "agrees"),
-    ),
-    (
-        *("calculate-logging", "calculate", "logging costs about 17 % of throughput"),
-        *("1,420 against 1,180 TPS", "throughput lost to logging, cluster, 50 users"),
-        *(6.1, "%", "disagrees"),
-    ),
-    (
-        *("calculate-users", "calculate", "one process slows in step with its users"),
-        *("0.2 ms, then 2.2 ms at 20 users", "growth of response time with users, 1 is in step"),
-        *(0.93, "", "agrees"),
-    ),
-    (
-        *("sum-throughput", "sum", "+80 % throughput for CPU-bound work"),
-        *("1,426 against 788 req/s: 1.81 (4 cores)", "throughput, cluster / fork, 100 users"),
-        *(1.86, "ratio", "agrees"),
-    ),
-    (
-        *("search-children", "search", "child processes lose when the work waits on the network"),
-        *("18 against 34 req/s: 0.53", "throughput, child per search / in-process, 10 users"),
-        *(0.41, "ratio", "agrees"),
-    ),
-    (
-        *("kittens-baseline", "kittens", "baseline"),
-        *("32.75 req/s x 30.5 ms = 0.999", "throughput x mean response time, 1 user"),
-        *(0.998, "", "agrees"),
-    ),
-    (
-        *("kittens-scaling", "kittens", "CPU-bound work scales with the workers"),
-        *("9 (8 workers)", "concurrency performance of cluster / workers, 10 users"),
-        *(0.97, "ratio", "agrees"),
-    ),
-    (
-        *("pi-slowest", "pi", "three servers cut the slowest answer to a third"),
-        *("nearly 3 s to under 1 s", "slowest answer, three servers / one, 10 users"),
-        *(0.52, "ratio", "agrees"),
-    ),
-)
+#: What is measured of each claim, and the answer.
+CLAIMS = {
+    "calculate-1-user": (1.03, "cannot tell"),
+    "calculate-50-users": (1.79, "agrees"),
+    "calculate-logging": (6.1, "disagrees"),
+    "calculate-users": (0.93, "agrees"),
+    "sum-throughput": (1.86, "agrees"),
+    "search-children": (0.41, "agrees"),
+    "kittens-baseline": (0.998, "agrees"),
+    "kittens-scaling": (0.97, "agrees"),
+    "pi-slowest": (0.52, "agrees"),
+}
 
 SEED, CORES, ROUNDS = 21, 2, 10
 SPREAD = 0.04
@@ -152,12 +103,8 @@ def users_of(experiment, *arms):
 def cell(experiment, arm, users, **changes):
     """A row of the design; a pi block is so many answers a user, all the others take a second."""
     app = ARMS.get(experiment, {}).get(arm, (0, 0, 0, "fork"))[3]
-    each = 5 if experiment == "pi" else 0
-    made = Cell(
-        *(experiment, arm, app, users, 0, ROUNDS),
-        *(60 if each else 1, 0.0 if each else 0.25, each, f"/{experiment}", "."),
-    )
-    return replace(made, **changes)
+    pi = {"seconds": 60, "lead_s": 0.0, "each": 5} if experiment == "pi" else {"seconds": 1}
+    return cell_of(experiment, arm, users, **{"app": app, "path": f"/{experiment}"} | pi | changes)
 
 
 def values(throughput, users):
@@ -221,9 +168,11 @@ def curves():
 
 def claims():
     """One of each row of the published figures, with each of the three answers among them."""
-    for name, system, claim, published, what, value, unit, answer in CLAIMS:
+    for row in published.CLAIMS:
+        value, answer = CLAIMS[row.id]
         reason = f"the interval {value * 0.96:.3g} to {value * 1.04:.3g} says so"
-        yield Claim(name, system, claim, published, what, around(value), unit, answer, reason)
+        words = (row.id, row.system, row.claim, row.published, row.what)
+        yield Claim(*words, around(value), row.unit, answer, reason)
 
 
 def checks():
@@ -239,13 +188,8 @@ def checks():
 
 
 OUTAGE = {
-    "app": "pi-2",
-    "worker": "0",
-    "pid": 4711,
-    "from_s": 431.2,
-    "to_s": 432.9,
-    "lost": 0,
-    "experiment": "pi",
+    **{"app": "pi-2", "worker": "0", "pid": 4711, "lost": 0, "experiment": "pi"},
+    **{"from_s": 431.2, "to_s": 432.9},
 }
 
 
