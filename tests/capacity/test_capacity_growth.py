@@ -25,13 +25,11 @@ def test_a_queue_that_gains_100_ms_a_second_grows_in_whatever_order_it_is_told()
 
 @given(st.integers(0, 2**32 - 1), st.floats(0.1, 300))
 def test_noise_around_a_level_is_no_growth(seed, noise_ms):
-    due, ms = trial(60, np.random.default_rng(seed), noise_ms=noise_ms)
-    assert not grew(due, ms, SECONDS)
+    assert not grew(*trial(60, np.random.default_rng(seed), noise_ms=noise_ms), SECONDS)
 
 
 def test_a_rise_that_does_not_double_the_response_time_is_none():
-    due, ms = trial(200, np.random.default_rng(1), rise_ms_s=3, noise_ms=1)
-    assert not grew(due, ms, SECONDS)
+    assert not grew(*trial(200, np.random.default_rng(1), rise_ms_s=3, noise_ms=1), SECONDS)
 
 
 def test_answers_that_stop_coming_are_growth_and_answers_that_never_came_are_not():
@@ -46,25 +44,24 @@ def test_too_few_answers_tell_nothing(n):
     assert not grew(due, 100 * due, SECONDS)
 
 
+def grown(load, seconds, random, runs):
+    """How many queues of a service under this load are said to grow."""
+    service = Service(ms=7.0)
+    return sum(
+        grew(*answers(service, load * service.most, seconds, 0.0, np.ones_like, random), seconds)
+        for _ in runs
+    )
+
+
 @pytest.mark.statistics
 @pytest.mark.parametrize("seconds", [10, 60])
 @pytest.mark.parametrize("load", [0.5, 0.8, 0.95])
 def test_of_100_queues_that_do_not_grow_at_most_one_is_said_to(load, seconds, repetitions):
     random, runs = np.random.default_rng([seconds, int(100 * load)]), repetitions(3000)
-    service = Service(ms=7.0)
-    found = sum(
-        grew(*answers(service, load * service.most, seconds, 0.0, np.ones_like, random), seconds)
-        for _ in runs
-    )
-    assert found <= runs.most(0.01)
+    assert grown(load, seconds, random, runs) <= runs.most(0.01)
 
 
 @pytest.mark.statistics
 def test_of_queues_that_get_a_fifth_too_much_nearly_all_are_seen(repetitions):
-    random, runs = np.random.default_rng(1), repetitions(1000)
-    service = Service(ms=7.0)
-    found = sum(
-        grew(*answers(service, 1.2 * service.most, SECONDS, 0.0, np.ones_like, random), SECONDS)
-        for _ in runs
-    )
-    assert found >= runs.least(0.95)
+    runs = repetitions(1000)
+    assert grown(1.2, SECONDS, np.random.default_rng(1), runs) >= runs.least(0.95)

@@ -1,5 +1,3 @@
-"""Searches of services whose answers are known: what is asked, when it ends, and how."""
-
 from dataclasses import replace
 
 import numpy as np
@@ -15,12 +13,17 @@ SETTINGS = CapacitySettings(LIMITS)
 CEILING = 1000.0
 
 
-def cliff(at, ask, began_s):
-    """No answer is over a limit below this rate, and all are from there."""
-    n = round(ask.rate * (ask.seconds - SETTINGS.lead_s))
-    over = n if ask.rate >= at else 0
-    ms = np.inf if over else 20.0
-    return Trial(ask, ask.rate, n, (over, over), ms, ms, ms, False, 0.2, True, began_s)
+def cliff(at, spoilt=lambda _: False):
+    """Answers, none of which is over a limit below this rate, and all from there."""
+
+    def answer(ask, began_s):
+        n = round(ask.rate * (ask.seconds - SETTINGS.lead_s))
+        over = n if ask.rate >= at else 0
+        ms = np.inf if over else 20.0
+        sound = not spoilt(ask)
+        return Trial(ask, ask.rate, n, (over, over), ms, ms, ms, False, 0.2, sound, began_s)
+
+    return answer
 
 
 def searched(answer, settings=SETTINGS, ceiling=CEILING):
@@ -34,16 +37,14 @@ def searched(answer, settings=SETTINGS, ceiling=CEILING):
 
 @pytest.mark.parametrize("at", [13.0, 100.0, 333.3, 700.0])
 def test_a_cliff_is_found_between_the_last_rate_that_holds_and_the_first_that_does_not(at):
-    found, trials = searched(lambda *ask: cliff(at, *ask))
-    assert found.status == "found"
-    assert found.reason == ""
+    found, trials = searched(cliff(at))
+    assert (found.status, found.reason, found.holdout) == ("found", "", trials[-1])
     assert found.low <= found.last_pass < at <= found.first_fail <= found.high
     assert found.half_width < 0.05
-    assert found.holdout == trials[-1]
 
 
 def test_rates_double_until_the_limits_fail_and_a_minute_below_the_interval_is_the_last():
-    found, trials = searched(lambda *ask: cliff(100.0, *ask))
+    found, trials = searched(cliff(100.0))
     asks = [each.ask for each in trials]
     assert [each.rate for each in asks if each.purpose == "bracket"] == [10, 20, 40, 80, 160]
     assert [each.number for each in asks] == list(range(1, len(asks) + 1))
@@ -56,114 +57,90 @@ def test_rates_double_until_the_limits_fail_and_a_minute_below_the_interval_is_t
 @pytest.mark.parametrize("budget_s", [190.0, 300.0, 600.0])
 def test_all_trials_and_their_drains_fit_into_the_budget_and_leave_little_of_it(budget_s):
     settings = replace(SETTINGS, budget_s=budget_s)
-    _, trials = searched(lambda *ask: cliff(100.0, *ask), settings)
+    _, trials = searched(cliff(100.0), settings)
     took_s = sum(each.ask.seconds + settings.drain_s for each in trials)
     assert budget_s - settings.trial_s - settings.drain_s < took_s <= budget_s
 
 
 def test_the_same_trials_lead_to_the_same_asks_and_another_seed_to_others():
-    _, trials = searched(lambda *ask: cliff(100.0, *ask))
+    _, trials = searched(cliff(100.0))
     for at, each in enumerate(trials):
         assert next_ask(SETTINGS, CEILING, trials[:at]) == each.ask
-    _, others = searched(lambda *ask: cliff(100.0, *ask), replace(SETTINGS, seed=2))
+    _, others = searched(cliff(100.0), replace(SETTINGS, seed=2))
     assert [each.ask for each in trials] != [each.ask for each in others]
 
 
 def test_a_search_that_was_cut_short_tells_what_it_knows():
-    _, trials = searched(lambda *ask: cliff(100.0, *ask))
+    _, trials = searched(cliff(100.0))
     for count in range(len(trials)):
         found = result(SETTINGS, CEILING, trials[:count])
-        assert found.status == "open"
-        assert found.reason
+        assert (found.status, bool(found.reason)) == ("open", True)
     assert found.low <= 100 <= found.high
     bracket = result(SETTINGS, CEILING, trials[:5])
     assert (bracket.last_pass, bracket.first_fail) == (80, 160)
 
 
 def test_a_service_that_fails_at_the_slowest_rate_is_below_it_after_a_second_try():
-    found, trials = searched(lambda *ask: cliff(0.5, *ask))
-    assert found.status == "below"
-    assert found.estimate is None
+    found, trials = searched(cliff(0.5))
+    assert (found.status, found.estimate) == ("below", None)
     assert [each.ask.rate for each in trials] == [10, 5, 2.5, 1.25, 1, 1]
 
 
 def test_a_start_that_is_too_fast_is_halved():
-    found, _ = searched(lambda *ask: cliff(7.0, *ask))
+    found, _ = searched(cliff(7.0))
     assert found.status == "found"
     assert found.low < 7 <= found.high
 
 
 def test_limits_that_hold_as_far_as_the_generator_is_trusted_are_unsaturated():
-    found, trials = searched(lambda *ask: cliff(np.inf, *ask))
-    assert found.status == "unsaturated"
+    found, trials = searched(cliff(np.inf))
+    assert (found.status, found.estimate) == ("unsaturated", None)
     assert trials[-1].ask.rate == TRUSTED * CEILING
-    assert found.estimate is None
 
 
 @pytest.mark.parametrize(("at", "status"), [(780.0, "found"), (880.0, "unsaturated")])
 def test_above_what_the_generator_is_trusted_with_nothing_is_found(at, status):
-    assert searched(lambda *ask: cliff(at, *ask))[0].status == status
+    assert searched(cliff(at))[0].status == status
 
 
 def test_an_answer_within_a_fifth_of_the_ceiling_is_the_generators():
     def better(ask, began_s):
-        return cliff(750.0 if ask.purpose == "bracket" else 850.0, ask, began_s)
+        return cliff(750.0 if ask.purpose == "bracket" else 850.0)(ask, began_s)
 
     found, trials = searched(better)
     assert found.status == "generator"
     assert found.estimate > TRUSTED * CEILING
     assert max(each.ask.rate for each in trials) < CEILING
     assert trials[-1].ask.purpose != "holdout"
-
-
-def test_a_generator_that_reaches_nothing_is_not_asked():
+    # Nor is one asked that reaches nothing.
     assert next_ask(SETTINGS, 1.0, ()) is None
     assert result(SETTINGS, 1.0, ()).status == "generator"
 
 
 def test_a_bracket_that_the_generator_does_not_keep_is_open_and_one_late_trial_is_repeated():
-    def late(ask, began_s):
-        return replace(cliff(100.0, ask, began_s), sound=ask.rate < 40)
-
-    found, trials = searched(late)
-    assert found.status == "open"
-    assert "40" in found.reason
+    found, trials = searched(cliff(100.0, lambda ask: ask.rate >= 40))
+    assert (found.status, "40" in found.reason) == ("open", True)
     assert [each.ask.rate for each in trials] == [10, 20, 40, 40]
-
-    def once(ask, began_s):
-        return replace(cliff(100.0, ask, began_s), sound=ask.number != 3)
-
-    found, trials = searched(once)
+    found, trials = searched(cliff(100.0, lambda ask: ask.number == 3))
     assert [each.ask.rate for each in trials[:5]] == [10, 20, 40, 40, 80]
     assert found.status == "found"
 
 
 def test_trials_that_are_not_sound_are_no_evidence():
-    def mostly_late(ask, began_s):
-        is_sound = ask.purpose == "bracket" or ask.number % 5 == 0
-        return replace(cliff(100.0, ask, began_s), sound=is_sound)
-
+    mostly_late = cliff(100.0, lambda ask: ask.purpose != "bracket" and ask.number % 5 != 0)
     found, _ = searched(mostly_late)
-    assert found.status == "open"
-    assert found.estimate is None
+    assert (found.status, found.estimate) == ("open", None)
+    # Nor does a minute whose schedule was not kept try anything.
+    assert searched(cliff(100.0, lambda ask: ask.purpose == "holdout"))[0].status == "open"
 
 
 def test_a_minute_that_fails_opens_the_answer_and_widens_its_interval():
     def tires(ask, began_s):
-        return cliff(60.0 if ask.purpose == "holdout" else 100.0, ask, began_s)
+        return cliff(60.0 if ask.purpose == "holdout" else 100.0)(ask, began_s)
 
     found, trials = searched(tires)
-    before = result(SETTINGS, CEILING, trials[:-1])
-    assert found.status == "open"
-    assert found.holdout == trials[-1]
-    assert found.low < before.low
-
-
-def test_a_minute_whose_schedule_was_not_kept_tries_nothing():
-    def late(ask, began_s):
-        return replace(cliff(100.0, ask, began_s), sound=ask.purpose != "holdout")
-
-    assert searched(late)[0].status == "open"
+    assert (found.status, found.holdout) == ("open", trials[-1])
+    assert found.low < result(SETTINGS, CEILING, trials[:-1]).low
 
 
 @pytest.mark.parametrize("limits", [(Limit("p95", 60_000.0, 0.05),), (LIMITS[1],)])
@@ -182,32 +159,30 @@ def test_a_queue_that_grows_is_a_failure_whatever_the_answers_say(limits):
 
 
 def test_a_point_of_a_curve_is_the_median_of_five_neighbours_within_all_of_them():
-    found, trials = searched(lambda *ask: cliff(100.0, *ask))
+    found, trials = searched(cliff(100.0))
     sound = sorted(trials, key=lambda each: each.achieved)
     assert set(found.curves) == {"p50", "p95", "p99"}
-    assert len(found.curves["p95"]) == len(trials) - 4
-    first, last = found.curves["p95"][0], found.curves["p95"][-1]
+    curve = found.curves["p95"]
+    assert len(curve) == len(trials) - 4
+    first = curve[0]
     assert (first.rate, first.ms, first.low_ms, first.high_ms) == (sound[2].achieved, 20, 20, 20)
-    assert last.ms == np.inf
+    assert curve[-1].ms == np.inf
+
+
+def asked_for_ceiling(most):
+    trials = []
+    while ask := next_ceiling_ask(trials):
+        trials.append(replace(cliff(np.inf)(ask, 0.0), achieved=min(ask.rate, most)))
+    return trials
 
 
 def test_the_ceiling_is_where_the_generator_stops_sending_what_it_is_asked_for():
-    trials = []
-    while ask := next_ceiling_ask(trials):
-        trials.append(replace(cliff(np.inf, ask, 0.0), achieved=min(ask.rate, 1000.0)))
+    trials = asked_for_ceiling(1000.0)
     assert [round(each.ask.rate) for each in trials] == [100, 200, 400, 800, 1600, 1131]
-    assert ceiling_of(trials) == 800
-    assert ceiling_of([]) == 0
+    assert (ceiling_of(trials), ceiling_of([])) == (800, 0)
     unsound = [replace(trials[0], sound=False)]
-    assert next_ceiling_ask(unsound) is None
-    assert ceiling_of(unsound) == 0
-
-
-def test_the_ceiling_of_a_generator_without_one_is_the_highest_rate_that_is_asked():
-    trials = []
-    while ask := next_ceiling_ask(trials):
-        trials.append(cliff(np.inf, ask, 0.0))
-    assert ceiling_of(trials) == 6400
+    assert (next_ceiling_ask(unsound), ceiling_of(unsound)) == (None, 0)
+    assert ceiling_of(asked_for_ceiling(np.inf)) == 6400  # the highest rate that is asked
 
 
 def test_a_ratio_has_the_distances_of_both_intervals():
@@ -239,10 +214,11 @@ def test_a_limit_that_cannot_be_kept_or_missed_is_refused(share):
         Limit("p95", 250.0, share)
 
 
-def test_a_trial_keeps_limits_up_to_what_they_allow():
+@pytest.mark.parametrize(
+    ("changes", "keeps"),
+    [({}, True), ({"over": (51, 1)}, False), ({"over": (50, 2)}, False), ({"grew": True}, False)],
+)
+def test_a_trial_keeps_limits_up_to_what_they_allow(changes, keeps):
     ask = Ask(1, "search", 100.0, 12.0)
     at = Trial(ask, 100.0, 1000, (50, 1), 1.0, 2.0, 3.0, False, 0.1, True, 0.0)
-    assert at.keeps(LIMITS)
-    assert not replace(at, over=(51, 1)).keeps(LIMITS)
-    assert not replace(at, over=(50, 2)).keeps(LIMITS)
-    assert not replace(at, grew=True).keeps(LIMITS)
+    assert replace(at, **changes).keeps(LIMITS) == keeps

@@ -1,5 +1,3 @@
-"""Forecast files, good and bad."""
-
 import contextlib
 
 import pytest
@@ -55,8 +53,7 @@ def test_names_rates_and_shares_are_those_of_the_file(file):
 def test_any_number_of_equal_steps_covers_a_day(file, rows):
     lines = [f"{number},1,75,25" for number in range(rows)]
     forecast = read_forecast(file(csv_text(lines, header="step,tps,search,pi")))
-    assert len(forecast.steps) == rows
-    assert forecast.step_s * len(forecast.steps) == pytest.approx(86_400)
+    assert (len(forecast.steps), forecast.step_s) == (rows, pytest.approx(86_400 / rows))
 
 
 NAMES = {
@@ -77,30 +74,25 @@ def test_steps_may_be_called_by_times_of_day_by_numbers_or_by_words(file, name):
     assert len(read_forecast(file(text)).steps) == len(names)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "\ufeff" + csv_text(),
-        csv_text(newline="\r\n"),
-        csv_text() + "\n\n,,,\n",
-        csv_text().rstrip("\n"),
-        csv_text().replace(",", " , "),
-        csv_text(header='"hour","tps","search","pi"'),
-    ],
-    ids=["BOM", "CRLF", "blank lines", "no last newline", "blanks", "quotes"],
-)
-def test_what_spreadsheets_and_editors_do_to_a_file_is_understood(file, text):
-    assert read_forecast(file(text)) == read_forecast(file(csv_text()))
+SPREADSHEETS = {
+    "BOM": "\ufeff" + csv_text(),
+    "CRLF": csv_text(newline="\r\n"),
+    "blank lines": csv_text() + "\n\n,,,\n",
+    "no last newline": csv_text().rstrip("\n"),
+    "blanks": csv_text().replace(",", " , "),
+    "quotes": csv_text(header='"hour","tps","search","pi"'),
+}
 
 
-def test_shares_that_were_rounded_are_scaled_to_a_sum_of_one(file):
-    (step,) = read_forecast(file(csv_text(["0,1,66.7,33.4"]))).steps
+@pytest.mark.parametrize("name", SPREADSHEETS)
+def test_what_spreadsheets_and_editors_do_to_a_file_is_understood(file, name):
+    assert read_forecast(file(SPREADSHEETS[name])) == read_forecast(file(csv_text()))
+
+
+def test_shares_that_were_rounded_are_scaled_and_a_target_without_a_column_has_none(file):
+    [step] = read_forecast(file(csv_text(["0,1,66.7,33.4"])), TARGETS).steps
+    assert set(step.shares) == {"search", "pi"}
     assert sum(step.shares.values()) == pytest.approx(1, abs=1e-12)
-
-
-def test_a_target_of_the_plan_without_a_column_has_no_share(file):
-    forecast = read_forecast(file(csv_text()), TARGETS)
-    assert set(forecast.steps[0].shares) == {"search", "pi"}
 
 
 BAD = {
@@ -163,20 +155,21 @@ def test_a_bad_forecast_is_refused_with_file_line_column_and_next_step(file, nam
 
 
 def test_every_error_has_a_line_and_more_than_ten_are_counted(file):
-    with pytest.raises(ForecastError) as caught:
-        read_forecast(file(hours(h3="3,x,75,25", h9="9,-1,x,25")))
-    places = [line.split(": ")[0].rsplit(":", 1)[1] for line in caught.value.errors]
-    assert places == ["5", "11", "11"]
-    with pytest.raises(ForecastError) as caught:
-        read_forecast(file(csv_text([f"{hour},x,75,25" for hour in range(24)])))
-    assert len(caught.value.errors) == 11
-    assert caught.value.errors[-1].startswith("and 14 more")
+    def errors(text):
+        with pytest.raises(ForecastError) as caught:
+            read_forecast(file(text))
+        return caught.value.errors
+
+    places = [line.split(": ")[0] for line in errors(hours(h3="3,x,75,25", h9="9,-1,x,25"))]
+    assert [place.rsplit(":", 1)[1] for place in places] == ["5", "11", "11"]
+    many = errors(csv_text([f"{hour},x,75,25" for hour in range(24)]))
+    assert (len(many), many[-1].startswith("and 14 more")) == (11, True)
 
 
-def test_a_file_that_is_not_there_or_is_a_folder_is_refused(tmp_path):
-    for path in (tmp_path, tmp_path / "none.csv"):
-        with pytest.raises(ForecastError, match="can't be read"):
-            read_forecast(path)
+@pytest.mark.parametrize("name", ["", "none.csv"])
+def test_a_file_that_is_not_there_or_is_a_folder_is_refused(tmp_path, name):
+    with pytest.raises(ForecastError, match="can't be read"):
+        read_forecast(tmp_path / name)
 
 
 @given(st.binary(max_size=300) | st.text(max_size=300).map(str.encode))

@@ -1,5 +1,3 @@
-"""A forecast as a load: steps, schedules, mixes and words."""
-
 import re
 from itertools import pairwise
 
@@ -38,30 +36,27 @@ def test_scale_compresses_time_and_leaves_the_rates():
 
 def test_steps_follow_one_another_without_gap_at_whole_milliseconds():
     steps = load_steps(day(*HOURS), scale=7, warmup_s=5.5)
-    for before, after in pairwise(steps):
-        assert before.to_s == after.from_s
+    assert all(before.to_s == after.from_s for before, after in pairwise(steps))
     assert all(round(step.to_s, 3) == step.to_s for step in steps)
     assert steps[-1].to_s == pytest.approx(5.5 + 86_400 / 7, abs=0.001)
 
 
-def names(rates, **changes):
-    return [step.name for step in load_steps(day(*rates), **changes)]
-
-
-def test_a_part_of_a_day_is_its_busiest_piece():
-    rates = (1, 2, 9, 1, 8, 8, 1, 1)
-    assert names(rates, length=0.5) == ["s2", "s3", "s4", "s5"]
-    assert names(rates, length=0.25) == ["s4", "s5"]
-
-
-def test_of_equally_busy_pieces_the_first_is_taken_and_none_runs_over_midnight():
-    assert names((5, 1, 1, 5), length=0.5) == ["s0", "s1"]
-    assert names((0.1, 0.2, 0.3, 0.3, 0.2, 0.1), length=1 / 3) == ["s2", "s3"]
-
-
-def test_a_longer_run_repeats_the_day_and_is_cut_off_where_it_ends():
-    assert names((1, 2, 3), length=2) == ["s0", "s1", "s2"] * 2
-    assert names((1, 2, 3, 4), length=1.5) == ["s0", "s1", "s2", "s3", "s0", "s1"]
+@pytest.mark.parametrize(
+    ("rates", "length", "names"),
+    [
+        # A part of a day is its busiest piece.
+        ((1, 2, 9, 1, 8, 8, 1, 1), 0.5, "s2 s3 s4 s5"),
+        ((1, 2, 9, 1, 8, 8, 1, 1), 0.25, "s4 s5"),
+        # Of equally busy pieces the first is taken, and none runs over midnight.
+        ((5, 1, 1, 5), 0.5, "s0 s1"),
+        ((0.1, 0.2, 0.3, 0.3, 0.2, 0.1), 1 / 3, "s2 s3"),
+        # A longer run repeats the day, and is cut off where it ends.
+        ((1, 2, 3), 2, "s0 s1 s2 s0 s1 s2"),
+        ((1, 2, 3, 4), 1.5, "s0 s1 s2 s3 s0 s1"),
+    ],
+)
+def test_a_part_of_a_day_is_its_busiest_piece_and_a_longer_run_repeats_it(rates, length, names):
+    assert " ".join(step.name for step in load_steps(day(*rates), length=length)) == names
 
 
 @pytest.mark.parametrize(
@@ -94,8 +89,7 @@ def counted(steps, drain_s=5.0, seed=21):
 
 
 def test_the_schedule_of_a_compressed_day_reads_like_this():
-    text = schedule_text(steps_of(4, 3.9), 5)
-    assert text == (
+    assert schedule_text(steps_of(4, 3.9), 5) == (
         "rate(4/sec) random_arrivals(5 sec) rate(4/sec) "
         "rate(4/sec) random_arrivals(2.5 sec) rate(4/sec) "
         "rate(4/sec) random_arrivals(2.5 sec) rate(4/sec) pause(5 sec)"
@@ -148,14 +142,11 @@ def test_a_full_day_asks_for_what_the_forecast_adds_up_to():
 def test_the_mix_names_the_last_arrival_of_each_entry_and_cumulated_shares():
     steps = steps_of(4, 8, from_s=5)
     assert mix_text(steps) == "50 search:0.75 pi:1"
-    changed = (steps[0], steps_of(8, from_s=7.5, shares={"search": 0, "pi": 0.2, "sum": 0.8})[0])
-    assert mix_text(changed) == "30 search:0.75 pi:1;50 pi:0.2 sum:1"
-
-
-def test_steps_without_arrivals_have_no_entry_in_the_mix():
-    other = {"search": 0.5, "pi": 0.5}
-    steps = (*steps_of(0, 4, from_s=0), *steps_of(0, from_s=5, shares=other))
-    assert mix_text(steps) == "10 search:0.75 pi:1"
+    changed = steps_of(8, from_s=7.5, shares={"search": 0, "pi": 0.2, "sum": 0.8})
+    assert mix_text((steps[0], *changed)) == "30 search:0.75 pi:1;50 pi:0.2 sum:1"
+    # Steps without arrivals have no entry.
+    silent = steps_of(0, from_s=5, shares={"search": 0.5, "pi": 0.5})
+    assert mix_text((*steps_of(0, 4, from_s=0), *silent)) == "10 search:0.75 pi:1"
 
 
 def test_a_visitor_asks_the_first_target_whose_share_exceeds_his_place():
@@ -202,15 +193,9 @@ def test_a_load_is_announced_with_its_length():
 @pytest.mark.parametrize(
     ("seconds", "text"),
     [
-        (0, "0 s"),
-        (2.5, "2.5 s"),
-        (59.4, "59 s"),
-        (59.6, "1 min 0 s"),
-        (70, "1 min 10 s"),
-        (3599.6, "1 h 0 min"),
-        (86_400, "24 h 0 min"),
-        (172_829, "48 h 0 min"),
-        (172_831, "48 h 1 min"),
+        *((0, "0 s"), (2.5, "2.5 s"), (59.4, "59 s"), (59.6, "1 min 0 s"), (70, "1 min 10 s")),
+        *((3599.6, "1 h 0 min"), (86_400, "24 h 0 min")),
+        *((172_829, "48 h 0 min"), (172_831, "48 h 1 min")),
     ],
 )
 def test_a_length_is_told_in_two_units(seconds, text):
@@ -220,5 +205,4 @@ def test_a_length_is_told_in_two_units(seconds, text):
 def test_a_rate_whose_product_lies_a_hair_below_the_count_is_written_with_a_unit_more():
     step = LoadStep("0", 0.0, 3600.0, 1854837 / 3600, {"sum": 1.0})
     assert int(1854837 / 3600 * 3600) == 1854836, "the case that is meant"
-    events = open_model_arrivals(schedule_text([step], 1.0), 1)
-    assert len(events) == 1854837
+    assert len(open_model_arrivals(schedule_text([step], 1.0), 1)) == 1854837

@@ -41,10 +41,8 @@ def test_of_400000_sequences_without_a_change_as_many_cross_as_the_level_says(
     level, fractions, repetitions
 ):
     rng, batches = np.random.default_rng(1), repetitions(80)
-    crossed = sum(
-        int((motions(rng, BATCH, fractions) > boundaries(fractions, level)).any(axis=1).sum())
-        for _ in batches
-    )
+    most = boundaries(fractions, level)
+    crossed = sum((motions(rng, BATCH, fractions) > most).any(axis=1).sum() for _ in batches)
     sequences = BATCH * batches.made
     error = np.sqrt(level * (1 - level) / sequences)
     assert abs(crossed / sequences - level) < 4 * error
@@ -55,8 +53,13 @@ def test_looking_20_times_at_1_percent_without_spending_would_alarm_five_times_a
     assert crossed.any(axis=1).mean() > 0.05
 
 
-def test_what_was_asked_of_a_look_does_not_depend_on_the_looks_after_it():
+def test_a_look_depends_on_none_after_it_and_an_exponent_below_one_gives_the_first_looks_more():
     assert boundaries(TWENTY[:7], 0.01) == pytest.approx(boundaries(TWENTY, 0.01)[:7], rel=1e-9)
+    fractions = (0.125, 0.5, 1.0)
+    even, early = (boundaries(fractions, 0.01, exponent) for exponent in (1.0, 0.25))
+    assert early[0] < even[0]
+    assert early[-1] > even[-1]
+    assert nominal_level(fractions[:1], 0.01, 0.25) == pytest.approx(0.01 * 0.125**0.25, rel=1e-6)
 
 
 def test_an_effect_for_a_single_test_of_95_percent_power_is_found_in_90_and_in_less_time():
@@ -89,24 +92,17 @@ def test_looks_out_of_order_or_time_are_refused(fractions):
         nominal_level(fractions, 0.01)
 
 
-def test_an_exponent_below_one_gives_the_first_looks_more():
-    fractions = (0.125, 0.5, 1.0)
-    even, early = (boundaries(fractions, 0.01, exponent) for exponent in (1.0, 0.25))
-    assert early[0] < even[0]
-    assert early[-1] > even[-1]
-    assert nominal_level(fractions[:1], 0.01, 0.25) == pytest.approx(0.01 * 0.125**0.25, rel=1e-6)
-
-
-RUNS = 3000
+def noises(rng, runs, seconds, memory, share):
+    """Noise of each run, of whose variance this share remembers so much of the second before."""
+    for _ in runs:
+        own = np.sqrt(share) * remembering(rng, seconds, memory)
+        yield own + np.sqrt(1 - share) * rng.standard_normal(seconds)
 
 
 def refused(memory, share, seconds, level, runs):
     """How often "no difference" is refused at this two-sided level, though there is none."""
-    rng = np.random.default_rng(5)
     count = 0
-    for _ in runs:
-        own = remembering(rng, seconds, memory)
-        noise = np.sqrt(share) * own + np.sqrt(1 - share) * rng.standard_normal(seconds)
+    for noise in noises(np.random.default_rng(5), runs, seconds, memory, share):
         error, freedom = error_of_sum(noise - noise.mean())
         count += 2 * special.stdtr(freedom, -abs(noise.sum()) / error) < level
     return count
@@ -115,8 +111,9 @@ def refused(memory, share, seconds, level, runs):
 @pytest.mark.statistics
 @pytest.mark.parametrize("seconds", [60, 300])
 def test_independent_noise_is_not_refused_more_often_than_it_may(seconds, repetitions):
-    runs = repetitions(RUNS)
+    runs = repetitions(3000)
     assert runs.least(0.02) <= refused(0, 0, seconds, 0.05, runs) <= runs.most(0.05)
+    assert error_of_sum(np.zeros(seconds))[0] == 0
 
 
 @pytest.mark.statistics
@@ -124,12 +121,8 @@ def test_independent_noise_is_not_refused_more_often_than_it_may(seconds, repeti
     ("memory", "share", "most"), [(0.6, 0.5, 0.02), (0.9, 0.5, 0.03), (0.9, 0.2, 0.045)]
 )
 def test_noise_that_lasts_is_mostly_noticed_within_300_seconds(memory, share, most, repetitions):
-    runs = repetitions(RUNS)
+    runs = repetitions(3000)
     assert refused(memory, share, 300, 0.01, runs) <= runs.most(most)
-
-
-def test_a_sum_without_noise_has_no_error():
-    assert error_of_sum(np.zeros(60))[0] == 0
 
 
 @pytest.mark.statistics
@@ -139,11 +132,8 @@ def test_the_tail_that_looks_ask_for_holds_also_for_noise_that_lasts(
     memory, share, seconds, repetitions
 ):
     """At one in a thousand, one-sided: at most 1.5 times as often, steps of 5 s, a cosine in 15."""
-    rng, runs = np.random.default_rng(6), repetitions(20_000)
-    count = 0
-    for _ in runs:
-        noise = np.sqrt(share) * remembering(rng, seconds, memory)
-        noise += np.sqrt(1 - share) * rng.standard_normal(seconds)
+    runs, count = repetitions(20_000), 0
+    for noise in noises(np.random.default_rng(6), runs, seconds, memory, share):
         steps = noise.reshape(-1, 5).mean(axis=1)
         error, freedom = error_of_steps(steps - steps.mean(), seconds // 15)
         count += special.stdtr(freedom, -abs(steps.sum()) / error) < 0.001

@@ -24,22 +24,23 @@ def counts_of(samples):
 
 
 @given(SAMPLES, st.floats(0, 100))
-def test_percentiles_equal_numpys_to_the_last_bit(samples, p):
-    elapsed = [sample[1] for sample in samples]
-    assert counts_of(samples).percentile(p) == np.percentile(elapsed, p)
-
-
-@given(SAMPLES)
-def test_mean_and_deviation_equal_numpys(samples):
+def test_percentiles_mean_and_deviation_equal_numpys(samples, p):
     elapsed, counts = [sample[1] for sample in samples], counts_of(samples)
+    assert counts.percentile(p) == np.percentile(elapsed, p)  # to the last bit
     assert counts.mean == pytest.approx(np.mean(elapsed))
     assert counts.stdev == pytest.approx(np.std(elapsed), abs=1e-9)
 
 
-@given(SAMPLES, st.randoms(use_true_random=False))
-def test_the_order_of_samples_does_not_matter(samples, random):
-    shuffled = random.sample(samples, len(samples))
-    assert counts_of(shuffled) == counts_of(samples)
+@given(SAMPLES, st.randoms(use_true_random=False), st.integers(0, 200))
+def test_the_order_of_samples_does_not_matter_and_parts_merge_into_the_whole(samples, random, cut):
+    whole = counts_of(samples)
+    assert counts_of(random.sample(samples, len(samples))) == whole
+    parts = [part for part in (samples[:cut], samples[cut:]) if part]
+    assert Counts.merged(counts_of(part) for part in parts) == whole
+    seconds = dict(whole.by_second())
+    assert list(seconds) == list(whole.seconds)
+    assert [part.total for part in seconds.values()] == list(whole.sum_by_second())
+    assert Counts.merged(seconds.values()) == whole
 
 
 ANY = st.integers(-9, 9) | st.integers(-(2**63), 2**63 - 1)
@@ -53,41 +54,23 @@ def test_counts_are_sorted_and_alike_ones_together_however_far_apart_they_are(sa
     assert found == [(*sample, n) for sample, n in sorted(Counter(samples).items())]
 
 
-@given(SAMPLES, st.integers(0, 200))
-def test_parts_merge_into_the_whole(samples, cut):
-    parts = [part for part in (samples[:cut], samples[cut:]) if part]
-    assert Counts.merged(counts_of(part) for part in parts) == counts_of(samples)
-
-
 @given(SAMPLES, st.integers(-10, 60), st.integers(-10, 60))
 def test_a_window_holds_its_start_and_not_its_end(samples, low, high):
     window = counts_of(samples).window(low, high)
     assert window.total == sum(low <= sample[0] < high for sample in samples)
 
 
-@given(SAMPLES)
-def test_seconds_add_up_to_the_whole(samples):
-    counts = counts_of(samples)
-    parts = dict(counts.by_second())
-    assert list(parts) == list(counts.seconds)
-    assert [part.total for part in parts.values()] == list(counts.sum_by_second())
-    assert Counts.merged(parts.values()) == counts
-
-
-def test_errors_are_counted():
+def test_errors_and_ranks_are_those_of_the_samples():
     counts = Counts.of([0, 0, 1], [5, 5, 7], [True, False, False], n=[10, 2, 3])
     assert (counts.total, counts.errors) == (15, 5)
+    counts = Counts.of([0, 0, 0], [30, 10, 20], n=[1, 2, 1])
+    assert list(counts.order_statistics([1, 2, 3, 4])) == [10, 10, 20, 30]
 
 
 def test_response_codes_match_by_pattern_and_exceptions_without_their_package():
     counts = Counts.of([0, 0, 0], [1, 2, 3], code=[0, 1, 2], codes=CODES)
     hits = {pattern: int(counts.n @ counts.code_mask(pattern)) for pattern in ("2??", "?0?", "S*")}
     assert hits == {"2??": 1, "?0?": 2, "S*": 1}
-
-
-def test_ranks_are_order_statistics():
-    counts = Counts.of([0, 0, 0], [30, 10, 20], n=[1, 2, 1])
-    assert list(counts.order_statistics([1, 2, 3, 4])) == [10, 10, 20, 30]
 
 
 def test_no_samples_have_no_values():
@@ -98,12 +81,9 @@ def test_no_samples_have_no_values():
     assert Counts.merged([]).total == 0
 
 
-def test_ragged_columns_are_refused():
+def test_ragged_columns_and_a_code_without_a_name_are_refused():
     with pytest.raises(ValueError, match="equal length"):
         Counts.of([0, 1], [5])
-
-
-def test_a_code_without_a_name_is_refused():
     with pytest.raises(ValueError, match="outside of the 1 codes"):
         Counts.of([0], [5], code=[1], codes=("200",))
 
@@ -149,16 +129,12 @@ def test_a_warm_up_of_half_seconds_begins_the_bins_with_the_next_whole_one():
 NEEDED = 72  # for p95, by the binomial interval
 
 
-def drawn(seconds, per_second, width=1, start=0):
-    rng = np.random.default_rng(3)
-    second = start + np.repeat(np.arange(0, seconds, width), per_second * width)
-    elapsed = rng.integers(1, 500, len(second))
-    return Counts.of(second, elapsed, width=width), second, elapsed
-
-
 @pytest.mark.parametrize("width", [1, 8])
 def test_each_block_has_numpys_percentile_of_its_own_samples(width):
-    counts, second, elapsed = drawn(800, 20, width, start=3)
+    rng = np.random.default_rng(3)
+    second = 3 + np.repeat(np.arange(0, 800, width), 20 * width)
+    elapsed = rng.integers(1, 500, len(second))
+    counts = Counts.of(second, elapsed, width=width)
     middle, values, samples = percentile_by_block(counts, 95, 3, 803, 10)
     assert list(middle) == [3 + 40 + 80 * block for block in range(10)]
     for block, value in enumerate(values):
@@ -175,25 +151,19 @@ def test_the_warm_up_and_what_came_after_the_end_are_in_no_block():
 def test_a_block_with_too_few_samples_is_joined_with_its_neighbours():
     counts = Counts.of([0, 10, 20, 30, 40], [1] * 5, n=[80, 40, 40, 80, 10])
     middle, _, samples = percentile_by_block(counts, 95, 0, 50, 5)
-    assert list(samples) == [80, 80, 90]
-    assert list(middle) == [5, 20, 40]
+    assert (list(samples), list(middle)) == ([80, 80, 90], [5, 20, 40])
 
 
-def test_too_few_samples_in_all_give_no_blocks():
-    few = Counts.of([0, 1], [1, 2], n=[NEEDED - 2, 1])
-    enough = Counts.of([0, 1], [1, 2], n=[NEEDED - 1, 1])
-    assert [len(each) for each in percentile_by_block(few, 95, 0, 10, 4)] == [0, 0, 0]
-    assert [len(each) for each in percentile_by_block(enough, 95, 0, 10, 4)] == [1, 1, 1]
-    empty = Counts.of([], [])
-    assert [len(each) for each in percentile_by_block(empty, 95, 0, 10, 4)] == [0, 0, 0]
+@pytest.mark.parametrize(("n", "blocks"), [([NEEDED - 2, 1], 0), ([NEEDED - 1, 1], 1), ([], 0)])
+def test_too_few_samples_in_all_give_no_blocks(n, blocks):
+    counts = Counts.of([0, 1][: len(n)], [1, 2][: len(n)], n=n)
+    assert [len(each) for each in percentile_by_block(counts, 95, 0, 10, 4)] == [blocks] * 3
     with pytest.raises(ValueError, match="0 blocks"):
-        percentile_by_block(enough, 95, 0, 10, 0)
+        percentile_by_block(counts, 95, 0, 10, 0)
 
 
 @given(
-    st.lists(st.integers(0, 200), min_size=1, max_size=60),
-    st.integers(1, 70),
-    st.integers(1, 5),
+    st.lists(st.integers(0, 200), min_size=1, max_size=60), st.integers(1, 70), st.integers(1, 5)
 )
 def test_blocks_hold_each_sample_once_and_enough_each(per_bin, blocks, width):
     counts = Counts.of(np.arange(len(per_bin)) * width, [7] * len(per_bin), n=per_bin, width=width)

@@ -8,12 +8,7 @@ from scipy import stats
 
 from tollgate.stats.autocorrelation import design_effect
 from tollgate.stats.counts import Counts
-from tollgate.stats.intervals import (
-    mean_interval,
-    samples_needed,
-    share_interval,
-    stdev_interval,
-)
+from tollgate.stats.intervals import mean_interval, samples_needed, share_interval, stdev_interval
 from tollgate.stats.percentiles import percentile_interval
 
 RUNS = 500
@@ -53,6 +48,7 @@ PROCESSES = {
     "a third of the variance is common to a second": lambda rng, at_s: shocked(rng, at_s, 0.3, 0),
     "two fifths last for some seconds": lambda rng, at_s: shocked(rng, at_s, 0.4, 0.3),
 }
+THIRD = "a third of the variance is common to a second"
 
 
 def simulated(rng, process, n, seconds):
@@ -87,39 +83,32 @@ def test_of_500_runs_92_to_99_percent_of_the_intervals_hold_the_true_percentile(
 
 @pytest.mark.statistics
 def test_of_500_runs_92_to_99_percent_hold_the_true_p99_of_3000_samples(repetitions):
-    rng, runs = np.random.default_rng(99), repetitions(RUNS)
-    held = sum(
-        found.low <= truth(99) <= found.high
-        for found in (
-            percentile_interval(simulated(rng, "independent", 3000, 60), 99) for _ in runs
-        )
-    )
+    rng, runs, held = np.random.default_rng(99), repetitions(RUNS), 0
+    for _ in runs:
+        found = percentile_interval(simulated(rng, "independent", 3000, 60), 99)
+        held += found.low <= truth(99) <= found.high
     assert runs.least(0.92) <= held <= runs.most(0.99)
 
 
 @pytest.mark.statistics
 def test_of_500_runs_92_to_99_percent_of_the_intervals_hold_the_true_mean_and_share(repetitions):
-    rng, runs = np.random.default_rng(3), repetitions(RUNS)
-    mean = MEDIAN_MS * math.exp(SIGMA**2 / 2)
-    process, held = "a third of the variance is common to a second", np.zeros(2)
-    limit = truth(90)
+    rng, runs, held = np.random.default_rng(3), repetitions(RUNS), np.zeros(2)
+    mean, limit = MEDIAN_MS * math.exp(SIGMA**2 / 2), truth(90)
     for _ in runs:
-        counts = simulated(rng, process, 3000, 60)
+        counts = simulated(rng, THIRD, 3000, 60)
         seconds, n = counts.seconds, counts.sum_by_second()
         found = mean_interval(seconds, n, counts.sum_by_second(counts.elapsed_ms))
         held[0] += found.low <= mean <= found.high
-        slow = counts.sum_by_second(counts.elapsed_ms > limit)
-        found = share_interval(seconds, n, slow)
+        found = share_interval(seconds, n, counts.sum_by_second(counts.elapsed_ms > limit))
         held[1] += found.low <= 0.1 <= found.high
     assert (held >= runs.least(0.92)).all(), held
     assert (held <= runs.most(0.99)).all(), held
 
 
 def test_an_interval_that_ignored_autocorrelation_would_lie():
-    rng = np.random.default_rng(4)
-    process, held = "a third of the variance is common to a second", 0
+    rng, held = np.random.default_rng(4), 0
     for _ in range(200):
-        elapsed = simulated(rng, process, 3000, 60)
+        elapsed = simulated(rng, THIRD, 3000, 60)
         low, high = elapsed.order_statistics(stats.binom.ppf([0.025, 0.975], elapsed.total, 0.5))
         held += low <= truth(50) <= high
     assert held / 200 < 0.6
@@ -137,16 +126,14 @@ def test_independent_samples_give_the_textbook_ranks():
 
 @pytest.mark.parametrize(("p", "needed"), [(50, 6), (90, 36), (95, 72), (99, 368), (99.9, 3688)])
 def test_the_samples_that_a_percentile_needs_are_known(p, needed):
-    assert samples_needed(p) == needed
-    assert samples_needed(100 - p) == needed
+    assert samples_needed(p) == samples_needed(100 - p) == needed
     assert samples_needed(p, deff=2) == 2 * needed
 
 
 @settings(max_examples=50)
 @given(st.integers(1, 200), st.sampled_from([50, 90, 95, 99]))
 def test_with_fewer_samples_than_needed_there_is_no_upper_bound(n, p):
-    counts = Counts.of(np.arange(n) % 20, np.arange(n))
-    found = percentile_interval(counts, p)
+    found = percentile_interval(Counts.of(np.arange(n) % 20, np.arange(n)), p)
     if n < samples_needed(p, found.deff if math.isfinite(found.deff) else 1):
         assert found.high == math.inf
 
@@ -174,14 +161,10 @@ def test_less_than_five_seconds_tell_nothing():
     assert share_interval(seconds, n, n) == share_interval([], np.array([]), np.array([]))
 
 
-def test_no_failures_still_leave_a_possible_share():
+def test_no_failures_still_leave_a_possible_share_and_a_steady_run_has_a_mean_without_doubt():
     # The rule of three: with 300 successes the share of failures is below 3.7/300 at 97.5 %.
     found = share_interval(np.arange(30), np.full(30, 10), np.zeros(30))
-    assert found.low == 0
-    assert found.high == pytest.approx(0.0122, abs=1e-4)
-
-
-def test_a_steady_run_has_a_mean_without_doubt():
+    assert (found.low, found.high) == (0, pytest.approx(0.0122, abs=1e-4))
     found = mean_interval(np.arange(10), np.full(10, 8), np.full(10, 80))
     assert (found.low, found.high) == (10, 10)
 
@@ -204,15 +187,13 @@ def test_a_mean_has_no_more_freedom_than_seconds_with_samples():
 
 def test_a_burst_of_equal_values_leaves_the_percentile_in_doubt():
     # 8 % of the samples, all 20 ms and all in five of sixty seconds: who knows about the next five?
-    elapsed = np.where(np.arange(600) // 10 >= 55, 20, 10)
-    found = percentile_interval(Counts.of(np.arange(600) // 10, elapsed), 95)
-    assert found.low == 10
+    second = np.arange(600) // 10
+    assert percentile_interval(Counts.of(second, np.where(second >= 55, 20, 10)), 95).low == 10
 
 
 def test_samples_that_agree_within_a_second_count_for_less():
-    seconds, n = np.arange(60), np.full(60, 10)
     together = np.where(np.random.default_rng(2).random(60) < 0.5, 10, 0)
-    assert design_effect(seconds, n, together, 0.95) > 5
+    assert design_effect(np.arange(60), np.full(60, 10), together, 0.95) > 5
 
 
 def test_seconds_without_samples_do_not_break_an_interval():

@@ -1,5 +1,3 @@
-"""Slopes of known series, and how often their intervals hold the truth over simulated runs."""
-
 import math
 
 import numpy as np
@@ -125,18 +123,15 @@ def test_sens_own_interval_would_miss_the_slope_of_most_walks():
 
 
 @settings(max_examples=30)
-@given(st.integers(0, 2**32 - 1), st.sampled_from(LOOKS[:2]))
-def test_the_slope_is_that_of_scipy_where_there_are_few_enough_looks(seed, size):
-    values = np.random.default_rng(seed).standard_normal(size)[:30]
-    at = np.arange(30.0)
-    assert trend(at, values, CONFIDENCE).slope == pytest.approx(
-        stats.theilslopes(values, at).slope, abs=1e-12
-    )
+@given(st.integers(0, 2**32 - 1))
+def test_the_slope_is_that_of_scipy_where_there_are_few_enough_looks(seed):
+    at, values = np.arange(30.0), np.random.default_rng(seed).standard_normal(30)
+    expected = stats.theilslopes(values, at).slope
+    assert trend(at, values, CONFIDENCE).slope == pytest.approx(expected, abs=1e-12)
 
 
 def test_a_clear_leak_is_found_and_none_is_not():
-    rng = np.random.default_rng(3)
-    at = np.arange(120.0)
+    rng, at = np.random.default_rng(3), np.arange(120.0)
     for _ in range(50):
         saw = 12 * sawtooth(15)(rng, 120)
         leak, none = trend(at, saw + at, CONFIDENCE), trend(at, saw, CONFIDENCE)
@@ -148,28 +143,23 @@ def test_a_warm_up_of_a_quarter_of_the_run_does_not_carry_the_slope_away():
     at = np.arange(200.0)
     values = 100 - 60 * np.exp(-at / 8) + np.random.default_rng(5).normal(0, 0.5, 200)
     found = trend(at, values, CONFIDENCE)
-    line = np.polyfit(at, values, 1)[0]
-    assert found.slope < line / 4
+    assert found.slope < np.polyfit(at, values, 1)[0] / 4
     assert found.low < 0.02
 
 
 def test_a_line_without_noise_has_its_slope_and_no_doubt():
     at = np.arange(100.0)
-    found = trend(at, 3 + 0.25 * at, CONFIDENCE)
-    assert (found.slope, found.low, found.high) == pytest.approx((0.25, 0.25, 0.25))
-    still = trend(at, np.full(100, 7.0), CONFIDENCE)
-    assert (still.slope, still.low, still.high) == (0, 0, 0)
-
-
-def test_too_few_points_have_no_slope():
-    assert trend(np.arange(FEWEST - 1.0), np.ones(FEWEST - 1), CONFIDENCE) is None
-    assert trend(np.zeros(0), np.zeros(0), CONFIDENCE) is None
-    assert trend(np.arange(float(FEWEST)), np.ones(FEWEST), CONFIDENCE) is not None
-
-
-def test_two_looks_at_one_moment_are_no_slope_of_their_own():
-    at = np.repeat(np.arange(15.0), 2)
+    for values, slope in ((3 + 0.25 * at, 0.25), (np.full(100, 7.0), 0)):
+        found = trend(at, values, CONFIDENCE)
+        assert (found.slope, found.low, found.high) == pytest.approx((slope,) * 3)
+    at = np.repeat(np.arange(15.0), 2)  # two looks at one moment are no slope of their own
     assert trend(at, 2 * at, CONFIDENCE).slope == pytest.approx(2)
+
+
+@pytest.mark.parametrize("points", [0, FEWEST - 1, FEWEST])
+def test_too_few_points_have_no_slope(points):
+    found = trend(np.arange(float(points)), np.ones(points), CONFIDENCE)
+    assert (found is None) == (points < FEWEST)
 
 
 @settings(max_examples=60)
@@ -201,13 +191,12 @@ def test_medians_of_stretches_of_unequal_length_move_with_a_line():
         assert tilted.slope == pytest.approx(trend(at, values, CONFIDENCE).slope + 1)
 
 
-def test_longer_runs_are_asked_for_by_how_the_noise_behaves():
-    at, rng = np.arange(120.0), np.random.default_rng(9)
-    steady, wandering = (
-        trend(at, noise(rng, 120), CONFIDENCE) for noise in (autoregressive(0), walk)
-    )
-    assert (steady.wanders, wandering.wanders) == (False, True)
-    for found, power in ((steady, 2 / 3), (wandering, 2)):
-        limit = found.slope + (found.high - found.slope) / 8
-        assert found.times_longer(limit) == pytest.approx(8**power)
-        assert math.isinf(found.times_longer(found.slope))
+@pytest.mark.parametrize(
+    ("noise", "wanders", "power"), [(autoregressive(0), False, 2 / 3), (walk, True, 2)]
+)
+def test_longer_runs_are_asked_for_by_how_the_noise_behaves(noise, wanders, power):
+    found = trend(np.arange(120.0), noise(np.random.default_rng(9), 120), CONFIDENCE)
+    assert found.wanders == wanders
+    limit = found.slope + (found.high - found.slope) / 8
+    assert found.times_longer(limit) == pytest.approx(8**power)
+    assert math.isinf(found.times_longer(found.slope))
