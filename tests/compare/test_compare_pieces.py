@@ -37,21 +37,30 @@ def ratio_of(blocks, metric):
     return typical_ratio(blocks) if metric == "typical" else percentile_ratio(blocks, metric)
 
 
+def spread_of(ratios):
+    return np.std([it.value for it in ratios])
+
+
+def assert_found(values, ratio):
+    """The mean of these logarithms is that of the ratio."""
+    error = np.std(values) / len(values) ** 0.5
+    assert np.mean(values) == pytest.approx(np.log(ratio), abs=0.002 + 4 * error)
+
+
 @pytest.mark.parametrize(("metric", "least"), [("typical", 2.5), ("p50", 1.8), ("p95", 1.05)])
 def test_what_differs_between_rows_is_taken_off(metric, least):
     rng = np.random.default_rng(1)
-    found = [ratio_of(pair(rng), metric) for _ in range(20)]
-    blind = [ratio_of(pair(rng, known=False), metric) for _ in range(20)]
-    spreads = [np.std([it.value for it in each]) for each in (blind, found)]
-    assert spreads[0] > least * spreads[1]
+    found, blind = (
+        [ratio_of(pair(rng, known=known), metric) for _ in range(20)] for known in (True, False)
+    )
+    assert spread_of(blind) > least * spread_of(found)
     assert np.mean([it.error for it in blind]) > np.mean([it.error for it in found])
 
 
 @pytest.mark.parametrize("metric", ["typical", "p50", "p95"])
 def test_a_change_of_head_does_not_wear_off_with_the_rows(metric):
     rng = np.random.default_rng(2)
-    values = [ratio_of(pair(rng, 1.05), metric).value for _ in range(30)]
-    assert np.mean(values) == pytest.approx(np.log(1.05), abs=0.002 + 4 * np.std(values) / 30**0.5)
+    assert_found([ratio_of(pair(rng, 1.05), metric).value for _ in range(30)], 1.05)
 
 
 def burst(rng, share, most=20.0):
@@ -61,13 +70,10 @@ def burst(rng, share, most=20.0):
 @pytest.mark.parametrize(("metric", "most"), [("typical", 0.02), ("p50", 0.02), ("p95", 0.1)])
 def test_bursts_that_hit_the_sides_by_chance_are_no_change(metric, most):
     rng = np.random.default_rng(3)
-    values, plain = [], []
-    for _ in range(20):
-        blocks = pair(rng, bursts=(burst(rng, 0.03), burst(rng, 0.03)))
-        values.append(ratio_of(blocks, metric).value)
-        plain.append(mean_ratio(blocks).value)
-    assert np.std(values) < most
-    assert np.std(plain) > 4 * np.std(values)
+    runs = [pair(rng, bursts=(burst(rng, 0.03), burst(rng, 0.03))) for _ in range(20)]
+    spread = spread_of(ratio_of(it, metric) for it in runs)
+    assert spread < most
+    assert spread_of(mean_ratio(it) for it in runs) > 4 * spread
 
 
 def test_what_is_slow_in_less_than_a_fifth_of_the_pieces_is_left_to_the_mean():
@@ -77,39 +83,35 @@ def test_what_is_slow_in_less_than_a_fifth_of_the_pieces_is_left_to_the_mean():
     assert mean_ratio(blocks).value > 0.2
 
 
-def test_rows_that_are_seen_once_are_one_row():
-    rng = np.random.default_rng(5)
-    blocks = pair(rng)
-    unique = []
-    for number, each in enumerate((blocks.base, blocks.head)):
-        n = len(each.known.row)
-        unique.append(replace(each, known=replace(each.known, row=np.arange(n) + number * n)))
-    once = replace(blocks, base=unique[0], head=unique[1])
-    blind = replace(blocks, base=replace(blocks.base, known=None))
-    for metric in ("typical", "p50", "p95"):
-        assert ratio_of(once, metric).value == pytest.approx(
-            ratio_of(blind, metric).value, abs=1e-9
-        )
+@pytest.mark.parametrize("metric", ["typical", "p50", "p95"])
+def test_rows_that_are_seen_once_are_one_row(metric):
+    blocks = pair(np.random.default_rng(5))
+    base, head = blocks.base, blocks.head
+    rows = np.arange(len(base.known.row) + len(head.known.row))
+    ones, others = np.split(rows, [len(base.known.row)])
+    once = replace(
+        blocks,
+        base=replace(base, known=replace(base.known, row=ones)),
+        head=replace(head, known=replace(head.known, row=others)),
+    )
+    blind = replace(blocks, base=replace(base, known=None))
+    found, expected = (ratio_of(it, metric).value for it in (once, blind))
+    assert found == pytest.approx(expected, abs=1e-9)
 
 
 def test_a_service_of_less_than_half_a_millisecond_has_no_typical_request():
-    rng = np.random.default_rng(6)
-    found = typical_ratio(pair(rng, rows=np.full(100, 0.2)))
-    assert found.note.startswith("all answers")
-    assert np.isnan(found.value)
+    found = typical_ratio(pair(np.random.default_rng(6), rows=np.full(100, 0.2)))
+    assert (found.note.startswith("all answers"), np.isnan(found.value)) == (True, True)
 
 
 def test_a_piece_without_a_sample_of_one_side_is_left_out():
-    rng = np.random.default_rng(7)
-    whole = pair(rng)
-    block = whole.head.known.block
-    kept = block % 10 != 3
-    known = Requests(
-        *(it[kept] for it in (block, whole.head.known.row, whole.head.known.elapsed_ms))
-    )
-    counts = whole.head.counts.copy()
+    whole = pair(np.random.default_rng(7))
+    head, known = whole.head, whole.head.known
+    kept = known.block % 10 != 3
+    counts = head.counts.copy()
     counts[3::10] = 0
-    gaps = replace(whole, head=Side(counts, whole.head.failed, known))
+    requests = Requests(*(it[kept] for it in (known.block, known.row, known.elapsed_ms)))
+    gaps = replace(whole, head=Side(counts, head.failed, requests))
     assert abs(typical_ratio(gaps).value - typical_ratio(whole).value) < 0.01
     assert np.isfinite(percentile_ratio(gaps, "p50").error)
 
@@ -135,36 +137,27 @@ def test_what_others_take_makes_the_tail_surer_and_leaves_the_middle_as_it_is():
         beside = blocks.beside(foreign)
         plain.append(percentile_ratio(blocks, "p95"))
         weighed.append(percentile_ratio(beside, "p95"))
-        assert percentile_ratio(beside, "p50") == percentile_ratio(blocks, "p50")
-        assert typical_ratio(beside) == typical_ratio(blocks)
-    spreads = [np.std([it.value for it in each]) for each in (plain, weighed)]
+        for metric in ("p50", "typical"):
+            assert ratio_of(beside, metric) == ratio_of(blocks, metric)
     errors = [np.median([it.error for it in each]) for each in (plain, weighed)]
-    assert spreads[0] > 1.6 * spreads[1]
+    assert spread_of(plain) > 1.6 * spread_of(weighed)
     assert errors[0] > 1.6 * errors[1]
-    assert errors[1] > 0.8 * spreads[1]
+    assert errors[1] > 0.8 * spread_of(weighed)
 
 
 def test_a_change_of_head_is_seen_beside_a_neighbour_as_large_as_it_is():
     rng = np.random.default_rng(9)
-    values = []
-    for _ in range(30):
-        foreign = bursts_of_a_neighbour(rng)
-        values.append(percentile_ratio(pair(rng, 1.1).beside(foreign), "p95").value)
-    assert np.mean(values) == pytest.approx(np.log(1.1), abs=0.002 + 4 * np.std(values) / 30**0.5)
+    foreign = (bursts_of_a_neighbour(rng) for _ in range(30))
+    runs = (pair(rng, 1.1).beside(it) for it in foreign)
+    assert_found([percentile_ratio(it, "p95").value for it in runs], 1.1)
 
 
-@pytest.mark.parametrize("share", [0.0, 0.05, 0.2, 0.9, 1.0])
-def test_where_all_seconds_are_alike_what_others_take_says_nothing(share):
+@pytest.mark.parametrize("share", [0.0, 0.05, 0.2, 0.9, 1.0, "0.9 in one"])
+def test_where_all_seconds_but_too_few_are_alike_what_others_take_says_nothing(share):
     blocks = pair(np.random.default_rng(10))
-    beside = blocks.beside([share] * SECONDS)
+    one = np.where(np.arange(SECONDS) == 50, 0.9, 0)  # too few for a piece join calmer ones
+    beside = blocks.beside(one if share == "0.9 in one" else [share] * SECONDS)
     assert percentile_ratio(beside, "p95") == percentile_ratio(blocks, "p95")
-
-
-def test_seconds_of_a_kind_that_are_too_few_for_a_piece_join_those_that_are_calmer():
-    blocks = pair(np.random.default_rng(11))
-    foreign = np.zeros(SECONDS)
-    foreign[50] = 0.9
-    assert percentile_ratio(blocks.beside(foreign), "p95") == percentile_ratio(blocks, "p95")
 
 
 @pytest.mark.parametrize("seconds", [20, 21, 40, 119])
@@ -181,8 +174,7 @@ def test_every_second_is_in_one_piece_whatever_others_take(seconds, seed):
         before, after = (getattr(it, name) for it in (blocks, pieces.blocks))
         assert after.n.sum() == before.n.sum()
         assert (np.diff(after.known.block) >= 0).all()
-        counted = np.bincount(after.known.block, minlength=seconds)
-        assert counted.tolist() == after.n.tolist()
+        assert np.bincount(after.known.block, minlength=seconds).tolist() == after.n.tolist()
 
 
 def test_calm_seconds_weigh_the_most_and_lie_together():
@@ -194,7 +186,9 @@ def test_calm_seconds_weigh_the_most_and_lie_together():
     assert pieces.blocks.base.n[: SECONDS // 3].tolist() == blocks.base.n[calm].tolist()
 
 
-def test_what_others_took_is_told_of_the_seconds_in_which_it_is_known():
-    assert BackgroundCpu.of(()) is None
-    assert BackgroundCpu.of((None, None)) is None
-    assert BackgroundCpu.of((None, 0.5, 0.0, 0.1)) == BackgroundCpu(0.2, 3, 1)
+@pytest.mark.parametrize(
+    ("shares", "told"),
+    [((), None), ((None, None), None), ((None, 0.5, 0.0, 0.1), BackgroundCpu(0.2, 3, 1))],
+)
+def test_what_others_took_is_told_of_the_seconds_in_which_it_is_known(shares, told):
+    assert BackgroundCpu.of(shares) == told

@@ -1,5 +1,3 @@
-"""The moments at which plans/compare.jmx asks for work, and what a comparison makes of them."""
-
 import re
 import sys
 from itertools import pairwise
@@ -86,15 +84,11 @@ def simulated(folder, seed, ratio=1.0):
         took += np.where(rng.random(size) < 0.02, rng.exponential(8, size), 0)
         begin = START_MS + due + rng.exponential(0.3, size)
         start, end = (np.floor(it).astype(int) for it in (begin, begin + took))
-        rows += [
-            (
-                *(one, two - one, label, 200, "OK", f"{label} 1-{number}", "true", *REST, side),
-                f"http://127.0.0.1:302{1 + side}/{label}/{which}",
-            )
-            for number, (one, two, side, which) in enumerate(
-                zip(start, end, coin, row, strict=True), 1
-            )
-        ]
+        sent = zip(start, end - start, coin, row, strict=True)
+        for number, (at, elapsed, side, which) in enumerate(sent, 1):
+            url = f"http://127.0.0.1:302{1 + side}/{label}/{which}"
+            words = (label, 200, "OK", f"{label} 1-{number}", "true")
+            rows.append((at, elapsed, *words, *REST, side, url))
     path = folder / "kpi.jtl"
     path.write_bytes(lines(rows, header=HEADER))
     return path
@@ -140,17 +134,14 @@ def test_seeds_are_drawn_anew_and_apart_but_for_those_that_are_set(tmp_path):
 
 
 def test_the_same_run_again_is_a_command_s_options():
-    assert repeat_command({"coin_seed": 3, "sum_seed": 4}) == (
-        "-o modules.jmeter.properties.coin_seed=3 -o modules.jmeter.properties.sum_seed=4"
-    )
+    options = [f"-o modules.jmeter.properties.{it}" for it in ("coin_seed=3", "sum_seed=4")]
+    assert repeat_command({"coin_seed": 3, "sum_seed": 4}) == " ".join(options)
 
 
 def test_what_was_sent_before_a_look_has_ended_by_then():
     assert lag_s({}) == 8
     assert lag_s({"connect_timeout": "500", "response_timeout": 1500}) == 3
-
-
-def test_the_usual_timeouts_are_those_of_the_plan():
+    # The usual timeouts are those of the plan.
     found = dict(re.findall(r"__P\((connect_timeout|response_timeout),(\d+)\)", PLAN.read_text()))
     assert {name: int(value) for name, value in found.items()} == TIMEOUTS_MS
 
@@ -164,13 +155,9 @@ def test_a_timeout_must_come(value):
 def test_a_plan_is_utf_8_whatever_the_locale_says(tmp_path):
     plan = tmp_path / "plan.jmx"
     plan.write_text("<plan name='Größe'>${__P(sum_seed,0)}</plan>", encoding="utf-8")
-    command = (
-        "import sys; from tollgate.compare.settings import drawn_seeds; "
-        "print(*drawn_seeds(sys.argv[1], {}))"
-    )
+    code = "import sys; from tollgate.compare.settings import drawn_seeds as drawn; "
+    code += "print(*drawn(sys.argv[1], {}))"
     ascii_only = {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
-    done = run(
-        *(sys.executable, "-c", command, plan),
-        env=environment(PYTHONPATH=str(ROOT / "scripts"), **ascii_only),
-    )
+    env = environment(PYTHONPATH=str(ROOT / "scripts"), **ascii_only)
+    done = run(sys.executable, "-c", code, plan, env=env)
     assert (done.stdout, done.stderr) == ("sum_seed\n", "")

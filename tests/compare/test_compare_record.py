@@ -1,5 +1,3 @@
-"""compare.json is written whole, read back as it was, and refused when it is none."""
-
 import json
 from dataclasses import replace
 
@@ -24,63 +22,52 @@ RECORD = CompareRecord(
 )
 
 
-def test_what_was_written_is_read_back(tmp_path):
+def test_what_was_written_is_read_back_from_a_folder_that_is_now_a_comparison(tmp_path):
+    assert not record.is_compare(tmp_path)
+    with pytest.raises(ManifestError, match=r"is not the folder of a comparison.*compare\.json"):
+        record.read(tmp_path)
     record.write(RECORD, tmp_path)
+    assert record.is_compare(tmp_path)
     assert record.read(tmp_path) == RECORD
     assert [path.name for path in tmp_path.iterdir()] == [record.NAME]
 
 
+def spoiled(folder, spoil):
+    """The path of a record that a change has spoiled."""
+    record.write(RECORD, folder)
+    path = folder / record.NAME
+    raw = json.loads(path.read_text())
+    spoil(raw)
+    path.write_text(json.dumps(raw))
+    return path
+
+
 def test_the_names_of_earlier_versions_are_read(tmp_path):
-    record.write(RECORD, tmp_path)
-    raw = json.loads((tmp_path / record.NAME).read_text())
-    raw["foreign"] = raw.pop("background_cpu")
-    for side in ("base", "head"):
-        raw[side]["told"] = raw[side].pop("description")
-    (tmp_path / record.NAME).write_text(json.dumps(raw))
+    def of_then(raw):
+        raw["foreign"] = raw.pop("background_cpu")
+        for side in ("base", "head"):
+            raw[side]["told"] = raw[side].pop("description")
+
+    spoiled(tmp_path, of_then)
     assert record.read(tmp_path) == RECORD
-
-
-def test_a_folder_is_a_comparison_if_it_has_the_record(tmp_path):
-    assert not record.is_compare(tmp_path)
-    record.write(RECORD, tmp_path)
-    assert record.is_compare(tmp_path)
-
-
-def test_a_folder_without_it_is_refused_by_name(tmp_path):
-    with pytest.raises(ManifestError, match=r"is not the folder of a comparison.*compare\.json"):
-        record.read(tmp_path)
-
-
-def change(name, value):
-    def changed(raw):
-        raw[name] = value
-
-    return changed
 
 
 @pytest.mark.parametrize(
     ("spoil", "why"),
     [
-        (change("version", 4), "version 4, and this Tollgate reads 1 to 3"),
-        (change("version", [3]), r"version \[3\], and this Tollgate reads 1 to 3"),
-        (lambda raw: raw["settings"].pop("labels"), r"settings\.labels: it is missing"),
-        (lambda raw: raw["settings"].update(gates=[]), r"settings\.gates: .*at least 1 item"),
-        (lambda raw: raw["settings"].update(miss="2 %"), r"settings\.miss: .*number, not '2 %'"),
-        (change("base", {"name": "base"}), "missing"),
-        (change("surplus", 1), "surplus"),
-        (lambda raw: raw.pop("first_s"), "first_s"),
-        (
-            lambda raw: raw["settings"].update(effect=0),
-            r"settings\.effect: .*greater than 0, not 0",
-        ),
+        (lambda it: it.update(version=4), "version 4, and this Tollgate reads 1 to 3"),
+        (lambda it: it.update(version=[3]), r"version \[3\], and this Tollgate reads 1 to 3"),
+        (lambda it: it["settings"].pop("labels"), r"settings\.labels: it is missing"),
+        (lambda it: it["settings"].update(gates=[]), r"settings\.gates: .*at least 1 item"),
+        (lambda it: it["settings"].update(miss="2 %"), r"settings\.miss: .*number, not '2 %'"),
+        (lambda it: it["settings"].update(effect=0), r"settings\.effect: .*greater than 0, not 0"),
+        (lambda it: it.update(base={"name": "base"}), "missing"),
+        (lambda it: it.update(surplus=1), "surplus"),
+        (lambda it: it.pop("first_s"), "first_s"),
     ],
 )
 def test_a_record_that_is_not_one_is_refused_in_one_line(tmp_path, spoil, why):
-    record.write(RECORD, tmp_path)
-    path = tmp_path / record.NAME
-    raw = json.loads(path.read_text())
-    spoil(raw)
-    path.write_text(json.dumps(raw))
+    path = spoiled(tmp_path, spoil)
     with pytest.raises(ManifestError, match=why) as refused:
         record.read(tmp_path)
     assert str(path) in str(refused.value)
@@ -88,15 +75,15 @@ def test_a_record_that_is_not_one_is_refused_in_one_line(tmp_path, spoil, why):
 
 
 def test_a_record_of_before_typical_and_fail_fast_promised_neither(tmp_path):
-    of_then = replace(RECORD, settings=replace(RECORD.settings, gates=("p50", "errors")))
-    record.write(of_then, tmp_path)
-    path = tmp_path / record.NAME
-    raw = json.loads(path.read_text()) | {"version": 1}
-    del raw["settings"]["typical_effect"], raw["settings"]["fail_fast"]
-    path.write_text(json.dumps(raw))
-    read = record.read(tmp_path)
-    assert read.settings == replace(of_then.settings, fail_fast=False)
-    assert not read.settings.gating("sum", "typical")
+    def of_then(raw):
+        raw["version"] = 1
+        raw["settings"]["gates"] = ["p50", "errors"]
+        del raw["settings"]["typical_effect"], raw["settings"]["fail_fast"]
+
+    spoiled(tmp_path, of_then)
+    read = record.read(tmp_path).settings
+    assert read == replace(RECORD.settings, gates=("p50", "errors"), fail_fast=False)
+    assert not read.gating("sum", "typical")
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{", "\x00"])

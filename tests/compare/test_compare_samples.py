@@ -41,16 +41,11 @@ class Sent:
 def load(seconds=8, rate=30, seed=1):
     """Requests to both sides, in the order of their ends, as JMeter writes them."""
     rng = np.random.default_rng(seed)
-    sent = [
-        Sent(
-            START_MS + int(at),
-            int(rng.gamma(4, 10)),
-            LABELS[rng.integers(2)],
-            str(rng.integers(2)),
-            bool(rng.random() > 0.05),
-        )
-        for at in rng.uniform(0, 1000 * seconds, seconds * rate)
-    ]
+    sent = []
+    for at in rng.uniform(0, 1000 * seconds, seconds * rate):
+        elapsed, label = int(rng.gamma(4, 10)), LABELS[rng.integers(2)]
+        coin, ok = str(rng.integers(2)), bool(rng.random() > 0.05)
+        sent.append(Sent(START_MS + int(at), elapsed, label, coin, ok))
     return sorted(sent, key=lambda it: it.start_ms + it.elapsed_ms)
 
 
@@ -60,14 +55,11 @@ def write(folder, sent, header=COMPARE_HEADER):
     return path
 
 
-def whole_seconds(sent, warmup_s=WARMUP_S):
+def check(path, sent, labels=LABELS, warmup_s=WARMUP_S, budget_s=600):
+    """Every number of every block that the file has against a look at each request."""
+    found = read(path, labels, warmup_s, budget_s)
     last_ms = max(it.start_ms for it in sent) - ORIGIN_MS - 1000 * warmup_s
-    return int(max(0, last_ms // 1000))
-
-
-def check(found, sent, labels=LABELS, warmup_s=WARMUP_S, budget_s=600):
-    """Every number of every block against a look at each request."""
-    seconds = min(whole_seconds(sent, warmup_s), budget_s)
+    seconds = min(int(max(0, last_ms // 1000)), budget_s)
     assert (found.seconds, found.origin_ms) == (seconds, ORIGIN_MS)
     assert [blocks.label for blocks in found.blocks] == list(labels)
     for blocks in found.blocks:
@@ -87,66 +79,52 @@ def check(found, sent, labels=LABELS, warmup_s=WARMUP_S, budget_s=600):
                 assert side.failed[second] == sum(not it.ok for it in mine)
 
 
-def test_blocks_hold_what_a_look_at_every_request_finds(tmp_path):
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        *({"warmup_s": it} for it in (0, 0.25, 1.5, 7, 30)),  # seconds count from its end
+        {"budget_s": 2},  # nothing after it is counted
+        {"labels": ["search"]},  # those that nobody asked for are left out
+        {"labels": ("pi", *LABELS)},  # those without samples have blocks too
+    ],
+    ids=str,
+)
+def test_blocks_hold_what_a_look_at_every_request_finds(tmp_path, changes):
     sent = load()
-    check(read(write(tmp_path, sent), LABELS, WARMUP_S, 600), sent)
-
-
-@pytest.mark.parametrize("warmup_s", [0, 0.25, 1.5, 7, 30])
-def test_seconds_count_from_the_end_of_the_warm_up(tmp_path, warmup_s):
-    sent = load()
-    check(read(write(tmp_path, sent), LABELS, warmup_s, 600), sent, warmup_s=warmup_s)
-
-
-def test_nothing_after_the_budget_is_counted(tmp_path):
-    sent = load()
-    check(read(write(tmp_path, sent), LABELS, WARMUP_S, 2), sent, budget_s=2)
+    check(write(tmp_path, sent), sent, **changes)
 
 
 def test_the_order_of_lines_does_not_matter(tmp_path):
     sent = load()
     mixed = [sent[place] for place in np.random.default_rng(2).permutation(len(sent))]
-    check(read(write(tmp_path, mixed), LABELS, WARMUP_S, 600), sent)
-
-
-def test_labels_without_samples_have_blocks_too(tmp_path):
-    sent = load()
-    found = read(write(tmp_path, sent), ("pi", *LABELS), WARMUP_S, 600)
-    check(found, sent, labels=("pi", *LABELS))
-    assert found.blocks[0].base.total == found.blocks[0].head.total == 0
-
-
-def test_labels_that_nobody_asked_for_are_left_out(tmp_path):
-    sent = load()
-    check(read(write(tmp_path, sent), ["search"], WARMUP_S, 600), sent, labels=["search"])
+    check(write(tmp_path, mixed), sent)
 
 
 def test_rows_of_transactions_are_no_requests_whatever_their_coin(tmp_path):
     sent = load()
     rows = [replace(sent[place], coin="", message=TRANSACTION) for place in (0, 100)]
-    check(read(write(tmp_path, [rows[0], *sent, rows[1]]), LABELS, WARMUP_S, 600), sent)
+    check(write(tmp_path, [rows[0], *sent, rows[1]]), sent)
 
 
 def test_a_file_with_bytes_that_are_not_utf_8_is_read_as_well(tmp_path):
-    label = "s\udcfcm"
-    sent = [replace(it, label=label if it.label == "sum" else it.label) for it in load()]
-    told = [replace(it, label="s\\xfcm" if it.label == label else it.label) for it in sent]
-    labels = ("s\\xfcm", "search")
-    check(read(write(tmp_path, sent), labels, WARMUP_S, 600), told, labels=labels)
+    sent, told = (
+        [replace(it, label=label if it.label == "sum" else it.label) for it in load()]
+        for label in ("s\udcfcm", "s\\xfcm")
+    )
+    check(write(tmp_path, sent), told, labels=("s\\xfcm", "search"))
 
 
 def test_a_file_that_still_grows_tells_what_is_whole_in_it(tmp_path):
     sent = [replace(it, message='said "no",\nand went') for it in load(5)]
     path = write(tmp_path, sent)
-    size = path.stat().st_size
+    written = path.read_bytes()
     ends = np.cumsum([len(lines([it.fields], header="")) - 1 for it in sent])
-    header = size - ends[-1]
+    ends += len(written) - ends[-1]
     for cut in np.random.default_rng(3).integers(1, ends[-1] - ends[-20], 12):
-        with path.open("r+b") as file:
-            file.truncate(size - cut)
-        whole = [it for it, end in zip(sent, ends, strict=True) if header + end <= size - cut]
-        check(read(path, LABELS, WARMUP_S, 600), whole)
-        write(tmp_path, sent)
+        path.write_bytes(written[:-cut])
+        whole = zip(sent, ends, strict=True)
+        check(path, [it for it, end in whole if end <= len(written) - cut])
 
 
 def test_what_is_added_while_the_file_is_read_does_not_disturb(tmp_path, monkeypatch):
@@ -160,12 +138,12 @@ def test_what_is_added_while_the_file_is_read_does_not_disturb(tmp_path, monkeyp
         return tail
 
     monkeypatch.setattr(reading, "_survey", survey_and_write_on)
-    check(read(path, LABELS, WARMUP_S, 600), sent[:150])
+    check(path, sent[:150])
 
 
-def refusal(path, labels=LABELS):
+def refusal(path):
     with pytest.raises(JtlError) as refused:
-        read(path, labels, WARMUP_S, 600)
+        read(path, LABELS, WARMUP_S, 600)
     assert "\n" not in str(refused.value)
     return str(refused.value)
 
@@ -182,28 +160,20 @@ def test_a_sample_that_went_nobody_knows_where_is_refused_by_its_line(tmp_path, 
     assert "plans/compare.jmx" in said
 
 
-@pytest.mark.parametrize(
-    ("name", "missing"),
-    [("coin", "coin"), ("TESTSTART.MS", "TESTSTART.MS")],
-)
-def test_a_file_of_another_plan_is_refused_by_the_column_that_it_lacks(tmp_path, name, missing):
-    header = COMPARE_HEADER.replace(name, "other")
-    said = refusal(write(tmp_path, load(), header))
-    assert f"kpi.jtl:1: the header has no column {missing};" in said
+@pytest.mark.parametrize("name", ["coin", "TESTSTART.MS"])
+def test_a_file_of_another_plan_is_refused_by_the_column_that_it_lacks(tmp_path, name):
+    said = refusal(write(tmp_path, load(), COMPARE_HEADER.replace(name, "other")))
+    assert f"kpi.jtl:1: the header has no column {name};" in said
     assert "set JMeter's property sample_variables to TESTSTART.MS,coin" in said
 
 
 def test_a_file_without_a_whole_sample_is_refused(tmp_path):
+    assert "cannot be read: No such file" in refusal(tmp_path / "kpi.jtl")
     said = "holds no whole sample that tells when JMeter started; see jmeter.log"
-    path = write(tmp_path, [])
-    assert said in refusal(path)
+    assert said in refusal(write(tmp_path, []))
     path = write(tmp_path, load()[:1])
     path.write_bytes(path.read_bytes()[:-1])
     assert said in refusal(path)
-
-
-def test_a_file_that_is_not_there_is_refused(tmp_path):
-    assert "cannot be read: No such file" in refusal(tmp_path / "kpi.jtl")
 
 
 def test_values_that_jmeter_never_writes_are_refused_by_line_and_field(tmp_path):

@@ -10,17 +10,7 @@ from hypothesis import strategies as st
 from benchmarks.tail import blocks_of, stalls_of
 from support.compared import finding, judged
 from tollgate.compare.decide import WEIGHTS, decided, look, measured, shared
-from tollgate.compare.model import (
-    FAIL,
-    INCONCLUSIVE,
-    OPEN,
-    PASS,
-    STALLS,
-    Blocks,
-    Gate,
-    GateSettings,
-    Side,
-)
+from tollgate.compare.model import STALLS, Blocks, Gate, GateSettings, Side
 from tollgate.compare.stalls import AFTER_S, LONGEST_S, SLOW, stall_rise
 from tollgate.stats.sequential import nominal_level
 
@@ -34,10 +24,10 @@ SLOW_ANSWERS = st.lists(st.integers(0, RATE), min_size=SECONDS, max_size=SECONDS
 
 def counted(base, head):
     """So many slow answers in each second, of RATE of each side."""
-    sides = []
-    for slow in (np.array(base), np.array(head)):
-        counts = np.stack([RATE - slow, slow], axis=1)
-        sides.append(Side(counts, np.zeros(len(slow), int)))
+    sides = (
+        Side(np.stack([RATE - slow, slow], axis=1), np.zeros(len(slow), int))
+        for slow in (np.array(base), np.array(head))
+    )
     return Blocks("sum", np.array([FAST_MS, SLOW_MS]), *sides)
 
 
@@ -80,9 +70,7 @@ def test_stalls_of_head_alone_count_as_a_sign_test_has_them(many, slow):
 def test_stalls_that_hit_both_sides_alike_tell_nothing_of_head(slow):
     found = stall_rise(counted(every(5, slow), every(5, slow)))
     assert (found.value, found.deff) == (0, 1)
-
-
-def test_what_stalls_all_the_time_is_cut_into_spells():
+    # What stalls all the time is cut into spells.
     found = stall_rise(counted(NEVER, every(1, slow=1)))
     assert found.failed[1] / found.deff == SECONDS / LONGEST_S
 
@@ -105,35 +93,31 @@ def test_without_an_answer_of_base_in_these_seconds_nothing_is_said():
 
 
 def test_a_pass_is_void_once_head_stalls():
-    gate, head = Gate(SETTINGS), NEVER[:60] + every(20, lasts=4)[:60]
-    verdicts = []
-    for at_s in (60.0, 90.0):
-        gate = look(gate, [counted(NEVER, head).first(int(at_s))], at_s)
-        verdicts.append(finding(gate, STALLS, "sum").verdict)
-    assert verdicts == [PASS, OPEN]
+    blocks = counted(NEVER, NEVER[:60] + every(20, lasts=4)[:60])
+    passed = look(Gate(SETTINGS), [blocks.first(60)], 60.0)
+    gates = (passed, look(passed, [blocks.first(90)], 90.0))
+    assert [finding(it, STALLS, "sum").verdict for it in gates] == ["PASS", "OPEN"]
 
 
-def service(rng, head, alone=False, processes=4, noise=None):
+def service(rng, head, alone=False, processes=4, bursts=0.0):
     stalls = stalls_of(rng, head, alone, processes)
-    return blocks_of(
-        rng, 1.0, **(noise or {"own": 0.0, "bursts": 0.0}), processes=processes, stalls=stalls
-    )
+    return blocks_of(rng, 1.0, own=0.0, bursts=bursts, processes=processes, stalls=stalls)
 
 
 def test_a_head_that_stands_still_for_2_s_of_every_30_fails_and_told_by_times_alone_it_passed():
-    blocks = service(np.random.default_rng(1), (2, 30))
-    assert judged([blocks], GateSettings(gates=("typical", "p50", "p95"))).verdict == PASS
-    gate = judged([blocks], GateSettings(gates=("typical", "p50", "p95", STALLS)))
-    assert gate.verdict == finding(gate, STALLS, "sum").verdict == FAIL
-    assert finding(gate, STALLS, "sum").change == pytest.approx(2 / 30, abs=0.01)
+    blocks, times = service(np.random.default_rng(1), (2, 30)), ("typical", "p50", "p95")
+    assert judged([blocks], GateSettings(gates=times)).verdict == "PASS"
+    gate = judged([blocks], GateSettings(gates=(*times, STALLS)))
+    found = finding(gate, STALLS, "sum")
+    assert gate.verdict == found.verdict == "FAIL"
+    assert found.change == pytest.approx(2 / 30, abs=0.01)
 
 
 def test_a_single_process_that_stalls_is_not_held_against_head():
-    rng = np.random.default_rng(2)
     stalls = [[], [(0, begin, begin + 2.0) for begin in range(5, 600, 15)]]
-    blocks = blocks_of(rng, 1.0, processes=4, stalls=stalls)
+    blocks = blocks_of(np.random.default_rng(2), 1.0, processes=4, stalls=stalls)
     found = finding(judged([blocks], SETTINGS), STALLS, "sum")
-    assert (found.verdict, found.low > 0) == (INCONCLUSIVE, True)
+    assert (found.verdict, found.low > 0) == ("INCONCLUSIVE", True)
     assert found.reason.startswith("worse, but not every process of head")
 
 
@@ -147,7 +131,7 @@ def alone(blocks):
         change = stall_rise(seen)
         found = measured(("sum", STALLS), change, *levels)
         found = shared(decided(found, change, *levels, SETTINGS, at_s), seen)
-        if found.verdict == FAIL:
+        if found.verdict == "FAIL":
             break
     return found.verdict, at_s
 
@@ -162,14 +146,14 @@ RUNS = 400
 def test_of_100_heads_that_stall_95_fail_in_time(repetitions, head, within_s, is_beside):
     rng, made = np.random.default_rng(40), repetitions(RUNS)
     ends = [alone(service(rng, head, is_beside)) for _ in made]
-    late = sum(verdict != FAIL or at_s > within_s for verdict, at_s in ends)
+    late = sum(verdict != "FAIL" or at_s > within_s for verdict, at_s in ends)
     assert late <= made.most(0.05), late
 
 
 @pytest.mark.statistics
 def test_of_100_heads_that_stall_4_s_of_every_60_no_5_pass(repetitions):
     rng, made = np.random.default_rng(41), repetitions(RUNS)
-    passed = sum(alone(service(rng, (4, 60)))[0] == PASS for _ in made)
+    passed = sum(alone(service(rng, (4, 60)))[0] == "PASS" for _ in made)
     assert passed <= made.most(0.05), passed
 
 
@@ -180,8 +164,7 @@ def test_of_1000_controls_whose_processes_stall_at_random_at_most_10_fail(
     repetitions, processes, bursts
 ):
     rng, made = np.random.default_rng(42), repetitions(2 * RUNS)
-    noise = {"own": 0.0, "bursts": bursts}
-    ends = [alone(service(rng, None, True, processes, noise))[0] for _ in made]
-    assert ends.count(FAIL) <= made.most(0.01), ends.count(FAIL)
+    ends = [alone(service(rng, None, True, processes, bursts))[0] for _ in made]
+    assert ends.count("FAIL") <= made.most(0.01), ends.count("FAIL")
     # A stall of the only process is one of the whole side, four times as much of its answers.
-    assert ends.count(PASS) >= made.least(0.95 if processes > 1 else 0.85)
+    assert ends.count("PASS") >= made.least(0.95 if processes > 1 else 0.85)

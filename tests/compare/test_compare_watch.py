@@ -1,12 +1,10 @@
-"""Looks at a comparison under way: when they come, what is told of them, and what ends the run."""
-
 import re
 
 import pytest
 
 from support import compare_folder
 from support.compare_findings import found
-from support.compare_folder import WARMUP_S, Label, Load
+from support.compare_folder import WARMUP_S, Load, both
 from support.jtl_rows import START_MS
 from tollgate.compare import record, samples
 from tollgate.compare.decide import close
@@ -18,19 +16,18 @@ from tollgate.samples.watch import AGAIN_S, SampleWatch
 
 SETTINGS = GateSettings(budget_s=120.0, error_effect=0.05)
 FIRST_S, EVERY_S, LAG_S = 30.0, 10.0, 3.0
+TIMES = {"first_s": FIRST_S, "every_s": EVERY_S}
 
 
 class Run:
     """A run that grows with a clock of its own, in seconds of measuring."""
 
     def __init__(self, folder, **label):
-        labels = (Label("sum", **label), Label("search", 40.0))
-        self.load = Load(labels=labels, settings=SETTINGS)
+        self.load = Load(labels=both(**label), settings=SETTINGS)
         self.done = folder / "done"
-        self.times = {"first_s": FIRST_S, "every_s": EVERY_S}
-        compare_folder.make(self.done, self.load, of=self.times)
-        header, *lines = (self.done / "kpi.jtl").read_text().splitlines(keepends=True)
-        self.header, self.lines = header, sorted((ended_ms(line), line) for line in lines)
+        compare_folder.make(self.done, self.load, of=TIMES)
+        self.header, *lines = (self.done / "kpi.jtl").read_text().splitlines(keepends=True)
+        self.lines = sorted((ended_ms(line), line) for line in lines)
         self.jtl = folder / "kpi.jtl"
         self.clock_s = 0.0
         known = record.read(self.done)
@@ -55,12 +52,14 @@ class Run:
     def until_decided(self):
         """Look twice a second; returns what was said."""
         said = []
-        for half_seconds in range(1, 240):
-            line = self.at(half_seconds / 2)
-            said += [line] if line else []
-            if self.decider.is_decided:
-                break
-        return said
+        while self.clock_s < 120 and not self.decider.is_decided:
+            said.append(self.at(self.clock_s + 0.5))
+        return [line for line in said if line]
+
+
+@pytest.fixture
+def run(tmp_path):
+    return Run(tmp_path)
 
 
 def ended_ms(line):
@@ -68,39 +67,34 @@ def ended_ms(line):
     return int(fields[0]) + int(fields[1])
 
 
-def test_a_look_comes_when_what_was_sent_until_then_has_been_answered(tmp_path):
-    run = Run(tmp_path)
+def test_a_look_comes_when_what_was_sent_until_then_has_been_answered(run):
     assert run.at(FIRST_S + LAG_S - 0.1) is None
     assert run.at(FIRST_S + LAG_S + 0.9).startswith("Compare: 30 s of at most 120: ")
     assert run.at(FIRST_S + LAG_S + 2) is None
     assert run.at(FIRST_S + EVERY_S + LAG_S + 0.9).startswith("Compare: 40 s of at most 120: ")
 
 
-def test_a_look_has_every_request_that_was_sent_before_it_however_slow(tmp_path):
+def test_a_look_has_every_request_that_was_sent_before_it_however_slow(run):
     """An answer that took all of the timeout is not left out because it is the slowest."""
-    run = Run(tmp_path)
     sent_ms = START_MS + 1000 * (WARMUP_S + FIRST_S) - 100
     slow = next(line for _, line in run.lines if int(line.split(",")[0]) >= sent_ms - 200)
-    took_ms = 1000 * (LAG_S - 1)
-    fields = slow.split(",")
-    line = ",".join([str(sent_ms), str(int(took_ms)), *fields[2:]])
-    run.lines = sorted([*run.lines, (sent_ms + took_ms, line)])
+    took_ms = int(1000 * (LAG_S - 1))
+    rest = slow.split(",")[2:]
+    run.lines.append((sent_ms + took_ms, ",".join([f"{sent_ms:.0f}", str(took_ms), *rest])))
+    run.lines.sort()
     assert run.at(FIRST_S + LAG_S + 1) is not None
-    label = fields[2].strip('"')
-    [blocks] = samples.read(run.jtl, [label], WARMUP_S, FIRST_S).blocks
+    [blocks] = samples.read(run.jtl, [rest[0].strip('"')], WARMUP_S, FIRST_S).blocks
     assert took_ms in blocks.values_ms
 
 
-def test_a_look_waits_for_what_jmeter_has_not_written_yet(tmp_path):
-    run = Run(tmp_path)
+def test_a_look_waits_for_what_jmeter_has_not_written_yet(run):
     due_s = FIRST_S + LAG_S + 1
     assert run.at(due_s, wrote_s=FIRST_S) is None
     assert run.at(due_s + AGAIN_S / 2) is None
     assert run.at(due_s + AGAIN_S).startswith("Compare: 30 s of at most 120: ")
 
 
-def test_there_is_nothing_to_see_before_the_first_sample(tmp_path):
-    run = Run(tmp_path)
+def test_there_is_nothing_to_see_before_the_first_sample(run):
     run.clock_s = 50.0
     assert run.watch.look() is None
     run.clock_s += AGAIN_S
@@ -108,8 +102,7 @@ def test_there_is_nothing_to_see_before_the_first_sample(tmp_path):
     assert run.watch.look() is None
 
 
-def test_a_file_that_can_t_be_read_is_told_once_until_the_next_look(tmp_path):
-    run = Run(tmp_path)
+def test_a_file_that_can_t_be_read_is_told_once_until_the_next_look(run):
     run.wrote(60)
     run.jtl.write_text(run.jtl.read_text().replace('"coin"', '"toss"'))
     run.clock_s = 60.0
@@ -122,46 +115,40 @@ def test_a_file_that_can_t_be_read_is_told_once_until_the_next_look(tmp_path):
         run.watch.look()
 
 
-@pytest.mark.parametrize("ratio", [1.0, 1.3])
-def test_what_ends_the_run_is_what_the_verdict_comes_to_afterwards(tmp_path, ratio):
+@pytest.mark.parametrize(
+    ("ratio", "verdict", "many"), [(1.0, "PASS", "10 of 10"), (1.3, "FAIL", r"\d of 10")]
+)
+def test_what_ends_the_run_is_what_the_verdict_comes_to_afterwards(tmp_path, ratio, verdict, many):
     run = Run(tmp_path, ratio=ratio)
     said = run.until_decided()
-    decided_s = run.decider.record.decided_s
+    decided_s, gate = run.decider.record.decided_s, run.decider.gate
     assert FIRST_S <= decided_s < SETTINGS.budget_s
-    assert run.decider.gate.verdict == ("PASS" if ratio == 1 else "FAIL")
+    assert gate.verdict == verdict
     assert len(said) == 1 + (decided_s - FIRST_S) / EVERY_S
-    many = "10 of 10" if ratio == 1 else r"\d of 10"
     assert re.match(rf"Compare: {decided_s:g} s of at most 120: {many} decided", said[-1])
     assert ("FAIL typical of sum +" in said[-1]) == (ratio > 1)
-    assert ("a FAIL ends the measuring" in said[-1]) == bool(run.decider.gate.left_open)
+    assert ("a FAIL ends the measuring" in said[-1]) == bool(gate.left_open)
     assert run.watch.look() is None
-
-    ended = compare_folder.judged(tmp_path / "ended", run.load, decided_s=decided_s, of=run.times)
+    ended = compare_folder.judged(tmp_path / "ended", run.load, decided_s=decided_s, of=TIMES)
     [execution] = ended.executions
-    assert execution.comparison.doubt == ""
-    assert execution.comparison.gate == close(run.decider.gate)
+    assert (execution.comparison.doubt, execution.comparison.gate) == ("", close(gate))
 
 
-def test_what_others_took_is_noted_of_the_seconds_that_were_looked_at(tmp_path):
-    run = Run(tmp_path)
-    asked = []
+def test_what_others_took_is_noted_of_the_seconds_that_were_looked_at(run):
+    asked, decider = [], run.decider
 
     def shares(from_s, seconds):
         asked.append((from_s, seconds))
         return (0.5, 0.0) * (seconds // 2)
 
-    run.decider.background_cpu = shares
+    decider.background_cpu = shares
     assert run.at(FIRST_S + LAG_S + 1)
     assert asked == [(START_MS / 1000 + WARMUP_S, FIRST_S)]
-    assert run.decider.record.background_cpu == (0.5, 0.0) * 15
-    assert run.decider.gate == judge_blocks(
-        run.decider.record,
-        samples.read(run.jtl, ["sum", "search"], WARMUP_S, FIRST_S).blocks,
-        FIRST_S,
-        live=True,
-    )
-    run.decider.note_background_cpu(START_MS / 1000, 50)
-    assert len(run.decider.record.background_cpu) == 50
+    assert decider.record.background_cpu == (0.5, 0.0) * 15
+    blocks = samples.read(run.jtl, ["sum", "search"], WARMUP_S, FIRST_S).blocks
+    assert decider.gate == judge_blocks(decider.record, blocks, FIRST_S, live=True)
+    decider.note_background_cpu(START_MS / 1000, 50)
+    assert len(decider.record.background_cpu) == 50
 
 
 def test_no_more_than_three_open_and_three_failed_are_told_one_by_one(tmp_path):
@@ -172,18 +159,20 @@ def test_no_more_than_three_open_and_three_failed_are_told_one_by_one(tmp_path):
     assert "(at least -" in line
 
 
-def test_where_whole_milliseconds_are_too_coarse_for_all_that_is_open_the_look_says_so():
-    coarse = found("p50", "OPEN", 0.04, 0.05, is_coarse=True)
-    passed, few = found("p95", "PASS", 0.0, 0.01), found(ERRORS, "OPEN", 0.0, 0.01)
-    no_time_will = (
-        "too coarse for all that is open: unless its estimates change, more time will not"
-    )
-    for findings, is_said in (
-        ((coarse, passed), True),
-        ((coarse, passed, few), False),
-        ((passed, few), False),
-        ((passed,), False),
-    ):
-        line = look_text(Gate(SETTINGS, (60.0,), findings))
-        assert (no_time_will in line) is is_said
-        assert "\n" not in line
+COARSE = found("p50", "OPEN", 0.04, 0.05, is_coarse=True)
+PASSED, FEW = found("p95", "PASS", 0.0, 0.01), found(ERRORS, "OPEN", 0.0, 0.01)
+
+
+@pytest.mark.parametrize(
+    ("findings", "is_said"),
+    [
+        *(((COARSE, PASSED), True), ((COARSE, PASSED, FEW), False)),
+        *(((PASSED, FEW), False), ((PASSED,), False)),
+    ],
+)
+def test_where_whole_milliseconds_are_too_coarse_for_all_that_is_open_the_look_says_so(
+    findings, is_said
+):
+    no_time = "too coarse for all that is open: unless its estimates change, more time will not"
+    line = look_text(Gate(SETTINGS, (60.0,), findings))
+    assert (no_time in line, "\n" in line) == (is_said, False)

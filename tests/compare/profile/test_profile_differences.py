@@ -1,5 +1,3 @@
-"""CPU by function, head against base: what is named, and how often it is named for nothing."""
-
 import json
 from collections import Counter
 from dataclasses import replace
@@ -27,25 +25,17 @@ ROUTER = Frame("next", "node_modules/router/index.js", 5)
 GC = Frame("(garbage collector)", "", 0)
 
 
-def blocks(base, head, n=12, seed=7, answered=100):
+def blocks(base, head, n=12):
     """Blocks of both sides: stacks to milliseconds per request, with some noise of each block that
     both share and some of each side's."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(7)
 
     def use(stacks, scale):
-        found = Counter(
-            {
-                stack: 1000 * answered * ms * scale * rng.lognormal(0, 0.03)
-                for stack, ms in stacks.items()
-            }
-        )
-        return Use(int(sum(found.values())), answered, found)
+        found = {it: 1e5 * ms * scale * rng.lognormal(0, 0.03) for it, ms in stacks.items()}
+        return Use(int(sum(found.values())), 100, Counter(found))
 
-    made = []
-    for number in range(n):
-        scale = rng.lognormal(0, 0.2)
-        made.append(ProfileBlock(number % 4 != 3, use(base, scale), use(head, scale)))
-    return made
+    scales = ((number, rng.lognormal(0, 0.2)) for number in range(n))
+    return [ProfileBlock(it % 4 != 3, use(base, scale), use(head, scale)) for it, scale in scales]
 
 
 BASE = {(ROUTER, HANDLER): 1.0, (ROUTER, HANDLER, SORT): 0.5, (GC,): 0.2}
@@ -53,6 +43,10 @@ BASE = {(ROUTER, HANDLER): 1.0, (ROUTER, HANDLER, SORT): 0.5, (GC,): 0.2}
 
 def explained(head, base=BASE, rise_us=None, failed=True):
     return explain(blocks(base, head), LEVEL, EFFECT, rise_us, failed)
+
+
+def names(why):
+    return [it.name for it in why.named]
 
 
 def test_the_function_that_takes_more_is_named_with_its_line():
@@ -66,29 +60,29 @@ def test_the_function_that_takes_more_is_named_with_its_line():
     assert words.named(why)[0][0] == "sorted (app/tickets.js:9)"
 
 
-def test_a_comparator_and_native_code_count_to_the_function_that_sorts():
-    assert owner((HANDLER, SORT, NATIVE)) == SORT
-    assert owner((HANDLER, SORT, NATIVE, COMPARATOR)) == SORT
-    assert owner((HANDLER, COMPARATOR)) == COMPARATOR
-    assert owner((GC,)) == GC
+@pytest.mark.parametrize(
+    ("stack", "function"),
+    [
+        *(((HANDLER, SORT, NATIVE), SORT), ((HANDLER, SORT, NATIVE, COMPARATOR), SORT)),
+        *(((HANDLER, COMPARATOR), COMPARATOR), ((GC,), GC)),
+    ],
+)
+def test_a_comparator_and_native_code_count_to_the_function_that_sorts(stack, function):
+    assert owner(stack) == function
 
 
 def test_what_sorts_comes_before_what_it_compares_with():
     more = {(HANDLER, SORT, COMPARATOR): 0.5, (HANDLER, SORT, NATIVE, COMPARATOR, COMPARE): 2.0}
     why = explained(BASE | more)
-    assert [it.name for it in why.named] == ["sorted", "compare"]
+    assert names(why) == ["sorted", "compare"]
     assert why.named[1].own.change_us > why.named[0].own.change_us
 
 
-def test_a_caller_that_hardly_computes_more_itself_comes_behind_what_does():
+def test_a_caller_that_hardly_computes_more_and_the_engine_come_behind_what_does():
     timed = Frame("timed", "app/ask.js", 24)
-    why = explained(BASE | {(timed,): 0.1, (timed, SORT): 5.0})
-    assert [it.name for it in why.named] == ["sorted", "timed"]
-
-
-def test_the_service_s_own_function_comes_before_the_engine():
-    why = explained(BASE | {(ROUTER, HANDLER): 1.6, (GC,): 2.0})
-    assert [it.name for it in why.named] == ["handler", "(garbage collector)"]
+    assert names(explained(BASE | {(timed,): 0.1, (timed, SORT): 5.0})) == ["sorted", "timed"]
+    found = names(explained(BASE | {(ROUTER, HANDLER): 1.6, (GC,): 2.0}))
+    assert found == ["handler", "(garbage collector)"]
 
 
 def test_a_function_that_moved_in_its_file_or_to_another_is_the_same():
@@ -109,10 +103,8 @@ def test_less_is_coloured_and_not_named():
 @pytest.mark.parametrize(
     ("rise_us", "failed", "outcome"),
     [
-        (5000.0, True, WAITING),
-        (1.0, True, UNKNOWN),
-        (None, True, UNKNOWN),
-        (5000.0, False, UNCHANGED),
+        *((5000.0, True, WAITING), (1.0, True, UNKNOWN)),
+        *((None, True, UNKNOWN), (5000.0, False, UNCHANGED)),
     ],
 )
 def test_the_same_cpu_means_waiting_where_it_explains_no_half_of_the_rise(rise_us, failed, outcome):
@@ -121,12 +113,11 @@ def test_the_same_cpu_means_waiting_where_it_explains_no_half_of_the_rise(rise_u
 
 
 def test_a_change_below_half_of_the_effect_is_not_named_however_sure():
-    exact = [
-        ProfileBlock(True, Use(1, 100, Counter(base)), Use(1, 100, Counter(base)))
-        for base in [{(HANDLER,): 1e6, (SORT,): 1e5 + number} for number in range(12)]
-    ]
-    for number, block in enumerate(exact):
-        block.head.stacks[SORT,] += 2e4 + number
+    exact = []
+    for number in range(12):
+        base = {(HANDLER,): 1e6, (SORT,): 1e5 + number}
+        head = base | {(SORT,): 1.2e5 + 2 * number}
+        exact.append(ProfileBlock(True, *(Use(1, 100, Counter(it)) for it in (base, head))))
     why = explain(exact, LEVEL, EFFECT, None, failed=False)
     [found] = [it for it in why.functions if it.name == "sorted"]
     assert found.own.low_us > 0
@@ -142,37 +133,31 @@ def test_too_few_blocks_are_refused():
 
 def test_the_overhead_is_that_of_the_blocks_that_are_on():
     made, rng = blocks(BASE, BASE, n=40), np.random.default_rng(5)
-    costly = [
-        replace(
-            it,
-            base=replace(it.base, cpu_us=110_000 if it.on else 100_000),
-            head=replace(it.head, cpu_us=(110_000 if it.on else 100_000) + int(noise)),
+    costly, costs = [], {True: [], False: []}
+    for noise, it in zip(rng.normal(0, 100, len(made)), made, strict=True):
+        cpu_us = [110_000 if it.on else 100_000] * 2
+        cpu_us[1] += int(noise)
+        base, head = (
+            replace(use, cpu_us=us) for use, us in zip((it.base, it.head), cpu_us, strict=True)
         )
-        for noise, it in zip(rng.normal(0, 100, len(made)), made, strict=True)
-    ]
+        costly.append(replace(it, base=base, head=head))
+        costs[it.on].append(np.log(sum(cpu_us) / (base.answered + head.answered)))
     overhead = explain(costly, LEVEL, EFFECT, None, failed=False).overhead
     assert overhead.low < 0.1 < overhead.high
     assert overhead.high - overhead.low < 0.01
-    on, off = ([log_cost(it) for it in costly if it.on == kind] for kind in (True, False))
-    interval = stats.ttest_ind(on, off, equal_var=False).confidence_interval(0.95)
-    assert (overhead.low, overhead.high) == pytest.approx(np.expm1([*interval]))
-
-
-def log_cost(block):
-    answered = block.base.answered + block.head.answered
-    return np.log((block.base.cpu_us + block.head.cpu_us) / answered)
+    test = stats.ttest_ind(costs[True], costs[False], equal_var=False)
+    interval = np.expm1([*test.confidence_interval(0.95)])
+    assert (overhead.low, overhead.high) == pytest.approx(interval)
 
 
 def test_the_flame_graph_holds_all_of_the_time_and_one_frame_a_package():
     why = explained(BASE | {(ROUTER, ROUTER, HANDLER, SORT): 1.0})
     root, *frames = why.flame
-    assert root.head_us == pytest.approx(why.cpu.head_us)
-    assert root.base_us == pytest.approx(why.cpu.base_us)
+    assert (root.head_us, root.base_us) == pytest.approx((why.cpu.head_us, why.cpu.base_us))
     assert [it.name for it in frames].count("router") == 1
     assert {it.name: it.moved for it in frames}["sorted"] == MORE
-    by_depth = {depth: [it for it in why.flame if it.depth == depth] for depth in range(4)}
-    for depth, found in by_depth.items():
-        for left, right in pairwise(found):
+    for depth in range(4):
+        for left, right in pairwise(it for it in why.flame if it.depth == depth):
             assert left.from_us + left.width_us <= right.from_us + 1e-6, depth
 
 
@@ -241,15 +226,9 @@ def frame(name, url):
 def test_a_function_that_took_over_what_another_did_makes_no_head_that_computes_more():
     """As the profile of a head that only moved its work: more in one function, less in the sum."""
     why = explained({(ROUTER, HANDLER): 0.1, (ROUTER, HANDLER, SORT): 0.9, (GC,): 0.2})
-    assert (why.outcome, why.cpu.moved, [it.name for it in why.named]) == (
-        UNKNOWN,
-        LESS,
-        ["sorted"],
-    )
-    said = words.sentence(why)
-    assert said.startswith(
-        "sorted (app/tickets.js:9) computes more in head, but its CPU as a whole"
-    )
+    assert (why.outcome, why.cpu.moved, names(why)) == (UNKNOWN, LESS, ["sorted"])
+    said = "sorted (app/tickets.js:9) computes more in head, but its CPU as a whole"
+    assert words.sentence(why).startswith(said)
 
 
 TIMES = st.tuples(*[st.sampled_from([0.0, 0.1, 0.5, 1.0, 3.0])] * 3).filter(any)
