@@ -75,7 +75,7 @@ def script_of(scenario: Mapping) -> Path:
 
 
 def kind_of(config: Mapping) -> str:
-    """The kind of a run: `plan`, or what its settings have it measure, or what `verdict` calls it."""
+    """The kind of a run: `plan`, what its settings have it measure, or what `verdict` calls it."""
     modules = config.get("modules")
     kind = str((modules.get("verdict", None) or {}).get("kind", ""))
     if kind != "plan" and is_compare(modules):
