@@ -20,11 +20,11 @@ from tollgate.capacity.arrivals import END, HEADER, NOTHING, read_arrivals, row
 from tollgate.capacity.asked import limit_of
 from tollgate.capacity.model import CapacitySettings
 from tollgate.capacity.record import CapacityRecord, arrivals_path, read_record, record_path
+from tollgate.capacity.running import Search
 from tollgate.capacity.trials import gather
 from tollgate.plan.iterations import write_by_arrivals
 from tollgate.samples.store import open_store
 from tollgate.targets.tools import IDLE_SERVER
-from tollgate.taurus.search import Search
 
 NAME = "shop"
 #: A server that answers one request after the other, and not faster than this.

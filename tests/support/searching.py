@@ -11,7 +11,7 @@ from tollgate.capacity.arrivals import HEADER, row
 from tollgate.capacity.asked import limit_of
 from tollgate.capacity.model import CapacitySettings
 from tollgate.capacity.record import CapacityRecord, arrivals_path, record_path
-from tollgate.taurus.search import Search
+from tollgate.capacity.running import Search
 
 LIMITS = ("p95>250ms", "fail>0.1%")
 NAME = "fork"

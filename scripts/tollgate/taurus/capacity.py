@@ -35,6 +35,7 @@ from tollgate.capacity.arrivals import END, HEADER, NOTHING, row
 from tollgate.capacity.asked import check_plan, limit_of, reads_arrivals
 from tollgate.capacity.model import CapacitySettings
 from tollgate.capacity.record import CapacityRecord, arrivals_path, record_path
+from tollgate.capacity.running import DEFAULTS, Search
 from tollgate.compare.settings import seconds_of
 from tollgate.criteria.grammar import CriterionError
 from tollgate.plan import plugins
@@ -44,11 +45,11 @@ from tollgate.targets.pm2 import HOST
 from tollgate.targets.scenarios import given_properties, name_of, scenario_of, script_of
 from tollgate.targets.tools import IDLE_SERVER
 from tollgate.taurus.own_load import OwnLoad
-from tollgate.taurus.search import Search
 from tollgate.taurus.shared import (
     end_by_stdin,
     is_running,
     problems_as,
+    property_of,
     refuse_unknown,
     under_way,
 )
@@ -142,9 +143,12 @@ class Capacity(OwnLoad):
                 "call one of them otherwise"
             )
         path.write_text(row(HEADER))
-        scenario_of(self.engine.config, execution).merge(
-            {"properties": {"arrivals": str(path), "origin": 0, "nothing_port": port}}
-        )
+        scenario = scenario_of(self.engine.config, execution)
+        properties = {"arrivals": str(path), "origin": 0, "nothing_port": port}
+        scenario.merge({"properties": properties})
+        given = given_properties(self.engine.config, scenario)
+        for each, default in DEFAULTS.items():
+            property_of(given, each, default, f"capacity: execution {name!r}")
         if name in self.passes:
             record = replace(record, of=(self.passes[name].name,), passes=True)
         records.write(record_path(self.folder, name), record)

@@ -42,7 +42,7 @@ from tollgate.samples.watch import SampleWatch
 from tollgate.targets import checkout, pm2
 from tollgate.targets.git import GitError, find_revisions
 from tollgate.targets.scenarios import given_properties, name_of, scenario_of
-from tollgate.taurus.compare_setup import (
+from tollgate.targets.sides import (
     apps_of_sides,
     places,
     set_environment,

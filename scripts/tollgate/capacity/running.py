@@ -24,7 +24,6 @@ from tollgate.plan.iterations import Iteration
 from tollgate.samples.layout import JtlError
 from tollgate.samples.requests import trial_answers
 from tollgate.samples.store import Growing
-from tollgate.taurus.shared import property_of
 from tollgate.workers.cpu import ProcessTree
 
 #: Milliseconds before the first arrival of a trial, and before any other, that it is written down.
@@ -38,8 +37,9 @@ SILENT = 2
 #: Sent to the server that does nothing, and not counted, so often at most, until JMeter's code is
 #: compiled.
 WARM_UP, WARM_UPS = Ask(0, "ceiling", 200.0, 4.0), 3
-#: What the plan's properties are where none says so.
-THREADS, RESPONSE_TIMEOUT_MS, CONNECT_TIMEOUT_MS = 200, 5000, 2000
+#: Properties of the plan that say how long answers take at most, in ms, and what they are where
+#: nobody sets them.
+DEFAULTS = {"threads": 200, "response_timeout": 5000, "connect_timeout": 2000}
 
 
 class Search:
@@ -56,7 +56,10 @@ class Search:
     ) -> None:
         """of: what an arrival sends where it is more than a request."""
         self.executor, self.record, self.log, self.clock = executor, record, log, clock
-        self.of = of
+        given = executor.properties
+        self.threads, *timeouts_ms = (float(given.get(it, value)) for it, value in DEFAULTS.items())
+        self.pause_s = of.pause_s if of else 0.0
+        self.longest_s = of.longest_s if of else sum(timeouts_ms) / 1000
         self.path = record_path(folder, executor.label)
         self.arrivals_file = arrivals_path(folder, executor.label)
         self.samples = Growing(executor.kpi_jtl)
@@ -104,16 +107,11 @@ class Search:
             return False
 
     def _next(self) -> Ask | None:
-        if self.cold:
-            return WARM_UP
-        if not self.trials:
-            ask = next_ceiling_ask(self.ceilings)
-            if ask:
-                return ask
-        return next_ask(self.record.settings, ceiling_of(self.ceilings), self.trials)
+        ask = None if self.trials else next_ceiling_ask(self.ceilings)
+        return ask or next_ask(self.record.settings, ceiling_of(self.ceilings), self.trials)
 
     def _begin(self) -> None:
-        ask = self._next()
+        ask = WARM_UP if self.cold else self._next()
         if ask is None:
             self._end()
             return
@@ -179,12 +177,10 @@ class Search:
 
     def position(self, elapsed_s: float) -> str:
         """`search 7, 131/s; 82 s`."""
-        ask = self.running and self.running.ask
-        at = (
-            f"{ask.purpose} {ask.number}, {format_number(ask.rate)}/s"
-            if ask
-            else "between two trials"
-        )
+        at = "between two trials"
+        if self.running:
+            ask = self.running.ask
+            at = f"{ask.purpose} {ask.number}, {format_number(ask.rate)}/s"
         return f"{at}; {elapsed_s:.0f} s"
 
 
@@ -196,8 +192,7 @@ class Running:
         self.seconds = ask.seconds
         self.written = self.answered = self.failed = 0
         self.look_at = 0.0
-        pause_s = search.of.pause_s if search.of else 0.0
-        limits = search.record.settings, ask.rate, len(arrivals), pause_s
+        limits = search.record.settings, ask.rate, len(arrivals), search.pause_s
         self.most_waiting, self.most_failed = most_lost(*limits)
         self.jtl = Path(search.executor.kpi_jtl)
         self.read_bytes = self.jtl.stat().st_size
@@ -207,19 +202,8 @@ class Running:
     @property
     def deadline_s(self) -> float:
         """From when on no more answers come: each thread has waited for as many as there may be."""
-        given = self.search.executor.properties
-        timeout, connect, threads = (
-            property_of(given, name, default, "capacity")
-            for name, default in (
-                ("response_timeout", RESPONSE_TIMEOUT_MS),
-                ("connect_timeout", CONNECT_TIMEOUT_MS),
-                ("threads", THREADS),
-            )
-        )
-        rounds = 1 + len(self.arrivals) // int(threads)
-        last_s = self.began_s + self.seconds
-        each_s = self.search.of.longest_s if self.search.of else (timeout + connect) / 1000
-        return last_s + rounds * each_s + LATE_ANSWERS_S
+        rounds = 1 + len(self.arrivals) // int(self.search.threads)
+        return self.began_s + self.seconds + rounds * self.search.longest_s + LATE_ANSWERS_S
 
     def feed(self, now: float) -> None:
         """Write down what is due soon, unless the service is overrun already."""
@@ -249,11 +233,9 @@ class Running:
 
     def is_answered(self, now: float) -> bool:
         """Whether it is over, and there is something to read."""
-        if self.written < len(self.arrivals) or now < max(
-            self.began_s + self.seconds, self.look_at
-        ):
-            return False
-        return self.answered >= len(self.arrivals) or now >= self.deadline_s
+        over_s = max(self.began_s + self.seconds, self.look_at)
+        is_sent = self.written >= len(self.arrivals) and now >= over_s
+        return is_sent and (self.answered >= len(self.arrivals) or now >= self.deadline_s)
 
     def cores(self, now: float) -> float:
         """CPU time of the generator while the trial went on, in cores."""
