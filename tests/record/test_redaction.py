@@ -12,7 +12,7 @@ from support import PLANS
 from support.jmx_text import document, element, group, plan, sampler
 from tollgate.base.paths import ROOT
 from tollgate.record.redaction import MARK, Redaction, is_secret
-from tollgate.taurus.refusals import told_properties
+from tollgate.taurus.refusals import recorded_properties
 
 SECRET = (
     *("pass", "PASS", "db.pass", "dbPass", "password", "userpassword", "storepass", "pwd", "PW"),
@@ -226,7 +226,7 @@ def load_of(tmp_path, **changes):
 
 def test_a_secret_that_the_load_does_not_depend_on_is_told_by_its_mark(tmp_path):
     given = {"api_token": "abc", "users": 3}
-    told = told_properties(load_of(tmp_path), given, "x")
+    told = recorded_properties(load_of(tmp_path), given, "x")
     assert told == {"api_token": MARK, "users": "3"}
 
 
@@ -241,7 +241,7 @@ def test_a_secret_that_the_load_does_not_depend_on_is_told_by_its_mark(tmp_path)
 def test_one_that_it_depends_on_is_refused_by_its_name(tmp_path, given, changes):
     path = load_of(tmp_path, **changes)
     with pytest.raises(TaurusConfigError) as refused:
-        told_properties(path, {**given, "api_token": "abc"}, "verdict: execution 'plan'")
+        recorded_properties(path, {**given, "api_token": "abc"}, "verdict: execution 'plan'")
     (name,) = given
     assert f"verdict: execution 'plan': run.json holds {MARK} for the property {name}, " in str(
         refused.value
@@ -251,4 +251,4 @@ def test_one_that_it_depends_on_is_refused_by_its_name(tmp_path, given, changes)
 
 def test_a_file_that_is_no_plan_is_not_read_without_need(tmp_path):
     (tmp_path / "their.jmx").write_text(document())
-    assert told_properties(tmp_path / "nowhere.jmx", {"rate": 5}, "x") == {"rate": "5"}
+    assert recorded_properties(tmp_path / "nowhere.jmx", {"rate": 5}, "x") == {"rate": "5"}

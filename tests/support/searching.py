@@ -32,7 +32,7 @@ def record_of(budget_s=150.0, **settings):
 class Searched:
     """folder: of the run. search: as it ended."""
 
-    def __init__(self, folder, service, record, **load):
+    def __init__(self, folder, service, record, of=None, **load):
         self.folder, self.now = folder, BEGAN_S
         arrivals_path(folder, NAME).write_text(row(HEADER))
         records.write(record_path(folder, NAME), record)
@@ -48,7 +48,7 @@ class Searched:
             is_over=False,
         )
         log = logging.getLogger("capacity")
-        self.search = Search(self.executor, folder, record, log, clock=lambda: self.now)
+        self.search = Search(self.executor, folder, record, log, lambda: self.now, of)
 
     def step(self):
         """Some milliseconds more."""

@@ -367,8 +367,8 @@ def test_a_plan_of_a_file_of_arrivals_runs_as_it_is_whatever_the_rate(tmp_path):
 
 @pytest.mark.parametrize(("pause_s", "is_cut"), [(0.0, True), (3.0, False)])
 def test_pauses_of_a_pass_are_no_waiting(tmp_path, pause_s, is_cut):
-    searched = Searched(tmp_path, queue(lambda: 3000.0, 500), record_of(bracket_s=10.0))
-    searched.search.of = Iteration("visit", 2, pause_s, 20.0)
+    of = Iteration("visit", 2, pause_s, 20.0)
+    searched = Searched(tmp_path, queue(lambda: 3000.0, 500), record_of(bracket_s=10.0), of)
     while not searched.search.trials:
         searched.step()
     searched.listens.close()

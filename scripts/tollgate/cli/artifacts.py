@@ -2,13 +2,14 @@
 
 Taurus takes a folder that is there already, and writes over what it finds. Two starts within a
 second would have one name, `reports/<UTC time>-<kind>`, in one checkout or in two that share a
-folder of reports. So a folder with the time in its name is made by whoever takes that second, and
-whoever comes later waits for the next one: names stay what they are, and in order. A folder that
+folder of reports. So the first run of a second makes the folder with that time in its name, and
+a later one waits for the next second: names stay what they are, and in order. A folder that
 a user chose may be there, but not while another run writes to it.
 """
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import time
@@ -39,20 +40,17 @@ def keep_to_own(engine: Engine) -> None:
 
     def create_own(*arguments: Any, **options: Any) -> None:
         _refuse_second_run(engine.config)
-        _refuse_full(_wanted(engine))
+        folder = _wanted(engine)
+        if (free := room.free(folder)) < room.LEAST:
+            raise TaurusConfigError(
+                f"settings.artifacts-dir: the disk of {folder} has {free // room.MIB} MiB free, "
+                f"and a run needs at least {room.LEAST // room.MIB}: make room there or name "
+                "another folder"
+            )
         engine.artifacts_dir, engine.artifacts_lock = claim(lambda: _wanted(engine))
         create(*arguments, **options)
 
     engine.create_artifacts_dir = create_own
-
-
-def _refuse_full(folder: Path) -> None:
-    free = room.free(folder)
-    if free < room.LEAST:
-        raise TaurusConfigError(
-            f"settings.artifacts-dir: the disk of {folder} has {free // room.MIB} MiB free, and a "
-            f"run needs at least {room.LEAST // room.MIB}: make room there or name another folder"
-        )
 
 
 def claim(
@@ -77,15 +75,12 @@ def _is_new(folder: Path) -> bool:
     """Make it; False where it is there already. Raises TaurusConfigError."""
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
+        with contextlib.suppress(FileExistsError):
+            folder.mkdir()
+            return True
     except OSError as problem:
         raise _refused(folder, f"can't be made ({problem.strerror})") from None
-    try:
-        folder.mkdir()
-    except FileExistsError:
-        return False
-    except OSError as problem:
-        raise _refused(folder, f"can't be made ({problem.strerror})") from None
-    return True
+    return False
 
 
 def _hold(folder: Path) -> int:
@@ -106,9 +101,8 @@ def _hold(folder: Path) -> int:
 
 def _wanted(engine: Engine) -> Path:
     """The folder by settings.artifacts-dir, as Taurus itself would have it."""
-    setting = engine.config.get("settings", force_set=True).get(
-        "artifacts-dir", engine.ARTIFACTS_DIR
-    )
+    settings = engine.config.get("settings", force_set=True)
+    setting = settings.get("artifacts-dir", engine.ARTIFACTS_DIR)
     engine.artifacts_dir = datetime.now().strftime(setting)
     try:
         return Path(engine._Engine__expand_artifacts_dir())  # of bzt 1.17.2

@@ -3,7 +3,7 @@
 Plain bzt reads ~/.bzt-rc (and writes it where there is none) and etc/bzt.d, so a run would depend
 on whose machine it is; it names the artifacts folder by local time, and takes one that is there
 already; it dies of SIGTERM, which is how CI systems cancel a job, without cleaning up; and its log
-and settings tell secrets. This entry point mends the four and leaves everything else to bzt.
+and settings hold secrets. This entry point mends the four and leaves everything else to bzt.
 """
 
 from __future__ import annotations

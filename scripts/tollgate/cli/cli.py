@@ -3,7 +3,7 @@
 tollgate judge RUN                      judge again, by the run's own criteria
 tollgate judge RUN --criterion 'p95 of search>200ms'    or by others
 tollgate judge RUN --json               print it as verdict.json has it
-tollgate report RUN                     make its page and dashboards again; a study: tell it again
+tollgate report RUN                     make its page and dashboards again; of a study as well
 tollgate report RUN --dashboards        also of more samples than a run itself draws them from
 tollgate report reports                 the list of all runs again
 tollgate merge RUN... --to FOLDER       judge the shares of a load, see ENGINE, as one run
@@ -19,6 +19,7 @@ import argparse
 import contextlib
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from tollgate.cli import ERROR, Parser, doctor, engine, forecast, merge, new_target
@@ -50,23 +51,15 @@ def main() -> None:
     try:
         code = arguments.command(arguments)
         sys.stdout.flush()
-    except BrokenPipeError:  # whoever reads it has enough, as `head` has
-        _leave_stdout()
-        sys.exit(ERROR)
-    except _PROBLEMS as problem:
-        print(f"tollgate: {problem}", file=sys.stderr)
-        sys.exit(ERROR)
-    except OSError as problem:
-        _leave_stdout()
-        print(f"tollgate: {problem}", file=sys.stderr)
-        sys.exit(ERROR)
+    except (*_PROBLEMS, OSError) as problem:
+        code = ERROR
+        if isinstance(problem, OSError):
+            # Nothing more goes to standard output: Python would try once more as it ends.
+            with contextlib.suppress(OSError, AttributeError):  # closed, or no file at all
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(problem, BrokenPipeError):  # a reader such as `head` has enough
+            print(f"tollgate: {problem}", file=sys.stderr)
     sys.exit(code)
-
-
-def _leave_stdout() -> None:
-    """Write nothing more to standard output: Python would try once more as it ends."""
-    with contextlib.suppress(OSError, AttributeError):  # closed, or no file at all
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -81,9 +74,8 @@ def _parser() -> argparse.ArgumentParser:
         help="judge by this instead of the run's own criteria: fails if it applies, as in "
         "'p95 of search>250ms'; may be given several times",
     )
-    judging.add_argument(
-        "--json", action="store_true", help="print the verdict as verdict.json has it"
-    )
+    as_json = "print the verdict as verdict.json has it"
+    judging.add_argument("--json", action="store_true", help=as_json)
     judging.set_defaults(command=_judge)
     reporting = commands.add_parser("report", help="make an archived run's reports again")
     reporting.add_argument(
@@ -95,11 +87,8 @@ def _parser() -> argparse.ArgumentParser:
         help="however many samples there are: it takes JMeter minutes and gigabytes of memory",
     )
     reporting.set_defaults(command=_report)
-    merge.add_to(commands)
-    engine.add_to(commands)
-    forecast.add_to(commands)
-    new_target.add_to(commands)
-    doctor.add_to(commands)
+    for each in (merge, engine, forecast, new_target, doctor):
+        each.add_to(commands)
     return parser
 
 
@@ -107,9 +96,8 @@ def _judge(arguments: argparse.Namespace) -> int:
     """Print the verdict; nothing in the run's folder changes."""
     record = manifest.read(arguments.run)
     if arguments.criterion:
-        record.criteria = arguments.criterion
-        for execution in record.executions:
-            execution.criteria = []
+        executions = [replace(it, criteria=[]) for it in record.executions]
+        record = replace(record, criteria=arguments.criterion, executions=executions)
     known = run_page.judged(arguments.run, record)
     if arguments.criterion:
         refuse_lower_bounds(it for each in known.run.executions for it in each.criteria)

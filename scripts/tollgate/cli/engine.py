@@ -43,7 +43,7 @@ def engine(arguments: argparse.Namespace) -> int:
     engine_host.make_keystore()
     print(
         f"{engine_host.KEYSTORE}: copy it to the same place in the checkout of each host, unseen "
-        "by others: whoever has it can run anything there"
+        "by others: its owner can run anything there"
     )
     return 0
 

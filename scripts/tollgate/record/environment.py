@@ -169,7 +169,7 @@ def commit() -> str:
 
 
 def _version(*command: str) -> str:
-    # Java tells first which options it picked up from the environment, with numbers of their own.
+    # Java first says which options it picked up from the environment, with numbers of their own.
     said = re.sub(r"^(NOTE: )?Picked up .*$", "", _output(*command), flags=re.M)
     found = re.search(r"\d+(\.\d+)*", said)
     return found[0] if found else "unknown"

@@ -19,7 +19,8 @@ EVERY_S = 10.0
 # However large the budget, it has room for so many looks.
 MOST_LOOKS = 100
 #: From here on an execution may fail: blocks of time of which an interval is made are five at least
-#: (stats.MIN_SECONDS), and twice as many tell a slow moment from a slow service.
+#: (stats.MIN_SECONDS), and twice as many distinguish a slow moment from a slow
+#: service.
 FIRST_S = 10.0
 #: Seconds between a look's moment and the look, at least and at most.
 SHORTEST_LAG_S, LONGEST_LAG_S = 1.0, 5.0

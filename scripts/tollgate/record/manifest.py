@@ -126,8 +126,8 @@ class Execution:
     ended_by_force: whether it went on after that, or after any other end before its time, and had
     to be ended.
     thread_ends: by the names of JMeter's threads without their last number, how many ended with
-    which words of its log, until its load was ended at the latest; None where nobody looked, as for
-    remote engines.
+    which words of its log, until its load was ended at the latest; None where that is not known, as
+    for remote engines.
     interim: when the samples of one that may end early are evaluated, None where that is done at
     its end alone. decided_s: after how many seconds of measuring such a look ended it; None where
     none did. stop: what of it showed that the run had to be stopped.
@@ -247,7 +247,7 @@ def read(run: Path) -> Manifest:
 
 
 def _unreadable(fields: Mapping[str, Any]) -> str:
-    """Why this Tollgate can't tell what the fields mean, or that nobody changed them; empty where
+    """Why this Tollgate can't read the fields, or can't prove that they are as written; empty where
     it can. Before anything else of them is read: another version may have other fields."""
     version, seal = fields.get("version", VERSION), fields.get("seal")
     other = "has {} {}, this Tollgate reads {}: judge the run with the Tollgate that made it"

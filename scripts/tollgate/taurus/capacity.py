@@ -197,6 +197,6 @@ class Capacity(OwnLoad):
 
 
 def free_port() -> int:
-    """A port of this machine that nobody listens on now."""
+    """A port of this machine that is free now."""
     with socket.create_server((HOST, 0)) as server:
         return server.getsockname()[1]

@@ -39,17 +39,9 @@ from tollgate.compare.settings import (
 from tollgate.compare.watch import ComparisonDecider
 from tollgate.plan.read import read_plan
 from tollgate.samples.watch import SampleWatch
-from tollgate.targets import checkout, pm2
+from tollgate.targets import checkout, pm2, sides
 from tollgate.targets.git import GitError, find_revisions
 from tollgate.targets.scenarios import given_properties, name_of, scenario_of
-from tollgate.targets.sides import (
-    apps_of_sides,
-    places,
-    set_environment,
-    sides_of_revisions,
-    sides_of_urls,
-    unequal,
-)
 from tollgate.taurus.interim import decisions
 from tollgate.taurus.own_load import OwnLoad
 from tollgate.taurus.pace import CostError, cores, cost_of
@@ -103,16 +95,16 @@ class Compare(OwnLoad):
         seeds = drawn_seeds(script, given)
         self.usual, self.fixed = schedule_of(script, given)
         if wanted.urls:
-            sides, urls = sides_of_urls(wanted.urls), [[url] for url in wanted.urls]
+            both, urls = sides.sides_of_urls(wanted.urls), [[url] for url in wanted.urls]
         else:
-            sides, apps = self._here(wanted)
+            both, apps = self._here(wanted)
             urls = [[Url("http", pm2.HOST, app.port) for app in each] for each in apps]
             scenario["target"] = [app.name for each in apps for app in each]
         # JMeter adds whole seconds.
-        properties = {**places(urls), **seeds, "measured": int(wanted.gate.budget_s)}
+        properties = {**sides.places(urls), **seeds, "measured": int(wanted.gate.budget_s)}
         scenario.merge({"properties": properties})
         known = CompareRecord(
-            *sides,
+            *both,
             execution=name,
             mode="url" if wanted.urls else wanted.mode,
             settings=wanted.gate,
@@ -151,12 +143,12 @@ class Compare(OwnLoad):
         base = checkout.check_out(ROOT, found.base, folder / checkout.CHECKOUT)
         whence = checkout.provide_packages(base, ROOT, self.folder / "npm-base.log")
         self.log.info("Base has its Node packages: %s", whence)
-        for line in unequal(found, os.environ):
+        for line in sides.unequal(found, os.environ):
             self.log.warning("compare: %s", line)
         if found.is_control and not wanted.injected:
             self.log.info("Base and head are the same code: this is the control, which must pass")
-        self.to_leave.callback(set_environment(wanted.mode, base, ROOT))
-        return sides_of_revisions(found), apps_of_sides(pm2.declared_apps())
+        self.to_leave.callback(sides.set_environment(wanted.mode, base, ROOT))
+        return sides.sides_of_revisions(found), sides.apps_of_sides(pm2.declared_apps())
 
     def startup(self) -> None:
         """Know what to look at, the labels of the plan, and how fast this machine can be asked."""

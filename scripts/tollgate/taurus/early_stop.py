@@ -8,15 +8,13 @@ samples that this has seen.
 from __future__ import annotations
 
 import time
-from pathlib import Path
 
 from bzt import NormalShutdown
 from bzt.engine import Reporter
 
-from tollgate.gather.context import contexts
 from tollgate.gather.interim import StopDecider
 from tollgate.samples.watch import SampleWatch
-from tollgate.taurus.interim import decisions
+from tollgate.taurus.interim import decisions, watches
 from tollgate.taurus.shared import under_way
 
 
@@ -31,13 +29,12 @@ class EarlyStop(Reporter):
         """Know what to judge: what `verdict` has recorded."""
         super().startup()
         known = under_way(self.engine)
-        if known.is_shared or known.manifest is None:
-            return  # its criteria are about the samples of all engines
-        executors = self.engine.provisioning.executors
-        judged_with = contexts(Path(self.engine.artifacts_dir), known.manifest)
-        for executor, each in zip(executors, judged_with, strict=True):
-            if any(it.can_stop_early for it in each.criteria):
-                self.watches[executor] = SampleWatch(StopDecider(each), Path(executor.kpi_jtl))
+        # The criteria of a share are about the samples of all engines.
+        if known.manifest and not known.is_shared:
+            self.watches = watches(
+                self,
+                lambda it: any(each.can_stop_early for each in it.criteria) and StopDecider(it),
+            )
 
     def check(self) -> bool:
         """End the run without a failure of Taurus's making."""

@@ -1,6 +1,6 @@
 """An engine's host: the key that it shares with all others, what it has installed, and its rows.
 
-JMeter's remote engines (`jmeter -s`) run whatever plan they are sent, by whoever has the key. A
+JMeter's remote engines (`jmeter -s`) run any plan that an owner of the key sends them. A
 controller hands the same properties to all of them, hence an engine knows its number by itself, and
 has the rows of each data file at hand that this number would send.
 """
@@ -35,7 +35,7 @@ PORT = 1099
 #: once; what has not been is lost with its engine.
 BATCHES = ("-Jmode=StrippedBatch", "-Jnum_sample_threshold=100", "-Jtime_threshold=1000")
 #: The properties by which an engine knows its number, how many there are, where its rows stand, and
-#: what it tells of its host.
+#: the facts of its host.
 NUMBER, OF, ROWS, FACTS = "engine", "engines", "engine.rows", "engine.facts"
 
 
@@ -113,7 +113,7 @@ def command(share: Share, address: str, port: int, folder: Path, facts: Facts) -
 
 @dataclass(frozen=True)
 class Facts:
-    """What a host tells of itself. plugins: SHA-256 of the names and contents of JMeter's lib/ext.
+    """What a host says of itself. plugins: SHA-256 of the names and contents of JMeter's lib/ext.
     plans: SHA-256 of the project's plan files, by their paths."""
 
     number: int
@@ -135,7 +135,7 @@ class Facts:
             return cls(**json.loads(text))
         except (ValueError, TypeError):
             raise EngineError(
-                f"{who}it tells {text[:60]!r} of itself: start it by scripts/engine of this version"
+                f"{who}it says {text[:60]!r} of itself: start it by scripts/engine of this version"
             ) from None
 
     def differences(self, other: Facts) -> Iterator[str]:
@@ -166,7 +166,7 @@ def facts_here(share: Share, cpu: str, cores: int) -> Facts:
 def place(share: Share, plans: Path, folder: Path) -> None:
     """Write the engine's rows of each data file that a plan in a folder names by a property, both
     ways in which rows are shared, each way into a folder of its own. Left out is what can't be
-    read, or has too few rows: whoever sends such a plan is told so."""
+    read, or has too few rows: a run of such a plan is refused."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     seen: dict[str, Feed] = {}

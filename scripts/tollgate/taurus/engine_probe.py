@@ -79,7 +79,7 @@ def plan_text(files: Iterable[str]) -> str:
 
 
 def hash_of(content: bytes) -> str:
-    """What the plan tells of a file with this content: JMeter's digest is of the UTF-8 of a text,
+    """What the plan returns of a file with this content: JMeter's digest is of the UTF-8 of a text,
     and each byte is a character of it."""
     return hashlib.sha256(content.decode("latin-1").encode()).hexdigest()
 

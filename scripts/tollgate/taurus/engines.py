@@ -29,14 +29,7 @@ from tollgate.record.manifest import ShareRecord
 from tollgate.samples.layout import peek_test_start
 from tollgate.schedule.share import Share
 from tollgate.schedule.share_rows import Feed, read_feeds, row_file
-from tollgate.targets import pm2
-from tollgate.targets.scenarios import (
-    given_properties,
-    name_of,
-    scenario_of,
-    script_of,
-    targets_of,
-)
+from tollgate.targets import pm2, scenarios
 from tollgate.taurus import engine_host, engine_probe
 from tollgate.taurus.heartbeat import Heartbeat
 from tollgate.taurus.share import part_of, refuse_undivided, rows_setting, times_the_plan
@@ -97,9 +90,11 @@ class RemoteLoad:
         engine_host.check_keystore()
         files: dict[str, dict[int, str]] = {}
         for execution in executions:
-            self._refuse_loopback(scenario_of(engine.config, execution), name_of(execution))
+            self._refuse_loopback(
+                scenarios.scenario_of(engine.config, execution), scenarios.name_of(execution)
+            )
             execution["distributed"] = list(self.hosts)
-            self._give(engine, execution, prepared[name_of(execution)], files)
+            self._give(engine, execution, prepared[scenarios.name_of(execution)], files)
         self.address = self._reached()
         log.info("Asking %d engines what they have...", len(self.hosts))
         answers = engine_probe.ask(self.hosts, self.address, files, Path(engine.artifacts_dir))
@@ -120,19 +115,19 @@ class RemoteLoad:
     ) -> None:
         """files: gets what each engine must have, by the path that it is asked for, as hashes by
         the engines' numbers."""
-        scenario, of = scenario_of(engine.config, execution), len(self.hosts)
+        scenario, of = scenarios.scenario_of(engine.config, execution), len(self.hosts)
         shares = [Share(number, of) for number in range(1, of + 1)]
-        path = script_of(scenario)
+        path = scenarios.script_of(scenario)
         if self.rows:
             parts = [part_of(engine, scenario, prepared, share, self.rows) for share in shares]
-            self.parts[name_of(execution)], shared = parts, parts[0].shared
+            self.parts[scenarios.name_of(execution)], shared = parts, parts[0].shared
             for number, part in enumerate(parts, start=1):
                 for feed, text in part.rows:
                     found = engine_probe.hash_of(text.encode(feed.encoding))
                     files.setdefault(self._row_path(feed), {})[number] = found
         else:
             prepared.notes.append(times_the_plan(of))
-            shared = read_feeds(path, given_properties(engine.config, scenario))
+            shared = read_feeds(path, scenarios.given_properties(engine.config, scenario))
         for feed in shared:
             try:
                 found = engine_probe.hash_of(feed.file.read_bytes())
@@ -145,7 +140,11 @@ class RemoteLoad:
 
     def _refuse_loopback(self, scenario: Any, name: str) -> None:
         away = [it for it in self.hosts if not Url("http", it.rpartition(":")[0], 80).is_loopback]
-        if away and targets_of(scenario, name) and Url("http", pm2.host(), 80).is_loopback:
+        if (
+            away
+            and scenarios.targets_of(scenario, name)
+            and Url("http", pm2.host(), 80).is_loopback
+        ):
             raise TaurusConfigError(
                 f"load: the target of {name!r} listens on this machine's loopback, which engine "
                 f"{away[0]} does not reach: set HOST to the address of this machine at which it is "

@@ -2,14 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from bzt.engine import EngineModule
 
+from tollgate.gather.context import ExecutionContext, contexts
 from tollgate.samples.layout import JtlError
 from tollgate.samples.watch import SampleWatch
-from tollgate.taurus.shared import is_running
+from tollgate.taurus.shared import is_running, under_way
+
+
+def watches(
+    module: EngineModule, decider_of: Callable[[ExecutionContext], Any]
+) -> dict[Any, SampleWatch]:
+    """What follows the samples of each executor for which there is a decider, by what `verdict` has
+    recorded."""
+    manifest, executors = under_way(module.engine).manifest, module.engine.provisioning.executors
+    found = {}
+    for executor, each in zip(
+        executors, contexts(Path(module.engine.artifacts_dir), manifest), strict=True
+    ):
+        if decider := decider_of(each):
+            found[executor] = SampleWatch(decider, Path(executor.kpi_jtl))
+    return found
 
 
 def decisions(

@@ -35,15 +35,7 @@ from tollgate.plan import lint
 from tollgate.plan.jmx import PlanError
 from tollgate.plan.read import read_plan
 from tollgate.schedule.share import ShareError
-from tollgate.targets import pm2
-from tollgate.targets.scenarios import (
-    given_properties,
-    is_inline,
-    kind_of,
-    name_of,
-    scenario_of,
-    script_of,
-)
+from tollgate.targets import pm2, scenarios
 from tollgate.taurus import engine_host
 from tollgate.taurus.engines import RemoteLoad
 from tollgate.taurus.share import Sharing
@@ -102,7 +94,11 @@ class _Planned:
 
     @property
     def name(self) -> str:
-        return name_of(self.execution)
+        return scenarios.name_of(self.execution)
+
+    @property
+    def is_inline(self) -> bool:
+        return scenarios.is_inline(self.execution)
 
     @property
     def seconds(self) -> float:
@@ -172,9 +168,9 @@ class Load(Service):
 
     def _planned(self, execution: Mapping) -> _Planned:
         """Checks the numbers that every kind has, before anything starts."""
-        scenario = scenario_of(self.engine.config, execution)
-        properties = given_properties(self.engine.config, scenario)
-        where = f"load: execution {name_of(execution)!r}"
+        scenario = scenarios.scenario_of(self.engine.config, execution)
+        properties = scenarios.given_properties(self.engine.config, scenario)
+        where = f"load: execution {scenarios.name_of(execution)!r}"
         if servers := execution.get("distributed", None):
             raise TaurusConfigError(
                 f"{where} has distributed: {servers!r}, and several JMeters each follow the whole "
@@ -190,7 +186,7 @@ class Load(Service):
         """Before other services give the plan what it may leave unread."""
         if self.engine.config.get("modules").get("capacity").get("rate", None):
             return  # a copy of it reads what plans/capacity.jmx reads
-        for line in lint.unread(script_of(planned.scenario), planned.properties):
+        for line in lint.unread(scenarios.script_of(planned.scenario), planned.properties):
             under_way(self.engine).executions[planned.name].notes.append(line)
             self.log.warning("load: %s", line)
 
@@ -214,7 +210,7 @@ class Load(Service):
     def _targets(self, planned: _Planned) -> list[str]:
         """The labels of an execution's plan: the targets that a forecast may share out."""
         known = [str(name) for name in self.engine.config.get("scenarios")]
-        if not is_inline(planned.execution) and planned.name not in known:
+        if not planned.is_inline and planned.name not in known:
             raise TaurusConfigError(
                 f"load: execution {planned.name!r} has a scenario that `scenarios` does not have: "
                 f"{did_you_mean(planned.name, known)}"
@@ -224,7 +220,7 @@ class Load(Service):
                 f"load: execution {planned.name!r} has no plan that could follow the forecast: "
                 "give its scenario a `script`, such as plans/stress.jmx"
             )
-        return list(read_plan(script_of(planned.scenario), planned.properties).labels)
+        return list(read_plan(scenarios.script_of(planned.scenario), planned.properties).labels)
 
     def _factor(self) -> float:
         return _number("factor", self.settings.get("factor", 1))
@@ -235,13 +231,13 @@ class Load(Service):
     def _choose(self, planned: list[_Planned]) -> list[_Planned]:
         """Without a name in MODE, inline scenarios stay: no other execution stands for them."""
         wanted = str(os.environ.get("MODE") or self.settings.get("mode", ""))
-        if kind_of(self.engine.config) == "compare":
+        if scenarios.kind_of(self.engine.config) == "compare":
             wanted = ""  # there MODE is that of the two apps, and `compare` reads it
-        named = [each.name for each in planned if not is_inline(each.execution)]
+        named = [each.name for each in planned if not each.is_inline]
         preferred = self.settings.get("preferred", "cluster")
         names, why = chosen_modes(wanted, named, sum(each.seconds for each in planned), preferred)
         inline = wanted in ("", BOTH)
-        kept = [it for it in planned if (inline if is_inline(it.execution) else it.name in names)]
+        kept = [it for it in planned if (inline if it.is_inline else it.name in names)]
         self.engine.config.get("execution", [])[:] = [each.execution for each in kept]
         if why:
             left_out = ", ".join(each.name for each in planned if each not in kept) or "none"

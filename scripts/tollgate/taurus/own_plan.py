@@ -138,8 +138,8 @@ class OwnPlan(Service):
         for host in read_hosts(path, properties):
             if not Url("http", host, 80).is_loopback:
                 self.log.warning(
-                    "plan: it sends load to %s, which is not this machine: be sure that whoever "
-                    "runs it agrees",
+                    "plan: it sends load to %s, which is not this machine: be sure that its "
+                    "owner agrees",
                     host,
                 )
 

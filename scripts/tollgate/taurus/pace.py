@@ -26,7 +26,7 @@ FOLDER = "pace"
 WARMUP_S, MEASURED_S = 5, 10
 #: Seconds for JMeter to begin.
 PATIENCE_S = 60
-#: Fewer answers tell nothing.
+#: Fewer answers are too few.
 FEWEST = 20
 LOOK_AGAIN_S = 0.2
 
@@ -37,10 +37,9 @@ class CostError(Exception):
 
 def cores() -> int:
     """Those that this process may use, by its affinity and by its container's quota."""
-    try:
-        found = len(os.sched_getaffinity(0))
-    except AttributeError:  # not on macOS
+    if not hasattr(os, "sched_getaffinity"):  # as on macOS
         return os.cpu_count() or 1
+    found = len(os.sched_getaffinity(0))
     try:
         quota, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
         return max(1, min(found, int(quota) // int(period)))

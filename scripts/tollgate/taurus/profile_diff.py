@@ -63,7 +63,15 @@ def explained(
     else:
         log.info("Profiling base and head under the same load, for a minute...")
         try:
-            why = _profiled(run / FOLDER, comparison, executor, targets, base)
+            _profile(run / FOLDER, executor, targets)
+            roots = {"base": [base, base.resolve(), ROOT.resolve()], "head": [ROOT, ROOT.resolve()]}
+            why = explain(
+                read_blocks(run / FOLDER, roots),
+                comparison.gate.settings.false_alarm,
+                comparison.gate.settings.effect,
+                comparison.mean_rise_us,
+                comparison.gate.verdict == FAIL,
+            )
         except (ProfileError, Pm2Error, probe.ProbeError, ToolError, OSError) as problem:
             why = absent(f"{problem}".rstrip("."))
     log.info("%s", words.sentence(why))
@@ -72,13 +80,8 @@ def explained(
     return why
 
 
-def _profiled(
-    folder: Path,
-    comparison: Comparison,
-    executor: InstalledJMeter,
-    targets: Targets,
-    base: Path,
-) -> Why:
+def _profile(folder: Path, executor: InstalledJMeter, targets: Targets) -> None:
+    """Have the profiled processes of both sides write into the folder, under load."""
     for side in SIDES:
         (folder / side).mkdir(parents=True)
     with targets.profiled(targets_of(executor.get_scenario(), executor.label), folder):
@@ -89,15 +92,6 @@ def _profiled(
             # Whole at once, for the processes look for it.
             atomic.write(folder / "schedule.json", json.dumps(schedule))
             _await_blocks(folder, schedule, load)
-    roots = {"base": [base, base.resolve(), ROOT.resolve()], "head": [ROOT, ROOT.resolve()]}
-    settings = comparison.gate.settings
-    return explain(
-        read_blocks(folder, roots),
-        settings.false_alarm,
-        settings.effect,
-        comparison.mean_rise_us,
-        comparison.gate.verdict == FAIL,
-    )
 
 
 def _await_blocks(folder: Path, schedule: Sequence[Mapping], load: subprocess.Popen) -> None:

@@ -60,10 +60,8 @@ class Progress(Service):
         return super().check()
 
     def _line(self, executor: object) -> str:
-        where = f"progress: execution {executor.label!r}"
-        asked = sum(
-            property_of(executor.properties, name, 0, where) for name in ("warmup", "measured")
-        )
+        given, where = executor.properties, f"progress: execution {executor.label!r}"
+        asked = sum(property_of(given, name, 0, where) for name in ("warmup", "measured"))
         elapsed = _elapsed(executor)
         # How long it takes may not be known: a plan can end by itself.
         at = f"{min(elapsed, asked):.0f} of {asked:.0f} s" if asked else f"{elapsed:.0f} s"

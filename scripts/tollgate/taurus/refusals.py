@@ -38,16 +38,16 @@ def checked_settings(wanted: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def told_properties(plan: Path, given: Mapping[str, Any], where: str) -> dict[str, str]:
-    """The properties as run.json tells them, without their secrets. Raises TaurusConfigError where
+def recorded_properties(plan: Path, given: Mapping[str, Any], where: str) -> dict[str, str]:
+    """The properties as run.json has them, without their secrets. Raises TaurusConfigError where
     the plan reads otherwise with them, for the run is judged by what run.json holds; PlanError."""
-    true, told = {key: str(value) for key, value in given.items()}, Redaction().properties(given)
-    secret = [name for name in true if told[name] != true[name]]
-    if not secret or read_plan(plan, told) == (meant := read_plan(plan, true)):
-        return told
-    telling = [it for it in secret if read_plan(plan, {**true, it: told[it]}) != meant]
+    true, shown = {key: str(value) for key, value in given.items()}, Redaction().properties(given)
+    secret = [name for name in true if shown[name] != true[name]]
+    if not secret or read_plan(plan, shown) == (meant := read_plan(plan, true)):
+        return shown
+    decisive = [it for it in secret if read_plan(plan, {**true, it: shown[it]}) != meant]
     raise TaurusConfigError(
-        f"{where}: run.json holds {MARK} for the property {' and '.join(telling or secret)}, and "
+        f"{where}: run.json holds {MARK} for the property {' and '.join(decisive or secret)}, and "
         "the load depends on it, so the run could not be judged again: rename the property"
     )
 

@@ -11,7 +11,8 @@ its own.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from bzt import TaurusConfigError
@@ -36,7 +37,10 @@ class Report(Service):
         """Let reports/latest point here, so that a run can be followed while it goes on."""
         super().prepare()
         refuse_unknown("report", self.settings, ["dashboards"])
-        self.draws = self._wanted()
+        self.draws = self.settings.get("dashboards", True)
+        if not isinstance(self.draws, bool):
+            problem = f"modules.report.dashboards is {self.draws!r}: write true or false"
+            raise TaurusConfigError(problem)
         run = Path(self.engine.artifacts_dir)
         if not _holds_runs(run.parent):
             return
@@ -67,46 +71,28 @@ class Report(Service):
 
     def _show(self, run: Path, names: Iterable[str]) -> None:
         """Write the page, show the verdict and what to open. names: of the executions."""
-        self._write_page(run)
-        judged = under_way(self.engine).judged
-        if judged:
-            outputs.show(judged.verdict)
-        listed = self._list_runs(run.parent)
+        known, listed = under_way(self.engine), []
+        if known.judged:  # or else bzt says why the run was not
+            with self._without(run_page.NAME):
+                run_page.write(run, known.judged, known.study)
+            outputs.show(known.judged.verdict)
+        with self._without("list of runs"):
+            if _holds_runs(run.parent):
+                listed = [runs_page.write(run.parent)]
         pages = [run / run_page.NAME, *(run / "dashboard" / name / "index.html" for name in names)]
         pages += [run / "verdict.md", run / "junit.xml", *listed]
         shown = [os.path.relpath(page) for page in pages if page.exists()]
         if shown:
             print("\nOpen:", *shown, sep="\n  ", flush=True)
 
-    def _write_page(self, run: Path) -> None:
-        """Write index.html. The verdict stands whatever becomes of it, and a failure is logged."""
-        known = under_way(self.engine)
-        if known.judged is None:
-            return  # the run was not judged, and bzt says why
+    @contextmanager
+    def _without(self, page: str) -> Iterator[None]:
+        """Log whatever goes wrong with a page: what the run found does not depend on it."""
         try:
-            run_page.write(run, known.judged, known.study)
+            yield
         except Exception as problem:
-            self.log.debug("report: no page", exc_info=True)
-            self.log.warning("report: no %s: %s", run_page.NAME, problem or repr(problem))
-
-    def _list_runs(self, folder: Path) -> list[Path]:
-        """Make the list of all runs anew, where there is one to be. Return it, or none. What this
-        run found does not depend on it."""
-        try:
-            if _holds_runs(folder):
-                return [runs_page.write(folder)]
-        except Exception as problem:
-            self.log.debug("report: no list of runs", exc_info=True)
-            self.log.warning("report: no list of runs: %s", problem or repr(problem))
-        return []
-
-    def _wanted(self) -> bool:
-        """Whether dashboards are wanted. Raises TaurusConfigError, one line."""
-        wanted = self.settings.get("dashboards", True)
-        if not isinstance(wanted, bool):
-            problem = f"modules.report.dashboards is {wanted!r}: write true or false"
-            raise TaurusConfigError(problem)
-        return wanted
+            self.log.debug("report: no %s", page, exc_info=True)
+            self.log.warning("report: no %s: %s", page, problem or repr(problem))
 
 
 def _holds_runs(folder: Path) -> bool:

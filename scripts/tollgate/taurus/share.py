@@ -31,14 +31,7 @@ from tollgate.record.manifest import ShareRecord, digest
 from tollgate.schedule.share import Share, ShareError, parse_share
 from tollgate.schedule.share_load import shared_properties
 from tollgate.schedule.share_rows import COPY, HOW, SPLIT, read_feeds, read_rows, write_rows
-from tollgate.targets.scenarios import (
-    given_properties,
-    kind_of,
-    name_of,
-    scenario_of,
-    script_of,
-    targets_of,
-)
+from tollgate.targets import scenarios
 from tollgate.taurus.shared import PreparedExecution, problems_as
 
 #: Kinds that compare, or find out by themselves how much to send: no part of them is a load.
@@ -84,8 +77,11 @@ class Sharing:
         TaurusConfigError, ShareError, PlanError."""
         data: dict[str, str] = {}
         for execution in executions:
-            scenario, name = scenario_of(engine.config, execution), name_of(execution)
-            if self.start_at is not None and targets_of(scenario, name):
+            scenario, name = (
+                scenarios.scenario_of(engine.config, execution),
+                scenarios.name_of(execution),
+            )
+            if self.start_at is not None and scenarios.targets_of(scenario, name):
                 raise TaurusConfigError(
                     "load: START_AT is for engines on several machines, and the target of scenario "
                     f"{name!r} is an app that PM2 starts on this one alone: give the scenario the "
@@ -132,7 +128,7 @@ def part_of(
     engine: Engine, scenario: Any, prepared: PreparedExecution, share: Share, how: str
 ) -> EnginePart:
     """how: rows are shared. Raises ShareError, PlanError."""
-    given, path = given_properties(engine.config, scenario), script_of(scenario)
+    given, path = scenarios.given_properties(engine.config, scenario), scenarios.script_of(scenario)
     feeds = read_feeds(path, given)
     shared = [it for it in feeds if not it.property]
     if shared and how == SPLIT:
@@ -160,7 +156,7 @@ def rows_setting(config: Mapping[str, Any], settings: Mapping[str, Any]) -> str:
     rows = str(settings.get("rows", COPY))
     if rows not in HOW:
         raise TaurusConfigError(f"load: modules.load.rows is {rows!r}: {did_you_mean(rows, HOW)}")
-    return "" if kind_of(config) == "plan" else rows
+    return "" if scenarios.kind_of(config) == "plan" else rows
 
 
 def times_the_plan(of: int) -> str:
@@ -170,7 +166,7 @@ def times_the_plan(of: int) -> str:
 
 def refuse_undivided(config: Mapping[str, Any], given: str) -> None:
     """given: what says that there are several engines. Raises TaurusConfigError."""
-    kind = kind_of(config)
+    kind = scenarios.kind_of(config)
     if kind in UNDIVIDED:
         raise TaurusConfigError(
             f"load: {given}, and the kind {kind} is not a load that engines share: leave it out"

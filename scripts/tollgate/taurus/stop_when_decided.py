@@ -14,20 +14,18 @@ It stands behind `load`, which writes the lengths of those that follow a forecas
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 
 from bzt import TaurusConfigError
 from bzt.engine import Service
 
 from tollgate.base.text import duration_text, some_of
 from tollgate.compare.settings import SettingError, seconds_of
-from tollgate.gather.context import contexts
 from tollgate.gather.interim import InterimDecider, outcome
 from tollgate.record.interim import LEAST_S, InterimSchedule
 from tollgate.samples.watch import SampleWatch
 from tollgate.stats.sequential import nominal_level
 from tollgate.targets.scenarios import given_properties, kind_of, name_of, scenario_of
-from tollgate.taurus.interim import decisions
+from tollgate.taurus.interim import decisions, watches
 from tollgate.taurus.shared import property_of, refuse_unknown, under_way
 
 NAME = "stop-when-decided"
@@ -103,15 +101,10 @@ class StopWhenDecided(Service):
     def startup(self) -> None:
         """Know what to look at: what `verdict` has recorded."""
         super().startup()
-        manifest = under_way(self.engine).manifest
-        if self.budget_s is None or manifest is None:
+        if self.budget_s is None or under_way(self.engine).manifest is None:
             return
         nominal_level((1.0,), 0.01)  # what all looks need once, before there is load to disturb
-        executors = self.engine.provisioning.executors
-        judged_with = contexts(Path(self.engine.artifacts_dir), manifest)
-        for executor, each in zip(executors, judged_with, strict=True):
-            if each.planned.interim:
-                self.watches[executor] = SampleWatch(InterimDecider(each), Path(executor.kpi_jtl))
+        self.watches = watches(self, lambda it: it.planned.interim and InterimDecider(it))
 
     def check(self) -> bool:
         """End each execution that is decided."""

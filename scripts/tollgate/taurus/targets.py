@@ -31,16 +31,8 @@ from bzt.engine import Service
 from tollgate.base.paths import ROOT
 from tollgate.base.processes import defer_signals
 from tollgate.base.urls import Url
-from tollgate.targets import leftovers, lock, pm2, probe, tools
+from tollgate.targets import leftovers, lock, pm2, probe, scenarios, tools
 from tollgate.targets.reloads import Reloads, period_of
-from tollgate.targets.scenarios import (
-    name_of,
-    scenario_of,
-    targets_of,
-    wanted_apps,
-    wanted_probes,
-    wanted_remotes,
-)
 from tollgate.taurus.shared import (
     end_by_stdin,
     is_running,
@@ -98,14 +90,14 @@ class Targets(Service):
 
     def _choose(self) -> None:
         config = self.engine.config
-        self.wanted = wanted_apps(config, has_timetable=self.reloads is not None)
+        self.wanted = scenarios.wanted_apps(config, has_timetable=self.reloads is not None)
         if self.reloads and not any(app.exec_mode == "cluster" for app in self.wanted):
             raise TaurusConfigError(
                 "targets: reload-every is set, and no execution has a target in cluster mode: only "
                 "there can PM2 reload an app without a gap"
             )
-        self.elsewhere = [*wanted_remotes(config)]
-        self.probes = wanted_probes(config, self.parameters.get("probes", None))
+        self.elsewhere = [*scenarios.wanted_remotes(config)]
+        self.probes = scenarios.wanted_probes(config, self.parameters.get("probes", None))
 
     def start(self) -> None:
         """Leave the targets running and proven, once every module is prepared: what is refused is
@@ -129,10 +121,10 @@ class Targets(Service):
         self._remember()
         unproven = probe.prove_apps(self.apps, pm2.workers(), self.probes, self.log)
         for execution in self.engine.config.get("execution", []):
-            name = name_of(execution)
-            targets = targets_of(scenario_of(self.engine.config, execution), name)
-            lines = [unproven[it] for it in targets if it in unproven]
-            under_way(self.engine).executions[name].notes.extend(lines)
+            scenario = scenarios.scenario_of(self.engine.config, execution)
+            name = scenarios.name_of(execution)
+            lines = [unproven.get(it) for it in scenarios.targets_of(scenario, name)]
+            under_way(self.engine).executions[name].notes.extend(filter(None, lines))
 
     @contextmanager
     def profiled(self, names: Sequence[str], folder: Path) -> Iterator[None]:
@@ -212,7 +204,7 @@ class Targets(Service):
                 self.reloads.tick(executor.label, app, time.time() - began)
 
     def _app_of(self, executor: object) -> pm2.App | None:
-        names = targets_of(executor.get_scenario(), executor.label)
+        names = scenarios.targets_of(executor.get_scenario(), executor.label)
         return next((app for app in self.apps if [app.name] == names), None)
 
     def _remember(self) -> None:

@@ -110,7 +110,7 @@ class Verdict(Reporter):
         declared = declared_apps() if names else {}
         where = f"verdict: execution {executor.label!r}"
         plan = plan_copy.copy(Path(executor.original_jmx), self.folder)
-        properties = refusals.told_properties(self.folder / plan, executor.properties, where)
+        properties = refusals.recorded_properties(self.folder / plan, executor.properties, where)
         prepared = under_way(self.engine).executions[executor.label]
         original = prepared.original or Path(executor.original_jmx)
         refusals.refuse_missing_files(original, executor.properties, where)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -39,10 +40,6 @@ def line(finding: Diagnosis, colour: bool) -> str:
 
 def summary(findings: Iterable[Diagnosis]) -> str:
     """The last line."""
-    by_status = dict.fromkeys((FAIL, WARN), 0)
-    for each in findings:
-        if each.status in by_status:
-            by_status[each.status] += 1
-    if by_status[FAIL]:
-        return f"{by_status[FAIL]} in the way of a run, {by_status[WARN]} to know about"
-    return f"nothing is in the way of a run, {by_status[WARN]} to know about"
+    count = Counter(each.status for each in findings)
+    failed = f"{count[FAIL]}" if count[FAIL] else "nothing is"
+    return f"{failed} in the way of a run, {count[WARN]} to know about"

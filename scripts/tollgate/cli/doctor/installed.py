@@ -55,21 +55,17 @@ def prerequisites() -> list[Diagnosis]:
 
 
 def _prerequisite(name: str, command: str, least: str, found: str) -> Diagnosis:
-    todo = f"install {name} {least} or later"
+    todo, place = f"install {name} {least} or later", shutil.which(command) or command
     if not found:
         return Diagnosis(FAIL, name, f"no `{command}` that runs on PATH", todo)
     if _numbers(found) < _numbers(least):
-        return Diagnosis(FAIL, name, f"{found} ({_place(command)})", todo)
-    return Diagnosis(OK, name, f"{found} ({_place(command)})")
+        return Diagnosis(FAIL, name, f"{found} ({place})", todo)
+    return Diagnosis(OK, name, f"{found} ({place})")
 
 
 def _numbers(version: str) -> tuple[int, ...]:
     """`3.10` is above `3.9`."""
     return tuple(int(part) for part in version.split("."))
-
-
-def _place(command: str) -> str:
-    return shutil.which(command) or command
 
 
 def _git() -> Diagnosis:
@@ -122,10 +118,8 @@ def _bzt() -> Diagnosis:
 def _optional() -> list[Diagnosis]:
     found = []
     for name, (commands, needed_by) in _OPTIONAL.items():
-        places = [place for command in commands if (place := shutil.which(command))]
-        if places:
-            found.append(Diagnosis(OK, name, places[0]))
-        else:
-            todo = f"only {needed_by} need it: scripts/system-packages installs it"
-            found.append(Diagnosis(WARN, name, "not installed", todo))
+        place = next(filter(None, map(shutil.which, commands)), None)
+        todo = f"only {needed_by} need it: scripts/system-packages installs it"
+        missing = Diagnosis(WARN, name, "not installed", todo)
+        found.append(Diagnosis(OK, name, place) if place else missing)
     return found

@@ -29,7 +29,7 @@ GOVERNORS = "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor"
 CLOCK = Path("/sys/devices/system/clocksource/clocksource0/current_clocksource")
 CGROUPS = Path("/sys/fs/cgroup")
 #: The next step where the machine's speed may vary: a comparison of the code with itself.
-NOISE = "`BASE=HEAD ./scripts/run -compare` tells whether a change can be seen all the same"
+NOISE = "`BASE=HEAD ./scripts/run -compare` shows whether a change can be seen all the same"
 
 
 def look(node_runs: bool) -> list[Diagnosis]:
@@ -63,29 +63,16 @@ def _ports(node_runs: bool) -> list[Diagnosis]:
         apps = pm2.declared_apps().values()
     except (pm2.Pm2Error, OSError, ValueError) as problem:
         return [Diagnosis(FAIL, "ports", str(problem), "mend ecosystem.config.js")]
-    taken = [_taken(app) for app in apps if not _is_free(app.port, app.name)]
-    if taken:
-        return taken
-    named = ", ".join(str(app.port) for app in apps)
-    return [Diagnosis(OK, "ports", f"free: {named}")]
-
-
-def _taken(app: pm2.App) -> Diagnosis:
-    variable = f"PORT_{app.name.upper().replace('-', '_')}"
-    return Diagnosis(
-        FAIL,
-        f"port {app.port}",
-        f"of app {app.name}: in use by {leftovers.port_owner(app.port)}",
-        f"end it, or set {variable} to a free port",
-    )
-
-
-def _is_free(port: int, app: str) -> bool:
-    try:
-        probe.port_is_free(pm2.HOST, port, app)
-    except probe.ProbeError:
-        return False
-    return True
+    taken = []
+    for app in apps:
+        try:
+            probe.port_is_free(pm2.HOST, app.port, app.name)
+        except probe.ProbeError:
+            found = f"of app {app.name}: in use by {leftovers.port_owner(app.port)}"
+            todo = f"end it, or set PORT_{app.name.upper().replace('-', '_')} to a free port"
+            taken.append(Diagnosis(FAIL, f"port {app.port}", found, todo))
+    free = ", ".join(str(app.port) for app in apps)
+    return taken or [Diagnosis(OK, "ports", f"free: {free}")]
 
 
 def cores() -> int:
@@ -102,7 +89,13 @@ def quota(own: Path, root: Path) -> float | None:
     own: /proc/self/cgroup. root: where the control groups stand. The tightest limit of the group
     and of those around it counts (version 2: cpu.max; version 1: cpu.cfs_quota_us).
     """
-    limits = [limit for folder in _groups(own, root) for limit in _limits(folder) if limit]
+    files = ("cpu.max",), ("cpu.cfs_quota_us", "cpu.cfs_period_us")
+    limits = []
+    for folder in _groups(own, root):
+        for names in files:  # quota and period in microseconds; `max` and -1 are no limit
+            words = [word for name in names for word in _words(folder / name)]
+            if len(words) == 2 and words[0].isdigit() and int(words[0]):
+                limits.append(int(words[0]) / int(words[1]))
     return min(limits, default=None)
 
 
@@ -140,24 +133,11 @@ def _room(folder: Path) -> int | None:
     return max(int(limit[0]) - int(used[0]) + cached, 0)
 
 
-def _limits(folder: Path) -> list[float | None]:
-    whole = _words(folder / "cpu.max")
-    old = _words(folder / "cpu.cfs_quota_us") + _words(folder / "cpu.cfs_period_us")
-    return [_cores_of(words) for words in (whole, old)]
-
-
 def _words(path: Path) -> list[str]:
     try:
         return path.read_text().split()
     except OSError:
         return []
-
-
-def _cores_of(words: list[str]) -> float | None:
-    """[quota, period] in microseconds; `max` and -1 stand for no limit."""
-    if len(words) != 2 or not words[0].isdigit():
-        return None
-    return int(words[0]) / int(words[1])
 
 
 def judge_cores(seen: int, usable: int, limit: float | None) -> Diagnosis:

@@ -12,13 +12,13 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from importlib import resources
 from pathlib import Path
 from xml.sax.saxutils import escape
 
 import yaml
 
 from tollgate.base.urls import Url
+from tollgate.taurus.engine import BASE_CONFIG
 
 #: Names of files, labels, routes and kinds of run.
 NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
@@ -100,14 +100,10 @@ def mounted(app: str, target: NewTarget) -> str:
             "app/app.js has no list `const targets = [` below the `require`s of its targets any "
             "more: bring them back, or name the service by --url or --app"
         )
-    parts = (
-        app[: requires[-1].end()],
-        f"const {word} = require('./targets/{target.name}');\n",
-        app[requires[-1].end() : listed.end()],
-        f"    {word}(settings),\n",
-        app[listed.end() :],
-    )
-    return "".join(parts)
+    required, to = requires[-1].end(), listed.end()
+    require = f"const {word} = require('./targets/{target.name}');\n"
+    mount = f"    {word}(settings),\n"
+    return f"{app[:required]}{require}{app[required:to]}{mount}{app[to:]}"
 
 
 def searched(plan: str, target: NewTarget) -> str:
@@ -157,17 +153,12 @@ def _refuse_taken(name: str, config: dict) -> None:
         raise NewTargetError(f"taurus.yml has a kind {name!r} already: choose another name")
     if name in (config.get("scenarios") or {}):
         raise NewTargetError(f"taurus.yml has a scenario {name!r} already: choose another name")
-    if name in _aliases_of_taurus():
+    # Taurus would merge its own settings of that name into the run.
+    of_taurus = yaml.safe_load_all(BASE_CONFIG.read_text(encoding="utf-8"))
+    if any(name in part.get("cli-aliases", {}) for part in of_taurus):
         raise NewTargetError(f"Taurus has a kind {name!r} of its own: choose another name")
     if yaml.safe_load(name) != name:
         raise NewTargetError(f"{name!r} means something else in YAML: choose another name")
-
-
-def _aliases_of_taurus() -> list[str]:
-    """Taurus would merge its own settings of that name into the run."""
-    base = resources.files("bzt") / "resources" / "10-base-config.yml"
-    parts = yaml.safe_load_all(base.read_text(encoding="utf-8"))
-    return [name for part in parts for name in part.get("cli-aliases", {})]
 
 
 TEMPLATES = Path(__file__).with_name("templates")
