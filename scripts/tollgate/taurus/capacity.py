@@ -98,10 +98,8 @@ class Capacity(OwnLoad):
         )
 
     def _record(self) -> CapacityRecord:
-        limits, names = (
-            it if isinstance(it, list) else [it]
-            for it in (self.settings.get(name, None) or [] for name in ("limits", "of"))
-        )
+        given = [self.settings.get(name, None) or [] for name in ("limits", "of")]
+        limits, names = (it if isinstance(it, list) else [it] for it in given)
         if not names or not all(isinstance(it, str) for it in names):
             raise TaurusConfigError(
                 f"capacity: modules.capacity.of is {self.settings.get('of')!r}: name a target of "

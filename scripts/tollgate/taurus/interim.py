@@ -19,11 +19,10 @@ def watches(
 ) -> dict[Any, SampleWatch]:
     """What follows the samples of each executor for which there is a decider, by what `verdict` has
     recorded."""
-    manifest, executors = under_way(module.engine).manifest, module.engine.provisioning.executors
+    run, executors = Path(module.engine.artifacts_dir), module.engine.provisioning.executors
+    judged_with = contexts(run, under_way(module.engine).manifest)
     found = {}
-    for executor, each in zip(
-        executors, contexts(Path(module.engine.artifacts_dir), manifest), strict=True
-    ):
+    for executor, each in zip(executors, judged_with, strict=True):
         if decider := decider_of(each):
             found[executor] = SampleWatch(decider, Path(executor.kpi_jtl))
     return found

@@ -95,8 +95,7 @@ class OwnPlan(Service):
         return str(os.environ.get(variable) or self.settings.get(name, None) or "").strip()
 
     def _path(self) -> Path:
-        given = self._setting("PLAN", "path")
-        if not given:
+        if not (given := self._setting("PLAN", "path")):
             raise TaurusConfigError(f"plan: PLAN says which one: {USAGE}")
         path = Path(given).expanduser().absolute()
         if not path.is_file():
@@ -119,8 +118,7 @@ class OwnPlan(Service):
     def _check(self, path: Path, properties: dict[str, str]) -> None:
         """Refuse what JMeter could not run, and what it would run for ever."""
         plan, root = read_plan(path, properties), read_tree(path, properties)
-        absent = plan_plugins.missing(plan_copy.with_includes(path), jmeter_home())
-        if absent:
+        if absent := plan_plugins.missing(plan_copy.with_includes(path), jmeter_home()):
             raise PlanError(f"{path}: {plan_plugins.advice(absent, jmeter_home())}")
         if not any(group.samplers for group in plan.groups):
             raise PlanError(f"{path}: has no sampler that is switched on, so it would send nothing")

@@ -7,9 +7,9 @@ import os
 import shutil
 import signal
 import subprocess
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 
 from tollgate.base.processes import defer_signals
 from tollgate.plan.inline import put_in_place
@@ -30,14 +30,15 @@ def rerun_load(
     arguments += [*executor.own_arguments(given), *(["-l", str(samples)] if samples else [])]
     with (
         (folder / "jmeter.out").open("w") as out,
-        _temporary("tollgate-", ".properties") as values,
-        _temporary("modified_", ".jmx", plan.parent) as copy,
+        NamedTemporaryFile("w", prefix="tollgate-", suffix=".properties") as values,
+        NamedTemporaryFile(prefix="modified_", suffix=".jmx", dir=plan.parent) as copy,
     ):
-        values.write_text("".join(f"{key}={value}\n" for key, value in given.items()))
-        shutil.copyfile(plan, copy)
-        put_in_place(copy, plan.parent)
+        values.writelines(f"{key}={value}\n" for key, value in given.items())
+        values.flush()
+        shutil.copyfile(plan, copy.name)
+        put_in_place(Path(copy.name), plan.parent)
         process = subprocess.Popen(
-            [*arguments, "-t", str(copy), "-q", str(values)],
+            [*arguments, "-t", copy.name, "-q", values.name],
             cwd=plan.parent,
             env={**os.environ, **executor.env.get()},
             stdin=subprocess.DEVNULL,
@@ -46,7 +47,7 @@ def rerun_load(
             start_new_session=True,
         )
         try:
-            files = [*map(str, (values, copy)), *filter(None, [executor.modified_jmx])]
+            files = [values.name, copy.name, *filter(None, [executor.modified_jmx])]
             lock.remember([process.pid], files)
             yield process
         finally:
@@ -54,14 +55,3 @@ def rerun_load(
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
-
-
-@contextlib.contextmanager
-def _temporary(prefix: str, suffix: str, folder: Path | None = None) -> Iterator[Path]:
-    """An empty file that only this user can read, for as long as the block lasts."""
-    number, name = tempfile.mkstemp(suffix, prefix, folder)
-    os.close(number)
-    try:
-        yield Path(name)
-    finally:
-        Path(name).unlink()

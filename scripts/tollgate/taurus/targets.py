@@ -246,12 +246,10 @@ class Targets(Service):
             started = time.monotonic()
             for line in leftovers.end_pm2():
                 self.log.warning("targets: %s", line)
-            self._keep_logs(logs or Path(self.engine.artifacts_dir))
+            # What the targets printed belongs to the run, whose folder may be on another disk.
+            for log in sorted((pm2.PM2_HOME / "logs").glob("*.log")):
+                if log.stat().st_size:
+                    folder = logs or Path(self.engine.artifacts_dir)
+                    shutil.move(log, folder / f"pm2-{log.name}")
             self.log.debug("Stopping the targets took %.1f s", time.monotonic() - started)
             self.apps = []
-
-    def _keep_logs(self, folder: Path) -> None:
-        """What the targets printed belongs to the run, whose folder may be on another disk."""
-        for log in sorted((pm2.PM2_HOME / "logs").glob("*.log")):
-            if log.stat().st_size:
-                shutil.move(log, folder / f"pm2-{log.name}")
