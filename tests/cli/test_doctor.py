@@ -280,7 +280,7 @@ def test_load_is_held_against_the_cores():
     assert machine.judge_load(0.5, 2).status == OK
     assert machine.judge_load(0.6, 2) == Diagnosis(
         *(WARN, "load", "0.60 on 2 cores in the last minute"),
-        "end what else runs here; `BASE=HEAD ./scripts/run -compare` tells whether a change can be "
+        "end what else runs here; `BASE=HEAD ./scripts/run -compare` shows whether a change can be "
         "seen all the same",
     )
 
