@@ -18,8 +18,8 @@ SLOW = ("e2e", "plans", "scripts")
 #: Files of tests that take a minute or more, the longest first.
 LONGEST = (
     *("test_compare_fails", "test_compare_control", "test_capacity", "test_reload", "test_shares"),
-    *("test_forecast", "test_compare", "test_ways_out", "test_study"),
-    *("test_screenshots", "test_bootstrap", "test_profile_processes"),
+    *("test_forecast", "test_compare", "test_ways_out", "test_study", "test_screenshots"),
+    *("test_bootstrap", "test_profile_processes"),
 )
 #: Folders of tests with real processes: what else a shared machine does can fail one of them, so
 #: that one that fails has a second go. The summary names it.
@@ -29,8 +29,6 @@ SECOND_GO = pytest.mark.flaky(reruns=1)
 GRACE = 5
 #: The file in which scripts/test reads the names of those that failed.
 FAILED_TESTS = pytest.StashKey[str]()
-
-
 MARKERS = (
     "needs(name): leaves the test out, and says so, where this isn't installed",
     "alone: measures times or loads, and runs while nothing else does",
@@ -45,9 +43,8 @@ hypothesis.settings.register_profile(
 
 
 def pytest_addoption(parser):
-    parser.addoption(
-        "--all-repetitions", action="store_true", help="make all repetitions of each simulation"
-    )
+    told = "make all repetitions of each simulation"
+    parser.addoption("--all-repetitions", action="store_true", help=told)
 
 
 def pytest_configure(config):

@@ -1,16 +1,13 @@
-"""Real runs of every kind, archived with their verdicts, are judged as they were when they ended.
-
-tests/archive/README.md says what each run is. TOLLGATE_WRITE_GOLDEN=1 writes what is said of them
-now; read the difference before committing it.
-"""
+"""Real runs of every kind, archived with their verdicts, are judged as they were when they ended:
+see tests/archive/README.md. TOLLGATE_WRITE_GOLDEN=1 writes what is said of them now."""
 
 import json
-import os
 import sys
 from importlib.metadata import entry_points
 
 import pytest
 
+from support import golden
 from support.archived import ARCHIVE, unpacked
 
 RUNS = sorted(run.parent.name for run in ARCHIVE.glob("*/run.json"))
@@ -43,7 +40,7 @@ def flat(value, path=""):
 
 def assert_said(file, text):
     """Fails unless the JSON is that of the archived file, value for value."""
-    if os.environ.get("TOLLGATE_WRITE_GOLDEN"):
+    if golden.WRITES:
         file.write_text(text)
     meant = flat(json.loads(file.read_text()))
     assert flat(json.loads(text)) == {key: nearly(it) for key, it in meant.items()}

@@ -1,8 +1,4 @@
-"""The documentation says what is so: its links, commands, paths, criteria and sample outputs.
-
-tests/e2e/test_adoption.py carries out what README and docs/own-plans.md say of one's own service.
-TOLLGATE_WRITE_GOLDEN=1 writes the table of rooms in scripts/tollgate/README.md.
-"""
+"""The documentation says what is so: its links, commands, paths, criteria and sample outputs."""
 
 import ast
 import contextlib
@@ -10,7 +6,6 @@ import functools
 import io
 import itertools
 import json
-import os
 import re
 import sys
 from pathlib import Path
@@ -18,7 +13,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from support import ROOT
+from support import ROOT, golden
 from support.archived import unpacked
 from tollgate.cli import cli
 from tollgate.criteria.grammar import parse
@@ -61,10 +56,8 @@ def anchors(page):
 
 def contains(lines, part):
     """Whether lines that follow each other are these; one that ends with `...` is a beginning."""
-    return any(
-        all(map(is_like, lines[at:], part)) and len(lines) - at >= len(part)
-        for at in range(len(lines))
-    )
+    starts = range(len(lines) - len(part) + 1)
+    return any(all(map(is_like, lines[at:], part)) for at in starts)
 
 
 def is_like(line, sample):
@@ -100,10 +93,8 @@ def help_of(command):
 @functools.cache
 def sources():
     """Everything that reads an environment variable."""
-    folders = [
-        path for name in ("app", "scripts", "tests/support") for path in (ROOT / name).rglob("*")
-    ]
-    files = [ROOT / "ecosystem.config.js", ROOT / "taurus.yml", *folders]
+    folders = ((ROOT / name).rglob("*") for name in ("app", "scripts", "tests/support"))
+    files = [ROOT / "ecosystem.config.js", ROOT / "taurus.yml", *itertools.chain(*folders)]
     read = (it for it in files if it.is_file() and it.suffix in ("", ".py", ".js", ".yml", ".sh"))
     return "\n".join(it.read_text(encoding="utf-8") for it in read)
 
@@ -124,11 +115,9 @@ def test_the_notice_names_every_package_that_is_installed_with_its_licence():
     pins = (ROOT / "pyproject.toml").read_text().partition("dependencies = [")[2].partition("]")[0]
     names = [*npm, *re.findall(r'"([\w-]+)"', pins)]
     assert [it for it in names if re.sub(r"[^a-z0-9]", "", it.lower()) not in notice] == []
-    licences = {
-        it: json.loads((ROOT / "node_modules" / it / "package.json").read_text()) for it in npm
-    }
-    copyleft = {name for name, it in licences.items() if "GPL" in it["license"]}
-    assert copyleft == {"pm2"}
+    packages = {it: ROOT / "node_modules" / it / "package.json" for it in npm}
+    licences = {it: json.loads(path.read_text())["license"] for it, path in packages.items()}
+    assert [name for name, licence in licences.items() if "GPL" in licence] == ["pm2"]
     for page in (ROOT / "NOTICE", README):
         assert "AGPL-3.0" in page.read_text()
 
@@ -207,11 +196,11 @@ def test_the_answers_of_the_study_are_to_the_published_claims():
 
 def test_the_rooms_are_listed_in_import_order_with_their_docstrings():
     text = ROOMS.read_text()
-    begin, end = re.search(r"^<!-- rooms.*-->$", text, re.MULTILINE), "<!-- end of rooms -->"
-    head, tail = text[: begin.end()], text[text.index(end) :]
-    if os.environ.get("TOLLGATE_WRITE_GOLDEN"):
-        ROOMS.write_text(f"{head}\n{table_of_rooms()}{tail}")
-    assert ROOMS.read_text() == f"{head}\n{table_of_rooms()}{tail}"
+    begin = re.search(r"^<!-- rooms.*-->$", text, re.MULTILINE).end()
+    meant = f"{text[:begin]}\n{table_of_rooms()}{text[text.index('<!-- end of rooms -->') :]}"
+    if golden.WRITES:
+        ROOMS.write_text(meant)
+    assert ROOMS.read_text() == meant
 
 
 def table_of_rooms():

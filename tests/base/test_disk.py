@@ -1,5 +1,3 @@
-"""What a run says when nothing more can be written."""
-
 import errno
 import os
 import sys
@@ -25,8 +23,7 @@ def test_a_run_says_which_limit_kept_it_from_writing(tmp_path, code):
 
 
 def test_any_other_problem_is_told_as_it_is(tmp_path):
-    problem = OSError(errno.EACCES, "Permission denied")
-    assert disk.explained(problem, str(tmp_path)) is None
+    assert disk.explained(OSError(errno.EACCES, "Permission denied"), str(tmp_path)) is None
 
 
 def test_judge_under_a_limit_of_file_sizes_names_the_limit(tmp_path):
@@ -39,5 +36,4 @@ def test_judge_under_a_limit_of_file_sizes_names_the_limit(tmp_path):
     assert "ulimit -f" in done.stdout
     assert "MiB that are free" not in done.stdout
     # Python truncates the modules that it compiles then, and no command could start again.
-    again = support.run("bash", "-c", f"exec {command}", env=compiled)
-    assert "PASS: 28 of 28" in again.stdout
+    assert "PASS: 28 of 28" in support.run("bash", "-c", f"exec {command}", env=compiled).stdout

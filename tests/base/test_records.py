@@ -1,7 +1,3 @@
-"""A record is read back as it was written, and a wrong one is refused in one line."""
-
-from __future__ import annotations
-
 import json
 import math
 from dataclasses import dataclass, field
@@ -38,6 +34,11 @@ class RefusedError(Exception):
     pass
 
 
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "whole.json"
+
+
 def read(path):
     return records.read(path, Whole, RefusedError, "test", "write it again")
 
@@ -49,38 +50,40 @@ def refusal(path):
     return str(caught.value)
 
 
-def test_what_was_written_is_read_back(tmp_path):
+def test_what_was_written_is_read_back(path):
     whole = Whole("Ünïcode 🐌", [Part(0.5, ("a", "b"))], {"deep": [1, {"x": None}]}, 0.5)
-    records.write(tmp_path / "whole.json", whole)
-    assert read(tmp_path / "whole.json") == whole
+    records.write(path, whole)
+    assert read(path) == whole
 
 
 @pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
 @pytest.mark.parametrize("more", [True, False])
-def test_what_is_no_number_is_refused_in_any_field(tmp_path, number, more):
+def test_what_is_no_number_is_refused_in_any_field(path, number, more):
     whole = Whole("a", [], {"x": number}) if more else Whole("a", [], {}, number)
-    records.write(tmp_path / "whole.json", whole)
-    assert json.dumps(number) in refusal(tmp_path / "whole.json")
+    records.write(path, whole)
+    assert json.dumps(number) in refusal(path)
 
 
-def test_a_number_too_large_to_be_one_is_refused(tmp_path):
-    (tmp_path / "whole.json").write_text('{"name": "a", "parts": [], "at_s": 1e999}')
-    assert "at_s: " in refusal(tmp_path / "whole.json")
+HARMFUL = {
+    "a number too large to be one": ('{"name": "a", "parts": [], "at_s": 1e999}', "at_s: "),
+    "brackets without end": ("[" * 100_000, "whole.json can't be read"),
+}
 
 
-def test_brackets_without_end_are_refused(tmp_path):
-    (tmp_path / "whole.json").write_text("[" * 100_000)
-    assert "whole.json can't be read" in refusal(tmp_path / "whole.json")
+@pytest.mark.parametrize(("text", "why"), HARMFUL.values(), ids=HARMFUL)
+def test_what_would_harm_a_reader_is_refused(path, text, why):
+    path.write_text(text)
+    assert why in refusal(path)
 
 
-def test_a_field_that_an_older_version_did_not_write_has_its_default(tmp_path):
-    (tmp_path / "whole.json").write_text('{"name": "a", "parts": [{"share": 1}]}')
-    assert read(tmp_path / "whole.json") == Whole("a", [Part(1.0)])
+def test_a_field_that_an_older_version_did_not_write_has_its_default(path):
+    path.write_text('{"name": "a", "parts": [{"share": 1}]}')
+    assert read(path) == Whole("a", [Part(1.0)])
 
 
-def test_a_name_that_is_not_utf_8_does_not_make_a_record_unreadable(tmp_path):
-    records.write(tmp_path / "whole.json", Whole("caf\udce9", []))
-    assert read(tmp_path / "whole.json").name == "caf?"
+def test_a_name_that_is_not_utf_8_does_not_make_a_record_unreadable(path):
+    records.write(path, Whole("caf\udce9", []))
+    assert read(path).name == "caf?"
 
 
 @pytest.mark.parametrize(
@@ -94,13 +97,14 @@ def test_a_name_that_is_not_utf_8_does_not_make_a_record_unreadable(tmp_path):
         ([], "it holds no object but []"),
     ],
 )
-def test_a_wrong_record_is_refused_with_file_field_and_value(tmp_path, fields, why):
-    path = tmp_path / "whole.json"
+def test_a_wrong_record_is_refused_with_file_field_and_value(path, fields, why):
     path.write_text(json.dumps(fields))
     assert refusal(path).startswith(f"{path} can't be read: {why}")
     assert refusal(path).endswith("; write it again")
 
 
-def test_a_folder_without_the_file_is_refused_as_what_it_is_not(tmp_path):
-    said = f"{tmp_path} is not the folder of a test: it has no whole.json; name one under reports/"
-    assert refusal(tmp_path / "whole.json") == said
+def test_a_folder_without_the_file_is_refused_as_what_it_is_not(path):
+    said = (
+        f"{path.parent} is not the folder of a test: it has no whole.json; name one under reports/"
+    )
+    assert refusal(path) == said

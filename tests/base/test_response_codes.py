@@ -1,5 +1,3 @@
-"""Names of response codes: those that Java and JMeter have, and what is made of them."""
-
 import pytest
 
 import support
@@ -67,9 +65,8 @@ def test_every_known_name_is_a_class_of_java_or_of_jmeters_that_can_be_thrown(tm
         "if (!known || known.any { !Throwable.isAssignableFrom(it) }) throw new Error(name) }"
     )
     lib = support.JMETER.parents[1] / "lib"
-    jars = f"{lib}/*:{lib}/ext/*"
-    command = ("java", "-cp", jars, "groovy.ui.GroovyMain", script, tmp_path / "names")
-    done = support.run(*command, *PACKAGES.split())
+    java = ("java", "-cp", f"{lib}/*:{lib}/ext/*", "groovy.ui.GroovyMain")
+    done = support.run(*java, script, tmp_path / "names", *PACKAGES.split())
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -85,5 +82,4 @@ def test_timeouts_pass_no_criterion_that_never_matches_them(tmp_path, name):
 
 @pytest.mark.parametrize("name", ["SocketTimeoutException", "*Timeout*"])
 def test_timeouts_fail_a_criterion_that_matches_them(tmp_path, name):
-    verdict = own_run.verdict_on(tmp_path, PLAN, TIMED_OUT, f"rc{name}>0")
-    assert verdict.verdict == "FAIL"
+    assert own_run.verdict_on(tmp_path, PLAN, TIMED_OUT, f"rc{name}>0").verdict == "FAIL"

@@ -1,5 +1,3 @@
-"""What a process prints of texts that others wrote."""
-
 import io
 import re
 

@@ -1,10 +1,9 @@
-"""A run whose load is over gets its verdict, whoever loses patience meanwhile."""
-
 import json
 import os
 import signal
 import threading
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import pytest
 
@@ -18,12 +17,8 @@ class Interrupted(BaseException):
     pass
 
 
-class Executor:
-    """JMeter's of a run that has ended."""
-
-    def __init__(self, began):
-        self.start_time = began
-        self.process = SimpleNamespace(poll=lambda: 0)
+ROOMS = {"seal": verdict.manifest, "gather": run_page.evidence, "judge": run_page}
+ROOMS["write_all"] = verdict.outputs
 
 
 @pytest.fixture(autouse=True)
@@ -40,18 +35,12 @@ def handlers():
 
 
 @pytest.mark.parametrize("number", SIGNALS)
-@pytest.mark.parametrize("step", ["seal", "gather", "judge", "write_all"])
+@pytest.mark.parametrize("step", ROOMS)
 def test_a_signal_after_the_load_takes_no_verdict_away(
     tmp_path, monkeypatch, handlers, number, step
 ):
     made = run_folder.make(tmp_path)
-    room = {
-        "seal": verdict.manifest,
-        "gather": run_page.evidence,
-        "judge": run_page,
-        "write_all": verdict.outputs,
-    }[step]
-    does = getattr(room, step)
+    room, does = ROOMS[step], getattr(ROOMS[step], step)
 
     def signalled(*arguments):
         os.kill(os.getpid(), number)
@@ -59,7 +48,8 @@ def test_a_signal_after_the_load_takes_no_verdict_away(
 
     monkeypatch.setattr(room, step, signalled)
     (planned,) = made.executions
-    executor = Executor(planned.began)
+    executor = Mock(spec=["start_time", "process"], start_time=planned.began)
+    executor.process = SimpleNamespace(poll=lambda: 0)
     reporter = verdict.Verdict()
     reporter.manifest = made
     reporter.ended = {executor: planned.ended}

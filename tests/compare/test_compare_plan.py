@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from support import PLANS, ROOT, environment, run
-from support.jtl_rows import HEADER, START_MS
-from support.jtl_text import lines
+from support.jtl_rows import HEADER, START_MS, lines
 from support.simulated import expected_schedules
 from tollgate.compare.interim import judge_blocks
 from tollgate.compare.model import FAIL, PASS, GateSettings

@@ -4,8 +4,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from support.jtl_rows import HEADER, START_MS
-from support.jtl_text import lines
+from support.jtl_rows import HEADER, START_MS, lines
 from tollgate.compare.samples import read
 from tollgate.samples import reading
 from tollgate.samples.layout import JtlError

@@ -1,7 +1,3 @@
-"""Criteria on the capacity of an execution."""
-
-from __future__ import annotations
-
 import pytest
 
 from tollgate.criteria.check import check
@@ -22,28 +18,21 @@ def test_a_rate_has_any_unit_of_time(text, rate):
     assert parse(f"capacity of fork<{text}").threshold == pytest.approx(rate)
 
 
-@pytest.mark.parametrize(
-    ("text", "field"),
-    [
-        ("capacity<120/s", "label"),
-        ("capacity of fork<120", "threshold"),
-        ("capacity of fork<120ms", "threshold"),
-        ("capacity of fork<5%", "threshold"),
-        ("capacity of fork<0/s", "threshold"),
-        ("capacity of fork=120/s", "condition"),
-        ("capacity of fork<120/s for 10s", "timeframe"),
-    ],
-)
+REFUSED = {
+    **dict.fromkeys(("<120", "<120ms", "<5%", "<0/s"), "threshold"),
+    **{"=120/s": "condition", "<120/s for 10s": "timeframe"},
+}
+TEXTS = [("capacity<120/s", "label"), *((f"capacity of fork{it}", REFUSED[it]) for it in REFUSED)]
+
+
+@pytest.mark.parametrize(("text", "field"), TEXTS)
 def test_what_means_nothing_is_refused_by_its_field(text, field):
     with pytest.raises(CriterionError) as refused:
         parse(text)
     assert f"{field} " in str(refused.value)
 
 
-def test_its_label_is_none_of_the_plans():
-    assert check([parse("capacity of fork<120/s")], ["sum"]) == []
-
-
-def test_two_bounds_that_contradict_each_other_are_seen():
-    criteria = [parse("capacity of fork<120/s"), parse("capacity of fork<120/s")]
-    assert len(check(criteria, ["sum"])) == 1
+def test_its_label_is_none_of_the_plans_and_two_bounds_that_contradict_each_other_are_seen():
+    criterion = parse("capacity of fork<120/s")
+    assert check([criterion], ["sum"]) == []
+    assert len(check([criterion, criterion], ["sum"])) == 1

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from support import jtl_rows, run_folder
 from support.forecasts import SHARES, day, steps_of, target_of
-from support.open_models import open_model_arrivals
+from support.simulated import open_model_arrivals
 from tollgate.forecast.facts import MOST_POINTS, forecast_facts
 from tollgate.forecast.load import arrival_counts, load_steps, mix_text, schedule_text
 from tollgate.forecast.model import Followed, from_record, to_record

@@ -7,7 +7,7 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from support.forecasts import SHARES, day, steps_of, target_of
-from support.open_models import open_model_arrivals, schedule_duration_s
+from support.simulated import open_model_arrivals, schedule_duration_s
 from tollgate.base.paths import ROOT
 from tollgate.forecast.load import (
     ShapeError,

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from support.open_models import open_model_arrivals, schedule_duration_s
+from support.simulated import open_model_arrivals, schedule_duration_s
 from tollgate.plan.arrivals import (
     BLOCK,
     EvenArrivals,
@@ -39,20 +39,14 @@ def test_a_precise_throughput_timer_is_replayed_event_for_event(case):
 
 
 @pytest.mark.parametrize("case", GOLDEN["groups"], ids=lambda c: c["schedule"])
-def test_an_open_model_thread_group_is_replayed_arrival_for_arrival(case):
-    events = open_model_arrivals(case["schedule"], case["seed"])
-    np.testing.assert_allclose(events, case["events"], rtol=0, atol=TOLERANCE_S)
-    assert schedule_duration_s(case["schedule"]) == pytest.approx(case["duration_s"])
-
-
-@pytest.mark.parametrize("case", GOLDEN["groups"], ids=lambda c: c["schedule"])
-def test_arrivals_step_by_step_or_one_by_one_are_those_of_the_whole_schedule(case):
+def test_an_open_model_is_replayed_arrival_for_arrival_at_once_step_by_step_or_one_by_one(case):
     whole = open_model_arrivals(case["schedule"], case["seed"])
+    np.testing.assert_allclose(whole, case["events"], rtol=0, atol=TOLERANCE_S)
+    assert schedule_duration_s(case["schedule"]) == pytest.approx(case["duration_s"])
     arrivals = OpenModelArrivals(case["schedule"], case["seed"])
     assert arrivals.count == len(whole)
     assert np.concatenate([np.empty(0), *arrivals.by_step()]).tolist() == whole.tolist()
-    backwards = np.arange(len(whole))[::-1]
-    assert arrivals.at(backwards).tolist() == whole[::-1].tolist()
+    assert arrivals.at(np.arange(len(whole))[::-1]).tolist() == whole[::-1].tolist()
     for end_s in (*whole[:: len(whole) // 7 + 1], 0.0, case["duration_s"]):
         assert arrivals.count_before(end_s) == np.count_nonzero(whole < end_s)
     assert arrivals.count_before(None) == len(whole)
@@ -61,8 +55,7 @@ def test_arrivals_step_by_step_or_one_by_one_are_those_of_the_whole_schedule(cas
 def test_arrivals_of_many_steps_are_found_in_any_order_although_only_some_steps_are_kept():
     arrivals = OpenModelArrivals("rate(9/s) random_arrivals(3 s) rate(4/s) " * 9, 5)
     whole = arrivals.arrivals(math.inf)
-    order = np.random.default_rng(1).permutation(len(whole))
-    for some in np.array_split(order, 8):
+    for some in np.array_split(np.random.default_rng(1).permutation(len(whole)), 8):
         assert arrivals.at(some).tolist() == whole[some].tolist()
 
 
@@ -75,9 +68,8 @@ def test_a_schedule_that_jmeter_refuses_is_refused_with_its_place(text):
 @given(st.integers(-(2**63), 2**63 - 1), st.lists(st.integers(0, 50), max_size=4))
 def test_a_generator_asked_in_pieces_gives_the_same_numbers_as_asked_at_once(seed, sizes):
     pieces = JavaRandom(seed)
-    parts = [pieces.doubles(size) for size in sizes]
-    whole = JavaRandom(seed).doubles(sum(sizes))
-    assert np.concatenate([np.empty(0), *parts]).tolist() == whole.tolist()
+    parts = [number for size in sizes for number in pieces.doubles(size)]
+    assert parts == JavaRandom(seed).doubles(sum(sizes)).tolist()
 
 
 @given(st.integers(-(2**63), 2**63 - 1), st.integers(0, 9), st.integers(0, 3 * BLOCK))
@@ -126,18 +118,17 @@ def test_a_window_holds_rate_times_duration_events_rounded_up(seed, rate, durati
     ],
 )
 def test_a_timer_that_nobody_can_foresee_says_why(changes, reason):
-    settings = {"seed": 1, "rate": 10, "duration_s": 5} | changes
     with pytest.raises(NotReplayableError, match=reason):
-        PreciseThroughput(**settings)
+        PreciseThroughput(**{"seed": 1, "rate": 10, "duration_s": 5} | changes)
 
 
 def test_evenly_spaced_arrivals_are_those_of_an_open_model():
     same = open_model_arrivals("pause(16 ms) rate(50/s) even_arrivals(3 s)", 1)
-    events = EvenArrivals(16, 20).arrivals(3.016)
-    assert events == pytest.approx(same)
-    assert EvenArrivals(16, 20).rate == 50
-    assert EvenArrivals(16, 20).arrivals(math.inf, limit=3).tolist() == [0.016, 0.036, 0.056]
-    assert EvenArrivals(16, 20).arrivals(3.016, limit=2).tolist() == [0.016, 0.036]
+    even = EvenArrivals(16, 20)
+    assert even.arrivals(3.016) == pytest.approx(same)
+    assert even.rate == 50
+    assert even.arrivals(math.inf, limit=3).tolist() == [0.016, 0.036, 0.056]
+    assert even.arrivals(3.016, limit=2).tolist() == [0.016, 0.036]
 
 
 @given(st.integers(0, 10**6), st.integers(1, 10**4), st.integers(-5, 10**6))
@@ -145,11 +136,9 @@ def test_evenly_spaced_arrivals_are_those_of_an_open_model():
 def test_an_even_schedule_holds_all_arrivals_before_its_end(first_ms, period_ms, until_ms):
     events = EvenArrivals(first_ms, period_ms).arrivals(until_ms / 1000)
     end_s = Fraction(until_ms, 1000)
-    wanted = itertools.takewhile(
-        lambda due_s: due_s < end_s,
-        (Fraction(first_ms + number * period_ms, 1000) for number in itertools.count()),
-    )
-    assert events.tolist() == [float(due_s) for due_s in wanted]
+    due_s = (Fraction(due_ms, 1000) for due_ms in itertools.count(first_ms, period_ms))
+    wanted = itertools.takewhile(lambda it: it < end_s, due_s)
+    assert events.tolist() == [float(it) for it in wanted]
 
 
 @pytest.mark.parametrize(("first_ms", "period_ms"), [(-1, 18), (0, 0), (0, -18)])

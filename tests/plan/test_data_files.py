@@ -1,5 +1,3 @@
-"""Which data files a plan would look for in vain."""
-
 import tempfile
 from pathlib import Path
 
@@ -23,9 +21,9 @@ def feed(filename, **more):
     return jmx.element("CSVDataSet", "items", filename=filename, **more)
 
 
-def missing(folder, *children, properties=None, **variables):
+def missing(folder, *children, beside=(), properties=None, **variables):
     path = folder / "plan.jmx"
-    path.write_text(jmx.plan(jmx.group(*children, jmx.sampler("home")), **variables))
+    path.write_text(jmx.plan(*beside, jmx.group(*children, jmx.sampler("home")), **variables))
     return [file for _, file in data_files.missing(path, properties or {})]
 
 
@@ -42,10 +40,8 @@ def test_a_file_is_missing_if_and_only_if_what_runs_names_it_and_it_is_not_there
             (folder / name).write_text("a\n")
         element = feed(filename, enabled=is_enabled)
         if is_included:
-            fragment = jmx.document(jmx.element("TestFragmentController", "f", [element]))
-            (folder / "fragments" / "f.jmx").write_text(fragment)
-            at = {"IncludeController__includepath": "fragments/f.jmx"}
-            element = jmx.element("IncludeController", "include", **at)
+            (folder / "fragments" / "f.jmx").write_text(jmx.document(jmx.fragment(element)))
+            element = jmx.include("fragments/f.jmx")
         found = missing(folder, element, properties=properties, **variables)
         assert found == ([] if is_there or not is_enabled else [folder / name])
 
@@ -60,6 +56,4 @@ def test_a_name_that_only_the_run_knows_is_not_missing(tmp_path):
 
 def test_a_file_that_a_setup_thread_group_may_write_first_is_not_missing(tmp_path):
     setup = jmx.group(jmx.sampler("write"), kind="SetupThreadGroup", name="setup")
-    path = tmp_path / "plan.jmx"
-    path.write_text(jmx.plan(setup, jmx.group(feed("made.csv"), jmx.sampler("home"))))
-    assert list(data_files.missing(path, {})) == []
+    assert missing(tmp_path, feed("made.csv"), beside=[setup]) == []

@@ -1,7 +1,5 @@
 """A user's plan that reads its rate from a property, as a search for capacity sends it."""
 
-from __future__ import annotations
-
 import pytest
 
 from support import jmx_text as jmx
@@ -17,23 +15,20 @@ def pace(name="pace", **more):
     return jmx.timer(name, throughput=RATE, **more)
 
 
-def uniform(delay, spread):
-    props = {"ConstantTimer__delay": delay, "RandomTimer__range": spread}
-    return jmx.element("UniformRandomTimer", "thinks", **props)
+A = jmx.sampler("a", pace())
 
 
 @pytest.fixture
 def copied(tmp_path):
     """(the pass, the copy's elements, the copy read as a plan) of a plan of these elements."""
 
-    def copy_of(*children, properties=(), **variables):
+    def copy_of(*children):
         path, copy = tmp_path / "shop.jmx", tmp_path / "run" / "shop.jmx"
         copy.parent.mkdir()
-        path.write_text(jmx.plan(*children, **variables))
-        before, given = path.read_bytes(), dict(properties)
-        found = write_by_arrivals(path, "rate", copy, given, OURS)
-        assert path.read_bytes() == before
-        return found, read_tree(copy, given), read_plan(copy, given)
+        path.write_text(before := jmx.plan(*children))
+        found = write_by_arrivals(path, "rate", copy, {}, OURS)
+        assert path.read_text() == before
+        return found, read_tree(copy, {}), read_plan(copy, {})
 
     return copy_of
 
@@ -47,40 +42,30 @@ def named(root, name):
 
 
 def test_a_pass_is_what_a_thread_does_once_without_what_paced_it(copied):
-    found, root, plan = copied(
-        jmx.group(jmx.sampler("a", pace()), jmx.sampler("b", uniform(100, 50)), jmx.think(ms=350))
-    )
+    thinks = {"ConstantTimer__delay": 100, "RandomTimer__range": 50}
+    second = jmx.sampler("b", jmx.element("UniformRandomTimer", "thinks", **thinks))
+    found, root, plan = copied(jmx.group(A, second, jmx.think(ms=350)))
     assert [it.label.text for it in samplers_of(plan, "visitors")] == ["a", "b", "think"]
     assert (found.name, found.requests, found.pause_s) == ("visitors", 2, 0.5)
     assert not [it for it in root.walk() if "Throughput" in it.kind]
     assert [it.name for it in root.thread_groups] == ["capacity"]
 
 
-def test_nothing_waits_within_a_pass_for_the_arrival(copied):
-    _, _, plan = copied(jmx.group(jmx.sampler("a", pace())))
+def test_nothing_waits_within_a_pass_for_the_arrival_and_a_server_gets_as_much_for_nothing(copied):
+    _, _, plan = copied(jmx.group(A, jmx.sampler("b"), jmx.sampler("c")))
     assert samplers_of(plan, "visitors")[0].timers == ()
     (waits,) = (it for it in plan.groups[0].samplers if it.label.text == "when it is due")
     assert [it.name for it in waits.timers] == ["until it is due"]
-
-
-def test_as_much_is_sent_to_a_server_that_does_nothing(copied):
-    _, _, plan = copied(jmx.group(jmx.sampler("a", pace()), jmx.sampler("b"), jmx.sampler("c")))
     assert [it.label.text for it in samplers_of(plan, "nothing")] == ["nothing"] * 3
 
 
 def test_what_stands_above_the_group_is_in_force_for_the_pass_alone(copied):
-    _, root, _ = copied(
-        jmx.element("CSVDataSet", "users", variableNames="user"),
-        jmx.element("ResponseAssertion", "right"),
-        jmx.group(jmx.sampler("a", pace())),
-    )
+    users = jmx.element("CSVDataSet", "users", variableNames="user")
+    _, root, _ = copied(users, jmx.element("ResponseAssertion", "right"), jmx.group(A))
     assert [it.kind for it in root.children] == ["ThreadGroup"]
     (outer,) = named(root, "visitors")[0].children  # what is right below would judge its row too
-    assert [it.kind for it in outer.children] == [
-        "CSVDataSet",
-        "ResponseAssertion",
-        "GenericController",
-    ]
+    kinds = ["CSVDataSet", "ResponseAssertion", "GenericController"]
+    assert [it.kind for it in outer.children] == kinds
 
 
 def test_the_rate_of_a_schedule_is_left_out_with_the_schedule(copied):
@@ -93,8 +78,7 @@ def test_the_rate_of_a_schedule_is_left_out_with_the_schedule(copied):
 
 
 def test_a_plugins_group_gives_its_content_too(copied):
-    group = jmx.plugin_group(jmx.sampler("a"), kind="Arrivals", TargetLevel=RATE)
-    found, _, _ = copied(group)
+    found, *_ = copied(jmx.plugin_group(jmx.sampler("a"), kind="Arrivals", TargetLevel=RATE))
     assert (found.name, found.requests) == ("visitors", 1)
 
 
@@ -102,27 +86,23 @@ def test_a_plugins_group_gives_its_content_too(copied):
     ("written", "ends"), [("continue", "continue"), ("stopthread", "startnextloop")]
 )
 def test_an_error_ends_the_pass_where_it_ended_a_turn(copied, written, ends):
-    visit = jmx.group(jmx.sampler("a", pace()), ThreadGroup__on_sample_error=written)
-    _, root, _ = copied(visit)
+    _, root, _ = copied(jmx.group(A, ThreadGroup__on_sample_error=written))
     assert root.thread_groups[0].props["ThreadGroup.on_sample_error"] == ends
 
 
 def test_what_goes_before_the_load_stays_with_what_is_in_force_for_it(copied):
-    _, root, _ = copied(
-        jmx.element("HeaderManager", "headers"),
-        jmx.group(jmx.sampler("log in"), kind="SetupThreadGroup", name="before", loops=1),
-        jmx.group(jmx.sampler("a", pace())),
-    )
+    setup = {"kind": "SetupThreadGroup", "name": "before", "loops": 1}
+    first = jmx.group(jmx.sampler("log in"), **setup)
+    _, root, _ = copied(jmx.element("HeaderManager", "headers"), first, jmx.group(A))
     before = next(it for it in root.children if it.name == "before")
     assert [it.name for it in before.children] == ["headers", "own"]
     assert len(named(root, "headers")) == 2
 
 
 def test_what_is_included_is_read_beside_the_original(copied, tmp_path):
-    fragment = jmx.element("TestFragmentController", "f", [jmx.sampler("inner", pace())])
-    (tmp_path / "inner.jmx").write_text(jmx.plan(fragment))
-    include = jmx.element("IncludeController", "in", IncludeController__includepath="inner.jmx")
-    found, _, plan = copied(jmx.group(include))
+    inner = jmx.plan(jmx.fragment(jmx.sampler("inner", pace())))
+    (tmp_path / "inner.jmx").write_text(inner)
+    found, _, plan = copied(jmx.group(jmx.include("inner.jmx")))
     assert [it.label.text for it in samplers_of(plan, found.name)] == ["inner"]
 
 
@@ -138,7 +118,7 @@ def test_a_pass_lasts_as_long_as_its_timeouts_and_pauses(copied):
     "name", ["end", "Nothing", "7", "Kunden, die schauen: über vierzig Zeichen", "${x}", ""]
 )
 def test_a_group_of_any_name_has_one_that_a_row_of_arrivals_can_hold(copied, name):
-    found, root, _ = copied(jmx.group(jmx.sampler("a", pace()), name=name))
+    found, root, _ = copied(jmx.group(A, name=name))
     assert found.name.isascii()
     assert len(found.name) <= LONGEST
     assert not set(found.name) & set(',"$')
@@ -147,14 +127,15 @@ def test_a_group_of_any_name_has_one_that_a_row_of_arrivals_can_hold(copied, nam
     assert [it.kind for it in named(root, found.name)][:1] == ["TransactionController"]
 
 
-VISIT = jmx.group(jmx.sampler("a", pace()), name="visit")
+VISIT = jmx.group(A, name="visit")
+FOR_EVER = jmx.element("LoopController", "on", [A], LoopController__loops=-1)
 
 
 @pytest.mark.parametrize(
     ("children", "names"),
     [
         ([jmx.group(jmx.sampler("a", jmx.timer()))], ["'rate'", "__P(rate"]),
-        ([jmx.group(jmx.sampler("a", pace()), enabled=False)], ["'rate'"]),
+        ([jmx.group(A, enabled=False)], ["'rate'"]),
         ([jmx.group(jmx.sampler("a", pace(enabled=False)))], ["'rate'"]),
         ([jmx.group(jmx.sampler("a"), threads=RATE)], ["'rate'"]),
         ([pace(), jmx.group(jmx.sampler("a"))], ["'rate'", "Test Plan's level"]),
@@ -164,21 +145,15 @@ VISIT = jmx.group(jmx.sampler("a", pace()), name="visit")
         ([jmx.group(jmx.sampler("a", pace(), jmx.constant_timer("${x}")))], ["'pause'", "'a'"]),
         ([jmx.group(pace(), jmx.sampler("a", enabled=False))], ["'visitors'", "sampler"]),
         ([jmx.counter("due"), VISIT], ["CounterConfig 'arrivals'", "'due'"]),
-        (
-            [jmx.group(jmx.element("LoopController", "on", [jmx.sampler("a", pace())],
-                                   LoopController__loops=-1))],
-            ["'on'", "how often"],
-        ),
+        ([jmx.group(FOR_EVER)], ["'on'", "how often"]),
     ],
-)  # fmt: skip
+)
 def test_what_is_refused_is_named(copied, children, names):
     with pytest.raises(PlanError) as refused:
         copied(*children)
     told = str(refused.value)
     assert "\n" not in told
-    assert "shop.jmx" in told
-    for each in names:
-        assert each in told
+    assert [it for it in ("shop.jmx", *names) if it not in told] == []
 
 
 @pytest.mark.parametrize(

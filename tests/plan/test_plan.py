@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from support import jmx_text as jmx
+from support.jmx_text import fragment, include, simple
 from tollgate.plan.arrivals import EvenArrivals, PreciseThroughput
 from tollgate.plan.jmx import PlanError
 from tollgate.plan.read import read_plan
@@ -13,7 +14,7 @@ GOLDEN = Path(__file__).parents[1] / "golden"
 
 
 @pytest.fixture
-def read(tmp_path):
+def read_text(tmp_path):
     def read_text(text, **properties):
         path = tmp_path / "plan.jmx"
         path.write_text(text)
@@ -22,17 +23,28 @@ def read(tmp_path):
     return read_text
 
 
-def test_properties_reach_groups_timers_and_labels(read):
-    text = jmx.plan(
-        jmx.group(
-            jmx.sampler("${name}", jmx.timer(throughput="${__P(rate,10)}", randomSeed="${seed}")),
-            threads="${__P(threads)}",
-            duration="${__intSum(${__P(warmup,5)},30)}",
-        ),
-        name="sea${__P(suffix,rch)}",
-        seed="9",
-    )
-    plan = read(text, rate="12.5", threads="3")
+@pytest.fixture
+def read(read_text):
+    """The plan of these thread groups."""
+    return lambda *groups, **properties: read_text(jmx.plan(*groups), **properties)
+
+
+@pytest.fixture
+def samplers(read):
+    """The samplers of a thread group of these elements."""
+    return lambda *children: read(jmx.group(*children)).groups[0].samplers
+
+
+def texts(labels):
+    return [label.text for label in labels]
+
+
+def test_properties_reach_groups_timers_and_labels(read_text):
+    timer = jmx.timer(throughput="${__P(rate,10)}", randomSeed="${seed}")
+    fields = {"threads": "${__P(threads)}", "duration": "${__intSum(${__P(warmup,5)},30)}"}
+    group = jmx.group(jmx.sampler("${name}", timer), **fields)
+    text = jmx.plan(group, name="sea${__P(suffix,rch)}", seed="9")
+    plan = read_text(text, rate="12.5", threads="3")
     (group,) = plan.groups
     assert (group.threads, group.loops, group.duration_s) == (3, -1, 35.0)
     assert plan.labels == ("search",)
@@ -40,96 +52,79 @@ def test_properties_reach_groups_timers_and_labels(read):
 
 
 def test_what_is_not_known_is_none_and_says_why(read):
-    plan = read(jmx.plan(jmx.group(jmx.sampler("a"), threads="${fleet}", loops="many")))
-    (group,) = plan.groups
+    (group,) = read(jmx.group(jmx.sampler("a"), threads="${fleet}", loops="many")).groups
     assert group.threads is None
     assert group.unresolved["num_threads"].startswith("${fleet} is no user defined variable")
     assert group.unresolved["loops"] == "'many' is not a number"
 
 
 def test_disabled_elements_are_left_out_with_all_below_them(read):
-    controller = jmx.element("GenericController", "off", [jmx.sampler("c")], enabled=False)
-    plan = read(
-        jmx.plan(
-            jmx.group(
-                jmx.sampler("a", jmx.timer(enabled=False), enabled=True),
-                jmx.sampler("b", enabled=False),
-                controller,
-            ),
-            jmx.group(jmx.sampler("d"), enabled=False),
-        )
-    )
+    off = {"enabled": False}
+    on, b = jmx.sampler("a", jmx.timer(**off), enabled=True), jmx.sampler("b", **off)
+    groups = jmx.group(on, b, simple(jmx.sampler("c"), **off)), jmx.group(jmx.sampler("d"), **off)
+    plan = read(*groups)
     assert plan.labels == ("a",)
     assert plan.groups[0].samplers[0].timers == ()
 
 
 def test_a_timer_applies_to_its_siblings_and_all_below_them_but_not_beside_a_controller(read):
-    inner = jmx.element("GenericController", "in", [jmx.sampler("b", jmx.constant_timer(5))])
-    outer = jmx.element(
-        "GenericController", "out", [jmx.constant_timer(30), jmx.sampler("a"), inner]
-    )
-    plan = read(jmx.plan(jmx.constant_timer(100), jmx.group(outer, jmx.sampler("c"))))
+    inner = simple(jmx.sampler("b", jmx.constant_timer(5)))
+    outer = simple(jmx.constant_timer(30), jmx.sampler("a"), inner)
+    plan = read(jmx.constant_timer(100), jmx.group(outer, jmx.sampler("c")))
     pauses = {s.label.text: s.all_pauses_ms for s in plan.groups[0].samplers}
     assert pauses == {"a": 130, "b": 135, "c": 100}
 
 
-def test_random_timers_count_with_their_longest_pause(read):
-    def pause(kind, **props):
-        text = jmx.plan(jmx.group(jmx.sampler("a", jmx.element(kind, **props))))
-        return read(text).groups[0].samplers[0].all_pauses_ms
+RANDOM_TIMERS = {
+    "UniformRandomTimer": 125,
+    "GaussianRandomTimer": 175,
+    "PoissonRandomTimer": 140,
+    "ConstantThroughputTimer": 0,
+    "SyncTimer": None,
+}
 
-    wait = {"ConstantTimer__delay": 100, "RandomTimer__range": 25}
-    assert pause("UniformRandomTimer", **wait) == 125
-    assert pause("GaussianRandomTimer", **wait) == 175
-    assert pause("PoissonRandomTimer", **wait) == 140
-    assert pause("ConstantThroughputTimer") == 0
-    assert pause("SyncTimer") is None
+
+@pytest.mark.parametrize(("kind", "longest_ms"), RANDOM_TIMERS.items())
+def test_random_timers_count_with_their_longest_pause(samplers, kind, longest_ms):
+    timer = jmx.element(kind, ConstantTimer__delay=100, RandomTimer__range=25)
+    assert samplers(jmx.sampler("a", timer))[0].all_pauses_ms == longest_ms
 
 
 def test_a_pause_is_a_sampler_without_a_label(read):
-    plan = read(
-        jmx.plan(jmx.group(jmx.sampler("a"), jmx.think(ms=50), jmx.sampler("b"), jmx.think()))
-    )
+    plan = read(jmx.group(jmx.sampler("a"), jmx.think(ms=50), jmx.sampler("b"), jmx.think()))
     pauses = [it.pause_ms for it in plan.groups[0].samplers]
     assert pauses[:3] == [0, 50, 0]
     assert len(pauses) == 4
     assert plan.labels == ("a", "b")
 
 
+def transaction(name, *children, parent="false"):
+    kind = "TransactionController"
+    return jmx.element(kind, name, children, TransactionController__parent=parent)
+
+
 def test_transactions_have_labels_of_their_own_and_a_parent_sample_hides_its_samplers(read):
-    hiding = {"TransactionController__parent": "true"}
-    inside = [jmx.sampler("step")]
-    plan = read(
-        jmx.plan(
-            jmx.group(
-                jmx.element("TransactionController", "visit", [jmx.sampler("page")]),
-                jmx.element("TransactionController", "order", inside, **hiding),
-            )
-        )
-    )
+    order = transaction("order", jmx.sampler("step"), parent="true")
+    visit = jmx.element("TransactionController", "visit", [jmx.sampler("page")])
+    plan = read(jmx.group(visit, order))
     assert plan.labels == ("page", "order", "visit")
-    assert [label.text for label in plan.sampler_labels] == ["page", "order"]
-    assert [label.text for label in plan.parent_labels] == ["order"]
-    assert [label.text for label in plan.transaction_labels] == ["visit"]
+    assert texts(plan.sampler_labels) == ["page", "order"]
+    assert texts(plan.parent_labels) == ["order"]
+    assert texts(plan.transaction_labels) == ["visit"]
     assert plan.groups[0].samplers[1].hidden_by == "order"
 
 
 def test_inside_of_a_parent_sample_only_transactions_without_one_leave_a_row(read):
-    def transaction(name, *children, parent="false"):
-        kind = "TransactionController"
-        return jmx.element(kind, name, children, TransactionController__parent=parent)
-
-    inner = transaction("inner", jmx.sampler("step"), parent="true")
-    simple = jmx.element("GenericController", "simple", [inner])
+    inner = simple(transaction("inner", jmx.sampler("step"), parent="true"))
     beside = transaction("beside", jmx.sampler("page"))
-    plan = read(jmx.plan(jmx.group(transaction("outer", simple, beside, parent="${__P(p,true)}"))))
-    assert [label.text for label in plan.parent_labels] == ["outer"]
-    assert [label.text for label in plan.transaction_labels] == ["beside"]
+    plan = read(jmx.group(transaction("outer", inner, beside, parent="${__P(p,true)}")))
+    assert texts(plan.parent_labels) == ["outer"]
+    assert texts(plan.transaction_labels) == ["beside"]
     assert plan.labels == ("outer", "beside")
 
 
 def test_a_label_with_a_variable_becomes_a_pattern(read):
-    plan = read(jmx.plan(jmx.group(jmx.sampler("item (${row})"), jmx.sampler("fixed"))))
+    plan = read(jmx.group(jmx.sampler("item (${row})"), jmx.sampler("fixed")))
     assert plan.labels == ("fixed",)
     assert plan.label_patterns == (r"item\ \((?s:.*)\)",)
     assert jmx.may_have(plan, "item (7)")
@@ -138,44 +133,28 @@ def test_a_label_with_a_variable_becomes_a_pattern(read):
 
 
 def test_setup_and_teardown_groups_are_told_apart(read):
-    plan = read(
-        jmx.plan(
-            jmx.group(jmx.sampler("in"), kind="SetupThreadGroup"),
-            jmx.group(jmx.sampler("out"), kind="PostThreadGroup"),
-            jmx.group(jmx.sampler("load")),
-        )
-    )
-    assert [(g.is_setup, g.is_teardown) for g in plan.groups] == [
-        (True, False),
-        (False, True),
-        (False, False),
-    ]
+    kinds = ("SetupThreadGroup", "PostThreadGroup", "ThreadGroup")
+    plan = read(*(jmx.group(jmx.sampler("a"), kind=kind) for kind in kinds))
+    assert [g.is_setup for g in plan.groups] == [True, False, False]
+    assert [g.is_teardown for g in plan.groups] == [False, True, False]
 
 
 CONCURRENCY = {"TargetLevel": 3, "RampUp": 2, "Hold": 28, "Unit": "S"}
 ARRIVALS = {"kind": "Arrivals", "TargetLevel": "${__P(rate,5)}", "Hold": "0.5", "Unit": "M"}
+ULTIMATE = {"kind": "Ultimate", "rows": [(3, 5, 1, 20, 9), (2, 10, "${__P(up,2)}", 25, 0)]}
+FREE_FORM = {"kind": "FreeFormArrivals", "rows": [(1, 5, 10), (5, 5, 20)], "Unit": "S"}
 LENGTHS = {
     "users, in seconds": (CONCURRENCY, 30),
     "arrivals, in minutes": (ARRIVALS, 30),
     "no users": (CONCURRENCY | {"TargetLevel": 0}, None),
     "a number of iterations": (CONCURRENCY | {"Iterations": 9}, None),
     "a time that nobody knows": (CONCURRENCY | {"Hold": "${when}"}, None),
-    "the longest of a table's rows": (
-        {"kind": "Ultimate", "rows": [(3, 5, 1, 20, 9), (2, 10, "${__P(up,2)}", 25, 0)]},
-        37,
-    ),
+    "the longest of a table's rows": (ULTIMATE, 37),
     "a property in place of the table": (
-        {
-            "kind": "Ultimate",
-            "rows": [(3, 5, 1, 20, 9)],
-            "threads_schedule": "spawn(1,0s,1s,5s,0s)",
-        },
+        ULTIMATE | {"threads_schedule": "spawn(1,0s,1s,5s,0s)"},
         None,
     ),
-    "the sum of a table's rows": (
-        {"kind": "FreeFormArrivals", "rows": [(1, 5, 10), (5, 5, 20)], "Unit": "S"},
-        30,
-    ),
+    "the sum of a table's rows": (FREE_FORM, 30),
     "of another plugin": ({"kind": "Other", "rows": [(1, 2, 3)]}, None),
 }
 
@@ -183,14 +162,12 @@ LENGTHS = {
 @pytest.mark.parametrize("how", LENGTHS)
 def test_how_long_a_group_of_a_plugin_sends_stands_in_its_schedule(read, how):
     fields, length_s = LENGTHS[how]
-    schedule = fields.get("threads_schedule")
-    group = jmx.plugin_group(jmx.sampler("home"), **fields)
-    plan = read(jmx.plan(group), **({"threads_schedule": schedule} if schedule else {}))
+    properties = {key: it for key, it in fields.items() if key == "threads_schedule"}
+    plan = read(jmx.plugin_group(jmx.sampler("home"), **fields), **properties)
     assert plan.groups[0].length_s == length_s
 
 
-def fragment(*children, **how):
-    return jmx.element("TestFragmentController", "fragment", children, **how)
+INSIDE = fragment(jmx.sampler("inside"))
 
 
 def module(*names):
@@ -203,83 +180,67 @@ def module(*names):
 @pytest.mark.parametrize("wrap", [jmx.document, jmx.plan], ids=["alone", "in a plan"])
 def test_an_included_fragment_stands_in_place_of_its_controller(read, tmp_path, wrap):
     (tmp_path / "fragments").mkdir()
-    (tmp_path / "fragments" / "a.jmx").write_text(wrap(fragment(jmx.sampler("inside"))))
-    path = {"IncludeController__includepath": "fragments/${__P(part)}.jmx"}
-    include = jmx.element("IncludeController", "include", **path)
-    plan = read(jmx.plan(jmx.group(jmx.timer(), include)), part="a")
+    (tmp_path / "fragments" / "a.jmx").write_text(wrap(INSIDE))
+    plan = read(jmx.group(jmx.timer(), include("fragments/${__P(part)}.jmx")), part="a")
     assert plan.labels == ("inside",)
     assert len(plan.groups[0].samplers[0].arrival_timers) == 1
 
 
 def test_a_module_controller_runs_its_target_even_where_that_is_disabled(read):
-    shelf = jmx.element(
-        "TestFragmentController",
-        "shelf",
-        [jmx.element("GenericController", "book", [jmx.sampler("page")], enabled=False)],
-    )
-    book = module("shelf", "book")
-    assert read(jmx.plan(shelf, jmx.group(book))).labels == ("page",)
+    shelf = fragment(simple(jmx.sampler("page"), enabled=False))
+    book = module("fragment", "simple")
+    assert read(shelf, jmx.group(book)).labels == ("page",)
     with pytest.raises(PlanError, match="Module Controller 'module' points at 'root > plan"):
-        read(jmx.plan(jmx.group(book)))
+        read(jmx.group(book))
 
 
-def include(target):
-    return jmx.element("IncludeController", "inc", IncludeController__includepath=target)
+LOST = {
+    "missing": include("gone.jmx"),
+    "unknown": include("${when}.jmx"),
+    "broken": include("text.jmx"),
+    "circle": include("itself.jmx"),
+    "no target": module("gone"),
+    "endless": module("visitors", "simple"),
+}
 
 
 @pytest.mark.parametrize("nested", [False, True], ids=["itself", "what is around it"])
-@pytest.mark.parametrize(
-    "lost",
-    [
-        include("gone.jmx"),
-        include("${when}.jmx"),
-        include("text.jmx"),
-        include("itself.jmx"),
-        module("gone"),
-        module("visitors", "around"),
-    ],
-    ids=["missing", "unknown", "broken", "circle", "no target", "endless"],
-)
+@pytest.mark.parametrize("lost", LOST.values(), ids=LOST)
 def test_a_controller_below_something_disabled_need_not_lead_anywhere(read, tmp_path, lost, nested):
     (tmp_path / "text.jmx").write_text("no plan")
-    twice = [include("itself.jmx")] * 2
-    (tmp_path / "itself.jmx").write_text(jmx.document(fragment(*twice)))
-    around = jmx.element("GenericController", "around", [lost, lost], enabled=not nested)
-    off = jmx.group(around, jmx.sampler("b"), enabled=nested)
-    plan = read(jmx.plan(jmx.group(jmx.sampler("a"), name="on"), off))
+    twice = fragment(include("itself.jmx"), include("itself.jmx"))
+    (tmp_path / "itself.jmx").write_text(jmx.document(twice))
+    off = jmx.group(simple(lost, lost, enabled=not nested), jmx.sampler("b"), enabled=nested)
+    plan = read(jmx.group(jmx.sampler("a"), name="on"), off)
     assert plan.labels == (("a", "b") if nested else ("a",))
-    on = jmx.element("GenericController", "around", [lost])
     with pytest.raises(PlanError):
-        read(jmx.plan(jmx.group(on)))
+        read(jmx.group(simple(lost)))
 
 
 def test_what_a_module_controller_runs_of_a_disabled_fragment_is_read_and_must_be_there(
     read, tmp_path
 ):
-    text = jmx.plan(fragment(include("a.jmx"), enabled=False), jmx.group(module("fragment")))
+    plan = fragment(include("a.jmx"), enabled=False), jmx.group(module("fragment"))
     with pytest.raises(PlanError, match=r"names 'a.jmx', which is not there"):
-        read(text)
-    (tmp_path / "a.jmx").write_text(jmx.document(fragment(jmx.sampler("inside"))))
-    assert read(text).labels == ("inside",)
+        read(*plan)
+    (tmp_path / "a.jmx").write_text(jmx.document(INSIDE))
+    assert read(*plan).labels == ("inside",)
 
 
-def test_a_file_may_be_included_twice_one_after_the_other(read, tmp_path):
-    (tmp_path / "b.jmx").write_text(jmx.document(fragment(jmx.sampler("inside"))))
+def test_a_file_may_be_included_twice_one_after_the_other(samplers, tmp_path):
+    (tmp_path / "b.jmx").write_text(jmx.document(INSIDE))
     (tmp_path / "a.jmx").write_text(jmx.document(fragment(include("b.jmx"), include("./b.jmx"))))
-    plan = read(jmx.plan(jmx.group(include("a.jmx"), include("a.jmx"))))
-    assert [sampler.label.text for sampler in plan.groups[0].samplers] == ["inside"] * 4
+    assert texts(it.label for it in samplers(include("a.jmx"), include("a.jmx"))) == ["inside"] * 4
 
 
+@pytest.mark.parametrize("kind", ["ThreadGroup", "SetupThreadGroup", "PostThreadGroup"])
 @pytest.mark.parametrize(
     ("written", "loops"), [("true", -1), ("false", 3), ("${__P(on,true)}", -1), (None, -1)]
 )
-def test_a_main_controller_that_continues_for_ever_has_no_last_loop(read, written, loops):
-    props = {"LoopController__loops": 3}
-    if written is not None:
-        props["LoopController__continue_forever"] = written
-    for kind in ("ThreadGroup", "SetupThreadGroup", "PostThreadGroup"):
-        group = jmx.element(kind, "users", [jmx.sampler("a")], **props)
-        assert read(jmx.plan(group)).groups[0].loops == loops
+def test_a_main_controller_that_continues_for_ever_has_no_last_loop(read, kind, written, loops):
+    goes_on = {"LoopController__continue_forever": written} if written is not None else {}
+    users = jmx.element(kind, "users", [jmx.sampler("a")], LoopController__loops=3, **goes_on)
+    assert read(users).groups[0].loops == loops
 
 
 @pytest.mark.parametrize(
@@ -295,9 +256,9 @@ def test_a_main_controller_that_continues_for_ever_has_no_last_loop(read, writte
         (jmx.plan(fragment(include("plan.jmx"))), "includes itself"),
     ],
 )
-def test_a_plan_that_cannot_be_read_is_refused_in_one_line_that_names_it(read, text, message):
+def test_a_plan_that_cannot_be_read_is_refused_in_one_line_that_names_it(read_text, text, message):
     with pytest.raises(PlanError, match=message) as caught:
-        read(text)
+        read_text(text)
     assert "plan.jmx" in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -320,24 +281,27 @@ def timer_of(read):
     """The timer of the sampler `a` in a thread group of these elements."""
 
     def of(*children, around=()):
-        samplers = read(jmx.plan(*around, jmx.group(*children))).groups[0].samplers
+        samplers = read(*around, jmx.group(*children)).groups[0].samplers
         return next(it for it in samplers if it.label.text == "a").timers[0]
 
     return of
 
 
-def test_a_counter_and_a_timer_that_waits_for_it_deal_out_arrivals(timer_of):
-    drawn = jmx.counter(incr="${__P(period,20)}")
-    expected = EvenArrivals(5, 20)
-    inside = jmx.element("TransactionController", "b", [jmx.sampler("a")])
-    assert timer_of(drawn, jmx.one_by_one(jmx.sampler("a"))).replay == expected
-    assert timer_of(drawn, jmx.one_by_one(inside)).replay == expected
-    assert timer_of(drawn, jmx.sampler("a", jmx.counted_timer())).replay == expected
-    assert timer_of(jmx.counted_timer(), drawn, jmx.sampler("a")).replay == expected
-    assert timer_of(jmx.one_by_one(drawn, jmx.sampler("a"))).replay == expected
+A = jmx.sampler("a")
+HERE = jmx.one_by_one(A)
+DRAWN = jmx.counter(incr="${__P(period,20)}")
+DEALT_OUT = {
+    "below the timer's controller": [DRAWN, HERE],
+    "in a transaction": [DRAWN, jmx.one_by_one(transaction("b", A))],
+    "with the timer below it": [DRAWN, jmx.sampler("a", jmx.counted_timer())],
+    "beside the timer": [jmx.counted_timer(), DRAWN, A],
+    "beside both": [jmx.one_by_one(DRAWN, A)],
+}
 
 
-HERE = jmx.one_by_one(jmx.sampler("a"))
+@pytest.mark.parametrize("children", DEALT_OUT.values(), ids=DEALT_OUT)
+def test_a_counter_and_a_timer_that_waits_for_it_deal_out_arrivals(timer_of, children):
+    assert timer_of(*children).replay == EvenArrivals(5, 20)
 
 
 @pytest.mark.parametrize(
@@ -347,7 +311,7 @@ HERE = jmx.one_by_one(jmx.sampler("a"))
         ([jmx.counter("number"), HERE], [], "no Counter of its thread group"),
         # One count for all thread groups.
         ([HERE], [jmx.counter()], "no Counter of its thread group"),
-        ([jmx.element("GenericController", "b", [jmx.counter()]), HERE], [], "no Counter of its"),
+        ([simple(jmx.counter()), HERE], [], "no Counter of its"),
         ([jmx.counter(), jmx.counter(), HERE], [], "more than one element sets"),
         ([jmx.counter(), HERE], [jmx.counter()], "more than one element sets"),
         ([jmx.counter(per_user="true"), HERE], [], "each thread has its own"),
@@ -367,5 +331,5 @@ def test_arrivals_of_a_counter_that_can_t_be_foreseen_say_why(timer_of, children
 
 def test_a_delay_that_is_written_otherwise_is_a_pause_that_nobody_knows(timer_of):
     late = jmx.constant_timer("${__longSum(${arrival},-${__time()})}")
-    found = timer_of(jmx.counter(), jmx.element("GenericController", "c", [late, jmx.sampler("a")]))
+    found = timer_of(jmx.counter(), simple(late, A))
     assert (found.replay, found.reason, found.pause_ms) == (None, "", None)

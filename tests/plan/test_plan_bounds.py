@@ -1,24 +1,21 @@
-"""Which thread groups never end, judged one by one."""
-
 import pytest
 
 from support import jmx_text as jmx
+from support.early_ends import CSV, flow, script
 from tollgate.plan import bounds as plan_bounds
 from tollgate.plan.jmx import read_tree
 from tollgate.plan.read import expander_of, read_plan
-
-CSV = {"stopThread": "true", "recycle": "false"}
 
 
 @pytest.fixture
 def bounds(tmp_path):
     """(what is endless, what ends by presumption only) of a plan of these elements."""
 
-    def judge(*children, **properties):
+    def judge(*children):
         path = tmp_path / "plan.jmx"
         path.write_text(jmx.plan(*children))
-        plan, root = read_plan(path, properties), read_tree(path, properties)
-        known = (plan, root, expander_of(root, properties))
+        root = read_tree(path, {})
+        known = (read_plan(path, {}), root, expander_of(root, {}))
         return plan_bounds.endless_groups(*known), plan_bounds.presumed_ends(*known)
 
     return judge
@@ -33,26 +30,15 @@ def loop(*children, kind="LoopController", **props):
     return jmx.element(kind, "again", children, **(props or {"LoopController__loops": "-1"}))
 
 
-def script(text, **props):
-    return jmx.element("JSR223PreProcessor", "sign", script=text, **props)
-
-
-def stop(action, target=0):
-    props = {"ActionProcessor__action": action, "ActionProcessor__target": target}
-    return jmx.element("TestAction", "enough", **props)
-
-
 FOR_EVER = ["the thread group 'all day' loops for ever"]
 
 
 def test_a_script_ends_a_group_only_if_it_says_so(bounds):
     assert bounds(group(script("vars.put('a', '1')"))) == (FOR_EVER, [])
-    endless, presumed = bounds(group(script("ctx.getThread().stop()")))
-    assert endless == []
-    assert presumed == [
-        "the thread group 'all day' loops for ever unless JSR223PreProcessor 'sign' ends it, which "
-        "can't be known before the run"
-    ]
+    said = (
+        f"{FOR_EVER[0]} unless JSR223PostProcessor 'sign' ends it, which can't be known before the"
+    )
+    assert bounds(group(script("ctx.getThread().stop()"))) == ([], [f"{said} run"])
     assert bounds(group(script("", filename="sign.groovy")))[0] == []
     file = {"BeanShellSampler__filename": "sign.bsh"}
     assert bounds(group(jmx.element("BeanShellSampler", "s", **file)))[0] == []
@@ -60,21 +46,19 @@ def test_a_script_ends_a_group_only_if_it_says_so(bounds):
 
 @pytest.mark.parametrize(
     "end",
-    [stop(0), stop(2), jmx.element("CSVDataSet", "u", **CSV), script("prev.setStopThread(1)")],
+    [flow(0), flow(2), jmx.element("CSVDataSet", "u", **CSV), script("prev.setStopThread(1)")],
 )
 def test_what_ends_the_threads_of_one_group_does_not_end_those_of_another(bounds, end):
     other = jmx.group(jmx.sampler("a"), end, name="other", duration=None)
-    endless, presumed = bounds(group(), other)
+    endless, (presumed,) = bounds(group(), other)
     assert endless == FOR_EVER
-    assert len(presumed) == 1
-    assert presumed[0].startswith("the thread group 'other' ")
+    assert presumed.startswith("the thread group 'other' ")
 
 
-@pytest.mark.parametrize("end", [stop(2, target=2), script("prev.setStopTest(true)")])
+@pytest.mark.parametrize("end", [flow(2, target=2), script("prev.setStopTest(true)")])
 def test_what_ends_the_test_ends_every_group(bounds, end):
     endless, presumed = bounds(group(), group(end, name="other", loops=1))
-    assert endless == []
-    assert len(presumed) == 1
+    assert (endless, len(presumed)) == ([], 1)
 
 
 def test_what_stands_around_the_groups_applies_to_all_of_them(bounds):
@@ -93,25 +77,20 @@ def test_an_infinite_loop_in_a_group_of_one_loop_is_endless(bounds, loops):
 
 
 def test_a_group_whose_last_loop_is_followed_by_the_first_is_endless(bounds):
-    element = jmx.element(
-        "ThreadGroup",
-        "all day",
-        [jmx.sampler("a")],
-        LoopController__loops=3,
-        LoopController__continue_forever="true",
-    )
+    props = {"LoopController__loops": 3, "LoopController__continue_forever": "true"}
+    element = jmx.element("ThreadGroup", "all day", [jmx.sampler("a")], **props)
     assert bounds(element) == (FOR_EVER, [])
 
 
-def test_a_while_that_is_always_true_is_endless(bounds):
-    always = loop(jmx.sampler("a"), kind="WhileController", WhileController__condition="true")
-    assert len(bounds(group(always, loops=1))[0]) == 1
-    asks = loop(jmx.sampler("a"), kind="WhileController", WhileController__condition="${more}")
-    assert bounds(group(asks, loops=1)) == ([], [])
+@pytest.mark.parametrize(("condition", "endless"), [("true", 1), ("${more}", 0)])
+def test_a_while_that_is_always_true_is_endless(bounds, condition, endless):
+    asks = loop(jmx.sampler("a"), kind="WhileController", WhileController__condition=condition)
+    found, presumed = bounds(group(asks, loops=1))
+    assert (len(found), presumed) == (endless, [])
 
 
 def test_a_loop_that_something_breaks_or_times_is_not_endless(bounds):
-    endless, presumed = bounds(group(loop(jmx.sampler("a"), stop(5)), loops=1))
+    endless, presumed = bounds(group(loop(jmx.sampler("a"), flow(5)), loops=1))
     assert endless == []
     assert "unless TestAction 'enough' ends it" in presumed[0]
     timed = jmx.element("RunTime", "a minute", [loop(jmx.sampler("a"))], RunTime__seconds=60)
@@ -120,6 +99,6 @@ def test_a_loop_that_something_breaks_or_times_is_not_endless(bounds):
 
 
 def test_a_duration_that_only_the_run_knows_is_presumed(bounds):
-    endless, presumed = bounds(group(duration="${__time()}"))
+    endless, (presumed,) = bounds(group(duration="${__time()}"))
     assert endless == []
-    assert "unless its duration ends it" in presumed[0]
+    assert "unless its duration ends it" in presumed

@@ -1,5 +1,3 @@
-"""A plan with its fragments in place is the same plan."""
-
 import shutil
 from dataclasses import replace
 
@@ -7,17 +5,13 @@ import pytest
 
 from support import PLANS, plan_files
 from support import jmx_text as jmx
+from support.jmx_text import include
 from tollgate.plan.inline import put_in_place
 from tollgate.plan.jmx import read_tree
 
 
-def include(path, **more):
-    more = {"IncludeController__includepath": path, **more}
-    return jmx.element("IncludeController", f"include {path}", **more)
-
-
 def fragment(*children):
-    return jmx.plan(jmx.element("TestFragmentController", "fragment", children))
+    return jmx.plan(jmx.fragment(*children))
 
 
 def simple(element):
@@ -57,10 +51,9 @@ def test_our_own_plans_run_the_same_elements_without_an_include(tmp_path, path):
 
 
 def test_what_stands_beside_an_include_stays_where_it_is(plan):
-    found, text = in_place(
-        plan(jmx.sampler("before"), include("a.jmx"), jmx.sampler("after")),
-        a=fragment(jmx.sampler("inner", jmx.element("ResponseAssertion", "right"))),
-    )
+    inner = fragment(jmx.sampler("inner", jmx.element("ResponseAssertion", "right")))
+    before, after = jmx.sampler("before"), jmx.sampler("after")
+    found, text = in_place(plan(before, include("a.jmx"), after), a=inner)
     assert found
     names = ["before", "include a.jmx", "inner", "right", "after"]
     places = [text.index(f'testname="{name}"') for name in names]
@@ -76,9 +69,11 @@ def test_an_include_that_is_off_or_leads_nowhere_is_left_to_jmeter(plan):
 
 
 def test_a_circle_of_includes_is_left_where_it_closes(plan):
-    found, text = in_place(plan(include("a.jmx")), a=fragment(include("b.jmx")), b=fragment(
-        jmx.sampler("inner"), include("a.jmx")
-    ))  # fmt: skip
+    circle = {
+        "a": fragment(include("b.jmx")),
+        "b": fragment(jmx.sampler("inner"), include("a.jmx")),
+    }
+    found, text = in_place(plan(include("a.jmx")), **circle)
     assert found
     assert text.count("<IncludeController") == 1
     assert text.index("inner") < text.index("<IncludeController")

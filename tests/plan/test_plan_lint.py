@@ -1,11 +1,10 @@
-"""What is noticed of a plan, from plans of a few elements."""
-
 import re
 
 import pytest
 
 from support import jmx_text as jmx
 from support import plan_files
+from support.jmx_text import include
 from tollgate.plan import lint as plan_lint
 
 CHECKED = jmx.element("ResponseAssertion", "right")
@@ -21,11 +20,14 @@ def noticed(tmp_path):
     """The remarks on a plan of these elements."""
 
     def lint(*children, **properties):
-        path = tmp_path / "plan.jmx"
-        path.write_text(jmx.plan(*children))
-        return plan_lint.lint(path, properties)
+        (tmp_path / "plan.jmx").write_text(jmx.plan(*children))
+        return plan_lint.lint(tmp_path / "plan.jmx", properties)
 
     return lint
+
+
+def beginnings(said):
+    return [line.partition(":")[0] for line in said]
 
 
 def group(*children, **how):
@@ -33,7 +35,6 @@ def group(*children, **how):
 
 
 def clean(*more):
-    """A group of which nothing is to be said."""
     return group(DEFAULTS, CHECKED, jmx.sampler("home"), *more)
 
 
@@ -45,95 +46,132 @@ def test_of_our_own_plans_there_is_nothing_to_say(path):
 @pytest.fixture
 def fragments(tmp_path):
     """a.jmx, which includes b.jmx, which asks something."""
-    for name, inside in ("a", include("b")), ("b", jmx.sampler("home")):
-        fragment = jmx.element("TestFragmentController", name, [inside])
-        (tmp_path / f"{name}.jmx").write_text(jmx.plan(fragment))
-
-
-def include(name, **more):
-    more = {"IncludeController__includepath": f"{name}.jmx", **more}
-    return jmx.element("IncludeController", f"include {name}", **more)
+    for name, inside in ("a", include("b.jmx")), ("b", jmx.sampler("home")):
+        (tmp_path / f"{name}.jmx").write_text(jmx.plan(jmx.fragment(inside)))
 
 
 @pytest.mark.usefixtures("fragments")
 def test_what_an_open_model_includes_is_named_with_its_file_and_group(noticed):
-    simple = jmx.element("GenericController", "inner", [include("a")])
-    (said,) = noticed(DEFAULTS, CHECKED, jmx.open_group(simple, name="visitors"))
-    assert re.findall(r"'([^']*)'", said) == ["include a", "visitors"]
+    group = jmx.open_group(jmx.simple(include("a.jmx")), name="visitors")
+    (said,) = noticed(DEFAULTS, CHECKED, group)
+    assert re.findall(r"'([^']*)'", said) == ["include a.jmx", "visitors"]
     assert "parses a.jmx anew" in said
 
 
 @pytest.mark.usefixtures("fragments")
 def test_an_include_that_is_off_or_of_threads_that_stay_is_no_matter(noticed):
-    off = include("a", enabled=False)
+    off = include("a.jmx", enabled=False)
     assert noticed(DEFAULTS, CHECKED, jmx.open_group(off, jmx.sampler("home"))) == []
-    assert noticed(clean(include("a"))) == []
+    assert noticed(clean(include("a.jmx"))) == []
 
 
-def test_a_plan_with_assertions_and_timeouts_anywhere_in_scope_is_clean(noticed):
-    assert noticed(clean()) == []
-    assert noticed(DEFAULTS, CHECKED, group(jmx.sampler("home"))) == []
-    assert noticed(group(jmx.sampler("home", CHECKED, **TIMEOUTS))) == []
+def defaults(**timeouts):
+    return jmx.element("ConfigTestElement", "d", **timeouts)
 
 
-def test_samplers_that_nothing_checks_are_named_each_once(noticed):
-    samplers = [jmx.sampler(f"page {number}") for number in range(7)]
-    (said,) = noticed(group(DEFAULTS, *samplers, samplers[0]))
-    assert said.startswith(
-        "no assertion looks at the answers of 'page 0', 'page 1', 'page 2', 'page 3', 'page 4' and "
-        "2 more: an error page"
-    )
+def at(host, name="home"):
+    return jmx.sampler(name, HTTPSampler__domain=host, **TIMEOUTS)
 
 
-def test_an_assertion_beside_another_sampler_or_switched_off_checks_nothing(noticed):
-    off = jmx.element("ResponseAssertion", "right", enabled=False)
-    said = noticed(group(DEFAULTS, jmx.sampler("home", off), jmx.sampler("cart", CHECKED)))
-    assert [line.partition(":")[0] for line in said] == [
-        "no assertion looks at the answers of 'home'"
-    ]
+def variables(**values):
+    return jmx.element("Arguments", "variables", extra=jmx.arguments(**values))
 
 
-def test_each_timeout_that_is_missing_is_named(noticed):
-    half = jmx.element("ConfigTestElement", "d", HTTPSampler__connect_timeout="1000")
-    empty = jmx.element("ConfigTestElement", "d", HTTPSampler__response_timeout=" ")
-    (said,) = noticed(group(half, empty, CHECKED, jmx.sampler("home")))
-    assert said.startswith("no response timeout for 'home': a service that hangs holds its threads")
+def listener(kind, **props):
+    return jmx.element(kind, "stop at errors", script="1", **props)
 
 
-def test_another_samplers_timeouts_are_its_own(noticed):
-    said = noticed(group(CHECKED, jmx.sampler("home", **TIMEOUTS), jmx.sampler("cart")))
-    assert [line.partition(":")[0] for line in said] == [
-        "no connect timeout for 'cart'",
-        "no response timeout for 'cart'",
-    ]
+OFF = jmx.element("ResponseAssertion", "right", enabled=False)
+HOME, CART = jmx.sampler("home"), jmx.sampler("cart")
+HALF = defaults(HTTPSampler__connect_timeout="1000"), defaults(HTTPSampler__response_timeout=" ")
+PAGES = [jmx.sampler(f"page {number}") for number in range(7)]
+SCRIPT = jmx.element("JSR223Sampler", "s", script="1", cacheKey="true")
+PAUSE = jmx.element("TestAction", "p", ActionProcessor__action=1)
+KINDS = ("JDBCSampler", "TCPSampler", "FTPSampler", "SmtpSampler", "PublisherSampler")
+OTHERS = [jmx.element(kind, kind) for kind in KINDS]
+UNCHECKED = "no assertion looks at the answers of "
+INFLUX = "http://metrics.example:8086/write"
+TABLE = {"extra": jmx.arguments(application="shop", influxdbUrl=INFLUX), "classname": "a.B"}
+SERVER = {"host": "${server}", "server": "shop.example", "free": "${__P(host,a.example)}"}
+HARD_CODED = "the host shop.example is hard-coded in "
+#: What a plan is made of, and what is said of it at least.
+SAID = {
+    "all in a group": ([clean()], []),
+    "all above the group": ([DEFAULTS, CHECKED, group(HOME)], []),
+    "all in the sampler": ([group(jmx.sampler("home", CHECKED, **TIMEOUTS))], []),
+    "each that nothing checks once": (
+        [group(DEFAULTS, *PAGES, PAGES[0])],
+        [f"{UNCHECKED}'page 0', 'page 1', 'page 2', 'page 3', 'page 4' and 2 more: an error page"],
+    ),
+    "an assertion beside another sampler or switched off": (
+        [group(DEFAULTS, jmx.sampler("home", OFF), jmx.sampler("cart", CHECKED))],
+        [f"{UNCHECKED}'home':"],
+    ),
+    "a timeout that is missing": (
+        [group(*HALF, CHECKED, HOME)],
+        ["no response timeout for 'home': a service that hangs holds its threads"],
+    ),
+    "another sampler's timeouts": (
+        [group(CHECKED, jmx.sampler("home", **TIMEOUTS), CART)],
+        ["no connect timeout for 'cart':", "no response timeout for 'cart':"],
+    ),
+    "what sends no request": (
+        [clean(), group(SCRIPT, PAUSE, jmx.element("DebugSampler", "d"))],
+        [],
+    ),
+    "samplers without a status": (
+        [group(DEFAULTS, jmx.sampler("home", **TIMEOUTS), *OTHERS)],
+        [f"{UNCHECKED}'home':", UNCHECKED + ", ".join(f"'{kind}'" for kind in KINDS) + ":"],
+    ),
+    "checked samplers without a status": ([group(DEFAULTS, CHECKED, *OTHERS)], []),
+    "a script that listens": ([clean(), listener("JSR223Listener", cacheKey="true")], []),
+    "a script that listens and is interpreted": (
+        [clean(), listener("BeanShellListener")],
+        ["the script of 'stop at errors' is interpreted each time"],
+    ),
+    "a backend listener": (
+        [clean(), jmx.element("BackendListener", "to influx", **TABLE)],
+        [
+            f"the Backend Listener 'to influx' is on and sends figures to {INFLUX} while the run "
+            "lasts (a.B): disable it"
+        ],
+    ),
+    "a host that a variable of the plan holds": (
+        [variables(**SERVER), group(CHECKED, at("${host}"), at("${free}", "cart"))],
+        [f"{HARD_CODED}'${{server}}':"],
+    ),
+    "variables that name each other": (
+        [variables(one="${two}", two="${one}"), group(CHECKED, at("${one}"))],
+        [],
+    ),
+    "a host of a property": ([group(CHECKED, at("${__P(host,shop.example)}"))], []),
+    "a host twice": (
+        [group(CHECKED, at("shop.example"), at("shop.example", "cart"))],
+        [f"{HARD_CODED}'home', 'cart': write ${{__P(host,shop.example)}}"],
+    ),
+}
 
 
-def test_what_sends_no_request_needs_neither(noticed):
-    script = jmx.element("JSR223Sampler", "s", script="1", cacheKey="true")
-    pause = jmx.element("TestAction", "p", ActionProcessor__action=1)
-    debug = jmx.element("DebugSampler", "d")
-    assert noticed(clean(), group(script, pause, debug)) == []
+@pytest.mark.parametrize("name", SAID)
+def test_what_costs_checks_or_time_or_freedom_is_named_and_nothing_else(noticed, name):
+    children, starts = SAID[name]
+    said = noticed(*children)
+    assert len(said) == len(starts)
+    assert [it for it, start in zip(said, starts, strict=True) if not it.startswith(start)] == []
 
 
 def test_of_samplers_without_a_status_no_status_is_spoken(noticed):
-    kinds = ("JDBCSampler", "TCPSampler", "FTPSampler", "SmtpSampler", "PublisherSampler")
-    others = [jmx.element(kind, kind) for kind in kinds]
-    said = noticed(group(DEFAULTS, jmx.sampler("home", **TIMEOUTS), *others))
-    assert [line.partition(":")[0] for line in said] == [
-        "no assertion looks at the answers of 'home'",
-        "no assertion looks at the answers of 'JDBCSampler', 'TCPSampler', 'FTPSampler', "
-        "'SmtpSampler', 'PublisherSampler'",
-    ]
+    said = noticed(*SAID["samplers without a status"][0])
     assert ["status" in line for line in said] == [True, False]
-    assert noticed(group(DEFAULTS, CHECKED, *others)) == []
+
+
+TREE = jmx.element("ResultCollector", "View Results Tree", filename="")
 
 
 def test_a_listener_that_is_on_is_named_with_what_becomes_of_it(noticed):
-    tree = jmx.element("ResultCollector", "View Results Tree", filename="")
     file = jmx.element("ResultCollector", "Aggregate", filename="out.csv")
     off = jmx.element("ResultCollector", "Graph", enabled=False)
-    said = noticed(clean(), tree, file, off)
-    assert said == [
+    assert noticed(clean(), TREE, file, off) == [
         "the listener 'View Results Tree' is on, which takes memory and time: this run leaves it "
         "out, another would not; disable it",
         "the listener 'Aggregate' is on and writes out.csv, which takes memory and time: a run has "
@@ -142,61 +180,12 @@ def test_a_listener_that_is_on_is_named_with_what_becomes_of_it(noticed):
 
 
 def test_a_listener_of_an_included_file_is_not_left_out(noticed, tmp_path):
-    tree = jmx.element("ResultCollector", "View Results Tree", filename="")
-    shared = jmx.element("TestFragmentController", "shared", [tree])
-    (tmp_path / "shared.jmx").write_text(jmx.document(shared))
-    path = {"IncludeController__includepath": "shared.jmx"}
-    (said,) = noticed(clean(jmx.element("IncludeController", "shared", **path)))
+    (tmp_path / "shared.jmx").write_text(jmx.document(jmx.fragment(TREE)))
+    (said,) = noticed(clean(include("shared.jmx")))
     assert said == (
         "the listener 'View Results Tree' is on, which takes memory and time: a run leaves out "
         "those of the plan itself, but not of a file that it includes; disable it"
     )
-
-
-def test_a_script_that_listens_is_no_listener_that_a_run_could_do_without(noticed):
-    groovy = jmx.element("JSR223Listener", "stop at errors", script="1", cacheKey="true")
-    assert noticed(clean(), groovy) == []
-    (said,) = noticed(clean(), jmx.element("BeanShellListener", "stop at errors", script="1"))
-    assert said.startswith("the script of 'stop at errors' is interpreted each time")
-
-
-def test_a_backend_listener_is_named_with_its_class_and_where_it_sends_to(noticed):
-    table = jmx.arguments(application="shop", influxdbUrl="http://metrics.example:8086/write")
-    listener = jmx.element("BackendListener", "to influx", extra=table, classname="a.B")
-    (said,) = noticed(clean(), listener)
-    assert said.startswith(
-        "the Backend Listener 'to influx' is on and sends figures to "
-        "http://metrics.example:8086/write while the run lasts (a.B): disable it"
-    )
-
-
-def test_a_host_that_a_variable_of_the_plan_holds_is_hard_coded_too(noticed):
-    table = jmx.arguments(host="${server}", server="shop.example", free="${__P(host,a.example)}")
-    home = {"HTTPSampler__domain": "${host}", **TIMEOUTS}
-    cart = {"HTTPSampler__domain": "${free}", **TIMEOUTS}
-    said = noticed(
-        jmx.element("Arguments", "variables", extra=table),
-        group(CHECKED, jmx.sampler("home", **home), jmx.sampler("cart", **cart)),
-    )
-    assert [line.partition(":")[0] for line in said] == [
-        "the host shop.example is hard-coded in '${server}'"
-    ]
-
-
-def test_variables_that_name_each_other_are_no_host(noticed):
-    table = jmx.arguments(one="${two}", two="${one}")
-    home = {"HTTPSampler__domain": "${one}", **TIMEOUTS}
-    variables = jmx.element("Arguments", "variables", extra=table)
-    assert noticed(variables, group(CHECKED, jmx.sampler("home", **home))) == []
-
-
-def test_a_hard_coded_host_is_named_once_and_a_property_is_none(noticed):
-    at = {"HTTPSampler__domain": "shop.example", **TIMEOUTS}
-    free = {**at, "HTTPSampler__domain": "${__P(host,shop.example)}"}
-    assert noticed(group(CHECKED, jmx.sampler("home", **free))) == []
-    (said,) = noticed(group(CHECKED, jmx.sampler("home", **at), jmx.sampler("cart", **at)))
-    assert said.startswith("the host shop.example is hard-coded in 'home', 'cart': write ")
-    assert "${__P(host,shop.example)}" in said
 
 
 @pytest.mark.parametrize(
@@ -223,7 +212,7 @@ def test_scripts_that_cost_time_or_keep_their_first_values_are_named(
 ):
     (tmp_path / "sign.groovy").write_text("1")
     token = jmx.element("RegexExtractor", "token", RegexExtractor__refname="token")
-    fixed = jmx.element("Arguments", "fixed", extra=jmx.arguments(fixed="1", token="none"))
+    fixed = variables(fixed="1", token="none")
     said = noticed(clean(fixed, token, jmx.element(kind, "sign", **props)))
     assert len(said) == bool(word)
     assert all(word in line and line.startswith("the script of 'sign' is") for line in said)
@@ -231,10 +220,8 @@ def test_scripts_that_cost_time_or_keep_their_first_values_are_named(
 
 def test_a_feed_that_is_not_beside_the_plan_is_named(noticed, tmp_path):
     (tmp_path / "there.csv").write_text("a\n1\n")
-    feeds = [
-        jmx.element("CSVDataSet", name, filename=name)
-        for name in ("there.csv", "gone.csv", "${__P(feed,there.csv)}", "${only_the_run_knows}")
-    ]
+    names = ("there.csv", "gone.csv", "${__P(feed,there.csv)}", "${only_the_run_knows}")
+    feeds = [jmx.element("CSVDataSet", name, filename=name) for name in names]
     (said,) = noticed(clean(), *feeds)
     assert said.startswith("the CSV Data Set 'gone.csv' names gone.csv, which is not there")
     assert len(noticed(clean(), *feeds, feed="elsewhere.csv")) == 2
@@ -242,12 +229,10 @@ def test_a_feed_that_is_not_beside_the_plan_is_named(noticed, tmp_path):
 
 def test_a_feed_in_a_folder_that_a_variable_of_the_plan_names_is_looked_for(noticed, tmp_path):
     (tmp_path / "data").mkdir()
-    folder = jmx.element("Arguments", "v", extra=jmx.arguments(dir="data", set="data"))
+    folder = variables(dir="data", set="data")
     setting = jmx.element("RegexExtractor", "x", RegexExtractor__refname="set")
-    feeds = [
-        jmx.element("CSVDataSet", name, filename=name, variableNames="user")
-        for name in ("${dir}/users.csv", "${set}/users.csv")
-    ]
+    names = ("${dir}/users.csv", "${set}/users.csv")
+    feeds = [jmx.element("CSVDataSet", it, filename=it, variableNames="user") for it in names]
     (said,) = noticed(clean(), folder, setting, *feeds)
     assert said.startswith(
         "the CSV Data Set '${dir}/users.csv' names data/users.csv, which is not there: its path "
@@ -257,15 +242,13 @@ def test_a_feed_in_a_folder_that_a_variable_of_the_plan_names_is_looked_for(noti
     assert noticed(clean(), folder, setting, *feeds) == []
 
 
-@pytest.mark.parametrize(
-    ("kind", "name"),
-    [
-        ("JSR223Sampler", "filename"),
-        ("JSR223PostProcessor", "filename"),
-        ("BeanShellSampler", "BeanShellSampler.filename"),
-        ("BeanShellAssertion", "BeanShellAssertion.filename"),
-    ],
-)
+SCRIPT_FILES = {
+    **dict.fromkeys(("JSR223Sampler", "JSR223PostProcessor"), "filename"),
+    **{it: f"{it}.filename" for it in ("BeanShellSampler", "BeanShellAssertion")},
+}
+
+
+@pytest.mark.parametrize(("kind", "name"), SCRIPT_FILES.items())
 def test_a_script_file_that_is_not_beside_the_plan_is_named(noticed, tmp_path, kind, name):
     def lost(file):
         script = jmx.element(kind, "sign", **{name: file})
@@ -281,27 +264,20 @@ def test_a_script_file_that_is_not_beside_the_plan_is_named(noticed, tmp_path, k
 
 
 def test_a_group_without_an_end_is_named_with_what_could_end_it_left_out(noticed):
-    (said,) = noticed(clean(), group(DEFAULTS, CHECKED, jmx.sampler("a"), name="all day", loops=-1))
-    assert said == "the thread group 'all day' loops for ever without an end"
-    endless = {"loops": -1, "name": "all day"}
+    def endless(*children, **how):
+        return group(DEFAULTS, CHECKED, *children, name="all day", loops=-1, **how)
+
+    asks = jmx.sampler("a")
+    said = ["the thread group 'all day' loops for ever without an end"]
+    assert noticed(clean(), endless(asks)) == said
     once = jmx.element("CSVDataSet", "u", stopThread="true", recycle="false")
     stop = jmx.element("TestAction", "stop", ActionProcessor__action=2)
-    for ended in (
-        group(DEFAULTS, CHECKED, jmx.sampler("a"), **{**endless, "duration": 60}),
-        group(DEFAULTS, CHECKED, jmx.sampler("a"), once, **endless),
-        group(DEFAULTS, CHECKED, jmx.sampler("a"), stop, **endless),
-        group(DEFAULTS, CHECKED, **endless),
-    ):
+    for ended in (endless(asks, duration=60), endless(asks, once), endless(asks, stop), endless()):
         assert noticed(ended) == []
-
-
-def test_a_duration_of_nothing_and_a_feed_that_begins_again_end_nothing(noticed):
+    # A duration of nothing and a feed that begins again end nothing.
     again = jmx.element("CSVDataSet", "u", stopThread="true", recycle="true")
-    for children, duration in (([], ""), ([], 0), ([again], None)):
-        said = noticed(
-            group(DEFAULTS, CHECKED, jmx.sampler("a"), *children, loops=-1, duration=duration)
-        )
-        assert len(said) == 1
+    for goes_on in (endless(asks, duration=""), endless(asks, duration=0), endless(asks, again)):
+        assert noticed(goes_on) == said
 
 
 def test_a_property_of_which_a_plan_and_its_fragments_do_not_speak_is_named_with_the_nearest():
@@ -314,9 +290,8 @@ def test_a_property_of_which_a_plan_and_its_fragments_do_not_speak_is_named_with
 
 
 def test_a_plan_whose_scripts_stand_in_files_may_read_any_property(tmp_path):
-    path = tmp_path / "plan.jmx"
-    path.write_text(jmx.plan(group(jmx.sampler("home"))))
-    assert [*plan_lint.unread(path, ["users"])]
     script = jmx.element("JSR223PreProcessor", "own", filename="own.groovy")
-    path.write_text(jmx.plan(group(jmx.sampler("home"), script)))
-    assert [*plan_lint.unread(path, ["users"])] == []
+    path = tmp_path / "plan.jmx"
+    for scripts, lines in (([], 1), ([script], 0)):
+        path.write_text(jmx.plan(group(jmx.sampler("home"), *scripts)))
+        assert len([*plan_lint.unread(path, ["users"])]) == lines

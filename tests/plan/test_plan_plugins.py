@@ -1,5 +1,3 @@
-"""Which classes of a plan the installed JMeter does not have, and what would bring them."""
-
 import shlex
 import zipfile
 
@@ -38,23 +36,16 @@ def test_plans_as_jmeter_itself_saves_them_lack_nothing(template):
 
 
 def test_of_an_objects_value_the_class_alone_counts(tmp_path):
-    values = ("org.example.Settings", "string", "java.util.Date")
-    extra = "".join(
-        f'<objProp><name>s</name><value class="{each}"><time>true</time></value></objProp>'
-        for each in values
-    )
+    value = '<objProp><name>s</name><value class="{}"><time>true</time></value></objProp>'
+    extra = "".join(map(value.format, ("org.example.Settings", "string", "java.util.Date")))
     assert missing(tmp_path, jmx.element("Arguments", extra=extra)) == ["org.example.Settings"]
 
 
 def test_what_is_missing_is_named_once_also_where_it_is_switched_off(tmp_path):
     nested = '<elementProp name="x" elementType="org.example.Profile"/>'
-    found = missing(
-        tmp_path,
-        jmx.group(jmx.element(DUMMY, enabled=False), jmx.element(DUMMY)),
-        jmx.element("Arguments", extra=nested),
-        jmx.element("NoSuchElement"),
-    )
-    assert found == [DUMMY, "org.example.Profile", "NoSuchElement"]
+    group = jmx.group(jmx.element(DUMMY, enabled=False), jmx.element(DUMMY))
+    others = jmx.element("Arguments", extra=nested), jmx.element("NoSuchElement")
+    assert missing(tmp_path, group, *others) == [DUMMY, "org.example.Profile", "NoSuchElement"]
 
 
 def test_a_jar_beside_the_plan_or_in_the_home_will_do(tmp_path):
@@ -73,21 +64,16 @@ def test_the_file_that_names_a_class_first_is_told_with_it(tmp_path):
     assert found == {DUMMY: plan, "org.example.Mine": included}
 
 
-@pytest.fixture
-def manager():
-    """Lets a home have the Plugins Manager's command."""
-
-    def give(home):
-        command = home / "bin" / "PluginsManagerCMD.sh"
-        command.parent.mkdir(parents=True)
-        command.touch(mode=0o755)
-        return home
-
-    return give
+def with_manager(home):
+    """A home that has the Plugins Manager's command."""
+    command = home / "bin" / "PluginsManagerCMD.sh"
+    command.parent.mkdir(parents=True)
+    command.touch(mode=0o755)
+    return home
 
 
-def test_the_advice_is_one_line_with_the_command_and_what_no_command_brings(tmp_path, manager):
-    manager(tmp_path)
+def test_the_advice_is_one_line_with_the_command_and_what_no_command_brings(tmp_path):
+    with_manager(tmp_path)
     files = {DUMMY: "b.jmx", "kg.apc.jmeter.samplers.UDPSampler": "a.jmx", "a.B": "b.jmx"}
     absent = {name: tmp_path / file for name, file in {**files, "c.D": "a.jmx"}.items()}
     assert plan_plugins.advice(absent, tmp_path) == (
@@ -98,8 +84,8 @@ def test_the_advice_is_one_line_with_the_command_and_what_no_command_brings(tmp_
     )
 
 
-def test_the_command_of_the_advice_can_be_pasted_where_a_path_has_a_space(tmp_path, manager):
-    home = manager(tmp_path / "my tools")
+def test_the_command_of_the_advice_can_be_pasted_where_a_path_has_a_space(tmp_path):
+    home = with_manager(tmp_path / "my tools")
     plan = home / "plan.jmx"
     command = f"`'{home}/bin/PluginsManagerCMD.sh' install-for-jmx '{plan}'`"
     assert command in plan_plugins.advice({DUMMY: plan}, home)
@@ -109,21 +95,20 @@ def test_where_there_is_no_plugins_manager_the_advice_begins_with_it(tmp_path):
     home = tmp_path / "my tools"
     told = plan_plugins.advice({DUMMY: tmp_path / "plan.jmx"}, home)
     assert "\n" not in told
-    made, install = told.split("`")[1::2]
-    assert made == (
+    assert told.split("`")[1::2] == [
         f"java -cp '{home}/lib/ext/'jmeter-plugins-manager-*.jar "
-        "org.jmeterplugins.repository.PluginManagerCMDInstaller"
-    )
-    assert install == f"'{home}/bin/PluginsManagerCMD.sh' install-for-jmx {tmp_path}/plan.jmx"
+        "org.jmeterplugins.repository.PluginManagerCMDInstaller",
+        f"'{home}/bin/PluginsManagerCMD.sh' install-for-jmx {tmp_path}/plan.jmx",
+    ]
 
 
 def test_the_command_of_the_advice_is_installed_and_knows_the_word(tmp_path):
     plan = tmp_path / "plan.jmx"
     plan.write_text(jmx.plan())
-    command = f"{shlex.quote(f'{HOME}/bin/PluginsManagerCMD.sh')} install-for-jmx {plan}"
-    assert f"`{command}`" in plan_plugins.advice({DUMMY: plan}, HOME)
     # The list in the folder where it is called, and nobody else's.
     (tmp_path / "plugins.json").write_text("[]")
+    command = f"{shlex.quote(f'{HOME}/bin/PluginsManagerCMD.sh')} install-for-jmx {plan}"
+    assert f"`{command}`" in plan_plugins.advice({DUMMY: plan}, HOME)
     asked = support.environment(JVM_ARGS="-Djpgc.repo.address=./plugins.json")
     done = support.run("sh", "-c", command, cwd=tmp_path, env=asked)
     assert done.returncode == 0, done.stderr

@@ -1,8 +1,7 @@
-"""A plan in which each engine reads its own values."""
-
 import pytest
 from lxml import etree
 
+from support import jmx_text
 from tollgate.plan.remote import START_AT, begin_together, for_engines, own_name
 
 
@@ -38,8 +37,7 @@ def test_a_property_that_the_plan_does_not_read_is_named(names, files):
 )
 def test_each_engine_waits_before_anything_else_of_the_plan_is_computed(tmp_path, test):
     plan = tmp_path / "plan.jmx"
-    plan.write_text(f'<jmeterTestPlan version="1.2"><hashTree>{test}<hashTree/></hashTree>')
-    plan.write_text(plan.read_text() + "</jmeterTestPlan>")
+    plan.write_text(jmx_text.document(f"{test}<hashTree/>"))
     begin_together(plan)
     (variables,) = etree.parse(plan).iterfind(".//TestPlan/elementProp/collectionProp")
     first, *others = variables

@@ -1,5 +1,3 @@
-"""What a run sets anew is not taken for what it was when the run started."""
-
 import pytest
 
 from support import jmx_text as jmx
@@ -9,42 +7,41 @@ from tollgate.plan.read import read_plan
 
 def names(collection, *texts):
     rows = "".join(f'<stringProp name="{hash(text)}">{text}</stringProp>' for text in texts)
-    return f'<collectionProp name="{collection}">{rows}</collectionProp>'
+    return f'<collectionProp name="UserParameters.{collection}">{rows}</collectionProp>'
 
 
 def script(kind, text):
     return jmx.element(kind, "put", script=text)
 
 
+IN_A_SAMPLER = {"BeanShellSampler__query": 'vars.remove("page");'}
+TOKENS = {"JSONPostProcessor__referenceNames": "user; page;token"}
+RANDOM_FEED = "com.blazemeter.jmeter.RandomCSVDataSetConfig"
+JSON_PATH = "com.atlantbh.jmeter.plugins.jsonutils.jsonpathextractor.JSONPathExtractor"
 SETTERS = {
     "feed": jmx.element("CSVDataSet", "pages", variableNames="user, page ,x"),
-    "random feed": jmx.element(
-        "com.blazemeter.jmeter.RandomCSVDataSetConfig", "pages", variableNames="page"
-    ),
+    "random feed": jmx.element(RANDOM_FEED, "pages", variableNames="page"),
     "regular expression": jmx.element("RegexExtractor", "x", RegexExtractor__refname="page"),
-    "json": jmx.element(
-        "JSONPostProcessor", "x", JSONPostProcessor__referenceNames="user; page;token"
-    ),
+    "json": jmx.element("JSONPostProcessor", "x", **TOKENS),
     "jmespath": jmx.element("JMESPathExtractor", "x", JMESExtractor__referenceName="page"),
     "xpath": jmx.element("XPathExtractor", "x", XPathExtractor__refname="page"),
     "xpath 2": jmx.element("XPath2Extractor", "x", XPathExtractor2__refname="page"),
     "boundaries": jmx.element("BoundaryExtractor", "x", BoundaryExtractor__refname="page"),
     "html": jmx.element("HtmlExtractor", "x", HtmlExtractor__refname="page"),
-    "json of a plugin": jmx.element(
-        "com.atlantbh.jmeter.plugins.jsonutils.jsonpathextractor.JSONPathExtractor", "x", VAR="page"
-    ),
-    "user parameters": jmx.element(
-        "UserParameters", "x", extra=names("UserParameters.names", "user", "page")
-    ),
+    "json of a plugin": jmx.element(JSON_PATH, "x", VAR="page"),
+    "user parameters": jmx.element("UserParameters", "x", extra=names("names", "user", "page")),
+    "for each": jmx.element("ForeachController", "x", ForeachController__returnVal="page"),
     "counter": jmx.element("CounterConfig", "x", CounterConfig__name="page"),
     "random variable": jmx.element("RandomVariableConfig", "x", variableName="page"),
     "groovy": script("JSR223PreProcessor", "def n = 1\nvars.put('page', n.toString())"),
     "groovy object": script("JSR223PostProcessor", 'vars . putObject( "page", [])'),
     "beanshell": script("BeanShellPreProcessor", 'vars.put("page", "x");'),
-    "beanshell sampler": jmx.element(
-        "BeanShellSampler", "x", BeanShellSampler__query='vars.remove("page");'
-    ),
+    "beanshell sampler": jmx.element("BeanShellSampler", "x", **IN_A_SAMPLER),
 }
+
+
+VALUES = '<collectionProp name="UserParameters.thread_values"><collectionProp name="1">'
+VALUES += '<stringProp name="2">page</stringProp></collectionProp></collectionProp>'
 
 
 @pytest.fixture
@@ -69,15 +66,9 @@ def test_a_label_of_a_variable_that_the_run_sets_anew_may_be_any(read, setter):
     assert not jmx.may_have(plan, "PUT cart")
 
 
-def test_a_for_each_controller_sets_its_variable_anew(read):
-    plan = read(jmx.element("ForeachController", "each", [], ForeachController__returnVal="page"))
-    assert jmx.may_have(plan, "GET cart")
-
-
 @pytest.mark.parametrize("setter", SETTERS.values(), ids=SETTERS)
 def test_what_is_disabled_sets_nothing(read, setter):
-    off = jmx.element("GenericController", "off", [setter], enabled=False)
-    assert read(off).labels == ("GET home",)
+    assert read(jmx.simple(setter, enabled=False)).labels == ("GET home",)
     assert read(setter.replace('enabled="true"', 'enabled="false"')).labels == ("GET home",)
 
 
@@ -87,13 +78,7 @@ def test_what_is_disabled_sets_nothing(read, setter):
         jmx.element("CSVDataSet", "users", variableNames="user,homepage"),
         jmx.element("RegexExtractor", "x", RegexExtractor__refname="page_2"),
         script("JSR223PreProcessor", "log.info(vars.get('page')); vars.put('other', 'page')"),
-        jmx.element(
-            "UserParameters",
-            "x",
-            extra=names("UserParameters.names", "user")
-            + f'<collectionProp name="UserParameters.thread_values">{names("1", "page")}'
-            "</collectionProp>",
-        ),
+        jmx.element("UserParameters", "x", extra=names("names", "user") + VALUES),
     ],
 )
 def test_a_variable_that_nothing_sets_keeps_its_value(read, other):
@@ -114,13 +99,8 @@ def test_a_feed_whose_file_names_its_columns_may_set_what_labels_are_made_of_and
 
 def test_a_thread_group_is_read_with_what_its_variables_are_at_the_start(tmp_path):
     feed = jmx.element("CSVDataSet", "loads", variableNames="users,again,rate")
-    group = jmx.group(
-        jmx.sampler("a", jmx.timer(throughput="${rate}")),
-        feed,
-        name="${users} users",
-        threads="${users}",
-        loops="${again}",
-    )
+    how = {"name": "${users} users", "threads": "${users}", "loops": "${again}"}
+    group = jmx.group(jmx.sampler("a", jmx.timer(throughput="${rate}")), feed, **how)
     path = tmp_path / "plan.jmx"
     path.write_text(jmx.plan(group, users="7", again="3", rate="25"))
     (read,) = read_plan(path, {}).groups
@@ -172,14 +152,8 @@ def test_an_expression_has_the_value_that_jmeter_gives_it(text, expected):
 @pytest.mark.parametrize(
     "text",
     [
-        "${row}",
-        "${__time()}",
-        "${__jexl3(10/3)}",
-        "${__groovy(vars.get('x'))}",
-        "${__jexl3(1/0)}",
-        "${__intSum(1,x,2)}",
-        "${__P(${row})}",
-        "${__intSum(${row},1)}",
+        *("${row}", "${__time()}", "${__jexl3(10/3)}", "${__groovy(vars.get('x'))}"),
+        *("${__jexl3(1/0)}", "${__intSum(1,x,2)}", "${__P(${row})}", "${__intSum(${row},1)}"),
         "${__UUID}",
     ],
 )

@@ -1,22 +1,20 @@
-"""A search for the capacity of a plan of a user's own, which reads its rate from a property, in a
-real JMeter."""
+"""A search for the capacity of a plan of a user's own in a real JMeter."""
 
-import csv
 import logging
-import subprocess
 import time
 from collections import Counter
-from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 import support
+from support import jmx_text as jmx
 from support.http_server import Handler, serving
+from support.jmeter_run import Arriving, idle_server, rows
 from tollgate.base import records
 from tollgate.capacity.answer import result
-from tollgate.capacity.arrivals import END, HEADER, NOTHING, read_arrivals, row
+from tollgate.capacity.arrivals import END, NOTHING, read_arrivals, row
 from tollgate.capacity.asked import limit_of
 from tollgate.capacity.model import CapacitySettings
 from tollgate.capacity.record import CapacityRecord, arrivals_path, read_record, record_path
@@ -24,7 +22,6 @@ from tollgate.capacity.running import Search
 from tollgate.capacity.trials import gather
 from tollgate.plan.iterations import write_by_arrivals
 from tollgate.samples.store import open_store
-from tollgate.targets.tools import IDLE_SERVER
 
 NAME = "shop"
 #: A server that answers one request after the other, and not faster than this.
@@ -42,62 +39,31 @@ class Shop(Handler):
         self.answer(404 if visitor == "nobody" else 200, f"{action} for {visitor}")
 
 
-@contextmanager
-def idle_server():
-    """Its port."""
-    command = ["node", str(IDLE_SERVER)]
-    with subprocess.Popen(command, stdin=-1, stdout=-1, text=True) as process:
-        yield process.stdout.readline().strip()
-        process.stdin.close()
-
-
-def written(folder, plan):
-    """A copy, and an empty file of arrivals."""
-    (folder / "copy").mkdir()
-    arrivals_path(folder, NAME).write_text(row(HEADER))
-    return write_by_arrivals(plan, "rate", folder / "copy" / "shop.jmx", {}, (NOTHING, END))
-
-
 def started(folder, plan, **properties):
-    """A JMeter that runs the copy beside the plan's own files."""
-    given = {
-        "arrivals": arrivals_path(folder, NAME),
-        "origin": 0,
-        "threads": 40,
-        "sample_variables": "TESTSTART.MS,trial,arrival,due",
-        "jmeter.save.saveservice.autoflush": "true",
-        "jmeter.save.saveservice.idle_time": "true",
-        "jmeter.save.saveservice.subresults": "false",  # as Taurus asks for
-        **properties,
-    }
-    words = [f"-J{name}={value}" for name, value in given.items()]
-    files = ["-l", str(folder / "kpi.jtl"), "-j", str(folder / "jmeter.log")]
-    return subprocess.Popen(
-        [str(support.JMETER), "-n", "-t", str(folder / "copy" / "shop.jmx"), *files, *words],
-        cwd=plan.parent,
-        env=support.environment(),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-    )
+    """What a pass is, and a JMeter that runs a copy beside the plan's own files."""
+    copy = folder / "copy" / "shop.jmx"
+    copy.parent.mkdir()
+    found = write_by_arrivals(plan, "rate", copy, {}, (NOTHING, END))
+    given = {"threads": 40, "sample_variables": "TESTSTART.MS,trial,arrival,due"}
+    # As Taurus asks for.
+    given |= {"jmeter.save.saveservice.idle_time": "true"}
+    given |= {"jmeter.save.saveservice.subresults": "false"}
+    at = folder, copy, plan.parent, arrivals_path(folder, NAME)
+    return found, Arriving(*at, **given | properties)
 
 
 def searched(folder, plan, shop, nothing):
     """A search to its end; what it needs to know of bzt's executor is made up."""
-    found = written(folder, plan)
+    found, jmeter = started(folder, plan, port=shop, nothing_port=nothing)
+    process = jmeter.process
     limits = tuple(limit_of(each) for each in LIMITS)
     settings = CapacitySettings(limits, budget_s=60.0, seed=5, **SHORT)
     record = CapacityRecord(settings, LIMITS, (found.name,), passes=True)
     records.write(record_path(folder, NAME), record)
-    process = started(folder, plan, port=shop, nothing_port=nothing)
-    executor = SimpleNamespace(
-        properties={"threads": 40},
-        kpi_jtl=str(folder / "kpi.jtl"),
-        label=NAME,
-        process=process,
-        is_over=False,
-        stop_now=process.kill,
-    )
-    support.wait_until(Path(executor.kpi_jtl).exists, "JMeter writes samples")
+    known = {"properties": {"threads": 40}, "label": NAME, "kpi_jtl": str(jmeter.jtl)}
+    known |= {"process": process, "is_over": False, "stop_now": process.kill}
+    executor = SimpleNamespace(**known)
+    support.wait_until(jmeter.jtl.exists, "JMeter writes samples")
     search = Search(executor, folder, record, logging.getLogger("capacity"), of=found)
     while process.poll() is None:
         search.go_on(time.time())
@@ -118,26 +84,17 @@ def found(tmp_path_factory):
             search = searched(folder, plan, shop.server_port, nothing)
     with open_store(folder / "kpi.jtl") as store:
         judged = gather(folder, NAME, store)
-    with (folder / "kpi.jtl").open(newline="") as lines:
-        samples = list(csv.DictReader(lines))
-    return SimpleNamespace(
-        folder=folder, search=search, judged=judged, samples=samples, asked=shop.asked
-    )
+    known = {"folder": folder, "search": search, "judged": judged, "asked": shop.asked}
+    return SimpleNamespace(**known, samples=rows(folder / "kpi.jtl"))
 
 
 def test_each_pass_is_sent_once_and_is_one_sample(found):
     assert found.search.over_at is not None
     arrivals = read_arrivals(arrivals_path(found.folder, NAME))
-    done = [it.trial for it in read_record(found.folder, NAME).trials]
-    drawn = Counter(
-        (number, arrivals[number].first + at)
-        for number in done
-        for at in range(len(arrivals[number]))
-    )
-    sent = Counter(
-        (int(it["trial"]), int(it["arrival"])) for it in found.samples if int(it["trial"]) in done
-    )
-    assert sent == drawn
+    done = {it.trial: arrivals[it.trial] for it in read_record(found.folder, NAME).trials}
+    drawn = [(number, it.first + at) for number, it in done.items() for at in range(len(it))]
+    sent = [(int(it["trial"]), int(it["arrival"])) for it in found.samples]
+    assert Counter(it for it in sent if it[0] in done) == Counter(drawn)
     assert {it["label"] for it in found.samples} == {NOTHING, "visit"}
 
 
@@ -168,26 +125,9 @@ def test_a_pass_is_no_faster_than_its_requests(found):
     assert answer.low is None or answer.low < 1.1 * highest
 
 
-BEFORE = """
-<SetupThreadGroup guiclass="SetupThreadGroupGui" testclass="SetupThreadGroup" testname="before">
-  <stringProp name="ThreadGroup.num_threads">1</stringProp>
-  <stringProp name="ThreadGroup.on_sample_error">continue</stringProp>
-  <elementProp name="ThreadGroup.main_controller" elementType="LoopController">
-    <intProp name="LoopController.loops">1</intProp>
-    <boolProp name="LoopController.continue_forever">false</boolProp>
-  </elementProp>
-</SetupThreadGroup>
-<hashTree>
-  <HTTPSamplerProxy guiclass="HttpTestSampleGui" testclass="HTTPSamplerProxy" testname="prepare">
-    <elementProp name="HTTPsampler.Arguments" elementType="Arguments">
-      <collectionProp name="Arguments.arguments"/>
-    </elementProp>
-    <stringProp name="HTTPSampler.path">/prepare/${visitor}</stringProp>
-    <stringProp name="HTTPSampler.method">GET</stringProp>
-  </HTTPSamplerProxy>
-  <hashTree/>
-</hashTree>
-"""
+PREPARES = jmx.sampler("prepare", HTTPSampler__path="/prepare/${visitor}")
+ONCE = {"kind": "SetupThreadGroup", "threads": 1, "duration": None, "extra": jmx.main_loop(1)}
+BEFORE = jmx.loadable(jmx.group(PREPARES, name="before", **ONCE))
 PASSES = 12
 
 
@@ -198,17 +138,14 @@ def test_a_setup_group_runs_once_and_an_error_ends_its_pass_alone(tmp_path):
     text = Path(__file__).with_name("own-rate.jmx").read_text()
     plan.write_text(text.replace("<ThreadGroup ", f"{BEFORE}<ThreadGroup ", 1))
     (plan.parent / "visitors.csv").write_text("first\n" + "nobody\nsomebody\n" * PASSES)
-    found = written(run, plan)
-    with arrivals_path(run, NAME).open("a") as file:
-        file.write("".join(row(f"1,{at},0,{found.name},") for at in range(PASSES)))
-        file.write(row(f"2,{PASSES},0,{END},"))
     with serving(Shop, asked=[]) as shop:
-        assert started(run, plan, threads=1, port=shop.server_port).wait(support.PATIENCE) == 0
-    assert " ERROR " not in (run / "jmeter.log").read_text()
-    half = PASSES // 2
+        found, jmeter = started(run, plan, threads=1, port=shop.server_port)
+        with arrivals_path(run, NAME).open("a") as file:
+            file.write("".join(row(f"1,{at},0,{found.name},") for at in range(PASSES)))
+            file.write(row(f"2,{PASSES},0,{END},"))
+        samples = jmeter.samples()
     passes = [("browse", "nobody"), ("browse", "somebody"), ("buy", "somebody")]
-    assert shop.asked == [("prepare", "first"), *passes * half]
-    with (run / "kpi.jtl").open(newline="") as lines:
-        rows = [(it["label"], it["arrival"], it["success"]) for it in csv.DictReader(lines)]
+    assert shop.asked == [("prepare", "first"), *passes * (PASSES // 2)]
     sent = [("visit", str(at), str(at % 2 == 1).lower()) for at in range(PASSES)]
-    assert rows == [("prepare", "null", "true"), *sent]
+    seen = [(it["label"], it["arrival"], it["success"]) for it in samples]
+    assert seen == [("prepare", "null", "true"), *sent]

@@ -1,13 +1,10 @@
 """The plan that compares, run by JMeter alone against two servers: where its arrivals go."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import shutil
 from collections import Counter, defaultdict
-from dataclasses import dataclass
-from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -26,31 +23,14 @@ SEED = 7
 #: Of a group; each draws the next arrival while it waits for its own.
 THREADS = 12
 PROPERTIES = {
-    "warmup": WARMUP_S,
-    "measured": MEASURED_S,
-    "period": PERIOD_MS,
-    "threads": THREADS,
-    "coin_seed": SEED,
-    "response_timeout": 20_000,
-    "sample_variables": "TESTSTART.MS,coin",
+    **{"warmup": WARMUP_S, "measured": MEASURED_S, "period": PERIOD_MS, "threads": THREADS},
+    **{"coin_seed": SEED, "response_timeout": 20_000, "sample_variables": "TESTSTART.MS,coin"},
 }
 #: The plan sends a second longer than it measures, and its threads begin some time after the test.
 #: At least so many.
 ARRIVALS = 1000 * (WARMUP_S + MEASURED_S + 1) // PERIOD_MS + 1
 #: Of a fair coin.
 DEVIATIONS = 5
-
-
-@dataclass
-class Compared:
-    """A run of the plan, and one of the same seed whose arrivals at `sum` go on to `calculate`.
-    ports: of base and head."""
-
-    plan: Path
-    ports: dict[str, int]
-    run: Run
-    longer: Run
-    jtl: Path
 
 
 def with_longer_arrivals(folder):
@@ -70,13 +50,16 @@ def with_longer_arrivals(folder):
 
 @pytest.fixture(scope="module")
 def compared(tmp_path_factory):
+    """A run of the plan, and one of the same seed whose arrivals at `sum` go on to `calculate`;
+    ports of base and head."""
     plan = support.PLANS / "compare.jmx"
     first, second = (tmp_path_factory.mktemp(name) for name in ("first", "second"))
     with node_server() as base, node_server() as head:
         properties = PROPERTIES | {"base_port": base, "head_port": head}
-        run = Run(plan, cwd=first, out=first, **properties)
-        longer = Run(with_longer_arrivals(second), cwd=second, out=second, **properties)
-    return Compared(plan, {BASE: base, HEAD: head}, run, longer, first / "out.jtl")
+        run = Run(plan, first, first, **properties)
+        longer = Run(with_longer_arrivals(second), second, second, **properties)
+    made = {"plan": plan, "ports": {BASE: base, HEAD: head}, "jtl": first / "out.jtl"}
+    return SimpleNamespace(**made, run=run, longer=longer)
 
 
 def coins(run, label):
@@ -102,7 +85,7 @@ def test_the_coin_is_fair_and_tossed_anew_for_each_arrival(compared, label):
 
 
 def test_all_samples_of_an_arrival_go_to_the_same_side(compared):
-    threads: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    threads = defaultdict(list)
     for sample in sorted(compared.longer.samples, key=lambda it: int(it["timeStamp"])):
         if sample["label"] in ("sum", "calculate"):
             threads[sample["threadName"]].append((sample["label"], sample["coin"]))
@@ -134,10 +117,8 @@ def java_tosses(seed, count):
 def test_the_schedule_is_replayed_and_everything_in_it_was_sent(compared):
     properties = {name: str(value) for name, value in PROPERTIES.items()}
     plan, jtl = read_plan(compared.plan, properties), read_jtl(compared.jtl)
-    bins = Bins.of(WARMUP_S, MEASURED_S)
-    replayed = replay_jtl(plan, compared.jtl, jtl, WARMUP_S, None, bins)
-    assert replayed.closed == {}
-    assert replayed.problems == ()
+    replayed = replay_jtl(plan, compared.jtl, jtl, WARMUP_S, None, Bins.of(WARMUP_S, MEASURED_S))
+    assert (replayed.closed, replayed.problems) == ({}, ())
     facts = {facts.labels: facts for facts in replayed.facts}
     assert set(facts) == {("sum",), ("search",)}
     for each in facts.values():

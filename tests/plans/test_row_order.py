@@ -1,9 +1,6 @@
 """JMeter itself: when it writes a row, and what it writes as the code where no answer came."""
 
-from __future__ import annotations
-
 import csv
-import re
 import socket
 
 import numpy as np
@@ -15,34 +12,7 @@ from support.jmeter_run import Run
 from tollgate.base.response_codes import NAMES, short_code
 from tollgate.samples.order import step_back
 
-#: What JMeter needs besides to load an element.
-GUI = {
-    "TestPlan": "TestPlanGui",
-    "ThreadGroup": "ThreadGroupGui",
-    "HTTPSamplerProxy": "HttpTestSampleGui",
-    "TransactionController": "TransactionControllerGui",
-    "JSR223PostProcessor": "TestBeanGUI",
-    "ConstantTimer": "ConstantTimerGui",
-}
 HELD = jmx.element("JSR223PostProcessor", scriptLanguage="groovy", script="sleep(1500)")
-
-
-def whole(plan):
-    """A small plan as JMeter itself would load it."""
-    return re.sub(
-        r"<(\w+) testname=",
-        lambda it: f'<{it[1]} guiclass="{GUI[it[1]]}" testclass="{it[1]}" testname=',
-        plan,
-    )
-
-
-def loops(number):
-    return (
-        '<elementProp name="ThreadGroup.main_controller" elementType="LoopController" '
-        'guiclass="LoopControlPanel" testclass="LoopController">'
-        '<boolProp name="LoopController.continue_forever">false</boolProp>'
-        f'<intProp name="LoopController.loops">{number}</intProp></elementProp>'
-    )
 
 
 def asks(name, port, *children):
@@ -70,10 +40,10 @@ def run(tmp_path_factory):
         ]
         quick = asks("quick", closed, jmx.constant_timer(100))
         groups = [
-            jmx.group(*slow, name="slow", threads=3, duration=None, extra=loops(1)),
-            jmx.group(quick, name="quick", threads=2, duration=None, extra=loops(50)),
+            jmx.group(*slow, name="slow", threads=3, duration=None, extra=jmx.main_loop(1)),
+            jmx.group(quick, name="quick", threads=2, duration=None, extra=jmx.main_loop(50)),
         ]
-        (folder / "plan.jmx").write_text(whole(jmx.plan(*groups)))
+        (folder / "plan.jmx").write_text(jmx.loadable(jmx.plan(*groups)))
         return Run(folder / "plan.jmx", folder, folder), folder / "out.jtl"
 
 

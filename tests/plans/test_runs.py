@@ -32,10 +32,7 @@ SHORT = {
     **dict.fromkeys(["stress", "load", "soak"], OPEN),
     "study": {"users": 3},
     "compare": {
-        "warmup": 0,
-        "measured": 2,
-        "sum_data": "../data/compare-sum.csv",
-        "period": 100,
+        **{"warmup": 0, "measured": 2, "period": 100, "sum_data": "../data/compare-sum.csv"},
         "sample_variables": "TESTSTART.MS,coin",
     },
     "capacity": {},
@@ -67,11 +64,6 @@ def server():
         yield port
 
 
-def ask(port, path):
-    with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}") as answer:
-        return json.load(answer)
-
-
 def test_every_plan_is_run_here():
     assert set(SHORT) == {path.stem for path in OURS}
 
@@ -82,12 +74,8 @@ AT_HOME = pytest.param(support.PLANS / "check.jmx", True, id="check from its own
 
 @pytest.mark.parametrize(("plan", "at_home"), [*FROM_ELSEWHERE, AT_HOME])
 def test_a_plan_runs_by_jmeter_alone(plan, at_home, server, tmp_path):
-    run = Run(
-        plan.name if at_home else plan,
-        cwd=plan.parent if at_home else tmp_path,
-        out=tmp_path,
-        **short(plan, server, tmp_path),
-    )
+    at = (plan.name, plan.parent) if at_home else (plan, tmp_path)
+    run = Run(*at, out=tmp_path, **short(plan, server, tmp_path))
     assert run.that(success="false") == []
     # The users of the study connect first.
     assert run.labels - {"connect"} == ASKED.get(plan.stem, TARGETS)
@@ -97,12 +85,8 @@ def test_a_plan_runs_by_jmeter_alone(plan, at_home, server, tmp_path):
 
 def test_every_wrong_answer_is_a_failed_sample(tmp_path):
     with wrong_answers.serving() as server:
-        run = Run(
-            support.PLANS / "check.jmx",
-            cwd=tmp_path,
-            out=tmp_path,
-            **SHORT["check"] | {"port": server.server_port, "pi_rate": 5},
-        )
+        own = SHORT["check"] | {"port": server.server_port, "pi_rate": 5}
+        run = Run(support.PLANS / "check.jmx", tmp_path, tmp_path, **own)
     known = {(path, what) for path, wrong in wrong_answers.WRONG.items() for what in wrong}
     assert set(server.given) == known, "not everything wrong has been tried"
     assert run.that(success="true") == []
@@ -149,11 +133,11 @@ def test_expected_estimates_of_pi_are_within_five_standard_errors():
 def test_expected_tickets_are_those_that_the_target_sells(server):
     for row in plan_files.rows_of(support.PLANS / "fragments" / "search.jmx"):
         query = urlencode({key: row[key] for key in ("origin", "destination", "date")})
-        answer = ask(server, f"/search?{query}")
-        first = answer["tickets"][0]
+        with urllib.request.urlopen(f"http://127.0.0.1:{server}/search?{query}") as body:
+            answer = json.load(body)
         assert answer["warnings"] == []
         assert len(answer["tickets"]) == int(row["tickets"]), row
-        assert (first["train"], first["priceCents"]) == (
-            row["first_train"],
-            int(row["first_price_cents"]),
-        )
+        first = answer["tickets"][0]
+        assert [first["train"], str(first["priceCents"])] == [
+            row[f"first_{it}"] for it in ("train", "price_cents")
+        ]

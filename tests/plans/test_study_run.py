@@ -1,32 +1,47 @@
 """The plan of the study, run by JMeter alone: what happens in its blocks and between them."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections import Counter
-from dataclasses import dataclass, field
-from http.server import ThreadingHTTPServer
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 
 import support
+from support.http_server import Handler, serving
 from support.jmeter_run import Run, node_server
-from support.odd_server import ODD_PATH, ODD_PATTERN, odd_server
 from tollgate.samples.store import Growing
 from tollgate.study import autocannon
 from tollgate.study.design import read_blocks, rounds, warm_up, write_blocks
-from tollgate.study.model import CROSSCHECK, Block, Cell
+from tollgate.study.model import CROSSCHECK, Cell
 from tollgate.study.position import last_block
 from tollgate.study.samples import read_spans
-from tollgate.study.windows import Span
 
 #: Some more than any block has users: what they do in the meantime must harm nothing.
 THREADS = 60
 #: The clock of `timeStamp` and that of `elapsed` differ by so many milliseconds.
 CLOCKS_MS = 2
+#: What CSV files and regular expressions could stumble over.
+ODD_PATH = "/odd?list=1,2&quoted=%22"
+ODD_ANSWER = '{"said": "yes, \\"indeed\\"", "list": [1, 2]}'
+ODD_PATTERN = r'"said": "yes, \\"indeed\\"", "list": \[1, 2\]'
+
+
+class Odd(Handler):
+    """Gives its odd answer as a server behind a balancer does, and counts connections."""
+
+    def setup(self):
+        super().setup()
+        self.is_counted = False
+
+    def respond(self):
+        with self.server.lock:
+            self.server.requests[self.path] += 1
+            self.server.connections += not self.is_counted
+        self.is_counted = True
+        status = 418 if self.path == "/teapot" else 200
+        body = '{"status":"ok"}' if self.path == "/healthz" else ODD_ANSWER
+        self.answer(status, body, X_Server="pi-2", X_Worker="5")
 
 
 def cell(experiment, arm, app, users, each, **other):
@@ -62,19 +77,16 @@ DESIGN = (
 WRONG = {"wrong answer", "wrong status", "no server", "broken"}
 
 
-@dataclass
 class Study:
     """One run of the plan, its samples by block. warmed: what the samples told of its warm-up while
     it waited for the other blocks."""
 
-    folder: Path
-    run: Run
-    warmed: list[Span]
-    blocks: tuple[Block, ...]
-    odd: ThreadingHTTPServer
-    port: int
-    samples: dict[int, list[dict[str, str]]] = field(default_factory=dict)
-    connects: dict[int, list[dict[str, str]]] = field(default_factory=dict)
+    def __init__(self, folder, run, warmed, blocks, odd, port):
+        self.folder, self.run, self.warmed, self.blocks = folder, run, warmed, blocks
+        self.odd, self.port, self.samples, self.connects = odd, port, {}, {}
+        for sample in run.samples:
+            kept = self.connects if sample["label"] == "connect" else self.samples
+            kept.setdefault(int(sample["block"]), []).append(sample)
 
     def of(self, **wanted):
         for block in self.blocks:
@@ -95,15 +107,18 @@ def study(tmp_path_factory):
     generator = folder / "generator"
     generator.write_text(GENERATOR)
     generator.chmod(0o755)
-    experiments = dict.fromkeys(each.experiment for each in DESIGN)
-    assert len(experiments) == 4
-    with node_server() as fork, node_server(NODE_APP_INSTANCE="7") as cluster, odd_server() as odd:
+    assert len({each.experiment for each in DESIGN}) == 4
+    with (
+        node_server() as fork,
+        node_server(NODE_APP_INSTANCE="7") as cluster,
+        serving(Odd, requests=Counter(), connections=0) as odd,
+    ):
         ports = {"fork": fork, "cluster": cluster, "odd": odd.server_port}
         ports["nobody"] = support.free_port()
         path, record = folder / "blocks.csv", folder / "warm-up.json"
         first = warm_up(DESIGN, seed=3)
         write_blocks(path, first, ports)
-        warmed: list[Span] = []
+        warmed = []
 
         def draw_up():
             jtl = folder / "out.jtl"
@@ -115,24 +130,12 @@ def study(tmp_path_factory):
 
         study_service = threading.Thread(target=draw_up)
         study_service.start()
-        run = Run(
-            support.PLANS / "study.jmx",
-            cwd=folder,
-            out=folder,
-            blocks=path,
-            users=THREADS,
-            warm_up_blocks=len(first),
-            warm_up_record=record,
-            crosscheck_command=generator,
-            crosscheck_folder=folder,
-            sample_variables="block,worker,server",
-        )
+        given = {"blocks": path, "users": THREADS, "sample_variables": "block,worker,server"}
+        given |= {"warm_up_blocks": len(first), "warm_up_record": record}
+        given |= {"crosscheck_command": generator, "crosscheck_folder": folder}
+        run = Run(support.PLANS / "study.jmx", folder, folder, **given)
         study_service.join()
-        made = Study(folder, run, warmed, read_blocks(path), odd, fork)
-        for sample in run.samples:
-            kept = made.connects if sample["label"] == "connect" else made.samples
-            kept.setdefault(int(sample["block"]), []).append(sample)
-        yield made
+        yield Study(folder, run, warmed, read_blocks(path), odd, fork)
 
 
 def begin(samples):
@@ -156,9 +159,7 @@ def test_the_plan_waits_for_the_other_blocks_when_all_of_the_warm_up_has_been_wr
     for block in first[:-1]:
         samples = study.samples[block.number]
         assert told[str(block.number), samples[0]["label"]] == len(samples)
-    assert told.keys().isdisjoint(
-        (str(block.number), block.cell.experiment) for block in first[-1:]
-    )
+    assert (str(first[-1].number), first[-1].cell.experiment) not in told
     assert len(study.samples) == len(study.blocks) > len(first)
 
 
@@ -168,11 +169,15 @@ def test_blocks_never_overlap(study):
         assert end(left) <= begin(right) + CLOCKS_MS, (before, after)
 
 
+def of_others(block):
+    """Whether another generator sends its requests."""
+    return block.cell.experiment == CROSSCHECK and block.cell.arm != "jmeter"
+
+
 def test_every_user_of_a_block_connects_once_before_its_load_and_after_the_last_ones(study):
     for block, samples in study.of():
         connects = study.connects.get(block.number, [])
-        is_others = block.cell.experiment == CROSSCHECK and block.cell.arm != "jmeter"
-        assert len(connects) == (0 if is_others else block.cell.users), block
+        assert len(connects) == (0 if of_others(block) else block.cell.users), block
         if connects:
             users = {sample["threadName"] for sample in connects}
             assert users == {sample["threadName"] for sample in samples}
@@ -181,37 +186,29 @@ def test_every_user_of_a_block_connects_once_before_its_load_and_after_the_last_
                 assert end(study.samples[block.number - 1]) <= begin(connects) + CLOCKS_MS
 
 
-def test_a_block_has_as_many_users_as_it_says(study):
+def test_a_block_has_its_users_who_send_exactly_their_requests_if_it_ends_with_those(study):
     for block, samples in study.of():
-        is_others = block.cell.experiment == CROSSCHECK and block.cell.arm != "jmeter"
-        threads = {sample["threadName"] for sample in samples}
-        assert len(threads) == (1 if is_others else block.cell.users), block
-
-
-def test_each_user_of_a_block_that_ends_with_its_requests_sends_exactly_those(study):
-    for block, samples in study.of():
+        sent = Counter(sample["threadName"] for sample in samples)
+        assert len(sent) == (1 if of_others(block) else block.cell.users), block
         if block.cell.each:
-            sent = Counter(sample["threadName"] for sample in samples)
             assert set(sent.values()) == {block.cell.each}, block
 
 
 def test_a_timed_block_goes_on_after_the_first_answer(study):
     for block, samples in study.of(experiment="sum", each=0):
-        sent = Counter(sample["threadName"] for sample in samples)
-        assert max(sent.values()) > 1, block
+        assert max(Counter(sample["threadName"] for sample in samples).values()) > 1, block
 
 
-def test_samples_are_named_after_their_experiment(study):
+def test_samples_are_named_after_their_experiment_and_only_what_is_wrong_fails(study):
     for block, samples in study.of():
-        other = block.cell.experiment == CROSSCHECK and block.cell.arm != "jmeter"
-        label = "another generator" if other else block.cell.experiment
-        assert {sample["label"] for sample in samples} == {label}
+        label = "another generator" if of_others(block) else block.cell.experiment
+        success = "false" if block.cell.arm in WRONG else "true"
+        assert {(it["label"], it["success"]) for it in samples} == {(label, success)}, block
 
 
 def test_every_sample_says_which_worker_of_which_server_answered(study):
     def seen(**wanted):
-        of = study.of(**wanted)
-        return {(s["worker"], s["server"]) for _, samples in of for s in samples}
+        return {(s["worker"], s["server"]) for _, samples in study.of(**wanted) for s in samples}
 
     assert seen(app="fork", experiment="sum") == {("0", "")}
     assert seen(app="cluster") == {("7", "")}
@@ -219,18 +216,8 @@ def test_every_sample_says_which_worker_of_which_server_answered(study):
     assert seen(app="nobody") == {("", "")}
 
 
-def test_only_what_is_wrong_fails(study):
-    for block, samples in study.of():
-        expected = {"false"} if block.cell.arm in WRONG else {"true"}
-        assert {sample["success"] for sample in samples} == expected, (block, samples[0])
-
-
-def test_paths_and_answers_survive_commas_and_quotes(study):
-    assert study.odd.requests[ODD_PATH] > 0
+def test_odd_paths_are_asked_as_they_are_by_connections_of_each_block_that_are_kept(study):
     assert set(study.odd.requests) == {ODD_PATH, "/teapot", "/healthz"}
-
-
-def test_each_block_has_connections_of_its_own_and_keeps_them(study):
     # Three rounds, the warm-up among them.
     assert study.odd.requests["/teapot"] == 3 * 2
     assert study.odd.requests[ODD_PATH] == 3 * (4 * 5 + 2)

@@ -4,7 +4,7 @@ import psutil
 import pytest
 
 from support import wait_until
-from support.jtl_text import usual
+from support.jtl_rows import usual
 from tollgate.report import dashboard
 
 SLEEPING = """#!/bin/sh

@@ -2,7 +2,7 @@
 
 import pytest
 
-from support.jtl_text import usual
+from support.jtl_rows import usual
 from tollgate.report import dashboard
 
 

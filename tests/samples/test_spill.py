@@ -12,7 +12,7 @@ import pytest
 
 from support import run_folder
 from support.forecasts import steps_of
-from support.jtl_text import fields, lines, usual
+from support.jtl_rows import fields, lines, usual
 from support.run_folder import reasons
 from tollgate.base import disk
 from tollgate.forecast.model import Followed, to_record

@@ -5,7 +5,7 @@ import os
 import pytest
 
 from support import jtl_rows
-from support.jtl_text import fields, lines
+from support.jtl_rows import fields, lines
 from tollgate.samples import reading, store
 from tollgate.samples.counts import read_jtl
 from tollgate.samples.layout import JtlError

@@ -1,7 +1,6 @@
 """What several tests need: JMeter, ports, a browser, and the processes of this session."""
 
-from __future__ import annotations
-
+import contextlib
 import functools
 import os
 import random
@@ -10,7 +9,6 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import psutil
@@ -21,10 +19,7 @@ from tollgate.base.paths import ROOT, jmeter_home
 #: Every process that a test starts inherits this variable, which is how those left are found.
 MARK = "TOLLGATE_TEST_SESSION"
 #: Settings of the caller's that would change what a test sees.
-SETTINGS = (
-    *("JVM_ARGS", "HEAP", "HOST", "PORT", "NODE_OPTIONS"),
-    *("ENGINE", "ENGINES", "START_AT"),
-)
+SETTINGS = ("JVM_ARGS", "HEAP", "HOST", "PORT", "NODE_OPTIONS", "ENGINE", "ENGINES", "START_AT")
 #: Without the compiler for what runs on for minutes, which is half of what a JMeter of seconds
 #: costs. No test measures how fast JMeter is.
 QUICK_START = "-XX:TieredStopAtLevel=1"
@@ -45,16 +40,9 @@ def environment(**extra):
 
 def run(*command, **options):
     """Run a command to its end and capture what it says; the exit code is the test's business."""
-    options.setdefault("env", environment())
-    return subprocess.run(
-        [str(word) for word in command],
-        capture_output=True,
-        text=True,
-        check=False,
-        stdin=subprocess.DEVNULL,
-        timeout=PATIENCE,
-        **options,
-    )
+    fixed = {"capture_output": True, "text": True, "check": False, "timeout": PATIENCE}
+    options = {"env": environment(), "stdin": subprocess.DEVNULL, **fixed, **options}
+    return subprocess.run([str(word) for word in command], **options)
 
 
 def wait_until(condition, what):
@@ -64,11 +52,6 @@ def wait_until(condition, what):
         assert time.monotonic() < deadline, f"waited in vain until {what}"
         time.sleep(0.02)
     return found
-
-
-def free_port():
-    """A port of the loopback that nothing listens on, another one on each call."""
-    return next(port for port in _ports() if _is_free(port))
 
 
 @functools.cache
@@ -81,13 +64,13 @@ def _ports():
     return iter(random.SystemRandom().sample(ports, len(ports)))
 
 
-def _is_free(port):
-    with socket.socket() as candidate:
-        try:
+def free_port():
+    """A port of the loopback that nothing listens on, another one on each call."""
+    for port in _ports():
+        with socket.socket() as candidate, contextlib.suppress(OSError):
             candidate.bind(("127.0.0.1", port))
-        except OSError:
-            return False
-    return True
+            return port
+    raise AssertionError("no port is free")
 
 
 def listens(port):
@@ -100,12 +83,10 @@ def ours():
     """The processes that this session's tests started and that still live, but for zombies."""
     found = []
     for process in psutil.process_iter():
-        try:
+        with contextlib.suppress(psutil.Error):
             marked = process.environ().get(MARK) == os.environ[MARK]
             if marked and process.pid != os.getpid() and process.status() != psutil.STATUS_ZOMBIE:
                 found.append(process)
-        except psutil.Error:
-            continue
     return found
 
 
@@ -125,12 +106,10 @@ def screen():
 def mounts():
     """Whether this user may mount a filesystem."""
     with tempfile.TemporaryDirectory() as place:
-        mounted = subprocess.run(
-            ["mount", "-t", "tmpfs", "tmpfs", place], capture_output=True, check=False
-        )
-        if mounted.returncode == 0:
+        is_mounted = run("mount", "-t", "tmpfs", "tmpfs", place).returncode == 0
+        if is_mounted:
             subprocess.run(["umount", place], check=True)
-        return mounted.returncode == 0
+        return is_mounted
 
 
 def other_filesystem():
@@ -141,7 +120,7 @@ def other_filesystem():
 
 
 #: What `@pytest.mark.needs` may name, and how to tell whether it is there.
-NEEDS: dict[str, Callable[[], object]] = {
+NEEDS = {
     "chromium": browser,
     "a screen": screen,
     "mounts": mounts,

@@ -25,15 +25,10 @@ def processes():
     running = []
 
     def start(program):
-        process = subprocess.Popen(
-            [sys.executable, "-c", program],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-        )
-        running.append(process)
-        return process
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+        command = [sys.executable, "-c", program]
+        running.append(subprocess.Popen(command, start_new_session=True, **pipes))
+        return running[-1]
 
     yield start
     for process in running:

@@ -3,28 +3,17 @@
 from dataclasses import replace
 
 from support.executions import execution
+from support.searching import LIMITS
 from tollgate.capacity.model import Ask, CurvePoint, Result, Searched, Trial
 from tollgate.judge.facts import MeasuredRun
-
-LIMITS = ("p95>250ms", "fail>0.1%")
 
 
 def trial(rate, over=0, purpose="search", number=1, **changes):
     """800 answers at a rate."""
-    made = Trial(
-        ask=Ask(number, purpose, rate, 10.0),
-        achieved=rate * 1.01,
-        n=800,
-        over=(over, 0),
-        p50_ms=rate,
-        p95_ms=2 * rate,
-        p99_ms=3 * rate,
-        grew=False,
-        generator_cpu=0.25,
-        sound=True,
-        began_s=12.0 * number,
-    )
-    return replace(made, **changes)
+    fields = {"ask": Ask(number, purpose, rate, 10.0), "achieved": rate * 1.01, "n": 800}
+    fields |= {"over": (over, 0), "p50_ms": rate, "p95_ms": 2 * rate, "p99_ms": 3 * rate}
+    fields |= {"grew": False, "generator_cpu": 0.25, "sound": True, "began_s": 12.0 * number}
+    return Trial(**fields | changes)
 
 
 def result(status="found", low=95.0, estimate=100.0, high=105.0, **changes):
@@ -35,8 +24,8 @@ def result(status="found", low=95.0, estimate=100.0, high=105.0, **changes):
         for factor, name in enumerate(("p50", "p95", "p99"), 1)
     }
     reason = "" if status == "found" else f"the reason for {status}"
-    made = Result(status, reason, estimate, low, high, drift=0.01, curves=curves)
-    return replace(made, **{"holdout": trial(95.0, purpose="holdout"), **changes})
+    known = {"drift": 0.01, "curves": curves, "holdout": trial(95.0, purpose="holdout")}
+    return Result(status, reason, estimate, low, high, **known | changes)
 
 
 NOTHING = {"low": None, "estimate": None, "high": None, "drift": None, "curves": None}
@@ -49,18 +38,10 @@ def searched(answer=None, **changes):
         trial(110.0, over=300, number=3),
         trial(200.0, over=800, number=4, grew=True, p95_ms=float("inf"), p99_ms=float("inf")),
     )
-    made = Searched(
-        limits=LIMITS,
-        shares=(0.05, 0.001),
-        thresholds_ms=(250.0, None),
-        of=("sum",),
-        ceiling=1600.0,
-        ceiling_trials=(trial(1600.0, purpose="ceiling"),),
-        trials=trials,
-        result=answer or result(),
-        is_over=True,
-    )
-    return replace(made, **changes)
+    fields = {"limits": LIMITS, "shares": (0.05, 0.001), "thresholds_ms": (250.0, None)}
+    fields |= {"of": ("sum",), "ceiling": 1600.0, "is_over": True, "trials": trials}
+    fields |= {"ceiling_trials": (trial(1600.0, purpose="ceiling"),), "result": answer or result()}
+    return Searched(**fields | changes)
 
 
 def searching(*criteria, name="fork", of=None):
@@ -68,11 +49,9 @@ def searching(*criteria, name="fork", of=None):
     return execution(*criteria, label="sum", name=name, capacity=of or searched())
 
 
+OF_CLUSTER = searched(result(low=280.0, estimate=300.0, high=320.0))
 BOTH = MeasuredRun(
-    (
-        searching("capacity of fork<90/s"),
-        searching(name="cluster", of=searched(result(low=280.0, estimate=300.0, high=320.0))),
-    )
+    (searching("capacity of fork<90/s"), searching(name="cluster", of=OF_CLUSTER)),
 )
 EMPTY = searched(result("open", **NOTHING, holdout=None), trials=(), ceiling_trials=(), ceiling=0.0)
 RUNS = {

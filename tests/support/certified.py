@@ -12,27 +12,14 @@ from tollgate.compare.model import Blocks, Finding, Side
 #: PYTHONPATH of a process that a test starts.
 PATHS = os.pathsep.join(str(ROOT / it) for it in ("tests", "scripts", "scripts/dev"))
 PROMISE = {
-    "effect": 0.05,
-    "error_effect": 0.001,
-    "fail_from": 0.5,
-    "false_alarm": 0.01,
-    "miss": 0.02,
-    "budget_s": 240.0,
-    "gates": ["p50", "p95", "errors"],
-    "labels": [],
-    "first_s": 60.0,
-    "every_s": 30.0,
-    "mode": "fork",
-    "processes": 1,
+    **{"effect": 0.05, "error_effect": 0.001, "fail_from": 0.5, "false_alarm": 0.01, "miss": 0.02},
+    **{"budget_s": 240.0, "gates": ["p50", "p95", "errors"], "labels": []},
+    **{"first_s": 60.0, "every_s": 30.0, "mode": "fork", "processes": 1},
 }
 LOOKS = PROMISE["first_s"], PROMISE["every_s"]
 ENVIRONMENT = {
-    "cpu": "Some CPU",
-    "cores": 2,
-    "memory_bytes": 8 * 2**30,
-    "os": "Linux 6 x86_64",
-    "versions": {"jmeter": "5.6.3", "node": "20"},
-    "commit": "1a2b3c4d5e6f7a8b",
+    **{"cpu": "Some CPU", "cores": 2, "memory_bytes": 8 * 2**30, "os": "Linux 6 x86_64"},
+    **{"versions": {"jmeter": "5.6.3", "node": "20"}, "commit": "1a2b3c4d5e6f7a8b"},
 }
 
 
@@ -49,18 +36,12 @@ def finding(verdict="PASS", metric="p95", label="search", decided_s=60.0, gates=
 def finished(number, condition="aa", verdict="PASS", **changes):
     """A run with one finding, whose verdict is the run's. number: its seed."""
     values = {
-        "seed": number,
-        "began": "2026-11-21T10:00:00+00:00",
-        "wall_s": 90.0,
-        "exit_code": {"PASS": 0, "FAIL": 3}.get(verdict, 1),
-        "seconds": 60.0,
-        "findings": (finding(verdict),),
-        "cores": 2,
-        "promise": PROMISE,
-        "environment": ENVIRONMENT,
+        **{"seed": number, "began": "2026-11-21T10:00:00+00:00", "wall_s": 90.0, "seconds": 60.0},
+        **{"exit_code": {"PASS": 0, "FAIL": 3}.get(verdict, 1), "findings": (finding(verdict),)},
+        **{"cores": 2, "promise": PROMISE, "environment": ENVIRONMENT},
         "clock": {"search": {"requests": 40, "handler": 50.0, "work": 40.0, "injected": 2.0}},
     }
-    return Run(condition=condition, verdict=verdict, **{**values, **changes})
+    return Run(condition=condition, verdict=verdict, **values | changes)
 
 
 def by_name(runs, samples):
@@ -69,18 +50,15 @@ def by_name(runs, samples):
 
 
 def steady(base_ms, head_ms=None, seconds=60, label="search", later_ms=None):
-    """Ten requests a second of each side that all take as long; base, then head.
-
-    later_ms: what both take in the second half of the time."""
-    values = np.arange(200)
+    """Ten requests a second of each side that all take as long; later_ms: in the second half."""
 
     def side(took):
-        counts = np.zeros((seconds, len(values)), np.int64)
+        counts = np.zeros((seconds, 200), np.int64)
         counts[: seconds // 2, took] = 10
         counts[seconds // 2 :, later_ms or took] = 10
         return Side(counts, np.zeros(seconds, np.int64))
 
-    return (Blocks(label, values, side(base_ms), side(head_ms or base_ms)),)
+    return (Blocks(label, np.arange(200), side(base_ms), side(head_ms or base_ms)),)
 
 
 def runs_of(ratio, many, seed=3):

@@ -1,7 +1,5 @@
 """What the CI systems run, read out of their files: each job's commands with their environment."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass, field
 
@@ -24,7 +22,6 @@ class Command:
 
 
 def workflow():
-    """GitHub's file."""
     return yaml.safe_load(GITHUB.read_text())
 
 
@@ -33,15 +30,10 @@ def gitlab():
 
 
 def jenkins_calls(path=JENKINS):
-    """Every call in a Jenkinsfile, by Groovy's own parser: see parse_jenkinsfile.groovy.
-
-    Raises ValueError with what the parser says of a file that is no Groovy.
-    """
-    home = support.JMETER.parent.parent
-    done = support.run(
-        *("java", "-cp", f"{home}/lib/*", "groovy.ui.GroovyMain"),
-        *(support.ROOT / "tests" / "ci" / "parse_jenkinsfile.groovy", path),
-    )
+    """Every call in a Jenkinsfile, by Groovy's own parser, whose words a ValueError has."""
+    parser = support.ROOT / "tests" / "ci" / "parse_jenkinsfile.groovy"
+    jars = f"{support.JMETER.parent.parent}/lib/*"
+    done = support.run("java", "-cp", jars, "groovy.ui.GroovyMain", parser, path)
     if done.returncode:
         raise ValueError(done.stderr)
     return json.loads(done.stdout)

@@ -1,7 +1,5 @@
 """Threads in a closed loop as JMeter runs them, and a clock that may be set back under them."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import dataclass
 
@@ -20,20 +18,13 @@ class Sent:
     written_ms: int
 
 
-def sent(
-    threads,
-    until_ms,
-    answer_ms,
-    held_ms=lambda: 0,
-    pause_ms=lambda: 0,
-    step=None,
-    group="visitors 1",
-):
-    """All requests in the order in which JMeter writes their rows.
+def none():
+    return 0
 
-    held_ms: what post-processors take before a row is written. pause_ms: before the next request.
-    step: when the clock was set back, and by how much.
-    """
+
+def sent(threads, until_ms, answer_ms, held_ms=none, pause_ms=none, step=None, group="visitors 1"):
+    """All requests as JMeter writes their rows. held_ms: what post-processors take before that.
+    pause_ms: before the next request. step: when the clock was set back, and by how much."""
 
     def of_thread(name):
         at_ms = 0
@@ -50,10 +41,10 @@ def sent(
 
 def lines(rows, label="home", bad_from_ms=None):
     """Their rows in a JTL, with TESTSTART.MS; those sent from bad_from_ms on have failed."""
-    found = []
-    for it in rows:
+
+    def line(it):
         ok = bad_from_ms is None or it.true_ms < bad_from_ms
         code = "200" if ok else "500"
-        row = jtl_rows.row(it.start_ms, it.elapsed_ms, label, code, thread=it.thread, ok=ok)
-        found.append(f"{row},{jtl_rows.START_MS}")
-    return found
+        return jtl_rows.row(it.start_ms, it.elapsed_ms, label, code, thread=it.thread, ok=ok)
+
+    return [f"{line(it)},{jtl_rows.START_MS}" for it in rows]

@@ -50,14 +50,11 @@ ALL_KINDS = (
     found(STALLS, "PASS", 0.0, 0.001, "search"),
     found(ERRORS, "PASS", 0.0, 0.0008, "search"),
 )
-_NONE = (ERRORS, 0.0)
+CHANGES = {"typical": 0.002, "p50": 0.004, "p95": -0.01, "p99": 0.02, "mean": 0.005}
 GOOD = tuple(
     found(metric, "PASS" if metric in SETTINGS.gates else "INFORMATIONAL", change, 0.009, label)
     for label in LABELS
-    for metric, change in (
-        *(("typical", 0.002), ("p50", 0.004), ("p95", -0.01)),
-        *(("p99", 0.02), ("mean", 0.005), (STALLS, 0.0), _NONE),
-    )
+    for metric, change in (CHANGES | {STALLS: 0.0, ERRORS: 0.0}).items()
 )
 
 
@@ -76,19 +73,17 @@ def run_of(compared):
     return MeasuredRun((MeasuredExecution("compare", {}, (), 15.0, 120.0, comparison=compared),))
 
 
+def at(host, side):
+    return replace(side, description=f"http://{host}:1", revision=None, url=f"http://{host}:1")
+
+
 RUNS = {
     "every kind": comparison(),
     "good": comparison(GOOD),
     "control": comparison(GOOD, replace(RECORD, head=SAME)),
     "injected": comparison(record=replace(RECORD, injected={"work_percent": 20.0})),
     "of urls": comparison(
-        record=replace(
-            RECORD,
-            base=replace(BASE, description="http://a:1", revision=None, url="http://a:1"),
-            head=replace(HEAD, description="http://b:1", revision=None, url="http://b:1"),
-            mode="url",
-            decided_s=None,
-        )
+        record=replace(RECORD, base=at("a", BASE), head=at("b", HEAD), mode="url", decided_s=None)
     ),
     "of nothing": not_compared(RECORD, LABELS),
 }

@@ -28,13 +28,10 @@ def compared(
     failing=(0.0, 0.0),
     label="search",
 ):
-    """A log-normal service at `rate` requests a second a side.
-
-    ratio: head's times over base's. common: the noise that both sides share, of which each second
-    remembers `memory`; own: the same, of each side by itself. stalls: how often in a second a side
-    stops for a tenth of a second. drift: how much slower both become in the course of the run.
-    failing: the share of failures of base and head.
-    """
+    """A log-normal service at `rate` requests a second a side. ratio: head's times over base's.
+    common: the noise that both sides share, of which each second remembers `memory`; own: the same,
+    of each side. stalls: how often in a second a side stops for a tenth of a second. drift: how
+    much slower both become in the course of the run. failing: shares, of base and head."""
     shared = common * remembering(rng, seconds, memory) + drift * np.linspace(-0.5, 0.5, seconds)
     sides = []
     for middle in (median_ms, median_ms * ratio):
@@ -46,15 +43,12 @@ def compared(
         # JMeter takes both ends of a request in whole milliseconds.
         sides.append((second, np.minimum(np.floor(took + rng.random(len(took))), 999).astype(int)))
     values = max(took.max() for _, took in sides) + 1
-    tables = [
-        np.bincount(second * values + took, minlength=seconds * values).reshape(seconds, values)
-        for second, took in sides
-    ]
-    failed = [
-        rng.binomial(table.sum(axis=1), share) if share else np.zeros(seconds, int)
-        for table, share in zip(tables, failing, strict=True)
-    ]
-    return Blocks(label, np.arange(values), *map(Side, tables, failed))
+    shape, found = (seconds, values), []
+    for (second, took), share in zip(sides, failing, strict=True):
+        table = np.bincount(second * values + took, minlength=seconds * values).reshape(shape)
+        failed = rng.binomial(table.sum(axis=1), share) if share else np.zeros(seconds, int)
+        found.append(Side(table, failed))
+    return Blocks(label, np.arange(values), *found)
 
 
 def judged(labels, settings, every_s=30.0):

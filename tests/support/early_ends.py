@@ -1,6 +1,6 @@
 """Plans of thread groups that may end early, and what their threads have sent."""
 
-from __future__ import annotations
+from collections import Counter
 
 from support import jmx_text as jmx
 from tollgate.judge.ended_early import SampledThreads, Thread, early_ends
@@ -15,8 +15,7 @@ CSV = {"stopThread": "true", "recycle": "false"}
 def find(path, *groups, threads=None, whole=None, until_s=None, extra="", around=(), **came):
     """What of a plan of these groups, which is written to `path`, ended early. threads: of each
     group, in the plan's order."""
-    test = jmx.element("TestPlan", "plan", [*around, *groups], extra=extra)
-    path.write_text(jmx.document(test))
+    path.write_text(jmx.document(jmx.element("TestPlan", "plan", [*around, *groups], extra=extra)))
     plan, root = read_plan(path, {}), read_tree(path, {})
     by_place = threads and {place: dict(enumerate(each, 1)) for place, each in enumerate(threads)}
     everything = whole or summed([it for each in threads for it in each])
@@ -25,10 +24,7 @@ def find(path, *groups, threads=None, whole=None, until_s=None, extra="", around
 
 
 def summed(threads):
-    samples = {}
-    for thread in threads:
-        for label, n in thread.samples.items():
-            samples[label] = samples.get(label, 0) + n
+    samples = sum((Counter(it.samples) for it in threads), Counter())
     return Thread(samples, max(it.last_end_s for it in threads))
 
 
@@ -43,9 +39,8 @@ def users(*children, threads=2, duration=60, **changes):
 
 def plugin(kind="Concurrency", **changes):
     """60 s of them."""
-    return jmx.plugin_group(
-        HOME, kind=kind, name="users", **{"TargetLevel": 3, "Hold": 1} | changes
-    )
+    fields = {"name": "users", "TargetLevel": 3, "Hold": 1} | changes
+    return jmx.plugin_group(HOME, kind=kind, **fields)
 
 
 def looping(*children, loops=20, **changes):

@@ -12,17 +12,14 @@ from tollgate.stats.totals import Totals
 
 
 def counts(n=3000, seconds=60, low=100, high=200, failed=0, code="200"):
-    """n samples over that many seconds, elapsed spread evenly over low..high, none noisy.
-
-    Neighbours in time lie far apart in elapsed, so that the design effect is 1.
-    """
+    """n samples over that many seconds, elapsed spread evenly over low..high, with a design effect
+    of 1, for neighbours in time lie far apart in elapsed."""
     at = np.arange(n)
     elapsed = low + (at * 0.6180339887 % 1) * (high - low)
     ok = np.ones(n, bool)
     ok[:: max(1, n // failed) if failed else n + 1] = failed == 0
     ok[np.flatnonzero(~ok)[failed:]] = True
-    codes = (code, "500")
-    return Counts.of(at * seconds // n, np.rint(elapsed), ok, (~ok).astype(int), codes)
+    return Counts.of(at * seconds // n, np.rint(elapsed), ok, (~ok).astype(int), (code, "500"))
 
 
 def totals(of):
@@ -36,9 +33,8 @@ def execution(*criteria, service=None, response=None, label="search", **changes)
     service = counts() if service is None else service
     data = LabelData(label, service, response, totals(service) if service.total else None)
     measured = float(service.seconds[-1] + 1) if service.total else 60.0
-    made = MeasuredExecution(
-        "search-fork", {(label, False): data}, parse_all(criteria, [label]), 0.0, measured
-    )
+    parsed = parse_all(criteria, [label])
+    made = MeasuredExecution("search-fork", {(label, False): data}, parsed, 0.0, measured)
     return replace(made, **changes)
 
 

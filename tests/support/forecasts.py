@@ -31,14 +31,9 @@ def facts(*sent, tps=20.0, reached=None, shares=SHARES, length_s=2.5):
     steps = steps_of(*[tps] * len(sent), shares=shares, length_s=length_s)
     reached = len(sent) if reached is None else reached
     pairs = enumerate(zip(steps, sent, strict=True))
-    return ForecastFacts(
-        path="data/forecast.csv",
-        factor=1.0,
-        scale=1440.0,
-        steps=tuple(StepFacts(step, counts, i < reached) for i, (step, counts) in pairs),
-        resolution_s=1.0,
-        timeline=((20.0, 19.0), (20.0, 21.0)),
-    )
+    kept = tuple(StepFacts(step, counts, i < reached) for i, (step, counts) in pairs)
+    timeline = ((20.0, 19.0), (20.0, 21.0))
+    return ForecastFacts("data/forecast.csv", 1.0, 1440.0, kept, 1.0, timeline)
 
 
 def at_rates(*rates, **steps):

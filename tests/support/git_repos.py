@@ -1,22 +1,17 @@
 """Real git repositories with a small service in them, for what compares revisions."""
 
-from __future__ import annotations
-
 import os
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+import support
 from tollgate.targets.git import environment
 
 #: No settings of the machine's, and somebody who commits.
 IDENTITY = {
-    "GIT_CONFIG_GLOBAL": os.devnull,
-    "GIT_CONFIG_SYSTEM": os.devnull,
-    "GIT_AUTHOR_NAME": "a",
-    "GIT_AUTHOR_EMAIL": "a@example.org",
-    "GIT_COMMITTER_NAME": "a",
-    "GIT_COMMITTER_EMAIL": "a@example.org",
+    **{"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull},
+    **{f"GIT_{who}_NAME": "a" for who in ("AUTHOR", "COMMITTER")},
+    **{f"GIT_{who}_EMAIL": "a@example.org" for who in ("AUTHOR", "COMMITTER")},
 }
 SERVER = "app/server.js"
 
@@ -29,14 +24,7 @@ class Repo:
 
     def git(self, *arguments):
         """What git prints; a refusal fails the test."""
-        done = subprocess.run(
-            ["git", *arguments],
-            cwd=self.root,
-            env=environment(**IDENTITY),
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        done = support.run("git", *arguments, cwd=self.root, env=environment(**IDENTITY))
         assert done.returncode == 0, f"git {arguments}: {done.stderr}"
         return done.stdout.strip()
 

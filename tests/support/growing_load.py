@@ -1,24 +1,19 @@
 """A JMeter of numbers: it sends the arrivals of a growing file to a queue, and writes samples."""
 
 import heapq
-from collections.abc import Callable
 
 from tollgate.capacity.arrivals import ROW
 
-HEADER = (
-    "timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,"
-    "failureMessage,bytes,sentBytes,grpThreads,allThreads,URL,Latency,IdleTime,Connect,"
-    '"TESTSTART.MS","trial","arrival","due"'
-)
+HEADER = "timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,"
+HEADER += "failureMessage,bytes,sentBytes,grpThreads,allThreads,URL,Latency,IdleTime,Connect,"
+HEADER += '"TESTSTART.MS","trial","arrival","due"'
 #: What a request to a server that does nothing takes, in ms.
 NOTHING_MS = 0.2
 
-#: (when it is sent, in ms; what is asked) -> (when the answer comes, in ms; whether it is right).
-Service = Callable[[float, str], tuple[float, bool]]
-
 
 class GrowingLoad:
-    """sends: arrivals a second at most that it can send. timeout_ms: of a request."""
+    """service: (when it is sent, in ms; what is asked) -> (when the answer comes, in ms; whether it
+    is right). sends: arrivals a second at most that it can send. timeout_ms: of a request."""
 
     def __init__(self, arrivals, jtl, service, threads=200, sends=400.0, timeout_ms=5000.0):
         self.arrivals, self.jtl, self.service = arrivals, jtl, service
@@ -45,12 +40,9 @@ class GrowingLoad:
 
     def _send(self, trial, arrival, due, of):
         free_ms, thread = heapq.heappop(self.free)
-        start = max(due, free_ms, self.sent_ms + self.gap_ms)
-        self.sent_ms = start
-        if of == "nothing":
-            end, is_right = start + NOTHING_MS, True
-        else:
-            end, is_right = self.service(start, of)
+        start = self.sent_ms = max(due, free_ms, self.sent_ms + self.gap_ms)
+        does_nothing = of == "nothing"
+        end, is_right = (start + NOTHING_MS, True) if does_nothing else self.service(start, of)
         if end > start + self.timeout_ms:
             end, is_right = start + self.timeout_ms, False
         heapq.heappush(self.free, (end, thread))

@@ -4,50 +4,26 @@ import threading
 import time
 from contextlib import contextmanager
 
+from support import jmx_text as jmx
 from support.http_server import Handler, serving
 
-PLAN = """<?xml version="1.0" encoding="UTF-8"?>
-<jmeterTestPlan version="1.2" properties="5.0" jmeter="5.6.3"><hashTree>
-<TestPlan guiclass="TestPlanGui" testclass="TestPlan" testname="hanging"/><hashTree>
-{group}<hashTree>
-<HTTPSamplerProxy guiclass="HttpTestSampleGui" testclass="HTTPSamplerProxy" testname="home">
-  <elementProp name="HTTPsampler.Arguments" elementType="Arguments">
-    <collectionProp name="Arguments.arguments"/>
-  </elementProp>
-  <stringProp name="HTTPSampler.domain">127.0.0.1</stringProp>
-  <stringProp name="HTTPSampler.port">{port}</stringProp>
-  <stringProp name="HTTPSampler.protocol">http</stringProp>
-  <stringProp name="HTTPSampler.path">/</stringProp>
-  <stringProp name="HTTPSampler.method">GET</stringProp>
-  <boolProp name="HTTPSampler.use_keepalive">true</boolProp>
-  <stringProp name="HTTPSampler.response_timeout">{timeout}</stringProp>
-</HTTPSamplerProxy><hashTree/>
-</hashTree></hashTree></hashTree></jmeterTestPlan>
-"""
 #: Three threads that ask one after another for ever.
-CLOSED = """<ThreadGroup guiclass="ThreadGroupGui" testclass="ThreadGroup" testname="visitors">
-  <stringProp name="ThreadGroup.num_threads">3</stringProp>
-  <stringProp name="ThreadGroup.ramp_time">0</stringProp>
-  <stringProp name="ThreadGroup.on_sample_error">continue</stringProp>
-  <elementProp name="ThreadGroup.main_controller" elementType="LoopController">
-    <boolProp name="LoopController.continue_forever">false</boolProp>
-    <stringProp name="LoopController.loops">-1</stringProp>
-  </elementProp>
-</ThreadGroup>"""
+CLOSED = {"make": jmx.group, "name": "visitors", "threads": 3, "extra": jmx.main_loop(-1)}
+CLOSED["duration"] = None
 #: Ten arrivals a second for two minutes.
-OPEN = """<OpenModelThreadGroup guiclass="OpenModelThreadGroupGui"
- testclass="OpenModelThreadGroup" testname="arriving">
-  <elementProp name="ThreadGroup.main_controller" elementType="OpenModelThreadGroupController"/>
-  <stringProp name="ThreadGroup.on_sample_error">continue</stringProp>
-  <stringProp name="OpenModelThreadGroup.schedule">rate(10/s) random_arrivals(2 min)</stringProp>
-  <stringProp name="OpenModelThreadGroup.random_seed">7</stringProp>
-</OpenModelThreadGroup>"""
+ARRIVING = {"schedule": "rate(10/s) random_arrivals(2 min)", "seed": 7, "name": "arriving"}
+CONTROLLER = '<elementProp name="ThreadGroup.main_controller" elementType="{}Controller"/>'
+OPEN = {"make": jmx.open_group, "extra": CONTROLLER.format("OpenModelThreadGroup"), **ARRIVING}
 
 
 def write_plan(folder, port, group=CLOSED, timeout_ms=""):
     """A plan whose threads ask the server on this port, by default without a response timeout."""
+    at = {"domain": "127.0.0.1", "port": port, "protocol": "http", "path": "/", "method": "GET"}
+    at |= {"use_keepalive": "true", "response_timeout": timeout_ms}
+    asks = jmx.sampler("home", **{f"HTTPSampler__{key}": value for key, value in at.items()})
+    how = {"ThreadGroup__on_sample_error": "continue", **group}
     plan = folder / "hanging.jmx"
-    plan.write_text(PLAN.format(group=group, port=port, timeout=timeout_ms))
+    plan.write_text(jmx.loadable(jmx.plan(how.pop("make")(asks, **how))))
     return plan
 
 

@@ -4,7 +4,7 @@ import itertools
 import os
 import shutil
 import subprocess
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 _NUMBERS = itertools.count()
 
@@ -14,7 +14,9 @@ def may_make_them():
     if not shutil.which("ip") or not shutil.which("nsenter"):
         return False
     name = f"tollgate-{os.getpid()}-probe"
-    if subprocess.run(["ip", "netns", "add", name], capture_output=True, check=False).returncode:
+    try:
+        _ip("netns", "add", name)
+    except subprocess.CalledProcessError:
         return False
     _ip("netns", "del", name)
     return True
@@ -65,15 +67,11 @@ class Hosts:
 def hosts(engines):
     """The controller's and so many others, gone afterwards; what runs there must have ended."""
     made = Hosts(f"tollgate-{os.getpid()}-{next(_NUMBERS)}")
-    added = []
-    try:
+    with ExitStack() as added:
         for number in range(engines + 1):
             made.add(number)
-            added.append(number)
+            added.callback(made.remove, number)
         yield made
-    finally:
-        for number in added:
-            made.remove(number)
 
 
 def _ip(*words):

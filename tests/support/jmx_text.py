@@ -1,21 +1,47 @@
 """Writes small JMeter plans for tests, as text, and asks what was read of them."""
 
+import re
 from xml.sax.saxutils import escape, quoteattr
 
 from tollgate.plan.arrivals import EVEN_DELAY
 
+#: What JMeter needs besides to load an element.
+GUI = {
+    **{f"{kind}ThreadGroup": f"{kind}ThreadGroupGui" for kind in ("", "Setup", "OpenModel")},
+    **{"TestPlan": "TestPlanGui", "TransactionController": "TransactionControllerGui"},
+    **{"HTTPSamplerProxy": "HttpTestSampleGui", "ConstantTimer": "ConstantTimerGui"},
+    "JSR223PostProcessor": "TestBeanGUI",
+}
+
+
+def loadable(text):
+    """A small plan, or some of its elements, as JMeter itself would load it."""
+    named = r'<\1 guiclass="{}" testclass="\1" testname='
+    for kind, gui in GUI.items():
+        text = re.sub(rf"<({kind}) testname=", named.format(gui), text)
+    return text
+
+
+def main_loop(number):
+    """What makes a thread group loop so often in JMeter itself."""
+    return (
+        '<elementProp name="ThreadGroup.main_controller" elementType="LoopController" '
+        'guiclass="LoopControlPanel" testclass="LoopController">'
+        '<boolProp name="LoopController.continue_forever">false</boolProp>'
+        f'<intProp name="LoopController.loops">{number}</intProp></elementProp>'
+    )
+
 
 def element(kind, name="", children=(), enabled=True, extra="", **props):
-    """One element and its hashTree; a property's dots are written as double underscores."""
+    """One element and its hashTree; a property's dots are written as double underscores, and None
+    is none."""
     written = "".join(
         f'<stringProp name="{key.replace("__", ".")}">{escape(str(value))}</stringProp>'
         for key, value in props.items()
+        if value is not None
     )
-    state = str(enabled).lower()
-    return (
-        f'<{kind} testname={quoteattr(name)} enabled="{state}">{written}{extra}</{kind}>'
-        f"<hashTree>{''.join(children)}</hashTree>"
-    )
+    head = f'<{kind} testname={quoteattr(name)} enabled="{str(enabled).lower()}">'
+    return f"{head}{written}{extra}</{kind}><hashTree>{''.join(children)}</hashTree>"
 
 
 def arguments(**values):
@@ -38,21 +64,16 @@ def document(*tops):
 
 
 def group(*children, kind="ThreadGroup", name="visitors", threads=4, loops=-1, duration=10, **more):
-    props = {
-        "ThreadGroup__num_threads": threads,
-        "LoopController__loops": loops,
-        "LoopController__continue_forever": "false",
-        "ThreadGroup__scheduler": "true" if duration is not None else "false",
-        "ThreadGroup__duration": duration,
-    }
-    return element(
-        kind, name, children, **{k: v for k, v in props.items() if v is not None}, **more
-    )
+    props = {"LoopController__loops": loops, "LoopController__continue_forever": "false"}
+    props |= {"ThreadGroup__num_threads": threads, "ThreadGroup__duration": duration}
+    props["ThreadGroup__scheduler"] = "true" if duration is not None else "false"
+    return element(kind, name, children, **props, **more)
 
 
-def open_group(
-    *children, schedule="rate(5/s) random_arrivals(10 s)", seed=3, name="arrivals", **more
-):
+FIVE_A_SECOND = "rate(5/s) random_arrivals(10 s)"
+
+
+def open_group(*children, schedule=FIVE_A_SECOND, seed=3, name="arrivals", **more):
     props = {"OpenModelThreadGroup__schedule": schedule, "OpenModelThreadGroup__random_seed": seed}
     return element("OpenModelThreadGroup", name, children, **props, **more)
 
@@ -66,19 +87,26 @@ def plugin_group(*children, kind="Concurrency", name="visitors", rows=(), **prop
     return element(f"{package}.{kind}ThreadGroup", name, children, extra=extra, **props)
 
 
+def simple(*children, name="simple", **more):
+    return element("GenericController", name, children, **more)
+
+
+def fragment(*children, name="fragment", **more):
+    return element("TestFragmentController", name, children, **more)
+
+
+def include(path, **more):
+    more = {"IncludeController__includepath": path, **more}
+    return element("IncludeController", f"include {path}", **more)
+
+
 def sampler(name, *children, **more):
     return element("HTTPSamplerProxy", name, children, **more)
 
 
 def timer(name="pace", **changes):
-    props = {
-        "throughput": 10,
-        "throughputPeriod": 1,
-        "duration": 10,
-        "batchSize": 1,
-        "randomSeed": 7,
-    }
-    return element("PreciseThroughputTimer", name, **(props | changes))
+    props = {"throughput": 10, "throughputPeriod": 1, "duration": 10, "batchSize": 1}
+    return element("PreciseThroughputTimer", name, **props | {"randomSeed": 7} | changes)
 
 
 def constant_timer(delay, **more):
@@ -87,9 +115,8 @@ def constant_timer(delay, **more):
 
 def counter(variable="arrival", name="arrivals", **changes):
     props = {"name": variable, "start": 5, "incr": 20, "end": "", "format": "", "per_user": "false"}
-    return element(
-        "CounterConfig", name, **{f"CounterConfig__{k}": v for k, v in (props | changes).items()}
-    )
+    props = {f"CounterConfig__{key}": value for key, value in (props | changes).items()}
+    return element("CounterConfig", name, **props)
 
 
 def counted_timer(variable="arrival"):
@@ -99,7 +126,7 @@ def counted_timer(variable="arrival"):
 
 def one_by_one(*children):
     """An arrival for each turn of a thread group."""
-    return element("GenericController", "one", [counted_timer(), *children])
+    return simple(counted_timer(), *children)
 
 
 def think(*children, ms=0, name="think", **more):
@@ -109,5 +136,4 @@ def think(*children, ms=0, name="think", **more):
 
 def may_have(plan, label):
     """Whether the reader takes it for possible that the plan leaves rows of this label."""
-    every = (*plan.sampler_labels, *plan.transaction_labels)
-    return any(known.matches(label) for known in every)
+    return any(it.matches(label) for it in (*plan.sampler_labels, *plan.transaction_labels))

@@ -1,5 +1,7 @@
 """Judged runs of every kind, for the tests of what is written about them."""
 
+from dataclasses import replace
+
 from hypothesis import strategies as st
 
 from support.executions import counts, execution
@@ -10,11 +12,8 @@ from tollgate.judge.judgement import judge
 from tollgate.schedule.model import ScheduleFacts
 
 KEPT = (ScheduleFacts(("search",), intended=3000, sent=3000, generator_p99_ms=1.5),)
-LATE = (
-    ScheduleFacts(
-        ("search",), 3000, 2900, missing_generator=100, measured=2900, generator_far_late=40
-    ),
-)
+LOST = {"missing_generator": 100, "measured": 2900, "generator_far_late": 40}
+LATE = (ScheduleFacts(("search",), 3000, 2900, **LOST),)
 #: Of an execution without samples: nothing was late, for nothing was sent.
 NONE_SENT = (ScheduleFacts(("search",), 3000, 0, 0, 0, 3000, *[float("nan")] * 4),)
 
@@ -30,67 +29,55 @@ def criterion(label, subject="p95", limit="150ms"):
     return {"subject": subject, "label": label, "condition": ">", "threshold": limit}
 
 
+def of_one(*criteria, **changes):
+    """A run of one execution."""
+    return MeasuredRun((execution(*criteria, **changes),))
+
+
 def on_label(label, name="search-fork"):
     """A run of one label which fails."""
-    criteria = criterion(label), criterion(label, "fail", "0")
-    return MeasuredRun((execution(*criteria, label=label, name=name),))
+    return of_one(criterion(label), criterion(label, "fail", "0"), label=label, name=name)
 
 
 def of_facts(*criteria, **facts):
     """A run of one execution with these facts about it."""
-    return MeasuredRun((execution(*criteria, facts=ExecutionFacts(**facts)),))
+    return of_one(*criteria, facts=ExecutionFacts(**facts))
 
 
 MANY = ("p95 of search>250ms", "p95 of search>195ms", "p95 of search>150ms", "fail of search>0%")
+TRENDS = ("rss-slope of worker>20MB/min", "time-left<1h", "restarts>0", "cpu>90%")
+TRENDS += ("p95-slope of search>1ms/min", "rss>1GB", "loop-delay-p95>50ms")
+RELOADED = watched(reborn([[80] * 60, [80] * 60]), planned=[("0", 60.0)])
+LEFT = facts(mixed(50), mixed(9), {"login": 3}, reached=2)
+HOLDS = "p95 of search>250ms"
 
 RUNS = {
     "nothing ran": MeasuredRun(()),
-    "pass": MeasuredRun((execution("p95 of search>250ms", response=counts(), schedules=KEPT),)),
-    "pass, fail and inconclusive": MeasuredRun((execution(*MANY),)),
-    "fail": MeasuredRun((execution("p95 of search>150ms", "hits<1"),)),
-    "inconclusive": MeasuredRun((execution("p99 of search>10s", service=counts(240, 30)),)),
-    "invalid": MeasuredRun((execution("p95 of search>250ms", schedules=LATE),)),
-    "no samples": MeasuredRun((execution("p95>1s", service=counts(0), schedules=NONE_SENT),)),
-    "no criteria": MeasuredRun((execution(),)),
-    "cut off": of_facts("p95 of search>250ms", cut_off_line=3001),
+    "pass": of_one(HOLDS, response=counts(), schedules=KEPT),
+    "pass, fail and inconclusive": of_one(*MANY),
+    "fail": of_one("p95 of search>150ms", "hits<1"),
+    "inconclusive": of_one("p99 of search>10s", service=counts(240, 30)),
+    "invalid": of_one(HOLDS, schedules=LATE),
+    "no samples": of_one("p95>1s", service=counts(0), schedules=NONE_SENT),
+    "no criteria": of_one(),
+    "cut off": of_facts(HOLDS, cut_off_line=3001),
     "stopped": of_facts("p95 of search>9s for 5s", stopped_by="p95 of search>9s for 5s"),
-    "interrupted": MeasuredRun((execution("p95 of search>250ms"),), interrupted=True),
-    "a problem": MeasuredRun(
-        (execution("fail>0"),), problems=("the run ended with an error: full",)
-    ),
-    "kept to the forecast": MeasuredRun(
-        (execution("p95>250ms", forecast=facts(*[mixed(50)] * 24)),)
-    ),
-    "left the forecast": MeasuredRun(
-        (execution("p95>250ms", forecast=facts(mixed(50), mixed(9), {"login": 3}, reached=2)),)
-    ),
+    "interrupted": MeasuredRun((execution(HOLDS),), interrupted=True),
+    "a problem": replace(of_one("fail>0"), problems=("the run ended with an error: full",)),
+    "kept to the forecast": of_one("p95>250ms", forecast=facts(*[mixed(50)] * 24)),
+    "left the forecast": of_one("p95>250ms", forecast=LEFT),
     "two alike": MeasuredRun((execution("p95>250ms"), execution("p95>150ms"))),
-    "windows": MeasuredRun(
-        (execution("p95>150ms for 5s", "succ<1% over 5s, continue as non-failed"),)
+    "windows": of_one("p95>150ms for 5s", "succ<1% over 5s, continue as non-failed"),
+    "every subject": of_one(
+        "avg-lt>1s", "avg-ct>1s", "stdev-rt>1s", "bytes>1kb", "concurr>1", "rc5??>0"
     ),
-    "every subject": MeasuredRun(
-        (execution("avg-lt>1s", "avg-ct>1s", "stdev-rt>1s", "bytes>1kb", "concurr>1", "rc5??>0"),)
+    "soak": of_one(
+        *TRENDS,
+        service=counts(3000, 120),
+        resources=watched(leaking(60), leaking(0, name="1")),
     ),
-    "soak": MeasuredRun(
-        (
-            execution(
-                *("rss-slope of worker>20MB/min", "time-left<1h", "restarts>0", "cpu>90%"),
-                *("p95-slope of search>1ms/min", "rss>1GB", "loop-delay-p95>50ms"),
-                service=counts(3000, 120),
-                resources=watched(leaking(60), leaking(0, name="1")),
-            ),
-        )
-    ),
-    "reloaded": MeasuredRun(
-        (
-            execution(
-                "time-left<1h",
-                service=counts(3000, 120),
-                resources=watched(reborn([[80] * 60, [80] * 60]), planned=[("0", 60.0)]),
-            ),
-        )
-    ),
-    "nobody watched": MeasuredRun((execution("rss-slope of worker>20MB/min"),)),
+    "reloaded": of_one("time-left<1h", service=counts(3000, 120), resources=RELOADED),
+    "nobody watched": of_one("rss-slope of worker>20MB/min"),
     **{f"label {number}": on_label(label) for number, label in enumerate(LABELS)},
 }
 
@@ -100,6 +87,7 @@ def judged(run, **settings):
     return judge(run, JudgeSettings(**settings)), run
 
 
+LIMITS = [("p95", "150ms"), ("p99", "1h"), ("fail", "0"), ("succ", "50%")]
 NAMES = st.text(st.characters(codec=None), min_size=1, max_size=12)
 
 
@@ -110,23 +98,14 @@ def runs(draw):
     for _ in range(draw(st.integers(0, 2))):
         label = draw(NAMES)
         service = counts(draw(st.sampled_from([0, 1, 50, 900])), 30, failed=draw(st.integers(0, 3)))
-        subject, limit = draw(
-            st.sampled_from([("p95", "150ms"), ("p99", "1h"), ("fail", "0"), ("succ", "50%")])
-        )
+        subject, limit = draw(st.sampled_from(LIMITS))
         sent = draw(st.integers(0, 1000))
         schedule = ScheduleFacts((label,), 1000, sent, missing_generator=1000 - sent)
         facts = ExecutionFacts(
             generator_exit=draw(st.sampled_from([None, 0, 1])),
             machine_problems=tuple(draw(st.lists(NAMES, max_size=2))),
         )
-        made.append(
-            execution(
-                criterion(label, subject, limit),
-                service=service,
-                label=label,
-                name=draw(NAMES),
-                schedules=draw(st.sampled_from([(), (schedule,)])),
-                facts=facts,
-            )
-        )
+        known = {"service": service, "label": label, "name": draw(NAMES), "facts": facts}
+        known["schedules"] = draw(st.sampled_from([(), (schedule,)]))
+        made.append(execution(criterion(label, subject, limit), **known))
     return MeasuredRun(tuple(made), draw(st.booleans()), tuple(draw(st.lists(NAMES, max_size=2))))

@@ -44,12 +44,8 @@ def make(folder, plan, lines, *criteria, lacking=(), **changes):
     """Write the folder of a run of this plan that left these lines."""
     (folder / "plan").mkdir(parents=True, exist_ok=True)
     (folder / "plan" / "own.jmx").write_text(plan)
-    times = {
-        "warmup": 0.0,
-        "measured": 10.0,
-        "began": START_MS / 1000,
-        "ended": START_MS / 1000 + 11,
-    }
+    times = {"warmup": 0.0, "measured": 10.0}
+    times |= {"began": START_MS / 1000, "ended": START_MS / 1000 + 11}
     run_folder.make(folder, criteria, plan="plan/own.jmx", **(times | changes))
     text = without("".join(f"{line}\n" for line in (COLUMNS, *lines)), *lacking)
     run_folder.spoil(folder, text.encode())
@@ -57,8 +53,7 @@ def make(folder, plan, lines, *criteria, lacking=(), **changes):
 
 def gathered(folder):
     """The run's one execution, as judge is told of it."""
-    run, _ = evidence.gather(folder, manifest.read(folder))
-    return run.executions[0]
+    return evidence.gather(folder, manifest.read(folder))[0].executions[0]
 
 
 def verdict_on(folder, plan, lines, *criteria, **changes):

@@ -16,7 +16,6 @@ def look(page, *options):
 
 
 def look_at_all(pages, *options):
-    """The same for several pages, all at once."""
     browser = _browser()
     browser.stdin.write(json.dumps([str(word) for word in (*pages, *options)]) + "\n")
     browser.stdin.flush()

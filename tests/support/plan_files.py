@@ -34,11 +34,8 @@ def id_of(path):
 
 
 def meaning(path):
-    """The elements of a plan in their order, and what each holds in any order.
-
-    `enabled="true"` and what is `false` are left out: they are defaults, which JMeter writes or
-    does not depending on how an element came into the window.
-    """
+    """The elements of a plan in their order, and what each holds in any order, without defaults:
+    JMeter writes `enabled="true"` and `false` depending on how an element came into the window."""
 
     def node(element):
         parts = [node(child) for child in element if child.text != "false"]
@@ -52,10 +49,7 @@ def meaning(path):
 
 @dataclass
 class Element:
-    """One element of a plan's tree.
-
-    props: simple properties by name, nested ones too. texts: all their values, of rows as well.
-    """
+    """props: simple properties by name, nested ones too. texts: all their values, also of rows."""
 
     kind: str
     gui: str
@@ -113,16 +107,8 @@ def _fill(parent, tree):
         parent.children.append(Element(kind, gui, name, dict(pairs), texts, [], parent))
 
 
-SAMPLER = re.compile(r".*Sampler(Proxy)?")
-
-
-def samplers(tree):
-    return [element for element in tree.walk() if SAMPLER.fullmatch(element.kind)]
-
-
-def http(of):
-    """Those of the samplers that send a request."""
-    return [sampler for sampler in of if sampler.kind == "HTTPSamplerProxy"]
+def samplers(tree, kind=r".*Sampler(Proxy)?"):
+    return [element for element in tree.walk() if re.fullmatch(kind, element.kind)]
 
 
 def feed_of(fragment):
@@ -138,16 +124,13 @@ def rows_of(fragment):
 
 
 def rows_in(feed):
-    """Of a CSV file."""
     with feed.open(newline="", encoding="utf-8") as lines:
         return list(csv.DictReader(lines, strict=True))
 
 
 def variables_used(fragment):
-    """The variables that a fragment reads and does not take from an answer itself.
-
-    In a script `${name}` is the language's own.
-    """
+    """The variables that a fragment reads and does not take from an answer itself; `${name}` in a
+    script is none."""
     used, own = set(), set()
     for element in read(fragment).walk():
         find = IN_A_SCRIPT if element.kind.startswith("JSR223") else VARIABLE

@@ -2,16 +2,8 @@
 
 from dataclasses import replace
 
-from tollgate.compare.profile.model import (
-    COMPUTING,
-    MORE,
-    SAME,
-    VERSION,
-    Flame,
-    Function,
-    ProfileChange,
-    Why,
-)
+from tollgate.compare.profile import model
+from tollgate.compare.profile.model import MORE, SAME, Flame, Function, ProfileChange
 
 CPU = ProfileChange(2000.0, 2800.0, 800.0, 700.0, 900.0, MORE)
 NAMES = ("`first`|", "second", "third", "fourth")
@@ -21,15 +13,9 @@ def function(name, moved):
     return Function(name, "app/x.js", 7, replace(CPU, moved=moved), 1.0, 2.0)
 
 
-WHY = Why(
-    version=VERSION,
-    problem="",
-    outcome=COMPUTING,
-    level=0.01,
-    blocks=16,
-    answered=900,
-    cpu=CPU,
-    overhead=None,
+COUNTS = {"level": 0.01, "blocks": 16, "answered": 900, "cpu": CPU, "overhead": None}
+WHY = model.Why(
+    **{"version": model.VERSION, "problem": "", "outcome": model.COMPUTING, **COUNTS},
     functions=(*(function(name, MORE) for name in NAMES), function("<script>", SAME)),
     flame=(
         Flame("all", "", 0, 0.0, 10.0, 9.0, 10.0, SAME),

@@ -12,10 +12,8 @@ import support
 from support.git_repos import Repo
 
 #: What is installed is shared, what a run leaves is not.
-LEFT_OUT = (
-    *(".git", "node_modules", ".venv", ".tollgate", "reports"),
-    *("modified_*", "__pycache__", ".*_cache", ".hypothesis"),
-)
+LEFT_OUT = (".git", "node_modules", ".venv", ".tollgate", "reports", "modified_*", "__pycache__")
+LEFT_OUT += (".*_cache", ".hypothesis")
 
 
 def copy_project(root):
@@ -36,13 +34,10 @@ def link_environment(root):
     (ours / "bin").mkdir(parents=True)
     for each in (*(theirs / it for it in ("lib", "include", "pyvenv.cfg")), *theirs.glob("bin/*")):
         (ours / each.relative_to(theirs)).symlink_to(each)
-    scripts = str(root / "scripts")
     written = {"activate": f"PATH={shlex.quote(str(ours / 'bin'))}:$PATH\n"}
+    start = f"#!{theirs}/bin/python\nimport sys\nsys.path.insert(0, {str(root / 'scripts')!r})\n"
     for name in ("bzt", "tollgate"):
-        written[name] = (
-            f"#!{theirs}/bin/python\nimport sys\nsys.path.insert(0, {scripts!r})\n"
-            f"from tollgate.cli.start import {name}\n{name}()\n"
-        )
+        written[name] = f"{start}from tollgate.cli.start import {name}\n{name}()\n"
     for name, text in written.items():
         command = ours / "bin" / name
         command.unlink()

@@ -1,7 +1,5 @@
 """How often a simulation is repeated, and which of its counts are in accord with a share."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from scipy import stats

@@ -28,12 +28,13 @@ def two_modes(folder, *criteria, **changes):
 def watch(folder):
     """What was seen of one worker of fork and two of cluster, each second."""
     lines = []
-    for second in range(1795223295, 1795223316):
+    known = {"status": "online", "restarts": 0, "rss": 64_000_000, "heap": 9_000_000}
+    known |= {"cpu": 12.5, "loopDelayP50": 0.4, "loopDelayP95": 1.5}
+    for second in range(21):
         for app, worker in (("fork", 0), ("cluster", 0), ("cluster", 1)):
-            look = {"time": second * 1000, "app": app, "worker": worker, "pid": 70 + worker}
-            look |= {"status": "online", "restarts": 0, "rss": 64_000_000, "heap": 9_000_000}
-            look |= {"cpu": 12.5, "loopDelayP50": 0.4, "loopDelayP95": 1.5}
-            lines.append(json.dumps(look | {"requests": (second - 1795223295) * 15}))
+            look = {"time": (1795223295 + second) * 1000, "app": app, "worker": worker}
+            look |= {"pid": 70 + worker, "requests": second * 15}
+            lines.append(json.dumps(look | known))
     (folder / "workers.jsonl").write_text("\n".join(lines) + "\n")
 
 

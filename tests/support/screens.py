@@ -11,12 +11,9 @@ import support
 def virtual_screen():
     """The name of a screen that is there until the end."""
     reader, writer = os.pipe()
-    server = subprocess.Popen(
-        ["Xvfb", "-displayfd", str(writer), "-screen", "0", "1600x1000x24", "-nolisten", "tcp"],
-        pass_fds=[writer],
-        stderr=subprocess.DEVNULL,
-        env=support.environment(),
-    )
+    words = ["-displayfd", str(writer), "-screen", "0", "1600x1000x24", "-nolisten", "tcp"]
+    how = {"stderr": subprocess.DEVNULL, "env": support.environment()}
+    server = subprocess.Popen(["Xvfb", *words], pass_fds=[writer], **how)
     os.close(writer)
     with os.fdopen(reader) as told:
         yield f":{told.readline().strip()}"

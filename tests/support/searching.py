@@ -23,10 +23,8 @@ STEP_S, MOST_STEPS = 0.05, 20_000
 def record_of(budget_s=150.0, **settings):
     """With short trials."""
     short = {"trial_s": 3.0, "bracket_s": 2.0, "holdout_s": 5.0, "lead_s": 0.5, **settings}
-    limits = tuple(limit_of(each) for each in LIMITS)
-    return CapacityRecord(
-        CapacitySettings(limits, budget_s=budget_s, seed=5, **short), LIMITS, ("sum",)
-    )
+    asked = CapacitySettings(tuple(map(limit_of, LIMITS)), budget_s=budget_s, seed=5, **short)
+    return CapacityRecord(asked, LIMITS, ("sum",))
 
 
 class Searched:
@@ -40,13 +38,9 @@ class Searched:
         self.listens = socket.create_server(("127.0.0.1", 0))
         self.listens.settimeout(5)
         properties = {"host": "127.0.0.1", "port": self.listens.getsockname()[1]}
-        self.executor = SimpleNamespace(
-            properties=properties,
-            kpi_jtl=str(folder / "kpi.jtl"),
-            label=NAME,
-            process=SimpleNamespace(pid=os.getpid()),
-            is_over=False,
-        )
+        known = {"properties": properties, "kpi_jtl": str(folder / "kpi.jtl"), "label": NAME}
+        known |= {"process": SimpleNamespace(pid=os.getpid()), "is_over": False}
+        self.executor = SimpleNamespace(**known)
         log = logging.getLogger("capacity")
         self.search = Search(self.executor, folder, record, log, lambda: self.now, of)
 

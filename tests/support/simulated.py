@@ -1,6 +1,7 @@
 """Runs as JMeter would have made them, for tests: exact, and without JMeter."""
 
 import heapq
+import itertools
 import math
 from dataclasses import dataclass
 
@@ -8,8 +9,10 @@ import numpy as np
 from hypothesis import strategies as st
 
 from tollgate.plan.model import PlanLabel
+from tollgate.schedule.grammar import RateStep, parse_schedule
 from tollgate.schedule.join import Rows
 from tollgate.schedule.model import Schedule
+from tollgate.schedule.open_model import OpenModelArrivals
 from tollgate.schedule.schedule import schedules_of
 
 ORIGIN = 1_700_000_000_000
@@ -25,6 +28,18 @@ class FixedArrivals:
         return self.events_s[:limit][: np.searchsorted(self.events_s[:limit], until_s)]
 
 
+def open_model_arrivals(schedule, seed):
+    """All arrivals in seconds from the test start, in the order of their threads."""
+    return OpenModelArrivals(schedule, seed).arrivals(math.inf)
+
+
+def schedule_duration_s(schedule):
+    """Its length in seconds, pauses included."""
+    return sum(
+        step.duration_s for step in parse_schedule(schedule) if not isinstance(step, RateStep)
+    )
+
+
 def expected_schedules(plan):
     """Each label's schedule, or why it has none."""
     return schedules_of(plan)[0]
@@ -38,10 +53,8 @@ def schedule_of(events_s, threads=4, end_s=None, think_ms=0.0):
 
 
 def sent_by_jmeter(events_s, threads, answer_ms, loss_ms=0.0, think_ms=0.0, end_s=math.inf):
-    """Rows as JMeter would write them: whole milliseconds, one thread's samples in turn.
-
-    answer_ms: called with the time of sending. loss_ms: what the generator wastes before each.
-    """
+    """Rows as JMeter would write them: whole milliseconds, one thread's samples in turn. answer_ms:
+    called with the time of sending. loss_ms: what the generator wastes before each."""
     free = [(0.0, number) for number in range(threads)]
     rows = []
     for event in np.asarray(events_s) * 1000:
@@ -52,8 +65,7 @@ def sent_by_jmeter(events_s, threads, answer_ms, loss_ms=0.0, think_ms=0.0, end_
         elapsed = math.floor(answer_ms(start))
         rows.append((ORIGIN + start, elapsed, number))
         heapq.heapreplace(free, (start + elapsed + think_ms, number))
-    table = np.array(rows, dtype=np.int64).reshape(-1, 3)
-    return rows_of(table[:, 0], table[:, 1], table[:, 2])
+    return rows_of(*np.array(rows, dtype=np.int64).reshape(-1, 3).T)
 
 
 def rows_of(start_ms, elapsed_ms, thread=0, is_governed=True):
@@ -74,13 +86,8 @@ def runs(draw, with_think=True):
     answers = draw(st.lists(st.integers(0, 400), min_size=1, max_size=7))
     threads = draw(st.integers(1, 4))
     think = draw(st.sampled_from([0.0, 50.0])) if with_think else 0.0
-    count = iter(range(10**6))
-    rows = sent_by_jmeter(
-        events,
-        threads,
-        lambda _: answers[next(count) % len(answers)],
-        loss_ms=draw(st.integers(0, 60)),
-        think_ms=think,
-        end_s=draw(st.sampled_from([math.inf, float(events[-1])])),
-    )
+    answer = itertools.cycle(answers)
+    loss_ms = draw(st.integers(0, 60))
+    end_s = draw(st.sampled_from([math.inf, float(events[-1])]))
+    rows = sent_by_jmeter(events, threads, lambda _: next(answer), loss_ms, think, end_s)
     return schedule_of(events, threads, think_ms=think), rows

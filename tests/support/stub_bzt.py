@@ -1,8 +1,7 @@
 """In place of bzt: leaves the folder of a comparison that took no time, judged as ever.
 
 HEAD_INJECT_WORK_PERCENT makes head slower by as much. ASKED names a file that gets a line on each
-call. FAILING="at once" leaves nothing, and
-FAILING="never ends FILE" tells in that file how far it is.
+call. FAILING="at once" leaves nothing; "never ends FILE" tells in that file how far it is.
 """
 
 import json
@@ -27,9 +26,9 @@ def wait(file):
 def compare(options):
     # What takes long to import is of no use to a run that does not get so far.
     from support.compare_folder import SAME, Label, Load, make
-    from support.run_folder import verdict_of
     from tollgate.compare.model import GateSettings
     from tollgate.gather import evidence
+    from tollgate.judge.judgement import judge
     from tollgate.record import manifest
     from tollgate.report import write as outputs
 
@@ -51,8 +50,8 @@ def compare(options):
         with Path(file).open("a") as calls:
             print(json.dumps(asked), file=calls)
     made = manifest.read(run)
-    gathered, _ = evidence.gather(run, made)
-    verdict = verdict_of(run)
+    gathered, settings = evidence.gather(run, made)
+    verdict = judge(gathered, settings)
     outputs.write_all(run, verdict, gathered, made)
     return verdict.exit_code
 

@@ -6,7 +6,6 @@ from support import ROOT
 from tollgate.study.design import DesignError, blocks, only, read_design, shorten, write_blocks
 from tollgate.study.model import CROSSCHECK, Cell
 
-DESIGN = ROOT / "data" / "study.csv"
 #: What the plan reads in JMeter's window.
 COMMITTED = ROOT / "data" / "study-blocks.csv"
 SEED = 21
@@ -28,7 +27,7 @@ def write_smoke(path, ports):
 
 def design():
     """The cells of the design that comes with the suite."""
-    return read_design(DESIGN)
+    return read_design(ROOT / "data" / "study.csv")
 
 
 def errors_of(path, read=read_design):

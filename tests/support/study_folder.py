@@ -45,8 +45,7 @@ def make(folder, sent=(), died_s=None, **changes):
     sent = sent or sent_in(blocks)
     write(folder, sent)
     write_blocks(folder / study_run.BLOCKS, blocks, {"fork": 3001, "cluster": 3002})
-    how = study_run.StudyRun("data/study.csv", SEED, False, None, ("sum",))
-    study_run.write(how, folder)
+    study_run.write(study_run.StudyRun("data/study.csv", SEED, False, None, ("sum",)), folder)
     ended_s = max(it.start_ms + it.elapsed_ms for it in sent) / 1000
     times = np.arange(START_MS / 1000 - 2, ended_s + 2, 0.2)
     busy = [(at, 0.05 * turn, 0.3 * turn, 0.05 * turn) for turn, at in enumerate(times)]

@@ -1,14 +1,11 @@
 """kpi.jtl of a study as JMeter 5.6.3 under Taurus writes it, with every request known."""
 
-from __future__ import annotations
-
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from support.jtl_rows import HEADER, START_MS
-from support.jtl_text import lines
+from support.jtl_rows import HEADER, START_MS, lines
 from support.study_cells import cell
 from tollgate.study.model import Block
 from tollgate.study.windows import ANOTHER_GENERATOR
@@ -56,20 +53,16 @@ def load(blocks, seed=1, mean_ms=40):
     rng = np.random.default_rng(seed)
     at, found = START_MS, []
     for block in blocks:
-        it, ends = block.cell, []
+        it, number, ends = block.cell, str(block.number), []
         for user in range(1, it.users + 1):
-            now = at + int(rng.integers(0, 5))
-            stop = at + 1000 * it.seconds + 5
-            sent = 0
-            while now < stop and (not it.each or sent < it.each):
+            now, sent = at + int(rng.integers(0, 5)), 0
+            while now < at + 1000 * it.seconds + 5 and (not it.each or sent < it.each):
                 elapsed = int(rng.exponential(mean_ms * (8 if it.each else 1)))
-                worker, server = (str(rng.integers(0, 2)), "")
+                who = (str(rng.integers(0, 2)), "")
                 if it.app == "balancer":
-                    worker, server = "0", f"pi-{rng.integers(1, 4)}"
+                    who = ("0", f"pi-{rng.integers(1, 4)}")
                 ok = bool(rng.random() > 0.03)
-                found.append(
-                    Sent(str(block.number), now, elapsed, user, ok, worker, server, it.experiment)
-                )
+                found.append(Sent(number, now, elapsed, user, ok, *who, it.experiment))
                 now += elapsed
                 sent += 1
             ends.append(now)
@@ -79,9 +72,8 @@ def load(blocks, seed=1, mean_ms=40):
 
 def by_another(block, start_ms, seconds):
     """The one sample of a block in which another load generator sent the requests."""
-    elapsed = int(1000 * seconds)
-    sample = Sent(str(block.number), start_ms, elapsed, worker="null", server="null")
-    return replace(sample, label=ANOTHER_GENERATOR)
+    by = {"worker": "null", "server": "null", "label": ANOTHER_GENERATOR}
+    return Sent(str(block.number), start_ms, int(1000 * seconds), **by)
 
 
 def write(run, sent, seed=2, header=STUDY_HEADER):

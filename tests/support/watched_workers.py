@@ -11,24 +11,13 @@ MIB = 1024**2
 
 def worker(rss_mb, name="0", pid=100, restarts=0, from_s=0.5, **columns):
     """One look a second. rss_mb, pid, restarts and the columns: one value, or one a look."""
-    rss = np.asarray(rss_mb, float) * MIB
-    size = len(rss)
-
-    def column(value, kind=float):
-        return np.broadcast_to(np.asarray(value, kind), size).copy()
-
-    return WorkerSeries(
-        worker=name,
-        second=np.arange(size) + from_s,
-        pid=column(pid, np.int64),
-        restarts=column(restarts, np.int64),
-        rss=rss,
-        heap=column(columns.get("heap", np.nan)),
-        cpu=column(columns.get("cpu", 10)),
-        loop_delay_p50=column(columns.get("loop_delay_p50", 2)),
-        loop_delay_p95=column(columns.get("loop_delay_p95", 9)),
-        requests=column(columns.get("requests", np.arange(size) * 20)),
-    )
+    size = len(rss_mb)
+    known = {"heap": np.nan, "cpu": 10, "loop_delay_p50": 2, "loop_delay_p95": 9}
+    known |= {"rss": np.asarray(rss_mb) * MIB, "requests": np.arange(size) * 20, **columns}
+    made = {key: np.broadcast_to(value, size).astype(float) for key, value in known.items()}
+    lives = {"pid": pid, "restarts": restarts}
+    made |= {key: np.broadcast_to(value, size).astype(np.int64) for key, value in lives.items()}
+    return WorkerSeries(worker=name, second=np.arange(size) + from_s, **made)
 
 
 def leaking(mb_per_min, seconds=120, start=80, seed=1, **changes):
@@ -42,8 +31,7 @@ def leaking(mb_per_min, seconds=120, start=80, seed=1, **changes):
 def reborn(lives, **changes):
     """One worker of several processes, each given by its RSS in MB, one look a second."""
     pids = [100 + number for number, life in enumerate(lives) for _ in life]
-    restarts = [pid - 100 for pid in pids]
-    return worker(np.concatenate(lives), pid=pids, restarts=restarts, **changes)
+    return worker(np.concatenate(lives), pid=pids, restarts=[pid - 100 for pid in pids], **changes)
 
 
 def watched(*workers, limit_mb=512, planned=(), **changes):

@@ -1,33 +1,30 @@
 """A server whose every answer is nearly right: one thing in each is wrong, in turn."""
 
-from __future__ import annotations
-
-import csv
 import json
 import time
 from collections import Counter
-from collections.abc import Callable
 from contextlib import contextmanager
 from itertools import cycle
 from urllib.parse import parse_qs, urlsplit
 
 from support import ROOT, http_server
+from support.plan_files import rows_in
 
-OPERAND = 123_456_789_012
 FIBONACCI = 2_178_309
 
 
-def _journeys():
-    with (ROOT / "data" / "search.csv").open(newline="") as lines:
-        return {(r["origin"], r["destination"], r["date"]): r for r in csv.DictReader(lines)}
+JOURNEYS = {
+    (row["origin"], row["destination"], row["date"]): row
+    for row in rows_in(ROOT / "data" / "search.csv")
+}
 
 
-JOURNEYS = _journeys()
+def calculated(now, operand):
+    return {"timestamp": now, "operator": "+", "operand": operand, "number": str(now + operand)}
 
 
 def calculate(_url):
-    now = int(time.time() * 1000)
-    return {"timestamp": now, "operator": "+", "operand": OPERAND, "number": str(now + OPERAND)}
+    return calculated(int(time.time() * 1000), 123_456_789_012)
 
 
 def total(url):
@@ -46,27 +43,18 @@ def kittens(url):
     return {"id": url.rpartition("/")[2], "fibonacci": {"n": 32, "value": FIBONACCI}}
 
 
-def pi(_url):
-    return "Pi: 3.1415"
-
-
-RIGHT: dict[str, Callable[[str], dict | str]] = {
-    "/calculate": calculate,
-    "/sum": total,
-    "/search": search,
+RIGHT = {
+    **{"/calculate": calculate, "/sum": total, "/search": search, "/pi": lambda _: "Pi: 3.1415"},
     "/evil-kittens-sploding-your-cpu": kittens,
-    "/pi": pi,
 }
 
 #: What is done to a right answer, by path and what is wrong with it then.
-WRONG: dict[str, dict[str, Callable]] = {
+WRONG = {
     "/calculate": {
         "number off by one": lambda a: a | {"number": str(int(a["number"]) + 1)},
         "another operator": lambda a: a | {"operator": "-"},
         "an unknown operator": lambda a: a | {"operator": "/"},
-        "an operand of 11 digits": lambda a: (
-            a | {"operand": 12_345_678_901, "number": str(a["timestamp"] + 12_345_678_901)}
-        ),
+        "an operand of 11 digits": lambda a: calculated(a["timestamp"], 12_345_678_901),
     },
     "/sum": {
         "sum off by one": lambda a: a | {"sum": a["sum"] + 1},

@@ -1,19 +1,12 @@
 'use strict';
 
 /**
- * Opens pages in headless Chromium and prints, as one line of JSON a page, what went wrong on it:
- * { title, consoleErrors, pageErrors, failedRequests }, the last three as lists of lines; and what
- * is to be seen: { requests, text, tooWide, colours, drawnAfter }, see what().
- *
- *   node tests/support/browser/open-page.js URL|FILE... [--screenshot PNG] [--full-page]
- *     [--viewport 1280x800] [--colour-scheme light|dark] [--offline]
- *     [--click SELECTOR]... [--press KEY@SELECTOR]...
+ * Opens pages (URL|FILE... with OPTIONS) in headless Chromium and prints, as one line of JSON a
+ * page, what went wrong on it: { title, consoleErrors, pageErrors, failedRequests }, the last three
+ * as lists of lines; and what is to be seen: { requests, text, tooWide, colours, drawnAfter }.
  *
  * Without arguments it reads them from standard input, a JSON array a line, until that ends, and
  * answers each with a line: { seen: [...] }, or { error }. The browser is started once.
- *
- * CHROMIUM names the browser (default: chromium on PATH). --offline refuses every request that
- * leaves this machine, so that a page which needs one shows up with a failed request.
  */
 
 const { existsSync } = require('node:fs');
@@ -23,6 +16,7 @@ const { pathToFileURL } = require('node:url');
 const { parseArgs } = require('node:util');
 const { launch, listen } = require('../../../scripts/dev/pictures/browser');
 
+// press: KEY@SELECTOR. offline: refuse every request that leaves this machine.
 const OPTIONS = {
   screenshot: { type: 'string' },
   'full-page': { type: 'boolean', default: false },
@@ -63,14 +57,6 @@ function staysHere(url) {
   return ['file:', 'data:', 'blob:'].includes(url.protocol) || url.hostname === '127.0.0.1';
 }
 
-async function use(page, { click, press }) {
-  for (const selector of click) await page.click(selector);
-  for (const each of press) {
-    const [key, selector] = each.split('@');
-    await page.press(selector, key);
-  }
-}
-
 async function look(browser, url, options) {
   const [width, height] = options.viewport.split('x').map(Number);
   const colorScheme = options['colour-scheme'];
@@ -85,7 +71,10 @@ async function look(browser, url, options) {
   listen(page, seen);
   await page.goto(url, { waitUntil: 'networkidle' });
   seen.title = await page.title();
-  await use(page, options);
+  for (const selector of options.click) await page.click(selector);
+  for (const [key, selector] of options.press.map((each) => each.split('@'))) {
+    await page.press(selector, key);
+  }
   Object.assign(seen, await page.evaluate(what));
   if (options.screenshot) {
     await page.screenshot({ path: options.screenshot, fullPage: options['full-page'] });
@@ -94,12 +83,9 @@ async function look(browser, url, options) {
   return seen;
 }
 
-function urlOf(target) {
-  return existsSync(target) ? pathToFileURL(path.resolve(target)).href : target;
-}
-
 function lookAtAll(browser, args) {
   const { values, positionals } = parseArgs({ args, options: OPTIONS, allowPositionals: true });
+  const urlOf = (it) => (existsSync(it) ? pathToFileURL(path.resolve(it)).href : it);
   return Promise.all(positionals.map((target) => look(browser, urlOf(target), values)));
 }
 

@@ -56,11 +56,9 @@ test('what is no PNG, or one of another kind, is refused', () => {
 
 test('a picture of few colours keeps each', () => {
   const pixels = Uint32Array.from({ length: 600 }, (_, at) => (at % 200) * 0x010101);
-  const made = reduce({ width: 30, height: 20, pixels });
-  assert.deepEqual(
-    [...made.indices].map((at) => made.palette[at]),
-    [...pixels],
-  );
+  const { indices, palette } = reduce({ width: 30, height: 20, pixels });
+  const kept = Array.from(indices, (at) => palette[at]);
+  assert.deepEqual(kept, [...pixels]);
 });
 
 test('a picture of many colours keeps the frequent ones, and none goes far from its own', () => {
@@ -79,12 +77,8 @@ test('a picture of many colours keeps the frequent ones, and none goes far from 
 });
 
 test('a file is written as the standard wants it', () => {
-  const file = encode({
-    width: 3,
-    height: 1,
-    palette: [0xff8000, 0x102030],
-    indices: Uint8Array.of(0, 1, 1),
-  });
+  const palette = [0xff8000, 0x102030];
+  const file = encode({ width: 3, height: 1, palette, indices: Uint8Array.of(0, 1, 1) });
   assert.deepEqual(file.subarray(0, 8), SIGNATURE);
   assert.equal(file.readUInt32BE(16), 3);
   assert.deepEqual([...file.subarray(24, 26)], [8, 3]);
@@ -93,11 +87,5 @@ test('a file is written as the standard wants it', () => {
 });
 
 test('colours are counted', () => {
-  assert.deepEqual(
-    [...counts([1, 2, 1])],
-    [
-      [1, 2],
-      [2, 1],
-    ],
-  );
+  assert.deepEqual(Object.fromEntries(counts([1, 2, 1])), { 1: 2, 2: 1 });
 });

@@ -5,7 +5,7 @@ import json
 import pytest
 from bzt import ToolError
 
-from support.jtl_text import lines
+from support.jtl_rows import lines
 from support.study_jtl import Sent, load, write
 from tollgate.record import manifest
 from tollgate.study.design import read_blocks, rounds, seconds_of
