@@ -1,6 +1,6 @@
-import numpy as np
 import pytest
 
+from support import study_cells
 from support.cell_data import ROUNDS, by_cell, cell_of, measured
 from tollgate.study.answers import Ran, build, in_order, usable_cores
 from tollgate.study.record import StudyRun
@@ -59,11 +59,7 @@ def test_a_short_study_and_what_it_lacked_are_noted():
 
 
 def test_nothing_measured_is_a_study_without_answers():
-    names = ("window_s", "generator_cores", "service_cores", "idle_cores")
-    empty = {name: np.empty(0, np.int64) for name in ("rounds", "failed")}
-    empty |= {name: np.empty(0) for name in names}
-    empty |= {"counts": np.empty((0, 2), np.int64), "workers": {}}
-    found = built(by_cell(measured(("sum", "fork", 5), [10.0], **empty)))
+    found = built(by_cell(study_cells.data([])))
     assert found.cells[0].requests == 0
     assert {claim.answer for claim in found.claims} == {"cannot tell"}
     assert built({}).cells == ()

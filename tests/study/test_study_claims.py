@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from support import study_cells
 from support.cell_data import ROUNDS, by_cell, measured
 from tollgate.base.paths import ROOT
 from tollgate.study.answers import answer_of, claims
@@ -148,11 +149,9 @@ def test_a_cell_that_was_not_measured_leaves_a_claim_open(name):
 
 
 def test_a_cell_whose_blocks_all_were_left_out_counts_as_not_measured():
-    names = ("window_s", "failed", "generator_cores", "service_cores", "idle_cores")
-    integers = {name: np.empty(0, np.int64) for name in ("rounds", "values_ms")}
-    empty = {name: np.empty(0) for name in names} | integers
-    empty |= {"counts": np.empty((0, 0), np.int64), "left_out": ("worker 0 of cluster died",)}
-    claim = told(changed(("sum", "cluster", 100), **empty))["sum-throughput"]
+    empty = study_cells.data([], "cluster", users=100)
+    cells = {cell: each for cell, each in world().items() if cell.key != empty.cell.key}
+    claim = told(cells | {empty.cell: empty})["sum-throughput"]
     assert (claim.answer, claim.reason) == ("cannot tell", "not measured: cluster at 100 users")
 
 

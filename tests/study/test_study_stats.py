@@ -1,3 +1,4 @@
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -19,10 +20,6 @@ from tollgate.study.stats import (
 )
 
 SEED = 21
-
-
-def throughput(metrics):
-    return metrics["throughput"]
 
 
 def ratio(one, other):
@@ -54,27 +51,38 @@ def test_only_rounds_that_all_cells_have_count():
     assert (found.value, found.low) == (2.0, 2.0)
 
 
-@pytest.mark.parametrize("rounds", [1, 2, MIN_BLOCKS - 1])
-def test_too_few_rounds_give_a_value_and_say_how_many_are_needed(rounds):
-    found = estimate(throughput, [data([[1, 2]] * rounds)], SEED)
-    assert (found.value, found.low, found.high) == (2.0, None, None)
-    assert all(it in found.note for it in (f"{rounds} round", f"{MIN_BLOCKS} are needed"))
+@pytest.mark.parametrize(
+    ("metric", "blocks", "value", "note"),
+    [
+        *(
+            ("throughput", [[1, 2]] * n, 2.0, rf"{n} round.* {MIN_BLOCKS} are needed")
+            for n in (1, 2, MIN_BLOCKS - 1)
+        ),
+        ("mean", [[7], *[[]] * 7], 7.0, "hold no request"),
+        ("throughput", [], None, ""),
+    ],
+)
+def test_rounds_that_are_too_few_or_empty_give_a_value_without_an_interval(
+    metric, blocks, value, note
+):
+    found = estimate(lambda it: it[metric], [data(blocks)], SEED)
+    assert (found.value, found.low, found.high) == (value, None, None)
+    assert re.search(note, found.note)
 
 
-def test_without_a_common_round_there_is_no_value():
-    found = estimate(ratio, [data([[1]] * 8), data([[1]] * 8, rounds=range(11, 19))], SEED)
-    assert found == Estimate(None, note="no estimate: no round was measured of all the cells")
-    assert estimate(throughput, [data([])], SEED).value is None
-
-
-def test_a_division_by_zero_gives_no_number():
-    found = estimate(ratio, [data([[5]] * 8), data([[0]] * 8)], SEED)
-    assert (found.value, found.low, "a divisor is 0" in found.note) == (None, None, True)
-
-
-def test_resamples_without_a_request_leave_the_value_without_an_interval():
-    found = estimate(lambda one: one["mean"], [data([[7], *[[]] * 7])], SEED)
-    assert (found.value, found.low, "hold no request" in found.note) == (7.0, None, True)
+@pytest.mark.parametrize(
+    ("other", "note"),
+    [
+        (
+            data([[1]] * 8, rounds=range(11, 19)),
+            "no estimate: no round was measured of all the cells",
+        ),
+        (data([[0]] * 8), "a divisor is 0"),
+    ],
+)
+def test_cells_without_a_common_round_or_a_divisor_have_no_ratio(other, note):
+    found = estimate(ratio, [data([[5]] * 8), other], SEED)
+    assert (found.value, found.low, note in found.note) == (None, None, True)
 
 
 def test_the_same_seed_gives_the_same_interval_and_another_one_nearly_the_same():
