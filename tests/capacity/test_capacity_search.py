@@ -80,27 +80,23 @@ def test_a_search_that_was_cut_short_tells_what_it_knows():
     assert (bracket.last_pass, bracket.first_fail) == (80, 160)
 
 
-def test_a_service_that_fails_at_the_slowest_rate_is_below_it_after_a_second_try():
-    found, trials = searched(cliff(0.5))
-    assert (found.status, found.estimate) == ("below", None)
-    assert [each.ask.rate for each in trials] == [10, 5, 2.5, 1.25, 1, 1]
-
-
-def test_a_start_that_is_too_fast_is_halved():
-    found, _ = searched(cliff(7.0))
-    assert found.status == "found"
-    assert found.low < 7 <= found.high
-
-
-def test_limits_that_hold_as_far_as_the_generator_is_trusted_are_unsaturated():
-    found, trials = searched(cliff(np.inf))
-    assert (found.status, found.estimate) == ("unsaturated", None)
-    assert trials[-1].ask.rate == TRUSTED * CEILING
-
-
-@pytest.mark.parametrize(("at", "status"), [(780.0, "found"), (880.0, "unsaturated")])
-def test_above_what_the_generator_is_trusted_with_nothing_is_found(at, status):
-    assert searched(cliff(at))[0].status == status
+@pytest.mark.parametrize(
+    ("at", "status"),
+    [
+        *((7.0, "found"), (780.0, "found")),  # below the first rate, above what can be trusted
+        *((0.5, "below"), (880.0, "unsaturated"), (np.inf, "unsaturated")),
+    ],
+)
+def test_an_answer_is_found_from_the_slowest_rate_up_to_what_the_generator_can_send(at, status):
+    found, trials = searched(cliff(at))
+    rates = [each.ask.rate for each in trials]
+    assert (found.status, found.estimate is None) == (status, status != "found")
+    if status == "found":
+        assert found.low < at <= found.high
+    elif status == "below":
+        assert rates == [10, 5, 2.5, 1.25, 1, 1]  # after a second try
+    elif at == np.inf:
+        assert rates[-1] == TRUSTED * CEILING
 
 
 def test_an_answer_within_a_fifth_of_the_ceiling_is_the_generators():

@@ -142,13 +142,10 @@ def test_each_block_has_numpys_percentile_of_its_own_samples(width):
         assert (value, samples[block]) == (np.percentile(picked, 95), len(picked))
 
 
-def test_the_warm_up_and_what_came_after_the_end_are_in_no_block():
+def test_blocks_leave_out_what_was_not_measured_and_join_if_they_have_too_few_samples():
     counts = Counts.of([0, 5, 15, 25], [9000, 10, 20, 9000], n=[100] * 4)
     middle, values, samples = percentile_by_block(counts, 50, 5, 25, 2)
     assert (list(middle), list(values), list(samples)) == ([10, 20], [10, 20], [100, 100])
-
-
-def test_a_block_with_too_few_samples_is_joined_with_its_neighbours():
     counts = Counts.of([0, 10, 20, 30, 40], [1] * 5, n=[80, 40, 40, 80, 10])
     middle, _, samples = percentile_by_block(counts, 95, 0, 50, 5)
     assert (list(samples), list(middle)) == ([80, 80, 90], [5, 20, 40])

@@ -83,18 +83,13 @@ def test_the_maximum_is_that_of_a_block_and_does_not_grow_with_their_number():
     assert many.values_ms.max() > 1.5 * metrics(many)["block_max"][0]
 
 
-def test_a_cell_without_any_request_has_a_throughput_of_zero_and_no_times():
+def test_the_mapping_has_the_metrics_and_no_others_also_without_any_request():
     found = metrics(data([[], []]))
-    assert found["throughput"][0] == 0
-    assert all(np.isnan(found[name][0]) for name in METRICS if name != "throughput")
-
-
-def test_the_mapping_has_the_metrics_and_no_others():
-    found = metrics(data([[1, 2]]))
-    assert tuple(found) == METRICS
-    assert len(found) == len(METRICS)
+    assert (tuple(found), len(found)) == (METRICS, len(METRICS))
     with pytest.raises(KeyError):
         found["p50.5"]
+    assert found["throughput"][0] == 0
+    assert all(np.isnan(found[name][0]) for name in METRICS if name != "throughput")
 
 
 def test_rounds_that_were_not_measured_are_refused():
@@ -165,10 +160,6 @@ def test_the_points_of_a_curve_ascend_whatever_the_order_of_the_blocks():
     assert all(it.throughput.value == pytest.approx(100 + it.users) for it in curve.points)
 
 
-def test_an_arm_at_one_number_of_users_has_no_curve():
-    assert curves(by_cell(flat("sum", "fork", 5, 100, 10.0)), SEED) == ()
-
-
 def test_without_a_known_baseline_there_is_throughput_alone():
     data = by_cell(flat("sum", "mine", 1, 100, 10.0), flat("sum", "mine", 2, 150, 12.0))
     [curve] = curves(data, SEED)
@@ -188,9 +179,10 @@ def test_arms_are_compared_with_what_differs_in_one_thing_from_them():
     ]
 
 
-def test_arms_are_compared_only_at_users_and_in_experiments_that_they_share():
-    cells = (("sum", "fork", 1), ("sum", "cluster", 2), ("kittens", "cluster", 1))
-    assert comparisons(by_cell(*(flat(*key, 20, 9.0) for key in cells)), SEED) == ()
+def test_what_no_other_cell_shares_its_users_and_experiment_with_is_neither_compared_nor_a_curve():
+    keys = (("sum", "fork", 1), ("sum", "cluster", 2), ("kittens", "cluster", 1))
+    cells = by_cell(*(flat(*key, 20, 9.0) for key in keys))
+    assert (comparisons(cells, SEED), curves(cells, SEED)) == ((), ())
 
 
 def test_a_ratio_is_arm_over_baseline():

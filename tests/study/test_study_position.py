@@ -29,7 +29,8 @@ def test_the_last_whole_record_tells_the_block(jtl):
     assert last_block(jtl(HEADER + row(7) + row(8, '"expected:\n1,2,3\nfound: 9"'))) == 7
 
 
-def test_half_a_record_tells_nothing(jtl):
+def test_half_a_record_and_no_file_tell_nothing(jtl, tmp_path):
+    assert last_block(tmp_path / "kpi.jtl") is None
     half = row(88)
     for length in range(len(half)):
         assert last_block(jtl(HEADER + row(7) + half[:length])) == 7, length
@@ -40,10 +41,6 @@ def test_half_a_record_tells_nothing(jtl):
 )
 def test_without_a_whole_record_of_a_block_nobody_knows(jtl, text):
     assert last_block(jtl(text)) is None
-
-
-def test_without_a_file_nobody_knows(tmp_path):
-    assert last_block(tmp_path / "kpi.jtl") is None
 
 
 def test_a_position_names_experiment_round_and_block_and_what_comes_after():

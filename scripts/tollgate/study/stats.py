@@ -14,7 +14,7 @@ farther out, at Phi(-sqrt(n / (n - 1)) t) with Student's t of n - 1 degrees of f
 (T. C. Hesterberg, "What Teachers Should Know About the Bootstrap", The American Statistician 69(4),
 2015, section 4.4 of the full text, arXiv:1411.5279); it is the same for a ratio and its inverse.
 
-Limits, by simulation (tests/study/test_study_coverage.py): with 8 to 12 rounds 93 to 96 % of the
+Limits, by simulation (tests/study/test_study_stats.py): with 8 to 12 rounds 93 to 96 % of the
 intervals hold a ratio of throughputs or means, also with a drift common to all arms, requests that
 depend on each other, and heavy tails; 94 to 98.5 % hold a ratio of medians, most of them where
 rounds differ by factors. Where one block in ten of each arm is slow by half, some 93 % do.
