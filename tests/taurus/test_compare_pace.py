@@ -57,7 +57,7 @@ def begun(compare, tmp_path, monkeypatch):
             return cost
 
         monkeypatch.setattr(service, "cost_of", cost_of)
-        monkeypatch.setattr(service, "cores", lambda: 2)
+        monkeypatch.setattr(service, "usable_cores", lambda: 2)
         made = compare(**options)
         made.prepare()
         made.engine.provisioning = SimpleNamespace(executors=[Executor(tmp_path)])

@@ -10,7 +10,8 @@ import pytest
 
 from support import jtl_rows
 from tollgate.taurus import pace
-from tollgate.taurus.pace import CostError, cores, cost_of
+from tollgate.taurus.pace import CostError, cost_of
+from tollgate.workers.cgroups import usable_cores
 
 BUSY = "while True: pass"
 
@@ -70,4 +71,4 @@ def test_a_generator_that_ends_is_told(measured):
 
 
 def test_cores_are_those_that_this_process_may_use():
-    assert 1 <= cores() <= os.cpu_count()
+    assert 1 <= usable_cores() <= os.cpu_count()

@@ -44,10 +44,11 @@ from tollgate.targets.git import GitError, find_revisions
 from tollgate.targets.scenarios import given_properties, name_of, scenario_of
 from tollgate.taurus.interim import decisions
 from tollgate.taurus.own_load import OwnLoad
-from tollgate.taurus.pace import CostError, cores, cost_of
+from tollgate.taurus.pace import CostError, cost_of
 from tollgate.taurus.profile_diff import comparison_of, explained
 from tollgate.taurus.shared import problems_as, property_of, refuse_unknown, under_way
 from tollgate.taurus.targets import Targets
+from tollgate.workers.cgroups import usable_cores
 
 
 class Compare(OwnLoad):
@@ -166,7 +167,7 @@ class Compare(OwnLoad):
         self.watches[self.executor] = SampleWatch(self.decider, Path(self.executor.kpi_jtl))
 
     def _set_pace(self, labels: Sequence[str]) -> None:
-        found = Pace.of(self.usual, self.fixed, cores(), self.wanted.cpu_share)
+        found = Pace.of(self.usual, self.fixed, usable_cores(), self.wanted.cpu_share)
         if self.targets and not self.fixed:
             found = self._measured_pace(found, labels)
         self._write(replace(self.record, pace=found))

@@ -18,8 +18,8 @@ It stands before the services that start and judge what is left in `execution`.
 
 from __future__ import annotations
 
-import itertools
 import os
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -128,7 +128,12 @@ class Load(Service):
                 self._note_unread(each)
                 if follows:
                     self._give(each)
-            self._refuse_same_names([each.name for each in chosen])
+            # By its name the services know an execution, and its files are called.
+            for name, count in Counter(each.name for each in chosen).items():
+                if count > 1:
+                    raise TaurusConfigError(
+                        f"load: two executions are called {name!r}: give each a scenario of its own"
+                    )
             known, executions = under_way(self.engine), [each.execution for each in chosen]
             if self.sharing:
                 known.share = self.sharing.give(self.engine, executions, known.executions)
@@ -157,14 +162,6 @@ class Load(Service):
         super().shutdown()
         if self.remote:
             self.remote.watch_no_more()
-
-    def _refuse_same_names(self, names: Sequence[str]) -> None:
-        """By its name the services know an execution, and its files are called."""
-        for one, other in itertools.pairwise(sorted(names)):
-            if one == other:
-                raise TaurusConfigError(
-                    f"load: two executions are called {one!r}: give each a scenario of its own"
-                )
 
     def _planned(self, execution: Mapping) -> _Planned:
         """Checks the numbers that every kind has, before anything starts."""

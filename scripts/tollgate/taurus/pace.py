@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import time
 from collections.abc import Collection, Iterable, Mapping
@@ -33,18 +32,6 @@ LOOK_AGAIN_S = 0.2
 
 class CostError(Exception):
     """One line: why the cost of a request is not known."""
-
-
-def cores() -> int:
-    """Those that this process may use, by its affinity and by its container's quota."""
-    if not hasattr(os, "sched_getaffinity"):  # as on macOS
-        return os.cpu_count() or 1
-    found = len(os.sched_getaffinity(0))
-    try:
-        quota, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
-        return max(1, min(found, int(quota) // int(period)))
-    except (OSError, ValueError):  # there is none, or it is `max`
-        return found
 
 
 def cost_of(

@@ -7,7 +7,6 @@ can't be read, and nothing is concluded from that.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
@@ -15,6 +14,7 @@ import psutil
 from tollgate.base.paths import ROOT
 from tollgate.cli.doctor.finding import FAIL, OK, WARN, Diagnosis
 from tollgate.targets import leftovers, lock, pm2, probe
+from tollgate.workers.cgroups import CGROUPS, OWN, cores, groups, quota, words
 
 GIB = 1 << 30
 #: JMeter takes 0.5 GiB of heap and as much beside it, each worker some 0.1, bzt 0.2.
@@ -27,7 +27,6 @@ BUSY = 0.25
 FAST_CLOCKS = ("tsc", "kvm-clock", "arch_sys_counter", "hyperv_clocksource_tsc_page", "xen")
 GOVERNORS = "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor"
 CLOCK = Path("/sys/devices/system/clocksource/clocksource0/current_clocksource")
-CGROUPS = Path("/sys/fs/cgroup")
 #: The next step where the machine's speed may vary: a comparison of the code with itself.
 NOISE = "`BASE=HEAD ./scripts/run -compare` shows whether a change can be seen all the same"
 
@@ -38,8 +37,8 @@ def look(node_runs: bool) -> list[Diagnosis]:
     return [
         _another_run(),
         *_ports(node_runs),
-        judge_cores(os.cpu_count() or 1, usable, quota(Path("/proc/self/cgroup"), CGROUPS)),
-        judge_room("memory", memory(Path("/proc/self/cgroup"), CGROUPS), FREE_MEMORY),
+        judge_cores(os.cpu_count() or 1, usable, quota(OWN, CGROUPS)),
+        judge_room("memory", memory(OWN, CGROUPS), FREE_MEMORY),
         judge_room("disk", psutil.disk_usage(str(ROOT)).free, FREE_DISK),
         judge_load(os.getloadavg()[0], usable),
         judge_governors({path.read_text().strip() for path in Path("/").glob(GOVERNORS[1:])}),
@@ -75,69 +74,26 @@ def _ports(node_runs: bool) -> list[Diagnosis]:
     return taken or [Diagnosis(OK, "ports", f"free: {free}")]
 
 
-def cores() -> int:
-    """Those that this process may run on."""
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # macOS
-        return os.cpu_count() or 1
-
-
-def quota(own: Path, root: Path) -> float | None:
-    """The CPU time that a container may use, in cores; None where there is no limit.
-
-    own: /proc/self/cgroup. root: where the control groups stand. The tightest limit of the group
-    and of those around it counts (version 2: cpu.max; version 1: cpu.cfs_quota_us).
-    """
-    files = ("cpu.max",), ("cpu.cfs_quota_us", "cpu.cfs_period_us")
-    limits = []
-    for folder in _groups(own, root):
-        for names in files:  # quota and period in microseconds; `max` and -1 are no limit
-            words = [word for name in names for word in _words(folder / name)]
-            if len(words) == 2 and words[0].isdigit() and int(words[0]):
-                limits.append(int(words[0]) / int(words[1]))
-    return min(limits, default=None)
-
-
 def memory(own: Path, root: Path) -> float:
     """The bytes that are free on the machine, or in the container where that leaves fewer.
 
     own, root: as for quota. The tightest of the groups counts (version 2: memory.max; version 1:
     memory.limit_in_bytes)."""
-    left = [room for folder in _groups(own, root) if (room := _room(folder)) is not None]
+    left = [room for folder in groups(own, root) if (room := _room(folder)) is not None]
     return min([psutil.virtual_memory().available, *left])
-
-
-def _groups(own: Path, root: Path) -> Iterator[Path]:
-    """The folders of the groups that a process is in, and of those around them."""
-    try:
-        lines = own.read_text().splitlines()
-    except OSError:
-        return
-    for _, controllers, path in (line.split(":", 2) for line in lines):
-        top = root / controllers if controllers else root
-        group = Path(path.lstrip("/"))
-        yield from (top / folder for folder in (group, *group.parents))
 
 
 def _room(folder: Path) -> int | None:
     """Bytes up to the limit of one group, None where it has none."""
-    limit = _words(folder / "memory.max") or _words(folder / "memory.limit_in_bytes")
-    used = _words(folder / "memory.current") or _words(folder / "memory.usage_in_bytes")
+    limit = words(folder / "memory.max") or words(folder / "memory.limit_in_bytes")
+    used = words(folder / "memory.current") or words(folder / "memory.usage_in_bytes")
     if not (limit and used and limit[0].isdigit()):
         return None
-    stat = _words(folder / "memory.stat")
+    stat = words(folder / "memory.stat")
     counts = dict(zip(stat[::2], stat[1::2], strict=False))
     # Files that were read and not again since: the kernel drops them before it refuses anything.
     cached = int(counts.get("total_inactive_file", counts.get("inactive_file", 0)))
     return max(int(limit[0]) - int(used[0]) + cached, 0)
-
-
-def _words(path: Path) -> list[str]:
-    try:
-        return path.read_text().split()
-    except OSError:
-        return []
 
 
 def judge_cores(seen: int, usable: int, limit: float | None) -> Diagnosis:
