@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import os
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 from tollgate.record import manifest, shards
@@ -33,7 +35,7 @@ def merge(arguments: argparse.Namespace) -> int:
     except FileExistsError:
         raise ManifestError(f"{folder} is there already: name a new folder") from None
     try:
-        shards.place(found, folder)
+        _place(found, folder)
         manifest.write(shards.merged(found, folder), folder)
         known = run_page.judge_and_write(folder)
     except BaseException:
@@ -42,3 +44,22 @@ def merge(arguments: argparse.Namespace) -> int:
     outputs.show(known.verdict)
     print(run_page.write(folder, known))
     return known.verdict.exit_code
+
+
+def _place(found: Sequence[shards.Shard], run: Path) -> None:
+    """Put the shares' folders into that of the merged run: as further names of the same files
+    where that can be, or else as copies. What is made of samples is left out: it is made anew."""
+    for shard, name in zip(found, shards.folders(len(found)), strict=True):
+        shutil.copytree(
+            shard.folder,
+            run / name,
+            ignore=shutil.ignore_patterns(".*", "dashboard"),
+            copy_function=_linked,
+        )
+
+
+def _linked(source: str, target: str) -> None:
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)

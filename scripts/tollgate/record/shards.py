@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import os
-import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -148,7 +146,7 @@ def _whole(execution: Execution) -> dict[str, str]:
 
 
 def merged(shards: Sequence[Shard], run: Path) -> Manifest:
-    """The record of all of them, whose folders stand in `run` as `place` leaves them."""
+    """The record of all of them, whose folders stand in `run`, each called as `folders` says."""
     records = [shard.record for shard in shards]
     first, names = records[0], folders(len(shards))
     # Whoever reads the record makes the run again by them: not at a moment that is over.
@@ -192,22 +190,3 @@ def _execution(folder: str, parts: Sequence[Execution]) -> Execution:
 def folders(of: int) -> list[str]:
     """What those of so many engines are called."""
     return [f"engine-{number:0{len(str(of))}}" for number in range(1, of + 1)]
-
-
-def place(shards: Sequence[Shard], run: Path) -> None:
-    """Put the shares' folders into that of the merged run: as further names of the same files
-    where that can be, or else as copies. What is made of samples is left out: it is made anew."""
-    for shard, name in zip(shards, folders(len(shards)), strict=True):
-        shutil.copytree(
-            shard.folder,
-            run / name,
-            ignore=shutil.ignore_patterns(".*", "dashboard"),
-            copy_function=_linked,
-        )
-
-
-def _linked(source: str, target: str) -> None:
-    try:
-        os.link(source, target)
-    except OSError:
-        shutil.copy2(source, target)

@@ -8,9 +8,10 @@ the property that names it: a CSV Data Set opens in the GUI, and runs alone, as 
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from tollgate.base import atomic
 from tollgate.plan.expressions import Expander
@@ -34,6 +35,25 @@ class Feed:
     is_headed: bool
     is_quoted: bool
     encoding: str
+
+
+@dataclass(frozen=True)
+class EnginePart:
+    """One engine's part of the load of an execution. given: the properties of the whole. own: those
+    of this engine in their place. rows: the text of its own data files. shared: the data files that
+    all engines read as they are, for no property names them. forecast: as run.json has that of the
+    whole, None where there is none."""
+
+    given: dict[str, str] = field(default_factory=dict)
+    own: dict[str, str] = field(default_factory=dict)
+    rows: Sequence[tuple[Feed, str]] = ()
+    shared: Sequence[Feed] = ()
+    forecast: dict[str, Any] | None = None
+
+    @property
+    def undivided(self) -> dict[str, str | None]:
+        """The properties of the whole in place of the engine's own; None where it has none."""
+        return {name: self.given.get(name) for name in self.own}
 
 
 def read_feeds(plan: Path, given: Mapping[str, str]) -> list[Feed]:

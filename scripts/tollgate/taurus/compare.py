@@ -159,19 +159,16 @@ class Compare(OwnLoad):
         texts = {key: str(value) for key, value in self.executor.properties.items()}
         labels = labels_of(read_plan(Path(self.executor.original_jmx), texts))
         if self.usual:
-            self._set_pace(labels)
+            found = Pace.of(self.usual, self.fixed, usable_cores(), self.wanted.cpu_share)
+            if self.targets and not self.fixed:
+                found = self._measured_pace(found, labels)
+            self._write(replace(self.record, pace=found))
+            self.log.info("Compare: %s", words.pace(found))
         warmup = property_of(texts, "warmup", 0, "compare")
         recorder = under_way(self.engine).background
         shares = recorder and recorder.shares
         self.decider = ComparisonDecider(self.record, labels, warmup, self.lag_s, shares)
         self.watches[self.executor] = SampleWatch(self.decider, Path(self.executor.kpi_jtl))
-
-    def _set_pace(self, labels: Sequence[str]) -> None:
-        found = Pace.of(self.usual, self.fixed, usable_cores(), self.wanted.cpu_share)
-        if self.targets and not self.fixed:
-            found = self._measured_pace(found, labels)
-        self._write(replace(self.record, pace=found))
-        self.log.info("Compare: %s", words.pace(found))
 
     def _measured_pace(self, kept: Pace, labels: Sequence[str]) -> Pace:
         """What fits the machine, handed to JMeter and noted in run.json."""

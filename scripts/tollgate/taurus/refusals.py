@@ -15,6 +15,7 @@ from tollgate.judge.facts import JudgeSettings
 from tollgate.plan import data_files
 from tollgate.plan.read import read_plan
 from tollgate.record.redaction import MARK, Redaction
+from tollgate.taurus.shared import refuse_unknown
 
 #: Taurus rewrites every thread group of a plan for any of these.
 LOAD_SETTINGS = ("concurrency", "iterations", "ramp-up", "hold-for", "throughput", "steps")
@@ -22,14 +23,10 @@ LOAD_SETTINGS = ("concurrency", "iterations", "ramp-up", "hold-for", "throughput
 
 def checked_settings(wanted: Mapping[str, Any]) -> dict[str, Any]:
     """Settings of modules.verdict, by the names of JudgeSettings. Raises TaurusConfigError."""
-    known = {field.name for field in fields(JudgeSettings)}
     others = ("class", "kind")
-    found = {key.replace("-", "_"): it for key, it in wanted.items() if key not in others}
-    for name in found.keys() - known:
-        raise TaurusConfigError(
-            f"verdict: modules.verdict has the setting {name!r}, which does not exist; "
-            f"known are: {', '.join(sorted(known)).replace('_', '-')}"
-        )
+    given = {key.replace("_", "-"): it for key, it in wanted.items() if key not in others}
+    refuse_unknown("verdict", given, [it.name.replace("_", "-") for it in fields(JudgeSettings)])
+    found = {key.replace("-", "_"): it for key, it in given.items()}
     try:
         JudgeSettings(**found)
     except ValueError as problem:

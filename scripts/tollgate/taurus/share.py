@@ -26,11 +26,11 @@ from tollgate.forecast.load import shared_forecast
 from tollgate.forecast.model import Followed, from_record, to_record
 from tollgate.plan.jmx import read_tree
 from tollgate.plan.read import read_plan
-from tollgate.record.divided import EnginePart
 from tollgate.record.manifest import ShareRecord, digest
+from tollgate.schedule import share_rows
 from tollgate.schedule.share import Share, ShareError, parse_share
 from tollgate.schedule.share_load import shared_properties
-from tollgate.schedule.share_rows import COPY, HOW, SPLIT, read_feeds, read_rows, write_rows
+from tollgate.schedule.share_rows import COPY, HOW, SPLIT, EnginePart
 from tollgate.targets import scenarios
 from tollgate.taurus.shared import PreparedExecution, problems_as
 
@@ -101,7 +101,7 @@ class Sharing:
         part = part_of(engine, scenario, prepared, self.share, self.rows)
         folder = Path(engine.artifacts_dir).absolute() / DATA
         for feed, text in part.rows:
-            part.own[feed.property] = str(write_rows(feed, text, folder))
+            part.own[feed.property] = str(share_rows.write_rows(feed, text, folder))
             data[feed.property] = digest(feed.file)
         prepared.forecast = part.forecast
         prepared.undivided_properties = part.undivided
@@ -129,7 +129,7 @@ def part_of(
 ) -> EnginePart:
     """how: rows are shared. Raises ShareError, PlanError."""
     given, path = scenarios.given_properties(engine.config, scenario), scenarios.script_of(scenario)
-    feeds = read_feeds(path, given)
+    feeds = share_rows.read_feeds(path, given)
     shared = [it for it in feeds if not it.property]
     if shared and how == SPLIT:
         raise ShareError(
@@ -144,7 +144,7 @@ def part_of(
     return EnginePart(
         given,
         own=shared_properties(read_plan(path, given), read_tree(path, given), given, share),
-        rows=[(it, read_rows(it, share, how)) for it in feeds if it.property],
+        rows=[(it, share_rows.read_rows(it, share, how)) for it in feeds if it.property],
         shared=shared,
         forecast=forecast,
     )

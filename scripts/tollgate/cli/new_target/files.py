@@ -16,6 +16,7 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 import yaml
+from jinja2 import Template
 
 from tollgate.base.urls import Url
 from tollgate.taurus.engine import BASE_CONFIG
@@ -199,44 +200,15 @@ def changed_files(target: NewTarget, root: Path) -> dict[str, str]:
 def alias(target: NewTarget) -> str:
     """The kind of run that asks the target alone, as an entry of cli-aliases in taurus.yml."""
     name = target.name
-    modes = ("fork", "cluster") if target.is_router else (name,)
     probe, answer = (f"/{name}/3", r'"square":9\b') if target.is_router else (target.path, "")
-    lines = [
-        f"{name}: # `./scripts/run -{name}`; made by `tollgate new target`",
-        "  settings:",
-        f"    artifacts-dir: reports/${{TOLLGATE_UTC}}-{name}",
-        "  ~~execution:",
-        *(f"  - scenario: {mode}" for mode in modes),
-        "  scenarios:",
-    ]
-    for mode in modes:
-        lines += [
-            f"    {mode}:",
-            f"      script: plans/check-{name}.jmx",
-            *(f"      {line}" for line in _where(target)),
-            "      probes: # asked before any load; the answer must contain the pattern",
-            f"      - path: {json.dumps(probe)}",
-            f"        answer: '{answer}'",
-        ]
-    lines += [
-        "  modules:",
-        "    verdict:",
-        f"      kind: {name}",
-        "  ~~reporting:",
-        "  - module: verdict",
-        "  - module: passfail",
-        "    criteria: # what must not happen",
-        f"    - avg-lt of {name}>350ms",
-        f"    - avg-rt of {name}>2500ms",
-        f"    - fail of {name}>0%",
-    ]
-    return "".join(f"  {line}\n" for line in lines)
-
-
-def _where(target: NewTarget) -> list[str]:
-    if target.remote:
-        return [f"url: {target.remote.url} # runs already; never started or stopped by a run"]
-    return [f"target: {target.app} # an app of ecosystem.config.js"] if target.app else []
+    template = Template((TEMPLATES / "alias.yml.jinja").read_text("utf-8"), trim_blocks=True)
+    return template.render(
+        target=target,
+        name=name,
+        modes=("fork", "cluster") if target.is_router else (name,),
+        probe=json.dumps(probe),
+        answer=answer,
+    )
 
 
 def _rows(target: NewTarget) -> Iterator[str]:
