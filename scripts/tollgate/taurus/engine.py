@@ -16,6 +16,7 @@ from bzt.linter import ToplevelChecker
 from tollgate.base.text import did_you_mean
 from tollgate.record.redaction import Redaction
 from tollgate.taurus import secrecy
+from tollgate.taurus.shared import refuse_other
 from tollgate.taurus.targets import Targets
 
 #: Taurus's own modules and aliases.
@@ -53,14 +54,14 @@ class Engine(secrecy.RecordingEngine):
 
     def prepare(self) -> None:
         """Raises TaurusConfigError for what no module would read, before one is called."""
-        own = (str(name) for name in self.config if not str(name).startswith(_OWN))
-        _refuse_unknown("the configuration has the section", own, _SECTIONS)
+        own = [it for it in self.config if not str(it).startswith(_OWN)]
+        refuse_other("the configuration has the section", own, _SECTIONS)
         modules = self.config.get("modules")
         _refuse_old(modules, self.config.get("services", []))
         known = [it for it, settings in modules.items() if _class_of(settings)]
         ours = [it for it in known if _class_of(modules[it]).startswith("tollgate.")]
-        unknown = (str(it) for it in modules if it not in known)
-        _refuse_unknown("modules has the entry", unknown, [*ours, "jmeter"])
+        unknown = [it for it in modules if it not in known]
+        refuse_other("modules has the entry", unknown, [*ours, "jmeter"])
         super().prepare()
 
     def _startup(self) -> None:
@@ -85,11 +86,3 @@ def _refuse_old(modules: Mapping[str, object], services: Iterable[object]) -> No
 
 def _class_of(settings: object) -> str:
     return str(settings.get("class", "") if isinstance(settings, dict) else settings or "")
-
-
-def _refuse_unknown(where: str, names: Iterable[str], known: Sequence[str]) -> None:
-    for name in names:
-        if name not in known:
-            raise TaurusConfigError(
-                f"{where} {name!r}, which does not exist: {did_you_mean(name, known)}"
-            )

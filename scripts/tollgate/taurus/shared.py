@@ -12,7 +12,7 @@ import math
 import re
 import subprocess
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -108,14 +108,18 @@ def problems_as(raised: type[Exception], module: str, *problems: type[Exception]
         raise raised(f"{module}: {problem}") from None
 
 
-def refuse_unknown(module: str, settings: Mapping[str, object], known: Iterable[str]) -> None:
+def refuse_unknown(module: str, settings: Iterable[str], known: Iterable[str]) -> None:
     """Raises TaurusConfigError, one line, for a setting that does not exist."""
-    names = [*known]
-    for name in settings:
-        if name not in (*names, "class"):
+    given = [name for name in settings if name != "class"]
+    refuse_other(f"{module}: modules.{module} has the setting", given, [*known])
+
+
+def refuse_other(what: str, names: Iterable[str], known: Sequence[str]) -> None:
+    """Raises TaurusConfigError for a name that is not known. what: has it, as the line begins."""
+    for name in map(str, names):
+        if name not in known:
             raise TaurusConfigError(
-                f"{module}: modules.{module} has the setting {name!r}, which does not exist: "
-                f"{did_you_mean(str(name), names)}"
+                f"{what} {name!r}, which does not exist: {did_you_mean(name, known)}"
             )
 
 
