@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Mapping
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -84,7 +83,7 @@ class Verdict(Reporter):
             planned = [self._planned(executor) for executor in executors]
             made = _record(
                 self.engine,
-                self.settings,
+                self.settings.get("kind", "check"),
                 # Of whatever reporter: criteria that are not judged would be a lie.
                 criteria=[
                     criterion
@@ -239,10 +238,10 @@ def _as_list(criteria: list | dict) -> list:
     return list(criteria)
 
 
-def _record(engine: Engine, settings: Mapping[str, Any], **known: Any) -> manifest.Manifest:
-    """The record of a run that begins now. settings: of modules.verdict."""
+def _record(engine: Engine, kind: str, **known: Any) -> manifest.Manifest:
+    """The record of a run that begins now."""
     return manifest.Manifest(
-        kind=settings.get("kind", "check"),
+        kind=kind,
         started=datetime.now(timezone.utc).isoformat(timespec="seconds"),
         arguments=getattr(engine, "arguments", None),
         **known,
@@ -257,8 +256,8 @@ def judge_unstarted(engine: Engine) -> None:
     if not folder.is_dir() or (folder / manifest.NAME).exists():
         return
     nothing = {"criteria": [], "settings": {}, "executions": [], "environment": fingerprint()}
-    settings = engine.config.get("modules").get("verdict", {})
-    manifest.write(_record(engine, settings, interrupted=True, **nothing), folder)
+    kind = engine.config.get("modules").get("verdict", {}).get("kind", "check")
+    manifest.write(_record(engine, kind, interrupted=True, **nothing), folder)
     judged = run_page.judge_and_write(folder)
     outputs.show(judged.verdict)
     try:
