@@ -50,6 +50,10 @@ class Copy:
         environment.pop("JMETER_HOME", None)
         return support.run("sh", "-euc", commands, cwd=self.root, env=environment)
 
+    def make(self, command):
+        made = self.shell(command)
+        assert made.returncode == 0, made.stderr
+
     @property
     def latest(self):
         """The folder of the newest run."""
@@ -66,8 +70,7 @@ def put_into_ecosystem(copy, line):
 
 def serve(script, port):
     """The service, which runs already; whoever starts it ends it."""
-    server = subprocess.Popen(
-        ["node", str(script)], env={**os.environ, "PORT": str(port)}, stdin=subprocess.DEVNULL
-    )
+    env = {**os.environ, "PORT": str(port)}
+    server = subprocess.Popen(["node", str(script)], env=env, stdin=subprocess.DEVNULL)
     support.wait_until(lambda: support.listens(port), "their service listens")
     return server

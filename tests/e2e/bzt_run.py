@@ -7,8 +7,6 @@ import csv
 import json
 import signal
 import socket
-import subprocess
-import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,18 +18,29 @@ from support import ci_files
 from support.project_copy import own_project
 from tollgate.targets.pm2 import declared_apps
 
-ROOT = Path(__file__).resolve().parents[2]
-BZT = Path(sys.executable).with_name("bzt")
 #: All that ecosystem.config.js has, so that no run is in the way of another clone's.
 APPS = tuple(declared_apps())
 #: Seconds after which a run that should have ended long ago fails its test.
 PATIENCE = 300
 #: Seconds in which JMeter warms up also on a busy machine, where a run must be able to pass.
 WARMUP_S = 5
-
-
 #: Runs of this process's tests whose end nobody has seen yet.
 UNDER_WAY: list[Run] = []
+
+
+def rows_of(jtl):
+    """The samples of a JTL, each a dict."""
+    with jtl.open(encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
+def newest_look(folder, app):
+    """What PM2 said of the workers of an app that are online when the watcher looked last."""
+    path = folder / "workers.jsonl"
+    lines = path.read_text().splitlines(keepends=True) if path.exists() else []
+    looks = [json.loads(line) for line in lines if line.endswith("\n")]
+    looks = [it for it in looks if it["app"] == app and it.get("status") == "online"]
+    return [it for it in looks if it["time"] == looks[-1]["time"]]
 
 
 @dataclass
@@ -42,10 +51,41 @@ class Finished:
     output: str
     folder: Path
 
+    def json(self, name):
+        return json.loads((self.folder / name).read_text())
+
     @property
     def verdict(self):
-        """The content of verdict.json."""
-        return json.loads((self.folder / "verdict.json").read_text())
+        return self.json("verdict.json")
+
+    @property
+    def execution(self):
+        """What the verdict says of the only execution."""
+        (found,) = self.verdict["executions"]
+        return found
+
+    @property
+    def outcome(self):
+        return self.code, self.verdict["verdict"]
+
+    @property
+    def page(self):
+        return (self.folder / "index.html").read_text()
+
+    @property
+    def samples(self):
+        return rows_of(self.folder / "kpi.jtl")
+
+    @property
+    def all_answered_right(self):
+        """Whether no sample of any execution has failed."""
+        jtls = self.folder.glob("kpi*.jtl")
+        return all(row["success"] == "true" for jtl in jtls for row in rows_of(jtl))
+
+    @property
+    def blamed(self):
+        """Whose fault it is that the run did not pass."""
+        return {reason["fault"] for reason in self.verdict["reasons"]}
 
     def reasons(self):
         """All reasons for the verdict, one a line."""
@@ -57,6 +97,14 @@ class Finished:
         assert len(lines) == 1, f"one line of error wanted:\n{self.output}"
         assert "Traceback" not in self.output
         return lines[0]
+
+    def assert_only_the_generator_is_to_blame(self):
+        """A run this short may not be able to tell, and a busy machine may send late."""
+        bad = [it for it in self.verdict["reasons"] if it["verdict"] in ("FAIL", "INVALID")]
+        assert {it["fault"] for it in bad} <= {"generator"}, self.output
+
+    def judged_again(self, *options):
+        return support.tollgate("judge", self.folder, *options)
 
 
 class Run:
@@ -81,34 +129,27 @@ class Run:
         the run's folder is to be, in place of tmp_path. job: the one of GitHub's workflow whose
         command and environment stand for bzt and the kind; what it writes for the page of the job
         is summary.md in tmp_path. inside: what begins the command of one on another host."""
+        tmp_path.mkdir(parents=True, exist_ok=True)
         self.folder = (root_of_runs or tmp_path) / "run"
         self.root = root or own_project()
-        command = [str(self.root / ".venv" / "bin" / "bzt"), "taurus.yml"]
-        own: dict[str, str] = {}
+        command, own = [self.root / ".venv" / "bin" / "bzt", "taurus.yml"], {}
         if job:
             command, own = _of_job(job), {"GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md")}
             own |= ci_files.github_commands()[job].env
         if config:
             (tmp_path / "over.json").write_text(json.dumps(config))
-            command.append(str(tmp_path / "over.json"))
+            command.append(tmp_path / "over.json")
         self.log = tmp_path / "bzt.out"
         ports = {_variable(app): str(support.free_port()) for app in APPS}
         self.env = {**ports, **own, **env}
         settings = [f"settings.artifacts-dir={self.folder}", *options]
         if not dashboards:
             settings.append("modules.report.dashboards=false")
-        arguments = [word for setting in settings for word in ("-o", setting)]
+        command += [word for setting in settings for word in ("-o", setting)]
         if alias:
-            arguments.append(f"-{alias}")
-        with self.log.open("w") as out:
-            self.process = subprocess.Popen(
-                [*inside, *command, *arguments],
-                cwd=self.root,
-                env=support.environment(**self.env),
-                stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=subprocess.STDOUT,
-            )
+            command.append(f"-{alias}")
+        env = support.environment(**self.env)
+        self.process = support.start(*inside, *command, output=self.log, cwd=self.root, env=env)
         UNDER_WAY.append(self)
 
     def until(self, text):
@@ -124,7 +165,7 @@ class Run:
         """Processes below bzt whose command line holds a text."""
         found = []
         with contextlib.suppress(psutil.NoSuchProcess):
-            for child in psutil.Process(self.process.pid).children(recursive=True):
+            for child in self.process.children(recursive=True):
                 with contextlib.suppress(psutil.NoSuchProcess):
                     if text in " ".join(child.cmdline()):
                         found.append(child)
@@ -134,12 +175,21 @@ class Run:
         self.process.send_signal(number)
         return self
 
+    def kill(self):
+        self.signal(signal.SIGKILL).process.wait()
+
     def end(self):
         """Wait for the end."""
         code = self.process.wait(PATIENCE)
         if self in UNDER_WAY:
             UNDER_WAY.remove(self)
         return Finished(code, self.log.read_text(), self.folder)
+
+    def end_cleanly(self):
+        """Wait for the end, which leaves nothing behind."""
+        ended = self.end()
+        assert self.left_behind() == [], ended.output
+        return ended
 
     def left_behind(self):
         """Processes of ours that are still there, and ports that are still taken."""
@@ -166,7 +216,7 @@ def end_those_under_way():
             run.signal(signal.SIGTERM)
             try:
                 run.process.wait(PATIENCE)
-            except subprocess.TimeoutExpired:
+            except psutil.TimeoutExpired:
                 run.process.kill()
 
 
@@ -200,29 +250,23 @@ def mostly_right(*labels):
     return [f"fail of {label}>60%" for label in labels]
 
 
-def all_answered_right(folder):
-    """Whether no sample in the folder of a run has failed."""
-    for jtl in folder.glob("kpi*.jtl"):
-        with jtl.open(encoding="utf-8", newline="") as rows:
-            if any(row["success"] != "true" for row in csv.DictReader(rows)):
-                return False
-    return True
-
-
 def seconds(warmup, measured):
     """Options that shorten a run."""
-    at = "modules.jmeter.properties"
-    return [
-        f"{at}.warmup={warmup}",
-        f"{at}.measured={measured}",
-        "modules.stop-when-decided.budget=off",
-    ]
+    lengths = {"warmup": warmup, "measured": measured}
+    options = [f"modules.jmeter.properties.{name}={value}" for name, value in lengths.items()]
+    return [*options, "modules.stop-when-decided.budget=off"]
 
 
-def only(mode, criteria, **properties):
+def judged_by(criteria):
+    """Settings that put these criteria in the place of those of taurus.yml."""
+    return {"~reporting": [{"module": "verdict"}, {"module": "passfail", "criteria": criteria}]}
+
+
+def only(mode, criteria, modules=None, **properties):
     """One execution with these criteria alone and these properties of the plan."""
+    own = {"jmeter": {"properties": properties}, "stop-when-decided": {"budget": "off"}}
     return {
         "~execution": [{"scenario": mode}],
-        "~reporting": [{"module": "verdict"}, {"module": "passfail", "criteria": criteria}],
-        "modules": {"jmeter": {"properties": properties}, "stop-when-decided": {"budget": "off"}},
+        **judged_by(criteria),
+        "modules": own | (modules or {}),
     }

@@ -1,12 +1,8 @@
 """Real runs: none goes on when its test has ended."""
 
 import sys
-from typing import TYPE_CHECKING
 
 import pytest
-
-if TYPE_CHECKING:
-    pass
 
 
 @pytest.fixture(autouse=True)
@@ -32,8 +28,6 @@ def compare(project, tmp_path):
     from e2e.comparing import begin
 
     def comparison(*options, **env):
-        folder = tmp_path / str(len(list(tmp_path.iterdir())))
-        folder.mkdir()
-        return begin(project, folder, *options, **env)
+        return begin(project, tmp_path / str(len(list(tmp_path.iterdir()))), *options, **env)
 
     return comparison

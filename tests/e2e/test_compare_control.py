@@ -1,6 +1,5 @@
 """A comparison of HEAD with itself, which must pass, and whose profile names nothing."""
 
-import json
 import os
 import re
 
@@ -26,26 +25,26 @@ def control(project, tmp_path_factory):
     return run, run.end()
 
 
-def test_the_control_passes_and_ends_before_its_time_is_up(control):
-    _, ended = control
-    assert ended.code == 0, ended.output
-    assert ended.verdict["verdict"] == "PASS"
-    told = json.loads((ended.folder / "compare.json").read_text())
+def test_the_control_passes_and_ends_before_its_time_is_up_and_leaves_nothing(control, project):
+    run, ended = control
+    assert ended.outcome == (0, "PASS"), ended.output
+    assert_on_the_page_of_the_job(ended, "compare", run.log.parent)
+    assert_nothing_left(run, project)
+    told = ended.json("compare.json")
     assert 10 <= told["decided_s"] < 180
     assert (told["mode"], told["execution"]) == ("cluster", "compare")
     assert told["base"]["revision"] == told["head"]["revision"]
     assert len(told["background_cpu"]) == told["decided_s"]
-    assert ended.verdict["executions"][0]["comparison"]["background_cpu"]["seconds"] > 0
+    assert ended.execution["comparison"]["background_cpu"]["seconds"] > 0
     assert "this is the control, which must pass" in ended.output
     assert f"Compare: {told['decided_s']:g} s of at most 180: 8 of 8 decided" in ended.output
 
 
 def test_the_pace_is_what_the_machine_can_carry_and_the_schedule_that_of_the_pace(control):
     _, ended = control
-    [execution] = json.loads((ended.folder / "run.json").read_text())["executions"]
+    [execution] = ended.json("run.json")["executions"]
     assert [execution["properties"][it] for it in ("period", "search_lag")] == ["64", "57"]
-    [judged] = ended.verdict["executions"]
-    pace = judged["comparison"]["pace"]
+    pace = ended.execution["comparison"]["pace"]
     assert (pace["period_ms"], pace["usual_ms"], pace["why"]) == (64, 18, "measured")
     assert min(pace["cost"].values()) > 0
     assert "one of each label every 64 ms" in ended.output
@@ -54,31 +53,18 @@ def test_the_pace_is_what_the_machine_can_carry_and_the_schedule_that_of_the_pac
 
 def test_both_sides_ran_in_the_same_mode_with_as_many_workers(control):
     _, ended = control
-    [execution] = json.loads((ended.folder / "run.json").read_text())["executions"]
+    [execution] = ended.json("run.json")["executions"]
     assert re.search(rf"coin_seed={execution['properties']['coin_seed']}\b", ended.output)
     base, head = execution["targets"]
     assert (base.pop("name"), head.pop("name")) == ("base", "head")
     assert base == head
-    assert base["mode"] == "cluster"
-    assert base["instances"] == os.cpu_count()
+    assert (base["mode"], base["instances"]) == ("cluster", os.cpu_count())
 
 
 def test_of_the_control_nothing_is_named_by_what_its_workers_computed(control):
     _, ended = control
-    why = json.loads((ended.folder / "why.json").read_text())
+    why = ended.json("why.json")
     assert (why["problem"], why["outcome"]) == ("", "unchanged")
     assert [it for it in why["functions"] if it["own"]["moved"] == "more"] == []
-    profile = ended.folder / "profile"
-    assert [len(list((profile / side).glob("*.jsonl"))) for side in ("base", "head")] == [
-        os.cpu_count(),
-        os.cpu_count(),
-    ]
-
-
-def test_the_verdict_of_the_control_is_on_the_page_of_the_ci_job(control):
-    run, ended = control
-    assert_on_the_page_of_the_job(ended, "compare", run.log.parent)
-
-
-def test_the_control_leaves_nothing_behind(control, project):
-    assert_nothing_left(control[0], project)
+    for side in ("base", "head"):
+        assert len(list((ended.folder / "profile" / side).glob("*.jsonl"))) == os.cpu_count()

@@ -1,8 +1,5 @@
 """Comparisons of which head is slower: what says so, and the function that made it so."""
 
-from __future__ import annotations
-
-import json
 import re
 import signal
 
@@ -14,11 +11,14 @@ from e2e.comparing import CHEAP_SUMS, LIGHT, SHORT, assert_nothing_left
 pytestmark = pytest.mark.long
 
 
+def settings(*gate):
+    every_10_s = ("first=10", "every=10")
+    return [*(f"modules.compare.{each}" for each in (*gate, *every_10_s)), *LIGHT, SHORT[0]]
+
+
 def test_twice_the_work_fails_by_the_label_that_gates_whatever_ends_the_profile(compare, project):
-    gate = ("gates=p50", "labels=sum", "effect=5%", "budget=400", "first=10", "every=10")
-    gate += ("profile=true",)
-    options = [*(f"modules.compare.{each}" for each in gate), *LIGHT, SHORT[0]]
-    run = compare(*options, BASE="HEAD", HEAD_INJECT_WORK_PERCENT="100")
+    gate = settings("gates=p50", "labels=sum", "effect=5%", "budget=400", "profile=true")
+    run = compare(*gate, BASE="HEAD", HEAD_INJECT_WORK_PERCENT="100")
     run.until("Profiling base and head")
     support.wait_until((run.folder / "profile" / "schedule.json").exists, "the load is on")
     stood = (run.folder / "verdict.json").read_text()
@@ -34,14 +34,12 @@ def test_twice_the_work_fails_by_the_label_that_gates_whatever_ends_the_profile(
     )
     assert re.fullmatch(line, ended.reasons())
     assert re.search(line, ended.output)
-    compared = ended.verdict["executions"][0]["comparison"]
+    compared = ended.execution["comparison"]
     assert (compared["injected"], compared["control"]) == ({"work_percent": 100.0}, False)
     [finding] = [it for it in compared["findings"] if it["gates"]]
     assert finding["metric"] == "p50"
-    low, high = finding["interval"]
-    assert 0 < low < high
-    page = (ended.folder / "index.html").read_text()
-    assert "Head is worse than base: p50 of sum +" in page
+    assert 0 < finding["interval"][0] < finding["interval"][1]
+    assert "Head is worse than base: p50 of sum +" in ended.page
     assert not (ended.folder / "why.json").exists()
     assert_nothing_left(run, project)
 
@@ -59,20 +57,16 @@ def test_of_a_commit_that_sorts_again_and_again_the_function_that_does_is_named_
 ):
     text = (project.root / AURORA).read_text()
     project.commit(text.replace("return JSON.parse(raw)", SORTS_AGAIN, 1), AURORA)
-    gate = ("gates=p50", "budget=200", "first=10", "every=10")
-    options = [*(f"modules.compare.{each}" for each in gate), *LIGHT, *CHEAP_SUMS, SHORT[0]]
-    run = compare(*options, BASE="HEAD~1")
+    run = compare(*settings("gates=p50", "budget=200"), *CHEAP_SUMS, BASE="HEAD~1")
     try:
         ended = run.end()
         assert_nothing_left(run, project)
     finally:
         project.git("reset", "--quiet", "--hard", "HEAD~1")
     assert ended.code == 3, ended.output
-    why = json.loads((ended.folder / "why.json").read_text())
+    why = ended.json("why.json")
     assert (why["problem"], why["outcome"]) == ("", "computing")
     named = [it for it in why["functions"] if it["own"]["moved"] == "more"]
     assert ("toTickets", AURORA) in [(it["name"], it["file"]) for it in named]
-    first = next(
-        it for it in (ended.folder / "verdict.md").read_text().splitlines() if it[:3] == "- `"
-    )
-    assert first.startswith(f"- `toTickets ({AURORA}:")
+    names = re.findall(r"^- `(.*)", (ended.folder / "verdict.md").read_text(), re.MULTILINE)
+    assert names[0].startswith(f"toTickets ({AURORA}:")

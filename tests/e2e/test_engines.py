@@ -9,7 +9,6 @@ import math
 import re
 import shutil
 import signal
-import subprocess
 from collections import Counter
 from pathlib import Path
 
@@ -17,7 +16,7 @@ import numpy as np
 import pytest
 
 import support
-from e2e.bzt_run import LENIENT, Run, mostly_right, seconds
+from e2e.bzt_run import LENIENT, Run, mostly_right, only
 from support.hosts import hosts
 from support.project_copy import copy_project
 from tollgate.plan.remote import START_AT
@@ -42,19 +41,12 @@ class Remote:
     def __init__(self, folder, network, number, key):
         self.root = copy_project(folder / f"engine-{number}")
         self.number, self.network, self.key = number, network, key
-        self.process: subprocess.Popen | None = None
-        self.state = ""
+        self.process, self.state = None, ""
         write_rows(self.root)
 
     @property
     def host(self):
         return f"{self.network.address(self.number)}:{PORT}"
-
-    @property
-    def is_free(self):
-        """Whether it lives, and has no run under way."""
-        lives = self.process is not None and self.process.poll() is None
-        return lives and _last(self.log) in ENDED
 
     @property
     def log(self):
@@ -64,7 +56,8 @@ class Remote:
     def become(self, state=""):
         """Wait for work: as it should be, or with another `plan`, `clock` or `key`. One that is
         free and in this state goes on."""
-        if self.is_free and state == self.state:
+        is_free = self.lives and _last(self.log) in (READY, OVER)
+        if is_free and state == self.state:
             return
         self.end(signal.SIGKILL)
         self.state = state
@@ -81,27 +74,22 @@ class Remote:
     def _start(self, env):
         said = self.root / "engine.out"
         self.log.unlink(missing_ok=True)
-        with said.open("w") as out:
-            self.process = subprocess.Popen(
-                [
-                    *(*self.network.inside(self.number), str(self.root / "scripts/engine")),
-                    *(f"{self.number}/{OF}", "--port", str(PORT)),
-                    *("--address", self.network.address(self.number)),
-                    *("--plans", str(self.root / "theirs")),
-                ],
-                env=support.environment(**env),
-                stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=subprocess.STDOUT,
-            )
-        support.wait_until(
-            lambda: self.process.poll() is not None or _last(self.log) == READY,
-            f"engine {self.number} waits for work",
+        self.process = support.start(
+            *(*self.network.inside(self.number), self.root / "scripts/engine"),
+            *(f"{self.number}/{OF}", "--port", PORT, "--plans", self.root / "theirs"),
+            *("--address", self.network.address(self.number)),
+            output=said,
+            env=support.environment(**env),
         )
-        assert self.process.poll() is None, said.read_text()
+        what = f"engine {self.number} waits for work"
+        support.wait_while_it_lives(self.process, said, lambda: _last(self.log) == READY, what)
+
+    @property
+    def lives(self):
+        return self.process is not None and self.process.poll() is None
 
     def end(self, how=signal.SIGTERM):
-        if self.process and self.process.poll() is None:
+        if self.lives:
             self.process.send_signal(how)
             self.process.wait(support.PATIENCE)
 
@@ -112,16 +100,11 @@ def _ahead(by):
     shown = support.run("faketime", "-f", by, "env").stdout
     found = dict(line.split("=", 1) for line in shown.splitlines() if "=" in line)
     kept = {name: found[name] for name in ("LD_PRELOAD", "FAKETIME")}
-    return {
-        **kept,
-        "FAKETIME_DONT_FAKE_MONOTONIC": "1",
-        "FAKETIME_FORCE_MONOTONIC_FIX": "0",
-    }
+    return kept | {"FAKETIME_DONT_FAKE_MONOTONIC": "1", "FAKETIME_FORCE_MONOTONIC_FIX": "0"}
 
 
 #: What an engine's log says last of a test, or of its start.
 READY, BEGUN, OVER = "Bound to", "Running the test!", "Test has ended"
-ENDED = (READY, OVER)
 
 
 def _last(log):
@@ -157,37 +140,20 @@ class Site:
 
     def run(self):
         """A service of this project's, that listens on the controller's address."""
-        config = {
-            "~execution": [{"scenario": "shop"}],
-            "scenarios": {
-                "shop": {"script": str(self.root / "theirs" / PLAN.name), "target": "fork"}
-            },
-            "~reporting": [
-                {"module": "verdict"},
-                {"module": "passfail", "criteria": CRITERIA},
-            ],
-            "modules": {"verdict": {**LENIENT, "latency": "service"}, "load": {"rows": "split"}},
-        }
+        modules = {"verdict": {**LENIENT, "latency": "service"}, "load": {"rows": "split"}}
+        config = only("shop", CRITERIA, modules, warmup=WARMUP, measured=MEASURED)
+        plan = str(self.root / "theirs" / PLAN.name)
+        config["scenarios"] = {"shop": {"script": plan, "target": "fork"}}
+        env = {"HOST": self.network.address(0), "ENGINES": ",".join(it.host for it in self.engines)}
         folder = self.folder / f"run-{next(self._names)}"
-        folder.mkdir()
-        return Run(
-            folder,
-            *seconds(WARMUP, MEASURED),
-            config=config,
-            root=self.root,
-            inside=self.network.inside(0),
-            HOST=self.network.address(0),
-            ENGINES=",".join(it.host for it in self.engines),
-        )
+        return Run(folder, config=config, root=self.root, inside=self.network.inside(0), **env)
 
     def under_load(self):
         """A run whose engines all send by now."""
         run = self.run()
-        support.wait_until(
-            lambda: run.process.poll() is not None or all(by_engine(run.folder, self).values()),
-            "samples come from each engine",
+        support.wait_while_it_lives(
+            run.process, run.log, lambda: all(by_engine(run.folder, self).values()), "all send"
         )
-        assert run.process.poll() is None, run.log.read_text()
         return run
 
     def refused(self):
@@ -216,16 +182,12 @@ def finished(site):
     return site.run().end()
 
 
-def samples(folder):
-    """Those that have been written down by now."""
+def by_engine(folder, site):
+    """The samples that have been written down by now."""
     path = folder / "kpi.jtl"
     lines = path.read_text().splitlines(keepends=True) if path.is_file() else []
-    return list(csv.DictReader(it for it in lines if it.endswith("\n")))
-
-
-def by_engine(folder, site):
-    found: dict[str, list] = {each.host: [] for each in site.engines}
-    for row in samples(folder):
+    found = {each.host: [] for each in site.engines}
+    for row in csv.DictReader(it for it in lines if it.endswith("\n")):
         found[row["threadName"].partition("-")[0]].append(row)
     return found
 
@@ -240,25 +202,20 @@ def measured(rows):
     ]
 
 
-def test_the_verdict_is_that_of_the_whole_load(finished, site):
+def test_the_verdict_is_that_of_the_whole_load(finished):
     assert finished.code == 0, finished.output
-    (execution,) = finished.verdict["executions"]
-    intended = [
-        {it["labels"][0]: it["intended"] for it in each["schedules"]}
-        for each in execution["engines"]
-    ]
-    length_s = WARMUP + MEASURED
-    assert sum(it["item"] for it in intended) == math.ceil(RATE * length_s)
-    assert sum(it["rare"] for it in intended) == math.ceil(RARE_RATE * length_s)
-    for each in execution["engines"]:
-        assert all(0 <= it["sent"] <= it["intended"] for it in each["schedules"])
-    again = support.run(site.root / ".venv/bin/tollgate", "judge", finished.folder, "--json")
-    assert json.loads(again.stdout) == finished.verdict
+    engines = finished.execution["engines"]
+    whole = {"item": RATE, "rare": RARE_RATE}
+    for label, rate in whole.items():
+        schedules = [it for each in engines for it in each["schedules"] if label in it["labels"]]
+        assert len(schedules) == OF
+        assert sum(it["intended"] for it in schedules) == math.ceil(rate * (WARMUP + MEASURED))
+        assert all(0 <= it["sent"] <= it["intended"] for it in schedules)
+    assert json.loads(finished.judged_again("--json").stdout) == finished.verdict
 
 
 def test_counts_and_percentiles_are_those_of_all_samples_together(finished, site):
-    (execution,) = finished.verdict["executions"]
-    rows = by_engine(finished.folder, site)
+    execution, rows = finished.execution, by_engine(finished.folder, site)
     parts = [measured(rows[it.host]) for it in site.engines]
     for engine, part in zip(execution["engines"], parts, strict=True):
         assert engine["requests"] >= len(part) > 0
@@ -307,8 +264,7 @@ def test_engines_that_die_or_are_cut_off_are_named_with_the_second(site):
     finally:
         site.network.join(away.number)
         away.end(signal.SIGKILL)
-    assert done.code == 1
-    assert done.verdict["verdict"] == "INVALID"
+    assert done.outcome == (1, "INVALID")
     for each in (dead, away):
         named = rf"engine {each.number}/{OF} \({each.host}\).*? second (\d+)"
         told = re.search(named, done.reasons())

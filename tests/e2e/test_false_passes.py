@@ -2,42 +2,37 @@
 
 import pytest
 
-from e2e.bzt_run import Run, only
-from e2e.many_labels import plan_of_many_labels
+from e2e.bzt_run import LENIENT, Run, only
+from e2e.many_labels import plan_of_labels
 
-SHORT = {"warmup": 1, "measured": 6}
-#: Whether the generator kept up is not what is asked here.
-NO_BUDGET = {"verdict": {"missing-share": 0.5}}
-#: So many searches that no machine is too noisy to tell: every one of them takes 50 ms.
-MANY_SEARCHES = {"search_rate": 60, "search_threads": 100, "think": 0, "think_spread": 0}
+TRIPS = "avg-rt of sum>0.001ms"
+#: A search takes 50 ms.
+SEARCHES = [("search", "/search?origin=PAR&destination=LYS&date=2026-03-14"), ("sum", "/sum/9")]
+SEARCHES *= 1000
+MANY = [*((f"item {number}", f"/sum/{number}") for number in range(150)), ("item wrong", "/sum/x")]
+#: Of each execution: what its threads ask one after another, so that no busy machine falls behind;
+#: how many they are; and the criteria. The last is over before Taurus has read its first second.
+EXECUTIONS = {
+    "searches": (SEARCHES, 10, ["p50.7 of search>1ms", f"{TRIPS} for 2s, continue as failed"]),
+    "many": (MANY, 1, ["fail of item wrong>0%", "fail of item 7>0%"]),
+    "flush": ([("sum", "/sum/1000000")] * 1500, 1, [f"{TRIPS} for 1s, stop as failed"]),
+}
 
 
-def finished(tmp_path, criteria, **properties):
-    config = only("fork", criteria, **SHORT | properties)
-    config["modules"] |= NO_BUDGET
+def finished(tmp_path, *criteria):
+    config = only("fork", criteria, {"verdict": LENIENT}, warmup=1, measured=6)
     return Run(tmp_path, config=config).end()
 
 
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory):
-    """One run of three executions, the last of which a criterion stops."""
+    """One run of the executions, the last of which a criterion stops."""
     folder = tmp_path_factory.mktemp("false-passes")
-    config = only("searches", [], **SHORT)
-    config["~execution"] = [{"scenario": name} for name in ("searches", "many", "flush")]
-    check = {"script": "plans/check.jmx", "target": "fork"}
-    kept, continues = "p50.7 of search>1ms", "avg-rt of sum>0.001ms for 2s, continue as failed"
-    plan = plan_of_many_labels(folder, good=150, bad="item wrong")
-    config["scenarios"] = {
-        "searches": {**check, "criteria": [kept, continues], "properties": MANY_SEARCHES},
-        "many": {
-            **{"script": str(plan), "target": "fork"},
-            "criteria": ["fail of item wrong>0%", "fail of item 7>0%"],
-            "properties": {"warmup": 0, "measured": 0},
-        },
-        # The run is over before Taurus has read its first second.
-        "flush": {**check, "criteria": ["avg-rt of sum>0.001ms for 1s, stop as failed"]},
-    }
-    config["modules"] |= NO_BUDGET
+    config = only("fork", [], warmup=0, measured=0) | {"scenarios": {}}
+    config["~execution"] = [{"scenario": name} for name in EXECUTIONS]
+    for name, (asked, threads, criteria) in EXECUTIONS.items():
+        plan = plan_of_labels(folder / f"{name}.jmx", asked, threads)
+        config["scenarios"][name] = {"script": plan, "target": "fork", "criteria": criteria}
     ended = Run(folder, config=config).end()
     assert ended.code == 3, ended.output
     return ended
@@ -65,35 +60,30 @@ def test_a_label_among_more_than_a_hundred_and_twenty_five_is_judged_by_itself(r
     assert verdicts == {"item wrong": "FAIL", "item 7": "PASS"}
 
 
-def test_a_misspelt_label_is_refused_before_any_load_with_the_nearest_name(tmp_path):
-    ended = finished(tmp_path, ["p95 of serach>1000ms"])
-    assert ended.code == 1
-    assert "'serach'" in ended.error()
-    assert "'search'" in ended.error()
-    assert not list(ended.folder.glob("kpi*.jtl"))
+REFUSED = {
+    "a misspelt label": ("p95 of serach>1000ms", ["'serach'", "'search'"]),
+    "a lower bound on a time": ("p95 of search<250ms", ["'p95 of search>250ms'"]),
+}
 
 
-def test_a_lower_bound_on_a_time_is_refused_before_any_load_with_what_it_meant(tmp_path):
-    ended = finished(tmp_path, ["p95 of search<250ms"])
+@pytest.mark.parametrize("what", REFUSED)
+def test_what_holds_nothing_is_refused_before_any_load_with_what_it_meant(tmp_path, what):
+    criterion, named = REFUSED[what]
+    ended = finished(tmp_path, criterion)
     assert ended.code == 1
-    assert "'p95 of search>250ms'" in ended.error()
+    assert all(each in ended.error() for each in named)
     assert not list(ended.folder.glob("kpi*.jtl"))
 
 
 def test_a_stop_as_non_failed_hides_no_later_stop_as_failed(tmp_path):
-    ended = finished(
-        tmp_path,
-        [
-            "hits of sum>0 for 1s, stop as non-failed",
-            "avg-rt of sum>0.001ms for 1s, stop as failed",
-        ],
-    )
+    trips = f"{TRIPS} for 1s, stop as failed"
+    ended = finished(tmp_path, "hits of sum>0 for 1s, stop as non-failed", trips)
     assert ended.code != 0
     assert ended.verdict["verdict"] in ("FAIL", "INVALID")
 
 
 def test_a_run_in_which_every_request_fails_fails_though_no_criterion_says_so(tmp_path):
-    config = only("fork", ["p95 of calculate>1000ms"], response_timeout=50, **SHORT)
+    config = only("fork", ["p95 of calculate>1000ms"], response_timeout=50, warmup=1, measured=6)
     ended = Run(tmp_path, config=config, INJECT_DELAY_MS="2000").end()
     assert ended.code != 0
     assert "every request of calculate failed" in ended.reasons()

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 import support
-from e2e.bzt_run import BZT, Run, assert_on_the_page_of_the_job
+from e2e.bzt_run import Run, assert_on_the_page_of_the_job, judged_by
 
 #: What a busy machine sends in another step than it was due in, where steps last half a second.
 TOLERANT = "modules.verdict.forecast-tolerance=0.5"
@@ -22,8 +22,7 @@ KINDS = yaml.safe_load((support.ROOT / "taurus.yml").read_text())["cli-aliases"]
 
 def criteria(kind, *texts):
     """These criteria instead of the kind's own."""
-    reporting = [{"module": "verdict"}, {"module": "passfail", "criteria": list(texts)}]
-    return {"cli-aliases": {kind: {"~~reporting": reporting}}}
+    return {"cli-aliases": {kind: {"~~reporting": judged_by(texts)["~reporting"]}}}
 
 
 def with_many_kittens():
@@ -34,8 +33,7 @@ def with_many_kittens():
         row["kittens"] = "50"
         for name in ("calculate", "sum", "search"):
             row[name] = f"{float(row[name]) - more:.4f}"
-    lines = [",".join(rows[0]), *(",".join(row.values()) for row in rows)]
-    return "\n".join(lines) + "\n"
+    return "".join(f"{','.join(line)}\n" for line in (rows[0], *(row.values() for row in rows)))
 
 
 @pytest.fixture(scope="module")
@@ -45,10 +43,8 @@ def stress(tmp_path_factory):
     (folder / "forecast.csv").write_text(with_many_kittens())
     [own] = [it["criteria"] for it in KINDS["stress"]["~~reporting"] if "criteria" in it]
     settings = (TOLERANT, f"modules.load.forecast={folder / 'forecast.csv'}")
-    env = {"SCALE": DAY_OF_12_S, "KITTENS_LEAK": "off"}
-    return Run(
-        folder, *settings, alias="stress", config=criteria("stress", *own, SLOPE), **env
-    ).end()
+    given = {"SCALE": DAY_OF_12_S, "KITTENS_LEAK": "off", "alias": "stress"}
+    return Run(folder, *settings, config=criteria("stress", *own, SLOPE), **given).end()
 
 
 def test_a_compressed_stress_run_says_how_long_it_takes_before_it_starts(stress):
@@ -62,8 +58,7 @@ def test_a_compressed_stress_run_says_how_long_it_takes_before_it_starts(stress)
 def test_what_a_compressed_stress_run_sent_follows_the_forecast(stress):
     for execution in stress.verdict["executions"]:
         forecast = execution["forecast"]
-        outcomes = [step["outcome"] for step in forecast["steps"]]
-        assert outcomes == ["held"] * 24
+        assert [step["outcome"] for step in forecast["steps"]] == ["held"] * 24
         asked = sum(step["forecast"] for step in forecast["steps"])
         sent = sum(step["sent"] for step in forecast["steps"])
         assert abs(sent - asked) <= 0.1 * asked
@@ -71,25 +66,20 @@ def test_what_a_compressed_stress_run_sent_follows_the_forecast(stress):
     assert "forecast" not in stress.reasons()
 
 
-def test_a_forecast_is_judged_with_its_resource_criteria_in_each_execution(stress):
+def test_a_forecast_is_judged_with_its_resource_criteria_and_without_a_leak_none_is_found(stress):
     for execution in stress.verdict["executions"]:
-        judged = {result["criterion"]: result for result in execution["criteria"]}
-        assert judged["restarts of worker>0"]["verdict"] == "PASS"
+        judged = {it["criterion"]: it["verdict"] for it in execution["criteria"]}
+        assert judged["restarts of worker>0"] == "PASS"
         assert "rss of worker>400MB" in judged
         assert execution["workers"], "nobody watched the workers"
+        # Whether so short a run can rule a leak out is a matter of when a worker collects garbage.
+        assert judged[SLOPE] in ("PASS", "INCONCLUSIVE"), stress.output
 
 
 def test_a_run_is_judged_again_with_the_same_figures(stress):
-    done = support.run(BZT.with_name("tollgate"), "judge", stress.folder)
+    done = stress.judged_again()
     assert done.returncode == stress.code
     assert done.stdout.strip() in stress.output
-
-
-def test_without_a_leak_none_is_found(stress):
-    for execution in stress.verdict["executions"]:
-        judged = {it["criterion"]: it["verdict"] for it in execution["criteria"]}
-        # Whether so short a run can rule a leak out is a matter of when a worker collects garbage.
-        assert judged[SLOPE] in ("PASS", "INCONCLUSIVE"), stress.output
 
 
 @pytest.mark.long
@@ -99,13 +89,12 @@ def test_the_leak_of_the_kittens_is_found_with_worker_slope_and_time_left(tmp_pa
     config = criteria("soak", SLOPE, "restarts of worker>0")
     env = {"SCALE": DAY_OF_12_S, "MODE": "fork", "KITTENS_LEAK": "on"}
     ended = Run(tmp_path, forecast, alias="soak", config=config, **env).end()
-    judged = {it["criterion"]: it["verdict"] for it in ended.verdict["executions"][0]["criteria"]}
+    judged = {it["criterion"]: it["verdict"] for it in ended.execution["criteria"]}
     assert judged[SLOPE] == "FAIL", ended.output
     assert ended.code != 0
     reason = next(line for line in ended.reasons().splitlines() if "rss-slope" in line)
     assert reason.startswith("FAIL fork: rss-slope of worker 0")
-    assert "MB/min" in reason
-    assert "would be reached" in reason
+    assert all(words in reason for words in ("MB/min", "would be reached"))
 
 
 @pytest.mark.long
@@ -113,26 +102,20 @@ def test_the_soak_of_the_ci_jobs_ends_in_a_verdict_on_the_page_of_the_job(tmp_pa
     ended = Run(tmp_path, TOLERANT, job="soak", SCALE="17280", MODE="fork").end()
     assert_on_the_page_of_the_job(ended, "soak", tmp_path)
     assert "Forecast data/forecast.csv: " in ended.output.partition("Starting...")[0]
-    assert [it["name"] for it in ended.verdict["executions"]] == ["fork"]  # which MODE has chosen
-    # A run this short may not be able to tell, and a busy machine may send late; nothing else.
-    bad = [it for it in ended.verdict["reasons"] if it["verdict"] in ("FAIL", "INVALID")]
-    assert not [it for it in bad if it["fault"] != "generator"], ended.output
+    assert ended.execution["name"] == "fork"  # which MODE has chosen
+    ended.assert_only_the_generator_is_to_blame()
 
 
 @pytest.mark.long
 def test_a_day_at_full_length_that_is_interrupted_leaves_a_verdict_on_what_was_measured(tmp_path):
     run = Run(tmp_path, alias="stress").until(" requests read")
-    ended = run.signal(signal.SIGINT).end()
-    assert ended.code == 2
+    ended = run.signal(signal.SIGINT).end_cleanly()
+    assert ended.outcome == (2, "INVALID")
     before_load = ended.output.partition("Starting...")[0]
     assert "24 steps from 00:00 on: 949,680 requests" in before_load
     assert "Only cluster: all modes would take too long for the default" in before_load
-    assert ended.verdict["verdict"] == "INVALID"
-    (execution,) = ended.verdict["executions"]
-    outcomes = {step["outcome"] for step in execution["forecast"]["steps"]}
-    assert outcomes == {"not reached"}
-    assert run.left_behind() == []
+    steps = ended.execution["forecast"]["steps"]
+    assert {step["outcome"] for step in steps} == {"not reached"}
     for name in ("junit.xml", "verdict.md", "kpi.jtl", "workers.jsonl"):
         assert (ended.folder / name).stat().st_size, name
-    again = support.run(BZT.with_name("tollgate"), "judge", ended.folder)
-    assert again.returncode == 2, again.stderr
+    assert ended.judged_again().returncode == 2

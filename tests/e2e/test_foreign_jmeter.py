@@ -1,14 +1,11 @@
 """Real JMeters beside one another: a run ends its own and no other."""
 
 import contextlib
-import json
 import logging
 import re
 import signal
-import subprocess
 from types import SimpleNamespace
 
-import psutil
 import pytest
 from bzt import ManualShutdown
 
@@ -30,15 +27,9 @@ class JMeter:
         self.output = folder / "jmeter.out"
         which = (f"-Jjmeterengine.nongui.{name}={port}" for name in ("port", "maxport"))
         words = ["-n", "-t", plan, "-l", folder / "out.jtl", "-j", folder / "jmeter.log"]
-        with self.output.open("w") as out:
-            self.process = psutil.Popen(
-                [support.JMETER, *words, *(which if port else ())],
-                cwd=folder,
-                env=support.environment(),
-                stdout=out,
-                stderr=subprocess.STDOUT,
-                process_group=0,
-            )
+        words += which if port else ()
+        at = {"cwd": folder, "process_group": 0}
+        self.process = support.start(support.JMETER, *words, output=self.output, **at)
         support.wait_until(lambda: self.said(r"on port \d+|Failed to create UDP port"), "it starts")
         found = re.search(r"on port (\d+)", self.output.read_text())
         self.port = int(found[1]) if found else None
@@ -65,9 +56,7 @@ def jmeters(folder):
 
         yield start
         for each in started:
-            if each.process.poll() is None:
-                each.process.kill()
-                each.process.wait()
+            support.end(each.process)
 
 
 @pytest.fixture
@@ -113,8 +102,7 @@ def test_a_run_that_is_interrupted_ends_no_jmeter_that_has_its_port(jmeter, fore
 def test_nothing_is_sent_to_the_port_of_a_jmeter_that_has_ended(jmeter):
     ours = jmeter()
     executor = executor_of(ours, ours.port)
-    ours.process.kill()
-    ours.process.wait()
+    support.end(ours.process)
     follower = jmeter(ours.port)
     assert follower.port == ours.port
     executor.tell_to_end()
@@ -125,7 +113,7 @@ def test_nothing_is_sent_to_the_port_of_a_jmeter_that_has_ended(jmeter):
 def ended_by_stop_after(ended):
     """The execution of a run that nothing else has ended, as run.json has it."""
     assert (ended.code, ended.reasons()) == (0, "")
-    run = json.loads((ended.folder / "run.json").read_text())
+    run = ended.json("run.json")
     (execution,) = run["executions"]
     assert execution["stop_requested_at"] is not None
     assert (run["interrupted"], execution["exit_code"]) == (False, 0)
@@ -144,22 +132,18 @@ def test_two_runs_in_two_checkouts_end_nothing_of_one_another(foreign, asked, tm
     write_plan(tmp_path, asked)
     copy = Copy(tmp_path, {})
     own = {"PLAN": str(tmp_path / "hanging.jmx"), "CRITERIA": "fail>0%", "STOP_AFTER": "15s"}
-    folders = [tmp_path / "first", tmp_path / "second"]
-    for folder in folders:
-        folder.mkdir()
     theirs = {**own, "PLAN": str(tmp_path / "copy.jmx")}
     (tmp_path / "copy.jmx").write_text((tmp_path / "hanging.jmx").read_text())
-    first = Run(folders[0], alias="plan", **own)
-    second = Run(folders[1], alias="plan", root=copy.root, **theirs)
+    first = Run(tmp_path / "first", alias="plan", **own)
+    second = Run(tmp_path / "second", alias="plan", root=copy.root, **theirs)
     for each in (first, second):
         each.until("JMeter has written nothing yet")
-    listening = (folders[1] / "run" / "jmeter.out").read_text
+    listening = (second.folder / "jmeter.out").read_text
     support.wait_until(lambda: "on port" in listening(), "its JMeter listens")
     interrupted = second.signal(signal.SIGINT).end()
     assert interrupted.code == 2
     port = "jmeterengine.nongui.port"
     ports = [ended_by_stop_after(first.end())["properties"][port]]
-    cut = json.loads((interrupted.folder / "run.json").read_text())["executions"][0]
-    ports.append(cut["properties"][port])
+    ports.append(interrupted.json("run.json")["executions"][0]["properties"][port])
     assert len({*ports, str(foreign.port)}) == 3
     assert foreign.is_untouched

@@ -1,44 +1,24 @@
 """A plan of somebody's own that STOP_AFTER ends before its schedules do, in one run of JMeter."""
 
-import json
 import re
 
 import pytest
 
 from e2e.bzt_run import Run
+from support import jmx_text as jmx
 from support.golden import FOLDER
 
 PACE = re.compile(r"<PreciseThroughputTimer .*?</PreciseThroughputTimer>", re.DOTALL)
 SCHEDULE = re.compile(r"rate\(0\) .*?</stringProp>", re.DOTALL)
 #: JMeter ends the threads that ask for it, and exits with 0.
-NO_SUCH_FILE = """
-<CSVDataSet guiclass="TestBeanGUI" testclass="CSVDataSet" testname="accounts">
-  <stringProp name="filename">no-such-file-${__UUID}.csv</stringProp>
-  <stringProp name="variableNames">account</stringProp>
-  <stringProp name="delimiter">,</stringProp>
-  <boolProp name="recycle">true</boolProp>
-  <boolProp name="stopThread">false</boolProp>
-  <stringProp name="shareMode">shareMode.all</stringProp>
-</CSVDataSet>"""
-
+NO_SUCH_FILE = jmx.element(
+    *("CSVDataSet", "accounts"),
+    **{"filename": "no-such-file-${__UUID}.csv", "variableNames": "account", "delimiter": ","},
+    **{"recycle": "true", "stopThread": "false", "shareMode": "shareMode.all"},
+)
+NO_SUCH_FILE = jmx.loadable(NO_SUCH_FILE).removesuffix("<hashTree></hashTree>")
 #: Holds on to 4 MB more in each of its turns.
-FILLING = """<?xml version="1.0" encoding="UTF-8"?>
-<jmeterTestPlan version="1.2" properties="5.0" jmeter="5.6.3"><hashTree>
-<TestPlan guiclass="TestPlanGui" testclass="TestPlan" testname="filling"/><hashTree>
-<ThreadGroup guiclass="ThreadGroupGui" testclass="ThreadGroup" testname="visitor">
-  <stringProp name="ThreadGroup.num_threads">1</stringProp>
-  <elementProp name="ThreadGroup.main_controller" elementType="LoopController">
-    <boolProp name="LoopController.continue_forever">false</boolProp>
-    <stringProp name="LoopController.loops">50</stringProp>
-  </elementProp>
-</ThreadGroup><hashTree>
-<JSR223Sampler guiclass="TestBeanGUI" testclass="JSR223Sampler" testname="hold">
-  <stringProp name="scriptLanguage">groovy</stringProp>
-  <stringProp name="cacheKey">true</stringProp>
-  <stringProp name="script">vars.putObject("" + vars.iteration, new byte[4_000_000])</stringProp>
-</JSR223Sampler><hashTree/>
-</hashTree></hashTree></hashTree></jmeterTestPlan>
-"""
+HOLD = jmx.script("hold", 'vars.putObject("" + vars.iteration, new byte[4_000_000])')
 
 
 def three_groups():
@@ -63,23 +43,22 @@ def test_what_stop_after_kept_from_being_sent_is_no_fault_and_a_silent_group_is(
         "INVALID plan: the thread group 'members' left no sample, and it had to send 'log in': "
         "see jmeter.log for why not"
     )
-    execution = ended.verdict["executions"][0]
+    execution = ended.execution
     assert any(line.startswith("the load was ended after ") for line in execution["warnings"])
     intended = {it["labels"][0]: it["intended"] for it in execution["schedules"]}
     assert set(intended) == {"nap", "a visit"}
-    told_s = json.loads((ended.folder / "run.json").read_text())["executions"][0][
-        "stop_requested_at"
-    ]
-    began_s = int((ended.folder / "kpi.jtl").read_text().splitlines()[1].split(",")[-1]) / 1000
+    told_s = ended.json("run.json")["executions"][0]["stop_requested_at"]
+    began_s = int(ended.samples[0]["TESTSTART.MS"]) / 1000
     assert max(intended.values()) < 40 * (told_s - began_s)
 
 
 def test_a_jmeter_that_runs_out_of_memory_ends_and_says_so(tmp_path):
-    (tmp_path / "theirs.jmx").write_text(FILLING)
+    filling = jmx.plan(jmx.looping(HOLD, threads=1, loops=50))
+    (tmp_path / "theirs.jmx").write_text(jmx.loadable(filling))
     own = {"PLAN": str(tmp_path / "theirs.jmx"), "HEAP": "-Xmx64m"}
     ended = Run(tmp_path, alias="plan", **own).end()
-    assert (ended.code, ended.verdict["verdict"]) == (1, "INVALID")
+    assert ended.outcome == (1, "INVALID")
     assert "JMeter exited with code 3: it ran out of memory, see jmeter.out" in ended.reasons()
     assert "OutOfMemoryError" in (ended.folder / "jmeter.out").read_text()
-    [execution] = ended.verdict["executions"]
-    assert any(line.startswith("no criteria were stated") for line in execution["warnings"])
+    warnings = ended.execution["warnings"]
+    assert any(line.startswith("no criteria were stated") for line in warnings)

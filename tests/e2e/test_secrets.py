@@ -1,12 +1,10 @@
 """One run with secrets given in every way: the service gets them, and the run's folder does not."""
 
-import json
 from pathlib import Path
 
 import pytest
 
-import support
-from e2e.bzt_run import ROOT, Run
+from e2e.bzt_run import Run
 from support.http_server import Handler, serving
 from tollgate.record.redaction import MARK
 
@@ -60,34 +58,28 @@ def test_no_file_of_the_run_holds_a_secret(ran):
     names = {path.name for path in files}
     kinds = {"run.json", "verdict.json", "index.html", "bzt.log", "jmeter.log", "error.jtl"}
     assert kinds | {"effective.yml", "merged.json", "over.json", "jmeter-bzt.properties"} <= names
-    telling = {
-        (path.name, secret)
-        for path in files
-        for secret in SECRETS
-        if secret.encode() in path.read_bytes()
-    }
-    assert telling == set()
+    held = [(it.name, word) for it in files for word in SECRETS if word.encode() in it.read_bytes()]
+    assert held == []
 
 
 def test_nothing_that_was_printed_and_nothing_left_elsewhere_holds_one(ran):
     assert [it for it in SECRETS if it in ran.output] == []
-    left = [it for it in (ran.folder.parent / "tmp").rglob("*") if it.suffix == ".properties"]
-    assert left == []
+    assert [*(ran.folder.parent / "tmp").rglob("*.properties")] == []
 
 
 def test_what_is_no_secret_is_told_as_ever(ran):
-    record = json.loads((ran.folder / "run.json").read_text())
+    record = ran.json("run.json")
     told = record["executions"][0]["properties"]
     assert {told[it] for it in ("api_token", "db_password", "pin.key")} == {MARK}
     assert told["jmeterengine.force.system.exit"] == "true"
     assert f"{AT}.api_token={MARK}" in record["arguments"]
     assert record["environment"]["variables"]["JVM_ARGS"] == f"-Dtheirs.password={MARK}"
-    assert "api_token=&lt;redacted&gt;" in (ran.folder / "index.html").read_text()
-    assert json.loads((ran.folder / "over.json").read_text())["scenarios"]["plan"]["properties"]
+    assert "api_token=&lt;redacted&gt;" in ran.page
+    assert ran.json("over.json")["scenarios"]["plan"]["properties"]
 
 
 def test_the_run_is_judged_again_as_it_was(ran):
-    again = support.run(ROOT / ".venv/bin/tollgate", "judge", ran.folder)
+    again = ran.judged_again()
     assert again.returncode == ran.code
     assert again.stdout.strip()
     assert again.stdout.strip() in ran.output

@@ -1,6 +1,5 @@
 """Two engines that send one load, and their merge."""
 
-import csv
 import json
 import time
 from datetime import datetime, timezone
@@ -10,14 +9,12 @@ import pytest
 import yaml
 
 import support
-from e2e.bzt_run import LENIENT, Run, mostly_right, seconds
+from e2e.bzt_run import LENIENT, Run, mostly_right, only
 from support.http_server import Handler, serving
 from support.project_copy import copy_project
 from tollgate.record import manifest
 
 pytestmark = pytest.mark.long
-TOLLGATE = Path(support.ROOT / ".venv" / "bin" / "tollgate")
-WARMUP, MEASURED, RATE = 5, 20, 12.5
 #: Until then both are ready, also on a busy machine.
 READY_S = 45
 ROWS = 500
@@ -30,88 +27,68 @@ class Answers(Handler):
         self.answer(body="{}")
 
 
+def soon():
+    """START_AT, once everything is ready."""
+    return f"{datetime.fromtimestamp(time.time() + READY_S, timezone.utc):%Y-%m-%dT%H:%M:%SZ}"
+
+
 def engine(folder, number, url, start_at):
     """One of two, in a checkout of its own, as on a machine of its own."""
     (folder / "theirs").mkdir(parents=True)
     (folder / "theirs" / PLAN.name).write_bytes(PLAN.read_bytes())
     (folder / "theirs" / "items.csv").write_text("id\n" + "".join(f"{n}\n" for n in range(ROWS)))
-    config = {
-        "~execution": [{"scenario": "shop"}],
-        "scenarios": {"shop": {"script": str(folder / "theirs" / PLAN.name), "url": url}},
-        "~reporting": [
-            {"module": "verdict"},
-            {"module": "passfail", "criteria": mostly_right("item")},
-        ],
-        "modules": {"verdict": LENIENT, "load": {"rows": "split"}},
-    }
-    return Run(
-        folder,
-        *seconds(WARMUP, MEASURED),
-        config=config,
-        root=copy_project(folder / "tollgate"),
-        ENGINE=f"{number}/2",
-        START_AT=start_at,
-    )
+    modules = {"verdict": LENIENT, "load": {"rows": "split"}}
+    config = only("shop", mostly_right("item"), modules, warmup=5, measured=20)
+    config["scenarios"] = {"shop": {"script": str(folder / "theirs" / PLAN.name), "url": url}}
+    env = {"ENGINE": f"{number}/2", "START_AT": start_at}
+    return Run(folder, config=config, root=copy_project(folder / "tollgate"), **env)
 
 
 @pytest.fixture(scope="module")
 def shares(tmp_path_factory):
     """Both shares, sent at the same time."""
-    folder = tmp_path_factory.mktemp("shares")
-    moment = datetime.fromtimestamp(time.time() + READY_S, timezone.utc)
+    folder, start_at = tmp_path_factory.mktemp("shares"), soon()
     with serving(Answers) as server:
         url = f"http://127.0.0.1:{server.server_port}"
-        runs = [engine(folder / str(k), k, url, f"{moment:%Y-%m-%dT%H:%M:%SZ}") for k in (1, 2)]
+        runs = [engine(folder / str(k), k, url, start_at) for k in (1, 2)]
         return [run.end() for run in runs]
 
 
-def rows(folder, label):
+def sent(share, label):
     """The paths of the URLs that a share has sent under a label."""
-    with (folder / "kpi.jtl").open(newline="") as jtl:
-        return [
-            row["URL"].rpartition("/")[2] for row in csv.DictReader(jtl) if row["label"] == label
-        ]
+    return [row["URL"].rpartition("/")[2] for row in share.samples if row["label"] == label]
 
 
 def test_a_sealed_share_exits_0_and_leaves_its_verdict_to_the_merge(shares):
     for number, share in enumerate(shares, start=1):
-        assert share.code == 0, share.output
-        assert share.verdict["verdict"] == "INCONCLUSIVE"
-        assert share.verdict["executions"][0]["criteria"] == []
+        assert share.outcome == (0, "INCONCLUSIVE"), share.output
+        assert share.execution["criteria"] == []
         assert f"engine {number}/2" in share.reasons()
         record = manifest.read(share.folder)
         assert manifest.is_sealed(record)
         assert record.share["start_at"] <= record.executions[0].began
 
 
-def test_no_row_is_sent_by_two_engines(shares):
-    first, second = (set(rows(share.folder, "item")) for share in shares)
+def test_no_row_is_sent_by_two_engines_and_a_group_without_an_arrival_sends_nothing(shares):
+    first, second = (set(sent(share, "item")) for share in shares)
     assert first
     assert second
     assert not first & second
     assert {int(it) % 2 for it in first} == {0}
-
-
-def test_a_group_without_an_arrival_sends_nothing(shares):
-    assert [len(rows(share.folder, "rare")) for share in shares] == [1, 0]
+    assert [len(sent(share, "rare")) for share in shares] == [1, 0]
 
 
 def test_the_merge_has_the_arrivals_of_the_whole_and_one_verdict(shares, tmp_path):
     target = tmp_path / "merged"
-    folders = [str(share.folder) for share in shares]
-    done = support.run(str(TOLLGATE), "merge", *folders, "--to", str(target))
+    done = support.tollgate("merge", *(share.folder for share in shares), "--to", target)
     assert done.returncode == 0, done.stdout + done.stderr
     verdict = json.loads((target / "verdict.json").read_text())
     (execution,) = verdict["executions"]
     assert verdict["verdict"] == "PASS"
-    intended = [
-        {it["labels"][0]: it["intended"] for it in engine["schedules"]}
-        for engine in execution["engines"]
-    ]
-    assert [it["item"] for it in intended] == [157, 156]
-    assert [it["rare"] for it in intended] == [1, 0]
-    again = support.run(str(TOLLGATE), "judge", str(target), "--json")
-    assert json.loads(again.stdout) == verdict
+    for label, intended in (("item", [157, 156]), ("rare", [1, 0])):
+        schedules = [it for each in execution["engines"] for it in each["schedules"]]
+        assert [it["intended"] for it in schedules if it["labels"][0] == label] == intended
+    assert json.loads(support.tollgate("judge", target, "--json").stdout) == verdict
     for name in ("index.html", "junit.xml", "verdict.md"):
         assert (target / name).stat().st_size
 
@@ -121,7 +98,7 @@ def test_the_command_of_the_kubernetes_job_sends_a_share(tmp_path):
     settings, job = yaml.safe_load_all(text)
     (container,) = job["spec"]["template"]["spec"]["containers"]
     service = yaml.safe_load(settings["data"]["service.yml"])
-    moment = datetime.fromtimestamp(time.time() + READY_S, timezone.utc)
+    start_at = soon()
     root = copy_project(tmp_path / "tollgate")
     (tmp_path / "shares").mkdir()
     with serving(Answers) as server:
@@ -129,7 +106,7 @@ def test_the_command_of_the_kubernetes_job_sends_a_share(tmp_path):
         (tmp_path / "service.yml").write_text(yaml.safe_dump(service))
         env = {it["name"]: it["value"] for it in container["env"]} | {
             "JOB_COMPLETION_INDEX": "2",
-            "START_AT": f"{moment:%Y-%m-%dT%H:%M:%SZ}",
+            "START_AT": start_at,
             "SERVICE": str(tmp_path / "service.yml"),
             "SHARES": str(tmp_path / "shares"),
             "SCALE": "7200",
@@ -145,5 +122,4 @@ def test_the_command_of_the_kubernetes_job_sends_a_share(tmp_path):
 def test_an_app_of_this_machines_pm2_is_no_target_of_several_engines(tmp_path):
     done = Run(tmp_path, ENGINE="1/2", START_AT="2099-01-01T00:00:00Z", MODE="fork").end()
     assert done.code == 1
-    assert "START_AT" in done.error()
-    assert "PM2" in done.error()
+    assert all(word in done.error() for word in ("START_AT", "PM2"))

@@ -7,6 +7,7 @@ import random
 import shutil
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -45,6 +46,38 @@ def run(*command, **options):
     return subprocess.run([str(word) for word in command], **options)
 
 
+def tollgate(*words, **options):
+    """Run the command `tollgate` to its end."""
+    return run(Path(sys.executable).with_name("tollgate"), *words, **options)
+
+
+def script(path, *lines):
+    """Write a script of the shell."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n".join(["#!/bin/sh", *lines, ""]))
+    path.chmod(0o755)
+
+
+def start(*command, output, **options):
+    """Start a command that writes what it says into the file `output`."""
+    options.setdefault("env", environment())
+    with output.open("w") as out:
+        return psutil.Popen(
+            [str(word) for word in command],
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+            **options,
+        )
+
+
+def end(process):
+    """End a process that was started here, if it hasn't ended by itself."""
+    if process.poll() is None:
+        process.kill()
+    process.wait()
+
+
 def wait_until(condition, what):
     """Poll until the condition gives something true, and return that."""
     deadline = time.monotonic() + PATIENCE
@@ -52,6 +85,12 @@ def wait_until(condition, what):
         assert time.monotonic() < deadline, f"waited in vain until {what}"
         time.sleep(0.02)
     return found
+
+
+def wait_while_it_lives(process, output, condition, what):
+    """Poll until the condition is true; a process that ends before fails the test."""
+    wait_until(lambda: process.poll() is not None or condition(), what)
+    assert process.poll() is None, output.read_text()
 
 
 @functools.cache

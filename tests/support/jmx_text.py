@@ -10,7 +10,9 @@ GUI = {
     **{f"{kind}ThreadGroup": f"{kind}ThreadGroupGui" for kind in ("", "Setup", "OpenModel")},
     **{"TestPlan": "TestPlanGui", "TransactionController": "TransactionControllerGui"},
     **{"HTTPSamplerProxy": "HttpTestSampleGui", "ConstantTimer": "ConstantTimerGui"},
-    "JSR223PostProcessor": "TestBeanGUI",
+    **dict.fromkeys(("JSR223PostProcessor", "JSR223Sampler", "CSVDataSet"), "TestBeanGUI"),
+    **{"GenericController": "LogicControllerGui", "InterleaveControl": "InterleaveControlGui"},
+    "RandomOrderController": "RandomOrderControllerGui",
 }
 
 
@@ -102,6 +104,22 @@ def include(path, **more):
 
 def sampler(name, *children, **more):
     return element("HTTPSamplerProxy", name, children, **more)
+
+
+def looping(*children, loops=-1, **more):
+    """A thread group without a duration that loops in JMeter itself."""
+    return group(*children, loops=loops, **{"duration": None, **more}, extra=main_loop(loops))
+
+
+def get(name, path, port="${__P(port)}", **more):
+    """A sampler that sends GET to this machine."""
+    at = {"domain": "127.0.0.1", "port": port, "protocol": "http", "path": path, "method": "GET"}
+    return sampler(name, **{f"HTTPSampler__{key}": value for key, value in (at | more).items()})
+
+
+def script(name, text):
+    """A sampler that runs it."""
+    return element("JSR223Sampler", name, scriptLanguage="groovy", cacheKey="true", script=text)
 
 
 def timer(name="pace", **changes):
