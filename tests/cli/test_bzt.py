@@ -37,14 +37,9 @@ print("went on")
 
 
 def waiting(*before):
-    process = subprocess.Popen(
-        [*before, sys.executable, "-c", WAITING],
-        env=environment(PYTHONPATH=str(ROOT / "scripts")),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    command, env = [*before, sys.executable, "-c", WAITING], {"PYTHONPATH": str(ROOT / "scripts")}
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    process = subprocess.Popen(command, env=environment(**env), text=True, **pipes)
     assert process.stdout.readline() == "waits\n"
     return process
 
@@ -85,11 +80,8 @@ def test_ctrl_c_behind_the_verdict_ends_what_follows_it_with_the_verdicts_exit_c
 def test_a_jmeter_home_is_named_from_where_bzt_was_called(monkeypatch, tmp_path):
     made = SimpleNamespace(log=None, handle_exception=None, perform=lambda _: 3)
     monkeypatch.setattr(bzt.cli, "CLI", lambda _: made)
-    monkeypatch.setattr(bzt, "secrecy", Mock())
-    monkeypatch.setattr(bzt, "Engine", lambda *_: SimpleNamespace())
-    monkeypatch.setattr(bzt, "interrupt_once", lambda _: None)
-    monkeypatch.setattr(bzt.artifacts, "keep_to_own", lambda _: None)
-    monkeypatch.setattr(bzt, "judge_unstarted", lambda _: None)
+    for name in ("secrecy", "Engine", "interrupt_once", "artifacts", "judge_unstarted"):
+        monkeypatch.setattr(bzt, name, Mock())
     monkeypatch.setattr(sys, "argv", ["bzt", "taurus.yml"])
     monkeypatch.setenv("JMETER_HOME", "tools/jmeter")
     monkeypatch.chdir(tmp_path)

@@ -3,11 +3,9 @@
 import argparse
 import fcntl
 import os
-import re
 import shutil
 import socket
 import sys
-from pathlib import Path
 from types import SimpleNamespace
 
 import psutil
@@ -19,17 +17,14 @@ from tollgate.cli.doctor.finding import FAIL, OK, WARN, Diagnosis
 from tollgate.targets import leftovers, lock
 from tollgate.targets.pm2 import declared_apps
 
-TOLLGATE = Path(sys.executable).with_name("tollgate")
 TOOLS = ("sh", "sed", "head", "node", "npm", "java", "mvn", "python3", "git")
 
 
 def doctor(**env):
     """On ports of its own."""
-    ports = {
-        f"PORT_{name.upper().replace('-', '_')}": str(support.free_port())
-        for name in declared_apps()
-    }
-    return support.run(TOLLGATE, "doctor", env=support.environment(**(ports | env)))
+    names = [f"PORT_{name.upper().replace('-', '_')}" for name in declared_apps()]
+    ports = {name: str(support.free_port()) for name in names}
+    return support.tollgate("doctor", env=support.environment(**(ports | env)))
 
 
 def told(done, what):
@@ -52,17 +47,14 @@ def path_with(tmp_path):
             place = sys.executable if name == "python3" else shutil.which(name)
             (tmp_path / name).symlink_to(place)
         for name, text in says.items():
-            (tmp_path / name).write_text(f"#!/bin/sh\necho '{text}'\n")
-            (tmp_path / name).chmod(0o755)
+            support.script(tmp_path / name, f"echo '{text}'")
         return str(tmp_path)
 
     return make
 
 
 def test_a_port_in_use_is_told_with_the_process_that_holds_it():
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        listener.listen()
+    with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
         done = doctor(PORT_CLUSTER=str(port))
     status, found, todo = told(done, f"port {port}")
@@ -78,18 +70,12 @@ def test_free_ports_are_named():
     assert found.startswith(f"free: {port}, ")
 
 
-@pytest.mark.parametrize(
-    ("command_name", "what", "least"), [("node", "Node", "20"), ("java", "Java", "17")]
-)
-def test_a_missing_tool_is_told_and_the_rest_is_still_looked_at(
-    path_with, command_name, what, least
-):
-    path = path_with(*(name for name in TOOLS if name != command_name))
+@pytest.mark.parametrize(("what", "least"), [("Node", "20"), ("Java", "17")])
+def test_a_missing_tool_is_told_and_the_rest_is_still_looked_at(path_with, what, least):
+    path = path_with(*(name for name in TOOLS if name != what.lower()))
     done = doctor(PATH=path, JAVA_HOME="")
-    assert told(done, what) == [
-        *(FAIL, f"no `{command_name}` that runs on PATH"),
-        f"install {what} {least} or later",
-    ]
+    todo = f"install {what} {least} or later"
+    assert told(done, what) == [FAIL, f"no `{what.lower()}` that runs on PATH", todo]
     assert (done.returncode, done.stderr) == (1, "")
     assert told(done, "disk")[0] == "ok"
     assert told(done, "Chromium")[0] == WARN
@@ -111,11 +97,9 @@ def test_without_anything_on_the_path_each_tool_is_told():
 
 
 def test_a_jmeter_home_of_yours_that_is_none_is_told(tmp_path):
+    todo = "set JMETER_HOME to a JMeter 5.6.3, or unset it"
     done = doctor(JMETER_HOME=str(tmp_path))
-    assert told(done, "JMeter") == [
-        *(FAIL, f"no {tmp_path}/bin/jmeter"),
-        "set JMETER_HOME to a JMeter 5.6.3, or unset it",
-    ]
+    assert told(done, "JMeter") == [FAIL, f"no {tmp_path}/bin/jmeter", todo]
 
 
 @pytest.fixture
@@ -123,11 +107,8 @@ def jmeter_home(tmp_path):
     """Makes a JMeter of the user's own that says it is this version and has these plugins."""
 
     def make(version, *plugins):
-        for folder in ("bin", "lib/ext"):
-            (tmp_path / folder).mkdir(parents=True)
-        launcher = tmp_path / "bin" / "jmeter"
-        launcher.write_text(f"#!/bin/sh\necho ' /_/   \\_\\_| {version}'\n")
-        launcher.chmod(0o755)
+        (tmp_path / "lib" / "ext").mkdir(parents=True)
+        support.script(tmp_path / "bin" / "jmeter", f"echo ' /_/   \\_\\_| {version}'")
         for plugin in plugins:
             (tmp_path / "lib" / "ext" / f"jmeter-plugins-{plugin}-2.10.jar").touch()
         return tmp_path
@@ -177,16 +158,11 @@ def test_a_lock_that_names_a_process_of_another_kind_is_nobodys(tmp_path, monkey
 
 def test_another_run_that_is_under_way_is_in_the_way(monkeypatch):
     monkeypatch.setattr(lock, "holder", lambda: 4711)
+    pid, todo = "one is under way (bzt with pid 4711)", "wait for it or end it; two runs measure "
+    unseen = "not looked at: they stand in ecosystem.config.js, which Node and PM2 read"
     assert machine.look(node_runs=False)[:2] == [
-        Diagnosis(
-            *(FAIL, "other runs", "one is under way (bzt with pid 4711)"),
-            "wait for it or end it; two runs measure each other",
-        ),
-        Diagnosis(
-            *(WARN, "ports"),
-            "not looked at: they stand in ecosystem.config.js, which Node and PM2 read",
-            "install these first",
-        ),
+        Diagnosis(FAIL, "other runs", pid, f"{todo}each other"),
+        Diagnosis(WARN, "ports", unseen, "install these first"),
     ]
 
 
@@ -207,56 +183,61 @@ def test_ctrl_c_keeps_what_was_found_and_ends_with_one_line(monkeypatch, capsys)
     assert "Taurus" in out
 
 
-def cgroup(tmp_path, own, **files):
+def cgroup(tmp_path, own, files):
     """What /proc/self/cgroup says, and files of the groups by their path."""
     for path, text in files.items():
-        file = tmp_path / "groups" / path.replace("__", "/")
-        file = file.with_name(re.sub("^(cpu|memory)_", r"\1.", file.name))
+        file = tmp_path / "groups" / path
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text)
-    (tmp_path / "own").write_text(own)
+        file.write_text(f"{text}\n" if text else "")
+    (tmp_path / "own").write_text(f"{own}\n")
     return tmp_path / "own", tmp_path / "groups"
 
 
-def test_the_quota_of_a_container_is_read_from_its_group(tmp_path):
-    assert machine.quota(*cgroup(tmp_path, "0::/box\n", box__cpu_max="150000 100000\n")) == 1.5
+OF_VERSION_1 = {
+    "cpu,cpuacct/box/cpu.cfs_quota_us": "200000",
+    "cpu,cpuacct/box/cpu.cfs_period_us": "100000",
+}
+MEMORY_OF_VERSION_1 = {
+    "memory/memory.limit_in_bytes": "1000",
+    "memory/memory.usage_in_bytes": "1200",
+}
+OF_A_BOX = {
+    **{"box/memory.max": "1000000", "box/memory.current": "700000"},
+    "box/memory.stat": "anon 100000\ninactive_file 200000",
+    **{"box/in/memory.max": "max", "box/in/memory.current": "5"},
+}
 
 
-def test_the_tightest_of_the_groups_around_counts(tmp_path):
-    files = {"box__cpu_max": "50000 100000\n", "box__in__cpu_max": "max 100000\n"}
-    assert machine.quota(*cgroup(tmp_path, "0::/box/in\n", **files)) == 0.5
-
-
-def test_a_group_of_the_first_version_is_read_as_well(tmp_path):
-    files = {"cpu,cpuacct__box__cpu_cfs_quota_us": "200000\n"}
-    files["cpu,cpuacct__box__cpu_cfs_period_us"] = "100000\n"
-    assert machine.quota(*cgroup(tmp_path, "4:cpu,cpuacct:/box\n", **files)) == 2.0
-
-
-@pytest.mark.parametrize("text", ["max 100000\n", "", "-1\n"])
-def test_no_quota_is_no_limit(tmp_path, text):
-    assert machine.quota(*cgroup(tmp_path, "0::/\n", cpu_max=text)) is None
+@pytest.mark.parametrize(
+    ("own", "files", "cores"),
+    [
+        ("0::/box", {"box/cpu.max": "150000 100000"}, 1.5),
+        # The tightest of the groups around counts.
+        ("0::/box/in", {"box/cpu.max": "50000 100000", "box/in/cpu.max": "max 100000"}, 0.5),
+        ("4:cpu,cpuacct:/box", OF_VERSION_1, 2.0),
+        *(("0::/", {"cpu.max": text}, None) for text in ("max 100000", "", "-1")),
+    ],
+)
+def test_the_quota_of_a_container_is_read_from_its_groups(tmp_path, own, files, cores):
+    assert machine.quota(*cgroup(tmp_path, own, files)) == cores
     assert machine.quota(tmp_path / "nowhere", tmp_path) is None
 
 
-def test_memory_is_what_the_container_has_left_where_that_is_less(tmp_path):
-    files = {"box__memory_max": "1000000\n", "box__memory_current": "700000\n"}
-    files["box__memory_stat"] = "anon 100000\ninactive_file 200000\n"
-    files |= {"box__in__memory_max": "max\n", "box__in__memory_current": "5\n"}
-    assert machine.memory(*cgroup(tmp_path, "0::/box/in\n", **files)) == 500_000
-
-
-def test_memory_of_a_group_of_the_first_version_is_read_as_well(tmp_path):
-    files = {"memory__memory_limit_in_bytes": "1000\n", "memory__memory_usage_in_bytes": "1200\n"}
-    own = "9:name=systemd:/\n5:memory:/docker/box\n"  # of the machine; the container sees its own
-    assert machine.memory(*cgroup(tmp_path, own, **files)) == 0
-
-
-def test_without_a_limit_memory_is_what_the_machine_has(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("own", "files", "left"),
+    [
+        ("0::/box/in", OF_A_BOX, 500_000),
+        # The group's path is the machine's; the container sees its own.
+        ("9:name=systemd:/\n5:memory:/docker/box", MEMORY_OF_VERSION_1, 0),
+        ("0::/", {"memory.max": "max", "memory.current": "1"}, 5 * machine.GIB),
+    ],
+)
+def test_memory_is_what_the_container_has_left_where_that_is_less(
+    tmp_path, monkeypatch, own, files, left
+):
     free = psutil.virtual_memory()._replace(available=5 * machine.GIB)
     monkeypatch.setattr(psutil, "virtual_memory", lambda: free)
-    files = {"memory_max": "max\n", "memory_current": "1\n"}
-    assert machine.memory(*cgroup(tmp_path, "0::/\n", **files)) == 5 * machine.GIB
+    assert machine.memory(*cgroup(tmp_path, own, files)) == left
     assert machine.memory(tmp_path / "nowhere", tmp_path) == 5 * machine.GIB
 
 
@@ -278,17 +259,14 @@ def test_room_is_judged_by_what_a_run_needs(free, status):
 
 def test_load_is_held_against_the_cores():
     assert machine.judge_load(0.5, 2).status == OK
-    assert machine.judge_load(0.6, 2) == Diagnosis(
-        *(WARN, "load", "0.60 on 2 cores in the last minute"),
-        "end what else runs here; `BASE=HEAD ./scripts/run -compare` shows whether a change can be "
-        "seen all the same",
-    )
+    todo = "end what else runs here; `BASE=HEAD ./scripts/run -compare` shows whether a change can "
+    told = ("load", "0.60 on 2 cores in the last minute", f"{todo}be seen all the same")
+    assert machine.judge_load(0.6, 2) == Diagnosis(WARN, *told)
 
 
 def test_what_cannot_be_read_is_said_and_held_against_nobody():
-    assert machine.judge_governors(set()).status == OK
-    assert machine.judge_governors({"performance"}).status == OK
-    assert machine.judge_governors({"powersave", "performance"}).status == WARN
+    governors = (set(), {"performance"}, {"powersave", "performance"})
+    assert [machine.judge_governors(it).status for it in governors] == [OK, OK, WARN]
     assert [machine.judge_clock(it).status for it in ("", "tsc", "hpet")] == [OK, OK, WARN]
 
 

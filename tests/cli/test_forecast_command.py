@@ -1,29 +1,15 @@
 """`tollgate forecast FILE`."""
 
-import sys
-
 import pytest
 
 from support.forecasts import csv_text
 from tollgate.base.paths import ROOT
-from tollgate.cli import cli
+
+OURS = ROOT / "data" / "forecast.csv"
 
 
-@pytest.fixture
-def forecast(monkeypatch, capsys):
-    """Runs the command in this process: (exit code, standard output, standard error)."""
-
-    def run(*words):
-        monkeypatch.setattr(sys, "argv", ["tollgate", "forecast", *map(str, words)])
-        with pytest.raises(SystemExit) as caught:
-            cli.main()
-        return caught.value.code, *capsys.readouterr()
-
-    return run
-
-
-def test_a_good_forecast_is_shown_with_its_steps_its_requests_and_its_length(forecast):
-    code, out, err = forecast(ROOT / "data" / "forecast.csv")
+def test_a_good_forecast_is_shown_with_its_steps_its_requests_and_its_length(tollgate):
+    code, out, err = tollgate("forecast", OURS)
     assert (code, err) == (0, "")
     lines = out.splitlines()
     assert len(lines) == 1 + 24 + 3
@@ -32,30 +18,28 @@ def test_a_good_forecast_is_shown_with_its_steps_its_requests_and_its_length(for
     assert lines[-1].endswith("requests at 1.4 to 20 a second in 24 h 0 min")
 
 
-def test_the_load_of_a_kind_is_shown_by_its_factor_length_and_scale(forecast):
+def test_the_load_of_a_kind_is_shown_by_its_factor_length_and_scale(tollgate):
     words = ("--factor", "1.5", "--length", "1/3", "--scale", "1440")
-    code, out, _ = forecast(ROOT / "data" / "forecast.csv", *words)
+    code, out, _ = tollgate("forecast", OURS, *words)
     assert code == 0
-    assert [line.split()[0] for line in out.splitlines()[1:9]] == [
-        f"{hour}:00" for hour in range(14, 22)
-    ]
+    hours = [line.split()[0] for line in out.splitlines()[1:9]]
+    assert hours == [f"{hour}:00" for hour in range(14, 22)]
     assert "each step is 1 h 0 min long, compressed to 2.5 s" in out
     assert "at 19.8 to 30 a second in 20 s" in out
 
 
-def test_a_column_that_is_no_target_of_the_plan_exits_1_and_names_it(forecast, tmp_path):
+def test_a_column_that_is_no_target_of_the_plan_exits_1_and_names_it(refusal, tmp_path):
     file = tmp_path / "forecast.csv"
     file.write_text(csv_text(header="hour,tps,serach,pi"))
-    code, out, err = forecast(file)
-    assert (code, out) == (1, "")
+    err = refusal("forecast", file)
     assert "serach" in err
     assert "search" in err.replace("serach", "")
 
 
-def test_a_bad_forecast_exits_1_with_a_line_for_each_error(forecast, tmp_path):
+def test_a_bad_forecast_exits_1_with_a_line_for_each_error(tollgate, tmp_path):
     file = tmp_path / "forecast.csv"
     file.write_text(csv_text(["0,x,75,25", "12,1,75,20"]))
-    code, out, err = forecast(file)
+    code, out, err = tollgate("forecast", file)
     assert (code, out) == (1, "")
     assert err.splitlines() == [
         f"tollgate: {file}:2: tps = 'x' is not a number: write digits with a decimal point, such "
@@ -74,8 +58,5 @@ def test_a_bad_forecast_exits_1_with_a_line_for_each_error(forecast, tmp_path):
         (("--length", "0.001"), "less than a step"),
     ],
 )
-def test_what_is_no_load_exits_1_and_says_what_is_one(forecast, words, told):
-    code, out, err = forecast(ROOT / "data" / "forecast.csv", *words)
-    assert (code, out) == (1, "")
-    assert told in err
-    assert err.count("\n") == 1
+def test_what_is_no_load_exits_1_and_says_what_is_one(refusal, words, told):
+    assert told in refusal("forecast", OURS, *words)

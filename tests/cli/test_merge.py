@@ -10,71 +10,54 @@ import numpy as np
 import pytest
 
 from support import ROOT, shards
-from tollgate.cli import cli
 from tollgate.record import manifest
 
 OF = 3
 SCHEMA = ROOT / "scripts" / "tollgate" / "report" / "verdict.schema.json"
 
 
-def call(monkeypatch, *words):
-    """Run `tollgate` with these arguments; returns its exit code."""
-    monkeypatch.setattr("sys.argv", ["tollgate", *map(str, words)])
-    with pytest.raises(SystemExit) as ended:
-        cli.main()
-    return ended.value.code
-
-
 @pytest.fixture
-def merge(monkeypatch, tmp_path):
-    """Merges folders; returns the exit code and the content of verdict.json, None without one."""
+def merge(tollgate, tmp_path):
+    """Merges folders; gives the exit code and the content of verdict.json."""
 
     def run(*folders):
-        target = tmp_path / "merged"
-        code = call(monkeypatch, "merge", *folders, "--to", target)
-        path = target / "verdict.json"
-        return code, json.loads(path.read_text()) if path.exists() else None
+        code, _, _ = tollgate("merge", *folders, "--to", tmp_path / "merged")
+        return code, json.loads((tmp_path / "merged" / "verdict.json").read_text())
 
     return run
 
 
+def made(tmp_path, of=OF, last=None, **changes):
+    """The folders of the shares of a load. last: changes to the last one alone."""
+    own = {of: last or {}}
+    every = range(1, of + 1)
+    return [shards.make(tmp_path / f"share-{k}", k, of, **changes, **own.get(k, {})) for k in every]
+
+
 @pytest.fixture
 def three(tmp_path):
-    """The folders of three shares of a load."""
-    return [shards.make(tmp_path / f"share-{k}", k, OF) for k in range(1, OF + 1)]
+    return made(tmp_path)
 
 
 def concatenated(folders):
     """Times of all judged samples, straight from the JTLs: start since the share's own, elapsed."""
-    found = []
-    for folder in folders:
-        lines = (folder / "kpi.jtl").read_text().splitlines()[1:]
-        rows = np.array(
-            [[int(it) for it in (*line.split(",")[:2], line.split(",")[-1])] for line in lines]
-        )
-        second = (rows[:, 0] - rows[:, 2]) // 1000
-        until = shards.WARMUP_S + shards.MEASURED_S
-        found.append(rows[(second >= shards.WARMUP_S) & (second < until), 1])
-    return np.sort(np.concatenate(found))
+    jtls, until = (folder / "kpi.jtl" for folder in folders), shards.WARMUP_S + shards.MEASURED_S
+    columns = {"delimiter": ",", "skip_header": 1, "usecols": (0, 1, -1), "dtype": int}
+    rows = np.concatenate([np.genfromtxt(jtl, **columns) for jtl in jtls])
+    second = (rows[:, 0] - rows[:, 2]) // 1000
+    return np.sort(rows[(second >= shards.WARMUP_S) & (second < until), 1])
 
 
 def test_counts_and_every_percentile_are_those_of_the_concatenated_samples(merge, tmp_path):
     percents = (1, 5, 25, 50, 75, 90, 95, 99, 99.9)
-    # Taurus's grammar: service times, so that what is judged is what the files hold.
-    criteria = (
-        *(f"p{p:g} of visit>10s" for p in percents),
-        "hits of visit<1",
-        "avg-lt of visit>5s",
-    )
-    folders = [
-        shards.make(tmp_path / f"share-{k}", k, 7, rate=300, criteria=criteria, later_ms=137 * k)
-        for k in range(1, 8)
-    ]
+    criteria = [f"p{p:g} of visit>10s" for p in percents]
+    given = {"rate": 300, "criteria": (*criteria, "hits of visit<1", "avg-lt of visit>5s")}
+    each = [(tmp_path / f"share-{k}", k) for k in range(1, 8)]
+    folders = [shards.make(folder, k, 7, later_ms=137 * k, **given) for folder, k in each]
     for folder in folders:
         # Service times, so that what is judged is what the files hold.
         shards.change(folder, settings={"latency": "service"})
-    _, verdict = merge(*folders)
-    (execution,) = verdict["executions"]
+    (execution,) = merge(*folders)[1]["executions"]
     observed = {it["subject"]: it for it in execution["criteria"]}
     times = concatenated(folders)
     assert observed["hits"]["observed"] == len(times)
@@ -89,7 +72,7 @@ def test_the_merged_run_has_the_arrivals_of_the_whole_and_a_schedule_for_each_en
     code, verdict = merge(*three)
     (execution,) = verdict["executions"]
     assert (code, verdict["verdict"], verdict["exit_code"]) == (0, "PASS", 0)
-    known = manifest.read(ROOT / "tests" / "archive" / "check-pass").environment
+    known = manifest.read(ROOT / "tests/archive/check-pass").environment
     jsonschema.validate({**verdict, "environment": known}, json.loads(SCHEMA.read_text()))
     assert execution["schedules"] == []
     assert [it["name"] for it in execution["engines"]] == ["1/3", "2/3", "3/3"]
@@ -98,13 +81,12 @@ def test_the_merged_run_has_the_arrivals_of_the_whole_and_a_schedule_for_each_en
     assert all(it["schedules"][0]["missing_generator"] == 0 for it in execution["engines"])
 
 
-def test_a_merged_folder_is_judged_again_alike(merge, three, monkeypatch, tmp_path, capsys):
+def test_a_merged_folder_is_judged_again_alike(merge, three, tollgate, tmp_path):
     merge(*three)
-    capsys.readouterr()
-    assert call(monkeypatch, "judge", tmp_path / "merged", "--json") == 0
-    assert capsys.readouterr().out == (tmp_path / "merged" / "verdict.json").read_text()
-    assert call(monkeypatch, "judge", tmp_path / "merged", "--criterion", "p50 of visit>10ms") == 3
-    assert call(monkeypatch, "report", tmp_path / "merged") == 0
+    merged = tmp_path / "merged"
+    assert tollgate("judge", merged, "--json")[:2] == (0, (merged / "verdict.json").read_text())
+    assert tollgate("judge", merged, "--criterion", "p50 of visit>10ms")[0] == 3
+    assert tollgate("report", merged)[0] == 0
 
 
 def test_a_merged_run_has_a_page_with_a_section_for_each_engine_and_junit(merge, three, tmp_path):
@@ -122,25 +104,15 @@ def test_a_merged_run_has_a_page_with_a_section_for_each_engine_and_junit(merge,
 
 def test_criteria_are_of_the_samples_of_all_engines(merge, tmp_path):
     """Each share's own p99 may hold or not: no engine is asked by itself."""
-    folders = [
-        shards.make(tmp_path / f"share-{k}", k, 2, criteria=("p50 of visit>10ms",)) for k in (1, 2)
-    ]
+    folders = made(tmp_path, 2, criteria=("p50 of visit>10ms",))
     code, verdict = merge(*folders)
     assert (code, verdict["verdict"]) == (3, "FAIL")
     (criterion,) = verdict["executions"][0]["criteria"]
     assert criterion["samples"] == len(concatenated(folders))
 
 
-def share(folder):
-    return manifest.read(folder).share
-
-
-def sha256(folder):
-    return manifest.read(folder).executions[0].sha256
-
-
-def copied(folder):
-    return shutil.copytree(folder, folder.with_name("again"))
+def of_share(folder, **fields):
+    shards.change(folder, share=manifest.read(folder).share | fields)
 
 
 def properties(folder, **whole):
@@ -160,50 +132,37 @@ def second(change, **fields):
     return lambda folders: change(folders[1], **fields)
 
 
+PLANS = {"plans": {"visits.jmx": "2"}, "commit": "c0ffee"}
+LOAD = "rate(9/sec) random_arrivals(22 sec)"
 #: What makes engine 2 no share of the same load, and what the refusal names.
 OTHERS = {
     "another length": (second(of_execution, measured=25.0), "measured of visits is 25.0 there and"),
-    "another plan": (
-        second(shards.change, environment={"plans": {"visits.jmx": "2"}, "commit": "c0ffee"}),
-        "the plan files by SHA-256",
-    ),
+    "another plan": (second(shards.change, environment=PLANS), "the plan files by SHA-256"),
     "another commit": (second(shards.change, environment={"commit": "beef"}), "the commit"),
     "other criteria": (second(shards.change, criteria=["fail>5%"]), "the criteria"),
-    "other data": (
-        lambda folders: shards.change(folders[1], share=dict(share(folders[1]), data={"a": "1"})),
-        "the data files by SHA-256",
-    ),
+    "other data": (second(of_share, data={"a": "1"}), "the data files by SHA-256"),
     "another kind": (second(shards.change, kind="soak"), "the kind"),
-    "another load": (
-        second(properties, schedule="rate(9/sec) random_arrivals(22 sec)"),
-        "the property schedule of visits",
-    ),
+    "another load": (second(properties, schedule=LOAD), "the property schedule of visits"),
     "a property more": (second(properties, think="5"), "the propert"),
-    "another service": (
-        second(of_execution, url="http://127.0.0.1:8081"),
-        "the service of visits",
-    ),
+    "another service": (second(of_execution, url="http://a:8081"), "the service of visits"),
 }
 REFUSED = {
     "missing": (lambda folders: folders.pop(1), r"engine 2/3 is missing"),
     "doubled": (
-        lambda folders: folders.append(copied(folders[1])),
+        lambda folders: folders.append(shutil.copytree(folders[1], f"{folders[1]}-again")),
         r"engine 2/3 \(.*\) is there twice",
     ),
     "of another number of engines": (
-        lambda folders: shards.change(folders[2], share=dict(share(folders[2]), of=4)),
+        lambda folders: of_share(folders[2], of=4),
         r"engine 3/4 \(.*\) is no share of the load of engine 1/3 \(.*\): the number of engines",
     ),
-    "interrupted": (
-        second(shards.change, interrupted=True),
-        r"engine 2/3 \(.*\) is not sealed",
-    ),
+    "interrupted": (second(shards.change, interrupted=True), r"engine 2/3 \(.*\) is not sealed"),
     "broken off": (
         second(shards.change, problem="the disk was full"),
         r"engine 2/3 \(.*\) is not sealed: the disk was full",
     ),
     "with the samples of another": (
-        lambda folders: of_execution(folders[1], sha256=sha256(folders[0])),
+        lambda them: of_execution(them[1], sha256=manifest.read(them[0]).executions[0].sha256),
         r"engine 2/3 \(.*\) has the samples of engine 1/3 \(.*\): sha256 of visits is \w{64} ",
     ),
     "without a regular end": (
@@ -229,80 +188,59 @@ REFUSED = {
 
 @pytest.mark.parametrize("fault", REFUSED)
 def test_a_share_that_does_not_belong_is_refused_in_one_line_with_its_name(
-    fault, three, merge, capsys, tmp_path
+    fault, three, refusal, tmp_path
 ):
     spoil, expected = REFUSED[fault]
     spoil(three)
-    code, verdict = merge(*three)
-    said = capsys.readouterr().err
-    assert code == 1
-    assert verdict is None
-    assert re.search(expected, said)
-    assert said.count("\n") == 1
+    assert re.search(expected, refusal("merge", *three, "--to", tmp_path / "merged"))
     assert not (tmp_path / "merged").exists()
 
 
-def test_a_folder_within_a_share_is_refused(three, monkeypatch, capsys):
-    assert call(monkeypatch, "merge", *three, "--to", three[0] / "merged") == 1
-    assert "lies in the folder of a share" in capsys.readouterr().err
-    assert not (three[0] / "merged").exists()
+def test_a_folder_within_a_share_is_refused(three, refusal):
+    within = three[0] / "merged"
+    assert "lies in the folder of a share" in refusal("merge", *three, "--to", within)
+    assert not within.exists()
 
 
-def test_a_folder_that_is_there_is_left_alone(three, merge, tmp_path, capsys):
+def test_a_folder_that_is_there_is_left_alone(three, refusal, tmp_path):
     (tmp_path / "merged").mkdir()
-    (tmp_path / "merged" / "mine").write_text("")
-    assert merge(*three)[0] == 1
-    assert "is there already" in capsys.readouterr().err
+    (tmp_path / "merged" / "mine").touch()
+    assert "is there already" in refusal("merge", *three, "--to", tmp_path / "merged")
     assert (tmp_path / "merged" / "mine").exists()
 
 
 @pytest.mark.parametrize(("later_ms", "code"), [(1500, 0), (30_000, 1), (6_000, 1)])
 def test_engines_that_did_not_measure_together_are_invalid(merge, tmp_path, later_ms, code):
-    folders = [
-        shards.make(tmp_path / "share-1", 1, 2),
-        shards.make(tmp_path / "share-2", 2, 2, later_ms=later_ms),
-    ]
-    found, verdict = merge(*folders)
-    assert found == code
-    assert verdict["verdict"] == ("INVALID" if code else "PASS")
+    found, verdict = merge(*made(tmp_path, 2, {"later_ms": later_ms}))
+    assert (found, verdict["verdict"]) == (code, "INVALID" if code else "PASS")
     told = [it["text"] for it in verdict["reasons"]]
-    assert any("engine 2/2 began to measure" in it and "engine 1/2" in it for it in told) == bool(
-        code
-    )
+    named = [it for it in told if "engine 2/2 began to measure" in it and "engine 1/2" in it]
+    assert bool(named) == bool(code)
 
 
 def test_an_engine_that_sent_too_little_makes_the_run_invalid_by_its_name(merge, tmp_path):
-    folders = [
-        shards.make(tmp_path / "share-1", 1, 2),
-        shards.make(tmp_path / "share-2", 2, 2, without=slice(200, 240)),
-    ]
-    code, verdict = merge(*folders)
+    code, verdict = merge(*made(tmp_path, 2, {"without": slice(200, 240)}))
     assert (code, verdict["verdict"]) == (1, "INVALID")
-    assert any(
-        "engine 2/2: 40 of 550 scheduled requests of visit were not sent" in it["text"]
-        for it in verdict["reasons"]
-    )
-    assert not any("engine 1/2:" in it["text"] for it in verdict["reasons"])
+    told = "\n".join(it["text"] for it in verdict["reasons"])
+    assert "engine 2/2: 40 of 550 scheduled requests of visit were not sent" in told
+    assert "engine 1/2:" not in told
 
 
-def test_a_share_that_changed_after_the_merge_is_refused(
-    merge, three, monkeypatch, tmp_path, capsys
-):
+def test_a_share_that_changed_after_the_merge_is_refused(merge, three, refusal, tmp_path):
     merge(*three)
     shards.change(tmp_path / "merged" / "engine-2", kind="soak")
-    assert call(monkeypatch, "judge", tmp_path / "merged") == 1
-    assert "has changed since the shares were merged" in capsys.readouterr().err
+    assert "has changed since the shares were merged" in refusal("judge", tmp_path / "merged")
 
 
-def test_a_sealed_share_exits_0_without_a_verdict_that_gates(three, monkeypatch, capsys):
-    assert call(monkeypatch, "judge", three[1], "--json") == 0
-    verdict = json.loads(capsys.readouterr().out)
-    assert (verdict["verdict"], verdict["exit_code"]) == ("INCONCLUSIVE", 0)
+def test_a_sealed_share_exits_0_without_a_verdict_that_gates(three, tollgate):
+    code, out, _ = tollgate("judge", three[1], "--json")
+    verdict = json.loads(out)
+    assert (code, verdict["verdict"], verdict["exit_code"]) == (0, "INCONCLUSIVE", 0)
     assert "engine 2/3" in verdict["reasons"][0]["text"]
     assert verdict["executions"][0]["criteria"] == []
 
 
-def test_a_share_that_did_not_come_to_its_end_exits_as_a_run_does(three, monkeypatch, capsys):
+def test_a_share_that_did_not_come_to_its_end_exits_as_a_run_does(three, tollgate):
     shards.change(three[1], interrupted=True)
-    assert call(monkeypatch, "judge", three[1], "--json") == 2
-    assert json.loads(capsys.readouterr().out)["verdict"] == "INVALID"
+    code, out, _ = tollgate("judge", three[1], "--json")
+    assert (code, json.loads(out)["verdict"]) == (2, "INVALID")

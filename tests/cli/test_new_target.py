@@ -3,8 +3,6 @@
 import csv
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,7 +12,6 @@ import support
 from support import plan_files
 from tollgate.base.urls import Url
 from tollgate.capacity.asked import check_plan
-from tollgate.cli import cli
 from tollgate.cli import new_target as command
 from tollgate.cli.new_target import files
 from tollgate.cli.new_target.files import NewTarget, NewTargetError, checked
@@ -23,52 +20,62 @@ from tollgate.plan import lint as plan_lint
 from tollgate.plan.read import read_plan
 
 SERVICE = Url("http", "127.0.0.1", 8080)
-FOLDERS = ("app/targets", "data", "plans/fragments", "tests/app")
+BY_URL = ("shop", "--url", "http://127.0.0.1:8080")
+
+
+def copied(folder, *paths):
+    """A folder as it is in a project, with these files and folders of ours."""
+    for name in ("app/targets", "data", "plans/fragments", "tests/app"):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+    for path in paths:
+        own, copy = support.ROOT / path, folder / path
+        shutil.copytree(own, copy, dirs_exist_ok=True) if own.is_dir() else shutil.copy(own, copy)
+    return folder
 
 
 @pytest.fixture
 def project(tmp_path, monkeypatch):
     """A project with what the command reads and changes, which it takes for ours."""
-    for folder in FOLDERS:
-        (tmp_path / folder).mkdir(parents=True)
-    for file in (files.APP, files.CONFIG, files.SEARCH):
-        shutil.copy(support.ROOT / file, tmp_path / file)
     monkeypatch.setattr(command, "ROOT", tmp_path)
-    return tmp_path
+    return copied(tmp_path, files.APP, files.CONFIG, files.SEARCH)
 
 
 @pytest.fixture
-def new_target(project, monkeypatch, capsys):  # noqa: ARG001 - it is the project that changes
-    """Runs the command in this process: (exit code, standard output, standard error)."""
+def new_target(project, tollgate):  # noqa: ARG001 - it is the project that changes
+    """Makes a target in the project; gives what was printed."""
 
     def run(*words):
-        monkeypatch.setattr(sys, "argv", ["tollgate", "new", "target", *words])
-        with pytest.raises(SystemExit) as caught:
-            cli.main()
-        return caught.value.code, *capsys.readouterr()
+        code, out, err = tollgate("new", "target", *words)
+        assert code == 0, err
+        return out
+
+    return run
+
+
+@pytest.fixture
+def refused(project, refusal):
+    """Gives the line of a refusal, which changes nothing."""
+
+    def run(*words):
+        before = files_of(project)
+        said = refusal("new", "target", *words)
+        assert files_of(project) == before
+        return said
 
     return run
 
 
 def files_of(project):
-    return {
-        str(path.relative_to(project)): path.read_text()
-        for path in project.rglob("*")
-        if path.is_file()
-    }
+    every = [path for path in project.rglob("*") if path.is_file()]
+    return {str(path.relative_to(project)): path.read_text() for path in every}
 
 
-def refusal(result):
-    code, out, err = result
-    assert (code, out) == (1, "")
-    assert err.startswith("tollgate: ")
-    assert err.count("\n") == 1
-    return err
+def kind_of(project, name):
+    return yaml.safe_load((project / "taurus.yml").read_text())["cli-aliases"][name]
 
 
 def test_a_target_of_ours_is_a_router_with_all_that_goes_with_it(new_target, project):
-    code, out, _ = new_target("order-service")
-    assert code == 0
+    out = new_target("order-service")
     made = [
         *("plans/check-order-service.jmx", "plans/fragments/order-service.jmx"),
         *("data/order-service.csv", "app/targets/order-service.js"),
@@ -85,36 +92,30 @@ def test_a_target_of_ours_is_a_router_with_all_that_goes_with_it(new_target, pro
 
 
 def test_a_service_of_somebody_else_needs_no_router(new_target, project):
-    code, out, _ = new_target("shop", "--url", "http://127.0.0.1:8080", "--path", "/items?x=1")
-    assert code == 0, out
-    assert "app/app.js" not in out
+    assert "app/app.js" not in new_target(*BY_URL, "--path", "/items?x=1")
     assert set(files_of(project)) == {
         *("plans/check-shop.jmx", "plans/fragments/shop.jmx", "data/shop.csv"),
         *("taurus.yml", "app/app.js", "plans/capacity.jmx"),
     }
     assert (project / "app/app.js").read_bytes() == (support.ROOT / "app/app.js").read_bytes()
     assert "/items?x=1&visitor=1,." in (project / "data/shop.csv").read_text()
-    scenario = yaml.safe_load((project / "taurus.yml").read_text())["cli-aliases"]["shop"]
-    assert scenario["scenarios"]["shop"]["url"] == "http://127.0.0.1:8080"
+    assert kind_of(project, "shop")["scenarios"]["shop"]["url"] == "http://127.0.0.1:8080"
 
 
 def test_the_capacity_of_a_new_target_can_be_searched(new_target, project):
     before = read_plan(support.ROOT / files.SEARCH, {})
-    assert new_target("order-service")[0] == 0
+    new_target("order-service")
     check_plan(project / files.SEARCH, ["order-service", "sum"], {})
-    shutil.copytree(support.PLANS / "fragments", project / "plans/fragments", dirs_exist_ok=True)
-    after = read_plan(project / files.SEARCH, {})
+    after = read_plan(copied(project, "plans/fragments") / files.SEARCH, {})
     assert {*after.labels} - {*before.labels} == {"order-service"}
 
 
 def test_a_service_elsewhere_is_asked_there_by_its_plan_alone_too(new_target, project):
-    words = ("--url", "https://shop.example:8443", "--path", "/a:")
-    assert new_target("shop", *words)[0] == 0
+    new_target("shop", "--url", "https://shop.example:8443", "--path", "/a:")
     plan = (project / "plans/check-shop.jmx").read_text()
     for name, value in (("host", "shop.example"), ("port", 8443), ("protocol", "https")):
         assert f"${{__P({name},{value})}}" in plan
-    scenario = yaml.safe_load((project / "taurus.yml").read_text())["cli-aliases"]["shop"]
-    assert scenario["scenarios"]["shop"]["probes"][0]["path"] == "/a:"
+    assert kind_of(project, "shop")["scenarios"]["shop"]["probes"][0]["path"] == "/a:"
 
 
 @pytest.mark.parametrize("name", ["meadows", "meadow-target", "meadow"])
@@ -131,18 +132,16 @@ def test_what_would_break_taurus_yml_is_refused_in_one_line():
     assert "\n" not in str(caught.value)
 
 
-def test_an_app_of_theirs_is_named_as_the_target(new_target, project):
-    assert new_target("mine", "--app", "cluster")[0] == 0
-    kind = yaml.safe_load((project / "taurus.yml").read_text())["cli-aliases"]["mine"]
-    assert kind["scenarios"]["mine"]["target"] == "cluster"
-    assert "ecosystem.config.js has no app 'nobody'; its apps are: fork, cluster" in refusal(
-        new_target("other", "--app", "nobody")
-    )
+def test_an_app_of_theirs_is_named_as_the_target(new_target, refused, project):
+    new_target("mine", "--app", "cluster")
+    assert kind_of(project, "mine")["scenarios"]["mine"]["target"] == "cluster"
+    said = "ecosystem.config.js has no app 'nobody'; its apps are: fork, cluster"
+    assert said in refused("other", "--app", "nobody")
 
 
 def test_taurus_yml_keeps_every_line_and_gains_a_kind(new_target, project):
     before = (support.ROOT / "taurus.yml").read_text()
-    new_target("shop", "--url", "http://127.0.0.1:8080")
+    new_target(*BY_URL)
     new_target("order-service")
     after = (project / "taurus.yml").read_text()
     assert after.startswith(before.rstrip())
@@ -150,17 +149,14 @@ def test_taurus_yml_keeps_every_line_and_gains_a_kind(new_target, project):
     assert [*kinds] == [*yaml.safe_load(before)["cli-aliases"], "shop", "order-service"]
     for name in ("shop", "order-service"):
         assert kinds[name]["modules"]["verdict"]["kind"] == name
-    assert [each["scenario"] for each in kinds["order-service"]["~~execution"]] == [
-        *("fork", "cluster")
-    ]
+    executions = kinds["order-service"]["~~execution"]
+    assert [each["scenario"] for each in executions] == ["fork", "cluster"]
 
 
 @pytest.mark.parametrize("remote", [None, SERVICE], ids=["router", "service"])
 def test_the_plan_is_clean_and_has_the_labels_that_the_criteria_are_about(tmp_path, remote):
     target = NewTarget("order-service", remote)
-    for folder in FOLDERS:
-        (tmp_path / folder).mkdir(parents=True)
-    files.write(tmp_path, files.new_files(target), {})
+    files.write(copied(tmp_path), files.new_files(target), {})
     path = tmp_path / "plans/check-order-service.jmx"
     assert plan_lint.lint(path, {}) == []
     plan = read_plan(path, {})
@@ -188,12 +184,7 @@ def test_the_patterns_of_a_routers_answers_take_the_right_one_alone():
 
 def test_a_new_targets_router_passes_the_test_that_comes_with_it(tmp_path):
     # In a copy: the test finds its server by its own place.
-    for name in ("app", "tests/app/support"):
-        shutil.copytree(support.ROOT / name, tmp_path / name)
-    for name in ("plans/fragments", "data"):
-        (tmp_path / name).mkdir(parents=True)
-    for name in ("package.json", "taurus.yml", files.SEARCH):
-        shutil.copy(support.ROOT / name, tmp_path / name)
+    copied(tmp_path, "app", "tests/app/support", "package.json", "taurus.yml", files.SEARCH)
     (tmp_path / "node_modules").symlink_to(support.ROOT / "node_modules")
     for target in (NewTarget("order-service"), NewTarget("weather")):
         changed = files.changed_files(target, tmp_path)
@@ -204,39 +195,29 @@ def test_a_new_targets_router_passes_the_test_that_comes_with_it(tmp_path):
 
 
 def test_what_is_generated_passes_the_linters(tmp_path):
-    for name in ("eslint.config.js", ".prettierrc.json", "package.json"):
-        shutil.copy(support.ROOT / name, tmp_path / name)
+    copied(tmp_path, "eslint.config.js", ".prettierrc.json", "package.json")
     (tmp_path / "node_modules").symlink_to(support.ROOT / "node_modules")
-    for folder in FOLDERS:
-        (tmp_path / folder).mkdir(parents=True)
     longest = NewTarget("a-name-of-a-target-as-long-as-one-can-be")
     for target in (NewTarget("ab"), longest):
         text = (support.ROOT / files.APP).read_text()
-        new = files.new_files(target)
-        files.write(tmp_path, new, {})
+        files.write(tmp_path, files.new_files(target), {})
         (tmp_path / f"app/{target.name}-app.js").write_text(files.mounted(text, target))
-    for tool in (["eslint", "--max-warnings", "0", "."], ["prettier", "--check", "**/*.js"]):
-        done = subprocess.run(
-            [str(support.ROOT / "node_modules" / ".bin" / tool[0]), *tool[1:]],
-            capture_output=True,
-            text=True,
-            cwd=tmp_path,
-            check=False,
-        )
+    tools = support.ROOT / "node_modules" / ".bin"
+    for words in ("eslint --max-warnings 0 .", "prettier --check **/*.js"):
+        tool, *arguments = words.split()
+        done = support.run(tools / tool, *arguments, cwd=tmp_path)
         assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize(
     "name", ["", "a", "Shop", "my shop", "shop.eu", "../shop", "1st", "a--b", "a-", "ü", "x" * 41]
 )
-def test_a_name_that_would_break_a_file_a_label_or_a_property_is_refused(name, new_target, project):
-    before = files_of(project)
-    assert "is no name for a target" in refusal(new_target(name))
-    assert files_of(project) == before
+def test_a_name_that_would_break_a_file_a_label_or_a_property_is_refused(name, refused):
+    assert "is no name for a target" in refused(name)
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("words", "said"),
     [
         ("stress", "taurus.yml has a kind 'stress' already"),
         ("plan", "taurus.yml has a kind 'plan' already"),
@@ -250,46 +231,26 @@ def test_a_name_that_would_break_a_file_a_label_or_a_property_is_refused(name, n
         ("class", "would be class in app/app.js, where that is taken"),
         ("health", "would be health in app/app.js, where that is taken"),
         ("calculate", "would be calculate in app/app.js, where that is taken"),
+        ("shop --url shop.example", "has url 'shop.example': write protocol, host"),
+        ("shop --url http://a --path items", "'items' is no path"),
+        ("shop --path /items", "--path is for a service of yours"),
+        ("shop --url http://a --app fork", "not allowed with argument"),
+        ("", "the following arguments are required: name"),
     ],
 )
-def test_a_name_that_is_taken_is_refused(name, said, new_target, project):
-    before = files_of(project)
-    assert said in refusal(new_target(name))
-    assert files_of(project) == before
+def test_what_is_taken_or_can_not_be_made_is_refused_in_one_line(words, said, refused):
+    assert said in refused(*words.split())
 
 
-def test_a_file_that_is_there_is_never_written_over(new_target, project):
-    mine = project / "data" / "shop.csv"
-    mine.write_text("mine\n")
-    before = files_of(project)
-    said = refusal(new_target("shop", "--url", "http://127.0.0.1:8080"))
-    assert "data/shop.csv is there already" in said
-    assert files_of(project) == before
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["shop", "--url", "shop.example"], "has url 'shop.example': write protocol, host"),
-        (["shop", "--url", "http://a", "--path", "items"], "'items' is no path"),
-        (["shop", "--path", "/items"], "--path is for a service of yours"),
-        (["shop", "--url", "http://a", "--app", "fork"], "not allowed with argument"),
-        ([], "the following arguments are required: name"),
-    ],
-)
-def test_what_can_not_be_made_is_refused_in_one_line(words, said, new_target, project):
-    before = files_of(project)
-    assert said in refusal(new_target(*words))
-    assert files_of(project) == before
+def test_a_file_that_is_there_is_never_written_over(refused, project):
+    (project / "data" / "shop.csv").write_text("mine\n")
+    assert "data/shop.csv is there already" in refused(*BY_URL)
 
 
 @pytest.mark.parametrize("broken", ["data", "plans/fragments"])
-def test_where_one_file_can_not_be_written_none_is(broken, new_target, project):
+def test_where_one_file_can_not_be_written_none_is(broken, refused, project):
     (project / broken).rmdir()
-    before = files_of(project)
-    said = refusal(new_target("shop", "--url", "http://127.0.0.1:8080"))
-    assert said.startswith("tollgate: nothing was made: ")
-    assert files_of(project) == before
+    assert refused(*BY_URL).startswith("tollgate: nothing was made: ")
 
 
 def test_where_the_last_file_can_not_be_put_in_its_place_none_is(project, monkeypatch):
@@ -308,15 +269,18 @@ def test_where_the_last_file_can_not_be_put_in_its_place_none_is(project, monkey
     assert files_of(project) == before
 
 
-@pytest.mark.parametrize("text", ["a: [", "a: 1", "cli-aliases: 1"])
-def test_a_taurus_yml_without_kinds_is_refused(text):
-    with pytest.raises(NewTargetError, match=r"no `cli-aliases` that can be read"):
-        files.with_kind(text, NewTarget("shop"), "  shop:\n    x: 1\n")
+NOT_LAST = "cli-aliases:\n  load: {}\nmodules:\n  x:\n    y: 1\n"
 
 
-def test_a_taurus_yml_whose_kinds_are_not_at_its_end_is_refused():
-    text = "cli-aliases:\n  load: {}\nmodules:\n  x:\n    y: 1\n"
-    with pytest.raises(NewTargetError, match="does not end in its `cli-aliases`"):
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        *((it, "no `cli-aliases` that can be read") for it in ("a: [", "a: 1", "cli-aliases: 1")),
+        (NOT_LAST, "does not end in its `cli-aliases`"),
+    ],
+)
+def test_a_taurus_yml_without_kinds_at_its_end_is_refused(text, said):
+    with pytest.raises(NewTargetError, match=said):
         files.with_kind(text, NewTarget("shop"), "  shop:\n    x: 1\n")
 
 

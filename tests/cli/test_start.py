@@ -19,16 +19,18 @@ getattr(start, sys.argv[2])()
 WAITS = "import sys\nprint('imports', flush=True)\nsys.stdin.read()\n"
 
 
+def command(name, *arguments, **options):
+    """Runs a command as it is installed, where the project is."""
+    where = Path(sys.executable).with_name(name)
+    return support.run(where, *arguments, cwd=support.ROOT, **options)
+
+
 @pytest.mark.parametrize("name", ["bzt", "tollgate"])
 def test_a_command_that_is_interrupted_while_it_imports_says_so_in_a_line(tmp_path, name):
     (tmp_path / "numpy.py").write_text(WAITS)
-    with subprocess.Popen(
-        [sys.executable, "-c", CALLS, str(tmp_path), name],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    words = [sys.executable, "-c", CALLS, str(tmp_path), name]
+    with subprocess.Popen(words, text=True, **pipes) as process:
         assert process.stdout.readline() == "imports\n"
         process.send_signal(signal.SIGINT)
         out, said = process.communicate()
@@ -39,7 +41,7 @@ def test_a_command_that_is_interrupted_while_it_imports_says_so_in_a_line(tmp_pa
 def test_what_the_shell_tells_its_own_python_is_none_of_the_commands_business(tmp_path, name):
     (tmp_path / "numpy.py").write_text("raise RuntimeError('another numpy')\n")
     env = support.environment(PYTHONPATH=str(tmp_path), PYTHONWARNINGS="error")
-    done = support.run(Path(sys.executable).with_name(name), "--help", env=env)
+    done = command(name, "--help", env=env)
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -47,18 +49,13 @@ def test_what_the_shell_tells_its_own_python_is_none_of_the_commands_business(tm
 @pytest.mark.parametrize(
     "words",
     [
-        ("bzt", "--help"),
-        ("tollgate", "--help"),
-        ("tollgate", "judge", support.ROOT / "tests" / "archive" / "check-pass"),
-        ("tollgate", "forecast", support.ROOT / "data" / "forecast.csv"),
-        ("tollgate", "new", "target", "--help"),
+        *("bzt --help", "tollgate --help", "tollgate judge tests/archive/check-pass"),
+        *("tollgate forecast data/forecast.csv", "tollgate new target --help"),
     ],
 )
 def test_a_command_says_the_same_to_a_shell_whose_python_optimizes(words, level):
-    name, *arguments = words
-    command = Path(sys.executable).with_name(name), *arguments
-    plain = support.run(*command)
-    done = support.run(*command, env=support.environment(PYTHONOPTIMIZE=level))
+    plain = command(*words.split())
+    done = command(*words.split(), env=support.environment(PYTHONOPTIMIZE=level))
     assert "Traceback" not in done.stderr
     assert (done.returncode, done.stdout) == (plain.returncode, plain.stdout)
 
@@ -66,18 +63,15 @@ def test_a_command_says_the_same_to_a_shell_whose_python_optimizes(words, level)
 @pytest.mark.parametrize(
     "words",
     [
-        ("bzt", "{}.yml"),
-        ("tollgate", "judge", "{}"),
-        ("tollgate", "{}"),
-        ("tollgate", "forecast", "{}"),
+        *(("bzt", "{}.yml"), ("tollgate", "judge", "{}")),
+        *(("tollgate", "{}"), ("tollgate", "forecast", "{}")),
         ("tollgate", "judge", "tests/archive/check-pass", "--criterion", "p95 of {}>1ms"),
         ("tollgate", "judge", "tests/archive/check-pass", "--criterion", "{}"),
     ],
 )
 def test_no_escape_sequence_of_an_argument_reaches_the_terminal(words):
     hostile = "x\x1b]0;title\x07\x1b[2J\x9b31m\u202ey"
-    name, *arguments = (each.format(hostile) for each in words)
-    done = support.run(Path(sys.executable).with_name(name), *arguments)
+    done = command(*(each.format(hostile) for each in words))
     said = done.stdout + done.stderr
     assert done.returncode
     assert said.strip()
