@@ -4,7 +4,7 @@ const assert = require('node:assert/strict');
 const { once } = require('node:events');
 const http = require('node:http');
 const { test } = require('node:test');
-const { fakeServer, request, startBalancer } = require('./support/balancer');
+const { fakeServer, repeat, request, startBalancer } = require('./support/balancer');
 const { until } = require('./support/processes');
 
 /** Ends the connection before any answer, as a server that crashes over a request does. */
@@ -41,24 +41,15 @@ test('a GET that a server dies over is answered by another, a POST is not sent t
 });
 
 test('a GET that every server dies over is tried once on each, then 502', async (t) => {
-  const three = [
-    await fakeServer(t, crash),
-    await fakeServer(t, crash),
-    await fakeServer(t, crash),
-  ];
-  const { ask } = await startBalancer(
-    t,
-    three.map(({ port }) => port),
-  );
+  const three = await repeat(3, () => fakeServer(t, crash));
+  const ports = three.map(({ port }) => port);
+  const { ask } = await startBalancer(t, ports);
   const { status, body } = await ask('/x');
   assert.equal(status, 502);
   const { error } = JSON.parse(body);
   assert.equal(error.reason, 'every server that was up failed');
   assert.equal(new Set(error.attempts.map(({ server }) => server)).size, 3);
-  assert.deepEqual(
-    three.map(({ asked }) => asked.length),
-    [1, 1, 1],
-  );
+  for (const { asked } of three) assert.equal(asked.length, 1);
 });
 
 test('what is no HTTP is a bad gateway', async (t) => {
@@ -101,10 +92,8 @@ test('a request arrives as it is, the headers of its connection apart', async (t
   const { body } = await ask('/a%20b?c=%zz', { method: 'PUT', headers, body: 'hello' });
   assert.equal(body, 'hello');
   const [{ method, url, headers: got }] = asked;
-  assert.deepEqual(
-    [method, url, got.host, got['x-own']],
-    ['PUT', '/a%20b?c=%zz', 'example.test', 'kept'],
-  );
+  assert.deepEqual([method, url], ['PUT', '/a%20b?c=%zz']);
+  assert.deepEqual([got.host, got['x-own']], ['example.test', 'kept']);
   assert.deepEqual([got['x-private'], got.te], [undefined, undefined]);
   assert.deepEqual([got['x-forwarded-for'], got.via], ['127.0.0.1', '1.1 tollgate-balancer']);
 });

@@ -1,17 +1,18 @@
 'use strict';
 
 const assert = require('node:assert/strict');
+const { fork } = require('node:child_process');
 const { once } = require('node:events');
 const { test } = require('node:test');
-const { spawnServer, startServer } = require('./support/processes');
+const { cleanEnv, spawnServer, startServer } = require('./support/processes');
 
 for (const [name, env, line] of [
   ['a port that is not one', { PORT: 'http' }, /^tollgate: PORT is "http"; allowed: .+\n$/],
   ['a port out of range', { PORT: '70000' }, /^tollgate: PORT is "70000"; allowed: .+\n$/],
   [
-    'a setting that is not one',
-    { INJECT_DELAY_MS: 'soon' },
-    /^tollgate: INJECT_DELAY_MS is "soon"; allowed: .+\n$/,
+    'a delay that is none',
+    { INJECT_DELAY_MS: 'x' },
+    /^tollgate: INJECT_DELAY_MS is "x"; allowed: .+\n$/,
   ],
   [
     'an address of another machine',
@@ -60,13 +61,8 @@ test('LOG_REQUESTS=true logs each request to the console, and nothing does other
 });
 
 test('the server tells its parent that it is ready', async (t) => {
-  const { fork } = require('node:child_process');
-  const { cleanEnv } = require('./support/processes');
-  const child = fork(require.resolve('../../app/server'), [], {
-    env: cleanEnv({ PORT: '0' }),
-    silent: true,
-    execArgv: [],
-  });
+  const options = { env: cleanEnv({ PORT: '0' }), silent: true, execArgv: [] };
+  const child = fork(require.resolve('../../app/server'), [], options);
   t.after(() => child.kill('SIGKILL'));
   assert.deepEqual(await once(child, 'message'), ['ready', undefined]);
   child.send('shutdown');

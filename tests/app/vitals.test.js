@@ -25,26 +25,14 @@ async function startServer(t) {
   return { child, told, ask };
 }
 
-test('an idle loop has no delay', () => {
-  const found = loopDelay(Array(98).fill(10));
-  assert.deepEqual(found, { loopDelayP50: 0, loopDelayP95: 0 });
-});
-
-test('a block of 200 ms in a second is what one moment in twenty waits 150 ms of', () => {
-  const { loopDelayP50, loopDelayP95 } = loopDelay([...Array(80).fill(10), 210]);
-  assert.equal(loopDelayP50, 0);
-  assert.equal(loopDelayP95, 150);
-});
-
-test('a loop that is blocked all the time delays the median too', () => {
-  const { loopDelayP50, loopDelayP95 } = loopDelay(Array(5).fill(210));
-  assert.equal(loopDelayP50, 100);
-  assert.equal(loopDelayP95, 190);
-});
-
-test('a second without a single turn has no delay that anybody could know', () => {
-  assert.deepEqual(loopDelay([]), { loopDelayP50: null, loopDelayP95: null });
-});
+for (const [name, turns, loopDelayP50, loopDelayP95] of [
+  ['an idle loop has no delay', Array(98).fill(10), 0, 0],
+  ['one moment in twenty waits 150 ms of a block of 200', [...Array(80).fill(10), 210], 0, 150],
+  ['a loop that is blocked all the time delays the median too', Array(5).fill(210), 100, 190],
+  ['a second without a single turn has no delay that anybody could know', [], null, null],
+]) {
+  test(name, () => assert.deepEqual(loopDelay(turns), { loopDelayP50, loopDelayP95 }));
+}
 
 test('without PM2 nothing is listened to', (t) => {
   const { send } = process;
