@@ -5,8 +5,7 @@ import pytest
 import support
 from support import ci_files
 
-GH = """#!/bin/sh
-for word in "$@"; do printf '%s\\n' "$word"; done >>asked
+GH = """for word in "$@"; do printf '%s\\n' "$word"; done >>asked
 printf '%s\\n' -- >>asked
 case "$*" in *--paginate*) cat comments ;; *) cp comment.md sent ;; esac
 """
@@ -17,9 +16,7 @@ COMMENTS, COMMENT = "repos/o/r/issues/7/comments", "repos/o/r/issues/comments"
 def comment(tmp_path):
     """Runs the step on this verdict, where these ids are what --jq leaves of the comments."""
     tools = tmp_path / "bin"
-    tools.mkdir()
-    (tools / "gh").write_text(GH)
-    (tools / "gh").chmod(0o755)
+    support.script(tools / "gh", GH)
     script = ci_files.workflow()["jobs"]["comment"]["steps"][-1]["run"]
 
     def run(verdict, *ids):

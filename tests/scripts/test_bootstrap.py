@@ -7,7 +7,6 @@ import hashlib
 import os
 import shutil
 import signal
-import subprocess
 
 import psutil
 import pytest
@@ -38,16 +37,13 @@ def interrupted(tmp_path_factory):
     """A copy of the project whose bootstrap had Ctrl-C, and what still ran after that."""
     copy = tmp_path_factory.mktemp("a copy") / "ö" / "tollgate"
     shutil.copytree(support.ROOT, copy, ignore=shutil.ignore_patterns(*INSTALLED, *CACHES))
-    installing = subprocess.Popen(
-        [copy / "scripts" / "bootstrap"],
+    installing = support.start(
+        copy / "scripts" / "bootstrap",
+        output=copy.parent / "out",
         env=support.environment(JMETER_HOME=""),
         start_new_session=True,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
     )
-    support.wait_until(
-        lambda: all((copy / part).exists() for part in UNDER_WAY), "the parts are being installed"
-    )
+    support.wait_until(lambda: all((copy / it).exists() for it in UNDER_WAY), "it is under way")
     os.killpg(installing.pid, signal.SIGINT)  # what Ctrl-C in a terminal does
     assert installing.wait() == 130
     running = psutil.wait_procs(support.ours(), timeout=GRACE)[1]
@@ -81,11 +77,8 @@ def own_home(installed, tmp_path_factory):
 
 
 def contents(folder):
-    return {
-        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in folder.rglob("*")
-        if path.is_file()
-    }
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {str(it): hashlib.sha256(it.read_bytes()).hexdigest() for it in files}
 
 
 def test_ctrl_c_leaves_no_installer_running(interrupted):
@@ -117,12 +110,9 @@ def test_a_further_call_does_nothing_and_says_nothing(installed):
 
 def test_the_plugins_manager_says_that_the_plugins_are_installed(installed):
     home = installed / ".tollgate" / "jmeter"
-    done = support.run(
-        home / "bin" / "PluginsManagerCMD.sh",
-        "status",
-        cwd=home / "repository",
-        env=support.environment(JVM_ARGS=OFFLINE, LC_ALL="C"),
-    )
+    command, env = home / "bin" / "PluginsManagerCMD.sh", {"JVM_ARGS": OFFLINE, "LC_ALL": "C"}
+    env = support.environment(**env)
+    done = support.run(command, "status", cwd=home / "repository", env=env)
     assert "jpgc-casutg=2.10" in done.stdout
     assert "jpgc-tst=2.5" in done.stdout
 
@@ -138,35 +128,27 @@ def test_a_jmeter_home_without_plugins_is_left_alone_and_the_command_that_is_tol
     command = f"'{own_home}/bin/PluginsManagerCMD.sh' install jpgc-casutg,jpgc-tst"
     assert told == f"  Add them with: {command}"
     assert contents(own_home) == before
-    added = support.run(
-        *("sh", "-c", command),
-        cwd=own_home / "repository",
-        env=support.environment(JVM_ARGS=OFFLINE),
-    )
+    env = support.environment(JVM_ARGS=OFFLINE)
+    added = support.run("sh", "-c", command, cwd=own_home / "repository", env=env)
     assert added.returncode == 0, added.stderr
     again = bootstrap(installed, JMETER_HOME=str(own_home))
     assert (again.returncode, again.stdout, again.stderr) == (0, "", "")
 
 
 def test_a_jmeter_home_of_another_version_is_refused_with_both_versions(installed, tmp_path):
-    (tmp_path / "bin").mkdir()
-    script = tmp_path / "bin" / "jmeter"
-    script.write_text(
-        "#!/bin/sh\necho '/_/   \\_\\_|   /_/   \\_\\____|_| |_|_____|  \\____| 5.5'\n"
-    )
-    script.chmod(0o755)
+    banner = "/_/   \\_\\_|   /_/   \\_\\____|_| |_|_____|  \\____| 5.5"
+    support.script(tmp_path / "bin" / "jmeter", f"echo '{banner}'")
     done = bootstrap(installed, JMETER_HOME=str(tmp_path))
     assert done.returncode == 1
-    assert done.stderr == (
-        f"bootstrap: JMETER_HOME={tmp_path} is JMeter 5.5, but the plans need 5.6.3; "
-        "unset JMETER_HOME to use the project's own JMeter\n"
-    )
+    said = f"bootstrap: JMETER_HOME={tmp_path} is JMeter 5.5, but the plans need 5.6.3; "
+    assert done.stderr == f"{said}unset JMETER_HOME to use the project's own JMeter\n"
 
 
 def test_a_jmeter_home_that_is_none_is_refused(installed, tmp_path):
-    missing = bootstrap(installed, JMETER_HOME=str(tmp_path / "nowhere"))
-    assert missing.returncode == 1
-    assert "is not a folder; unset JMETER_HOME" in missing.stderr
-    empty = bootstrap(installed, JMETER_HOME=str(tmp_path))
-    assert empty.returncode == 1
-    assert "has no bin/jmeter that can be run" in empty.stderr
+    for home, said in (
+        (tmp_path / "nowhere", "is not a folder; unset JMETER_HOME"),
+        (tmp_path, "has no bin/jmeter that can be run"),
+    ):
+        done = bootstrap(installed, JMETER_HOME=str(home))
+        assert done.returncode == 1
+        assert said in done.stderr

@@ -23,9 +23,7 @@ Thread.startDaemon('tell') {
 
 def refused(*words, **environment):
     done = support.run(*words, env=support.environment(**({"DISPLAY": ":7"} | environment)))
-    assert done.returncode == 1
-    assert done.stdout == ""
-    assert done.stderr.count("\n") == 1
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
     return done.stderr
 
 
@@ -36,43 +34,31 @@ def test_a_plan_that_is_not_there_is_refused_with_those_that_are():
     assert "fragments" not in said
 
 
-def test_options_without_a_plan_are_not_taken_for_one():
+def test_what_can_not_be_opened_is_refused():
     assert "name the plan before JMeter's options" in refused(GUI, "-Jport=3002")
-
-
-def test_without_a_screen_it_says_so():
     assert "there is no screen" in refused(GUI, DISPLAY="")
-
-
-def test_run_gui_is_the_same():
+    # `run gui` is the same.
     assert "gui: there is no plan" in refused(ROOT / "scripts" / "run", "gui", "nothing.jmx")
 
 
-@pytest.fixture(scope="module")
-def screen():
-    with virtual_screen() as name:
-        yield name
-
-
 @pytest.mark.needs("a screen")
-def test_it_opens_the_plan_and_leaves_the_users_preferences_alone(screen, tmp_path):
-    home = tmp_path / "home"
+def test_it_opens_the_plan_and_leaves_the_users_preferences_alone(tmp_path):
+    home, title = tmp_path / "home", tmp_path / "title"
     home.mkdir()
     (tmp_path / "tell.groovy").write_text(TELL)
     start = f'new groovy.lang.GroovyShell().evaluate(new File("{tmp_path / "tell.groovy"}"));'
     (tmp_path / "start.bsh").write_text(start)
-    done = support.run(
-        *(GUI, "plans/check.jmx", f"-Jbeanshell.init.file={tmp_path / 'start.bsh'}"),
-        f"-Dtollgate.told={tmp_path / 'title'}",
-        cwd=ROOT,
-        env=support.environment(DISPLAY=screen, HOME=str(home), JVM_ARGS=f"-Duser.home={home}"),
-    )
+    given = (f"-Jbeanshell.init.file={tmp_path / 'start.bsh'}", f"-Dtollgate.told={title}")
+    with virtual_screen() as screen:
+        env = {"DISPLAY": screen, "HOME": str(home), "JVM_ARGS": f"-Duser.home={home}"}
+        env = support.environment(**env)
+        done = support.run(GUI, "plans/check.jmx", *given, cwd=ROOT, env=env)
     assert done.returncode == 0, done.stderr
     plan = ROOT / "plans" / "check.jmx"
     launcher = ROOT / "scripts" / "jmeter" / "launcher" / "PluginsManagerCMD.sh"
     kept = support.JMETER.with_name("PluginsManagerCMD.sh")
     assert kept.read_text() == launcher.read_text()
-    assert (tmp_path / "title").read_text() == f"check.jmx ({plan}) - Apache JMeter (5.6.3)"
+    assert title.read_text() == f"check.jmx ({plan}) - Apache JMeter (5.6.3)"
     assert [it.name for it in home.rglob("*") if "prefs" in it.name] == []
     kept = ROOT / ".tollgate" / "gui" / ".java" / ".userPrefs" / "org" / "tollgate" / "test"
     assert (kept / "prefs.xml").is_file()

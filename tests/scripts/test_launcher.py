@@ -1,24 +1,16 @@
 """The launcher scripts of the project's JMeter home."""
 
 import support
-
-EMPTY_PLAN = """<?xml version="1.0" encoding="UTF-8"?>
-<jmeterTestPlan version="1.2" properties="5.0" jmeter="5.6.3"><hashTree>
-<TestPlan guiclass="TestPlanGui" testclass="TestPlan" testname="empty"/><hashTree/>
-</hashTree></jmeterTestPlan>
-"""
+from support import jmx_text as jmx
 
 
 def flags(tmp_path, **settings):
     """The JVM's flags as the launcher sets them."""
     jvm_args = f"-XX:+PrintFlagsFinal {settings.pop('JVM_ARGS', '')}"
-    done = support.run(
-        *(support.JMETER, "--version", "-j", tmp_path / "jmeter.log"),
-        cwd=tmp_path,
-        env=support.environment(JVM_ARGS=jvm_args, **settings),
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stderr == ""
+    env = support.environment(JVM_ARGS=jvm_args, **settings)
+    log = tmp_path / "jmeter.log"
+    done = support.run(support.JMETER, "--version", "-j", log, cwd=tmp_path, env=env)
+    assert (done.returncode, done.stderr) == (0, "")
     words = [line.split() for line in done.stdout.splitlines() if " = " in line]
     return {line[1]: line[3] for line in words if len(line) > 3 and line[2] == "="}
 
@@ -37,13 +29,10 @@ def test_jvm_args_and_heap_win_over_the_defaults(tmp_path):
 
 
 def test_a_run_prints_no_warning_of_log4j(tmp_path):
-    plan = tmp_path / "empty.jmx"
-    plan.write_text(EMPTY_PLAN)
-    done = support.run(
-        support.JMETER, "-n", "-t", plan, "-j", tmp_path / "jmeter.log", cwd=tmp_path
-    )
-    assert done.returncode == 0
-    assert done.stderr == ""
+    plan, log = tmp_path / "empty.jmx", tmp_path / "jmeter.log"
+    plan.write_text(jmx.loadable(jmx.plan()))
+    done = support.run(support.JMETER, "-n", "-t", plan, "-j", log, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
     assert "StatusConsoleListener" not in done.stdout
 
 

@@ -19,38 +19,31 @@ def pytest_without_a_screen(**settings):
     )
 
 
-def test_a_test_that_is_left_out_is_named_with_what_it_needs():
-    done = pytest_without_a_screen(CI="")
-    assert done.returncode == 0
+@pytest.mark.parametrize(("ci", "code"), [("", 0), ("true", 1)])
+def test_a_test_that_is_left_out_is_named_with_what_it_needs_and_fails_ci(ci, code):
+    done = pytest_without_a_screen(CI=ci)
+    assert done.returncode == code
     assert f"LEFT OUT {GUI_TEST}: Skipped: needs a screen" in done.stdout
 
 
-def test_leaving_a_test_out_is_a_failure_where_ci_is_true():
-    done = pytest_without_a_screen(CI="true")
-    assert done.returncode == 1
-    assert f"LEFT OUT {GUI_TEST}" in done.stdout
+TWO = """import os
+import bzt.utils
 
-
-def tool(folder, name, says):
-    folder.mkdir(exist_ok=True)
-    (folder / name).write_text(f"#!/bin/sh\nprintf '%s\\n' '{says}'\n")
-    (folder / name).chmod(0o755)
+def test_fails(): assert 'TOLLGATE_FAILED_TESTS' in os.environ
+def test_passes(): pass
+"""
+ONE = """const { test } = require('node:test');
+test('whole', async (t) => { await t.test('part', () => { throw new Error(); }); });
+test('good', () => {});
+"""
 
 
 def test_the_tests_that_failed_are_left_where_scripts_test_asks_for_them(tmp_path):
     tests = tmp_path / "tests"
     tests.mkdir()
-    (tests / "test_two.py").write_text(
-        "import os\nimport bzt.utils\n\n"
-        "def test_fails(): assert 'TOLLGATE_FAILED_TESTS' in os.environ\n\n"
-        "def test_passes(): pass\n"
-    )
+    (tests / "test_two.py").write_text(TWO)
     (tests / "conftest.py").symlink_to(support.ROOT / "tests" / "conftest.py")
-    (tests / "one.test.js").write_text(
-        "const { test } = require('node:test');\n"
-        "test('whole', async (t) => { await t.test('part', () => { throw new Error(); }); });\n"
-        "test('good', () => {});\n"
-    )
+    (tests / "one.test.js").write_text(ONE)
     python, node = tmp_path / "python", tmp_path / "node"
     arguments = ("-p", "no:cacheprovider", "-c", support.ROOT / "pyproject.toml", tests)
     done = support.run(
@@ -76,7 +69,7 @@ OF_HOSTS = "iproute2 faketime" if Path("/proc/self/ns/net").exists() else ""
 
 def said_without_packages(folder, **settings):
     """What scripts/system-packages says where nothing is installed but for what is in `folder`."""
-    tool(folder, "id", "1000")
+    support.script(folder / "id", "echo 1000")
     for name in ("sed", "paste"):
         (folder / name).symlink_to(shutil.which(name))
     done = support.run(
@@ -87,21 +80,20 @@ def said_without_packages(folder, **settings):
     return done.stdout
 
 
-def java(version):
-    return f"    java.home = /nowhere\n    java.specification.version = {version}"
+def write_java(folder, version):
+    properties = ("    java.home = /nowhere", f"    java.specification.version = {version}")
+    support.script(folder / "java", *(f"echo '{each}'" for each in properties))
 
 
 def test_packages_are_named_where_they_cannot_be_installed(tmp_path):
-    tool(tmp_path / "bin", "java", java("21"))
+    write_java(tmp_path / "bin", "21")
     wanted = f"chromium xvfb {OF_HOSTS} openjdk-21-jre".split()
     assert said_without_packages(tmp_path / "bin").split() == [*NOT_INSTALLED, *wanted]
 
 
 def test_java_may_be_named_by_its_home_alone(tmp_path):
-    home = tmp_path / "my jdk"
-    home.mkdir()
-    tool(home / "bin", "java", java("17"))
-    said = said_without_packages(tmp_path / "bin", JAVA_HOME=str(home))
+    write_java(tmp_path / "my jdk" / "bin", "17")
+    said = said_without_packages(tmp_path / "bin", JAVA_HOME=str(tmp_path / "my jdk"))
     assert said.endswith(" openjdk-17-jre\n")
 
 

@@ -1,11 +1,7 @@
 """scripts/dev/screenshots takes pictures of each kind of run's page, in every size and colour."""
 
-from __future__ import annotations
-
 import struct
 import zlib
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -49,13 +45,7 @@ def all_runs(folder):
     runs_page.write(folder)
 
 
-KINDS: dict[str, Callable[[Path], None]] = {
-    "check": check,
-    "soak": soak,
-    "study": study,
-    "compare": compare,
-    "reports": all_runs,
-}
+KINDS = {"check": check, "soak": soak, "study": study, "compare": compare, "reports": all_runs}
 VIEWS = [(width, scheme) for width in (1400, 390) for scheme in ("light", "dark")]
 
 
@@ -86,9 +76,7 @@ def test_it_says_which_pictures_it_took(taken):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("width", "scheme"), VIEWS)
-def test_each_picture_is_as_wide_as_its_screen_and_shows_all_of_the_page(
-    taken, kind, width, scheme
-):
+def test_a_picture_is_as_wide_as_its_screen_and_shows_all_of_the_page(taken, kind, width, scheme):
     picture = taken[0] / f"{kind}-{width}-{scheme}.png"
     assert size(picture)[0] == width
     assert size(picture)[1] > 900
