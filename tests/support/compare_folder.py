@@ -105,7 +105,12 @@ def _jtl(load):
     rng = np.random.default_rng(load.seed)
     noise = 0.1 * remembering(rng, WARMUP_S + load.seconds + 60, 0.6)
     rows = [it for each in enumerate(load.labels, 7) for it in _rows(rng, noise, *each, load)]
-    return "".join(f"{it}\n" for it in (HEADER + ',"TESTSTART.MS","coin"', *_lines(sorted(rows))))
+    lines = [HEADER + ',"TESTSTART.MS","coin"']
+    for start, took, label, thread, ok, coin in sorted(rows):
+        label, thread = (f'"{text.replace(chr(34), 2 * chr(34))}"' for text in (label, thread))
+        row = jtl_rows.row(start - START_MS, took, label, "200" if ok else "500", "OK", thread, ok)
+        lines.append(f"{row},{START_MS},{coin}")
+    return "\n".join(lines) + "\n"
 
 
 def _rows(rng, noise, seed, label, load):
@@ -118,10 +123,3 @@ def _rows(rng, noise, seed, label, load):
     for index, start in enumerate(START_MS + (1000 * due).astype(int)):
         thread = f"{label.name} 1-{index + 1}"
         yield int(start), int(took[index]), label.name, thread, bool(ok[index]), int(coin[index])
-
-
-def _lines(rows):
-    for start, took, label, thread, ok, coin in rows:
-        label, thread = (f'"{text.replace(chr(34), 2 * chr(34))}"' for text in (label, thread))
-        row = jtl_rows.row(start - START_MS, took, label, "200" if ok else "500", "OK", thread, ok)
-        yield f"{row},{START_MS},{coin}"
